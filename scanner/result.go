@@ -1,0 +1,82 @@
+package scanner
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// Status says in one word how much of what was asked a server answered.
+type Status uint8
+
+// The statuses of a target that was asked (the record's words are in
+// Status.String).
+const (
+	StatusOK          Status = iota + 1 // all that was asked was answered whole
+	StatusPartial                       // some of it
+	StatusError                         // something came, and nothing of it could be used
+	StatusNoReply                       // nothing came
+	StatusUnreachable                   // ICMP said so, and nothing else came
+
+	NumStatuses = iota + 1 // how many there are, the zero value included
+)
+
+var statusWords = [NumStatuses]string{"", "ok", "partial", "error", "no_reply", "unreachable"}
+
+// String returns the record's word for s.
+func (s Status) String() string {
+	if int(s) < len(statusWords) {
+		return statusWords[s]
+	}
+	return "unknown"
+}
+
+// Questions is a set of questions.
+type Questions uint8
+
+// The sets of one question, and of all.
+const (
+	AskInfo    = Questions(1 << wire.QuestionInfo)
+	AskPlayers = Questions(1 << wire.QuestionPlayers)
+	AskRules   = Questions(1 << wire.QuestionRules)
+	AskAll     = AskInfo | AskPlayers | AskRules
+)
+
+// Has reports whether q is in the set.
+func (s Questions) Has(q wire.Question) bool { return s&(1<<q) != 0 }
+
+// Result is what one target answered. All its slices belong to the scanner
+// and are valid until the function that was given the Result returns; Clone
+// keeps.
+type Result struct {
+	Addr netip.AddrPort
+	Tag  string // what followed the address in its input line
+
+	Time         time.Time // when the first reply came, or when it was given up if none did
+	Status       Status    //
+	Err          [wire.NumQuestions]wire.Error
+	Notes        wire.Notes    //
+	Message      []byte        // text of a 'l' or 'X' reply
+	RTT          time.Duration // send to reply of the first question asked once and answered; 0 if there was none
+	Took         time.Duration // first datagram to last
+	Sent         uint32        // datagrams
+	Received     uint32        // datagrams matched to this target
+	SentBytes    uint64        // UDP payload
+	RecvBytes    uint64        // UDP payload
+	Asked        Questions     // what was asked
+	Unchallenged Questions     // answered to a request that bore no challenge
+
+	HasInfo bool // INFO was answered, at least in part; Info.Has says which fields
+	Info    wire.Info
+
+	HasPlayers       bool // PLAYER was answered; Players may be empty
+	Players          []wire.Player
+	PlayersAnnounced int // the count byte where it disagrees, else -1
+
+	HasRules       bool // RULES was answered; Rules may be empty
+	Rules          []wire.Rule
+	RulesAnnounced int // the count short where it disagrees, else -1
+
+	Raw [][]byte // with Config.Raw: every datagram matched, in order of arrival
+}

@@ -1,0 +1,56 @@
+package wire
+
+// Error is what was wrong with a message, or why a question has no whole
+// answer. Its String is the word that stands in a record's "errors". The zero
+// value means that nothing was wrong. It is a code and not a struct so that a
+// hostile datagram costs no allocation, and so that it can index counters.
+type Error uint8
+
+// The words of a record's errors. The decoders of this package return only
+// ErrTruncated, ErrMalformed, ErrEmpty, ErrUnexpected and ErrTooLarge; the
+// others are given by the packages that wait, reassemble and send.
+const (
+	ErrTimeout       Error = iota + 1 // nothing came in time
+	ErrIncomplete                     // fragments of a split reply are missing
+	ErrTruncated                      // the message ends inside a field
+	ErrMalformed                      // the bytes are no message of that kind
+	ErrChecksum                       // the CRC-32 of a compressed reply does not match
+	ErrTooLarge                       // more bytes than we are willing to hold
+	ErrChallengeLoop                  // challenge after challenge, never an answer
+	ErrRateLimited                    // the server said "too many requests" (EC-21)
+	ErrBanned                         // the server said that we are banned (EC-22)
+	ErrUnreachable                    // ICMP said that nothing listens there
+	ErrSendFailed                     // the request could not be sent
+	ErrUnexpected                     // a reply of a kind that was not asked for (EC-23)
+	ErrEmpty                          // the type byte and nothing else (EC-24)
+
+	NumErrors = iota + 1 // how many codes there are, the zero value included
+)
+
+var errorWords = [NumErrors]string{
+	0:                "",
+	ErrTimeout:       "timeout",
+	ErrIncomplete:    "incomplete",
+	ErrTruncated:     "truncated",
+	ErrMalformed:     "malformed",
+	ErrChecksum:      "bad_checksum",
+	ErrTooLarge:      "too_large",
+	ErrChallengeLoop: "challenge_loop",
+	ErrRateLimited:   "rate_limited",
+	ErrBanned:        "banned",
+	ErrUnreachable:   "unreachable",
+	ErrSendFailed:    "send_failed",
+	ErrUnexpected:    "unexpected",
+	ErrEmpty:         "empty",
+}
+
+// String returns the record's word for e.
+func (e Error) String() string {
+	if int(e) < len(errorWords) {
+		return errorWords[e]
+	}
+	return "unknown"
+}
+
+// Error returns the record's word for e, with the package's name before it.
+func (e Error) Error() string { return "a2s: " + e.String() }

@@ -1,0 +1,222 @@
+package wire
+
+// Question is one of the three things that a server can be asked.
+type Question uint8
+
+// The questions, in the order in which records list them.
+const (
+	QuestionInfo Question = iota
+	QuestionPlayers
+	QuestionRules
+
+	NumQuestions = 3
+)
+
+// String returns the record's word for q: info, players or rules.
+func (q Question) String() string {
+	switch q {
+	case QuestionInfo:
+		return "info"
+	case QuestionPlayers:
+		return "players"
+	case QuestionRules:
+		return "rules"
+	}
+	return "unknown"
+}
+
+// Challenge is the number that a server wants to see in a request before it
+// answers. Servers compare bytes; the number is those four bytes read in
+// little-endian order.
+type Challenge uint32
+
+// NoChallenge is the -1 with which PLAYER and RULES ask for a challenge, and
+// with which an INFO request is sent in its short form (document 000).
+const NoChallenge Challenge = 0xFFFFFFFF
+
+// Kind is the type byte of a message.
+type Kind byte
+
+// The type bytes of the five documents. These are the protocol's and must not
+// be changed.
+const (
+	KindInfoRequest      Kind = 'T'
+	KindPlayersRequest   Kind = 'U'
+	KindRulesRequest     Kind = 'V'
+	KindChallengeRequest Kind = 'W' // A2S_SERVERQUERY_GETCHALLENGE, mostly ignored (EC-18)
+	KindPingRequest      Kind = 'i'
+
+	KindInfo       Kind = 'I'
+	KindGoldSource Kind = 'm' // the obsolete INFO reply
+	KindPlayers    Kind = 'D'
+	KindRules      Kind = 'E'
+	KindChallenge  Kind = 'A'
+	KindPing       Kind = 'j'
+	KindBanned     Kind = 'l' // followed by a text (EC-22)
+	KindLimited    Kind = 'X' // followed by a text (EC-21)
+)
+
+// Format says which of the two INFO replies a server sent.
+type Format uint8
+
+// The formats of an INFO reply; a record writes "source" and "goldsource".
+const (
+	FormatSource     Format = iota + 1 // 'I'
+	FormatGoldSource                   // 'm'
+)
+
+// Fields is a set of the fields of an Info that were read whole.
+type Fields uint32
+
+// The fields of an INFO reply. HasMod means that the whole mod block was
+// there, HasShip the three bytes of The Ship, HasSourceTV both port and name.
+const (
+	HasProtocol Fields = 1 << iota
+	HasName
+	HasMap
+	HasFolder
+	HasGame
+	HasAppID
+	HasPlayers
+	HasMaxPlayers
+	HasBots
+	HasServerType
+	HasEnvironment
+	HasPassword
+	HasVAC
+	HasShip
+	HasVersion
+	HasEDF
+	HasGamePort
+	HasSteamID
+	HasSourceTV
+	HasKeywords
+	HasGameID
+	HasAddress
+	HasMod
+)
+
+// Info is an INFO reply of either format. Its byte slices alias the message
+// that was decoded.
+type Info struct {
+	Has    Fields // which of the fields below were read
+	Notes  Notes  // oddities of a whole answer
+	Format Format
+
+	Protocol    uint8
+	Players     uint8 // modulo 256 on some games (EC-36); may exceed MaxPlayers
+	MaxPlayers  uint8
+	Bots        uint8
+	ServerType  byte  // 'd', 'l', 'p' in either case; others occur (EC-32)
+	Environment byte  // 'l', 'w', 'm', 'o' in either case; others occur (EC-32)
+	Password    uint8 // the byte as sent; any but 0 means yes (EC-35)
+	VAC         uint8 // the byte as sent; any but 0 means yes (EC-35)
+	EDF         uint8 // extra data flag
+	ShortAppID  uint16
+	GamePort    uint16
+	SteamID     uint64
+	GameID      uint64
+
+	Name    []byte
+	Map     []byte
+	Folder  []byte
+	Game    []byte
+	Version []byte
+
+	Keywords []byte
+	SourceTV SourceTV
+	Ship     Ship
+
+	Address []byte // GoldSource: what the server believes its address to be
+	Mod     Mod    // GoldSource
+}
+
+// AppID returns the Steam application ID: the low 24 bits of the game ID where
+// that is there and they are not zero, else the short one (EC-25, EC-26). It
+// reports false where the reply holds neither.
+func (in *Info) AppID() (uint32, bool) {
+	if in.Has&HasGameID != 0 {
+		if id := uint32(in.GameID & 0xFFFFFF); id != 0 {
+			return id, true
+		}
+	}
+	return uint32(in.ShortAppID), in.Has&HasAppID != 0
+}
+
+// SourceTV is the spectator relay that an INFO reply announces.
+type SourceTV struct {
+	Port uint16
+	Name []byte
+}
+
+// Ship is what INFO says of a game of The Ship.
+type Ship struct {
+	Mode      uint8 // 0 Hunt, 1 Elimination, 2 Duel, 3 Deathmatch, 4 VIP Team, 5 Team Elimination
+	Witnesses uint8 // how many are needed to have a player arrested
+	Duration  uint8 // seconds until a player who is seen is arrested
+}
+
+// Mod is the mod block of a GoldSource INFO reply.
+type Mod struct {
+	URL         []byte
+	DownloadURL []byte
+	Version     uint32
+	Size        uint32 // bytes
+	Type        uint8  // 0 single and multiplayer, 1 multiplayer only
+	DLL         uint8  // 0 Half-Life's own, 1 one of the mod's own
+}
+
+// Player is one record of a PLAYER reply. Name aliases the message.
+type Player struct {
+	Name     []byte
+	Index    uint8   // always 0 on many games (EC-77)
+	Score    int32   // may be negative (EC-87)
+	Duration float32 // seconds connected; -1 for bots on some (EC-76), NaN and infinite are possible (EC-89)
+	Ship     bool    // whether Deaths and Money were there
+	Deaths   int32   // The Ship
+	Money    int32   // The Ship
+}
+
+// Rule is one pair of a RULES reply. Both slices alias the message.
+type Rule struct {
+	Name  []byte
+	Value []byte
+}
+
+// Notes is a set of oddities of an answer that is whole all the same. It is
+// never a reason to call an answer partial.
+type Notes uint32
+
+// The oddities, each with the record's word.
+const (
+	NoteInfoTrailing     Notes = 1 << iota // info.trailing: bytes after the last field (EC-30)
+	NoteInfoOddBoolean                     // info.odd_boolean: password or VAC is neither 0 nor 1 (EC-35)
+	NoteInfoNoModBlock                     // info.no_mod_block: the mod flag without the mod block (EC-67)
+	NotePlayersCount                       // players.count: another number of players than announced (EC-81, EC-82)
+	NotePlayersNonFinite                   // players.non_finite: a duration is NaN or infinite (EC-89)
+	NotePlayersTrailing                    // players.trailing: bytes after the last player
+	NoteRulesCount                         // rules.count: another number of rules than announced (EC-94)
+	NoteRulesDuplicate                     // rules.duplicate: one name more than once (EC-97)
+	NoteRulesEmptyName                     // rules.empty_name: a rule without a name (EC-96)
+	NoteHeaderMissing                      // header.missing: a split reply without FF FF FF FF (EC-113)
+	NoteHeaderTwice                        // header.twice: a reply with FF FF FF FF twice (EC-114)
+
+	NumNotes = iota
+)
+
+var noteWords = [NumNotes]string{
+	"info.trailing",
+	"info.odd_boolean",
+	"info.no_mod_block",
+	"players.count",
+	"players.non_finite",
+	"players.trailing",
+	"rules.count",
+	"rules.duplicate",
+	"rules.empty_name",
+	"header.missing",
+	"header.twice",
+}
+
+// NoteWord returns the record's word for the note of bit i, 0 ≤ i < NumNotes.
+func NoteWord(i int) string { return noteWords[i] }
