@@ -1,0 +1,149 @@
+package scanner
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"net/netip"
+	"time"
+
+	"github.com/a2sscan/a2sscan/scanner/target"
+)
+
+// Target is a server to ask, with the tag of its input line.
+type Target = target.Target
+
+// Off, as a Rate or AddressRate, lifts that limit; as Retries, Cooldown or
+// MaxPerAddress it means none, where the zero value means the default.
+const Off = -1
+
+// The defaults, each chosen so that a scan is fast and nobody is hurt by it.
+const (
+	DefaultRate        = 5000
+	DefaultAddressRate = 10
+	DefaultTimeout     = time.Second
+	DefaultRetries     = 2
+	DefaultCooldown    = 2 * time.Second
+	DefaultByteBudget  = 256 << 20
+)
+
+// Config says how to scan. The zero value is a polite scan with all three
+// questions.
+type Config struct {
+	Questions Questions // what to ask; zero: all three
+
+	Rate          float64       // datagrams a second; zero: DefaultRate; Off: as fast as it goes
+	AddressRate   float64       // datagrams a second and address; zero: DefaultAddressRate; Off: no limit
+	MaxPerAddress int           // servers asked on one address; zero: all of them
+	Timeout       time.Duration // how long the first ask waits; zero: DefaultTimeout
+	Retries       int           // asks after the first; zero: DefaultRetries; Off: none
+	Cooldown      time.Duration // how long finished targets stay known; zero: DefaultCooldown; Off: none
+	InFlight      int           // targets open at once; zero: what rate and timeouts need
+	ByteBudget    int64         // bytes of replies held; zero: DefaultByteBudget
+
+	Raw bool // keep every datagram matched in Result.Raw
+
+	Source     netip.AddrPort // where to send from; zero: any address, any port
+	RecvBuffer int            // bytes asked of the kernel for receiving; zero: what the rate needs
+	SendBuffer int            // bytes asked of the kernel for sending; zero: what the rate needs
+
+	Monitor *Monitor        // if set, can be asked for Stats while the scan runs
+	Drain   <-chan struct{} // if closed, no new target is started and the open ones are finished
+
+	transport transport // tests put a network of their own here
+}
+
+// withDefaults returns cfg with its zero values replaced, or an error that
+// says which value makes no sense.
+func (cfg Config) withDefaults() (Config, error) {
+	setFloat(&cfg.Rate, DefaultRate)
+	setFloat(&cfg.AddressRate, DefaultAddressRate)
+	if cfg.Questions == 0 {
+		cfg.Questions = AskAll
+	}
+	if cfg.Timeout == 0 {
+		cfg.Timeout = DefaultTimeout
+	}
+	switch cfg.Retries {
+	case 0:
+		cfg.Retries = DefaultRetries
+	case Off:
+		cfg.Retries = 0
+	}
+	switch cfg.Cooldown {
+	case 0:
+		cfg.Cooldown = DefaultCooldown
+	case Off:
+		cfg.Cooldown = 0
+	}
+	if cfg.ByteBudget == 0 {
+		cfg.ByteBudget = DefaultByteBudget
+	}
+	if cfg.InFlight == 0 {
+		cfg.InFlight = cfg.defaultInFlight()
+	}
+	return cfg, cfg.check()
+}
+
+// setFloat makes a limit of zero the default and one of Off infinite.
+func setFloat(v *float64, def float64) {
+	switch *v {
+	case 0:
+		*v = def
+	case Off:
+		*v = math.Inf(1)
+	}
+}
+
+// maxInFlight bounds the memory of open targets whatever rate and timeouts
+// say: 2^18 targets at 96 bytes are 24 MiB.
+const maxInFlight = 1 << 18
+
+// defaultInFlight is how many targets are open when none of them answers and
+// the rate is kept: each is sent 1 + Retries datagrams while it waits.
+func (cfg *Config) defaultInFlight() int {
+	if math.IsInf(cfg.Rate, 1) {
+		return maxInFlight
+	}
+	asks := float64(1 + cfg.Retries)
+	wait := cfg.Timeout.Seconds() * 2 * asks
+	n := cfg.Rate / asks * wait * 1.25
+	return int(min(max(n, 1024), maxInFlight))
+}
+
+// Limits of a Config's numbers, so that sums of them can't overflow.
+const (
+	maxTimeout = time.Hour
+	maxRetries = 100
+	maxRate    = 1e8
+)
+
+func (cfg *Config) check() error {
+	bad := func(what string, got any, want string) error {
+		return fmt.Errorf("%s %v: %s", what, got, want)
+	}
+	switch {
+	case cfg.Questions&^AskAll != 0:
+		return errors.New("questions: more than info, players and rules")
+	case !(cfg.Rate > 0) || cfg.Rate > maxRate && !math.IsInf(cfg.Rate, 1):
+		return bad("rate", cfg.Rate, "must be above 0 and at most 100M datagrams a second")
+	case !(cfg.AddressRate > 0):
+		return bad("rate for an address", cfg.AddressRate, "must be above 0")
+	case cfg.Timeout < time.Millisecond || cfg.Timeout > maxTimeout:
+		return bad("timeout", cfg.Timeout, "must be between 1ms and 1h")
+	case cfg.Retries < 0 || cfg.Retries > maxRetries:
+		return bad("retries", cfg.Retries, "must be between 0 and 100")
+	case cfg.Cooldown < 0 || cfg.Cooldown > maxTimeout:
+		return bad("cooldown", cfg.Cooldown, "must be between 0 and 1h")
+	case cfg.InFlight < 1:
+		return bad("targets in flight", cfg.InFlight, "must be at least 1")
+	case cfg.MaxPerAddress < 0:
+		return bad("servers an address", cfg.MaxPerAddress, "must not be negative")
+	case cfg.ByteBudget < minByteBudget:
+		return bad("byte budget", cfg.ByteBudget, "must be at least 4 MiB")
+	}
+	return nil
+}
+
+// minByteBudget leaves room for a few of the largest replies.
+const minByteBudget = 4 << 20

@@ -1,0 +1,158 @@
+package scanner
+
+import (
+	"sync"
+	"time"
+
+	"github.com/a2sscan/a2sscan/reasm"
+	"github.com/a2sscan/a2sscan/scanner/udp"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// Class is what a received datagram was to the scan. Each datagram counts for
+// the first class that fits.
+type Class uint8
+
+// The classes, in the order in which they are tried.
+const (
+	ClassForeign   Class = iota // from an address that was not asked
+	ClassLate                   // from a target that is finished
+	ClassMalformed              // neither message nor fragment
+	ClassDuplicate              // nothing new in it
+	ClassMatched                // part of an answer
+
+	NumClasses = iota
+)
+
+var classWords = [NumClasses]string{"foreign", "late", "malformed", "duplicate", "matched"}
+
+// String returns the summary's word for c.
+func (c Class) String() string { return classWords[c] }
+
+// Wait is what a scan that could send waits for.
+type Wait uint8
+
+// What a scan waits for, the most telling one first.
+const (
+	WaitNothing  Wait = iota // it sends as fast as the rate allows
+	WaitTargets              // the list has no line ready
+	WaitInFlight             // as many targets are open as may be
+	WaitAddress              // the targets that are left are held back by the limit of their address
+	WaitBudget               // the byte budget is full
+	WaitOutput               // results are taken more slowly than servers answer
+	WaitReplies              // every target was started: replies and timeouts
+	WaitCooldown             // every target is finished: late replies
+
+	NumWaits = iota
+)
+
+var waitWords = [NumWaits]string{
+	"", "the target list", "answers, too many targets are open", "addresses at their limit",
+	"memory for replies", "the output", "the last replies", "late replies",
+}
+
+// String says what is waited for, in words for a person.
+func (w Wait) String() string { return waitWords[w] }
+
+// Stats are the numbers of a scan, while it runs or when it ended. Counters
+// only grow.
+type Stats struct {
+	Elapsed time.Duration
+	Wait    Wait
+
+	// Targets. Taken = Duplicate + OverLimit + the sum of Finished + Unfinished.
+	Taken      uint64              // read from the list
+	Duplicate  uint64              // open or just finished already
+	OverLimit  uint64              // left out by MaxPerAddress
+	Finished   [NumStatuses]uint64 // by Status
+	Unfinished uint64              // open, held back or read but not started
+	Open       int                 // started and not finished
+	Held       int                 // read and held back by the limit of their address
+	HeldAddrs  int                 // how many addresses those are on
+	PeakOpen   int
+
+	// Datagrams.
+	Sent       [wire.NumQuestions]uint64 // by question
+	Repeats    uint64                    // of those sent: asked again after silence
+	SentBytes  uint64                    // UDP payload
+	Received   [NumClasses]uint64        // by class; their sum is all that was received
+	RecvBytes  uint64                    // UDP payload
+	Kinds      [NumKinds]uint64          // matched datagrams by kind
+	Errors     [wire.NumErrors]uint64    // faults of replies and questions
+	SendErrors uint64                    // datagrams that could not be sent
+	SendAgain  uint64                    // sends put off by the kernel (ENOBUFS, pending ICMP)
+	Conflicts  uint64                    // fragments that contradict their group
+
+	// Memory.
+	Bytes     int64 // held now, under the byte budget
+	PeakBytes int64
+
+	Rate   float64 // datagrams a second that were asked for; infinite: as fast as it goes
+	Socket udp.Stats
+	Reasm  reasm.Stats
+}
+
+// DatagramsSent is the number of datagrams sent.
+func (s *Stats) DatagramsSent() uint64 { return sum(s.Sent[:]) }
+
+// DatagramsReceived is the number of datagrams received.
+func (s *Stats) DatagramsReceived() uint64 { return sum(s.Received[:]) }
+
+// TargetsFinished is the number of targets that were asked to the end.
+func (s *Stats) TargetsFinished() uint64 { return sum(s.Finished[:]) }
+
+// Answered is the number of targets of which something came.
+func (s *Stats) Answered() uint64 {
+	return s.Finished[StatusOK] + s.Finished[StatusPartial] + s.Finished[StatusError]
+}
+
+func sum(v []uint64) (n uint64) {
+	for _, x := range v {
+		n += x
+	}
+	return n
+}
+
+// ReplyKind is what a matched datagram was.
+type ReplyKind uint8
+
+// The kinds of matched datagrams.
+const (
+	ReplyInfo ReplyKind = iota
+	ReplyGoldSource
+	ReplyPlayers
+	ReplyRules
+	ReplyChallenge
+	ReplyFragment
+	ReplyText  // 'l' and 'X'
+	ReplyOther // a ping, or a kind that we do not know
+
+	NumKinds = iota
+)
+
+var replyWords = [NumKinds]string{
+	"info", "goldsource", "players", "rules", "challenge", "fragment", "text", "other",
+}
+
+// String returns the summary's word for k.
+func (k ReplyKind) String() string { return replyWords[k] }
+
+// Monitor lets others look at a scan that runs. The zero value is ready; it
+// serves one scan.
+type Monitor struct {
+	mu    sync.Mutex
+	stats Stats
+}
+
+// Stats returns the numbers of at most a tenth of a second ago.
+func (m *Monitor) Stats() Stats {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.stats
+}
+
+func (m *Monitor) set(s Stats) {
+	m.mu.Lock()
+	m.stats = s
+	m.mu.Unlock()
+}
