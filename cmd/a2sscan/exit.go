@@ -1,0 +1,68 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+)
+
+// The exit codes. They are a promise to scripts. 2 is what the Go runtime and
+// many shells use, so it is never ours.
+const (
+	exitOK          = 0
+	exitUsage       = 1 // the command line makes no sense
+	exitOutput      = 3 // results could not be written
+	exitInterrupted = 4 // SIGINT or SIGTERM
+	exitInput       = 6 // input can't be read, or there is nothing left to ask
+	exitNumbers     = 8 // numbers that must add up do not
+)
+
+const exitCodes = `Exit codes:
+  0  complete (bad input lines are counted and said)
+  1  the command line makes no sense
+  3  results could not be written (full disk, closed pipe, existing file)
+  4  interrupted
+  6  input can't be read, or there is nothing left to ask
+  8  numbers that must add up do not`
+
+// failure is an error with its exit code and what can be done about it.
+type failure struct {
+	code int
+	err  error
+	hint string
+}
+
+func (f *failure) Error() string { return f.err.Error() }
+func (f *failure) Unwrap() error { return f.err }
+
+// fail makes an error that ends the program with code.
+func fail(code int, format string, args ...any) *failure {
+	return &failure{code: code, err: fmt.Errorf(format, args...)}
+}
+
+// hinting adds what can be done about it.
+func (f *failure) hinting(format string, args ...any) *failure {
+	f.hint = fmt.Sprintf(format, args...)
+	return f
+}
+
+// exitCode says how a run with this error ends. An error that nobody gave a
+// code is one of the command line: cobra's.
+func exitCode(err error) int {
+	var f *failure
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &f):
+		return f.code
+	}
+	return exitUsage
+}
+
+// report says an error and its hint.
+func (t *terminal) report(err error) {
+	t.say("%v", err)
+	var f *failure
+	if errors.As(err, &f) && f.hint != "" {
+		t.hint("%s", f.hint)
+	}
+}

@@ -1,0 +1,142 @@
+// Command a2sscan asks game servers that speak Valve's A2S protocol what they
+// are, all of a list or of a network at once, and writes one JSON line for
+// each.
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	prepare()
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// prepare sets what is the whole process's.
+func prepare() {
+	// A panic ends with SIGABRT and not with exit code 2, which is never ours.
+	debug.SetTraceback("crash")
+	// A write to a closed pipe is an error like others, and not the end.
+	signal.Ignore(syscall.SIGPIPE)
+}
+
+// app is what every command shares.
+type app struct {
+	*terminal
+	args []string // the command line, without the program's name
+	in   io.Reader
+	out  *results
+}
+
+// run is the program: it returns the exit code.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	a := &app{
+		terminal: newTerminal(stderr),
+		args:     args,
+		in:       stdin,
+		out:      &results{w: stdout},
+	}
+	root := a.rootCommand()
+	root.SetArgs(args)
+	err := root.Execute()
+	if a.out.err != nil {
+		err = fail(exitOutput, "standard output: %w", a.out.err)
+	}
+	a.clear()
+	if err != nil {
+		a.report(err)
+	}
+	return exitCode(err)
+}
+
+// results is standard output. It remembers the first error, so that a full
+// disk behind it is noticed whoever was writing.
+type results struct {
+	w   io.Writer
+	err error
+}
+
+func (r *results) Write(b []byte) (int, error) {
+	if r.err != nil {
+		return 0, r.err
+	}
+	n, err := r.w.Write(b)
+	r.err = err
+	return n, err
+}
+
+func (a *app) rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "a2sscan",
+		Short: "Ask game servers what they are, all of them",
+		Long: `a2sscan asks game servers that speak Valve's A2S protocol what they are: one UDP
+question for general information, one for the players, one for the rules. It
+asks all servers of a list or a network at once and writes one JSON line for
+each.`,
+		Example: `  a2sscan demo
+  a2sscan scan servers.txt -o census.ndjson.zst
+  a2sscan scan 198.51.100.0/24 -p 27015-27020 --query info --allow-reserved`,
+		Args:               a.anyCommand,
+		RunE:               func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SilenceErrors:      true,
+		SilenceUsage:       true,
+		DisableSuggestions: true, // anyCommand makes its own, as a hint
+	}
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	root.SetIn(a.in)
+	root.SetUsageTemplate(usageTemplate)
+	root.SetFlagErrorFunc(flagError)
+	root.AddCommand(a.commands()...)
+	return root
+}
+
+// commands are those of which every part is there.
+func (a *app) commands() []*cobra.Command {
+	return []*cobra.Command{
+		a.versionCommand(),
+	}
+}
+
+// anyCommand refuses a word that is no command and says which one was meant.
+func (a *app) anyCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	f := fail(exitUsage, "unknown command %s", quoted(args[0], 40)).
+		hinting("a2sscan --help lists the commands")
+	cmd.SuggestionsMinimumDistance = 2
+	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
+		f.hint = fmt.Sprintf("did you mean %s?", like[0])
+	}
+	return f
+}
+
+// flagError points at the help of the command whose flag was wrong.
+func flagError(cmd *cobra.Command, err error) error {
+	return fail(exitUsage, "%w", err).hinting("%s --help lists the flags", cmd.CommandPath())
+}
+
+// usageTemplate is cobra's with the examples where the eye rests: at the end.
+const usageTemplate = `Usage:{{if .Runnable}}{{if not .HasAvailableSubCommands}}
+  {{.UseLine}}{{end}}{{end}}{{if .HasAvailableSubCommands}}
+  {{.CommandPath}} COMMAND
+
+Commands:{{range .Commands}}{{if .IsAvailableCommand}}
+  {{rpad .Name .NamePadding}}  {{.Short}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
+
+Flags:
+{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}{{if not .HasParent}}
+
+` + exitCodes + `{{end}}{{if .HasExample}}
+
+Examples:
+{{.Example}}{{end}}
+`

@@ -1,0 +1,143 @@
+package main
+
+// The terminal's grammar.
+//
+//   - Results go to standard output, everything else to standard error.
+//   - Each line of standard error begins with "a2sscan: ", is lower case and has
+//     no full stop.
+//   - An error says what is wrong, where, and with which text. What to do about
+//     it stands on a line of its own: "a2sscan: hint: …".
+//   - Text that is not ours (names, paths, input lines, errors of the system)
+//     passes through plain before a terminal sees it. The helpers below do that
+//     for whole lines, so that nobody can forget it.
+//   - A status line is rewritten in place on a terminal, and printed now and
+//     then elsewhere. It is wiped before anything else is said.
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+)
+
+// maxLine is the number of characters after which a line of standard error is
+// cut: enough for a long path, too little to scroll a screen away.
+const maxLine = 400
+
+// terminal is where the program speaks to a person. Its methods may be called
+// from several goroutines.
+type terminal struct {
+	mu     sync.Mutex
+	err    io.Writer
+	fd     int  // of err, if that is a terminal
+	live   bool // err is a terminal, so that a line can be rewritten
+	status bool // a status line stands on the screen
+}
+
+func newTerminal(w io.Writer) *terminal {
+	t := &terminal{err: w}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		t.fd, t.live = int(f.Fd()), true
+	}
+	return t
+}
+
+// say writes one line to standard error.
+func (t *terminal) say(format string, args ...any) {
+	t.line("a2sscan: " + fmt.Sprintf(format, args...))
+}
+
+// hint writes one line that says what can be done.
+func (t *terminal) hint(format string, args ...any) {
+	t.line("a2sscan: hint: " + fmt.Sprintf(format, args...))
+}
+
+func (t *terminal) line(s string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.wipe()
+	fmt.Fprintln(t.err, plain(s, maxLine))
+}
+
+// show puts s on the status line: in place on a terminal, cut to its width,
+// and as a line like any other elsewhere.
+func (t *terminal) show(s string) {
+	if !t.live {
+		t.say("%s", s)
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	width, _, err := term.GetSize(t.fd)
+	if err != nil || width < 2 {
+		width = 80
+	}
+	// The last column stays free: some terminals wrap when it is written.
+	fmt.Fprint(t.err, "\r\x1b[K"+plain(s, width-1))
+	t.status = true
+}
+
+// clear takes the status line away.
+func (t *terminal) clear() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.wipe()
+}
+
+func (t *terminal) wipe() {
+	if t.status {
+		fmt.Fprint(t.err, "\r\x1b[K")
+		t.status = false
+	}
+}
+
+// plain returns s as it may be shown to a person: at most width characters (a
+// cut shows as …), and whatever is not a visible character or a space escaped.
+// That covers control and C1 characters, the bidirectional ones, invisible
+// ones, line separators and bytes that are not UTF-8.
+func plain(s string, width int) string {
+	var b strings.Builder
+	left := width
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		shown := escaped(r, s[i:i+n])
+		cells := utf8.RuneCountInString(shown)
+		i += n
+		if cells > left || cells == left && i < len(s) {
+			b.WriteString("…")
+			break
+		}
+		b.WriteString(shown)
+		left -= cells
+	}
+	return b.String()
+}
+
+// escaped returns the visible form of one character, of which raw are the
+// bytes.
+func escaped(r rune, raw string) string {
+	switch {
+	case r == utf8.RuneError && len(raw) == 1:
+		return fmt.Sprintf(`\x%02x`, raw[0])
+	case unicode.IsPrint(r):
+		return raw
+	case r == '\n':
+		return `\n`
+	case r == '\t':
+		return `\t`
+	case r < 0x100:
+		return fmt.Sprintf(`\x%02x`, r)
+	}
+	return fmt.Sprintf(`\u%04x`, r)
+}
+
+// quoted returns text that is not ours between quotes, at most width
+// characters of it.
+func quoted(s string, width int) string {
+	return `"` + plain(s, width) + `"`
+}

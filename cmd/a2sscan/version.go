@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Say which a2sscan this is",
+		Long:  "Prints version and commit of the program, the Go that built it, and the system.",
+		Example: `  a2sscan version
+  a2sscan version | cut -d ' ' -f 2
+  go version -m "$(command -v a2sscan)"`,
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintln(a.out, versionLine())
+			return err
+		},
+	}
+}
+
+// versionLine is one line: version, commit, Go, system.
+func versionLine() string {
+	version, commit := buildVersion()
+	return fmt.Sprintf("a2sscan %s (commit %s) %s %s/%s",
+		version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// buildVersion returns what the Go toolchain wrote into the program. A commit
+// with a + behind it was built from a changed working tree.
+func buildVersion() (version, commit string) {
+	version, commit = "devel", "unknown"
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return version, commit
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		version = v
+	}
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			commit = s.Value
+		case s.Key == "vcs.modified" && s.Value == "true":
+			commit += "+"
+		}
+	}
+	return version, commit
+}
+
+// noArgs refuses arguments in the words of this program.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return fail(exitUsage, "%s takes no arguments, got %s", cmd.Name(), quoted(args[0], 40)).
+		hinting("%s --help shows how it is used", cmd.CommandPath())
+}
