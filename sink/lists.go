@@ -1,0 +1,129 @@
+package sink
+
+import (
+	"bytes"
+	"hash/maphash"
+	"math/bits"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// appendPlayers appends the players, and their number as the server announced
+// it where it was another.
+func appendPlayers(dst []byte, r *scanner.Result) []byte {
+	dst = append(dst, `"players":[`...)
+	for i := range r.Players {
+		dst = appendPlayer(dst, &r.Players[i])
+	}
+	dst = end(dst, ']')
+	if r.PlayersAnnounced >= 0 {
+		dst = appendUint(dst, `"players_announced":`, uint64(r.PlayersAnnounced))
+	}
+	return dst
+}
+
+func appendPlayer(dst []byte, p *wire.Player) []byte {
+	dst = append(dst, '{')
+	dst = appendUint(dst, `"index":`, uint64(p.Index))
+	dst = appendText(dst, `"name":`, p.Name)
+	dst = appendInt(dst, `"score":`, int64(p.Score))
+	dst = appendFloat(dst, `"duration":`, p.Duration)
+	if p.Ship {
+		dst = appendInt(dst, `"deaths":`, int64(p.Deaths))
+		dst = appendInt(dst, `"money":`, int64(p.Money))
+	}
+	return end(dst, '}')
+}
+
+// appendRules appends the rules as an object, the first of each name, and
+// their number as the server announced it where it was another. It notes in
+// e.inexact whether the object says less than the pairs did.
+//
+// A name is looked up as it stands in the record: two names that are both ill
+// formed may become the same text, and an object that holds a key twice means
+// something else to every reader.
+func (e *Encoder) appendRules(dst []byte, r *scanner.Result) []byte {
+	e.inexact = false
+	slots := e.names.reset(len(r.Rules))
+	dst = append(dst, `"rules":{`...)
+	base := len(dst)
+	for i := range r.Rules {
+		rule := &r.Rules[i]
+		start := len(dst)
+		var named, valued bool
+		dst, named = appendString(dst, rule.Name)
+		if !add(slots, dst[base:], start-base) {
+			dst = dst[:start]
+			e.inexact = true
+			continue
+		}
+		dst = append(dst, ':')
+		dst, valued = appendString(dst, rule.Value)
+		dst = append(dst, ',')
+		e.inexact = e.inexact || !named || !valued
+	}
+	dst = end(dst, '}')
+	if r.RulesAnnounced >= 0 {
+		dst = appendUint(dst, `"rules_announced":`, uint64(r.RulesAnnounced))
+	}
+	return dst
+}
+
+// appendRulesRaw appends all pairs in their order, as hex.
+func appendRulesRaw(dst []byte, rules []wire.Rule) []byte {
+	dst = append(dst, `"rules_raw":[`...)
+	for i := range rules {
+		dst = append(dst, '[')
+		dst = appendHex(dst, rules[i].Name)
+		dst = append(dst, ',')
+		dst = appendHex(dst, rules[i].Value)
+		dst = append(dst, ']', ',')
+	}
+	return end(dst, ']')
+}
+
+// table finds a name among those of one record: open addressing, at most half
+// full. Its hash has a seed that no server knows, so that nobody can choose
+// names that collide.
+type table struct {
+	small [512]slot // enough for honest servers, and not on the heap
+	large []slot    // for the others, kept for the next one
+}
+
+// slot is where in the record a name stands, quotes included; zero if free.
+type slot struct{ start, end uint32 }
+
+var seed = maphash.MakeSeed()
+
+// reset returns a table without names that has room for n.
+func (t *table) reset(n int) []slot {
+	size := 1 << bits.Len(uint(2*n))
+	slots := t.small[:]
+	if size > len(slots) {
+		if size > len(t.large) {
+			t.large = make([]slot, size)
+		}
+		slots = t.large
+	}
+	slots = slots[:size]
+	clear(slots)
+	return slots
+}
+
+// add enters the name that text ends with and that begins at start. It
+// reports false if it is there already.
+func add(slots []slot, text []byte, start int) bool {
+	name := text[start:]
+	mask := uint64(len(slots) - 1)
+	for i := maphash.Bytes(seed, name) & mask; ; i = (i + 1) & mask {
+		s := &slots[i]
+		if s.end == 0 {
+			*s = slot{uint32(start), uint32(len(text))}
+			return true
+		}
+		if bytes.Equal(text[s.start:s.end], name) {
+			return false
+		}
+	}
+}

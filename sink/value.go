@@ -1,0 +1,140 @@
+package sink
+
+import (
+	"math"
+	"net/netip"
+	"strconv"
+	"time"
+)
+
+// The functions of this file append one key with its value and a comma after
+// it. A key is passed as it is written, quotes and colon included. end turns
+// the last comma of an object or list into its bracket.
+
+// end closes an object or list whose members all end in a comma.
+func end(dst []byte, bracket byte) []byte {
+	if last := len(dst) - 1; dst[last] == ',' {
+		dst[last] = bracket
+	} else {
+		dst = append(dst, bracket)
+	}
+	return append(dst, ',')
+}
+
+// appendText appends text that a server or a list sent, and where it isn't
+// valid UTF-8 its exact bytes under KEY_hex.
+func appendText[T text](dst []byte, key string, s T) []byte {
+	dst = append(dst, key...)
+	dst, valid := appendString(dst, s)
+	if !valid {
+		dst = append(dst, ',')
+		dst = append(dst, key[:len(key)-len(`":`)]...)
+		dst = append(dst, `_hex":`...)
+		dst = appendHex(dst, s)
+	}
+	return append(dst, ',')
+}
+
+// appendWord appends a word of ours, which needs no escapes.
+func appendWord(dst []byte, key, word string) []byte {
+	dst = append(dst, key...)
+	dst = append(dst, '"')
+	dst = append(dst, word...)
+	return append(dst, '"', ',')
+}
+
+func appendUint(dst []byte, key string, v uint64) []byte {
+	dst = append(dst, key...)
+	dst = strconv.AppendUint(dst, v, 10)
+	return append(dst, ',')
+}
+
+func appendInt(dst []byte, key string, v int64) []byte {
+	dst = append(dst, key...)
+	dst = strconv.AppendInt(dst, v, 10)
+	return append(dst, ',')
+}
+
+// appendID appends a 64-bit identifier as a string: as a number, readers that
+// hold numbers in a double would change its last digits.
+func appendID(dst []byte, key string, id uint64) []byte {
+	dst = append(dst, key...)
+	dst = append(dst, '"')
+	dst = strconv.AppendUint(dst, id, 10)
+	return append(dst, '"', ',')
+}
+
+func appendBool(dst []byte, key string, v bool) []byte {
+	dst = append(dst, key...)
+	dst = strconv.AppendBool(dst, v)
+	return append(dst, ',')
+}
+
+// appendFloat appends the shortest decimal that reads back as the same
+// float32, or null: JSON knows neither NaN nor infinity.
+func appendFloat(dst []byte, key string, v float32) []byte {
+	dst = append(dst, key...)
+	f := float64(v)
+	size := math.Abs(f)
+	switch {
+	case math.IsNaN(f) || math.IsInf(f, 0):
+		dst = append(dst, "null"...)
+	case size != 0 && size < 1e-6 || size >= 1e21:
+		dst = strconv.AppendFloat(dst, f, 'e', -1, 32)
+	default:
+		dst = strconv.AppendFloat(dst, f, 'f', -1, 32)
+	}
+	return append(dst, ',')
+}
+
+func appendAddr(dst []byte, key string, a netip.Addr) []byte {
+	dst = append(dst, key...)
+	dst = append(dst, '"')
+	dst = a.Unmap().WithZone("").AppendTo(dst)
+	return append(dst, '"', ',')
+}
+
+// appendMillis appends d in milliseconds, cut to whole microseconds, without
+// zeros at the end.
+func appendMillis(dst []byte, key string, d time.Duration) []byte {
+	us := uint64(max(d, 0) / time.Microsecond)
+	dst = append(dst, key...)
+	dst = strconv.AppendUint(dst, us/1000, 10)
+	if frac := us % 1000; frac != 0 {
+		dst = append(dst, '.', digit(frac/100), digit(frac/10), digit(frac))
+		for dst[len(dst)-1] == '0' {
+			dst = dst[:len(dst)-1]
+		}
+	}
+	return append(dst, ',')
+}
+
+// appendTime appends t as RFC 3339 in UTC, cut to milliseconds. Years have
+// four digits there: a year outside of 0 to 9999 has no such form, and its
+// key is absent.
+func appendTime(dst []byte, key string, t time.Time) []byte {
+	t = t.UTC()
+	year, month, day := t.Date()
+	if year < 0 || year > 9999 {
+		return dst
+	}
+	hour, minute, second := t.Clock()
+	ms := uint64(t.Nanosecond() / 1e6)
+	dst = append(dst, key...)
+	dst = append(dst, '"')
+	dst = append2(append2(dst, year/100), year%100)
+	dst = append2(append(dst, '-'), int(month))
+	dst = append2(append(dst, '-'), day)
+	dst = append2(append(dst, 'T'), hour)
+	dst = append2(append(dst, ':'), minute)
+	dst = append2(append(dst, ':'), second)
+	dst = append(dst, '.', digit(ms/100), digit(ms/10), digit(ms))
+	return append(dst, 'Z', '"', ',')
+}
+
+func append2(dst []byte, v int) []byte {
+	return append(dst, digit(uint64(v/10)), digit(uint64(v)))
+}
+
+// digit returns the last decimal digit of v.
+func digit(v uint64) byte { return '0' + byte(v%10) }
