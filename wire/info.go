@@ -1,0 +1,274 @@
+package wire
+
+import "encoding/binary"
+
+// The bits of the extra data flag. These are the protocol's and must not be
+// changed. On the wire the fields stand in the order of this list (EC-28).
+const (
+	edfGamePort uint8 = 0x80
+	edfSteamID  uint8 = 0x10
+	edfSourceTV uint8 = 0x40
+	edfKeywords uint8 = 0x20
+	edfGameID   uint8 = 0x01
+
+	edfKnown = edfGamePort | edfSteamID | edfSourceTV | edfKeywords | edfGameID
+)
+
+// IsShip reports whether an application ID is one of The Ship, whose replies
+// hold fields of their own: 2400 and its relatives (EC-75).
+func IsShip(appID uint32) bool {
+	switch appID {
+	case 2400, 2401, 2402, 2403, 2405, 2406, 2412, 2430:
+		return true
+	}
+	return false
+}
+
+// Decode reads an INFO reply of either format into in and resets it before.
+// What it keeps aliases msg.
+//
+// The error is ErrTruncated where the message ends inside a field, or before
+// one that the extra data flag promises (EC-29, EC-31): then in.Has says what
+// was read whole. It is ErrEmpty where there is only the type byte (EC-24),
+// ErrUnexpected where that is another one, ErrMalformed where there is none.
+//
+// A Source reply may end after the version (EC-27). In a GoldSource reply that
+// says it is a mod, three bytes or less are no mod block; the last two are VAC
+// and bots (EC-67).
+func (in *Info) Decode(msg []byte) error {
+	*in = Info{}
+	body := Body(msg)
+	if len(body) == 0 {
+		return ErrMalformed
+	}
+	r := reader{b: body[1:]}
+	switch Kind(body[0]) {
+	case KindInfo:
+		in.Format = FormatSource
+	case KindGoldSource:
+		in.Format = FormatGoldSource
+	default:
+		return ErrUnexpected
+	}
+	if len(r.b) == 0 {
+		return ErrEmpty
+	}
+	return in.decode(&r)
+}
+
+// decode reads what follows the type byte.
+func (in *Info) decode(r *reader) error {
+	if in.Format == FormatSource {
+		in.readSource(r)
+	} else {
+		in.readGoldSource(r)
+	}
+	in.Has = r.has
+	if in.Password > 1 || in.VAC > 1 {
+		in.Notes |= NoteInfoOddBoolean
+	}
+	if len(r.b) > 0 {
+		in.Notes |= NoteInfoTrailing
+	}
+	if r.short {
+		return ErrTruncated
+	}
+	return nil
+}
+
+// readSource reads the fields of an 'I' reply (document 000, A2S_INFO).
+func (in *Info) readSource(r *reader) {
+	r.u8(&in.Protocol, HasProtocol)
+	r.text(&in.Name, HasName)
+	r.text(&in.Map, HasMap)
+	r.text(&in.Folder, HasFolder)
+	r.text(&in.Game, HasGame)
+	r.u16(&in.ShortAppID, HasAppID)
+	r.u8(&in.Players, HasPlayers)
+	r.u8(&in.MaxPlayers, HasMaxPlayers)
+	r.u8(&in.Bots, HasBots)
+	r.u8(&in.ServerType, HasServerType)
+	r.u8(&in.Environment, HasEnvironment)
+	r.u8(&in.Password, HasPassword)
+	r.u8(&in.VAC, HasVAC)
+	if IsShip(uint32(in.ShortAppID)) {
+		r.u8(&in.Ship.Mode, 0)
+		r.u8(&in.Ship.Witnesses, 0)
+		r.u8(&in.Ship.Duration, HasShip)
+	}
+	r.text(&in.Version, HasVersion)
+	if len(r.b) > 0 {
+		in.readExtra(r)
+	}
+}
+
+// readExtra reads the extra data flag and the fields that it promises.
+func (in *Info) readExtra(r *reader) {
+	r.u8(&in.EDF, HasEDF)
+	if in.EDF&edfGamePort != 0 {
+		r.u16(&in.GamePort, HasGamePort)
+	}
+	if in.EDF&edfSteamID != 0 {
+		r.u64(&in.SteamID, HasSteamID)
+	}
+	if in.EDF&edfSourceTV != 0 {
+		r.u16(&in.SourceTV.Port, 0)
+		r.text(&in.SourceTV.Name, HasSourceTV)
+	}
+	if in.EDF&edfKeywords != 0 {
+		r.text(&in.Keywords, HasKeywords)
+	}
+	if in.EDF&edfGameID != 0 {
+		r.u64(&in.GameID, HasGameID)
+	}
+}
+
+// readGoldSource reads the fields of an 'm' reply (document 000, "obsolete
+// GoldSource response").
+func (in *Info) readGoldSource(r *reader) {
+	r.text(&in.Address, HasAddress)
+	r.text(&in.Name, HasName)
+	r.text(&in.Map, HasMap)
+	r.text(&in.Folder, HasFolder)
+	r.text(&in.Game, HasGame)
+	r.u8(&in.Players, HasPlayers)
+	r.u8(&in.MaxPlayers, HasMaxPlayers)
+	r.u8(&in.Protocol, HasProtocol)
+	r.u8(&in.ServerType, HasServerType)
+	r.u8(&in.Environment, HasEnvironment)
+	r.u8(&in.Password, HasPassword)
+	var mod uint8
+	r.u8(&mod, 0)
+	if mod != 0 {
+		in.readMod(r)
+	}
+	r.u8(&in.VAC, HasVAC)
+	r.u8(&in.Bots, HasBots)
+}
+
+// readMod reads the mod block, or what stands in for one that is not there:
+// nothing, or one byte before VAC and bots (EC-67).
+func (in *Info) readMod(r *reader) {
+	if len(r.b) <= 3 {
+		in.Notes |= NoteInfoNoModBlock
+		if len(r.b) == 3 {
+			r.b = r.b[1:]
+		}
+		return
+	}
+	var null uint8
+	r.text(&in.Mod.URL, 0)
+	r.text(&in.Mod.DownloadURL, 0)
+	r.u8(&null, 0)
+	r.u32(&in.Mod.Version, 0)
+	r.u32(&in.Mod.Size, 0)
+	r.u8(&in.Mod.Type, 0)
+	r.u8(&in.Mod.DLL, HasMod)
+}
+
+// AppendInfo appends an INFO reply: 'm' for FormatGoldSource, else 'I'.
+//
+// The fields that every reply has are written whatever in.Has says. HasShip,
+// HasMod and the extra data of Source replies are written where in.Has has
+// them; the extra data flag follows from that and from the bits of in.EDF that
+// have no meaning, and is left out if there are none and HasEDF is not set. A
+// GoldSource reply with NoteInfoNoModBlock says that it is a mod and leaves the
+// block out (EC-67). Strings are written as far as their first NUL.
+func AppendInfo(dst []byte, in *Info) []byte {
+	if in.Format == FormatGoldSource {
+		return appendGoldSource(appendHeader(dst, KindGoldSource), in)
+	}
+	return appendSource(appendHeader(dst, KindInfo), in)
+}
+
+func appendSource(dst []byte, in *Info) []byte {
+	dst = append(dst, in.Protocol)
+	dst = appendText(dst, in.Name)
+	dst = appendText(dst, in.Map)
+	dst = appendText(dst, in.Folder)
+	dst = appendText(dst, in.Game)
+	dst = binary.LittleEndian.AppendUint16(dst, in.ShortAppID)
+	dst = append(dst, in.Players, in.MaxPlayers, in.Bots,
+		in.ServerType, in.Environment, in.Password, in.VAC)
+	if in.Has&HasShip != 0 {
+		dst = append(dst, in.Ship.Mode, in.Ship.Witnesses, in.Ship.Duration)
+	}
+	dst = appendText(dst, in.Version)
+	return appendExtra(dst, in)
+}
+
+// appendExtra appends the extra data flag and its fields.
+func appendExtra(dst []byte, in *Info) []byte {
+	edf := in.extraFlag()
+	if edf == 0 && in.Has&HasEDF == 0 {
+		return dst
+	}
+	dst = append(dst, edf)
+	if edf&edfGamePort != 0 {
+		dst = binary.LittleEndian.AppendUint16(dst, in.GamePort)
+	}
+	if edf&edfSteamID != 0 {
+		dst = binary.LittleEndian.AppendUint64(dst, in.SteamID)
+	}
+	if edf&edfSourceTV != 0 {
+		dst = binary.LittleEndian.AppendUint16(dst, in.SourceTV.Port)
+		dst = appendText(dst, in.SourceTV.Name)
+	}
+	if edf&edfKeywords != 0 {
+		dst = appendText(dst, in.Keywords)
+	}
+	if edf&edfGameID != 0 {
+		dst = binary.LittleEndian.AppendUint64(dst, in.GameID)
+	}
+	return dst
+}
+
+// extraFlag returns the extra data flag of the fields that in.Has has.
+func (in *Info) extraFlag() uint8 {
+	edf := in.EDF &^ edfKnown
+	if in.Has&HasGamePort != 0 {
+		edf |= edfGamePort
+	}
+	if in.Has&HasSteamID != 0 {
+		edf |= edfSteamID
+	}
+	if in.Has&HasSourceTV != 0 {
+		edf |= edfSourceTV
+	}
+	if in.Has&HasKeywords != 0 {
+		edf |= edfKeywords
+	}
+	if in.Has&HasGameID != 0 {
+		edf |= edfGameID
+	}
+	return edf
+}
+
+func appendGoldSource(dst []byte, in *Info) []byte {
+	dst = appendText(dst, in.Address)
+	dst = appendText(dst, in.Name)
+	dst = appendText(dst, in.Map)
+	dst = appendText(dst, in.Folder)
+	dst = appendText(dst, in.Game)
+	dst = append(dst, in.Players, in.MaxPlayers, in.Protocol,
+		in.ServerType, in.Environment, in.Password)
+	dst = appendMod(dst, in)
+	return append(dst, in.VAC, in.Bots)
+}
+
+// appendMod appends the mod flag and, where it is there, the mod block.
+func appendMod(dst []byte, in *Info) []byte {
+	if in.Notes&NoteInfoNoModBlock != 0 {
+		return append(dst, 1)
+	}
+	if in.Has&HasMod == 0 {
+		return append(dst, 0)
+	}
+	dst = append(dst, 1)
+	dst = appendText(dst, in.Mod.URL)
+	dst = appendText(dst, in.Mod.DownloadURL)
+	dst = append(dst, 0)
+	dst = binary.LittleEndian.AppendUint32(dst, in.Mod.Version)
+	dst = binary.LittleEndian.AppendUint32(dst, in.Mod.Size)
+	return append(dst, in.Mod.Type, in.Mod.DLL)
+}

@@ -1,0 +1,93 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// A reader takes fields off the front of b into the caller's variables and
+// remembers in has which were read whole. Once the end lies inside a field,
+// short is set and every later field is missing too: no caller has to look
+// before the last one.
+type reader struct {
+	b     []byte
+	has   Fields
+	short bool
+}
+
+// fail notes that the end lies inside a field.
+func (r *reader) fail() {
+	r.b = nil
+	r.short = true
+}
+
+// u8 reads a byte.
+func (r *reader) u8(v *uint8, f Fields) {
+	if len(r.b) < 1 {
+		r.fail()
+		return
+	}
+	*v = r.b[0]
+	r.b = r.b[1:]
+	r.has |= f
+}
+
+// u16 reads a short.
+func (r *reader) u16(v *uint16, f Fields) {
+	if len(r.b) < 2 {
+		r.fail()
+		return
+	}
+	*v = binary.LittleEndian.Uint16(r.b)
+	r.b = r.b[2:]
+	r.has |= f
+}
+
+// u32 reads a long.
+func (r *reader) u32(v *uint32, f Fields) {
+	if len(r.b) < 4 {
+		r.fail()
+		return
+	}
+	*v = binary.LittleEndian.Uint32(r.b)
+	r.b = r.b[4:]
+	r.has |= f
+}
+
+// u64 reads a long long.
+func (r *reader) u64(v *uint64, f Fields) {
+	if len(r.b) < 8 {
+		r.fail()
+		return
+	}
+	*v = binary.LittleEndian.Uint64(r.b)
+	r.b = r.b[8:]
+	r.has |= f
+}
+
+// text reads a string, which a NUL ends. v aliases the message.
+func (r *reader) text(v *[]byte, f Fields) {
+	i := bytes.IndexByte(r.b, 0)
+	if i < 0 {
+		r.fail()
+		return
+	}
+	*v = r.b[:i:i]
+	r.b = r.b[i+1:]
+	r.has |= f
+}
+
+// untilNUL returns b up to its first NUL, or all of it.
+func untilNUL(b []byte) []byte {
+	if i := bytes.IndexByte(b, 0); i >= 0 {
+		return b[:i:i]
+	}
+	return b
+}
+
+// appendText appends a string and its NUL. What follows a NUL in s is left
+// out, as the wire has no way to say it.
+func appendText(dst, s []byte) []byte {
+	dst = append(dst, untilNUL(s)...)
+	return append(dst, 0)
+}

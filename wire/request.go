@@ -1,0 +1,117 @@
+package wire
+
+import "encoding/binary"
+
+// infoRequest is the INFO request without a challenge (document 000,
+// A2S_INFO). It is the protocol's and must not be changed.
+const infoRequest = "\xFF\xFF\xFF\xFFTSource Engine Query\x00"
+
+// The lengths of requests. Some servers drop whatever is longer or shorter
+// (EC-16).
+const (
+	infoRequestLen          = len(infoRequest)     // 25
+	infoChallengeRequestLen = len(infoRequest) + 4 // 29
+	listRequestLen          = headerLen + 1 + 4    // PLAYER, RULES
+	bareRequestLen          = headerLen + 1        // ping, GETCHALLENGE
+)
+
+// Request is a question as a server sees it.
+type Request struct {
+	Kind         Kind
+	Challenge    Challenge // NoChallenge if the request bears none
+	HasChallenge bool      // whether it bears one other than NoChallenge, which only asks for one
+}
+
+// DecodeRequest reads a request. It is as strict as the strictest servers:
+// INFO has exactly 25 bytes, or 29 with a challenge, PLAYER and RULES have 9,
+// ping and GETCHALLENGE 5 (EC-16). Another type byte is ErrUnexpected, whatever
+// else is wrong ErrMalformed.
+func DecodeRequest(datagram []byte) (Request, error) {
+	if len(datagram) < bareRequestLen || !IsSingle(datagram) {
+		return Request{}, ErrMalformed
+	}
+	k := Kind(datagram[headerLen])
+	switch k {
+	case KindInfoRequest:
+		return decodeInfoRequest(datagram)
+	case KindPlayersRequest, KindRulesRequest:
+		if len(datagram) == listRequestLen {
+			return challenged(k, datagram[bareRequestLen:]), nil
+		}
+	case KindPingRequest, KindChallengeRequest:
+		if len(datagram) == bareRequestLen {
+			return Request{Kind: k, Challenge: NoChallenge}, nil
+		}
+	default:
+		return Request{}, ErrUnexpected
+	}
+	return Request{}, ErrMalformed
+}
+
+func decodeInfoRequest(datagram []byte) (Request, error) {
+	n := len(datagram)
+	if n != infoRequestLen && n != infoChallengeRequestLen ||
+		string(datagram[:infoRequestLen]) != infoRequest {
+		return Request{}, ErrMalformed
+	}
+	if n == infoRequestLen {
+		return Request{Kind: KindInfoRequest, Challenge: NoChallenge}, nil
+	}
+	return challenged(KindInfoRequest, datagram[infoRequestLen:]), nil
+}
+
+// challenged returns the request of kind k with the challenge of the four
+// bytes b.
+func challenged(k Kind, b []byte) Request {
+	c := Challenge(binary.LittleEndian.Uint32(b))
+	return Request{Kind: k, Challenge: c, HasChallenge: c != NoChallenge}
+}
+
+// AppendInfoRequest appends an INFO request: 25 bytes with NoChallenge, 29
+// with any other (document 000).
+func AppendInfoRequest(dst []byte, c Challenge) []byte {
+	dst = append(dst, infoRequest...)
+	if c == NoChallenge {
+		return dst
+	}
+	return binary.LittleEndian.AppendUint32(dst, uint32(c))
+}
+
+// AppendPlayersRequest appends a PLAYER request, 9 bytes. With NoChallenge it
+// asks for a challenge (EC-11).
+func AppendPlayersRequest(dst []byte, c Challenge) []byte {
+	dst = appendHeader(dst, KindPlayersRequest)
+	return binary.LittleEndian.AppendUint32(dst, uint32(c))
+}
+
+// AppendRulesRequest appends a RULES request, 9 bytes. With NoChallenge it
+// asks for a challenge.
+func AppendRulesRequest(dst []byte, c Challenge) []byte {
+	dst = appendHeader(dst, KindRulesRequest)
+	return binary.LittleEndian.AppendUint32(dst, uint32(c))
+}
+
+// AppendRequest appends the request that asks q with the challenge c. It
+// appends nothing for a q that is none of the three questions.
+func AppendRequest(dst []byte, q Question, c Challenge) []byte {
+	switch q {
+	case QuestionInfo:
+		return AppendInfoRequest(dst, c)
+	case QuestionPlayers:
+		return AppendPlayersRequest(dst, c)
+	case QuestionRules:
+		return AppendRulesRequest(dst, c)
+	}
+	return dst
+}
+
+// AppendPingRequest appends a ping, 5 bytes; newer servers ignore it.
+func AppendPingRequest(dst []byte) []byte {
+	return appendHeader(dst, KindPingRequest)
+}
+
+// AppendChallengeRequest appends A2S_SERVERQUERY_GETCHALLENGE, 5 bytes; most
+// servers ignore it (EC-18).
+func AppendChallengeRequest(dst []byte) []byte {
+	return appendHeader(dst, KindChallengeRequest)
+}
