@@ -1,0 +1,178 @@
+package wire_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// captureKeys translates the keys of captures to those of vectors.
+var captureKeys = map[string]string{
+	"appid":    "app_id",
+	"type":     "server_type",
+	"os":       "environment",
+	"password": "visibility",
+	"port":     "game_port",
+	"steamid":  "steam_id",
+	"gameid":   "game_id",
+}
+
+// TestCaptures reads replies of real servers, where they are at hand, and holds
+// what it reads against what another parser read.
+func TestCaptures(t *testing.T) {
+	dir := filepath.Join("..", "..", "shared", "captures")
+	names, err := filepath.Glob(filepath.Join(dir, "*.hex"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(names) == 0 {
+		t.Skipf("NOT TESTED against replies of real servers: there are none in %s", dir)
+	}
+	for _, name := range names {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".hex"), func(t *testing.T) {
+			checkCapture(t, readCapture(t, name), readMeaning(t, name))
+		})
+	}
+}
+
+// readCapture returns the datagrams of a capture.
+func readCapture(t *testing.T, name string) [][]byte {
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return unhex(t, strings.Fields(string(b)))
+}
+
+// meaning is what another parser read in a capture.
+type meaning struct {
+	Info       map[string]any
+	GoldSource map[string]any `json:"info_goldsrc"`
+	Players    []any
+	Rules      []any
+}
+
+// loneByte is how captures write a byte that is no UTF-8.
+var loneByte = regexp.MustCompile(`\\udc([89a-f][0-9a-f])`)
+
+func readMeaning(t *testing.T, name string) (m meaning) {
+	b, err := os.ReadFile(strings.TrimSuffix(name, ".hex") + ".json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b = loneByte.ReplaceAll(b, []byte(`\uf0$1`))
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	if err := d.Decode(&m); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// checkCapture decodes each message of a capture and reports what is missing.
+func checkCapture(t *testing.T, datagrams [][]byte, m meaning) {
+	seen := map[wire.Kind]bool{}
+	for _, msg := range messages(t, datagrams) {
+		kind := wire.KindOf(msg)
+		seen[kind] = true
+		switch kind {
+		case wire.KindInfo:
+			checkCapturedInfo(t, msg, m.Info, "source")
+		case wire.KindGoldSource:
+			checkCapturedInfo(t, msg, m.GoldSource, "goldsource")
+		case wire.KindPlayers:
+			checkCapturedPlayers(t, msg, m)
+		case wire.KindRules:
+			got := readRules(msg)
+			t.Logf("rules: announced %d, got %d, notes %q, error %v",
+				got.announced, len(got.all), noteWords(got.notes), got.err)
+			diffRules(t, got.all, rulesOf(m.Rules))
+		case wire.KindChallenge:
+			if _, err := wire.DecodeChallenge(msg); err != nil {
+				t.Errorf("challenge: %v", err)
+			}
+		default:
+			t.Errorf("a message of kind %q", kind)
+		}
+	}
+	if m.Info != nil != seen[wire.KindInfo] || m.GoldSource != nil != seen[wire.KindGoldSource] ||
+		m.Players != nil != seen[wire.KindPlayers] || m.Rules != nil != seen[wire.KindRules] {
+		t.Errorf("the messages %v are not what the capture should hold", seen)
+	}
+}
+
+// messages returns the single messages of a capture and those of its groups of
+// fragments.
+func messages(t *testing.T, datagrams [][]byte) (all [][]byte) {
+	groups := map[uint32][][]byte{}
+	for _, d := range datagrams {
+		if !wire.IsSplit(d) {
+			all = append(all, d)
+			continue
+		}
+		id, err := wire.SplitID(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		groups[id] = append(groups[id], d)
+	}
+	for _, group := range groups {
+		all = append(all, join(t, slices.Clip(group)))
+	}
+	return all
+}
+
+func checkCapturedInfo(t *testing.T, msg []byte, fields map[string]any, engine string) {
+	var got wire.Info
+	err := got.Decode(msg)
+	t.Logf("info: notes %q, error %v", noteWords(got.Notes), err)
+	want := map[string]any{"engine": engine}
+	mod, ship := map[string]any{}, map[string]any{}
+	for key, v := range fields {
+		switch {
+		case strings.HasPrefix(key, "mod_"):
+			mod[strings.TrimPrefix(key, "mod_")] = v
+		case strings.HasPrefix(key, "ship_"):
+			ship[strings.TrimPrefix(key, "ship_")] = v
+		case captureKeys[key] != "":
+			want[captureKeys[key]] = v
+		case key != "mod":
+			want[key] = v
+		}
+	}
+	if len(mod) > 0 {
+		mod["download_link"] = mod["download"]
+		want["mod"] = mod
+	}
+	if len(ship) > 0 {
+		want["ship"] = ship
+	}
+	diffInfo(t, &got, infoOf(t, want))
+	whole := fields["bots"] != nil // a relay's reply ends before it
+	if (err == nil) != whole {
+		t.Errorf("error %v of a reply with the fields %v", err, fields)
+	}
+}
+
+func checkCapturedPlayers(t *testing.T, msg []byte, m meaning) {
+	want := playersOf(m.Players)
+	hint := wire.ShipNo
+	if m.Info["ship_mode"] != nil {
+		hint = wire.ShipYes
+	}
+	got := readPlayers(msg, hint)
+	t.Logf("players: announced %d, got %d, notes %q, error %v",
+		got.announced, len(got.all), noteWords(got.notes), got.err)
+	diffPlayers(t, got.all, want)
+	diffPlayers(t, readPlayers(msg, wire.ShipUnknown).all, want)
+	if got.err != nil {
+		t.Error(got.err)
+	}
+}
