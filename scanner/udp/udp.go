@@ -1,16 +1,38 @@
-// Package udp is the one socket of a scan: batches of datagrams in and out.
 package udp
 
 import (
+	"context"
+	"encoding/binary"
 	"errors"
+	"fmt"
+	"net"
 	"net/netip"
-	"time"
+	"sync/atomic"
+	"syscall"
 )
 
 // Packet is one datagram and its other end.
 type Packet struct {
-	Addr uint64 // the other end: IPv4 address as a big-endian number << 16 | port
+	Addr uint64 // the other end, as Pack returns it
 	Data []byte // UDP payload
+}
+
+// Pack returns a as a number: the IPv4 address in big-endian order, shifted
+// left by 16 bits, and the port. It is 0 for an address that isn't IPv4.
+func Pack(a netip.AddrPort) uint64 {
+	ip := a.Addr().Unmap()
+	if !ip.Is4() {
+		return 0
+	}
+	b := ip.As4()
+	return uint64(binary.BigEndian.Uint32(b[:]))<<16 | uint64(a.Port())
+}
+
+// Unpack is the reverse of Pack.
+func Unpack(addr uint64) netip.AddrPort {
+	var b [4]byte
+	binary.BigEndian.PutUint32(b[:], uint32(addr>>16))
+	return netip.AddrPortFrom(netip.AddrFrom4(b), uint16(addr))
 }
 
 // Config says what socket to open. The zero value is a socket on any address
@@ -19,9 +41,20 @@ type Config struct {
 	Source     netip.AddrPort // where to send from; zero: any address, any port
 	RecvBuffer int            // bytes asked of the kernel for receiving; zero: the system's default
 	SendBuffer int            // bytes asked of the kernel for sending; zero: the system's default
-	Batch      int            // datagrams a system call at most; zero: 128
+	Batch      int            // datagrams a system call at most; zero: DefaultBatch
 	Device     string         // network device to be bound to (Linux only); empty: none
 }
+
+// DefaultBatch is how many datagrams a system call takes or brings at most. 64
+// are enough to make the call's own cost small; twice that leaves room for
+// bursts.
+const DefaultBatch = 128
+
+// maxBatch is as many as Linux takes in one call (UIO_MAXIOV).
+const maxBatch = 1024
+
+// bufferSize is the room for one datagram: UDP's length field can't say more.
+const bufferSize = 1<<16 - 1
 
 // Stats are the numbers of a socket. Counters only grow.
 type Stats struct {
@@ -31,41 +64,84 @@ type Stats struct {
 	ReceivedBytes uint64 // UDP payload
 	Reads         uint64 // system calls
 	Writes        uint64 // system calls
-	KernelDrops   uint64 // datagrams that the kernel threw away before we read them
-	Pending       uint64 // ICMP errors of other datagrams that calls met and passed over
-	Truncated     uint64 // datagrams longer than their buffer
+	KernelDrops   uint64 // datagrams that came and were thrown away before we read them
+	Pending       uint64 // ICMP errors of other datagrams that calls met and put aside
+	Truncated     uint64 // datagrams received that were longer than their buffer
 
 	RecvBuffer      int // bytes granted by the kernel
-	RecvBufferAsked int // bytes asked of the kernel; 0: nothing was asked
+	RecvBufferAsked int // Config.RecvBuffer
 	SendBuffer      int // bytes granted by the kernel
-	SendBufferAsked int // bytes asked of the kernel; 0: nothing was asked
+	SendBufferAsked int // Config.SendBuffer
 }
 
-// ErrAgain is what errors of Send are when the same datagram may be sent later.
-var ErrAgain = errors.New("send again later")
-
-// Conn is a UDP socket.
-type Conn struct{}
-
-// Listen opens a socket.
-func Listen(cfg Config) (*Conn, error) { return nil, errors.ErrUnsupported }
-
-// Recv receives datagrams.
-func (c *Conn) Recv(ps []Packet, wait time.Duration) (n int, err error) {
-	return 0, errors.ErrUnsupported
+// counters are the part of Stats that changes, written by the goroutines in
+// Recv and Send and read by any.
+type counters struct {
+	sent, sentBytes         atomic.Uint64
+	received, receivedBytes atomic.Uint64
+	reads, writes           atomic.Uint64
+	pending, truncated      atomic.Uint64
 }
 
-// Send sends datagrams.
-func (c *Conn) Send(ps []Packet) (n int, err error) { return 0, errors.ErrUnsupported }
+func (c *counters) read(s *Stats) {
+	s.Sent = c.sent.Load()
+	s.SentBytes = c.sentBytes.Load()
+	s.Received = c.received.Load()
+	s.ReceivedBytes = c.receivedBytes.Load()
+	s.Reads = c.reads.Load()
+	s.Writes = c.writes.Load()
+	s.Pending = c.pending.Load()
+	s.Truncated = c.truncated.Load()
+}
 
-// Stats returns the numbers so far.
-func (c *Conn) Stats() Stats { return Stats{} }
+// withDefaults returns cfg with its zero values replaced, or an error that
+// says which value makes no sense.
+func (cfg Config) withDefaults() (Config, error) {
+	src := cfg.Source.Addr().Unmap()
+	if !src.IsValid() {
+		src = netip.IPv4Unspecified()
+	}
+	if cfg.Batch == 0 {
+		cfg.Batch = DefaultBatch
+	}
+	switch {
+	case !src.Is4():
+		return cfg, fmt.Errorf("source address %v: not IPv4", src)
+	case cfg.Batch < 1 || cfg.Batch > maxBatch:
+		return cfg, fmt.Errorf("batch %d: must be between 1 and %d datagrams", cfg.Batch, maxBatch)
+	case cfg.RecvBuffer < 0 || cfg.SendBuffer < 0:
+		return cfg, errors.New("buffer size: must not be negative")
+	}
+	cfg.Source = netip.AddrPortFrom(src, cfg.Source.Port())
+	return cfg, nil
+}
 
-// LocalAddr returns the address that the socket is bound to.
-func (c *Conn) LocalAddr() netip.AddrPort { return netip.AddrPort{} }
+// open makes the socket and sets its options, which differ between systems.
+func (cfg Config) open() (*net.UDPConn, error) {
+	var lc net.ListenConfig
+	lc.Control = func(_, _ string, raw syscall.RawConn) error {
+		var err error
+		return errors.Join(raw.Control(func(fd uintptr) { err = cfg.setOptions(fd) }), err)
+	}
+	pc, err := lc.ListenPacket(context.Background(), "udp4", cfg.Source.String())
+	if err != nil {
+		return nil, err
+	}
+	return pc.(*net.UDPConn), nil
+}
 
-// Interrupt makes a blocked Recv return.
-func (c *Conn) Interrupt() {}
+// granted fills in the sizes of the kernel's buffers, asked and granted.
+func (cfg Config) granted(sock *net.UDPConn, s *Stats) error {
+	raw, err := sock.SyscallConn()
+	if err != nil {
+		return err
+	}
+	s.RecvBufferAsked, s.SendBufferAsked = cfg.RecvBuffer, cfg.SendBuffer
+	return raw.Control(func(fd uintptr) { s.RecvBuffer, s.SendBuffer = bufferSizes(fd) })
+}
 
-// Close closes the socket.
-func (c *Conn) Close() error { return nil }
+// localAddr is the address that sock is bound to.
+func localAddr(sock *net.UDPConn) netip.AddrPort {
+	a := sock.LocalAddr().(*net.UDPAddr).AddrPort()
+	return netip.AddrPortFrom(a.Addr().Unmap(), a.Port())
+}

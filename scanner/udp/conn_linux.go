@@ -1,0 +1,292 @@
+//go:build !portable
+
+package udp
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"os"
+	"time"
+
+	"golang.org/x/net/ipv4"
+	"golang.org/x/sys/unix"
+)
+
+// Conn is a UDP socket over IPv4.
+type Conn struct {
+	sock  *net.UDPConn
+	batch batcher
+	waker waker
+
+	in  []ipv4.Message // of Recv
+	out []ipv4.Message // of Send
+
+	stats counters
+	fixed Stats // the part that doesn't change
+	drops dropCounter
+	icmp  icmpQueue
+}
+
+// batcher is the part of an ipv4.PacketConn that moves datagrams; tests put
+// faults between.
+type batcher interface {
+	ReadBatch(ms []ipv4.Message, flags int) (int, error)
+	WriteBatch(ms []ipv4.Message, flags int) (int, error)
+}
+
+// Listen opens a socket. Its errors name what the system refused. Kernel
+// buffers smaller than asked for are not an error: Stats tells.
+func Listen(cfg Config) (*Conn, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	sock, err := cfg.open()
+	if err != nil {
+		return nil, err
+	}
+	c := &Conn{
+		sock:  sock,
+		batch: ipv4.NewPacketConn(sock),
+		waker: waker{sock: sock},
+		in:    newIn(cfg.Batch, bufferSize),
+		out:   newOut(cfg.Batch),
+	}
+	if err := errors.Join(cfg.granted(sock, &c.fixed), c.icmp.init(sock)); err != nil {
+		sock.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// newIn returns n messages to receive in, with room for size bytes each. The
+// room is one allocation, of which only what datagrams fill becomes memory.
+func newIn(n, size int) []ipv4.Message {
+	ms := make([]ipv4.Message, n)
+	room := make([]byte, n*size)
+	oob := make([]byte, n*dropSpace)
+	vecs := make([][]byte, n)
+	for i := range ms {
+		vecs[i] = room[i*size : (i+1)*size : (i+1)*size]
+		ms[i].Buffers = vecs[i : i+1 : i+1]
+		ms[i].OOB = oob[i*dropSpace : (i+1)*dropSpace]
+	}
+	return ms
+}
+
+// newOut returns n messages to send, whose addresses are rewritten in place.
+func newOut(n int) []ipv4.Message {
+	ms := make([]ipv4.Message, n)
+	addrs := make([]net.UDPAddr, n)
+	ips := make([]byte, n*net.IPv4len)
+	vecs := make([][]byte, n)
+	for i := range ms {
+		addrs[i].IP = ips[i*net.IPv4len : (i+1)*net.IPv4len]
+		ms[i].Addr = &addrs[i]
+		ms[i].Buffers = vecs[i : i+1 : i+1]
+	}
+	return ms
+}
+
+// Recv receives up to len(ps) datagrams, but no more than a batch, into ps.
+// Their Data is valid until the next Recv. If none is there it waits for one:
+// up to wait, not at all if wait is 0. It returns 0 and no error when nothing
+// came or Interrupt was called, and net.ErrClosed after Close.
+func (c *Conn) Recv(ps []Packet, wait time.Duration) (n int, err error) {
+	ms := c.in[:min(len(ps), len(c.in))]
+	if len(ms) == 0 {
+		return 0, nil
+	}
+	n, err = c.read(ms, unix.MSG_DONTWAIT)
+	if n == 0 && err == nil && wait > 0 {
+		n, err = c.readWait(ms, wait)
+	}
+	c.take(ps, ms[:n])
+	return n, err
+}
+
+// readWait is read that waits for the first datagram.
+func (c *Conn) readWait(ms []ipv4.Message, wait time.Duration) (int, error) {
+	ok, err := c.waker.begin(wait)
+	if !ok {
+		return 0, nil
+	}
+	defer c.waker.end()
+	if err != nil {
+		return 0, closedOr(err)
+	}
+	return c.read(ms, 0)
+}
+
+// maxPending bounds how many pending errors one read puts aside, so that a
+// storm of them doesn't hold it.
+const maxPending = 64
+
+// read reads one batch, past errors that are about other datagrams. Nothing
+// being there is no error.
+func (c *Conn) read(ms []ipv4.Message, flags int) (int, error) {
+	for range maxPending {
+		n, err := c.batch.ReadBatch(ms, flags)
+		c.stats.reads.Add(1)
+		if err == nil {
+			return n, nil
+		}
+		switch errno := errnoOf(err); {
+		case errno == unix.EAGAIN || errors.Is(err, os.ErrDeadlineExceeded):
+			return 0, nil
+		case errno == unix.EINTR:
+		case isICMP(errno):
+			c.stats.pending.Add(1)
+			c.icmp.drain()
+		case errno == 0 && c.icmp.drain() > 0:
+			// The poller refuses a socket that is ready for nothing but
+			// its error queue.
+		default:
+			return 0, closedOr(err)
+		}
+	}
+	return 0, nil
+}
+
+// take hands what was received in ms to ps.
+func (c *Conn) take(ps []Packet, ms []ipv4.Message) {
+	if len(ms) == 0 {
+		return
+	}
+	var bytes, cut uint64
+	for i := range ms {
+		m := &ms[i]
+		ps[i] = Packet{Addr: packUDP(m.Addr.(*net.UDPAddr)), Data: m.Buffers[0][:m.N]}
+		bytes += uint64(m.N)
+		if m.Flags&unix.MSG_TRUNC != 0 {
+			cut++
+		}
+	}
+	c.stats.received.Add(uint64(len(ms)))
+	c.stats.receivedBytes.Add(bytes)
+	c.stats.truncated.Add(cut)
+
+	last := &ms[len(ms)-1] // the count only grows
+	c.drops.noteOOB(last.OOB[:last.NN])
+}
+
+// Send sends ps in order. It returns how many went out; err says why ps[n] did
+// not, and is nil only if all did. If errors.Is(err, ErrAgain), the same
+// datagram may be sent later (the system's buffers are full, a firewall's table
+// is, or ICMP errors come faster than they can be put aside); callers bound how
+// often, since a firewall that forbids the datagram says the same. Any other
+// error is the fault of that datagram, but for net.ErrClosed. Send never waits.
+func (c *Conn) Send(ps []Packet) (n int, err error) {
+	for n < len(ps) && err == nil {
+		var sent int
+		sent, err = c.sendBatch(ps[n:min(n+len(c.out), len(ps))])
+		n += sent
+	}
+	return n, err
+}
+
+// sendBatch is Send of no more than a batch.
+func (c *Conn) sendBatch(ps []Packet) (sent int, err error) {
+	ms := c.out[:len(ps)]
+	for i := range ps {
+		setUDP(ms[i].Addr.(*net.UDPAddr), ps[i].Addr)
+		ms[i].Buffers[0] = ps[i].Data
+	}
+	for sent < len(ms) && err == nil {
+		n := 0
+		n, err = c.write(ms[sent:])
+		switch {
+		case err != nil && !errors.Is(err, ErrAgain):
+			n, err = c.writeAgain(ms[sent:sent+1], err)
+		case err == nil && sent+n < len(ms):
+			// The kernel doesn't say why it stopped in the middle. The next
+			// batch, which begins with the culprit, does; but not if it was
+			// a pending error, which is gone now, all but its entry.
+			c.icmp.drain()
+		}
+		sent += n
+	}
+	return sent, err
+}
+
+// write sends ms as far as it goes; n is 0 if there is an error.
+func (c *Conn) write(ms []ipv4.Message) (n int, err error) {
+	n, err = c.batch.WriteBatch(ms, unix.MSG_DONTWAIT)
+	c.stats.writes.Add(1)
+	if err != nil {
+		return 0, sendError(err)
+	}
+	var bytes uint64
+	for i := range ms[:n] {
+		bytes += uint64(len(ms[i].Buffers[0]))
+	}
+	c.stats.sent.Add(uint64(n))
+	c.stats.sentBytes.Add(bytes)
+	return n, nil
+}
+
+// maxTries bounds how often a datagram is sent again after an error that may
+// have been pending.
+const maxTries = 4
+
+// writeAgain finds out whose fault err was, which stopped the datagram of ms:
+// its own, or that of an earlier one whose ICMP error was pending. It sends the
+// datagram again with the error queue empty; an error that comes then, and of
+// which the queue knows nothing, is the datagram's own.
+func (c *Conn) writeAgain(ms []ipv4.Message, err error) (int, error) {
+	if errors.Is(err, net.ErrClosed) {
+		return 0, err
+	}
+	c.icmp.mu.Lock()
+	defer c.icmp.mu.Unlock()
+	for try := range maxTries {
+		known := c.icmp.drainLocked()
+		if try > 0 && known == 0 {
+			return 0, err
+		}
+		n, again := c.write(ms)
+		if n > 0 || errors.Is(again, ErrAgain) {
+			c.stats.pending.Add(uint64(try + 1))
+			return n, again
+		}
+		err = again
+	}
+	return 0, againError(errnoOf(err))
+}
+
+// Unreachable fills addrs with destinations of which ICMP said since the last
+// call that they can't be reached, as Pack returns them, and returns how many.
+// An address may be there more than once. Those that nobody asks for are
+// forgotten beyond a few thousand. It never waits.
+func (c *Conn) Unreachable(addrs []uint64) (n int) { return c.icmp.take(addrs) }
+
+// Stats returns the numbers so far. Drops are as the kernel counts them now,
+// datagrams that it would hand out next included.
+func (c *Conn) Stats() Stats {
+	s := c.fixed
+	c.stats.read(&s)
+	s.KernelDrops = c.drops.total(c.icmp.raw)
+	return s
+}
+
+// LocalAddr returns the address that the socket is bound to.
+func (c *Conn) LocalAddr() netip.AddrPort { return localAddr(c.sock) }
+
+// Interrupt makes Recv return early: the one that waits, or else the next one
+// that would.
+func (c *Conn) Interrupt() { c.waker.interrupt() }
+
+// Close closes the socket. It ends Recv with net.ErrClosed.
+func (c *Conn) Close() error { return c.sock.Close() }
+
+func packUDP(a *net.UDPAddr) uint64 {
+	ip := a.IP.To4()
+	return uint64(ip[0])<<40 | uint64(ip[1])<<32 | uint64(ip[2])<<24 | uint64(ip[3])<<16 |
+		uint64(uint16(a.Port))
+}
+
+func setUDP(a *net.UDPAddr, addr uint64) {
+	a.IP[0], a.IP[1], a.IP[2], a.IP[3] = byte(addr>>40), byte(addr>>32), byte(addr>>24), byte(addr>>16)
+	a.Port = int(uint16(addr))
+}

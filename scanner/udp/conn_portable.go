@@ -1,0 +1,264 @@
+//go:build !linux || portable
+
+package udp
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// Conn is a UDP socket over IPv4.
+//
+// A goroutine of its own, the reader, waits in reads and hands over what came,
+// since package net can't read without waiting. The buffers go in a circle: from
+// idle to the reader, through full to Recv's caller, and back to idle at the
+// next Recv.
+type Conn struct {
+	sock *net.UDPConn
+	wake chan struct{} // holds an interrupt that ended no Recv yet
+	idle chan []byte
+	full chan arrival
+	lent [][]byte      // with the caller of Recv
+	done chan struct{} // closed by Close
+	once sync.Once
+
+	reader sync.WaitGroup
+	err    error // why the reader ended; to be read when full is closed
+
+	stats counters
+	fixed Stats // the part that doesn't change
+}
+
+// arrival is a datagram in its buffer.
+type arrival struct {
+	from uint64
+	buf  []byte
+	n    int
+}
+
+// Listen opens a socket. Its errors name what the system refused. Kernel
+// buffers smaller than asked for are not an error: Stats tells.
+func Listen(cfg Config) (*Conn, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Device != "" {
+		return nil, errors.New("bind to device " + cfg.Device + ": not on this system")
+	}
+	sock, err := cfg.open()
+	if err != nil {
+		return nil, err
+	}
+	c := newConn(sock, cfg.Batch)
+	cfg.setBuffers(sock)
+	if err := cfg.granted(sock, &c.fixed); err != nil {
+		sock.Close()
+		return nil, err
+	}
+	c.reader.Go(c.readAll)
+	return c, nil
+}
+
+// newConn makes twice as many buffers as Recv hands out at once, so that the
+// reader goes on meanwhile.
+func newConn(sock *net.UDPConn, batch int) *Conn {
+	c := &Conn{
+		sock: sock,
+		wake: make(chan struct{}, 1),
+		idle: make(chan []byte, 2*batch),
+		full: make(chan arrival, 2*batch),
+		lent: make([][]byte, 0, batch),
+		done: make(chan struct{}),
+	}
+	room := make([]byte, 2*batch*bufferSize)
+	for i := range 2 * batch {
+		c.idle <- room[i*bufferSize : (i+1)*bufferSize : (i+1)*bufferSize]
+	}
+	return c
+}
+
+// setBuffers asks for the sizes of cfg; Stats tells what came of it.
+func (cfg Config) setBuffers(sock *net.UDPConn) {
+	if cfg.RecvBuffer > 0 {
+		sock.SetReadBuffer(cfg.RecvBuffer)
+	}
+	if cfg.SendBuffer > 0 {
+		sock.SetWriteBuffer(cfg.SendBuffer)
+	}
+}
+
+// readAll is the reader. It ends with the socket.
+func (c *Conn) readAll() {
+	defer close(c.full)
+	for {
+		var buf []byte
+		select {
+		case buf = <-c.idle:
+		case <-c.done:
+			c.err = net.ErrClosed
+			return
+		}
+		a, err := c.readOne(buf)
+		if err != nil {
+			c.err = err
+			return
+		}
+		c.full <- a // has room for every buffer
+	}
+}
+
+// readOne reads one datagram, past errors that are about others.
+func (c *Conn) readOne(buf []byte) (arrival, error) {
+	for {
+		n, from, err := c.sock.ReadFromUDPAddrPort(buf)
+		c.stats.reads.Add(1)
+		switch {
+		case err == nil:
+			return arrival{Pack(from), buf, n}, nil
+		case !isICMP(errnoOf(err)):
+			return arrival{}, closedOr(err)
+		}
+		c.stats.pending.Add(1)
+	}
+}
+
+// Recv receives up to len(ps) datagrams, but no more than a batch, into ps.
+// Their Data is valid until the next Recv. If none is there it waits for one:
+// up to wait, not at all if wait is 0. It returns 0 and no error when nothing
+// came or Interrupt was called, and net.ErrClosed after Close.
+func (c *Conn) Recv(ps []Packet, wait time.Duration) (n int, err error) {
+	c.takeBack()
+	ps = ps[:min(len(ps), cap(c.lent))]
+	if len(ps) == 0 {
+		return 0, nil
+	}
+	a, err := c.first(wait)
+	for a.buf != nil {
+		ps[n] = c.lend(a)
+		if n++; n == len(ps) {
+			return n, nil
+		}
+		a, err = c.next()
+	}
+	if n > 0 {
+		err = nil // comes again with the next call
+	}
+	return n, err
+}
+
+// next returns a datagram that is there; without a buffer: there is none.
+func (c *Conn) next() (arrival, error) {
+	select {
+	case a, ok := <-c.full:
+		return c.ended(a, ok)
+	default:
+		return arrival{}, nil
+	}
+}
+
+// first is next that waits.
+func (c *Conn) first(wait time.Duration) (arrival, error) {
+	a, err := c.next()
+	if a.buf != nil || err != nil || wait <= 0 {
+		return a, err
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case a, ok := <-c.full:
+		return c.ended(a, ok)
+	case <-c.wake:
+	case <-timer.C:
+	}
+	return arrival{}, nil
+}
+
+// ended makes the end of full the reader's error.
+func (c *Conn) ended(a arrival, ok bool) (arrival, error) {
+	if !ok {
+		return arrival{}, c.err
+	}
+	return a, nil
+}
+
+// lend hands a's datagram to the caller of Recv.
+func (c *Conn) lend(a arrival) Packet {
+	c.lent = append(c.lent, a.buf)
+	c.stats.received.Add(1)
+	c.stats.receivedBytes.Add(uint64(a.n))
+	return Packet{Addr: a.from, Data: a.buf[:a.n]}
+}
+
+// takeBack ends the caller's use of what the last Recv lent.
+func (c *Conn) takeBack() {
+	for _, buf := range c.lent {
+		c.idle <- buf // has room for every buffer
+	}
+	c.lent = c.lent[:0]
+}
+
+// Send sends ps in order. It returns how many went out; err says why ps[n] did
+// not, and is nil only if all did. If errors.Is(err, ErrAgain), the same
+// datagram may be sent later (the system's buffers are full); callers bound how
+// often, since a firewall that forbids the datagram says the same. Any other
+// error is the fault of that datagram, but for net.ErrClosed.
+func (c *Conn) Send(ps []Packet) (n int, err error) {
+	for i := range ps {
+		err := c.write(&ps[i])
+		if isICMP(errnoOf(err)) {
+			// Another datagram's, perhaps: then it doesn't come twice.
+			if err = c.write(&ps[i]); err == nil {
+				c.stats.pending.Add(1)
+			}
+		}
+		if err != nil {
+			return i, sendError(err)
+		}
+	}
+	return len(ps), nil
+}
+
+func (c *Conn) write(p *Packet) error {
+	n, err := c.sock.WriteToUDPAddrPort(p.Data, Unpack(p.Addr))
+	c.stats.writes.Add(1)
+	if err == nil {
+		c.stats.sent.Add(1)
+		c.stats.sentBytes.Add(uint64(n))
+	}
+	return err
+}
+
+// Unreachable fills addrs with destinations of which ICMP said since the last
+// call that they can't be reached. This system doesn't tell: there are none.
+func (c *Conn) Unreachable(addrs []uint64) (n int) { return 0 }
+
+// Stats returns the numbers so far. Drops in the kernel aren't known here.
+func (c *Conn) Stats() Stats {
+	s := c.fixed
+	c.stats.read(&s)
+	return s
+}
+
+// LocalAddr returns the address that the socket is bound to.
+func (c *Conn) LocalAddr() netip.AddrPort { return localAddr(c.sock) }
+
+// Interrupt makes Recv return early: the one that waits, or else the next one
+// that would.
+func (c *Conn) Interrupt() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Close closes the socket. It ends Recv with net.ErrClosed.
+func (c *Conn) Close() error {
+	err := c.sock.Close()
+	c.once.Do(func() { close(c.done) })
+	c.reader.Wait()
+	return err
+}

@@ -1,0 +1,79 @@
+//go:build !portable
+
+package udp
+
+import (
+	"encoding/binary"
+	"sync"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// dropSpace is the room for the control message that a datagram may come with.
+var dropSpace = unix.CmsgSpace(4)
+
+// dropCounter follows the kernel's count of datagrams that it dropped for want
+// of room, which wraps at 2^32.
+type dropCounter struct {
+	mu   sync.Mutex
+	last uint32
+	sum  uint64
+}
+
+// note takes in the kernel's count. A datagram bears the count of the moment
+// when it was queued, so an older one may come after a newer one.
+func (d *dropCounter) note(count uint32) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if by := int32(count - d.last); by > 0 {
+		d.last = count
+		d.sum += uint64(by)
+	}
+}
+
+// noteOOB takes in the count that came with a datagram. One comes only after
+// the first drop.
+func (d *dropCounter) noteOOB(oob []byte) {
+	for len(oob) > 0 {
+		h, data, rest, err := unix.ParseOneSocketControlMessage(oob)
+		if err != nil {
+			return
+		}
+		if h.Level == unix.SOL_SOCKET && h.Type == unix.SO_RXQ_OVFL && len(data) >= 4 {
+			d.note(binary.NativeEndian.Uint32(data))
+		}
+		oob = rest
+	}
+}
+
+// total returns how many were dropped. It asks the kernel, since drops after
+// the last datagram that was read came with none (Linux 4.12 tells; an older
+// one, or a closed socket, leaves it at what datagrams brought).
+func (d *dropCounter) total(raw syscall.RawConn) uint64 {
+	raw.Control(func(fd uintptr) {
+		if n, err := kernelDrops(fd); err == nil {
+			d.note(n)
+		}
+	})
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.sum
+}
+
+// kernelDrops asks the kernel for its count (SO_MEMINFO), which package unix
+// has no function for.
+func kernelDrops(fd uintptr) (uint32, error) {
+	var info [unix.SK_MEMINFO_DROPS + 1]uint32
+	size := uint32(unsafe.Sizeof(info))
+	_, _, errno := unix.Syscall6(unix.SYS_GETSOCKOPT, fd, unix.SOL_SOCKET, unix.SO_MEMINFO,
+		uintptr(unsafe.Pointer(&info)), uintptr(unsafe.Pointer(&size)), 0)
+	switch {
+	case errno != 0:
+		return 0, errno
+	case size < uint32(unsafe.Sizeof(info)):
+		return 0, unix.ENOPROTOOPT
+	}
+	return info[unix.SK_MEMINFO_DROPS], nil
+}

@@ -1,0 +1,28 @@
+//go:build unix && !linux
+
+package udp
+
+import (
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// isAgain reports whether errno says nothing of the datagram: buffers are full
+// or, EPERM, a firewall has no room for it.
+func isAgain(errno syscall.Errno) bool {
+	switch errno {
+	case unix.EAGAIN, unix.ENOBUFS, unix.ENOMEM, unix.EPERM, unix.EINTR:
+		return true
+	}
+	return false
+}
+
+// isICMP reports whether errno is one that ICMP messages become.
+func isICMP(errno syscall.Errno) bool {
+	switch errno {
+	case unix.ECONNREFUSED, unix.EHOSTUNREACH, unix.ENETUNREACH, unix.EHOSTDOWN, unix.ENOPROTOOPT:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,28 @@
+package udp
+
+import (
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// isAgain reports whether errno says nothing of the datagram: buffers are full
+// or, EPERM, a firewall's table of connections is.
+func isAgain(errno syscall.Errno) bool {
+	switch errno {
+	case unix.EAGAIN, unix.ENOBUFS, unix.ENOMEM, unix.EPERM, unix.EINTR:
+		return true
+	}
+	return false
+}
+
+// isICMP reports whether errno is one that ICMP messages become
+// (icmp_err_convert in Linux, and EPROTO for a bad parameter).
+func isICMP(errno syscall.Errno) bool {
+	switch errno {
+	case unix.ECONNREFUSED, unix.EHOSTUNREACH, unix.ENETUNREACH, unix.EHOSTDOWN,
+		unix.ENONET, unix.ENOPROTOOPT, unix.EOPNOTSUPP, unix.EMSGSIZE, unix.EPROTO:
+		return true
+	}
+	return false
+}

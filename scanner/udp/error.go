@@ -1,0 +1,57 @@
+package udp
+
+import (
+	"errors"
+	"net"
+	"os"
+	"syscall"
+)
+
+// ErrAgain is what errors.Is finds in an error of Send that is not the
+// datagram's fault: the same one may be sent later.
+var ErrAgain = errors.New("can't send now")
+
+// againError is the system's reason for an ErrAgain.
+type againError syscall.Errno
+
+func (e againError) Error() string        { return ErrAgain.Error() + ": " + syscall.Errno(e).Error() }
+func (e againError) Is(target error) bool { return target == ErrAgain }
+func (e againError) Unwrap() error        { return syscall.Errno(e) }
+
+// errnoOf returns the number inside the errors of packages net and ipv4, 0 if
+// there is none. It is errors.As without its allocation.
+func errnoOf(err error) syscall.Errno {
+	for err != nil {
+		switch e := err.(type) {
+		case syscall.Errno:
+			return e
+		case *net.OpError:
+			err = e.Err
+		case *os.SyscallError:
+			err = e.Err
+		default:
+			return 0
+		}
+	}
+	return 0
+}
+
+// sendError is the error of Send for one of the system.
+func sendError(err error) error {
+	switch errno := errnoOf(err); {
+	case errno == 0:
+		return closedOr(err)
+	case isAgain(errno):
+		return againError(errno)
+	default:
+		return errno
+	}
+}
+
+// closedOr is err, without its wrappings if the Conn was closed.
+func closedOr(err error) error {
+	if errors.Is(err, net.ErrClosed) {
+		return net.ErrClosed
+	}
+	return err
+}

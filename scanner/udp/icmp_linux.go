@@ -1,0 +1,109 @@
+//go:build !portable
+
+package udp
+
+import (
+	"net"
+	"net/netip"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// icmpQueue reads the socket's error queue, where the kernel keeps the ICMP
+// errors of datagrams sent. It shares the room of the receive buffer, so it is
+// emptied as soon as an error shows that something is there.
+type icmpQueue struct {
+	raw syscall.RawConn
+
+	mu    sync.Mutex // held by who reads the queue, and by who sends a datagram again
+	addrs []uint64   // told by ICMP to be unreachable, not yet taken
+	oob   [128]byte
+}
+
+// maxUnreachable bounds the addresses that wait to be taken: 32 KiB.
+const maxUnreachable = 4096
+
+// maxDrain bounds how much of the queue is read at once.
+const maxDrain = 256
+
+func (q *icmpQueue) init(sock *net.UDPConn) (err error) {
+	q.addrs = make([]uint64, 0, maxUnreachable)
+	q.raw, err = sock.SyscallConn()
+	return err
+}
+
+// drain empties the queue and returns how many ICMP errors were in it.
+func (q *icmpQueue) drain() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.drainLocked()
+}
+
+// drainLocked is drain for who holds mu. The socket isn't read by its
+// RawConn.Read, which waits for a Recv that waits.
+func (q *icmpQueue) drainLocked() (n int) {
+	q.raw.Control(func(fd uintptr) {
+		for range maxDrain {
+			_, oobn, _, from, err := unix.Recvmsg(int(fd), nil, q.oob[:], unix.MSG_ERRQUEUE|unix.MSG_DONTWAIT)
+			if err != nil {
+				return
+			}
+			if e, ok := parseICMP(q.oob[:oobn]); ok {
+				q.note(e, from)
+				n++
+			}
+		}
+	})
+	return n
+}
+
+// note keeps the destination of a datagram if e says that it can't be reached.
+func (q *icmpQueue) note(e icmpError, dst unix.Sockaddr) {
+	to, ok := dst.(*unix.SockaddrInet4)
+	if ok && e.unreachable() && len(q.addrs) < cap(q.addrs) {
+		q.addrs = append(q.addrs, Pack(netip.AddrPortFrom(netip.AddrFrom4(to.Addr), uint16(to.Port))))
+	}
+}
+
+// take moves as many addresses to dst as fit.
+func (q *icmpQueue) take(dst []uint64) int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	n := copy(dst, q.addrs)
+	q.addrs = q.addrs[:copy(q.addrs, q.addrs[n:])]
+	return n
+}
+
+// icmpError is the type and code of an ICMP message.
+type icmpError struct{ typ, code byte }
+
+// The ICMP messages by which a destination can't be reached (RFC 792). Code 4
+// of the first asks for smaller datagrams only.
+const (
+	icmpUnreachable  = 3
+	icmpFragNeeded   = 4
+	icmpTimeExceeded = 11
+)
+
+func (e icmpError) unreachable() bool {
+	return e.typ == icmpUnreachable && e.code != icmpFragNeeded || e.typ == icmpTimeExceeded
+}
+
+// parseICMP finds the ICMP message that an entry of the error queue is about, in
+// a struct sock_extended_err (ip(7)); false: it is about none, but a datagram
+// that the system itself refused.
+func parseICMP(oob []byte) (icmpError, bool) {
+	for len(oob) > 0 {
+		h, data, rest, err := unix.ParseOneSocketControlMessage(oob)
+		if err != nil {
+			break
+		}
+		if h.Level == unix.SOL_IP && h.Type == unix.IP_RECVERR && len(data) >= 16 {
+			return icmpError{typ: data[5], code: data[6]}, data[4] == unix.SO_EE_ORIGIN_ICMP
+		}
+		oob = rest
+	}
+	return icmpError{}, false
+}

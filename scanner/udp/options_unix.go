@@ -1,0 +1,23 @@
+//go:build unix && (!linux || portable)
+
+package udp
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// setOptions is called before the socket is bound. Package net allows broadcast
+// on every UDP socket; nobody is to be reached by it from here.
+func (cfg Config) setOptions(fd uintptr) error {
+	err := unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_BROADCAST, 0)
+	return os.NewSyscallError("setsockopt", err)
+}
+
+// bufferSizes returns what the kernel granted.
+func bufferSizes(fd uintptr) (recv, send int) {
+	recv, _ = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUF)
+	send, _ = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_SNDBUF)
+	return recv, send
+}

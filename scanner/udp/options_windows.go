@@ -1,0 +1,22 @@
+package udp
+
+import (
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+// setOptions is called before the socket is bound. Package net allows broadcast
+// on every UDP socket; nobody is to be reached by it from here.
+func (cfg Config) setOptions(fd uintptr) error {
+	err := windows.SetsockoptInt(windows.Handle(fd), windows.SOL_SOCKET, windows.SO_BROADCAST, 0)
+	return os.NewSyscallError("setsockopt", err)
+}
+
+// bufferSizes returns what the system granted.
+func bufferSizes(fd uintptr) (recv, send int) {
+	h := windows.Handle(fd)
+	recv, _ = windows.GetsockoptInt(h, windows.SOL_SOCKET, windows.SO_RCVBUF)
+	send, _ = windows.GetsockoptInt(h, windows.SOL_SOCKET, windows.SO_SNDBUF)
+	return recv, send
+}
