@@ -98,7 +98,7 @@ var seed = maphash.MakeSeed()
 
 // reset returns a table without names that has room for n.
 func (t *table) reset(n int) []slot {
-	size := 1 << bits.Len(uint(2*n))
+	size := 1 << bits.Len(uint(max(2*n, 1)-1))
 	slots := t.small[:]
 	if size > len(slots) {
 		if size > len(t.large) {

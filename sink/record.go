@@ -126,11 +126,15 @@ func appendTraffic(dst []byte, r *scanner.Result) []byte {
 	if !capture {
 		dst = appendUint(dst, `"sent":`, uint64(r.Sent))
 	}
-	dst = appendUint(dst, `"received":`, uint64(r.Received))
+	if !capture || r.Received > 0 {
+		dst = appendUint(dst, `"received":`, uint64(r.Received))
+	}
 	if !capture {
 		dst = appendUint(dst, `"sent_bytes":`, r.SentBytes)
 	}
-	dst = appendUint(dst, `"received_bytes":`, r.RecvBytes)
+	if !capture || r.Received > 0 {
+		dst = appendUint(dst, `"received_bytes":`, r.RecvBytes)
+	}
 	return appendUnchallenged(dst, r.Unchallenged)
 }
 

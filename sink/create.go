@@ -1,0 +1,226 @@
+package sink
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Options say how a file is made. At most one of Append, Force and Resume can
+// be set; each of them also makes a file that isn't there.
+type Options struct {
+	Scan string // the scan's name in every record; absent if empty
+
+	Append bool  // add to a census that is there, after cutting off a torn tail
+	Force  bool  // replace a file that is there
+	Resume bool  // cut a census back to Offset, and go on from there
+	Offset int64 // with Resume: what Writer.Offset said
+
+	// FlushEvery is how long a record may wait until it is handed to the
+	// file. Zero means DefaultFlush, or DefaultFlushZstd where the file is
+	// compressed: each flush ends a frame there, and short frames compress
+	// badly. A negative value means that only a full block, Sync or Close
+	// hands records over.
+	FlushEvery time.Duration
+
+	Stdout *os.File // what "-" and "" stand for; nil: os.Stdout
+}
+
+// The defaults of Options.FlushEvery: a person who watches a pipe sees a
+// record at once; a census that is compressed stays small.
+const (
+	DefaultFlush     = 200 * time.Millisecond
+	DefaultFlushZstd = 5 * time.Second
+)
+
+// output is a place to write to, made ready.
+type output struct {
+	*os.File
+	name    string // for errors
+	zstd    bool   // by its name
+	regular bool   // a file on a disk: Sync means something
+	ours    bool   // opened by its path: can be cut back
+	size    int64  // its length now
+	cut     int64  // how much of a torn tail was cut off
+}
+
+// Check reports whether Create would refuse path, as far as that can be told
+// without touching anything. A program calls it before it starts to work, and
+// Create when it has something to write: what fails in between leaves no
+// file.
+func Check(path string, o Options) error {
+	_, err := o.check(path)
+	return err
+}
+
+// check returns what is there at path, nil if nothing is.
+func (o *Options) check(path string) (fs.FileInfo, error) {
+	if o.modes() > 1 {
+		return nil, &Error{o.op(), path, errors.New("append, replace and resume exclude each other"),
+			"choose one of them"}
+	}
+	if isStandard(path) {
+		return nil, nil
+	}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, o.checkMissing(path)
+	case err != nil:
+		return nil, newError(o.op(), path, err)
+	case info.IsDir():
+		return nil, &Error{o.op(), path, errors.New("is a directory"), "name a file in it"}
+	case info.Mode().IsRegular() && o.modes() == 0:
+		return nil, &Error{o.op(), path, fs.ErrExist, "choose to append to it or to replace it"}
+	}
+	return info, nil
+}
+
+// checkMissing reports whether a file can be made at path.
+func (o *Options) checkMissing(path string) error {
+	if o.Resume && o.Offset > 0 {
+		return &Error{o.op(), path, fs.ErrNotExist, "the census that was begun is needed to go on with it"}
+	}
+	dir := filepath.Dir(path)
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &Error{o.op(), path, errors.New("the directory " + dir + " does not exist"), "make it first"}
+	case err != nil:
+		return newError(o.op(), path, err)
+	case !info.IsDir():
+		return &Error{o.op(), path, errors.New(dir + " is not a directory"), "choose another place"}
+	}
+	return nil
+}
+
+// modes counts the modes that are set.
+func (o *Options) modes() (n int) {
+	for _, set := range []bool{o.Append, o.Force, o.Resume} {
+		if set {
+			n++
+		}
+	}
+	return n
+}
+
+// op is what is being done, for errors.
+func (o *Options) op() string {
+	switch {
+	case o.Append:
+		return "append to"
+	case o.Force:
+		return "replace"
+	case o.Resume:
+		return "resume"
+	}
+	return "create"
+}
+
+// isStandard reports whether path stands for standard output or input.
+func isStandard(path string) bool { return path == "" || path == "-" }
+
+// open makes path ready to be written to.
+func (o *Options) open(path string) (*output, error) {
+	info, err := o.check(path)
+	if err != nil {
+		return nil, err
+	}
+	if isStandard(path) {
+		return o.openStandard()
+	}
+	flags := os.O_RDWR | os.O_CREATE
+	switch {
+	case info != nil && !info.Mode().IsRegular():
+		flags = os.O_WRONLY // a pipe or a device: there is nothing to lose
+	case o.modes() == 0:
+		flags |= os.O_EXCL
+	}
+	f, err := os.OpenFile(path, flags, 0o666)
+	if err != nil {
+		return nil, newError(o.op(), path, err)
+	}
+	out := &output{File: f, name: path, zstd: strings.HasSuffix(path, ".zst"), ours: true}
+	if err := o.prepare(out); err != nil {
+		f.Close()
+		return nil, err
+	}
+	if info == nil {
+		syncDir(filepath.Dir(path))
+	}
+	return out, nil
+}
+
+func (o *Options) openStandard() (*output, error) {
+	f := o.Stdout
+	if f == nil {
+		f = os.Stdout
+	}
+	out := &output{File: f, name: "standard output"}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, newError(o.op(), out.name, err)
+	}
+	out.regular = info.Mode().IsRegular()
+	return out, nil
+}
+
+// prepare locks a regular file, and cuts it to what is kept of it.
+func (o *Options) prepare(out *output) error {
+	info, err := out.Stat()
+	if err != nil {
+		return newError(o.op(), out.name, err)
+	}
+	if out.regular = info.Mode().IsRegular(); !out.regular {
+		return nil
+	}
+	if err := lock(out.File); err != nil {
+		return &Error{o.op(), out.name, err, "wait until the other scan is done, or choose another name"}
+	}
+	keep, err := o.keep(out, info.Size())
+	if err != nil {
+		return &Error{o.op(), out.name, err, "replace it, or choose another name"}
+	}
+	if keep < info.Size() {
+		if err := out.Truncate(keep); err != nil {
+			return newError(o.op(), out.name, err)
+		}
+	}
+	if _, err := out.Seek(keep, io.SeekStart); err != nil {
+		return newError(o.op(), out.name, err)
+	}
+	out.size = keep
+	return nil
+}
+
+// keep returns how many bytes of a file that is there are kept.
+func (o *Options) keep(out *output, size int64) (keep int64, err error) {
+	switch {
+	case o.Resume && o.Offset > size:
+		return 0, errShort
+	case o.Resume:
+		return o.Offset, nil
+	case !o.Append || size == 0:
+		return 0, nil
+	}
+	if out.zstd {
+		keep, err = wholeFrames(out, size)
+	} else {
+		keep, err = wholeLines(out, size)
+	}
+	out.cut = size - keep
+	return keep, err
+}
+
+// syncDir makes the name of a new file as durable as its content. File
+// systems that can't do this for a directory do without.
+func syncDir(dir string) {
+	if d, err := os.Open(dir); err == nil {
+		_ = d.Sync()
+		_ = d.Close()
+	}
+}

@@ -1,0 +1,349 @@
+package sink
+
+import (
+	"bytes"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/a2sscan/a2sscan/scanner"
+)
+
+// Sizes of what waits for the disk. A block is what is written, and what is
+// compressed, at once; while blocks wait, Write goes on until all are full.
+const (
+	blockSize = 256 << 10
+	blockRoom = 64 << 10 // for the record that fills it
+	numBlocks = 4
+	maxKept   = 1 << 20 // a block that a long record made longer is not kept
+)
+
+// Writer writes the records of a scan to a file. Write, Sync and the counters
+// can be called from several goroutines.
+//
+// Records are appended to a block; full blocks go to a goroutine that
+// compresses and writes them. When the disk is slower than the scan, Write
+// waits for a free block. The first error of the disk is final: every later
+// call returns it, and the file ends with the last whole record that fit.
+type Writer struct {
+	scan string
+	dest *dest
+	full chan job
+	free chan []byte
+	stop chan struct{} // closed to end the flushing
+	gone sync.WaitGroup
+
+	mu     sync.Mutex // guards what follows
+	enc    Encoder
+	block  []byte // being filled; nil until one is needed
+	closed bool
+
+	count  atomic.Uint64
+	bytes  atomic.Uint64
+	offset atomic.Int64
+	failed atomic.Pointer[Error]
+}
+
+// job is a block to write and, if done is set, to make durable.
+type job struct {
+	block []byte
+	done  chan<- struct{}
+}
+
+// Create opens path to write records to. "-" and "" are standard output; a
+// name that ends in .zst is compressed. A file that is there is refused with
+// fs.ErrExist unless Options say what to do with it; pipes and devices are
+// not. The file is made at once: see Check.
+//
+// A process whose standard output is a pipe that nobody reads any more is
+// killed by SIGPIPE, as Go does it, before Write can return an error. A
+// program that wants the error calls signal.Ignore(syscall.SIGPIPE).
+func Create(path string, o Options) (*Writer, error) {
+	out, err := o.open(path)
+	if err != nil {
+		return nil, err
+	}
+	d := &dest{f: out, output: out}
+	if out.zstd {
+		if d.packer, err = newPacker(); err != nil {
+			out.Close()
+			return nil, newError(o.op(), out.name, err)
+		}
+	}
+	return newWriter(d, o), nil
+}
+
+func newPacker() (*zstd.Encoder, error) {
+	return zstd.NewWriter(nil,
+		zstd.WithEncoderConcurrency(1),
+		zstd.WithEncoderLevel(zstd.SpeedFastest))
+}
+
+// newWriter starts the goroutines that write to d.
+func newWriter(d *dest, o Options) *Writer {
+	w := &Writer{
+		scan: o.Scan,
+		dest: d,
+		full: make(chan job, numBlocks),
+		free: make(chan []byte, numBlocks),
+		stop: make(chan struct{}),
+	}
+	for range numBlocks {
+		w.free <- newBlock()
+	}
+	w.offset.Store(d.size)
+	w.gone.Go(w.run)
+	every := o.FlushEvery
+	if every == 0 {
+		every = DefaultFlush
+		if d.zstd {
+			every = DefaultFlushZstd
+		}
+	}
+	if every > 0 {
+		w.gone.Go(func() { w.flushEvery(every) })
+	}
+	return w
+}
+
+// Write adds the record of r. It keeps nothing of r. An error tells of what
+// was written before: what is in the file then is for Sync to say.
+func (w *Writer) Write(r *scanner.Result) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.err(); err != nil {
+		return err
+	}
+	if w.block == nil {
+		w.block = <-w.free
+	}
+	old := len(w.block)
+	w.block = w.enc.Append(w.block, w.scan, r)
+	w.count.Add(1)
+	w.bytes.Add(uint64(len(w.block) - old))
+	if len(w.block) >= blockSize {
+		w.handOver(nil)
+	}
+	return nil
+}
+
+// emptied returns b without its content, or a new block in the place of one
+// that a long record made longer.
+func emptied(b []byte) []byte {
+	if cap(b) > maxKept {
+		return newBlock()
+	}
+	return b[:0]
+}
+
+func newBlock() []byte { return make([]byte, 0, blockSize+blockRoom) }
+
+// handOver gives the block that is being filled to the goroutine that writes.
+// The lock must be held.
+func (w *Writer) handOver(done chan<- struct{}) {
+	w.full <- job{w.block, done}
+	w.block = nil
+}
+
+// err returns why nothing can be written any more. The lock must be held.
+func (w *Writer) err() error {
+	if err := w.failure(); err != nil {
+		return err
+	}
+	if w.closed {
+		return &Error{Op: "write", Path: w.dest.name, Err: os.ErrClosed}
+	}
+	return nil
+}
+
+// fail keeps the first error.
+func (w *Writer) fail(e *Error) {
+	if e != nil {
+		w.failed.CompareAndSwap(nil, e)
+	}
+}
+
+// failure returns the error that was kept.
+func (w *Writer) failure() error {
+	if e := w.failed.Load(); e != nil {
+		return e
+	}
+	return nil
+}
+
+// Sync returns when every record that was written before is in the file, the
+// frame ended that holds it and, if it is a file on a disk, the disk told to
+// keep it.
+func (w *Writer) Sync() error {
+	w.mu.Lock()
+	if err := w.err(); err != nil {
+		w.mu.Unlock()
+		return err
+	}
+	done := make(chan struct{})
+	w.handOver(done)
+	w.mu.Unlock()
+	<-done
+	return w.failure()
+}
+
+// Close syncs and closes the file. Standard output stays open. A second Close
+// does nothing but return the error that there was.
+func (w *Writer) Close() error {
+	if w.shut() {
+		w.gone.Wait()
+		w.fail(w.dest.close())
+	}
+	return w.failure()
+}
+
+// shut hands over what is left, and reports whether that wasn't done before.
+func (w *Writer) shut() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return false
+	}
+	w.closed = true
+	close(w.stop)
+	w.handOver(make(chan struct{}))
+	close(w.full)
+	return true
+}
+
+// Count returns how many records were given to Write.
+func (w *Writer) Count() uint64 { return w.count.Load() }
+
+// Bytes returns how long they are, before they are compressed.
+func (w *Writer) Bytes() uint64 { return w.bytes.Load() }
+
+// Offset returns how long the file was at the last Sync that went well: a
+// checkpoint that names it can be resumed with Options.Resume. It means
+// nothing for standard output.
+func (w *Writer) Offset() int64 { return w.offset.Load() }
+
+// Cut returns how many bytes of a torn tail were cut off a file that is
+// appended to.
+func (w *Writer) Cut() int64 { return w.dest.cut }
+
+// flushEvery hands over what waits, now and then, so that whoever watches the
+// file sees it grow.
+func (w *Writer) flushEvery(every time.Duration) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-w.stop:
+			return
+		case <-tick.C:
+			w.mu.Lock()
+			if len(w.block) > 0 && !w.closed {
+				w.handOver(nil)
+			}
+			w.mu.Unlock()
+		}
+	}
+}
+
+// run writes blocks until there are no more. After an error it only takes
+// them, so that nobody waits for ever.
+func (w *Writer) run() {
+	for j := range w.full {
+		if w.failure() == nil {
+			w.do(j)
+		}
+		if j.block != nil {
+			w.free <- emptied(j.block)
+		}
+		if j.done != nil {
+			close(j.done)
+		}
+	}
+}
+
+func (w *Writer) do(j job) {
+	err := w.dest.write(j.block)
+	if err == nil && j.done != nil {
+		err = w.dest.sync()
+	}
+	if err != nil {
+		w.fail(err)
+		return
+	}
+	if j.done != nil {
+		w.offset.Store(w.dest.size)
+	}
+}
+
+// file is what a Writer needs of an os.File. Tests put a broken one there.
+type file interface {
+	Write(p []byte) (int, error)
+	Sync() error
+	Truncate(size int64) error
+	Close() error
+}
+
+// dest is the file as the goroutine sees it that writes to it.
+type dest struct {
+	*output
+	f      file
+	packer *zstd.Encoder // nil unless it is compressed
+	packed []byte
+}
+
+// write appends a block: whole lines, or one frame that holds them.
+func (d *dest) write(block []byte) *Error {
+	if len(block) == 0 {
+		return nil
+	}
+	if d.packer != nil {
+		d.packed = d.packer.EncodeAll(block, d.packed[:0])
+		block = d.packed
+	}
+	n, err := d.f.Write(block)
+	if err != nil {
+		return d.mend(block[:n], err)
+	}
+	d.size += int64(n)
+	return nil
+}
+
+// mend cuts off what a write that failed left of a record or a frame, where
+// the file is ours to cut.
+func (d *dest) mend(written []byte, err error) *Error {
+	e := newError("write", d.name, err)
+	if !d.regular || !d.ours {
+		return e
+	}
+	if d.packer == nil {
+		d.size += int64(bytes.LastIndexByte(written, '\n') + 1)
+	}
+	if d.f.Truncate(d.size) != nil {
+		e.Hint += "; its last line is cut off"
+	}
+	return e
+}
+
+// sync makes durable what was written.
+func (d *dest) sync() *Error {
+	if !d.regular {
+		return nil
+	}
+	if err := d.f.Sync(); err != nil {
+		return newError("write", d.name, err)
+	}
+	return nil
+}
+
+func (d *dest) close() *Error {
+	if !d.ours {
+		return nil
+	}
+	if err := d.f.Close(); err != nil {
+		return newError("write", d.name, err)
+	}
+	return nil
+}
