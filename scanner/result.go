@@ -1,7 +1,9 @@
 package scanner
 
 import (
+	"bytes"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/a2sscan/a2sscan/wire"
@@ -79,4 +81,31 @@ type Result struct {
 	RulesAnnounced int // the count short where it disagrees, else -1
 
 	Raw [][]byte // with Config.Raw: every datagram matched, in order of arrival
+}
+
+// Clone returns a copy of r that shares no memory with the scanner.
+func (r *Result) Clone() *Result {
+	c := *r
+	c.Message = bytes.Clone(r.Message)
+	in := &c.Info
+	for _, b := range []*[]byte{
+		&in.Name, &in.Map, &in.Folder, &in.Game, &in.Version, &in.Keywords,
+		&in.SourceTV.Name, &in.Address, &in.Mod.URL, &in.Mod.DownloadURL,
+	} {
+		*b = bytes.Clone(*b)
+	}
+	c.Players = slices.Clone(r.Players)
+	for i := range c.Players {
+		c.Players[i].Name = bytes.Clone(c.Players[i].Name)
+	}
+	c.Rules = slices.Clone(r.Rules)
+	for i := range c.Rules {
+		c.Rules[i].Name = bytes.Clone(c.Rules[i].Name)
+		c.Rules[i].Value = bytes.Clone(c.Rules[i].Value)
+	}
+	c.Raw = slices.Clone(r.Raw)
+	for i := range c.Raw {
+		c.Raw[i] = bytes.Clone(c.Raw[i])
+	}
+	return &c
 }

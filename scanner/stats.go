@@ -60,16 +60,18 @@ type Stats struct {
 	Elapsed time.Duration
 	Wait    Wait
 
-	// Targets. Taken = Duplicate + OverLimit + the sum of Finished + Unfinished.
-	Taken      uint64              // read from the list
-	Duplicate  uint64              // open or just finished already
-	OverLimit  uint64              // left out by MaxPerAddress
-	Finished   [NumStatuses]uint64 // by Status
-	Unfinished uint64              // open, held back or read but not started
-	Open       int                 // started and not finished
-	Held       int                 // read and held back by the limit of their address
-	HeldAddrs  int                 // how many addresses those are on
-	PeakOpen   int
+	// Targets. Taken = Unscannable + Duplicate + OverLimit + the sum of Finished
+	// + Unfinished.
+	Taken       uint64              // read from the list
+	Unscannable uint64              // no IPv4 address, or port 0
+	Duplicate   uint64              // open or just finished already
+	OverLimit   uint64              // left out by MaxPerAddress
+	Finished    [NumStatuses]uint64 // by Status
+	Unfinished  uint64              // open, held back or read but not started
+	Open        int                 // started and not finished
+	Held        int                 // read and held back by the limit of their address
+	HeldAddrs   int                 // how many addresses those are on
+	PeakOpen    int
 
 	// Datagrams.
 	Sent       [wire.NumQuestions]uint64 // by question

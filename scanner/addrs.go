@@ -1,0 +1,191 @@
+package scanner
+
+import (
+	"container/heap"
+	"math"
+	"time"
+)
+
+// addrs keeps the limit of every address: a bucket of addrBurst datagrams
+// that fills at the address rate. A target is started only when the bucket of
+// its address is full, and takes all of it, so that follow-ups never wait;
+// what it did not need is given back when it is finished, and what it sends
+// beyond that (repeats) makes the next one wait.
+//
+// Targets that have to wait are held here, in order, in bounded number.
+type addrs struct {
+	every time.Duration // one datagram's share of time; 0: no limit
+	most  int           // servers asked on one address; 0: all
+
+	full   map[uint32]time.Duration // when the bucket of an address is full
+	sweep  time.Duration            // when buckets that are full were last forgotten
+	held   map[uint32]*heldAddr
+	ready  readyHeap
+	n      int // targets held
+	counts map[uint32]uint32
+}
+
+const (
+	addrBurst  = 4       // INFO, and then all three questions with a challenge
+	maxHeld    = 1 << 16 // targets held back before reading pauses: 3 MiB
+	sweepEvery = time.Second
+)
+
+// heldAddr is an address with targets that wait for it.
+type heldAddr struct {
+	ip      uint32
+	ready   time.Duration
+	targets []entry
+}
+
+// entry is a target on its way to a slot.
+type entry struct {
+	addr uint64
+	tag  string
+}
+
+func newAddrs(rate float64, most int) *addrs {
+	a := &addrs{most: most, held: map[uint32]*heldAddr{}}
+	if !math.IsInf(rate, 1) {
+		a.every = time.Duration(float64(time.Second) / rate)
+		a.full = map[uint32]time.Duration{}
+	}
+	if most > 0 {
+		a.counts = map[uint32]uint32{}
+	}
+	return a
+}
+
+func ipOf(addr uint64) uint32 { return uint32(addr >> 16) }
+
+// overLimit counts a target and reports whether its address has more than it
+// may have.
+func (a *addrs) overLimit(addr uint64) bool {
+	if a.most == 0 {
+		return false
+	}
+	ip := ipOf(addr)
+	if a.counts[ip] >= uint32(a.most) {
+		return true
+	}
+	a.counts[ip]++
+	return false
+}
+
+// admit takes the bucket of e's address if it is full, and else holds e back.
+// It reports whether the target may start.
+func (a *addrs) admit(now time.Duration, e entry) bool {
+	if a.every == 0 {
+		return true
+	}
+	ip := ipOf(e.addr)
+	if h := a.held[ip]; h != nil {
+		h.targets = append(h.targets, e)
+		a.n++
+		return false
+	}
+	if full := a.full[ip]; full > now {
+		h := &heldAddr{ip: ip, ready: full, targets: []entry{e}}
+		a.held[ip] = h
+		heap.Push(&a.ready, h)
+		a.n++
+		return false
+	}
+	a.charge(now, ip, addrBurst)
+	return true
+}
+
+// release returns a target that was held back and may start now.
+func (a *addrs) release(now time.Duration) (entry, bool) {
+	for len(a.ready) > 0 && a.ready[0].ready <= now {
+		h := a.ready[0]
+		if full := a.full[h.ip]; full > now { // repeats went out meanwhile
+			h.ready = full
+			heap.Fix(&a.ready, 0)
+			continue
+		}
+		e := h.targets[0]
+		h.targets = h.targets[1:]
+		a.n--
+		a.charge(now, h.ip, addrBurst)
+		h.ready = a.full[h.ip]
+		if len(h.targets) == 0 {
+			heap.Pop(&a.ready)
+			delete(a.held, h.ip)
+		} else {
+			heap.Fix(&a.ready, 0)
+		}
+		return e, true
+	}
+	return entry{}, false
+}
+
+// next is when release may have something, or 0.
+func (a *addrs) next() time.Duration {
+	if len(a.ready) == 0 {
+		return 0
+	}
+	return a.ready[0].ready
+}
+
+// settle is called when a target that was admitted is finished, with the
+// number of datagrams it was sent.
+func (a *addrs) settle(now time.Duration, addr uint64, sent int) {
+	if a.every != 0 && sent < addrBurst {
+		a.charge(now, ipOf(addr), sent-addrBurst)
+	}
+}
+
+// sent is called for a datagram beyond the burst of its target.
+func (a *addrs) sent(now time.Duration, addr uint64) {
+	if a.every != 0 {
+		a.charge(now, ipOf(addr), 1)
+	}
+}
+
+// slowDown keeps an address quiet for a while: it said that it is asked too
+// often (EC-21).
+func (a *addrs) slowDown(now time.Duration, addr uint64) {
+	if a.every != 0 {
+		ip := ipOf(addr)
+		a.full[ip] = max(a.full[ip], now+serialGap)
+	}
+}
+
+// charge takes n datagrams out of a bucket; a negative n puts them back.
+func (a *addrs) charge(now time.Duration, ip uint32, n int) {
+	full := max(a.full[ip], now) + time.Duration(n)*a.every
+	if full <= now {
+		delete(a.full, ip)
+		return
+	}
+	a.full[ip] = full
+}
+
+// forget drops the buckets that are full: as if they had never been used.
+func (a *addrs) forget(now time.Duration) {
+	if a.every == 0 || now-a.sweep < sweepEvery {
+		return
+	}
+	a.sweep = now
+	for ip, full := range a.full {
+		if full <= now {
+			delete(a.full, ip)
+		}
+	}
+}
+
+// readyHeap orders addresses by when their next target may start.
+type readyHeap []*heldAddr
+
+func (h readyHeap) Len() int           { return len(h) }
+func (h readyHeap) Less(i, j int) bool { return h[i].ready < h[j].ready }
+func (h readyHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *readyHeap) Push(x any)        { *h = append(*h, x.(*heldAddr)) }
+func (h *readyHeap) Pop() any {
+	last := len(*h) - 1
+	x := (*h)[last]
+	(*h)[last] = nil
+	*h = (*h)[:last]
+	return x
+}

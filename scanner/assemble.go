@@ -1,0 +1,229 @@
+package scanner
+
+import (
+	"bytes"
+	"hash/maphash"
+	"slices"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// replies are the whole messages of one server, as they came, and what is
+// known of the questions that have none. Empty means that there was none.
+type replies struct {
+	info    []byte // 'I'
+	gold    []byte // 'm'
+	players []byte
+	rules   []byte
+	text    []byte // 'l' or 'X'
+
+	partial Questions                     // those above that lack their end: fragments are missing
+	err     [wire.NumQuestions]wire.Error // of questions without a message
+}
+
+// assembler makes Results of replies. It is the one place where messages
+// become a Result: a scan and a capture both go through it. It keeps the
+// memory of its last Result for the next one.
+type assembler struct {
+	players []wire.Player
+	rules   []wire.Rule
+	names   nameSet
+}
+
+// assemble sets all of r that comes from messages: the slices of r alias m
+// and the assembler, and are valid until either is used again. r.Asked must
+// be set.
+func (a *assembler) assemble(r *Result, m *replies) {
+	r.Notes = 0
+	r.Err = m.err
+	r.HasInfo, r.HasPlayers, r.HasRules = false, false, false
+	r.Players, r.Rules = nil, nil
+	r.PlayersAnnounced, r.RulesAnnounced = -1, -1
+	r.Message = nil
+	if len(m.text) > 0 {
+		r.Message, _ = wire.DecodeText(m.text)
+	}
+	a.info(r, m)
+	a.playerList(r, m)
+	a.ruleList(r, m)
+	r.Status = status(r)
+}
+
+// info decodes the 'I', or the 'm' where there is no 'I'. Of an 'm' beside an
+// 'I' only the address stays (EC-63).
+func (a *assembler) info(r *Result, m *replies) {
+	msg := m.info
+	if len(msg) == 0 {
+		msg = m.gold
+	}
+	if len(msg) == 0 {
+		return
+	}
+	r.conclude(wire.QuestionInfo, m, r.Info.Decode(msg))
+	if len(m.info) > 0 && len(m.gold) > 0 {
+		var gold wire.Info
+		_ = gold.Decode(m.gold)
+		r.Info.Address = gold.Address
+		r.Info.Has |= gold.Has & wire.HasAddress
+	}
+	r.HasInfo = r.Info.Has != 0
+	r.note(wire.QuestionInfo, msg, r.Info.Notes)
+}
+
+func (a *assembler) playerList(r *Result, m *replies) {
+	if len(m.players) == 0 {
+		return
+	}
+	var c wire.Players
+	err := c.Reset(m.players, r.shipHint())
+	a.players = a.players[:0]
+	for c.Next() {
+		a.players = append(a.players, *c.Player())
+	}
+	if err == nil {
+		err = c.Err()
+		r.HasPlayers, r.Players = true, a.players
+		if c.Announced() != c.Count() {
+			r.PlayersAnnounced = c.Announced()
+		}
+	}
+	r.conclude(wire.QuestionPlayers, m, err)
+	r.note(wire.QuestionPlayers, m.players, c.Notes())
+}
+
+func (a *assembler) ruleList(r *Result, m *replies) {
+	if len(m.rules) == 0 {
+		return
+	}
+	var c wire.Rules
+	err := c.Reset(m.rules)
+	a.rules = a.rules[:0]
+	for c.Next() {
+		a.rules = append(a.rules, *c.Rule())
+	}
+	if err == nil {
+		err = c.Err()
+		r.HasRules, r.Rules = true, a.rules
+		if c.Announced() != c.Count() {
+			r.RulesAnnounced = c.Announced()
+		}
+	}
+	notes := c.Notes()
+	if a.names.twice(a.rules) {
+		notes |= wire.NoteRulesDuplicate
+	}
+	r.conclude(wire.QuestionRules, m, err)
+	r.note(wire.QuestionRules, m.rules, notes)
+}
+
+// conclude writes down what decoding the message of q came to.
+func (r *Result) conclude(q wire.Question, m *replies, err error) {
+	code, _ := err.(wire.Error)
+	if m.partial.Has(q) {
+		code = wire.ErrIncomplete
+	}
+	r.Err[q] = code
+}
+
+// note adds the oddities of the answer to q, if it is whole.
+func (r *Result) note(q wire.Question, msg []byte, notes wire.Notes) {
+	if r.Err[q] == 0 {
+		r.Notes |= notes | wire.HeaderNotes(msg)
+	}
+}
+
+// shipHint says what INFO knows of the game for reading its players (EC-74).
+func (r *Result) shipHint() wire.ShipHint {
+	if !r.HasInfo {
+		return wire.ShipUnknown
+	}
+	id, ok := r.Info.AppID()
+	switch {
+	case !ok:
+		return wire.ShipUnknown
+	case wire.IsShip(id):
+		return wire.ShipYes
+	}
+	return wire.ShipNo
+}
+
+// status says how much of what was asked was answered.
+func status(r *Result) Status {
+	has := [wire.NumQuestions]bool{r.HasInfo, r.HasPlayers, r.HasRules}
+	whole, some := true, false
+	for q := range each(r.Asked) {
+		whole = whole && has[q] && r.Err[q] == 0
+		some = some || has[q]
+	}
+	switch {
+	case whole && some:
+		return StatusOK
+	case some:
+		return StatusPartial
+	case r.Received > 0:
+		return StatusError
+	}
+	for q := range each(r.Asked) {
+		if r.Err[q] == wire.ErrUnreachable {
+			return StatusUnreachable
+		}
+	}
+	return StatusNoReply
+}
+
+// nameSet finds rule names that occur twice, in one pass and without
+// allocating once it has grown. Names are hostile: their hash is seeded.
+type nameSet struct {
+	seed  maphash.Seed
+	table []uint32 // index into the rules + 1
+}
+
+// fewRules is how many names are compared each with each.
+const fewRules = 16
+
+func (s *nameSet) twice(rules []wire.Rule) bool {
+	if len(rules) <= fewRules {
+		return twiceAmongFew(rules)
+	}
+	if s.table == nil {
+		s.seed = maphash.MakeSeed()
+	}
+	size := 64
+	for size < 2*len(rules) {
+		size *= 2
+	}
+	s.table = slices.Grow(s.table[:0], size)[:size]
+	clear(s.table)
+	for i := range rules {
+		if s.insert(rules, uint32(i)) {
+			return true
+		}
+	}
+	return false
+}
+
+// insert adds the name of rules[i] and reports whether it was there.
+func (s *nameSet) insert(rules []wire.Rule, i uint32) bool {
+	mask := uint64(len(s.table) - 1)
+	for h := maphash.Bytes(s.seed, rules[i].Name); ; h++ {
+		at := &s.table[h&mask]
+		if *at == 0 {
+			*at = i + 1
+			return false
+		}
+		if bytes.Equal(rules[*at-1].Name, rules[i].Name) {
+			return true
+		}
+	}
+}
+
+func twiceAmongFew(rules []wire.Rule) bool {
+	for i := range rules {
+		for j := range rules[:i] {
+			if bytes.Equal(rules[i].Name, rules[j].Name) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,163 @@
+package scanner
+
+import (
+	"time"
+
+	"github.com/a2sscan/a2sscan/reasm"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// Decoder makes a Result of the datagrams that one server sent, as a capture
+// holds them: whole replies and fragments, in any order. It reads them just as
+// a scan does. A question that nothing answers is neither asked nor a fault.
+// The zero value is not ready; use NewDecoder.
+type Decoder struct {
+	table  *reasm.Table
+	unpack reasm.Unpacker
+	asm    assembler
+	info   wire.Info
+
+	talk   talk
+	answer answer
+	result Result
+	whole  []byte
+	plain  []byte
+}
+
+// NewDecoder returns a Decoder that is ready for its first server.
+func NewDecoder() *Decoder {
+	d := &Decoder{table: reasm.New(reasm.Config{})}
+	d.Reset()
+	return d
+}
+
+// captured is the source that a Decoder gives to all datagrams: they are of
+// one server.
+const captured = 1
+
+// Reset makes the Decoder ready for another server.
+func (d *Decoder) Reset() {
+	d.table.Forget(captured)
+	a := &d.answer
+	*a = answer{data: a.data[:0], raw: a.raw[:0]}
+	d.talk = talk{challenge: wire.NoChallenge, open: AskAll, waiting: AskAll}
+}
+
+// Add takes the next datagram. It keeps what it needs of it: the caller may
+// use the memory again.
+func (d *Decoder) Add(datagram []byte) {
+	a := &d.answer
+	a.received++
+	a.recvBytes += uint64(len(datagram))
+	a.keepRaw(nil, datagram)
+	switch {
+	case wire.IsSingle(datagram):
+		d.deliver(datagram)
+	case wire.IsSplit(datagram):
+		d.fragment(datagram)
+	default:
+		d.talk.onJunk(wire.ErrMalformed)
+	}
+}
+
+func (d *Decoder) deliver(msg []byte) {
+	d.answer.deliver(&d.talk, nil, 0, msg, &d.info)
+}
+
+func (d *Decoder) fragment(datagram []byte) {
+	// A capture has no times: each datagram is a moment after the last.
+	now := time.Duration(d.answer.received)
+	msg, outcome, err := d.table.Add(now, captured, datagram, d.whole[:0])
+	d.whole = msg
+	d.talk.flags |= flagSplit
+	switch {
+	case err != nil:
+		d.talk.onJunk(codeOf(err))
+	case outcome == reasm.Whole:
+		d.deliver(msg)
+	case outcome == reasm.Packed:
+		d.plain, err = d.unpack.Unpack(d.plain[:0], msg)
+		if err != nil {
+			d.talk.onJunk(codeOf(err))
+			return
+		}
+		d.deliver(d.plain)
+	}
+}
+
+// Result returns what the datagrams since the last Reset say. Its Received
+// and RecvBytes count them; it has no address, no times, and nothing about
+// sending. It is valid until the Decoder is used again.
+func (d *Decoder) Result() *Result {
+	a, r := &d.answer, &d.result
+	if d.talk.flags&flagSplit != 0 {
+		d.whole = keepLeading(d.table, captured, d.whole, a, nil)
+	}
+	*r = Result{Info: r.Info, Raw: r.Raw[:0]}
+	r.Received, r.RecvBytes = a.received, a.recvBytes
+	a.eachRaw(func(b []byte) { r.Raw = append(r.Raw, b) })
+	var m replies
+	a.replies(&m)
+	for q := range each(AskAll) {
+		if len(a.message(*a.place(q))) > 0 || q == wire.QuestionInfo && len(m.gold) > 0 {
+			r.Asked |= 1 << q
+		}
+	}
+	if d.talk.open != AskAll || r.Asked == 0 {
+		d.keepFaults(r, &m)
+	}
+	d.asm.assemble(r, &m)
+	return r
+}
+
+// keepFaults writes down what was wrong with replies that were of no use. A
+// fault that fits every question alike says nothing about any of them.
+func (d *Decoder) keepFaults(r *Result, m *replies) {
+	t := &d.talk
+	if t.err[0] == t.err[1] && t.err[1] == t.err[2] && t.err[0] != wire.ErrBanned {
+		return
+	}
+	for q := range each(AskAll &^ r.Asked) {
+		if t.err[q] != 0 {
+			m.err[q] = t.err[q]
+			r.Asked |= 1 << q
+		}
+	}
+}
+
+// keepLeading puts what the incomplete groups of a source hold in front of
+// their first gap into a, where the question has no other answer. It returns
+// scratch, which may have grown.
+func keepLeading(t *reasm.Table, from uint64, scratch []byte, a *answer, pool *pool) []byte {
+	t.Leading(from, scratch[:0], func(msg []byte) {
+		q, ok := questionOf(wire.KindOf(msg))
+		if !ok || *a.place(q) != (span{}) || q == wire.QuestionInfo && a.gold != (span{}) {
+			return
+		}
+		if a.put(pool, a.place(q), msg) {
+			a.partial |= 1 << q
+		}
+	})
+	return scratch
+}
+
+// questionOf says which question a message of kind k answers.
+func questionOf(k wire.Kind) (wire.Question, bool) {
+	switch k {
+	case wire.KindInfo:
+		return wire.QuestionInfo, true
+	case wire.KindPlayers:
+		return wire.QuestionPlayers, true
+	case wire.KindRules:
+		return wire.QuestionRules, true
+	}
+	return 0, false
+}
+
+// codeOf returns the code of an error of wire or reasm.
+func codeOf(err error) wire.Error {
+	if code, ok := err.(wire.Error); ok {
+		return code
+	}
+	return wire.ErrMalformed
+}

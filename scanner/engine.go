@@ -1,0 +1,534 @@
+package scanner
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"math/bits"
+	"time"
+
+	"github.com/a2sscan/a2sscan/reasm"
+	"github.com/a2sscan/a2sscan/scanner/udp"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// The loop's own limits.
+const (
+	batchLen     = 128                    // datagrams a system call
+	requestLen   = 32                     // a request is at most 29 bytes
+	maxUnhandled = 1 << 15                // results that wait for the caller before starting pauses
+	maxAgain     = 500                    // tries to send what the kernel puts off
+	againWait    = time.Millisecond       // between two of them
+	pollWait     = 2 * time.Millisecond   // while a result, memory or the decompressor is waited for
+	idleWait     = 100 * time.Millisecond // longest sleep: the Monitor wants news
+	firstAnswer  = 2 << 10                // what an answer is believed to take before any came
+	workerQueue  = 256                    // compressed replies that wait
+)
+
+// engine is a scan that runs: one loop that owns the socket, the slots and
+// all that is known of open targets. It receives a batch, wakes up who waited
+// long enough, sends a batch, and sleeps only when there is neither. All
+// others (the list's reader, the decompressor, the finisher) hand over blocks.
+type engine struct {
+	cfg   Config
+	plan  plan
+	start time.Time
+	sock  transport
+
+	feed  *feed
+	block []Target // taken from feed
+	pos   int      // next in block
+	ended bool     // nothing follows block
+
+	addrs  *addrs
+	slots  *slots
+	index  index
+	recent recent
+	turned time.Duration
+	wheel  *wheel
+	follow queue // slots with something due that is not a repetition
+	repeat queue
+	pace   *pace
+
+	in      []udp.Packet
+	packets []udp.Packet // the batch that is being sent
+	out     []outgoing   // who sends what in packets
+	request []byte       // the bytes of packets
+	again   int          // tries of out[0]
+
+	pool    pool
+	average float64 // bytes an answer takes
+	table   *reasm.Table
+	worker  *reasm.Worker
+	scratch []byte
+	info    wire.Info
+
+	finisher  *finisher
+	outcomes  []outcome   // block that is being filled
+	backlog   [][]outcome // blocks that the finisher has no room for
+	spare     [][]outcome
+	unhandled int
+
+	draining bool
+	quietEnd time.Duration // when the cooldown is over; 0: it has not begun
+	told     time.Duration // when the Monitor last heard
+	stats    Stats
+}
+
+// outgoing is one datagram of a batch.
+type outgoing struct {
+	ref ref
+	q   wire.Question
+}
+
+func newEngine(cfg Config, sock transport, handle func(*Result)) *engine {
+	e := &engine{
+		cfg:   cfg,
+		plan:  plan{questions: cfg.Questions, timeout: cfg.Timeout, retries: cfg.Retries},
+		start: time.Now(),
+		sock:  sock,
+
+		addrs: newAddrs(cfg.AddressRate, cfg.MaxPerAddress),
+		slots: newSlots(),
+		wheel: newWheel(),
+
+		in:      make([]udp.Packet, batchLen),
+		packets: make([]udp.Packet, 0, batchLen),
+		out:     make([]outgoing, 0, batchLen),
+		request: make([]byte, batchLen*requestLen),
+
+		pool:    pool{budget: cfg.ByteBudget / 4 * 3},
+		average: firstAnswer,
+		table:   reasm.New(reasm.Config{MaxBytes: cfg.ByteBudget / 4}),
+		worker:  reasm.NewWorker(workerQueue),
+	}
+	e.pace = newPace(cfg.Rate, e.start)
+	e.finisher = newFinisher(e.start, cfg.Raw, handle)
+	e.outcomes = make([]outcome, 0, blockLen)
+	e.stats.Rate = cfg.Rate
+	return e
+}
+
+func (e *engine) clock() time.Duration { return time.Since(e.start) }
+
+// scan runs the loop and what belongs to it.
+func (e *engine) scan(ctx context.Context, targets iter.Seq[Target]) (Stats, error) {
+	e.feed = newFeed(e.sock.Interrupt)
+	go e.feed.run(targets)
+	ended := make(chan struct{})
+	go e.watch(ctx, ended)
+
+	err := e.loop(ctx)
+	close(ended)
+	e.feed.closeAndWait()
+	e.worker.Close()
+	e.handOverAll()
+	e.stats.Elapsed = e.clock()
+	e.abandon()
+	e.tell()
+	return e.stats, err
+}
+
+// watch wakes the loop up when it is to end.
+func (e *engine) watch(ctx context.Context, ended chan struct{}) {
+	drain := e.cfg.Drain
+	for {
+		select {
+		case <-ctx.Done():
+			e.sock.Interrupt()
+			return
+		case <-drain:
+			drain = nil
+			e.sock.Interrupt()
+		case <-ended:
+			return
+		}
+	}
+}
+
+// loop runs until every target is finished, or ctx is done.
+func (e *engine) loop(ctx context.Context) error {
+	var wait time.Duration
+	for {
+		n, err := e.sock.Recv(e.in, wait)
+		if err != nil {
+			return err
+		}
+		now := e.clock()
+		for i := range e.in[:n] {
+			e.receive(now, &e.in[i])
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		e.housekeeping(now)
+		sent := e.send(now)
+		if e.finished(now) {
+			return nil
+		}
+		e.handOver(sent == 0)
+		wait = 0
+		if n < len(e.in) && sent < batchLen {
+			wait = e.idle(now)
+		}
+	}
+}
+
+// housekeeping is what is done once a turn beside receiving and sending.
+func (e *engine) housekeeping(now time.Duration) {
+	e.collect(now)
+	e.wheel.advance(e.slots, now, func(i int32) { e.fire(now, i) })
+	e.addrs.forget(now)
+	if e.cfg.Cooldown > 0 && now-e.turned >= e.cfg.Cooldown {
+		e.turned = now
+		e.recent.turn()
+	}
+	if !e.draining && e.cfg.Drain != nil {
+		select {
+		case <-e.cfg.Drain:
+			e.draining = true
+			e.feed.close()
+		default:
+		}
+	}
+	if now-e.told >= idleWait {
+		e.told = now
+		e.table.Expire(now)
+		e.stats.Elapsed = now
+		e.tell()
+	}
+}
+
+// receive takes one datagram.
+func (e *engine) receive(now time.Duration, p *udp.Packet) {
+	e.stats.RecvBytes += uint64(len(p.Data))
+	i := e.index.get(p.Addr)
+	if i < 0 {
+		e.stats.Received[e.stranger(p.Addr)]++
+		return
+	}
+	sl := e.slots.at(i)
+	a := sl.answer
+	if a == nil {
+		a = e.pool.answer()
+		a.firstAt = now
+		sl.answer = a
+	}
+	a.lastAt = now
+	a.received++
+	a.recvBytes += uint64(len(p.Data))
+	if e.cfg.Raw {
+		a.keepRaw(&e.pool, p.Data)
+	}
+	var d delivery
+	switch {
+	case wire.IsSingle(p.Data):
+		d = a.deliver(&sl.talk, &e.pool, now, p.Data, &e.info)
+	case wire.IsSplit(p.Data):
+		d = e.fragment(now, i, sl, p.Data)
+	default:
+		sl.talk.onJunk(wire.ErrMalformed)
+		d = delivery{kind: ReplyOther, class: ClassMalformed}
+	}
+	e.account(now, sl, d)
+	e.settle(now, i)
+}
+
+// stranger says what a datagram is that comes from no open target.
+func (e *engine) stranger(addr uint64) Class {
+	if e.recent.has(addr) {
+		return ClassLate
+	}
+	return ClassForeign
+}
+
+func (e *engine) account(now time.Duration, sl *slot, d delivery) {
+	e.stats.Received[d.class]++
+	if d.class == ClassMatched {
+		e.stats.Kinds[d.kind]++
+	}
+	if d.kind == ReplyText && sl.talk.flags&flagLimited != 0 {
+		e.addrs.slowDown(now, sl.addr)
+	}
+}
+
+// fragment takes a part of a split reply.
+func (e *engine) fragment(now time.Duration, i int32, sl *slot, datagram []byte) delivery {
+	d := delivery{kind: ReplyFragment, class: ClassMatched}
+	msg, outcome, err := e.table.Add(now, sl.addr, datagram, e.scratch[:0])
+	e.scratch = msg[:0]
+	switch {
+	case err != nil:
+		d.class = ClassMalformed
+		sl.talk.onJunk(codeOf(err))
+		return d
+	case outcome == reasm.Conflict:
+		e.stats.Conflicts++
+		sl.talk.onConflict()
+		return d
+	case outcome == reasm.Duplicate:
+		d.class = ClassDuplicate
+		return d
+	}
+	sl.talk.onFragment()
+	switch outcome {
+	case reasm.Whole:
+		d.class = sl.answer.deliver(&sl.talk, &e.pool, now, msg, &e.info).class
+	case reasm.Packed:
+		packed := append(make([]byte, 0, len(msg)), msg...)
+		if e.worker.Submit(e.slots.ref(i).tag64(), packed) {
+			sl.talk.packed++
+		}
+	}
+	return d
+}
+
+// collect takes back what the decompressor and the finisher are done with.
+func (e *engine) collect(now time.Duration) {
+	if e.worker.Pending() > 0 {
+		e.worker.Poll(func(tag uint64, _, msg []byte, err error) { e.unpacked(now, tag, msg, err) })
+	}
+	for {
+		select {
+		case block := <-e.finisher.back:
+			e.recycle(block)
+		default:
+			return
+		}
+	}
+}
+
+// unpacked takes a reply out of the decompressor.
+func (e *engine) unpacked(now time.Duration, tag uint64, msg []byte, err error) {
+	r := refOf(tag)
+	sl := e.slots.alive(r)
+	if sl == nil {
+		return
+	}
+	sl.talk.packed--
+	if err != nil {
+		sl.talk.fault(likelyPacked(sl.talk.waiting&sl.talk.open), codeOf(err))
+	} else {
+		sl.answer.deliver(&sl.talk, &e.pool, now, msg, &e.info)
+	}
+	e.settle(now, r.slot)
+}
+
+// likelyPacked says which of qs a compressed reply answers that can't be
+// read: only long ones are compressed, and rules are the longest (EC-95).
+func likelyPacked(qs Questions) Questions {
+	if qs == 0 {
+		return 0
+	}
+	return 1 << (bits.Len8(uint8(qs)) - 1)
+}
+
+// recycle takes the memory of a block's answers back.
+func (e *engine) recycle(block []outcome) {
+	for i := range block {
+		if a := block[i].answer; a != nil {
+			e.pool.recycle(a)
+		}
+		block[i] = outcome{}
+	}
+	e.unhandled -= len(block)
+	e.spare = append(e.spare, block[:0])
+}
+
+// fire wakes a slot up.
+func (e *engine) fire(now time.Duration, i int32) {
+	e.slots.at(i).talk.tick(&e.plan, now)
+	e.settle(now, i)
+}
+
+// settle lets a conversation decide what is next, and does it.
+func (e *engine) settle(now time.Duration, i int32) {
+	sl := e.slots.at(i)
+	t := &sl.talk
+	t.settle(&e.plan, now)
+	switch {
+	case t.flags&flagDone != 0:
+		e.finish(now, i)
+	case t.due != 0:
+		e.enqueue(i, t)
+	case t.wake > now:
+		e.wheel.file(e.slots, i)
+	}
+}
+
+func (e *engine) enqueue(i int32, t *talk) {
+	if t.flags&flagQueued != 0 {
+		return
+	}
+	t.flags |= flagQueued
+	if t.flags&flagRepeat != 0 {
+		e.repeat.push(e.slots.ref(i))
+	} else {
+		e.follow.push(e.slots.ref(i))
+	}
+}
+
+// finish ends a target: its place is free again, and its outcome on its way.
+func (e *engine) finish(now time.Duration, i int32) {
+	sl := e.slots.at(i)
+	t := &sl.talk
+	if t.flags&flagSplit != 0 {
+		e.scratch = keepLeading(e.table, sl.addr, e.scratch, sl.answer, &e.pool)
+		e.table.Forget(sl.addr)
+	}
+	e.outcomes = append(e.outcomes, outcome{
+		addr: sl.addr, tag: e.slots.tags[i], answer: sl.answer, err: t.err,
+		asked: e.plan.questions, sent: sl.sent, sentBytes: sl.sentBytes,
+		firstAt: t.firstAt, lastAt: t.lastAt, endAt: now,
+	})
+	e.unhandled++
+	e.learn(sl.answer)
+	e.addrs.settle(now, sl.addr, int(sl.sent))
+	e.wheel.remove(e.slots, i)
+	e.index.remove(sl.addr)
+	if e.cfg.Cooldown > 0 {
+		e.recent.add(sl.addr)
+	}
+	e.slots.release(i)
+	if len(e.outcomes) == blockLen {
+		e.seal()
+	}
+}
+
+// learn keeps the average size of an answer, by which it is decided how many
+// targets the byte budget has room for.
+func (e *engine) learn(a *answer) {
+	size := 0.0
+	if a != nil {
+		size = float64(cap(a.data) + cap(a.raw))
+	}
+	e.average += (size - e.average) / 64
+}
+
+// seal closes the block of outcomes that is being filled.
+func (e *engine) seal() {
+	if len(e.outcomes) == 0 {
+		return
+	}
+	e.backlog = append(e.backlog, e.outcomes)
+	if n := len(e.spare); n > 0 {
+		e.outcomes = e.spare[n-1]
+		e.spare = e.spare[:n-1]
+	} else {
+		e.outcomes = make([]outcome, 0, blockLen)
+	}
+}
+
+// handOver gives the finisher the blocks that it has room for. A block that
+// is not full goes only when there is nothing better to do.
+func (e *engine) handOver(calm bool) {
+	if calm {
+		e.seal()
+	}
+	n := 0
+	for n < len(e.backlog) {
+		select {
+		case e.finisher.blocks <- e.backlog[n]:
+			n++
+			continue
+		default:
+		}
+		break
+	}
+	e.backlog = append(e.backlog[:0], e.backlog[n:]...)
+}
+
+// handOverAll gives the finisher all that is left and waits for it.
+func (e *engine) handOverAll() {
+	e.seal()
+	for _, block := range e.backlog {
+		for sent := false; !sent; {
+			select {
+			case e.finisher.blocks <- block:
+				sent = true
+			case b := <-e.finisher.back:
+				e.recycle(b)
+			}
+		}
+	}
+	close(e.finisher.blocks)
+	for {
+		select {
+		case b := <-e.finisher.back:
+			e.recycle(b)
+		case <-e.finisher.done:
+			return
+		}
+	}
+}
+
+// finished reports whether nothing is left to do and the cooldown is over.
+func (e *engine) finished(now time.Duration) bool {
+	if e.slots.n > 0 || len(e.out) > 0 || !e.draining && e.more() {
+		return false
+	}
+	if e.draining || e.cfg.Cooldown == 0 || e.stats.DatagramsSent() == 0 {
+		return true
+	}
+	if e.quietEnd == 0 {
+		e.quietEnd = now + e.cfg.Cooldown
+	}
+	e.stats.Wait = WaitCooldown
+	return now >= e.quietEnd
+}
+
+// more reports whether there are targets that were not started.
+func (e *engine) more() bool {
+	return !e.ended || e.pos < len(e.block) || e.addrs.n > 0
+}
+
+// abandon counts what was not finished.
+func (e *engine) abandon() {
+	rest := len(e.block) - e.pos
+	if !e.ended {
+		e.takeBlock() // what the list's reader had read already
+		rest += len(e.block)
+	}
+	e.stats.Taken += uint64(rest)
+	e.stats.Unfinished = uint64(rest + e.addrs.n + e.slots.n)
+}
+
+// idle is how long to sleep: until something can be done.
+func (e *engine) idle(now time.Duration) time.Duration {
+	d := idleWait
+	if len(e.out) > 0 {
+		return againWait
+	}
+	if e.unhandled > 0 || e.worker.Pending() > 0 || e.stats.Wait == WaitBudget {
+		d = pollWait
+	}
+	if next := e.wheel.next(); next > 0 {
+		d = min(d, next-now)
+	}
+	if next := e.addrs.next(); next > 0 && e.stats.Wait == WaitAddress {
+		d = min(d, next-now)
+	}
+	if e.couldSend() {
+		d = min(d, e.pace.wait(now))
+	}
+	if e.quietEnd > 0 {
+		d = min(d, e.quietEnd-now)
+	}
+	return max(d, 0)
+}
+
+// tell lets the Monitor know.
+func (e *engine) tell() {
+	s := &e.stats
+	s.Finished, s.Errors = e.finisher.counts()
+	s.Open, s.Held, s.HeldAddrs = e.slots.n, e.addrs.n, len(e.addrs.held)
+	s.Bytes = e.pool.used + e.table.Bytes()
+	s.PeakBytes = max(s.PeakBytes, e.pool.peak)
+	s.Socket, s.Reasm = e.sock.Stats(), e.table.Stats()
+	if e.cfg.Monitor != nil {
+		e.cfg.Monitor.set(*s)
+	}
+}
+
+// isAgain reports whether an error of Send means to try again later.
+func isAgain(err error) bool { return errors.Is(err, udp.ErrAgain) }

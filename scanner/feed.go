@@ -1,0 +1,95 @@
+package scanner
+
+import (
+	"iter"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// feed reads the target list in a goroutine of its own, because a list may be
+// a pipe that has nothing for now, and hands it over in blocks.
+type feed struct {
+	mu     sync.Mutex
+	room   sync.Cond
+	block  []Target // read and not yet taken
+	ended  bool     // the list is at its end
+	stop   bool     // nobody wants more
+	hungry atomic.Bool
+	wake   func()        // called when there is something for a loop that waits
+	done   chan struct{} // closed when run has returned
+}
+
+const feedBlock = 1024
+
+func newFeed(wake func()) *feed {
+	f := &feed{block: make([]Target, 0, feedBlock), wake: wake, done: make(chan struct{})}
+	f.room.L = &f.mu
+	return f
+}
+
+// run reads targets until the list ends or nobody wants more.
+func (f *feed) run(targets iter.Seq[Target]) {
+	defer close(f.done)
+	for t := range targets {
+		if !f.offer(t) {
+			break
+		}
+	}
+	f.mu.Lock()
+	f.ended = true
+	f.mu.Unlock()
+	f.wakeUp()
+}
+
+func (f *feed) offer(t Target) bool {
+	f.mu.Lock()
+	for len(f.block) == feedBlock && !f.stop {
+		f.room.Wait()
+	}
+	f.block = append(f.block, t)
+	stop := f.stop
+	f.mu.Unlock()
+	f.wakeUp()
+	return !stop
+}
+
+func (f *feed) wakeUp() {
+	if f.hungry.Load() && f.hungry.Swap(false) {
+		f.wake()
+	}
+}
+
+// take swaps an emptied block for what was read. ended means that nothing
+// will follow.
+func (f *feed) take(empty []Target) (block []Target, ended bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	block, f.block = f.block, empty[:0]
+	f.room.Signal()
+	if len(block) == 0 && !f.ended {
+		f.hungry.Store(true)
+	}
+	return block, f.ended
+}
+
+// close tells the reader that nobody wants more.
+func (f *feed) close() {
+	f.mu.Lock()
+	f.stop = true
+	f.mu.Unlock()
+	f.room.Signal()
+}
+
+// closeAndWait closes the feed and gives a list that is not blocked the time
+// to see it, so that what it gave out is counted.
+func (f *feed) closeAndWait() {
+	f.close()
+	select {
+	case <-f.done:
+	case <-time.After(leaveBehind):
+	}
+}
+
+// leaveBehind is how long a list that blocks is waited for at the end.
+const leaveBehind = 200 * time.Millisecond

@@ -1,0 +1,145 @@
+package scanner
+
+import (
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// outcome is a target that is finished, on its way from the loop to the
+// caller's function.
+type outcome struct {
+	addr   uint64
+	tag    string
+	answer *answer // nil: nothing came
+	err    [wire.NumQuestions]wire.Error
+
+	asked     Questions
+	sent      uint16
+	sentBytes uint16
+	firstAt   time.Duration // first datagram sent
+	lastAt    time.Duration // last datagram sent
+	endAt     time.Duration // when it was finished
+}
+
+// finisher makes Results of outcomes and hands them to the caller's function,
+// in a goroutine of its own: the loop never waits for it. Outcomes travel in
+// blocks, and the blocks come back with the memory of their answers.
+type finisher struct {
+	blocks chan []outcome
+	back   chan []outcome
+	done   chan struct{}
+
+	start  time.Time
+	handle func(*Result)
+	raw    bool
+
+	asm    assembler
+	result Result
+
+	mu       sync.Mutex
+	finished [NumStatuses]uint64
+	errors   [wire.NumErrors]uint64
+}
+
+const (
+	blockLen   = 128
+	blocksSent = 16   // blocks that wait for the caller's function
+	blocksBack = 1024 // blocks that wait for the loop
+)
+
+func newFinisher(start time.Time, raw bool, handle func(*Result)) *finisher {
+	f := &finisher{
+		blocks: make(chan []outcome, blocksSent),
+		back:   make(chan []outcome, blocksBack),
+		done:   make(chan struct{}),
+		start:  start,
+		handle: handle,
+		raw:    raw,
+	}
+	go f.run()
+	return f
+}
+
+func (f *finisher) run() {
+	defer close(f.done)
+	for block := range f.blocks {
+		var finished [NumStatuses]uint64
+		var errs [wire.NumErrors]uint64
+		for i := range block {
+			r := f.make(&block[i])
+			finished[r.Status]++
+			for _, code := range r.Err {
+				errs[code]++
+			}
+			f.handle(r)
+		}
+		f.count(&finished, &errs)
+		f.back <- block
+	}
+}
+
+func (f *finisher) count(finished *[NumStatuses]uint64, errs *[wire.NumErrors]uint64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i, n := range finished {
+		f.finished[i] += n
+	}
+	for i, n := range errs[1:] {
+		f.errors[i+1] += n
+	}
+}
+
+// counts returns how many targets finished in which way, and the faults.
+func (f *finisher) counts() (finished [NumStatuses]uint64, errs [wire.NumErrors]uint64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.finished, f.errors
+}
+
+// make turns an outcome into the Result, which is good until the next one.
+func (f *finisher) make(o *outcome) *Result {
+	r := &f.result
+	last := o.lastAt
+	*r = Result{
+		Addr: unpack(o.addr), Tag: o.tag, Asked: o.asked,
+		Sent: uint32(o.sent), SentBytes: uint64(o.sentBytes),
+		Time: f.start.Add(o.endAt), Info: r.Info, Raw: r.Raw[:0],
+	}
+	m := replies{err: o.err}
+	if a := o.answer; a != nil {
+		last = max(last, a.lastAt)
+		r.Time = f.start.Add(a.firstAt)
+		r.RTT = a.rtt
+		r.Received, r.RecvBytes = a.received, a.recvBytes
+		r.Unchallenged = a.unchallenged
+		if f.raw {
+			a.eachRaw(func(b []byte) { r.Raw = append(r.Raw, b) })
+		}
+		a.replies(&m)
+	}
+	r.Took = last - o.firstAt
+	f.asm.assemble(r, &m)
+	return r
+}
+
+// unpack turns a packed source into an address.
+func unpack(addr uint64) netip.AddrPort {
+	ip := ipOf(addr)
+	a := netip.AddrFrom4([4]byte{byte(ip >> 24), byte(ip >> 16), byte(ip >> 8), byte(ip)})
+	return netip.AddrPortFrom(a, uint16(addr))
+}
+
+// pack turns an IPv4 address into a packed source. It reports false for any
+// other address.
+func pack(a netip.AddrPort) (uint64, bool) {
+	ip := a.Addr().Unmap()
+	if !ip.Is4() {
+		return 0, false
+	}
+	b := ip.As4()
+	n := uint64(b[0])<<24 | uint64(b[1])<<16 | uint64(b[2])<<8 | uint64(b[3])
+	return n<<16 | uint64(a.Port()), true
+}

@@ -1,0 +1,61 @@
+package scanner
+
+import (
+	"math"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// pace is the token bucket of the whole scan, asked once a batch. It starts
+// empty and holds 5 ms of the rate, but at least one datagram: after a pause
+// nothing is made up for beyond that.
+type pace struct {
+	limiter *rate.Limiter // nil: no limit
+	base    time.Time     // what the scan's clock counts from
+	rate    float64
+}
+
+const burstTime = 5 * time.Millisecond
+
+func newPace(perSecond float64, base time.Time) *pace {
+	p := &pace{base: base, rate: perSecond}
+	if math.IsInf(perSecond, 1) {
+		return p
+	}
+	burst := max(1, int(perSecond*burstTime.Seconds()))
+	p.limiter = rate.NewLimiter(rate.Limit(perSecond), burst)
+	p.limiter.AllowN(base, burst)
+	return p
+}
+
+// tokens is how many datagrams may go out now, at most most.
+func (p *pace) tokens(now time.Duration, most int) int {
+	if p.limiter == nil {
+		return most
+	}
+	// The bucket counts in floating point: a hair below a whole token is one.
+	n := int(p.limiter.TokensAt(p.base.Add(now)) + 1e-6)
+	return max(0, min(n, most))
+}
+
+// take takes n tokens that tokens promised.
+func (p *pace) take(now time.Duration, n int) {
+	if p.limiter != nil && n > 0 {
+		p.limiter.ReserveN(p.base.Add(now), n)
+	}
+}
+
+// wait is how long it takes until the next batch is worth sending: until
+// there is a token, or at high rates a part of the bucket.
+func (p *pace) wait(now time.Duration) time.Duration {
+	if p.limiter == nil {
+		return 0
+	}
+	want := max(1, float64(p.limiter.Burst())/4)
+	missing := want - p.limiter.TokensAt(p.base.Add(now))
+	if missing <= 0 {
+		return 0
+	}
+	return time.Duration(math.Ceil(missing / p.rate * float64(time.Second)))
+}

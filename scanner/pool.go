@@ -1,0 +1,114 @@
+package scanner
+
+import "math/bits"
+
+// pool hands out the memory of answers under the byte budget, in buffers of a
+// power of two. It belongs to the loop: no lock. Buffers that come back are
+// kept for the next answer, and given up to the garbage collector as soon as
+// the budget needs their room for other sizes.
+type pool struct {
+	budget int64
+	used   int64 // bytes handed out
+	kept   int64 // bytes in free
+	peak   int64
+	refuse uint64 // how often there was no room
+
+	free    [poolClasses][][]byte
+	answers []*answer
+}
+
+const (
+	minClass    = 10 // 1 KiB: the replies of an ordinary server
+	maxClass    = 23 // 8 MiB: with Raw, all that a server sent
+	poolClasses = maxClass - minClass + 1
+)
+
+// grow makes room for n more bytes in *b. It reports false, and leaves *b as
+// it was, where the budget has no room. A nil pool has no budget.
+func (p *pool) grow(b *[]byte, n int) bool {
+	need := len(*b) + n
+	if need <= cap(*b) {
+		return true
+	}
+	if p == nil {
+		*b = append(make([]byte, 0, max(need, 2*cap(*b))), *b...)
+		return true
+	}
+	if need > 1<<maxClass {
+		return false
+	}
+	class := max(bits.Len(uint(need-1)), minClass)
+	bigger := p.get(class)
+	if bigger == nil {
+		p.refuse++
+		return false
+	}
+	bigger = append(bigger, *b...)
+	p.put(*b)
+	*b = bigger
+	return true
+}
+
+// get returns an empty buffer of a class, nil where there is no room.
+func (p *pool) get(class int) []byte {
+	size := int64(1) << class
+	if p.used+size > p.budget {
+		return nil
+	}
+	p.used += size
+	p.peak = max(p.peak, p.used)
+	list := &p.free[class-minClass]
+	if n := len(*list); n > 0 {
+		b := (*list)[n-1]
+		(*list)[n-1] = nil
+		*list = (*list)[:n-1]
+		p.kept -= size
+		return b
+	}
+	p.makeRoom()
+	return make([]byte, 0, size)
+}
+
+// put takes a buffer back.
+func (p *pool) put(b []byte) {
+	if cap(b) == 0 {
+		return
+	}
+	size := int64(cap(b))
+	p.used -= size
+	p.kept += size
+	list := &p.free[bits.Len(uint(size-1))-minClass]
+	*list = append(*list, b[:0])
+}
+
+// makeRoom gives up buffers of the largest sizes until what is handed out and
+// what is kept fit the budget together.
+func (p *pool) makeRoom() {
+	for i := poolClasses - 1; i >= 0 && p.used+p.kept > p.budget; i-- {
+		list := &p.free[i]
+		for len(*list) > 0 && p.used+p.kept > p.budget {
+			n := len(*list) - 1
+			p.kept -= int64(cap((*list)[n]))
+			(*list)[n] = nil
+			*list = (*list)[:n]
+		}
+	}
+}
+
+// answer returns an empty answer.
+func (p *pool) answer() *answer {
+	if n := len(p.answers); n > 0 {
+		a := p.answers[n-1]
+		p.answers = p.answers[:n-1]
+		return a
+	}
+	return new(answer)
+}
+
+// recycle takes an answer back, with its buffers.
+func (p *pool) recycle(a *answer) {
+	p.put(a.data)
+	p.put(a.raw)
+	*a = answer{}
+	p.answers = append(p.answers, a)
+}

@@ -1,0 +1,238 @@
+package scanner
+
+import (
+	"encoding/binary"
+	"time"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// span is a part of an answer's data. A span that was never set is empty.
+type span struct{ off, end uint32 }
+
+// answer is what came of one server so far: its messages one after the other
+// in data, which belongs to a pool.
+type answer struct {
+	firstAt   time.Duration // first datagram received
+	lastAt    time.Duration // last datagram received
+	rtt       time.Duration // of the first question asked once and answered
+	recvBytes uint64
+	received  uint32
+
+	unchallenged Questions
+	partial      Questions // messages that lack their end
+
+	info, gold, players, rules, text span
+
+	data []byte
+	raw  []byte // every datagram behind its length, if the scan keeps them
+}
+
+// replies points m at the messages of a.
+func (a *answer) replies(m *replies) {
+	m.info = a.message(a.info)
+	m.gold = a.message(a.gold)
+	m.players = a.message(a.players)
+	m.rules = a.message(a.rules)
+	m.text = a.message(a.text)
+	m.partial = a.partial
+}
+
+func (a *answer) message(s span) []byte { return a.data[s.off:s.end:s.end] }
+
+// place is where the answer to q is kept.
+func (a *answer) place(q wire.Question) *span {
+	switch q {
+	case wire.QuestionInfo:
+		return &a.info
+	case wire.QuestionPlayers:
+		return &a.players
+	}
+	return &a.rules
+}
+
+// put keeps msg at s. It reports false where the byte budget has no room.
+func (a *answer) put(pool *pool, s *span, msg []byte) bool {
+	if !pool.grow(&a.data, len(msg)) {
+		return false
+	}
+	off := len(a.data)
+	a.data = append(a.data, msg...)
+	*s = span{uint32(off), uint32(len(a.data))}
+	return true
+}
+
+// maxRaw bounds the datagrams kept of one server: a record is at most 8 MiB,
+// base64 makes four bytes of three, and the rest of the record needs room.
+const maxRaw = 4 << 20
+
+// keepRaw keeps a datagram as it came.
+func (a *answer) keepRaw(pool *pool, datagram []byte) {
+	n := 4 + len(datagram)
+	if len(a.raw)+n > maxRaw || !pool.grow(&a.raw, n) {
+		return
+	}
+	a.raw = binary.LittleEndian.AppendUint32(a.raw, uint32(len(datagram)))
+	a.raw = append(a.raw, datagram...)
+}
+
+// eachRaw yields the datagrams that keepRaw kept.
+func (a *answer) eachRaw(yield func([]byte)) {
+	for b := a.raw; len(b) >= 4; {
+		n := 4 + binary.LittleEndian.Uint32(b)
+		yield(b[4:n:n])
+		b = b[n:]
+	}
+}
+
+// delivery is what became of a whole message.
+type delivery struct {
+	kind  ReplyKind
+	class Class
+	full  bool // it was not kept: the byte budget has no room
+}
+
+// deliver takes a whole message: it tells the conversation, and keeps what
+// answers. scratch is for decoding.
+func (a *answer) deliver(t *talk, pool *pool, now time.Duration, msg []byte, scratch *wire.Info) delivery {
+	switch k := wire.KindOf(msg); k {
+	case wire.KindChallenge:
+		return deliverChallenge(t, msg)
+	case wire.KindInfo:
+		return a.deliverInfo(t, pool, now, msg, scratch)
+	case wire.KindGoldSource:
+		return a.deliverGold(t, pool, now, msg, scratch)
+	case wire.KindPlayers:
+		return a.deliverList(t, pool, now, wire.QuestionPlayers, msg, 1)
+	case wire.KindRules:
+		return a.deliverList(t, pool, now, wire.QuestionRules, msg, 2)
+	case wire.KindLimited, wire.KindBanned:
+		return a.deliverText(t, pool, k, msg)
+	case wire.KindPing:
+		return delivery{kind: ReplyOther, class: ClassMatched}
+	case 0:
+		t.onJunk(wire.ErrMalformed)
+		return delivery{kind: ReplyOther, class: ClassMalformed}
+	}
+	t.onJunk(wire.ErrUnexpected)
+	return delivery{kind: ReplyOther, class: ClassMatched}
+}
+
+func deliverChallenge(t *talk, msg []byte) delivery {
+	c, err := wire.DecodeChallenge(msg)
+	if err != nil {
+		t.onJunk(wire.ErrMalformed)
+		return delivery{kind: ReplyChallenge, class: ClassMalformed}
+	}
+	return delivery{kind: ReplyChallenge, class: classOf(t.onChallenge(c))}
+}
+
+func (a *answer) deliverInfo(t *talk, pool *pool, now time.Duration, msg []byte, in *wire.Info) delivery {
+	code, _ := in.Decode(msg).(wire.Error)
+	if id, ok := in.AppID(); ok && id == csgoAppID {
+		t.flags |= flagCSGO
+	}
+	return a.answered(t, pool, now, wire.QuestionInfo, msg, code, ReplyInfo)
+}
+
+// deliverGold takes an 'm'. One that comes after its 'I' answers nothing, but
+// its address is kept all the same (EC-63).
+func (a *answer) deliverGold(t *talk, pool *pool, now time.Duration, msg []byte, in *wire.Info) delivery {
+	d := delivery{kind: ReplyGoldSource}
+	code, _ := in.Decode(msg).(wire.Error)
+	if code == 0 || code == wire.ErrTruncated {
+		if a.gold != (span{}) {
+			d.class = ClassDuplicate
+			return d
+		}
+		if !a.put(pool, &a.gold, msg) {
+			d.class, d.full = ClassMatched, true
+			return d
+		}
+	}
+	open := t.open.Has(wire.QuestionInfo)
+	a.measure(t, now, wire.QuestionInfo)
+	t.onGold(now, code)
+	if open {
+		a.noteUnchallenged(t, wire.QuestionInfo)
+	}
+	d.class = ClassMatched
+	return d
+}
+
+// deliverList takes a 'D' or an 'E', whose count takes countLen bytes. What
+// stands in it is decoded when the target is finished: a 'D' can't be read
+// before INFO has said which game it is.
+func (a *answer) deliverList(
+	t *talk, pool *pool, now time.Duration, q wire.Question, msg []byte, countLen int,
+) delivery {
+	var code wire.Error
+	switch n := len(wire.Body(msg)); {
+	case n == 1:
+		code = wire.ErrEmpty
+	case n < 1+countLen:
+		code = wire.ErrTruncated
+	}
+	kind := ReplyPlayers
+	if q == wire.QuestionRules {
+		kind = ReplyRules
+	}
+	return a.answered(t, pool, now, q, msg, code, kind)
+}
+
+// answered takes an answer to q with what is wrong with it at first sight.
+func (a *answer) answered(
+	t *talk, pool *pool, now time.Duration, q wire.Question, msg []byte, code wire.Error, kind ReplyKind,
+) delivery {
+	d := delivery{kind: kind}
+	usable := code == 0 || code == wire.ErrTruncated
+	wanted := t.wants(q, code)
+	if usable && wanted && !a.put(pool, a.place(q), msg) {
+		d.class, d.full = ClassMatched, true
+		return d
+	}
+	if usable && wanted {
+		a.measure(t, now, q)
+		a.noteUnchallenged(t, q)
+	}
+	d.class = classOf(t.onReply(q, code))
+	return d
+}
+
+// measure takes the round trip of the first question that was asked once and
+// answered: a reply to a repeated question is not a round trip.
+func (a *answer) measure(t *talk, now time.Duration, q wire.Question) {
+	if a.rtt != 0 || t.asks[q] != 1 || !t.waiting.Has(q) {
+		return
+	}
+	a.rtt = now - t.lastAt
+	t.rtt = uint32(min(a.rtt, time.Hour) / time.Microsecond)
+}
+
+func (a *answer) noteUnchallenged(t *talk, q wire.Question) {
+	if t.unchallenged(q) {
+		a.unchallenged |= 1 << q
+	} else {
+		a.unchallenged &^= 1 << q
+	}
+}
+
+func (a *answer) deliverText(t *talk, pool *pool, k wire.Kind, msg []byte) delivery {
+	d := delivery{kind: ReplyText, class: ClassMatched}
+	if a.text == (span{}) {
+		d.full = !a.put(pool, &a.text, msg)
+	}
+	if k == wire.KindBanned {
+		t.onBanned()
+	} else {
+		t.onLimited()
+	}
+	return d
+}
+
+func classOf(v verdict) Class {
+	if v == used {
+		return ClassMatched
+	}
+	return ClassDuplicate
+}

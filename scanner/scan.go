@@ -1,0 +1,73 @@
+package scanner
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/a2sscan/a2sscan/scanner/udp"
+)
+
+// transport is the network as the loop sees it: a *udp.Conn, or in tests one
+// that lives in memory. The rules are those of udp.Conn.
+type transport interface {
+	Recv(ps []udp.Packet, wait time.Duration) (int, error)
+	Send(ps []udp.Packet) (int, error)
+	Stats() udp.Stats
+	Interrupt()
+	Close() error
+}
+
+// Scan asks every target and calls handle once for each that was asked to the
+// end, one call at a time, in a goroutine of its own. The Result is valid
+// until handle returns; Clone keeps.
+//
+// Scan returns when the last target is finished and cfg.Cooldown has passed.
+// When cfg.Drain is closed no new target is started and the open ones are
+// finished; when ctx is done Scan stops at once, hands over what is finished
+// and returns ctx's error. In both cases the rest is Stats.Unfinished. The
+// sequence is read in a goroutine of its own; one that blocks for ever is
+// left behind.
+//
+// handle may take its time: Scan goes on receiving, and starts no new targets
+// while too many Results wait.
+//
+// An error of the network itself, such as a socket that can't be opened, is
+// returned; that a target can't be reached is not an error.
+func Scan(
+	ctx context.Context, cfg Config, targets iter.Seq[Target], handle func(*Result),
+) (Stats, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return Stats{}, err
+	}
+	sock := cfg.transport
+	if sock == nil {
+		if sock, err = listen(&cfg); err != nil {
+			return Stats{}, err
+		}
+	}
+	defer sock.Close()
+	return newEngine(cfg, sock, handle).scan(ctx, targets)
+}
+
+const (
+	minBuffer    = 4 << 20
+	maxBuffer    = 64 << 20
+	bufferTime   = 100 * time.Millisecond // of the rate, in replies
+	datagramCost = 2304                   // what the kernel counts for one of 1400 bytes
+)
+
+// listen opens the shared socket with the buffers that the rate needs.
+func listen(cfg *Config) (*udp.Conn, error) {
+	need := int(min(cfg.Rate*bufferTime.Seconds()*datagramCost, maxBuffer))
+	need = max(need, minBuffer)
+	c := udp.Config{Source: cfg.Source, RecvBuffer: cfg.RecvBuffer, SendBuffer: cfg.SendBuffer, Batch: batchLen}
+	if c.RecvBuffer == 0 {
+		c.RecvBuffer = need
+	}
+	if c.SendBuffer == 0 {
+		c.SendBuffer = minBuffer
+	}
+	return udp.Listen(c)
+}

@@ -1,0 +1,118 @@
+package scanner
+
+// slot is the place of one open target. It is what a silent target costs, so
+// it holds no more than must be known before anything came.
+type slot struct {
+	talk      talk
+	answer    *answer // nil while nothing came
+	addr      uint64  // packed
+	tick      int64   // of the wheel, 0: not filed
+	next      int32   // in the wheel, or among the free
+	prev      int32   // in the wheel
+	gen       uint32  // counts the targets that had this place
+	sentBytes uint16
+	sent      uint16
+}
+
+// slots are the places of open targets, in chunks so that they never move.
+type slots struct {
+	chunks [][]slot
+	free   int32 // first free place, -1: none
+	n      int   // places in use
+	tags   map[int32]string
+}
+
+const chunkSlots = 1 << 10
+
+func newSlots() *slots { return &slots{free: -1, tags: map[int32]string{}} }
+
+func (s *slots) at(i int32) *slot { return &s.chunks[i/chunkSlots][i%chunkSlots] }
+
+// take returns a free place, emptied but for its generation.
+func (s *slots) take() int32 {
+	if s.free < 0 {
+		s.addChunk()
+	}
+	i := s.free
+	sl := s.at(i)
+	s.free = sl.next
+	s.n++
+	*sl = slot{gen: sl.gen + 1}
+	return i
+}
+
+func (s *slots) addChunk() {
+	base := int32(len(s.chunks) * chunkSlots)
+	chunk := make([]slot, chunkSlots)
+	for i := range chunk {
+		chunk[i].next = base + int32(i) + 1
+	}
+	chunk[chunkSlots-1].next = -1
+	s.chunks = append(s.chunks, chunk)
+	s.free = base
+}
+
+// release gives a place back. What remembers it by index and generation finds
+// that it is gone.
+func (s *slots) release(i int32) {
+	sl := s.at(i)
+	sl.answer = nil
+	sl.gen++
+	sl.next = s.free
+	s.free = i
+	s.n--
+	if len(s.tags) > 0 {
+		delete(s.tags, i)
+	}
+}
+
+// ref names a slot for as long as its target is open.
+type ref struct {
+	slot int32
+	gen  uint32
+}
+
+func (s *slots) ref(i int32) ref { return ref{i, s.at(i).gen} }
+
+// alive returns the slot that r names, or nil where its target is finished.
+func (s *slots) alive(r ref) *slot {
+	if sl := s.at(r.slot); sl.gen == r.gen {
+		return sl
+	}
+	return nil
+}
+
+// tag64 packs a ref for those who carry a number only.
+func (r ref) tag64() uint64 { return uint64(r.gen)<<32 | uint64(uint32(r.slot)) }
+
+func refOf(tag uint64) ref { return ref{int32(uint32(tag)), uint32(tag >> 32)} }
+
+// queue is a first in, first out of refs that reuses its memory.
+type queue struct {
+	buf  []ref
+	head int
+	n    int
+}
+
+func (q *queue) push(r ref) {
+	if q.n == len(q.buf) {
+		q.grow()
+	}
+	q.buf[(q.head+q.n)&(len(q.buf)-1)] = r
+	q.n++
+}
+
+func (q *queue) pop() ref {
+	r := q.buf[q.head]
+	q.head = (q.head + 1) & (len(q.buf) - 1)
+	q.n--
+	return r
+}
+
+func (q *queue) grow() {
+	buf := make([]ref, max(64, 2*len(q.buf)))
+	for i := range q.n {
+		buf[i] = q.buf[(q.head+i)&(len(q.buf)-1)]
+	}
+	q.buf, q.head = buf, 0
+}

@@ -1,0 +1,479 @@
+package scanner
+
+import (
+	"math/bits"
+	"time"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// This file is the conversation with one server as a pure step: an event in,
+// what to send and when to wake up out. It has no socket, no clock and no
+// memory of its own, so that whole conversations stand as text files in
+// testdata/talk.
+//
+//	            start                      A (challenge)
+//	  (new) ───────────▶ first question ──────────────────▶ all open questions, together
+//	                       │    ▲                             │      │       ▲
+//	         I, D, E  ┌────┘    │ silence: repeated           │      │ silence: what is
+//	                  ▼         │ 1 + retries times           │      │ silent is repeated
+//	            next question ──┘                             │      │ together
+//	          (one at a time, no                              │      └───────┘
+//	           challenge is known)                            │
+//	                                 second new challenge, X, │ conflict,
+//	                                 a whole burst unanswered ▼
+//	                                              serial: one question at a time,
+//	                                              1.2 s apart where a limit shows
+//
+//	  every question answered or given up ──▶ done (after an 'm': once no 'I' can follow)
+
+// Limits of a conversation. They are ours; the reasons are the server's.
+const (
+	maxRounds  = 4                       // challenges a question, then challenge_loop (EC-2)
+	serialGap  = 1200 * time.Millisecond // servers that allow one query a second are common (FORMATS 4.4)
+	minGold    = 50 * time.Millisecond   // how long an 'I' may come after its 'm' (EC-63)
+	extraAsks  = 2                       // for a question of which something came
+	csgoAsks   = 2                       // RULES of app 730 mostly never come (EC-99)
+	csgoAppID  = 730
+	maxRTTWait = 10 * time.Second // no round trip makes us wait longer than that
+	packedWait = 50 * time.Millisecond
+)
+
+// plan is what is the same for every conversation of a scan.
+type plan struct {
+	questions Questions
+	timeout   time.Duration
+	retries   int
+}
+
+// talkFlags are the yes and no of a conversation.
+type talkFlags uint16
+
+const (
+	flagCame    talkFlags = 1 << iota // something came
+	flagChanged                       // a second challenge replaced the first
+	flagSerial                        // one question at a time
+	flagLimited                       // serialGap apart
+	flagGold                          // an 'm' came, and no 'I' yet
+	flagBurst                         // sent together after an 'A', and silent since
+	flagCSGO                          // app 730
+	flagDone                          // every question is answered or given up
+	flagSplit                         // fragments came: the reassembly table may hold some
+	flagQueued                        // waits in a queue of the sender
+	flagRepeat                        // what is due is a repetition
+)
+
+// talk is the state of one conversation.
+type talk struct {
+	wake    time.Duration // when tick wants to be called; 0: not at all
+	firstAt time.Duration // first datagram sent
+	lastAt  time.Duration // last datagram sent
+
+	challenge wire.Challenge // in use; NoChallenge: none yet
+	rtt       uint32         // of this server, µs; 0: not measured
+	goldEnd   uint32         // ms after firstAt: when an 'I' after an 'm' is no longer waited for
+	flags     talkFlags
+
+	open    Questions // neither answered nor given up
+	asked   Questions // sent at least once
+	due     Questions // to be sent as soon as the rate allows
+	waiting Questions // sent, and silent so far
+	heard   Questions // something came of them: extraAsks
+	bare    Questions // last sent without a challenge
+	packed  uint8     // replies in the decompressor
+	same    uint8     // challenges equal to the one in use
+	quiet   uint8     // waits in a row in which nothing came
+
+	asks   [wire.NumQuestions]uint8      // sent, challenge rounds not counted
+	rounds [wire.NumQuestions]uint8      // challenges in answer to it
+	err    [wire.NumQuestions]wire.Error // why it is closed without a whole answer; while open: the fault seen last
+}
+
+// verdict is what an event was worth.
+type verdict bool
+
+const (
+	used    verdict = true  // it brought something new
+	useless verdict = false // a duplicate, or too late
+)
+
+// start opens the conversation: the first question is due.
+func (t *talk) start(p *plan) {
+	*t = talk{challenge: wire.NoChallenge, open: p.questions}
+	t.ask(lowest(p.questions))
+}
+
+// onChallenge takes an 'A'. A challenge round is no retry.
+func (t *talk) onChallenge(c wire.Challenge) verdict {
+	t.flags |= flagCame
+	if t.open == 0 {
+		return useless
+	}
+	if c == t.challenge {
+		t.same += b2u8(t.same < maxRounds)
+		return useless
+	}
+	t.quiet = 0
+	first := t.challenge == wire.NoChallenge
+	t.challenge = c
+	t.countRound((t.waiting | t.due) & t.open)
+	switch {
+	case t.open == 0:
+	case first || t.flags&(flagChanged|flagSerial) == 0:
+		if !first {
+			t.flags |= flagChanged
+		}
+		t.resend(t.open)
+	default:
+		t.flags |= flagSerial
+		t.resend(lowest(t.open))
+	}
+	return used
+}
+
+// countRound counts a challenge for each of qs and gives up those that were
+// challenged too often.
+func (t *talk) countRound(qs Questions) {
+	t.heard |= qs
+	for q := range each(qs) {
+		if t.rounds[q]++; t.rounds[q] > maxRounds {
+			t.giveUp(q, wire.ErrChallengeLoop)
+		}
+	}
+}
+
+// resend makes qs due with the challenge that came: those that were asked
+// before are not counted as asked again.
+func (t *talk) resend(qs Questions) {
+	t.askNew(qs &^ (t.asked | t.due))
+	t.due |= qs
+	t.waiting = 0
+	t.flags |= flagBurst
+	t.flags &^= flagRepeat
+}
+
+// onReply takes an answer to q: 'I', 'D' or 'E'. code is 0 or ErrTruncated,
+// which close the question, or a fault that leaves it open. The first usable
+// answer counts, also for a question that was given up or never asked.
+func (t *talk) onReply(q wire.Question, code wire.Error) verdict {
+	t.flags |= flagCame
+	if code != 0 && code != wire.ErrTruncated {
+		t.fault(1<<q, code)
+		return used
+	}
+	if !t.wants(q, code) {
+		return useless
+	}
+	if q == wire.QuestionInfo {
+		t.flags &^= flagGold
+	}
+	t.close(q, code)
+	return used
+}
+
+// wants reports whether an answer to q would be of use: it is open, or was
+// given up, or a truncated answer or an 'm' is all there is.
+func (t *talk) wants(q wire.Question, code wire.Error) bool {
+	switch {
+	case t.open.Has(q):
+		return true
+	case q == wire.QuestionInfo && t.flags&flagGold != 0:
+		return true
+	}
+	return t.err[q] != 0 && (code == 0 || t.err[q] != code)
+}
+
+// onGold takes an 'm': INFO is answered, but an 'I' may still replace it.
+func (t *talk) onGold(now time.Duration, code wire.Error) verdict {
+	t.flags |= flagCame
+	if code != 0 && code != wire.ErrTruncated {
+		t.fault(AskInfo, code)
+		return used
+	}
+	if !t.open.Has(wire.QuestionInfo) {
+		return useless
+	}
+	t.flags |= flagGold
+	end := now - t.firstAt + max(minGold, time.Duration(t.rtt)*time.Microsecond/2)
+	t.goldEnd = uint32(end / time.Millisecond)
+	t.close(wire.QuestionInfo, code)
+	return used
+}
+
+// onFragment notes that part of an answer came.
+func (t *talk) onFragment() {
+	t.flags |= flagCame | flagSplit
+	t.flags &^= flagBurst
+	t.quiet = 0
+	t.heard |= t.waiting & t.open
+}
+
+// onConflict takes a fragment that contradicts its group: this server gives
+// several replies one ID, so what is open is asked again one by one.
+func (t *talk) onConflict() {
+	t.flags |= flagCame | flagSplit
+	if t.flags&flagSerial != 0 || t.open == 0 {
+		return
+	}
+	t.flags |= flagSerial
+	t.waiting = 0
+	t.due = 0
+}
+
+// onLimited takes an 'X': the server asks us to slow down (EC-21).
+func (t *talk) onLimited() {
+	t.flags |= flagCame | flagSerial | flagLimited
+	t.fault(t.open, wire.ErrRateLimited)
+	t.due = 0
+	t.waiting = 0
+}
+
+// onBanned takes an 'l': nothing more will come (EC-22).
+func (t *talk) onBanned() {
+	t.flags |= flagCame
+	for q := range each(t.open) {
+		t.giveUp(q, wire.ErrBanned)
+	}
+}
+
+// onJunk takes a datagram that answers nothing: what is waited for goes on
+// being waited for, and if it never comes this is why.
+func (t *talk) onJunk(code wire.Error) {
+	t.flags |= flagCame
+	t.fault(t.waiting&t.open, code)
+}
+
+// onSent notes that qs went out, with the challenge in use.
+func (t *talk) onSent(p *plan, now time.Duration, qs Questions) {
+	if t.asked == 0 {
+		t.firstAt = now
+	}
+	t.lastAt = now
+	t.asked |= qs
+	t.due &^= qs
+	t.waiting |= qs
+	if t.challenge == wire.NoChallenge {
+		t.bare |= qs
+	} else {
+		t.bare &^= qs
+	}
+	t.wake = now + t.patience(p)
+}
+
+// onSendFailed takes the news that q could not be sent.
+func (t *talk) onSendFailed(q wire.Question) {
+	t.due &^= 1 << q
+	if t.open.Has(q) {
+		t.giveUp(q, wire.ErrSendFailed)
+	}
+}
+
+// tick is called when wake has passed: what is silent is repeated or given up.
+func (t *talk) tick(p *plan, now time.Duration) {
+	silent := t.waiting & t.open
+	switch {
+	case silent == 0:
+		return
+	case t.packed > 0: // the answer may be in the decompressor
+		t.wake = now + packedWait
+		return
+	}
+	if t.flags&flagBurst != 0 && bits.OnesCount8(uint8(silent)) > 1 {
+		t.flags |= flagSerial | flagLimited
+	}
+	t.flags &^= flagBurst
+	t.waiting = 0
+	if t.quiet++; int(t.quiet) >= t.patienceAsks(p) {
+		t.closeAll()
+		return
+	}
+	again := t.silenced(p, silent)
+	if t.flags&flagSerial != 0 || again == 0 {
+		return
+	}
+	if t.flags&flagCame != 0 {
+		again |= t.open &^ t.asked // no challenge and a silent question: don't wait for it
+	}
+	t.ask(again)
+	t.flags |= flagRepeat
+}
+
+// silenced gives up the questions of silent that were asked often enough and
+// returns the others.
+func (t *talk) silenced(p *plan, silent Questions) (again Questions) {
+	for q := range each(silent) {
+		if int(t.asks[q]) < t.maxAsks(p, q) {
+			again |= 1 << q
+		} else {
+			t.giveUp(q, t.silence(q))
+		}
+	}
+	return again
+}
+
+// patienceAsks is how many waits in a row may pass in silence before nothing
+// more is expected of a server.
+func (t *talk) patienceAsks(p *plan) int {
+	if t.heard&t.open != 0 {
+		return 1 + p.retries + extraAsks
+	}
+	return 1 + p.retries
+}
+
+// settle is called after every event: it decides what is asked next and when
+// to wake up.
+func (t *talk) settle(p *plan, now time.Duration) {
+	t.due &= t.open
+	t.waiting &= t.open
+	switch {
+	case t.open == 0:
+		t.finish(now)
+	case t.due != 0 || t.waiting != 0:
+	case t.flags&flagSerial != 0:
+		t.askSerially(p, now)
+	case t.challenge != wire.NoChallenge:
+		t.ask(t.open)
+	default:
+		t.ask(lowest(t.open))
+	}
+}
+
+// askSerially makes the next question due, or says when it will be.
+func (t *talk) askSerially(p *plan, now time.Duration) {
+	if t.flags&flagLimited != 0 && now < t.lastAt+serialGap {
+		t.wake = t.lastAt + serialGap
+		return
+	}
+	q := lowest(t.open)
+	if n := bits.TrailingZeros8(uint8(q)); int(t.asks[n]) >= t.maxAsks(p, wire.Question(n)) {
+		t.giveUp(wire.Question(n), t.silence(wire.Question(n)))
+		t.settle(p, now)
+		return
+	}
+	t.ask(q)
+	t.flags |= flagRepeat
+}
+
+// finish ends the conversation, or waits for the 'I' after an 'm'.
+func (t *talk) finish(now time.Duration) {
+	end := t.firstAt + time.Duration(t.goldEnd)*time.Millisecond
+	if t.flags&flagGold != 0 && now < end {
+		t.wake = end
+		return
+	}
+	if t.packed == 0 {
+		t.flags |= flagDone
+	}
+}
+
+// ask makes qs due and counts them as asked once more.
+func (t *talk) ask(qs Questions) {
+	t.askNew(qs)
+	t.due |= qs
+	t.flags &^= flagRepeat
+}
+
+func (t *talk) askNew(qs Questions) {
+	for q := range each(qs) {
+		t.asks[q] += b2u8(t.asks[q] < 255)
+	}
+}
+
+func (t *talk) fault(qs Questions, code wire.Error) {
+	for q := range each(qs & t.open) {
+		t.err[q] = code
+	}
+}
+
+func (t *talk) close(q wire.Question, code wire.Error) {
+	t.open &^= 1 << q
+	t.err[q] = code
+	t.quiet = 0
+	t.flags &^= flagBurst
+}
+
+func (t *talk) giveUp(q wire.Question, code wire.Error) {
+	t.open &^= 1 << q
+	t.err[q] = code
+}
+
+func (t *talk) closeAll() {
+	for q := range each(t.open) {
+		t.giveUp(q, t.silence(q))
+	}
+}
+
+// silence is the reason to write for a question that is given up.
+func (t *talk) silence(q wire.Question) wire.Error {
+	switch {
+	case t.err[q] != 0:
+		return t.err[q]
+	case t.same >= maxRounds:
+		return wire.ErrChallengeLoop
+	}
+	return wire.ErrTimeout
+}
+
+func (t *talk) maxAsks(p *plan, q wire.Question) int {
+	n := 1 + p.retries
+	if q == wire.QuestionRules && t.flags&flagCSGO != 0 {
+		return min(n, csgoAsks)
+	}
+	if t.heard.Has(q) {
+		n += extraAsks
+	}
+	return n
+}
+
+// patience is how long to wait for what was just sent: 1, 1.5, then 2
+// timeouts, and never less than two round trips of this server.
+func (t *talk) patience(p *plan) time.Duration {
+	var asks uint8
+	for q := range each(t.waiting & t.open) {
+		asks = max(asks, t.asks[q])
+	}
+	d := p.timeout
+	switch {
+	case asks == 2:
+		d += p.timeout / 2
+	case asks > 2:
+		d *= 2
+	}
+	if rtt := time.Duration(t.rtt) * time.Microsecond; 2*rtt > d {
+		d = max(d, min(2*rtt, maxRTTWait))
+	}
+	if t.flags&flagLimited != 0 {
+		d = max(d, serialGap)
+	}
+	return d
+}
+
+// unchallenged reports whether an answer to q that comes now answers a
+// request that bore no challenge.
+func (t *talk) unchallenged(q wire.Question) bool {
+	if !t.asked.Has(q) {
+		return t.challenge == wire.NoChallenge
+	}
+	return t.bare.Has(q)
+}
+
+// lowest returns the first question of qs, as a set.
+func lowest(qs Questions) Questions { return qs & -qs }
+
+// each yields the questions of qs in order.
+func each(qs Questions) func(yield func(wire.Question) bool) {
+	return func(yield func(wire.Question) bool) {
+		for ; qs != 0; qs &= qs - 1 {
+			if !yield(wire.Question(bits.TrailingZeros8(uint8(qs)))) {
+				return
+			}
+		}
+	}
+}
+
+func b2u8(b bool) uint8 {
+	if b {
+		return 1
+	}
+	return 0
+}
