@@ -101,6 +101,8 @@ each.`,
 // commands are those of which every part is there.
 func (a *app) commands() []*cobra.Command {
 	return []*cobra.Command{
+		a.decodeCommand(),
+		a.catCommand(),
 		a.versionCommand(),
 	}
 }

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"bytes"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/a2sscan/a2sscan/"
+
+// arrows says which packages of ours each package may import, directly or
+// through others: the staircase. Tests may use more.
+var arrows = map[string][]string{
+	"wire":           {},
+	"reasm":          {"wire"},
+	"scanner/udp":    {},
+	"scanner/target": {},
+	"scanner":        {"reasm", "wire", "scanner/udp", "scanner/target"},
+	"sink":           {"scanner", "wire", "reasm", "scanner/udp", "scanner/target"},
+}
+
+// TestArrows holds the staircase: what a datagram passes later may know what it
+// passed earlier, never the other way round.
+func TestArrows(t *testing.T) {
+	for pkg, deps := range dependencies(t) {
+		if bad := forbidden(pkg, deps); len(bad) > 0 {
+			t.Errorf("%s imports %s: it may import %q", pkg, bad, arrows[pkg])
+		}
+	}
+}
+
+// TestArrowsNoticed makes sure that a forbidden arrow would be seen.
+func TestArrowsNoticed(t *testing.T) {
+	tests := []struct {
+		pkg  string
+		deps []string
+		want string
+	}{
+		{"wire", []string{module + "reasm", "fmt"}, "reasm"},
+		{"wire", []string{"golang.org/x/net/ipv4"}, "golang.org/x/net/ipv4"},
+		{"scanner", []string{module + "sink", module + "wire"}, "sink"},
+		{"sink", []string{module + "cmd/a2sscan"}, "cmd/a2sscan"},
+		{"bench/fleet", []string{module + "cmd/a2sscan", module + "sink"}, "cmd/a2sscan"},
+	}
+	for _, test := range tests {
+		if got := strings.Join(forbidden(test.pkg, test.deps), " "); got != test.want {
+			t.Errorf("%s with %q: %q is forbidden, want %q", test.pkg, test.deps, got, test.want)
+		}
+	}
+}
+
+// forbidden returns those of the dependencies that the staircase rules out.
+func forbidden(pkg string, deps []string) (bad []string) {
+	allowed, fixed := arrows[pkg]
+	for _, dep := range deps {
+		own, ours := strings.CutPrefix(dep, module)
+		switch {
+		case own == pkg:
+		case ours && (own == "cmd/a2sscan" || fixed && !slices.Contains(allowed, own)):
+			bad = append(bad, own)
+		case !ours && pkg == "wire" && strings.Contains(dep, "."):
+			bad = append(bad, dep) // wire has the standard library only
+		}
+	}
+	return bad
+}
+
+// dependencies lists the packages of the module and all that each of them
+// imports. The standard library's vendored packages count as part of it.
+func dependencies(t *testing.T) map[string][]string {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Deps}} {{.}}{{end}}`, module+"...")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, stderr.Bytes())
+	}
+	all := map[string][]string{}
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		pkg := strings.TrimPrefix(fields[0], module)
+		all[pkg] = slices.DeleteFunc(fields[1:], func(dep string) bool {
+			return strings.HasPrefix(dep, "vendor/")
+		})
+	}
+	for pkg := range arrows {
+		if _, ok := all[pkg]; !ok {
+			t.Fatalf("package %s is not there: %d packages listed", pkg, len(all))
+		}
+	}
+	return all
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/a2sscan/a2sscan/sink"
+)
+
+func (a *app) catCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "cat FILE…",
+		Short: "Print the records of census files",
+		Long: `Prints the records of files that scan wrote, compressed or not, one a line. What
+a torn file holds after its last whole record is left out and said. On a
+terminal, invisible characters of names are shown as \u escapes.`,
+		Example: `  a2sscan cat census.ndjson.zst | head -n 1
+  a2sscan cat monday.ndjson.zst tuesday.ndjson.zst | wc -l
+  a2sscan cat census.ndjson.zst | jq -r 'select(.info.players > 0) | .info.name'`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return fail(exitUsage, "cat needs a file").
+					hinting("a2sscan cat census.ndjson.zst")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return a.cat(args) },
+	}
+}
+
+func (a *app) cat(files []string) error {
+	out := bufio.NewWriterSize(a.out, 1<<16)
+	for _, name := range files {
+		if err := a.catFile(out, name); err != nil {
+			out.Flush()
+			return err
+		}
+	}
+	return out.Flush()
+}
+
+func (a *app) catFile(out *bufio.Writer, name string) error {
+	r, err := sink.Open(name)
+	if err != nil {
+		return readFailure(err)
+	}
+	defer r.Close()
+	shown := isTerminal(a.out.w)
+	for {
+		line, err := r.Next()
+		switch {
+		case err == io.EOF:
+			a.sayTorn(name, r.Torn())
+			return nil
+		case err != nil:
+			return readFailure(err)
+		case shown:
+			line = visible(line)
+		}
+		out.Write(line)
+		if err := out.WriteByte('\n'); err != nil {
+			return err // run gives it its exit code
+		}
+	}
+}
+
+// readFailure gives an error of reading a census its exit code and hint.
+func readFailure(err error) error {
+	var s *sink.Error
+	if !errors.As(err, &s) {
+		return fail(exitInput, "%w", err)
+	}
+	return fail(exitInput, "%s", sinkError(s)).hinting("%s", s.Hint)
+}
+
+func (a *app) sayTorn(name string, n int64) {
+	if n > 0 {
+		a.say("%s: torn: %d bytes after the last whole record left out", plain(name, 200), n)
+	}
+}
+
+// visible returns a line of JSON that says the same in characters that can be
+// seen: the others can only stand in its strings, where \u escapes them.
+func visible(line []byte) []byte {
+	var b []byte
+	for i := 0; i < len(line); {
+		r, n := utf8.DecodeRune(line[i:])
+		switch {
+		case unicode.IsPrint(r) && (r != utf8.RuneError || n > 1):
+			b = append(b, line[i:i+n]...)
+		case r > 0xFFFF:
+			b = fmt.Appendf(b, `\u%04x\u%04x`, 0xD800+(r-0x10000)>>10, 0xDC00+(r-0x10000)&0x3FF)
+		default:
+			b = fmt.Appendf(b, `\u%04x`, r)
+		}
+		i += n
+	}
+	return b
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/a2sscan/a2sscan/scanner"
+)
+
+// decodeFlags are the flags of decode.
+type decodeFlags struct {
+	outFlags
+	scanID string
+	raw    bool
+}
+
+func (a *app) decodeCommand() *cobra.Command {
+	f := &decodeFlags{}
+	cmd := &cobra.Command{
+		Use:   "decode [FILE…]",
+		Short: "Make records of captured datagrams",
+		Long: `Reads datagrams in hexadecimal, one a line, and writes one record for each
+sender. Spaces are allowed, what follows # is a comment, and ip:port before the
+datagram names its sender; lines without one belong to one sender a file.
+Fragments and several replies may come in any order. Without FILE, or for -,
+standard input is read.`,
+		Example: `  a2sscan decode capture.hex | jq .
+  echo 'ff ff ff ff 44 01 00 62 6f 62 00 05 00 00 00 00 00 80 3f' | a2sscan decode
+  echo '203.0.113.7:27015 ffffffff4500 00 # no rules' | a2sscan decode -`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			return a.decode(f, args)
+		},
+	}
+	f.add(cmd)
+	cmd.Flags().BoolVar(&f.raw, "raw", false, "keep every datagram in the record, as base64")
+	cmd.Flags().StringVar(&f.scanID, "scan-id", "", "`NAME` of the scan in every record (default: no name)")
+	return cmd
+}
+
+// decoding is one run of decode.
+type decoding struct {
+	*app
+	flags     *decodeFlags
+	out       *output
+	decoder   *scanner.Decoder
+	senders   int
+	datagrams int
+	bad       int
+}
+
+func (a *app) decode(f *decodeFlags, files []string) error {
+	if len(files) == 0 {
+		if isTerminal(a.in) {
+			return fail(exitUsage, "standard input is a terminal").
+				hinting("name a file, or pipe datagrams in: a2sscan decode --help")
+		}
+		files = []string{"-"}
+	}
+	d := &decoding{app: a, flags: f, decoder: scanner.NewDecoder()}
+	var err error
+	if d.out, err = f.plan(f.scanID); err != nil {
+		return err
+	}
+	for _, name := range files {
+		if err := d.file(name); err != nil {
+			d.out.close()
+			return err
+		}
+	}
+	return d.end()
+}
+
+// file decodes what one file holds.
+func (d *decoding) file(name string) error {
+	r, err := d.input(name)
+	if err != nil {
+		return fail(exitInput, "%w", err)
+	}
+	defer r.Close()
+	var cs captures
+	if err := cs.read(r, d.badLine(name)); err != nil {
+		return fail(exitInput, "%w", err)
+	}
+	for _, c := range cs.all {
+		if err := d.record(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *decoding) input(name string) (io.ReadCloser, error) {
+	if name == "-" {
+		return io.NopCloser(d.in), nil
+	}
+	return os.Open(name)
+}
+
+// badLine names the first few lines that hold no datagram.
+func (d *decoding) badLine(file string) func(int, string, error) {
+	return func(line int, text string, err error) {
+		d.bad++
+		if d.bad <= maxBadLines {
+			d.say("%s:%d: %v: %s", plain(file, 100), line, err, quoted(text, 60))
+		}
+	}
+}
+
+// record writes what one sender said.
+func (d *decoding) record(c *capture) error {
+	if d.senders == 0 {
+		if err := d.out.open(); err != nil {
+			return writeFailure(err)
+		}
+	}
+	d.decoder.Reset()
+	for _, b := range c.datagrams {
+		d.decoder.Add(b)
+	}
+	r := d.decoder.Result()
+	r.Addr = c.from
+	if !d.flags.raw {
+		r.Raw = nil
+	}
+	d.out.write(r)
+	d.senders++
+	d.datagrams += len(c.datagrams)
+	return nil
+}
+
+// end closes the output and says how much there was.
+func (d *decoding) end() error {
+	if err := d.out.close(); err != nil {
+		return err
+	}
+	if d.bad > maxBadLines {
+		d.say("%d more lines that hold no datagram", d.bad-maxBadLines)
+	}
+	if d.senders == 0 {
+		return fail(exitInput, "no datagrams in the input, %d bad lines", d.bad).
+			hinting("one datagram a line in hexadecimal is wanted: a2sscan decode --help")
+	}
+	d.say("%d records from %d datagrams, %d bad lines", d.senders, d.datagrams, d.bad)
+	return nil
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/target"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// ledger says where every target of a scan went. Its JSON is part of the
+// summary file.
+type ledger struct {
+	Read        uint64            `json:"read"`
+	Invalid     uint64            `json:"invalid"`     // lines that name no server
+	Unscannable uint64            `json:"unscannable"` // in reserved networks
+	Excluded    uint64            `json:"excluded"`
+	Duplicate   uint64            `json:"duplicate"`
+	OverLimit   uint64            `json:"over_limit"` // beyond --max-per-address
+	Finished    uint64            `json:"finished"`
+	Unfinished  uint64            `json:"unfinished"`
+	By          map[string]uint64 `json:"by_status"` // of the finished
+}
+
+func newLedger(list target.Stats, scan *scanner.Stats) ledger {
+	l := ledger{
+		Read:        list.Read,
+		Invalid:     list.Invalid,
+		Unscannable: list.Unscannable + scan.Unscannable,
+		Excluded:    list.Excluded,
+		Duplicate:   list.Duplicate + scan.Duplicate,
+		OverLimit:   scan.OverLimit,
+		Finished:    scan.TargetsFinished(),
+		Unfinished:  scan.Unfinished,
+		By:          map[string]uint64{},
+	}
+	for s := scanner.StatusOK; s < scanner.NumStatuses; s++ {
+		l.By[s.String()] = scan.Finished[s]
+	}
+	return l
+}
+
+// leftOut is what was read and never became a target to ask.
+func (l *ledger) leftOut() uint64 {
+	return l.Invalid + l.Unscannable + l.Excluded + l.Duplicate + l.OverLimit
+}
+
+// datagrams are the datagrams of a scan by class and by kind.
+type datagrams struct {
+	Sent          uint64            `json:"sent"`
+	SentBytes     uint64            `json:"sent_bytes"`
+	SentBy        map[string]uint64 `json:"sent_by_question"`
+	Repeats       uint64            `json:"repeats"` // of those sent
+	SendErrors    uint64            `json:"send_errors"`
+	SendPutOff    uint64            `json:"send_put_off"` // by the kernel, and sent later
+	Received      uint64            `json:"received"`
+	ReceivedBytes uint64            `json:"received_bytes"`
+	ByClass       map[string]uint64 `json:"received_by_class"`
+	ByKind        map[string]uint64 `json:"matched_by_kind"`
+	KernelDrops   uint64            `json:"kernel_drops"`
+}
+
+func newDatagrams(s *scanner.Stats) datagrams {
+	d := datagrams{
+		Sent:          s.DatagramsSent(),
+		SentBytes:     s.SentBytes,
+		SentBy:        map[string]uint64{},
+		Repeats:       s.Repeats,
+		SendErrors:    s.SendErrors,
+		SendPutOff:    s.SendAgain,
+		Received:      s.DatagramsReceived(),
+		ReceivedBytes: s.RecvBytes,
+		ByClass:       map[string]uint64{},
+		ByKind:        map[string]uint64{},
+		KernelDrops:   s.Socket.KernelDrops,
+	}
+	for q := range wire.Question(wire.NumQuestions) {
+		d.SentBy[q.String()] = s.Sent[q]
+	}
+	for c := range scanner.Class(scanner.NumClasses) {
+		d.ByClass[c.String()] = s.Received[c]
+	}
+	for k := range scanner.ReplyKind(scanner.NumKinds) {
+		d.ByKind[k.String()] = s.Kinds[k]
+	}
+	return d
+}
+
+// faults are the errors of questions and replies that occurred.
+func faults(s *scanner.Stats) map[string]uint64 {
+	m := map[string]uint64{}
+	for e := wire.Error(1); e < wire.NumErrors; e++ {
+		if s.Errors[e] > 0 {
+			m[e.String()] = s.Errors[e]
+		}
+	}
+	return m
+}
+
+// contradictions returns, in words, the sums that should be equal and are not.
+// None is the promise of exit code 0.
+func contradictions(l *ledger, d *datagrams, s *scanner.Stats) []string {
+	var bad []string
+	equal := func(what string, a, b uint64) {
+		if a != b {
+			bad = append(bad, fmt.Sprintf("%s: %d and %d", what, a, b))
+		}
+	}
+	equal("targets read, and where they went", l.Read, l.leftOut()+l.Finished+l.Unfinished)
+	equal("targets finished, and their statuses", l.Finished, total(l.By))
+	equal("datagrams sent, and what the socket counted", d.Sent, s.Socket.Sent)
+	equal("datagrams received, and what the socket counted", d.Received, s.Socket.Received)
+	equal("datagrams matched, and their kinds", d.ByClass["matched"], total(d.ByKind))
+	return bad
+}
+
+func total(m map[string]uint64) (n uint64) {
+	for _, v := range m {
+		n += v
+	}
+	return n
+}
+
+// listed writes counters in the order of words: "3 ok + 1 partial". With
+// zeroes, all of them; else those that count something.
+func listed(m map[string]uint64, words []string, between string, zeroes bool) string {
+	var parts []string
+	for _, w := range words {
+		if zeroes || m[w] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", m[w], w))
+		}
+	}
+	return strings.Join(parts, between)
+}
+
+// words returns the words of the values 'from' to 'to'-1 of a kind of number.
+func words[T interface {
+	~uint8
+	fmt.Stringer
+}](from, to T) []string {
+	var all []string
+	for v := from; v < to; v++ {
+		all = append(all, v.String())
+	}
+	return all
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink"
+)
+
+// outFlags are the flags of commands that write records.
+type outFlags struct {
+	output string
+	append bool
+	force  bool
+}
+
+func (f *outFlags) add(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVarP(&f.output, "output", "o", "-",
+		"write records to `PATH`, compressed if it ends in .zst; -: standard output")
+	fs.BoolVar(&f.append, "append", false, "add to an existing output")
+	fs.BoolVar(&f.force, "force", false, "replace an existing output")
+}
+
+// toFile reports whether the records go elsewhere than to standard output.
+func (f *outFlags) toFile() bool { return f.output != "-" && f.output != "" }
+
+// check refuses what makes no sense together.
+func (f *outFlags) check() error {
+	switch {
+	case f.append && f.force:
+		return fail(exitUsage, "--append and --force exclude each other").
+			hinting("--append keeps what is in the file, --force does not")
+	case f.append && !f.toFile():
+		return fail(exitUsage, "--append without --output").
+			hinting("name the file with -o PATH, or use the shell's >>")
+	case f.force && !f.toFile():
+		return fail(exitUsage, "--force without --output").
+			hinting("name the file with -o PATH, or use the shell's >")
+	}
+	return nil
+}
+
+// plan returns the output that the flags ask for, of which nothing is made
+// yet, or the error that making it would be.
+func (f *outFlags) plan(scan string) (*output, error) {
+	o := &output{
+		path:    f.output,
+		options: sink.Options{Scan: scan, Append: f.append, Force: f.force},
+		failed:  func() {},
+	}
+	return o, writeFailure(sink.Check(o.path, o.options))
+}
+
+// output is where the records of a run go. It is made just before the first
+// packet, so that a run that fails earlier leaves no file behind. Its methods
+// may be called from several goroutines.
+type output struct {
+	path    string
+	options sink.Options
+	failed  func() // called once, when writing failed
+
+	mu    sync.Mutex
+	w     *sink.Writer
+	isNew bool // there was no such file
+	err   error
+	ended bool
+}
+
+// open makes the file. Records can be written after it.
+func (o *output) open() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.ended {
+		return fs.ErrClosed
+	}
+	_, err := os.Lstat(o.path)
+	o.isNew = errors.Is(err, fs.ErrNotExist)
+	o.w, o.err = sink.Create(o.path, o.options)
+	return o.err
+}
+
+// write adds a record and reports whether that went well. After the first
+// error it does nothing.
+func (o *output) write(r *scanner.Result) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err != nil || o.w == nil {
+		return false
+	}
+	if o.err = o.w.Write(r); o.err != nil {
+		o.failed()
+	}
+	return o.err == nil
+}
+
+// close ends the file. It returns the first error that there was.
+func (o *output) close() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.ended = true
+	if o.w != nil {
+		if err := o.w.Close(); o.err == nil {
+			o.err = err
+		}
+	}
+	return writeFailure(o.err)
+}
+
+// count returns how many records were written.
+func (o *output) count() uint64 {
+	if o.w == nil {
+		return 0
+	}
+	return uint64(o.w.Count())
+}
+
+// remove takes back a file of a run that turned out to have asked nobody.
+func (o *output) remove() {
+	if o.w != nil && o.isNew && o.w.Count() == 0 {
+		os.Remove(o.path)
+	}
+}
+
+// writeFailure gives an error of writing its exit code and hint.
+func writeFailure(err error) error {
+	if err == nil {
+		return nil
+	}
+	var s *sink.Error
+	if !errors.As(err, &s) {
+		return fail(exitOutput, "%w", err)
+	}
+	f := fail(exitOutput, "%s", sinkError(s)).hinting("%s", s.Hint)
+	if errors.Is(err, fs.ErrExist) {
+		f.hinting("another -o, --append to add to it, or --force to replace it")
+	}
+	return f
+}
+
+// sinkError says what a file's error is, without its hint.
+func sinkError(e *sink.Error) string {
+	return fmt.Sprintf("can't %s %s: %v", e.Op, plain(e.Path, 200), e.Err)
+}

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"os"
+	"time"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/target"
+)
+
+// scan asks the targets and writes what they answer.
+func (a *app) scan(f *scanFlags, args []string) error {
+	list, bad, err := a.openTargets(f, args)
+	if err != nil {
+		return err
+	}
+	if f.dryRun {
+		return a.dryRun(f, list, bad)
+	}
+	start := time.Now().UTC()
+	if f.scanID == "" {
+		f.scanID = scanName(start)
+	}
+	out, err := f.plan(f.scanID)
+	if err != nil {
+		return err
+	}
+	j := &job{app: a, scanFlags: f, list: list, bad: bad, out: out}
+	sum, err := j.run(start, args)
+	if err != nil {
+		return err
+	}
+	return j.finish(sum)
+}
+
+// scanName is the name of a scan that has no other: its start.
+func scanName(start time.Time) string { return start.Format("20060102T150405Z") }
+
+// job is one run of scan.
+type job struct {
+	*app
+	*scanFlags
+	list  *target.List
+	bad   *badLines
+	out   *output
+	tally tally
+	stop  *stopper
+
+	written error // what went wrong with the output
+	broken  error // what ended the scan before its time
+}
+
+// run scans and returns its numbers. The error is that of a run that asked
+// nobody.
+func (j *job) run(start time.Time, inputs []string) (*summary, error) {
+	stop, ctx, end := j.listen()
+	defer end()
+	j.stop = stop
+	j.out.failed = stop.stop
+
+	stats, err := j.ask(ctx)
+	j.bad.rest()
+	j.written = j.out.close()
+	if err := j.early(err, &stats); err != nil {
+		j.out.remove()
+		return nil, err
+	}
+
+	sum := newSummary(&stats, newLedger(j.list.Stats(), &stats))
+	sum.Scan, sum.Command, sum.Inputs = j.scanID, j.args, inputs
+	sum.Output, sum.Records, sum.tally = j.output, j.out.count(), j.tally
+	sum.Start, sum.End = start, time.Now().UTC()
+	if !errors.Is(err, context.Canceled) {
+		j.broken = err
+	}
+	sum.Ended = j.ended()
+	sum.Interrupted = stop.interrupted()
+	sum.check(j.unanswered)
+	return sum, nil
+}
+
+// ask scans with a status line.
+func (j *job) ask(ctx context.Context) (scanner.Stats, error) {
+	cfg := j.config()
+	cfg.Monitor = new(scanner.Monitor)
+	cfg.Drain = j.stop.drain
+	if !j.quiet && !(j.live && j.output == "-" && isTerminal(j.app.out.w)) {
+		defer j.watch(cfg.Monitor, &progress{size: j.size})()
+	}
+	return scanner.Scan(ctx, cfg, j.targets(), j.handle)
+}
+
+// targets are those of the list. The output is made when the first of them is
+// taken: the socket is open then, and no packet was sent.
+func (j *job) targets() iter.Seq[scanner.Target] {
+	return func(yield func(scanner.Target) bool) {
+		opened := false
+		for t := range j.list.All() {
+			if !opened && j.out.open() != nil {
+				return
+			}
+			opened = true
+			if !yield(t) {
+				return
+			}
+		}
+	}
+}
+
+// handle takes what one target answered.
+func (j *job) handle(r *scanner.Result) {
+	j.tally.add(r)
+	silent := r.Status == scanner.StatusNoReply || r.Status == scanner.StatusUnreachable
+	if !silent || j.unanswered {
+		j.out.write(r)
+	}
+}
+
+// size is how far the list was read, and how long it is.
+func (j *job) size() (read, all uint64, known bool) {
+	all, known = j.list.Size()
+	return j.list.Stats().Given, all, known
+}
+
+// early is the error of a run that asked nobody.
+func (j *job) early(err error, stats *scanner.Stats) error {
+	switch {
+	case stats.DatagramsSent() > 0:
+		return nil
+	case err != nil && !errors.Is(err, context.Canceled):
+		return fail(exitUsage, "%w", err).hinting("a2sscan scan --help lists the flags with units and defaults")
+	case j.written != nil:
+		return j.written
+	case j.stop.interrupted():
+		return fail(exitInterrupted, "interrupted before the first packet")
+	}
+	return nothingToAsk(j.list)
+}
+
+// ended says in a word why the scan is over.
+func (j *job) ended() string {
+	switch {
+	case j.written != nil:
+		return endedOutput
+	case j.broken != nil:
+		return endedBroken
+	case j.stop.interrupted():
+		return endedInterrupted
+	case j.list.Err() != nil:
+		return endedInput
+	}
+	return endedComplete
+}
+
+// finish tells how the scan went and chooses the exit code.
+func (j *job) finish(sum *summary) error {
+	if !j.quiet {
+		sum.say(j.terminal)
+	}
+	sum.sayWrong(j.terminal)
+	path := j.summaryPath()
+	if path != "" {
+		if err := sum.write(path); err != nil && j.written == nil {
+			j.written = fail(exitOutput, "summary: %w", err)
+		}
+	}
+	if !j.quiet {
+		j.sayFiles(sum, path)
+	}
+	return j.verdict(sum)
+}
+
+// verdict is the error with which the run ends, the gravest if there are
+// several.
+func (j *job) verdict(sum *summary) error {
+	switch {
+	case j.written != nil:
+		return j.written
+	case j.broken != nil:
+		return fail(exitUsage, "%w", j.broken)
+	case !sum.Consistent:
+		return fail(exitNumbers, "numbers do not add up")
+	case sum.Interrupted:
+		return fail(exitInterrupted, "interrupted: %d targets were not asked to the end",
+			sum.Targets.Unfinished)
+	case j.list.Err() != nil:
+		return fail(exitInput, "%w", j.list.Err())
+	}
+	return nil
+}
+
+// summaryPath is where the numbers of the run go; empty: nowhere. A pipe or a
+// device has no file beside it.
+func (j *job) summaryPath() string {
+	if j.summary != "" || j.output == "-" {
+		return j.summary
+	}
+	if info, err := os.Stat(j.output); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	return j.output + ".summary.json"
+}
+
+func (j *job) sayFiles(sum *summary, summaryPath string) {
+	if j.output != "-" {
+		j.say("written: %d records to %s", sum.Records, plain(j.output, 200))
+	}
+	if summaryPath != "" {
+		j.say("numbers of the run: %s", plain(summaryPath, 200))
+	}
+}

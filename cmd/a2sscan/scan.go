@@ -1,0 +1,264 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/target"
+)
+
+// scanFlags are the flags of scan.
+type scanFlags struct {
+	outFlags
+	summary string
+	scanID  string
+
+	ports         string
+	query         questions
+	allowReserved bool
+	maxTargets    uint64
+
+	rate          rate
+	addressRate   rate
+	maxPerAddress int
+	timeout       time.Duration
+	retries       int
+	cooldown      time.Duration
+	inFlight      int
+	source        source
+
+	unanswered bool
+	raw        bool
+	dryRun     bool
+	quiet      bool
+}
+
+func (a *app) scanCommand() *cobra.Command {
+	f := &scanFlags{
+		query:       questions(scanner.AskAll),
+		rate:        scanner.DefaultRate,
+		addressRate: scanner.DefaultAddressRate,
+	}
+	cmd := &cobra.Command{
+		Use:   "scan [TARGET…]",
+		Short: "Ask servers and write one JSON line for each",
+		Long: `Asks every target and writes one JSON line for each that answered. A TARGET is a
+file with one ip:port a line, - for standard input, ip:port, ip, or a network
+such as 198.51.100.0/24 (which needs --port). Without any, standard input is
+read. What follows an address in its line becomes the record's tag.
+
+Results go to standard output or to --output, all else to standard error. The
+first interrupt finishes what is open, the second ends at once.`,
+		Example: `  a2sscan scan servers.txt -o census.ndjson.zst
+  a2sscan scan 203.0.113.7:27015 | jq .info.name
+  cut -f 1 master.tsv | a2sscan scan --query info -r 20k > names.ndjson`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			return a.scan(f, args)
+		},
+	}
+	f.add(cmd)
+	return cmd
+}
+
+// add names the flags. Each says its unit; pflag adds the default.
+func (f *scanFlags) add(cmd *cobra.Command) {
+	f.outFlags.add(cmd)
+	fs := cmd.Flags()
+	fs.StringVar(&f.summary, "summary", "", "write the run's numbers to `FILE` as JSON (default with -o: PATH.summary.json)")
+	fs.StringVar(&f.scanID, "scan-id", "", "`NAME` of the scan in every record (default its start: 20261120T030000Z)")
+	fs.StringVarP(&f.ports, "port", "p", "", "ports for networks and bare addresses: a `LIST` such as 27015,27020-27030 (an ip alone: 27015)")
+	fs.Var(&f.query, "query", "what to ask: a `LIST` of info, players, rules")
+	fs.VarP(&f.rate, "rate", "r", "datagrams a second, k and M are understood; 0: as fast as it goes")
+	fs.Var(&f.addressRate, "per-address-rate", "datagrams a second to one address; 0: no limit")
+	fs.IntVar(&f.maxPerAddress, "max-per-address", 0, "servers asked on one address at most; 0: all (default 0)")
+	fs.DurationVar(&f.timeout, "timeout", scanner.DefaultTimeout, "how long the first request waits for a reply, `D` such as 800ms")
+	fs.IntVar(&f.retries, "retries", scanner.DefaultRetries, "requests after the first that stayed without reply")
+	fs.DurationVar(&f.cooldown, "cooldown", scanner.DefaultCooldown, "how long to listen for late replies, `D` such as 2s")
+	fs.IntVar(&f.inFlight, "in-flight", 0, "targets open at once; 0: what rate and timeouts need (default 0)")
+	fs.Var(&f.source, "source", "address of this machine to send from (default: the system's choice)")
+	fs.BoolVar(&f.unanswered, "unanswered", false, "write a record for targets without any reply too")
+	fs.BoolVar(&f.raw, "raw", false, "keep every datagram in the record, as base64")
+	fs.BoolVar(&f.allowReserved, "allow-reserved", false, "ask addresses in special-purpose networks too (private, loopback, documentation …)")
+	fs.Uint64VarP(&f.maxTargets, "max-targets", "n", 0, "targets asked at most; 0: all (default 0)")
+	fs.BoolVar(&f.dryRun, "dry-run", false, "say what would be asked, send nothing, write no file")
+	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no status and no closing summary; errors and bad lines are still said")
+}
+
+// check refuses what makes no sense together or by itself.
+func (f *scanFlags) check() error {
+	if err := f.outFlags.check(); err != nil {
+		return err
+	}
+	rules := []struct {
+		bad       bool
+		err, hint string
+	}{
+		{f.summary == "-", "--summary can't go to standard output",
+			"name a file: records have standard output for themselves"},
+		{f.toFile() && same(f.summary, f.output), "--summary and --output name the same file",
+			"leave --summary away: it goes to PATH.summary.json"},
+		{f.timeout < time.Millisecond, "--timeout is below 1ms",
+			"durations have a unit: --timeout 800ms, --timeout 2s"},
+		{f.retries < 0, "--retries is negative", "--retries 0 asks once"},
+		{f.cooldown < 0, "--cooldown is negative", "--cooldown 0 does not wait for late replies"},
+		{f.maxPerAddress < 0, "--max-per-address is negative", "--max-per-address 0 asks all"},
+		{f.inFlight < 0, "--in-flight is negative", "--in-flight 0 follows rate and timeouts"},
+		{0 < f.rate && f.rate < 0.001, "--rate is below one datagram in 1000 seconds",
+			"--rate 0 is as fast as it goes"},
+		{len(f.scanID) > 200, "--scan-id is longer than 200 bytes",
+			"it stands in every record"},
+	}
+	for _, r := range rules {
+		if r.bad {
+			return fail(exitUsage, "%s", r.err).hinting("%s", r.hint)
+		}
+	}
+	return nil
+}
+
+// same reports whether two paths name one file.
+func same(a, b string) bool {
+	x, err1 := filepath.Abs(a)
+	y, err2 := filepath.Abs(b)
+	return a != "" && err1 == nil && err2 == nil && x == y
+}
+
+func (f *scanFlags) config() scanner.Config {
+	return scanner.Config{
+		Questions:     scanner.Questions(f.query),
+		Rate:          f.rate.limit(),
+		AddressRate:   f.addressRate.limit(),
+		MaxPerAddress: f.maxPerAddress,
+		Timeout:       f.timeout,
+		Retries:       orOff(f.retries),
+		Cooldown:      orOff(f.cooldown),
+		InFlight:      f.inFlight,
+		Raw:           f.raw,
+		Source:        f.source.addrPort(),
+	}
+}
+
+// open checks the targets.
+func (a *app) openTargets(f *scanFlags, args []string) (*target.List, *badLines, error) {
+	cfg := target.Config{
+		Args:            args,
+		Stdin:           a.in,
+		StdinIsTerminal: isTerminal(a.in),
+		AllowReserved:   f.allowReserved,
+		Max:             f.maxTargets,
+	}
+	if f.ports != "" {
+		ports, err := target.ParsePorts(f.ports)
+		if err != nil {
+			return nil, nil, fail(exitUsage, "--port: %w", err).
+				hinting("ports are numbers and ranges: -p 27015,27020-27030")
+		}
+		cfg.Ports = ports
+	}
+	bad := &badLines{terminal: a.terminal}
+	cfg.Invalid = bad.add
+	list, err := target.Open(cfg)
+	if err != nil {
+		return nil, nil, targetFailure(err)
+	}
+	return list, bad, nil
+}
+
+// targetFailure gives an error of the targets its exit code: what can't be
+// read is input, the rest was typed wrongly.
+func targetFailure(err error) error {
+	var path *os.PathError
+	if errors.As(err, &path) {
+		return fail(exitInput, "%w", err)
+	}
+	return fail(exitUsage, "%w", err)
+}
+
+// isTerminal reports whether r is a terminal.
+func isTerminal(r any) bool {
+	f, ok := r.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// badLines says which lines of the input are no targets: the first few of
+// them, so that a file of another kind does not scroll everything away.
+type badLines struct {
+	*terminal
+	n uint64
+}
+
+// maxBadLines is how many are named.
+const maxBadLines = 20
+
+func (b *badLines) add(line target.Invalid) {
+	b.n++
+	if b.n <= maxBadLines {
+		b.say("%s:%d: %v: %s", plain(line.File, 100), line.Line, line.Err, quoted(line.Text, 60))
+	}
+}
+
+// rest counts those that were not named.
+func (b *badLines) rest() {
+	if b.n > maxBadLines {
+		b.say("%d more lines that are no targets", b.n-maxBadLines)
+	}
+}
+
+// dryRunShown is how many targets a dry run names.
+const dryRunShown = 10
+
+// dryRun says what would be asked.
+func (a *app) dryRun(f *scanFlags, list *target.List, bad *badLines) error {
+	stop, ctx, end := a.listen()
+	defer end()
+	for t := range list.All() {
+		if list.Stats().Given <= dryRunShown {
+			fmt.Fprintln(a.out, t.Addr)
+		}
+		if stop.interrupted() || ctx.Err() != nil {
+			return fail(exitInterrupted, "interrupted")
+		}
+	}
+	bad.rest()
+	s := list.Stats()
+	a.say("%d read = %d invalid + %d reserved + %d excluded + %d duplicate + %d that would be asked",
+		s.Read, s.Invalid, s.Unscannable, s.Excluded, s.Duplicate, s.Given)
+	if err := nothingToAsk(list); err != nil {
+		return err
+	}
+	a.say("each would be asked %s, %s; nothing was sent",
+		&f.query, perSecond(f.rate))
+	return nil
+}
+
+// nothingToAsk is the error of a list that gave out no target, and says why.
+func nothingToAsk(list *target.List) error {
+	if err := list.Err(); err != nil {
+		return fail(exitInput, "%w", err)
+	}
+	s := list.Stats()
+	if s.Given > 0 {
+		return nil
+	}
+	f := fail(exitInput, "nothing left to ask: %d read = %d invalid + %d reserved + %d excluded + %d duplicate",
+		s.Read, s.Invalid, s.Unscannable, s.Excluded, s.Duplicate)
+	switch {
+	case s.Read == 0:
+		return f.hinting("the input is empty: one ip:port a line is wanted")
+	case s.Unscannable > 0:
+		return f.hinting("--allow-reserved asks addresses in special-purpose networks too")
+	case s.Invalid > 0:
+		return f.hinting("one ip:port a line is wanted, such as 203.0.113.7:27015")
+	}
+	return f.hinting("every target was excluded")
+}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// summary is how a scan went: what its closing lines say, and as JSON the file
+// that stands beside the output. Keys may be added.
+type summary struct {
+	Scan    string   `json:"scan"`
+	Version string   `json:"version"`
+	Commit  string   `json:"commit"`
+	Go      string   `json:"go"`
+	Command []string `json:"command"`
+	Inputs  []string `json:"inputs"`
+	Output  string   `json:"output"` // "-": standard output
+	Records uint64   `json:"records"`
+
+	Start   time.Time `json:"start"`
+	End     time.Time `json:"end"`
+	Seconds float64   `json:"seconds"`
+
+	Ended       string   `json:"ended"` // why: complete, interrupted, output, input, error
+	Interrupted bool     `json:"interrupted"`
+	Consistent  bool     `json:"consistent"` // all sums add up
+	Wrong       []string `json:"wrong,omitempty"`
+
+	Targets   ledger            `json:"targets"`
+	Datagrams datagrams         `json:"datagrams"`
+	Faults    map[string]uint64 `json:"faults"`
+
+	RateAsked   *float64 `json:"rate_asked"` // datagrams a second; null: as fast as it goes
+	RateReached float64  `json:"rate_reached"`
+
+	RecvBufferAsked int   `json:"receive_buffer_asked"` // bytes
+	RecvBuffer      int   `json:"receive_buffer"`       // bytes
+	PeakOpen        int   `json:"peak_open"`            // targets
+	PeakBytes       int64 `json:"peak_bytes"`           // of replies held
+
+	tally tally
+}
+
+// newSummary fills in what follows from the numbers of the scan.
+func newSummary(s *scanner.Stats, l ledger) *summary {
+	version, commit := buildVersion()
+	sum := &summary{
+		Version: version, Commit: commit, Go: runtime.Version(),
+		Seconds:         s.Elapsed.Seconds(),
+		Targets:         l,
+		Datagrams:       newDatagrams(s),
+		Faults:          faults(s),
+		RecvBufferAsked: s.Socket.RecvBufferAsked,
+		RecvBuffer:      s.Socket.RecvBuffer,
+		PeakOpen:        s.PeakOpen,
+		PeakBytes:       s.PeakBytes,
+	}
+	if !math.IsInf(s.Rate, 1) {
+		sum.RateAsked = &s.Rate
+	}
+	if s.Elapsed > 0 {
+		sum.RateReached = float64(sum.Datagrams.Sent) / s.Elapsed.Seconds()
+	}
+	sum.Wrong = contradictions(&sum.Targets, &sum.Datagrams, s)
+	sum.Consistent = len(sum.Wrong) == 0
+	return sum
+}
+
+// check adds a sum of the writing side: a record for each target that is to
+// have one.
+func (sum *summary) check(unanswered bool) {
+	by := sum.Targets.By
+	want := by["ok"] + by["partial"] + by["error"]
+	if unanswered {
+		want += by["no_reply"] + by["unreachable"]
+	}
+	if sum.Ended != endedOutput && sum.Records != want {
+		sum.Wrong = append(sum.Wrong,
+			fmt.Sprintf("records due, and records written: %d and %d", want, sum.Records))
+		sum.Consistent = false
+	}
+}
+
+// Why a scan ended.
+const (
+	endedComplete    = "complete"
+	endedInterrupted = "interrupted"
+	endedOutput      = "output"
+	endedInput       = "input"
+	endedBroken      = "error"
+)
+
+// say tells a person how the scan went.
+func (sum *summary) say(t *terminal) {
+	l, d := &sum.Targets, &sum.Datagrams
+	t.say("targets: %d read = %d invalid + %d reserved + %d excluded + %d duplicate + %d over limit"+
+		" + %d finished + %d unfinished", l.Read, l.Invalid, l.Unscannable, l.Excluded,
+		l.Duplicate, l.OverLimit, l.Finished, l.Unfinished)
+	t.say("finished: %d = %s", l.Finished,
+		listed(l.By, words(scanner.StatusOK, scanner.NumStatuses), " + ", true))
+	t.say("found: %s", sum.tally.found(l.Finished))
+	if len(sum.Faults) > 0 {
+		t.say("faults: %s", listed(sum.Faults, words(wire.Error(1), wire.NumErrors), ", ", false))
+	}
+	t.say("sent: %d datagrams, %s = %s; %d of them repeats", d.Sent, size(d.SentBytes),
+		listed(d.SentBy, words(wire.Question(0), wire.NumQuestions), " + ", true), d.Repeats)
+	t.say("received: %d datagrams, %s = %s", d.Received, size(d.ReceivedBytes),
+		listed(d.ByClass, words(scanner.Class(0), scanner.NumClasses), " + ", true))
+	t.say("matched: %d = %s", d.ByClass["matched"],
+		listed(d.ByKind, words(scanner.ReplyKind(0), scanner.NumKinds), " + ", true))
+	sum.sayTrouble(t)
+	t.say("rate: %s/s asked, %s/s reached; time: %s", sum.rateAsked(), short(sum.RateReached),
+		time.Duration(sum.Seconds*float64(time.Second)).Round(10*time.Millisecond))
+}
+
+func (sum *summary) rateAsked() string {
+	if sum.RateAsked == nil {
+		return "unlimited"
+	}
+	return short(*sum.RateAsked)
+}
+
+// sayTrouble says what stood in the way, and what can be done about it.
+func (sum *summary) sayTrouble(t *terminal) {
+	d := &sum.Datagrams
+	if d.SendErrors > 0 {
+		t.say("send errors: %d datagrams could not be sent", d.SendErrors)
+	}
+	refused := sum.RecvBuffer < sum.RecvBufferAsked
+	if d.KernelDrops > 0 {
+		t.say("kernel drops: %d datagrams arrived and were thrown away, receive buffer %s",
+			d.KernelDrops, size(uint64(sum.RecvBuffer)))
+	}
+	switch {
+	case refused:
+		t.say("receive buffer: asked for %s, granted %s",
+			size(uint64(sum.RecvBufferAsked)), size(uint64(sum.RecvBuffer)))
+		t.hint("as root: sysctl -w net.core.rmem_max=%d", sum.RecvBufferAsked)
+	case d.KernelDrops > 0:
+		t.hint("a lower --rate, or a machine with more cores")
+	}
+}
+
+// sayWrong says which numbers do not add up.
+func (sum *summary) sayWrong(t *terminal) {
+	for _, w := range sum.Wrong {
+		t.say("numbers that do not add up: %s", w)
+	}
+}
+
+// size writes a number of bytes for a person.
+func size(n uint64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprintf("%d B", n)
+	case n < 1000_000:
+		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
+	case n < 1000_000_000:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+}
+
+// write puts the summary into a file, replacing what was there.
+func (sum *summary) write(path string) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(sum); err != nil {
+		return err
+	}
+	return os.WriteFile(path, b.Bytes(), 0o666)
+}
