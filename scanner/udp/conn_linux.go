@@ -137,16 +137,26 @@ func (c *Conn) read(ms []ipv4.Message, flags int) (int, error) {
 			return 0, nil
 		case errno == unix.EINTR:
 		case isICMP(errno):
-			c.stats.pending.Add(1)
 			c.icmp.drain()
-		case errno == 0 && c.icmp.drain() > 0:
-			// The poller refuses a socket that is ready for nothing but
-			// its error queue.
+		case isNotPollable(err):
+			c.icmp.drain()
+			return 0, nil
 		default:
 			return 0, closedOr(err)
 		}
 	}
 	return 0, nil
+}
+
+// isNotPollable reports whether err is what the runtime's poller says of a
+// socket that was ready for nothing but its error queue when it last looked: its
+// send buffer was full. It passes when a datagram comes or one has left.
+func isNotPollable(err error) bool {
+	var op *net.OpError
+	for errors.As(err, &op) {
+		err = op.Err
+	}
+	return err.Error() == "not pollable" // internal/poll.ErrNotPollable
 }
 
 // take hands what was received in ms to ps.
@@ -247,7 +257,6 @@ func (c *Conn) writeAgain(ms []ipv4.Message, err error) (int, error) {
 		}
 		n, again := c.write(ms)
 		if n > 0 || errors.Is(again, ErrAgain) {
-			c.stats.pending.Add(uint64(try + 1))
 			return n, again
 		}
 		err = again
@@ -267,6 +276,7 @@ func (c *Conn) Stats() Stats {
 	s := c.fixed
 	c.stats.read(&s)
 	s.KernelDrops = c.drops.total(c.icmp.raw)
+	s.Pending = c.icmp.count.Load()
 	return s
 }
 

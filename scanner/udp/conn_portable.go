@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -28,8 +29,9 @@ type Conn struct {
 	reader sync.WaitGroup
 	err    error // why the reader ended; to be read when full is closed
 
-	stats counters
-	fixed Stats // the part that doesn't change
+	stats   counters
+	pending atomic.Uint64
+	fixed   Stats // the part that doesn't change
 }
 
 // arrival is a datagram in its buffer.
@@ -122,7 +124,7 @@ func (c *Conn) readOne(buf []byte) (arrival, error) {
 		case !isICMP(errnoOf(err)):
 			return arrival{}, closedOr(err)
 		}
-		c.stats.pending.Add(1)
+		c.pending.Add(1)
 	}
 }
 
@@ -212,7 +214,7 @@ func (c *Conn) Send(ps []Packet) (n int, err error) {
 		if isICMP(errnoOf(err)) {
 			// Another datagram's, perhaps: then it doesn't come twice.
 			if err = c.write(&ps[i]); err == nil {
-				c.stats.pending.Add(1)
+				c.pending.Add(1)
 			}
 		}
 		if err != nil {
@@ -240,6 +242,7 @@ func (c *Conn) Unreachable(addrs []uint64) (n int) { return 0 }
 func (c *Conn) Stats() Stats {
 	s := c.fixed
 	c.stats.read(&s)
+	s.Pending = c.pending.Load()
 	return s
 }
 

@@ -36,7 +36,7 @@ func (d *dropCounter) note(count uint32) {
 // noteOOB takes in the count that came with a datagram. One comes only after
 // the first drop.
 func (d *dropCounter) noteOOB(oob []byte) {
-	for len(oob) > 0 {
+	for len(oob) >= unix.SizeofCmsghdr {
 		h, data, rest, err := unix.ParseOneSocketControlMessage(oob)
 		if err != nil {
 			return

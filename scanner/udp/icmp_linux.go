@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -15,7 +16,8 @@ import (
 // errors of datagrams sent. It shares the room of the receive buffer, so it is
 // emptied as soon as an error shows that something is there.
 type icmpQueue struct {
-	raw syscall.RawConn
+	raw   syscall.RawConn
+	count atomic.Uint64 // ICMP errors read
 
 	mu    sync.Mutex // held by who reads the queue, and by who sends a datagram again
 	addrs []uint64   // told by ICMP to be unreachable, not yet taken
@@ -56,6 +58,7 @@ func (q *icmpQueue) drainLocked() (n int) {
 			}
 		}
 	})
+	q.count.Add(uint64(n))
 	return n
 }
 
@@ -95,7 +98,7 @@ func (e icmpError) unreachable() bool {
 // a struct sock_extended_err (ip(7)); false: it is about none, but a datagram
 // that the system itself refused.
 func parseICMP(oob []byte) (icmpError, bool) {
-	for len(oob) > 0 {
+	for len(oob) >= unix.SizeofCmsghdr {
 		h, data, rest, err := unix.ParseOneSocketControlMessage(oob)
 		if err != nil {
 			break

@@ -65,7 +65,7 @@ type Stats struct {
 	Reads         uint64 // system calls
 	Writes        uint64 // system calls
 	KernelDrops   uint64 // datagrams that came and were thrown away before we read them
-	Pending       uint64 // ICMP errors of other datagrams that calls met and put aside
+	Pending       uint64 // ICMP errors about datagrams sent, put aside
 	Truncated     uint64 // datagrams received that were longer than their buffer
 
 	RecvBuffer      int // bytes granted by the kernel
@@ -80,7 +80,7 @@ type counters struct {
 	sent, sentBytes         atomic.Uint64
 	received, receivedBytes atomic.Uint64
 	reads, writes           atomic.Uint64
-	pending, truncated      atomic.Uint64
+	truncated               atomic.Uint64
 }
 
 func (c *counters) read(s *Stats) {
@@ -90,7 +90,6 @@ func (c *counters) read(s *Stats) {
 	s.ReceivedBytes = c.receivedBytes.Load()
 	s.Reads = c.reads.Load()
 	s.Writes = c.writes.Load()
-	s.Pending = c.pending.Load()
 	s.Truncated = c.truncated.Load()
 }
 

@@ -1,0 +1,421 @@
+//go:build !portable
+
+package udp
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/net/ipv4"
+	"golang.org/x/sys/unix"
+)
+
+// drain receives all that is there and returns how many that was.
+func drain(t *testing.T, c *Conn) (count int) {
+	t.Helper()
+	ps := make([]Packet, 100)
+	for {
+		n, err := c.Recv(ps, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n == 0 {
+			return count
+		}
+		count += n
+	}
+}
+
+// TestKernelDrops overfills a receive buffer: each datagram sent is either
+// received or counted, by the kernel at once and by what comes with the next
+// datagram as well.
+func TestKernelDrops(t *testing.T) {
+	from, to := listen(t, Config{}), listen(t, Config{RecvBuffer: 1 << 12})
+	ps := slices.Repeat([]Packet{{Pack(to.LocalAddr()), make([]byte, 500)}}, 1000)
+	for round := range 3 {
+		sendAll(t, from, ps)
+		drain(t, to)
+		s := to.Stats()
+		if s.Received+s.KernelDrops != from.Stats().Sent || s.KernelDrops == 0 {
+			t.Fatalf("round %d: sent %d, received %d + dropped %d",
+				round, from.Stats().Sent, s.Received, s.KernelDrops)
+		}
+		told := to.drops.sum
+		to.drops = dropCounter{}
+		sendAll(t, from, ps[:1])
+		drain(t, to)
+		if to.drops.sum != told {
+			t.Fatalf("round %d: %d dropped, the next datagram says %d", round, told, to.drops.sum)
+		}
+	}
+}
+
+func TestDropCounter(t *testing.T) {
+	tests := []struct {
+		counts []uint32
+		want   uint64
+	}{
+		{nil, 0},
+		{[]uint32{0, 0, 1, 1, 5}, 5},
+		{[]uint32{7, 5, 7, 6, 8}, 8}, // datagrams of before
+		{[]uint32{1 << 31 >> 1, 1 << 31, 3 << 30, 1<<32 - 1, 0, 9}, 1<<32 + 9},
+		{[]uint32{1 << 30, 1 << 31, 3 << 30, 3, 1<<32 - 5, 4}, 1<<32 + 4},
+	}
+	for _, test := range tests {
+		var d dropCounter
+		for _, n := range test.counts {
+			d.note(n)
+		}
+		if d.sum != test.want {
+			t.Errorf("%v: %d, want %d", test.counts, d.sum, test.want)
+		}
+	}
+}
+
+// TestUnreachable checks that ICMP errors are told, of the right destinations,
+// whichever call meets them.
+func TestUnreachable(t *testing.T) {
+	from, to := listen(t, Config{}), listen(t, Config{RecvBuffer: 1 << 20})
+	good := Packet{Pack(to.LocalAddr()), []byte("good")}
+	refused := []Packet{{closedPort(t), []byte("1")}, {closedPort(t), []byte("2")}}
+
+	sendAll(t, from, []Packet{refused[0], good, refused[1], good})
+	recvNone(t, from) // meets what is pending
+	addrs := make([]uint64, 10)
+	addrs = addrs[:from.Unreachable(addrs)]
+	want := []uint64{refused[0].Addr, refused[1].Addr}
+	if !slices.Equal(addrs, want) {
+		t.Errorf("Unreachable = %x, want %x", addrs, want)
+	}
+	if n := from.Unreachable(make([]uint64, 10)); n != 0 {
+		t.Errorf("told twice: %d", n)
+	}
+	if s := from.Stats(); s.Pending != 2 || s.Sent != 4 {
+		t.Errorf("stats: %+v", s)
+	}
+}
+
+// TestUnreachableBound checks that addresses nobody asks for don't pile up, and
+// that they are told in parts.
+func TestUnreachableBound(t *testing.T) {
+	c := listen(t, Config{})
+	refused := Packet{closedPort(t), []byte("nobody")}
+	for range maxUnreachable + 10 {
+		sendAll(t, c, []Packet{refused})
+		recvNone(t, c)
+	}
+	var addrs [1000]uint64
+	total := 0
+	for n := 1; n > 0; total += n {
+		n = c.Unreachable(addrs[:])
+	}
+	if total != maxUnreachable {
+		t.Errorf("%d addresses, want %d", total, maxUnreachable)
+	}
+}
+
+// TestPendingBothWays has one goroutine receive while another sends to refused
+// ports and to itself: nothing may get lost between them.
+func TestPendingBothWays(t *testing.T) {
+	const rounds = 500
+	c := listen(t, Config{RecvBuffer: 1 << 20})
+	good := Packet{Pack(c.LocalAddr()), []byte("good")}
+	refused := Packet{closedPort(t), []byte("nobody")}
+	var done sync.WaitGroup
+	done.Go(func() { recvN(t, c, 3*rounds) })
+	for range rounds {
+		sendAll(t, c, []Packet{good, refused, good, refused, refused, good})
+	}
+	done.Wait()
+}
+
+// faulty is a network with faults: WriteBatch and ReadBatch ask it first.
+type faulty struct {
+	batcher
+	write func(ms []ipv4.Message) (n int, err error) // n of ms may go out before the fault
+	read  func() error
+}
+
+func (f *faulty) WriteBatch(ms []ipv4.Message, flags int) (int, error) {
+	n, err := len(ms), error(nil)
+	if f.write != nil {
+		n, err = f.write(ms)
+	}
+	if n > 0 { // as the kernel does: a fault after the first datagram isn't told
+		return f.batcher.WriteBatch(ms[:n], flags)
+	}
+	if err == nil {
+		return 0, errors.New("a fault without an error")
+	}
+	return -1, wrapped("sendmmsg", err)
+}
+
+func (f *faulty) ReadBatch(ms []ipv4.Message, flags int) (int, error) {
+	if f.read != nil {
+		if err := f.read(); err != nil {
+			return -1, wrapped("recvmmsg", err)
+		}
+	}
+	return f.batcher.ReadBatch(ms, flags)
+}
+
+// wrapped is err as package ipv4 returns it.
+func wrapped(call string, err error) error {
+	if errno, ok := err.(unix.Errno); ok {
+		err = os.NewSyscallError(call, errno)
+	}
+	return &net.OpError{Op: "write", Net: "udp4", Err: err}
+}
+
+// at is where in a batch a datagram to addr is, or else the end.
+func at(ms []ipv4.Message, addr uint64) int {
+	i := slices.IndexFunc(ms, func(m ipv4.Message) bool {
+		return packUDP(m.Addr.(*net.UDPAddr)) == addr
+	})
+	if i < 0 {
+		return len(ms)
+	}
+	return i
+}
+
+// TestSendFaults lets the kernel refuse the third of five datagrams, times
+// times.
+func TestSendFaults(t *testing.T) {
+	const always = 1 << 20
+	tests := []struct {
+		err   error
+		times int
+		n     int
+		again bool
+	}{
+		{unix.EAGAIN, 2, 2, true},
+		{unix.ENOBUFS, 2, 2, true},
+		{unix.ENOMEM, 2, 2, true},
+		{unix.EPERM, 2, 2, true},
+		{unix.EINTR, 2, 2, true},
+		{unix.ECONNREFUSED, 1, 5, false}, // the kernel forgot it between two batches
+		{unix.ECONNREFUSED, 2, 5, false},
+		{unix.EHOSTUNREACH, 2, 5, false},
+		{unix.ENETUNREACH, 2, 5, false},
+		{unix.ENETUNREACH, always, 2, false}, // no route
+		{unix.EINVAL, always, 2, false},
+		{unix.EACCES, always, 2, false},
+	}
+	for _, test := range tests {
+		t.Run(fmt.Sprint(test.err, test.times), func(t *testing.T) {
+			from, to := listen(t, Config{}), listen(t, Config{})
+			other := listen(t, Config{})
+			left := test.times
+			from.batch = &faulty{batcher: from.batch, write: func(ms []ipv4.Message) (int, error) {
+				i := at(ms, Pack(other.LocalAddr()))
+				if i < len(ms) && left > 0 {
+					left--
+					return i, test.err
+				}
+				return len(ms), nil
+			}}
+			good := Packet{Pack(to.LocalAddr()), []byte("good")}
+			n, err := from.Send([]Packet{good, good, {Pack(other.LocalAddr()), nil}, good, good})
+			if n != test.n || (err == nil) != (n == 5) || errors.Is(err, ErrAgain) != test.again {
+				t.Errorf("Send = %d, %v; want %d", n, err, test.n)
+			}
+			if err != nil && !errors.Is(err, test.err) {
+				t.Errorf("error %v, want %v in it", err, test.err)
+			}
+			if s := from.Stats(); s.Sent != uint64(n) {
+				t.Errorf("stats: %+v", s)
+			}
+		})
+	}
+}
+
+// TestSendStorm has ICMP errors come faster than they can be put aside: that
+// isn't the datagram's fault.
+func TestSendStorm(t *testing.T) {
+	from := listen(t, Config{})
+	refused := Packet{closedPort(t), []byte("nobody")}
+	real := from.batch
+	from.batch = &faulty{batcher: real, write: func([]ipv4.Message) (int, error) {
+		m := newOut(1)
+		setUDP(m[0].Addr.(*net.UDPAddr), refused.Addr)
+		real.WriteBatch(m, unix.MSG_DONTWAIT)
+		return 0, unix.ECONNREFUSED
+	}}
+	n, err := from.Send([]Packet{refused})
+	if n != 0 || !errors.Is(err, ErrAgain) || !errors.Is(err, unix.ECONNREFUSED) {
+		t.Errorf("Send = %d, %v", n, err)
+	}
+}
+
+// TestRecvFaults has reads meet errors: those about other datagrams are put
+// aside, those of the socket are told.
+func TestRecvFaults(t *testing.T) {
+	broken := errors.New("broken")
+	tests := []struct {
+		err   error
+		times int
+		want  error
+	}{
+		{unix.ECONNREFUSED, 3, nil},
+		{unix.EHOSTUNREACH, 3, nil},
+		{unix.EINTR, 3, nil},
+		{unix.ENOTCONN, 1, unix.ENOTCONN},
+		{broken, 1, broken},
+		{net.ErrClosed, 1, net.ErrClosed},
+	}
+	for _, test := range tests {
+		t.Run(test.err.Error(), func(t *testing.T) {
+			c := listen(t, Config{})
+			left := test.times
+			c.batch = &faulty{batcher: c.batch, read: func() error {
+				if left == 0 {
+					return nil
+				}
+				left--
+				return test.err
+			}}
+			sendAll(t, c, []Packet{{Pack(c.LocalAddr()), []byte("x")}})
+			n, err := c.Recv(make([]Packet, 1), 0)
+			if !errors.Is(err, test.want) || (n == 1) != (test.want == nil) {
+				t.Errorf("Recv = %d, %v; want error %v", n, err, test.want)
+			}
+		})
+	}
+}
+
+// TestRecvStorm checks that pending errors without end don't hold a Recv that
+// must not wait.
+func TestRecvStorm(t *testing.T) {
+	c := listen(t, Config{})
+	c.batch = &faulty{batcher: c.batch, read: func() error { return unix.ECONNREFUSED }}
+	recvNone(t, c)
+	if got := c.Stats().Reads; got != maxPending {
+		t.Errorf("%d reads, want %d", got, maxPending)
+	}
+}
+
+// TestNotPollable has the poller refuse the socket for a moment, as it does when
+// nothing but the error queue is ready: nothing is there, and nothing is lost.
+func TestNotPollable(t *testing.T) {
+	c := listen(t, Config{})
+	first := true
+	c.batch = &faulty{batcher: c.batch, read: func() error {
+		if first {
+			first = false
+			return &net.OpError{Op: "raw-read", Err: errors.New("not pollable")}
+		}
+		return nil
+	}}
+	sendAll(t, c, []Packet{{Pack(c.LocalAddr()), []byte("x")}})
+	recvNone(t, c)
+	recvN(t, c, 1)
+}
+
+func TestTruncated(t *testing.T) {
+	c := listen(t, Config{})
+	c.in = newIn(4, 100)
+	sendAll(t, c, []Packet{
+		{Pack(c.LocalAddr()), make([]byte, 100)},
+		{Pack(c.LocalAddr()), make([]byte, 101)},
+		{Pack(c.LocalAddr()), make([]byte, 5)},
+	})
+	got := recvN(t, c, 3)
+	for i, want := range []int{100, 100, 5} {
+		if got := len(got[i].Data); got != want {
+			t.Errorf("datagram %d: %d bytes, want %d", i, got, want)
+		}
+	}
+	if s := c.Stats(); s.Truncated != 1 || s.ReceivedBytes != 205 {
+		t.Errorf("stats: %+v", s)
+	}
+}
+
+// TestLargeBuffer asks for more than the system's limit. Whoever may exceed it
+// is granted all, others the limit, and Stats says which.
+func TestLargeBuffer(t *testing.T) {
+	text, err := os.ReadFile("/proc/sys/net/core/rmem_max")
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := 2 * limit
+	s := listen(t, Config{RecvBuffer: asked}).Stats()
+	if s.RecvBufferAsked != asked || s.RecvBuffer != asked && s.RecvBuffer != limit {
+		t.Errorf("asked for %d, granted %d, the limit is %d", s.RecvBufferAsked, s.RecvBuffer, limit)
+	}
+}
+
+func TestDevice(t *testing.T) {
+	a, b := listen(t, Config{Device: "lo"}), listen(t, Config{})
+	sendAll(t, a, []Packet{{Pack(b.LocalAddr()), []byte("x")}})
+	recvN(t, b, 1)
+}
+
+func TestParseICMP(t *testing.T) {
+	tests := []struct {
+		e    icmpError
+		want bool
+	}{
+		{icmpError{3, 3}, true},  // port unreachable
+		{icmpError{3, 13}, true}, // forbidden by a router
+		{icmpError{3, 4}, false}, // fragmentation needed
+		{icmpError{11, 0}, true}, // time exceeded
+		{icmpError{12, 0}, false},
+		{icmpError{4, 0}, false},
+	}
+	for _, test := range tests {
+		if got := test.e.unreachable(); got != test.want {
+			t.Errorf("%+v: %v", test.e, got)
+		}
+	}
+	for _, oob := range [][]byte{nil, make([]byte, 5), make([]byte, 64)} {
+		if e, ok := parseICMP(oob); ok {
+			t.Errorf("%x: %+v", oob, e)
+		}
+	}
+}
+
+// TestAllocs holds that sending allocates nothing, and receiving only what
+// package ipv4 does: a net.UDPAddr and its IP for each datagram.
+func TestAllocs(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector empties the pools of package ipv4 at random")
+	}
+	for _, batch := range []int{1, 64} {
+		x := newExchange(t, batch, 200)
+		if got := testing.AllocsPerRun(100, x.send); got != 0 {
+			t.Errorf("sending %d: %v allocations", batch, got)
+		}
+		drain(t, x.to)
+		got := testing.AllocsPerRun(100, func() { x.send(); x.recv() })
+		if got > float64(2*batch) {
+			t.Errorf("receiving %d: %v allocations", batch, got)
+		}
+		// An OpError, an error of the system call and what it holds.
+		if got := testing.AllocsPerRun(100, func() { recvNone(t, x.to) }); got > 5 {
+			t.Errorf("receiving nothing: %v allocations", got)
+		}
+	}
+}
+
+func BenchmarkRecvNothing(b *testing.B) {
+	c := listen(b, Config{Source: netip.AddrPortFrom(loopback, 0)})
+	ps := make([]Packet, 64)
+	b.ReportAllocs()
+	for b.Loop() {
+		if n, err := c.Recv(ps, 0); n != 0 || err != nil {
+			b.Fatal(n, err)
+		}
+	}
+}
