@@ -83,28 +83,29 @@ func (ps *Players) splitExtra(ship ShipHint) {
 }
 
 // extraLen returns how many bytes at the end of the message are deaths and
-// money. The count byte is not trusted; what n players leave is 8×n bytes for
-// at most one n, as each further record takes more than that away.
+// money. What n players leave is 8×n bytes for at most one n, as each further
+// record takes more than that away; but the announced players come first: where
+// they leave nothing there is none, and where they leave less it is cut.
 func (ps *Players) extraLen(ship ShipHint) int {
-	rest, n, whole, cut := ps.rest, 0, 0, 0
-	for len(rest) > 0 {
-		if len(rest) == shipExtra*n && (ship == ShipYes || n == ps.announced) {
-			whole = len(rest)
+	rest, n, found := ps.rest, 0, 0
+	for ; len(rest) > 0; n++ {
+		left, want := len(rest), shipExtra*n
+		if n == ps.announced && (left == want || left < want && ship == ShipYes) {
+			return left
 		}
-		if len(rest) < shipExtra*n && ship == ShipYes && n == ps.announced {
-			cut = len(rest)
+		if left == want && ship == ShipYes {
+			found = left
 		}
 		i := playerLen(rest)
 		if i == 0 {
-			return max(whole, cut)
+			return found
 		}
 		rest = rest[i:]
-		n++
 	}
 	if n == ps.announced {
-		return 0 // an ordinary list
+		return 0
 	}
-	return whole
+	return found
 }
 
 // playerLen returns the length of the record at the front of b, 0 if it is

@@ -1,0 +1,253 @@
+package wire_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// A body is a piece of work that is timed by a benchmark and held to make no
+// allocation by a test: what is timed is what is guarded.
+type body struct {
+	name  string
+	bytes int // that one run reads or writes
+	run   func()
+}
+
+// Results go here, lest the compiler finds them unused.
+var (
+	sinkInfo     wire.Info
+	sinkPlayers  wire.Players
+	sinkRules    wire.Rules
+	sinkFragment wire.Fragment
+	sinkCount    int
+	sinkErr      error
+)
+
+// sampleInfo is an INFO reply with all extra data.
+func sampleInfo() *wire.Info {
+	return &wire.Info{
+		Has:      wire.HasGamePort | wire.HasSteamID | wire.HasSourceTV | wire.HasKeywords | wire.HasGameID,
+		Protocol: 17, Players: 12, MaxPlayers: 24, ServerType: 'd', Environment: 'l', VAC: 1, ShortAppID: 440,
+		Name: []byte("Example community server | 24/7 badlands"), Map: []byte("cp_badlands"),
+		Folder: []byte("tf"), Game: []byte("Team Fortress"), Version: []byte("8622567"),
+		GamePort: 27015, SteamID: 85568392920039425, GameID: 440, Keywords: []byte("cp,nocrits,increased_maxplayers"),
+		SourceTV: wire.SourceTV{Port: 27020, Name: []byte("Example TV")},
+	}
+}
+
+// sampleMod is an INFO reply of GoldSource with a mod block.
+func sampleMod() *wire.Info {
+	in := *sampleInfo()
+	in.Format, in.Has = wire.FormatGoldSource, wire.HasMod
+	in.Address = []byte("192.0.2.1:27015")
+	in.Mod = wire.Mod{URL: []byte("www.example.org"), Version: 1, Size: 184000000, DLL: 1}
+	return &in
+}
+
+// samplePlayers returns n players with names of usual lengths.
+func samplePlayers(n int, ship bool) []wire.Player {
+	players := make([]wire.Player, n)
+	for i := range players {
+		name := fmt.Sprintf("player %d of the example clan", i)
+		players[i] = wire.Player{Name: []byte(name[:4+i*7%(len(name)-4)]), Score: int32(i), Duration: 60.5, Ship: ship}
+	}
+	return players
+}
+
+// sampleRules returns n rules with names and values of usual lengths.
+func sampleRules(n int) []wire.Rule {
+	rules := make([]wire.Rule, n)
+	for i := range rules {
+		name := fmt.Sprintf("mp_rule_%d_of_an_example", i)
+		rules[i] = wire.Rule{Name: []byte(name[:8+i*5%(len(name)-8)]), Value: []byte("1.25"[:i%5])}
+	}
+	return rules
+}
+
+func decodeInfo(msg []byte) { sinkErr = sinkInfo.Decode(msg) }
+
+func decodePlayers(msg []byte, ship wire.ShipHint) {
+	sinkErr = sinkPlayers.Reset(msg, ship)
+	for sinkPlayers.Next() {
+		sinkCount += len(sinkPlayers.Player().Name)
+	}
+}
+
+func decodeRules(msg []byte) {
+	sinkErr = sinkRules.Reset(msg)
+	for sinkRules.Next() {
+		sinkCount += len(sinkRules.Rule().Value)
+	}
+}
+
+// server returns the three replies of a usual server.
+func server() (info, players, rules []byte) {
+	return wire.AppendInfo(nil, sampleInfo()),
+		wire.AppendPlayers(nil, 12, samplePlayers(12, false)),
+		wire.AppendRules(nil, 24, sampleRules(24))
+}
+
+// decodeBodies returns all work of decoding.
+func decodeBodies() []body {
+	info, players, rules := server()
+	all := []body{
+		{"server", len(info) + len(players) + len(rules), func() {
+			decodeInfo(info)
+			decodePlayers(players, wire.ShipNo)
+			decodeRules(rules)
+		}},
+		{"info", len(info), func() { decodeInfo(info) }},
+	}
+	mod := wire.AppendInfo(nil, sampleMod())
+	all = append(all, body{"info/goldsource", len(mod), func() { decodeInfo(mod) }})
+	for _, n := range []int{12, 64} {
+		b := wire.AppendPlayers(nil, n, samplePlayers(n, false))
+		all = append(all, body{fmt.Sprintf("players/%d", n), len(b), func() { decodePlayers(b, wire.ShipNo) }})
+	}
+	ship := wire.AppendPlayers(nil, 12, samplePlayers(12, true))
+	all = append(all, body{"players/ship", len(ship), func() { decodePlayers(ship, wire.ShipYes) }})
+	for _, n := range []int{24, 200} {
+		b := wire.AppendRules(nil, n, sampleRules(n))
+		all = append(all, body{fmt.Sprintf("rules/%d", n), len(b), func() { decodeRules(b) }})
+	}
+	return append(all, smallDecodeBodies()...)
+}
+
+// smallDecodeBodies returns the work of decoding what has a fixed length.
+func smallDecodeBodies() []body {
+	fragment := wire.AppendFragment(nil, sampleFragment())
+	challenge := wire.AppendChallenge(nil, 1)
+	ping := wire.AppendPing(nil, []byte("00000000000000"))
+	limited := wire.AppendText(nil, wire.KindLimited, []byte("Too many requests"))
+	request := wire.AppendInfoRequest(nil, 1)
+	return []body{
+		{"fragment", len(fragment), func() {
+			l, packed := wire.ShowLayout(fragment)
+			sinkErr = sinkFragment.Decode(fragment, l, packed)
+		}},
+		{"challenge", len(challenge), func() { _, sinkErr = wire.DecodeChallenge(challenge) }},
+		{"ping", len(ping), func() { _, sinkErr = wire.DecodePing(ping) }},
+		{"text", len(limited), func() { _, sinkErr = wire.DecodeText(limited) }},
+		{"request", len(request), func() { _, sinkErr = wire.DecodeRequest(request) }},
+	}
+}
+
+// sampleFragment is the first of five in the layout with a size.
+func sampleFragment() *wire.Fragment {
+	return &wire.Fragment{Layout: wire.LayoutSource, ID: 7, Total: 5, Size: 1248,
+		Payload: wire.AppendRules(nil, 200, sampleRules(60))}
+}
+
+// appendBodies returns all work of encoding.
+func appendBodies() []body {
+	buf := make([]byte, 0, 1<<16)
+	info, mod, players, rules, frag := sampleInfo(), sampleMod(), samplePlayers(12, true), sampleRules(24), sampleFragment()
+	text := []byte("Too many requests")
+	of := func(name string, add func(dst []byte) []byte) body {
+		return body{name, len(add(nil)), func() { buf = add(buf[:0]) }}
+	}
+	return []body{
+		of("info", func(dst []byte) []byte { return wire.AppendInfo(dst, info) }),
+		of("info/goldsource", func(dst []byte) []byte { return wire.AppendInfo(dst, mod) }),
+		of("players/12", func(dst []byte) []byte { return wire.AppendPlayers(dst, 12, players) }),
+		of("rules/24", func(dst []byte) []byte { return wire.AppendRules(dst, 24, rules) }),
+		of("fragment", func(dst []byte) []byte { return wire.AppendFragment(dst, frag) }),
+		of("request", func(dst []byte) []byte { return wire.AppendRequest(dst, wire.QuestionInfo, 1) }),
+		of("challenge", func(dst []byte) []byte { return wire.AppendChallenge(dst, 1) }),
+		of("ping", func(dst []byte) []byte { return wire.AppendPing(dst, text) }),
+		of("text", func(dst []byte) []byte { return wire.AppendText(dst, wire.KindLimited, text) }),
+	}
+}
+
+func benchmark(b *testing.B, bodies []body) {
+	for _, one := range bodies {
+		b.Run(one.name, func(b *testing.B) {
+			b.SetBytes(int64(one.bytes))
+			b.ReportAllocs()
+			for b.Loop() {
+				one.run()
+			}
+		})
+	}
+}
+
+func BenchmarkDecode(b *testing.B) { benchmark(b, decodeBodies()) }
+
+func BenchmarkAppend(b *testing.B) { benchmark(b, appendBodies()) }
+
+// BenchmarkCopyAndScan copies the bytes that Decode/server reads and looks for
+// NULs in them byte by byte: what any decoder costs that keeps its bytes.
+func BenchmarkCopyAndScan(b *testing.B) {
+	info, players, rules := server()
+	all := append(append(info, players...), rules...)
+	buf := make([]byte, len(all))
+	b.SetBytes(int64(len(all)))
+	b.ReportAllocs()
+	for b.Loop() {
+		copy(buf, all)
+		for _, c := range buf {
+			if c == 0 {
+				sinkCount++
+			}
+		}
+	}
+}
+
+// checkAllocs holds that the bodies allocate nothing.
+func checkAllocs(t *testing.T, bodies []body) {
+	t.Helper()
+	for _, one := range bodies {
+		if n := testing.AllocsPerRun(100, one.run); n != 0 {
+			t.Errorf("%s: %v allocations", one.name, n)
+		}
+	}
+}
+
+func TestDecodeAllocs(t *testing.T) {
+	for _, one := range decodeBodies() {
+		if one.run(); sinkErr != nil {
+			t.Errorf("%s: %v", one.name, sinkErr)
+		}
+	}
+	checkAllocs(t, decodeBodies())
+}
+
+func TestAppendAllocs(t *testing.T) { checkAllocs(t, appendBodies()) }
+
+// TestErrorAllocs holds that hostile bytes cost no memory: every decoder gets
+// every way to be wrong.
+func TestErrorAllocs(t *testing.T) {
+	var bodies []body
+	for _, bad := range badMessages() {
+		msg := []byte(bad)
+		decoders := map[string]func(){
+			"info":      func() { decodeInfo(msg) },
+			"players":   func() { decodePlayers(msg, wire.ShipYes); sinkErr = sinkPlayers.Err() },
+			"rules":     func() { decodeRules(msg); sinkErr = sinkRules.Err() },
+			"challenge": func() { _, sinkErr = wire.DecodeChallenge(msg) },
+			"ping":      func() { _, sinkErr = wire.DecodePing(msg) },
+			"text":      func() { _, sinkErr = wire.DecodeText(msg) },
+			"request":   func() { _, sinkErr = wire.DecodeRequest(msg) },
+			"split ID":  func() { _, sinkErr = wire.SplitID(msg) },
+			"layout":    func() { _, _ = wire.ShowLayout(msg) },
+			"fragment":  func() { sinkErr = sinkFragment.Decode(msg, wire.LayoutSource, true) },
+		}
+		for name, run := range decoders {
+			bodies = append(bodies, body{name: fmt.Sprintf("%s of %q", name, bad), run: run})
+		}
+	}
+	checkAllocs(t, bodies)
+}
+
+// badMessages returns messages that no decoder takes whole.
+func badMessages() []string {
+	return []string{
+		"", "\xFF", single, split, single + "?", single + "A\x01",
+		single + "I", single + "m", single + "D", single + "E", single + "E\x01", single + "T", single + "U\x00",
+		sourceInfo[:len(sourceInfo)-1], sourceInfo + "\xFF", goldInfo, goldInfo + "\x01\x00",
+		players(2, records(1)+"\x00"), players(2, records(2)+"\x00"), rules(2, "a\x001\x00b"),
+		split + "\x07\x00\x00\x00", split + "\x07\x00\x00\x00\x00", split + "\x07\x00\x00\x80\x02\x00\xE0\x04BZh",
+	}
+}

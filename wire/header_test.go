@@ -1,0 +1,63 @@
+package wire_test
+
+import (
+	"testing"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+const (
+	single = "\xFF\xFF\xFF\xFF"
+	split  = "\xFE\xFF\xFF\xFF"
+)
+
+func TestBody(t *testing.T) {
+	for _, test := range []struct {
+		name, msg, body string
+		kind            wire.Kind
+		notes           wire.Notes
+	}{
+		{"usual", single + "E\x00\x00", "E\x00\x00", wire.KindRules, 0},
+		{"EC-113 none", "E\x00\x00", "E\x00\x00", wire.KindRules, wire.NoteHeaderMissing},
+		{"EC-114 two", single + single + "E", "E", wire.KindRules, wire.NoteHeaderTwice},
+		{"a third is no header", single + single + single, single, 0xFF, wire.NoteHeaderTwice},
+		{"only a header", single, "", 0, 0},
+		{"half a header", "\xFF\xFF", "\xFF\xFF", 0xFF, wire.NoteHeaderMissing},
+		{"EC-56 nothing", "", "", 0, wire.NoteHeaderMissing},
+		{"EC-55 zeros", "\x00\x00\x00\x00", "\x00\x00\x00\x00", 0, wire.NoteHeaderMissing},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			msg := []byte(test.msg)
+			if got := string(wire.Body(msg)); got != test.body {
+				t.Errorf("body %q, want %q", got, test.body)
+			}
+			if got := wire.KindOf(msg); got != test.kind {
+				t.Errorf("kind %q, want %q", got, test.kind)
+			}
+			if got := wire.HeaderNotes(msg); got != test.notes {
+				t.Errorf("notes %q, want %q", noteWords(got), noteWords(test.notes))
+			}
+		})
+	}
+}
+
+func TestSingleOrSplit(t *testing.T) {
+	for _, test := range []struct {
+		datagram      string
+		single, split bool
+	}{
+		{single, true, false},
+		{single + "I", true, false},
+		{split, false, true},
+		{split + "\x01", false, true},
+		{"\xFE\xFF\xFF", false, false},
+		{"\xFF\xFF\xFF", false, false},
+		{"\xFF\xFF\xFF\xFE", false, false},
+		{"", false, false},
+	} {
+		b := []byte(test.datagram)
+		if wire.IsSingle(b) != test.single || wire.IsSplit(b) != test.split {
+			t.Errorf("%q: single %v, split %v", b, wire.IsSingle(b), wire.IsSplit(b))
+		}
+	}
+}

@@ -1,0 +1,222 @@
+package wire_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+const (
+	// sourceHead is an 'I' reply up to the application ID.
+	sourceHead = single + "I\x11name\x00map\x00folder\x00game\x00"
+	// sourceRest is what follows the application ID, up to the version.
+	sourceRest = "\x01\x02\x03dl\x00\x011.0\x00"
+	// sourceInfo is a whole reply of an application without an ID.
+	sourceInfo = sourceHead + "\x00\x00" + sourceRest
+	// goldInfo is an 'm' reply up to the flag for mods.
+	goldInfo = single + "m192.0.2.1:27015\x00name\x00map\x00folder\x00game\x00\x01\x02\x2FDW\x00"
+
+	hasSource = wire.HasProtocol | wire.HasName | wire.HasMap | wire.HasFolder | wire.HasGame |
+		wire.HasAppID | wire.HasPlayers | wire.HasMaxPlayers | wire.HasBots | wire.HasServerType |
+		wire.HasEnvironment | wire.HasPassword | wire.HasVAC | wire.HasVersion
+	hasGold = wire.HasAddress | wire.HasProtocol | wire.HasName | wire.HasMap | wire.HasFolder |
+		wire.HasGame | wire.HasPlayers | wire.HasMaxPlayers | wire.HasBots | wire.HasServerType |
+		wire.HasEnvironment | wire.HasPassword | wire.HasVAC
+)
+
+func TestInfoOutcome(t *testing.T) {
+	const odd, trailing, noBlock = wire.NoteInfoOddBoolean, wire.NoteInfoTrailing, wire.NoteInfoNoModBlock
+	withEDF := func(s string) string { return sourceInfo + s }
+	for _, test := range []struct {
+		name, msg string
+		err       error
+		has       wire.Fields
+		notes     wire.Notes
+	}{
+		{"EC-24 only the type byte", single + "I", wire.ErrEmpty, 0, 0},
+		{"EC-24 GoldSource", single + "m", wire.ErrEmpty, 0, 0},
+		{"another kind", single + "D\x00", wire.ErrUnexpected, 0, 0},
+		{"EC-72", single + "C192.0.2.1\x00", wire.ErrUnexpected, 0, 0},
+		{"no kind", single, wire.ErrMalformed, 0, 0},
+		{"EC-56 nothing", "", wire.ErrMalformed, 0, 0},
+
+		{"EC-27 EC-50 no extra data flag", sourceInfo, nil, hasSource, 0},
+		{"the flag without a field", withEDF("\x00"), nil, hasSource | wire.HasEDF, 0},
+		{"EC-28 80", withEDF("\x80\x87\x69"), nil, hasSource | wire.HasEDF | wire.HasGamePort, 0},
+		{"EC-28 A0", withEDF("\xA0\x87\x69tags\x00"), nil,
+			hasSource | wire.HasEDF | wire.HasGamePort | wire.HasKeywords, 0},
+		{"EC-28 A1", withEDF("\xA1\x87\x69tags\x00\xDA\x02\x00\x00\x00\x00\x00\x00"), nil,
+			hasSource | wire.HasEDF | wire.HasGamePort | wire.HasKeywords | wire.HasGameID, 0},
+		{"EC-28 40", withEDF("\x40\x8C\x69tv\x00"), nil, hasSource | wire.HasEDF | wire.HasSourceTV, 0},
+		{"EC-29 nothing of what is promised", withEDF("\xF1"), wire.ErrTruncated, hasSource | wire.HasEDF, 0},
+		{"EC-29 half of SourceTV", withEDF("\x40\x8C\x69tv"), wire.ErrTruncated, hasSource | wire.HasEDF, 0},
+		{"EC-29 the last field is missing", withEDF("\x81\x87\x69"), wire.ErrTruncated,
+			hasSource | wire.HasEDF | wire.HasGamePort, 0},
+		{"EC-30 bytes after the last field", withEDF("\x80\x87\x69\x00"), nil,
+			hasSource | wire.HasEDF | wire.HasGamePort, trailing},
+		{"EC-31 one byte short", withEDF("\x01\xA0\x0F\x00\x00\x00\x00\x00"), wire.ErrTruncated,
+			hasSource | wire.HasEDF, 0},
+		{"a bit without meaning", withEDF("\x02"), nil, hasSource | wire.HasEDF, 0},
+		{"EC-35 password", strings.Replace(sourceInfo, "dl\x00\x01", "dl\x02\x01", 1), nil, hasSource, odd},
+		{"EC-35 VAC", strings.Replace(sourceInfo, "dl\x00\x01", "dl\x00\xFF", 1), nil, hasSource, odd},
+		{"the version has no end", sourceInfo[:len(sourceInfo)-1], wire.ErrTruncated, hasSource &^ wire.HasVersion, 0},
+		{"the name has no end", single + "I\x11name", wire.ErrTruncated, wire.HasProtocol, 0},
+		{"document 000 The Ship", sourceHead + "\x60\x09\x01\x02\x03dl\x00\x01\x01\x03\x051.0\x00", nil,
+			hasSource | wire.HasShip, 0},
+		{"The Ship, cut", sourceHead + "\x60\x09\x01\x02\x03dl\x00\x01\x01\x03", wire.ErrTruncated,
+			hasSource &^ wire.HasVersion, 0},
+		{"EC-114", single + sourceInfo, nil, hasSource, 0},
+		{"EC-113", sourceInfo[4:], nil, hasSource, 0},
+
+		{"EC-66 no mod", goldInfo + "\x00\x01\x03", nil, hasGold, 0},
+		{"EC-67 three bytes left", goldInfo + "\x01\x00\x01\x03", nil, hasGold, noBlock},
+		{"EC-67 two bytes left", goldInfo + "\x01\x01\x03", nil, hasGold, noBlock},
+		{"EC-67 one byte left", goldInfo + "\x01\x01", wire.ErrTruncated, hasGold &^ wire.HasBots, noBlock},
+		{"EC-68 empty addresses", goldInfo + "\x01\x00\x00\x00\x01\x00\x00\x00\x02\x00\x00\x00\x01\x00\x01\x03", nil,
+			hasGold | wire.HasMod, 0},
+		{"the mod block is cut", goldInfo + "\x01http://example.org\x00\x00\x00\x01", wire.ErrTruncated,
+			hasGold &^ (wire.HasVAC | wire.HasBots), 0},
+		{"EC-33 a relay without bots", goldInfo + "\x00\x00", wire.ErrTruncated, hasGold &^ wire.HasBots, 0},
+		{"EC-30 GoldSource", goldInfo + "\x00\x01\x03\x00", nil, hasGold, trailing},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			in := wire.Info{Has: 1, GameID: 1, Name: []byte("old")}
+			err := in.Decode([]byte(test.msg))
+			if err != test.err {
+				t.Errorf("error %v, want %v", err, test.err)
+			}
+			if in.Has != test.has {
+				t.Errorf("has %b, want %b", in.Has, test.has)
+			}
+			if in.Notes != test.notes {
+				t.Errorf("notes %q, want %q", noteWords(in.Notes), noteWords(test.notes))
+			}
+			if in.Has&wire.HasName == 0 && in.Name != nil {
+				t.Errorf("name %q is left over", in.Name)
+			}
+		})
+	}
+}
+
+// TestInfoValues holds fields that other readers refuse or change.
+func TestInfoValues(t *testing.T) {
+	decode := func(old, with string) wire.Info {
+		var in wire.Info
+		if err := in.Decode([]byte(strings.Replace(sourceInfo, old, with, 1))); err != nil {
+			t.Error(err)
+		}
+		return in
+	}
+	for _, test := range []struct {
+		name, got, want string
+	}{
+		{"EC-38 control characters", string(decode("name", "\x01\x01\x01  skial").Name), "\x01\x01\x01  skial"},
+		{"EC-39 spaces first", string(decode("name", "  name").Name), "  name"},
+		{"EC-40 cut inside a character", string(decode("name", "\xD0\xBF\xD1").Name), "\xD0\xBF\xD1"},
+		{"EC-45 no map", string(decode("map", "").Map), ""},
+		{"EC-48 version", string(decode("1.0", "1.1.2.7\r/Stdio").Version), "1.1.2.7\r/Stdio"},
+		{"EC-32 server type", string(rune(decode("dl", "\x00\x00").ServerType)), "\x00"},
+		{"EC-32 environment", string(rune(decode("dl", "\x00\x00").Environment)), "\x00"},
+		{"EC-69 capital letters", string(rune(decode("dl", "DL").ServerType)), "D"},
+		{"EC-33 relay", string(rune(decode("dl", "pl").ServerType)), "p"},
+	} {
+		if test.got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, test.got, test.want)
+		}
+	}
+	if in := decode("\x01\x02\x03", "\x56\x3F\xC8"); in.Players != 86 || in.MaxPlayers != 63 || in.Bots != 200 {
+		t.Errorf("EC-36, EC-37: %d of %d players, %d bots", in.Players, in.MaxPlayers, in.Bots)
+	}
+}
+
+func TestAppID(t *testing.T) {
+	for _, test := range []struct {
+		name, msg string
+		want      uint32
+		ok        bool
+	}{
+		{"short", sourceHead + "\xF0\x00" + sourceRest, 240, true},
+		{"EC-25 only in the game ID", sourceInfo + "\x01\x5A\xC8\x05\x00\x00\x00\x00\x00", 378970, true},
+		{"EC-26 a mod", sourceInfo + "\x01\xDC\x00\x00\x01\x78\x56\x34\x12", 220, true},
+		{"EC-26 the low 24 bits are zero", sourceHead + "\xF0\x00" + sourceRest + "\x01\x00\x00\x00\x01\x01\x00\x00\x00", 240, true},
+		{"GoldSource", goldInfo + "\x00\x01\x03", 0, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var in wire.Info
+			if err := in.Decode([]byte(test.msg)); err != nil {
+				t.Fatal(err)
+			}
+			if got, ok := in.AppID(); got != test.want || ok != test.ok {
+				t.Errorf("%d, %v, want %d, %v", got, ok, test.want, test.ok)
+			}
+		})
+	}
+}
+
+func TestIsShip(t *testing.T) {
+	ships := map[uint32]bool{2400: true, 2401: true, 2402: true, 2403: true, 2405: true, 2406: true, 2412: true, 2430: true}
+	for id := range uint32(3000) {
+		if wire.IsShip(id) != ships[id] {
+			t.Errorf("EC-75: IsShip(%d) is %v", id, !ships[id])
+		}
+	}
+}
+
+// TestInfoCut decodes every beginning of a reply: it is never whole where the
+// end of a field is missing, and what it has is what the whole one has.
+func TestInfoCut(t *testing.T) {
+	for _, whole := range []string{
+		sourceInfo + "\xF1\x87\x69\x01\x02\x03\x04\x05\x06\x07\x08\x8C\x69tv\x00tags\x00\x01\x02\x03\x04\x05\x06\x07\x08",
+		goldInfo + "\x01url\x00download\x00\x00\x01\x00\x00\x00\x02\x00\x00\x00\x01\x01\x01\x03",
+	} {
+		legal := map[int]bool{len(whole): true}
+		if strings.HasPrefix(whole, sourceInfo) {
+			legal[len(sourceInfo)] = true
+		} else {
+			legal[len(goldInfo)+3] = true // VAC and bots in place of a mod block
+			legal[len(goldInfo)+4] = true
+		}
+		var before wire.Fields
+		for n := 6; n <= len(whole); n++ {
+			var in wire.Info
+			err := in.Decode([]byte(whole[:n]))
+			if legal[n] != (err == nil) || err != nil && err != wire.ErrTruncated {
+				t.Errorf("%d bytes: %v", n, err)
+			}
+			if in.Notes == 0 && in.Has&before != before {
+				t.Errorf("%d bytes: has %b, %d bytes had %b", n, in.Has, n-1, before)
+			}
+			if in.Notes == 0 {
+				before = in.Has
+			}
+		}
+	}
+}
+
+func TestAppendInfo(t *testing.T) {
+	for _, test := range []struct {
+		name, want string
+		in         wire.Info
+	}{
+		{"no extra data", single + "I\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00", wire.Info{}},
+		{"no extra data but the flag", "\x00\x00\x00\x00", wire.Info{Has: wire.HasEDF}},
+		{"the flag follows from the fields", "\x00\x81\x87\x69\xF0\x00\x00\x00\x00\x00\x00\x00",
+			wire.Info{Has: wire.HasGamePort | wire.HasGameID, GamePort: 27015, GameID: 240}},
+		{"a field that is not there", "\x00\x00\x00\x00", wire.Info{Has: wire.HasEDF, EDF: 0xF1, GamePort: 27015}},
+		{"a bit without meaning", "\x00\x02", wire.Info{EDF: 0x02}},
+		{"strings end at a NUL", "\x001\x00", wire.Info{Version: []byte("1\x002")}},
+		{"The Ship", "\x00\x01\x02\x03\x00", wire.Info{Has: wire.HasShip, Ship: wire.Ship{Mode: 1, Witnesses: 2, Duration: 3}}},
+		{"GoldSource", "\x00\x00\x00", wire.Info{Format: wire.FormatGoldSource}},
+		{"EC-67", "\x00\x01\x05\x06", wire.Info{Format: wire.FormatGoldSource, Notes: wire.NoteInfoNoModBlock, VAC: 5, Bots: 6}},
+		{"EC-68", "\x00\x01\x00\x00\x00\x01\x00\x00\x00\x02\x00\x00\x00\x03\x04\x00\x00", wire.Info{
+			Format: wire.FormatGoldSource, Has: wire.HasMod, Mod: wire.Mod{Version: 1, Size: 2, Type: 3, DLL: 4}}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := string(wire.AppendInfo([]byte("x"), &test.in))
+			if !strings.HasPrefix(got, "x"+single) || !strings.HasSuffix(got, test.want) {
+				t.Errorf("%q, want the end %q", got, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,209 @@
+package wire_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// record returns the bytes of a player whose score is 1 and whose duration is 2.
+func record(index int, name string) string {
+	return string(rune(index)) + name + "\x00\x01\x00\x00\x00\x00\x00\x00\x40"
+}
+
+// records returns n players without names, ten bytes each (EC-79).
+func records(n int) string { return strings.Repeat(record(0, ""), n) }
+
+// extras returns deaths and money of n players: 3 and 2500.
+func extras(n int) string { return strings.Repeat("\x03\x00\x00\x00\xC4\x09\x00\x00", n) }
+
+// players returns a PLAYER reply.
+func players(announced byte, rest string) string {
+	return single + "D" + string([]byte{announced}) + rest
+}
+
+func TestPlayersOutcome(t *testing.T) {
+	const no, yes, unknown = wire.ShipNo, wire.ShipYes, wire.ShipUnknown
+	const count, trailing = wire.NotePlayersCount, wire.NotePlayersTrailing
+	cut := func(s string) string { return s[:len(s)-1] }
+	for _, test := range []struct {
+		name, msg string
+		hint      wire.ShipHint
+		count     int
+		ships     int // players with deaths and money
+		err       error
+		notes     wire.Notes
+	}{
+		{"only the type byte", single + "D", no, 0, 0, wire.ErrEmpty, 0},
+		{"another kind", single + "E\x00\x00", no, 0, 0, wire.ErrUnexpected, 0},
+		{"no kind", single, no, 0, 0, wire.ErrMalformed, 0},
+		{"none", players(0, ""), no, 0, 0, nil, 0},
+		{"one", players(1, record(0, "a")), no, 1, 0, nil, 0},
+		{"EC-113 no header", "D\x01" + record(0, "a"), no, 1, 0, nil, 0},
+		{"EC-114 two headers", single + players(1, record(0, "a")), no, 1, 0, nil, 0},
+		{"EC-79 no names", players(107, records(107)), no, 107, 0, nil, 0},
+		{"EC-81 255 announced, none there", players(255, ""), no, 0, 0, nil, count},
+		{"EC-81 255 announced, 300 there", players(255, records(300)), no, 300, 0, nil, count},
+		{"EC-82 300 modulo 256", players(44, records(300)), no, 300, 0, nil, count},
+		{"EC-74 fewer than announced", players(19, records(6)), no, 6, 0, nil, count},
+		{"none announced, one there", players(0, records(1)), no, 1, 0, nil, count},
+		{"EC-84 EC-91 cut", players(3, records(2)+cut(records(1))), no, 2, 0, wire.ErrTruncated, 0},
+		{"EC-84 cut after the index", players(2, records(1)+"\x00"), no, 1, 0, wire.ErrTruncated, 0},
+		{"EC-84 cut in the name", players(2, records(1)+"\x00a long enough name"), no, 1, 0, wire.ErrTruncated, 0},
+		{"EC-84 cut after more than announced", players(1, records(2)+"\x00"), no, 2, 0, wire.ErrTruncated, 0},
+		{"bytes after the announced ones", players(2, records(2)+"\x00\x00"), no, 2, 0, nil, trailing},
+
+		{"EC-75 The Ship", players(7, records(7)+extras(7)), yes, 7, 7, nil, 0},
+		{"EC-75 The Ship, no INFO", players(7, records(7)+extras(7)), unknown, 7, 7, nil, 0},
+		{"EC-74 the count is too high", players(19, records(6)+extras(6)), yes, 6, 6, nil, count},
+		{"EC-74 the count is too low", players(3, records(6)+extras(6)), yes, 6, 6, nil, count},
+		{"EC-74 the count is zero", players(0, records(6)+extras(6)), yes, 6, 6, nil, count},
+		{"The Ship without players", players(0, ""), yes, 0, 0, nil, 0},
+		{"The Ship without players, one announced", players(1, ""), yes, 0, 0, nil, count},
+		{"The Ship without deaths and money", players(2, records(2)), yes, 2, 0, nil, 0},
+		// Here four players leave 32 bytes: it might be deaths and money of
+		// four, were not all seven announced players there.
+		{"an ordinary list on The Ship", players(7, records(4)+record(0, "ab")+records(2)), yes, 7, 0, nil, 0},
+		{"the same with another count", players(8, records(4)+record(0, "ab")+records(2)), yes, 4, 4, nil, count},
+		{"the same without INFO", players(4, records(4)+record(0, "ab")+records(2)), unknown, 4, 4, nil, 0},
+		{"the same on another game", players(4, records(4)+record(0, "ab")+records(2)), no, 7, 0, nil, count},
+		{"deaths and money are cut", players(2, records(2)+extras(1)+"\x00"), yes, 2, 1, wire.ErrTruncated, 0},
+		{"deaths and money of the first are cut", players(2, records(2)+"\x00"), yes, 2, 0, wire.ErrTruncated, 0},
+		{"more players than announced, no INFO", players(1, records(2)), unknown, 2, 0, nil, count},
+		{"cut, no INFO", players(2, records(1)+cut(records(1))), unknown, 1, 0, wire.ErrTruncated, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := readPlayers([]byte(test.msg), test.hint)
+			if len(got.all) != test.count || got.err != test.err || got.notes != test.notes {
+				t.Errorf("%d players, %v, %q, want %d, %v, %q", len(got.all), got.err,
+					noteWords(got.notes), test.count, test.err, noteWords(test.notes))
+			}
+			ships := 0
+			for _, p := range got.all {
+				if p.Ship {
+					ships++
+				}
+			}
+			if ships != test.ships {
+				t.Errorf("%d players have deaths and money, want %d", ships, test.ships)
+			}
+		})
+	}
+}
+
+func TestPlayerValues(t *testing.T) {
+	const hostile = "\x00\x00\xFF\xFF\xFF\xFF"
+	for _, test := range []struct {
+		name, record string
+		want         wire.Player
+		notes        wire.Notes
+	}{
+		{"EC-76 a bot", "\x07a\x00\x00\x00\x00\x00\x00\x00\x80\xBF",
+			wire.Player{Index: 7, Name: []byte("a"), Duration: -1}, 0},
+		{"EC-87 a negative score", "\xFFa\x00\x01\xFB\xFF\xFF\x00\x00\x80\x3F",
+			wire.Player{Index: 255, Name: []byte("a"), Score: -1279, Duration: 1}, 0},
+		{"EC-88 long ago", "\x00\x00\x00\x00\x00\x00\xEC\x46\x03\x4A", wire.Player{Duration: 2150843}, 0},
+		{"EC-89 infinite", hostile + "\x00\x00\x80\x7F",
+			wire.Player{Score: -1, Duration: float32(math.Inf(1))}, wire.NotePlayersNonFinite},
+		{"EC-89 NaN", hostile + "\x01\x00\xC0\xFF",
+			wire.Player{Score: -1, Duration: math.Float32frombits(0xFFC00001)}, wire.NotePlayersNonFinite},
+		{"EC-90 no UTF-8", "\x00\xCF\xF0\xE8\x00\x00\x00\x00\x00\x00\x00\x00\x00",
+			wire.Player{Name: []byte("\xCF\xF0\xE8")}, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := readPlayers([]byte(players(1, test.record)), wire.ShipNo)
+			if got.err != nil || got.notes != test.notes {
+				t.Errorf("%v, %q, want %q", got.err, noteWords(got.notes), noteWords(test.notes))
+			}
+			diffPlayers(t, got.all, []wire.Player{test.want})
+		})
+	}
+}
+
+// TestPlayersCursor holds what the cursor promises before, between and after.
+func TestPlayersCursor(t *testing.T) {
+	var ps wire.Players
+	if ps.Next() || ps.Err() != nil {
+		t.Errorf("the zero cursor has a player or the error %v", ps.Err())
+	}
+	msg := []byte(players(1, records(2)))
+	if err := ps.Reset(msg, wire.ShipNo); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 2 {
+		if ps.Count() != n || !ps.Next() {
+			t.Fatalf("count %d, error %v before player %d", ps.Count(), ps.Err(), n)
+		}
+	}
+	for range 2 {
+		if ps.Next() || ps.Count() != 2 || ps.Announced() != 1 || ps.Notes() != wire.NotePlayersCount {
+			t.Errorf("after the end: %d of %d, %q", ps.Count(), ps.Announced(), noteWords(ps.Notes()))
+		}
+	}
+	if err := ps.Reset([]byte(single), wire.ShipYes); err != wire.ErrMalformed || ps.Next() || ps.Err() != err {
+		t.Errorf("error %v, then %v", err, ps.Err())
+	}
+	if ps.Count() != 0 || ps.Notes() != 0 || ps.Announced() != 0 {
+		t.Errorf("%d of %d, %q are left over", ps.Count(), ps.Announced(), noteWords(ps.Notes()))
+	}
+}
+
+// TestPlayerAliases holds the rule for buffers: a name lies in the message and
+// cannot be appended to into what follows it.
+func TestPlayerAliases(t *testing.T) {
+	msg := []byte(players(1, record(0, "name")))
+	got := readPlayers(msg, wire.ShipNo)
+	if len(got.all) != 1 {
+		t.Fatal(got.err)
+	}
+	name := got.all[0].Name
+	if &name[0] != &msg[7] || cap(name) != len("name") {
+		t.Errorf("the name is a copy, or has %d bytes of room", cap(name)-len(name))
+	}
+}
+
+func TestAppendPlayers(t *testing.T) {
+	two := []wire.Player{
+		{Index: 1, Name: []byte("a\x00b"), Score: -1, Duration: 2},
+		{Index: 2, Ship: true, Deaths: 3, Money: 2500, Score: 1, Duration: 2},
+	}
+	want := "x" + players(44, "\x01a\x00\xFF\xFF\xFF\xFF\x00\x00\x00\x40"+record(2, "")+extras(1))
+	if got := string(wire.AppendPlayers([]byte("x"), 300, two)); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestPlayersCut cuts a list of The Ship everywhere: whoever is read whole is
+// the one of the whole list, and only the whole list has no error.
+func TestPlayersCut(t *testing.T) {
+	var body string
+	for i := range 5 {
+		body += record(i, fmt.Sprintf("player %d", i))
+	}
+	whole := players(5, body+extras(5))
+	all := readPlayers([]byte(whole), wire.ShipYes).all
+	for n := len(players(5, body)); n < len(whole); n++ {
+		got := readPlayers([]byte(whole[:n]), wire.ShipYes)
+		if n == len(players(5, body)) != (got.err == nil) || len(got.all) != 5 {
+			t.Errorf("%d bytes: %d players, %v", n, len(got.all), got.err)
+		}
+		for i, p := range got.all {
+			if p.Ship && !samePlayer(p, all[i]) {
+				t.Errorf("%d bytes: player %d is %+v", n, i, p)
+			}
+		}
+	}
+	for n := len(players(5, "")); n < len(players(5, body)); n++ {
+		got := readPlayers([]byte(whole[:n]), wire.ShipNo)
+		between := (n-len(players(5, "")))%len(record(0, "player 0")) == 0
+		if between != (got.err == nil) || !slices.EqualFunc(got.all, all[:len(got.all)], sameName) {
+			t.Errorf("%d bytes: %d players, %v", n, len(got.all), got.err)
+		}
+	}
+}
+
+func sameName(a, b wire.Player) bool { return string(a.Name) == string(b.Name) }

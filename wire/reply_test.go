@@ -1,0 +1,93 @@
+package wire_test
+
+import (
+	"testing"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+func TestDecodeChallenge(t *testing.T) {
+	for _, test := range []struct {
+		name, msg string
+		want      wire.Challenge
+		err       error
+	}{
+		{"document 000", single + "A\x4B\xA1\xD5\x22", 584425803, nil},
+		{"EC-10 zero", single + "A\x00\x00\x00\x00", 0, nil},
+		{"minus one", single + "A\xFF\xFF\xFF\xFF", wire.NoChallenge, nil},
+		{"EC-8 no bytes", single + "A", 0, wire.ErrMalformed},
+		{"EC-8 three bytes", single + "A\x01\x02\x03", 0, wire.ErrMalformed},
+		{"EC-19 a text", single + "A00000000 1234567 2\n", 0, wire.ErrMalformed},
+		{"five bytes", single + "A\x01\x02\x03\x04\x00", 0, wire.ErrMalformed},
+		{"another kind", single + "I\x01\x02\x03\x04", 0, wire.ErrMalformed},
+		{"no kind", single, 0, wire.ErrMalformed},
+		{"nothing", "", 0, wire.ErrMalformed},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := wire.DecodeChallenge([]byte(test.msg))
+			if got != test.want || err != test.err {
+				t.Errorf("%#x, %v, want %#x, %v", got, err, test.want, test.err)
+			}
+		})
+	}
+}
+
+func TestDecodePing(t *testing.T) {
+	for _, test := range []struct {
+		name, msg, want string
+		err             error
+	}{
+		{"EC-73 GoldSource", single + "j\x00", "", nil},
+		{"EC-73 Source", single + "j00000000000000\x00", "00000000000000", nil},
+		{"EC-73 eight NULs", single + "j\x00\x00\x00\x00\x00\x00\x00\x00", "", nil},
+		{"EC-73 nothing", single + "j", "", nil},
+		{"no NUL", single + "jab", "ab", nil},
+		{"another kind", single + "i\x00", "", wire.ErrUnexpected},
+		{"no kind", single, "", wire.ErrMalformed},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := wire.DecodePing([]byte(test.msg))
+			if string(got) != test.want || err != test.err {
+				t.Errorf("%q, %v, want %q, %v", got, err, test.want, test.err)
+			}
+		})
+	}
+}
+
+func TestDecodeText(t *testing.T) {
+	for _, test := range []struct {
+		name, msg, want string
+		err             error
+	}{
+		{"EC-21", single + "XToo many requests\x00", "Too many requests", nil},
+		{"EC-22", single + "lYou have been banned", "You have been banned", nil},
+		{"EC-22 with a line end", single + "lYou have been banned.\n\x00\x00", "You have been banned.\n", nil},
+		{"empty", single + "l", "", nil},
+		{"EC-23", single + "9text\x00", "", wire.ErrUnexpected},
+		{"no kind", single, "", wire.ErrMalformed},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := wire.DecodeText([]byte(test.msg))
+			if string(got) != test.want || err != test.err {
+				t.Errorf("%q, %v, want %q, %v", got, err, test.want, test.err)
+			}
+		})
+	}
+}
+
+func TestAppendReplies(t *testing.T) {
+	for _, test := range []struct {
+		name, want string
+		got        []byte
+	}{
+		{"challenge", "x" + single + "A\x4B\xA1\xD5\x22", wire.AppendChallenge([]byte("x"), 584425803)},
+		{"ping", "x" + single + "j00\x00", wire.AppendPing([]byte("x"), []byte("00"))},
+		{"ping with a NUL", single + "j0\x00", wire.AppendPing(nil, []byte("0\x000"))},
+		{"limited", "x" + single + "Xslow\x00", wire.AppendText([]byte("x"), wire.KindLimited, []byte("slow"))},
+		{"banned", single + "l\x00", wire.AppendText(nil, wire.KindBanned, nil)},
+	} {
+		if string(test.got) != test.want {
+			t.Errorf("%s: %q, want %q", test.name, test.got, test.want)
+		}
+	}
+}

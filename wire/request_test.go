@@ -1,0 +1,71 @@
+package wire_test
+
+import (
+	"testing"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+const infoRequest = single + "TSource Engine Query\x00"
+
+func TestDecodeRequest(t *testing.T) {
+	const none = wire.NoChallenge
+	for _, test := range []struct {
+		name, datagram string
+		want           wire.Request
+		err            error
+	}{
+		{"info", infoRequest, wire.Request{Kind: wire.KindInfoRequest, Challenge: none}, nil},
+		{"info, 29 bytes", infoRequest + "\x0A\x08\x5E\xEA",
+			wire.Request{Kind: wire.KindInfoRequest, Challenge: 0xEA5E080A, HasChallenge: true}, nil},
+		{"info, minus one", infoRequest + "\xFF\xFF\xFF\xFF",
+			wire.Request{Kind: wire.KindInfoRequest, Challenge: none}, nil},
+		{"EC-10 players, zero", single + "U\x00\x00\x00\x00",
+			wire.Request{Kind: wire.KindPlayersRequest, Challenge: 0, HasChallenge: true}, nil},
+		{"rules, minus one", single + "V\xFF\xFF\xFF\xFF",
+			wire.Request{Kind: wire.KindRulesRequest, Challenge: none}, nil},
+		{"ping", single + "i", wire.Request{Kind: wire.KindPingRequest, Challenge: none}, nil},
+		{"getchallenge", single + "W", wire.Request{Kind: wire.KindChallengeRequest, Challenge: none}, nil},
+
+		{"EC-16 info, 24 bytes", infoRequest[:24], wire.Request{}, wire.ErrMalformed},
+		{"EC-16 info, 26 bytes", infoRequest + "\x00", wire.Request{}, wire.ErrMalformed},
+		{"EC-16 info, 30 bytes", infoRequest + "\x00\x00\x00\x00\x00", wire.Request{}, wire.ErrMalformed},
+		{"EC-16 players, 5 bytes", single + "U", wire.Request{}, wire.ErrMalformed},
+		{"EC-16 players, 10 bytes", single + "U\xFF\xFF\xFF\xFF\x00", wire.Request{}, wire.ErrMalformed},
+		{"EC-16 ping, 6 bytes", single + "i\x00", wire.Request{}, wire.ErrMalformed},
+		{"another text", single + "TSource Engine query\x00", wire.Request{}, wire.ErrMalformed},
+		{"EC-62 another dialect", single + "FLSQ", wire.Request{}, wire.ErrUnexpected},
+		{"a reply", single + "I\x11", wire.Request{}, wire.ErrUnexpected},
+		{"a fragment", split + "TSource Engine Query\x00", wire.Request{}, wire.ErrMalformed},
+		{"only a header", single, wire.Request{}, wire.ErrMalformed},
+		{"nothing", "", wire.Request{}, wire.ErrMalformed},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := wire.DecodeRequest([]byte(test.datagram))
+			if got != test.want || err != test.err {
+				t.Errorf("%+v, %v, want %+v, %v", got, err, test.want, test.err)
+			}
+		})
+	}
+}
+
+// TestRequestLengths holds the lengths that strict servers want (EC-16).
+func TestRequestLengths(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		got  []byte
+		want int
+	}{
+		{"info", wire.AppendInfoRequest(nil, wire.NoChallenge), 25},
+		{"info with 0", wire.AppendInfoRequest(nil, 0), 29},
+		{"players", wire.AppendPlayersRequest(nil, wire.NoChallenge), 9},
+		{"rules", wire.AppendRulesRequest(nil, 1), 9},
+		{"ping", wire.AppendPingRequest(nil), 5},
+		{"getchallenge", wire.AppendChallengeRequest(nil), 5},
+		{"none of the questions", wire.AppendRequest(nil, wire.NumQuestions, 1), 0},
+	} {
+		if len(test.got) != test.want {
+			t.Errorf("%s: %d bytes, want %d", test.name, len(test.got), test.want)
+		}
+	}
+}
