@@ -1,0 +1,136 @@
+package fleet
+
+import (
+	"time"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// challengeLife is how long a server gives the same challenge; each is good
+// for twice as long at most (HLTV: 30 to 40 s, EC-14).
+const challengeLife = 30 * time.Second
+
+// Which of a server's challenges for a client.
+const (
+	challengeOnly = iota
+	challengeNext // what Rechallenge gives after the first use of the other
+)
+
+// challenge reports whether the query bears a challenge that holds. If not, it
+// returns the one that the client is to be given.
+func (p *responder) challenge(n *nature, q *query) (give wire.Challenge, ok bool) {
+	if n.kind == EndlessChallenges {
+		return notNone(p.junk.next()), false
+	}
+	if n.kind == Rechallenge {
+		return p.rechallenge(n, q)
+	}
+	epoch := uint64(q.now / challengeLife)
+	given := q.request.Challenge
+	give = p.m.challengeOf(n, q.client, epoch, challengeOnly)
+	ok = q.request.HasChallenge &&
+		(given == give || epoch > 0 && given == p.m.challengeOf(n, q.client, epoch-1, challengeOnly))
+	return give, ok
+}
+
+// rechallenge is challenge for a server whose first challenge is void after
+// its first use. The second one always holds, so that forgetting a client
+// costs it no more than a round.
+func (p *responder) rechallenge(n *nature, q *query) (give wire.Challenge, ok bool) {
+	first := p.m.challengeOf(n, q.client, 0, challengeOnly)
+	next := p.m.challengeOf(n, q.client, 0, challengeNext)
+	used := p.used.has(n.addr, q.client)
+	given := q.request.Challenge
+	switch {
+	case !q.request.HasChallenge:
+	case given == next:
+		return next, true
+	case given == first && !used:
+		p.used.add(n.addr, q.client)
+		return first, true
+	}
+	if used {
+		return next, false
+	}
+	return first, false
+}
+
+// challengeOf is the number that a server gives to a client, whatever port
+// that asks from (EC-15).
+func (m *model) challengeOf(n *nature, client, epoch uint64, which uint64) wire.Challenge {
+	if n.quirks&quirkZero != 0 {
+		return 0
+	}
+	return notNone(hash(n.hash, client>>16, epoch, which))
+}
+
+// notNone makes a challenge of a random number, never the one that stands for
+// having none.
+func notNone(v uint64) wire.Challenge {
+	if c := wire.Challenge(v); c != wire.NoChallenge {
+		return c
+	}
+	return 1
+}
+
+// usedTable remembers which clients have used up their first challenge, and
+// forgets some when it is full: what is kept of two that share a place is the
+// later one.
+type usedTable []usedKey
+
+type usedKey struct{ server, client uint64 }
+
+// usedPlaces bounds a usedTable: 2^14 of 16 bytes are 256 KiB a port.
+const usedPlaces = 1 << 14
+
+func newUsedTable() usedTable { return make(usedTable, usedPlaces) }
+
+func (t usedTable) at(server, client uint64) *usedKey {
+	return &t[hash(server, client)%usedPlaces]
+}
+
+func (t usedTable) has(server, client uint64) bool {
+	return *t.at(server, client) == usedKey{server, client}
+}
+
+func (t usedTable) add(server, client uint64) {
+	*t.at(server, client) = usedKey{server, client}
+}
+
+// limitTable holds servers to a number of queries a second, with no burst: a
+// query that comes sooner than that after the last one answered is dropped. A
+// nil table allows everything. When two servers share a place, the limit of
+// both is forgotten: the table is bounded, and errs on the side of an answer.
+type limitTable struct {
+	gap  time.Duration
+	last []limitEntry
+}
+
+type limitEntry struct {
+	server uint64
+	next   time.Duration // no query is answered before
+}
+
+// limitPlaces bounds a limitTable: 2^18 of 16 bytes are 4 MiB a port.
+const limitPlaces = 1 << 18
+
+func newLimitTable(perSecond float64) limitTable {
+	if perSecond <= 0 {
+		return limitTable{}
+	}
+	gap := time.Duration(float64(time.Second) / perSecond)
+	return limitTable{gap: gap, last: make([]limitEntry, limitPlaces)}
+}
+
+// allow reports whether the server may answer now, and counts it as answered.
+func (t *limitTable) allow(now time.Duration, server uint64) bool {
+	if t.last == nil {
+		return true
+	}
+	e := &t.last[(server>>16)%limitPlaces] // neighbours never share a place
+	if e.server == server && now < e.next {
+		return false
+	}
+	*e = limitEntry{server, now + t.gap}
+	return true
+}

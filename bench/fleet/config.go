@@ -1,0 +1,150 @@
+package fleet
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"net/netip"
+	"time"
+)
+
+// loopback is the wall: nothing outside it is answered or simulated.
+var loopback = netip.MustParsePrefix("127.0.0.0/8")
+
+// None, as Config.Alive, means that no address has a server.
+const None = -1
+
+// Limits of a Config's numbers.
+const (
+	maxDelay = 10 * time.Second // bounds the replies held back
+	maxPorts = 256              // each is a socket and a goroutine
+)
+
+// Config says what fleet to simulate. Seed, Network, Ports, Alive, Hostile,
+// Kinds and HostileKinds make the servers what they are; the other fields make
+// the network between them and the scanner a bad one.
+type Config struct {
+	Network netip.Prefix // where servers are: a prefix inside 127.0.0.0/8, up to all of it
+	Ports   []uint16     // on which ports of each address; at least one
+	Seed    uint64       // another seed is another fleet
+
+	Alive        float64 // share of places with a server; zero: all of them; None: none
+	Hostile      float64 // share of the servers that are hostile
+	Kinds        []Kind  // honest kinds to choose from; empty: all
+	HostileKinds []Kind  // hostile kinds to choose from; empty: all
+
+	Loss       float64       // share of datagrams lost, each way
+	Duplicate  float64       // share of replies sent twice
+	Reorder    float64       // share of replies held back behind those that follow
+	DelayMin   time.Duration // each server answers after a time of its own
+	DelayMax   time.Duration // between these two
+	QueryLimit float64       // queries a second that a server answers, the rest is dropped; zero: no limit
+}
+
+// check returns an error that says which value makes no sense.
+func (c *Config) check() error {
+	if err := c.checkPlaces(); err != nil {
+		return err
+	}
+	shares := []struct {
+		name  string
+		value float64
+	}{
+		{"hostile", c.Hostile}, {"loss", c.Loss},
+		{"duplicate", c.Duplicate}, {"reorder", c.Reorder},
+	}
+	for _, s := range shares {
+		if !(s.value >= 0 && s.value <= 1) {
+			return fmt.Errorf("share %s %v: must be between 0 and 1", s.name, s.value)
+		}
+	}
+	switch {
+	case c.Alive != None && !(c.Alive >= 0 && c.Alive <= 1):
+		return fmt.Errorf("share alive %v: must be between 0 and 1", c.Alive)
+	case c.DelayMin < 0 || c.DelayMax > maxDelay:
+		return fmt.Errorf("delay %v to %v: must be between 0 and %v", c.DelayMin, c.DelayMax, maxDelay)
+	case c.DelayMin > c.DelayMax:
+		return fmt.Errorf("delay %v to %v: ends before it begins", c.DelayMin, c.DelayMax)
+	case !(c.QueryLimit >= 0):
+		return fmt.Errorf("query limit %v: must not be negative", c.QueryLimit)
+	}
+	return c.checkKinds()
+}
+
+func (c *Config) checkPlaces() error {
+	switch {
+	case !c.Network.IsValid():
+		return errors.New("network: none given; a prefix inside 127.0.0.0/8 is needed")
+	case !inside(c.Network):
+		return fmt.Errorf("network %v: not inside 127.0.0.0/8, where alone a fleet may be", c.Network)
+	case len(c.Ports) == 0:
+		return errors.New("ports: none given")
+	case len(c.Ports) > maxPorts:
+		return fmt.Errorf("ports: %d of them; at most %d", len(c.Ports), maxPorts)
+	}
+	seen := make(map[uint16]bool, len(c.Ports))
+	for _, p := range c.Ports {
+		if p == 0 || seen[p] {
+			return fmt.Errorf("port %d: zero or given twice", p)
+		}
+		seen[p] = true
+	}
+	return nil
+}
+
+func (c *Config) checkKinds() error {
+	for _, k := range c.Kinds {
+		if k >= numHonest {
+			return fmt.Errorf("kind %v: not one of the honest kinds", k)
+		}
+	}
+	for _, k := range c.HostileKinds {
+		if k < numHonest || k >= numKinds {
+			return fmt.Errorf("hostile kind %v: not one of the hostile kinds", k)
+		}
+	}
+	return nil
+}
+
+// inside reports whether all addresses of p are behind the wall.
+func inside(p netip.Prefix) bool {
+	return p.Addr().Is4() && p.Bits() >= loopback.Bits() && loopback.Contains(p.Addr())
+}
+
+// faulty reports whether the network may lose or delay something, so that a
+// scan without a fault of its own may miss it.
+func (c *Config) faulty() bool {
+	return c.Loss > 0 || c.Duplicate > 0 || c.Reorder > 0 || c.DelayMax > 0 || c.QueryLimit > 0
+}
+
+// All yields every place of the fleet in address order, whether a server is
+// there or not.
+func (c Config) All() iter.Seq[netip.AddrPort] {
+	return func(yield func(netip.AddrPort) bool) {
+		m, err := newModel(c)
+		if err != nil {
+			return
+		}
+		for i := range m.places() {
+			if !yield(unpack(m.place(i))) {
+				return
+			}
+		}
+	}
+}
+
+// pack writes an address as one number, as wire and scanner do: the IPv4
+// address as a big-endian number, then 16 bits of port.
+func pack(a netip.AddrPort) uint64 {
+	b := a.Addr().Unmap().As4()
+	ip := uint64(b[0])<<24 | uint64(b[1])<<16 | uint64(b[2])<<8 | uint64(b[3])
+	return ip<<16 | uint64(a.Port())
+}
+
+func unpack(p uint64) netip.AddrPort {
+	ip := netip.AddrFrom4([4]byte{byte(p >> 40), byte(p >> 32), byte(p >> 24), byte(p >> 16)})
+	return netip.AddrPortFrom(ip, uint16(p))
+}
+
+// walled reports whether the packed address is inside 127.0.0.0/8.
+func walled(p uint64) bool { return p>>40 == 127 }

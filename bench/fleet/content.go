@@ -1,0 +1,427 @@
+package fleet
+
+import (
+	"strconv"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// content is what a server says: the truth about it and the source of its
+// replies. One content is filled again and again; what it holds is valid until
+// then.
+type content struct {
+	info     wire.Info
+	trailing []byte    // after the last field of info
+	gold     wire.Info // the 'm' of a server that sends an 'I' too
+
+	players          []wire.Player
+	playersAnnounced int
+
+	rules          []wire.Rule // those that are there whole
+	rulesAnnounced int
+	cut            []byte // what is there of one more
+	rulesNotes     wire.Notes
+
+	text []byte // what the slices above point into
+}
+
+// The streams of a server's random numbers, one for each thing that may be
+// made without the others.
+const (
+	streamInfo = iota + 1
+	streamPlayers
+	streamRules
+	streamPacked
+	streamJunk
+)
+
+// fill makes what is needed to answer qs.
+func (c *content) fill(n *nature, qs scanner.Questions) {
+	c.text = c.text[:0]
+	if qs.Has(wire.QuestionInfo) {
+		c.fillInfo(n)
+	}
+	if qs.Has(wire.QuestionPlayers) {
+		c.fillPlayers(n)
+	}
+	if qs.Has(wire.QuestionRules) {
+		c.fillRules(n)
+	}
+}
+
+// grow runs add, which appends to the text, and returns what it appended.
+// Texts that were returned before stay what they are when the text moves.
+func (c *content) grow(add func(dst []byte) []byte) []byte {
+	start := len(c.text)
+	c.text = add(c.text)
+	return c.text[start:len(c.text):len(c.text)]
+}
+
+// copyOf returns s as a part of the text, with escapes around it on servers
+// that send them.
+func (c *content) copyOf(n *nature, r *rng, s string) []byte {
+	return c.grow(func(dst []byte) []byte {
+		if n.kind == Escapes {
+			return hostileText(dst, r, s)
+		}
+		return append(dst, s...)
+	})
+}
+
+// common are the fields of every INFO reply.
+const commonFields = wire.HasProtocol | wire.HasName | wire.HasMap | wire.HasFolder |
+	wire.HasGame | wire.HasPlayers | wire.HasMaxPlayers | wire.HasBots |
+	wire.HasServerType | wire.HasEnvironment | wire.HasPassword | wire.HasVAC
+
+func (c *content) fillInfo(n *nature) {
+	r := rng(hash(n.hash, streamInfo))
+	c.trailing = nil
+	c.fillCommon(n, &r)
+	switch n.kind {
+	case GoldSourceOld, GoldSourceMod:
+		c.goldFrom(n, &r, &c.info)
+	case Both:
+		c.sourceFields(n, &r)
+		c.gold = c.info
+		c.goldFrom(n, &r, &c.gold)
+	default:
+		c.sourceFields(n, &r)
+	}
+}
+
+// fillCommon fills the fields that both formats have.
+func (c *content) fillCommon(n *nature, r *rng) {
+	in := &c.info
+	*in = wire.Info{Has: commonFields, Format: wire.FormatSource, Protocol: n.game.protocol}
+	in.Name = c.grow(func(dst []byte) []byte {
+		if n.kind == Escapes {
+			return hostileText(dst, r, "server")
+		}
+		return appendName(dst, r)
+	})
+	in.Map = c.copyOf(n, r, pick(r, n.game.maps))
+	in.Folder = c.copyOf(n, r, n.game.folder)
+	in.Game = c.copyOf(n, r, n.game.name)
+	in.Players = uint8(n.players)
+	in.MaxPlayers = uint8(slots(n.players, r))
+	in.Bots = uint8(r.below(min(n.players, 4) + 1))
+	in.ServerType = pick(r, []byte("dddddddddlp"))
+	in.Environment = pick(r, []byte("llllllwwwwmo"))
+	in.Password = uint8(r.below(8) / 7)
+	in.VAC = uint8(min(r.below(5), 1))
+	if n.quirks&quirkMiscounted != 0 {
+		in.Players = uint8(r.below(256))
+	}
+	if n.quirks&quirkOddBoolean != 0 {
+		in.Password, in.VAC = uint8(r.between(2, 255)), uint8(r.below(256))
+		in.Notes |= wire.NoteInfoOddBoolean
+	}
+}
+
+// slots returns a usual number of slots that n players fit in.
+func slots(n int, r *rng) int {
+	for _, s := range []int{12, 16, 24, 32, 64, 100, 128} {
+		if n <= s && (s >= 24 || r.oneIn(3)) {
+			return s
+		}
+	}
+	return max(n, 200) // never a signed byte (EC-37)
+}
+
+// sourceFields fills what only an 'I' has.
+func (c *content) sourceFields(n *nature, r *rng) {
+	in := &c.info
+	in.Has |= wire.HasAppID | wire.HasVersion
+	if n.game.app <= 0xFFFF {
+		in.ShortAppID = uint16(n.game.app) // else 0 (EC-25)
+	}
+	in.Version = c.copyOf(n, r, n.game.version)
+	if n.quirks&quirkOddType != 0 {
+		in.ServerType, in.Environment = 0, 0
+	}
+	if n.kind == Ship {
+		in.Has |= wire.HasShip
+		in.Ship = wire.Ship{Mode: uint8(r.below(6)), Witnesses: uint8(r.below(5)), Duration: uint8(r.below(10))}
+		return // ends after the version (EC-27)
+	}
+	if n.quirks&quirkNoEDF != 0 {
+		return
+	}
+	c.extraData(n, r)
+	if n.quirks&quirkTrailing != 0 {
+		c.trailing = c.grow(func(dst []byte) []byte { return append(dst, "\x00\x00extra"[:r.between(1, 7)]...) })
+		in.Notes |= wire.NoteInfoTrailing
+	}
+}
+
+// The bits of the extra data flag (document 000).
+const (
+	edfGamePort = 0x80
+	edfSteamID  = 0x10
+	edfSourceTV = 0x40
+	edfKeywords = 0x20
+	edfGameID   = 0x01
+)
+
+// extraData fills one of the 32 combinations of extra data.
+func (c *content) extraData(n *nature, r *rng) {
+	in := &c.info
+	in.Has |= wire.HasEDF
+	in.EDF = uint8(r.next()) & (edfGamePort | edfSteamID | edfSourceTV | edfKeywords | edfGameID)
+	if n.kind == Flood64K {
+		in.EDF |= edfKeywords
+	}
+	if in.EDF&edfGamePort != 0 {
+		in.Has |= wire.HasGamePort
+		in.GamePort = uint16(n.addr) - uint16(r.below(2))
+	}
+	if in.EDF&edfSteamID != 0 {
+		in.Has |= wire.HasSteamID
+		in.SteamID = 0x0140000000000000 | r.next()>>8 // beyond what a float64 can say
+	}
+	if in.EDF&edfSourceTV != 0 {
+		in.Has |= wire.HasSourceTV
+		in.SourceTV = wire.SourceTV{Port: uint16(r.between(27020, 27039)), Name: c.copyOf(n, r, "SourceTV")}
+	}
+	if in.EDF&edfKeywords != 0 {
+		in.Has |= wire.HasKeywords
+		in.Keywords = c.copyOf(n, r, n.game.tags)
+		if n.kind == Flood64K {
+			in.Keywords = c.long(floodInfo)
+		}
+	}
+	if in.EDF&edfGameID != 0 {
+		in.Has |= wire.HasGameID
+		in.GameID = uint64(n.game.app)
+		if n.quirks&quirkModGame != 0 {
+			in.GameID |= r.next() << 24
+		}
+	}
+}
+
+// goldFrom makes an 'm' of the fields that both formats have.
+func (c *content) goldFrom(n *nature, r *rng, in *wire.Info) {
+	*in = wire.Info{
+		Has: commonFields | wire.HasAddress, Format: wire.FormatGoldSource,
+		Notes: in.Notes & wire.NoteInfoOddBoolean, Protocol: n.game.protocol,
+		Name: in.Name, Map: in.Map, Folder: in.Folder, Game: in.Game,
+		Players: in.Players, MaxPlayers: in.MaxPlayers, Bots: in.Bots,
+		ServerType: in.ServerType, Environment: in.Environment,
+		Password: in.Password, VAC: in.VAC,
+	}
+	if r.oneIn(2) { // as the tables of document 000 have them, not its examples (EC-69)
+		in.ServerType &^= 'a' - 'A'
+		in.Environment = pick(r, []byte("LW"))
+	}
+	in.Address = c.grow(unpack(n.addr).AppendTo)
+	switch {
+	case n.kind != GoldSourceMod:
+	case n.quirks&quirkNoModBlock != 0:
+		in.Notes |= wire.NoteInfoNoModBlock
+	default:
+		in.Has |= wire.HasMod
+		in.Mod = wire.Mod{
+			URL:         c.copyOf(n, r, pick(r, []string{"www.counter-strike.net", "http://example.org/mod", ""})),
+			DownloadURL: c.copyOf(n, r, pick(r, []string{"", "http://example.org/get"})),
+			Version:     uint32(r.below(9)), Size: uint32(r.below(1 << 30)),
+			Type: uint8(r.below(2)), DLL: uint8(r.below(2)),
+		}
+	}
+}
+
+// countsFrom1 reports whether the server's players are counted from 1, as
+// GoldSource does (EC-78); on the Steam SDK each is 0 (EC-77).
+func (n *nature) countsFrom1() bool {
+	switch n.kind {
+	case GoldSource, GoldSourceOld, GoldSourceMod, Both, SplitGoldSource:
+		return true
+	}
+	return false
+}
+
+func (c *content) fillPlayers(n *nature) {
+	r := rng(hash(n.hash, streamPlayers))
+	c.players = c.players[:0]
+	for i := range n.players {
+		c.players = append(c.players, c.player(n, &r, i))
+	}
+	c.playersAnnounced = n.players
+	if n.kind == Ghosts {
+		c.playersAnnounced = 255
+	}
+	if n.quirks&quirkPlayersCount != 0 {
+		c.playersAnnounced += r.between(1, 20)
+	}
+}
+
+func (c *content) player(n *nature, r *rng, i int) wire.Player {
+	p := wire.Player{Score: int32(r.below(60)), Duration: float32(r.below(1<<20)) / 64}
+	switch {
+	case n.countsFrom1():
+		p.Index = uint8(i + 1)
+	case n.kind == Ship:
+		p.Index = uint8(i)
+	}
+	switch at := r.below(100); {
+	case at < 4:
+		p.Score = -p.Score * 25 // teamkillers (EC-87)
+	case at < 6:
+		p.Duration = -1 // a bot (EC-76)
+	case at < 7:
+		p.Duration = 2150878.25 // a ghost (EC-88)
+	case at < 8:
+		p.Score = int32(r.next())
+	}
+	p.Name = c.grow(func(dst []byte) []byte {
+		switch {
+		case n.kind == Escapes:
+			return hostileText(dst, r, "player")
+		case n.quirks&quirkNameless != 0:
+			return dst
+		case n.kind == Flood64K:
+			return appendLong(dst, floodName)
+		}
+		return appendPlayerName(dst, r)
+	})
+	if n.kind == Ship {
+		p.Ship, p.Deaths, p.Money = true, int32(r.below(9)), int32(r.between(-500, 25000))
+	}
+	return p
+}
+
+// packedSets is how many different lists of rules the servers that compress
+// them have: compressing takes a thousand times longer than answering, so the
+// compressed lists are kept.
+const packedSets = 48
+
+// rulesSeed returns the number from which the rules are made, and how many.
+func (n *nature) rulesSeed() (seed uint64, count int) {
+	if !packs(n.kind) {
+		return hash(n.hash, streamRules), n.rules
+	}
+	set := packedSet(n)
+	r := rng(hash(streamPacked, uint64(set)))
+	if set%8 == 0 {
+		return r.next(), r.between(250, 400) // several fragments even when compressed
+	}
+	return r.next(), r.between(8, 140)
+}
+
+// packs reports whether servers of the kind send their rules in bzip2.
+func packs(k Kind) bool {
+	switch k {
+	case Packed, DeclaresTwoGiB, WrongChecksum:
+		return true
+	}
+	return false
+}
+
+// packedSet returns which of the lists of rules the server has.
+func packedSet(n *nature) int { return int(n.hash>>40) % packedSets }
+
+func (c *content) fillRules(n *nature) {
+	seed, count := n.rulesSeed()
+	r := rng(seed)
+	c.rules, c.cut, c.rulesNotes = c.rules[:0], nil, 0
+	if n.quirks&quirkPages != 0 {
+		c.addPages(&r)
+	}
+	for first := r.below(len(cvars)); len(c.rules) < count; {
+		c.rules = append(c.rules, c.rule(n, &r, first, len(c.rules)))
+	}
+	if count > 1 {
+		c.spoilNames(n, &r)
+	}
+	c.rulesAnnounced = count
+	if n.quirks&quirkRulesCount != 0 {
+		c.rulesAnnounced = max(0, count+r.between(-count, 30))
+		if c.rulesAnnounced != count {
+			c.rulesNotes |= wire.NoteRulesCount
+		}
+	}
+	switch n.kind {
+	case TruncatedRules:
+		c.cutRules(&r)
+	case EndlessRules:
+		c.rulesAnnounced, c.cut = 1000, c.long(endlessRules)
+	}
+}
+
+func (c *content) rule(n *nature, r *rng, first, i int) wire.Rule {
+	name := c.grow(func(dst []byte) []byte {
+		if n.kind == Escapes {
+			dst = strconv.AppendInt(dst, int64(i), 10) // keeps the names apart
+			return hostileText(dst, r, "rule")
+		}
+		return appendRuleName(dst, first, i)
+	})
+	if n.kind == Flood64K {
+		return wire.Rule{Name: name, Value: c.long(floodValue)}
+	}
+	return wire.Rule{Name: name, Value: c.copyOf(n, r, pick(r, cvarValues))}
+}
+
+// The sizes that make the three answers of a Flood64K about 64 KiB long, and
+// of EndlessRules a list of 60 KiB without an end.
+const (
+	floodInfo    = 64_000 // keywords
+	floodPlayers = 255
+	floodName    = 230 // of a player
+	floodRules   = 240
+	floodValue   = 230 // of a rule
+	endlessRules = 60 << 10
+)
+
+// long returns a text of n letters.
+func (c *content) long(n int) []byte {
+	return c.grow(func(dst []byte) []byte { return appendLong(dst, n) })
+}
+
+func appendLong(dst []byte, n int) []byte {
+	for range n {
+		dst = append(dst, 'A')
+	}
+	return dst
+}
+
+// addPages adds the binary pages of an Arma 3 server.
+func (c *content) addPages(r *rng) {
+	of := r.between(1, maxPages)
+	for i := range of {
+		page := c.grow(func(dst []byte) []byte { return appendPage(dst, r, i, of) })
+		c.rules = append(c.rules, wire.Rule{Name: page[:2:2], Value: page[2:]})
+	}
+}
+
+// spoilNames makes two names the same, or one empty.
+func (c *content) spoilNames(n *nature, r *rng) {
+	last := len(c.rules) - 1
+	switch {
+	case n.quirks&quirkRulesTwice != 0:
+		c.rules[last].Name = c.rules[r.below(last)].Name
+		c.rulesNotes |= wire.NoteRulesDuplicate
+	case n.quirks&quirkRulesUnnamed != 0:
+		c.rules[r.below(last)].Name = nil
+		c.rulesNotes |= wire.NoteRulesEmptyName
+	}
+}
+
+// cutRules ends the list inside a name, inside a value or between the two, at
+// least one whole pair behind the beginning (EC-92).
+func (c *content) cutRules(r *rng) {
+	keep := r.between(1, len(c.rules)-1)
+	name, value := c.rules[keep].Name, c.rules[keep].Value
+	c.rules = c.rules[:keep]
+	c.cut = c.grow(func(dst []byte) []byte {
+		where := r.below(3)
+		if where == 0 {
+			return append(dst, name[:r.between(1, len(name))]...)
+		}
+		dst = append(append(dst, name...), 0)
+		if where == 2 {
+			dst = append(dst, value[:r.below(len(value)+1)]...)
+		}
+		return dst
+	})
+}

@@ -1,0 +1,111 @@
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// freePort returns a UDP port that nobody uses on any loopback address.
+func freePort(t testing.TB) uint16 {
+	t.Helper()
+	conn, err := net.ListenUDP("udp4", &net.UDPAddr{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	return conn.LocalAddr().(*net.UDPAddr).AddrPort().Port()
+}
+
+// start serves a fleet until the test ends.
+func start(t testing.TB, c Config) *Fleet {
+	t.Helper()
+	f, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- f.Serve(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return f
+}
+
+// client is a scanner of a few lines: one socket, one question at a time.
+type client struct {
+	t    testing.TB
+	conn *net.UDPConn
+	buf  []byte
+}
+
+func newClient(t testing.TB) *client {
+	t.Helper()
+	conn, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return &client{t, conn, make([]byte, 1<<16)}
+}
+
+func (c *client) send(to netip.AddrPort, datagram []byte) {
+	c.t.Helper()
+	if _, err := c.conn.WriteToUDPAddrPort(datagram, to); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// receive returns the next datagram, and none after the wait.
+func (c *client) receive(wait time.Duration) (datagram []byte, from netip.AddrPort) {
+	c.t.Helper()
+	c.conn.SetReadDeadline(time.Now().Add(wait))
+	n, from, err := c.conn.ReadFromUDPAddrPort(c.buf)
+	if err != nil {
+		return nil, netip.AddrPort{}
+	}
+	return bytes.Clone(c.buf[:n]), from
+}
+
+const patience = 5 * time.Second // for a reply that must come
+
+// TestAnswersFromTheAddressAsked asks every address of a network and wants the
+// answer from that address, a challenge or what the model says.
+func TestAnswersFromTheAddressAsked(t *testing.T) {
+	cfg := Config{
+		Network: netip.MustParsePrefix("127.9.0.0/25"), Ports: []uint16{freePort(t)},
+		Kinds: []Kind{Source, SourceLists, SourceOpen},
+	}
+	start(t, cfg)
+	c := newClient(t)
+	for addr := range cfg.All() {
+		c.send(addr, wire.AppendInfoRequest(nil, wire.NoChallenge))
+		got, from := c.receive(patience)
+		if from != addr {
+			t.Fatalf("asked %v, answered by %v", addr, from)
+		}
+		if ch, err := wire.DecodeChallenge(got); err == nil {
+			c.send(addr, wire.AppendInfoRequest(nil, ch))
+			got, from = c.receive(patience)
+		}
+		var info wire.Info
+		if err := info.Decode(got); err != nil || from != addr {
+			t.Fatalf("%v: %v from %v", addr, err, from)
+		}
+		if want := cfg.Truth(addr, 1).Info; !bytes.Equal(info.Name, want.Name) {
+			t.Errorf("%v: name %q, want %q", addr, info.Name, want.Name)
+		}
+	}
+}

@@ -1,0 +1,27 @@
+//go:build !linux
+
+package fleet
+
+import (
+	"context"
+	"errors"
+	"runtime"
+)
+
+// Fleet is a simulated fleet. There is none on this system.
+type Fleet struct{}
+
+var errSystem = errors.New("fleet: needs Linux (an address of arrival for each datagram, " +
+	"sockets bound to a device); this is " + runtime.GOOS)
+
+// New returns an error: a fleet needs Linux.
+func New(Config) (*Fleet, error) { return nil, errSystem }
+
+// Serve returns the error that New returned.
+func (*Fleet) Serve(context.Context) error { return errSystem }
+
+// Close does nothing.
+func (*Fleet) Close() error { return nil }
+
+// Stats returns zeros.
+func (*Fleet) Stats() Stats { return Stats{} }

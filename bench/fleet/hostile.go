@@ -1,0 +1,187 @@
+package fleet
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+	"sync"
+
+	"github.com/dsnet/compress/bzip2"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// The sizes of what hostile servers send.
+const (
+	maxDatagram   = 65507 // the largest UDP payload
+	stormReplies  = 2000  // to one question
+	floodReplies  = 64    // fragments to one question
+	floodPayload  = 200   // bytes of each
+	declaredHuge  = 1 << 31
+	declaredSmall = 400 << 10 // what Bomb says it holds
+	bombSize      = 16 << 20  // what it holds
+	noiseSize     = 600
+)
+
+// misbehave answers q as a hostile server does. It reports false where the
+// malice of the kind is in the content, or in another answer than that to q.
+func (p *responder) misbehave(n *nature, q wire.Question) bool {
+	switch n.kind {
+	case Tiny:
+		p.sendTiny(n)
+	case OtherPort, OtherAddress:
+		first := len(p.out.list)
+		p.reply(n, q)
+		p.m.disguise(n, p.out.list[first:])
+	case Huge, Unterminated, ReplyStorm:
+		return q == wire.QuestionInfo && p.hostileInfo(n)
+	default:
+		return q == wire.QuestionRules && p.hostileRules(n)
+	}
+	return true
+}
+
+// hostileInfo is misbehave for INFO.
+func (p *responder) hostileInfo(n *nature) bool {
+	switch n.kind {
+	case Huge:
+		p.msg = appendEndless(p.msg[:0], unendingProtocol, maxDatagram)
+		p.send(n, p.msg)
+	case Unterminated:
+		p.msg = appendEndless(p.msg[:0], unendingProtocol, p.junk.between(40, 1200))
+		p.send(n, p.msg)
+	case ReplyStorm:
+		p.reply(n, wire.QuestionInfo)
+		p.out.again(stormReplies - 1)
+	}
+	return true
+}
+
+// unendingProtocol is the one field of an INFO without an end.
+const unendingProtocol = 'A'
+
+// appendEndless appends an INFO of n bytes that ends inside the name.
+func appendEndless(dst []byte, protocol byte, n int) []byte {
+	dst = append(dst, 0xFF, 0xFF, 0xFF, 0xFF, byte(wire.KindInfo), protocol)
+	return appendLong(dst, n-6)
+}
+
+// hostileRules is misbehave for RULES.
+func (p *responder) hostileRules(n *nature) bool {
+	switch n.kind {
+	case FragmentsOfNone, FragmentsBeyond, FragmentsDisagree:
+		p.c.fill(n, scanner.AskRules)
+		p.msg = p.c.appendMessage(p.msg[:0], wire.QuestionRules)
+		p.sendSplitWrongly(n, p.msg)
+	case DeclaresTwoGiB:
+		z := packedRules(packedSet(n))
+		z.size = declaredHuge
+		p.sendPacked(n, z)
+	case WrongChecksum:
+		z := packedRules(packedSet(n))
+		z.crc ^= 1
+		p.sendPacked(n, z)
+	case Bomb:
+		p.sendPacked(n, bomb())
+	case Noise:
+		p.sendPacked(n, packed{p.noise(noiseSize), declaredSmall, uint32(p.junk.next())})
+	case FragmentFlood:
+		p.floodFragments(n)
+	default:
+		return false
+	}
+	return true
+}
+
+// sendTiny sends 1 to 8 bytes: as much of a challenge as that is.
+func (p *responder) sendTiny(n *nature) {
+	p.msg = wire.AppendChallenge(p.msg[:0], wire.Challenge(p.junk.next()))
+	p.send(n, p.msg[:p.junk.between(1, 8)])
+}
+
+// sendSplitWrongly sends msg in fragments whose totals or numbers can't be.
+func (p *responder) sendSplitWrongly(n *nature, msg []byte) {
+	f := wire.Fragment{Layout: n.layout, ID: p.nextID(n), Size: uint16(n.fragment)}
+	total := uint8((len(msg) + n.fragment - 1) / n.fragment)
+	for i := range total {
+		switch n.kind {
+		case FragmentsOfNone:
+			f.Number, f.Total = i, 0
+		case FragmentsBeyond:
+			f.Number, f.Total = total+i, total
+		case FragmentsDisagree:
+			f.Number, f.Total = i, total+i
+		}
+		at := int(i) * n.fragment
+		f.Payload = msg[at:min(at+n.fragment, len(msg))]
+		p.sendFragment(n, &f)
+	}
+}
+
+// floodFragments sends fragments of as many replies, none of which has a first
+// one.
+func (p *responder) floodFragments(n *nature) {
+	p.msg = append(p.msg[:0], p.noise(floodPayload)...)
+	for range floodReplies {
+		p.sendFragment(n, &wire.Fragment{
+			Layout: wire.LayoutSource, ID: uint32(p.junk.next()) &^ wire.CompressedID,
+			Total: 4, Number: uint8(p.junk.between(1, 3)), Size: 1248, Payload: p.msg,
+		})
+	}
+}
+
+// noise returns n random bytes behind the magic of bzip2.
+func (p *responder) noise(n int) []byte {
+	b := append(make([]byte, 0, n+8), "BZh91AY&SY"...)
+	for len(b) < n {
+		b = binary.LittleEndian.AppendUint64(b, p.junk.next())
+	}
+	return b[:n]
+}
+
+// bomb returns a reply of zeros that decompresses to bombSize and says that it
+// is less.
+var bomb = sync.OnceValue(func() packed {
+	var b bytes.Buffer
+	w, err := bzip2.NewWriter(&b, &bzip2.WriterConfig{Level: 9})
+	if err == nil {
+		_, err = io.CopyN(w, zeros{}, bombSize)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		panic("fleet: bzip2 into memory: " + err.Error()) // it can't fail
+	}
+	return packed{data: b.Bytes(), size: declaredSmall}
+})
+
+// zeros reads as zero bytes without an end.
+type zeros struct{}
+
+func (zeros) Read(b []byte) (int, error) {
+	clear(b)
+	return len(b), nil
+}
+
+// disguise makes datagrams come from where nobody asked: from another port, or
+// from another network inside the wall.
+func (m *model) disguise(n *nature, ds []outgoing) {
+	for i := range ds {
+		if n.kind == OtherAddress {
+			ds[i].from = m.elsewhere(n.addr)
+		}
+		ds[i].stray = n.kind == OtherPort || ds[i].from == n.addr
+	}
+}
+
+// elsewhere returns an address of the network beside the fleet's, which is
+// inside the wall too. Where the fleet has all that is inside, it is the same
+// address; then only another port makes a difference.
+func (m *model) elsewhere(addr uint64) uint64 {
+	if m.addrs == 1<<24 {
+		return addr
+	}
+	return addr ^ m.addrs<<16
+}

@@ -1,0 +1,134 @@
+package fleet
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Kind says what a server is: which engine it resembles, or which malice.
+type Kind uint8
+
+// The honest kinds. They answer what a real server might, however oddly.
+const (
+	Source          Kind = iota // modern Source; a challenge on all three questions (EC-1)
+	SourceLists                 // a challenge on players and rules only
+	SourceOpen                  // no challenge at all (EC-4)
+	Rechallenge                 // as Source, but the first challenge is void after its first use (EC-2, EC-13)
+	GoldSource                  // GoldSource as it is today: an 'I' and players counted from 1 (EC-78)
+	GoldSourceOld               // an 'm' and no mod (EC-66)
+	GoldSourceMod               // an 'm' with a mod block
+	Both                        // an 'm' and an 'I' to every INFO (EC-63)
+	Ship                        // The Ship: three more bytes in INFO, deaths and money after the players
+	Split                       // Source fragments with a size field
+	SplitNoSize                 // Source fragments without one (EC-112)
+	SplitGoldSource             // GoldSource fragments (EC-118)
+	Packed                      // rules in bzip2 (EC-95, EC-108)
+	InfoOnly                    // neither players nor rules (EC-86, EC-99)
+	TruncatedRules              // rules that end inside a pair (EC-92)
+	Silent                      // somebody is there and never answers
+
+	numHonest = iota
+)
+
+// The hostile kinds. None of them may stop a scan, fill its memory or put into
+// a record what was never said.
+const (
+	EndlessChallenges Kind = numHonest + iota // an ever new challenge to everything
+	FragmentsOfNone                           // fragments of a reply of 0 fragments (EC-120)
+	FragmentsBeyond                           // fragment numbers at and above the total (EC-120)
+	FragmentsDisagree                         // fragments of one reply with different totals
+	OneSplitID                                // one split ID for two different replies
+	DeclaresTwoGiB                            // bzip2 that declares 2 GiB (EC-121)
+	WrongChecksum                             // bzip2 with a CRC-32 that is not its own
+	Bomb                                      // bzip2 that grows ten thousand times
+	Noise                                     // random bytes that call themselves bzip2
+	Tiny                                      // datagrams of 1 to 8 bytes (EC-8, EC-56)
+	Huge                                      // INFO of 65,507 bytes without an end
+	Flood64K                                  // about 64 KiB of honest answer to everything (EC-53)
+	FragmentFlood                             // fragments with random IDs, and never a whole reply
+	OtherPort                                 // replies from a port that was not asked
+	OtherAddress                              // replies from an address that was not asked (EC-127)
+	Unterminated                              // INFO without a NUL
+	Ghosts                                    // 255 players announced, none there
+	EndlessRules                              // 60 KiB of rules without a NUL
+	ReplyStorm                                // thousands of replies to one INFO
+	Escapes                                   // escape sequences in every name
+
+	numKinds = numHonest + iota
+)
+
+var kindWords = [numKinds]string{
+	"source", "source-lists", "source-open", "rechallenge",
+	"goldsource", "goldsource-old", "goldsource-mod", "both", "ship",
+	"split", "split-nosize", "split-goldsource", "bzip2",
+	"info-only", "truncated-rules", "silent",
+
+	"endless-challenges", "fragments-of-none", "fragments-beyond",
+	"fragments-disagree", "one-split-id", "declares-2gib", "wrong-checksum",
+	"bomb", "noise", "tiny", "huge", "flood64k", "fragment-flood",
+	"other-port", "other-address", "unterminated", "ghosts",
+	"endless-rules", "reply-storm", "escapes",
+}
+
+// String returns the word with which a flag names k.
+func (k Kind) String() string {
+	if k < numKinds {
+		return kindWords[k]
+	}
+	return "unknown"
+}
+
+// Hostile reports whether k is one of the hostile kinds.
+func (k Kind) Hostile() bool { return k >= numHonest }
+
+// HonestKinds returns all honest kinds.
+func HonestKinds() []Kind { return kindRange(0, numHonest) }
+
+// HostileKinds returns all hostile kinds.
+func HostileKinds() []Kind { return kindRange(numHonest, numKinds) }
+
+func kindRange(from, to Kind) []Kind {
+	var ks []Kind
+	for k := from; k < to; k++ {
+		ks = append(ks, k)
+	}
+	return ks
+}
+
+// ParseKinds reads a list of kinds separated by commas, such as
+// "source,bzip2". An empty list is nil, which a Config takes for all of them.
+func ParseKinds(list string) ([]Kind, error) {
+	var ks []Kind
+	for word := range strings.SplitSeq(list, ",") {
+		word = strings.TrimSpace(word)
+		if word == "" {
+			continue
+		}
+		k, ok := parseKind(word)
+		if !ok {
+			return nil, fmt.Errorf("kind %q: no such kind of server; there are %s",
+				word, strings.Join(kindWords[:], ", "))
+		}
+		ks = append(ks, k)
+	}
+	return ks, nil
+}
+
+func parseKind(word string) (Kind, bool) {
+	for k, w := range kindWords {
+		if w == word {
+			return Kind(k), true
+		}
+	}
+	return 0, false
+}
+
+// honestWeights are the shares of the honest kinds in a fleet, in thousandths:
+// about what a census of the real world finds, with the rare ones made less
+// rare so that a small fleet has them all.
+var honestWeights = [numHonest]uint32{
+	Source: 380, SourceLists: 150, SourceOpen: 60, Rechallenge: 30,
+	GoldSource: 80, GoldSourceOld: 25, GoldSourceMod: 25, Both: 20, Ship: 15,
+	Split: 60, SplitNoSize: 25, SplitGoldSource: 30, Packed: 25,
+	InfoOnly: 45, TruncatedRules: 15, Silent: 15,
+}

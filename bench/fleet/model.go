@@ -1,0 +1,308 @@
+package fleet
+
+import (
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// model is a Config made ready for being asked: what is at an address?
+type model struct {
+	Config
+	base   uint64   // the network's first address, as a number
+	addrs  uint64   // how many addresses it has
+	ports  []uint16 // sorted
+	honest []Kind
+	weight uint32 // sum of the weights of honest
+	bad    []Kind
+}
+
+func newModel(c Config) (*model, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	m := &model{Config: c, honest: c.Kinds, bad: c.HostileKinds}
+	m.base = pack(netip.AddrPortFrom(c.Network.Masked().Addr(), 0)) >> 16
+	m.addrs = 1 << (32 - c.Network.Bits())
+	m.ports = slices.Sorted(slices.Values(c.Ports))
+	if len(m.honest) == 0 {
+		m.honest = HonestKinds()
+	}
+	if len(m.bad) == 0 {
+		m.bad = HostileKinds()
+	}
+	for _, k := range m.honest {
+		m.weight += honestWeights[k]
+	}
+	return m, nil
+}
+
+// places is the number of places: addresses times ports.
+func (m *model) places() uint64 { return m.addrs * uint64(len(m.ports)) }
+
+// place returns the packed address of place i, in address order.
+func (m *model) place(i uint64) uint64 {
+	n := uint64(len(m.ports))
+	return (m.base+i/n)<<16 | uint64(m.ports[i%n])
+}
+
+// index is the inverse of place; it reports false outside the fleet.
+func (m *model) index(addr uint64) (uint64, bool) {
+	offset := addr>>16 - m.base
+	if offset >= m.addrs {
+		return 0, false
+	}
+	p, ok := slices.BinarySearch(m.ports, uint16(addr))
+	return offset*uint64(len(m.ports)) + uint64(p), ok
+}
+
+// broadcast is the one address of 127.0.0.0/8 to which nothing can be sent.
+const broadcast = 0x7FFFFFFF
+
+// Nature is what is at one place of a fleet. It is a function of the fleet's
+// seed and of the address, and of nothing else.
+type Nature struct {
+	Addr       netip.AddrPort
+	Kind       Kind
+	Challenged scanner.Questions // the questions that want a challenge
+	Delay      time.Duration     // how long this server takes for an answer
+	Players    int               // on its list of players
+	Rules      int               // on its list of rules
+}
+
+// Nature returns what is at addr. It reports false where there is no server,
+// outside the fleet, and where the Config makes no sense.
+func (c Config) Nature(addr netip.AddrPort) (Nature, bool) {
+	m, err := newModel(c)
+	if err != nil {
+		return Nature{}, false
+	}
+	n, ok := m.nature(pack(addr))
+	if !ok {
+		return Nature{}, false
+	}
+	return Nature{addr, n.kind, n.challenged, n.delay, n.players, n.rules}, true
+}
+
+// quirk is a set of oddities of servers that are honest all the same.
+type quirk uint32
+
+const (
+	quirkTrailing     quirk = 1 << iota // bytes after the last field of INFO (EC-30)
+	quirkOddBoolean                     // password and VAC neither 0 nor 1 (EC-35)
+	quirkOddType                        // server type and environment 0 (EC-32)
+	quirkNoEDF                          // INFO ends after the version (EC-27)
+	quirkModGame                        // the upper 40 bits of the game ID are set (EC-26)
+	quirkMiscounted                     // INFO counts other players than PLAYER lists (EC-61, EC-83)
+	quirkNameless                       // all players without a name (EC-79)
+	quirkPlayersCount                   // PLAYER announces more than it lists (EC-84)
+	quirkRulesCount                     // RULES announces another number than it lists (EC-94)
+	quirkRulesTwice                     // a rule's name twice (EC-97)
+	quirkRulesUnnamed                   // a rule without a name (EC-96)
+	quirkPages                          // the first rules are binary pages (EC-101)
+	quirkZero                           // the challenge is 0 (EC-10)
+	quirkHeaderless                     // split replies without FF FF FF FF (EC-113)
+	quirkHeaderTwice                    // split replies with it twice (EC-114)
+	quirkSplitInfo                      // INFO in fragments too (EC-51)
+	quirkHighBit                        // bit 31 of a split ID set for no reason (EC-122)
+	quirkNoModBlock                     // an 'm' that says mod and has no mod block (EC-67)
+
+	numQuirks = iota
+)
+
+// What quirks fit which servers.
+const (
+	sourceQuirks = quirkTrailing | quirkOddBoolean | quirkOddType | quirkNoEDF |
+		quirkModGame | quirkMiscounted | quirkNameless
+	listQuirks = quirkMiscounted | quirkPlayersCount | quirkRulesCount |
+		quirkRulesTwice | quirkRulesUnnamed
+)
+
+var quirksOf = [numKinds]quirk{
+	Source:          sourceQuirks | listQuirks | quirkPages | quirkZero,
+	SourceLists:     sourceQuirks | listQuirks | quirkPages | quirkZero,
+	SourceOpen:      sourceQuirks | listQuirks | quirkPages,
+	Rechallenge:     sourceQuirks | listQuirks,
+	GoldSource:      listQuirks | quirkOddBoolean | quirkNoEDF,
+	GoldSourceOld:   listQuirks | quirkOddBoolean,
+	GoldSourceMod:   listQuirks | quirkOddBoolean | quirkNoModBlock,
+	Both:            listQuirks,
+	Ship:            quirkZero | quirkRulesTwice,
+	Split:           sourceQuirks | listQuirks | quirkHeaderless | quirkHeaderTwice | quirkSplitInfo,
+	SplitNoSize:     quirkMiscounted | listQuirks,
+	SplitGoldSource: listQuirks | quirkHighBit,
+	Packed:          sourceQuirks | quirkPlayersCount,
+	InfoOnly:        sourceQuirks | quirkZero,
+	TruncatedRules:  sourceQuirks | quirkPlayersCount,
+}
+
+// oneInQuirk is how rare each quirk is among the servers that may have it.
+const oneInQuirk = 24
+
+// nature is a Nature with what is needed to answer.
+type nature struct {
+	addr       uint64
+	hash       uint64 // the seed of all that is random about this server
+	kind       Kind
+	challenged scanner.Questions
+	quirks     quirk
+	game       *game
+	delay      time.Duration
+	players    int
+	rules      int
+	layout     wire.Layout
+	fragment   int // payload bytes of a fragment
+}
+
+// nature returns what is at the packed address, and false where nothing is.
+func (m *model) nature(addr uint64) (nature, bool) {
+	if _, ok := m.index(addr); !ok || addr>>16 == broadcast || m.Alive == None {
+		return nature{}, false
+	}
+	n := nature{addr: addr, hash: hash(m.Seed, addr)}
+	r := rng(n.hash)
+	dead := m.Alive > 0 && !r.chance(m.Alive)
+	if dead {
+		return nature{}, false
+	}
+	if r.chance(m.Hostile) {
+		n.kind = pick(&r, m.bad)
+	} else {
+		n.kind = m.pickHonest(&r)
+	}
+	if m.DelayMax > 0 {
+		n.delay = m.DelayMin + time.Duration(r.below(int(m.DelayMax-m.DelayMin)+1))
+	}
+	n.shape(&r)
+	return n, true
+}
+
+func (m *model) pickHonest(r *rng) Kind {
+	at := uint32(r.below(int(m.weight)))
+	for _, k := range m.honest {
+		if at < honestWeights[k] {
+			return k
+		}
+		at -= honestWeights[k]
+	}
+	return m.honest[0]
+}
+
+// shape draws everything about the server but its texts.
+func (n *nature) shape(r *rng) {
+	n.challenged = challengedBy(n.kind, r)
+	n.game = pick(r, gamesOf(n.kind))
+	n.players = drawPlayers(r)
+	n.rules = drawRules(r)
+	for i := range numQuirks {
+		if q := quirk(1 << i); quirksOf[n.kind]&q != 0 && r.oneIn(oneInQuirk) {
+			n.quirks |= q
+		}
+	}
+	n.layout, n.fragment = drawLayout(n.kind, r)
+	n.fit(r)
+}
+
+// challengedBy returns the questions that want a challenge: what the kind
+// prescribes, else what is usual for its engine.
+func challengedBy(k Kind, r *rng) scanner.Questions {
+	const lists = scanner.AskPlayers | scanner.AskRules
+	at := r.below(10)
+	switch k {
+	case Source, Rechallenge, EndlessChallenges:
+		return scanner.AskAll
+	case SourceLists:
+		return lists
+	case SourceOpen, Tiny, Flood64K, OtherPort, OtherAddress:
+		return 0
+	}
+	old := k == GoldSource || k == GoldSourceOld || k == GoldSourceMod || k == Both
+	switch {
+	case at == 0:
+		return 0
+	case old || at < 5:
+		return lists
+	}
+	return scanner.AskAll
+}
+
+// drawPlayers draws a number of players: mostly around a dozen, some empty,
+// few with up to 200.
+func drawPlayers(r *rng) int {
+	switch at := r.below(100); {
+	case at < 15:
+		return 0
+	case at < 80:
+		return r.between(1, 20)
+	case at < 97:
+		return r.between(16, 64)
+	}
+	return r.between(64, 200)
+}
+
+// drawRules draws a number of rules: mostly two dozen, few up to 400.
+func drawRules(r *rng) int {
+	switch at := r.below(100); {
+	case at < 3:
+		return 0
+	case at < 85:
+		return r.between(12, 36)
+	case at < 97:
+		return r.between(36, 140)
+	}
+	return r.between(140, 400)
+}
+
+// drawLayout draws how large replies are split, where the kind splits them.
+func drawLayout(k Kind, r *rng) (wire.Layout, int) {
+	switch k {
+	case Split, OneSplitID, FragmentsOfNone, FragmentsBeyond, FragmentsDisagree, FragmentFlood:
+		// 1248 is the engine's, 1188 seen (EC-110), less set by hand (EC-123).
+		return wire.LayoutSource, pick(r, []int{1248, 1248, 1248, 1188, 1024, 640})
+	case Packed, DeclaresTwoGiB, WrongChecksum, Bomb, Noise:
+		if r.oneIn(2) {
+			return wire.LayoutSource, 1248
+		}
+		return wire.LayoutSourceNoSize, 1248
+	case SplitNoSize:
+		return wire.LayoutSourceNoSize, 1248
+	case SplitGoldSource:
+		return wire.LayoutGoldSource, 1391 // 1400 with the header
+	}
+	return wire.LayoutUnknown, 0
+}
+
+// fit corrects what was drawn to what the kind needs to be itself.
+func (n *nature) fit(r *rng) {
+	switch n.kind {
+	case Split, SplitNoSize, SplitGoldSource:
+		n.rules = r.between(90, 90+r.between(0, 310))
+	case Packed:
+		n.players = min(n.players, 64)
+	case OneSplitID:
+		n.players, n.rules = r.between(120, 140), r.between(200, 240)
+	case FragmentsOfNone, FragmentsBeyond, FragmentsDisagree, FragmentFlood:
+		n.rules = r.between(90, 140)
+	case TruncatedRules:
+		n.rules = max(n.rules, 4)
+	case InfoOnly:
+		n.quirks |= quirkMiscounted
+	case Ghosts:
+		n.quirks |= quirkMiscounted
+		n.players = 0
+	case EndlessRules:
+		n.rules = 0
+	case Flood64K:
+		n.players, n.rules = floodPlayers, floodRules
+	}
+	if n.quirks&quirkPages != 0 {
+		n.game, n.rules = arma, max(n.rules, maxPages)
+	}
+	if n.quirks&quirkHeaderless != 0 {
+		n.quirks &^= quirkHeaderTwice
+		n.fragment = 1248 // with many small ones nothing would show the layout
+	}
+}

@@ -1,0 +1,204 @@
+package fleet
+
+import (
+	"time"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// responder answers the queries of one port: a query in, datagrams out. It has
+// no socket and no clock. One goroutine at a time may use it.
+type responder struct {
+	m       *model
+	out     outbox  // answers not yet sent
+	c       content // of the server asked last
+	msg     []byte
+	splitID uint32
+	junk    rng // for what is random in an answer, and no part of a server's nature
+	used    usedTable
+	limits  limitTable
+	stats   Stats
+}
+
+func newResponder(m *model, port uint16) *responder {
+	return &responder{
+		m:      m,
+		junk:   rng(hash(m.Seed, streamJunk, uint64(port))),
+		used:   newUsedTable(),
+		limits: newLimitTable(m.QueryLimit),
+	}
+}
+
+// query is a request as it came in.
+type query struct {
+	now      time.Duration
+	client   uint64 // packed address that asks
+	question wire.Question
+	request  wire.Request
+}
+
+// respond adds to the outbox what the server at the packed address server
+// answers, which may be nothing.
+func (p *responder) respond(now time.Duration, client, server uint64, datagram []byte) {
+	p.stats.Queries++
+	q := query{now: now, client: client}
+	var err error
+	if q.request, err = wire.DecodeRequest(datagram); err != nil || !q.setQuestion() {
+		p.stats.Malformed++
+		return
+	}
+	n, ok := p.m.nature(server)
+	switch {
+	case !ok || n.kind == Silent:
+		p.stats.Nobody++
+	case !p.limits.allow(now, server):
+		p.stats.Limited++
+	default:
+		first := len(p.out.list)
+		p.answer(&n, &q)
+		address(p.out.list[first:], client, n.delay)
+	}
+}
+
+// address makes datagrams go to a client, after the delay of their server.
+func address(ds []outgoing, client uint64, delay time.Duration) {
+	for i := range ds {
+		ds[i].to, ds[i].delay = client, delay
+	}
+}
+
+// setQuestion reports false for a ping and for A2S_SERVERQUERY_GETCHALLENGE,
+// which servers of today leave unanswered (EC-18).
+func (q *query) setQuestion() bool {
+	switch q.request.Kind {
+	case wire.KindInfoRequest:
+		q.question = wire.QuestionInfo
+	case wire.KindPlayersRequest:
+		q.question = wire.QuestionPlayers
+	case wire.KindRulesRequest:
+		q.question = wire.QuestionRules
+	default:
+		return false
+	}
+	return true
+}
+
+// answer answers with a challenge where one is due, else with what was asked.
+func (p *responder) answer(n *nature, q *query) {
+	if n.challenged.Has(q.question) {
+		c, ok := p.challenge(n, q)
+		if !ok {
+			at := len(p.out.data)
+			p.out.data = wire.AppendChallenge(p.out.data, c)
+			p.out.add(n.addr, at)
+			return
+		}
+	}
+	if n.kind == InfoOnly && q.question != wire.QuestionInfo {
+		return
+	}
+	if n.kind.Hostile() && p.misbehave(n, q.question) {
+		return
+	}
+	p.reply(n, q.question)
+}
+
+// reply answers a question honestly.
+func (p *responder) reply(n *nature, q wire.Question) {
+	p.c.fill(n, 1<<q)
+	if n.kind == Both && q == wire.QuestionInfo {
+		p.msg = wire.AppendInfo(p.msg[:0], &p.c.gold)
+		p.send(n, p.msg)
+	}
+	if n.kind == Packed && q == wire.QuestionRules {
+		p.sendPacked(n, packedRules(packedSet(n)))
+		return
+	}
+	p.msg = append(p.msg[:0], 0xFF, 0xFF, 0xFF, 0xFF) // for those that send it twice
+	p.msg = p.c.appendMessage(p.msg, q)
+	whole := p.msg[4:]
+	if size := n.splitAt(q, len(whole)); size > 0 {
+		p.sendSplit(n, n.withHeaders(p.msg), size)
+		return
+	}
+	p.send(n, whole)
+}
+
+// appendMessage appends the whole reply to q.
+func (c *content) appendMessage(dst []byte, q wire.Question) []byte {
+	switch q {
+	case wire.QuestionInfo:
+		return append(wire.AppendInfo(dst, &c.info), c.trailing...)
+	case wire.QuestionPlayers:
+		return wire.AppendPlayers(dst, c.playersAnnounced, c.players)
+	}
+	return append(wire.AppendRules(dst, c.rulesAnnounced, c.rules), c.cut...)
+}
+
+// send sends msg in one datagram.
+func (p *responder) send(n *nature, msg []byte) {
+	at := len(p.out.data)
+	p.out.data = append(p.out.data, msg...)
+	p.out.add(n.addr, at)
+}
+
+// splitAt returns into how many bytes of payload a fragment the server splits
+// a reply of length bytes, 0 if it does not.
+func (n *nature) splitAt(q wire.Question, length int) int {
+	switch n.kind {
+	case Split, SplitNoSize, SplitGoldSource, OneSplitID:
+	default:
+		return 0
+	}
+	switch {
+	case length > n.fragment:
+		return n.fragment
+	case q == wire.QuestionInfo && n.quirks&quirkSplitInfo != 0:
+		return (length + 1) / 2
+	}
+	return 0
+}
+
+// withHeaders returns a message that begins with FF FF FF FF twice, with as
+// many of them as this server puts before what it splits.
+func (n *nature) withHeaders(msg []byte) []byte {
+	switch {
+	case n.quirks&quirkHeaderless != 0:
+		return msg[8:]
+	case n.quirks&quirkHeaderTwice != 0:
+		return msg
+	}
+	return msg[4:]
+}
+
+// sendSplit sends msg in fragments of size bytes of payload.
+func (p *responder) sendSplit(n *nature, msg []byte, size int) {
+	f := wire.Fragment{Layout: n.layout, ID: p.nextID(n), Size: uint16(n.fragment)}
+	f.Total = uint8((len(msg) + size - 1) / size)
+	for len(msg) > 0 {
+		f.Payload = msg[:min(size, len(msg))]
+		msg = msg[len(f.Payload):]
+		p.sendFragment(n, &f)
+		f.Number++
+	}
+}
+
+func (p *responder) sendFragment(n *nature, f *wire.Fragment) {
+	at := len(p.out.data)
+	p.out.data = wire.AppendFragment(p.out.data, f)
+	p.out.add(n.addr, at)
+}
+
+// nextID returns the split ID of the next reply. Those of one server follow
+// each other closely (EC-119).
+func (p *responder) nextID(n *nature) uint32 {
+	if n.kind == OneSplitID {
+		return uint32(n.hash) &^ wire.CompressedID
+	}
+	p.splitID++
+	id := (p.splitID + uint32(n.hash)) &^ wire.CompressedID
+	if n.quirks&quirkHighBit != 0 {
+		id |= wire.CompressedID
+	}
+	return id
+}

@@ -1,0 +1,281 @@
+package fleet
+
+import (
+	"io"
+	"net/netip"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// ErrorSet is a set of errors.
+type ErrorSet uint32
+
+func errorsOf(es ...wire.Error) (s ErrorSet) {
+	for _, e := range es {
+		s |= 1 << e
+	}
+	return s
+}
+
+// Has reports whether e is in the set.
+func (s ErrorSet) Has(e wire.Error) bool { return s&(1<<e) != 0 }
+
+// Expect is what may be claimed about one server.
+type Expect struct {
+	// Result is what a perfect scan over a perfect network finds; nil where
+	// no answer comes. Time, RTT, Took and the counts are zero.
+	Result *scanner.Result
+	// Allowed are the errors that a question may have instead of the one in
+	// Result, where timing decides which fault of a hostile server is seen.
+	// What was found before the error may then be less than in Result.
+	Allowed [wire.NumQuestions]ErrorSet
+	// Else is an INFO that would be true as well: what the 'm' of a Both
+	// says, if its 'I' is lost.
+	Else *wire.Info
+}
+
+// Truth returns the result of a perfect scan of addr that asks the questions
+// asked: nil where nothing answers. It is written from the model.
+func (c Config) Truth(addr netip.AddrPort, asked scanner.Questions) *scanner.Result {
+	return c.Expect(addr, asked).Result
+}
+
+// Expect returns what may be claimed about addr by a scan that asks the
+// questions asked.
+func (c Config) Expect(addr netip.AddrPort, asked scanner.Questions) Expect {
+	m, err := newModel(c)
+	if err != nil {
+		return Expect{}
+	}
+	n, ok := m.nature(pack(addr))
+	if !ok {
+		return Expect{}
+	}
+	return n.expect(new(content), asked)
+}
+
+// WriteTruth writes the records of a perfect scan in address order, as a
+// census has them: places that never answer are absent. Scan is the name of
+// the scan in each record.
+func (c Config) WriteTruth(w io.Writer, scan string, asked scanner.Questions) error {
+	m, err := newModel(c)
+	if err != nil {
+		return err
+	}
+	var (
+		said content
+		enc  sink.Encoder
+		line []byte
+	)
+	for i := range m.places() {
+		n, ok := m.nature(m.place(i))
+		if !ok {
+			continue
+		}
+		e := n.expect(&said, asked)
+		if e.Result == nil {
+			continue
+		}
+		line = enc.Append(line[:0], scan, e.Result)
+		if _, err := w.Write(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// expect makes the Expect of a server. It points into c.
+func (n *nature) expect(c *content, asked scanner.Questions) Expect {
+	switch n.kind {
+	case Silent, OtherPort, OtherAddress:
+		return Expect{}
+	}
+	c.fill(n, asked)
+	e := Expect{Allowed: n.allowed()}
+	r := &scanner.Result{
+		Addr: unpack(n.addr), Asked: asked, PlayersAnnounced: -1, RulesAnnounced: -1,
+	}
+	for q := range wire.Question(wire.NumQuestions) {
+		if asked.Has(q) {
+			n.tell(r, c, q)
+		}
+	}
+	if r.Status = n.status(r); r.Status != 0 {
+		e.Result = r
+	}
+	if n.kind == Both && asked.Has(wire.QuestionInfo) {
+		e.Else = &c.gold
+	}
+	return e
+}
+
+// tell writes the answer to q into r.
+func (n *nature) tell(r *scanner.Result, c *content, q wire.Question) {
+	if r.Err[q] = n.failure(q); r.Err[q] != 0 && !n.keeps(q) {
+		return
+	}
+	if !n.challenged.Has(q) {
+		r.Unchallenged |= 1 << q
+	}
+	switch q {
+	case wire.QuestionInfo:
+		n.tellInfo(r, c)
+	case wire.QuestionPlayers:
+		n.tellPlayers(r, c)
+	case wire.QuestionRules:
+		n.tellRules(r, c)
+	}
+	if r.Err[q] == 0 {
+		r.Notes |= n.headerNotes(c, q)
+	}
+}
+
+func (n *nature) tellInfo(r *scanner.Result, c *content) {
+	r.HasInfo = true
+	switch n.kind {
+	case Huge, Unterminated:
+		r.Info = wire.Info{Has: wire.HasProtocol, Format: wire.FormatSource, Protocol: unendingProtocol}
+		return
+	}
+	r.Info = c.info
+	r.Notes |= c.info.Notes
+	if n.kind == Both {
+		r.Info.Has |= wire.HasAddress
+		r.Info.Address = c.gold.Address
+	}
+}
+
+func (n *nature) tellPlayers(r *scanner.Result, c *content) {
+	r.HasPlayers, r.Players = true, c.players
+	if c.playersAnnounced != len(c.players) {
+		r.PlayersAnnounced = c.playersAnnounced
+		r.Notes |= wire.NotePlayersCount
+	}
+}
+
+func (n *nature) tellRules(r *scanner.Result, c *content) {
+	r.HasRules, r.Rules = true, c.rules
+	if n.kind == FragmentsDisagree {
+		r.Rules = c.rules[:c.rulesWithin(n.fragment)]
+	}
+	if c.rulesAnnounced != len(r.Rules) {
+		r.RulesAnnounced = c.rulesAnnounced
+	}
+	if r.Err[wire.QuestionRules] == 0 {
+		r.Notes |= c.rulesNotes
+	}
+}
+
+// rulesWithin returns how many rules are whole in the first size bytes of the
+// reply.
+func (c *content) rulesWithin(size int) (n int) {
+	at := 4 + 1 + 2 // header, type byte, count
+	for _, rule := range c.rules {
+		if at += len(rule.Name) + len(rule.Value) + 2; at > size {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// headerNotes are the notes on how the reply to q begins, if it is split.
+func (n *nature) headerNotes(c *content, q wire.Question) wire.Notes {
+	odd := n.quirks & (quirkHeaderless | quirkHeaderTwice)
+	if odd == 0 || n.splitAt(q, len(c.appendMessage(nil, q))) == 0 {
+		return 0
+	}
+	if odd == quirkHeaderTwice {
+		return wire.NoteHeaderTwice
+	}
+	return wire.NoteHeaderMissing
+}
+
+// failure is the error that a perfect scan has of q, 0 if the answer is whole.
+func (n *nature) failure(q wire.Question) wire.Error {
+	switch n.kind {
+	case EndlessChallenges:
+		return wire.ErrChallengeLoop
+	case Tiny:
+		return wire.ErrMalformed
+	}
+	switch q {
+	case wire.QuestionInfo:
+		if n.kind == Huge || n.kind == Unterminated {
+			return wire.ErrTruncated
+		}
+	case wire.QuestionPlayers:
+		if n.kind == InfoOnly {
+			return wire.ErrTimeout
+		}
+	case wire.QuestionRules:
+		return rulesFailure[n.kind]
+	}
+	return 0
+}
+
+var rulesFailure = [numKinds]wire.Error{
+	InfoOnly:          wire.ErrTimeout,
+	TruncatedRules:    wire.ErrTruncated,
+	FragmentsOfNone:   wire.ErrMalformed,
+	FragmentsBeyond:   wire.ErrMalformed,
+	FragmentsDisagree: wire.ErrIncomplete,
+	DeclaresTwoGiB:    wire.ErrTooLarge,
+	WrongChecksum:     wire.ErrChecksum,
+	Bomb:              wire.ErrMalformed,
+	Noise:             wire.ErrMalformed,
+	FragmentFlood:     wire.ErrIncomplete,
+	EndlessRules:      wire.ErrTruncated,
+}
+
+// keeps reports whether something of a failed answer to q is of use.
+func (n *nature) keeps(q wire.Question) bool {
+	e := n.failure(q)
+	return e == wire.ErrTruncated || e == wire.ErrIncomplete && n.kind == FragmentsDisagree
+}
+
+// allowed are the errors that timing may make of those of failure.
+func (n *nature) allowed() (set [wire.NumQuestions]ErrorSet) {
+	broken := errorsOf(wire.ErrMalformed, wire.ErrIncomplete, wire.ErrTimeout)
+	rules := &set[wire.QuestionRules]
+	switch n.kind {
+	case EndlessChallenges:
+		loop := errorsOf(wire.ErrChallengeLoop, wire.ErrTimeout)
+		return [wire.NumQuestions]ErrorSet{loop, loop, loop}
+	case Tiny:
+		return [wire.NumQuestions]ErrorSet{broken, broken, broken}
+	case OneSplitID:
+		set[wire.QuestionPlayers], *rules = broken, broken
+	case FragmentsOfNone, FragmentsBeyond, FragmentsDisagree, FragmentFlood:
+		*rules = broken
+	case DeclaresTwoGiB, Bomb, Noise:
+		*rules = broken | errorsOf(wire.ErrTooLarge, wire.ErrChecksum)
+	case WrongChecksum:
+		*rules = errorsOf(wire.ErrChecksum, wire.ErrTimeout)
+	}
+	return set
+}
+
+// status says how much of what was asked is answered, 0 if nothing comes.
+func (n *nature) status(r *scanner.Result) scanner.Status {
+	has := [wire.NumQuestions]bool{r.HasInfo, r.HasPlayers, r.HasRules}
+	whole, some, came := true, false, n.kind.Hostile()
+	for q := range wire.Question(wire.NumQuestions) {
+		if r.Asked.Has(q) {
+			whole = whole && has[q] && r.Err[q] == 0
+			some = some || has[q]
+			came = came || n.challenged.Has(q)
+		}
+	}
+	switch {
+	case some && whole:
+		return scanner.StatusOK
+	case some:
+		return scanner.StatusPartial
+	case came:
+		return scanner.StatusError
+	}
+	return 0
+}
