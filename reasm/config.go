@@ -1,14 +1,107 @@
 package reasm
 
-import "time"
+import (
+	"math/bits"
+	"time"
+)
 
-// MaxReply is the size of the largest reply that is put together or
-// unpacked, in bytes.
+// MaxReply is the size of the largest reply that is put together or unpacked:
+// 512 KiB, which is some thirty times the largest one seen (EC-106).
 const MaxReply = 512 << 10
 
-// Config bounds a Table. The zero value of a field is its default.
+// The protocol's own limits, which must not be changed: Source counts the
+// fragments of a reply in a byte, GoldSource in four bits (document 000).
+const (
+	maxSourceFragments = 255
+	maxNibbleFragments = 15
+)
+
+// The defaults, each with its reason.
+const (
+	// Engines that let an administrator lower the size of fragments can
+	// reach the protocol's limit (EC-123). A lower bound would save nothing:
+	// a group costs what came of it, not what it announces.
+	defaultMaxFragments = maxSourceFragments
+	// A server is asked three questions; the fourth is for the rest of one
+	// that was asked again.
+	defaultMaxGroups = 4
+	// A quarter of the scanner's budget.
+	defaultMaxBytes = 64 << 20
+	// Longer than all asks of a question together.
+	defaultMaxAge = 10 * time.Second
+	// As long as the scanner listens for what is late.
+	defaultRemember = 2 * time.Second
+	// More than the cores that receive, so that they seldom meet.
+	defaultShards = 16
+)
+
+// maxGroupsLimit bounds Config.MaxGroups, so that what Leading finds has a
+// place on the stack.
+const maxGroupsLimit = 64
+
+// Config bounds a Table. A field that is zero or makes no sense is set to its
+// default; the package page does the arithmetic.
 type Config struct {
-	MaxAge time.Duration // how long a group waits for its fragments
+	MaxFragments  int           // fragments a group; default and most: 255
+	MaxGroupBytes int           // datagram bytes a group; default and most: MaxReply
+	MaxGroups     int           // incomplete groups a source; default 4, most 64
+	MaxBytes      int64         // bytes of memory a table; default 64 MiB, least 16 KiB
+	MaxAge        time.Duration // how long a group waits for its fragments; default 10 s
+	Remember      time.Duration // how long late duplicates of a whole reply are known; default 2 s
+	Shards        int           // locks, rounded up to a power of two; default 16, most 1024
+}
+
+// withDefaults returns cfg with each field in its range. There are no more
+// shards than can each hold two groups of the largest size.
+func (cfg Config) withDefaults() Config {
+	setDefault(&cfg.MaxFragments, defaultMaxFragments, maxSourceFragments)
+	setDefault(&cfg.MaxGroupBytes, MaxReply, MaxReply)
+	setDefault(&cfg.MaxGroups, defaultMaxGroups, maxGroupsLimit)
+	setDefault(&cfg.MaxBytes, defaultMaxBytes, 1<<40)
+	setDefault(&cfg.MaxAge, defaultMaxAge, time.Hour)
+	setDefault(&cfg.Remember, defaultRemember, time.Hour)
+	setDefault(&cfg.Shards, defaultShards, 1024)
+	cfg.MaxBytes = max(cfg.MaxBytes, 16<<10)
+	cfg.Shards = 1 << bits.Len(uint(cfg.Shards-1))
+	for cfg.Shards > 1 && cfg.MaxBytes/int64(cfg.Shards) < 2*groupRoom(cfg) {
+		cfg.Shards /= 2
+	}
+	return cfg
+}
+
+// setDefault makes *v the default if it is not positive, and at most most.
+func setDefault[T int | int64 | time.Duration](v *T, def, most T) {
+	if *v <= 0 {
+		*v = def
+	}
+	*v = min(*v, most)
+}
+
+// Of a shard's memory, what may be idle and what may be spent on remembering.
+const (
+	idleShare       = 4
+	rememberedShare = 8
+)
+
+// limits returns one shard's share.
+func (cfg Config) limits() limits {
+	bytes := cfg.MaxBytes / int64(cfg.Shards)
+	return limits{
+		fragments:  cfg.MaxFragments,
+		groupBytes: cfg.MaxGroupBytes,
+		groups:     cfg.MaxGroups,
+		bytes:      bytes,
+		remembered: int(bytes / rememberedShare / (groupCost + blockSize)),
+		age:        cfg.MaxAge,
+		remember:   cfg.Remember,
+	}
+}
+
+// groupRoom is what the largest group costs: each datagram leaves at most one
+// block partly empty.
+func groupRoom(cfg Config) int64 {
+	full := blocksFor(cfg.MaxGroupBytes) + int64(cfg.MaxFragments)
+	return groupCost + full*blockSize
 }
 
 // Stats are the numbers of a Table. Groups, Fragments, Remembered and the
@@ -16,16 +109,35 @@ type Config struct {
 type Stats struct {
 	Groups     int   // replies that wait for fragments
 	Fragments  int   // fragments held for them
-	Remembered int   // finished replies whose late duplicates would be known
-	Bytes      int64 // in use; what Table.Bytes returns
-	IdleBytes  int64 // kept to be used again
+	Remembered int   // whole replies whose late duplicates are known
+	Bytes      int64 // memory in use: what Table.Bytes returns
+	IdleBytes  int64 // memory kept to be used again
 
 	Whole     uint64 // replies put together
 	Packed    uint64 // compressed replies put together
 	Duplicate uint64 // fragments dropped: came before
 	Conflict  uint64 // fragments dropped: contradict their group
-	Malformed uint64 // fragments dropped: no fragments at all
+	Malformed uint64 // fragments dropped: can't be read
 	TooLarge  uint64 // fragments dropped: above a bound
 	Evicted   uint64 // incomplete groups dropped to make room
 	Expired   uint64 // incomplete groups dropped for their age
+	Forgotten uint64 // incomplete groups dropped because the caller said so
+}
+
+// add adds the numbers of another to s.
+func (s *Stats) add(o *Stats) {
+	s.Groups += o.Groups
+	s.Fragments += o.Fragments
+	s.Remembered += o.Remembered
+	s.Bytes += o.Bytes
+	s.IdleBytes += o.IdleBytes
+	s.Whole += o.Whole
+	s.Packed += o.Packed
+	s.Duplicate += o.Duplicate
+	s.Conflict += o.Conflict
+	s.Malformed += o.Malformed
+	s.TooLarge += o.TooLarge
+	s.Evicted += o.Evicted
+	s.Expired += o.Expired
+	s.Forgotten += o.Forgotten
 }

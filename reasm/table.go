@@ -1,23 +1,167 @@
 package reasm
 
+import (
+	"hash/maphash"
+	"math/bits"
+	"time"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
 // Outcome is what became of a fragment.
 type Outcome uint8
 
 // The outcomes of Table.Add.
 const (
 	Pending   Outcome = iota // kept; more are needed
-	Whole                    // the last one missing: the message is whole
-	Packed                   // the last one missing: the compressed reply is whole
-	Duplicate                // dropped: it came before
+	Whole                    // it was the last one missing: here is the message
+	Packed                   // it was the last one missing of a compressed reply
+	Duplicate                // dropped: the same bytes came before
 	Conflict                 // dropped: it contradicts its group
+
+	NumOutcomes = iota
 )
 
-// Table holds the fragments of replies that are not whole yet. Its methods
-// may be called from several goroutines at once.
-type Table struct{ cfg Config }
+var outcomeWords = [NumOutcomes]string{"pending", "whole", "packed", "duplicate", "conflict"}
+
+// String names the outcome.
+func (o Outcome) String() string {
+	if int(o) < len(outcomeWords) {
+		return outcomeWords[o]
+	}
+	return "unknown"
+}
+
+// Table holds the fragments of replies that are not whole yet. Its methods may
+// be called from several goroutines at once. It has no goroutine and no clock
+// of its own: the caller says what time it is.
+type Table struct {
+	shards []shard
+	shift  uint         // what is left of a source's hash is its shard
+	seed   maphash.Seed // makes digests that nobody can forge
+}
 
 // New returns an empty Table.
-func New(cfg Config) *Table { return &Table{cfg} }
+func New(cfg Config) *Table {
+	cfg = cfg.withDefaults()
+	t := &Table{
+		shards: make([]shard, cfg.Shards),
+		shift:  uint(64 - bits.TrailingZeros(uint(cfg.Shards))),
+		seed:   maphash.MakeSeed(),
+	}
+	for i := range t.shards {
+		s := &t.shards[i]
+		s.limits = cfg.limits()
+		s.mem.maxIdle = s.limits.bytes / idleShare
+		s.sources = make(map[uint64]*group)
+	}
+	return t
+}
+
+// shard returns the shard of a source. The multiplier is 2^64 divided by the
+// golden ratio, which spreads neighbouring addresses and ports.
+func (t *Table) shard(from uint64) *shard {
+	return &t.shards[from*0x9E3779B97F4A7C15>>t.shift]
+}
+
+// Add takes a fragment that came from a source at the time now. The datagram
+// is copied if it is kept. If it was the last one that was missing, msg is dst
+// with the reply appended: the message for Whole; for Packed, what Unpack
+// takes: declared size, CRC-32 and the compressed bytes. Else msg is dst.
+//
+// The error is for a datagram that was dropped because it can't be a fragment
+// (wire.ErrMalformed; EC-116, EC-120) or because it goes beyond a bound of the
+// Config (wire.ErrTooLarge). The Outcome means nothing then. What was dropped
+// as Duplicate or Conflict is not an error.
+//
+// No time may be much earlier than one that was given before.
+func (t *Table) Add(now time.Duration, from uint64, datagram, dst []byte) (msg []byte, o Outcome, err error) {
+	s := t.shard(from)
+	id, err := wire.SplitID(datagram)
+	if err != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return dst, Pending, s.refuse(err)
+	}
+	a := arrival{now, from, id, maphash.Bytes(t.seed, datagram), datagram}
+	return s.add(&a, dst)
+}
+
+// Leading calls yield for each incomplete reply of a source of which fragment
+// 0 came, the oldest first, with what fragment 0 and those after it hold up to
+// the first that is missing. A compressed reply yields nothing: the beginning
+// of one can't be read. msg is valid during the call, in which the Table may
+// be used. dst is scratch memory; it is returned grown, to be used again.
+func (t *Table) Leading(from uint64, dst []byte, yield func(msg []byte)) []byte {
+	var ends [maxGroupsLimit]int
+	dst, found := t.shard(from).leading(from, dst[:0], ends[:0])
+	start := 0
+	for _, end := range found {
+		yield(dst[start:end:end])
+		start = end
+	}
+	return dst
+}
+
+// leading appends the beginnings of the incomplete replies of a source to dst
+// and where each of them ends to ends.
+func (s *shard) leading(from uint64, dst []byte, ends []int) ([]byte, []int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for g := s.sources[from]; g != nil; g = g.sibling {
+		if g.done || g.shape.compressed || !g.sorted() || !g.seen.has(0) {
+			continue
+		}
+		dst = g.appendLeading(dst)
+		ends = append(ends, len(dst))
+	}
+	return dst, ends
+}
+
+// Forget drops all that is held of a source and all that is remembered of it.
+func (t *Table) Forget(from uint64) {
+	s := t.shard(from)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for g := s.sources[from]; g != nil; g = s.sources[from] {
+		if !g.done {
+			s.stats.Forgotten++
+		}
+		s.drop(g)
+	}
+}
+
+// Expire drops what is older than Config.MaxAge. Add does the same for the
+// shard of its source, so it is enough to call Expire now and then.
+func (t *Table) Expire(now time.Duration) {
+	for i := range t.shards {
+		s := &t.shards[i]
+		s.mu.Lock()
+		s.expire(now)
+		s.mu.Unlock()
+	}
+}
+
+// Bytes returns how much memory is in use. It is never above Config.MaxBytes.
+func (t *Table) Bytes() (n int64) {
+	for i := range t.shards {
+		s := &t.shards[i]
+		s.mu.Lock()
+		n += s.mem.used
+		s.mu.Unlock()
+	}
+	return n
+}
 
 // Stats adds up the numbers of all shards.
-func (t *Table) Stats() Stats { return Stats{} }
+func (t *Table) Stats() (sum Stats) {
+	for i := range t.shards {
+		s := &t.shards[i]
+		s.mu.Lock()
+		st := s.stats
+		st.Bytes, st.IdleBytes = s.mem.used, s.mem.idle
+		s.mu.Unlock()
+		sum.add(&st)
+	}
+	return sum
+}

@@ -1,0 +1,159 @@
+package reasm
+
+import (
+	"time"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// ageList is a list of groups, the oldest first. It is linked through the
+// groups, so that any of them leaves it at once.
+type ageList struct{ oldest, newest *group }
+
+func (l *ageList) push(g *group) {
+	g.older = l.newest
+	if l.newest == nil {
+		l.oldest = g
+	} else {
+		l.newest.newer = g
+	}
+	l.newest = g
+}
+
+func (l *ageList) remove(g *group) {
+	if g.older == nil {
+		l.oldest = g.newer
+	} else {
+		g.older.newer = g.newer
+	}
+	if g.newer == nil {
+		l.newest = g.older
+	} else {
+		g.newer.older = g.older
+	}
+	g.older, g.newer = nil, nil
+}
+
+// expire drops what is too old.
+func (s *shard) expire(now time.Duration) {
+	for g := s.done.oldest; g != nil && now-g.since > s.limits.remember; g = s.done.oldest {
+		s.drop(g)
+	}
+	for g := s.waiting.oldest; g != nil && now-g.since > s.limits.age; g = s.waiting.oldest {
+		s.drop(g)
+		s.stats.Expired++
+	}
+}
+
+// makeRoom makes room for a datagram that joins g, or a new group if g is nil:
+// first what is only remembered goes, then the oldest of the other groups.
+func (s *shard) makeRoom(g *group, a *arrival) error {
+	need := blocksFor(len(a.datagram)) * blockSize
+	if g == nil {
+		need += groupCost
+	} else if g.count == s.limits.fragments {
+		return wire.ErrTooLarge
+	} else if g.size+len(a.datagram) > s.limits.groupBytes {
+		return wire.ErrTooLarge
+	}
+	for s.mem.used+need > s.limits.bytes {
+		victim := s.victim(g)
+		if victim == nil {
+			return wire.ErrTooLarge
+		}
+		s.evict(victim)
+	}
+	return nil
+}
+
+// victim returns the group to drop first when memory is needed, never keep.
+func (s *shard) victim(keep *group) *group {
+	if s.done.oldest != nil {
+		return s.done.oldest
+	}
+	if g := s.waiting.oldest; g != keep || g == nil {
+		return g
+	}
+	return keep.newer
+}
+
+// evict drops a group to make room.
+func (s *shard) evict(g *group) {
+	if !g.done {
+		s.stats.Evicted++
+	}
+	s.drop(g)
+}
+
+// limitGroups drops the oldest group of a source if it has as many, done or
+// incomplete, as it may have.
+func (s *shard) limitGroups(from uint64, done bool) {
+	var oldest *group
+	n := 0
+	for g := s.sources[from]; g != nil; g = g.sibling {
+		if g.done != done {
+			continue
+		}
+		if n++; oldest == nil || g.since < oldest.since {
+			oldest = g
+		}
+	}
+	if n >= s.limits.groups {
+		s.evict(oldest)
+	}
+}
+
+// link adds a group to those of its source, as the newest.
+func (s *shard) link(g *group) {
+	at := s.sources[g.from]
+	if at == nil {
+		s.sources[g.from] = g
+		return
+	}
+	for at.sibling != nil {
+		at = at.sibling
+	}
+	at.sibling = g
+}
+
+// unlink takes a group from those of its source.
+func (s *shard) unlink(g *group) {
+	first := s.sources[g.from]
+	switch {
+	case first != g:
+		for first.sibling != g {
+			first = first.sibling
+		}
+		first.sibling = g.sibling
+	case g.sibling == nil:
+		delete(s.sources, g.from)
+	default:
+		s.sources[g.from] = g.sibling
+	}
+	g.sibling = nil
+}
+
+// drop forgets a group, done or not.
+func (s *shard) drop(g *group) {
+	s.unlink(g)
+	if g.done {
+		s.done.remove(g)
+		s.stats.Remembered--
+		s.mem.freeBlocks(g.first)
+	} else {
+		s.waiting.remove(g)
+		s.stats.Groups--
+		s.freeFragments(g)
+	}
+	s.mem.freeGroup(g)
+}
+
+// freeFragments gives back all that an incomplete group holds.
+func (s *shard) freeFragments(g *group) {
+	s.stats.Fragments -= g.count
+	for b := g.takeAll(); b != nil; {
+		next := b.later
+		s.mem.freeBlocks(b)
+		b = next
+	}
+}

@@ -1,0 +1,112 @@
+package reasm
+
+// A datagram is kept in a chain of blocks of one size, so that whatever sizes
+// come in whatever order, memory that was given back fits again. A fragment of
+// 1400 bytes takes three blocks, one of 100 bytes takes one.
+const (
+	blockSize = 512
+	blockData = blockSize - 32
+)
+
+// block is a piece of a datagram. All but more and data is of use only in the
+// first block of a chain, which stands for the whole datagram.
+type block struct {
+	more   *block // the next piece of the same datagram
+	later  *block // the datagram of the same group that came next
+	sum    uint64 // digest of the datagram
+	size   int32  // bytes of the datagram
+	number uint8  // which fragment it is, once the group's layout is known
+	data   [blockData]byte
+}
+
+// blocksFor is the number of blocks that n bytes take.
+func blocksFor(n int) int64 { return int64(n+blockData-1) / blockData }
+
+// head is the beginning of the datagram, which holds all headers whole.
+func (b *block) head() []byte { return b.data[:min(int(b.size), blockData)] }
+
+// appendTo appends the datagram from offset skip on, which lies in the head.
+func (b *block) appendTo(dst []byte, skip int) []byte {
+	left := int(b.size)
+	for p := b; p != nil; p = p.more {
+		n := min(left, blockData)
+		dst = append(dst, p.data[skip:n]...)
+		left -= n
+		skip = 0
+	}
+	return dst
+}
+
+// memory is what a shard has of blocks and groups: how much is in use, and
+// free lists of what is not. It is guarded by the shard's lock.
+type memory struct {
+	used    int64 // bytes in use
+	idle    int64 // bytes in the free lists
+	maxIdle int64 // above this, what is freed is left to the collector
+	blocks  *block
+	groups  *group
+}
+
+// keep copies b into blocks.
+func (m *memory) keep(b []byte, sum uint64) *block {
+	first := m.block()
+	first.sum, first.size = sum, int32(len(b))
+	n := copy(first.data[:], b)
+	for last := first; n < len(b); last = last.more {
+		last.more = m.block()
+		n += copy(last.more.data[:], b[n:])
+	}
+	return first
+}
+
+// block takes a block from the free list, or a new one.
+func (m *memory) block() *block {
+	m.used += blockSize
+	b := m.blocks
+	if b == nil {
+		return new(block)
+	}
+	m.blocks = b.more
+	m.idle -= blockSize
+	b.more = nil
+	return b
+}
+
+// freeBlocks gives back a datagram.
+func (m *memory) freeBlocks(b *block) {
+	for b != nil {
+		next := b.more
+		b.more, b.later = nil, nil
+		m.used -= blockSize
+		if m.idle < m.maxIdle {
+			b.more = m.blocks
+			m.blocks = b
+			m.idle += blockSize
+		}
+		b = next
+	}
+}
+
+// group takes an empty group from the free list, or a new one.
+func (m *memory) group() *group {
+	m.used += groupCost
+	g := m.groups
+	if g == nil {
+		return new(group)
+	}
+	m.groups = g.sibling
+	m.idle -= groupCost
+	g.sibling = nil
+	return g
+}
+
+// freeGroup gives back a group, which is in no list any more.
+func (m *memory) freeGroup(g *group) {
+	*g = group{}
+	m.used -= groupCost
+	if m.idle < m.maxIdle {
+		g.sibling = m.groups
+		m.groups = g
+		m.idle += groupCost
+	}
+}

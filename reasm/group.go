@@ -1,0 +1,162 @@
+package reasm
+
+import (
+	"encoding/binary"
+	"time"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// groupCost is what a group costs beside its blocks: itself, and its source's
+// entry in the map of its shard.
+const groupCost = 256
+
+// A group is one split reply: first what has come of it, then, when it is
+// whole, a memory of it by which late duplicates are known.
+//
+//	          shows no layout                     the last one missing
+//	(new) ──────────────────────▶ held ──┐      ┌──────────────────────▶ done
+//	  │                                  │      │
+//	  └──────────────────────────────────┴─▶ sorted
+//	          shows the layout
+//
+// Held fragments have no number yet: where it stands depends on the layout.
+type group struct {
+	from  uint64
+	id    uint32
+	done  bool
+	since time.Duration // when its first fragment came; when it was whole
+
+	sibling      *group // the next group of the source
+	older, newer *group // in the shard's order of age
+
+	shape shape
+	count int     // fragments held
+	size  int     // their bytes, headers included
+	seen  numbers // of the fragments held, once they are sorted
+
+	first, last *block // the fragments in order of arrival; of a done group, their digests
+}
+
+// shape is what all fragments of a reply have in common.
+type shape struct {
+	layout     wire.Layout // LayoutUnknown: not known yet, and the rest neither
+	compressed bool
+	total      uint8
+}
+
+// place is where a fragment stands, and in what.
+type place struct {
+	shape  shape
+	number uint8
+}
+
+// numbers is a set of fragment numbers.
+type numbers [4]uint64
+
+func (s *numbers) has(n uint8) bool { return s[n>>6]&(1<<(n&63)) != 0 }
+func (s *numbers) add(n uint8)      { s[n>>6] |= 1 << (n & 63) }
+
+// holds reports whether a datagram with that digest is part of the group.
+func (g *group) holds(sum uint64) bool {
+	if g.done {
+		return g.remembers(sum)
+	}
+	for b := g.first; b != nil; b = b.later {
+		if b.sum == sum {
+			return true
+		}
+	}
+	return false
+}
+
+// remembers looks for a digest among those that a done group keeps.
+func (g *group) remembers(sum uint64) bool {
+	left := g.count * 8
+	for b := g.first; b != nil; b = b.more {
+		n := min(left, blockData)
+		for i := 0; i < n; i += 8 {
+			if binary.LittleEndian.Uint64(b.data[i:]) == sum {
+				return true
+			}
+		}
+		left -= n
+	}
+	return false
+}
+
+// sums lists the digests of the fragments held.
+func (g *group) sums(dst []byte) []byte {
+	for b := g.first; b != nil; b = b.later {
+		dst = binary.LittleEndian.AppendUint64(dst, b.sum)
+	}
+	return dst
+}
+
+// sorted reports whether the layout is known.
+func (g *group) sorted() bool { return g.shape.layout != wire.LayoutUnknown }
+
+// accepts reports whether a fragment that stands there is missing.
+func (g *group) accepts(p place) bool {
+	return p.shape.total == g.shape.total && !g.seen.has(p.number)
+}
+
+// push adds a fragment that the group does not have.
+func (g *group) push(b *block, number uint8) {
+	b.number, b.later = number, nil
+	if g.first == nil {
+		g.first = b
+	} else {
+		g.last.later = b
+	}
+	g.last = b
+	g.count++
+	g.size += int(b.size)
+	g.seen.add(number)
+}
+
+// takeAll empties the group and returns what it held, in order of arrival.
+func (g *group) takeAll() *block {
+	b := g.first
+	g.first, g.last = nil, nil
+	g.count, g.size = 0, 0
+	g.seen = numbers{}
+	return b
+}
+
+// whole reports whether all fragments are there.
+func (g *group) whole() bool {
+	return g.sorted() && g.count == int(g.shape.total)
+}
+
+// byNumber sorts the fragments into at and returns how many there are from
+// number 0 on without a gap.
+func (g *group) byNumber(at *[maxSourceFragments]*block) int {
+	for b := g.first; b != nil; b = b.later {
+		at[b.number] = b
+	}
+	n := 0
+	for n < len(at) && at[n] != nil {
+		n++
+	}
+	return n
+}
+
+// appendLeading appends the payloads of fragment 0 and those after it, up to
+// the first that is missing. Before those of a compressed reply it appends the
+// declared size and the checksum, as Unpack wants them.
+func (g *group) appendLeading(dst []byte) []byte {
+	var at [maxSourceFragments]*block
+	var f wire.Fragment
+	for i, b := range at[:g.byNumber(&at)] {
+		head := b.head()
+		// It was decoded before it was kept, and is as it was.
+		_ = f.Decode(head, g.shape.layout, g.shape.compressed)
+		if i == 0 && g.shape.compressed {
+			dst = binary.LittleEndian.AppendUint32(dst, f.DeclaredSize)
+			dst = binary.LittleEndian.AppendUint32(dst, f.CRC)
+		}
+		dst = b.appendTo(dst, len(head)-len(f.Payload))
+	}
+	return dst
+}

@@ -1,0 +1,237 @@
+package reasm
+
+import (
+	"sync"
+	"time"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// shard is the part of a Table that holds all groups of some of the sources.
+type shard struct {
+	limits limits // of this shard; never changed
+
+	mu      sync.Mutex // guards what follows
+	mem     memory
+	sources map[uint64]*group // the groups of a source, linked, oldest first
+	waiting ageList           // incomplete groups
+	done    ageList           // whole replies that are remembered
+	stats   Stats             // without the bytes
+
+	_ [64]byte // keeps the next shard's lock out of this one's cache line
+}
+
+// limits are a shard's share of a Config.
+type limits struct {
+	fragments  int // a group
+	groupBytes int
+	groups     int   // a source
+	bytes      int64 // of the shard
+	remembered int   // whole replies
+	age        time.Duration
+	remember   time.Duration
+}
+
+// arrival is a fragment that came.
+type arrival struct {
+	now      time.Duration
+	from     uint64
+	id       uint32
+	sum      uint64 // digest of the datagram
+	datagram []byte
+}
+
+// add is Table.Add for a datagram of this shard that has an ID.
+func (s *shard) add(a *arrival, dst []byte) ([]byte, Outcome, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.expire(a.now)
+	g, known := s.find(a)
+	if known {
+		s.stats.Duplicate++
+		return dst, Duplicate, nil
+	}
+	p, conflict, err := s.locate(g, a.datagram)
+	if err == nil && !conflict {
+		err = s.makeRoom(g, a)
+	}
+	switch {
+	case err != nil:
+		return dst, Pending, s.refuse(err)
+	case conflict:
+		s.stats.Conflict++
+		return dst, Conflict, nil
+	}
+	if g == nil {
+		g = s.open(a)
+	}
+	s.put(g, a, p)
+	if !g.whole() {
+		return dst, Pending, nil
+	}
+	dst = g.appendLeading(dst)
+	return dst, s.finish(g, a.now), nil
+}
+
+// refuse counts a fragment that is dropped for an error.
+func (s *shard) refuse(err error) error {
+	if err == wire.ErrTooLarge {
+		s.stats.TooLarge++
+	} else {
+		s.stats.Malformed++
+	}
+	return err
+}
+
+// find returns the incomplete group that a fragment belongs to, nil if there
+// is none, and whether the fragment came before, to that group or to one that
+// is whole by now. A server that uses one ID for all its replies can have
+// groups of both kinds under the same ID; the bytes tell them apart.
+func (s *shard) find(a *arrival) (g *group, known bool) {
+	for o := s.sources[a.from]; o != nil; o = o.sibling {
+		if o.id != a.id {
+			continue
+		}
+		if o.holds(a.sum) {
+			return nil, true
+		}
+		if !o.done {
+			g = o
+		}
+	}
+	return g, false
+}
+
+// locate tells where a fragment stands: in its group, if that is sorted and
+// there it fits; else as it shows by itself. If it shows nothing and the group
+// is not sorted, it has no place yet.
+//
+// Bytes can look like a layout that they are not. A group that was sorted by
+// such a fragment is found out when the true one comes: that does not fit into
+// the group as it is, and the group can be read as that shows. So it is never
+// decided by which of the two came first.
+func (s *shard) locate(g *group, datagram []byte) (p place, conflict bool, err error) {
+	layout, compressed := wire.ShowLayout(datagram)
+	if g == nil || !g.sorted() {
+		if layout == wire.LayoutUnknown {
+			return place{}, false, s.plausible(datagram)
+		}
+		p, err = s.decode(datagram, layout, compressed)
+		return p, false, err
+	}
+	p, err = s.decode(datagram, g.shape.layout, g.shape.compressed)
+	if err == nil && g.accepts(p) {
+		return p, false, nil
+	}
+	shown, e := s.decode(datagram, layout, compressed)
+	if e == nil && s.fits(g, shown) {
+		return shown, false, nil
+	}
+	return place{}, err == nil, err
+}
+
+// decode reads a fragment's header. A fragment without payload was cut; were
+// it kept, the whole one that follows would be in conflict with it (EC-116).
+func (s *shard) decode(datagram []byte, l wire.Layout, compressed bool) (place, error) {
+	var f wire.Fragment
+	if err := f.Decode(datagram, l, compressed); err != nil {
+		return place{}, err
+	}
+	if int(f.Total) > s.limits.fragments {
+		return place{}, wire.ErrTooLarge
+	}
+	if len(f.Payload) == 0 {
+		return place{}, wire.ErrMalformed
+	}
+	return place{shape{f.Layout, f.Compressed, f.Total}, f.Number}, nil
+}
+
+// plausible returns the error of a fragment that can't be read in any layout.
+func (s *shard) plausible(datagram []byte) (err error) {
+	for l := wire.LayoutGoldSource; l <= wire.LayoutSourceNoSize; l++ {
+		if _, err = s.decode(datagram, l, false); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+// fits reports whether all fragments of a group can be read like one that
+// shows that it stands at p.
+func (s *shard) fits(g *group, p place) bool {
+	var seen numbers
+	seen.add(p.number)
+	for b := g.first; b != nil; b = b.later {
+		q, err := s.decode(b.head(), p.shape.layout, p.shape.compressed)
+		if err != nil || q.shape != p.shape || seen.has(q.number) {
+			return false
+		}
+		seen.add(q.number)
+	}
+	return true
+}
+
+// put adds a fragment to its group, which is sorted first if the fragment
+// shows the layout.
+func (s *shard) put(g *group, a *arrival, p place) {
+	if p.shape != g.shape {
+		s.sort(g, p)
+	}
+	g.push(s.mem.keep(a.datagram, a.sum), p.number)
+	s.stats.Fragments++
+}
+
+// sort gives the fragments of a group their numbers, now that a fragment that
+// stands at p has shown the layout. Those that contradict it are dropped.
+func (s *shard) sort(g *group, p place) {
+	g.shape = p.shape
+	for b := g.takeAll(); b != nil; {
+		next := b.later
+		q, err := s.decode(b.head(), p.shape.layout, p.shape.compressed)
+		if err == nil && q.number != p.number && g.accepts(q) {
+			g.push(b, q.number)
+		} else {
+			s.stats.Conflict++
+			s.stats.Fragments--
+			s.mem.freeBlocks(b)
+		}
+		b = next
+	}
+}
+
+// open starts a group. If the source has too many, its oldest goes.
+func (s *shard) open(a *arrival) *group {
+	s.limitGroups(a.from, false)
+	g := s.mem.group()
+	g.from, g.id, g.since = a.from, a.id, a.now
+	s.link(g)
+	s.waiting.push(g)
+	s.stats.Groups++
+	return g
+}
+
+// finish turns a group that is whole into the memory of one.
+func (s *shard) finish(g *group, now time.Duration) Outcome {
+	o := Whole
+	s.stats.Whole++
+	if g.shape.compressed {
+		o = Packed
+		s.stats.Whole--
+		s.stats.Packed++
+	}
+	var buf [8 * maxSourceFragments]byte
+	sums := g.sums(buf[:0])
+	s.stats.Groups--
+	s.waiting.remove(g)
+	s.freeFragments(g)
+
+	s.limitGroups(g.from, true)
+	g.done, g.since = true, now
+	g.first, g.count = s.mem.keep(sums, 0), len(sums)/8
+	s.done.push(g)
+	s.stats.Remembered++
+	if s.stats.Remembered > s.limits.remembered {
+		s.drop(s.done.oldest)
+	}
+	return o
+}
