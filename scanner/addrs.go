@@ -21,7 +21,8 @@ type addrs struct {
 	sweep  time.Duration            // when buckets that are full were last forgotten
 	held   map[uint32]*heldAddr
 	ready  readyHeap
-	n      int // targets held
+	n      int   // targets held
+	names  index // which those are
 	counts map[uint32]uint32
 }
 
@@ -79,21 +80,24 @@ func (a *addrs) admit(now time.Duration, e entry) bool {
 		return true
 	}
 	ip := ipOf(e.addr)
-	if h := a.held[ip]; h != nil {
-		h.targets = append(h.targets, e)
-		a.n++
-		return false
+	h, full := a.held[ip], a.full[ip]
+	if h == nil && full <= now {
+		a.charge(now, ip, addrBurst)
+		return true
 	}
-	if full := a.full[ip]; full > now {
-		h := &heldAddr{ip: ip, ready: full, targets: []entry{e}}
+	if h == nil {
+		h = &heldAddr{ip: ip, ready: full}
 		a.held[ip] = h
 		heap.Push(&a.ready, h)
-		a.n++
-		return false
 	}
-	a.charge(now, ip, addrBurst)
-	return true
+	h.targets = append(h.targets, e)
+	a.names.put(e.addr, 0)
+	a.n++
+	return false
 }
+
+// holds reports whether a target is held back.
+func (a *addrs) holds(addr uint64) bool { return a.names.get(addr) >= 0 }
 
 // release returns a target that was held back and may start now.
 func (a *addrs) release(now time.Duration) (entry, bool) {
@@ -106,6 +110,7 @@ func (a *addrs) release(now time.Duration) (entry, bool) {
 		}
 		e := h.targets[0]
 		h.targets = h.targets[1:]
+		a.names.remove(e.addr)
 		a.n--
 		a.charge(now, h.ip, addrBurst)
 		h.ready = a.full[h.ip]

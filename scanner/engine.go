@@ -379,7 +379,7 @@ func (e *engine) finish(now time.Duration, i int32) {
 	e.outcomes = append(e.outcomes, outcome{
 		addr: sl.addr, tag: e.slots.tags[i], answer: sl.answer, err: t.err,
 		asked: e.plan.questions, sent: sl.sent, sentBytes: sl.sentBytes,
-		firstAt: t.firstAt, lastAt: t.lastAt, endAt: now,
+		firstAt: t.firstAt, lastAt: t.lastAt(), endAt: now,
 	})
 	e.unhandled++
 	e.learn(sl.answer)

@@ -1,10 +1,10 @@
 package scanner
 
 import (
-	"net/netip"
 	"sync"
 	"time"
 
+	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -104,7 +104,7 @@ func (f *finisher) make(o *outcome) *Result {
 	r := &f.result
 	last := o.lastAt
 	*r = Result{
-		Addr: unpack(o.addr), Tag: o.tag, Asked: o.asked,
+		Addr: udp.Unpack(o.addr), Tag: o.tag, Asked: o.asked,
 		Sent: uint32(o.sent), SentBytes: uint64(o.sentBytes),
 		Time: f.start.Add(o.endAt), Info: r.Info, Raw: r.Raw[:0],
 	}
@@ -123,23 +123,4 @@ func (f *finisher) make(o *outcome) *Result {
 	r.Took = last - o.firstAt
 	f.asm.assemble(r, &m)
 	return r
-}
-
-// unpack turns a packed source into an address.
-func unpack(addr uint64) netip.AddrPort {
-	ip := ipOf(addr)
-	a := netip.AddrFrom4([4]byte{byte(ip >> 24), byte(ip >> 16), byte(ip >> 8), byte(ip)})
-	return netip.AddrPortFrom(a, uint16(addr))
-}
-
-// pack turns an IPv4 address into a packed source. It reports false for any
-// other address.
-func pack(a netip.AddrPort) (uint64, bool) {
-	ip := a.Addr().Unmap()
-	if !ip.Is4() {
-		return 0, false
-	}
-	b := ip.As4()
-	n := uint64(b[0])<<24 | uint64(b[1])<<16 | uint64(b[2])<<8 | uint64(b[3])
-	return n<<16 | uint64(a.Port()), true
 }

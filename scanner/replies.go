@@ -205,7 +205,7 @@ func (a *answer) measure(t *talk, now time.Duration, q wire.Question) {
 	if a.rtt != 0 || t.asks[q] != 1 || !t.waiting.Has(q) {
 		return
 	}
-	a.rtt = now - t.lastAt
+	a.rtt = now - t.sent(q)
 	t.rtt = uint32(min(a.rtt, time.Hour) / time.Microsecond)
 }
 

@@ -159,16 +159,8 @@ func (e *engine) mayStart() Wait {
 // nextTarget returns the next target that may start now, one that was held
 // back first, or what it waits for.
 func (e *engine) nextTarget(now time.Duration) (entry, Wait) {
-	for {
-		t, ok := e.addrs.release(now)
-		if !ok {
-			break
-		}
-		if !e.known(t.addr) { // the list may name it twice
-			return t, WaitNothing
-		}
-		e.stats.Duplicate++
-		e.addrs.settle(now, t.addr, 0)
+	if t, ok := e.addrs.release(now); ok {
+		return t, WaitNothing
 	}
 	for e.addrs.n < maxHeld {
 		if e.pos == len(e.block) && !e.takeBlock() {
@@ -197,9 +189,9 @@ func (e *engine) outOfTargets() Wait {
 // accept counts a target of the list and reports whether it is to be asked.
 func (e *engine) accept(t *Target) (entry, bool) {
 	e.stats.Taken++
-	addr, ok := pack(t.Addr)
+	addr := udp.Pack(t.Addr)
 	switch {
-	case !ok || t.Addr.Port() == 0:
+	case addr == 0 || t.Addr.Port() == 0:
 		e.stats.Unscannable++
 	case e.known(addr):
 		e.stats.Duplicate++
@@ -211,9 +203,9 @@ func (e *engine) accept(t *Target) (entry, bool) {
 	return entry{}, false
 }
 
-// known reports whether a target is open or finished just now.
+// known reports whether a target is open, held back, or just finished.
 func (e *engine) known(addr uint64) bool {
-	return e.index.get(addr) >= 0 || e.recent.has(addr)
+	return e.index.get(addr) >= 0 || e.addrs.holds(addr) || e.recent.has(addr)
 }
 
 // takeBlock gets what the list's reader has, and reports whether that is

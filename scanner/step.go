@@ -65,9 +65,9 @@ const (
 
 // talk is the state of one conversation.
 type talk struct {
-	wake    time.Duration // when tick wants to be called; 0: not at all
-	firstAt time.Duration // first datagram sent
-	lastAt  time.Duration // last datagram sent
+	wake    time.Duration             // when tick wants to be called; 0: not at all
+	firstAt time.Duration             // first datagram sent
+	sentAt  [wire.NumQuestions]uint32 // µs after firstAt: when each was sent last
 
 	challenge wire.Challenge // in use; NoChallenge: none yet
 	rtt       uint32         // of this server, µs; 0: not measured
@@ -248,7 +248,9 @@ func (t *talk) onSent(p *plan, now time.Duration, qs Questions) {
 	if t.asked == 0 {
 		t.firstAt = now
 	}
-	t.lastAt = now
+	for q := range each(qs) {
+		t.sentAt[q] = uint32((now - t.firstAt) / time.Microsecond)
+	}
 	t.asked |= qs
 	t.due &^= qs
 	t.waiting |= qs
@@ -340,8 +342,8 @@ func (t *talk) settle(p *plan, now time.Duration) {
 
 // askSerially makes the next question due, or says when it will be.
 func (t *talk) askSerially(p *plan, now time.Duration) {
-	if t.flags&flagLimited != 0 && now < t.lastAt+serialGap {
-		t.wake = t.lastAt + serialGap
+	if next := t.lastAt() + serialGap; t.flags&flagLimited != 0 && now < next {
+		t.wake = next
 		return
 	}
 	q := lowest(t.open)
@@ -455,6 +457,16 @@ func (t *talk) unchallenged(q wire.Question) bool {
 		return t.challenge == wire.NoChallenge
 	}
 	return t.bare.Has(q)
+}
+
+// sent is when q was sent last.
+func (t *talk) sent(q wire.Question) time.Duration {
+	return t.firstAt + time.Duration(t.sentAt[q])*time.Microsecond
+}
+
+// lastAt is when the last datagram was sent.
+func (t *talk) lastAt() time.Duration {
+	return max(t.sent(wire.QuestionInfo), t.sent(wire.QuestionPlayers), t.sent(wire.QuestionRules))
 }
 
 // lowest returns the first question of qs, as a set.

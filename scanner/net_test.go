@@ -1,0 +1,190 @@
+package scanner
+
+import (
+	"context"
+	"iter"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/a2sscan/a2sscan/scanner/udp"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// memNet is a network in memory. Under testing/synctest its delays cost
+// nothing, and whole scans are the same every time.
+type memNet struct {
+	mu     sync.Mutex
+	inbox  []udp.Packet
+	bell   chan struct{} // rung when Recv has something to look at
+	closed bool
+
+	// serve is called for each request that arrives; it may reply.
+	serve func(addr uint64, req wire.Request)
+	// refuse, if set, is asked before each datagram is sent.
+	refuse func(addr uint64) error
+
+	sent []sending
+}
+
+// sending is one datagram that went out.
+type sending struct {
+	at   time.Time
+	addr uint64
+	req  wire.Request
+}
+
+func newMemNet() *memNet { return &memNet{bell: make(chan struct{}, 1)} }
+
+func (n *memNet) ring() {
+	select {
+	case n.bell <- struct{}{}:
+	default:
+	}
+}
+
+// reply delivers a datagram from addr after a while.
+func (n *memNet) reply(addr uint64, after time.Duration, datagram []byte) {
+	datagram = slices.Clone(datagram)
+	time.AfterFunc(after, func() {
+		n.mu.Lock()
+		n.inbox = append(n.inbox, udp.Packet{Addr: addr, Data: datagram})
+		n.mu.Unlock()
+		n.ring()
+	})
+}
+
+func (n *memNet) Recv(ps []udp.Packet, wait time.Duration) (int, error) {
+	if got := n.take(ps); got > 0 || wait == 0 {
+		return got, nil
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-n.bell:
+	case <-timer.C:
+	}
+	return n.take(ps), nil
+}
+
+func (n *memNet) take(ps []udp.Packet) int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	got := copy(ps, n.inbox)
+	n.inbox = n.inbox[got:]
+	return got
+}
+
+func (n *memNet) Send(ps []udp.Packet) (int, error) {
+	for i, p := range ps {
+		if n.refuse != nil {
+			if err := n.refuse(p.Addr); err != nil {
+				return i, err
+			}
+		}
+		req, err := wire.DecodeRequest(p.Data)
+		if err != nil {
+			panic(err)
+		}
+		n.sent = append(n.sent, sending{time.Now(), p.Addr, req})
+		if n.serve != nil {
+			n.serve(p.Addr, req)
+		}
+	}
+	return len(ps), nil
+}
+
+func (n *memNet) Stats() udp.Stats { return udp.Stats{} }
+func (n *memNet) Interrupt()       { n.ring() }
+func (n *memNet) Close() error     { n.closed = true; return nil }
+
+// to counts the datagrams that were sent to addr.
+func (n *memNet) to(addr uint64) (count int) {
+	for _, s := range n.sent {
+		if s.addr == addr {
+			count++
+		}
+	}
+	return count
+}
+
+// server is a game server that answers with what it is given.
+type server struct {
+	info, players, rules []byte
+	challenge            wire.Challenge // NoChallenge: asks for none
+	delay                time.Duration
+}
+
+const testRTT = 20 * time.Millisecond
+
+func newServer() *server {
+	in := wire.Info{
+		Format: wire.FormatSource, Name: []byte("a"), Map: []byte("b"), Folder: []byte("c"),
+		Game: []byte("d"), ShortAppID: 440, Players: 1, ServerType: 'd', Environment: 'l',
+		Version: []byte("1"),
+		Has: wire.HasProtocol | wire.HasName | wire.HasMap | wire.HasFolder | wire.HasGame |
+			wire.HasAppID | wire.HasPlayers | wire.HasMaxPlayers | wire.HasBots | wire.HasServerType |
+			wire.HasEnvironment | wire.HasPassword | wire.HasVAC | wire.HasVersion,
+	}
+	return &server{
+		info:      wire.AppendInfo(nil, &in),
+		players:   wire.AppendPlayers(nil, 1, []wire.Player{{Name: []byte("p"), Score: 3, Duration: 4}}),
+		rules:     wire.AppendRules(nil, 1, []wire.Rule{{Name: []byte("k"), Value: []byte("v")}}),
+		challenge: 77,
+		delay:     testRTT,
+	}
+}
+
+// answer replies to one request as an ordinary server does.
+func (s *server) answer(n *memNet, addr uint64, req wire.Request) {
+	if s.challenge != wire.NoChallenge && (!req.HasChallenge || req.Challenge != s.challenge) {
+		n.reply(addr, s.delay, wire.AppendChallenge(nil, s.challenge))
+		return
+	}
+	switch req.Kind {
+	case wire.KindInfoRequest:
+		n.reply(addr, s.delay, s.info)
+	case wire.KindPlayersRequest:
+		n.reply(addr, s.delay, s.players)
+	case wire.KindRulesRequest:
+		n.reply(addr, s.delay, s.rules)
+	}
+}
+
+// addresses are the first n of a network, on one port.
+func addresses(n int) []Target {
+	ts := make([]Target, n)
+	for i := range ts {
+		ip := netip.AddrFrom4([4]byte{127, byte(i >> 16), byte(i >> 8), byte(i)})
+		ts[i].Addr = netip.AddrPortFrom(ip, 27015)
+	}
+	return ts
+}
+
+// ports are n servers on one address.
+func ports(n int) []Target {
+	ts := make([]Target, n)
+	for i := range ts {
+		ts[i].Addr = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 1, 2, 3}), uint16(20000+i))
+	}
+	return ts
+}
+
+func seqOf(ts []Target) iter.Seq[Target] { return slices.Values(ts) }
+
+// run scans and keeps every result by its packed address.
+func run(n *memNet, cfg Config, ts []Target) (map[uint64]*Result, Stats, error) {
+	return runContext(context.Background(), n, cfg, ts)
+}
+
+func runContext(
+	ctx context.Context, n *memNet, cfg Config, ts []Target,
+) (map[uint64]*Result, Stats, error) {
+	got := map[uint64]*Result{}
+	cfg.transport = n
+	st, err := Scan(ctx, cfg, seqOf(ts), func(r *Result) {
+		got[udp.Pack(r.Addr)] = r.Clone()
+	})
+	return got, st, err
+}

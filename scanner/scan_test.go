@@ -1,0 +1,502 @@
+package scanner
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/a2sscan/a2sscan/scanner/udp"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// checkLedger holds the equation of Stats: nothing is lost and nothing counted
+// twice.
+func checkLedger(t *testing.T, st Stats, targets int) {
+	t.Helper()
+	sum := st.Unscannable + st.Duplicate + st.OverLimit + st.TargetsFinished() + st.Unfinished
+	if st.Taken != sum || st.Taken != uint64(targets) {
+		t.Errorf("taken %d, accounted for %d, given %d: %+v", st.Taken, sum, targets, st)
+	}
+}
+
+// An ordinary server costs four datagrams and two round trips.
+func TestScanFourDatagrams(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, s := newMemNet(), newServer()
+		n.serve = func(addr uint64, req wire.Request) { s.answer(n, addr, req) }
+		ts := addresses(3000)
+		got, st, err := run(n, Config{Rate: Off}, ts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkLedger(t, st, len(ts))
+		if len(got) != len(ts) || st.Finished[StatusOK] != uint64(len(ts)) {
+			t.Fatalf("%d results, %v", len(got), st.Finished)
+		}
+		if sent := st.DatagramsSent(); sent != 4*uint64(len(ts)) {
+			t.Errorf("%d datagrams sent for %d servers", sent, len(ts))
+		}
+		for _, r := range got {
+			if r.RTT != testRTT || r.Took != 2*testRTT || r.Sent != 4 || r.Received != 4 {
+				t.Fatalf("rtt %v, took %v, sent %d, received %d", r.RTT, r.Took, r.Sent, r.Received)
+			}
+			if r.SentBytes != 25+29+9+9 || r.Unchallenged != 0 || len(r.Rules) != 1 || len(r.Players) != 1 {
+				t.Fatalf("%+v", r)
+			}
+		}
+	})
+}
+
+// What is answered without a challenge is written down: an amplifier.
+func TestScanUnchallenged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, s := newMemNet(), newServer()
+		s.challenge = wire.NoChallenge
+		n.serve = func(addr uint64, req wire.Request) { s.answer(n, addr, req) }
+		got, _, err := run(n, Config{}, addresses(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range got {
+			if r.Status != StatusOK || r.Unchallenged != AskAll || r.Sent != 3 {
+				t.Errorf("%+v", r)
+			}
+		}
+	})
+}
+
+func TestScanSilent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newMemNet()
+		ts := addresses(500)
+		start := time.Now()
+		got, st, err := run(n, Config{Rate: Off}, ts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkLedger(t, st, len(ts))
+		if st.Finished[StatusNoReply] != 500 || len(got) != 500 || len(n.sent) != 1500 {
+			t.Errorf("%v, %d results, %d datagrams", st.Finished, len(got), len(n.sent))
+		}
+		// 1 + 1.5 + 2 timeouts, the cooldown, and a turn of the wheel.
+		if d := time.Since(start); d < 6500*time.Millisecond || d > 6600*time.Millisecond {
+			t.Errorf("took %v", d)
+		}
+	})
+}
+
+// Loss both ways, duplicates and disorder: every server is complete, each
+// exactly once.
+func TestScanFaults(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, s := newMemNet(), newServer()
+		rng := rand.New(rand.NewPCG(1, 2))
+		n.serve = func(addr uint64, req wire.Request) {
+			for range 1 + rng.IntN(50)/49 {
+				if rng.IntN(50) != 0 {
+					c := *s
+					c.delay += time.Duration(rng.IntN(40)) * time.Millisecond
+					c.answer(n, addr, req)
+				}
+			}
+		}
+		ts := addresses(5000)
+		got, st, err := run(n, Config{Rate: Off, Retries: 5}, ts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkLedger(t, st, len(ts))
+		if st.Finished[StatusOK] != uint64(len(ts)) || len(got) != len(ts) {
+			t.Errorf("%v", st.Finished)
+		}
+	})
+}
+
+// A server that answers one query a second is complete all the same.
+func TestScanQueryLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newMemNet()
+		last := map[uint64]time.Time{}
+		s := newServer()
+		n.serve = func(addr uint64, req wire.Request) {
+			if time.Since(last[addr]) < time.Second {
+				return
+			}
+			last[addr] = time.Now()
+			s.answer(n, addr, req)
+		}
+		ts := addresses(300)
+		_, st, err := run(n, Config{}, ts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if st.Finished[StatusOK] != uint64(len(ts)) {
+			t.Errorf("%v", st.Finished)
+		}
+	})
+}
+
+// Many servers on one address are asked at the pace of the address.
+func TestScanAddressLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, s := newMemNet(), newServer()
+		n.serve = func(addr uint64, req wire.Request) { s.answer(n, addr, req) }
+		ts := ports(40)
+		_, st, err := run(n, Config{}, ts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkLedger(t, st, len(ts))
+		if st.Finished[StatusOK] != uint64(len(ts)) {
+			t.Errorf("%v", st.Finished)
+		}
+		for i := range n.sent {
+			end := i
+			for end < len(n.sent) && n.sent[end].at.Sub(n.sent[i].at) <= time.Second {
+				end++
+			}
+			if end-i > 10+addrBurst {
+				t.Fatalf("%d datagrams to one address in a second", end-i)
+			}
+		}
+	})
+}
+
+func TestScanMaxPerAddress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, s := newMemNet(), newServer()
+		n.serve = func(addr uint64, req wire.Request) { s.answer(n, addr, req) }
+		ts := append(ports(20), addresses(5)...)
+		_, st, err := run(n, Config{MaxPerAddress: 7}, ts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkLedger(t, st, len(ts))
+		if st.OverLimit != 13 || st.Finished[StatusOK] != 12 {
+			t.Errorf("%+v", st)
+		}
+	})
+}
+
+// A target that the list names twice is asked once, however it is waiting.
+func TestScanDuplicates(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, s := newMemNet(), newServer()
+		n.serve = func(addr uint64, req wire.Request) { s.answer(n, addr, req) }
+		ts := append(ports(5), ports(5)...)
+		ts = append(ts, ports(3)...)
+		got, st, err := run(n, Config{}, ts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkLedger(t, st, len(ts))
+		if st.Duplicate != 8 || st.Finished[StatusOK] != 5 || len(got) != 5 {
+			t.Errorf("%+v", st)
+		}
+	})
+}
+
+// What the kernel puts off is sent again and costs no retry; a datagram that
+// can't be sent at all fails alone.
+func TestScanSendErrors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, s := newMemNet(), newServer()
+		n.serve = func(addr uint64, req wire.Request) { s.answer(n, addr, req) }
+		ts := addresses(200)
+		bad := udp.Pack(ts[7].Addr)
+		tries := 0
+		n.refuse = func(addr uint64) error {
+			if addr == bad {
+				return errors.New("no route to host")
+			}
+			if tries++; tries%10 == 0 {
+				return udp.ErrAgain
+			}
+			return nil
+		}
+		got, st, err := run(n, Config{Rate: Off}, ts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkLedger(t, st, len(ts))
+		if st.Finished[StatusOK] != 199 || st.Finished[StatusNoReply] != 1 || st.SendErrors != 3 {
+			t.Errorf("%v, %d send errors", st.Finished, st.SendErrors)
+		}
+		if code := got[bad].Err[wire.QuestionInfo]; code != wire.ErrSendFailed {
+			t.Errorf("info: %v", code)
+		}
+		if st.Repeats != 0 || st.SendAgain == 0 {
+			t.Errorf("%d repeats, %d put off", st.Repeats, st.SendAgain)
+		}
+	})
+}
+
+// A datagram that the kernel puts off for ever ends as one that can't be sent.
+func TestScanSendAgainIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newMemNet()
+		n.refuse = func(uint64) error { return udp.ErrAgain }
+		_, st, err := run(n, Config{Questions: AskInfo}, addresses(2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if st.Errors[wire.ErrSendFailed] != 2 {
+			t.Errorf("%+v", st)
+		}
+	})
+}
+
+// When Drain is closed, what is open is finished and nothing new begins.
+func TestScanDrain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, s := newMemNet(), newServer()
+		drain := make(chan struct{})
+		n.serve = func(addr uint64, req wire.Request) {
+			if len(n.sent) == 1000 {
+				close(drain)
+			}
+			s.answer(n, addr, req)
+		}
+		ts := addresses(20000)
+		got, st, err := run(n, Config{Drain: drain}, ts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if st.Unfinished == 0 || st.Open != 0 || uint64(len(got)) != st.TargetsFinished() {
+			t.Errorf("%d results, %+v", len(got), st)
+		}
+		checkLedger(t, st, int(st.Taken))
+	})
+}
+
+// When the context ends, so does the scan, and what is finished is handed
+// over.
+func TestScanCancel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, s := newMemNet(), newServer()
+		ctx, cancel := context.WithCancel(context.Background())
+		n.serve = func(addr uint64, req wire.Request) {
+			if len(n.sent) == 1000 {
+				cancel()
+			}
+			s.answer(n, addr, req)
+		}
+		got, st, err := runContext(ctx, n, Config{}, addresses(20000))
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v", err)
+		}
+		if st.Unfinished == 0 || st.Open == 0 || uint64(len(got)) != st.TargetsFinished() {
+			t.Errorf("%d results, %+v", len(got), st)
+		}
+		checkLedger(t, st, int(st.Taken))
+	})
+}
+
+// A consumer that stalls slows the sending down and loses nothing.
+func TestScanSlowHandle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, s := newMemNet(), newServer()
+		n.serve = func(addr uint64, req wire.Request) { s.answer(n, addr, req) }
+		ts := addresses(100_000)
+		seen := 0
+		cfg := Config{Rate: Off, transport: n}
+		st, err := Scan(context.Background(), cfg, seqOf(ts), func(*Result) {
+			if seen++; seen == 100 {
+				time.Sleep(5 * time.Second)
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkLedger(t, st, len(ts))
+		if seen != len(ts) || st.Finished[StatusOK] != uint64(len(ts)) || st.Repeats != 0 {
+			t.Errorf("%d handled, %v, %d repeats", seen, st.Finished, st.Repeats)
+		}
+	})
+}
+
+// Every datagram has its class.
+func TestScanClasses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, s := newMemNet(), newServer()
+		ts := addresses(2)
+		slow := *s
+		slow.delay = testRTT + testRTT/2
+		n.serve = func(addr uint64, req wire.Request) {
+			if req.Kind == wire.KindPlayersRequest {
+				slow.answer(n, addr, req)
+			} else {
+				s.answer(n, addr, req)
+			}
+			if addr != udp.Pack(ts[0].Addr) {
+				return
+			}
+			switch {
+			case req.Kind == wire.KindInfoRequest && !req.HasChallenge:
+				n.reply(addr+1, time.Millisecond, s.info)              // foreign
+				n.reply(addr, time.Millisecond, []byte{0, 0, 0, 0, 0}) // malformed
+				n.reply(addr, 3*testRTT, s.info)                       // late
+			case req.Kind == wire.KindInfoRequest:
+				n.reply(addr, testRTT/2, s.info) // the first of two
+			}
+		}
+		_, st, err := run(n, Config{Questions: AskInfo | AskPlayers}, ts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := [NumClasses]uint64{
+			ClassForeign: 1, ClassLate: 1, ClassMalformed: 1, ClassDuplicate: 1, ClassMatched: 6,
+		}
+		if st.Received != want {
+			t.Errorf("%v, want %v", st.Received, want)
+		}
+	})
+}
+
+// Low rates are evenly spaced, and a pause is not made up for.
+func TestScanRate(t *testing.T) {
+	for _, rate := range []float64{10, 300, 5000} {
+		synctest.Test(t, func(t *testing.T) {
+			n := newMemNet()
+			start := time.Now()
+			most := int(5 * rate)
+			_, _, err := run(n, Config{Rate: rate, Questions: AskInfo, Retries: Off, InFlight: 1 << 20}, addresses(most))
+			if err != nil {
+				t.Fatal(err)
+			}
+			last := n.sent[len(n.sent)-1].at.Sub(start).Seconds()
+			if want := float64(most) / rate; last < want*0.995-1/rate || last > want*1.005+1/rate {
+				t.Errorf("rate %v: %d datagrams took %.3f s", rate, most, last)
+			}
+			burst := max(1, int(rate*burstTime.Seconds()))
+			for i := burst; i < len(n.sent); i++ {
+				if d := n.sent[i].at.Sub(n.sent[i-burst].at).Seconds(); rate <= 300 && d < 0.9*float64(burst)/rate {
+					t.Fatalf("rate %v: %d datagrams in %.4f s", rate, burst+1, d)
+				}
+			}
+		})
+	}
+}
+
+// Split replies, compressed and not, are put together; what lacks a fragment
+// keeps what leads.
+func TestScanSplit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, s := newMemNet(), newServer()
+		rules := make([]wire.Rule, 200)
+		for i := range rules {
+			rules[i] = wire.Rule{Name: []byte{'r', byte('a' + i/26), byte('a' + i%26)}, Value: []byte("0123456789")}
+		}
+		s.rules = wire.AppendRules(nil, len(rules), rules)
+		lossy := udp.Pack(addresses(2)[1].Addr)
+		n.serve = func(addr uint64, req wire.Request) {
+			if req.Kind != wire.KindRulesRequest || req.Challenge != s.challenge {
+				s.answer(n, addr, req)
+				return
+			}
+			for i := range 3 {
+				part := s.rules[i*1010 : min((i+1)*1010, len(s.rules))]
+				if addr == lossy && i == 2 {
+					continue
+				}
+				f := wire.Fragment{
+					Layout: wire.LayoutSource, ID: uint32(len(n.sent)), Total: 3,
+					Number: uint8(i), Size: 1248, Payload: part,
+				}
+				n.reply(addr, testRTT+time.Duration(3-i)*time.Millisecond, wire.AppendFragment(nil, &f))
+			}
+		}
+		got, st, err := run(n, Config{}, addresses(2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if st.Finished[StatusOK] != 1 || st.Finished[StatusPartial] != 1 {
+			t.Errorf("%v", st.Finished)
+		}
+		whole, part := got[lossy-1<<16], got[lossy]
+		if len(whole.Rules) != len(rules) || whole.Err[wire.QuestionRules] != 0 {
+			t.Errorf("%d rules, %v", len(whole.Rules), whole.Err)
+		}
+		if len(part.Rules) == 0 || part.Err[wire.QuestionRules] != wire.ErrIncomplete {
+			t.Errorf("%d rules, %v", len(part.Rules), part.Err)
+		}
+		if part.RulesAnnounced != len(rules) || string(part.Rules[5].Name) != "raf" {
+			t.Errorf("announced %d, %q", part.RulesAnnounced, part.Rules[5].Name)
+		}
+	})
+}
+
+// Servers that answer everything with 64 KiB don't take more memory than the
+// budget, and the others are asked to the end.
+func TestScanByteBudget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, s := newMemNet(), newServer()
+		huge := *newServer()
+		junk := make([]byte, 60_000)
+		for i := range junk {
+			junk[i] = 'A'
+		}
+		huge.players = append(huge.players, junk...)
+		huge.rules = append(huge.rules, junk...)
+		n.serve = func(addr uint64, req wire.Request) {
+			if addr>>16%3 == 0 {
+				huge.answer(n, addr, req)
+			} else {
+				s.answer(n, addr, req)
+			}
+		}
+		ts := addresses(3000)
+		mon := new(Monitor)
+		_, st, err := run(n, Config{Rate: 50_000, ByteBudget: 8 << 20, Monitor: mon}, ts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkLedger(t, st, len(ts))
+		if st.Finished[StatusOK] != 2000 || st.PeakBytes > 8<<20 {
+			t.Errorf("%v, peak %d bytes", st.Finished, st.PeakBytes)
+		}
+		if last := mon.Stats(); last.Taken != st.Taken {
+			t.Errorf("the monitor knows of %d targets, not %d", last.Taken, st.Taken)
+		}
+	})
+}
+
+func TestScanRaw(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, s := newMemNet(), newServer()
+		n.serve = func(addr uint64, req wire.Request) { s.answer(n, addr, req) }
+		got, _, err := run(n, Config{Raw: true}, addresses(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range got {
+			d := NewDecoder()
+			for _, b := range r.Raw {
+				d.Add(b)
+			}
+			c := d.Result()
+			if len(r.Raw) != 4 || c.Status != StatusOK || string(c.Info.Name) != "a" || len(c.Rules) != 1 {
+				t.Errorf("%d datagrams, %+v", len(r.Raw), c)
+			}
+		}
+	})
+}
+
+func TestConfigRefuses(t *testing.T) {
+	for name, cfg := range map[string]Config{
+		"rate":      {Rate: -5},
+		"timeout":   {Timeout: time.Microsecond},
+		"retries":   {Retries: 1000},
+		"budget":    {ByteBudget: 1},
+		"in flight": {InFlight: -1},
+		"questions": {Questions: 64},
+		"cooldown":  {Cooldown: 2 * time.Hour},
+	} {
+		if _, err := Scan(context.Background(), cfg, seqOf(nil), func(*Result) {}); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
