@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"bytes"
 	"encoding/binary"
 	"math"
 )
@@ -114,7 +113,7 @@ func playerLen(b []byte) int {
 	if len(b) < minPlayer {
 		return 0
 	}
-	n := bytes.IndexByte(b[1:len(b)-playerTail], 0)
+	n := indexNUL(b[1 : len(b)-playerTail])
 	if n < 0 {
 		return 0
 	}
@@ -169,18 +168,17 @@ func (ps *Players) readExtra() {
 
 // finish decides what the end of the list means.
 func (ps *Players) finish() {
-	if ps.err != 0 {
-		return
-	}
+	left := len(ps.rest) > 0
 	switch {
+	case ps.err != 0:
 	case len(ps.extra) > 0 && len(ps.extra) < shipExtra*ps.count:
 		ps.err = ErrTruncated
-	case len(ps.rest) == 0 && ps.count != ps.announced:
-		ps.notes |= NotePlayersCount
-	case len(ps.rest) > 0 && ps.count == ps.announced:
+	case left && ps.count == ps.announced:
 		ps.notes |= NotePlayersTrailing
-	case len(ps.rest) > 0:
+	case left:
 		ps.err = ErrTruncated
+	case ps.count != ps.announced:
+		ps.notes |= NotePlayersCount
 	}
 }
 

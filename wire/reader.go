@@ -1,9 +1,6 @@
 package wire
 
-import (
-	"bytes"
-	"encoding/binary"
-)
+import "encoding/binary"
 
 // A reader takes fields off the front of b into the caller's variables and
 // remembers in has which were read whole. Once the end lies inside a field,
@@ -67,7 +64,7 @@ func (r *reader) u64(v *uint64, f Fields) {
 
 // text reads a string, which a NUL ends. v aliases the message.
 func (r *reader) text(v *[]byte, f Fields) {
-	i := bytes.IndexByte(r.b, 0)
+	i := indexNUL(r.b)
 	if i < 0 {
 		r.fail()
 		return
@@ -79,7 +76,7 @@ func (r *reader) text(v *[]byte, f Fields) {
 
 // untilNUL returns b up to its first NUL, or all of it.
 func untilNUL(b []byte) []byte {
-	if i := bytes.IndexByte(b, 0); i >= 0 {
+	if i := indexNUL(b); i >= 0 {
 		return b[:i:i]
 	}
 	return b

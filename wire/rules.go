@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"bytes"
 	"encoding/binary"
 )
 
@@ -43,20 +42,14 @@ func (rs *Rules) Reset(msg []byte) error {
 // something is wrong; Err tells which.
 func (rs *Rules) Next() bool {
 	b := rs.rest
-	i := bytes.IndexByte(b, 0)
-	if i < 0 {
-		rs.finish()
-		return false
-	}
-	value := b[i+1:]
-	j := bytes.IndexByte(value, 0)
+	i, j := indexTwoNULs(b)
 	if j < 0 {
 		rs.finish()
 		return false
 	}
 	rs.rule.Name = b[:i:i]
-	rs.rule.Value = value[:j:j]
-	rs.rest = value[j+1:]
+	rs.rule.Value = b[i+1 : j : j]
+	rs.rest = b[j+1:]
 	rs.count++
 	if i == 0 {
 		rs.notes |= NoteRulesEmptyName

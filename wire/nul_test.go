@@ -1,0 +1,42 @@
+package wire
+
+import (
+	"bytes"
+	"testing"
+)
+
+// TestIndexNUL looks for one and two NULs at every place of texts of every
+// length, among bytes that a careless mask takes for a NUL.
+func TestIndexNUL(t *testing.T) {
+	for _, fill := range []byte{0x01, 0x7F, 0x80, 0x81, 0xFF, 'a'} {
+		for n := range 34 {
+			for i := range n + 1 {
+				for j := i; j <= n; j++ {
+					checkNULs(t, bytes.Repeat([]byte{fill}, n), i, j)
+				}
+			}
+		}
+	}
+}
+
+// checkNULs puts NULs at i and j of b, which are len(b) for none.
+func checkNULs(t *testing.T, b []byte, i, j int) {
+	t.Helper()
+	for _, at := range []int{i, j} {
+		if at < len(b) {
+			b[at] = 0
+		}
+	}
+	first, second := bytes.IndexByte(b, 0), -1
+	if first >= 0 {
+		if n := bytes.IndexByte(b[first+1:], 0); n >= 0 {
+			second = first + 1 + n
+		}
+	}
+	if got := indexNUL(b); got != first {
+		t.Errorf("%x: a NUL at %d, want %d", b, got, first)
+	}
+	if a, z := indexTwoNULs(b); a != first || z != second {
+		t.Errorf("%x: NULs at %d and %d, want %d and %d", b, a, z, first, second)
+	}
+}
