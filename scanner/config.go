@@ -51,6 +51,7 @@ type Config struct {
 	Drain   <-chan struct{} // if closed, no new target is started and the open ones are finished
 
 	transport transport // tests put a network of their own here
+	unhandled int       // results that may wait for the caller; tests make it small
 }
 
 // withDefaults returns cfg with its zero values replaced, or an error that
@@ -78,6 +79,9 @@ func (cfg Config) withDefaults() (Config, error) {
 	}
 	if cfg.ByteBudget == 0 {
 		cfg.ByteBudget = DefaultByteBudget
+	}
+	if cfg.unhandled == 0 {
+		cfg.unhandled = maxUnhandled
 	}
 	if cfg.InFlight == 0 {
 		cfg.InFlight = cfg.defaultInFlight()

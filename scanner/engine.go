@@ -16,7 +16,7 @@ import (
 const (
 	batchLen     = 128                    // datagrams a system call
 	requestLen   = 32                     // a request is at most 29 bytes
-	maxUnhandled = 1 << 15                // results that wait for the caller before starting pauses
+	maxUnhandled = 1 << 13                // results that wait for the caller before starting pauses
 	maxAgain     = 500                    // tries to send what the kernel puts off
 	againWait    = time.Millisecond       // between two of them
 	pollWait     = 2 * time.Millisecond   // while a result, memory or the decompressor is waited for

@@ -148,7 +148,7 @@ func (e *engine) mayStart() Wait {
 		return WaitReplies
 	case e.slots.n >= e.cfg.InFlight:
 		return WaitInFlight
-	case e.unhandled >= maxUnhandled:
+	case e.unhandled >= e.cfg.unhandled:
 		return WaitOutput
 	case float64(e.pool.used)+float64(e.slots.n)*e.average > float64(e.pool.budget):
 		return WaitBudget
