@@ -183,7 +183,7 @@ func (o *Options) prepare(out *output) error {
 	}
 	keep, err := o.keep(out, info.Size())
 	if err != nil {
-		return &Error{o.op(), out.name, err, "replace it, or choose another name"}
+		return &Error{o.op(), out.name, err, "choose another name"}
 	}
 	if keep < info.Size() {
 		if err := out.Truncate(keep); err != nil {

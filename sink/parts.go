@@ -62,15 +62,26 @@ func (e *Encoder) appendPart(dst []byte, p int, r *scanner.Result) []byte {
 }
 
 // leaveOut chooses the parts without which a record that is over bytes too
-// long is short enough: from the last one of a record to the first, so that
-// what can be made anew from other keys goes before what can't. A part is
-// worth it only if it is longer than the note that tells of it.
+// long is short enough: the longest first, so that as many as can stay.
 func (e *Encoder) leaveOut(over int) {
-	const note = 64
-	for p := numParts - 1; p >= 0 && over > 0; p-- {
-		if e.size[p] > note {
-			e.left |= 1 << p
-			over -= e.size[p] - note
+	const note = 64 // more than what tells of it
+	for over > 0 {
+		p := e.longest()
+		if e.size[p] <= note {
+			return // it is the scan's name
+		}
+		e.left |= 1 << p
+		over -= e.size[p] - note
+		e.size[p] = 0
+	}
+}
+
+// longest returns the longest part; of two the one that stands later.
+func (e *Encoder) longest() (longest int) {
+	for p, size := range e.size {
+		if size >= e.size[longest] {
+			longest = p
 		}
 	}
+	return longest
 }

@@ -3,20 +3,17 @@ package sink
 // text is what a JSON string can be made of.
 type text interface{ string | []byte }
 
-// What appendString does with a byte. Any other value is the letter of the
-// byte's short escape, 'u' standing for \u00XX.
+// What appendString does with a byte. Any other value is the letter of its
+// short escape.
 const (
 	plain = 0 // copied
-	multi = 1 // begins a character of several bytes, or none at all
+	long  = 1 // escaped as \u00XX, or it is no character of its own
 )
 
 var class = func() (t [256]uint8) {
 	for c := range t {
-		switch {
-		case c < ' ' || c == 0x7F:
-			t[c] = 'u'
-		case c > 0x7F:
-			t[c] = multi
+		if c < ' ' || c >= 0x7F {
+			t[c] = long
 		}
 	}
 	t['"'], t['\\'] = '"', '\\'
@@ -36,45 +33,36 @@ func appendString[T text](dst []byte, s T) (_ []byte, valid bool) {
 	dst = append(dst, '"')
 	valid = true
 	run := 0 // where the bytes begin that can be copied as they are
-	for i := 0; i < len(s); {
-		switch c := class[s[i]]; c {
-		case plain:
+	for i := 0; ; {
+		for i < len(s) && class[s[i]] == plain {
 			i++
-		case multi:
-			r, n := decode(s[i:])
-			if !risky(r) {
+		}
+		if i == len(s) {
+			dst = append(dst, s[run:]...)
+			return append(dst, '"'), valid
+		}
+		r, n := rune(s[i]), 1
+		if r >= 0x80 {
+			if r, n = decode(s[i:]); !risky(r) {
 				i += n
 				continue
 			}
-			dst = append(dst, s[run:i]...)
-			dst = appendRisky(dst, r)
 			valid = valid && r != illFormed
-			i += n
-			run = i
-		default:
-			dst = append(dst, s[run:i]...)
-			dst = appendEscape(dst, c, s[i])
-			i++
-			run = i
 		}
+		dst = append(dst, s[run:i]...)
+		dst = appendEscape(dst, r)
+		i += n
+		run = i
 	}
-	dst = append(dst, s[run:]...)
-	return append(dst, '"'), valid
 }
 
-// appendEscape appends the escape of an ASCII character.
-func appendEscape(dst []byte, letter, c byte) []byte {
-	dst = append(dst, '\\', letter)
-	if letter == 'u' {
-		dst = append(dst, '0', '0', hexDigits[c>>4], hexDigits[c&15])
-	}
-	return dst
-}
-
-// appendRisky appends what stands for a character that is not copied.
-func appendRisky(dst []byte, r rune) []byte {
-	if r == illFormed {
+// appendEscape appends what stands for a character that is not copied.
+func appendEscape(dst []byte, r rune) []byte {
+	switch {
+	case r == illFormed:
 		return append(dst, "\uFFFD"...)
+	case r < 0x80 && class[r] != long:
+		return append(dst, '\\', class[r])
 	}
 	return append(dst, '\\', 'u',
 		hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
