@@ -1,64 +1,186 @@
-// Package target says who is to be asked: lists, addresses and networks.
 package target
 
 import (
-	"errors"
 	"io"
 	"iter"
 	"net/netip"
+	"sync/atomic"
+
+	"github.com/gaissmai/bart"
 )
 
 // Target is a server to ask.
 type Target struct {
 	Addr netip.AddrPort
-	Tag  string // what followed the address in its input line
+	Tag  string // what followed the address in its input line; hostile text
 }
 
-// Ports is a set of UDP ports in the order in which they were given.
-type Ports struct{}
-
-// ParsePorts reads a list of ports and ranges, "27015,27016-27020".
-func ParsePorts(list string) (Ports, error) { return Ports{}, errors.ErrUnsupported }
+// DefaultPort is the port of an address that is named without one.
+const DefaultPort = 27015
 
 // Config says where targets come from.
 type Config struct {
-	Args            []string      // what the user named; empty: Stdin
-	Ports           Ports         // for addresses without one and for networks
-	Stdin           io.Reader     // what "-" reads
-	StdinIsTerminal bool          // nobody meant Stdin to be read unless "-" is named
-	AllowReserved   bool          // special-purpose addresses are targets too
+	Args            []string      // addresses, networks, files and "-"; none: Stdin
+	Ports           Ports         // for networks, and addresses without a port
+	Stdin           io.Reader     // what "-" reads; nil: nothing
+	StdinIsTerminal bool          // don't read Stdin unless "-" asks for it
+	AllowReserved   bool          // give out special-purpose addresses too
 	Max             uint64        // targets given out at most; zero: all
-	Invalid         func(Invalid) // called for each line that is not a target; may be nil
+	Invalid         func(Invalid) // called for each invalid line, by All; may be nil
 }
 
-// Invalid is a line that is not a target.
+// Invalid is a line that names no target.
 type Invalid struct {
-	File string
-	Line int // from 1
-	Text string
-	Err  error
+	File string // as it was named; "standard input" for "-"
+	Line int    // from 1
+	Text string // the line, or how it begins; made fit to be shown, see Err
+	Err  error  // a Fault
 }
 
-// List is where targets come from.
-type List struct{}
+// List is where targets come from. All runs once; the other methods may be
+// called at any time and by any goroutine.
+type List struct {
+	cfg    Config
+	inputs []input
+	fixed  fixed
+	rules  *ruleSet
 
-// Open checks the arguments.
-func Open(cfg Config) (*List, error) { return nil, errors.ErrUnsupported }
+	started atomic.Bool
+	err     atomic.Pointer[error]
+	counts  counters
 
-// All gives out the targets, once.
-func (l *List) All() iter.Seq[Target] { return func(func(Target) bool) {} }
+	// Of All alone.
+	seen addrSet
+	done bart.Lite // networks given out
+}
 
-// Err returns what ended All early.
-func (l *List) Err() error { return nil }
+// fixed is what is known before All.
+type fixed struct {
+	targets uint64 // in networks and arguments, reserved ones and duplicates included
+	size    uint64 // given out at the end
+	bytes   int64  // in regular files
+	all     bool   // there are nothing but networks and arguments
+	files   bool   // all else are regular files
+}
 
-// Size returns how many targets there are.
-func (l *List) Size() (n uint64, known bool) { return 0, false }
+// Open checks cfg's arguments, and whether files are there and can be read. It
+// opens none for good. Its errors are an *ArgError.
+func Open(cfg Config) (*List, error) {
+	args := cfg.Args
+	if len(args) == 0 {
+		if cfg.Stdin == nil || cfg.StdinIsTerminal {
+			return nil, &ArgError{
+				Problem: "no targets",
+				Hint:    "name a file, an address or a network, or send a list to standard input",
+			}
+		}
+		args = []string{stdin}
+	}
+	l := &List{cfg: cfg, rules: newRuleSet(cfg.AllowReserved)}
+	for _, arg := range args {
+		in, err := l.open(arg)
+		if err != nil {
+			return nil, err
+		}
+		l.inputs = append(l.inputs, in)
+	}
+	l.measure()
+	return l, nil
+}
 
-// Stats are the numbers of a list.
+// All gives out the targets, once: a second call gives none. Lists are read
+// while it runs, a line at a time, and closed when it ends. It must not run in
+// two goroutines.
+func (l *List) All() iter.Seq[Target] {
+	return func(yield func(Target) bool) {
+		if l.started.Swap(true) {
+			return
+		}
+		w := &walk{List: l, yield: yield}
+		for i := range l.inputs {
+			if !w.input(&l.inputs[i]) {
+				return
+			}
+		}
+	}
+}
+
+// Err returns why All ended before the end of its input: a file that could no
+// longer be read. It is nil if All was ended by its caller or by Config.Max.
+func (l *List) Err() error {
+	if p := l.err.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
+// Size returns how many targets All gives out, if that is known before the
+// end: there are only networks and addresses, no lists.
+func (l *List) Size() (n uint64, known bool) {
+	if !l.fixed.all {
+		return 0, false
+	}
+	return l.fixed.size, true
+}
+
+// Stats are the numbers of a list: where each target that was read went.
 // Read = Invalid + Unscannable + Excluded + Duplicate + Given.
 type Stats struct {
-	Read, Invalid, Unscannable, Excluded, Duplicate, Given uint64
+	Read        uint64 // all of the following; an address without a port counts once a port
+	Invalid     uint64 // lines that name no target
+	Unscannable uint64 // addresses that can't be asked: 0.0.0.0, relays
+	Excluded    uint64 // in special-purpose networks
+	Duplicate   uint64 // given out before
+	Given       uint64 // to be asked
+}
+
+// counters are the parts of Stats. Read is their sum, so that it is right
+// whenever they are looked at.
+type counters struct {
+	invalid, unscannable, excluded, duplicate, given atomic.Uint64
+
+	listed      atomic.Uint64 // targets read from files, a little late
+	listedBytes atomic.Int64  // bytes they took
 }
 
 // Stats returns the numbers so far.
-func (l *List) Stats() Stats { return Stats{} }
+func (l *List) Stats() Stats {
+	c := &l.counts
+	s := Stats{
+		Invalid:     c.invalid.Load(),
+		Unscannable: c.unscannable.Load(),
+		Excluded:    c.excluded.Load(),
+		Duplicate:   c.duplicate.Load(),
+		Given:       c.given.Load(),
+	}
+	s.Read = s.Invalid + s.Unscannable + s.Excluded + s.Duplicate + s.Given
+	return s
+}
+
+// bytesATarget is how long a line is before the first is known.
+const bytesATarget = 21
+
+// Progress returns which part of the input is behind, from 0 to 1. Files count
+// by their bytes, so it is an estimate where there are some; it isn't known
+// where something else is read, such as a pipe.
+func (l *List) Progress() (part float64, known bool) {
+	if !l.fixed.all && !l.fixed.files {
+		return 0, false
+	}
+	s := l.Stats()
+	listed, bytes := l.counts.listed.Load(), l.counts.listedBytes.Load()
+	each := float64(bytesATarget)
+	if listed > 0 {
+		each = float64(bytes) / float64(listed)
+	}
+	left := float64(l.fixed.targets) - float64(s.Read-min(s.Read, listed))
+	left = max(left, 0) + float64(max(l.fixed.bytes-bytes, 0))/each
+	part = 1
+	if left > 0 {
+		part = float64(s.Read) / (float64(s.Read) + left)
+	}
+	if most := l.cfg.Max; most > 0 {
+		part = max(part, min(float64(s.Given)/float64(most), 1))
+	}
+	return part, true
+}

@@ -1,0 +1,200 @@
+package target
+
+import (
+	"bytes"
+	"net/netip"
+)
+
+// Fault is why a line or an argument names no target.
+type Fault uint8
+
+// The faults.
+const (
+	FaultAddress     Fault = iota + 1 // not an IPv4 address
+	FaultOctet                        // a number of the address is above 255
+	FaultLeadingZero                  // a number begins with 0
+	FaultPort                         // the port is not a number from 1 to 65535
+	FaultNetwork                      // the length of the network is not a number from 0 to 32
+	FaultNoPorts                      // a network, and no ports to ask there
+	FaultIPv6                         // an IPv6 address
+	FaultLong                         // the line is longer than MaxLine
+)
+
+var faultTexts = [...]string{
+	FaultAddress:     "not an IPv4 address",
+	FaultOctet:       "not an IPv4 address: a number is above 255",
+	FaultLeadingZero: "a number begins with 0",
+	FaultPort:        "the port is not a number from 1 to 65535",
+	FaultNetwork:     "the length of the network is not a number from 0 to 32",
+	FaultNoPorts:     "a network needs ports (--port)",
+	FaultIPv6:        "IPv6 address: A2S is IPv4 only",
+	FaultLong:        "the line is longer than 64 KiB",
+}
+
+// Error says in words for a person what is wrong.
+func (f Fault) Error() string {
+	if f == 0 || int(f) >= len(faultTexts) {
+		return "no fault"
+	}
+	return faultTexts[f]
+}
+
+// form is how a target was written.
+type form uint8
+
+const (
+	formAddr     form = iota // a.b.c.d
+	formAddrPort             // a.b.c.d:port
+	formNetwork              // a.b.c.d/n
+)
+
+// name is an address or a network as it was written.
+type name struct {
+	form form
+	ip   uint32
+	port uint16 // of formAddrPort
+	bits int    // of formNetwork
+}
+
+// prefix is the network of n; bits beyond its length are ignored.
+func (n *name) prefix() netip.Prefix {
+	return netip.PrefixFrom(addrOf(n.ip), n.bits).Masked()
+}
+
+// parse reads an address or a network.
+func parse(b []byte) (name, Fault) {
+	n, f := parseIPv4(b)
+	if f != 0 && isIPv6(b) {
+		f = FaultIPv6
+	}
+	return n, f
+}
+
+func parseIPv4(b []byte) (n name, f Fault) {
+	ip, rest, f := parseIP(b)
+	if f != 0 {
+		return name{}, f
+	}
+	n.ip = ip
+	switch {
+	case len(rest) == 0:
+		n.form = formAddr
+	case rest[0] == ':':
+		n.form = formAddrPort
+		n.port, f = parsePort(rest[1:])
+	case rest[0] == '/':
+		n.form = formNetwork
+		n.bits, f = parseBits(rest[1:])
+	default:
+		f = FaultAddress
+	}
+	return n, f
+}
+
+// parseIP reads a dotted address from the beginning of b.
+func parseIP(b []byte) (ip uint32, rest []byte, f Fault) {
+	for i := range 4 {
+		if i > 0 {
+			if len(b) == 0 || b[0] != '.' {
+				return 0, nil, FaultAddress
+			}
+			b = b[1:]
+		}
+		v, n, f := number(b, 3)
+		switch {
+		case f != 0:
+			return 0, nil, f
+		case n == 0:
+			return 0, nil, FaultAddress
+		case v > 255:
+			return 0, nil, FaultOctet
+		}
+		ip = ip<<8 | uint32(v)
+		b = b[n:]
+	}
+	return ip, b, 0
+}
+
+func parsePort(b []byte) (uint16, Fault) {
+	v, n, f := number(b, 5)
+	switch {
+	case f != 0:
+		return 0, f
+	case n == 0 || n < len(b) || v == 0 || v > 65535:
+		return 0, FaultPort
+	}
+	return uint16(v), 0
+}
+
+func parseBits(b []byte) (int, Fault) {
+	v, n, f := number(b, 2)
+	switch {
+	case f != 0:
+		return 0, f
+	case n == 0 || n < len(b) || v > 32:
+		return 0, FaultNetwork
+	}
+	return v, 0
+}
+
+// number reads the decimal number at the beginning of b, of at most digits
+// digits, and returns its length.
+func number(b []byte, digits int) (v, n int, f Fault) {
+	for n < len(b) && n < digits && '0' <= b[n] && b[n] <= '9' {
+		v = v*10 + int(b[n]-'0')
+		n++
+	}
+	if n > 1 && b[0] == '0' {
+		return 0, 0, FaultLeadingZero
+	}
+	return v, n, 0
+}
+
+// isIPv6 reports whether b is meant to be an IPv6 address, with or without
+// port or network length.
+func isIPv6(b []byte) bool {
+	if len(b) > 0 && b[0] == '[' {
+		return true
+	}
+	b, _, _ = bytes.Cut(b, []byte("/"))
+	a, err := netip.ParseAddr(string(b))
+	return err == nil && a.Is6()
+}
+
+// isSpace reports whether c ends an address.
+func isSpace(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
+
+func trimLeft(b []byte) []byte {
+	for len(b) > 0 && isSpace(b[0]) {
+		b = b[1:]
+	}
+	return b
+}
+
+func trimRight(b []byte) []byte {
+	for len(b) > 0 && isSpace(b[len(b)-1]) {
+		b = b[:len(b)-1]
+	}
+	return b
+}
+
+// cutTag splits a line without white space around it into address and tag.
+func cutTag(line []byte) (addr, tag []byte) {
+	for i, c := range line {
+		if c == ',' || isSpace(c) {
+			return line[:i], trimLeft(line[i+1:])
+		}
+	}
+	return line, nil
+}
+
+// addrOf is the reverse of a packed address.
+func addrOf(ip uint32) netip.Addr {
+	return netip.AddrFrom4([4]byte{byte(ip >> 24), byte(ip >> 16), byte(ip >> 8), byte(ip)})
+}
+
+// ipOf packs an IPv4 address.
+func ipOf(a netip.Addr) uint32 {
+	b := a.As4()
+	return uint32(b[0])<<24 | uint32(b[1])<<16 | uint32(b[2])<<8 | uint32(b[3])
+}
