@@ -41,6 +41,33 @@ func TestBody(t *testing.T) {
 	}
 }
 
+// TestNoRoom holds that nothing that is decoded can be appended to into what
+// follows it in the buffer of the caller.
+func TestNoRoom(t *testing.T) {
+	buffer := func(s string) []byte { return append([]byte(s), "what was there before"...)[:len(s)] }
+	var f wire.Fragment
+	if err := f.Decode(buffer(split+"\x07\x00\x00\x00\x12abc"), wire.LayoutGoldSource, false); err != nil {
+		t.Fatal(err)
+	}
+	var rs wire.Rules
+	if err := rs.Reset(buffer(rules(1, "abc"))); err != nil || rs.Next() {
+		t.Fatal(err)
+	}
+	ping, err := wire.DecodePing(buffer(single + "jabc"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := wire.DecodeText(buffer(single + "labc\x00"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, b := range map[string][]byte{"payload": f.Payload, "rest": rs.Rest(), "ping": ping, "text": text} {
+		if string(b) != "abc" || cap(b) != len(b) {
+			t.Errorf("%s: %q with room for %d", name, b, cap(b)-len(b))
+		}
+	}
+}
+
 func TestSingleOrSplit(t *testing.T) {
 	for _, test := range []struct {
 		datagram      string

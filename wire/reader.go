@@ -76,10 +76,11 @@ func (r *reader) text(v *[]byte, f Fields) {
 
 // untilNUL returns b up to its first NUL, or all of it.
 func untilNUL(b []byte) []byte {
-	if i := indexNUL(b); i >= 0 {
-		return b[:i:i]
+	i := indexNUL(b)
+	if i < 0 {
+		i = len(b)
 	}
-	return b
+	return b[:i:i]
 }
 
 // appendText appends a string and its NUL. What follows a NUL in s is left

@@ -1,8 +1,6 @@
 package wire
 
-import (
-	"encoding/binary"
-)
+import "encoding/binary"
 
 // Rules reads the rules of a RULES reply one after the other, as Players reads
 // players. It reads on to the end of the message whatever the count says
@@ -74,7 +72,7 @@ func (rs *Rules) Rule() *Rule { return &rs.rule }
 // Rest returns what follows the last rule that was read: after the end of a
 // truncated list, the part of a rule that was there (EC-92). It aliases the
 // message.
-func (rs *Rules) Rest() []byte { return rs.rest }
+func (rs *Rules) Rest() []byte { return rs.rest[:len(rs.rest):len(rs.rest)] }
 
 // Err returns what Reset returned, or ErrTruncated after the end of a list
 // that ends inside a name or a value, or between them (EC-92). The rules read

@@ -239,7 +239,7 @@ func (f *Fragment) Decode(datagram []byte, l Layout, compressed bool) error {
 	if err != nil || n == 0 || len(datagram) < n {
 		return ErrMalformed
 	}
-	g := Fragment{Layout: l, ID: id, Payload: datagram[n:]}
+	g := Fragment{Layout: l, ID: id, Payload: datagram[n:len(datagram):len(datagram)]}
 	if l == LayoutGoldSource {
 		b := datagram[splitNibblesAt]
 		g.Number, g.Total = b>>4, b&15

@@ -1,0 +1,171 @@
+// Package wire turns the bytes of Valve's A2S protocol into messages and back:
+// the questions that a game server can be asked, its answers, and the fragments
+// in which long answers come. It does no I/O, reads no clock, keeps no memory,
+// and imports the standard library only.
+//
+// # Use
+//
+// Ask with [AppendRequest]; send what it appends, and nothing more, in one UDP
+// datagram. What comes back is told apart by [IsSplit] and [KindOf]. A message,
+// whole or put together from fragments, goes to the decoder of its kind:
+//
+//	KindInfo, KindGoldSource   (*Info).Decode
+//	KindPlayers                (*Players).Reset, then Next and Player
+//	KindRules                  (*Rules).Reset, then Next and Rule
+//	KindChallenge              DecodeChallenge, and the same request again with it
+//	KindPing                   DecodePing
+//	KindBanned, KindLimited    DecodeText
+//
+// A fragment goes to [SplitID] and [ShowLayout], and once one fragment of its
+// reply has shown the layout, to [Fragment.Decode]. Holding fragments until the
+// reply is whole, decompressing it and checking its CRC-32 is the work of
+// package reasm.
+//
+// Everything that can be decoded can be appended too, to write a server or a
+// test: decoding what was appended gives what was decoded before. Bytes after
+// the last field, which an Info and the cursors note but do not keep, are the
+// one exception.
+//
+// # Buffers
+//
+// What is decoded aliases the bytes that were given, and is valid until the
+// caller reuses them. Whoever keeps, copies. Nothing here writes to the bytes it
+// decodes, and no slice that it returns can be appended to into its neighbour.
+// The Append functions append to dst and return it as append does; they keep
+// neither dst nor their arguments.
+//
+// Decoding allocates nothing, whatever the bytes are, and appending only what
+// dst lacks. Values may be used by several goroutines as far as each uses its
+// own Info, Players, Rules or Fragment.
+//
+// # Errors and notes
+//
+// Every error is an [Error]: a code that can be compared and used as an index.
+// After [ErrTruncated] what was read before the cut is good: Info.Has says which
+// fields that is, and the cursors have given what was whole. Oddities of whole
+// answers are [Notes], not errors: counts lie, flags are neither 0 nor 1, bytes
+// are left over, and there is an answer all the same.
+//
+// Strings are the server's bytes: often UTF-8, at times another encoding or cut
+// inside a character, at times hostile. They are not checked here.
+//
+// # Datagrams
+//
+// Integers are little-endian; a string is ended by a NUL. A datagram begins with
+// -1 or -2:
+//
+//	message                          GoldSource fragment
+//	+-------------+------+----···+   +-------------+----+-----+----···+
+//	| FF FF FF FF | type | fields|   | FE FF FF FF | ID | n:t |payload|
+//	+-------------+------+----···+   +-------------+----+-----+----···+
+//	       4          1                     4         4    1
+//
+//	Source fragment
+//	+-------------+----+-------+--------+------+----···+
+//	| FE FF FF FF | ID | total | number | size |payload|
+//	+-------------+----+-------+--------+------+----···+
+//	       4         4     1        1       2
+//
+//	Source fragment without size
+//	+-------------+----+-------+--------+----···+
+//	| FE FF FF FF | ID | total | number |payload|
+//	+-------------+----+-------+--------+----···+
+//	       4         4     1        1
+//
+//	n:t    number in the high four bits, total in the low four
+//	ID     the same in all fragments of a reply; its highest bit may say that
+//	       the reply is compressed with bzip2, never so with GoldSource
+//	number from 0 to total-1
+//	size   most bytes of payload in a fragment, mostly 1248
+//
+// The payloads together are a message, FF FF FF FF included. Of a compressed
+// reply they are its size and CRC-32 when decompressed, and bzip2 data:
+//
+//	+------+--------+-----------···+
+//	| size | CRC-32 | "BZh" …      |
+//	+------+--------+-----------···+
+//	    4       4
+//
+// # Requests
+//
+//	INFO         +-----+-------------------------+-----------+
+//	             | 'T' | "Source Engine Query" 0 | challenge |
+//	             +-----+-------------------------+-----------+
+//	                1               20             0 or 4
+//	PLAYER       +-----+-----------+
+//	             | 'U' | challenge |         -1 asks for a challenge
+//	             +-----+-----------+
+//	RULES        +-----+-----------+
+//	             | 'V' | challenge |         -1 asks for a challenge
+//	             +-----+-----------+
+//	                1        4
+//	ping 'i' and GETCHALLENGE 'W' are one byte.
+//
+// # Replies
+//
+// s is a string; the digits are lengths in bytes.
+//
+//	challenge    +-----+-----------+    ping      +-----+---------+
+//	             | 'A' | challenge |              | 'j' | text: s |
+//	             +-----+-----------+              +-----+---------+
+//	                1        4                       1
+//	banned       +-----+---------+      limited   +-----+---------+
+//	             | 'l' | text: s |                | 'X' | text: s |
+//	             +-----+---------+                +-----+---------+
+//
+//	INFO, Source
+//	+-----+----------+------+-----+--------+------+--------+
+//	| 'I' | protocol | name | map | folder | game | app ID |
+//	+-----+----------+------+-----+--------+------+--------+
+//	   1       1         s     s      s       s       2
+//	+---------+-----+------+------+-----+----------+-----+------+---------+
+//	| players | max | bots | type | env | password | VAC | ship | version |
+//	+---------+-----+------+------+-----+----------+-----+------+---------+
+//	     1       1     1      1      1       1        1   0 or 3     s
+//	+-----+------+----------+---------------+----------+---------+
+//	| EDF | port | Steam ID | SourceTV      | keywords | game ID |
+//	+-----+------+----------+---------------+----------+---------+
+//	0 or 1   2        8       port 2, name s      s         8
+//
+//	ship   The Ship only (IsShip): mode, witnesses, duration
+//	EDF    extra data flag: 80 port, 10 Steam ID, 40 SourceTV, 20 keywords,
+//	       01 game ID; where a bit is not set the field is not there
+//
+//	INFO, GoldSource
+//	+-----+---------+------+-----+--------+------+---------+-----+----------+
+//	| 'm' | address | name | map | folder | game | players | max | protocol |
+//	+-----+---------+------+-----+--------+------+---------+-----+----------+
+//	   1       s        s     s      s       s        1       1       1
+//	+------+-----+----------+--------+-----------+-----+------+
+//	| type | env | password | is mod | mod block | VAC | bots |
+//	+------+-----+----------+--------+-----------+-----+------+
+//	    1     1       1         1     if is mod     1      1
+//
+//	mod block
+//	+-----+--------------+---+---------+------+------+-----+
+//	| URL | download URL | 0 | version | size | type | DLL |
+//	+-----+--------------+---+---------+------+------+-----+
+//	   s         s         1      4       4      1      1
+//
+//	PLAYER
+//	+-----+-------+   +-------+------+-------+----------+   +--------+-------+
+//	| 'D' | count |   | index | name | score | duration |   | deaths | money |
+//	+-----+-------+   +-------+------+-------+----------+   +--------+-------+
+//	   1      1           1       s      4        4              4       4
+//	                    for each player                     then, on The Ship,
+//	                                                        for each player
+//
+//	RULES
+//	+-----+-------+   +------+-------+
+//	| 'E' | count |   | name | value |       for each rule
+//	+-----+-------+   +------+-------+
+//	   1      2           s      s
+//
+// # Sources
+//
+// Comments name the source of a rule. Documents 000 to 004 describe the protocol:
+// the page "Server queries" of the Valve Developer Community in Russian (000)
+// and in French (001, in part again 003), Valve's text of 2004 as QStat carries
+// it (002), and Chinese notes on Counter-Strike 1.6 (004). EC-1 to EC-135 are
+// what servers were seen to send beyond those.
+package wire
