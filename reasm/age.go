@@ -46,35 +46,34 @@ func (s *shard) expire(now time.Duration) {
 }
 
 // makeRoom makes room for a datagram that joins g, or a new group if g is nil:
-// first what is only remembered goes, then the oldest of the other groups.
-func (s *shard) makeRoom(g *group, a *arrival) error {
-	need := blocksFor(len(a.datagram)) * blockSize
+// first what is only remembered goes, then the oldest of the other groups. As
+// a shard has room for two groups of the largest size, there always is another.
+func (s *shard) makeRoom(g *group, datagram []byte) error {
+	need := blocksFor(len(datagram)) * blockSize
+	size := len(datagram)
 	if g == nil {
 		need += groupCost
-	} else if g.count == s.limits.fragments {
-		return wire.ErrTooLarge
-	} else if g.size+len(a.datagram) > s.limits.groupBytes {
+	} else {
+		size += g.size
+	}
+	if size > s.limits.groupBytes || g != nil && g.count == s.limits.fragments {
 		return wire.ErrTooLarge
 	}
 	for s.mem.used+need > s.limits.bytes {
-		victim := s.victim(g)
-		if victim == nil {
-			return wire.ErrTooLarge
-		}
-		s.evict(victim)
+		s.evict(s.victim(g))
 	}
 	return nil
 }
 
-// victim returns the group to drop first when memory is needed, never keep.
+// victim returns the group that goes first when memory is needed for keep.
 func (s *shard) victim(keep *group) *group {
 	if s.done.oldest != nil {
 		return s.done.oldest
 	}
-	if g := s.waiting.oldest; g != keep || g == nil {
-		return g
+	if s.waiting.oldest == keep {
+		return keep.newer
 	}
-	return keep.newer
+	return s.waiting.oldest
 }
 
 // evict drops a group to make room.

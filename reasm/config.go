@@ -39,13 +39,16 @@ const (
 // place on the stack.
 const maxGroupsLimit = 64
 
+// leastMaxBytes has room for two groups of the largest size (groupRoom).
+const leastMaxBytes = 2 << 20
+
 // Config bounds a Table. A field that is zero or makes no sense is set to its
 // default; the package page does the arithmetic.
 type Config struct {
 	MaxFragments  int           // fragments a group; default and most: 255
 	MaxGroupBytes int           // datagram bytes a group; default and most: MaxReply
 	MaxGroups     int           // incomplete groups a source; default 4, most 64
-	MaxBytes      int64         // bytes of memory a table; default 64 MiB, least 16 KiB
+	MaxBytes      int64         // bytes of memory a table; default 64 MiB, least 2 MiB
 	MaxAge        time.Duration // how long a group waits for its fragments; default 10 s
 	Remember      time.Duration // how long late duplicates of a whole reply are known; default 2 s
 	Shards        int           // locks, rounded up to a power of two; default 16, most 1024
@@ -61,7 +64,7 @@ func (cfg Config) withDefaults() Config {
 	setDefault(&cfg.MaxAge, defaultMaxAge, time.Hour)
 	setDefault(&cfg.Remember, defaultRemember, time.Hour)
 	setDefault(&cfg.Shards, defaultShards, 1024)
-	cfg.MaxBytes = max(cfg.MaxBytes, 16<<10)
+	cfg.MaxBytes = max(cfg.MaxBytes, leastMaxBytes)
 	cfg.Shards = 1 << bits.Len(uint(cfg.Shards-1))
 	for cfg.Shards > 1 && cfg.MaxBytes/int64(cfg.Shards) < 2*groupRoom(cfg) {
 		cfg.Shards /= 2

@@ -53,7 +53,7 @@ func (s *shard) add(a *arrival, dst []byte) ([]byte, Outcome, error) {
 	}
 	p, conflict, err := s.locate(g, a.datagram)
 	if err == nil && !conflict {
-		err = s.makeRoom(g, a)
+		err = s.makeRoom(g, a.datagram)
 	}
 	switch {
 	case err != nil:

@@ -134,14 +134,20 @@ func (u *Unpacker) read(dst []byte, size int) ([]byte, error) {
 		dst = dst[:len(dst)+n]
 		left -= n
 		if left > 0 && u.clock().Sub(start) > unpackTime {
+			u.abandon()
 			return dst, wire.ErrTooLarge
 		}
 	}
 	if n, _ := u.decompress(u.more[:]); n > 0 {
+		u.abandon()
 		return dst, wire.ErrMalformed
 	}
 	return dst, nil
 }
+
+// abandon throws the decompressor away. One that still has output would give
+// it out with the next reply: its Reset keeps that.
+func (u *Unpacker) abandon() { u.zr = nil }
 
 var errPanic = errors.New("the decompressor panicked")
 
@@ -151,7 +157,7 @@ func (u *Unpacker) decompress(p []byte) (n int, err error) {
 	defer func() {
 		if recover() != nil {
 			u.Panics++
-			u.zr = nil
+			u.abandon()
 			n, err = 0, errPanic
 		}
 	}()

@@ -1,0 +1,221 @@
+package reasm
+
+import (
+	"flag"
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+var floodSize = flag.Int("flood", 300_000, "fragments that TestFlood sends")
+
+// TestFlood sends fragments of any form, ID and source: most groups can never
+// be whole. Memory must stay below its bound, what is idle too, and groups
+// that are whole must come through all the same.
+func TestFlood(t *testing.T) {
+	const bound = 8 << 20
+	table := New(Config{MaxBytes: bound})
+	rnd := rand.New(rand.NewPCG(1, 2))
+	honest := split(wire.LayoutSource, 1, rulesMessage(3000), 1248)
+	payload := make([]byte, 1400)
+	dst := make([]byte, 0, MaxReply)
+	d := make([]byte, 0, 1500)
+	var peak int64
+	for i := range *floodSize {
+		now := time.Duration(i) * 2 * time.Microsecond
+		f := wire.Fragment{
+			Layout:  layouts[rnd.IntN(3)],
+			ID:      rnd.Uint32(),
+			Total:   uint8(2 + rnd.IntN(14)),
+			Payload: payload[:1+rnd.IntN(1400)],
+		}
+		f.Number = uint8(rnd.IntN(int(f.Total)))
+		payload[0] = byte(i)
+		d = wire.AppendFragment(d[:0], &f)
+		if _, _, err := table.Add(now, rnd.Uint64()>>16, d, dst); err != nil {
+			t.Fatalf("fragment %d: %v", i, err)
+		}
+		if i%1000 < len(honest) {
+			_, o, _ := table.Add(now, server+uint64(i/1000), honest[i%1000], dst)
+			if want := i%1000 == len(honest)-1; want != (o == Whole) {
+				t.Fatalf("honest fragment %d: %v", i, o)
+			}
+		}
+		if i%256 == 0 {
+			peak = max(peak, table.Bytes())
+		}
+	}
+	audit(t, table)
+	st := table.Stats()
+	if peak > bound || st.IdleBytes > bound/idleShare+blockSize*16 {
+		t.Errorf("at most %d bytes in use, %d idle", peak, st.IdleBytes)
+	}
+	if peak < bound*9/10 || st.Evicted == 0 {
+		t.Errorf("at most %d bytes in use: that was no flood", peak)
+	}
+	t.Logf("%d fragments: at most %d bytes in use, %d idle, %d evicted, %s",
+		*floodSize, peak, st.IdleBytes, st.Evicted, residentMemory())
+}
+
+// residentMemory is the process's, where the system tells it.
+func residentMemory() string {
+	b, _ := os.ReadFile("/proc/self/status")
+	return string(regexp.MustCompile(`VmHWM:[ \t]+[0-9]+ kB`).Find(b))
+}
+
+// After a flood what is above the idle share goes back to the collector.
+func TestMemoryReturned(t *testing.T) {
+	table := New(Config{MaxBytes: 4 << 20, MaxAge: time.Second})
+	ds := split(wire.LayoutSource, 1, rulesMessage(2000), 1248)
+	for i := range uint64(3000) {
+		table.Add(0, server+i, ds[0], nil)
+	}
+	before := table.Stats()
+	table.Expire(time.Minute)
+	after := table.Stats()
+	if before.Bytes < 3<<20 || after.Bytes != 0 || after.Groups != 0 {
+		t.Errorf("before %+v, after %+v", before, after)
+	}
+	if after.IdleBytes > 4<<20/idleShare+blockSize*16 || after.IdleBytes == 0 {
+		t.Errorf("%d bytes idle", after.IdleBytes)
+	}
+	audit(t, table)
+}
+
+// A group costs what came of it, whatever it announces.
+func TestSmallGroupsAreSmall(t *testing.T) {
+	table := New(Config{})
+	for i := range uint64(100) {
+		if _, o, err := table.Add(0, server+i, totals(wire.LayoutSource, 1, 0, 255), nil); o != Pending || err != nil {
+			t.Fatal(o, err)
+		}
+	}
+	if got := table.Bytes(); got != 100*(groupCost+blockSize) {
+		t.Errorf("%d bytes for a hundred groups of 25 bytes", got)
+	}
+}
+
+// When memory is full, first what is remembered goes and then the oldest group,
+// but never that which grows.
+func TestEvictOldest(t *testing.T) {
+	table := New(Config{MaxBytes: leastMaxBytes, Shards: 1})
+	d := totals(wire.LayoutSource, 1, 0, 3)
+	addFrom := func(from int, d []byte) {
+		t.Helper()
+		_, o, err := table.Add(time.Duration(from), uint64(from), d, nil)
+		if o != Pending || err != nil {
+			t.Fatalf("source %d: %v, %v", from, o, err)
+		}
+	}
+	addAll(t, table, split(wire.LayoutSource, 1, rulesMessage(1000), 500))
+	room := leastMaxBytes / (groupCost + blockSize)
+	for i := range room {
+		addFrom(i, d)
+	}
+	if st := table.Stats(); st.Groups != room || st.Remembered != 0 || st.Evicted != 0 {
+		t.Errorf("full: %+v", st)
+	}
+	addFrom(room, d)
+	addFrom(1, split(wire.LayoutSource, 1, rulesMessage(1500), 600)[1])
+	for i := range 4 {
+		if got, want := len(leading(table, uint64(i))) == 1, i == 1 || i == 3; got != want {
+			t.Errorf("source %d is there: %v", i, got)
+		}
+	}
+	if st := table.Stats(); st.Evicted != 2 {
+		t.Errorf("stats %+v", st)
+	}
+	audit(t, table)
+}
+
+// The fifth group of a source takes the place of its oldest, not of one that
+// is remembered, and no other source suffers.
+func TestGroupsOfSource(t *testing.T) {
+	table := New(Config{})
+	msg := rulesMessage(2000)
+	table.Add(0, server+1, split(wire.LayoutSource, 1, msg, 1248)[0], nil)
+	for id := range uint32(6) {
+		addAll(t, table, split(wire.LayoutSource, 100+id, msg, 1248))
+	}
+	for id := range uint32(5) {
+		add(t, table, split(wire.LayoutSource, id, msg, 1248)[0], Pending)
+	}
+	st := table.Stats()
+	if st.Groups != 5 || st.Evicted != 1 || st.Remembered != 4 {
+		t.Errorf("stats %+v", st)
+	}
+	add(t, table, split(wire.LayoutSource, 1, msg, 1248)[1], Whole)
+	add(t, table, split(wire.LayoutSource, 0, msg, 1248)[1], Pending)
+	add(t, table, split(wire.LayoutSource, 105, msg, 1248)[1], Duplicate)
+	audit(t, table)
+}
+
+// A fragment that would make a group too large is refused, others are not.
+func TestGroupTooLarge(t *testing.T) {
+	table := New(Config{MaxGroupBytes: 3000, MaxFragments: 5})
+	msg := rulesMessage(4000)
+	ds := split(wire.LayoutSource, 1, msg, 1000)
+	add(t, table, ds[0], Pending)
+	add(t, table, ds[1], Pending)
+	refuse(t, table, ds[2], wire.ErrTooLarge)
+	add(t, table, ds[4], Pending)
+	if got := leading(table, server); len(got) != 1 || got[0] != string(msg[:2000]) {
+		t.Errorf("got %d messages", len(got))
+	}
+	refuse(t, table, make([]byte, 10), wire.ErrMalformed)
+	refuse(t, table, split(wire.LayoutSource, 2, msg, 3500)[0], wire.ErrTooLarge)
+	audit(t, table)
+}
+
+// EC-120: a total above the bound.
+func TestTooManyFragments(t *testing.T) {
+	table := New(Config{MaxFragments: 5})
+	refuse(t, table, totals(wire.LayoutSource, 1, 0, 33), wire.ErrTooLarge)
+	refuse(t, table, totals(wire.LayoutGoldSource, 1, 0, 15), wire.ErrTooLarge)
+	add(t, table, totals(wire.LayoutSource, 1, 0, 5), Pending)
+	if st := table.Stats(); st.TooLarge != 2 || st.Groups != 1 {
+		t.Errorf("stats %+v", st)
+	}
+}
+
+// Fragments that wait for the layout are bounded like others.
+func TestTooManyHeld(t *testing.T) {
+	table := New(Config{MaxFragments: 5})
+	f := wire.Fragment{Layout: wire.LayoutSource, ID: 1, Total: 5, Number: 1}
+	for i := range 5 {
+		f.Payload = []byte{byte(i), 'x'}
+		add(t, table, wire.AppendFragment(nil, &f), Pending)
+	}
+	f.Payload = []byte("another")
+	refuse(t, table, wire.AppendFragment(nil, &f), wire.ErrTooLarge)
+	if st := table.Stats(); st.TooLarge != 1 || st.Fragments != 5 {
+		t.Errorf("stats %+v", st)
+	}
+}
+
+func TestConfig(t *testing.T) {
+	def := Config{}.withDefaults()
+	want := Config{255, MaxReply, 4, 64 << 20, 10 * time.Second, 2 * time.Second, 16}
+	if def != want {
+		t.Errorf("defaults %+v, want %+v", def, want)
+	}
+	if got := (Config{-1, -1, -1, -1, -1, -1, -1}).withDefaults(); got != want {
+		t.Errorf("of negative values %+v, want %+v", got, want)
+	}
+	small := Config{MaxBytes: 1, Shards: 9}.withDefaults()
+	if small.MaxBytes < 2*groupRoom(small) || small.Shards != 1 {
+		t.Errorf("of a small table %+v", small)
+	}
+	large := Config{9999, 1 << 40, 9999, 1 << 50, 1 << 62, 1 << 62, 9999}.withDefaults()
+	want = Config{255, MaxReply, 64, 1 << 40, time.Hour, time.Hour, 1024}
+	if large != want {
+		t.Errorf("of large values %+v, want %+v", large, want)
+	}
+	if got := (Config{Shards: 5}).withDefaults().Shards; got != 8 {
+		t.Errorf("5 shards became %d", got)
+	}
+}

@@ -1,0 +1,275 @@
+package reasm
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// modelSource is what a Table holds of one source, as anyone would write it: all
+// bytes kept, looked for one after the other, nothing bounded but the groups.
+type modelSource struct {
+	open []*modelGroup // the oldest first
+	done []*modelGroup
+}
+
+type modelGroup struct {
+	id    uint32
+	since time.Duration
+	total uint8 // 0: fragment 0 did not come yet
+	frags []modelFragment
+}
+
+type modelFragment struct {
+	number, total uint8
+	payload       string
+}
+
+func (g *modelGroup) get(number uint8) *modelFragment {
+	for i := range g.frags {
+		if g.frags[i].number == number {
+			return &g.frags[i]
+		}
+	}
+	return nil
+}
+
+func (g *modelGroup) has(f modelFragment) bool {
+	for _, o := range g.frags {
+		if o == f {
+			return true
+		}
+	}
+	return false
+}
+
+// leading joins the payloads up to the first that is missing.
+func (g *modelGroup) leading() (msg string, n uint8) {
+	for f := g.get(0); f != nil; f = g.get(n) {
+		msg += f.payload
+		n++
+	}
+	return msg, n
+}
+
+func (s *modelSource) expire(now, age, remember time.Duration) {
+	for len(s.done) > 0 && now-s.done[0].since > remember {
+		s.done = s.done[1:]
+	}
+	for len(s.open) > 0 && now-s.open[0].since > age {
+		s.open = s.open[1:]
+	}
+}
+
+// add says what Table.Add is to do with a fragment. Only fragment 0 shows the
+// layout, and all fragments of a reply have the same one.
+func (s *modelSource) add(now time.Duration, id uint32, f modelFragment, groups int) (string, Outcome) {
+	var g *modelGroup
+	for _, o := range s.open {
+		if o.id == id {
+			g = o
+		}
+	}
+	for _, o := range slices.Concat(s.done, s.open) {
+		if o.id == id && o.has(f) {
+			return "", Duplicate
+		}
+	}
+	if g == nil {
+		if len(s.open) == groups {
+			s.open = s.open[1:]
+		}
+		g = &modelGroup{id: id, since: now}
+		s.open = append(s.open, g)
+	}
+	if g.total != 0 && (g.total != f.total || g.get(f.number) != nil) {
+		return "", Conflict
+	}
+	if g.total == 0 && f.number == 0 {
+		g.sort(f)
+	}
+	g.frags = append(g.frags, f)
+	msg, n := g.leading()
+	if n == 0 || n < g.total {
+		return "", Pending
+	}
+	s.finish(g, now, groups)
+	return msg, Whole
+}
+
+// sort drops what contradicts fragment 0 or what came before it.
+func (g *modelGroup) sort(first modelFragment) {
+	old := g.frags
+	g.frags, g.total = nil, first.total
+	for _, f := range old {
+		if f.total == first.total && g.get(f.number) == nil {
+			g.frags = append(g.frags, f)
+		}
+	}
+}
+
+func (s *modelSource) finish(g *modelGroup, now time.Duration, groups int) {
+	var open []*modelGroup
+	for _, o := range s.open {
+		if o != g {
+			open = append(open, o)
+		}
+	}
+	if len(s.done) == groups {
+		s.done = s.done[1:]
+	}
+	g.since = now
+	s.open, s.done = open, append(s.done, g)
+}
+
+// fuzzOps runs a program of five bytes an operation on a Table and the model.
+type fuzzOps struct {
+	t     *testing.T
+	table *Table
+	cfg   Config
+	model map[uint64]*modelSource
+	now   time.Duration
+}
+
+func (z *fuzzOps) step(op [5]byte) {
+	from := server + uint64(op[1]>>6)
+	z.now++
+	s := z.model[from]
+	if s == nil {
+		s = new(modelSource)
+		z.model[from] = s
+	}
+	switch op[0] % 16 {
+	default:
+		z.add(from, s, op)
+	case 13:
+		z.now += time.Duration(op[2]) * time.Second / 16
+		z.table.Expire(z.now)
+	case 14:
+		z.table.Forget(from)
+		*s = modelSource{}
+	case 15:
+		s.expire(z.now, z.cfg.MaxAge, z.cfg.Remember)
+		z.leading(from, s)
+	}
+}
+
+// add makes a fragment of the operation: which ID (and so which layout), which
+// number of which total, and which of four contents.
+func (z *fuzzOps) add(from uint64, s *modelSource, op [5]byte) {
+	f := wire.Fragment{
+		ID:    uint32(op[1]&63) % 12,
+		Total: 1 + op[2]&7,
+		Size:  1248,
+	}
+	f.Layout = layouts[f.ID%3]
+	f.Number = op[3] % f.Total
+	text := fmt.Sprintf("fragment %d content %d ", f.Number, op[4]>>6)
+	if f.Number == 0 {
+		text = "\xFF\xFF\xFF\xFFE" + text
+	}
+	f.Payload = bytes.Repeat([]byte(text), 1+int(op[4]&63)/4)
+	d := wire.AppendFragment(nil, &f)
+
+	s.expire(z.now, z.cfg.MaxAge, z.cfg.Remember)
+	m := modelFragment{f.Number, f.Total, string(f.Payload)}
+	want, o := s.add(z.now, f.ID, m, z.cfg.MaxGroups)
+	got, outcome, err := z.table.Add(z.now, from, d, nil)
+	if string(got) != want || outcome != o || err != nil {
+		z.t.Fatalf("at %v, %x fragment %d of %d of %d: %v, %v, %.60q; want %v, %.60q",
+			z.now, from, f.Number, f.Total, f.ID, outcome, err, got, o, want)
+	}
+}
+
+func (z *fuzzOps) leading(from uint64, s *modelSource) {
+	z.table.Expire(z.now)
+	got := leading(z.table, from)
+	for _, g := range s.open {
+		if g.total == 0 {
+			continue
+		}
+		want, _ := g.leading()
+		if len(got) == 0 || got[0] != want {
+			z.t.Fatalf("leading %.60q, want %.60q", got, want)
+		}
+		got = got[1:]
+	}
+	if len(got) != 0 {
+		z.t.Fatalf("leading %.60q too many", got)
+	}
+}
+
+// FuzzReasm reads its input as a sequence of operations and compares the Table
+// with the model after each.
+func FuzzReasm(f *testing.F) {
+	seed := func(ops ...[5]byte) {
+		var b []byte
+		for _, op := range ops {
+			b = append(b, op[:]...)
+		}
+		f.Add(b)
+	}
+	seed([5]byte{0, 1, 1, 1, 5}, [5]byte{15, 1}, [5]byte{0, 1, 1, 0, 5}, [5]byte{0, 1, 1, 0, 5}, [5]byte{15, 1})
+	seed([5]byte{0, 2, 3, 1, 5}, [5]byte{0, 2, 3, 1, 99}, [5]byte{0, 2, 2, 1, 5}, [5]byte{0, 2, 3, 0, 5}, [5]byte{13, 0, 255})
+	seed([5]byte{0, 3, 0, 0, 5}, [5]byte{0, 3, 0, 0, 99}, [5]byte{0, 3, 0, 0, 5}, [5]byte{14, 3}, [5]byte{0, 3, 0, 0, 5})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		cfg := Config{Shards: 2, MaxGroups: 2, MaxAge: 10 * time.Second, Remember: 3 * time.Second}
+		z := fuzzOps{t: t, table: New(cfg), cfg: cfg, model: map[uint64]*modelSource{}}
+		for len(b) >= 5 {
+			z.step([5]byte(b))
+			b = b[5:]
+		}
+		audit(t, z.table)
+	})
+}
+
+// FuzzAdd adds any bytes: each datagram is one byte of length and its bytes.
+// Nothing may panic, leak or lie about what it holds.
+func FuzzAdd(f *testing.F) {
+	for _, l := range layouts {
+		var b []byte
+		for _, d := range split(l, 7, rulesMessage(300), 150) {
+			b = append(append(b, byte(len(d))), d...)
+		}
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		table := New(Config{Shards: 1, MaxFragments: 40, MaxGroupBytes: 2000})
+		for now := time.Duration(0); len(b) > 0; now += time.Second / 4 {
+			n := min(int(b[0]), len(b)-1)
+			d := b[1 : 1+n]
+			b = b[1+n:]
+			msg, o, err := table.Add(now, server, d, nil)
+			if (o == Whole || o == Packed) != (len(msg) > 0) || len(msg) > 2000 {
+				t.Fatalf("%v with %d bytes", o, len(msg))
+			}
+			if e := wire.Error(0); err != nil && !errors.As(err, &e) {
+				t.Fatalf("error %v", err)
+			}
+			table.Leading(server, nil, func([]byte) {})
+			audit(t, table)
+		}
+	})
+}
+
+// FuzzUnpack unpacks any bytes: no panic, and never more than was declared.
+func FuzzUnpack(f *testing.F) {
+	for _, n := range []int{0, 10, 3000} {
+		f.Add(packed(rulesMessage(n), 9))
+	}
+	var u Unpacker
+	f.Fuzz(func(t *testing.T, b []byte) {
+		msg, err := u.Unpack([]byte("before"), b)
+		if !bytes.HasPrefix(msg, []byte("before")) || err != nil && len(msg) != 6 {
+			t.Fatalf("%d bytes and %v", len(msg), err)
+		}
+		if len(msg) > 6+MaxReply || cap(msg) > 4*MaxReply {
+			t.Fatalf("%d bytes in %d", len(msg), cap(msg))
+		}
+	})
+}

@@ -1,0 +1,250 @@
+package reasm
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// packed makes what Table.Add returns for a compressed reply.
+func packed(msg []byte, level int) []byte {
+	return declare(len(msg), msg, compress(msg, level))
+}
+
+// declare puts the size and the CRC-32 of msg before data.
+func declare(size int, msg, data []byte) []byte {
+	b := binary.LittleEndian.AppendUint32(nil, uint32(size))
+	b = binary.LittleEndian.AppendUint32(b, crc32.ChecksumIEEE(msg))
+	return append(b, data...)
+}
+
+// patient is an Unpacker whose clock stands still.
+func patient() *Unpacker {
+	return &Unpacker{now: func() time.Time { return time.Time{} }}
+}
+
+// contents are messages that are easy and hard to compress. Runs of four are
+// the worst for bzip2's first step, which makes five bytes of them.
+func contents(n int) map[string][]byte {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	noise, fours, zeros := make([]byte, n), make([]byte, n), make([]byte, n)
+	for i := range noise {
+		noise[i] = byte(rnd.Uint32())
+		fours[i] = byte(i / 4 * 37)
+	}
+	return map[string][]byte{
+		"noise": noise,
+		"fours": fours,
+		"zeros": zeros,
+		"rules": rulesMessage(n)[:n],
+	}
+}
+
+// Honest replies of all sizes are unpacked, whatever their level: lowering it
+// refuses none of them.
+func TestUnpackHonest(t *testing.T) {
+	u := patient()
+	sizes := []int{0, 1, 4, 5, 1000, 79_996, 80_000, 80_001, 160_000, 500_000}
+	if !testing.Short() {
+		sizes = append(sizes, 399_999, MaxReply)
+	}
+	for _, size := range sizes {
+		for name, msg := range contents(size) {
+			for _, level := range []int{1, 5, 9} {
+				p := packed(msg, level)
+				if len(p) > packedHeader+MaxReply {
+					continue // noise of 512 KiB is larger when compressed
+				}
+				got, err := u.Unpack([]byte("before"), p)
+				if err != nil || string(got) != "before"+string(msg) {
+					t.Errorf("%d bytes of %s, level %d: %d bytes, %v", size, name, level, len(got), err)
+				}
+			}
+		}
+	}
+}
+
+// The largest level that a message of runs of four needs is the one it gets.
+func TestLowerLevels(t *testing.T) {
+	for _, row := range []struct {
+		size int
+		in   string
+		want string
+	}{
+		{0, "BZh9" + blockMagic, "BZh1" + blockMagic},
+		{80_000, "BZh9" + blockMagic, "BZh1" + blockMagic},
+		{80_001, "BZh9" + blockMagic, "BZh2" + blockMagic},
+		{MaxReply, "BZh9" + blockMagic, "BZh7" + blockMagic},
+		{MaxReply, "BZh3" + blockMagic, "BZh3" + blockMagic},
+		{720_000, "BZh9" + blockMagic, "BZh9" + blockMagic},
+		{1 << 30, "BZh9" + blockMagic, "BZh9" + blockMagic},
+		{10, "BZh9 BZh9" + blockMagic, "BZh1 BZh1" + blockMagic},
+		{10, "BZh1 BZh9 BZh9", "BZh1 BZh9 BZh9"},
+		{10, "BZhx" + blockMagic, "BZhx" + blockMagic},
+		{10, "BZh", "BZh"},
+		{10, "BZh9BZh", "BZh1BZh"},
+		{10, "", ""},
+	} {
+		b := []byte(row.in)
+		if lowerLevels(b, row.size); string(b) != row.want {
+			t.Errorf("%d, %q: got %q, want %q", row.size, row.in, b, row.want)
+		}
+	}
+}
+
+// The input is not changed and may be unpacked again; the memory of a failure
+// does not linger.
+func TestUnpackAgain(t *testing.T) {
+	u := patient()
+	msg := rulesMessage(5000)
+	p := packed(msg, 9)
+	before := slices.Clone(p)
+	for range 3 {
+		got, err := u.Unpack(nil, p)
+		if err != nil || !bytes.Equal(got, msg) || !bytes.Equal(p, before) {
+			t.Fatalf("%d bytes, %v", len(got), err)
+		}
+		if _, err := u.Unpack(nil, p[:len(p)/2]); err != wire.ErrMalformed {
+			t.Fatalf("half of it: %v", err)
+		}
+	}
+}
+
+func TestUnpackErrors(t *testing.T) {
+	msg := rulesMessage(5000)
+	good := compress(msg, 9)
+	wrong := slices.Clone(good)
+	wrong[len(wrong)/2] ^= 0x10
+	for _, row := range []struct {
+		name string
+		in   []byte
+		want error
+	}{
+		{"EC-121 absurd size", declare(1<<31, nil, good), wire.ErrTooLarge},
+		{"EC-121 one byte above the bound", declare(MaxReply+1, nil, good), wire.ErrTooLarge},
+		{"EC-121 absurd size of no bzip2 data", declare(1<<31, nil, nil), wire.ErrTooLarge},
+		{"more data than the bound", declare(10, nil, make([]byte, MaxReply+1)), wire.ErrTooLarge},
+		{"a byte fewer than declared", declare(len(msg)+1, msg, good), wire.ErrMalformed},
+		{"a byte more than declared", declare(len(msg)-1, msg, good), wire.ErrMalformed},
+		{"checksum of something else", declare(len(msg), good, good), wire.ErrChecksum},
+		{"a bit wrong", declare(len(msg), msg, wrong), wire.ErrMalformed},
+		{"cut", declare(len(msg), msg, good[:len(good)-400]), wire.ErrMalformed},
+		{"noise", declare(len(msg), msg, msg), wire.ErrMalformed},
+		{"nothing", declare(len(msg), msg, nil), wire.ErrMalformed},
+		{"header cut", declare(len(msg), msg, nil)[:7], wire.ErrMalformed},
+		{"empty", nil, wire.ErrMalformed},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			got, err := patient().Unpack([]byte("before"), row.in)
+			if err != row.want || string(got) != "before" {
+				t.Errorf("%d bytes, %v; want %v", len(got), err, row.want)
+			}
+		})
+	}
+}
+
+// What stands behind the data matters only if it is a stream with more bytes.
+func TestUnpackTail(t *testing.T) {
+	msg := rulesMessage(3000)
+	data := compress(msg, 9)
+	half := slices.Concat(compress(msg[:2000], 9), compress(msg[2000:], 9))
+	for name, row := range map[string]struct {
+		data []byte
+		want error
+	}{
+		"zeros":        {append(slices.Clone(data), 0, 0, 0), nil},
+		"empty stream": {slices.Concat(data, compress(nil, 9)), nil},
+		"two streams":  {half, nil},
+		"more":         {slices.Concat(data, compress([]byte("x"), 9)), wire.ErrMalformed},
+	} {
+		got, err := patient().Unpack(nil, declare(len(msg), msg, row.data))
+		if err != row.want || err == nil && !bytes.Equal(got, msg) {
+			t.Errorf("%s: %d bytes, %v; want %v", name, len(got), err, row.want)
+		}
+	}
+}
+
+// EC-121: 45 MB in a few bytes are refused before they are made, and so is
+// a block that is larger than what is declared can be.
+func TestUnpackBomb(t *testing.T) {
+	u := patient()
+	for name, p := range map[string][]byte{
+		"zeros":       declare(MaxReply, nil, compress(make([]byte, 45_000_000), 9)),
+		"large block": declare(1000, nil, compress(contents(800_000)["fours"], 9)),
+	} {
+		got, err := u.Unpack(nil, p)
+		if err != wire.ErrMalformed || cap(got) > 2*MaxReply {
+			t.Errorf("%s: %d bytes, %v", name, cap(got), err)
+		}
+	}
+}
+
+// The rest of a reply that was given up is not the beginning of the next.
+func TestUnpackAfterGivingUp(t *testing.T) {
+	u := patient()
+	msg := rulesMessage(3000)
+	for range 2 {
+		if _, err := u.Unpack(nil, declare(2000, nil, compress(msg, 9))); err != wire.ErrMalformed {
+			t.Errorf("of too many bytes: %v", err)
+		}
+		if got, err := u.Unpack(nil, packed(msg, 9)); err != nil || !bytes.Equal(got, msg) {
+			t.Errorf("after that: %d bytes, %v", len(got), err)
+		}
+	}
+}
+
+// A reply that takes too long is given up between two chunks; one of a single
+// chunk never.
+func TestUnpackTime(t *testing.T) {
+	now := time.Time{}
+	u := Unpacker{now: func() time.Time {
+		now = now.Add(unpackTime + 1)
+		return now
+	}}
+	if _, err := u.Unpack(nil, packed(rulesMessage(200_000), 9)); err != wire.ErrTooLarge {
+		t.Errorf("of several chunks: %v", err)
+	}
+	if _, err := u.Unpack(nil, packed(rulesMessage(60_000), 9)); err != nil {
+		t.Errorf("of one chunk: %v", err)
+	}
+}
+
+// A panic of the decompressor is a malformed reply, and the next one is whole.
+func TestUnpackPanic(t *testing.T) {
+	var u Unpacker
+	msg := rulesMessage(1000)
+	if n, err := u.decompress(nil); n != 0 || err != errPanic {
+		t.Errorf("without a decompressor: %d, %v", n, err)
+	}
+	if u.Panics != 1 {
+		t.Errorf("%d panics", u.Panics)
+	}
+	if got, err := u.Unpack(nil, packed(msg, 9)); err != nil || !bytes.Equal(got, msg) {
+		t.Errorf("after that: %d bytes, %v", len(got), err)
+	}
+}
+
+func BenchmarkUnpack(b *testing.B) {
+	for _, size := range []int{1 << 10, 4 << 10, 16 << 10, 64 << 10} {
+		msg := rulesMessage(size)
+		p := packed(msg, 9)
+		b.Run(fmt.Sprint(size), func(b *testing.B) {
+			var u Unpacker
+			dst := make([]byte, 0, 2*size)
+			b.SetBytes(int64(len(msg)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := u.Unpack(dst, p); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
