@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -148,7 +149,7 @@ func (z *fuzzOps) step(op [5]byte) {
 	default:
 		z.add(from, s, op)
 	case 13:
-		z.now += time.Duration(op[2]) * time.Second / 16
+		z.now += time.Duration(op[3]) * time.Second / 16
 		z.table.Expire(z.now)
 	case 14:
 		z.table.Forget(from)
@@ -226,6 +227,32 @@ func FuzzReasm(f *testing.F) {
 		}
 		audit(t, z.table)
 	})
+}
+
+// TestModel runs long random programs over few sources, IDs and totals, so that
+// most replies become whole.
+func TestModel(t *testing.T) {
+	var sum Stats
+	for seed := range uint64(20) {
+		rnd := rand.New(rand.NewPCG(seed, 0))
+		cfg := Config{MaxGroups: 2, MaxAge: 10 * time.Second, Remember: 3 * time.Second}
+		z := fuzzOps{t: t, table: New(cfg), cfg: cfg, model: map[uint64]*modelSource{}}
+		for range 5000 {
+			r := rnd.Uint64()
+			z.step([5]byte{byte(r), byte(r>>8) & 0xC3, byte(r>>16) & 3, byte(r >> 24), byte(r>>32) & 0x7F})
+		}
+		audit(t, z.table)
+		st := z.table.Stats()
+		sum.add(&st)
+	}
+	for name, n := range map[string]uint64{
+		"whole": sum.Whole, "duplicate": sum.Duplicate, "conflict": sum.Conflict,
+		"evicted": sum.Evicted, "expired": sum.Expired, "forgotten": sum.Forgotten,
+	} {
+		if n < 100 {
+			t.Errorf("%d × %s: the programs try too little", n, name)
+		}
+	}
 }
 
 // FuzzAdd adds any bytes: each datagram is one byte of length and its bytes.

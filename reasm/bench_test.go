@@ -1,0 +1,119 @@
+package reasm
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// workload adds all fragments of one reply again and again, each time from
+// another source and a little later, as a scan does: what is remembered of the
+// replies before grows old on the way.
+type workload struct {
+	table *Table
+	ds    [][]byte
+	dst   []byte
+	want  Outcome
+	i     uint64
+}
+
+// newWorkload has run long enough that nothing of it grows any more.
+func newWorkload(ds [][]byte, want Outcome) *workload {
+	w := &workload{table: New(Config{}), ds: ds, dst: make([]byte, 0, MaxReply), want: want}
+	for range 5000 {
+		w.run()
+	}
+	return w
+}
+
+// run adds one reply. Benchmark and allocation test have it in common.
+func (w *workload) run() {
+	w.i++
+	now := time.Duration(w.i) * time.Millisecond
+	from := server + w.i%4000<<16
+	var o Outcome
+	for _, d := range w.ds {
+		_, o, _ = w.table.Add(now, from, d, w.dst)
+	}
+	if o != w.want {
+		panic(o)
+	}
+}
+
+// workloads are replies as they come: in order, in reverse, compressed.
+func workloads(f func(name string, ds [][]byte, want Outcome)) {
+	sizes := map[wire.Layout]int{
+		wire.LayoutGoldSource:   1391,
+		wire.LayoutSource:       1248,
+		wire.LayoutSourceNoSize: 1250,
+	}
+	names := []string{"goldsource", "source", "nosize"}
+	for i, l := range layouts {
+		for _, n := range []int{1, 2, 8} {
+			ds := split(l, 7, rulesMessage(n * sizes[l])[:n*sizes[l]-100], sizes[l])
+			f(fmt.Sprintf("%s/%d", names[i], n), ds, Whole)
+		}
+	}
+	msg := rulesMessage(5000)
+	f("source/reverse", reverse(split(wire.LayoutSource, 7, msg, 1248)), Whole)
+	f("source/packed", splitPacked(wire.LayoutSource, 7, msg, 1248, 9), Packed)
+	f("source/small255", split(wire.LayoutSource, 7, rulesMessage(255 * 40)[:255*40], 40), Whole)
+}
+
+func BenchmarkAdd(b *testing.B) {
+	workloads(func(name string, ds [][]byte, want Outcome) {
+		b.Run(name, func(b *testing.B) {
+			w := newWorkload(ds, want)
+			size := 0
+			for _, d := range ds {
+				size += len(d)
+			}
+			b.SetBytes(int64(size))
+			b.ReportAllocs()
+			for b.Loop() {
+				w.run()
+			}
+			perDatagram := float64(b.Elapsed().Nanoseconds()) / float64(b.N*len(ds))
+			b.ReportMetric(perDatagram, "ns/datagram")
+		})
+	})
+}
+
+func TestAddAllocs(t *testing.T) {
+	workloads(func(name string, ds [][]byte, want Outcome) {
+		w := newWorkload(ds, want)
+		if n := testing.AllocsPerRun(200, w.run); n != 0 {
+			t.Errorf("%s: %v allocations a reply", name, n)
+		}
+	})
+}
+
+// TestStrayAllocs adds a duplicate, a conflict and what is refused, and reads what is
+// there, which is all that a server can make us do besides.
+func TestStrayAllocs(t *testing.T) {
+	table := New(Config{})
+	ds := split(wire.LayoutSource, 7, rulesMessage(3000), 1248)
+	table.Add(0, server, ds[0], nil)
+	other := totals(wire.LayoutSource, 7, 0, 3)
+	short := ds[1][:8]
+	dst := make([]byte, 0, 4096)
+	yield := func(msg []byte) {
+		if len(msg) != 1248 {
+			t.Errorf("%d bytes", len(msg))
+		}
+	}
+	run := func() {
+		table.Add(0, server, ds[0], dst)
+		table.Add(0, server, other, dst)
+		table.Add(0, server, short, dst)
+		table.Leading(server, dst, yield)
+		table.Expire(0)
+		_ = table.Bytes()
+		_ = table.Stats()
+	}
+	if n := testing.AllocsPerRun(200, run); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

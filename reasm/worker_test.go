@@ -1,0 +1,161 @@
+package reasm
+
+import (
+	"bytes"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// pollUntil polls till done reports true.
+func pollUntil(w *Worker, done func() bool, f func(tag uint64, packed, msg []byte, err error)) {
+	for !done() {
+		w.Poll(f)
+		runtime.Gosched()
+	}
+}
+
+// Replies come back in order, each with its tag, its message or its error, and
+// the very bytes that were handed over.
+func TestWorker(t *testing.T) {
+	w := NewWorker(4)
+	defer w.Close()
+	msgs := make([][]byte, 40)
+	sent := make([][]byte, len(msgs))
+	for i := range msgs {
+		msgs[i] = rulesMessage(100 + 50*i)
+		sent[i] = packed(msgs[i], 9)
+		if i%5 == 4 {
+			sent[i][4] ^= 1
+		}
+	}
+	next, got := 0, 0
+	pollUntil(w, func() bool {
+		for next < len(sent) && w.Submit(uint64(next), sent[next]) {
+			next++
+		}
+		return got == len(sent)
+	}, func(tag uint64, packed, msg []byte, err error) {
+		if tag != uint64(got) || &packed[0] != &sent[got][0] {
+			t.Fatalf("reply %d has tag %d", got, tag)
+		}
+		if want := msgs[got]; got%5 != 4 && (err != nil || !bytes.Equal(msg, want)) {
+			t.Errorf("reply %d: %d bytes, %v; want %d", got, len(msg), err, len(want))
+		}
+		if got%5 == 4 && (err != wire.ErrChecksum || len(msg) != 0) {
+			t.Errorf("reply %d: %d bytes, %v", got, len(msg), err)
+		}
+		got++
+	})
+	if n := w.Pending(); n != 0 {
+		t.Errorf("%d pending", n)
+	}
+}
+
+// No more are taken than the queue has room for, till they are polled.
+func TestWorkerQueue(t *testing.T) {
+	w := NewWorker(3)
+	defer w.Close()
+	p := packed(rulesMessage(100), 9)
+	for i := range 5 {
+		if took := w.Submit(uint64(i), p); took != (i < 3) {
+			t.Errorf("reply %d taken: %v", i, took)
+		}
+	}
+	if n := w.Pending(); n != 3 {
+		t.Errorf("%d pending", n)
+	}
+	again := 0
+	pollUntil(w, func() bool { return again == 3 && w.Pending() == 0 }, func(tag uint64, packed, _ []byte, _ error) {
+		if tag < 3 {
+			again++
+			if !w.Submit(tag+10, packed) {
+				t.Errorf("reply %d not taken from within Poll", tag)
+			}
+		}
+	})
+}
+
+// Close ends the goroutine, whatever it is doing, and may be called twice.
+func TestWorkerClose(t *testing.T) {
+	before := runtime.NumGoroutine()
+	bomb := declare(MaxReply, nil, compress(contents(300_000)["noise"], 9))
+	for range 3 {
+		w := NewWorker(8)
+		for i := range 8 {
+			w.Submit(uint64(i), bomb)
+		}
+		w.Close()
+		w.Close()
+		if w.Submit(9, bomb) {
+			t.Error("taken after Close")
+		}
+		w.Poll(func(_ uint64, _, _ []byte, err error) {
+			if err == nil {
+				t.Error("no error")
+			}
+		})
+	}
+	if after := runtime.NumGoroutine(); after > before {
+		t.Errorf("%d goroutines before, %d after", before, after)
+	}
+	w := NewWorker(0)
+	w.Close()
+}
+
+// Several goroutines may submit and poll at once.
+func TestWorkerShared(t *testing.T) {
+	w := NewWorker(4)
+	defer w.Close()
+	p := packed(rulesMessage(500), 9)
+	var mu sync.Mutex
+	seen := map[uint64]int{}
+	var wg sync.WaitGroup
+	for g := range uint64(3) {
+		wg.Go(func() {
+			for i := uint64(0); i < 20; {
+				if w.Submit(g*100+i, p) {
+					i++
+				}
+				w.Poll(func(tag uint64, _, _ []byte, err error) {
+					mu.Lock()
+					defer mu.Unlock()
+					if seen[tag]++; err != nil {
+						t.Errorf("reply %d: %v", tag, err)
+					}
+				})
+				runtime.Gosched()
+			}
+		})
+	}
+	wg.Wait()
+	pollUntil(w, func() bool { return w.Pending() == 0 }, func(tag uint64, _, _ []byte, _ error) { seen[tag]++ })
+	if len(seen) != 60 {
+		t.Errorf("%d of 60 replies", len(seen))
+	}
+	for tag, n := range seen {
+		if n != 1 {
+			t.Errorf("reply %d came %d times", tag, n)
+		}
+	}
+}
+
+// A flood of slow replies leaves three quarters of a core to others.
+func TestRest(t *testing.T) {
+	for took, want := range map[time.Duration]time.Duration{
+		0:                          0,
+		50 * time.Microsecond:      0,
+		briskTime - 1:              0,
+		briskTime:                  3 * briskTime,
+		20 * time.Millisecond:      60 * time.Millisecond,
+		10 * time.Second:           maxRest,
+		maxRest/restFactor + 10000: maxRest,
+	} {
+		if got := rest(took); got != want {
+			t.Errorf("after %v: %v, want %v", took, got, want)
+		}
+	}
+}
