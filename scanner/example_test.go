@@ -1,0 +1,48 @@
+package scanner_test
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/a2sscan/a2sscan/scanner"
+)
+
+// Scanning a slice of addresses. Nothing listens at this one, so it is asked
+// once and given up.
+func ExampleScan() {
+	targets := []scanner.Target{
+		{Addr: netip.MustParseAddrPort("127.0.0.1:9"), Tag: "mine"},
+	}
+	cfg := scanner.Config{
+		Timeout:  20 * time.Millisecond,
+		Retries:  scanner.Off,
+		Cooldown: scanner.Off,
+	}
+	stats, err := scanner.Scan(context.Background(), cfg, slices.Values(targets),
+		func(r *scanner.Result) { fmt.Println(r.Addr, r.Tag, r.Status) })
+	if err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(stats.TargetsFinished(), "asked,", stats.Answered(), "answered")
+	// Output:
+	// 127.0.0.1:9 mine no_reply
+	// 1 asked, 0 answered
+}
+
+// Reading the datagrams that one server sent, from a capture of one's own.
+func ExampleDecoder() {
+	reply, _ := hex.DecodeString("ffffffff4902" + // INFO, protocol 2
+		"5a6f6f00" + "646500" + "6300" + "4300" + // name, map, folder, game
+		"f000" + "051004" + "646c" + "0000" + "3100") // app, counts, type and system, no password, version
+	d := scanner.NewDecoder()
+	d.Add(reply)
+	r := d.Result()
+	fmt.Printf("%s: %s on %s, %d of %d players\n",
+		r.Status, r.Info.Name, r.Info.Map, r.Info.Players, r.Info.MaxPlayers)
+	// Output:
+	// ok: Zoo on de, 5 of 16 players
+}

@@ -1,0 +1,306 @@
+package scanner
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// TestIndex holds the hash table against a map, through growth and deletion.
+func TestIndex(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	var x index
+	model := map[uint64]int32{}
+	for i := range 200_000 {
+		key := uint64(rng.IntN(5000))*0x1_0000 + 27015
+		if _, there := model[key]; there {
+			x.remove(key)
+			delete(model, key)
+		} else {
+			x.put(key, int32(i))
+			model[key] = int32(i)
+		}
+		probe := uint64(rng.IntN(5000))*0x1_0000 + 27015
+		want, there := model[probe]
+		if !there {
+			want = -1
+		}
+		if got := x.get(probe); got != want {
+			t.Fatalf("step %d: slot %d, want %d", i, got, want)
+		}
+		if x.n != len(model) {
+			t.Fatalf("step %d: %d entries, want %d", i, x.n, len(model))
+		}
+	}
+}
+
+// A finished source is known for at least one turn and at most two.
+func TestRecent(t *testing.T) {
+	var r recent
+	r.add(1)
+	r.turn()
+	r.add(2)
+	if !r.has(1) || !r.has(2) || r.has(3) {
+		t.Error("forgotten too early")
+	}
+	r.turn()
+	if r.has(1) || !r.has(2) {
+		t.Error("a turn later 1 should be forgotten and 2 known")
+	}
+	for key := range uint64(5 * maxRecent) {
+		r.add(key)
+	}
+	if n := r.now.n + r.before.n; n > 2*maxRecent {
+		t.Errorf("%d sources are remembered", n)
+	}
+}
+
+// TestWheel files, moves and removes at random: each slot is woken once, after
+// its time and no later than a turn of the wheel's tick.
+func TestWheel(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	s, w := newSlots(), newWheel()
+	due := map[int32]time.Duration{}
+	for i := range int32(5000) {
+		if s.take() != i {
+			t.Fatal("slots are not handed out in order")
+		}
+		s.at(i).talk.wake = time.Duration(rng.Int64N(int64(9 * time.Second)))
+		w.file(s, i)
+		due[i] = s.at(i).talk.wake
+	}
+	for now := time.Duration(0); now < 20*time.Second; now += time.Duration(rng.Int64N(int64(20 * time.Millisecond))) {
+		for range 5 {
+			i := int32(rng.IntN(5000))
+			if _, waits := due[i]; !waits {
+				continue
+			}
+			switch rng.IntN(3) {
+			case 0: // put off: the wheel is not told
+				s.at(i).talk.wake += time.Second
+				due[i] = s.at(i).talk.wake
+			case 1: // brought forward
+				s.at(i).talk.wake = max(now+1, s.at(i).talk.wake-time.Second)
+				w.file(s, i)
+				due[i] = s.at(i).talk.wake
+			case 2:
+				w.remove(s, i)
+				delete(due, i)
+			}
+		}
+		last := now - 30*time.Millisecond
+		w.advance(s, now, func(i int32) {
+			at, waits := due[i]
+			if !waits || at > now || at < last {
+				t.Fatalf("slot %d woken at %v, wanted %v, waits %v", i, now, at, waits)
+			}
+			delete(due, i)
+		})
+	}
+	if len(due) > 0 || w.n != 0 {
+		t.Errorf("%d slots were never woken, %d are filed", len(due), w.n)
+	}
+}
+
+// The clock may stand still for long (a suspended machine): nothing is lost.
+func TestWheelAfterPause(t *testing.T) {
+	s, w := newSlots(), newWheel()
+	for i := range int32(2000) {
+		s.take()
+		s.at(i).talk.wake = time.Duration(i) * 5 * time.Millisecond
+		w.file(s, i)
+	}
+	woken := 0
+	w.advance(s, time.Hour, func(int32) { woken++ })
+	if woken != 2000-1 { // a wake-up of 0 is none
+		t.Errorf("%d slots were woken", woken)
+	}
+}
+
+// TestAddrs holds the limit of an address: it is full again only after what
+// was taken, what was not needed is given back, and repeats cost.
+func TestAddrs(t *testing.T) {
+	a := newAddrs(10, 0)
+	const one, two = 0x7F000001_0001, 0x7F000001_0002
+	if !a.admit(0, entry{addr: one}) {
+		t.Fatal("the first server of an address has to wait")
+	}
+	if a.admit(0, entry{addr: two}) || a.n != 1 || !a.holds(two) {
+		t.Fatal("the second server of an address does not wait")
+	}
+	if _, ok := a.release(399 * time.Millisecond); ok {
+		t.Error("released before the bucket is full")
+	}
+	a.sent(0, one) // a repeat
+	if _, ok := a.release(450 * time.Millisecond); ok {
+		t.Error("released although a repeat was sent")
+	}
+	if e, ok := a.release(500 * time.Millisecond); !ok || e.addr != two || a.holds(two) {
+		t.Error("not released when the bucket is full")
+	}
+	a.settle(500*time.Millisecond, two, 1)
+	if full := a.full[0x7F000001]; full != 600*time.Millisecond {
+		t.Errorf("after a server that was sent 1 datagram the bucket is full at %v", full)
+	}
+	a.forget(2 * time.Second)
+	if len(a.full) != 0 {
+		t.Errorf("%d full buckets are remembered", len(a.full))
+	}
+}
+
+// TestPool holds the byte budget: what is handed out and what is kept for
+// later never exceed it together.
+func TestPool(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	p := pool{budget: 1 << 20}
+	var held [][]byte
+	refused := 0
+	for range 100_000 {
+		if i := rng.IntN(200); i < len(held) {
+			p.put(held[i])
+			held[i] = held[len(held)-1]
+			held = held[:len(held)-1]
+			continue
+		}
+		var b []byte
+		if !p.grow(&b, 1+rng.IntN(100_000)) {
+			refused++
+			continue
+		}
+		held = append(held, b)
+		if p.used+p.kept > p.budget || p.used > p.peak {
+			t.Fatalf("%d used, %d kept, peak %d", p.used, p.kept, p.peak)
+		}
+	}
+	var sum int64
+	for _, b := range held {
+		sum += int64(cap(b))
+	}
+	if refused == 0 || sum != p.used {
+		t.Errorf("%d refused, %d held, %d used", refused, sum, p.used)
+	}
+}
+
+// TestNameSet holds the search for names that occur twice.
+func TestNameSet(t *testing.T) {
+	var s nameSet
+	for _, n := range []int{0, 1, 2, fewRules, fewRules + 1, 300, 65535} {
+		rules := make([]wire.Rule, n)
+		for i := range rules {
+			rules[i].Name = []byte{byte(i), byte(i >> 8), 'x'}
+		}
+		if s.twice(rules) {
+			t.Errorf("%d different names: one is said to be there twice", n)
+		}
+		if n > 1 {
+			rules[n-1].Name = rules[n/2-1].Name
+			if !s.twice(rules) {
+				t.Errorf("%d names, one of them twice: not seen", n)
+			}
+		}
+	}
+}
+
+// FuzzTalk plays any events in any order: a conversation ends after a bounded
+// number of datagrams and of waits, whatever the server does.
+func FuzzTalk(f *testing.F) {
+	f.Add([]byte{0, 1, 2, 3}, uint8(7))
+	f.Add([]byte{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9, 9}, uint8(7))
+	f.Add([]byte{5, 6, 0, 5, 6, 12, 12, 12, 7, 12}, uint8(3))
+	f.Fuzz(func(t *testing.T, events []byte, questions uint8) {
+		p := plan{questions: Questions(questions) & AskAll, timeout: time.Second, retries: 2}
+		if p.questions == 0 {
+			return
+		}
+		var tk talk
+		tk.start(&p)
+		now, sent, next := time.Duration(0), 0, wire.Challenge(1)
+		for i := 0; tk.flags&flagDone == 0; i++ {
+			if i < len(events) {
+				fuzzEvent(&tk, &p, now, events[i], &next)
+			} else {
+				now = max(now+time.Millisecond, tk.wake)
+				tk.tick(&p, now)
+			}
+			tk.settle(&p, now)
+			for q := range each(tk.due & tk.open) {
+				tk.onSent(&p, now, 1<<q)
+				sent++
+			}
+			now += time.Millisecond
+			if i > len(events)+200 {
+				t.Fatalf("no end in sight after %d waits: %+v", i-len(events), tk)
+			}
+		}
+		// Each question: its asks, the extra ones, its challenge rounds; and
+		// a second copy of each when the challenge changed.
+		if most := 3 * (1 + 2 + extraAsks + 2*maxRounds); sent > most {
+			t.Fatalf("%d datagrams sent, at most %d expected", sent, most)
+		}
+	})
+}
+
+func fuzzEvent(t *talk, p *plan, now time.Duration, b byte, next *wire.Challenge) {
+	q := wire.Question(b / 16 % 3)
+	switch b % 13 {
+	case 0:
+		*next++
+		t.onChallenge(*next)
+	case 1:
+		t.onChallenge(*next)
+	case 2:
+		t.onReply(q, 0)
+	case 3:
+		t.onReply(q, wire.ErrTruncated)
+	case 4:
+		t.onReply(q, wire.ErrMalformed)
+	case 5:
+		t.onGold(now, 0)
+	case 6:
+		t.onFragment()
+	case 7:
+		t.onConflict()
+	case 8:
+		t.onLimited()
+	case 9:
+		t.onJunk(wire.ErrUnexpected)
+	case 10:
+		t.onSendFailed(q)
+	case 11:
+		t.onBanned()
+	case 12:
+		t.tick(p, now)
+	}
+}
+
+// FuzzDatagrams goes the whole way from datagrams to a Result: nothing a
+// server sends may make it panic, grow without bound, or say that something
+// was answered whole when nothing is there.
+func FuzzDatagrams(f *testing.F) {
+	s := newServer()
+	f.Add(append(append([]byte{byte(len(s.info))}, s.info...), s.players...))
+	f.Add([]byte{9, 0xFE, 0xFF, 0xFF, 0xFF, 1, 0, 0, 0, 0x02, 5, 0xFF, 0xFF, 0xFF, 0xFF, 'X'})
+	d := NewDecoder()
+	f.Fuzz(func(t *testing.T, data []byte) {
+		d.Reset()
+		n := 0
+		for len(data) > 0 {
+			size := min(int(data[0]), len(data)-1)
+			d.Add(data[1 : 1+size])
+			data = data[1+size:]
+			n++
+		}
+		r := d.Result()
+		if int(r.Received) != n {
+			t.Fatalf("%d datagrams, %d counted", n, r.Received)
+		}
+		if r.Status == StatusOK && !r.HasInfo && !r.HasPlayers && !r.HasRules {
+			t.Fatalf("whole, but nothing is there: %+v", r)
+		}
+		if len(r.Players) > 0 && !r.HasPlayers || len(r.Rules) > 0 && !r.HasRules {
+			t.Fatalf("lists without an answer: %+v", r)
+		}
+	})
+}
