@@ -60,6 +60,7 @@ func TestPlayersOutcome(t *testing.T) {
 		{"EC-75 The Ship", players(7, records(7)+extras(7)), yes, 7, 7, nil, 0},
 		{"EC-75 The Ship, no INFO", players(7, records(7)+extras(7)), unknown, 7, 7, nil, 0},
 		{"EC-74 the count is too high", players(19, records(6)+extras(6)), yes, 6, 6, nil, count},
+		{"EC-74 the count is too high, no INFO", players(19, records(6)+extras(6)), unknown, 10, 0, wire.ErrTruncated, 0},
 		{"EC-74 the count is too low", players(3, records(6)+extras(6)), yes, 6, 6, nil, count},
 		{"EC-74 the count is zero", players(0, records(6)+extras(6)), yes, 6, 6, nil, count},
 		{"The Ship without players", players(0, ""), yes, 0, 0, nil, 0},
@@ -192,7 +193,7 @@ func TestPlayersCut(t *testing.T) {
 			t.Errorf("%d bytes: %d players, %v", n, len(got.all), got.err)
 		}
 		for i, p := range got.all {
-			if p.Ship && !samePlayer(p, all[i]) {
+			if p.Ship && !samePlayer(p, all[i]) || !p.Ship && p.Deaths+p.Money != 0 {
 				t.Errorf("%d bytes: player %d is %+v", n, i, p)
 			}
 		}
