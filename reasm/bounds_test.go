@@ -4,6 +4,7 @@ import (
 	"flag"
 	"math/rand/v2"
 	"os"
+	"reflect"
 	"regexp"
 	"testing"
 	"time"
@@ -86,11 +87,26 @@ func TestMemoryReturned(t *testing.T) {
 	audit(t, table)
 }
 
+// The numbers with which memory is counted are those of the machine: a group's
+// entry in its map takes up to 48 bytes.
+func TestSizes(t *testing.T) {
+	if got := reflect.TypeFor[block]().Size(); got != blockSize {
+		t.Errorf("a block has %d bytes, not %d", got, blockSize)
+	}
+	if got := reflect.TypeFor[group]().Size(); got+48 > groupCost {
+		t.Errorf("a group has %d bytes, above %d with its entry", got, groupCost)
+	}
+	if maxHead := 12 + packedHeader; blockData < maxHead || blockData%8 != 0 {
+		t.Errorf("%d bytes of data: a header or a digest would be cut", blockData)
+	}
+}
+
 // A group costs what came of it, whatever it announces.
 func TestSmallGroupsAreSmall(t *testing.T) {
 	table := New(Config{})
 	for i := range uint64(100) {
-		if _, o, err := table.Add(0, server+i, totals(wire.LayoutSource, 1, 0, 255), nil); o != Pending || err != nil {
+		d := totals(wire.LayoutSource, 1, 0, 255)
+		if _, o, err := table.Add(0, server+i, d, nil); o != Pending || err != nil {
 			t.Fatal(o, err)
 		}
 	}

@@ -79,7 +79,10 @@ func TestCaptures(t *testing.T) {
 	}
 }
 
-func shuffleCapture(t *testing.T, name string, groups map[uint32][][]byte, seed uint64) (whole, compressed int) {
+// shuffleCapture adds the fragments of a file in an order made of seed.
+func shuffleCapture(
+	t *testing.T, name string, groups map[uint32][][]byte, seed uint64,
+) (whole, compressed int) {
 	var all [][]byte
 	for _, ds := range groups {
 		all = append(all, ds...)

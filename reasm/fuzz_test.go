@@ -69,7 +69,9 @@ func (s *modelSource) expire(now, age, remember time.Duration) {
 
 // add says what Table.Add is to do with a fragment. Only fragment 0 shows the
 // layout, and all fragments of a reply have the same one.
-func (s *modelSource) add(now time.Duration, id uint32, f modelFragment, groups int) (string, Outcome) {
+func (s *modelSource) add(
+	now time.Duration, id uint32, f modelFragment, groups int,
+) (string, Outcome) {
 	var g *modelGroup
 	for _, o := range s.open {
 		if o.id == id {
@@ -135,6 +137,11 @@ type fuzzOps struct {
 	cfg   Config
 	model map[uint64]*modelSource
 	now   time.Duration
+}
+
+func newFuzzOps(t *testing.T) *fuzzOps {
+	cfg := Config{Shards: 2, MaxGroups: 2, MaxAge: 10 * time.Second, Remember: 3 * time.Second}
+	return &fuzzOps{t: t, table: New(cfg), cfg: cfg, model: map[uint64]*modelSource{}}
 }
 
 func (z *fuzzOps) step(op [5]byte) {
@@ -208,19 +215,22 @@ func (z *fuzzOps) leading(from uint64, s *modelSource) {
 // FuzzReasm reads its input as a sequence of operations and compares the Table
 // with the model after each.
 func FuzzReasm(f *testing.F) {
-	seed := func(ops ...[5]byte) {
-		var b []byte
-		for _, op := range ops {
-			b = append(b, op[:]...)
-		}
-		f.Add(b)
+	for _, ops := range []string{
+		// Fragment 1 of 2, the beginnings, fragment 0 twice, the beginnings.
+		"\x00\x01\x01\x01\x05" + "\x0F\x01\x00\x00\x00" + "\x00\x01\x01\x00\x05" +
+			"\x00\x01\x01\x00\x05" + "\x0F\x01\x00\x00\x00",
+		// Two contents and two totals, then fragment 0; sixteen seconds.
+		"\x00\x02\x03\x01\x05" + "\x00\x02\x03\x01\x63" + "\x00\x02\x02\x01\x05" +
+			"\x00\x02\x03\x00\x05" + "\x0D\x00\x00\xFF\x00",
+		// Two replies of one fragment with one ID, the first once more; all
+		// forgotten; the first again.
+		"\x00\x03\x00\x00\x05" + "\x00\x03\x00\x00\x63" + "\x00\x03\x00\x00\x05" +
+			"\x0E\x03\x00\x00\x00" + "\x00\x03\x00\x00\x05",
+	} {
+		f.Add([]byte(ops))
 	}
-	seed([5]byte{0, 1, 1, 1, 5}, [5]byte{15, 1}, [5]byte{0, 1, 1, 0, 5}, [5]byte{0, 1, 1, 0, 5}, [5]byte{15, 1})
-	seed([5]byte{0, 2, 3, 1, 5}, [5]byte{0, 2, 3, 1, 99}, [5]byte{0, 2, 2, 1, 5}, [5]byte{0, 2, 3, 0, 5}, [5]byte{13, 0, 255})
-	seed([5]byte{0, 3, 0, 0, 5}, [5]byte{0, 3, 0, 0, 99}, [5]byte{0, 3, 0, 0, 5}, [5]byte{14, 3}, [5]byte{0, 3, 0, 0, 5})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		cfg := Config{Shards: 2, MaxGroups: 2, MaxAge: 10 * time.Second, Remember: 3 * time.Second}
-		z := fuzzOps{t: t, table: New(cfg), cfg: cfg, model: map[uint64]*modelSource{}}
+		z := newFuzzOps(t)
 		for len(b) >= 5 {
 			z.step([5]byte(b))
 			b = b[5:]
@@ -235,11 +245,12 @@ func TestModel(t *testing.T) {
 	var sum Stats
 	for seed := range uint64(20) {
 		rnd := rand.New(rand.NewPCG(seed, 0))
-		cfg := Config{MaxGroups: 2, MaxAge: 10 * time.Second, Remember: 3 * time.Second}
-		z := fuzzOps{t: t, table: New(cfg), cfg: cfg, model: map[uint64]*modelSource{}}
+		z := newFuzzOps(t)
 		for range 5000 {
 			r := rnd.Uint64()
-			z.step([5]byte{byte(r), byte(r>>8) & 0xC3, byte(r>>16) & 3, byte(r >> 24), byte(r>>32) & 0x7F})
+			z.step([5]byte{
+				byte(r), byte(r>>8) & 0xC3, byte(r>>16) & 3, byte(r >> 24), byte(r>>32) & 0x7F,
+			})
 		}
 		audit(t, z.table)
 		st := z.table.Stats()

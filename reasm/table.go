@@ -75,7 +75,9 @@ func (t *Table) shard(from uint64) *shard {
 // as Duplicate or Conflict is not an error.
 //
 // No time may be much earlier than one that was given before.
-func (t *Table) Add(now time.Duration, from uint64, datagram, dst []byte) (msg []byte, o Outcome, err error) {
+func (t *Table) Add(
+	now time.Duration, from uint64, datagram, dst []byte,
+) (msg []byte, o Outcome, err error) {
 	s := t.shard(from)
 	id, err := wire.SplitID(datagram)
 	if err != nil {

@@ -51,13 +51,13 @@ func contents(n int) map[string][]byte {
 // refuses none of them.
 func TestUnpackHonest(t *testing.T) {
 	u := patient()
-	sizes := []int{0, 1, 4, 5, 1000, 79_996, 80_000, 80_001, 160_000, 500_000}
+	sizes := []int{0, 1, 4, 5, 1000, 80_000, 80_001}
 	if !testing.Short() {
-		sizes = append(sizes, 399_999, MaxReply)
+		sizes = append(sizes, 500_000, MaxReply)
 	}
 	for _, size := range sizes {
 		for name, msg := range contents(size) {
-			for _, level := range []int{1, 5, 9} {
+			for _, level := range []int{1, 9} {
 				p := packed(msg, level)
 				if len(p) > packedHeader+MaxReply {
 					continue // noise of 512 KiB is larger when compressed
@@ -171,12 +171,12 @@ func TestUnpackTail(t *testing.T) {
 	}
 }
 
-// EC-121: 45 MB in a few bytes are refused before they are made, and so is
+// EC-121: 20 MB in a few bytes are refused before they are made, and so is
 // a block that is larger than what is declared can be.
 func TestUnpackBomb(t *testing.T) {
 	u := patient()
 	for name, p := range map[string][]byte{
-		"zeros":       declare(MaxReply, nil, compress(make([]byte, 45_000_000), 9)),
+		"zeros":       declare(MaxReply, nil, compress(make([]byte, 20_000_000), 9)),
 		"large block": declare(1000, nil, compress(contents(800_000)["fours"], 9)),
 	} {
 		got, err := u.Unpack(nil, p)

@@ -69,12 +69,15 @@ func TestWorkerQueue(t *testing.T) {
 		t.Errorf("%d pending", n)
 	}
 	again := 0
-	pollUntil(w, func() bool { return again == 3 && w.Pending() == 0 }, func(tag uint64, packed, _ []byte, _ error) {
-		if tag < 3 {
-			again++
-			if !w.Submit(tag+10, packed) {
-				t.Errorf("reply %d not taken from within Poll", tag)
-			}
+	pollUntil(w, func() bool {
+		return again == 3 && w.Pending() == 0
+	}, func(tag uint64, packed, _ []byte, _ error) {
+		if tag >= 3 {
+			return
+		}
+		again++
+		if !w.Submit(tag+10, packed) {
+			t.Errorf("reply %d not taken from within Poll", tag)
 		}
 	})
 }
@@ -132,7 +135,9 @@ func TestWorkerShared(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	pollUntil(w, func() bool { return w.Pending() == 0 }, func(tag uint64, _, _ []byte, _ error) { seen[tag]++ })
+	pollUntil(w, func() bool {
+		return w.Pending() == 0
+	}, func(tag uint64, _, _ []byte, _ error) { seen[tag]++ })
 	if len(seen) != 60 {
 		t.Errorf("%d of 60 replies", len(seen))
 	}
