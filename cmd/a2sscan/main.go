@@ -8,7 +8,9 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -101,6 +103,8 @@ each.`,
 // commands are those of which every part is there.
 func (a *app) commands() []*cobra.Command {
 	return []*cobra.Command{
+		a.scanCommand(),
+		a.fleetCommand(),
 		a.decodeCommand(),
 		a.catCommand(),
 		a.versionCommand(),
@@ -142,3 +146,15 @@ Flags:
 Examples:
 {{.Example}}{{end}}
 `
+
+// self is how this program was started, for commands that somebody is to type.
+func self() string {
+	exe, err := os.Executable()
+	if err == nil && strings.Contains(filepath.ToSlash(exe), "/go-build") {
+		return "go run ./cmd/a2sscan"
+	}
+	if strings.ContainsRune(os.Args[0], filepath.Separator) {
+		return plain(os.Args[0], 200)
+	}
+	return "a2sscan"
+}

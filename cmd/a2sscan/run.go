@@ -88,7 +88,7 @@ func (j *job) ask(ctx context.Context) (scanner.Stats, error) {
 	cfg.Monitor = new(scanner.Monitor)
 	cfg.Drain = j.stop.drain
 	if !j.quiet && !(j.live && j.output == "-" && isTerminal(j.app.out.w)) {
-		defer j.watch(cfg.Monitor, &progress{size: j.size})()
+		defer j.watch(cfg.Monitor, &progress{input: j.list.Progress})()
 	}
 	return scanner.Scan(ctx, cfg, j.targets(), j.handle)
 }
@@ -117,12 +117,6 @@ func (j *job) handle(r *scanner.Result) {
 	if !silent || j.unanswered {
 		j.out.write(r)
 	}
-}
-
-// size is how far the list was read, and how long it is.
-func (j *job) size() (read, all uint64, known bool) {
-	all, known = j.list.Size()
-	return j.list.Stats().Given, all, known
 }
 
 // early is the error of a run that asked nobody.

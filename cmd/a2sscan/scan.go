@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -158,10 +159,9 @@ func (a *app) openTargets(f *scanFlags, args []string) (*target.List, *badLines,
 		Max:             f.maxTargets,
 	}
 	if f.ports != "" {
-		ports, err := target.ParsePorts(f.ports)
+		ports, err := readPorts("--port", f.ports)
 		if err != nil {
-			return nil, nil, fail(exitUsage, "--port: %w", err).
-				hinting("ports are numbers and ranges: -p 27015,27020-27030")
+			return nil, nil, err
 		}
 		cfg.Ports = ports
 	}
@@ -177,11 +177,29 @@ func (a *app) openTargets(f *scanFlags, args []string) (*target.List, *badLines,
 // targetFailure gives an error of the targets its exit code: what can't be
 // read is input, the rest was typed wrongly.
 func targetFailure(err error) error {
-	var path *os.PathError
-	if errors.As(err, &path) {
-		return fail(exitInput, "%w", err)
+	arg, ok := errors.AsType[*target.ArgError](err)
+	if !ok {
+		return fail(exitUsage, "%w", err)
 	}
-	return fail(exitUsage, "%w", err)
+	code := exitUsage
+	if _, unread := errors.AsType[*fs.PathError](err); unread {
+		code = exitInput
+	}
+	text := arg.Problem
+	if arg.Arg != "" {
+		text = arg.Arg + ": " + text
+	}
+	return fail(code, "%s", text).hinting("%s", arg.Hint)
+}
+
+// readPorts reads a flag's list of ports.
+func readPorts(flag, list string) (target.Ports, error) {
+	ports, err := target.ParsePorts(list)
+	if err != nil {
+		return ports, fail(exitUsage, "%s: %w", flag, err).
+			hinting("ports are numbers and ranges of them, such as 27015,27020-27030")
+	}
+	return ports, nil
 }
 
 // isTerminal reports whether r is a terminal.
@@ -231,7 +249,7 @@ func (a *app) dryRun(f *scanFlags, list *target.List, bad *badLines) error {
 	}
 	bad.rest()
 	s := list.Stats()
-	a.say("%d read = %d invalid + %d reserved + %d excluded + %d duplicate + %d that would be asked",
+	a.say("%d read = %d invalid + %d unscannable + %d excluded + %d duplicate + %d that would be asked",
 		s.Read, s.Invalid, s.Unscannable, s.Excluded, s.Duplicate, s.Given)
 	if err := nothingToAsk(list); err != nil {
 		return err
@@ -250,15 +268,15 @@ func nothingToAsk(list *target.List) error {
 	if s.Given > 0 {
 		return nil
 	}
-	f := fail(exitInput, "nothing left to ask: %d read = %d invalid + %d reserved + %d excluded + %d duplicate",
+	f := fail(exitInput, "nothing left to ask: %d read = %d invalid + %d unscannable + %d excluded + %d duplicate",
 		s.Read, s.Invalid, s.Unscannable, s.Excluded, s.Duplicate)
 	switch {
 	case s.Read == 0:
 		return f.hinting("the input is empty: one ip:port a line is wanted")
-	case s.Unscannable > 0:
+	case s.Excluded > 0:
 		return f.hinting("--allow-reserved asks addresses in special-purpose networks too")
 	case s.Invalid > 0:
 		return f.hinting("one ip:port a line is wanted, such as 203.0.113.7:27015")
 	}
-	return f.hinting("every target was excluded")
+	return f.hinting("no server can have these addresses")
 }

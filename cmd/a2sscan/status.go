@@ -18,8 +18,8 @@ const (
 // progress makes status lines of one scan. It remembers the numbers of the
 // line before, because rates are of the time since.
 type progress struct {
-	size func() (read, all uint64, known bool) // of the target list
-	last scanner.Stats
+	input func() (part float64, known bool) // how much of it was read
+	last  scanner.Stats
 }
 
 // line is the status line for these numbers, in zmap's order: time, how far,
@@ -44,17 +44,17 @@ func (p *progress) line(s scanner.Stats) string {
 	return strings.Join(parts, "; ")
 }
 
-// howFar is the time, and share and time left where the size is known.
+// howFar is the time, and share and time left where the length of the input is
+// known.
 func (p *progress) howFar(s scanner.Stats) string {
 	elapsed := clock(s.Elapsed)
-	read, all, known := p.size()
-	if !known || all == 0 {
+	done, known := p.input()
+	if !known {
 		return elapsed
 	}
-	// What is read and not yet finished still has to be done.
-	open := s.Unfinished
-	done := float64(read-min(read, open)) / float64(all)
-	done = min(done, 1)
+	// Of what was read, this much is behind us.
+	passed := s.TargetsFinished() + s.Unscannable + s.Duplicate + s.OverLimit
+	done *= float64(passed) / float64(max(s.Taken, 1))
 	share := fmt.Sprintf("%s %.0f%%", elapsed, 100*done)
 	if done < 0.01 || done == 1 {
 		return share

@@ -8,8 +8,8 @@ import (
 )
 
 func TestStatusLine(t *testing.T) {
-	read, all, known := uint64(0), uint64(0), false
-	p := &progress{size: func() (uint64, uint64, bool) { return read, all, known }}
+	read, known := 0.0, false
+	p := &progress{input: func() (float64, bool) { return read, known }}
 
 	var s scanner.Stats
 	s.Elapsed = time.Second
@@ -25,12 +25,14 @@ func TestStatusLine(t *testing.T) {
 	check("0:01; sent 5000, 5k/s; received 4000, 4k/s; answered 0 (–); open 700; drops 0; " +
 		"waiting for answers, too many targets are open")
 
-	// The size is known now; what is open is not done.
-	read, all, known = 3000, 10000, true
+	// The length of the input is known now: half of it was read, and half of
+	// that is finished.
+	read, known = 0.5, true
+	s.Taken = 5000
 	s.Elapsed = 3 * time.Second
 	s.Sent[1], s.Received[scanner.ClassForeign] = 3000, 1000
 	s.Finished[scanner.StatusOK], s.Finished[scanner.StatusNoReply] = 1500, 1000
-	s.Unfinished, s.Wait = 500, scanner.WaitAddress
+	s.Wait = scanner.WaitAddress
 	s.Held, s.HeldAddrs, s.Socket.KernelDrops = 12, 3, 9
 	check("0:03 25% (0:09 left); sent 8000, 1.5k/s; received 5000, 500/s; answered 1500 (60%); " +
 		"open 700; drops 9; waiting for addresses at their limit; 12 held back on 3 addresses")

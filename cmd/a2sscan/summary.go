@@ -101,7 +101,7 @@ const (
 // say tells a person how the scan went.
 func (sum *summary) say(t *terminal) {
 	l, d := &sum.Targets, &sum.Datagrams
-	t.say("targets: %d read = %d invalid + %d reserved + %d excluded + %d duplicate + %d over limit"+
+	t.say("targets: %d read = %d invalid + %d unscannable + %d excluded + %d duplicate + %d over limit"+
 		" + %d finished + %d unfinished", l.Read, l.Invalid, l.Unscannable, l.Excluded,
 		l.Duplicate, l.OverLimit, l.Finished, l.Unfinished)
 	t.say("finished: %d = %s", l.Finished,

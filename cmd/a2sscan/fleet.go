@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/scanner"
+)
+
+// fleetFlags are the flags of fleet.
+type fleetFlags struct {
+	network      string
+	ports        string
+	seed         uint64
+	alive        float64
+	loss         float64
+	duplicate    float64
+	reorder      float64
+	delay        delay
+	queryLimit   float64
+	hostile      float64
+	kinds        string
+	hostileKinds string
+
+	span   time.Duration // 0: until it is interrupted
+	truth  bool
+	scanID string
+	outFlags
+}
+
+// delay is a flag's span of times: 5ms-40ms, or 5ms for always that.
+type delay struct{ min, max time.Duration }
+
+// Set reads MIN-MAX.
+func (d *delay) Set(s string) error {
+	low, high, span := strings.Cut(s, "-")
+	if !span {
+		high = low
+	}
+	from, err1 := time.ParseDuration(low)
+	to, err2 := time.ParseDuration(high)
+	if err1 != nil || err2 != nil || from < 0 || to < from {
+		return errors.New("want MIN-MAX such as 5ms-40ms")
+	}
+	d.min, d.max = from, to
+	return nil
+}
+
+func (d *delay) String() string { return fmt.Sprintf("%v-%v", d.min, d.max) }
+
+// Type is the word that stands for the value in the help.
+func (d *delay) Type() string { return "MIN-MAX" }
+
+func (a *app) fleetCommand() *cobra.Command {
+	f := &fleetFlags{}
+	cmd := &cobra.Command{
+		Use:   "fleet",
+		Short: "Simulate game servers on loopback, to scan them",
+		Long: `Simulates a fleet of game servers of many kinds, honest and hostile, on loopback:
+each address of --network is one, on each port of --port. It answers nobody else.
+The same flags give the same servers, and --truth prints the records that a
+perfect scan of them makes.`,
+		Example: `  a2sscan fleet --for 60s
+  a2sscan fleet --network 127.42.0.0/16 --alive 0.5 --loss 0.02 --hostile 0.03
+  a2sscan fleet --network 127.42.0.0/24 --kinds source,bzip2 --truth | head -n 3`,
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			return a.fleet(f)
+		},
+	}
+	f.add(cmd)
+	return cmd
+}
+
+// add names the flags. Each says its unit; pflag adds the default.
+func (f *fleetFlags) add(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVar(&f.network, "network", "127.42.0.0/20", "`NETWORK` inside 127.0.0.0/8 whose addresses are servers")
+	fs.StringVarP(&f.ports, "port", "p", "27015", "`LIST` of ports on each address")
+	fs.Uint64Var(&f.seed, "seed", 1, "another `N` is another fleet")
+	fs.Float64Var(&f.alive, "alive", 1, "`SHARE` of the places that have a server, 0 to 1")
+	fs.Float64Var(&f.hostile, "hostile", 0, "`SHARE` of the servers that are hostile, 0 to 1 (default 0)")
+	fs.StringVar(&f.kinds, "kinds", "", "`LIST` of honest kinds (default: all)")
+	fs.StringVar(&f.hostileKinds, "hostile-kinds", "", "`LIST` of hostile kinds (default: all)")
+	fs.Float64Var(&f.loss, "loss", 0, "`SHARE` of datagrams lost each way, 0 to 1 (default 0)")
+	fs.Float64Var(&f.duplicate, "duplicate", 0, "`SHARE` of replies sent twice, 0 to 1 (default 0)")
+	fs.Float64Var(&f.reorder, "reorder", 0, "`SHARE` of replies that come behind later ones, 0 to 1 (default 0)")
+	fs.Var(&f.delay, "delay", "time that a server takes to answer, such as 5ms-40ms")
+	fs.Float64Var(&f.queryLimit, "query-limit", 0, "`N` queries a second that a server answers; 0: all (default 0)")
+	fs.DurationVar(&f.span, "for", 0, "end after `D` such as 60s (default: when interrupted)")
+	fs.BoolVar(&f.truth, "truth", false, "print the records of a perfect scan, simulate nothing")
+	fs.StringVar(&f.scanID, "scan-id", "", "with --truth: `NAME` of the scan in every record (default: no name)")
+	f.outFlags.add(cmd)
+}
+
+// check refuses what makes no sense together.
+func (f *fleetFlags) check() error {
+	switch {
+	case f.truth && f.span != 0:
+		return fail(exitUsage, "--truth and --for exclude each other").
+			hinting("--truth prints and ends")
+	case !f.truth && (f.toFile() || f.scanID != ""):
+		return fail(exitUsage, "--output and --scan-id need --truth").
+			hinting("a fleet that runs writes no records")
+	case f.span < 0:
+		return fail(exitUsage, "--for is negative").hinting("a fleet without --for runs until it is interrupted")
+	}
+	return f.outFlags.check()
+}
+
+// config is what the flags say, for the fleet.
+func (f *fleetFlags) config() (fleet.Config, error) {
+	cfg := fleet.Config{
+		Seed: f.seed, Alive: f.alive, Hostile: f.hostile,
+		Loss: f.loss, Duplicate: f.duplicate, Reorder: f.reorder,
+		DelayMin: f.delay.min, DelayMax: f.delay.max, QueryLimit: f.queryLimit,
+	}
+	if f.alive == 0 {
+		cfg.Alive = fleet.None
+	}
+	var err error
+	if cfg.Network, err = netip.ParsePrefix(f.network); err != nil {
+		return cfg, fail(exitUsage, "--network %s: not a network", quoted(f.network, 40)).
+			hinting("a network inside 127.0.0.0/8, such as 127.42.0.0/20")
+	}
+	ports, err := readPorts("--port", f.ports)
+	if err != nil {
+		return cfg, err
+	}
+	for port := range 1 << 16 {
+		if ports.Contains(uint16(port)) {
+			cfg.Ports = append(cfg.Ports, uint16(port))
+		}
+	}
+	if cfg.Kinds, err = fleet.ParseKinds(f.kinds); err != nil {
+		return cfg, fail(exitUsage, "--kinds: %w", err)
+	}
+	if cfg.HostileKinds, err = fleet.ParseKinds(f.hostileKinds); err != nil {
+		return cfg, fail(exitUsage, "--hostile-kinds: %w", err)
+	}
+	return cfg, nil
+}
+
+// fleet simulates servers until its time is over or it is interrupted. Either
+// is its normal end.
+func (a *app) fleet(f *fleetFlags) error {
+	cfg, err := f.config()
+	if err != nil {
+		return err
+	}
+	if f.truth {
+		return a.truth(f, cfg)
+	}
+	fl, err := fleet.New(cfg)
+	if err != nil {
+		return fleetFailure(err)
+	}
+	defer fl.Close()
+	ctx, end := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer end()
+	if f.span > 0 {
+		ctx, end = context.WithTimeout(ctx, f.span)
+		defer end()
+	}
+	a.sayReady(f)
+	stop := a.repeat(a.statusEvery(), func() string { return fleetLine(fl.Stats()) })
+	err = fl.Serve(ctx)
+	stop()
+	a.say("%s", fleetLine(fl.Stats()))
+	if err != nil && ctx.Err() == nil {
+		return fail(exitUsage, "%w", err)
+	}
+	return nil
+}
+
+// fleetFailure explains why a fleet can't start.
+func fleetFailure(err error) error {
+	f := fail(exitUsage, "%w", err)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		f.hinting("something else has that port: --port takes another")
+	}
+	return f
+}
+
+func (a *app) sayReady(f *fleetFlags) {
+	until := "until it is interrupted"
+	if f.span > 0 {
+		until = "for " + f.span.String()
+	}
+	a.say("ready: servers on %s, port %s, %s", f.network, f.ports, until)
+	a.hint("scan them with: %s scan %s -p %s --allow-reserved", self(), f.network, f.ports)
+}
+
+// fleetLine is the status line of a fleet.
+func fleetLine(s fleet.Stats) string {
+	return fmt.Sprintf("queries %d; replies %d, %s; unanswered %d; lost on purpose %d; drops %d",
+		s.Queries, s.Replies, size(s.ReplyBytes), s.Nobody+s.Malformed+s.Limited,
+		s.LostQueries+s.LostReplies, s.KernelDrops+s.Overflow+s.SendErrors)
+}
+
+// truth writes the records of a perfect scan.
+func (a *app) truth(f *fleetFlags, cfg fleet.Config) error {
+	out, err := f.plan(f.scanID)
+	if err != nil {
+		return err
+	}
+	if err := out.open(); err != nil {
+		return writeFailure(err)
+	}
+	for at := range cfg.All() {
+		r := cfg.Truth(at, scanner.AskAll)
+		if r != nil && !out.write(r) {
+			break
+		}
+	}
+	return out.close()
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net/netip"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/a2sscan/a2sscan/bench/fleet"
+)
+
+// serve runs a fleet until the test ends.
+func serve(t *testing.T, cfg fleet.Config) {
+	t.Helper()
+	fl, err := fleet.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		fl.Serve(ctx)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-done
+		fl.Close()
+	})
+}
+
+// process is a scan in a process of its own, with all its ends in our hands.
+type process struct {
+	*testing.T
+	cmd      *exec.Cmd
+	in       io.WriteCloser
+	out, err *bufio.Reader
+}
+
+func startScan(t *testing.T, args ...string) *process {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	t.Cleanup(cancel)
+	p := &process{T: t, cmd: exec.CommandContext(ctx, "a2sscan", args...)}
+	p.in, _ = p.cmd.StdinPipe()
+	out, _ := p.cmd.StdoutPipe()
+	errs, _ := p.cmd.StderrPipe()
+	p.out, p.err = bufio.NewReader(out), bufio.NewReader(errs)
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// wait reads lines until one has the words, and returns it.
+func (p *process) wait(r *bufio.Reader, words string) string {
+	p.Helper()
+	var all strings.Builder
+	for {
+		line, err := r.ReadString('\n')
+		all.WriteString(line)
+		if strings.Contains(line, words) {
+			return line
+		}
+		if err != nil {
+			p.Fatalf("%v before a line with %q:\n%s", err, words, all.String())
+		}
+	}
+}
+
+func (p *process) interrupt() {
+	p.Helper()
+	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// end checks the exit code and returns what else was said and written.
+func (p *process) end(code int) (out, errs string) {
+	p.Helper()
+	o, _ := io.ReadAll(p.out)
+	e, _ := io.ReadAll(p.err)
+	p.cmd.Wait()
+	if got := p.cmd.ProcessState.ExitCode(); got != code {
+		p.Errorf("exit code %d, want %d\n%s", got, code, e)
+	}
+	return string(o), string(e)
+}
+
+func (p *process) said(text, pattern string) {
+	p.Helper()
+	if !regexp.MustCompile(pattern).MatchString(text) {
+		p.Errorf("no match for %q in\n%s", pattern, text)
+	}
+}
+
+// TestInterrupt: the first signal ends a scan whose list never ends, and what
+// was found is written.
+func TestInterrupt(t *testing.T) {
+	serve(t, fleet.Config{Network: netip.MustParsePrefix("127.65.0.0/30"),
+		Ports: []uint16{27105}, Kinds: []fleet.Kind{fleet.Source}})
+	p := startScan(t, "scan", "-", "--allow-reserved", "--cooldown", "0")
+	io.WriteString(p.in, "127.65.0.1:27105\n")
+	p.wait(p.out, `"ip":"127.65.0.1"`)
+	p.interrupt()
+	p.wait(p.err, "a2sscan: interrupted: no new targets, finishing what is open")
+	_, errs := p.end(exitInterrupted)
+	p.said(errs, `(?m) 1 finished \+ 0 unfinished$`)
+	p.said(errs, `(?m)^a2sscan: interrupted: 0 targets were not asked to the end$`)
+}
+
+// TestInterruptTwice: the second signal does not wait for a silent server.
+func TestInterruptTwice(t *testing.T) {
+	serve(t, fleet.Config{Network: netip.MustParsePrefix("127.65.1.0/30"),
+		Ports: []uint16{27106}, Kinds: []fleet.Kind{fleet.Source}})
+	p := startScan(t, "scan", "-", "--allow-reserved", "--timeout", "1h")
+	// The silent one comes first, so that it is open when the other has answered.
+	io.WriteString(p.in, "127.65.9.9:27106\n127.65.1.1:27106\n")
+	p.wait(p.out, `"ip":"127.65.1.1"`)
+	p.interrupt()
+	p.wait(p.err, "interrupt again to end at once")
+	p.interrupt()
+	out, errs := p.end(exitInterrupted)
+	p.said(errs, `(?m) 1 finished \+ 1 unfinished$`)
+	if out != "" {
+		t.Errorf("written after the end: %s", out)
+	}
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/cobra"
+
+	"github.com/a2sscan/a2sscan/bench/fleet"
+)
+
+// TestMain lets scripts run the program as a command.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"a2sscan": main,
+		"panics":  panics,
+	})
+}
+
+// panics is a program that prepares as ours does, and then meets a bug.
+func panics() {
+	prepare()
+	done := make(chan struct{})
+	go func() { panic("a bug") }()
+	<-done
+}
+
+// TestScripts runs testdata/*.txtar. They show how the program is used and
+// what it says. Commands beside testscript's own:
+//
+//	fleet FLAGS…       a simulated fleet in the test process, with the flags of
+//	                   a2sscan fleet, until the script ends; a port of its own
+//	                   for every script, since scripts run side by side
+//	exits CODE CMD…    as exec, and the exit code is CODE
+//	tmpfs DIR SIZE     a file system of that size
+//
+// and the condition [tmpfs]: whether one can be mounted here.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"fleet": scriptFleet,
+			"exits": scriptExits,
+			"tmpfs": scriptTmpfs,
+		},
+		Condition: func(cond string) (bool, error) {
+			if cond != "tmpfs" {
+				return false, errors.New("no such condition")
+			}
+			unmount, err := mountTmpfs(t.TempDir(), "4k")
+			if err != nil {
+				return false, nil
+			}
+			return true, unmount()
+		},
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+	})
+}
+
+func scriptFleet(ts *testscript.TestScript, neg bool, args []string) {
+	if neg {
+		ts.Fatalf("fleet can't be negated")
+	}
+	f, cmd := &fleetFlags{}, &cobra.Command{}
+	f.add(cmd)
+	ts.Check(cmd.ParseFlags(args))
+	cfg, err := f.config()
+	ts.Check(err)
+	fl, err := fleet.New(cfg)
+	ts.Check(err)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		fl.Serve(ctx)
+	}()
+	ts.Defer(func() {
+		cancel()
+		<-done
+		fl.Close()
+	})
+}
+
+func scriptExits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND [ARG…]")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	var exit *exec.ExitError
+	got := 0
+	if errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+func scriptTmpfs(ts *testscript.TestScript, _ bool, args []string) {
+	dir := ts.MkAbs(args[0])
+	ts.Check(os.MkdirAll(dir, 0o777))
+	unmount, err := mountTmpfs(dir, args[1])
+	ts.Check(err)
+	ts.Defer(func() {
+		if err := unmount(); err != nil {
+			ts.Logf("%v", err)
+		}
+	})
+}
+
+// mountTmpfs makes dir a file system of a size. It needs root.
+func mountTmpfs(dir, size string) (unmount func() error, err error) {
+	if err := syscall.Mount("none", dir, "tmpfs", 0, "size="+size); err != nil {
+		return nil, err
+	}
+	return func() error { return syscall.Unmount(dir, 0) }, nil
+}
