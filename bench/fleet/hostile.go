@@ -8,7 +8,6 @@ import (
 
 	"github.com/dsnet/compress/bzip2"
 
-	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -24,7 +23,7 @@ const (
 	noiseSize     = 600
 )
 
-// misbehave answers q as a hostile server does. It reports false where the
+// misbehave answers q, for which the content is filled, as a hostile server does. It reports false where the
 // malice of the kind is in the content, or in another answer than that to q.
 func (p *responder) misbehave(n *nature, q wire.Question) bool {
 	switch n.kind {
@@ -32,7 +31,7 @@ func (p *responder) misbehave(n *nature, q wire.Question) bool {
 		p.sendTiny(n)
 	case OtherPort, OtherAddress:
 		first := len(p.out.list)
-		p.reply(n, q)
+		p.say(n, q)
 		p.m.disguise(n, p.out.list[first:])
 	case Huge, Unterminated, ReplyStorm:
 		return q == wire.QuestionInfo && p.hostileInfo(n)
@@ -52,7 +51,7 @@ func (p *responder) hostileInfo(n *nature) bool {
 		p.msg = appendEndless(p.msg[:0], unendingProtocol, p.junk.between(40, 1200))
 		p.send(n, p.msg)
 	case ReplyStorm:
-		p.reply(n, wire.QuestionInfo)
+		p.say(n, wire.QuestionInfo)
 		p.out.again(stormReplies - 1)
 	}
 	return true
@@ -71,7 +70,6 @@ func appendEndless(dst []byte, protocol byte, n int) []byte {
 func (p *responder) hostileRules(n *nature) bool {
 	switch n.kind {
 	case FragmentsOfNone, FragmentsBeyond, FragmentsDisagree:
-		p.c.fill(n, scanner.AskRules)
 		p.msg = p.c.appendMessage(p.msg[:0], wire.QuestionRules)
 		p.sendSplitWrongly(n, p.msg)
 	case DeclaresTwoGiB:

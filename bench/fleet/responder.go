@@ -97,15 +97,15 @@ func (p *responder) answer(n *nature, q *query) {
 	if n.kind == InfoOnly && q.question != wire.QuestionInfo {
 		return
 	}
+	p.c.fill(n, 1<<q.question)
 	if n.kind.Hostile() && p.misbehave(n, q.question) {
 		return
 	}
-	p.reply(n, q.question)
+	p.say(n, q.question)
 }
 
-// reply answers a question honestly.
-func (p *responder) reply(n *nature, q wire.Question) {
-	p.c.fill(n, 1<<q)
+// say answers q with what the content holds.
+func (p *responder) say(n *nature, q wire.Question) {
 	if n.kind == Both && q == wire.QuestionInfo {
 		p.msg = wire.AppendInfo(p.msg[:0], &p.c.gold)
 		p.send(n, p.msg)

@@ -90,7 +90,7 @@ func appendPlayerName(dst []byte, r *rng) []byte {
 	case at < 3:
 		return dst // a slot that is connecting (EC-80)
 	case at < 5:
-		return append(dst, pick(r, controlNames)[:8]...)
+		return append(dst, pick(r, controlNames)...)
 	case at < 6:
 		return append(dst, bytes.Repeat([]byte("W"), 31)...)
 	case at < 60:

@@ -1,0 +1,174 @@
+package fleet
+
+import (
+	"encoding/binary"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/net/ipv4"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// benchKinds answer every query with one message, so that the load can be
+// counted in answers.
+var benchKinds = map[string][]Kind{
+	"source": {Source},
+	"mix": {Source, SourceLists, SourceOpen, GoldSource, GoldSourceOld, GoldSourceMod,
+		Ship, Split, SplitNoSize, SplitGoldSource, Packed, TruncatedRules},
+}
+
+func benchConfig(kinds string, port uint16) Config {
+	return Config{
+		Network: netip.MustParsePrefix("127.0.0.0/8"), Ports: []uint16{port},
+		Seed: 1, Kinds: benchKinds[kinds],
+	}
+}
+
+// BenchmarkServe measures a fleet on one socket under the load of another
+// process that scans it: of each server INFO, then all three questions with
+// its challenge. cpu-ns/query is all that this process spends, system calls
+// included; queries/s is what the two processes reach together.
+func BenchmarkServe(b *testing.B) {
+	for _, kinds := range []string{"source", "mix"} {
+		b.Run(kinds, func(b *testing.B) { benchmarkServe(b, kinds) })
+	}
+}
+
+func benchmarkServe(b *testing.B, kinds string) {
+	port := freePort(b)
+	f := start(b, benchConfig(kinds, port))
+	load := exec.Command(os.Args[0], "-test.run=^TestLoad$")
+	load.Env = append(os.Environ(), fmt.Sprintf("FLEET_LOAD=%s,%d,%d", kinds, port, b.N))
+	load.Stderr = os.Stderr
+	before, begin := cpuTime(b), time.Now()
+	b.ResetTimer()
+	if out, err := load.Output(); err != nil {
+		b.Fatalf("%v\n%s", err, out)
+	}
+	b.StopTimer()
+	took, spent := time.Since(begin), cpuTime(b)-before
+	s := f.Stats()
+	if s.KernelDrops > 0 {
+		b.Fatalf("the fleet dropped %d queries: no measurement", s.KernelDrops)
+	}
+	b.ReportMetric(float64(s.Queries)/took.Seconds(), "queries/s")
+	b.ReportMetric(float64(spent.Nanoseconds())/float64(s.Queries), "cpu-ns/query")
+	b.ReportMetric(float64(s.Replies)/float64(s.Queries), "datagrams/query")
+	b.ReportMetric(float64(s.ReplyBytes)/float64(s.Queries), "B/query")
+}
+
+// cpuTime is what this process has spent, in user and in system.
+func cpuTime(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// TestLoad is no test: it is the process that BenchmarkServe starts.
+func TestLoad(t *testing.T) {
+	spec := strings.Split(os.Getenv("FLEET_LOAD"), ",")
+	if len(spec) != 3 {
+		t.Skip("runs only as the other process of BenchmarkServe")
+	}
+	port, _ := strconv.ParseUint(spec[1], 10, 16)
+	queries, _ := strconv.Atoi(spec[2])
+	l := newLoad(t, benchConfig(spec[0], uint16(port)))
+	for sent, answered := 0, 0; answered < queries; {
+		for sent < queries && sent-answered < window {
+			n := l.send(min(batch, queries-sent))
+			sent += n
+		}
+		answered += l.receive()
+	}
+}
+
+// window is how many queries are on their way at once: enough that the fleet
+// never waits, and few enough for its buffer and for that of the load.
+const window = 4096
+
+// load is a client with batches.
+type load struct {
+	t     *testing.T
+	m     *model
+	pc    *ipv4.PacketConn
+	me    uint64
+	next  uint64 // query, counted through all servers
+	out   []ipv4.Message
+	in    []ipv4.Message
+	conn  *net.UDPConn
+	bytes []byte
+}
+
+func newLoad(t *testing.T, c Config) *load {
+	m, err := newModel(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := listen(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &load{t: t, m: m, conn: conn, pc: ipv4.NewPacketConn(conn), me: 0x7F000001 << 16}
+	for range batch {
+		l.out = append(l.out, ipv4.Message{Buffers: make([][]byte, 1), Addr: &net.UDPAddr{IP: make(net.IP, 4)}})
+		l.in = append(l.in, ipv4.Message{Buffers: [][]byte{make([]byte, 1<<16)}})
+	}
+	return l
+}
+
+// send sends the next n queries.
+func (l *load) send(n int) int {
+	l.bytes = l.bytes[:0]
+	for i := range n {
+		server := l.m.place(1 + l.next/4)
+		nat, _ := l.m.nature(server)
+		c := l.m.challengeOf(&nat, l.me, 0, challengeOnly)
+		at := len(l.bytes)
+		switch l.next % 4 {
+		case 0:
+			l.bytes = wire.AppendInfoRequest(l.bytes, wire.NoChallenge)
+		default:
+			l.bytes = wire.AppendRequest(l.bytes, wire.Question(l.next%4-1), c)
+		}
+		l.next++
+		l.out[i].Buffers[0] = l.bytes[at:]
+		to := l.out[i].Addr.(*net.UDPAddr)
+		binary.BigEndian.PutUint32(to.IP, uint32(server>>16))
+		to.Port = int(uint16(server))
+	}
+	for ms := l.out[:n]; len(ms) > 0; {
+		k, err := l.pc.WriteBatch(ms, 0)
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		ms = ms[k:]
+	}
+	return n
+}
+
+// receive returns how many answers came: messages and first fragments.
+func (l *load) receive() (answers int) {
+	l.conn.SetReadDeadline(time.Now().Add(5 * time.Second))
+	n, err := l.pc.ReadBatch(l.in, 0)
+	if err != nil {
+		l.t.Fatal("an answer is missing: ", err)
+	}
+	for i := range l.in[:n] {
+		d := l.in[i].Buffers[0][:l.in[i].N]
+		if layout, _ := wire.ShowLayout(d); wire.IsSingle(d) || layout != wire.LayoutUnknown {
+			answers++
+		}
+	}
+	return answers
+}

@@ -1,0 +1,281 @@
+package fleet
+
+import (
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// TestNatureIsPure asks for each nature twice, from Configs that differ in
+// what the network does, and in another order.
+func TestNatureIsPure(t *testing.T) {
+	a := testConfig()
+	a.Hostile = 0.2
+	b := a
+	b.Loss, b.Reorder, b.QueryLimit = 0.5, 0.5, 3
+	var order []netip.AddrPort
+	for addr := range a.All() {
+		order = append(order, addr)
+	}
+	first := make(map[netip.AddrPort]Nature)
+	for _, addr := range order {
+		first[addr], _ = a.Nature(addr)
+	}
+	for i := range order {
+		addr := order[len(order)-1-i]
+		if n, _ := b.Nature(addr); n != first[addr] {
+			t.Fatalf("%v: %+v, then %+v", addr, first[addr], n)
+		}
+	}
+}
+
+// TestNatureDependsOnAll changes seed, address and port one by one.
+func TestNatureDependsOnAll(t *testing.T) {
+	c := testConfig()
+	c.Ports = []uint16{27015, 27016}
+	other := c
+	other.Seed++
+	at := netip.MustParseAddrPort("127.1.0.1:27015")
+	m, _ := newModel(c)
+	o, _ := newModel(other)
+	base, _ := m.nature(pack(at))
+	seed, _ := o.nature(pack(at))
+	port, _ := m.nature(pack(at) + 1)
+	ip, _ := m.nature(pack(at) + 1<<16)
+	for name, n := range map[string]nature{"seed": seed, "port": port, "address": ip} {
+		if n.hash == base.hash {
+			t.Errorf("another %s, the same server", name)
+		}
+	}
+}
+
+// TestEveryKindAppears in a fleet of moderate size, about as often as it is
+// meant to; and every quirk, policy, extra data flag and size of list.
+func TestEveryKindAppears(t *testing.T) {
+	c := testConfig()
+	c.Network, c.Hostile = netip.MustParsePrefix("127.1.0.0/18"), 0.25
+	m, err := newModel(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kinds [numKinds]int
+	var quirks quirk
+	edf := make(map[uint8]bool)
+	policies := make(map[scanner.Questions]bool)
+	var said content
+	most := [2]int{}
+	for i := range m.places() {
+		n, ok := m.nature(m.place(i))
+		if !ok {
+			t.Fatalf("nobody at %v", unpack(m.place(i)))
+		}
+		kinds[n.kind]++
+		quirks |= n.quirks
+		policies[n.challenged] = true
+		said.fill(&n, scanner.AskInfo)
+		if n.kind == Source && said.info.Has&wire.HasEDF != 0 {
+			edf[said.info.EDF] = true
+		}
+		if !n.kind.Hostile() {
+			most[0], most[1] = max(most[0], n.players), max(most[1], n.rules)
+		}
+	}
+	for k, got := range kinds {
+		want := float64(m.places()) * 0.25 / float64(len(HostileKinds()))
+		if k < numHonest {
+			want = float64(m.places()) * 0.75 * float64(honestWeights[k]) / 1000
+		}
+		if float64(got) < want*0.6 || float64(got) > want*1.4 {
+			t.Errorf("%v: %d, want about %.0f", Kind(k), got, want)
+		}
+	}
+	if quirks != 1<<numQuirks-1 {
+		t.Errorf("quirks %b, want all of %d", quirks, numQuirks)
+	}
+	if len(edf) != 32 || len(policies) != 3 {
+		t.Errorf("%d combinations of extra data, want 32; %d policies, want 3", len(edf), len(policies))
+	}
+	if most[0] < 190 || most[0] > 200 || most[1] < 390 || most[1] > 400 {
+		t.Errorf("at most %d players and %d rules, want almost 200 and 400", most[0], most[1])
+	}
+}
+
+// TestSizesAreSkewed wants the median small and the largest large.
+func TestSizesAreSkewed(t *testing.T) {
+	r := rng(1)
+	var players, rules, many int
+	const n = 10000
+	for range n {
+		players += drawPlayers(&r)
+		d := drawRules(&r)
+		rules += d
+		if d > 140 {
+			many++
+		}
+	}
+	if p := players / n; p < 8 || p > 24 {
+		t.Errorf("%d players on average", p)
+	}
+	if d := rules / n; d < 20 || d > 50 {
+		t.Errorf("%d rules on average", d)
+	}
+	if many == 0 || many > n/20 {
+		t.Errorf("%d of %d lists are long", many, n)
+	}
+}
+
+// TestAliveAndHostileShares counts.
+func TestAliveAndHostileShares(t *testing.T) {
+	c := testConfig()
+	c.Network, c.Alive, c.Hostile = netip.MustParsePrefix("127.1.0.0/18"), 0.3, 0.2
+	var all, alive, hostile float64
+	for addr := range c.All() {
+		all++
+		n, ok := c.Nature(addr)
+		if ok {
+			alive++
+		}
+		if ok && n.Kind.Hostile() {
+			hostile++
+		}
+	}
+	if share := alive / all; share < 0.28 || share > 0.32 {
+		t.Errorf("%v alive", share)
+	}
+	if share := hostile / alive; share < 0.18 || share > 0.22 {
+		t.Errorf("%v hostile", share)
+	}
+	c.Alive = None
+	for addr := range c.All() {
+		if n, ok := c.Nature(addr); ok {
+			t.Fatalf("%v is a %v in a fleet of none", addr, n.Kind)
+		}
+	}
+}
+
+// TestPlaces converts every place to its index and back, and knows what is
+// outside.
+func TestPlaces(t *testing.T) {
+	c := Config{Network: netip.MustParsePrefix("127.255.255.250/29"), Ports: []uint16{9, 7}}
+	m, err := newModel(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := uint64(0)
+	for i := range m.places() {
+		addr := m.place(i)
+		if back, ok := m.index(addr); !ok || back != i || addr <= last {
+			t.Fatalf("place %d: %v, index %d", i, unpack(addr), back)
+		}
+		last = addr
+	}
+	if _, ok := m.nature(last); ok {
+		t.Error("a server at the broadcast address, to which nobody can send")
+	}
+	for _, outside := range []string{"127.255.255.247:7", "127.255.255.249:8", "128.0.0.0:7", "0.0.0.0:7"} {
+		if _, ok := m.index(pack(netip.MustParseAddrPort(outside))); ok {
+			t.Errorf("%s is inside", outside)
+		}
+	}
+}
+
+// TestConfigRefuses wants an error that names what is wrong.
+func TestConfigRefuses(t *testing.T) {
+	tests := []struct {
+		spoil func(*Config)
+		want  string
+	}{
+		{func(c *Config) { c.Network = netip.Prefix{} }, "network"},
+		{func(c *Config) { c.Network = netip.MustParsePrefix("10.0.0.0/8") }, "not inside 127"},
+		{func(c *Config) { c.Network = netip.MustParsePrefix("126.0.0.0/7") }, "not inside 127"},
+		{func(c *Config) { c.Network = netip.MustParsePrefix("0.0.0.0/0") }, "not inside 127"},
+		{func(c *Config) { c.Network = netip.MustParsePrefix("::1/128") }, "not inside 127"},
+		{func(c *Config) { c.Network = netip.MustParsePrefix("::ffff:127.0.0.0/104") }, "not inside 127"},
+		{func(c *Config) { c.Ports = nil }, "ports"},
+		{func(c *Config) { c.Ports = []uint16{0} }, "port 0"},
+		{func(c *Config) { c.Ports = []uint16{5, 5} }, "port 5"},
+		{func(c *Config) { c.Ports = make([]uint16, 300) }, "ports"},
+		{func(c *Config) { c.Alive = 1.5 }, "alive"},
+		{func(c *Config) { c.Loss = -0.5 }, "loss"},
+		{func(c *Config) { c.Duplicate = 2 }, "duplicate"},
+		{func(c *Config) { c.Reorder = 2 }, "reorder"},
+		{func(c *Config) { c.Hostile = 2 }, "hostile"},
+		{func(c *Config) { c.DelayMin = time.Second }, "delay"},
+		{func(c *Config) { c.DelayMax = time.Hour }, "delay"},
+		{func(c *Config) { c.QueryLimit = -1 }, "query limit"},
+		{func(c *Config) { c.Kinds = []Kind{Bomb} }, "bomb"},
+		{func(c *Config) { c.HostileKinds = []Kind{Source} }, "source"},
+		{func(c *Config) { c.HostileKinds = []Kind{numKinds} }, "unknown"},
+	}
+	for _, test := range tests {
+		c := testConfig()
+		test.spoil(&c)
+		if _, err := newModel(c); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%+v: %v, want an error with %q", c, err, test.want)
+		}
+	}
+}
+
+// TestParseKinds reads every kind by its word.
+func TestParseKinds(t *testing.T) {
+	all := append(HonestKinds(), HostileKinds()...)
+	var words []string
+	for _, k := range all {
+		words = append(words, k.String())
+	}
+	got, err := ParseKinds(strings.Join(words, " , ") + ",")
+	if err != nil || len(got) != numKinds {
+		t.Fatalf("%d kinds, %v", len(got), err)
+	}
+	for i, k := range got {
+		if k != all[i] {
+			t.Errorf("%q read as %v", words[i], k)
+		}
+	}
+	if _, err := ParseKinds("source,sauce"); err == nil || !strings.Contains(err.Error(), "sauce") {
+		t.Errorf("an unknown kind: %v", err)
+	}
+}
+
+// TestOneSplitIDsTellApart: the two replies with one ID have different totals,
+// so that a mixture of them can be seen.
+func TestOneSplitIDsTellApart(t *testing.T) {
+	c := testConfig()
+	c.Hostile, c.HostileKinds = 1, []Kind{OneSplitID}
+	m, _ := newModel(c)
+	var said content
+	for i := range m.places() {
+		n, _ := m.nature(m.place(i))
+		said.fill(&n, scanner.AskAll)
+		players := len(said.appendMessage(nil, wire.QuestionPlayers))
+		rules := len(said.appendMessage(nil, wire.QuestionRules))
+		if p, r := players/n.fragment, rules/n.fragment; p < 1 || p == r {
+			t.Fatalf("%d and %d bytes in fragments of %d", players, rules, n.fragment)
+		}
+	}
+}
+
+// TestSplitsFit wants every split reply in at least two fragments on the kinds
+// that are there for it, and in no more than their headers can count.
+func TestSplitsFit(t *testing.T) {
+	c := testConfig()
+	c.Network, c.Kinds = netip.MustParsePrefix("127.1.0.0/20"), []Kind{Split, SplitNoSize, SplitGoldSource}
+	m, _ := newModel(c)
+	r := newResponder(m, 27015)
+	for i := range m.places() {
+		n, _ := m.nature(m.place(i))
+		for q := range wire.Question(wire.NumQuestions) {
+			r.out.reset()
+			r.c.fill(&n, 1<<q)
+			r.say(&n, q)
+			count := len(r.out.list)
+			if q == wire.QuestionRules && count < 2 || count > 15 && n.kind == SplitGoldSource || count > 30 {
+				t.Fatalf("%v: %v in %d fragments", n.kind, q, count)
+			}
+		}
+	}
+}

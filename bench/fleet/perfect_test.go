@@ -1,0 +1,248 @@
+package fleet
+
+import (
+	"bytes"
+	"compress/bzip2"
+	"hash/crc32"
+	"io"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// perfect is a client that loses nothing and knows every form of a reply: it
+// reads what the fleet sends, and the truth must say the same. It is no
+// scanner: it asks one question at a time and believes all it is told.
+type perfect struct {
+	t    testing.TB
+	ask  func(server uint64, request []byte) [][]byte // all datagrams of the answer
+	info wire.Info
+}
+
+// inProcess asks a responder without a socket.
+func inProcess(m *model) func(server uint64, request []byte) [][]byte {
+	r := newResponder(m, 1)
+	const client = 127<<40 | 1<<16 | 5000
+	return func(server uint64, request []byte) (ds [][]byte) {
+		r.out.reset()
+		r.respond(time.Second, client, server, request)
+		for i := range r.out.list {
+			ds = append(ds, bytes.Clone(r.out.bytes(&r.out.list[i])))
+		}
+		return ds
+	}
+}
+
+// scan makes a Result of what a server answers, nil if it answers nothing.
+func (p *perfect) scan(addr netip.AddrPort, asked scanner.Questions) *scanner.Result {
+	r := &scanner.Result{Addr: addr, Asked: asked, PlayersAnnounced: -1, RulesAnnounced: -1}
+	came := false
+	for q := range wire.Question(wire.NumQuestions) {
+		if !asked.Has(q) {
+			continue
+		}
+		msgs, bare, some := p.messages(pack(addr), q)
+		came = came || some
+		r.Err[q] = wire.ErrTimeout
+		for _, msg := range msgs {
+			p.decode(r, q, msg)
+			if bare {
+				r.Unchallenged |= 1 << q
+			}
+		}
+	}
+	whole := r.Err == [wire.NumQuestions]wire.Error{}
+	switch {
+	case whole:
+		r.Status = scanner.StatusOK
+	case r.HasInfo || r.HasPlayers || r.HasRules:
+		r.Status = scanner.StatusPartial
+	case came:
+		r.Status = scanner.StatusError
+	default:
+		return nil
+	}
+	return r
+}
+
+// messages returns the whole messages that answer q, whether they came to a
+// request without a challenge, and whether anything came at all.
+func (p *perfect) messages(server uint64, q wire.Question) (msgs [][]byte, bare, came bool) {
+	c := wire.NoChallenge
+	for range 4 {
+		ds := p.ask(server, wire.AppendRequest(nil, q, c))
+		if len(ds) == 0 {
+			return nil, false, came
+		}
+		came = true
+		next, err := wire.DecodeChallenge(ds[0])
+		if err != nil {
+			return p.join(ds), c == wire.NoChallenge, true
+		}
+		c = next
+	}
+	p.t.Fatalf("%v: a fifth challenge", unpack(server))
+	return nil, false, true
+}
+
+// join makes whole messages of datagrams that are in order.
+func (p *perfect) join(ds [][]byte) (msgs [][]byte) {
+	if wire.IsSingle(ds[0]) {
+		return ds
+	}
+	layout, packed := wire.ShowLayout(ds[0])
+	var first, f wire.Fragment
+	var msg []byte
+	for i, d := range ds {
+		if err := f.Decode(d, layout, packed); err != nil {
+			p.t.Fatalf("fragment %d (%v): %v", i, layout, err)
+		}
+		if i == 0 {
+			first = f
+		}
+		if f.ID != first.ID || int(f.Total) != len(ds) || int(f.Number) != i {
+			p.t.Fatalf("fragment %d of %d has number %d of %d", i, len(ds), f.Number, f.Total)
+		}
+		msg = append(msg, f.Payload...)
+	}
+	if packed {
+		msg = p.inflate(msg, first.DeclaredSize, first.CRC)
+	}
+	return [][]byte{msg}
+}
+
+// inflate decompresses with the standard library's reader.
+func (p *perfect) inflate(z []byte, size, crc uint32) []byte {
+	msg, err := io.ReadAll(bzip2.NewReader(bytes.NewReader(z)))
+	if err != nil || len(msg) != int(size) || crc32.ChecksumIEEE(msg) != crc {
+		p.t.Fatalf("bzip2: %v, %d bytes of %d", err, len(msg), size)
+	}
+	return msg
+}
+
+// decode adds a message to r.
+func (p *perfect) decode(r *scanner.Result, q wire.Question, msg []byte) {
+	var err error
+	switch wire.KindOf(msg) {
+	case wire.KindGoldSource, wire.KindInfo:
+		address, has := r.Info.Address, r.Info.Has&wire.HasAddress
+		err = r.Info.Decode(msg)
+		if has != 0 {
+			r.Info.Address, r.Info.Has = address, r.Info.Has|has
+		}
+		r.HasInfo = true
+	case wire.KindPlayers:
+		err = decodePlayers(r, msg)
+	case wire.KindRules:
+		err = decodeRules(r, msg)
+	default:
+		err = wire.ErrUnexpected
+	}
+	code, _ := err.(wire.Error)
+	if r.Err[q] = code; code == 0 {
+		r.Notes |= wire.HeaderNotes(msg)
+	}
+}
+
+func decodePlayers(r *scanner.Result, msg []byte) error {
+	hint := wire.ShipUnknown
+	if id, ok := r.Info.AppID(); ok {
+		hint = wire.ShipNo
+		if wire.IsShip(id) {
+			hint = wire.ShipYes
+		}
+	}
+	var ps wire.Players
+	if err := ps.Reset(msg, hint); err != nil {
+		return err
+	}
+	for ps.Next() {
+		r.Players = append(r.Players, *ps.Player())
+	}
+	r.HasPlayers = true
+	r.Notes |= ps.Notes()
+	if ps.Announced() != ps.Count() {
+		r.PlayersAnnounced = ps.Announced()
+	}
+	return ps.Err()
+}
+
+func decodeRules(r *scanner.Result, msg []byte) error {
+	var rs wire.Rules
+	if err := rs.Reset(msg); err != nil {
+		return err
+	}
+	names := make(map[string]bool)
+	for rs.Next() {
+		rule := *rs.Rule()
+		if names[string(rule.Name)] {
+			r.Notes |= wire.NoteRulesDuplicate
+		}
+		names[string(rule.Name)] = true
+		r.Rules = append(r.Rules, rule)
+	}
+	r.HasRules = true
+	r.Notes |= rs.Notes()
+	if rs.Announced() != rs.Count() {
+		r.RulesAnnounced = rs.Announced()
+	}
+	return rs.Err()
+}
+
+// plain are the kinds that a client without defences can be shown: honest ones
+// and those hostile ones that send nothing but messages.
+func plainKinds() []Kind {
+	return append(HonestKinds(), Huge, Unterminated, Flood64K, Ghosts, EndlessRules, Escapes)
+}
+
+// TestTruthIsWhatIsSent reads the replies of some thousand servers of all
+// kinds and compares them with the truth, record by record.
+func TestTruthIsWhatIsSent(t *testing.T) {
+	var honest, hostile []Kind
+	for _, k := range plainKinds() {
+		if k.Hostile() {
+			hostile = append(hostile, k)
+		} else {
+			honest = append(honest, k)
+		}
+	}
+	cfg := Config{
+		Network: netip.MustParsePrefix("127.3.0.0/21"), Ports: []uint16{27015, 27016},
+		Seed: 7, Hostile: 0.1, Kinds: honest, HostileKinds: hostile, Alive: 0.9,
+	}
+	m, err := newModel(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &perfect{t: t, ask: inProcess(m)}
+	kinds := make(map[Kind]int)
+	for addr := range cfg.All() {
+		for _, asked := range []scanner.Questions{scanner.AskAll, scanner.AskPlayers | scanner.AskRules} {
+			want := cfg.Truth(addr, asked)
+			got := p.scan(addr, asked)
+			if (got == nil) != (want == nil) {
+				t.Fatalf("%v asked %b: got %v, want %v", addr, asked, got, want)
+			}
+			if got == nil {
+				continue
+			}
+			g, w := sink.AppendRecord(nil, "", got), sink.AppendRecord(nil, "", want)
+			if !bytes.Equal(g, w) {
+				n, _ := cfg.Nature(addr)
+				t.Fatalf("%v, a %v asked %b:\nsent  %s\ntruth %s", addr, n.Kind, asked, g, w)
+			}
+		}
+		if n, ok := cfg.Nature(addr); ok {
+			kinds[n.Kind]++
+		}
+	}
+	for _, k := range plainKinds() {
+		if kinds[k] == 0 {
+			t.Errorf("no %v among %v", k, kinds)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package fleet
+
+import (
+	"net/netip"
+	"testing"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// questioner asks one server after the other all that a scan asks, and is the
+// body of both the benchmark and the test of allocations.
+type questioner struct {
+	r        *responder
+	client   uint64
+	at       uint64
+	requests []byte
+}
+
+func newQuestioner(t testing.TB, kinds ...Kind) *questioner {
+	t.Helper()
+	m, err := newModel(Config{
+		Network: netip.MustParsePrefix("127.0.0.0/16"), Ports: []uint16{27015}, Kinds: kinds,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &questioner{r: newResponder(m, 27015), client: 0x7F000001<<16 | 4000}
+}
+
+// server asks the next server all three questions and returns how many bytes
+// it answered.
+func (q *questioner) server() int {
+	addr := q.r.m.place(q.at)
+	q.at = (q.at + 1) % q.r.m.places()
+	n, _ := q.r.m.nature(addr)
+	c := q.r.m.challengeOf(&n, q.client, 0, challengeOnly)
+	q.ask(addr, wire.AppendInfoRequest(q.requests[:0], wire.NoChallenge))
+	for question := range wire.Question(wire.NumQuestions) {
+		q.ask(addr, wire.AppendRequest(q.requests[:0], question, c))
+	}
+	bytes := len(q.r.out.data)
+	q.r.out.reset()
+	return bytes
+}
+
+func (q *questioner) ask(server uint64, request []byte) {
+	q.requests = request
+	q.r.respond(0, q.client, server, request)
+}
+
+func BenchmarkRespond(b *testing.B) {
+	for _, k := range []Kind{Source, Split, Packed} {
+		b.Run(k.String(), func(b *testing.B) {
+			q := newQuestioner(b, k)
+			b.ReportAllocs()
+			for b.Loop() {
+				b.SetBytes(int64(q.server()))
+			}
+			b.ReportMetric(4*float64(b.N)/b.Elapsed().Seconds(), "queries/s")
+		})
+	}
+}
+
+// TestRespondDoesNotAllocate covers all honest kinds, once their memory has
+// grown to what the largest server needs.
+func TestRespondDoesNotAllocate(t *testing.T) {
+	q := newQuestioner(t)
+	for range q.r.m.places() {
+		q.server()
+	}
+	if n := testing.AllocsPerRun(2000, func() { q.server() }); n != 0 {
+		t.Errorf("%v allocations for the answers of a server", n)
+	}
+}
+
+// testConfig is a small fleet of all kinds.
+func testConfig() Config {
+	return Config{Network: netip.MustParsePrefix("127.1.0.0/24"), Ports: []uint16{27015}, Seed: 1}
+}
