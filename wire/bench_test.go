@@ -28,11 +28,17 @@ var (
 // sampleInfo is an INFO reply with all extra data.
 func sampleInfo() *wire.Info {
 	return &wire.Info{
-		Has:      wire.HasGamePort | wire.HasSteamID | wire.HasSourceTV | wire.HasKeywords | wire.HasGameID,
-		Protocol: 17, Players: 12, MaxPlayers: 24, ServerType: 'd', Environment: 'l', VAC: 1, ShortAppID: 440,
-		Name: []byte("Example community server | 24/7 badlands"), Map: []byte("cp_badlands"),
-		Folder: []byte("tf"), Game: []byte("Team Fortress"), Version: []byte("8622567"),
-		GamePort: 27015, SteamID: 85568392920039425, GameID: 440, Keywords: []byte("cp,nocrits,increased_maxplayers"),
+		Has: wire.HasGamePort | wire.HasSteamID | wire.HasSourceTV | wire.HasKeywords |
+			wire.HasGameID,
+		Protocol: 17, Players: 12, MaxPlayers: 24,
+		ServerType: 'd', Environment: 'l', VAC: 1,
+		ShortAppID: 440, GameID: 440, GamePort: 27015, SteamID: 85568392920039425,
+		Name:     []byte("Example community server | 24/7 badlands"),
+		Map:      []byte("cp_badlands"),
+		Folder:   []byte("tf"),
+		Game:     []byte("Team Fortress"),
+		Version:  []byte("8622567"),
+		Keywords: []byte("cp,nocrits,increased_maxplayers"),
 		SourceTV: wire.SourceTV{Port: 27020, Name: []byte("Example TV")},
 	}
 }
@@ -51,7 +57,10 @@ func samplePlayers(n int, ship bool) []wire.Player {
 	players := make([]wire.Player, n)
 	for i := range players {
 		name := fmt.Sprintf("player %d of the example clan", i)
-		players[i] = wire.Player{Name: []byte(name[:4+i*7%(len(name)-4)]), Score: int32(i), Duration: 60.5, Ship: ship}
+		players[i] = wire.Player{
+			Name:  []byte(name[:4+i*7%(len(name)-4)]),
+			Score: int32(i), Duration: 60.5, Ship: ship,
+		}
 	}
 	return players
 }
@@ -61,7 +70,10 @@ func sampleRules(n int) []wire.Rule {
 	rules := make([]wire.Rule, n)
 	for i := range rules {
 		name := fmt.Sprintf("mp_rule_%d_of_an_example", i)
-		rules[i] = wire.Rule{Name: []byte(name[:8+i*5%(len(name)-8)]), Value: []byte("1.25"[:i%5])}
+		rules[i] = wire.Rule{
+			Name:  []byte(name[:8+i*5%(len(name)-8)]),
+			Value: []byte("1.25"[:i%5]),
+		}
 	}
 	return rules
 }
@@ -104,10 +116,12 @@ func decodeBodies() []body {
 	all = append(all, body{"info/goldsource", len(mod), func() { decodeInfo(mod) }})
 	for _, n := range []int{12, 64} {
 		b := wire.AppendPlayers(nil, n, samplePlayers(n, false))
-		all = append(all, body{fmt.Sprintf("players/%d", n), len(b), func() { decodePlayers(b, wire.ShipNo) }})
+		name := fmt.Sprintf("players/%d", n)
+		all = append(all, body{name, len(b), func() { decodePlayers(b, wire.ShipNo) }})
 	}
 	ship := wire.AppendPlayers(nil, 12, samplePlayers(12, true))
-	all = append(all, body{"players/ship", len(ship), func() { decodePlayers(ship, wire.ShipYes) }})
+	all = append(all,
+		body{"players/ship", len(ship), func() { decodePlayers(ship, wire.ShipYes) }})
 	for _, n := range []int{24, 200} {
 		b := wire.AppendRules(nil, n, sampleRules(n))
 		all = append(all, body{fmt.Sprintf("rules/%d", n), len(b), func() { decodeRules(b) }})
@@ -127,7 +141,8 @@ func smallDecodeBodies() []body {
 			l, packed := wire.ShowLayout(fragment)
 			sinkErr = sinkFragment.Decode(fragment, l, packed)
 		}},
-		{"challenge", len(challenge), func() { _, sinkErr = wire.DecodeChallenge(challenge) }},
+		{"challenge",
+			len(challenge), func() { _, sinkErr = wire.DecodeChallenge(challenge) }},
 		{"ping", len(ping), func() { _, sinkErr = wire.DecodePing(ping) }},
 		{"text", len(limited), func() { _, sinkErr = wire.DecodeText(limited) }},
 		{"request", len(request), func() { _, sinkErr = wire.DecodeRequest(request) }},
@@ -143,7 +158,8 @@ func sampleFragment() *wire.Fragment {
 // appendBodies returns all work of encoding.
 func appendBodies() []body {
 	buf := make([]byte, 0, 1<<16)
-	info, mod, players, rules, frag := sampleInfo(), sampleMod(), samplePlayers(12, true), sampleRules(24), sampleFragment()
+	info, mod, frag := sampleInfo(), sampleMod(), sampleFragment()
+	players, rules := samplePlayers(12, true), sampleRules(24)
 	text := []byte("Too many requests")
 	of := func(name string, add func(dst []byte) []byte) body {
 		return body{name, len(add(nil)), func() { buf = add(buf[:0]) }}
@@ -237,6 +253,10 @@ func TestErrorAllocs(t *testing.T) {
 			"fragment":  func() { sinkErr = sinkFragment.Decode(msg, wire.LayoutSource, true) },
 		}
 		for name, run := range decoders {
+			sinkErr = wire.ErrUnexpected
+			if run(); sinkErr == nil && name != "split ID" {
+				t.Errorf("%s of %q: no error", name, bad)
+			}
 			bodies = append(bodies, body{name: fmt.Sprintf("%s of %q", name, bad), run: run})
 		}
 	}
@@ -247,9 +267,12 @@ func TestErrorAllocs(t *testing.T) {
 func badMessages() []string {
 	return []string{
 		"", "\xFF", single, split, single + "?", single + "A\x01",
-		single + "I", single + "m", single + "D", single + "E", single + "E\x01", single + "T", single + "U\x00",
+		single + "I", single + "m", single + "D", single + "E", single + "E\x01",
+		single + "T", single + "U\x00",
 		sourceInfo[:len(sourceInfo)-1], sourceInfo + "\xFF", goldInfo, goldInfo + "\x01\x00",
-		players(2, records(1)+"\x00"), players(2, records(2)+"\x00"), rules(2, "a\x001\x00b"),
-		split + "\x07\x00\x00\x00", split + "\x07\x00\x00\x00\x00", split + "\x07\x00\x00\x80\x02\x00\xE0\x04BZh",
+		players(2, records(1)+"\x00"), players(2, records(2)+"\x00"),
+		rules(2, "a\x001\x00b"),
+		split + "\x07\x00\x00\x00", split + "\x07\x00\x00\x00\x00",
+		split + "\x07\x00\x00\x80\x02\x00\xE0\x04BZh",
 	}
 }

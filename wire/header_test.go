@@ -20,7 +20,8 @@ func TestBody(t *testing.T) {
 		{"usual", single + "E\x00\x00", "E\x00\x00", wire.KindRules, 0},
 		{"EC-113 none", "E\x00\x00", "E\x00\x00", wire.KindRules, wire.NoteHeaderMissing},
 		{"EC-114 two", single + single + "E", "E", wire.KindRules, wire.NoteHeaderTwice},
-		{"a third is no header", single + single + single, single, 0xFF, wire.NoteHeaderTwice},
+		{"a third is no header",
+			single + single + single, single, 0xFF, wire.NoteHeaderTwice},
 		{"only a header", single, "", 0, 0},
 		{"half a header", "\xFF\xFF", "\xFF\xFF", 0xFF, wire.NoteHeaderMissing},
 		{"EC-56 nothing", "", "", 0, wire.NoteHeaderMissing},
@@ -44,9 +45,12 @@ func TestBody(t *testing.T) {
 // TestNoRoom holds that nothing that is decoded can be appended to into what
 // follows it in the buffer of the caller.
 func TestNoRoom(t *testing.T) {
-	buffer := func(s string) []byte { return append([]byte(s), "what was there before"...)[:len(s)] }
+	buffer := func(s string) []byte {
+		return append([]byte(s), "what was there before"...)[:len(s)]
+	}
 	var f wire.Fragment
-	if err := f.Decode(buffer(split+"\x07\x00\x00\x00\x12abc"), wire.LayoutGoldSource, false); err != nil {
+	fragment := buffer(split + "\x07\x00\x00\x00\x12abc")
+	if err := f.Decode(fragment, wire.LayoutGoldSource, false); err != nil {
 		t.Fatal(err)
 	}
 	var rs wire.Rules
@@ -61,7 +65,9 @@ func TestNoRoom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, b := range map[string][]byte{"payload": f.Payload, "rest": rs.Rest(), "ping": ping, "text": text} {
+	for name, b := range map[string][]byte{
+		"payload": f.Payload, "rest": rs.Rest(), "ping": ping, "text": text,
+	} {
 		if string(b) != "abc" || cap(b) != len(b) {
 			t.Errorf("%s: %q with room for %d", name, b, cap(b)-len(b))
 		}

@@ -1,6 +1,7 @@
 package wire_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,7 +27,8 @@ const (
 )
 
 func TestInfoOutcome(t *testing.T) {
-	const odd, trailing, noBlock = wire.NoteInfoOddBoolean, wire.NoteInfoTrailing, wire.NoteInfoNoModBlock
+	const odd, trailing = wire.NoteInfoOddBoolean, wire.NoteInfoTrailing
+	const noBlock = wire.NoteInfoNoModBlock
 	withEDF := func(s string) string { return sourceInfo + s }
 	for _, test := range []struct {
 		name, msg string
@@ -43,28 +45,39 @@ func TestInfoOutcome(t *testing.T) {
 
 		{"EC-27 EC-50 no extra data flag", sourceInfo, nil, hasSource, 0},
 		{"the flag without a field", withEDF("\x00"), nil, hasSource | wire.HasEDF, 0},
-		{"EC-28 80", withEDF("\x80\x87\x69"), nil, hasSource | wire.HasEDF | wire.HasGamePort, 0},
+		{"EC-28 80",
+			withEDF("\x80\x87\x69"), nil, hasSource | wire.HasEDF | wire.HasGamePort, 0},
 		{"EC-28 A0", withEDF("\xA0\x87\x69tags\x00"), nil,
 			hasSource | wire.HasEDF | wire.HasGamePort | wire.HasKeywords, 0},
 		{"EC-28 A1", withEDF("\xA1\x87\x69tags\x00\xDA\x02\x00\x00\x00\x00\x00\x00"), nil,
 			hasSource | wire.HasEDF | wire.HasGamePort | wire.HasKeywords | wire.HasGameID, 0},
-		{"EC-28 40", withEDF("\x40\x8C\x69tv\x00"), nil, hasSource | wire.HasEDF | wire.HasSourceTV, 0},
-		{"EC-29 nothing of what is promised", withEDF("\xF1"), wire.ErrTruncated, hasSource | wire.HasEDF, 0},
-		{"EC-29 half of SourceTV", withEDF("\x40\x8C\x69tv"), wire.ErrTruncated, hasSource | wire.HasEDF, 0},
+		{"EC-28 40",
+			withEDF("\x40\x8C\x69tv\x00"), nil, hasSource | wire.HasEDF | wire.HasSourceTV, 0},
+		{"EC-29 nothing of what is promised",
+			withEDF("\xF1"), wire.ErrTruncated, hasSource | wire.HasEDF, 0},
+		{"EC-29 half of SourceTV",
+			withEDF("\x40\x8C\x69tv"), wire.ErrTruncated, hasSource | wire.HasEDF, 0},
 		{"EC-29 the last field is missing", withEDF("\x81\x87\x69"), wire.ErrTruncated,
 			hasSource | wire.HasEDF | wire.HasGamePort, 0},
 		{"EC-30 bytes after the last field", withEDF("\x80\x87\x69\x00"), nil,
 			hasSource | wire.HasEDF | wire.HasGamePort, trailing},
-		{"EC-31 one byte short", withEDF("\x01\xA0\x0F\x00\x00\x00\x00\x00"), wire.ErrTruncated,
+		{"EC-31 one byte short",
+			withEDF("\x01\xA0\x0F\x00\x00\x00\x00\x00"), wire.ErrTruncated,
 			hasSource | wire.HasEDF, 0},
 		{"a bit without meaning", withEDF("\x02"), nil, hasSource | wire.HasEDF, 0},
-		{"EC-35 password", strings.Replace(sourceInfo, "dl\x00\x01", "dl\x02\x01", 1), nil, hasSource, odd},
-		{"EC-35 VAC", strings.Replace(sourceInfo, "dl\x00\x01", "dl\x00\xFF", 1), nil, hasSource, odd},
-		{"the version has no end", sourceInfo[:len(sourceInfo)-1], wire.ErrTruncated, hasSource &^ wire.HasVersion, 0},
-		{"the name has no end", single + "I\x11name", wire.ErrTruncated, wire.HasProtocol, 0},
-		{"document 000 The Ship", sourceHead + "\x60\x09\x01\x02\x03dl\x00\x01\x01\x03\x051.0\x00", nil,
+		{"EC-35 password",
+			strings.Replace(sourceInfo, "dl\x00\x01", "dl\x02\x01", 1), nil, hasSource, odd},
+		{"EC-35 VAC",
+			strings.Replace(sourceInfo, "dl\x00\x01", "dl\x00\xFF", 1), nil, hasSource, odd},
+		{"the version has no end",
+			sourceInfo[:len(sourceInfo)-1], wire.ErrTruncated, hasSource &^ wire.HasVersion, 0},
+		{"the name has no end",
+			single + "I\x11name", wire.ErrTruncated, wire.HasProtocol, 0},
+		{"document 000 The Ship",
+			sourceHead + "\x60\x09\x01\x02\x03dl\x00\x01\x01\x03\x051.0\x00", nil,
 			hasSource | wire.HasShip, 0},
-		{"The Ship, cut", sourceHead + "\x60\x09\x01\x02\x03dl\x00\x01\x01\x03", wire.ErrTruncated,
+		{"The Ship, cut",
+			sourceHead + "\x60\x09\x01\x02\x03dl\x00\x01\x01\x03", wire.ErrTruncated,
 			hasSource &^ wire.HasVersion, 0},
 		{"EC-114", single + sourceInfo, nil, hasSource, 0},
 		{"EC-113", sourceInfo[4:], nil, hasSource, 0},
@@ -72,12 +85,16 @@ func TestInfoOutcome(t *testing.T) {
 		{"EC-66 no mod", goldInfo + "\x00\x01\x03", nil, hasGold, 0},
 		{"EC-67 three bytes left", goldInfo + "\x01\x00\x01\x03", nil, hasGold, noBlock},
 		{"EC-67 two bytes left", goldInfo + "\x01\x01\x03", nil, hasGold, noBlock},
-		{"EC-67 one byte left", goldInfo + "\x01\x01", wire.ErrTruncated, hasGold &^ wire.HasBots, noBlock},
-		{"EC-68 empty addresses", goldInfo + "\x01\x00\x00\x00\x01\x00\x00\x00\x02\x00\x00\x00\x01\x00\x01\x03", nil,
+		{"EC-67 one byte left",
+			goldInfo + "\x01\x01", wire.ErrTruncated, hasGold &^ wire.HasBots, noBlock},
+		{"EC-68 empty addresses",
+			goldInfo + "\x01\x00\x00\x00\x01\x00\x00\x00\x02\x00\x00\x00\x01\x00\x01\x03", nil,
 			hasGold | wire.HasMod, 0},
-		{"the mod block is cut", goldInfo + "\x01http://example.org\x00\x00\x00\x01", wire.ErrTruncated,
+		{"the mod block is cut",
+			goldInfo + "\x01http://example.org\x00\x00\x00\x01", wire.ErrTruncated,
 			hasGold &^ (wire.HasVAC | wire.HasBots), 0},
-		{"EC-33 a relay without bots", goldInfo + "\x00\x00", wire.ErrTruncated, hasGold &^ wire.HasBots, 0},
+		{"EC-33 a relay without bots",
+			goldInfo + "\x00\x00", wire.ErrTruncated, hasGold &^ wire.HasBots, 0},
 		{"EC-30 GoldSource", goldInfo + "\x00\x01\x03\x00", nil, hasGold, trailing},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -111,11 +128,14 @@ func TestInfoValues(t *testing.T) {
 	for _, test := range []struct {
 		name, got, want string
 	}{
-		{"EC-38 control characters", string(decode("name", "\x01\x01\x01  skial").Name), "\x01\x01\x01  skial"},
+		{"EC-38 control characters",
+			string(decode("name", "\x01\x01\x01  skial").Name), "\x01\x01\x01  skial"},
 		{"EC-39 spaces first", string(decode("name", "  name").Name), "  name"},
-		{"EC-40 cut inside a character", string(decode("name", "\xD0\xBF\xD1").Name), "\xD0\xBF\xD1"},
+		{"EC-40 cut inside a character",
+			string(decode("name", "\xD0\xBF\xD1").Name), "\xD0\xBF\xD1"},
 		{"EC-45 no map", string(decode("map", "").Map), ""},
-		{"EC-48 version", string(decode("1.0", "1.1.2.7\r/Stdio").Version), "1.1.2.7\r/Stdio"},
+		{"EC-48 version",
+			string(decode("1.0", "1.1.2.7\r/Stdio").Version), "1.1.2.7\r/Stdio"},
 		{"EC-32 server type", string(rune(decode("dl", "\x00\x00").ServerType)), "\x00"},
 		{"EC-32 environment", string(rune(decode("dl", "\x00\x00").Environment)), "\x00"},
 		{"EC-69 capital letters", string(rune(decode("dl", "DL").ServerType)), "D"},
@@ -125,7 +145,8 @@ func TestInfoValues(t *testing.T) {
 			t.Errorf("%s: %q, want %q", test.name, test.got, test.want)
 		}
 	}
-	if in := decode("\x01\x02\x03", "\x56\x3F\xC8"); in.Players != 86 || in.MaxPlayers != 63 || in.Bots != 200 {
+	in := decode("\x01\x02\x03", "\x56\x3F\xC8")
+	if in.Players != 86 || in.MaxPlayers != 63 || in.Bots != 200 {
 		t.Errorf("EC-36, EC-37: %d of %d players, %d bots", in.Players, in.MaxPlayers, in.Bots)
 	}
 }
@@ -137,9 +158,11 @@ func TestAppID(t *testing.T) {
 		ok        bool
 	}{
 		{"short", sourceHead + "\xF0\x00" + sourceRest, 240, true},
-		{"EC-25 only in the game ID", sourceInfo + "\x01\x5A\xC8\x05\x00\x00\x00\x00\x00", 378970, true},
+		{"EC-25 only in the game ID",
+			sourceInfo + "\x01\x5A\xC8\x05\x00\x00\x00\x00\x00", 378970, true},
 		{"EC-26 a mod", sourceInfo + "\x01\xDC\x00\x00\x01\x78\x56\x34\x12", 220, true},
-		{"EC-26 the low 24 bits are zero", sourceHead + "\xF0\x00" + sourceRest + "\x01\x00\x00\x00\x01\x01\x00\x00\x00", 240, true},
+		{"EC-26 the low 24 bits are zero",
+			sourceHead + "\xF0\x00" + sourceRest + "\x01\x00\x00\x00\x01\x01\x00\x00\x00", 240, true},
 		{"GoldSource", goldInfo + "\x00\x01\x03", 0, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -155,10 +178,10 @@ func TestAppID(t *testing.T) {
 }
 
 func TestIsShip(t *testing.T) {
-	ships := map[uint32]bool{2400: true, 2401: true, 2402: true, 2403: true, 2405: true, 2406: true, 2412: true, 2430: true}
+	ships := []uint32{2400, 2401, 2402, 2403, 2405, 2406, 2412, 2430}
 	for id := range uint32(3000) {
-		if wire.IsShip(id) != ships[id] {
-			t.Errorf("EC-75: IsShip(%d) is %v", id, !ships[id])
+		if want := slices.Contains(ships, id); wire.IsShip(id) != want {
+			t.Errorf("EC-75: IsShip(%d) is %v", id, !want)
 		}
 	}
 }
@@ -167,7 +190,8 @@ func TestIsShip(t *testing.T) {
 // end of a field is missing, and what it has is what the whole one has.
 func TestInfoCut(t *testing.T) {
 	for _, whole := range []string{
-		sourceInfo + "\xF1\x87\x69\x01\x02\x03\x04\x05\x06\x07\x08\x8C\x69tv\x00tags\x00\x01\x02\x03\x04\x05\x06\x07\x08",
+		sourceInfo + "\xF1\x87\x69\x01\x02\x03\x04\x05\x06\x07\x08\x8C\x69tv\x00tags\x00" +
+			"\x01\x02\x03\x04\x05\x06\x07\x08",
 		goldInfo + "\x01url\x00download\x00\x00\x01\x00\x00\x00\x02\x00\x00\x00\x01\x01\x01\x03",
 	} {
 		legal := map[int]bool{len(whole): true}
@@ -199,19 +223,27 @@ func TestAppendInfo(t *testing.T) {
 		name, want string
 		in         wire.Info
 	}{
-		{"no extra data", single + "I\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00", wire.Info{}},
+		{"no extra data",
+			single + "I\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00", wire.Info{}},
 		{"no extra data but the flag", "\x00\x00\x00\x00", wire.Info{Has: wire.HasEDF}},
-		{"the flag follows from the fields", "\x00\x81\x87\x69\xF0\x00\x00\x00\x00\x00\x00\x00",
+		{"the flag follows from the fields",
+			"\x00\x81\x87\x69\xF0\x00\x00\x00\x00\x00\x00\x00",
 			wire.Info{Has: wire.HasGamePort | wire.HasGameID, GamePort: 27015, GameID: 240}},
 		{"a field that is not there", "\x001.0\x00\x00",
 			wire.Info{Has: wire.HasEDF, EDF: 0xF1, Version: []byte("1.0"), GamePort: 27015}},
 		{"a bit without meaning", "\x00\x02", wire.Info{EDF: 0x02}},
 		{"strings end at a NUL", "\x001\x00", wire.Info{Version: []byte("1\x002")}},
-		{"The Ship", "\x00\x01\x02\x03\x00", wire.Info{Has: wire.HasShip, Ship: wire.Ship{Mode: 1, Witnesses: 2, Duration: 3}}},
+		{"The Ship",
+			"\x00\x01\x02\x03\x00",
+			wire.Info{Has: wire.HasShip, Ship: wire.Ship{Mode: 1, Witnesses: 2, Duration: 3}}},
 		{"GoldSource", "\x00\x00\x00", wire.Info{Format: wire.FormatGoldSource}},
-		{"EC-67", "\x00\x01\x05\x06", wire.Info{Format: wire.FormatGoldSource, Notes: wire.NoteInfoNoModBlock, VAC: 5, Bots: 6}},
-		{"EC-68", "\x00\x01\x00\x00\x00\x01\x00\x00\x00\x02\x00\x00\x00\x03\x04\x00\x00", wire.Info{
-			Format: wire.FormatGoldSource, Has: wire.HasMod, Mod: wire.Mod{Version: 1, Size: 2, Type: 3, DLL: 4}}},
+		{"EC-67",
+			"\x00\x01\x05\x06", wire.Info{
+				Format: wire.FormatGoldSource, Notes: wire.NoteInfoNoModBlock, VAC: 5, Bots: 6}},
+		{"EC-68",
+			"\x00\x01\x00\x00\x00\x01\x00\x00\x00\x02\x00\x00\x00\x03\x04\x00\x00", wire.Info{
+				Format: wire.FormatGoldSource, Has: wire.HasMod,
+				Mod: wire.Mod{Version: 1, Size: 2, Type: 3, DLL: 4}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := string(wire.AppendInfo([]byte("x"), &test.in))

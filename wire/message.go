@@ -151,7 +151,8 @@ type SourceTV struct {
 
 // Ship is what INFO says of a game of The Ship.
 type Ship struct {
-	Mode      uint8 // 0 Hunt, 1 Elimination, 2 Duel, 3 Deathmatch, 4 VIP Team, 5 Team Elimination
+	// 0 Hunt, 1 Elimination, 2 Duel, 3 Deathmatch, 4 VIP Team, 5 Team Elimination.
+	Mode      uint8
 	Witnesses uint8 // how many are needed to have a player arrested
 	Duration  uint8 // seconds until a player who is seen is arrested
 }
@@ -171,7 +172,7 @@ type Player struct {
 	Name     []byte
 	Index    uint8   // always 0 on many games (EC-77)
 	Score    int32   // may be negative (EC-87)
-	Duration float32 // seconds connected; -1 for bots on some (EC-76), NaN and infinite are possible (EC-89)
+	Duration float32 // seconds connected; -1 for some bots (EC-76), may be NaN (EC-89)
 	Ship     bool    // whether Deaths and Money were there
 	Deaths   int32   // The Ship
 	Money    int32   // The Ship
@@ -189,19 +190,30 @@ type Notes uint32
 
 // The oddities, each with the record's word.
 const (
-	NoteInfoTrailing     Notes = 1 << iota // info.trailing: bytes after the last field (EC-30)
-	NoteInfoOddBoolean                     // info.odd_boolean: password or VAC is neither 0 nor 1 (EC-35)
-	NoteInfoNoModBlock                     // info.no_mod_block: the mod flag without the mod block (EC-67)
-	NotePlayersCount                       // players.count: another number of players than announced (EC-81, EC-82)
-	NotePlayersNonFinite                   // players.non_finite: a duration is NaN or infinite (EC-89)
-	NotePlayersTrailing                    // players.trailing: bytes after the last player
-	NoteRulesCount                         // rules.count: another number of rules than announced (EC-94)
-	NoteRulesDuplicate                     // rules.duplicate: one name more than once (EC-97)
-	NoteRulesEmptyName                     // rules.empty_name: a rule without a name (EC-96)
-	NoteHeaderMissing                      // header.missing: a split reply without FF FF FF FF (EC-113)
-	NoteHeaderTwice                        // header.twice: a reply with FF FF FF FF twice (EC-114)
+	// info.trailing: bytes after the last field (EC-30)
+	NoteInfoTrailing Notes = 1 << iota
+	// info.odd_boolean: password or VAC is neither 0 nor 1 (EC-35)
+	NoteInfoOddBoolean
+	// info.no_mod_block: the mod flag without the mod block (EC-67)
+	NoteInfoNoModBlock
+	// players.count: another number than announced (EC-81, EC-82)
+	NotePlayersCount
+	// players.non_finite: a duration is NaN or infinite (EC-89)
+	NotePlayersNonFinite
+	// players.trailing: bytes after the last player
+	NotePlayersTrailing
+	// rules.count: another number than announced (EC-94)
+	NoteRulesCount
+	// rules.duplicate: one name more than once (EC-97)
+	NoteRulesDuplicate
+	// rules.empty_name: a rule without a name (EC-96)
+	NoteRulesEmptyName
+	// header.missing: a split reply without FF FF FF FF (EC-113)
+	NoteHeaderMissing
+	// header.twice: a reply with FF FF FF FF twice (EC-114)
+	NoteHeaderTwice
 
-	NumNotes = iota
+	NumNotes = iota // how many there are
 )
 
 var noteWords = [NumNotes]string{

@@ -61,7 +61,8 @@ func TestDecodeText(t *testing.T) {
 	}{
 		{"EC-21", single + "XToo many requests\x00", "Too many requests", nil},
 		{"EC-22", single + "lYou have been banned", "You have been banned", nil},
-		{"EC-22 with a line end", single + "lYou have been banned.\n\x00\x00", "You have been banned.\n", nil},
+		{"EC-22 with a line end",
+			single + "lYou have been banned.\n\x00\x00", "You have been banned.\n", nil},
 		{"empty", single + "l", "", nil},
 		{"EC-23", single + "9text\x00", "", wire.ErrUnexpected},
 		{"no kind", single, "", wire.ErrMalformed},
@@ -80,10 +81,12 @@ func TestAppendReplies(t *testing.T) {
 		name, want string
 		got        []byte
 	}{
-		{"challenge", "x" + single + "A\x4B\xA1\xD5\x22", wire.AppendChallenge([]byte("x"), 584425803)},
+		{"challenge",
+			"x" + single + "A\x4B\xA1\xD5\x22", wire.AppendChallenge([]byte("x"), 584425803)},
 		{"ping", "x" + single + "j00\x00", wire.AppendPing([]byte("x"), []byte("00"))},
 		{"ping with a NUL", single + "j0\x00", wire.AppendPing(nil, []byte("0\x000"))},
-		{"limited", "x" + single + "Xslow\x00", wire.AppendText([]byte("x"), wire.KindLimited, []byte("slow"))},
+		{"limited",
+			"x" + single + "Xslow\x00", wire.AppendText([]byte("x"), wire.KindLimited, []byte("slow"))},
 		{"banned", single + "l\x00", wire.AppendText(nil, wire.KindBanned, nil)},
 	} {
 		if string(test.got) != test.want {

@@ -19,7 +19,7 @@ const (
 type Request struct {
 	Kind         Kind
 	Challenge    Challenge // NoChallenge if the request bears none
-	HasChallenge bool      // whether it bears one other than NoChallenge, which only asks for one
+	HasChallenge bool      // whether it bears one; NoChallenge only asks for one
 }
 
 // DecodeRequest reads a request. It is as strict as the strictest servers:

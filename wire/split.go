@@ -141,14 +141,14 @@ func packedLayout(datagram []byte) Layout {
 // on with FF FF FF FF or with a type byte. GoldSource is never in doubt: there
 // byte 9 is 0 in the other two, as their number.
 func looseLayout(datagram []byte) Layout {
-	if isFirst(datagram, LayoutGoldSource) && startsLoosely(datagram[goldSourceHeader:]) {
+	if showsLoosely(datagram, LayoutGoldSource) {
 		return LayoutGoldSource
 	}
 	if isLaterGoldSource(datagram) {
 		return LayoutUnknown
 	}
-	sized := isFirst(datagram, LayoutSource) && startsLoosely(datagram[sourceHeader:])
-	bare := isFirst(datagram, LayoutSourceNoSize) && startsLoosely(datagram[sourceNoSizeHeader:])
+	sized := showsLoosely(datagram, LayoutSource)
+	bare := showsLoosely(datagram, LayoutSourceNoSize)
 	switch {
 	case sized && bare:
 		return settleSize(datagram)
@@ -200,9 +200,16 @@ func startsReply(b []byte) bool {
 	return false
 }
 
-// startsLoosely reports whether b begins with half of what startsMessage
-// wants: FF FF FF FF, or the type byte (EC-113).
-func startsLoosely(b []byte) bool { return IsSingle(b) || startsReply(b) }
+// showsLoosely reports whether the datagram is fragment 0 in the layout l and
+// goes on with half of what startsMessage wants: FF FF FF FF, or the type byte
+// (EC-113).
+func showsLoosely(datagram []byte, l Layout) bool {
+	if !isFirst(datagram, l) {
+		return false
+	}
+	payload := datagram[l.HeaderLen():]
+	return IsSingle(payload) || startsReply(payload)
+}
 
 // startsPacked reports whether b begins with size, CRC-32 and bzip2 data.
 func startsPacked(b []byte) bool {

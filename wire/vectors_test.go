@@ -3,6 +3,7 @@ package wire_test
 import (
 	"bytes"
 	"compress/bzip2"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -104,7 +105,9 @@ func join(tb testing.TB, datagrams [][]byte) []byte {
 		}
 		fragments = append(fragments, f)
 	}
-	slices.SortFunc(fragments, func(a, b wire.Fragment) int { return int(a.Number) - int(b.Number) })
+	slices.SortFunc(fragments, func(a, b wire.Fragment) int {
+		return int(a.Number) - int(b.Number)
+	})
 	var msg []byte
 	for i, f := range fragments {
 		if int(f.Number) != i || int(f.Total) != len(fragments) {
@@ -171,7 +174,7 @@ func checkRequest(t *testing.T, v *vector, b []byte) {
 func challengeOf(tb testing.TB, v any) wire.Challenge {
 	tb.Helper()
 	b := unhex(tb, []string{v.(string)})[0]
-	return wire.Challenge(b[0]) | wire.Challenge(b[1])<<8 | wire.Challenge(b[2])<<16 | wire.Challenge(b[3])<<24
+	return wire.Challenge(binary.LittleEndian.Uint32(b))
 }
 
 // appendRequest appends the bytes of a request of any kind.
@@ -195,7 +198,7 @@ func checkChallenge(t *testing.T, v *vector, b []byte) {
 	if err != nil || got != want {
 		t.Errorf("decoded %#x, %v, want %#x", got, err, want)
 	}
-	if n, ok := v.Expect["challenge_int32_le"]; ok && n.(json.Number).String() != fmt.Sprint(uint32(got)) {
+	if n, ok := v.Expect["challenge_int32_le"]; ok && number(n) != uint64(got) {
 		t.Errorf("decoded %d, want %v", got, n)
 	}
 	if again := wire.AppendChallenge(nil, want); !bytes.Equal(again, b) {
@@ -327,6 +330,9 @@ func number(v any) uint64 {
 	return u
 }
 
+func u8(v any) uint8   { return uint8(number(v)) }
+func u16(v any) uint16 { return uint16(number(v)) }
+
 // text returns the bytes of a JSON string, in which characters from loneFirst on
 // stand for bytes that are no UTF-8.
 func text(v any) []byte {
@@ -348,29 +354,40 @@ const loneFirst = 0xF000
 // letter returns the byte of a JSON string of one character.
 func letter(v any) byte { return text(v)[0] }
 
-// infoKeys sets the field of a key. Vectors and captures differ in some names.
-var infoKeys = map[string]func(in *wire.Info, v any){
-	"engine": func(in *wire.Info, v any) {},
+// A setter sets a field of an Info to a JSON value.
+type setter func(in *wire.Info, v any)
 
-	"protocol":    func(in *wire.Info, v any) { in.Protocol = uint8(number(v)); in.Has |= wire.HasProtocol },
-	"address":     func(in *wire.Info, v any) { in.Address = text(v); in.Has |= wire.HasAddress },
-	"name":        func(in *wire.Info, v any) { in.Name = text(v); in.Has |= wire.HasName },
-	"map":         func(in *wire.Info, v any) { in.Map = text(v); in.Has |= wire.HasMap },
-	"folder":      func(in *wire.Info, v any) { in.Folder = text(v); in.Has |= wire.HasFolder },
-	"game":        func(in *wire.Info, v any) { in.Game = text(v); in.Has |= wire.HasGame },
-	"players":     func(in *wire.Info, v any) { in.Players = uint8(number(v)); in.Has |= wire.HasPlayers },
-	"max_players": func(in *wire.Info, v any) { in.MaxPlayers = uint8(number(v)); in.Has |= wire.HasMaxPlayers },
-	"bots":        func(in *wire.Info, v any) { in.Bots = uint8(number(v)); in.Has |= wire.HasBots },
-	"server_type": func(in *wire.Info, v any) { in.ServerType = letter(v); in.Has |= wire.HasServerType },
-	"environment": func(in *wire.Info, v any) { in.Environment = letter(v); in.Has |= wire.HasEnvironment },
-	"visibility":  func(in *wire.Info, v any) { in.Password = uint8(number(v)); in.Has |= wire.HasPassword },
-	"vac":         func(in *wire.Info, v any) { in.VAC = uint8(number(v)); in.Has |= wire.HasVAC },
-	"version":     func(in *wire.Info, v any) { in.Version = text(v); in.Has |= wire.HasVersion },
-	"app_id":      func(in *wire.Info, v any) { in.ShortAppID = uint16(number(v)); in.Has |= wire.HasAppID },
-	"game_port":   func(in *wire.Info, v any) { in.GamePort = uint16(number(v)); in.Has |= wire.HasGamePort },
-	"steam_id":    func(in *wire.Info, v any) { in.SteamID = number(v); in.Has |= wire.HasSteamID },
-	"keywords":    func(in *wire.Info, v any) { in.Keywords = text(v); in.Has |= wire.HasKeywords },
-	"game_id":     func(in *wire.Info, v any) { in.GameID = number(v); in.Has |= wire.HasGameID },
+// field returns the setter of the field that at points to.
+func field[T any](f wire.Fields, convert func(any) T, at func(*wire.Info) *T) setter {
+	return func(in *wire.Info, v any) {
+		*at(in) = convert(v)
+		in.Has |= f
+	}
+}
+
+// infoKeys has the setter of each key.
+var infoKeys = map[string]setter{
+	"engine": func(in *wire.Info, v any) {}, // is the Format, set before
+
+	"protocol":    field(wire.HasProtocol, u8, func(in *wire.Info) *uint8 { return &in.Protocol }),
+	"address":     field(wire.HasAddress, text, func(in *wire.Info) *[]byte { return &in.Address }),
+	"name":        field(wire.HasName, text, func(in *wire.Info) *[]byte { return &in.Name }),
+	"map":         field(wire.HasMap, text, func(in *wire.Info) *[]byte { return &in.Map }),
+	"folder":      field(wire.HasFolder, text, func(in *wire.Info) *[]byte { return &in.Folder }),
+	"game":        field(wire.HasGame, text, func(in *wire.Info) *[]byte { return &in.Game }),
+	"players":     field(wire.HasPlayers, u8, func(in *wire.Info) *uint8 { return &in.Players }),
+	"max_players": field(wire.HasMaxPlayers, u8, func(in *wire.Info) *uint8 { return &in.MaxPlayers }),
+	"bots":        field(wire.HasBots, u8, func(in *wire.Info) *uint8 { return &in.Bots }),
+	"server_type": field(wire.HasServerType, letter, func(in *wire.Info) *byte { return &in.ServerType }),
+	"environment": field(wire.HasEnvironment, letter, func(in *wire.Info) *byte { return &in.Environment }),
+	"visibility":  field(wire.HasPassword, u8, func(in *wire.Info) *uint8 { return &in.Password }),
+	"vac":         field(wire.HasVAC, u8, func(in *wire.Info) *uint8 { return &in.VAC }),
+	"version":     field(wire.HasVersion, text, func(in *wire.Info) *[]byte { return &in.Version }),
+	"app_id":      field(wire.HasAppID, u16, func(in *wire.Info) *uint16 { return &in.ShortAppID }),
+	"game_port":   field(wire.HasGamePort, u16, func(in *wire.Info) *uint16 { return &in.GamePort }),
+	"steam_id":    field(wire.HasSteamID, number, func(in *wire.Info) *uint64 { return &in.SteamID }),
+	"keywords":    field(wire.HasKeywords, text, func(in *wire.Info) *[]byte { return &in.Keywords }),
+	"game_id":     field(wire.HasGameID, number, func(in *wire.Info) *uint64 { return &in.GameID }),
 
 	"sourcetv": func(in *wire.Info, v any) {
 		tv := v.(map[string]any)
@@ -447,7 +464,8 @@ func checkPlayers(t *testing.T, v *vector, b []byte) {
 		t.Errorf("announced %d, want %d", got.announced, n)
 	}
 	diffPlayers(t, got.all, want)
-	if again := wire.AppendPlayers(nil, got.announced, want); v.Error == "" && !bytes.Equal(again, b) {
+	again := wire.AppendPlayers(nil, got.announced, want)
+	if v.Error == "" && !bytes.Equal(again, b) {
 		t.Errorf("encoded %x, want %x", again, b)
 	}
 }
@@ -491,10 +509,11 @@ func diffPlayers(t *testing.T, got, want []wire.Player) {
 
 // samePlayer compares two players, durations by their bits.
 func samePlayer(a, b wire.Player) bool {
-	if math.Float32bits(a.Duration) != math.Float32bits(b.Duration) || !bytes.Equal(a.Name, b.Name) {
+	if !bytes.Equal(a.Name, b.Name) {
 		return false
 	}
-	return a.Index == b.Index && a.Score == b.Score &&
+	return math.Float32bits(a.Duration) == math.Float32bits(b.Duration) &&
+		a.Index == b.Index && a.Score == b.Score &&
 		a.Ship == b.Ship && a.Deaths == b.Deaths && a.Money == b.Money
 }
 
