@@ -156,7 +156,12 @@ func isIPv6(b []byte) bool {
 	if len(b) > 0 && b[0] == '[' {
 		return true
 	}
-	b, _, _ = bytes.Cut(b, []byte("/"))
+	if bytes.IndexByte(b, ':') == bytes.LastIndexByte(b, ':') {
+		return false
+	}
+	if i := bytes.IndexByte(b, '/'); i >= 0 {
+		b = b[:i]
+	}
 	a, err := netip.ParseAddr(string(b))
 	return err == nil && a.Is6()
 }

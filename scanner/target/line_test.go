@@ -1,0 +1,159 @@
+package target
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// FuzzLine reads any line: it comes to exactly one end, and what is given out
+// reads the same again.
+func FuzzLine(f *testing.F) {
+	for _, s := range []string{
+		"1.2.3.4:27015 tag", "1.2.3.4", "1.2.3.0/30,x", "# c", "::1", "127.0.0.1:1",
+		"0.0.0.0:1", "1.2.3.4:0", "\xef\xbb\xbf1.2.3.4:1\r", "999.1.1.1", "\x00",
+	} {
+		f.Add([]byte(s))
+	}
+	ports := mustPorts(f, "27015,27016")
+	f.Fuzz(func(t *testing.T, line []byte) {
+		line, _, _ = bytes.Cut(line, []byte("\n"))
+		if i := bytes.IndexByte(line, '/'); i >= 0 {
+			line = append(bytes.Clone(line[:i+1]), "30"...) // no endless networks
+		}
+		bad := 0
+		l := mustOpen(t, Config{
+			Stdin: bytes.NewReader(line), Ports: ports,
+			Invalid: func(v Invalid) {
+				bad++
+				if v.Line != 1 || v.Err == nil || strings.ContainsFunc(v.Text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+					t.Errorf("%+v", v)
+				}
+			},
+		})
+		var again strings.Builder
+		given := texts(l.All())
+		for _, s := range given {
+			again.WriteString(s + "\n")
+		}
+		s := l.Stats()
+		blank := len(bytes.TrimLeft(line, " \t\v\f\r\xef\xbb\xbf")) == 0 || bytes.Contains(line, []byte("#"))
+		ends, most := 0, 1
+		if bytes.IndexByte(line, '/') >= 0 {
+			most = 4 // a network may lie in several
+		}
+		for _, n := range []uint64{s.Invalid, s.Unscannable, s.Excluded, s.Given} {
+			if n > 0 {
+				ends++
+			}
+		}
+		if ends > most || ends == 0 && !blank || s.Duplicate > 0 || s.Invalid != uint64(bad) || l.Err() != nil {
+			t.Errorf("%q: %+v, %v", line, s, l.Err())
+		}
+		l = mustOpen(t, Config{Stdin: strings.NewReader(again.String())})
+		if got := texts(l.All()); fmt.Sprint(got) != fmt.Sprint(given) {
+			t.Errorf("%q: %q, and then %q", line, given, got)
+		}
+	})
+}
+
+// lineWalk is a walk whose targets go nowhere.
+func lineWalk(t testing.TB, ports string) *walk {
+	l := mustOpen(t, Config{Stdin: strings.NewReader(""), Ports: mustPorts(t, ports)})
+	return &walk{List: l, yield: func(Target) bool { return true }}
+}
+
+// numbered writes 1.0.0.0 + i, port 27015, over b, which holds a line with
+// room for it.
+func numbered(b []byte, i uint32) []byte {
+	return fmt.Appendf(b[:0], "1.%d.%d.%d:27015", i>>16&255, i>>8&255, i&255)
+}
+
+// TestLineAllocs holds that a line without a tag allocates nothing, but for
+// the growth of the set of addresses.
+func TestLineAllocs(t *testing.T) {
+	w := lineWalk(t, "")
+	lines := make([][]byte, 50_000)
+	for i := range lines {
+		lines[i] = numbered(nil, uint32(i))
+	}
+	i := 0
+	next := func() { w.oneLine(lines[i%len(lines)]); i++ }
+	for range lines {
+		next()
+	}
+	if got := testing.AllocsPerRun(1000, next); got != 0 {
+		t.Errorf("a duplicate: %v allocations", got)
+	}
+	w.seen = addrSet{}
+	w.seen.init()
+	if got := testing.AllocsPerRun(1, func() {
+		for range lines {
+			next()
+		}
+	}); got > float64(len(lines)) {
+		t.Errorf("%d new targets: %v allocations", len(lines), got)
+	}
+	for _, line := range []string{"# comment", "", "127.0.0.1:1", "nonsense", "1.2.3.4:0"} {
+		b := []byte(line)
+		if got := testing.AllocsPerRun(1000, func() { w.oneLine(b) }); got != 0 {
+			t.Errorf("%q: %v allocations", line, got)
+		}
+	}
+}
+
+func BenchmarkLines(b *testing.B) {
+	const n = 1 << 20
+	for _, tag := range []string{"", " owner=somebody"} {
+		var list bytes.Buffer
+		var line []byte
+		for i := range uint32(n) {
+			line = numbered(line, i)
+			list.Write(line)
+			list.WriteString(tag + "\n")
+		}
+		b.Run("tag="+fmt.Sprint(tag != ""), func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(list.Len()))
+			for b.Loop() {
+				l := mustOpen(b, Config{Stdin: bytes.NewReader(list.Bytes())})
+				for range l.All() {
+				}
+				if l.Stats().Given != n {
+					b.Fatal(l.Stats())
+				}
+			}
+			perTarget(b, n)
+		})
+	}
+	dup := bytes.Repeat([]byte("1.22.33.44:27015\n"), n)
+	b.Run("duplicates", func(b *testing.B) {
+		b.SetBytes(int64(len(dup)))
+		for b.Loop() {
+			l := mustOpen(b, Config{Stdin: bytes.NewReader(dup)})
+			for range l.All() {
+			}
+		}
+		perTarget(b, n)
+	})
+}
+
+func BenchmarkNetwork(b *testing.B) {
+	const n = 1 << 20
+	for _, args := range [][]string{{"1.0.0.0/12"}, {"9.9.9.9:9", "1.0.0.0/12"}} {
+		b.Run(strings.Join(args, " "), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				l := mustOpen(b, Config{Args: args, Ports: mustPorts(b, "27015")})
+				for range l.All() {
+				}
+			}
+			perTarget(b, n)
+		})
+	}
+}
+
+func perTarget(b *testing.B, n int) {
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/target")
+}
