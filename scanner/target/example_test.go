@@ -26,15 +26,15 @@ func Example() {
 		return
 	}
 	for t := range l.All() {
-		fmt.Println(t.Addr, t.Tag)
+		fmt.Printf("%v %q\n", t.Addr, t.Tag)
 	}
 	fmt.Printf("%+v\n", l.Stats())
 	for _, out := range l.LeftOut() {
 		fmt.Printf("%d in %v (%s, %s)\n", out.Targets, out.Network, out.Name, out.Source)
 	}
 	// Output:
-	// 8.8.8.8:27015 first
-	// 8.8.4.4:27015
+	// 8.8.8.8:27015 "first"
+	// 8.8.4.4:27015 ""
 	// standard input:5: the port is not a number from 1 to 65535: 8.8.4.4:70000
 	// {Read:5 Invalid:1 Unscannable:0 Excluded:1 Duplicate:1 Given:2}
 	// 1 in 10.0.0.0/8 (private use, RFC 1918)
