@@ -56,7 +56,7 @@ func TestRules(t *testing.T) {
 // fit into the part of it that is not on the heap.
 func TestRulesModel(t *testing.T) {
 	var e Encoder
-	for n := range 1200 {
+	for n := 0; n < 1200; n += 1 + n/64 {
 		var in []wire.Rule
 		first := map[string]string{}
 		for range n {
@@ -113,6 +113,8 @@ func TestManyRules(t *testing.T) {
 		if got := strings.Count(string(record), `:""`); name == "other" && got != n {
 			t.Errorf("%s: %d of %d rules", name, got, n)
 		}
-		checkRecord(t, record)
+		if !json.Valid(record) {
+			t.Errorf("%s: not JSON", name)
+		}
 	}
 }

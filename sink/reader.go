@@ -53,7 +53,8 @@ func NewReader(in io.Reader) *Reader {
 // Next returns the next line without its newline, valid until the next call.
 // After the last whole line the error is io.EOF, also where the rest is torn
 // (see Torn). Any other error is an *Error: the file can't be read or is
-// corrupt; the lines before it are good. Lines are not checked to be JSON.
+// corrupt. It says from which byte on; what came out of a frame before it was
+// found to be corrupt may be wrong. Lines are not checked to be JSON.
 func (r *Reader) Next() ([]byte, error) {
 	if r.lines == nil && r.err == nil {
 		r.err = r.start()

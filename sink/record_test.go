@@ -276,7 +276,6 @@ func TestLongest(t *testing.T) {
 		if whole := len(got) == MaxRecord+over; whole != (over <= 0) {
 			t.Errorf("%d bytes over: the record has %d", over, len(got))
 		}
-		checkRecord(t, got)
 	}
 }
 

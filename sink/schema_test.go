@@ -2,6 +2,7 @@ package sink
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -50,7 +51,7 @@ var record = []key{
 	{"rules", pairs},
 	{"rules_announced", unsigned},
 	{"rules_raw", list(list(hexText))},
-	{"raw", list(matching(`"[A-Za-z0-9+/]*={0,2}"`))},
+	{"raw", list(base64Text)},
 }
 
 var infoObject = []key{
@@ -96,8 +97,14 @@ var (
 	millis   = matching(`\d+(\.\d{0,2}[1-9])?`)
 	boolean  = matching(`true|false`)
 	word     = matching(`"[a-z_.]+"`)
-	hexText  = matching(`"([0-9a-f]{2})*"`)
-	anyText  = matching(`(?s)".*"`)
+	anyText  = quoted(func(string) bool { return true })
+	hexText  = quoted(func(s string) bool {
+		return len(s)%2 == 0 && strings.Trim(s, "0123456789abcdef") == ""
+	})
+	base64Text = quoted(func(s string) bool {
+		_, err := base64.StdEncoding.DecodeString(s)
+		return err == nil
+	})
 )
 
 // checkRecord reports what is wrong with a record: its form, its keys, their
@@ -140,6 +147,18 @@ func matching(expr string) kind {
 		v, err := w.value()
 		if err == nil && !re.Match(v) {
 			err = fmt.Errorf("%.100s is no %s", v, expr)
+		}
+		return err
+	}
+}
+
+// quoted returns the kind of strings that are written like that. They may be
+// too long for a regular expression.
+func quoted(good func(string) bool) kind {
+	return func(w *walker) error {
+		v, err := w.value()
+		if err == nil && (v[0] != '"' || !good(string(v[1:len(v)-1]))) {
+			err = fmt.Errorf("%.100s is not such a string", v)
 		}
 		return err
 	}

@@ -75,7 +75,7 @@ func appendBool(dst []byte, key string, v bool) []byte {
 func appendFloat(dst []byte, key string, v float32) []byte {
 	dst = append(dst, key...)
 	f := float64(v)
-	size := math.Abs(f)
+	size := float32(math.Abs(f))
 	switch {
 	case math.IsNaN(f) || math.IsInf(f, 0):
 		dst = append(dst, "null"...)

@@ -1,0 +1,105 @@
+package sink
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"testing"
+)
+
+// TestFullDisk fills a real file system of 1 MiB.
+func TestFullDisk(t *testing.T) {
+	disk := t.TempDir()
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=1m"); err != nil {
+		t.Skipf("mounting a small file system needs root: %v", err)
+	}
+	defer func() {
+		if err := syscall.Unmount(disk, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	}()
+	for _, name := range names {
+		path := filepath.Join(disk, name)
+		w := create(t, path, Options{})
+		n := 0
+		for w.Write(typical(n)) == nil {
+			n++
+		}
+		checkFull(t, w.Close(), path)
+		got, torn := readFile(t, path)
+		if len(got) == 0 || torn != 0 || !slices.Equal(got, lines(0, len(got))) {
+			t.Errorf("%s: %d lines of %d, %d torn", name, len(got), n, torn)
+		}
+		if err := os.Remove(path); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestDeviceFull writes to the device that is always full.
+func TestDeviceFull(t *testing.T) {
+	const path = "/dev/full"
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("this system has no such device: %v", err)
+	}
+	w := create(t, path, Options{})
+	write(t, w, 0, 1)
+	checkFull(t, w.Sync(), path)
+	checkFull(t, w.Close(), path)
+}
+
+// TestSIGPIPE proves what Create says of standard output: the real one, in
+// another process, because that is the one that kills.
+func TestSIGPIPE(t *testing.T) {
+	const role = "SINK_TEST_SIGPIPE"
+	switch os.Getenv(role) {
+	case "ignored":
+		signal.Ignore(syscall.SIGPIPE)
+		fallthrough
+	case "default":
+		pipeChild()
+	}
+	for how, want := range map[string]string{
+		"ignored": "write standard output: broken pipe; whoever was to read it has gone away\n",
+		"default": "",
+	} {
+		r, out, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Close()
+		cmd := exec.Command(os.Args[0], "-test.run=^TestSIGPIPE$")
+		cmd.Env = append(os.Environ(), role+"="+how)
+		cmd.Stdout = out
+		said := new(bytes.Buffer)
+		cmd.Stderr = said
+		err = cmd.Run()
+		out.Close()
+		if said.String() != want {
+			t.Errorf("%s: it said %q (%v), want %q", how, said, err, want)
+		}
+		status := cmd.ProcessState.Sys().(syscall.WaitStatus)
+		if killed := status.Signaled() && status.Signal() == syscall.SIGPIPE; killed != (how == "default") {
+			t.Errorf("%s: %v", how, err)
+		}
+	}
+}
+
+// pipeChild writes a record to a standard output that nobody reads, and says
+// what came of it.
+func pipeChild() {
+	w, err := Create("-", Options{})
+	if err == nil {
+		err = w.Write(typical(0))
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(0)
+}

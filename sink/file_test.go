@@ -1,0 +1,434 @@
+package sink
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/a2sscan/a2sscan/scanner"
+)
+
+// names are the two forms of a census.
+var names = []string{"census.ndjson", "census.zst"}
+
+// create opens path, or ends the test.
+func create(t *testing.T, path string, o Options) *Writer {
+	t.Helper()
+	w, err := Create(path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// write writes the records of the results from one number to another.
+func write(t *testing.T, w *Writer, from, to int) {
+	t.Helper()
+	for i := from; i < to; i++ {
+		if err := w.Write(typical(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func closeWriter(t *testing.T, w *Writer) {
+	t.Helper()
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// lines are the records of typical results, without newlines.
+func lines(from, to int) (want []string) {
+	for i := from; i < to; i++ {
+		want = append(want, strings.TrimSuffix(string(AppendRecord(nil, "", typical(i))), "\n"))
+	}
+	return want
+}
+
+// readAll returns all lines that r has, and how it ended.
+func readAll(r *Reader) (got []string, err error) {
+	for {
+		line, err := r.Next()
+		if err == io.EOF {
+			return got, nil
+		}
+		if err != nil {
+			return got, err
+		}
+		got = append(got, string(line))
+	}
+}
+
+// readFile returns the lines of a file, and the length of its torn tail.
+func readFile(t *testing.T, path string) (got []string, torn int64) {
+	t.Helper()
+	r, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err = readAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return got, r.Torn()
+}
+
+// wantLines checks what a file holds.
+func wantLines(t *testing.T, path string, want []string) {
+	t.Helper()
+	got, torn := readFile(t, path)
+	if !slices.Equal(got, want) || torn != 0 {
+		t.Errorf("%s has %d lines and %d torn bytes, want %d lines or others",
+			path, len(got), torn, len(want))
+	}
+}
+
+func size(t *testing.T, path string) int64 {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Size()
+}
+
+// TestRoundTrip writes several blocks and reads them again.
+func TestRoundTrip(t *testing.T) {
+	for _, name := range names {
+		path := filepath.Join(t.TempDir(), name)
+		w := create(t, path, Options{})
+		write(t, w, 0, 600)
+		closeWriter(t, w)
+		wantLines(t, path, lines(0, 600))
+		if w.Count() != 600 || w.Offset() != size(t, path) {
+			t.Errorf("%s: count %d, offset %d", name, w.Count(), w.Offset())
+		}
+		if plain := name == names[0]; plain != (int64(w.Bytes()) == w.Offset()) {
+			t.Errorf("%s: %d bytes became %d", name, w.Bytes(), w.Offset())
+		}
+	}
+}
+
+func TestStandardOutput(t *testing.T) {
+	for _, path := range []string{"-", ""} {
+		f, err := os.Create(filepath.Join(t.TempDir(), "out"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Check(path, Options{}); err != nil {
+			t.Error(err)
+		}
+		w := create(t, path, Options{Stdout: f})
+		write(t, w, 0, 3)
+		closeWriter(t, w)
+		wantLines(t, f.Name(), lines(0, 3))
+		if err := f.Close(); err != nil {
+			t.Errorf("standard output was closed: %v", err)
+		}
+	}
+}
+
+func TestDevice(t *testing.T) {
+	w := create(t, os.DevNull, Options{})
+	write(t, w, 0, 1)
+	if err := w.Sync(); err != nil {
+		t.Error(err)
+	}
+	closeWriter(t, w)
+}
+
+// TestRefused: every refusal says what, where, why and what to do, Check says
+// the same as Create, and nothing was touched.
+func TestRefused(t *testing.T) {
+	dir := t.TempDir()
+	there := filepath.Join(dir, "there.ndjson")
+	put(t, there, "{}\n")
+	tests := []struct {
+		path string
+		o    Options
+		want string
+		is   error
+	}{
+		{there, Options{}, "create " + there + ": file already exists; choose to append to it or to replace it", fs.ErrExist},
+		{dir, Options{Force: true}, "replace " + dir + ": is a directory; name a file in it", nil},
+		{filepath.Join(dir, "no", "x"), Options{}, "the directory " + filepath.Join(dir, "no") + " does not exist; make it first", nil},
+		{filepath.Join(there, "x"), Options{}, "not a directory", nil},
+		{there, Options{Append: true, Force: true}, "exclude each other; choose one of them", nil},
+		{filepath.Join(dir, "new"), Options{Resume: true, Offset: 1}, "resume " + filepath.Join(dir, "new") + ": file does not exist; the census", fs.ErrNotExist},
+	}
+	for _, tt := range tests {
+		_, err := Create(tt.path, tt.o)
+		if err == nil || !strings.Contains(err.Error(), tt.want) || tt.is != nil && !errors.Is(err, tt.is) {
+			t.Errorf("%s: %v, want %s", tt.path, err, tt.want)
+		}
+		if early := Check(tt.path, tt.o); early == nil || err != nil && early.Error() != err.Error() {
+			t.Errorf("%s: Check says %v, Create %v", tt.path, early, err)
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 1 || size(t, there) != 3 {
+		t.Errorf("something was touched: %v, %v", entries, err)
+	}
+}
+
+// TestCheckTouchesNothing: what may be written is not, before Create.
+func TestCheckTouchesNothing(t *testing.T) {
+	dir := t.TempDir()
+	there := filepath.Join(dir, "there.ndjson")
+	put(t, there, "{}\n")
+	for _, path := range []string{there, filepath.Join(dir, "new.zst")} {
+		for _, o := range []Options{{Force: true}, {Append: true}, {Resume: true}} {
+			if err := Check(path, o); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 || size(t, there) != 3 {
+		t.Errorf("something was touched: %v, %v", entries, err)
+	}
+}
+
+func put(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestForce(t *testing.T) {
+	for _, name := range names {
+		path := filepath.Join(t.TempDir(), name)
+		put(t, path, strings.Repeat("what was there before\n", 10000))
+		w := create(t, path, Options{Force: true})
+		write(t, w, 0, 2)
+		closeWriter(t, w)
+		wantLines(t, path, lines(0, 2))
+	}
+}
+
+// TestAppend adds to a census that is whole, and to one that ends in any of
+// the ways a run can be cut.
+func TestAppend(t *testing.T) {
+	for _, name := range names {
+		path := filepath.Join(t.TempDir(), name)
+		w := create(t, path, Options{Append: true}) // makes it
+		write(t, w, 0, 300)
+		closeWriter(t, w)
+		whole, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tail := range []int{0, 1, 2, 3, 7, 17, 100, 1000} {
+			put(t, path, string(whole)+string(whole[:tail]))
+			w := create(t, path, Options{Append: true})
+			if w.Cut() != int64(tail) {
+				t.Errorf("%s: cut %d bytes, want %d", name, w.Cut(), tail)
+			}
+			write(t, w, 300, 302)
+			closeWriter(t, w)
+			wantLines(t, path, lines(0, 302))
+		}
+	}
+}
+
+// TestAppendLong: the last newline is far from the end, and before the first
+// record is whole there is none.
+func TestAppendLong(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "census.ndjson")
+	half := prefix + `1,"tag":"` + strings.Repeat("x", MaxRecord-100)
+	for n := range 2 {
+		before := lines(0, n)
+		put(t, path, strings.Join(append(before, half), "\n"))
+		w := create(t, path, Options{Append: true})
+		if w.Cut() != int64(len(half)) {
+			t.Errorf("cut %d bytes, want %d", w.Cut(), len(half))
+		}
+		write(t, w, n, n+1)
+		closeWriter(t, w)
+		wantLines(t, path, lines(0, n+1))
+	}
+}
+
+// TestAppendRefused: what isn't a census of ours is neither cut nor added to.
+func TestAppendRefused(t *testing.T) {
+	frame := string(pack(lines(0, 1)[0] + "\n"))
+	tests := []struct{ name, file, content, want string }{
+		{"other text", "a.ndjson", "a list\nof lines", "does not look like a census"},
+		{"shorter than a prefix", "a.ndjson", "{}", "does not look like a census"},
+		{"no newline in too many bytes", "a.ndjson", prefix + strings.Repeat("x", MaxRecord+1<<20), "does not look like a census"},
+		{"compressed", "a.ndjson", frame, "does not look like a census"},
+		{"not compressed", "a.zst", lines(0, 1)[0] + "\n", "no zstd frame begins here"},
+		{"garbage after a frame", "a.zst", frame + "garbage", "no zstd frame begins here"},
+		{"another content", "a.zst", string(pack("a list\nof lines\n")), "does not look like a census"},
+		{"no whole frame", "a.zst", frame[:20], "does not look like a census"},
+		{"half a line in a whole frame", "a.zst", frame + string(pack(prefix)), "cut off inside a whole frame"},
+	}
+	for _, tt := range tests {
+		path := filepath.Join(t.TempDir(), tt.file)
+		put(t, path, tt.content)
+		_, err := Create(path, Options{Append: true})
+		if err == nil || !strings.Contains(err.Error(), tt.want) ||
+			!strings.HasPrefix(err.Error(), "append to "+path+": ") {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+		if got, err := os.ReadFile(path); err != nil || string(got) != tt.content {
+			t.Errorf("%s: the file was changed", tt.name)
+		}
+	}
+}
+
+// pack compresses a text to one frame.
+func pack(s string) []byte {
+	p, err := newPacker()
+	if err != nil {
+		panic(err)
+	}
+	return p.EncodeAll([]byte(s), nil)
+}
+
+// TestResume goes back to each of the points that a checkpoint could name.
+func TestResume(t *testing.T) {
+	for _, name := range names {
+		path := filepath.Join(t.TempDir(), name)
+		w := create(t, path, Options{Resume: true})
+		offsets := []int64{w.Offset()}
+		for i := range 4 {
+			write(t, w, i, i+1)
+			if err := w.Sync(); err != nil {
+				t.Fatal(err)
+			}
+			offsets = append(offsets, w.Offset())
+		}
+		closeWriter(t, w)
+		for i := len(offsets) - 1; i >= 0; i-- {
+			w := create(t, path, Options{Resume: true, Offset: offsets[i]})
+			if w.Offset() != offsets[i] {
+				t.Errorf("%s: offset %d, want %d", name, w.Offset(), offsets[i])
+			}
+			closeWriter(t, w)
+			wantLines(t, path, lines(0, i))
+		}
+		_, err := Create(path, Options{Resume: true, Offset: 1})
+		if err == nil || !strings.Contains(err.Error(), "shorter than it was") {
+			t.Errorf("%s: a file that is too short: %v", name, err)
+		}
+	}
+}
+
+func TestLocked(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "census.ndjson")
+	w := create(t, path, Options{})
+	write(t, w, 0, 1)
+	if err := w.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []Options{{Append: true}, {Force: true}, {Resume: true}} {
+		if other, err := Create(path, o); err == nil {
+			t.Errorf("two write to one file: %v", other.Close())
+		} else if !strings.Contains(err.Error(), "written by another process; wait") {
+			t.Error(err)
+		}
+	}
+	closeWriter(t, w)
+	wantLines(t, path, lines(0, 1))
+}
+
+// TestKilled cuts a file at every byte, as kill -9 or a crash does. What is
+// left is read up to the last Sync at least, and can be appended to.
+func TestKilled(t *testing.T) {
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), name)
+			w := create(t, path, Options{})
+			synced := map[int64]int{} // lines by offset
+			for i := range 6 {
+				if err := w.Write(tiny(i)); err != nil {
+					t.Fatal(err)
+				}
+				if i%2 == 1 {
+					if err := w.Sync(); err != nil {
+						t.Fatal(err)
+					}
+					synced[w.Offset()] = i + 1
+				}
+			}
+			closeWriter(t, w)
+			whole, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			promised, want := 0, strings.Split(tinyLines(6), "\n")[:6]
+			for cut := range whole {
+				promised = max(promised, synced[int64(cut)])
+				checkCut(t, whole[:cut], want, promised)
+				if promised > 0 {
+					checkAppend(t, path, whole[:cut], promised)
+				}
+			}
+		})
+	}
+}
+
+// checkCut reads a file that was cut: its lines are the first that were
+// written, promised of them at least, and every byte is in a line or torn.
+func checkCut(t *testing.T, file []byte, want []string, promised int) {
+	t.Helper()
+	r := NewReader(bytes.NewReader(file))
+	got, err := readAll(r)
+	if err != nil || len(got) < promised || !slices.Equal(got, want[:len(got)]) {
+		t.Fatalf("cut at %d: %d lines, %d promised: %v", len(file), len(got), promised, err)
+	}
+	whole := 0
+	for _, line := range got {
+		whole += len(line) + 1
+	}
+	if r.zstd == nil && int64(whole)+r.Torn() != int64(len(file)) {
+		t.Fatalf("cut at %d: %d bytes in lines, %d torn", len(file), whole, r.Torn())
+	}
+	if r.zstd != nil && len(got) != promised {
+		t.Fatalf("cut at %d: %d lines, %d in whole frames", len(file), len(got), promised)
+	}
+}
+
+// checkAppend adds to a file that was cut.
+func checkAppend(t *testing.T, path string, file []byte, promised int) {
+	t.Helper()
+	put(t, path, string(file))
+	before, torn := readFile(t, path)
+	w := create(t, path, Options{Append: true})
+	if w.Cut() != torn || len(before) < promised {
+		t.Errorf("cut at %d: cut %d, torn %d", len(file), w.Cut(), torn)
+	}
+	if err := w.Write(tiny(len(before))); err != nil {
+		t.Error(err)
+	}
+	closeWriter(t, w)
+	wantLines(t, path, strings.Split(tinyLines(len(before)+1), "\n")[:len(before)+1])
+}
+
+// tiny is a server of few words, so that there are not too many bytes at
+// which its record can be cut.
+func tiny(i int) *scanner.Result {
+	r := blank()
+	r.Tag = strconv.Itoa(i)
+	return r
+}
+
+// tinyLines is a file of n of them.
+func tinyLines(n int) (s string) {
+	for i := range n {
+		s += string(AppendRecord(nil, "", tiny(i)))
+	}
+	return s
+}

@@ -1,0 +1,297 @@
+package sink
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// stream compresses a text as other programs do: one frame of any length,
+// without its length in the header.
+func stream(t *testing.T, s string, o ...zstd.EOption) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	enc, err := zstd.NewWriter(&b, append(o, zstd.WithEncoderConcurrency(1))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(enc, s); err != nil {
+		t.Fatal(err)
+	}
+	if err := enc.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// skippable is a frame of other programs' own data.
+func skippable(n int) string {
+	return "\x5A\x2A\x4D\x18" + string([]byte{byte(n), byte(n >> 8), 0, 0}) + strings.Repeat("S", n)
+}
+
+func TestReader(t *testing.T) {
+	a, ab := string(pack("a\n")), string(stream(t, "a\nb\n"))
+	long := strings.Repeat("x", MaxRecord)
+	tests := []struct {
+		name, in string
+		want     []string
+		torn     int64
+	}{
+		{"nothing", "", nil, 0},
+		{"one line", "a\n", []string{"a"}, 0},
+		{"half a line", "a", nil, 1},
+		{"a line and a half", "a\nbc", []string{"a"}, 2},
+		{"empty lines", "\n\na\n", []string{"", "", "a"}, 0},
+		{"a line like a magic number", "\x28\n", []string{"("}, 0},
+		{"half a line like one", "\x28\xB5", nil, 2},
+		{"long", long + "\n" + long + "\nx", []string{long, long}, 1},
+		{"half a long line", long, nil, MaxRecord},
+
+		{"a frame", a, []string{"a"}, 0},
+		{"a frame of another program", ab, []string{"a", "b"}, 0},
+		{"two frames", a + ab, []string{"a", "a", "b"}, 0},
+		{"a line in two frames", string(pack("a\nb")) + string(pack("c\nd\n")), []string{"a", "bc", "d"}, 0},
+		{"half a line in a frame", string(pack("a\nbc")), []string{"a"}, 2},
+		{"an empty frame", string(stream(t, "", zstd.WithZeroFrames(true))) + a, []string{"a"}, 0},
+		{"a long line in frames", string(pack(long)) + string(pack("\n")), []string{long}, 0},
+		{"a frame to skip", skippable(5) + a + skippable(300) + a + skippable(0), []string{"a", "a"}, 0},
+		{"only a frame to skip", skippable(9), nil, 0},
+		{"a cut frame to skip", a + skippable(9)[:16], []string{"a"}, 16},
+		{"a cut header of one", a + skippable(9)[:5], []string{"a"}, 5},
+		{"a cut magic number", a + a[:3], []string{"a"}, 3},
+		{"a cut header", a + a[:5], []string{"a"}, 5},
+		{"a cut block", a + a[:8], []string{"a"}, 8},
+		{"a cut checksum", a + a[:len(a)-1], []string{"a"}, int64(len(a) - 1)},
+		{"only a magic number", a[:4], nil, 4},
+		{"only a byte of it", a[:1], nil, 1},
+	}
+	for _, tt := range tests {
+		for how, in := range map[string]io.Reader{
+			"at once":        strings.NewReader(tt.in),
+			"in small bites": iotest.HalfReader(strings.NewReader(tt.in)),
+			"end with data":  iotest.DataErrReader(strings.NewReader(tt.in)),
+		} {
+			r := NewReader(in)
+			got, err := readAll(r)
+			if err != nil || !slices.Equal(got, tt.want) || r.Torn() != tt.torn {
+				t.Errorf("%s, %s: %.50q, %d torn, %v; want %.50q, %d torn",
+					tt.name, how, got, r.Torn(), err, tt.want, tt.torn)
+			}
+			if _, err := r.Next(); err != io.EOF {
+				t.Errorf("%s: after the end: %v", tt.name, err)
+			}
+			if err := r.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// TestReaderByteByByte reads a compressed census that comes a byte at a time.
+func TestReaderByteByByte(t *testing.T) {
+	in := string(pack("a\nb\n")) + string(pack("c\n"))
+	got, err := readAll(NewReader(iotest.OneByteReader(strings.NewReader(in))))
+	if err != nil || !slices.Equal(got, []string{"a", "b", "c"}) {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// TestReaderLongFrame: of a frame too long to be kept until it is seen to be
+// whole, the lines before the cut count.
+func TestReaderLongFrame(t *testing.T) {
+	g := rand.New(rand.NewPCG(1, 2))
+	line := make([]byte, 1<<16)
+	var content strings.Builder
+	for content.Len() < maxWholeFrame+1<<20 {
+		for i := range line {
+			line[i] = byte(g.Uint32()) | 0x80 // can't be compressed, and has no newline
+		}
+		content.Write(append(line[:len(line)-1:len(line)-1], '\n'))
+	}
+	frame := string(pack("first\n")) + string(stream(t, content.String()))
+	want := append([]string{"first"}, strings.Split(strings.TrimSuffix(content.String(), "\n"), "\n")...)
+
+	got, err := readAll(NewReader(strings.NewReader(frame)))
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("whole: %d lines of %d: %v", len(got), len(want), err)
+	}
+	r := NewReader(strings.NewReader(frame[:len(frame)-10]))
+	got, err = readAll(r)
+	if err != nil || len(got) < len(want)-4 || !slices.Equal(got, want[:len(got)]) || r.Torn() == 0 {
+		t.Errorf("cut: %d lines of %d, %d torn: %v", len(got), len(want), r.Torn(), err)
+	}
+}
+
+// TestReaderRefuses: what can't be read says where, after the lines before it.
+func TestReaderRefuses(t *testing.T) {
+	a := string(pack("a\n"))
+	bad := []byte(string(pack("b\n")))
+	bad[len(bad)-1] ^= 1                                     // of the checksum
+	const window = "\x28\xB5\x2F\xFD\x00\x80\x11\x00\x00b\n" // of 64 MiB, with two bytes in it
+	tests := []struct{ name, in, want string }{
+		{"text after a frame", a + "text", "corrupt at byte 15: no zstd frame begins here"},
+		{"text between frames", a + "text" + a, "corrupt at byte 15: no zstd frame begins here"},
+		{"zeros at the end", a + strings.Repeat("\x00", 100), "corrupt at byte 15: no zstd frame begins here"},
+		{"a wrong checksum", a + string(bad) + a, "corrupt at byte 15: "},
+		{"a window too large", a + window, "the frame at byte 15 needs a window of more than 32 MiB to unpack"},
+		{"a line too long", "a\n" + strings.Repeat("x", maxLine+1), "the line at byte 2 is longer than 9 MiB"},
+		{"a line too long, compressed", a + string(pack(strings.Repeat("x", maxLine+1))), "the line at byte 2 is longer than 9 MiB"},
+	}
+	for _, tt := range tests {
+		r := NewReader(strings.NewReader(tt.in))
+		got, err := readAll(r)
+		if err == nil || !strings.HasPrefix(err.Error(), "read census: "+tt.want) {
+			t.Errorf("%s: %v, want %s", tt.name, err, tt.want)
+		}
+		if len(got) == 0 || got[0] != "a" {
+			t.Errorf("%s: lines %.50q", tt.name, got)
+		}
+		if _, again := r.Next(); again != err {
+			t.Errorf("%s: %v, then %v", tt.name, err, again)
+		}
+	}
+}
+
+// TestReaderBroken: an input that fails is not a torn one.
+func TestReaderBroken(t *testing.T) {
+	lost := errors.New("the disk was lost")
+	a := string(pack("a\n"))
+	for _, in := range []string{"", "a\nb", a, a + a[:2], a + a[:6], a + a[:9], a + skippable(9)[:12]} {
+		r := NewReader(io.MultiReader(strings.NewReader(in), iotest.ErrReader(lost)))
+		if _, err := readAll(r); !errors.Is(err, lost) || r.Torn() != 0 {
+			t.Errorf("%q: %v, %d torn", in, err, r.Torn())
+		}
+	}
+}
+
+// TestReaderFlipped changes each byte of a compressed census: its lines are
+// those that were written, up to an error or the end.
+func TestReaderFlipped(t *testing.T) {
+	content := tinyLines(3)
+	want := strings.Split(content, "\n")[:3]
+	file := slices.Concat(pack(want[0]+"\n"), pack(want[1]+"\n"), pack(want[2]+"\n"))
+	for i := range file {
+		for _, flip := range []byte{0x01, 0x10, 0x80, 0xFF} {
+			b := slices.Clone(file)
+			b[i] ^= flip
+			r := NewReader(bytes.NewReader(b))
+			got, err := readAll(r)
+			if i < 4 && err == nil && r.zstd == nil {
+				continue // not compressed any more, as far as can be seen
+			}
+			if len(got) > 3 || err == nil && r.Torn() == 0 && len(got) == 3 && !slices.Equal(got, want) {
+				t.Errorf("byte %d: %q, %v", i, got, err)
+			}
+		}
+	}
+}
+
+func TestOpen(t *testing.T) {
+	dir := t.TempDir()
+	missing := filepath.Join(dir, "missing")
+	_, err := Open(missing)
+	if !errors.Is(err, fs.ErrNotExist) ||
+		err.Error() != "open "+missing+": no such file or directory; check its name" {
+		t.Error(err)
+	}
+	r, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Next(); err == nil || err.Error() != "read "+dir+": is a directory" {
+		t.Error(err)
+	}
+	r.Close()
+	if _, err := r.Next(); err == nil || err == io.EOF {
+		t.Errorf("Next after Close: %v", err)
+	}
+}
+
+// TestOpenStandardInput reads what is piped in.
+func TestOpenStandardInput(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "in")
+	put(t, path, "a\nb\n")
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := os.Stdin
+	os.Stdin = f
+	defer func() { os.Stdin = old; f.Close() }()
+	r, err := Open("-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := readAll(r); err != nil || !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("%q, %v", got, err)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// FuzzReader: whatever a file holds, lines have no newline and come to an
+// end, and what is torn is not longer than the file or what was unpacked.
+func FuzzReader(f *testing.F) {
+	f.Add([]byte("a\nb"))
+	f.Add(pack("a\nb\n"))
+	f.Add(append(pack("a\nb\n"), pack(strings.Repeat("c\n", 1000))...))
+	f.Add([]byte(skippable(3)))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		r := NewReader(bytes.NewReader(file))
+		defer r.Close()
+		n := 0
+		for {
+			line, err := r.Next()
+			if err != nil {
+				break
+			}
+			if bytes.ContainsRune(line, '\n') {
+				t.Fatalf("line %q", line)
+			}
+			if n += len(line) + 1; r.zstd == nil && n > len(file) {
+				t.Fatalf("%d bytes of lines in %d", n, len(file))
+			}
+		}
+		if torn := r.Torn(); torn < 0 || r.zstd == nil && torn > int64(len(file)-n) {
+			t.Fatalf("%d bytes torn of %d", torn, len(file))
+		}
+	})
+}
+
+// FuzzAppendable: a file that Append accepts is whole after it, and only its
+// end was cut.
+func FuzzAppendable(f *testing.F) {
+	one := tinyLines(1)
+	f.Add([]byte(one+one[:9]), false)
+	f.Add(append(pack(one), pack(one)[:20]...), true)
+	f.Fuzz(func(t *testing.T, file []byte, zst bool) {
+		size := int64(len(file))
+		whole := wholeLines
+		if zst {
+			whole = wholeFrames
+		}
+		if size == 0 {
+			return
+		}
+		end, err := whole(bytes.NewReader(file), size)
+		if err != nil {
+			return
+		}
+		r := NewReader(bytes.NewReader(file[:end]))
+		defer r.Close()
+		if _, err := readAll(r); err == nil && r.Torn() != 0 {
+			t.Fatalf("%d bytes torn of the %d that were kept", r.Torn(), end)
+		}
+	})
+}
