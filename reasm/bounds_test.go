@@ -12,7 +12,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-var floodSize = flag.Int("flood", 300_000, "fragments that TestFlood sends")
+var floodSize = flag.Int("flood", 100_000, "fragments that TestFlood sends")
 
 // TestFlood sends fragments of any form, ID and source: most groups can never
 // be whole. Memory must stay below its bound, what is idle too, and groups

@@ -85,7 +85,7 @@ func TestWorkerQueue(t *testing.T) {
 // Close ends the goroutine, whatever it is doing, and may be called twice.
 func TestWorkerClose(t *testing.T) {
 	before := runtime.NumGoroutine()
-	bomb := declare(MaxReply, nil, compress(contents(300_000)["noise"], 9))
+	bomb := declare(MaxReply, nil, compress(contents(100_000)["noise"], 9))
 	for range 3 {
 		w := NewWorker(8)
 		for i := range 8 {
