@@ -2,6 +2,7 @@ package sink
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -60,8 +61,7 @@ func Check(path string, o Options) error {
 // check returns what is there at path, nil if nothing is.
 func (o *Options) check(path string) (fs.FileInfo, error) {
 	if o.modes() > 1 {
-		return nil, &Error{o.op(), path, errors.New("append, replace and resume exclude each other"),
-			"choose one of them"}
+		return nil, o.refuse(path, errModes, "choose one of them")
 	}
 	if isStandard(path) {
 		return nil, nil
@@ -73,29 +73,39 @@ func (o *Options) check(path string) (fs.FileInfo, error) {
 	case err != nil:
 		return nil, newError(o.op(), path, err)
 	case info.IsDir():
-		return nil, &Error{o.op(), path, errors.New("is a directory"), "name a file in it"}
+		return nil, o.refuse(path, errDirectory, "name a file in it")
 	case info.Mode().IsRegular() && o.modes() == 0:
-		return nil, &Error{o.op(), path, fs.ErrExist, "choose to append to it or to replace it"}
+		return nil, o.refuse(path, fs.ErrExist, "choose to append to it or to replace it")
 	}
 	return info, nil
 }
 
+var (
+	errModes     = errors.New("append, replace and resume exclude each other")
+	errDirectory = errors.New("is a directory")
+)
+
 // checkMissing reports whether a file can be made at path.
 func (o *Options) checkMissing(path string) error {
 	if o.Resume && o.Offset > 0 {
-		return &Error{o.op(), path, fs.ErrNotExist, "the census that was begun is needed to go on with it"}
+		return o.refuse(path, fs.ErrNotExist, "to go on, the census that was begun is needed")
 	}
 	dir := filepath.Dir(path)
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return &Error{o.op(), path, errors.New("the directory " + dir + " does not exist"), "make it first"}
+		return o.refuse(path, fmt.Errorf("the directory %s does not exist", dir), "make it first")
 	case err != nil:
 		return newError(o.op(), path, err)
 	case !info.IsDir():
-		return &Error{o.op(), path, errors.New(dir + " is not a directory"), "choose another place"}
+		return o.refuse(path, fmt.Errorf("%s is not a directory", dir), "choose another place")
 	}
 	return nil
+}
+
+// refuse explains why path isn't written to.
+func (o *Options) refuse(path string, err error, hint string) error {
+	return &Error{Op: o.op(), Path: path, Err: err, Hint: hint}
 }
 
 // modes counts the modes that are set.
@@ -179,11 +189,11 @@ func (o *Options) prepare(out *output) error {
 		return nil
 	}
 	if err := lock(out.File); err != nil {
-		return &Error{o.op(), out.name, err, "wait until the other scan is done, or choose another name"}
+		return o.refuse(out.name, err, "wait until it is done, or choose another name")
 	}
 	keep, err := o.keep(out, info.Size())
 	if err != nil {
-		return &Error{o.op(), out.name, err, "choose another name"}
+		return o.refuse(out.name, err, "choose another name")
 	}
 	if keep < info.Size() {
 		if err := out.Truncate(keep); err != nil {

@@ -154,18 +154,21 @@ func TestRefused(t *testing.T) {
 	dir := t.TempDir()
 	there := filepath.Join(dir, "there.ndjson")
 	put(t, there, "{}\n")
+	no, fresh := filepath.Join(dir, "no"), filepath.Join(dir, "new")
 	tests := []struct {
 		path string
 		o    Options
 		want string
 		is   error
 	}{
-		{there, Options{}, "create " + there + ": file already exists; choose to append to it or to replace it", fs.ErrExist},
+		{there, Options{}, "create " + there +
+			": file already exists; choose to append to it or to replace it", fs.ErrExist},
 		{dir, Options{Force: true}, "replace " + dir + ": is a directory; name a file in it", nil},
-		{filepath.Join(dir, "no", "x"), Options{}, "the directory " + filepath.Join(dir, "no") + " does not exist; make it first", nil},
+		{filepath.Join(no, "x"), Options{}, "the directory " + no + " does not exist; make it first", nil},
 		{filepath.Join(there, "x"), Options{}, "not a directory", nil},
 		{there, Options{Append: true, Force: true}, "exclude each other; choose one of them", nil},
-		{filepath.Join(dir, "new"), Options{Resume: true, Offset: 1}, "resume " + filepath.Join(dir, "new") + ": file does not exist; the census", fs.ErrNotExist},
+		{fresh, Options{Resume: true, Offset: 1}, "resume " + fresh +
+			": file does not exist; to go on, the census that was begun is needed", fs.ErrNotExist},
 	}
 	for _, tt := range tests {
 		_, err := Create(tt.path, tt.o)
@@ -266,7 +269,8 @@ func TestAppendRefused(t *testing.T) {
 	tests := []struct{ name, file, content, want string }{
 		{"other text", "a.ndjson", "a list\nof lines", "does not look like a census"},
 		{"shorter than a prefix", "a.ndjson", "{}", "does not look like a census"},
-		{"no newline in too many bytes", "a.ndjson", prefix + strings.Repeat("x", MaxRecord+1<<20), "does not look like a census"},
+		{"no newline in too many bytes", "a.ndjson",
+			prefix + strings.Repeat("x", MaxRecord+1<<20), "does not look like a census"},
 		{"compressed", "a.ndjson", frame, "does not look like a census"},
 		{"not compressed", "a.zst", lines(0, 1)[0] + "\n", "no zstd frame begins here"},
 		{"garbage after a frame", "a.zst", frame + "garbage", "no zstd frame begins here"},

@@ -145,7 +145,8 @@ func TestReaderRefuses(t *testing.T) {
 		{"a wrong checksum", a + string(bad) + a, "corrupt at byte 15: "},
 		{"a window too large", a + window, "the frame at byte 15 needs a window of more than 32 MiB to unpack"},
 		{"a line too long", "a\n" + strings.Repeat("x", maxLine+1), "the line at byte 2 is longer than 9 MiB"},
-		{"a line too long, compressed", a + string(pack(strings.Repeat("x", maxLine+1))), "the line at byte 2 is longer than 9 MiB"},
+		{"a line too long, compressed", a + string(pack(strings.Repeat("x", maxLine+1))),
+			"the line at byte 2 is longer than 9 MiB"},
 	}
 	for _, tt := range tests {
 		r := NewReader(strings.NewReader(tt.in))
