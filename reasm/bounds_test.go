@@ -148,6 +148,25 @@ func TestEvictOldest(t *testing.T) {
 	audit(t, table)
 }
 
+// What is remembered of whole replies takes an eighth of the memory at most.
+func TestRememberedShare(t *testing.T) {
+	table := New(Config{MaxBytes: leastMaxBytes, Shards: 1})
+	d := totals(wire.LayoutSource, 1, 0, 1)
+	for i := range uint64(1000) {
+		table.Add(time.Duration(i), i, d, nil)
+	}
+	st := table.Stats()
+	if want := leastMaxBytes / rememberedShare; st.Bytes > int64(want) || st.Bytes < int64(want)*9/10 {
+		t.Errorf("%d bytes of %d: %+v", st.Bytes, want, st)
+	}
+	for from, want := range map[uint64]Outcome{0: Whole, 999: Duplicate} {
+		if _, o, _ := table.Add(1000, from, d, nil); o != want {
+			t.Errorf("again from source %d: %v, want %v", from, o, want)
+		}
+	}
+	audit(t, table)
+}
+
 // The fifth group of a source takes the place of its oldest, not of one that
 // is remembered, and no other source suffers.
 func TestGroupsOfSource(t *testing.T) {

@@ -123,11 +123,14 @@ func (s *shard) locate(g *group, datagram []byte) (p place, conflict bool, err e
 	if err == nil && g.accepts(p) {
 		return p, false, nil
 	}
-	shown, e := s.decode(datagram, layout, compressed)
-	if e == nil && s.fits(g, shown) {
+	shown, none := s.decode(datagram, layout, compressed)
+	switch {
+	case none != nil:
+		return place{}, err == nil, err
+	case s.fits(g, shown):
 		return shown, false, nil
 	}
-	return place{}, err == nil, err
+	return place{}, true, nil
 }
 
 // decode reads a fragment's header. A fragment without payload was cut; were
@@ -156,19 +159,16 @@ func (s *shard) plausible(datagram []byte) (err error) {
 	return err
 }
 
-// fits reports whether all fragments of a group can be read like one that
-// shows that it stands at p.
+// fits reports whether a group that was sorted can be read like a fragment that
+// shows that it stands at p. That takes a group of one: the fragments of a
+// Source reply have their total in common, which is where GoldSource, the only
+// layout in doubt with the other two, has the number.
 func (s *shard) fits(g *group, p place) bool {
-	var seen numbers
-	seen.add(p.number)
-	for b := g.first; b != nil; b = b.later {
-		q, err := s.decode(b.head(), p.shape.layout, p.shape.compressed)
-		if err != nil || q.shape != p.shape || seen.has(q.number) {
-			return false
-		}
-		seen.add(q.number)
+	if g.count != 1 {
+		return false
 	}
-	return true
+	q, err := s.decode(g.first.head(), p.shape.layout, p.shape.compressed)
+	return err == nil && q.shape == p.shape && q.number != p.number
 }
 
 // put adds a fragment to its group, which is sorted first if the fragment

@@ -156,6 +156,29 @@ func TestMisleadingFragment(t *testing.T) {
 	})
 }
 
+// A fragment that shows another layout contradicts a group that can't be read
+// in that.
+func TestOtherLayout(t *testing.T) {
+	msg := rulesMessage(3000)
+	for _, l := range layouts {
+		for _, other := range layouts {
+			table := New(Config{})
+			ds := split(l, 1, msg, 1248)
+			add(t, table, ds[0], Pending)
+			if other != l {
+				add(t, table, split(other, 1, msg, 800)[0], Conflict)
+			}
+			if got := addAll(t, table, ds[1:]); !bytes.Equal(got, msg) {
+				t.Errorf("%v: got %d bytes, want %d", l, len(got), len(msg))
+			}
+		}
+	}
+	table := New(Config{})
+	add(t, table, totals(wire.LayoutSourceNoSize, 1, 0, 0x13), Pending)
+	add(t, table, totals(wire.LayoutGoldSource, 1, 0, 4), Conflict)
+	add(t, table, totals(wire.LayoutGoldSource, 1, 0, 3), Pending)
+}
+
 // EC-119: two replies of one server, mixed.
 func TestInterleaved(t *testing.T) {
 	table := New(Config{})
@@ -295,6 +318,25 @@ func TestConflictBeforeLayout(t *testing.T) {
 		t.Errorf("got %d bytes, want %d", len(got), len(msg))
 	}
 	audit(t, table)
+}
+
+// A fragment 0 that shows nothing gives way to one that does.
+func TestFirstFragmentTwice(t *testing.T) {
+	msg := rulesMessage(3000)
+	for _, l := range layouts {
+		table := New(Config{})
+		ds := split(l, 1, msg, 1248)
+		strange := slices.Clone(ds[0])
+		copy(strange[l.HeaderLen():], "nothing known")
+		add(t, table, strange, Pending)
+		if got := addAll(t, table, ds); !bytes.Equal(got, msg) {
+			t.Errorf("%v: got %d bytes, want %d", l, len(got), len(msg))
+		}
+		if st := table.Stats(); st.Conflict != 1 {
+			t.Errorf("%v: stats %+v", l, st)
+		}
+		audit(t, table)
+	}
 }
 
 // A server that uses one ID for all: a reply that follows a whole one is

@@ -37,6 +37,7 @@ type Worker struct {
 	closing sync.Once
 	pending atomic.Int64
 	panics  atomic.Uint64
+	pause   func(time.Duration) // Worker.wait, but for tests
 }
 
 // job is a reply on its way through a Worker.
@@ -50,16 +51,20 @@ type job struct {
 // NewWorker starts a Worker that takes up to queue replies, 1 at least, before
 // they are polled. They hold up to 2 × MaxReply bytes each. Close ends it.
 func NewWorker(queue int) *Worker {
-	queue = max(queue, 1)
-	w := &Worker{
+	w := newWorker(max(queue, 1))
+	w.pause = w.wait
+	go w.run()
+	return w
+}
+
+func newWorker(queue int) *Worker {
+	return &Worker{
 		in:    make(chan job, queue),
 		out:   make(chan job, queue),
 		spare: make(chan []byte, min(queue, spareBuffers)),
 		quit:  make(chan struct{}),
 		ended: make(chan struct{}),
 	}
-	go w.run()
-	return w
 }
 
 // Submit hands over a reply as Table.Add made it. The Worker owns packed until
@@ -125,7 +130,9 @@ func (w *Worker) run() {
 		case j := <-w.in:
 			took := w.unpack(&u, &j)
 			w.out <- j
-			w.pause(rest(took))
+			if d := rest(took); d > 0 {
+				w.pause(d)
+			}
 		case <-w.quit:
 		}
 	}
@@ -139,11 +146,8 @@ func (w *Worker) unpack(u *Unpacker, j *job) time.Duration {
 	return time.Since(start)
 }
 
-// pause waits for d or for the end, what comes first.
-func (w *Worker) pause(d time.Duration) {
-	if d <= 0 {
-		return
-	}
+// wait waits for d or for the end, what comes first.
+func (w *Worker) wait(d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

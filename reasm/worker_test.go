@@ -107,6 +107,9 @@ func TestWorkerClose(t *testing.T) {
 	}
 	w := NewWorker(0)
 	w.Close()
+	if w.Submit(0, bomb) {
+		t.Error("an empty queue took a reply after Close")
+	}
 }
 
 // Several goroutines may submit and poll at once.
@@ -145,6 +148,24 @@ func TestWorkerShared(t *testing.T) {
 		if n != 1 {
 			t.Errorf("reply %d came %d times", tag, n)
 		}
+	}
+}
+
+// After a reply that takes long, as half a megabyte of noise does on any
+// machine, the Worker rests.
+func TestWorkerRests(t *testing.T) {
+	w := newWorker(2)
+	rests := make(chan time.Duration, 2)
+	w.pause = func(d time.Duration) { rests <- d }
+	go w.run()
+	w.Submit(0, packed(contents(500_000)["noise"], 9))
+	pollUntil(w, func() bool { return w.Pending() == 0 }, func(uint64, []byte, []byte, error) {})
+	w.Close()
+	if len(rests) != 1 {
+		t.Fatalf("%d rests", len(rests))
+	}
+	if d := <-rests; d < restFactor*briskTime {
+		t.Errorf("a rest of %v", d)
 	}
 }
 
