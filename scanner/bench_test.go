@@ -3,6 +3,7 @@ package scanner
 import (
 	"context"
 	"iter"
+	"math"
 	"net/netip"
 	"runtime"
 	"testing"
@@ -91,6 +92,7 @@ func (n *flatNet) Recv(ps []udp.Packet, wait time.Duration) (got int, err error)
 	return got, nil
 }
 
+func (n *flatNet) Unreachable([]uint64) int { return 0 }
 func (n *flatNet) Stats() udp.Stats { return udp.Stats{} }
 func (n *flatNet) Interrupt()       {}
 func (n *flatNet) Close() error     { return nil }
@@ -151,11 +153,16 @@ func TestScanAllocates(t *testing.T) {
 	}
 	for _, k := range flatKinds {
 		t.Run(k.name, func(t *testing.T) {
-			few := allocations(func() { flatScan(t, k.make(), 20_000) })
-			many := allocations(func() { flatScan(t, k.make(), 40_000) })
-			if each := float64(many-few) / 20_000; each > 0.02 {
-				t.Errorf("%.3f allocations a server", each)
+			each := math.Inf(1)
+			for range 3 { // the runtime allocates too, now and then
+				few := allocations(func() { flatScan(t, k.make(), 20_000) })
+				many := allocations(func() { flatScan(t, k.make(), 40_000) })
+				each = min(each, float64(many-few)/20_000)
+				if each < 0.02 {
+					return
+				}
 			}
+			t.Errorf("%.3f allocations a server", each)
 		})
 	}
 }

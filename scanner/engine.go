@@ -177,6 +177,7 @@ func (e *engine) loop(ctx context.Context) error {
 // housekeeping is what is done once a turn beside receiving and sending.
 func (e *engine) housekeeping(now time.Duration) {
 	e.collect(now)
+	e.unreachable(now)
 	e.wheel.advance(e.slots, now, func(i int32) { e.fire(now, i) })
 	e.addrs.forget(now)
 	if e.cfg.Cooldown > 0 && now-e.turned >= e.cfg.Cooldown {
@@ -294,6 +295,20 @@ func (e *engine) collect(now time.Duration) {
 			e.recycle(block)
 		default:
 			return
+		}
+	}
+}
+
+// unreachable ends the waiting for servers that ICMP says can't be reached.
+func (e *engine) unreachable(now time.Duration) {
+	var addrs [64]uint64
+	for n := len(addrs); n == len(addrs); {
+		n = e.sock.Unreachable(addrs[:])
+		for _, addr := range addrs[:n] {
+			if i := e.index.get(addr); i >= 0 {
+				e.slots.at(i).talk.onUnreachable()
+				e.settle(now, i)
+			}
 		}
 	}
 }

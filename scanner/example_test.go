@@ -23,13 +23,13 @@ func ExampleScan() {
 		Cooldown: scanner.Off,
 	}
 	stats, err := scanner.Scan(context.Background(), cfg, slices.Values(targets),
-		func(r *scanner.Result) { fmt.Println(r.Addr, r.Tag, r.Status) })
+		func(r *scanner.Result) { fmt.Println(r.Addr, r.Tag, r.HasInfo) })
 	if err != nil {
 		fmt.Println(err)
 	}
 	fmt.Println(stats.TargetsFinished(), "asked,", stats.Answered(), "answered")
 	// Output:
-	// 127.0.0.1:9 mine no_reply
+	// 127.0.0.1:9 mine false
 	// 1 asked, 0 answered
 }
 

@@ -26,6 +26,8 @@ type memNet struct {
 	refuse func(addr uint64) error
 
 	sent []sending
+
+	unreachable []uint64 // told by ICMP
 }
 
 // sending is one datagram that went out.
@@ -93,6 +95,14 @@ func (n *memNet) Send(ps []udp.Packet) (int, error) {
 		}
 	}
 	return len(ps), nil
+}
+
+func (n *memNet) Unreachable(addrs []uint64) int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	got := copy(addrs, n.unreachable)
+	n.unreachable = n.unreachable[got:]
+	return got
 }
 
 func (n *memNet) Stats() udp.Stats { return udp.Stats{} }

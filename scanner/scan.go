@@ -13,6 +13,7 @@ import (
 type transport interface {
 	Recv(ps []udp.Packet, wait time.Duration) (int, error)
 	Send(ps []udp.Packet) (int, error)
+	Unreachable(addrs []uint64) int
 	Stats() udp.Stats
 	Interrupt()
 	Close() error

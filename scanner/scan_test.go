@@ -464,6 +464,38 @@ func TestScanByteBudget(t *testing.T) {
 	})
 }
 
+// ICMP ends the waiting at once; what came before it is kept.
+func TestScanUnreachable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, s := newMemNet(), newServer()
+		ts := addresses(3)
+		n.serve = func(addr uint64, req wire.Request) {
+			switch {
+			case addr == udp.Pack(ts[0].Addr):
+				n.unreachable = append(n.unreachable, addr, 12345)
+			case addr == udp.Pack(ts[1].Addr) && req.Kind != wire.KindInfoRequest:
+				n.unreachable = append(n.unreachable, addr)
+			default:
+				c := *s
+				c.challenge = wire.NoChallenge
+				c.answer(n, addr, req)
+			}
+		}
+		got, st, err := run(n, Config{}, ts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkLedger(t, st, len(ts))
+		want := [NumStatuses]uint64{StatusOK: 1, StatusPartial: 1, StatusUnreachable: 1}
+		if st.Finished != want || st.Repeats != 0 {
+			t.Errorf("%v, want %v; %d repeats", st.Finished, want, st.Repeats)
+		}
+		if r := got[udp.Pack(ts[1].Addr)]; r.Err[wire.QuestionRules] != wire.ErrUnreachable || !r.HasInfo {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
 func TestScanRaw(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()

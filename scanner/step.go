@@ -262,6 +262,13 @@ func (t *talk) onSent(p *plan, now time.Duration, qs Questions) {
 	t.wake = now + t.patience(p)
 }
 
+// onUnreachable takes the news, by ICMP, that nothing can come any more.
+func (t *talk) onUnreachable() {
+	for q := range each(t.open) {
+		t.giveUp(q, wire.ErrUnreachable)
+	}
+}
+
 // onSendFailed takes the news that q could not be sent.
 func (t *talk) onSendFailed(q wire.Question) {
 	t.due &^= 1 << q

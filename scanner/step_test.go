@@ -138,6 +138,8 @@ func (p *player) event(name string, args []string) error {
 		t.onBanned()
 	case "junk":
 		t.onJunk(code)
+	case "unreachable":
+		t.onUnreachable()
 	case "csgo":
 		t.flags |= flagCSGO
 	case "unsent":

@@ -74,7 +74,7 @@ func numbered(b []byte, i uint32) []byte {
 // the growth of the set of addresses.
 func TestLineAllocs(t *testing.T) {
 	w := lineWalk(t, "")
-	lines := make([][]byte, 50_000)
+	lines := make([][]byte, 20_000)
 	for i := range lines {
 		lines[i] = numbered(nil, uint32(i))
 	}
