@@ -156,7 +156,8 @@ func TestRememberedShare(t *testing.T) {
 		table.Add(time.Duration(i), i, d, nil)
 	}
 	st := table.Stats()
-	if want := leastMaxBytes / rememberedShare; st.Bytes > int64(want) || st.Bytes < int64(want)*9/10 {
+	want := int64(leastMaxBytes / rememberedShare)
+	if st.Bytes > want || st.Bytes < want*9/10 {
 		t.Errorf("%d bytes of %d: %+v", st.Bytes, want, st)
 	}
 	for from, want := range map[uint64]Outcome{0: Whole, 999: Duplicate} {

@@ -6,7 +6,7 @@ import (
 )
 
 // MaxReply is the size of the largest reply that is put together or unpacked:
-// 512 KiB, which is some thirty times the largest one seen (EC-106).
+// 512 KiB, some eighty times the one of EC-106.
 const MaxReply = 512 << 10
 
 // The protocol's own limits, which must not be changed: Source counts the
@@ -50,7 +50,7 @@ type Config struct {
 	MaxGroups     int           // incomplete groups a source; default 4, most 64
 	MaxBytes      int64         // bytes of memory a table; default 64 MiB, least 2 MiB
 	MaxAge        time.Duration // how long a group waits for its fragments; default 10 s
-	Remember      time.Duration // how long late duplicates of a whole reply are known; default 2 s
+	Remember      time.Duration // how long a whole reply's duplicates are known; default 2 s
 	Shards        int           // locks, rounded up to a power of two; default 16, most 1024
 }
 

@@ -55,10 +55,11 @@
 //	a table       16 shards                                        64 MiB
 //
 // All groups of a source are in one shard, so two sources that send as much as
-// they may fill one, and others lose their oldest groups to them. When a shard is full, what it remembers of whole replies goes first, which is an
-// eighth of it at most, then the group that began first; a source that begins
-// a fifth group loses its own oldest. A group is given up ten seconds after its
-// first fragment came, whatever came since.
+// they may fill one, and others lose their oldest groups to them. When a shard
+// is full, what it remembers of whole replies goes first, which is an eighth of
+// it at most, then the group that began first; a source that begins a fifth
+// group loses its own oldest. A group is given up ten seconds after its first
+// fragment came, whatever came since.
 //
 // Blocks and groups are used again. Of what is not in use a quarter of the
 // bound is kept, 16 MiB, and the rest is left to the collector; so a Table

@@ -176,7 +176,8 @@ func TestUnpackTail(t *testing.T) {
 
 // EC-121: 5 MB in a few bytes are refused before they are made.
 func TestUnpackBomb(t *testing.T) {
-	got, err := patient().Unpack(nil, declare(MaxReply, nil, compress(make([]byte, 5_000_000), 9)))
+	bomb := declare(MaxReply, nil, compress(make([]byte, 5_000_000), 9))
+	got, err := patient().Unpack(nil, bomb)
 	if err != wire.ErrMalformed || cap(got) > 2*MaxReply {
 		t.Errorf("%d bytes, %v", cap(got), err)
 	}

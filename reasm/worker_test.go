@@ -11,7 +11,9 @@ import (
 )
 
 // pollUntil polls till done reports true.
-func pollUntil(w *Worker, done func() bool, f func(tag uint64, packed, msg []byte, err error)) {
+func pollUntil(
+	w *Worker, done func() bool, f func(tag uint64, packed, msg []byte, err error),
+) {
 	for !done() {
 		w.Poll(f)
 		runtime.Gosched()
@@ -84,7 +86,6 @@ func TestWorkerQueue(t *testing.T) {
 
 // Close ends the goroutine, whatever it is doing, and may be called twice.
 func TestWorkerClose(t *testing.T) {
-	before := runtime.NumGoroutine()
 	bomb := declare(MaxReply, nil, compress(contents(100_000)["noise"], 9))
 	for range 3 {
 		w := NewWorker(8)
@@ -92,6 +93,11 @@ func TestWorkerClose(t *testing.T) {
 			w.Submit(uint64(i), bomb)
 		}
 		w.Close()
+		select {
+		case <-w.ended:
+		default:
+			t.Error("the goroutine runs after Close")
+		}
 		w.Close()
 		if w.Submit(9, bomb) {
 			t.Error("taken after Close")
@@ -101,9 +107,6 @@ func TestWorkerClose(t *testing.T) {
 				t.Error("no error")
 			}
 		})
-	}
-	if after := runtime.NumGoroutine(); after > before {
-		t.Errorf("%d goroutines before, %d after", before, after)
 	}
 	w := NewWorker(0)
 	w.Close()
@@ -159,7 +162,9 @@ func TestWorkerRests(t *testing.T) {
 	w.pause = func(d time.Duration) { rests <- d }
 	go w.run()
 	w.Submit(0, packed(contents(500_000)["noise"], 9))
-	pollUntil(w, func() bool { return w.Pending() == 0 }, func(uint64, []byte, []byte, error) {})
+	pollUntil(w, func() bool {
+		return w.Pending() == 0
+	}, func(uint64, []byte, []byte, error) {})
 	w.Close()
 	if len(rests) != 1 {
 		t.Fatalf("%d rests", len(rests))
