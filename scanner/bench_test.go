@@ -93,9 +93,9 @@ func (n *flatNet) Recv(ps []udp.Packet, wait time.Duration) (got int, err error)
 }
 
 func (n *flatNet) Unreachable([]uint64) int { return 0 }
-func (n *flatNet) Stats() udp.Stats { return udp.Stats{} }
-func (n *flatNet) Interrupt()       {}
-func (n *flatNet) Close() error     { return nil }
+func (n *flatNet) Stats() udp.Stats         { return udp.Stats{} }
+func (n *flatNet) Interrupt()               {}
+func (n *flatNet) Close() error             { return nil }
 
 // firstTargets yields n addresses without holding them.
 func firstTargets(n int) iter.Seq[Target] {

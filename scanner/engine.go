@@ -55,6 +55,7 @@ type engine struct {
 	out     []outgoing   // who sends what in packets
 	request []byte       // the bytes of packets
 	again   int          // tries of out[0]
+	gone    [64]uint64   // unreachable, as the socket tells
 
 	pool    pool
 	average float64 // bytes an answer takes
@@ -301,10 +302,9 @@ func (e *engine) collect(now time.Duration) {
 
 // unreachable ends the waiting for servers that ICMP says can't be reached.
 func (e *engine) unreachable(now time.Duration) {
-	var addrs [64]uint64
-	for n := len(addrs); n == len(addrs); {
-		n = e.sock.Unreachable(addrs[:])
-		for _, addr := range addrs[:n] {
+	for n := len(e.gone); n == len(e.gone); {
+		n = e.sock.Unreachable(e.gone[:])
+		for _, addr := range e.gone[:n] {
 			if i := e.index.get(addr); i >= 0 {
 				e.slots.at(i).talk.onUnreachable()
 				e.settle(now, i)

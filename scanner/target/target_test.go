@@ -8,7 +8,6 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -415,29 +414,12 @@ func TestVanishedFile(t *testing.T) {
 	}
 }
 
-// TestPipe reads a named pipe, which must not be opened twice.
-func TestPipe(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("the pipe is made by its name in /proc")
-	}
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	io.WriteString(w, "1.0.0.1:1\n")
-	l := mustOpen(t, Config{Args: []string{fmt.Sprintf("/proc/self/fd/%d", r.Fd())}})
-	w.Close()
-	if got := texts(l.All()); !slices.Equal(got, []string{"1.0.0.1:1"}) {
-		t.Errorf("%q", got)
-	}
-	if _, known := l.Progress(); known {
-		t.Error("the length of a pipe is known")
-	}
-}
-
 func TestProgress(t *testing.T) {
-	file := writeFile(t, "list.txt", strings.Repeat("1.0.0.1:1\n", 20_000))
+	var list strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&list, "1.0.%d.%d:1\n", i/256, i%256)
+	}
+	file := writeFile(t, "list.txt", list.String())
 	stdin, err := os.Open(file)
 	if err != nil {
 		t.Fatal(err)
@@ -451,7 +433,8 @@ func TestProgress(t *testing.T) {
 		last := 0.0
 		for range l.All() {
 			part, _ := l.Progress()
-			if part < last-0.1 || part > 1 {
+			// Files count by blocks.
+			if part < last-0.1 || part > last+0.4 || part > 1 {
 				t.Fatalf("%q: from %v to %v", args, last, part)
 			}
 			last = part
