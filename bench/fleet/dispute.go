@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -33,9 +34,8 @@ type claims struct {
 // dispute is the case of a record that is not the one of a perfect scan: is
 // what it says true, and is a reason given for what it lacks?
 type dispute struct {
-	j       *judge
-	expect  *Expect
-	hostile bool
+	j      *judge
+	expect *Expect
 }
 
 // excuses are the errors that a scan may have of any server where datagrams
@@ -141,8 +141,8 @@ func (d *dispute) info(g, w *claims) string {
 // otherInfo returns the info of a record that has only the 'm'.
 func (d *dispute) otherInfo() map[string]any {
 	var c claims
-	r := scanner.Result{Addr: d.expect.Result.Addr, HasInfo: true, Info: *d.expect.Else}
-	if decode(d.j.truth(&Expect{Result: &r}), &c) != nil {
+	f, err := parse(sink.AppendRecord(nil, "", &scanner.Result{HasInfo: true, Info: *d.expect.Else}))
+	if err != nil || decode(f, &c) != nil {
 		return nil
 	}
 	return c.Info

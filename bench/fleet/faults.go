@@ -102,10 +102,14 @@ func newWheel(longest time.Duration) wheel {
 }
 
 // hold keeps a copy of data until d.delay has passed. It reports false where
-// too much is held already.
+// too much is held already. What is due must have been released before, so that
+// a slot stands for one tick only.
 func (w *wheel) hold(now time.Duration, d outgoing, data []byte) bool {
 	if w.count >= wheelMost || w.bytes+len(data) > wheelBytes {
 		return false
+	}
+	if w.count == 0 {
+		w.now = max(w.now, int64(now/wheelTick))
 	}
 	i := w.take()
 	h := &w.all[i]
@@ -137,10 +141,7 @@ func (w *wheel) take() int32 {
 // release moves what is due to the outbox.
 func (w *wheel) release(now time.Duration, out *outbox) {
 	tick := int64(now / wheelTick)
-	if w.count == 0 {
-		w.now = max(w.now, tick)
-	}
-	for w.now < tick {
+	for w.count > 0 && w.now < tick {
 		w.now++
 		s := &w.slots[w.now&int64(len(w.slots)-1)]
 		for i := s.first; i >= 0; {

@@ -19,7 +19,7 @@ const (
 	floodPayload  = 200   // bytes of each
 	declaredHuge  = 1 << 31
 	declaredSmall = 400 << 10 // what Bomb says it holds
-	bombSize      = 16 << 20  // what it holds
+	bombSize      = 8 << 20   // what it holds
 	noiseSize     = 600
 )
 

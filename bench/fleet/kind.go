@@ -40,7 +40,7 @@ const (
 	OneSplitID                                // one split ID for two different replies
 	DeclaresTwoGiB                            // bzip2 that declares 2 GiB (EC-121)
 	WrongChecksum                             // bzip2 with a CRC-32 that is not its own
-	Bomb                                      // bzip2 that grows ten thousand times
+	Bomb                                      // bzip2 that grows a hundred thousand times
 	Noise                                     // random bytes that call themselves bzip2
 	Tiny                                      // datagrams of 1 to 8 bytes (EC-8, EC-56)
 	Huge                                      // INFO of 65,507 bytes without an end

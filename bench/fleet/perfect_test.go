@@ -211,7 +211,7 @@ func TestTruthIsWhatIsSent(t *testing.T) {
 		}
 	}
 	cfg := Config{
-		Network: netip.MustParsePrefix("127.3.0.0/21"), Ports: []uint16{27015, 27016},
+		Network: netip.MustParsePrefix("127.3.0.0/22"), Ports: []uint16{27015, 27016},
 		Seed: 7, Hostile: 0.1, Kinds: honest, HostileKinds: hostile, Alive: 0.9,
 	}
 	m, err := newModel(cfg)

@@ -76,10 +76,10 @@ func (p *port) serve(ctx context.Context, start time.Time, stray *net.UDPConn) e
 			return err
 		}
 		now := time.Since(start)
+		p.held.release(now, &p.out)
 		for i := range p.in[:n] {
 			p.take(now, &p.in[i], stray)
 		}
-		p.held.release(now, &p.out)
 		p.flush(stray)
 		p.publish()
 	}

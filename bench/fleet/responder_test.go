@@ -4,6 +4,8 @@ import (
 	"net/netip"
 	"testing"
 
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -19,7 +21,7 @@ type questioner struct {
 func newQuestioner(t testing.TB, kinds ...Kind) *questioner {
 	t.Helper()
 	m, err := newModel(Config{
-		Network: netip.MustParsePrefix("127.0.0.0/16"), Ports: []uint16{27015}, Kinds: kinds,
+		Network: netip.MustParsePrefix("127.0.0.0/20"), Ports: []uint16{27015}, Kinds: kinds,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -77,3 +79,6 @@ func TestRespondDoesNotAllocate(t *testing.T) {
 func testConfig() Config {
 	return Config{Network: netip.MustParsePrefix("127.1.0.0/24"), Ports: []uint16{27015}, Seed: 1}
 }
+
+// record returns the record of r.
+func record(r *scanner.Result) []byte { return sink.AppendRecord(nil, "", r) }

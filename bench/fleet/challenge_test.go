@@ -1,0 +1,208 @@
+package fleet
+
+import (
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// asker asks one server in process.
+type asker struct {
+	t      *testing.T
+	r      *responder
+	server uint64
+	client uint64
+	now    time.Duration
+}
+
+func newAsker(t *testing.T, k Kind) *asker {
+	t.Helper()
+	m, err := newModel(oneServer(t, k))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &asker{t: t, r: newResponder(m, 27015), server: m.place(0), client: 0x7F000001<<16 | 4000}
+}
+
+// ask returns the type byte of the answer, 0 if there is none, and the
+// challenge in it.
+func (a *asker) ask(q wire.Question, c wire.Challenge) (wire.Kind, wire.Challenge) {
+	a.t.Helper()
+	a.r.out.reset()
+	a.r.respond(a.now, a.client, a.server, wire.AppendRequest(nil, q, c))
+	if len(a.r.out.list) == 0 {
+		return 0, 0
+	}
+	msg := a.r.out.bytes(&a.r.out.list[0])
+	given, _ := wire.DecodeChallenge(msg)
+	return wire.KindOf(msg), given
+}
+
+// TestChallenge walks through the life of one: given, held, wrong, another
+// client's, and too old.
+func TestChallenge(t *testing.T) {
+	a := newAsker(t, Source)
+	_, c := a.ask(wire.QuestionInfo, wire.NoChallenge)
+	steps := []struct {
+		name   string
+		now    time.Duration
+		client uint64
+		q      wire.Question
+		c      wire.Challenge
+		want   wire.Kind
+	}{
+		{"INFO", 0, a.client, wire.QuestionInfo, c, wire.KindInfo},
+		{"players", 0, a.client, wire.QuestionPlayers, c, wire.KindPlayers},
+		{"rules", 0, a.client, wire.QuestionRules, c, wire.KindRules},
+		{"none", 0, a.client, wire.QuestionRules, wire.NoChallenge, wire.KindChallenge},
+		{"a wrong one", 0, a.client, wire.QuestionRules, c + 1, wire.KindChallenge},
+		{"from another port", 0, a.client + 1, wire.QuestionRules, c, wire.KindRules},
+		{"from another address", 0, a.client + 1<<16, wire.QuestionRules, c, wire.KindChallenge},
+		{"at the end of its life", 2*challengeLife - 1, a.client, wire.QuestionRules, c, wire.KindRules},
+		{"after its life", 2 * challengeLife, a.client, wire.QuestionRules, c, wire.KindChallenge},
+	}
+	for _, s := range steps {
+		a.now, a.client = s.now, s.client
+		if got, _ := a.ask(s.q, s.c); got != s.want {
+			t.Errorf("%s: answered by %q, want %q", s.name, got, s.want)
+		}
+	}
+}
+
+// TestChallengeOnLists wants INFO unchallenged and the lists not.
+func TestChallengeOnLists(t *testing.T) {
+	for kind, want := range map[Kind][wire.NumQuestions]wire.Kind{
+		Source:      {wire.KindChallenge, wire.KindChallenge, wire.KindChallenge},
+		SourceLists: {wire.KindInfo, wire.KindChallenge, wire.KindChallenge},
+		SourceOpen:  {wire.KindInfo, wire.KindPlayers, wire.KindRules},
+	} {
+		a := newAsker(t, kind)
+		for q := range wire.Question(wire.NumQuestions) {
+			if got, _ := a.ask(q, wire.NoChallenge); got != want[q] {
+				t.Errorf("%v: %v answered by %q, want %q", kind, q, got, want[q])
+			}
+		}
+	}
+}
+
+// TestRechallenge: the first challenge is void after its first use, the second
+// one is not.
+func TestRechallenge(t *testing.T) {
+	a := newAsker(t, Rechallenge)
+	_, first := a.ask(wire.QuestionInfo, wire.NoChallenge)
+	if k, again := a.ask(wire.QuestionInfo, wire.NoChallenge); k != wire.KindChallenge || again != first {
+		t.Errorf("before its use another challenge is given: %v, then %v", first, again)
+	}
+	if k, _ := a.ask(wire.QuestionInfo, first); k != wire.KindInfo {
+		t.Fatalf("the first challenge is answered by %q", k)
+	}
+	k, next := a.ask(wire.QuestionPlayers, first)
+	if k != wire.KindChallenge || next == first {
+		t.Fatalf("used, the first challenge is answered by %q with %v", k, next)
+	}
+	for range 3 {
+		if k, _ := a.ask(wire.QuestionPlayers, next); k != wire.KindPlayers {
+			t.Fatalf("the second challenge is answered by %q", k)
+		}
+	}
+	a.client++
+	if k, _ := a.ask(wire.QuestionRules, first); k != wire.KindRules {
+		t.Errorf("another scan from the same address gets %q for its first use", k)
+	}
+}
+
+// TestZeroChallenge: some servers give 0, which is a number like any other.
+func TestZeroChallenge(t *testing.T) {
+	c := testConfig()
+	c.Network, c.Kinds = netip.MustParsePrefix("127.1.0.0/20"), []Kind{Source}
+	m, _ := newModel(c)
+	r := newResponder(m, 27015)
+	zeros := 0
+	for i := range m.places() {
+		n, _ := m.nature(m.place(i))
+		q := query{request: wire.Request{Challenge: wire.NoChallenge}}
+		give, ok := r.challenge(&n, &q)
+		if ok || give == wire.NoChallenge {
+			t.Fatalf("%v: gives %v, %v", unpack(n.addr), give, ok)
+		}
+		if give == 0 {
+			zeros++
+			q.request = wire.Request{Challenge: 0, HasChallenge: true}
+			if _, ok := r.challenge(&n, &q); !ok {
+				t.Error("gave 0 and does not take it")
+			}
+		}
+	}
+	if zeros == 0 {
+		t.Error("no server gives 0")
+	}
+}
+
+// TestOnlyRequestsAreAnswered wants exactly 25, 29 or 9 bytes (EC-16).
+func TestOnlyRequestsAreAnswered(t *testing.T) {
+	a := newAsker(t, SourceOpen)
+	info := wire.AppendInfoRequest(nil, wire.NoChallenge)
+	rules := wire.AppendRulesRequest(nil, wire.NoChallenge)
+	tests := map[string][]byte{
+		"empty": {}, "header only": info[:4], "short info": info[:24], "long info": append(info[:25:25], 0),
+		"info with half a challenge": append(info[:25:25], 1, 2, 3), "padded info": append(info[:25:25], make([]byte, 1175)...),
+		"short rules": rules[:8], "long rules": append(rules[:9:9], 0),
+		"ping": wire.AppendPingRequest(nil), "getchallenge": wire.AppendChallengeRequest(nil),
+		"a reply": wire.AppendChallenge(nil, 5), "a fragment": append([]byte{0xFE}, rules[1:]...),
+	}
+	for name, datagram := range tests {
+		a.r.out.reset()
+		a.r.respond(0, a.client, a.server, datagram)
+		if len(a.r.out.list) != 0 {
+			t.Errorf("%s is answered", name)
+		}
+	}
+	if got := a.r.stats.Malformed; got != uint64(len(tests)) {
+		t.Errorf("%d counted as malformed of %d", got, len(tests))
+	}
+	if k, _ := a.ask(wire.QuestionInfo, wire.NoChallenge); k != wire.KindInfo {
+		t.Errorf("a good request is answered by %q", k)
+	}
+}
+
+// TestNobodyAnswers where nobody is, or somebody silent, or beyond the limit.
+func TestNobodyAnswers(t *testing.T) {
+	a := newAsker(t, Silent)
+	if k, _ := a.ask(wire.QuestionInfo, wire.NoChallenge); k != 0 || a.r.stats.Nobody != 1 {
+		t.Errorf("a silent server answers by %q", k)
+	}
+	a = newAsker(t, InfoOnly)
+	_, c := a.ask(wire.QuestionPlayers, wire.NoChallenge)
+	if k, _ := a.ask(wire.QuestionPlayers, c); k != 0 {
+		t.Errorf("players of an info-only server: %q", k)
+	}
+	a = newAsker(t, SourceOpen)
+	a.r.limits = newLimitTable(1)
+	a.ask(wire.QuestionInfo, wire.NoChallenge)
+	if k, _ := a.ask(wire.QuestionInfo, wire.NoChallenge); k != 0 || a.r.stats.Limited != 1 {
+		t.Errorf("the second query in a second is answered by %q", k)
+	}
+}
+
+// TestTruthOfSilence: without INFO an info-only server has a record only where
+// it sends a challenge.
+func TestTruthOfSilence(t *testing.T) {
+	c := testConfig()
+	c.Kinds = []Kind{InfoOnly}
+	some := map[bool]bool{}
+	for addr := range c.All() {
+		n, _ := c.Nature(addr)
+		r := c.Truth(addr, scanner.AskRules)
+		challenges := n.Challenged.Has(wire.QuestionRules)
+		some[challenges] = true
+		if challenges != (r != nil) || r != nil && r.Status != scanner.StatusError {
+			t.Fatalf("challenges rules: %v; truth %+v", challenges, r)
+		}
+	}
+	if len(some) != 2 {
+		t.Error("all of them are alike")
+	}
+}

@@ -1,0 +1,263 @@
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"net"
+	"net/netip"
+	"testing"
+	"time"
+
+	"golang.org/x/net/ipv4"
+	"golang.org/x/sys/unix"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// arrived is a message as ReadBatch returns it.
+func arrived(from string, to [4]byte, datagram []byte) *ipv4.Message {
+	return &ipv4.Message{
+		Buffers: [][]byte{datagram}, N: len(datagram),
+		OOB: unix.PktInfo4(&unix.Inet4Pktinfo{Addr: to}), NN: unix.CmsgSpace(unix.SizeofInet4Pktinfo),
+		Addr: net.UDPAddrFromAddrPort(netip.MustParseAddrPort(from)),
+	}
+}
+
+// socketless is a port that can take datagrams and send none.
+func socketless(m *model) *port {
+	return &port{responder: newResponder(m, 27015), faults: newFaults(m, 27015), number: 27015}
+}
+
+// TestWall hands a port datagrams from and for everywhere. What is not inside
+// 127.0.0.0/8 on both sides is dropped before it is read, what is for another
+// address than the fleet's is dropped too.
+func TestWall(t *testing.T) {
+	c := testConfig()
+	c.Network, c.Kinds = netip.MustParsePrefix("127.1.0.0/24"), []Kind{SourceOpen}
+	m, err := newModel(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := wire.AppendInfoRequest(nil, wire.NoChallenge)
+	tests := []struct {
+		from string
+		to   [4]byte
+		want Stats
+	}{
+		{"127.0.0.1:5000", [4]byte{127, 1, 0, 7}, Stats{Queries: 1}},
+		{"127.255.3.1:5000", [4]byte{127, 1, 0, 7}, Stats{Queries: 1}},
+		{"10.0.0.1:5000", [4]byte{127, 1, 0, 7}, Stats{Walled: 1}},
+		{"126.255.255.255:5000", [4]byte{127, 1, 0, 7}, Stats{Walled: 1}},
+		{"128.0.0.1:5000", [4]byte{127, 1, 0, 7}, Stats{Walled: 1}},
+		{"0.0.0.0:5000", [4]byte{127, 1, 0, 7}, Stats{Walled: 1}},
+		{"127.0.0.1:5000", [4]byte{192, 0, 2, 1}, Stats{Walled: 1}},
+		{"127.0.0.1:5000", [4]byte{255, 1, 0, 7}, Stats{Walled: 1}},
+		{"127.0.0.1:5000", [4]byte{127, 1, 1, 0}, Stats{Foreign: 1}},
+		{"127.0.0.1:5000", [4]byte{127, 0, 255, 255}, Stats{Foreign: 1}},
+	}
+	for _, test := range tests {
+		p := socketless(m)
+		p.take(0, arrived(test.from, test.to, request), nil)
+		if p.stats != test.want {
+			t.Errorf("from %s to %v: %+v, want %+v", test.from, test.to, p.stats, test.want)
+		}
+		if answered := len(p.out.list) > 0; answered != (test.want.Queries > 0) {
+			t.Errorf("from %s to %v: answered %v", test.from, test.to, answered)
+		}
+	}
+	p := socketless(m)
+	blind := arrived("127.0.0.1:5000", [4]byte{127, 1, 0, 7}, request)
+	blind.NN = 0
+	p.take(0, blind, nil)
+	if p.stats.Walled != 1 {
+		t.Error("a datagram was answered that did not say for which address it is")
+	}
+}
+
+// TestKernelDropsAreCounted reads the kernel's counter, which wraps.
+func TestKernelDropsAreCounted(t *testing.T) {
+	control := make([]byte, unix.CmsgSpace(4))
+	binary.NativeEndian.PutUint64(control, uint64(unix.CmsgLen(4)))
+	binary.NativeEndian.PutUint32(control[8:], unix.SOL_SOCKET)
+	binary.NativeEndian.PutUint32(control[12:], unix.SO_RXQ_OVFL)
+	p := &port{responder: &responder{}}
+	for _, n := range []uint32{3, 10, 0xFFFFFFFF, 4} {
+		binary.NativeEndian.PutUint32(control[unix.CmsgLen(0):], n)
+		p.arrival(control)
+	}
+	if want := uint64(0xFFFFFFFF + 5); p.stats.KernelDrops != want {
+		t.Errorf("%d drops, want %d", p.stats.KernelDrops, want)
+	}
+}
+
+// TestBoundToLoopback asks the kernel to which device the sockets are bound.
+func TestBoundToLoopback(t *testing.T) {
+	f, err := New(Config{Network: loopback, Ports: []uint16{freePort(t)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for _, conn := range []*net.UDPConn{f.ports[0].conn, f.stray} {
+		raw, err := conn.SyscallConn()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var device string
+		if e := raw.Control(func(fd uintptr) {
+			device, err = unix.GetsockoptString(int(fd), unix.SOL_SOCKET, unix.SO_BINDTODEVICE)
+		}); e != nil || err != nil {
+			t.Fatal(e, err)
+		}
+		if device != "lo" {
+			t.Errorf("bound to %q", device)
+		}
+	}
+}
+
+// overSockets asks a fleet through a client's socket. It takes what comes
+// within a short time of the last datagram for the whole answer.
+func overSockets(c *client) func(server uint64, request []byte) [][]byte {
+	return func(server uint64, request []byte) (ds [][]byte) {
+		c.send(unpack(server), request)
+		for wait := patience; ; wait = 20 * time.Millisecond {
+			d, from := c.receive(wait)
+			if d == nil {
+				return ds
+			}
+			if from != unpack(server) {
+				c.t.Fatalf("asked %v, answered by %v", unpack(server), from)
+			}
+			ds = append(ds, d)
+		}
+	}
+}
+
+// TestTruthOverSockets reads the answers of a server of each plain kind that
+// answers everything, fragments and 64 KiB datagrams included, from a socket.
+func TestTruthOverSockets(t *testing.T) {
+	for _, k := range plainKinds() {
+		if k == Silent || k == InfoOnly {
+			continue // nothing comes, and waiting for nothing takes long
+		}
+		t.Run(k.String(), func(t *testing.T) {
+			cfg := oneServer(t, k)
+			cfg.Ports = []uint16{freePort(t)}
+			start(t, cfg)
+			p := &perfect{t: t, ask: overSockets(newClient(t))}
+			for addr := range cfg.All() {
+				got := sink.AppendRecord(nil, "", p.scan(addr, scanner.AskAll))
+				want := sink.AppendRecord(nil, "", cfg.Truth(addr, scanner.AskAll))
+				if !bytes.Equal(got, want) {
+					t.Errorf("sent  %.500s\ntruth %.500s", got, want)
+				}
+			}
+		})
+	}
+}
+
+// TestStrayReplies come from another port, or from an address that is not the
+// fleet's, and from inside the wall all the same.
+func TestStrayReplies(t *testing.T) {
+	for kind, network := range map[Kind]string{OtherPort: "127.1.0.1/32", OtherAddress: "127.1.0.0/24"} {
+		t.Run(kind.String(), func(t *testing.T) { testStray(t, kind, network) })
+	}
+	t.Run("everywhere", func(t *testing.T) { testStray(t, OtherAddress, "127.0.0.0/8") })
+}
+
+func testStray(t *testing.T, kind Kind, network string) {
+	cfg := Config{
+		Network: netip.MustParsePrefix(network), Ports: []uint16{freePort(t)},
+		Hostile: 1, HostileKinds: []Kind{kind},
+	}
+	f := start(t, cfg)
+	c := newClient(t)
+	at := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 1, 0, 1}), cfg.Ports[0])
+	c.send(at, wire.AppendInfoRequest(nil, wire.NoChallenge))
+	got, from := c.receive(patience)
+	if wire.KindOf(got) != wire.KindInfo {
+		t.Fatalf("answered by %X", got)
+	}
+	inFleet := cfg.Network.Contains(from.Addr()) && from.Port() == cfg.Ports[0]
+	if inFleet || !loopback.Contains(from.Addr()) {
+		t.Errorf("asked %v, answered from %v", at, from)
+	}
+	if kind == OtherPort && from.Addr() != at.Addr() || network != "127.0.0.0/8" && kind == OtherAddress && from.Port() != at.Port() {
+		t.Errorf("asked %v, answered from %v", at, from)
+	}
+	if cfg.Truth(at, scanner.AskAll) != nil {
+		t.Error("a record is expected of a server that is never heard")
+	}
+	waitFor(t, f, func(s Stats) bool { return s.Replies == 1 })
+}
+
+// waitFor waits until the numbers of a fleet are what is wanted: they are
+// published after each batch.
+func waitFor(t *testing.T, f *Fleet, ok func(Stats) bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !ok(f.Stats()); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%+v", f.Stats())
+		}
+	}
+}
+
+// TestDelayOverSockets wants an answer no sooner than the delay of its server,
+// also when nothing else arrives to wake the port.
+func TestDelayOverSockets(t *testing.T) {
+	cfg := Config{
+		Network: netip.MustParsePrefix("127.1.0.1/32"), Ports: []uint16{freePort(t)},
+		Kinds: []Kind{SourceOpen}, DelayMin: 60 * time.Millisecond, DelayMax: 80 * time.Millisecond,
+	}
+	f := start(t, cfg)
+	c := newClient(t)
+	for range 3 {
+		begin := time.Now()
+		c.send(netip.AddrPortFrom(cfg.Network.Addr(), cfg.Ports[0]), wire.AppendInfoRequest(nil, wire.NoChallenge))
+		if got, _ := c.receive(patience); wire.KindOf(got) != wire.KindInfo {
+			t.Fatalf("answered by %X", got)
+		}
+		if took := time.Since(begin); took < 60*time.Millisecond {
+			t.Errorf("answered after %v", took)
+		}
+	}
+	waitFor(t, f, func(s Stats) bool { return s.Delayed == 3 && s.Replies == 3 })
+}
+
+// TestServeEnds when its context ends and when the Fleet is closed.
+func TestServeEnds(t *testing.T) {
+	for name, end := range map[string]func(*Fleet, context.CancelFunc){
+		"context": func(_ *Fleet, stop context.CancelFunc) { stop() },
+		"close":   func(f *Fleet, _ context.CancelFunc) { f.Close() },
+	} {
+		f, err := New(Config{Network: loopback, Ports: []uint16{freePort(t)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- f.Serve(ctx) }()
+		end(f, stop)
+		if err := <-done; err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		f.Close()
+		stop()
+	}
+}
+
+// TestPortTaken: a port that is in use is an error that names it.
+func TestPortTaken(t *testing.T) {
+	c := Config{Network: loopback, Ports: []uint16{freePort(t)}}
+	f, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if second, err := New(c); err == nil {
+		second.Close()
+		t.Error("two fleets on one port")
+	}
+}
