@@ -133,9 +133,8 @@ func (f *fleetFlags) config() (fleet.Config, error) {
 		cfg.Alive = fleet.None
 	}
 	var err error
-	if cfg.Network, err = netip.ParsePrefix(f.network); err != nil {
-		return cfg, fail(exitUsage, "--network %s: not a network", quoted(f.network, 40)).
-			hinting("a network inside 127.0.0.0/8, such as 127.42.0.0/20")
+	if cfg.Network, err = readNetwork(f.network); err != nil {
+		return cfg, err
 	}
 	ports, err := readPorts("--port", f.ports)
 	if err != nil {
@@ -153,6 +152,16 @@ func (f *fleetFlags) config() (fleet.Config, error) {
 		return cfg, fail(exitUsage, "--hostile-kinds: %w", err)
 	}
 	return cfg, nil
+}
+
+// readNetwork reads a flag's network.
+func readNetwork(text string) (netip.Prefix, error) {
+	network, err := netip.ParsePrefix(text)
+	if err != nil {
+		return network, fail(exitUsage, "--network %s: not a network", quoted(text, 40)).
+			hinting("a network inside 127.0.0.0/8, such as 127.42.0.0/20")
+	}
+	return network.Masked(), nil
 }
 
 // fleet simulates servers until its time is over or it is interrupted. Either

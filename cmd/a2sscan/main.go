@@ -104,6 +104,7 @@ each.`,
 func (a *app) commands() []*cobra.Command {
 	return []*cobra.Command{
 		a.scanCommand(),
+		a.demoCommand(),
 		a.fleetCommand(),
 		a.decodeCommand(),
 		a.catCommand(),
