@@ -25,6 +25,8 @@ const (
 	DefaultRetries     = 2
 	DefaultCooldown    = 2 * time.Second
 	DefaultByteBudget  = 256 << 20
+
+	DefaultSnapshotEvery = time.Second
 )
 
 // Config says how to scan. The zero value is a polite scan with all three
@@ -46,6 +48,17 @@ type Config struct {
 	Source     netip.AddrPort // where to send from; zero: any address, any port
 	RecvBuffer int            // bytes asked of the kernel for receiving; zero: what the rate needs
 	SendBuffer int            // bytes asked of the kernel for sending; zero: what the rate needs
+
+	// Excluded, if set, is asked before every datagram: an address for which
+	// it reports true is sent nothing more, and what it answered until then is
+	// its result. It is called by one goroutine and must be quick.
+	Excluded func(netip.Addr) bool
+
+	// Snapshot, if set, is called every SnapshotEvery and at the end, never at
+	// the same time as the function that takes Results: all Results of targets
+	// that are neither open nor beyond the position have been handed over.
+	Snapshot      func(*Snapshot)
+	SnapshotEvery time.Duration // zero: DefaultSnapshotEvery
 
 	Monitor *Monitor        // if set, can be asked for Stats while the scan runs
 	Drain   <-chan struct{} // if closed, no new target is started and the open ones are finished
@@ -79,6 +92,9 @@ func (cfg Config) withDefaults() (Config, error) {
 	}
 	if cfg.ByteBudget == 0 {
 		cfg.ByteBudget = DefaultByteBudget
+	}
+	if cfg.SnapshotEvery == 0 {
+		cfg.SnapshotEvery = DefaultSnapshotEvery
 	}
 	if cfg.unhandled == 0 {
 		cfg.unhandled = maxUnhandled

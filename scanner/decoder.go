@@ -129,7 +129,7 @@ func (d *Decoder) keepFaults(r *Result, m *replies) {
 // their first gap into a, where the question has no other answer. It returns
 // scratch, which may have grown.
 func keepLeading(t *reasm.Table, from uint64, scratch []byte, a *answer, pool *pool) []byte {
-	t.Leading(from, scratch[:0], func(msg []byte) {
+	return t.Leading(from, scratch[:0], func(msg []byte) {
 		q, ok := questionOf(wire.KindOf(msg))
 		if !ok || *a.place(q) != (span{}) || q == wire.QuestionInfo && a.gold != (span{}) {
 			return
@@ -138,7 +138,6 @@ func keepLeading(t *reasm.Table, from uint64, scratch []byte, a *answer, pool *p
 			a.partial |= 1 << q
 		}
 	})
-	return scratch
 }
 
 // questionOf says which question a message of kind k answers.

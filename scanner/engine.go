@@ -65,14 +65,15 @@ type engine struct {
 	info    wire.Info
 
 	finisher  *finisher
-	outcomes  []outcome   // block that is being filled
-	backlog   [][]outcome // blocks that the finisher has no room for
+	outcomes  []outcome // block that is being filled
+	backlog   []block   // blocks that the finisher has no room for
 	spare     [][]outcome
 	unhandled int
 
 	draining bool
 	quietEnd time.Duration // when the cooldown is over; 0: it has not begun
 	told     time.Duration // when the Monitor last heard
+	marked   time.Duration // when the last snapshot was taken
 	stats    Stats
 }
 
@@ -104,7 +105,7 @@ func newEngine(cfg Config, sock transport, handle func(*Result)) *engine {
 		worker:  reasm.NewWorker(workerQueue),
 	}
 	e.pace = newPace(cfg.Rate, e.start)
-	e.finisher = newFinisher(e.start, cfg.Raw, handle)
+	e.finisher = newFinisher(e.start, &e.cfg, handle)
 	e.outcomes = make([]outcome, 0, blockLen)
 	e.stats.Rate = cfg.Rate
 	return e
@@ -192,6 +193,10 @@ func (e *engine) housekeeping(now time.Duration) {
 			e.feed.close()
 		default:
 		}
+	}
+	if e.cfg.Snapshot != nil && now-e.marked >= e.cfg.SnapshotEvery && e.unmarked() {
+		e.marked = now
+		e.seal(e.snapshot())
 	}
 	if now-e.told >= idleWait {
 		e.told = now
@@ -406,7 +411,7 @@ func (e *engine) finish(now time.Duration, i int32) {
 	}
 	e.slots.release(i)
 	if len(e.outcomes) == blockLen {
-		e.seal()
+		e.seal(nil)
 	}
 }
 
@@ -421,11 +426,11 @@ func (e *engine) learn(a *answer) {
 }
 
 // seal closes the block of outcomes that is being filled.
-func (e *engine) seal() {
-	if len(e.outcomes) == 0 {
+func (e *engine) seal(snapshot *Snapshot) {
+	if len(e.outcomes) == 0 && snapshot == nil {
 		return
 	}
-	e.backlog = append(e.backlog, e.outcomes)
+	e.backlog = append(e.backlog, block{e.outcomes, snapshot})
 	if n := len(e.spare); n > 0 {
 		e.outcomes = e.spare[n-1]
 		e.spare = e.spare[:n-1]
@@ -438,7 +443,7 @@ func (e *engine) seal() {
 // is not full goes only when there is nothing better to do.
 func (e *engine) handOver(calm bool) {
 	if calm {
-		e.seal()
+		e.seal(nil)
 	}
 	n := 0
 	for n < len(e.backlog) {
@@ -450,12 +455,18 @@ func (e *engine) handOver(calm bool) {
 		}
 		break
 	}
-	e.backlog = append(e.backlog[:0], e.backlog[n:]...)
+	left := copy(e.backlog, e.backlog[n:])
+	clear(e.backlog[left:])
+	e.backlog = e.backlog[:left]
 }
 
 // handOverAll gives the finisher all that is left and waits for it.
 func (e *engine) handOverAll() {
-	e.seal()
+	var last *Snapshot
+	if e.cfg.Snapshot != nil {
+		last = e.snapshot()
+	}
+	e.seal(last)
 	for _, block := range e.backlog {
 		for sent := false; !sent; {
 			select {

@@ -24,16 +24,35 @@ type outcome struct {
 	endAt     time.Duration // when it was finished
 }
 
+// block is what the loop hands over at a time: outcomes, and perhaps where the
+// scan stood behind them.
+type block struct {
+	outcomes []outcome
+	snapshot *Snapshot
+}
+
+// Snapshot is where a scan stands: what must be known to go on from there.
+type Snapshot struct {
+	// Position is how many targets were taken from the sequence. Those are
+	// finished, or open, or were not to be asked.
+	Position uint64
+	// Open are those taken and not finished, in no order.
+	Open []Target
+	// Stats are the numbers at that moment.
+	Stats Stats
+}
+
 // finisher makes Results of outcomes and hands them to the caller's function,
 // in a goroutine of its own: the loop never waits for it. Outcomes travel in
 // blocks, and the blocks come back with the memory of their answers.
 type finisher struct {
-	blocks chan []outcome
+	blocks chan block
 	back   chan []outcome
 	done   chan struct{}
 
 	start  time.Time
 	handle func(*Result)
+	mark   func(*Snapshot)
 	raw    bool
 
 	asm    assembler
@@ -50,14 +69,15 @@ const (
 	blocksBack = 1024 // blocks that wait for the loop
 )
 
-func newFinisher(start time.Time, raw bool, handle func(*Result)) *finisher {
+func newFinisher(start time.Time, cfg *Config, handle func(*Result)) *finisher {
 	f := &finisher{
-		blocks: make(chan []outcome, blocksSent),
+		blocks: make(chan block, blocksSent),
 		back:   make(chan []outcome, blocksBack),
 		done:   make(chan struct{}),
 		start:  start,
 		handle: handle,
-		raw:    raw,
+		mark:   cfg.Snapshot,
+		raw:    cfg.Raw,
 	}
 	go f.run()
 	return f
@@ -65,20 +85,29 @@ func newFinisher(start time.Time, raw bool, handle func(*Result)) *finisher {
 
 func (f *finisher) run() {
 	defer close(f.done)
-	for block := range f.blocks {
-		var finished [NumStatuses]uint64
-		var errs [wire.NumErrors]uint64
-		for i := range block {
-			r := f.make(&block[i])
-			finished[r.Status]++
-			for _, code := range r.Err {
-				errs[code]++
-			}
-			f.handle(r)
+	for b := range f.blocks {
+		f.finish(b.outcomes)
+		if b.snapshot != nil {
+			b.snapshot.Stats.Finished, b.snapshot.Stats.Errors = f.counts()
+			f.mark(b.snapshot)
 		}
-		f.count(&finished, &errs)
-		f.back <- block
+		f.back <- b.outcomes
 	}
+}
+
+// finish hands the Results of outcomes to the caller's function.
+func (f *finisher) finish(outcomes []outcome) {
+	var finished [NumStatuses]uint64
+	var errs [wire.NumErrors]uint64
+	for i := range outcomes {
+		r := f.make(&outcomes[i])
+		finished[r.Status]++
+		for _, code := range r.Err {
+			errs[code]++
+		}
+		f.handle(r)
+	}
+	f.count(&finished, &errs)
 }
 
 func (f *finisher) count(finished *[NumStatuses]uint64, errs *[wire.NumErrors]uint64) {

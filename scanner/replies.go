@@ -141,7 +141,8 @@ func (a *answer) deliverGold(t *talk, pool *pool, now time.Duration, msg []byte,
 	d := delivery{kind: ReplyGoldSource}
 	code, _ := in.Decode(msg).(wire.Error)
 	if code == 0 || code == wire.ErrTruncated {
-		if a.gold != (span{}) {
+		wanted := t.wants(wire.QuestionInfo, code) || a.info != (span{})
+		if a.gold != (span{}) || !wanted {
 			d.class = ClassDuplicate
 			return d
 		}
@@ -173,11 +174,30 @@ func (a *answer) deliverList(
 	case n < 1+countLen:
 		code = wire.ErrTruncated
 	}
+	if !t.asked.Has(q) && !sound(q, msg) {
+		code = wire.ErrMalformed // asked for, it may come better (EC-65)
+	}
 	kind := ReplyPlayers
 	if q == wire.QuestionRules {
 		kind = ReplyRules
 	}
 	return a.answered(t, pool, now, q, msg, code, kind)
+}
+
+// sound reports whether a list is what it says it is, down to its count.
+func sound(q wire.Question, msg []byte) bool {
+	if q == wire.QuestionRules {
+		var rs wire.Rules
+		_ = rs.Reset(msg) // Err returns it too
+		for rs.Next() {
+		}
+		return rs.Err() == nil && rs.Count() == rs.Announced()
+	}
+	var ps wire.Players
+	_ = ps.Reset(msg, wire.ShipUnknown)
+	for ps.Next() {
+	}
+	return ps.Err() == nil && ps.Count() == ps.Announced()
 }
 
 // answered takes an answer to q with what is wrong with it at first sight.
@@ -200,9 +220,10 @@ func (a *answer) answered(
 }
 
 // measure takes the round trip of the first question that was asked once and
-// answered: a reply to a repeated question is not a round trip.
+// answered: a reply to a repeated question is not a round trip, nor is one to a
+// question that was sent with several challenges.
 func (a *answer) measure(t *talk, now time.Duration, q wire.Question) {
-	if a.rtt != 0 || t.asks[q] != 1 || !t.waiting.Has(q) {
+	if a.rtt != 0 || t.asks[q] != 1 || !t.waiting.Has(q) || t.resent.Has(q) {
 		return
 	}
 	a.rtt = now - t.sent(q)

@@ -16,7 +16,7 @@ import (
 // twice.
 func checkLedger(t *testing.T, st Stats, targets int) {
 	t.Helper()
-	sum := st.Unscannable + st.Duplicate + st.OverLimit + st.TargetsFinished() + st.Unfinished
+	sum := st.Unscannable + st.Excluded + st.Duplicate + st.OverLimit + st.TargetsFinished() + st.Unfinished
 	if st.Taken != sum || st.Taken != uint64(targets) {
 		t.Errorf("taken %d, accounted for %d, given %d: %+v", st.Taken, sum, targets, st)
 	}

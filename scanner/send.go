@@ -82,21 +82,36 @@ func (e *engine) sent(now time.Duration, o *outgoing, size int) {
 func (e *engine) fill(now time.Duration) {
 	e.stats.Wait = WaitNothing
 	tokens := e.pace.tokens(now, batchLen)
-	e.fillFrom(&e.follow, tokens)
-	e.fillFrom(&e.repeat, tokens)
+	e.fillFrom(now, &e.follow, tokens)
+	e.fillFrom(now, &e.repeat, tokens)
 	e.fillNew(now, tokens)
 	e.pace.take(now, len(e.out))
 }
 
 // fillFrom adds what the slots of a queue have due.
-func (e *engine) fillFrom(q *queue, tokens int) {
+func (e *engine) fillFrom(now time.Duration, q *queue, tokens int) {
 	for q.n > 0 && len(e.out) < tokens {
 		r := q.buf[q.head]
 		sl := e.slots.alive(r)
-		if sl == nil || !e.addDue(r, sl, tokens) {
+		switch {
+		case sl == nil:
+			q.pop()
+		case e.excluded(sl.addr):
+			q.pop()
+			e.silence(now, r, sl)
+		case !e.addDue(r, sl, tokens):
 			q.pop()
 		}
 	}
+}
+
+// silence ends a conversation whose address was excluded meanwhile: what it
+// answered until now is its result.
+func (e *engine) silence(now time.Duration, r ref, sl *slot) {
+	for q := range each(sl.talk.open) {
+		sl.talk.onSendFailed(q)
+	}
+	e.settle(now, r.slot)
 }
 
 // addDue adds the requests that are due for a slot, as many as there are
@@ -159,8 +174,16 @@ func (e *engine) mayStart() Wait {
 // nextTarget returns the next target that may start now, one that was held
 // back first, or what it waits for.
 func (e *engine) nextTarget(now time.Duration) (entry, Wait) {
-	if t, ok := e.addrs.release(now); ok {
-		return t, WaitNothing
+	for {
+		t, ok := e.addrs.release(now)
+		if !ok {
+			break
+		}
+		if !e.excluded(t.addr) {
+			return t, WaitNothing
+		}
+		e.stats.Excluded++
+		e.addrs.settle(now, t.addr, 0)
 	}
 	for e.addrs.n < maxHeld {
 		if e.pos == len(e.block) && !e.takeBlock() {
@@ -195,6 +218,8 @@ func (e *engine) accept(t *Target) (entry, bool) {
 		e.stats.Unscannable++
 	case e.known(addr):
 		e.stats.Duplicate++
+	case e.excluded(addr):
+		e.stats.Excluded++
 	case e.addrs.overLimit(addr):
 		e.stats.OverLimit++
 	default:

@@ -60,10 +60,11 @@ type Stats struct {
 	Elapsed time.Duration
 	Wait    Wait
 
-	// Targets. Taken = Unscannable + Duplicate + OverLimit + the sum of Finished
-	// + Unfinished.
+	// Targets. Taken = Unscannable + Excluded + Duplicate + OverLimit + the sum
+	// of Finished + Unfinished.
 	Taken       uint64              // read from the list
 	Unscannable uint64              // no IPv4 address, or port 0
+	Excluded    uint64              // by Config.Excluded, before anything was sent
 	Duplicate   uint64              // open or just finished already
 	OverLimit   uint64              // left out by MaxPerAddress
 	Finished    [NumStatuses]uint64 // by Status

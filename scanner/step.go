@@ -50,17 +50,18 @@ type plan struct {
 type talkFlags uint16
 
 const (
-	flagCame    talkFlags = 1 << iota // something came
-	flagChanged                       // a second challenge replaced the first
-	flagSerial                        // one question at a time
-	flagLimited                       // serialGap apart
-	flagGold                          // an 'm' came, and no 'I' yet
-	flagBurst                         // sent together after an 'A', and silent since
-	flagCSGO                          // app 730
-	flagDone                          // every question is answered or given up
-	flagSplit                         // fragments came: the reassembly table may hold some
-	flagQueued                        // waits in a queue of the sender
-	flagRepeat                        // what is due is a repetition
+	flagCame     talkFlags = 1 << iota // something came
+	flagChanged                        // a second challenge replaced the first
+	flagSerial                         // one question at a time
+	flagLimited                        // serialGap apart
+	flagGold                           // an 'm' came, and no 'I' yet
+	flagBurst                          // sent together after an 'A', and silent since
+	flagCSGO                           // app 730
+	flagDone                           // every question is answered or given up
+	flagSplit                          // fragments came: the reassembly table may hold some
+	flagQueued                         // waits in a queue of the sender
+	flagRepeat                         // what is due is a repetition
+	flagAnswered                       // a question was answered
 )
 
 // talk is the state of one conversation.
@@ -80,6 +81,7 @@ type talk struct {
 	waiting Questions // sent, and silent so far
 	heard   Questions // something came of them: extraAsks
 	bare    Questions // last sent without a challenge
+	resent  Questions // sent with several challenges: which one is answered can't be told
 	packed  uint8     // replies in the decompressor
 	same    uint8     // challenges equal to the one in use
 	quiet   uint8     // waits in a row in which nothing came
@@ -117,9 +119,14 @@ func (t *talk) onChallenge(c wire.Challenge) verdict {
 	first := t.challenge == wire.NoChallenge
 	t.challenge = c
 	t.countRound((t.waiting | t.due) & t.open)
+	if !first {
+		t.resent |= t.waiting
+	}
 	switch {
 	case t.open == 0:
-	case first || t.flags&(flagChanged|flagSerial) == 0:
+	case t.flags&flagLimited != 0:
+		t.postpone()
+	case t.flags&(flagChanged|flagSerial) == 0:
 		if !first {
 			t.flags |= flagChanged
 		}
@@ -152,6 +159,16 @@ func (t *talk) resend(qs Questions) {
 	t.flags &^= flagRepeat
 }
 
+// postpone has what was challenged asked again when its time has come, without
+// counting it as asked again.
+func (t *talk) postpone() {
+	for q := range each(t.waiting | t.due) {
+		t.asks[q] -= b2u8(t.asks[q] > 0)
+	}
+	t.waiting = 0
+	t.due = 0
+}
+
 // onReply takes an answer to q: 'I', 'D' or 'E'. code is 0 or ErrTruncated,
 // which close the question, or a fault that leaves it open. The first usable
 // answer counts, also for a question that was given up or never asked.
@@ -172,13 +189,14 @@ func (t *talk) onReply(q wire.Question, code wire.Error) verdict {
 }
 
 // wants reports whether an answer to q would be of use: it is open, or was
-// given up, or a truncated answer or an 'm' is all there is.
+// given up, or a truncated answer or an 'm' is all there is. A truncated 'I' is
+// no better than a whole 'm'.
 func (t *talk) wants(q wire.Question, code wire.Error) bool {
 	switch {
 	case t.open.Has(q):
 		return true
 	case q == wire.QuestionInfo && t.flags&flagGold != 0:
-		return true
+		return code == 0 || t.err[q] != 0
 	}
 	return t.err[q] != 0 && (code == 0 || t.err[q] != code)
 }
@@ -200,12 +218,17 @@ func (t *talk) onGold(now time.Duration, code wire.Error) verdict {
 	return used
 }
 
-// onFragment notes that part of an answer came.
+// onFragment notes that part of an answer came. Where one question alone is
+// waited for, it is that one's.
 func (t *talk) onFragment() {
 	t.flags |= flagCame | flagSplit
 	t.flags &^= flagBurst
 	t.quiet = 0
-	t.heard |= t.waiting & t.open
+	qs := t.waiting & t.open
+	t.heard |= qs
+	if qs == lowest(qs) {
+		t.fault(qs, wire.ErrIncomplete)
+	}
 }
 
 // onConflict takes a fragment that contradicts its group: this server gives
@@ -292,7 +315,7 @@ func (t *talk) tick(p *plan, now time.Duration) {
 	}
 	t.flags &^= flagBurst
 	t.waiting = 0
-	if t.quiet++; int(t.quiet) >= t.patienceAsks(p) {
+	if t.quiet++; t.flags&flagAnswered == 0 && int(t.quiet) >= t.patienceAsks(p) {
 		t.closeAll()
 		return
 	}
@@ -321,7 +344,7 @@ func (t *talk) silenced(p *plan, silent Questions) (again Questions) {
 }
 
 // patienceAsks is how many waits in a row may pass in silence before nothing
-// more is expected of a server.
+// more is expected of a server that answered nothing.
 func (t *talk) patienceAsks(p *plan) int {
 	if t.heard&t.open != 0 {
 		return 1 + p.retries + extraAsks
@@ -398,6 +421,7 @@ func (t *talk) close(q wire.Question, code wire.Error) {
 	t.open &^= 1 << q
 	t.err[q] = code
 	t.quiet = 0
+	t.flags |= flagAnswered
 	t.flags &^= flagBurst
 }
 

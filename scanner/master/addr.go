@@ -1,0 +1,71 @@
+package master
+
+import (
+	"net/netip"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// parseAddr reads "a.b.c.d:port". It is netip.ParseAddrPort without an
+// allocation and for IPv4 only; numbers with leading zeros are malformed, since
+// some programs read them as octal.
+func parseAddr(b []byte) (netip.AddrPort, error) {
+	var octets [4]byte
+	for i := range octets {
+		end := byte('.')
+		if i == 3 {
+			end = ':'
+		}
+		v, rest, ok := number(b, 255)
+		if !ok || len(rest) == 0 || rest[0] != end {
+			return netip.AddrPort{}, wire.ErrMalformed
+		}
+		octets[i], b = byte(v), rest[1:]
+	}
+	port, rest, ok := number(b, 65535)
+	if !ok || len(rest) > 0 {
+		return netip.AddrPort{}, wire.ErrMalformed
+	}
+	return netip.AddrPortFrom(netip.AddrFrom4(octets), uint16(port)), nil
+}
+
+// number reads the decimal number at the beginning of b, at most most.
+func number(b []byte, most int) (v int, rest []byte, ok bool) {
+	n := 0
+	for n < len(b) && '0' <= b[n] && b[n] <= '9' && v <= most {
+		v = v*10 + int(b[n]-'0')
+		n++
+	}
+	return v, b[n:], n > 0 && v <= most && (n == 1 || b[0] != '0')
+}
+
+// key packs an address for the set of those seen. Addresses that are not IPv4
+// do not come here.
+func key(a netip.AddrPort) uint64 {
+	b := a.Addr().As4()
+	return uint64(b[0])<<40 | uint64(b[1])<<32 | uint64(b[2])<<24 | uint64(b[3])<<16 |
+		uint64(a.Port())
+}
+
+// maxShown bounds text that is shown, in characters.
+const maxShown = 80
+
+// show quotes text of others for a message: what is not printable becomes an
+// escape sequence of Go, and what is too long is cut.
+func show(s string) string {
+	cut := s
+	for i, n := 0, 0; i < len(s); n++ {
+		if n == maxShown {
+			cut = s[:i]
+			break
+		}
+		_, size := utf8.DecodeRuneInString(s[i:])
+		i += size
+	}
+	if len(cut) < len(s) {
+		return strconv.Quote(cut) + "…"
+	}
+	return strconv.Quote(s)
+}

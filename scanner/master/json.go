@@ -1,0 +1,211 @@
+package master
+
+import (
+	"encoding/json"
+	"strconv"
+	"unicode/utf16"
+)
+
+// said is a server as the Web API and GetServersAtAddress write it. Every
+// field is optional.
+type said struct {
+	Addr       *string `json:"addr"`
+	Name       *string `json:"name"`
+	Map        *string `json:"map"`
+	GameDir    *string `json:"gamedir"`
+	Product    *string `json:"product"`
+	Version    *string `json:"version"`
+	GameType   *string `json:"gametype"`
+	OS         *string `json:"os"`
+	SteamID    *id     `json:"steamid"`
+	AppID      *uint32 `json:"appid"`
+	GamePort   *uint32 `json:"gameport"`
+	SpecPort   *uint32 `json:"specport"`
+	Region     *int32  `json:"region"`
+	Players    *int32  `json:"players"`
+	MaxPlayers *int32  `json:"max_players"`
+	Bots       *int32  `json:"bots"`
+	GMSIndex   *int32  `json:"gmsindex"`
+	Secure     *bool   `json:"secure"`
+	Dedicated  *bool   `json:"dedicated"`
+	LAN        *bool   `json:"lan"`
+}
+
+// kept is a server as a record has it under "master": the words of a record's
+// info where they mean the same. It differs from said in its tags only.
+type kept struct {
+	Addr       *string `json:"addr"`
+	Name       *string `json:"name"`
+	Map        *string `json:"map"`
+	GameDir    *string `json:"folder"`
+	Product    *string `json:"product"`
+	Version    *string `json:"version"`
+	GameType   *string `json:"keywords"`
+	OS         *string `json:"os"`
+	SteamID    *id     `json:"steam_id"`
+	AppID      *uint32 `json:"app_id"`
+	GamePort   *uint32 `json:"game_port"`
+	SpecPort   *uint32 `json:"sourcetv_port"`
+	Region     *int32  `json:"region"`
+	Players    *int32  `json:"players"`
+	MaxPlayers *int32  `json:"max_players"`
+	Bots       *int32  `json:"bots"`
+	GMSIndex   *int32  `json:"gms_index"`
+	Secure     *bool   `json:"vac"`
+	Dedicated  *bool   `json:"dedicated"`
+	LAN        *bool   `json:"lan"`
+}
+
+// id is a 64-bit number, which is a string in JSON as a rule.
+type id uint64
+
+// UnmarshalJSON takes a decimal number, in quotes or not.
+func (i *id) UnmarshalJSON(b []byte) error {
+	if len(b) > 1 && b[0] == '"' {
+		b = b[1 : len(b)-1]
+	}
+	v, err := strconv.ParseUint(string(b), 10, 64)
+	if err != nil {
+		// Its type is wrong, not the text as JSON.
+		return &json.UnmarshalTypeError{Value: "string"}
+	}
+	*i = id(v)
+	return nil
+}
+
+// server makes s of what was said, without the address.
+func (v *said) server(s *Server) {
+	*s = Server{Addr: s.Addr}
+	take(s, HasName, &s.Name, v.Name)
+	take(s, HasMap, &s.Map, v.Map)
+	take(s, HasGameDir, &s.GameDir, v.GameDir)
+	take(s, HasProduct, &s.Product, v.Product)
+	take(s, HasVersion, &s.Version, v.Version)
+	take(s, HasGameType, &s.GameType, v.GameType)
+	take(s, HasOS, &s.OS, v.OS)
+	take(s, HasSteamID, &s.SteamID, (*uint64)(v.SteamID))
+	take(s, HasAppID, &s.AppID, v.AppID)
+	take(s, HasGamePort, &s.GamePort, v.GamePort)
+	take(s, HasSpecPort, &s.SpecPort, v.SpecPort)
+	take(s, HasRegion, &s.Region, v.Region)
+	take(s, HasPlayers, &s.Players, v.Players)
+	take(s, HasMaxPlayers, &s.MaxPlayers, v.MaxPlayers)
+	take(s, HasBots, &s.Bots, v.Bots)
+	take(s, HasGMSIndex, &s.GMSIndex, v.GMSIndex)
+	take(s, HasSecure, &s.Secure, v.Secure)
+	take(s, HasDedicated, &s.Dedicated, v.Dedicated)
+	take(s, HasLAN, &s.LAN, v.LAN)
+}
+
+// take sets a field of s if it was said.
+func take[T any](s *Server, f Fields, field, value *T) {
+	if value != nil {
+		*field = *value
+		s.Has |= f
+	}
+}
+
+// AppendMaster appends what the master said of the server as a JSON object:
+// the value of "master" in a record. Fields that were not there are absent; the
+// address is not in it.
+func (s *Server) AppendMaster(dst []byte) []byte {
+	o := object{dst: append(dst, '{'), has: s.Has}
+	o.text(HasName, "name", s.Name)
+	o.text(HasMap, "map", s.Map)
+	o.text(HasGameDir, "folder", s.GameDir)
+	o.text(HasProduct, "product", s.Product)
+	o.number(HasAppID, "app_id", int64(s.AppID))
+	o.number(HasPlayers, "players", int64(s.Players))
+	o.number(HasMaxPlayers, "max_players", int64(s.MaxPlayers))
+	o.number(HasBots, "bots", int64(s.Bots))
+	o.flag(HasDedicated, "dedicated", s.Dedicated)
+	o.text(HasOS, "os", s.OS)
+	o.flag(HasSecure, "vac", s.Secure)
+	o.text(HasVersion, "version", s.Version)
+	o.number(HasRegion, "region", int64(s.Region))
+	o.number(HasGamePort, "game_port", int64(s.GamePort))
+	o.number(HasSpecPort, "sourcetv_port", int64(s.SpecPort))
+	o.text(HasSteamID, "steam_id", strconv.FormatUint(s.SteamID, 10))
+	o.text(HasGameType, "keywords", s.GameType)
+	o.flag(HasLAN, "lan", s.LAN)
+	o.number(HasGMSIndex, "gms_index", int64(s.GMSIndex))
+	return append(o.dst, '}')
+}
+
+// AppendLine appends the server as a line of NDJSON:
+// {"schema":1,"ip":"203.0.113.7","port":27015,"master":{…}}, with "master" only
+// where the master said more than the address.
+func (s *Server) AppendLine(dst []byte) []byte {
+	dst = append(dst, `{"schema":1,"ip":"`...)
+	dst = s.Addr.Addr().AppendTo(dst)
+	dst = append(dst, `","port":`...)
+	dst = strconv.AppendUint(dst, uint64(s.Addr.Port()), 10)
+	if s.Has != 0 {
+		dst = s.AppendMaster(append(dst, `,"master":`...))
+	}
+	return append(dst, "}\n"...)
+}
+
+// object appends the members of a JSON object that a server has.
+type object struct {
+	dst  []byte
+	has  Fields
+	some bool
+}
+
+// key appends the name of a member and reports whether it is to be there.
+func (o *object) key(f Fields, name string) bool {
+	if o.has&f == 0 {
+		return false
+	}
+	if o.some {
+		o.dst = append(o.dst, ',')
+	}
+	o.some = true
+	o.dst = append(append(append(o.dst, '"'), name...), `":`...)
+	return true
+}
+
+func (o *object) text(f Fields, name, value string) {
+	if o.key(f, name) {
+		o.dst = appendString(o.dst, value)
+	}
+}
+
+func (o *object) number(f Fields, name string, value int64) {
+	if o.key(f, name) {
+		o.dst = strconv.AppendInt(o.dst, value, 10)
+	}
+}
+
+func (o *object) flag(f Fields, name string, value bool) {
+	if o.key(f, name) {
+		o.dst = strconv.AppendBool(o.dst, value)
+	}
+}
+
+// appendString appends s as a JSON string. What is not printable is escaped
+// even where JSON would not ask for it, since such files are shown on
+// terminals; bytes that are not UTF-8 become U+FFFD.
+func appendString(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			dst = append(dst, '\\', byte(r))
+		case strconv.IsPrint(r):
+			dst = append(dst, string(r)...)
+		case r > 0xFFFF:
+			hi, lo := utf16.EncodeRune(r)
+			dst = appendEscape(appendEscape(dst, hi), lo)
+		default:
+			dst = appendEscape(dst, r)
+		}
+	}
+	return append(dst, '"')
+}
+
+func appendEscape(dst []byte, r rune) []byte {
+	const digits = "0123456789abcdef"
+	return append(dst, '\\', 'u', digits[r>>12&15], digits[r>>8&15], digits[r>>4&15], digits[r&15])
+}

@@ -1,0 +1,99 @@
+package master
+
+import "net/netip"
+
+// Server is one entry of a master's list. Over UDP it is an address and
+// nothing else; the Web API may leave out any field (Has tells).
+type Server struct {
+	Addr netip.AddrPort // where it answers questions
+	Has  Fields         // which of the fields below were there
+
+	Name       string
+	Map        string
+	GameDir    string // folder of the game or mod
+	Product    string
+	Version    string
+	GameType   string // keywords
+	OS         string // "l" Linux, "w" Windows
+	SteamID    uint64
+	AppID      uint32
+	GamePort   uint32 // where players join; a port, but nobody checks
+	SpecPort   uint32 // SourceTV; 0 while the server hibernates
+	Region     int32  // as Region; -1 and 255 are the world
+	Players    int32  // not wrapped at 256, as in A2S
+	MaxPlayers int32
+	Bots       int32
+	GMSIndex   int32 // of GetServersAtAddress, -1 as a rule
+	Secure     bool
+	Dedicated  bool
+	LAN        bool // of GetServersAtAddress
+}
+
+// Fields is a set of fields of a Server.
+type Fields uint32
+
+// The fields of a Server.
+const (
+	HasName Fields = 1 << iota
+	HasMap
+	HasGameDir
+	HasProduct
+	HasVersion
+	HasGameType
+	HasOS
+	HasSteamID
+	HasAppID
+	HasGamePort
+	HasSpecPort
+	HasRegion
+	HasPlayers
+	HasMaxPlayers
+	HasBots
+	HasGMSIndex
+	HasSecure
+	HasDedicated
+	HasLAN
+)
+
+// Reason is why nobody can be asked at an address that a master gave.
+type Reason uint8
+
+// The reasons.
+const (
+	Scannable   Reason = iota // none: it can be asked
+	Relay                     // an address of Steam's relays (EC-126)
+	NoAddress                 // 0.0.0.0
+	NoPort                    // port 0
+	numReasons  = iota
+	relayPrefix = "169.254.0.0/16"
+)
+
+var reasonTexts = [numReasons]string{
+	Scannable: "",
+	Relay:     relayPrefix + ", an address of Steam's relays",
+	NoAddress: "0.0.0.0, which is no address",
+	NoPort:    "port 0",
+}
+
+// String says the reason in words for a person; Scannable is the empty string.
+func (r Reason) String() string {
+	if int(r) < len(reasonTexts) {
+		return reasonTexts[r]
+	}
+	return "unknown"
+}
+
+var relays = netip.MustParsePrefix(relayPrefix)
+
+// Unscannable says why nobody can be asked at the server's address.
+func (s *Server) Unscannable() Reason {
+	switch {
+	case s.Addr.Addr().IsUnspecified():
+		return NoAddress
+	case s.Addr.Port() == 0:
+		return NoPort
+	case relays.Contains(s.Addr.Addr()):
+		return Relay
+	}
+	return Scannable
+}

@@ -1,0 +1,41 @@
+package scanner
+
+import "github.com/a2sscan/a2sscan/scanner/udp"
+
+// snapshot says where the scan stands behind all outcomes of now.
+func (e *engine) snapshot() *Snapshot {
+	e.stats.Elapsed = e.clock()
+	s := &Snapshot{
+		Position: e.stats.Taken,
+		Open:     make([]Target, 0, e.slots.n+e.addrs.n),
+		Stats:    e.stats,
+	}
+	for i, key := range e.index.keys {
+		if key != 0 {
+			tag := e.slots.tags[e.index.slots[i]]
+			s.Open = append(s.Open, Target{Addr: udp.Unpack(key - 1), Tag: tag})
+		}
+	}
+	for _, h := range e.addrs.held {
+		for _, t := range h.targets {
+			s.Open = append(s.Open, Target{Addr: udp.Unpack(t.addr), Tag: t.tag})
+		}
+	}
+	return s
+}
+
+// unmarked reports whether every snapshot that was taken is on its way: one
+// that waits for a slow caller is not overtaken by another.
+func (e *engine) unmarked() bool {
+	for i := range e.backlog {
+		if e.backlog[i].snapshot != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// excluded reports whether an address is to be sent nothing more.
+func (e *engine) excluded(addr uint64) bool {
+	return e.cfg.Excluded != nil && e.cfg.Excluded(udp.Unpack(addr).Addr())
+}

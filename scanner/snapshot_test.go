@@ -1,0 +1,103 @@
+package scanner
+
+import (
+	"context"
+	"math/rand/v2"
+	"net/netip"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/a2sscan/a2sscan/scanner/udp"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// From every snapshot a scan can go on: what was handed over before it, what
+// was open, and what was not yet taken are all targets, each once.
+func TestScanSnapshot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, s := newMemNet(), newServer()
+		rng := rand.New(rand.NewPCG(9, 9))
+		n.serve = func(addr uint64, req wire.Request) {
+			if rng.IntN(10) > 0 {
+				s.answer(n, addr, req)
+			}
+		}
+		ts := append(addresses(6000), ports(60)...)
+		handed := map[uint64]bool{}
+		snapshots := 0
+		check := func(sn *Snapshot) {
+			snapshots++
+			seen := map[uint64]int{}
+			for addr := range handed {
+				seen[addr]++
+			}
+			for _, o := range sn.Open {
+				seen[udp.Pack(o.Addr)]++
+			}
+			for _, later := range ts[sn.Position:] {
+				seen[udp.Pack(later.Addr)]++
+			}
+			if len(seen) != len(ts) {
+				t.Fatalf("snapshot %d: %d targets of %d", snapshots, len(seen), len(ts))
+			}
+			for addr, times := range seen {
+				if times != 1 {
+					t.Fatalf("snapshot %d: %v %d times", snapshots, udp.Unpack(addr), times)
+				}
+			}
+			if sn.Stats.TargetsFinished() != uint64(len(handed)) {
+				t.Fatalf("snapshot %d: %d finished, %d handed over", snapshots, sn.Stats.TargetsFinished(), len(handed))
+			}
+		}
+		cfg := Config{Rate: 3000, Snapshot: check, SnapshotEvery: 100 * time.Millisecond, transport: n}
+		_, err := Scan(context.Background(), cfg, seqOf(ts), func(r *Result) {
+			addr := udp.Pack(r.Addr)
+			if handed[addr] {
+				t.Fatalf("%v handed over twice", r.Addr)
+			}
+			handed[addr] = true
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if snapshots < 50 || len(handed) != len(ts) {
+			t.Errorf("%d snapshots, %d results", snapshots, len(handed))
+		}
+	})
+}
+
+// An address that is excluded while it is open is sent nothing more, and keeps
+// what it answered; one that is excluded before is not asked.
+func TestScanExcluded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, s := newMemNet(), newServer()
+		ts := addresses(3)
+		barred := map[netip.Addr]bool{ts[0].Addr.Addr(): true}
+		n.serve = func(addr uint64, req wire.Request) {
+			if addr == udp.Pack(ts[1].Addr) {
+				barred[ts[1].Addr.Addr()] = true
+			}
+			c := *s
+			c.challenge = wire.NoChallenge
+			c.answer(n, addr, req)
+		}
+		cfg := Config{Excluded: func(a netip.Addr) bool { return barred[a] }}
+		got, st, err := run(n, cfg, ts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkLedger(t, st, len(ts))
+		if st.Excluded != 1 || n.to(udp.Pack(ts[0].Addr)) != 0 || n.to(udp.Pack(ts[1].Addr)) != 1 {
+			t.Errorf("%d excluded, %d and %d datagrams", st.Excluded,
+				n.to(udp.Pack(ts[0].Addr)), n.to(udp.Pack(ts[1].Addr)))
+		}
+		r := got[udp.Pack(ts[1].Addr)]
+		if r.Status != StatusPartial || !r.HasInfo || r.Err[wire.QuestionPlayers] != wire.ErrSendFailed {
+			t.Errorf("%+v", r)
+		}
+		if got[udp.Pack(ts[2].Addr)].Status != StatusOK {
+			t.Error("the third server is not whole")
+		}
+	})
+}
