@@ -33,6 +33,7 @@ const (
 	serialGap  = 1200 * time.Millisecond // servers that allow one query a second are common (FORMATS 4.4)
 	minGold    = 50 * time.Millisecond   // how long an 'I' may come after its 'm' (EC-63)
 	extraAsks  = 2                       // for a question of which something came
+	slowAsks   = 2                       // silent ones in a row, and it isn't a limit
 	csgoAsks   = 2                       // RULES of app 730 mostly never come (EC-99)
 	csgoAppID  = 730
 	maxRTTWait = 10 * time.Second // no round trip makes us wait longer than that
@@ -54,6 +55,7 @@ const (
 	flagChanged                        // a second challenge replaced the first
 	flagSerial                         // one question at a time
 	flagLimited                        // serialGap apart
+	flagSuspect                        // the limit is a guess of ours
 	flagGold                           // an 'm' came, and no 'I' yet
 	flagBurst                          // sent together after an 'A', and silent since
 	flagCSGO                           // app 730
@@ -85,6 +87,7 @@ type talk struct {
 	packed  uint8     // replies in the decompressor
 	same    uint8     // challenges equal to the one in use
 	quiet   uint8     // waits in a row in which nothing came
+	slow    uint8     // of those, after a question that was asked slowly
 
 	asks   [wire.NumQuestions]uint8      // sent, challenge rounds not counted
 	rounds [wire.NumQuestions]uint8      // challenges in answer to it
@@ -246,6 +249,7 @@ func (t *talk) onConflict() {
 // onLimited takes an 'X': the server asks us to slow down (EC-21).
 func (t *talk) onLimited() {
 	t.flags |= flagCame | flagSerial | flagLimited
+	t.flags &^= flagSuspect
 	t.fault(t.open, wire.ErrRateLimited)
 	t.due = 0
 	t.waiting = 0
@@ -310,10 +314,7 @@ func (t *talk) tick(p *plan, now time.Duration) {
 		t.wake = now + packedWait
 		return
 	}
-	if t.flags&flagBurst != 0 && bits.OnesCount8(uint8(silent)) > 1 {
-		t.flags |= flagSerial | flagLimited
-	}
-	t.flags &^= flagBurst
+	silent = t.suspectLimit(silent)
 	t.waiting = 0
 	if t.quiet++; t.flags&flagAnswered == 0 && int(t.quiet) >= t.patienceAsks(p) {
 		t.closeAll()
@@ -328,6 +329,24 @@ func (t *talk) tick(p *plan, now time.Duration) {
 	}
 	t.ask(again)
 	t.flags |= flagRepeat
+}
+
+// suspectLimit takes a whole burst that is unanswered as the sign of a limit
+// of queries a second, and drops the suspicion when the server stays silent
+// although it is asked slowly: then all that is open is silent together.
+func (t *talk) suspectLimit(silent Questions) Questions {
+	switch {
+	case t.flags&flagBurst != 0 && bits.OnesCount8(uint8(silent)) > 1:
+		t.flags |= flagSerial | flagLimited | flagSuspect
+		t.slow = 0
+	case t.flags&flagSuspect != 0:
+		if t.slow++; t.slow == slowAsks {
+			t.flags &^= flagSerial | flagLimited | flagSuspect
+			silent = t.open
+		}
+	}
+	t.flags &^= flagBurst
+	return silent
 }
 
 // silenced gives up the questions of silent that were asked often enough and
@@ -420,7 +439,7 @@ func (t *talk) fault(qs Questions, code wire.Error) {
 func (t *talk) close(q wire.Question, code wire.Error) {
 	t.open &^= 1 << q
 	t.err[q] = code
-	t.quiet = 0
+	t.quiet, t.slow = 0, 0
 	t.flags |= flagAnswered
 	t.flags &^= flagBurst
 }
