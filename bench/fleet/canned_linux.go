@@ -109,7 +109,7 @@ func (f *Canned) Ports() (ports []uint16) {
 // HasServer reports whether a server is at addr, if a fleet of cfg is on its port.
 func (cfg CannedConfig) HasServer(addr netip.AddrPort) bool {
 	p := pack(addr)
-	return cfg.alive(uint32(p>>16), uint16(p))
+	return p>>16 != broadcast && cfg.alive(uint32(p>>16), uint16(p))
 }
 
 // aliveOf is what the share of live places is counted in.

@@ -273,7 +273,8 @@ func TestSplitsFit(t *testing.T) {
 			r.c.fill(&n, 1<<q)
 			r.say(&n, q)
 			count := len(r.out.list)
-			if q == wire.QuestionRules && count < 2 || count > 15 && n.kind == SplitGoldSource || count > 30 {
+			must := q == wire.QuestionRules || q == wire.QuestionInfo && n.quirks&quirkSplitInfo != 0
+			if must && count < 2 || count > 15 && n.kind == SplitGoldSource || count > 30 {
 				t.Fatalf("%v: %v in %d fragments", n.kind, q, count)
 			}
 		}
