@@ -1,0 +1,307 @@
+package bench
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/net/ipv4"
+	"golang.org/x/sys/unix"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// Sizes of the bare loops: what the scanner uses.
+const (
+	bareBatch   = 128
+	bareBuffer  = 4 << 20
+	bareMessage = 1<<16 - 1
+	bareRequest = 32
+	bareStall   = 500 * time.Millisecond // without a datagram: something was lost
+)
+
+// bare is a client that knows nothing but how many datagrams are to come.
+type bare struct {
+	*Client
+	t    *task
+	conn *net.UDPConn
+	pc   *ipv4.PacketConn
+
+	in   []ipv4.Message
+	out  []ipv4.Message
+	want int // servers
+	next int // server to be started
+	open int
+
+	progress atomic.Uint64 // batches read
+
+	addrs    []net.UDPAddr // of new servers in out
+	ips      []byte
+	requests []byte
+	base     uint32
+}
+
+func (t *task) newBare(c *Client) (*bare, error) {
+	conn, err := listenBare()
+	if err != nil {
+		return nil, err
+	}
+	const out = wire.NumQuestions*bareBatch + window
+	b := &bare{
+		Client: c, t: t, conn: conn, pc: ipv4.NewPacketConn(conn),
+		in: make([]ipv4.Message, bareBatch), out: make([]ipv4.Message, 0, out),
+		want:  t.Config.Targets(),
+		addrs: make([]net.UDPAddr, out), ips: make([]byte, net.IPv4len*out),
+		requests: make([]byte, bareRequest*out),
+	}
+	first := t.Config.Network.Masked().Addr().As4()
+	b.base = binary.BigEndian.Uint32(first[:])
+	room := make([]byte, bareBatch*bareMessage)
+	for i := range b.in {
+		b.in[i].Buffers = [][]byte{room[i*bareMessage : (i+1)*bareMessage]}
+	}
+	for i := range b.addrs {
+		b.addrs[i].IP = b.ips[i*net.IPv4len : (i+1)*net.IPv4len]
+	}
+	vecs := make([][]byte, out)
+	for i := range vecs {
+		b.out = append(b.out, ipv4.Message{Buffers: vecs[i : i+1]})
+	}
+	b.out = b.out[:0]
+	return b, nil
+}
+
+// listenBare opens a socket with the buffers of the scanner's.
+func listenBare() (*net.UDPConn, error) {
+	lc := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
+		return raw.Control(func(fd uintptr) {
+			s := int(fd)
+			if unix.SetsockoptInt(s, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, bareBuffer) != nil {
+				_ = unix.SetsockoptInt(s, unix.SOL_SOCKET, unix.SO_RCVBUF, bareBuffer)
+			}
+			if unix.SetsockoptInt(s, unix.SOL_SOCKET, unix.SO_SNDBUFFORCE, bareBuffer) != nil {
+				_ = unix.SetsockoptInt(s, unix.SOL_SOCKET, unix.SO_SNDBUF, bareBuffer)
+			}
+		})
+	}}
+	pc, err := lc.ListenPacket(context.Background(), "udp4", "0.0.0.0:0")
+	if err != nil {
+		return nil, err
+	}
+	return pc.(*net.UDPConn), nil
+}
+
+// heard is what a batch of datagrams means for what is sent next.
+type heard struct {
+	to         []net.Addr // who sent a challenge
+	challenges []wire.Challenge
+	finished   int // servers
+}
+
+// bare is the loop with one goroutine.
+func (t *task) bare(c *Client) error {
+	b, err := t.newBare(c)
+	if err != nil {
+		return err
+	}
+	defer b.conn.Close()
+	defer b.watch()()
+	var h heard
+	for b.Complete < uint64(b.want) {
+		if err := b.write(&h); err != nil {
+			return err
+		}
+		if err := b.read(&h); err != nil {
+			return b.stalled(err)
+		}
+	}
+	return nil
+}
+
+// bareTwo is the loop with a goroutine that reads and one that writes.
+func (t *task) bareTwo(c *Client) error {
+	b, err := t.newBare(c)
+	if err != nil {
+		return err
+	}
+	defer b.watch()()
+	const blocks = 16
+	full, empty := make(chan *heard, blocks), make(chan *heard, blocks)
+	for range blocks {
+		empty <- new(heard)
+	}
+	written := make(chan error, 1)
+	go func() { written <- b.writeAll(full, empty) }()
+	full <- <-empty // which starts the first servers
+	err = b.readAll(full, empty)
+	close(full)
+	return errors.Join(err, <-written, b.conn.Close())
+}
+
+func (b *bare) readAll(full chan<- *heard, empty <-chan *heard) error {
+	for b.Complete < uint64(b.want) {
+		h := <-empty
+		if err := b.read(h); err != nil {
+			return b.stalled(err)
+		}
+		full <- h
+	}
+	return nil
+}
+
+// writeAll goes on after an error, so that the reader is never left alone: it
+// finds out that nothing comes any more.
+func (b *bare) writeAll(full <-chan *heard, empty chan<- *heard) (err error) {
+	for h := range full {
+		if e := b.write(h); e != nil && err == nil {
+			err = e
+		}
+		empty <- h
+	}
+	return err
+}
+
+// read waits for datagrams and counts them.
+func (b *bare) read(h *heard) error {
+	n, err := b.pc.ReadBatch(b.in, 0)
+	b.Reads++
+	if err != nil {
+		return err
+	}
+	b.progress.Add(1)
+	*h = heard{to: h.to[:0], challenges: h.challenges[:0]}
+	for i := range b.in[:n] {
+		b.take(h, &b.in[i])
+	}
+	return nil
+}
+
+// take counts a datagram.
+func (b *bare) take(h *heard, m *ipv4.Message) {
+	b.Received++
+	switch d := m.Buffers[0][:m.N]; wire.KindOf(d) {
+	case wire.KindChallenge:
+		b.Kinds.Challenge++
+		c, _ := wire.DecodeChallenge(d)
+		h.to = append(h.to, m.Addr)
+		h.challenges = append(h.challenges, c)
+	case wire.KindInfo:
+		b.Kinds.Info++
+	case wire.KindPlayers:
+		b.Kinds.Players++
+	case wire.KindRules:
+		b.Kinds.Rules++
+		b.Answered++
+		b.Complete++
+		h.finished++
+	}
+}
+
+// write sends what follows the challenges, and INFO to as many new servers as
+// may be open.
+func (b *bare) write(h *heard) error {
+	for i, to := range h.to {
+		for q := range wire.Question(wire.NumQuestions) {
+			b.add(q, h.challenges[i]).Addr = to
+		}
+	}
+	b.open -= h.finished
+	for b.open < window && b.next < b.want && len(b.out) < cap(b.out) {
+		b.startNext()
+		b.open++
+	}
+	return b.flush()
+}
+
+// add puts a request into the batch.
+func (b *bare) add(q wire.Question, c wire.Challenge) *ipv4.Message {
+	i := len(b.out)
+	b.out = b.out[:i+1]
+	m := &b.out[i]
+	m.Buffers[0] = wire.AppendRequest(b.requests[i*bareRequest:][:0:bareRequest], q, c)
+	return m
+}
+
+// startNext puts the first request of the next server into the batch.
+func (b *bare) startNext() {
+	i, ports := len(b.out), b.t.Ports
+	binary.BigEndian.PutUint32(b.addrs[i].IP, b.base+uint32(b.next/len(ports)))
+	b.addrs[i].Port = int(ports[b.next%len(ports)])
+	b.add(wire.QuestionInfo, wire.NoChallenge).Addr = &b.addrs[i]
+	b.next++
+}
+
+// flush sends the batch and empties it. What is for a broadcast address, the
+// last one of the loopback network, can't be sent.
+func (b *bare) flush() error {
+	for ms := b.out; len(ms) > 0; {
+		n, err := b.pc.WriteBatch(ms[:min(len(ms), bareBatch)], 0)
+		b.Writes++
+		switch {
+		case errors.Is(err, unix.EACCES):
+			ms = ms[1:]
+			continue
+		case err != nil:
+			return err
+		}
+		b.Sent += uint64(n)
+		ms = ms[n:]
+	}
+	b.out = b.out[:0]
+	return nil
+}
+
+// watch ends the reading when nothing comes any more: a datagram was lost, and
+// the loop has no timeouts of its own.
+func (b *bare) watch() (stop func()) {
+	done := make(chan struct{})
+	go func() {
+		tick := time.NewTicker(bareStall)
+		defer tick.Stop()
+		for last := uint64(0); ; {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+			}
+			now := b.progress.Load()
+			if now == last {
+				_ = b.conn.SetReadDeadline(time.Unix(1, 0))
+			}
+			last = now
+		}
+	}()
+	return func() { close(done) }
+}
+
+func (b *bare) stalled(err error) error {
+	if !errors.Is(err, os.ErrDeadlineExceeded) {
+		return err
+	}
+	b.problem("%d of %d servers: a datagram was lost", b.Complete, b.want)
+	return nil
+}
+
+// blast sends INFO to every place and reads nothing.
+func (t *task) blast(c *Client) error {
+	b, err := t.newBare(c)
+	if err != nil {
+		return err
+	}
+	defer b.conn.Close()
+	for b.next < b.want {
+		for b.next < b.want && len(b.out) < bareBatch {
+			b.startNext()
+		}
+		if err := b.flush(); err != nil {
+			return fmt.Errorf("after %d datagrams: %w", b.Sent, err)
+		}
+	}
+	return nil
+}

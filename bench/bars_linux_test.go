@@ -1,0 +1,183 @@
+package bench
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// bar is a number that is to be held.
+type bar struct {
+	what  string
+	got   float64
+	limit float64
+	least bool // got is to be at least limit, not at most
+}
+
+func (x bar) met() bool {
+	if x.least {
+		return x.got >= x.limit
+	}
+	return x.got <= x.limit
+}
+
+func (x bar) String() string {
+	sign, verdict := "≤", "met"
+	if x.least {
+		sign = "≥"
+	}
+	if !x.met() {
+		verdict = "NOT MET"
+	}
+	return fmt.Sprintf("%-50s %9.4g  %s %-7.4g %s", x.what, x.got, sign, x.limit, verdict)
+}
+
+// TestBars holds the scan against the ceiling. Without -bars it only looks
+// whether both do the same work, on a few servers; with it, it takes some
+// minutes and wants the machine for itself.
+func TestBars(t *testing.T) {
+	if !*barsFlag {
+		t.Run("throughput", testSmallThroughput)
+		t.Run("realistic", testSmallRealistic)
+		t.Run("sweep", testSmallSweep)
+		return
+	}
+	t.Logf("%s, %d processors, %s", runtime.Version(), runtime.NumCPU(), time.Now().UTC().Format(time.DateOnly))
+	t.Run("throughput", barsOfThroughput)
+	t.Run("realistic", barsOfRealistic)
+	t.Run("sweep", barsOfSweep)
+}
+
+// measure runs rounds and logs every run.
+func measure(t *testing.T, n int, configs ...Config) []Series {
+	t.Helper()
+	all, err := Rounds(n, configs, func(round int, r Result) { t.Log(line(round, &r)) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// line is one run for the record.
+func line(round int, r *Result) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d %-8s %7.2f µs/target (user %.2f, system %.2f)", round+1, r.Config.Name(),
+		us(r.CPU()), us(r.Usage.User/time.Duration(r.Config.Targets())),
+		us(r.Usage.System/time.Duration(r.Config.Targets())))
+	fmt.Fprintf(&b, "  %7.0f/s  %6.2f s  sent %d received %d in %d+%d calls, drops %d",
+		r.Rate(), r.Elapsed.Seconds(), r.Sent, r.Received, r.Writes, r.Reads, r.Drops)
+	fmt.Fprintf(&b, "  complete %d of %d  peak %.1f MB  fleet's share %.2f  file %.1f of %.1f MB",
+		r.Complete, r.Live, memory(r), r.FleetShare(), float64(r.FileLen)/1e6, float64(r.Bytes)/1e6)
+	return b.String()
+}
+
+func us(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 }
+
+// hold logs the bars and fails for each that is not met.
+func hold(t *testing.T, bars ...bar) {
+	t.Helper()
+	for _, x := range bars {
+		if t.Log(x); !x.met() {
+			t.Errorf("not met: %s", x.what)
+		}
+	}
+}
+
+func barsOfThroughput(t *testing.T) {
+	all := measure(t, *roundsFlag, clients(*serversFlag)...)
+	ceiling, discard, ndjson, zstd := all[0], all[1], all[2], all[3]
+	t.Logf("servers/s: bare %.0f, discard %.0f, ndjson %.0f, zstd %.0f",
+		ceiling.Rate(), discard.Rate(), ndjson.Rate(), zstd.Rate())
+	t.Logf("discard: CPU %.2f times the bare loop's", discard.CPURatio(ceiling))
+	hold(t,
+		bar{what: "bare loop, µs of CPU a server", got: us(ceiling.CPU()), limit: 25},
+		bar{what: "NDJSON: CPU a server, times the bare loop's", got: ndjson.CPURatio(ceiling), limit: 1.4},
+		bar{what: "zstd: CPU a server, times the bare loop's", got: zstd.CPURatio(ceiling), limit: 1.7},
+		bar{what: "zstd: servers a second, of the bare loop's", got: zstd.RateRatio(ceiling), limit: 0.75, least: true},
+	)
+}
+
+func barsOfRealistic(t *testing.T) {
+	s := measure(t, *roundsFlag, Realistic(*targetsFlag))[0]
+	hold(t,
+		bar{what: "live servers complete, %", got: 100 - 100*s.median(missed), limit: 99.9, least: true},
+		bar{what: "seconds", got: s.median(seconds), limit: 22},
+		bar{what: "datagrams sent, for each live server", got: s.median(datagrams), limit: 5.6},
+	)
+}
+
+func barsOfSweep(t *testing.T) {
+	c := sweepOf(t, *halfFlag)
+	all := measure(t, *roundsFlag, c.With(Blast, ""), c)
+	whole := measure(t, 1, sweepOf(t, *sweepFlag))[0]
+	hold(t,
+		bar{what: "datagrams a second, of the bare WriteBatch loop's", got: all[1].SendRatio(all[0]), limit: 0.75, least: true},
+		bar{what: "live servers found, %", got: 100 - 100*whole.median(missed), limit: 99.9, least: true},
+		bar{what: "peak RSS, MB", got: whole.median(memory), limit: 64},
+	)
+}
+
+// testSmallThroughput wants every server complete, every record right, and the
+// same datagrams from the bare loop and the scanner.
+func testSmallThroughput(t *testing.T) {
+	const servers = 3000
+	for _, c := range clients(servers) {
+		c.Check = c.Loop == Scan
+		r := run(t, c)
+		want := Kinds{servers, servers, servers, servers}
+		if r.Complete != servers || r.Live != servers || r.Kinds != want || r.Sent != 4*servers || r.Received != 4*servers {
+			t.Errorf("%s: %d of %d complete, sent %d, received %d: %+v",
+				c.Name(), r.Complete, r.Live, r.Sent, r.Received, r.Kinds)
+		}
+		if r.Fleet.Queries != r.Sent || r.Fleet.Replies != r.Received {
+			t.Errorf("%s: the fleet has other numbers: %+v", c.Name(), r.Fleet)
+		}
+		if wantsFile := c.Output == NDJSON || c.Output == Zstd; wantsFile != (r.FileLen > 0) {
+			t.Errorf("%s: a file of %d bytes", c.Name(), r.FileLen)
+		}
+	}
+	two := run(t, Throughput(servers).With(BareTwo, ""))
+	if two.Complete != servers || two.Sent != 4*servers {
+		t.Errorf("bare-two: %d complete, sent %d", two.Complete, two.Sent)
+	}
+}
+
+func testSmallRealistic(t *testing.T) {
+	c := Realistic(4000)
+	c.Check, c.Cooldown = true, off
+	c.Timeout, c.Retries = 400*time.Millisecond, 1
+	r := run(t, c)
+	if r.Complete != r.Live || r.Live < 2600 || r.Live > 3000 {
+		t.Errorf("%d of %d complete", r.Complete, r.Live)
+	}
+	if dead := uint64(4000) - r.Live; r.Sent < 4*r.Live+2*dead || r.Fleet.Nobody < 2*dead {
+		t.Errorf("sent %d to %d live and %d dead, of which the fleet saw %d", r.Sent, r.Live, dead, r.Fleet.Nobody)
+	}
+}
+
+func testSmallSweep(t *testing.T) {
+	c := sweepOf(t, "127.16.0.0/18")
+	c.Check = true
+	r := run(t, c)
+	if r.Complete != r.Live || r.Live < 100 || r.Live > 230 {
+		t.Errorf("%d of %d complete", r.Complete, r.Live)
+	}
+	if r.Fleet.Nobody != 0 || r.Fleet.Queries != 2*r.Live {
+		t.Errorf("the filter let through: %+v", r.Fleet)
+	}
+	blast := run(t, c.With(Blast, ""))
+	if blast.Sent != 1<<14 || blast.Fleet.Queries != blast.Live {
+		t.Errorf("blast: sent %d, of which the fleet saw %d", blast.Sent, blast.Fleet.Queries)
+	}
+}
+
+func run(t *testing.T, c Config) Result {
+	t.Helper()
+	r, err := Run(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}

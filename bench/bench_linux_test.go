@@ -1,0 +1,73 @@
+package bench
+
+import "testing"
+
+// BenchmarkThroughput measures the ceiling and the whole scan in alternating
+// runs. An op is all of them; the metrics are medians.
+func BenchmarkThroughput(b *testing.B) {
+	for b.Loop() {
+		all := rounds(b, clients(*serversFlag))
+		for i, s := range all {
+			report(b, s, all[0], clients(1)[i].Name())
+		}
+	}
+}
+
+// BenchmarkCeiling measures both kinds of the bare loop: the faster one is the
+// ceiling.
+func BenchmarkCeiling(b *testing.B) {
+	c := Throughput(*serversFlag)
+	for b.Loop() {
+		all := rounds(b, []Config{c.With(Bare, ""), c.With(BareTwo, "")})
+		report(b, all[0], all[0], string(Bare))
+		report(b, all[1], all[0], string(BareTwo))
+	}
+}
+
+// BenchmarkRealistic measures the list as a master server gives it.
+func BenchmarkRealistic(b *testing.B) {
+	for b.Loop() {
+		s := rounds(b, []Config{Realistic(*targetsFlag)})[0]
+		b.ReportMetric(s.median(missed)*100, "missed-%")
+		b.ReportMetric(s.median(datagrams), "datagrams/live")
+		b.ReportMetric(s.median(seconds), "s/list")
+	}
+	b.ReportMetric(0, "ns/op")
+}
+
+// BenchmarkSweep measures the sweep of a network that is nearly empty.
+func BenchmarkSweep(b *testing.B) {
+	c := sweepOf(b, *halfFlag)
+	for b.Loop() {
+		all := rounds(b, []Config{c.With(Blast, ""), c})
+		b.ReportMetric(all[0].SendRate(), "ceiling-datagrams/s")
+		b.ReportMetric(all[1].SendRate(), "datagrams/s")
+		b.ReportMetric(all[1].SendRatio(all[0]), "of-ceiling")
+		b.ReportMetric(all[1].median(missed)*100, "missed-%")
+		b.ReportMetric(all[1].median(memory), "peak-MB")
+	}
+	b.ReportMetric(0, "ns/op")
+}
+
+func rounds(b *testing.B, configs []Config) []Series {
+	all, err := Rounds(*roundsFlag, configs, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return all
+}
+
+// report reports one client.
+func report(b *testing.B, s, ceiling Series, name string) {
+	b.ReportMetric(float64(s.CPU().Nanoseconds())/1e3, name+"-cpu-µs/server")
+	b.ReportMetric(s.Rate(), name+"-servers/s")
+	b.ReportMetric(s.CPURatio(ceiling), name+"-cpu-ratio")
+	b.ReportMetric(s.RateRatio(ceiling), name+"-rate-ratio")
+	b.ReportMetric(s.FleetShare(), name+"-fleet-share")
+	b.ReportMetric(0, "ns/op")
+}
+
+func missed(r *Result) float64    { return 1 - float64(r.Complete)/float64(r.Live) }
+func datagrams(r *Result) float64 { return float64(r.Sent) / float64(r.Live) }
+func seconds(r *Result) float64   { return r.Elapsed.Seconds() }
+func memory(r *Result) float64    { return float64(r.PeakRSS) / 1e6 }

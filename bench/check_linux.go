@@ -1,0 +1,136 @@
+package bench
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+
+	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// checker holds records against what the servers say, each on its own, and
+// wants no server twice.
+type checker struct {
+	fleet     *fleet.Canned
+	questions scanner.Questions
+	seen      map[netip.AddrPort]bool
+	decoder   *scanner.Decoder
+	enc       sink.Encoder
+	got       []byte
+	want      []byte
+}
+
+func newChecker(t *task) (*checker, error) {
+	f, err := fleet.NewCanned(fleet.CannedConfig{Alive: t.Config.Fleet.Alive})
+	if err != nil {
+		return nil, err
+	}
+	c := &checker{
+		fleet: f, questions: t.scannerConfig().Questions,
+		seen: map[netip.AddrPort]bool{}, decoder: scanner.NewDecoder(),
+	}
+	if c.questions == 0 {
+		c.questions = scanner.AskAll
+	}
+	return c, nil
+}
+
+// result judges a result.
+func (c *checker) result(r *scanner.Result) error {
+	c.got = c.enc.Append(c.got[:0], "", r)
+	return c.line(c.got)
+}
+
+// said is the part of a record that comes from messages.
+type said struct {
+	IP      netip.Addr
+	Port    uint16
+	Status  string
+	Info    json.RawMessage
+	Players json.RawMessage
+	Rules   json.RawMessage
+}
+
+// line judges a record.
+func (c *checker) line(line []byte) error {
+	var got, want said
+	if err := json.Unmarshal(line, &got); err != nil {
+		return err
+	}
+	addr := netip.AddrPortFrom(got.IP, got.Port)
+	switch {
+	case !c.fleet.Config.HasServer(addr):
+		return errors.New("a record of a place without a server")
+	case c.seen[addr]:
+		return errors.New("a second record")
+	case got.Status != scanner.StatusOK.String():
+		return fmt.Errorf("status %s", got.Status)
+	}
+	c.seen[addr] = true
+	if err := json.Unmarshal(c.truth(addr), &want); err != nil {
+		return err
+	}
+	return got.differ(&want)
+}
+
+// truth is the record of what the server at addr says.
+func (c *checker) truth(addr netip.AddrPort) []byte {
+	c.decoder.Reset()
+	for q := range wire.Question(wire.NumQuestions) {
+		if c.questions.Has(q) {
+			c.decoder.Add(c.fleet.Reply(addr, q))
+		}
+	}
+	c.want = c.enc.Append(c.want[:0], "", c.decoder.Result())
+	return c.want
+}
+
+func (s *said) differ(want *said) error {
+	switch {
+	case !bytes.Equal(s.Info, want.Info):
+		return errWrong("info", s.Info, want.Info)
+	case !bytes.Equal(s.Players, want.Players):
+		return errWrong("players", s.Players, want.Players)
+	case !bytes.Equal(s.Rules, want.Rules):
+		return errWrong("rules", s.Rules, want.Rules)
+	}
+	return nil
+}
+
+// errWrong is a record that does not say what its server said.
+func errWrong(key string, got, want []byte) error {
+	const most = 200
+	return fmt.Errorf("%s is %.*s, want %.*s", key, most, got, most, want)
+}
+
+// file judges every record of a file.
+func (c *checker) file(path string, answered uint64) error {
+	r, err := sink.Open(path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	clear(c.seen)
+	for {
+		line, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil {
+			err = c.line(line)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	if uint64(len(c.seen)) != answered || r.Torn() != 0 {
+		return fmt.Errorf("%s: %d records and %d torn bytes, want %d records", path, len(c.seen), r.Torn(), answered)
+	}
+	return nil
+}

@@ -1,0 +1,132 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"time"
+
+	"github.com/a2sscan/a2sscan/bench/fleet"
+)
+
+// childEnv tells a process that Run started which part it plays.
+const childEnv = "A2SSCAN_BENCH"
+
+// The parts.
+const (
+	partFleet  = "fleet"
+	partClient = "client"
+)
+
+// Child does the work of a process that Run started, and ends it. In any other
+// process it does nothing.
+func Child() {
+	var err error
+	switch part := os.Getenv(childEnv); part {
+	case "":
+		return
+	case partFleet:
+		err = fleetMain(os.Stdin, os.Stdout)
+	case partClient:
+		err = clientMain(os.Stdin, os.Stdout)
+	default:
+		err = fmt.Errorf("%s=%s: no such part", childEnv, part)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// process is a child. It speaks JSON, and ends when its input does.
+type process struct {
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	out    *json.Decoder
+	cancel context.CancelFunc
+}
+
+// start starts a child for one part and tells it what to do. It is killed when
+// the limit is over.
+func start(part string, limit time.Duration, task any) (*process, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	p := &process{cmd: exec.CommandContext(ctx, self), cancel: cancel}
+	p.cmd.Env = append(os.Environ(), childEnv+"="+part)
+	p.cmd.Stderr = os.Stderr
+	if p.in, err = p.cmd.StdinPipe(); err == nil {
+		var out io.Reader
+		if out, err = p.cmd.StdoutPipe(); err == nil {
+			p.out = json.NewDecoder(out)
+			err = p.cmd.Start()
+		}
+	}
+	if err == nil {
+		err = json.NewEncoder(p.in).Encode(task)
+	}
+	if err != nil {
+		p.end()
+		return nil, fmt.Errorf("%s: %w", part, err)
+	}
+	return p, nil
+}
+
+// end closes the child's input, waits for it and returns what it died of.
+func (p *process) end() error {
+	defer p.cancel()
+	if p.in != nil {
+		p.in.Close()
+	}
+	if p.cmd.Process == nil {
+		return nil
+	}
+	return p.cmd.Wait()
+}
+
+// fleetEnd is what a fleet says of itself at its end.
+type fleetEnd struct {
+	Stats fleet.Stats
+	Usage Usage
+}
+
+// fleetTail is how long a fleet goes on after its end was asked for, so that it
+// has read what was sent to it.
+const fleetTail = 100 * time.Millisecond
+
+// fleetMain runs a fleet until in ends. It says first on which ports.
+func fleetMain(in io.Reader, out io.Writer) error {
+	var cfg fleet.CannedConfig
+	commands := json.NewDecoder(in)
+	if err := commands.Decode(&cfg); err != nil {
+		return err
+	}
+	f, err := fleet.NewCanned(cfg)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	served := make(chan error, 1)
+	go func() { served <- f.Serve(ctx) }()
+
+	before := usage()
+	answers := json.NewEncoder(out)
+	if err := answers.Encode(f.Ports()); err != nil {
+		return err
+	}
+	_, _ = io.Copy(io.Discard, in) // until the parent closes it, or is gone
+	time.Sleep(fleetTail)
+	stop()
+	if err := <-served; err != nil {
+		return err
+	}
+	return answers.Encode(fleetEnd{f.Stats(), usage().minus(before)})
+}

@@ -1,0 +1,105 @@
+package bench
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"runtime/pprof"
+	"time"
+)
+
+// Client is what a client says of its run.
+type Client struct {
+	Complete uint64 // servers that answered all that they were asked
+	Answered uint64 // servers that answered something
+	Sent     uint64 // datagrams
+	Received uint64 // datagrams
+	Kinds    Kinds  // of those received
+	Reads    uint64 // system calls
+	Writes   uint64 // system calls
+	Drops    uint64 // datagrams that found no room in the client's buffer
+
+	Records uint64 // written
+	Bytes   uint64 // that they are long, before they are compressed
+	FileLen int64  // what the file is long
+
+	Elapsed time.Duration
+	Usage   Usage
+	PeakRSS int64 // bytes
+
+	Problems []string // what must not be: a ledger that does not add up, a wrong record
+}
+
+// Kinds counts datagrams by what they are.
+type Kinds struct{ Challenge, Info, Players, Rules uint64 }
+
+func (c *Client) problem(format string, args ...any) {
+	const most = 10
+	if len(c.Problems) < most {
+		c.Problems = append(c.Problems, fmt.Sprintf(format, args...))
+	}
+}
+
+// task is what a client is to do.
+type task struct {
+	Config Config
+	Ports  []uint16
+	List   string // the file of targets; empty: the network
+	Output string // the file of records
+}
+
+// clientMain runs a client and says what it did.
+func clientMain(in io.Reader, out io.Writer) error {
+	var t task
+	if err := json.NewDecoder(in).Decode(&t); err != nil {
+		return err
+	}
+	stop, err := profile(t.Config.Profile)
+	if err != nil {
+		return err
+	}
+	c, err := t.run()
+	stop()
+	if err != nil {
+		return fmt.Errorf("%s: %w", t.Config.Name(), err)
+	}
+	if c.PeakRSS, err = peakRSS(); err != nil {
+		return err
+	}
+	return json.NewEncoder(out).Encode(c)
+}
+
+// run measures the client. Nothing that only the measurement needs is inside.
+func (t *task) run() (*Client, error) {
+	work := t.scan
+	switch t.Config.Loop {
+	case Bare:
+		work = t.bare
+	case BareTwo:
+		work = t.bareTwo
+	case Blast:
+		work = t.blast
+	}
+	c := &Client{}
+	before, begin := usage(), time.Now()
+	err := work(c)
+	c.Elapsed, c.Usage = time.Since(begin), usage().minus(before)
+	return c, err
+}
+
+// profile begins a CPU profile, if path names one.
+func profile(path string) (stop func(), err error) {
+	if path == "" {
+		return func() {}, nil
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return func() { pprof.StopCPUProfile(); f.Close() }, nil
+}

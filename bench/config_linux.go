@@ -1,0 +1,155 @@
+package bench
+
+import (
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/a2sscan/a2sscan/bench/fleet"
+)
+
+// Loop is a kind of client.
+type Loop string
+
+// The clients.
+const (
+	// Scan is the scanner: list, scan, record, file.
+	Scan Loop = "scan"
+
+	// Bare is the ceiling: one goroutine that reads a batch, counts it, and
+	// writes a batch. It sends and receives what Scan does.
+	Bare Loop = "bare"
+
+	// BareTwo is Bare with a goroutine that reads and one that writes.
+	BareTwo Loop = "bare-two"
+
+	// Blast writes batches of INFO requests and reads nothing: the ceiling of a
+	// sweep.
+	Blast Loop = "blast"
+)
+
+// Output is where Scan's records go.
+type Output string
+
+// The outputs.
+const (
+	Discard Output = "discard" // results are made, no records
+	NDJSON  Output = "ndjson"  // a file
+	Zstd    Output = "zstd"    // a compressed file
+)
+
+// Config is a workload: who is asked, by whom and how. Its servers have 12
+// players and 24 rules each, and want a challenge for everything.
+type Config struct {
+	Loop   Loop
+	Output Output
+
+	Network   netip.Prefix // inside 127.0.0.0/8
+	Addresses int          // so many of its addresses, in a list; zero: all, as a network
+	Fleet     fleet.CannedConfig
+
+	InfoOnly    bool
+	Rate        float64 // as scanner.Config's, and so are the next five
+	AddressRate float64
+	Timeout     time.Duration
+	Retries     int
+	Cooldown    time.Duration
+	Window      int // targets open at once: scanner.Config's InFlight
+
+	Check   bool          // hold every record against what its server says
+	Limit   time.Duration // the processes end after it at the latest
+	Profile string        // a file for the client's CPU profile; empty: none
+	Dir     string        // for the list and the records; empty: a temporary one
+}
+
+// off, as scanner.Off, lifts a limit.
+const off = -1
+
+// window is how many servers a client that is as fast as it goes has open: so
+// few that nobody's buffer overflows, so many that batches fill.
+const window = 1024
+
+// Throughput is n servers without delay, everything asked, as fast as it goes.
+func Throughput(n int) Config {
+	return Config{
+		Loop: Scan, Output: Discard,
+		Network: netip.MustParsePrefix("127.16.0.0/12"), Addresses: n,
+		Fleet: fleet.CannedConfig{Ports: 1},
+		Rate:  off, AddressRate: off, Cooldown: off, Window: window,
+		Limit: 2 * time.Minute,
+	}
+}
+
+// Realistic is a list as a master server gives it: four ports of each address,
+// 30 % dead, 20 to 200 ms away, at 50,000 datagrams a second.
+func Realistic(targets int) Config {
+	const ports = 4
+	return Config{
+		Loop: Scan, Output: Zstd,
+		Network: netip.MustParsePrefix("127.16.0.0/12"), Addresses: targets / ports,
+		Fleet: fleet.CannedConfig{
+			Ports: ports, Alive: 0.7,
+			DelayMin: 20 * time.Millisecond, DelayMax: 200 * time.Millisecond,
+		},
+		Rate: 50_000, AddressRate: off,
+		Limit: 2 * time.Minute,
+	}
+}
+
+// sweepTimeout is what a sweep gives each of its addresses. With 2^18 of them
+// open at once that allows a million a second.
+const sweepTimeout = 250 * time.Millisecond
+
+// Sweep is a network of which one address in a hundred is alive: INFO alone,
+// no retries, as fast as it goes. What is for an empty address is dropped by the
+// kernel.
+func Sweep(network netip.Prefix) Config {
+	return Config{
+		Loop: Scan, Output: NDJSON,
+		Network:  network,
+		Fleet:    fleet.CannedConfig{Ports: 1, Alive: 0.01, Filter: true},
+		InfoOnly: true,
+		Rate:     off, AddressRate: off, Cooldown: off, Retries: off, Timeout: sweepTimeout,
+		Limit: 10 * time.Minute,
+	}
+}
+
+// With returns c with another client.
+func (c Config) With(l Loop, o Output) Config {
+	c.Loop, c.Output = l, o
+	return c
+}
+
+// Name says which client c is.
+func (c *Config) Name() string {
+	if c.Loop == Scan {
+		return string(c.Output)
+	}
+	return string(c.Loop)
+}
+
+// Targets is how many places are asked.
+func (c *Config) Targets() int { return c.addresses() * c.Fleet.Ports }
+
+func (c *Config) addresses() int {
+	if c.Addresses > 0 {
+		return c.Addresses
+	}
+	return 1 << (32 - c.Network.Bits())
+}
+
+// check returns an error that says which value makes no sense.
+func (c *Config) check() error {
+	loopback := netip.MustParsePrefix("127.0.0.0/8")
+	switch {
+	case !c.Network.IsValid() || c.Network.Bits() < 8 || !loopback.Contains(c.Network.Addr()):
+		return fmt.Errorf("network %v: not inside 127.0.0.0/8", c.Network)
+	case c.addresses() > 1<<(32-c.Network.Bits()):
+		return fmt.Errorf("%d addresses: more than %v has", c.Addresses, c.Network)
+	case c.Loop != Scan && c.Fleet.DelayMax > 0:
+		return fmt.Errorf("loop %s: only the scanner waits for delays", c.Loop)
+	case c.Limit <= 0:
+		return fmt.Errorf("limit %v: must be above 0", c.Limit)
+	}
+	return nil
+}

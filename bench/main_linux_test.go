@@ -1,0 +1,41 @@
+package bench
+
+import (
+	"flag"
+	"net/netip"
+	"os"
+	"testing"
+)
+
+var (
+	barsFlag    = flag.Bool("bars", false, "measure in full and hold the ratios against their bars")
+	roundsFlag  = flag.Int("rounds", 5, "alternating runs of each client; the median counts")
+	serversFlag = flag.Int("servers", 100_000, "servers of a run without delay")
+	targetsFlag = flag.Int("targets", 200_000, "targets of the realistic list")
+	sweepFlag   = flag.String("sweep", "127.0.0.0/8", "network to sweep once, for its memory and what is found")
+	halfFlag    = flag.String("sweep-rounds", "127.0.0.0/11", "network to sweep in alternating runs")
+	profileFlag = flag.String("profile", "", "file for the CPU profile of the last scan")
+)
+
+// The processes that Run starts are this binary.
+func TestMain(m *testing.M) {
+	Child()
+	flag.Parse()
+	os.Exit(m.Run())
+}
+
+// clients are the ceiling and what is held against it.
+func clients(servers int) []Config {
+	c := Throughput(servers)
+	scan := c.With(Scan, Zstd)
+	scan.Profile = *profileFlag
+	return []Config{c.With(Bare, ""), c.With(Scan, Discard), c.With(Scan, NDJSON), scan}
+}
+
+func sweepOf(t testing.TB, network string) Config {
+	p, err := netip.ParsePrefix(network)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Sweep(p)
+}

@@ -1,0 +1,179 @@
+package bench
+
+import (
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/a2sscan/a2sscan/bench/fleet"
+)
+
+// Result is one run of a workload.
+type Result struct {
+	Config Config
+	Client
+	Fleet      fleet.Stats
+	FleetUsage Usage
+	FleetDrops uint64 // queries that found no room in the fleet's buffer
+	Live       uint64 // places with a server
+}
+
+// CPU is what the client spent on a target, in user and in system.
+func (r *Result) CPU() time.Duration {
+	return r.Usage.Total() / time.Duration(max(r.Config.Targets(), 1))
+}
+
+// Rate is how many servers were completed in a second; for Blast, datagrams.
+func (r *Result) Rate() float64 {
+	n := r.Complete
+	if r.Config.Loop == Blast {
+		n = r.Sent
+	}
+	return float64(n) / r.Elapsed.Seconds()
+}
+
+// SendRate is how many datagrams were sent in a second.
+func (r *Result) SendRate() float64 { return float64(r.Sent) / r.Elapsed.Seconds() }
+
+// FleetShare is the fleet's part of what both processes spent.
+func (r *Result) FleetShare() float64 {
+	f := r.FleetUsage.Total()
+	return float64(f) / float64(f+r.Usage.Total())
+}
+
+// tries bounds how often a run is repeated in which the fleet was too slow.
+const tries = 3
+
+// Run measures a workload once. A run in which the fleet dropped queries does
+// not count, and is repeated; the error says so where that did not help, or
+// what was wrong with the run.
+func Run(c Config) (Result, error) {
+	if err := c.check(); err != nil {
+		return Result{}, err
+	}
+	var r Result
+	var err error
+	for range tries {
+		if r, err = runOnce(c); err != nil || r.FleetDrops == 0 {
+			break
+		}
+	}
+	switch {
+	case err != nil:
+	case r.FleetDrops > 0:
+		err = fmt.Errorf("the fleet dropped %d queries, %d times in a row: no measurement", r.FleetDrops, tries)
+	case len(r.Problems) > 0:
+		err = fmt.Errorf("a run that must not be: %q", r.Problems)
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: %w", c.Name(), err)
+	}
+	return r, err
+}
+
+func runOnce(c Config) (r Result, err error) {
+	dir, err := os.MkdirTemp(c.Dir, "bench")
+	if err != nil {
+		return r, err
+	}
+	defer os.RemoveAll(dir)
+	f, err := start(partFleet, c.Limit, c.Fleet)
+	if err != nil {
+		return r, err
+	}
+	t := task{Config: c}
+	if err = f.out.Decode(&t.Ports); err == nil {
+		err = t.prepare(dir)
+	}
+	if err == nil {
+		r, err = t.measure()
+	}
+	var end fleetEnd
+	f.in.Close()
+	if e := f.out.Decode(&end); err == nil {
+		err = e
+	}
+	if e := f.end(); err == nil {
+		err = e
+	}
+	r.Fleet, r.FleetUsage = end.Stats, end.Usage
+	r.Live = t.live()
+	r.FleetDrops = t.dropped(&r)
+	return r, err
+}
+
+// prepare writes the list and names the file of records.
+func (t *task) prepare(dir string) error {
+	switch {
+	case t.Config.Loop != Scan:
+	case t.Config.Output == NDJSON:
+		t.Output = filepath.Join(dir, "records.ndjson")
+	case t.Config.Output == Zstd:
+		t.Output = filepath.Join(dir, "records.ndjson.zst")
+	}
+	if t.Config.Loop != Scan || t.Config.Addresses == 0 {
+		return nil
+	}
+	t.List = filepath.Join(dir, "list.txt")
+	return t.writeList()
+}
+
+// measure runs the client in a process of its own, and looks at its file.
+func (t *task) measure() (r Result, err error) {
+	r.Config = t.Config
+	p, err := start(partClient, t.Config.Limit, t)
+	if err != nil {
+		return r, err
+	}
+	err = p.out.Decode(&r.Client)
+	if e := p.end(); e != nil {
+		err = e
+	}
+	if err != nil || t.Output == "" {
+		return r, err
+	}
+	info, err := os.Stat(t.Output)
+	if err != nil {
+		return r, err
+	}
+	r.FileLen = info.Size()
+	if t.Config.Check {
+		return r, t.checkFile(r.Answered)
+	}
+	return r, nil
+}
+
+func (t *task) checkFile(answered uint64) error {
+	c, err := newChecker(t)
+	if err != nil {
+		return err
+	}
+	return c.file(t.Output, answered)
+}
+
+// dropped is how many queries the fleet's buffer had no room for: on loopback
+// all that was sent is there, or was dropped for want of room. With a filter
+// only what was for live places is to be there.
+func (t *task) dropped(r *Result) uint64 {
+	want := r.Sent
+	if t.Config.Fleet.Filter {
+		want = r.Live + r.Kinds.Challenge
+	}
+	return want - min(want, r.Fleet.Queries)
+}
+
+// live counts the places with a server.
+func (t *task) live() (n uint64) {
+	addr := t.Config.Network.Masked().Addr()
+	for range t.Config.addresses() {
+		for _, p := range t.Ports {
+			if t.Config.Fleet.HasServer(netip.AddrPortFrom(addr, p)) {
+				n++
+			}
+		}
+		addr = addr.Next()
+	}
+	return n
+}

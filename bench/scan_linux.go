@@ -1,0 +1,155 @@
+package bench
+
+import (
+	"context"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/target"
+	"github.com/a2sscan/a2sscan/sink"
+)
+
+// scan is the scanner, from the list to the closed file.
+func (t *task) scan(c *Client) error {
+	list, err := t.openList()
+	if err != nil {
+		return err
+	}
+	r := recorder{Client: c}
+	if t.Output != "" {
+		if r.w, err = sink.Create(t.Output, sink.Options{Scan: "bench"}); err != nil {
+			return err
+		}
+	}
+	if t.Config.Check {
+		if r.check, err = newChecker(t); err != nil {
+			return err
+		}
+	}
+	stats, err := scanner.Scan(context.Background(), t.scannerConfig(), list.All(), r.record)
+	if err != nil {
+		return err
+	}
+	if r.w != nil {
+		if err := r.w.Close(); err != nil {
+			return err
+		}
+	}
+	r.finish(&stats)
+	c.audit(list.Stats(), &stats, t.Config.Targets())
+	return list.Err()
+}
+
+func (t *task) openList() (*target.List, error) {
+	cfg := target.Config{Args: []string{t.List}, AllowReserved: true}
+	if t.List == "" {
+		words := make([]string, len(t.Ports))
+		for i, p := range t.Ports {
+			words[i] = strconv.Itoa(int(p))
+		}
+		var err error
+		if cfg.Ports, err = target.ParsePorts(strings.Join(words, ",")); err != nil {
+			return nil, err
+		}
+		cfg.Args = []string{t.Config.Network.String()}
+	}
+	return target.Open(cfg)
+}
+
+func (t *task) scannerConfig() scanner.Config {
+	c := &t.Config
+	cfg := scanner.Config{
+		Rate: c.Rate, AddressRate: c.AddressRate, Timeout: c.Timeout,
+		Retries: c.Retries, Cooldown: c.Cooldown, InFlight: c.Window,
+	}
+	if c.InfoOnly {
+		cfg.Questions = scanner.AskInfo
+	}
+	return cfg
+}
+
+// recorder takes the results of a scan.
+type recorder struct {
+	*Client
+	w     *sink.Writer // nil: results are only counted
+	err   error
+	check *checker // nil: results are believed
+}
+
+func (r *recorder) record(res *scanner.Result) {
+	switch {
+	case res.Received == 0:
+		return
+	case r.check != nil:
+		if err := r.check.result(res); err != nil {
+			r.problem("%v: %v", res.Addr, err)
+		}
+	}
+	if r.w == nil {
+		r.Records++
+		return
+	}
+	if err := r.w.Write(res); err != nil && r.err == nil {
+		r.err = err
+	}
+}
+
+// finish takes over the numbers of a scan that ended.
+func (r *recorder) finish(s *scanner.Stats) {
+	r.Complete, r.Answered = s.Finished[scanner.StatusOK], s.Answered()
+	r.Sent, r.Received = s.DatagramsSent(), s.DatagramsReceived()
+	r.Kinds = Kinds{
+		Challenge: s.Kinds[scanner.ReplyChallenge], Info: s.Kinds[scanner.ReplyInfo],
+		Players: s.Kinds[scanner.ReplyPlayers], Rules: s.Kinds[scanner.ReplyRules],
+	}
+	r.Reads, r.Writes, r.Drops = s.Socket.Reads, s.Socket.Writes, s.Socket.KernelDrops
+	if r.w != nil {
+		r.Records, r.Bytes = r.w.Count(), r.w.Bytes()
+	}
+	if r.err != nil {
+		r.problem("records: %v", r.err)
+	}
+}
+
+// audit looks whether a scan's ledger adds up.
+func (c *Client) audit(l target.Stats, s *scanner.Stats, targets int) {
+	equal := func(what string, a, b uint64) {
+		if a != b {
+			c.problem("%s: %d and %d", what, a, b)
+		}
+	}
+	equal("targets asked for and given out", uint64(targets), l.Given)
+	equal("targets given out and taken", l.Given, s.Taken)
+	equal("targets taken and accounted for", s.Taken, s.Unscannable+s.Duplicate+s.OverLimit+s.TargetsFinished()+s.Unfinished)
+	equal("targets unfinished and none", s.Unfinished, 0)
+	equal("datagrams sent by the scan and by its socket", s.DatagramsSent(), s.Socket.Sent)
+	equal("datagrams received by the scan and by its socket", s.DatagramsReceived(), s.Socket.Received)
+	equal("datagrams that answer no question and none", s.DatagramsReceived()-s.Received[scanner.ClassMatched], s.Received[scanner.ClassDuplicate]+s.Received[scanner.ClassLate])
+	equal("servers with an answer and records", s.Answered(), c.Records)
+}
+
+// writeList writes the file of targets: all ports of an address, then the next.
+func (t *task) writeList() error {
+	f, err := os.Create(t.List)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var b []byte
+	addr := t.Config.Network.Masked().Addr()
+	for range t.Config.addresses() {
+		for _, p := range t.Ports {
+			b = addr.AppendTo(b)
+			b = append(b, ':')
+			b = strconv.AppendUint(b, uint64(p), 10)
+			b = append(b, '\n')
+		}
+		addr = addr.Next()
+	}
+	if _, err := f.Write(b); err != nil {
+		return err
+	}
+	return f.Close()
+}

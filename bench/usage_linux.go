@@ -1,0 +1,41 @@
+package bench
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+)
+
+// Usage is the processor time that a process spent.
+type Usage struct{ User, System time.Duration }
+
+// Total is both.
+func (u Usage) Total() time.Duration { return u.User + u.System }
+
+func (u Usage) minus(v Usage) Usage { return Usage{u.User - v.User, u.System - v.System} }
+
+// usage is what this process spent so far.
+func usage() Usage {
+	var r syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
+		panic("bench: getrusage: " + err.Error()) // it has no way to fail
+	}
+	return Usage{time.Duration(r.Utime.Nano()), time.Duration(r.Stime.Nano())}
+}
+
+// peakRSS is the most memory that this process ever had, in bytes. Linux resets
+// it on exec, so a child's is its own.
+func peakRSS() (int64, error) {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0, err
+	}
+	_, after, _ := bytes.Cut(status, []byte("VmHWM:"))
+	var kib int64
+	if _, err := fmt.Sscanf(string(after), "%d kB", &kib); err != nil {
+		return 0, fmt.Errorf("VmHWM in /proc/self/status: %w", err)
+	}
+	return kib << 10, nil
+}
