@@ -17,6 +17,7 @@ var arrows = map[string][]string{
 	"reasm":          {"wire"},
 	"scanner/udp":    {},
 	"scanner/target": {},
+	"scanner/master": {"wire"},
 	"scanner":        {"reasm", "wire", "scanner/udp", "scanner/target"},
 	"sink":           {"scanner", "wire", "reasm", "scanner/udp", "scanner/target"},
 }
