@@ -32,7 +32,7 @@ type assembler struct {
 
 // assemble sets all of r that comes from messages: the slices of r alias m
 // and the assembler, and are valid until either is used again. r.Asked must
-// be set.
+// be set: what came of another question is left out.
 func (a *assembler) assemble(r *Result, m *replies) {
 	r.Notes = 0
 	r.Err = m.err
@@ -43,9 +43,15 @@ func (a *assembler) assemble(r *Result, m *replies) {
 	if len(m.text) > 0 {
 		r.Message, _ = wire.DecodeText(m.text)
 	}
-	a.info(r, m)
-	a.playerList(r, m)
-	a.ruleList(r, m)
+	if r.Asked.Has(wire.QuestionInfo) {
+		a.info(r, m)
+	}
+	if r.Asked.Has(wire.QuestionPlayers) {
+		a.playerList(r, m)
+	}
+	if r.Asked.Has(wire.QuestionRules) {
+		a.ruleList(r, m)
+	}
 	r.Status = status(r)
 }
 

@@ -40,7 +40,7 @@ func (d *Decoder) Reset() {
 	d.table.Forget(captured)
 	a := &d.answer
 	*a = answer{data: a.data[:0], raw: a.raw[:0]}
-	d.talk = talk{challenge: wire.NoChallenge, open: AskAll, waiting: AskAll}
+	d.talk = talk{challenge: wire.NoChallenge, open: AskAll, asked: AskAll, waiting: AskAll}
 }
 
 // Add takes the next datagram. It keeps what it needs of it: the caller may

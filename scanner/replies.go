@@ -141,8 +141,7 @@ func (a *answer) deliverGold(t *talk, pool *pool, now time.Duration, msg []byte,
 	d := delivery{kind: ReplyGoldSource}
 	code, _ := in.Decode(msg).(wire.Error)
 	if code == 0 || code == wire.ErrTruncated {
-		wanted := t.wants(wire.QuestionInfo, code) || a.info != (span{})
-		if a.gold != (span{}) || !wanted {
+		if a.gold != (span{}) {
 			d.class = ClassDuplicate
 			return d
 		}

@@ -132,7 +132,6 @@ func (e *engine) addDue(r ref, sl *slot, tokens int) bool {
 // add puts one request into the batch.
 func (e *engine) add(r ref, sl *slot, q wire.Question) {
 	at := e.request[len(e.out)*requestLen:][:0:requestLen]
-	sl.talk.due &^= 1 << q
 	e.out = append(e.out, outgoing{r, q})
 	e.packets = append(e.packets, udp.Packet{
 		Addr: sl.addr,

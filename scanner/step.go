@@ -64,6 +64,7 @@ const (
 	flagQueued                         // waits in a queue of the sender
 	flagRepeat                         // what is due is a repetition
 	flagAnswered                       // a question was answered
+	flagHeld                           // a challenge came that is answered once nothing is under way
 )
 
 // talk is the state of one conversation.
@@ -87,6 +88,7 @@ type talk struct {
 	packed  uint8     // replies in the decompressor
 	same    uint8     // challenges equal to the one in use
 	quiet   uint8     // waits in a row in which nothing came
+	flying  uint8     // datagrams sent that nothing came back for, as far as can be known
 	slow    uint8     // of those, after a question that was asked slowly
 
 	asks   [wire.NumQuestions]uint8      // sent, challenge rounds not counted
@@ -108,9 +110,15 @@ func (t *talk) start(p *plan) {
 	t.ask(lowest(p.questions))
 }
 
+// came notes that a datagram came, for one of those under way.
+func (t *talk) came() {
+	t.flags |= flagCame
+	t.flying -= b2u8(t.flying > 0)
+}
+
 // onChallenge takes an 'A'. A challenge round is no retry.
 func (t *talk) onChallenge(c wire.Challenge) verdict {
-	t.flags |= flagCame
+	t.came()
 	if t.open == 0 {
 		return useless
 	}
@@ -121,10 +129,13 @@ func (t *talk) onChallenge(c wire.Challenge) verdict {
 	t.quiet = 0
 	first := t.challenge == wire.NoChallenge
 	t.challenge = c
-	t.countRound((t.waiting | t.due) & t.open)
 	if !first {
 		t.resent |= t.waiting
 	}
+	if t.flags&flagHeld != 0 && t.flying > 0 {
+		return used
+	}
+	t.countRound((t.waiting | t.due) & t.open)
 	switch {
 	case t.open == 0:
 	case t.flags&flagLimited != 0:
@@ -135,8 +146,8 @@ func (t *talk) onChallenge(c wire.Challenge) verdict {
 		}
 		t.resend(t.open)
 	default:
-		t.flags |= flagSerial
-		t.resend(lowest(t.open))
+		t.flags |= flagSerial | flagHeld
+		t.flags &^= flagBurst
 	}
 	return used
 }
@@ -176,7 +187,7 @@ func (t *talk) postpone() {
 // which close the question, or a fault that leaves it open. The first usable
 // answer counts, also for a question that was given up or never asked.
 func (t *talk) onReply(q wire.Question, code wire.Error) verdict {
-	t.flags |= flagCame
+	t.came()
 	if code != 0 && code != wire.ErrTruncated {
 		t.fault(1<<q, code)
 		return used
@@ -206,7 +217,7 @@ func (t *talk) wants(q wire.Question, code wire.Error) bool {
 
 // onGold takes an 'm': INFO is answered, but an 'I' may still replace it.
 func (t *talk) onGold(now time.Duration, code wire.Error) verdict {
-	t.flags |= flagCame
+	t.came()
 	if code != 0 && code != wire.ErrTruncated {
 		t.fault(AskInfo, code)
 		return used
@@ -244,11 +255,13 @@ func (t *talk) onConflict() {
 	t.flags |= flagSerial
 	t.waiting = 0
 	t.due = 0
+	t.flying = 0
 }
 
 // onLimited takes an 'X': the server asks us to slow down (EC-21).
 func (t *talk) onLimited() {
-	t.flags |= flagCame | flagSerial | flagLimited
+	t.came()
+	t.flags |= flagSerial | flagLimited
 	t.flags &^= flagSuspect
 	t.fault(t.open, wire.ErrRateLimited)
 	t.due = 0
@@ -257,7 +270,7 @@ func (t *talk) onLimited() {
 
 // onBanned takes an 'l': nothing more will come (EC-22).
 func (t *talk) onBanned() {
-	t.flags |= flagCame
+	t.came()
 	for q := range each(t.open) {
 		t.giveUp(q, wire.ErrBanned)
 	}
@@ -266,7 +279,7 @@ func (t *talk) onBanned() {
 // onJunk takes a datagram that answers nothing: what is waited for goes on
 // being waited for, and if it never comes this is why.
 func (t *talk) onJunk(code wire.Error) {
-	t.flags |= flagCame
+	t.came()
 	t.fault(t.waiting&t.open, code)
 }
 
@@ -281,6 +294,7 @@ func (t *talk) onSent(p *plan, now time.Duration, qs Questions) {
 	t.asked |= qs
 	t.due &^= qs
 	t.waiting |= qs
+	t.flying += uint8(bits.OnesCount8(uint8(qs)))
 	if t.challenge == wire.NoChallenge {
 		t.bare |= qs
 	} else {
@@ -316,6 +330,8 @@ func (t *talk) tick(p *plan, now time.Duration) {
 	}
 	silent = t.suspectLimit(silent)
 	t.waiting = 0
+	t.flying = 0
+	t.flags &^= flagHeld
 	if t.quiet++; t.flags&flagAnswered == 0 && int(t.quiet) >= t.patienceAsks(p) {
 		t.closeAll()
 		return
@@ -379,6 +395,9 @@ func (t *talk) settle(p *plan, now time.Duration) {
 	switch {
 	case t.open == 0:
 		t.finish(now)
+	case t.flags&flagHeld != 0 && t.flying == 0:
+		t.flags &^= flagHeld
+		t.resend(lowest(t.open))
 	case t.due != 0 || t.waiting != 0:
 	case t.flags&flagSerial != 0:
 		t.askSerially(p, now)
