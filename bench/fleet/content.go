@@ -1,8 +1,6 @@
 package fleet
 
 import (
-	"strconv"
-
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -58,15 +56,12 @@ func (c *content) grow(add func(dst []byte) []byte) []byte {
 	return c.text[start:len(c.text):len(c.text)]
 }
 
-// copyOf returns s as a part of the text, with escapes around it on servers
-// that send them.
-func (c *content) copyOf(n *nature, r *rng, s string) []byte {
-	return c.grow(func(dst []byte) []byte {
-		if n.kind == Escapes {
-			return hostileText(dst, r, s)
-		}
-		return append(dst, s...)
-	})
+// disguised returns s, with escapes around it on servers that send them.
+func (c *content) disguised(n *nature, r *rng, s []byte) []byte {
+	if n.kind != Escapes {
+		return s
+	}
+	return c.grow(func(dst []byte) []byte { return hostileText(dst, r, s) })
 }
 
 // common are the fields of every INFO reply.
@@ -94,15 +89,11 @@ func (c *content) fillInfo(n *nature) {
 func (c *content) fillCommon(n *nature, r *rng) {
 	in := &c.info
 	*in = wire.Info{Has: commonFields, Format: wire.FormatSource, Protocol: n.game.protocol}
-	in.Name = c.grow(func(dst []byte) []byte {
-		if n.kind == Escapes {
-			return hostileText(dst, r, "server")
-		}
-		return appendName(dst, r)
-	})
-	in.Map = c.copyOf(n, r, pick(r, n.game.maps))
-	in.Folder = c.copyOf(n, r, n.game.folder)
-	in.Game = c.copyOf(n, r, n.game.name)
+	name := c.grow(func(dst []byte) []byte { return appendName(dst, r) })
+	in.Name = c.disguised(n, r, name)
+	in.Map = c.disguised(n, r, pick(r, n.game.maps))
+	in.Folder = c.disguised(n, r, n.game.folder)
+	in.Game = c.disguised(n, r, n.game.name)
 	in.Players = uint8(n.players)
 	in.MaxPlayers = uint8(slots(n.players, r))
 	in.Bots = uint8(r.below(min(n.players, 4) + 1))
@@ -136,7 +127,7 @@ func (c *content) sourceFields(n *nature, r *rng) {
 	if n.game.app <= 0xFFFF {
 		in.ShortAppID = uint16(n.game.app) // else 0 (EC-25)
 	}
-	in.Version = c.copyOf(n, r, n.game.version)
+	in.Version = c.disguised(n, r, n.game.version)
 	if n.quirks&quirkOddType != 0 {
 		in.ServerType, in.Environment = 0, 0
 	}
@@ -182,11 +173,11 @@ func (c *content) extraData(n *nature, r *rng) {
 	}
 	if in.EDF&edfSourceTV != 0 {
 		in.Has |= wire.HasSourceTV
-		in.SourceTV = wire.SourceTV{Port: uint16(r.between(27020, 27039)), Name: c.copyOf(n, r, "SourceTV")}
+		in.SourceTV = wire.SourceTV{Port: uint16(r.between(27020, 27039)), Name: c.disguised(n, r, sourceTV)}
 	}
 	if in.EDF&edfKeywords != 0 {
 		in.Has |= wire.HasKeywords
-		in.Keywords = c.copyOf(n, r, n.game.tags)
+		in.Keywords = c.disguised(n, r, n.game.tags)
 		if n.kind == Flood64K {
 			in.Keywords = c.long(floodInfo)
 		}
@@ -222,8 +213,8 @@ func (c *content) goldFrom(n *nature, r *rng, in *wire.Info) {
 	default:
 		in.Has |= wire.HasMod
 		in.Mod = wire.Mod{
-			URL:         c.copyOf(n, r, pick(r, []string{"www.counter-strike.net", "http://example.org/mod", ""})),
-			DownloadURL: c.copyOf(n, r, pick(r, []string{"", "http://example.org/get"})),
+			URL:         c.disguised(n, r, pick(r, modURLs)),
+			DownloadURL: c.disguised(n, r, pick(r, modDownloads)),
 			Version:     uint32(r.below(9)), Size: uint32(r.below(1 << 30)),
 			Type: uint8(r.below(2)), DLL: uint8(r.below(2)),
 		}
@@ -273,21 +264,22 @@ func (c *content) player(n *nature, r *rng, i int) wire.Player {
 	case at < 8:
 		p.Score = int32(r.next())
 	}
-	p.Name = c.grow(func(dst []byte) []byte {
-		switch {
-		case n.kind == Escapes:
-			return hostileText(dst, r, "player")
-		case n.quirks&quirkNameless != 0:
-			return dst
-		case n.kind == Flood64K:
-			return appendLong(dst, floodName)
-		}
-		return appendPlayerName(dst, r)
-	})
+	p.Name = c.playerName(n, r)
 	if n.kind == Ship {
 		p.Ship, p.Deaths, p.Money = true, int32(r.below(9)), int32(r.between(-500, 25000))
 	}
 	return p
+}
+
+func (c *content) playerName(n *nature, r *rng) []byte {
+	switch {
+	case n.quirks&quirkNameless != 0:
+		return nil
+	case n.kind == Flood64K:
+		return c.long(floodName)
+	}
+	name := c.grow(func(dst []byte) []byte { return appendPlayerName(dst, r) })
+	return c.disguised(n, r, name)
 }
 
 // packedSets is how many different lists of rules the servers that compress
@@ -348,18 +340,20 @@ func (c *content) fillRules(n *nature) {
 	}
 }
 
-func (c *content) rule(n *nature, r *rng, first, i int) wire.Rule {
-	name := c.grow(func(dst []byte) []byte {
-		if n.kind == Escapes {
-			dst = strconv.AppendInt(dst, int64(i), 10) // keeps the names apart
-			return hostileText(dst, r, "rule")
-		}
-		return appendRuleName(dst, first, i)
-	})
-	if n.kind == Flood64K {
-		return wire.Rule{Name: name, Value: c.long(floodValue)}
+// rule makes rule i of a server whose list begins at entry first of the usual
+// ones. Names of different i differ.
+func (c *content) rule(n *nature, r *rng, first, i int) (rule wire.Rule) {
+	if i < len(cvars) {
+		rule.Name = cvars[(first+i)%len(cvars)]
+	} else {
+		rule.Name = c.grow(func(dst []byte) []byte { return appendRuleName(dst, i) })
 	}
-	return wire.Rule{Name: name, Value: c.copyOf(n, r, pick(r, cvarValues))}
+	rule.Name = c.disguised(n, r, rule.Name)
+	rule.Value = c.disguised(n, r, pick(r, cvarValues))
+	if n.kind == Flood64K {
+		rule.Value = c.long(floodValue)
+	}
+	return rule
 }
 
 // The sizes that make the three answers of a Flood64K about 64 KiB long, and

@@ -18,9 +18,8 @@ import (
 // reads what the fleet sends, and the truth must say the same. It is no
 // scanner: it asks one question at a time and believes all it is told.
 type perfect struct {
-	t    testing.TB
-	ask  func(server uint64, request []byte) [][]byte // all datagrams of the answer
-	info wire.Info
+	t   testing.TB
+	ask func(server uint64, request []byte) [][]byte // all datagrams of the answer
 }
 
 // inProcess asks a responder without a socket.

@@ -33,6 +33,8 @@ type port struct {
 	send   []ipv4.Message
 	drops  uint32 // the kernel's count of drops, as last seen
 
+	deadline time.Duration // of reads, as last set; 0: none
+
 	mu   sync.Mutex
 	seen Stats // for Fleet.Stats
 }
@@ -88,8 +90,16 @@ func (p *port) serve(ctx context.Context, start time.Time, stray *net.UDPConn) e
 // setDeadline makes the next read return when a reply that is held back is
 // due.
 func (p *port) setDeadline(start time.Time) {
-	var at time.Time
-	if due, ok := p.held.next(); ok {
+	due, ok := p.held.next()
+	if !ok {
+		due = 0
+	}
+	if due == p.deadline {
+		return
+	}
+	p.deadline = due
+	at := time.Time{} // none
+	if ok {
 		at = start.Add(due)
 	}
 	p.conn.SetReadDeadline(at)

@@ -32,11 +32,18 @@ var (
 		"quote\" back\\slash </script>", "\u202eevil\u202c bidi", "c1 \u009b31m",
 	}
 
-	playerNames = []string{
+	playerNames = constants(
 		"[D]---->T.N.W<----", "Killer !!!", "xX_Sniper_Xx", "unnamed", "Player", "(1)Player", "Вася", "Kemal",
 		"小明", "ゆき", "Gordon", "noob.exe", "João", "🔥ace🔥", "a", "| clan | leader", "Shipmate", "LandLubber",
 		"Алексей", "Łukasz", "dr. \"quote\"", "back\\slash", "^3yellow", "\xcf\xf0\xe8\xe2\xe5\xf2", "bob", "Max Players",
-	}
+	)
+)
+
+// Texts of optional fields.
+var (
+	sourceTV     = []byte("SourceTV")
+	modURLs      = constants("www.counter-strike.net", "http://example.org/mod", "")
+	modDownloads = constants("", "http://example.org/get")
 )
 
 // appendName appends a server's name: mostly plain, but of every sort that is
@@ -100,8 +107,17 @@ func appendPlayerName(dst []byte, r *rng) []byte {
 	return strconv.AppendInt(dst, int64(r.below(1000)), 10)
 }
 
+// constants makes texts of strings, to be read only: they are part of the
+// contents of all servers.
+func constants(ss ...string) (texts [][]byte) {
+	for _, s := range ss {
+		texts = append(texts, []byte(s))
+	}
+	return texts
+}
+
 // cvars are rules as servers of all engines have them.
-var cvars = []string{
+var cvars = constants(
 	"_tutor_bomb_viewable_check_interval", "allow_spectators", "amx_nextmap", "amx_timeleft", "amxmodx_version",
 	"bot_quota", "coop", "deathmatch", "decalfrequency", "edgefriction", "hostage_debug", "metamod_version",
 	"mp_allowmonsters", "mp_autokick", "mp_autoteambalance", "mp_buytime", "mp_c4timer", "mp_chattime",
@@ -112,27 +128,23 @@ var cvars = []string{
 	"sv_cheats", "sv_contact", "sv_footsteps", "sv_friction", "sv_gravity", "sv_logblocks", "sv_maxrate",
 	"sv_maxspeed", "sv_password", "sv_proxies", "sv_rollangle", "sv_specaccelerate", "sv_stepsize",
 	"sv_stopspeed", "sv_tags", "sv_uploadmax", "sv_voiceenable", "sv_wateraccelerate", "tf_arena_max_streak", "tv_enable",
-}
+)
 
-var cvarValues = []string{
+var cvarValues = constants(
 	"0", "1", "0", "1", "800", "0.5", "75", "25000", "", "de_dust2", "1.12.0.7163", "-1", "100", "60",
 	"https://example.org/rules?id=1&lang=en", "00:00", "Добро пожаловать", "\"quoted\"", "sm,mm,cp",
 	"\xcf\xf0\xe0\xe2\xe8\xeb\xe0", "a\ttab", "320", "0.000000", "10.0",
-}
+)
 
-// appendRuleName appends the name of rule i of a server whose list begins at
-// entry first of the usual ones. Names of different i differ.
-func appendRuleName(dst []byte, first, i int) []byte {
-	if i < len(cvars) {
-		return append(dst, cvars[(first+i)%len(cvars)]...)
-	}
+// appendRuleName appends the name of rule i, beyond the usual ones.
+func appendRuleName(dst []byte, i int) []byte {
 	dst = strconv.AppendInt(append(dst, "sm_plugin_"...), int64(i), 10)
 	return append(dst, "_version"...)
 }
 
 // hostileText makes a text of escape sequences around a word: colours, a title,
 // a cleared screen, bidirectional overrides, C1 controls, a formula, markup.
-func hostileText(dst []byte, r *rng, word string) []byte {
+func hostileText(dst []byte, r *rng, word []byte) []byte {
 	dst = append(dst, pick(r, escapes)...)
 	dst = append(dst, word...)
 	return append(dst, pick(r, escapes)...)
