@@ -19,6 +19,22 @@ func withRules(rs []wire.Rule) *scanner.Result {
 	return r
 }
 
+// TestAnnounced: a count that disagrees can be 0, and is absent without its
+// list.
+func TestAnnounced(t *testing.T) {
+	r := blank()
+	r.PlayersAnnounced, r.RulesAnnounced = 0, 0
+	for _, want := range []string{
+		`{"schema":1}`,
+		`{"schema":1,"players":[],"players_announced":0,"rules":{},"rules_announced":0}`,
+	} {
+		if got := string(AppendRecord(nil, "", r)); got != want+"\n" {
+			t.Errorf("%s, want %s", got, want)
+		}
+		r.HasPlayers, r.HasRules = true, true
+	}
+}
+
 func TestRules(t *testing.T) {
 	tests := []struct {
 		name string

@@ -230,12 +230,17 @@ func TestTooLong(t *testing.T) {
 			r.Rules = rules("a", strings.Repeat("\xff", 9*reply))
 		}, partNotes[:]},
 	}
+	var e Encoder
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			r := full()
 			r.Notes, r.Info.Notes, r.Raw = 0, 0, nil
 			tt.make(r)
-			got := AppendRecord(nil, "s", r)
+			got := e.Append(nil, "s", r)
+			next := e.Append(nil, "", typical(1))
+			if want := lines(1, 2)[0] + "\n"; string(next) != want {
+				t.Errorf("the next record is %s, want %s", next, want)
+			}
 			checkRecord(t, got)
 			if notes := notesOf(t, got); !slices.Equal(notes, tt.notes) {
 				t.Errorf("notes %v, want %v", notes, tt.notes)

@@ -183,6 +183,7 @@ type broken struct {
 	room        int
 	sync, close error
 	uncut       bool
+	heals       bool // once it was full, there is room again
 }
 
 func (b *broken) Write(p []byte) (int, error) {
@@ -190,6 +191,9 @@ func (b *broken) Write(p []byte) (int, error) {
 	b.room -= n
 	if err == nil && n < len(p) {
 		err = &os.PathError{Op: "write", Path: b.Name(), Err: syscall.ENOSPC}
+		if b.heals {
+			b.room = 1 << 30
+		}
 	}
 	return n, err
 }
@@ -318,6 +322,21 @@ func TestFullReleases(t *testing.T) {
 	}
 	if again := w.Close(); again != err {
 		t.Errorf("%v, then %v", err, again)
+	}
+}
+
+// TestFullOnce: what is written after an error would stand behind a gap. The
+// first error stays the one that is told.
+func TestFullOnce(t *testing.T) {
+	for _, name := range names {
+		w, path := brokenWriter(t, name, broken{heals: true, close: syscall.EIO})
+		for i := range 2000 {
+			w.Write(typical(i))
+		}
+		checkFull(t, w.Close(), path)
+		if n := size(t, path); n != 0 {
+			t.Errorf("%s: %d bytes", name, n)
+		}
 	}
 }
 
