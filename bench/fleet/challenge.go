@@ -28,9 +28,11 @@ func (p *responder) challenge(n *nature, q *query) (give wire.Challenge, ok bool
 	epoch := uint64(q.now / challengeLife)
 	given := q.request.Challenge
 	give = p.m.challengeOf(n, q.client, epoch, challengeOnly)
-	ok = q.request.HasChallenge &&
-		(given == give || epoch > 0 && given == p.m.challengeOf(n, q.client, epoch-1, challengeOnly))
-	return give, ok
+	last := give
+	if epoch > 0 {
+		last = p.m.challengeOf(n, q.client, epoch-1, challengeOnly)
+	}
+	return give, q.request.HasChallenge && (given == give || given == last)
 }
 
 // rechallenge is challenge for a server whose first challenge is void after

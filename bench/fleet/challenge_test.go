@@ -206,3 +206,31 @@ func TestTruthOfSilence(t *testing.T) {
 		t.Error("all of them are alike")
 	}
 }
+
+// FuzzRespond sends anything to servers of all kinds. Only what DecodeRequest
+// takes may be answered, and never by more than a storm.
+func FuzzRespond(f *testing.F) {
+	c := testConfig()
+	c.Hostile, c.HostileKinds = 0.5, nil
+	m, err := newModel(c)
+	if err != nil {
+		f.Fatal(err)
+	}
+	r := newResponder(m, 27015)
+	f.Add(uint64(1), wire.AppendInfoRequest(nil, wire.NoChallenge))
+	f.Add(uint64(2), wire.AppendPlayersRequest(nil, 5))
+	f.Add(uint64(3), wire.AppendRulesRequest(nil, wire.NoChallenge))
+	f.Fuzz(func(t *testing.T, place uint64, datagram []byte) {
+		r.out.reset()
+		r.respond(0, 0x7F000001<<16|5, m.place(place%m.places()), datagram)
+		_, err := wire.DecodeRequest(datagram)
+		if n := len(r.out.list); n > stormReplies || err != nil && n > 0 {
+			t.Errorf("%d datagrams in answer to %X", n, datagram)
+		}
+		for i := range r.out.list {
+			if b := r.out.bytes(&r.out.list[i]); len(b) == 0 || len(b) > maxDatagram {
+				t.Errorf("a datagram of %d bytes", len(b))
+			}
+		}
+	})
+}

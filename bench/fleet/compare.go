@@ -126,7 +126,8 @@ func (j *judge) record(line []byte) error {
 		}
 	}
 	addr := pack(at)
-	if status == scanner.StatusNoReply.String() || status == scanner.StatusUnreachable.String() {
+	switch status {
+	case scanner.StatusNoReply.String(), scanner.StatusUnreachable.String():
 		return nil // claims nothing
 	}
 	i, ok := j.m.index(addr)
@@ -175,7 +176,8 @@ func (j *judge) identical(got, want []byte) bool {
 		return false
 	}
 	for i := range j.got {
-		if !bytes.Equal(j.got[i].key, j.want[i].key) || !bytes.Equal(j.got[i].value, j.want[i].value) {
+		g, w := &j.got[i], &j.want[i]
+		if !bytes.Equal(g.key, w.key) || !bytes.Equal(g.value, w.value) {
 			return false
 		}
 	}
@@ -257,10 +259,9 @@ const shown = 70
 func show(keys []string, got, want fields) string {
 	text := fmt.Sprintf("%d keys differ:", len(keys))
 	for i, k := range keys {
+		text += " " + strconv.QuoteToASCII(k)
 		if i < 2 {
-			text += fmt.Sprintf(" %s is %s, truth %s,", strconv.QuoteToASCII(k), short(got[k], want[k]), short(want[k], got[k]))
-		} else {
-			text += " " + strconv.QuoteToASCII(k)
+			text += " is " + short(got[k], want[k]) + ", truth " + short(want[k], got[k]) + ","
 		}
 	}
 	return text

@@ -38,7 +38,7 @@ type Config struct {
 	Reorder    float64       // share of replies held back behind those that follow
 	DelayMin   time.Duration // each server answers after a time of its own
 	DelayMax   time.Duration // between these two
-	QueryLimit float64       // queries a second that a server answers, the rest is dropped; zero: no limit
+	QueryLimit float64       // queries a second that a server answers; zero: all
 }
 
 // check returns an error that says which value makes no sense.
@@ -62,7 +62,8 @@ func (c *Config) check() error {
 	case c.Alive != None && !(c.Alive >= 0 && c.Alive <= 1):
 		return fmt.Errorf("share alive %v: must be between 0 and 1", c.Alive)
 	case c.DelayMin < 0 || c.DelayMax > maxDelay:
-		return fmt.Errorf("delay %v to %v: must be between 0 and %v", c.DelayMin, c.DelayMax, maxDelay)
+		return fmt.Errorf("delay %v to %v: must be between 0 and %v",
+			c.DelayMin, c.DelayMax, maxDelay)
 	case c.DelayMin > c.DelayMax:
 		return fmt.Errorf("delay %v to %v: ends before it begins", c.DelayMin, c.DelayMax)
 	case !(c.QueryLimit >= 0):

@@ -133,7 +133,9 @@ func (c *content) sourceFields(n *nature, r *rng) {
 	}
 	if n.kind == Ship {
 		in.Has |= wire.HasShip
-		in.Ship = wire.Ship{Mode: uint8(r.below(6)), Witnesses: uint8(r.below(5)), Duration: uint8(r.below(10))}
+		in.Ship.Mode = uint8(r.below(6))
+		in.Ship.Witnesses = uint8(r.below(5))
+		in.Ship.Duration = uint8(r.below(10))
 		return // ends after the version (EC-27)
 	}
 	if n.quirks&quirkNoEDF != 0 {
@@ -141,7 +143,7 @@ func (c *content) sourceFields(n *nature, r *rng) {
 	}
 	c.extraData(n, r)
 	if n.quirks&quirkTrailing != 0 {
-		c.trailing = c.grow(func(dst []byte) []byte { return append(dst, "\x00\x00extra"[:r.between(1, 7)]...) })
+		c.trailing = leftover[:r.between(1, len(leftover))]
 		in.Notes |= wire.NoteInfoTrailing
 	}
 }
@@ -173,7 +175,8 @@ func (c *content) extraData(n *nature, r *rng) {
 	}
 	if in.EDF&edfSourceTV != 0 {
 		in.Has |= wire.HasSourceTV
-		in.SourceTV = wire.SourceTV{Port: uint16(r.between(27020, 27039)), Name: c.disguised(n, r, sourceTV)}
+		in.SourceTV.Port = uint16(r.between(27020, 27039))
+		in.SourceTV.Name = c.disguised(n, r, sourceTV)
 	}
 	if in.EDF&edfKeywords != 0 {
 		in.Has |= wire.HasKeywords

@@ -34,9 +34,10 @@ var sourceGames = []*game{
 	newGame(393380, 17, "squad", "Squad", "v8.2.1.394022.785", "CULTURE_en,REGION_eu",
 		"Narva_RAAS_v1", "Gorodok_AAS_v2"),
 	newGame(892970, 17, "valheim", "", "1.0.0.0", "g=0.219.16,n=32,m=", "Nordheim"),
-	newGame(346110, 17, "ark_survival_evolved", "ARK: Survival Evolved", "358.24", "OWNINGID:90071992547409921,P2PADDR:",
-		"TheIsland", "Ragnarok", ""),
-	newGame(1604030, 17, "vrising", "7c1b2e9a-55d4-4f0c-9d42-7e52b3c0a1f4", "1.1.10.0", "pvp,eu", "world1"),
+	newGame(346110, 17, "ark_survival_evolved", "ARK: Survival Evolved", "358.24",
+		"OWNINGID:90071992547409921,P2PADDR:", "TheIsland", "Ragnarok", ""),
+	newGame(1604030, 17, "vrising",
+		"7c1b2e9a-55d4-4f0c-9d42-7e52b3c0a1f4", "1.1.10.0", "pvp,eu", "world1"),
 	newGame(1002, 252, "RDKFSoccer", "RagDollKungFu: Soccer", "2.3.0.0", "", "Soccer"),
 	arma,
 }

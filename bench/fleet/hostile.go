@@ -23,8 +23,9 @@ const (
 	noiseSize     = 600
 )
 
-// misbehave answers q, for which the content is filled, as a hostile server does. It reports false where the
-// malice of the kind is in the content, or in another answer than that to q.
+// misbehave answers q, for which the content is filled, as a hostile server
+// does. It reports false where the malice of the kind is in the content, or in
+// another answer than that to q.
 func (p *responder) misbehave(n *nature, q wire.Question) bool {
 	switch n.kind {
 	case Tiny:

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"net"
-	"net/netip"
 	"os"
 	"sync"
 	"time"
@@ -140,9 +139,10 @@ func (p *port) arrival(control []byte) (ip uint64) {
 			return ip
 		}
 		switch {
-		case h.Level == unix.IPPROTO_IP && h.Type == unix.IP_PKTINFO && len(data) >= unix.SizeofInet4Pktinfo:
-			ip = uint64(binary.BigEndian.Uint32(data[8:])) // ipi_addr
-		case h.Level == unix.SOL_SOCKET && h.Type == unix.SO_RXQ_OVFL && len(data) >= 4:
+		case len(data) < 4:
+		case h.Level == unix.IPPROTO_IP && h.Type == unix.IP_PKTINFO:
+			ip = ipiAddr(data)
+		case h.Level == unix.SOL_SOCKET && h.Type == unix.SO_RXQ_OVFL:
 			drops := binary.NativeEndian.Uint32(data)
 			p.stats.KernelDrops += uint64(drops - p.drops) // it wraps
 			p.drops = drops
@@ -150,6 +150,14 @@ func (p *port) arrival(control []byte) (ip uint64) {
 		control = rest
 	}
 	return ip
+}
+
+// ipiAddr returns the destination that a PKTINFO message holds, 0 if it is cut.
+func ipiAddr(data []byte) uint64 {
+	if len(data) < unix.SizeofInet4Pktinfo {
+		return 0
+	}
+	return uint64(binary.BigEndian.Uint32(data[8:])) // ifindex, spec_dst, addr
 }
 
 // flush sends what is in the outbox.
@@ -208,8 +216,7 @@ func (p *port) write(ms []ipv4.Message) {
 func (p *port) sendStray(stray *net.UDPConn, d *outgoing) {
 	control := unix.PktInfo4(&unix.Inet4Pktinfo{})
 	setSource(control, d.from)
-	to := unpack(d.to)
-	_, _, err := stray.WriteMsgUDPAddrPort(p.out.bytes(d), control, netip.AddrPortFrom(to.Addr(), to.Port()))
+	_, _, err := stray.WriteMsgUDPAddrPort(p.out.bytes(d), control, unpack(d.to))
 	if err != nil {
 		p.stats.SendErrors++
 		return

@@ -42,6 +42,7 @@ var (
 // Texts of optional fields.
 var (
 	sourceTV     = []byte("SourceTV")
+	leftover     = []byte("\x00\x00extra")
 	modURLs      = constants("www.counter-strike.net", "http://example.org/mod", "")
 	modDownloads = constants("", "http://example.org/get")
 )

@@ -136,7 +136,9 @@ func (n *nature) tellInfo(r *scanner.Result, c *content) {
 	r.HasInfo = true
 	switch n.kind {
 	case Huge, Unterminated:
-		r.Info = wire.Info{Has: wire.HasProtocol, Format: wire.FormatSource, Protocol: unendingProtocol}
+		r.Info = wire.Info{
+			Has: wire.HasProtocol, Format: wire.FormatSource, Protocol: unendingProtocol,
+		}
 		return
 	}
 	r.Info = c.info
