@@ -1,0 +1,183 @@
+package bench_test
+
+import (
+	"bufio"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// numQuirks is how many facts about servers in the wild are known, and
+// mostElsewhere how many of them may be no concern of this program.
+const (
+	numQuirks     = 135
+	mostElsewhere = 30
+)
+
+// TestEveryQuirk holds that each fact about servers in the wild is accounted
+// for: either a test bears its number in its name, EC-1 to EC-135, or
+// testdata/quirks.txt says why none does.
+func TestEveryQuirk(t *testing.T) {
+	root := ".."
+	covered, err := quirksInTests(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(filepath.Join(root, "testdata", "quirks.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	elsewhere, err := quirksElsewhere(bufio.NewScanner(f))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fault := range unaccounted(covered, elsewhere) {
+		t.Error(fault)
+	}
+	t.Logf("%d of %d rows covered, %d elsewhere", len(covered), numQuirks, len(elsewhere))
+}
+
+// unaccounted says what is wrong with the account.
+func unaccounted(covered map[int]string, elsewhere map[int]bool) (faults []string) {
+	for n := 1; n <= numQuirks; n++ {
+		switch file := covered[n]; {
+		case file == "" && !elsewhere[n]:
+			faults = append(faults, fmt.Sprintf("EC-%d: no test bears it, and testdata/quirks.txt has no reason", n))
+		case file != "" && elsewhere[n]:
+			faults = append(faults, fmt.Sprintf("EC-%d: %s tests it, and testdata/quirks.txt says that nothing does", n, file))
+		}
+	}
+	for n := range covered {
+		if n < 1 || n > numQuirks {
+			faults = append(faults, fmt.Sprintf("EC-%d: %s tests what is no fact", n, covered[n]))
+		}
+	}
+	if len(elsewhere) > mostElsewhere {
+		faults = append(faults, fmt.Sprintf("%d are elsewhere, more than %d", len(elsewhere), mostElsewhere))
+	}
+	return faults
+}
+
+var elsewhereLine = regexp.MustCompile(`^EC-(\d+) elsewhere: (game meaning|master|server side) — \S.*$`)
+
+// quirksElsewhere reads the facts that are no concern of this program.
+func quirksElsewhere(lines *bufio.Scanner) (map[int]bool, error) {
+	found := map[int]bool{}
+	for lines.Scan() {
+		line := lines.Text()
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		m := elsewhereLine.FindStringSubmatch(line)
+		if m == nil {
+			return nil, fmt.Errorf("quirks.txt: %q is not \"EC-n elsewhere: game meaning, master or server side — why\"", line)
+		}
+		n, _ := strconv.Atoi(m[1])
+		if found[n] || n < 1 || n > numQuirks {
+			return nil, fmt.Errorf("quirks.txt: EC-%d twice, or no such row", n)
+		}
+		found[n] = true
+	}
+	return found, lines.Err()
+}
+
+// quirksInTests returns the facts that tests bear in their names, each with a
+// file that has such a test: a string of Go that begins with them, as the name
+// of a subtest or of a row does, or the heading of a conversation.
+func quirksInTests(root string) (map[int]string, error) {
+	found := map[int]string{}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != root && strings.HasPrefix(d.Name(), "."):
+			return filepath.SkipDir
+		case strings.HasSuffix(path, "_test.go"):
+			return addGoNames(found, path)
+		case strings.HasSuffix(filepath.Dir(path), filepath.Join("testdata", "talk")):
+			return addHeading(found, path)
+		}
+		return nil
+	})
+	return found, err
+}
+
+// addGoNames adds what the strings of a test begin with.
+func addGoNames(found map[int]string, path string) error {
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+	if err != nil {
+		return err
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+			if s, err := strconv.Unquote(lit.Value); err == nil {
+				addNumbers(found, path, s)
+			}
+		}
+		return true
+	})
+	return nil
+}
+
+// addHeading adds what the first line of a conversation begins with.
+func addHeading(found map[int]string, path string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	addNumbers(found, path, strings.TrimPrefix(line, "# "))
+	return nil
+}
+
+var quirkNames = regexp.MustCompile(`^EC-\d+(,? EC-\d+)*`)
+
+func addNumbers(found map[int]string, path, s string) {
+	for name := range strings.FieldsFuncSeq(quirkNames.FindString(s), func(r rune) bool { return r == ' ' || r == ',' }) {
+		n, _ := strconv.Atoi(strings.TrimPrefix(name, "EC-"))
+		found[n] = path
+	}
+}
+
+// TestUnaccounted sees each fault of an account.
+func TestUnaccounted(t *testing.T) {
+	covered := map[int]string{}
+	for n := 1; n <= numQuirks; n++ {
+		covered[n] = "a_test.go"
+	}
+	few, many := map[int]bool{}, map[int]bool{}
+	for n := 1; n <= mostElsewhere+1; n++ {
+		many[n] = true
+	}
+	check := func(name string, elsewhere map[int]bool, want int) {
+		if got := unaccounted(covered, elsewhere); len(got) != want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	check("all covered", few, 0)
+	check("both, and too many", many, mostElsewhere+2)
+	delete(covered, 7)
+	check("neither", few, 1)
+	few[7] = true
+	check("elsewhere", few, 0)
+	covered[200] = "a_test.go"
+	check("no such fact", few, 1)
+	for _, text := range []string{
+		"7 elsewhere: too hard — x", "7 elsewhere: master —", "7: master — x", "7 elsewhere: master x",
+		"200 elsewhere: master — x", "7 elsewhere: master — x\nEC-7 elsewhere: master — x",
+	} {
+		line := "EC-" + text // by itself it would count as the name of a test
+		if got, err := quirksElsewhere(bufio.NewScanner(strings.NewReader(line))); err == nil {
+			t.Errorf("%q: %v", line, got)
+		}
+	}
+}
