@@ -14,6 +14,7 @@ import (
 	"golang.org/x/net/ipv4"
 	"golang.org/x/sys/unix"
 
+	"github.com/a2sscan/a2sscan/bench/internal/unpolled"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -23,14 +24,14 @@ const (
 	bareBuffer  = 4 << 20
 	bareMessage = 1<<16 - 1
 	bareRequest = 32
-	bareStall   = 500 * time.Millisecond // without a datagram: something was lost
+	bareStall   = 2 * time.Second // without a datagram: something was lost
 )
 
 // bare is a client that knows nothing but how many datagrams are to come.
 type bare struct {
 	*Client
 	t    *task
-	conn *net.UDPConn
+	sock net.PacketConn
 	pc   *ipv4.PacketConn
 
 	in   []ipv4.Message
@@ -48,13 +49,13 @@ type bare struct {
 }
 
 func (t *task) newBare(c *Client) (*bare, error) {
-	conn, err := listenBare()
+	sock, err := t.listen()
 	if err != nil {
 		return nil, err
 	}
 	const out = wire.NumQuestions*bareBatch + window
 	b := &bare{
-		Client: c, t: t, conn: conn, pc: ipv4.NewPacketConn(conn),
+		Client: c, t: t, sock: sock, pc: ipv4.NewPacketConn(sock),
 		in: make([]ipv4.Message, bareBatch), out: make([]ipv4.Message, 0, out),
 		want:  t.Config.Targets(),
 		addrs: make([]net.UDPAddr, out), ips: make([]byte, net.IPv4len*out),
@@ -75,6 +76,20 @@ func (t *task) newBare(c *Client) (*bare, error) {
 	}
 	b.out = b.out[:0]
 	return b, nil
+}
+
+// listen opens a socket as the loop wants it.
+func (t *task) listen() (net.PacketConn, error) {
+	conn, err := listenBare()
+	if err != nil || t.Config.Loop == BarePolled {
+		return conn, err
+	}
+	u, err := unpolled.New(conn)
+	if err != nil {
+		return nil, err
+	}
+	u.Wait = bareStall
+	return u, nil
 }
 
 // listenBare opens a socket with the buffers of the scanner's.
@@ -110,7 +125,7 @@ func (t *task) bare(c *Client) error {
 	if err != nil {
 		return err
 	}
-	defer b.conn.Close()
+	defer b.sock.Close()
 	defer b.watch()()
 	var h heard
 	for b.Complete < uint64(b.want) {
@@ -130,7 +145,6 @@ func (t *task) bareTwo(c *Client) error {
 	if err != nil {
 		return err
 	}
-	defer b.watch()()
 	const blocks = 16
 	full, empty := make(chan *heard, blocks), make(chan *heard, blocks)
 	for range blocks {
@@ -141,7 +155,7 @@ func (t *task) bareTwo(c *Client) error {
 	full <- <-empty // which starts the first servers
 	err = b.readAll(full, empty)
 	close(full)
-	return errors.Join(err, <-written, b.conn.Close())
+	return errors.Join(err, <-written, b.sock.Close())
 }
 
 func (b *bare) readAll(full chan<- *heard, empty <-chan *heard) error {
@@ -257,9 +271,12 @@ func (b *bare) flush() error {
 	return nil
 }
 
-// watch ends the reading when nothing comes any more: a datagram was lost, and
-// the loop has no timeouts of its own.
+// watch ends the reading of a polled socket when nothing comes any more: a
+// datagram was lost, and the loop has no timeouts of its own.
 func (b *bare) watch() (stop func()) {
+	if b.t.Config.Loop != BarePolled {
+		return func() {}
+	}
 	done := make(chan struct{})
 	go func() {
 		tick := time.NewTicker(bareStall)
@@ -272,7 +289,7 @@ func (b *bare) watch() (stop func()) {
 			}
 			now := b.progress.Load()
 			if now == last {
-				_ = b.conn.SetReadDeadline(time.Unix(1, 0))
+				_ = b.sock.SetReadDeadline(time.Unix(1, 0))
 			}
 			last = now
 		}
@@ -294,7 +311,7 @@ func (t *task) blast(c *Client) error {
 	if err != nil {
 		return err
 	}
-	defer b.conn.Close()
+	defer b.sock.Close()
 	for b.next < b.want {
 		for b.next < b.want && len(b.out) < bareBatch {
 			b.startNext()

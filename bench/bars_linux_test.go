@@ -138,16 +138,18 @@ func testSmallThroughput(t *testing.T) {
 			t.Errorf("%s: a file of %d bytes", c.Name(), r.FileLen)
 		}
 	}
-	two := run(t, Throughput(servers).With(BareTwo, ""))
-	if two.Complete != servers || two.Sent != 4*servers {
-		t.Errorf("bare-two: %d complete, sent %d", two.Complete, two.Sent)
+	for _, l := range []Loop{BareTwo, BarePolled} {
+		r := run(t, Throughput(servers).With(l, ""))
+		if r.Complete != servers || r.Sent != 4*servers {
+			t.Errorf("%s: %d complete, sent %d", l, r.Complete, r.Sent)
+		}
 	}
 }
 
 func testSmallRealistic(t *testing.T) {
 	c := Realistic(4000)
-	c.Check, c.Cooldown = true, off
-	c.Timeout, c.Retries = 400*time.Millisecond, 1
+	c.Check = true
+	c.Cooldown, c.Retries = time.Second, 1
 	r := run(t, c)
 	if r.Complete != r.Live || r.Live < 2600 || r.Live > 3000 {
 		t.Errorf("%d of %d complete", r.Complete, r.Live)

@@ -74,7 +74,7 @@ func clientMain(in io.Reader, out io.Writer) error {
 func (t *task) run() (*Client, error) {
 	work := t.scan
 	switch t.Config.Loop {
-	case Bare:
+	case Bare, BarePolled:
 		work = t.bare
 	case BareTwo:
 		work = t.bareTwo

@@ -20,6 +20,9 @@ const (
 	// writes a batch. It sends and receives what Scan does.
 	Bare Loop = "bare"
 
+	// BarePolled is Bare with a socket of package net, which Go's poller knows.
+	BarePolled Loop = "bare-polled"
+
 	// BareTwo is Bare with a goroutine that reads and one that writes.
 	BareTwo Loop = "bare-two"
 

@@ -11,8 +11,10 @@ import (
 	"time"
 
 	"golang.org/x/net/bpf"
+	"golang.org/x/net/ipv4"
 	"golang.org/x/sys/unix"
 
+	"github.com/a2sscan/a2sscan/bench/internal/unpolled"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -80,7 +82,12 @@ func (f *Canned) addPort() error {
 		conn.Close()
 		return err
 	}
-	f.ports = append(f.ports, &cannedPort{newPort(m, number, conn), f})
+	p := &cannedPort{port: newPort(m, number, conn), fleet: f}
+	if p.sock, err = unpolled.New(conn); err != nil {
+		return err
+	}
+	p.pc = ipv4.NewPacketConn(p.sock)
+	f.ports = append(f.ports, p)
 	return nil
 }
 
@@ -169,7 +176,7 @@ func (f *Canned) Reply(addr netip.AddrPort, q wire.Question) []byte {
 
 func (f *Canned) canOf(h uint64) *can { return &f.cans[h%numCans] }
 
-// Serve answers until ctx is done or the fleet is closed.
+// Serve answers until ctx is done. It may be called once.
 func (f *Canned) Serve(ctx context.Context) error {
 	errs := make([]error, len(f.ports))
 	start := time.Now()
@@ -181,11 +188,11 @@ func (f *Canned) Serve(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Close closes the sockets.
+// Close closes the sockets. It must not be called before Serve returned.
 func (f *Canned) Close() error {
 	var errs []error
 	for _, p := range f.ports {
-		errs = append(errs, p.conn.Close())
+		errs = append(errs, p.sock.Close())
 	}
 	return errors.Join(errs...)
 }
@@ -205,25 +212,23 @@ func (f *Canned) Stats() Stats {
 type cannedPort struct {
 	*port
 	fleet *Canned
+	sock  *unpolled.Conn
 }
 
-// serve answers until ctx is done or the socket is closed.
+// maxWait is how long a canned fleet may take to see that its time is over.
+const maxWait = 50 * time.Millisecond
+
+// serve answers until ctx is done.
 func (p *cannedPort) serve(ctx context.Context, start time.Time) error {
-	stop := context.AfterFunc(ctx, func() { p.conn.SetReadDeadline(time.Unix(1, 0)) })
-	defer stop()
-	for {
-		if p.fleet.Config.DelayMax > 0 {
-			p.setDeadline(start)
-		}
-		if ctx.Err() != nil {
-			return nil
+	for ctx.Err() == nil {
+		p.sock.Wait = maxWait
+		if due, ok := p.held.next(); ok {
+			p.sock.Wait = max(0, min(maxWait, due-time.Since(start)))
 		}
 		n, err := p.pc.ReadBatch(p.in, 0)
 		switch {
 		case errors.Is(err, os.ErrDeadlineExceeded):
 			n = 0
-		case errors.Is(err, net.ErrClosed):
-			return nil
 		case err != nil:
 			return err
 		}
@@ -237,6 +242,7 @@ func (p *cannedPort) serve(ctx context.Context, start time.Time) error {
 		p.flush(nil)
 		p.publish()
 	}
+	return nil
 }
 
 // answer puts the reply of a server into the outbox, or holds it back.
