@@ -368,6 +368,8 @@ func TestQuirkSocket(t *testing.T) {
 		}
 	})
 	t.Run("EC-131 one socket for all", func(t *testing.T) {
+		mu.Lock()
+		defer mu.Unlock()
 		if len(from) != 1 {
 			t.Errorf("asked from %d sockets", len(from))
 		}
