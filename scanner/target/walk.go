@@ -73,11 +73,14 @@ func (w *walk) lines(file string, r io.Reader) bool {
 		if err != nil {
 			return w.fail(unreadable(file, err))
 		}
-		if br.Buffered() == 0 {
+		if w.size >= flushSize {
 			w.flush()
 		}
 	}
 }
+
+// flushSize is how many bytes are read before Progress is told.
+const flushSize = 16 << 10
 
 // flush tells Progress how much was read.
 func (w *walk) flush() {

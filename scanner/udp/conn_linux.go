@@ -3,6 +3,7 @@
 package udp
 
 import (
+	"encoding/binary"
 	"errors"
 	"net"
 	"net/netip"
@@ -291,12 +292,10 @@ func (c *Conn) Interrupt() { c.waker.interrupt() }
 func (c *Conn) Close() error { return c.sock.Close() }
 
 func packUDP(a *net.UDPAddr) uint64 {
-	ip := a.IP.To4()
-	return uint64(ip[0])<<40 | uint64(ip[1])<<32 | uint64(ip[2])<<24 | uint64(ip[3])<<16 |
-		uint64(uint16(a.Port))
+	return uint64(binary.BigEndian.Uint32(a.IP.To4()))<<16 | uint64(uint16(a.Port))
 }
 
 func setUDP(a *net.UDPAddr, addr uint64) {
-	a.IP[0], a.IP[1], a.IP[2], a.IP[3] = byte(addr>>40), byte(addr>>32), byte(addr>>24), byte(addr>>16)
+	binary.BigEndian.PutUint32(a.IP, uint32(addr>>16))
 	a.Port = int(uint16(addr))
 }

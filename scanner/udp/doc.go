@@ -17,8 +17,8 @@
 //
 // On Linux this package allocates nothing for a datagram. The batches of
 // golang.org/x/net allocate two objects for the source address of each datagram
-// received (a net.UDPAddr of 48 bytes and an address of 4), and four (184
-// bytes) for the error when nothing was there to be read.
+// received (a net.UDPAddr of 48 bytes and an address of 4), and two (112 bytes)
+// for the error when nothing was there to be read.
 //
 // # Sending
 //

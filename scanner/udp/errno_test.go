@@ -6,4 +6,10 @@ import (
 )
 
 // wouldBlock is the system's word for buffers that are full.
-var wouldBlock = map[bool]syscall.Errno{false: syscall.EAGAIN, true: 10035}[runtime.GOOS == "windows"]
+var wouldBlock = syscall.EAGAIN
+
+func init() {
+	if runtime.GOOS == "windows" {
+		wouldBlock = 10035 // WSAEWOULDBLOCK
+	}
+}

@@ -14,7 +14,10 @@ var ErrAgain = errors.New("can't send now")
 // againError is the system's reason for an ErrAgain.
 type againError syscall.Errno
 
-func (e againError) Error() string        { return ErrAgain.Error() + ": " + syscall.Errno(e).Error() }
+func (e againError) Error() string {
+	return ErrAgain.Error() + ": " + syscall.Errno(e).Error()
+}
+
 func (e againError) Is(target error) bool { return target == ErrAgain }
 func (e againError) Unwrap() error        { return syscall.Errno(e) }
 

@@ -46,9 +46,10 @@ func (q *icmpQueue) drain() int {
 // drainLocked is drain for who holds mu. The socket isn't read by its
 // RawConn.Read, which waits for a Recv that waits.
 func (q *icmpQueue) drainLocked() (n int) {
+	const flags = unix.MSG_ERRQUEUE | unix.MSG_DONTWAIT
 	q.raw.Control(func(fd uintptr) {
 		for range maxDrain {
-			_, oobn, _, from, err := unix.Recvmsg(int(fd), nil, q.oob[:], unix.MSG_ERRQUEUE|unix.MSG_DONTWAIT)
+			_, oobn, _, from, err := unix.Recvmsg(int(fd), nil, q.oob[:], flags)
 			if err != nil {
 				return
 			}
