@@ -28,7 +28,7 @@ func newLedger(list target.Stats, scan *scanner.Stats) ledger {
 		Read:        list.Read,
 		Invalid:     list.Invalid,
 		Unscannable: list.Unscannable + scan.Unscannable,
-		Excluded:    list.Excluded,
+		Excluded:    list.Excluded + scan.Excluded,
 		Duplicate:   list.Duplicate + scan.Duplicate,
 		OverLimit:   scan.OverLimit,
 		Finished:    scan.TargetsFinished(),

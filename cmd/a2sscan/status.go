@@ -53,7 +53,7 @@ func (p *progress) howFar(s scanner.Stats) string {
 		return elapsed
 	}
 	// Of what was read, this much is behind us.
-	passed := s.TargetsFinished() + s.Unscannable + s.Duplicate + s.OverLimit
+	passed := s.TargetsFinished() + s.Unscannable + s.Excluded + s.Duplicate + s.OverLimit
 	done *= float64(passed) / float64(max(s.Taken, 1))
 	share := fmt.Sprintf("%s %.0f%%", elapsed, 100*done)
 	if done < 0.01 || done == 1 {

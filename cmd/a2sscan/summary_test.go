@@ -1,0 +1,198 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/target"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// aScan is the numbers of a scan with something of everything. They add up.
+func aScan() (target.Stats, scanner.Stats) {
+	list := target.Stats{Read: 115, Invalid: 1, Unscannable: 2, Excluded: 3, Duplicate: 4, Given: 105}
+	s := scanner.Stats{Elapsed: 2 * time.Second, Rate: 5000, Taken: 105,
+		Unscannable: 1, Excluded: 1, Duplicate: 1, OverLimit: 2, Unfinished: 50}
+	for st := scanner.StatusOK; st < scanner.NumStatuses; st++ {
+		s.Finished[st] = 10
+	}
+	s.Sent[wire.QuestionInfo], s.Sent[wire.QuestionRules], s.SentBytes, s.Repeats = 60, 40, 1200, 7
+	s.Received[scanner.ClassMatched], s.Received[scanner.ClassForeign] = 30, 3
+	s.Kinds[scanner.ReplyInfo], s.Kinds[scanner.ReplyFragment] = 20, 10
+	s.Errors[wire.ErrTimeout], s.Errors[wire.ErrChecksum] = 12, 1
+	s.SendErrors = 2
+	s.Socket.Sent, s.Socket.Received, s.Socket.KernelDrops = 100, 33, 5
+	s.Socket.RecvBufferAsked, s.Socket.RecvBuffer = 4<<20, 208<<10
+	return list, s
+}
+
+func summaryOf(list target.Stats, s scanner.Stats) *summary {
+	sum := newSummary(&s, newLedger(list, &s))
+	sum.Ended, sum.Records = endedComplete, 30
+	sum.check(false)
+	return sum
+}
+
+// TestSummarySaid: what a person is told of a scan with all kinds of trouble.
+func TestSummarySaid(t *testing.T) {
+	var b bytes.Buffer
+	sum := summaryOf(aScan())
+	sum.say(newTerminal(&b))
+	want := `a2sscan: targets: 115 read = 1 invalid + 3 unscannable + 4 excluded + 5 duplicate + 2 over limit + 50 finished + 50 unfinished
+a2sscan: finished: 50 = 10 ok + 10 partial + 10 error + 10 no_reply + 10 unreachable
+a2sscan: found: 0 servers (0% of those asked), 0 players and 0 bots, 0 games
+a2sscan: faults: 12 timeout, 1 bad_checksum
+a2sscan: sent: 100 datagrams, 1.2 kB = 60 info + 0 players + 40 rules; 7 of them repeats
+a2sscan: received: 33 datagrams, 0 B = 3 foreign + 0 late + 0 malformed + 0 duplicate + 30 matched
+a2sscan: matched: 30 = 20 info + 0 goldsource + 0 players + 0 rules + 0 challenge + 10 fragment + 0 text + 0 other
+a2sscan: send errors: 2 datagrams could not be sent
+a2sscan: kernel drops: 5 datagrams arrived and were thrown away, receive buffer 213.0 kB
+a2sscan: receive buffer: asked for 4.2 MB, granted 213.0 kB
+a2sscan: hint: as root: sysctl -w net.core.rmem_max=4194304
+a2sscan: rate: 5k/s asked, 50/s reached; time: 2s
+`
+	if b.String() != want {
+		t.Errorf("got\n%swant\n%s", b.String(), want)
+	}
+	if n := strings.Count(b.String(), "\n"); n > 16 {
+		t.Errorf("%d lines, and files and errors are to come", n)
+	}
+}
+
+// TestSummaryDrops: with all the buffer there is, only a lower rate helps.
+func TestSummaryDrops(t *testing.T) {
+	var b bytes.Buffer
+	list, s := aScan()
+	s.Socket.RecvBuffer = s.Socket.RecvBufferAsked
+	summaryOf(list, s).sayTrouble(newTerminal(&b))
+	if !strings.Contains(b.String(), "hint: a lower --rate") || strings.Contains(b.String(), "sysctl") {
+		t.Errorf("got\n%s", b.String())
+	}
+}
+
+// TestContradictions: each sum that does not add up is noticed, and said, and
+// ends the program with its own exit code.
+func TestContradictions(t *testing.T) {
+	tests := []struct {
+		name string
+		bend func(list *target.Stats, s *scanner.Stats)
+		want string // how what is said begins
+	}{
+		{"none", func(*target.Stats, *scanner.Stats) {}, ""},
+		{"a target is lost", func(l *target.Stats, s *scanner.Stats) { s.Unfinished-- },
+			"targets read, and where they went: 115 and 114"},
+		{"a datagram was not sent by us", func(_ *target.Stats, s *scanner.Stats) { s.Socket.Sent++ },
+			"datagrams sent, and what the socket counted: 100 and 101"},
+		{"a datagram has no class", func(_ *target.Stats, s *scanner.Stats) { s.Socket.Received++ },
+			"datagrams received, and what the socket counted: 33 and 34"},
+		{"a datagram has no kind", func(_ *target.Stats, s *scanner.Stats) { s.Kinds[0]-- },
+			"datagrams matched, and their kinds: 30 and 29"},
+		{"a record was not written", func(l *target.Stats, s *scanner.Stats) {
+			s.Finished[scanner.StatusOK]++
+			s.Unfinished--
+		}, "records due, and records written: 31 and 30"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			list, s := aScan()
+			test.bend(&list, &s)
+			sum := summaryOf(list, s)
+			if got := strings.Join(sum.Wrong, "; "); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+			want := exitOK
+			if test.want != "" {
+				want = exitNumbers
+			}
+			if got := exitCode((&job{list: new(target.List)}).verdict(sum)); got != want {
+				t.Errorf("exit code %d, want %d", got, want)
+			}
+		})
+	}
+}
+
+// TestVerdict: of several reasons to end otherwise than well the gravest
+// decides.
+func TestVerdict(t *testing.T) {
+	full := fail(exitOutput, "disk full")
+	tests := []struct {
+		job  job
+		sum  summary
+		want int
+	}{
+		{job{}, summary{Consistent: true}, exitOK},
+		{job{}, summary{Consistent: true, Interrupted: true}, exitInterrupted},
+		{job{}, summary{Interrupted: true}, exitNumbers},
+		{job{written: full}, summary{Interrupted: true}, exitOutput},
+		{job{broken: errors.New("no network")}, summary{}, exitUsage},
+	}
+	for _, test := range tests {
+		test.job.list = new(target.List)
+		if got := exitCode(test.job.verdict(&test.sum)); got != test.want {
+			t.Errorf("%v: exit code %d, want %d", test.job.verdict(&test.sum), got, test.want)
+		}
+	}
+}
+
+// TestSummaryFile: the file has the numbers under the names that scripts know.
+func TestSummaryFile(t *testing.T) {
+	list, s := aScan()
+	s.Rate = math.Inf(1)
+	path := t.TempDir() + "/summary.json"
+	if err := summaryOf(list, s).write(path); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Ended      string
+		Consistent bool
+		RateAsked  *float64          `json:"rate_asked"`
+		Faults     map[string]uint64 `json:"faults"`
+		Targets    struct {
+			Read     uint64
+			ByStatus map[string]uint64 `json:"by_status"`
+		}
+		Datagrams struct {
+			ByClass     map[string]uint64 `json:"received_by_class"`
+			KernelDrops uint64            `json:"kernel_drops"`
+		}
+	}
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	if got.Ended != "complete" || !got.Consistent || got.RateAsked != nil ||
+		got.Faults["bad_checksum"] != 1 || got.Targets.Read != 115 ||
+		got.Targets.ByStatus["no_reply"] != 10 || got.Datagrams.ByClass["foreign"] != 3 ||
+		got.Datagrams.KernelDrops != 5 {
+		t.Errorf("%+v\n%s", got, text)
+	}
+}
+
+// TestTally: what names servers send is counted in bounded memory.
+func TestTally(t *testing.T) {
+	var ta tally
+	for i := range maxGames + 10 {
+		r := scanner.Result{Status: scanner.StatusOK, HasInfo: true}
+		r.Info = wire.Info{Has: wire.HasGame, Players: 2, Bots: 1, Game: []byte(strings.Repeat("x", i%5000))}
+		ta.add(&r)
+	}
+	ta.add(&scanner.Result{Status: scanner.StatusNoReply})
+	ta.add(&scanner.Result{Status: scanner.StatusError})
+	if len(ta.games) != maxGames || ta.servers != maxGames+11 || ta.players != 2*(maxGames+10) {
+		t.Errorf("%d games, %d servers, %d players", len(ta.games), ta.servers, ta.players)
+	}
+	ta = tally{games: map[string]uint64{"a\x1b": 3, "b": 1, "c": 3}}
+	if got, want := ta.topGames(2), `a\x1b 3, c 3`; got != want {
+		t.Errorf("top games %q, want %q", got, want)
+	}
+}
