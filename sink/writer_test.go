@@ -68,6 +68,9 @@ func TestFlush(t *testing.T) {
 		if m.writes != 3 {
 			t.Errorf("%d writes of 3 records", m.writes)
 		}
+		if w.Offset() != 0 {
+			t.Errorf("offset %d was never promised", w.Offset())
+		}
 		closeWriter(t, w)
 	})
 }
