@@ -9,51 +9,70 @@ import (
 // said is a server as the Web API and GetServersAtAddress write it. Every
 // field is optional.
 type said struct {
-	Addr       *string `json:"addr"`
-	Name       *string `json:"name"`
-	Map        *string `json:"map"`
-	GameDir    *string `json:"gamedir"`
-	Product    *string `json:"product"`
-	Version    *string `json:"version"`
-	GameType   *string `json:"gametype"`
-	OS         *string `json:"os"`
-	SteamID    *id     `json:"steamid"`
-	AppID      *uint32 `json:"appid"`
-	GamePort   *uint32 `json:"gameport"`
-	SpecPort   *uint32 `json:"specport"`
-	Region     *int32  `json:"region"`
-	Players    *int32  `json:"players"`
-	MaxPlayers *int32  `json:"max_players"`
-	Bots       *int32  `json:"bots"`
-	GMSIndex   *int32  `json:"gmsindex"`
-	Secure     *bool   `json:"secure"`
-	Dedicated  *bool   `json:"dedicated"`
-	LAN        *bool   `json:"lan"`
+	Addr       opt[string] `json:"addr"`
+	Name       opt[string] `json:"name"`
+	Map        opt[string] `json:"map"`
+	GameDir    opt[string] `json:"gamedir"`
+	Product    opt[string] `json:"product"`
+	Version    opt[string] `json:"version"`
+	GameType   opt[string] `json:"gametype"`
+	OS         opt[string] `json:"os"`
+	SteamID    opt[id]     `json:"steamid"`
+	AppID      opt[uint32] `json:"appid"`
+	GamePort   opt[uint32] `json:"gameport"`
+	SpecPort   opt[uint32] `json:"specport"`
+	Region     opt[int32]  `json:"region"`
+	Players    opt[int32]  `json:"players"`
+	MaxPlayers opt[int32]  `json:"max_players"`
+	Bots       opt[int32]  `json:"bots"`
+	GMSIndex   opt[int32]  `json:"gmsindex"`
+	Secure     opt[bool]   `json:"secure"`
+	Dedicated  opt[bool]   `json:"dedicated"`
+	LAN        opt[bool]   `json:"lan"`
 }
 
 // kept is a server as a record has it under "master": the words of a record's
 // info where they mean the same. It differs from said in its tags only.
 type kept struct {
-	Addr       *string `json:"addr"`
-	Name       *string `json:"name"`
-	Map        *string `json:"map"`
-	GameDir    *string `json:"folder"`
-	Product    *string `json:"product"`
-	Version    *string `json:"version"`
-	GameType   *string `json:"keywords"`
-	OS         *string `json:"os"`
-	SteamID    *id     `json:"steam_id"`
-	AppID      *uint32 `json:"app_id"`
-	GamePort   *uint32 `json:"game_port"`
-	SpecPort   *uint32 `json:"sourcetv_port"`
-	Region     *int32  `json:"region"`
-	Players    *int32  `json:"players"`
-	MaxPlayers *int32  `json:"max_players"`
-	Bots       *int32  `json:"bots"`
-	GMSIndex   *int32  `json:"gms_index"`
-	Secure     *bool   `json:"vac"`
-	Dedicated  *bool   `json:"dedicated"`
-	LAN        *bool   `json:"lan"`
+	Addr       opt[string] `json:"-"`
+	Name       opt[string] `json:"name"`
+	Map        opt[string] `json:"map"`
+	GameDir    opt[string] `json:"folder"`
+	Product    opt[string] `json:"product"`
+	Version    opt[string] `json:"version"`
+	GameType   opt[string] `json:"keywords"`
+	OS         opt[string] `json:"os"`
+	SteamID    opt[id]     `json:"steam_id"`
+	AppID      opt[uint32] `json:"app_id"`
+	GamePort   opt[uint32] `json:"game_port"`
+	SpecPort   opt[uint32] `json:"sourcetv_port"`
+	Region     opt[int32]  `json:"region"`
+	Players    opt[int32]  `json:"players"`
+	MaxPlayers opt[int32]  `json:"max_players"`
+	Bots       opt[int32]  `json:"bots"`
+	GMSIndex   opt[int32]  `json:"gms_index"`
+	Secure     opt[bool]   `json:"vac"`
+	Dedicated  opt[bool]   `json:"dedicated"`
+	LAN        opt[bool]   `json:"lan"`
+}
+
+// opt is a field that may be missing, or be of another type than it should.
+type opt[T any] struct {
+	value T
+	has   bool
+	odd   bool // it is there, and of another type
+}
+
+// UnmarshalJSON has no error, which would keep the fields that follow from
+// being decoded.
+func (o *opt[T]) UnmarshalJSON(b []byte) error {
+	*o = opt[T]{}
+	if string(b) == "null" {
+		return nil
+	}
+	err := json.Unmarshal(b, &o.value)
+	o.has, o.odd = err == nil, err != nil
+	return nil
 }
 
 // id is a 64-bit number, which is a string in JSON as a rule.
@@ -65,44 +84,50 @@ func (i *id) UnmarshalJSON(b []byte) error {
 		b = b[1 : len(b)-1]
 	}
 	v, err := strconv.ParseUint(string(b), 10, 64)
-	if err != nil {
-		// Its type is wrong, not the text as JSON.
-		return &json.UnmarshalTypeError{Value: "string"}
-	}
 	*i = id(v)
-	return nil
+	return err
 }
 
-// server makes s of what was said, without the address.
-func (v *said) server(s *Server) {
+// server makes s of what was said, without the address. It reports whether a
+// field was left out because its type is not what it should be.
+func (v *said) server(s *Server) (odd bool) {
+	t := taker{Server: s, odd: v.Addr.odd}
 	*s = Server{Addr: s.Addr}
-	take(s, HasName, &s.Name, v.Name)
-	take(s, HasMap, &s.Map, v.Map)
-	take(s, HasGameDir, &s.GameDir, v.GameDir)
-	take(s, HasProduct, &s.Product, v.Product)
-	take(s, HasVersion, &s.Version, v.Version)
-	take(s, HasGameType, &s.GameType, v.GameType)
-	take(s, HasOS, &s.OS, v.OS)
-	take(s, HasSteamID, &s.SteamID, (*uint64)(v.SteamID))
-	take(s, HasAppID, &s.AppID, v.AppID)
-	take(s, HasGamePort, &s.GamePort, v.GamePort)
-	take(s, HasSpecPort, &s.SpecPort, v.SpecPort)
-	take(s, HasRegion, &s.Region, v.Region)
-	take(s, HasPlayers, &s.Players, v.Players)
-	take(s, HasMaxPlayers, &s.MaxPlayers, v.MaxPlayers)
-	take(s, HasBots, &s.Bots, v.Bots)
-	take(s, HasGMSIndex, &s.GMSIndex, v.GMSIndex)
-	take(s, HasSecure, &s.Secure, v.Secure)
-	take(s, HasDedicated, &s.Dedicated, v.Dedicated)
-	take(s, HasLAN, &s.LAN, v.LAN)
+	take(&t, HasName, &s.Name, &v.Name)
+	take(&t, HasMap, &s.Map, &v.Map)
+	take(&t, HasGameDir, &s.GameDir, &v.GameDir)
+	take(&t, HasProduct, &s.Product, &v.Product)
+	take(&t, HasVersion, &s.Version, &v.Version)
+	take(&t, HasGameType, &s.GameType, &v.GameType)
+	take(&t, HasOS, &s.OS, &v.OS)
+	take(&t, HasSteamID, (*id)(&s.SteamID), &v.SteamID)
+	take(&t, HasAppID, &s.AppID, &v.AppID)
+	take(&t, HasGamePort, &s.GamePort, &v.GamePort)
+	take(&t, HasSpecPort, &s.SpecPort, &v.SpecPort)
+	take(&t, HasRegion, &s.Region, &v.Region)
+	take(&t, HasPlayers, &s.Players, &v.Players)
+	take(&t, HasMaxPlayers, &s.MaxPlayers, &v.MaxPlayers)
+	take(&t, HasBots, &s.Bots, &v.Bots)
+	take(&t, HasGMSIndex, &s.GMSIndex, &v.GMSIndex)
+	take(&t, HasSecure, &s.Secure, &v.Secure)
+	take(&t, HasDedicated, &s.Dedicated, &v.Dedicated)
+	take(&t, HasLAN, &s.LAN, &v.LAN)
+	return t.odd
 }
 
-// take sets a field of s if it was said.
-func take[T any](s *Server, f Fields, field, value *T) {
-	if value != nil {
-		*field = *value
-		s.Has |= f
+// taker is a server being made.
+type taker struct {
+	*Server
+	odd bool
+}
+
+// take sets a field of the server if it was said.
+func take[T any](t *taker, f Fields, field *T, value *opt[T]) {
+	if value.has {
+		*field = value.value
+		t.Has |= f
 	}
+	t.odd = t.odd || value.odd
 }
 
 // AppendMaster appends what the master said of the server as a JSON object:

@@ -22,6 +22,7 @@ type Stats struct {
 	Duplicates  uint64 // of what was handed out before
 	Elsewhere   uint64 // left out: in another region than the one asked for (Web API)
 	Invalid     uint64 // entries without a usable address (Web API)
+	Odd         uint64 // of what has one, entries with a field of another type, which is absent then (Web API)
 
 	End    End
 	Capped []Capped // what could not be reached under the cap (Web API)

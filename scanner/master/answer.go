@@ -1,0 +1,239 @@
+package master
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Errors of JSON that was not read to its end. The servers before are good.
+var (
+	ErrTooLarge  = errors.New("larger than we are willing to read")
+	ErrTruncated = errors.New("ends in the middle")
+	ErrMalformed = errors.New("not what it should be")
+)
+
+// maxItem bounds what is between two servers of a JSON answer, or one line of
+// NDJSON: a record is at most 8 MiB.
+const maxItem = 8 << 20
+
+// budget reads from r, but no more than item bytes between two refills and no
+// more than total altogether.
+type budget struct {
+	r     io.Reader
+	item  int64 // left until the next refill
+	total int64 // left
+	read  uint64
+}
+
+func (b *budget) refill() { b.item = maxItem }
+
+// Read is io.Reader's. Its error is ErrTooLarge when the budget is used up and
+// more is there.
+func (b *budget) Read(p []byte) (int, error) {
+	left := min(b.item, b.total)
+	if left <= 0 {
+		return 0, ErrTooLarge
+	}
+	n, err := b.r.Read(p[:min(int64(len(p)), left)])
+	b.item -= int64(n)
+	b.total -= int64(n)
+	b.read += uint64(n)
+	return n, err
+}
+
+// answers reads the servers of answers of the Web API, which may follow each
+// other: {"response":{"servers":[…]}}. Keys that are not known are passed over.
+type answers struct {
+	in      *budget
+	dec     *json.Decoder
+	inside  bool // of an array of servers
+	refused bool // an answer said that it was no success
+	said    said
+}
+
+func newAnswers(r io.Reader, total int64) *answers {
+	in := &budget{r: r, item: maxItem, total: total}
+	return &answers{in: in, dec: json.NewDecoder(in)}
+}
+
+// next reads the next server into a.said. It is io.EOF after the last answer;
+// any other error is one of those above.
+func (a *answers) next() error {
+	for {
+		if a.inside {
+			if a.dec.More() {
+				return a.server()
+			}
+			a.inside = false
+			if err := a.rest(); err != nil {
+				return err
+			}
+		}
+		if err := a.open(); err != nil {
+			return err
+		}
+	}
+}
+
+// server reads an element of the array.
+func (a *answers) server() error {
+	a.in.refill()
+	a.said = said{}
+	err := a.dec.Decode(&a.said)
+	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
+		err = nil // no object: nothing was said
+	}
+	return explainJSON(err)
+}
+
+// open goes to the first server of the next answer.
+func (a *answers) open() error {
+	a.in.refill()
+	t, err := a.dec.Token()
+	if err == io.EOF {
+		return io.EOF // between two answers: the end
+	}
+	if err == nil && t != json.Delim('{') {
+		err = ErrMalformed
+	}
+	if err == nil {
+		err = a.find("response", '{')
+	}
+	if err == nil {
+		err = a.members()
+	}
+	return explainJSON(err)
+}
+
+// find goes into the member of the object; everything before is passed over.
+func (a *answers) find(name string, kind json.Delim) error {
+	for a.dec.More() {
+		t, err := a.dec.Token()
+		if err != nil {
+			return err
+		}
+		if t == name {
+			return a.delim(kind)
+		}
+		if err := a.skip(); err != nil {
+			return err
+		}
+	}
+	return ErrMalformed
+}
+
+// members reads those of "response" up to the array of servers, or all and the
+// end of the answer if there is none: nothing was found.
+func (a *answers) members() error {
+	for a.dec.More() {
+		t, err := a.dec.Token()
+		switch {
+		case err != nil:
+			return err
+		case t == "servers":
+			a.inside = true
+			return a.delim('[')
+		case t == "success":
+			err = a.success()
+		default:
+			err = a.skip()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return a.close(2)
+}
+
+// success reads whether GetServersAtAddress had any.
+func (a *answers) success() error {
+	var value any
+	if err := a.dec.Decode(&value); err != nil {
+		return err
+	}
+	a.refused = a.refused || value == false
+	return nil
+}
+
+// rest reads what follows the servers, to the end of the answer.
+func (a *answers) rest() error {
+	a.in.refill()
+	err := a.delim(']')
+	for err == nil && a.dec.More() {
+		if _, err = a.dec.Token(); err == nil {
+			err = a.skip()
+		}
+	}
+	if err == nil {
+		err = a.close(2)
+	}
+	return explainJSON(err)
+}
+
+// close reads the ends of n objects, and what their other members are.
+func (a *answers) close(n int) error {
+	for range n {
+		for a.dec.More() {
+			if _, err := a.dec.Token(); err != nil {
+				return err
+			}
+			if err := a.skip(); err != nil {
+				return err
+			}
+		}
+		if err := a.delim('}'); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// delim reads a bracket.
+func (a *answers) delim(want json.Delim) error {
+	t, err := a.dec.Token()
+	if err == nil && t != want {
+		err = ErrMalformed
+	}
+	return err
+}
+
+// skip passes over a value.
+func (a *answers) skip() error {
+	var value json.RawMessage
+	return a.dec.Decode(&value)
+}
+
+// explainJSON makes one of our errors of those of package json, which quote
+// what they read.
+func explainJSON(err error) error {
+	var syntax *json.SyntaxError
+	switch {
+	case err == nil, errors.Is(err, ErrTooLarge), errors.Is(err, ErrMalformed):
+		return err
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return ErrTruncated
+	case errors.As(err, &syntax):
+		return fmt.Errorf("%w: no JSON at byte %d", ErrMalformed, syntax.Offset)
+	}
+	return err
+}
+
+// address returns the address of what was read.
+func (v *said) address(s *Server) error {
+	if !v.Addr.has {
+		return errNoAddr
+	}
+	addr, err := parseAddr([]byte(v.Addr.value))
+	if err != nil {
+		return fmt.Errorf("%w: %s", errBadAddr, show(v.Addr.value))
+	}
+	s.Addr = addr
+	return nil
+}
+
+var (
+	errNoAddr  = errors.New("has no address")
+	errBadAddr = errors.New("not an IPv4 address with a port")
+)

@@ -1,0 +1,328 @@
+package master
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/netip"
+)
+
+// Reader reads the servers of a list that was fetched before, whatever it is
+// written in:
+//
+//	r, err := master.NewReader(file)
+//	if r.Kind() == master.KindText { … r.Unread() … }
+//	for r.Next() {
+//		use(r.Server())
+//	}
+//	err = r.Err()
+//
+// It holds no more than one entry, so lists may have any length. Servers come
+// as often as they are in the list.
+type Reader struct {
+	kind   Kind
+	in     *bufio.Reader
+	next   func() bool
+	server Server
+	stats  ReadStats
+	err    error
+
+	answers *answers
+	line    []byte
+	lines   uint64
+	ended   bool // KindPages: the terminator was there, and no header since
+
+	// Invalid is told each entry that has no usable address; nil: nobody.
+	Invalid func(Invalid)
+}
+
+// ReadStats are the numbers of a list that was read. Truncated pages and
+// invalid entries do not end it.
+type ReadStats struct {
+	Servers   uint64 // entries with an address
+	Invalid   uint64 // entries without one
+	Odd       uint64 // of the servers, those with a field of another type, which is absent then
+	Pages     uint64 // replies of a master server
+	Truncated uint64 // of them, those that end inside an address
+	Stray     uint64 // bytes behind a terminator that begin no page
+}
+
+// Invalid is an entry of a list that names no server.
+type Invalid struct {
+	Item uint64 // its number, from 1: the line of NDJSON, the element of an answer
+	Err  error  // what is wrong
+}
+
+// NewReader finds out what a list is written in. It reads only as much of r as
+// that takes.
+func NewReader(r io.Reader) (*Reader, error) {
+	in := bufio.NewReaderSize(r, 64<<10)
+	kind, err := peek(in)
+	if err != nil {
+		return nil, err
+	}
+	l := &Reader{kind: kind, in: in}
+	switch kind {
+	case KindPages:
+		l.next = l.nextAddr
+	case KindWeb, KindAtAddress:
+		l.skipMark()
+		l.answers = newAnswers(in, math.MaxInt64)
+		l.next = l.nextAnswer
+	case KindLines:
+		l.skipMark()
+		l.next = l.nextLine
+	default:
+		l.next = func() bool { return false }
+	}
+	return l, nil
+}
+
+// peek sniffs at what is there, and waits for more only where it must.
+func peek(in *bufio.Reader) (Kind, error) {
+	for want := 1; ; {
+		b, err := in.Peek(want)
+		if more, _ := in.Peek(min(in.Buffered(), sniffLen)); len(more) > len(b) {
+			b = more
+		}
+		k, sure := sniff(b)
+		switch {
+		case sure, err == io.EOF, len(b) >= sniffLen:
+			return k, nil
+		case err != nil:
+			return k, err
+		}
+		want = len(b) + 1
+	}
+}
+
+// skipMark passes over a byte order mark.
+func (l *Reader) skipMark() {
+	if b, _ := l.in.Peek(len(byteOrderMark)); string(b) == byteOrderMark {
+		l.in.Discard(len(b))
+	}
+}
+
+// Kind is what the list is written in. Of KindText, Next reads nothing.
+func (l *Reader) Kind() Kind { return l.kind }
+
+// Unread returns all of the list as it came, if Next was not called: text is
+// to be read by others. A byte order mark before JSON is left out.
+func (l *Reader) Unread() io.Reader { return l.in }
+
+// Next goes to the next server and reports whether there is one.
+func (l *Reader) Next() bool {
+	if l.err != nil || !l.next() {
+		return false
+	}
+	l.stats.Servers++
+	return true
+}
+
+// Server returns the server that Next went to, valid until the next Next. It
+// may be one that nobody can be asked at.
+func (l *Reader) Server() *Server { return &l.server }
+
+// Stats returns the numbers so far.
+func (l *Reader) Stats() ReadStats { return l.stats }
+
+// Err returns why the list was not read to its end: ErrTruncated, ErrMalformed
+// or ErrTooLarge for one that is not what it should be, or the error of the
+// io.Reader. The servers before are good.
+func (l *Reader) Err() error { return l.err }
+
+func (l *Reader) invalid(item uint64, err error) {
+	l.stats.Invalid++
+	if l.Invalid != nil {
+		l.Invalid(Invalid{item, err})
+	}
+}
+
+// nextAddr reads addresses up to the end, and headers between them. A header
+// inside of what would be an address ends a page that was cut off.
+func (l *Reader) nextAddr() bool {
+	for {
+		b, err := l.in.Peek(2*addrLen - 1)
+		if err != nil && err != io.EOF {
+			l.err = err
+			return false
+		}
+		at := bytes.Index(b, []byte(pageHeader))
+		switch {
+		case at == 0:
+			l.in.Discard(len(pageHeader))
+			l.stats.Pages++
+			l.ended = false
+		case l.ended || at > 0:
+			if len(b) == 0 {
+				return false
+			}
+			l.stray(b, at)
+		case len(b) < addrLen:
+			l.tail(len(b))
+			return false
+		default:
+			l.server = Server{Addr: addrAt(b)}
+			l.in.Discard(addrLen)
+			if l.server.Addr != noSeed {
+				return true
+			}
+			l.ended = true
+		}
+	}
+}
+
+// stray passes over bytes that are no address, up to the header at at if there
+// is one.
+func (l *Reader) stray(b []byte, at int) {
+	n := at
+	if n < 0 { // none: but it may begin in the last bytes
+		for n = 1; n < len(b) && !hasPrefixOfHeader(b[n:]); n++ {
+		}
+	}
+	if l.ended {
+		l.stats.Stray += uint64(n)
+	} else {
+		l.stats.Truncated++
+	}
+	l.in.Discard(n)
+}
+
+// tail ends a list of n bytes too many.
+func (l *Reader) tail(n int) {
+	if n > 0 {
+		l.stats.Truncated++
+		l.err = ErrTruncated
+	}
+}
+
+// nextAnswer reads the next element that has an address.
+func (l *Reader) nextAnswer() bool {
+	for {
+		err := l.answers.next()
+		if err == io.EOF && l.answers.refused {
+			err = fmt.Errorf("%w: it says that it is no success", ErrMalformed)
+		}
+		if err != nil {
+			if err != io.EOF {
+				l.err = err
+			}
+			return false
+		}
+		item := l.stats.Servers + l.stats.Invalid + 1
+		err = l.answers.said.address(&l.server)
+		if err == nil {
+			l.take(&l.answers.said)
+			return true
+		}
+		l.invalid(item, err)
+	}
+}
+
+// take makes the server of what was said, but for its address.
+func (l *Reader) take(v *said) {
+	if v.server(&l.server) {
+		l.stats.Odd++
+	}
+}
+
+// entry is what is read of a record of a census, or of a line of AppendLine.
+type entry struct {
+	IP     opt[string] `json:"ip"`
+	Port   opt[uint16] `json:"port"`
+	Master opt[kept]   `json:"master"`
+}
+
+// nextLine reads the next line that has an address.
+func (l *Reader) nextLine() bool {
+	for {
+		err := l.readLine()
+		if err == nil && len(bytes.TrimSpace(l.line)) == 0 {
+			continue
+		}
+		if err == nil {
+			err = l.parseLine()
+		} else if !errors.Is(err, ErrTooLarge) {
+			if err != io.EOF {
+				l.err = err
+			}
+			return false
+		}
+		if err == nil {
+			return true
+		}
+		l.invalid(l.lines, err)
+	}
+}
+
+// parseLine makes a server of a line: of ip and port, or as an element of an
+// answer.
+func (l *Reader) parseLine() error {
+	var e entry
+	if json.Unmarshal(l.line, &e) != nil {
+		return errNotJSON
+	}
+	if !e.IP.has {
+		return l.parseElement()
+	}
+	ip, err := netip.ParseAddr(e.IP.value)
+	if err != nil || !ip.Is4() {
+		return fmt.Errorf("%w: %s", errBadAddr, show(e.IP.value))
+	}
+	if !e.Port.has {
+		return errNoPort
+	}
+	l.server.Addr = netip.AddrPortFrom(ip, e.Port.value)
+	l.take((*said)(&e.Master.value))
+	return nil
+}
+
+// parseElement makes a server of a line that is an element of an answer.
+func (l *Reader) parseElement() error {
+	var v said
+	if json.Unmarshal(l.line, &v) != nil {
+		return errNotJSON
+	}
+	if err := v.address(&l.server); err != nil {
+		return err
+	}
+	l.take(&v)
+	return nil
+}
+
+var (
+	errNotJSON = errors.New("the line is not a whole JSON object")
+	errNoPort  = errors.New("has no port")
+)
+
+// readLine reads a line of at most maxItem bytes. A longer one is passed over,
+// and ErrTooLarge.
+func (l *Reader) readLine() error {
+	l.line = l.line[:0]
+	l.lines++
+	long := false
+	for {
+		part, err := l.in.ReadSlice('\n')
+		if !long {
+			l.line = append(l.line, part...)
+		}
+		if len(l.line) > maxItem {
+			l.line, long = l.line[:0], true
+		}
+		switch {
+		case err == bufio.ErrBufferFull:
+		case err == io.EOF && len(part) == 0 && len(l.line) == 0 && !long:
+			return io.EOF
+		case err != nil && err != io.EOF:
+			return err
+		case long:
+			return ErrTooLarge
+		default:
+			return nil
+		}
+	}
+}

@@ -1,0 +1,326 @@
+package master_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/a2sscan/a2sscan/scanner/master"
+)
+
+const atAddress = `{"response":{"success":true,"servers":[{"addr":"203.0.113.7:27015","gmsindex":-1,` +
+	`"steamid":"5","appid":440,"gamedir":"tf","region":255,"secure":true,"lan":false,"gameport":27015,"specport":0}]}}`
+
+func TestSniff(t *testing.T) {
+	tests := []struct {
+		name, first string
+		want        master.Kind
+	}{
+		{"pages", header + "\xCB\x00\x71\x07\x69\x87", master.KindPages},
+		{"the first bytes of pages", header[:3], master.KindPages},
+		{"another message", "\xFF\xFF\xFF\xFFI\x11", master.KindText},
+		{"GetServerList", `{"response":{"servers":[{"addr":"1.2.3.4:5","gameport":5}]}}`, master.KindWeb},
+		{"GetServerList, spread out", "\xEF\xBB\xBF\r\n{\n\t\"response\": {\n\t\t\"servers\": [\n", master.KindWeb},
+		{"nothing found", `{"response":{}}`, master.KindWeb},
+		{"GetServersAtAddress", atAddress, master.KindAtAddress},
+		{"GetServersAtAddress without success", `{"response":{"servers":[{"addr":"1.2.3.4:5","gmsindex":-1`, master.KindAtAddress},
+		{"GetServersAtAddress, refused", `{"response":{"success":false,"message":"no"}}`, master.KindAtAddress},
+		{"a census", `{"schema":1,"scan":"x","ip":"1.2.3.4","port":5}`, master.KindLines},
+		{"lines of elements", `{"addr":"1.2.3.4:5"}`, master.KindLines},
+		{"an empty object", `{}`, master.KindLines},
+		{"text", "203.0.113.7:27015\n", master.KindText},
+		{"text with a tag", "# {\"response\"\n", master.KindText},
+		{"nothing", "", master.KindText},
+		{"white space", " \n", master.KindText},
+		{"HTML", "<html>", master.KindText},
+		{"UTF-16", "\xFF\xFE1\x00", master.KindText},
+	}
+	for _, test := range tests {
+		if got := master.Sniff([]byte(test.first)); got != test.want {
+			t.Errorf("%s: %v, want %v", test.name, got, test.want)
+		}
+	}
+}
+
+// read reads all of a list.
+func read(t testing.TB, in io.Reader) (servers []master.Server, r *master.Reader) {
+	t.Helper()
+	r, err := master.NewReader(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r.Next() {
+		servers = append(servers, *r.Server())
+	}
+	if r.Next() {
+		t.Error("one more behind the last")
+	}
+	if n := r.Stats().Servers; n != uint64(len(servers)) {
+		t.Errorf("%d servers counted, %d read", n, len(servers))
+	}
+	return servers, r
+}
+
+func addrs(servers []master.Server) string {
+	var texts []string
+	for i := range servers {
+		texts = append(texts, servers[i].Addr.String())
+	}
+	return strings.Join(texts, " ")
+}
+
+// TestReader reads each list whole, a byte at a time, and in halves.
+func TestReader(t *testing.T) {
+	const (
+		a, b = "\xCB\x00\x71\x07\x69\x87", "\x01\x02\x03\x04\x00\x50"
+		end  = "\x00\x00\x00\x00\x00\x00"
+		ab   = "203.0.113.7:27015 1.2.3.4:80"
+	)
+	long := `{"junk":"` + strings.Repeat("x", 9<<20) + `"}` + "\n"
+	tests := []struct {
+		name, list string
+		kind       master.Kind
+		want       string
+		err        error
+		stats      master.ReadStats // but for Servers
+	}{
+		{"pages", header + a + header + b + end, master.KindPages, ab, nil, master.ReadStats{Pages: 2}},
+		{"lists of pages", header + a + end + header + b + end, master.KindPages, ab, nil, master.ReadStats{Pages: 2}},
+		{"no terminator", header + a + b, master.KindPages, ab, nil, master.ReadStats{Pages: 1}},
+		{"empty pages", header + header + end + header, master.KindPages, "", nil, master.ReadStats{Pages: 3}},
+		{"a page cut off between others", header + a + b[:4] + header + b + end, master.KindPages, ab, nil, master.ReadStats{Pages: 2, Truncated: 1}},
+		{"cut off after a byte", header + a + b[:1] + header + b, master.KindPages, ab, nil, master.ReadStats{Pages: 2, Truncated: 1}},
+		{"cut off at the end", header + a + b + a[:5], master.KindPages, ab, master.ErrTruncated, master.ReadStats{Pages: 1, Truncated: 1}},
+		{"cut off in a header", header + a + b + header[:4], master.KindPages, ab, master.ErrTruncated, master.ReadStats{Pages: 1, Truncated: 1}},
+		{"bytes behind the terminator", header + a + end + "hello" + header + b, master.KindPages, ab, nil, master.ReadStats{Pages: 2, Stray: 5}},
+		{"bytes at the end", header + a + b + end + "good bye, this is the end", master.KindPages, ab, nil, master.ReadStats{Pages: 1, Stray: 25}},
+		{"nobody", header + end, master.KindPages, "", nil, master.ReadStats{Pages: 1}},
+		{"unscannable", header + "\x00\x00\x00\x00\x69\x87" + "\x01\x02\x03\x04\x00\x00" + end, master.KindPages, "0.0.0.0:27015 1.2.3.4:0", nil, master.ReadStats{Pages: 1}},
+
+		{"an answer", `{"response":{"servers":[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"}]}}`, master.KindWeb, ab, nil, master.ReadStats{}},
+		{"two answers", `{"response":{"servers":[{"addr":"203.0.113.7:27015"}]}}` + "\n" + `{"response":{}}{"response":{"servers":[{"addr":"1.2.3.4:80"}]}} `, master.KindWeb, ab, nil, master.ReadStats{}},
+		{"other keys", "\xEF\xBB\xBF" + `{"response":{"x":[1,{"servers":2}],"servers":[{"addr":"203.0.113.7:27015","y":{"addr":"9.9.9.9:9"}},{"addr":"1.2.3.4:80"}],"z":{}},"w":[]}`, master.KindWeb, ab, nil, master.ReadStats{}},
+		{"nothing found", `{"response":{}}`, master.KindWeb, "", nil, master.ReadStats{}},
+		{"no list", `{"response":{"servers":[]}}`, master.KindWeb, "", nil, master.ReadStats{}},
+		{"entries that are none", `{"response":{"servers":[{"addr":"203.0.113.7:27015","players":"many"},{},[],5,{"addr":"x"},{"addr":"1.2.3.4"},{"addr":"1.2.3.4:80"}]}}`, master.KindWeb, ab, nil, master.ReadStats{Invalid: 5, Odd: 1}},
+		{"an answer cut off", `{"response":{"servers":[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"},{"ad`, master.KindWeb, ab, master.ErrTruncated, master.ReadStats{}},
+		{"cut off behind the servers", `{"response":{"servers":[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"}]`, master.KindWeb, ab, master.ErrTruncated, master.ReadStats{}},
+		{"an answer that is none", `{"response":{"servers":[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"},{]}}`, master.KindWeb, ab, master.ErrMalformed, master.ReadStats{}},
+		{"servers that are no list", `{"response":{"servers":{"addr":"1.2.3.4:80"}}}`, master.KindWeb, "", master.ErrMalformed, master.ReadStats{}},
+		{"no response", `{"response":null}`, master.KindWeb, "", master.ErrMalformed, master.ReadStats{}},
+		{"something else behind it", `{"response":{"servers":[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"}]}} [1]`, master.KindWeb, ab, master.ErrMalformed, master.ReadStats{}},
+		{"too large an entry", `{"response":{"servers":[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"},` + strings.TrimSpace(long) + `]}}`, master.KindWeb, ab, master.ErrTooLarge, master.ReadStats{}},
+
+		{"at an address", atAddress, master.KindAtAddress, "203.0.113.7:27015", nil, master.ReadStats{}},
+		{"refused", `{"response":{"success":false,"message":"no"}}`, master.KindAtAddress, "", master.ErrMalformed, master.ReadStats{}},
+
+		{"a census", `{"schema":1,"ip":"203.0.113.7","port":27015,"players":[{"name":"x"}]}` + "\n" + `{"ip":"1.2.3.4","port":80}`, master.KindLines, ab, nil, master.ReadStats{}},
+		{"elements", `{"addr":"203.0.113.7:27015","players":3}` + "\r\n\n" + `{"addr":"1.2.3.4:80"}` + "\n", master.KindLines, ab, nil, master.ReadStats{}},
+		{"lines that are none", `{"ip":"203.0.113.7","port":27015}` + "\n" + `{"ip":"1.2.3.4"}` + "\nhello\n{\"ip\":\n[]\n" + `{"ip":"::1","port":5}` + "\n" + `{"ip":"1.2.3.4","port":70000}` + "\n" + `{"ip":"1.2.3.4","port":80,"master":[1]}`, master.KindLines, ab, nil, master.ReadStats{Invalid: 6}},
+		{"a torn tail", `{"ip":"203.0.113.7","port":27015}` + "\n" + `{"ip":"1.2.3.4","port":80}` + "\n" + `{"ip":"1.2.`, master.KindLines, ab, nil, master.ReadStats{Invalid: 1}},
+		{"too long a line", `{"ip":"203.0.113.7","port":27015}` + "\n" + long + `{"ip":"1.2.3.4","port":80}`, master.KindLines, ab, nil, master.ReadStats{Invalid: 1}},
+		{"too long a last line", `{"ip":"203.0.113.7","port":27015}` + "\n" + `{"ip":"1.2.3.4","port":80}` + "\n" + strings.TrimSpace(long), master.KindLines, ab, nil, master.ReadStats{Invalid: 1}},
+
+		{"text", "203.0.113.7:27015\n", master.KindText, "", nil, master.ReadStats{}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			readers := []io.Reader{strings.NewReader(test.list)}
+			if len(test.list) < 1<<16 {
+				readers = append(readers, iotest.OneByteReader(strings.NewReader(test.list)),
+					iotest.HalfReader(strings.NewReader(test.list)), iotest.DataErrReader(strings.NewReader(test.list)))
+			}
+			for _, in := range readers {
+				servers, r := read(t, in)
+				if r.Kind() != test.kind || addrs(servers) != test.want || !errors.Is(r.Err(), test.err) || test.err == nil && r.Err() != nil {
+					t.Errorf("%v: %s, %v", r.Kind(), addrs(servers), r.Err())
+				}
+				stats := r.Stats()
+				stats.Servers = 0
+				if stats != test.stats {
+					t.Errorf("%+v, want %+v", stats, test.stats)
+				}
+			}
+		})
+	}
+}
+
+// TestReaderInvalid wants to be told which entries are no servers, fit to be
+// shown.
+func TestReaderInvalid(t *testing.T) {
+	tests := []struct {
+		list string
+		want string
+	}{
+		{`{"response":{"servers":[{"addr":"1.2.3.4:5"},{"name":"x"},{"addr":"\u001b[31m:5"}]}}`,
+			`2 has no address|3 not an IPv4 address with a port: "\x1b[31m:5"`},
+		{`{"ip":"1.2.3.4","port":5}` + "\n\nnonsense\n" + `{"ip":"1.2.3.4"}` + "\n" + `{"ip":"\u202e","port":5}`,
+			`3 the line is not a whole JSON object|4 has no port|5 not an IPv4 address with a port: "\u202e"`},
+	}
+	for _, test := range tests {
+		r, err := master.NewReader(strings.NewReader(test.list))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		r.Invalid = func(v master.Invalid) { got = append(got, fmt.Sprint(v.Item, " ", v.Err)) }
+		for r.Next() {
+		}
+		if strings.Join(got, "|") != test.want {
+			t.Errorf("%q, want %q", got, test.want)
+		}
+	}
+}
+
+// TestReaderErrors wants the errors of the reader below, and what came before.
+func TestReaderErrors(t *testing.T) {
+	for _, list := range []string{
+		header + "\xCB\x00\x71\x07\x69\x87",
+		`{"response":{"servers":[{"addr":"203.0.113.7:27015"},`,
+		`{"ip":"203.0.113.7","port":27015}` + "\n",
+	} {
+		// Peeking may meet the error too, after some servers.
+		in := io.MultiReader(strings.NewReader(list+list+list+list), iotest.ErrReader(os.ErrPermission))
+		servers, r := read(t, in)
+		if strings.HasPrefix(list, `{"resp`) {
+			if len(servers) == 0 || r.Err() == nil {
+				t.Errorf("%d servers, %v", len(servers), r.Err())
+			}
+			continue
+		}
+		if len(servers) == 0 || !errors.Is(r.Err(), os.ErrPermission) {
+			t.Errorf("%.10q: %d servers, %v", list, len(servers), r.Err())
+		}
+	}
+	if _, err := master.NewReader(iotest.ErrReader(os.ErrPermission)); err != os.ErrPermission {
+		t.Error(err)
+	}
+}
+
+// TestReaderUnread wants text back as it came.
+func TestReaderUnread(t *testing.T) {
+	const list = "\xEF\xBB\xBF203.0.113.7:27015 tag\n# more\n"
+	r, err := master.NewReader(iotest.OneByteReader(strings.NewReader(list)))
+	if err != nil || r.Kind() != master.KindText {
+		t.Fatal(err, r.Kind())
+	}
+	if b, err := io.ReadAll(r.Unread()); err != nil || string(b) != list {
+		t.Errorf("%q, %v", b, err)
+	}
+}
+
+// TestReaderLazy wants a first line to be enough, on a pipe that stays open.
+func TestReaderLazy(t *testing.T) {
+	for _, first := range []string{"203.0.113.7:27015\n", header + "\xCB\x00\x71\x07\x69\x87", `{"schema":1,"ip":`, `{"response":{"success":`} {
+		in, out := io.Pipe()
+		go out.Write([]byte(first))
+		r, err := master.NewReader(in)
+		if want := master.Sniff([]byte(first)); err != nil || r.Kind() != want {
+			t.Errorf("%v, %v, want %v", r.Kind(), err, want)
+		}
+		in.Close()
+		out.Close()
+	}
+}
+
+// full is a server of which everything is known, with a hostile name.
+func full() master.Server {
+	return master.Server{
+		Addr: addr("203.0.113.7:27015"), Has: 1<<19 - 1,
+		Name: "a \"b\" \\ \x1b[31m\u202e\u009b\U000E0001 中🔥\n", Map: "cp_dustbowl", GameDir: "tf", Product: "tf", Version: "1",
+		GameType: "cp", OS: "l", SteamID: 1<<64 - 1, AppID: 1<<32 - 1, GamePort: 27016, SpecPort: 27020, Region: -1,
+		Players: 12, MaxPlayers: 24, Bots: 1, GMSIndex: -1, Secure: true, Dedicated: true, LAN: true,
+	}
+}
+
+// TestAppendLine holds the line, and reads it again.
+func TestAppendLine(t *testing.T) {
+	s := full()
+	const want = `{"schema":1,"ip":"203.0.113.7","port":27015,"master":{` +
+		`"name":"a \"b\" \\ \u001b[31m\u202e\u009b\udb40\udc01 中🔥\u000a","map":"cp_dustbowl","folder":"tf","product":"tf",` +
+		`"app_id":4294967295,"players":12,"max_players":24,"bots":1,"dedicated":true,"os":"l","vac":true,"version":"1","region":-1,` +
+		`"game_port":27016,"sourcetv_port":27020,"steam_id":"18446744073709551615","keywords":"cp","lan":true,"gms_index":-1}}` + "\n"
+	line := s.AppendLine(nil)
+	if string(line) != want {
+		t.Errorf("%s, want %s", line, want)
+	}
+	servers, r := read(t, bytes.NewReader(line))
+	if len(servers) != 1 || servers[0] != s || r.Stats().Odd > 0 {
+		t.Errorf("%+v", servers)
+	}
+	bare := master.Server{Addr: s.Addr}
+	if got := string(bare.AppendLine(nil)); got != `{"schema":1,"ip":"203.0.113.7","port":27015}`+"\n" {
+		t.Error(got)
+	}
+}
+
+func TestUnscannable(t *testing.T) {
+	tests := []struct {
+		addr string
+		want master.Reason
+		say  string
+	}{
+		{"203.0.113.7:27015", master.Scannable, ""},
+		{"169.254.0.1:27015", master.Relay, "relays"},
+		{"169.255.0.1:27015", master.Scannable, ""},
+		{"0.0.0.0:27015", master.NoAddress, "0.0.0.0"},
+		{"1.2.3.4:0", master.NoPort, "port 0"},
+	}
+	for _, test := range tests {
+		s := master.Server{Addr: addr(test.addr)}
+		if got := s.Unscannable(); got != test.want || !strings.Contains(got.String(), test.say) || (test.say == "") != (got.String() == "") {
+			t.Errorf("%s: %v", test.addr, got)
+		}
+	}
+}
+
+// FuzzReader reads anything: servers are as many as there is room for, and what
+// is written of them reads the same again.
+func FuzzReader(f *testing.F) {
+	s := full()
+	f.Add(s.AppendLine(nil))
+	f.Add([]byte(atAddress))
+	f.Add([]byte(`{"response":{"servers":[{"addr":"1.2.3.4:5","name":"x"},{}]}}{"response":{}}`))
+	f.Add([]byte(header + "\xCB\x00\x71\x07\x69\x87" + header[:3] + header + "\x00\x00\x00\x00\x00\x00xx" + header))
+	f.Add([]byte(strings.Repeat("[", 100)))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		servers, r := read(t, bytes.NewReader(b))
+		if len(servers)*addrSize(r.Kind()) > len(b) {
+			t.Fatalf("%d servers in %d bytes", len(servers), len(b))
+		}
+		var lines, pages []byte
+		for i := range servers {
+			lines = servers[i].AppendLine(lines)
+		}
+		again, r2 := read(t, bytes.NewReader(lines))
+		if !slices.Equal(servers, again) || r2.Err() != nil || r2.Stats().Invalid+r2.Stats().Odd > 0 {
+			t.Errorf("%q: %+v, then %+v, %v", b, servers, again, r2.Err())
+		}
+		var list []netip.AddrPort
+		for i := range servers {
+			if servers[i].Addr != addr("0.0.0.0:0") && servers[i].Addr != addr("255.255.255.255:26122") {
+				list = append(list, servers[i].Addr)
+			}
+		}
+		pages = master.AppendPage(pages, list, true)
+		third, r3 := read(t, bytes.NewReader(pages))
+		if len(third) != len(list) && !bytes.Contains(pages[6:], []byte(header)) || r3.Err() != nil {
+			t.Errorf("%q: %d servers, then %d, %v", b, len(list), len(third), r3.Err())
+		}
+	})
+}
+
+// addrSize is the least that an entry can be written in.
+func addrSize(k master.Kind) int {
+	if k == master.KindPages {
+		return 6
+	}
+	return len(`{"addr":"1.1.1.1:1"}`)
+}

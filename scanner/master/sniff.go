@@ -1,0 +1,96 @@
+package master
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// Kind is what a list is written in.
+type Kind uint8
+
+// The kinds of lists.
+const (
+	KindText      Kind = iota // anything else: lines of text, which package target reads
+	KindPages                 // the replies of a master server, one after the other
+	KindWeb                   // answers of GetServerList
+	KindAtAddress             // answers of GetServersAtAddress
+	KindLines                 // NDJSON: records of a census, lines of AppendLine, elements of an answer
+)
+
+var kindTexts = [...]string{
+	KindText:      "text",
+	KindPages:     "reply pages of a master server",
+	KindWeb:       "Web API JSON (GetServerList)",
+	KindAtAddress: "Web API JSON (GetServersAtAddress)",
+	KindLines:     "NDJSON",
+}
+
+// String names the kind for a person.
+func (k Kind) String() string {
+	if int(k) < len(kindTexts) {
+		return kindTexts[k]
+	}
+	return "unknown"
+}
+
+// sniffLen is how much is looked at. An object whose first two keys are not in
+// it would have to be made for that.
+const sniffLen = 4096
+
+// Sniff tells the kind of a list from its first bytes: 4096 are enough, and
+// fewer for most. It is never wrong about bytes that Next can read; what it
+// does not know is text.
+func Sniff(first []byte) Kind {
+	k, _ := sniff(first)
+	return k
+}
+
+// sniff is Sniff, and reports whether more bytes would not change the answer.
+func sniff(b []byte) (k Kind, sure bool) {
+	if n := min(len(b), len(pageHeader)); n > 0 && string(b[:n]) == pageHeader[:n] {
+		return KindPages, n == len(pageHeader)
+	}
+	rest := trimJSON(b)
+	switch {
+	case len(rest) == 0:
+		return KindText, len(b) >= sniffLen
+	case rest[0] != '{':
+		return KindText, len(rest) >= len(byteOrderMark) || rest[0] < 0x80
+	}
+	return sniffObject(rest)
+}
+
+const byteOrderMark = "\xEF\xBB\xBF"
+
+// trimJSON cuts off what may stand before JSON.
+func trimJSON(b []byte) []byte {
+	return bytes.TrimLeft(bytes.TrimPrefix(b, []byte(byteOrderMark)), " \t\r\n")
+}
+
+// sniffObject tells lines from answers by the first key, and the two answers
+// apart by what only GetServersAtAddress has.
+func sniffObject(b []byte) (k Kind, sure bool) {
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.Token() // the bracket
+	t, err := dec.Token()
+	if key, ok := t.(string); err != nil || !ok || key != "response" {
+		return KindLines, err == nil || len(b) >= sniffLen
+	}
+	dec.Token() // the colon and a bracket
+	for first := true; ; first = false {
+		t, err := dec.Token()
+		switch {
+		case first && t == "success", t == "gmsindex":
+			return KindAtAddress, true
+		case err != nil, t == json.Delim('}'):
+			return KindWeb, err == nil || len(b) >= sniffLen
+		}
+	}
+}
+
+// hasPrefixOfHeader reports whether a reply's header begins at b, as far as b
+// reaches.
+func hasPrefixOfHeader(b []byte) bool {
+	return strings.HasPrefix(pageHeader, string(b[:min(len(b), len(pageHeader))]))
+}

@@ -1,0 +1,361 @@
+package master
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// sampled is what of a server parts are made from.
+type sampled struct {
+	name, gameMap string
+	empty, linux  bool
+}
+
+// part is a question whose answer was cut at the cap.
+type part struct {
+	filter Filter
+	sample answer
+	total  float64 // servers that it is expected to have; 0: not known
+	depth  int
+}
+
+// Bounds of the parts.
+const (
+	maxParts      = 40   // divisions of divisions
+	maxConditions = 48   // named in one division, since all of them are in one nor
+	maxWebFilter  = 6000 // escaped bytes of a filter: with the rest, a URL of less than 8 KiB
+	groupRoom     = 16   // of them, for the group that the names are in
+	fill          = 0.85 // of the cap that a part is made to fill at most
+	surprise      = 1.33 // of the cap is in a part that was thought to be under it
+	probeShare    = 0.08 // of the sample, for the part that tells how many there are
+)
+
+// fetch asks for the list, in parts where its answer is cut.
+func (w *webList) fetch(ctx context.Context) error {
+	sample, err := w.ask(ctx, w.Filter)
+	if err == nil && w.isCut(sample) {
+		_, err = w.divide(ctx, &part{filter: w.Filter, sample: sample})
+	}
+	if err != nil {
+		return err
+	}
+	w.stats.End = EndTerminator
+	if len(w.stats.Capped) > 0 {
+		w.stats.End = EndCapped
+	}
+	w.progress(0, WaitNothing)
+	return nil
+}
+
+// isCut reports whether more is there than was answered.
+func (w *webList) isCut(got answer) bool { return len(got) >= w.Cap }
+
+// divide asks for a part in smaller parts: some that the sample shows, each a
+// list of maps, names or the like, and the rest, which is all that is in none
+// of the lists. So each server is in exactly one part, whether the sample has
+// shown it or not. It returns how many servers there were.
+//
+// How many parts are needed follows from how many servers there are. Where
+// nobody knows, the first part is a small one, and how many servers it has
+// tells.
+func (w *webList) divide(ctx context.Context, p *part) (got int, err error) {
+	d := w.newDivision(p)
+	if d == nil {
+		return w.outside(ctx, p)
+	}
+	if p.total == 0 {
+		got, err = w.probe(ctx, d)
+	} else if p.total < float64(w.Cap) {
+		d.total = float64(w.Cap) * surprise
+	}
+	for most := d.most(); err == nil && !d.deaf && d.rest > most; {
+		bin := d.bin(most)
+		if bin.weight == 0 {
+			break
+		}
+		var n int
+		n, err = w.askBin(ctx, d, bin)
+		got += n
+	}
+	if err != nil || d.deaf {
+		return got, err
+	}
+	n, err := w.askPart(ctx, d, Nor(d.named...), d.rest)
+	return got + n, err
+}
+
+// probe asks for a small part and estimates from it how many servers there
+// are in all.
+func (w *webList) probe(ctx context.Context, d *division) (got int, err error) {
+	bin := d.bin(int(probeShare * float64(len(d.sample))))
+	got, err = w.askBin(ctx, d, bin)
+	share := float64(bin.weight) / float64(len(d.sample))
+	d.total = max(float64(got)/share, float64(w.Cap)) // the answer was cut, after all
+	return got, err
+}
+
+// division is a part being divided along one of its dimensions.
+type division struct {
+	*part
+	cap   int         // servers of an answer that is cut
+	atoms []atom      // not yet named, the most frequent first
+	named []Condition // all that were
+	rest  int         // of the sample, what no named condition has
+	room  int         // escaped bytes for more names
+	one   bool        // a bin has one condition: the master does not know "or"
+	deaf  bool        // the master does not keep to the conditions
+}
+
+// atom is a condition that some of the sample meet. No server meets two atoms
+// of the same dimension.
+type atom struct {
+	condition Condition
+	weight    int // how many
+}
+
+// bin is some atoms: a part to be asked for.
+type bin struct {
+	conditions []Condition
+	weight     int
+}
+
+// newDivision chooses how to divide a part; nil: nothing tells its servers
+// apart, or its filter has no room for it.
+func (w *webList) newDivision(p *part) *division {
+	target := int(probeShare * float64(len(p.sample)))
+	var atoms []atom
+	best := len(p.sample)
+	for _, dimension := range []func(answer) []atom{byPlayers, bySystem, byMap, byName} {
+		as := dimension(p.sample)
+		if most := heaviest(as, len(p.sample)); most < best && best > target {
+			atoms, best = as, most
+		}
+	}
+	room := maxWebFilter - escapedLen(p.filter) - groupRoom
+	atoms = slices.DeleteFunc(atoms, func(a atom) bool { return escapedLen(Filter{a.condition}) > room })
+	if p.depth == maxParts || len(atoms) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(atoms, func(a, b atom) int { return cmp.Compare(b.weight, a.weight) })
+	return &division{part: p, cap: w.Cap, atoms: atoms, rest: len(p.sample), room: room, one: w.noOr}
+}
+
+func escapedLen(f Filter) int { return len(url.QueryEscape(f.String())) }
+
+// heaviest is the weight of the largest atom, or of what is in none.
+func heaviest(atoms []atom, all int) int {
+	most := 0
+	for _, a := range atoms {
+		most = max(most, a.weight)
+		all -= a.weight
+	}
+	return max(most, all)
+}
+
+// most is how much of the sample a part may have: so much that three standard
+// deviations more are still under the cap, if the sample is a fair one.
+func (d *division) most() int {
+	all := float64(d.cap) / d.total * float64(len(d.sample))
+	root := math.Sqrt(all+9.0/4) - 3.0/2
+	return int(min(root*root, all*fill))
+}
+
+// bin takes atoms of at most this weight together, or the lightest one where
+// none is light enough. It is empty when there is no room to name one.
+func (d *division) bin(most int) (b bin) {
+	var left []atom
+	for _, a := range d.atoms {
+		alone := d.one && b.weight > 0
+		if alone || b.weight+a.weight > most || !d.name(a, &b) {
+			left = append(left, a)
+		}
+	}
+	for n := len(left) - 1; n >= 0 && b.weight == 0; n-- {
+		if d.name(left[n], &b) {
+			left = slices.Delete(left, n, n+1)
+		}
+	}
+	d.atoms = left
+	d.rest -= b.weight
+	return b
+}
+
+// name puts an atom into a bin, if there is room for it.
+func (d *division) name(a atom, b *bin) bool {
+	size := escapedLen(Filter{a.condition})
+	if len(d.named) == maxConditions || size > d.room {
+		return false
+	}
+	d.room -= size
+	d.named = append(d.named, a.condition)
+	b.conditions = append(b.conditions, a.condition)
+	b.weight += a.weight
+	return true
+}
+
+// askBin asks for a bin and returns how many servers it has. A master that
+// does not know "or" returns none, and is asked for one condition at a time.
+func (w *webList) askBin(ctx context.Context, d *division, b bin) (int, error) {
+	if len(b.conditions) == 1 {
+		return w.askPart(ctx, d, b.conditions[0], b.weight)
+	}
+	n, err := w.askPart(ctx, d, Or(b.conditions...), b.weight)
+	if err != nil || n > 0 {
+		return n, err
+	}
+	w.noOr, d.one = true, true
+	for _, c := range b.conditions {
+		got, err := w.askPart(ctx, d, c, b.weight/len(b.conditions))
+		if err != nil {
+			return n, err
+		}
+		n += got
+	}
+	return n, nil
+}
+
+// askPart asks for the servers of the division that meet c, and divides
+// further if there are too many. It returns how many there were.
+func (w *webList) askPart(ctx context.Context, d *division, c Condition, weight int) (int, error) {
+	f := append(slices.Clone(d.filter), c)
+	before := w.stats.Servers + w.stats.Elsewhere
+	sample, err := w.ask(ctx, f)
+	if err != nil || !w.isCut(sample) {
+		return len(sample), err
+	}
+	if w.stats.Servers+w.stats.Elsewhere == before {
+		// Of those known some do not meet c, so there would be new ones.
+		d.deaf = true
+		w.capped(d.filter, len(d.sample))
+		return 0, nil
+	}
+	total := max(d.total*float64(weight)/float64(len(d.sample)), 1)
+	return w.divide(ctx, &part{filter: f, sample: sample, total: total, depth: d.depth + 1})
+}
+
+func (w *webList) capped(f Filter, got int) {
+	w.stats.Capped = append(w.stats.Capped, Capped{f.String(), got})
+}
+
+// outside asks for what of a part is not as its sample, in which all servers
+// are alike. The rest of those that are can't be reached.
+func (w *webList) outside(ctx context.Context, p *part) (int, error) {
+	w.capped(p.filter, len(p.sample))
+	alike := likeness(p.sample)
+	if p.depth == maxParts || len(alike) == 0 {
+		return len(p.sample), nil
+	}
+	c := Nand(alike...)
+	if len(alike) == 1 {
+		c = Nor(alike...)
+	}
+	if escapedLen(p.filter)+escapedLen(Filter{c}) > maxWebFilter {
+		return len(p.sample), nil
+	}
+	n, err := w.askPart(ctx, &division{part: p, cap: w.Cap}, c, 0)
+	return len(p.sample) + n, err
+}
+
+// likeness are the conditions that all of the sample meet.
+func likeness(sample answer) (cs []Condition) {
+	for _, dimension := range []func(answer) []atom{byPlayers, bySystem, byMap} {
+		switch atoms := dimension(sample); {
+		case len(atoms) == 1 && atoms[0].weight == len(sample):
+			cs = append(cs, atoms[0].condition)
+		case len(atoms) == 1 && atoms[0].weight == 0:
+			cs = append(cs, Nor(atoms[0].condition))
+		}
+	}
+	if c := Name(commonPrefix(sample) + "*"); len(c.Value) > 1 && sayable(c) {
+		cs = append(cs, c)
+	}
+	return cs
+}
+
+// The dimensions of a division, from the one that is known to work to the one
+// that costs the longest filters.
+
+func byPlayers(sample answer) []atom {
+	return []atom{{NotEmpty(), count(sample, func(s *sampled) bool { return !s.empty })}}
+}
+
+func bySystem(sample answer) []atom {
+	return []atom{{Linux(), count(sample, func(s *sampled) bool { return s.linux })}}
+}
+
+func count(sample answer, has func(*sampled) bool) (n int) {
+	for i := range sample {
+		if has(&sample[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+func byMap(sample answer) []atom {
+	weights := make(map[string]int)
+	for i := range sample {
+		weights[sample[i].gameMap]++
+	}
+	return atomsOf(weights, Map)
+}
+
+// byName tells names apart by the first character in which they differ.
+func byName(sample answer) []atom {
+	prefix := commonPrefix(sample)
+	weights := make(map[string]int)
+	for i := range sample {
+		rest := sample[i].name[len(prefix):]
+		_, size := utf8.DecodeRuneInString(rest)
+		if size > 0 && rest[0] != '*' {
+			weights[prefix+rest[:size]]++
+		}
+	}
+	return atomsOf(weights, func(start string) Condition { return Name(start + "*") })
+}
+
+// commonPrefix is what all names of the sample begin with, in whole
+// characters.
+func commonPrefix(sample answer) string {
+	if len(sample) == 0 {
+		return ""
+	}
+	prefix := sample[0].name
+	for i := range sample {
+		n := 0
+		for n < min(len(prefix), len(sample[i].name)) && prefix[n] == sample[i].name[n] {
+			n++
+		}
+		for n < len(prefix) && n > 0 && !utf8.RuneStart(prefix[n]) {
+			n--
+		}
+		prefix = prefix[:n]
+	}
+	return prefix
+}
+
+// atomsOf makes atoms of values and their weights, in the order of the values.
+func atomsOf(weights map[string]int, condition func(string) Condition) (atoms []atom) {
+	for value, weight := range weights {
+		if c := condition(value); sayable(c) {
+			atoms = append(atoms, atom{c, weight})
+		}
+	}
+	slices.SortFunc(atoms, func(a, b atom) int {
+		return cmp.Compare(a.condition.Value, b.condition.Value)
+	})
+	return atoms
+}
+
+// sayable reports whether a condition says to the master what it should. A
+// U+FFFD stands for bytes that are not known.
+func sayable(c Condition) bool {
+	stars := strings.Count(c.Value, "*")
+	return c.check(0) == nil && !strings.ContainsRune(c.Value, utf8.RuneError) &&
+		(stars == 0 || stars == 1 && strings.HasSuffix(c.Value, "*"))
+}

@@ -1,0 +1,265 @@
+package master_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/scanner/master"
+)
+
+// crowd is a Web API with any servers, for lists that no fleet has.
+type crowd struct {
+	servers []master.Server
+	cap     int
+	meets   func(s *master.Server, c *master.Condition) bool
+	calls   int
+}
+
+func (c *crowd) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c.calls++
+	f, err := master.ParseFilter(r.URL.Query().Get("filter"))
+	if err != nil || len(r.URL.String()) > 8000 {
+		http.Error(w, "no", http.StatusBadRequest)
+		return
+	}
+	var b strings.Builder
+	n := 0
+	for i := range c.servers {
+		s := &c.servers[i]
+		if n == c.cap || !c.all(s, f) {
+			continue
+		}
+		line, _ := json.Marshal(map[string]any{
+			"addr": s.Addr, "name": s.Name, "map": s.Map, "players": s.Players, "os": s.OS,
+		})
+		b.Write(append(line, ','))
+		n++
+	}
+	fmt.Fprintf(w, `{"response":{"servers":[%s]}}`, strings.TrimSuffix(b.String(), ","))
+}
+
+func (c *crowd) all(s *master.Server, f []master.Condition) bool {
+	for i := range f {
+		if !c.one(s, &f[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *crowd) one(s *master.Server, d *master.Condition) bool {
+	if c.meets != nil {
+		return c.meets(s, d)
+	}
+	return meets(s, d)
+}
+
+func meets(s *master.Server, d *master.Condition) bool {
+	some, every := false, true
+	for i := range d.Group {
+		m := meets(s, &d.Group[i])
+		some, every = some || m, every && m
+	}
+	switch d.Key {
+	case "or":
+		return some
+	case "nor":
+		return !some
+	case "nand":
+		return !every
+	case "map":
+		return s.Map == d.Value
+	case "name_match":
+		start, wild := strings.CutSuffix(d.Value, "*")
+		return s.Name == start || wild && strings.HasPrefix(s.Name, start)
+	case "empty":
+		return s.Players > 0
+	case "linux":
+		return s.OS == "l"
+	}
+	return true
+}
+
+// people makes n servers.
+func people(n int, describe func(i int, s *master.Server)) []master.Server {
+	servers := make([]master.Server, n)
+	for i := range servers {
+		servers[i].Addr = netip.AddrPortFrom(netip.AddrFrom4([4]byte{198, 18, byte(i >> 8), byte(i)}), 27015)
+		servers[i].OS = "l"
+		describe(i, &servers[i])
+	}
+	return servers
+}
+
+// spread is a number that looks random.
+func spread(i int) int { return int(uint32(i) * 2654435761 >> 8) }
+
+// TestSplit wants all of a list that is larger than the cap, each server once,
+// in not many more calls than it takes.
+func TestSplit(t *testing.T) {
+	const limit = 1000
+	tests := []struct {
+		name    string
+		servers []master.Server
+		most    int // calls
+	}{
+		{"just under the cap", people(limit-1, func(int, *master.Server) {}), 1},
+		{"forty maps", people(10*limit, func(i int, s *master.Server) {
+			s.Map = fmt.Sprint("map", spread(i)%40)
+		}), 16},
+		{"a popular map, and many rare", people(10*limit, func(i int, s *master.Server) {
+			s.Map = fmt.Sprint("map", spread(i)%3000)
+			if i%3 == 0 {
+				s.Map = "de_dust2"
+			}
+			s.Name = string(rune('a'+spread(i)%26)) + fmt.Sprint(i)
+		}), 16},
+		{"names alone", people(6*limit, func(i int, s *master.Server) {
+			s.Name = "the same " + string(rune('A'+spread(i)%50)) + fmt.Sprint(i)
+		}), 14},
+		{"names that are nested", people(8*limit, func(i int, s *master.Server) {
+			s.Name = fmt.Sprintf("server %05d", i) // the sample is the first thousand
+		}), 32},
+		{"players and system", people(3*limit, func(i int, s *master.Server) {
+			s.Players = int32(spread(i) % 2)
+			s.OS = []string{"l", "w"}[spread(i)>>3%2]
+		}), 8},
+		{"names that can't be said", people(2*limit, func(i int, s *master.Server) {
+			s.Name = []string{"*a", `\b`, "?c", "中d", "", "\xffe", "[f]", "*"}[spread(i)%8]
+			s.Map = []string{`x\y`, "a*", "", "ok", "dm"}[spread(i)>>4%5]
+		}), 8},
+		{"not seen in the sample", people(4*limit, func(i int, s *master.Server) {
+			s.Map = "first"
+			if i >= limit {
+				s.Map = fmt.Sprint("later", spread(i)%20)
+			} else if i%2 == 0 {
+				s.Map = "second"
+			}
+		}), 16},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			h := &crowd{servers: test.servers, cap: limit}
+			got, s, _, err := fetchWeb(t, h, master.WebConfig{Region: master.World, Cap: limit})
+			if err != nil || s.End != master.EndTerminator || len(s.Capped) > 0 {
+				t.Fatalf("%v, %v, %v", err, s.End, s.Capped)
+			}
+			if len(got) != len(test.servers) {
+				t.Errorf("%d servers, want %d", len(got), len(test.servers))
+			}
+			t.Logf("%d servers in %d calls", len(got), h.calls)
+			if h.calls > test.most {
+				t.Errorf("%d calls, want at most %d", h.calls, test.most)
+			}
+		})
+	}
+}
+
+// TestSplitLong wants no request longer than servers take, and what that rules
+// out to be said.
+func TestSplitLong(t *testing.T) {
+	const limit = 1000
+	h := &crowd{cap: limit, servers: people(4*limit, func(i int, s *master.Server) {
+		s.Map = strings.Repeat("名", 60) + fmt.Sprint(spread(i)%30)
+	})}
+	got, s, _, err := fetchWeb(t, h, master.WebConfig{Region: master.World, Cap: limit})
+	if err != nil || s.End != master.EndCapped || len(got) < 2*limit {
+		t.Fatalf("%v, %v, %d servers", err, s.End, len(got))
+	}
+}
+
+// TestSplitCapped wants what can't be reached said, and all the rest fetched.
+func TestSplitCapped(t *testing.T) {
+	const limit = 500
+	servers := people(4*limit, func(i int, s *master.Server) {
+		s.Map, s.Name = "fake", "a fake server"
+		if i%4 == 3 {
+			s.Map, s.Name = "real", fmt.Sprint("server", i)
+		}
+	})
+	h := &crowd{servers: servers, cap: limit}
+	got, s, _, err := fetchWeb(t, h, master.WebConfig{Region: master.World, Cap: limit})
+	if err != nil || s.End != master.EndCapped || len(s.Capped) != 1 {
+		t.Fatalf("%v, %v, %q", err, s.End, s.Capped)
+	}
+	real := 0
+	for i := range servers {
+		if servers[i].Map == "real" && got[servers[i].Addr] {
+			real++
+		}
+	}
+	if real != limit || len(got) < 2*limit {
+		t.Errorf("%d of %d real servers, %d in all", real, limit, len(got))
+	}
+	if c := s.Capped[0]; c.Got != limit || !strings.Contains(c.String(), "500 servers") {
+		t.Errorf("%v", c)
+	}
+}
+
+// TestSplitAlike wants the part that the sample does not show when all of the
+// sample is alike.
+func TestSplitAlike(t *testing.T) {
+	const limit = 500
+	h := &crowd{cap: limit, servers: people(limit+300, func(i int, s *master.Server) {
+		s.Map, s.Name = "fake", "a fake server"
+		if i >= limit {
+			s.Name = "hidden behind it"
+		}
+	})}
+	got, s, _, err := fetchWeb(t, h, master.WebConfig{Region: master.World, Cap: limit})
+	if err != nil || len(got) != limit+300 || s.End != master.EndCapped {
+		t.Errorf("%v, %d servers, %v", err, len(got), s.End)
+	}
+}
+
+// TestSplitMasters wants an end with masters that do not keep to filters, or
+// know fewer than others.
+func TestSplitMasters(t *testing.T) {
+	const limit = 500
+	servers := people(4*limit, func(i int, s *master.Server) { s.Map = fmt.Sprint("map", spread(i)%40) })
+	deaf := &crowd{servers: servers, cap: limit, meets: func(*master.Server, *master.Condition) bool { return true }}
+	got, s, _, err := fetchWeb(t, deaf, master.WebConfig{Region: master.World, Cap: limit})
+	if err != nil || s.End != master.EndCapped || len(got) != limit || deaf.calls > 20 {
+		t.Errorf("deaf: %v, %v, %d servers, %d calls", err, s.End, len(got), deaf.calls)
+	}
+	noOr := &crowd{servers: servers, cap: limit, meets: func(s *master.Server, c *master.Condition) bool {
+		return c.Key != "or" && meets(s, c)
+	}}
+	got, s, _, err = fetchWeb(t, noOr, master.WebConfig{Region: master.World, Cap: limit})
+	if err != nil || s.End != master.EndTerminator || len(got) != len(servers) || noOr.calls > 45 {
+		t.Errorf("without or: %v, %v, %d servers, %d calls", err, s.End, len(got), noOr.calls)
+	}
+	blind := &crowd{servers: servers, cap: limit}
+	got, s, _, err = fetchWeb(t, blind, master.WebConfig{Region: master.World, Cap: limit, MaxCalls: 3})
+	if !errors.Is(err, master.ErrTooMany) || blind.calls != 3 || len(got) < limit {
+		t.Errorf("three calls: %v, %d servers, %d calls", err, len(got), blind.calls)
+	}
+	wantError(t, err, "3 answers")
+	_ = s
+}
+
+// TestSplitFleet splits the list of a fleet, under a filter of the user's.
+func TestSplitFleet(t *testing.T) {
+	m := simulated(t, fleet.MasterConfig{
+		Fleet: fleet.Config{Network: netip.MustParsePrefix("127.42.0.0/20"), Ports: []uint16{27015, 27016}}, Cap: 1000})
+	got, s, _, err := fetchWeb(t, m, master.WebConfig{Region: master.World, Cap: 1000})
+	if err != nil || s.End != master.EndTerminator {
+		t.Fatalf("%v, %v, %v", err, s.End, s.Capped)
+	}
+	t.Logf("%d servers in %d calls", len(got), s.Requests)
+	got.sameAs(t, m)
+	if s.Requests > 17 {
+		t.Errorf("%d calls for %d servers", s.Requests, len(got))
+	}
+	one, s, _, err := fetchWeb(t, m, master.WebConfig{Region: master.World, Cap: 1000,
+		Filter: master.Filter{master.NotEmpty(), master.NotApp(440)}})
+	if err != nil || s.End != master.EndTerminator || len(one) < 2000 || len(one) > 7000 {
+		t.Errorf("%v, %v, %d servers", err, s.End, len(one))
+	}
+}

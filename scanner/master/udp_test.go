@@ -1,0 +1,280 @@
+package master_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/netip"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/scanner/master"
+)
+
+// fetchUDP fetches the list of a simulated master by synctest's clock, and
+// returns how long it took.
+func fetchUDP(t *testing.T, m *fleet.Master, cfg master.UDPConfig) (got collected, s master.Stats, took time.Duration, err error) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		got = make(collected)
+		cfg.Addr, cfg.Dial = "master.test:27011", dial(m)
+		start := time.Now()
+		s, err = master.FetchUDP(t.Context(), cfg, got.handle(t))
+		took = time.Since(start)
+	})
+	if s.Servers != uint64(len(got)) {
+		t.Errorf("%d servers counted, %d handed out", s.Servers, len(got))
+	}
+	return got, s, took, err
+}
+
+func TestFetchUDP(t *testing.T) {
+	m := simulated(t, fleet.MasterConfig{})
+	pages := uint64(1024/master.PageAddrs + 1)
+	got, s, took, err := fetchUDP(t, m, master.UDPConfig{Region: master.World})
+	if err != nil || s.End != master.EndTerminator {
+		t.Fatalf("%v, %v", err, s.End)
+	}
+	got.sameAs(t, m)
+	if s.Requests != pages || s.Replies != pages || s.Retries+s.Duplicates+s.Repeated > 0 || took > time.Second {
+		t.Errorf("%+v in %v, want %d pages", s, took, pages)
+	}
+	if want := pages*6 + 1024*6 + 6; s.Bytes != want {
+		t.Errorf("%d bytes, want %d", s.Bytes, want)
+	}
+}
+
+// TestFetchUDPFilter wants the master's own choice, by region and filter.
+func TestFetchUDPFilter(t *testing.T) {
+	m := simulated(t, fleet.MasterConfig{})
+	all, _, _, err := fetchUDP(t, m, master.UDPConfig{Region: master.World})
+	eu, _, _, err2 := fetchUDP(t, m, master.UDPConfig{Region: master.Europe})
+	tf, _, _, err3 := fetchUDP(t, m, master.UDPConfig{Region: master.World, Filter: master.Filter{master.App(440)}})
+	rest, _, _, err4 := fetchUDP(t, m, master.UDPConfig{
+		Region: master.World, Filter: master.Filter{master.Nor(master.App(440), master.App(240))}})
+	if err := errors.Join(err, err2, err3, err4); err != nil {
+		t.Fatal(err)
+	}
+	if len(eu) == 0 || len(eu) > len(all)/2 || len(tf) == 0 || len(tf) > len(all)/2 {
+		t.Errorf("%d in all, %d in europe, %d of app 440", len(all), len(eu), len(tf))
+	}
+	for a := range rest {
+		if tf[a] {
+			t.Fatalf("%v plays 440 and does not", a)
+		}
+	}
+}
+
+// TestFetchUDPFaults wants each fault to end, with what was fetched kept and a
+// message that says what was wrong.
+func TestFetchUDPFaults(t *testing.T) {
+	const page = 100
+	tests := []struct {
+		name   string
+		faults []fleet.MasterFault
+		after  int // pages that are good
+		last   int // pages that are not; 0: all that follow
+		end    master.End
+		is     error
+		words  []string
+		least  int // servers
+		check  func(s master.Stats) bool
+	}{
+		{"silent from the start", []fleet.MasterFault{fleet.MasterSilent}, 0, 0, 0, master.ErrNoReply,
+			[]string{"master.test:27011", "does not answer", "4 times", "may be down"}, 0,
+			func(s master.Stats) bool { return s.Requests == 4 && s.Retries == 3 }},
+		{"silent later", []fleet.MasterFault{fleet.MasterSilent}, 3, 0, 0, master.ErrNoReply,
+			[]string{"what follows 127.42.0.149:27016"}, 3 * page, nil},
+		{"silent for two requests", []fleet.MasterFault{fleet.MasterSilent}, 3, 2, master.EndTerminator, nil, nil, 1024,
+			func(s master.Stats) bool { return s.Retries == 2 }},
+		{"pages cut off", []fleet.MasterFault{fleet.MasterTruncated}, 1, 4, master.EndTerminator, nil, nil, 1024,
+			func(s master.Stats) bool { return s.Truncated == 4 }},
+		{"pages cut off to the end", []fleet.MasterFault{fleet.MasterTruncated}, 1, 0, master.EndTerminator, nil, nil, 1024, nil},
+		{"pages cut off before an address", []fleet.MasterFault{fleet.MasterStub}, 2, 0, 0, master.ErrNoProgress,
+			[]string{"cut off"}, 2 * page, nil},
+		{"no terminator", []fleet.MasterFault{fleet.MasterNoTerminator}, 0, 0, master.EndEmpty, nil, nil, 1024, nil},
+		{"endless", []fleet.MasterFault{fleet.MasterEndless}, 0, 0, 0, master.ErrNoProgress,
+			[]string{"3 pages in a row had nothing new"}, 1024, nil},
+		{"the same page again", []fleet.MasterFault{fleet.MasterStuck}, 0, 0, 0, master.ErrNoProgress,
+			[]string{"the page before again"}, page, func(s master.Stats) bool { return s.Repeated == 4 }},
+		{"the seed again", []fleet.MasterFault{fleet.MasterSeedLast}, 2, 0, 0, master.ErrNoProgress,
+			[]string{"ends with it"}, 2 * page, nil},
+		{"overlapping pages", []fleet.MasterFault{fleet.MasterOverlaps}, 0, 0, master.EndTerminator, nil, nil, 1024,
+			func(s master.Stats) bool { return s.Duplicates >= 10*page/4 }},
+		{"datagrams twice", []fleet.MasterFault{fleet.MasterTwice}, 0, 0, master.EndTerminator, nil, nil, 1024,
+			func(s master.Stats) bool { return s.Repeated > 0 && s.Duplicates == 0 }},
+		{"strangers", []fleet.MasterFault{fleet.MasterStranger}, 0, 0, master.EndTerminator, nil, nil, 1024,
+			func(s master.Stats) bool { return s.Foreign == s.Replies }},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			m := simulated(t, fleet.MasterConfig{Page: page, Faults: test.faults, After: test.after, For: test.last})
+			got, s, _, err := fetchUDP(t, m, master.UDPConfig{Region: master.World, Limits: []master.Limit{}})
+			if !errors.Is(err, test.is) || s.End != test.end {
+				t.Fatalf("%v (%v), want %v (%v)", err, s.End, test.is, test.end)
+			}
+			if test.is != nil {
+				wantError(t, err, test.words...)
+			}
+			if len(got) != test.least {
+				t.Errorf("%d servers kept, want %d", len(got), test.least)
+			}
+			if test.check != nil && !test.check(s) {
+				t.Errorf("%+v", s)
+			}
+		})
+	}
+}
+
+// TestFetchUDPLimits holds the default pace against masters that punish
+// whoever is faster than 15 or 20 a minute.
+func TestFetchUDPLimits(t *testing.T) {
+	for _, perMinute := range []int{15, 20, 30} {
+		m := simulated(t, fleet.MasterConfig{Page: 10, PerMinute: perMinute})
+		var waits []master.Progress
+		got, s, took, err := fetchUDP(t, m, master.UDPConfig{
+			Region: master.World, Progress: func(p master.Progress) { waits = append(waits, p) }})
+		if err != nil || s.Retries > 0 {
+			t.Fatalf("%d a minute: %v after %d retries", perMinute, err, s.Retries)
+		}
+		got.sameAs(t, m)
+		// 103 pages: 60 in the first 301 s, then 43 at 15 in 61 s.
+		if want := 301*time.Second + 2*61*time.Second; took != want {
+			t.Errorf("took %v, want %v", took, want)
+		}
+		if len(waits) != 104 || waits[15].Wait != 61*time.Second || waits[15].Why != master.WaitLimit ||
+			waits[15].Replies != 15 || waits[103].End != master.EndTerminator {
+			t.Errorf("%d reports, the sixteenth %+v", len(waits), waits[15])
+		}
+	}
+}
+
+// TestFetchUDPPunished wants patience with a master that is silent for a
+// minute towards those who ask too often.
+func TestFetchUDPPunished(t *testing.T) {
+	m := simulated(t, fleet.MasterConfig{Page: 40, PerMinute: 20})
+	got, s, _, err := fetchUDP(t, m, master.UDPConfig{Region: master.World, Limits: []master.Limit{}})
+	if err != nil || s.Retries != 3 {
+		t.Errorf("%v, %d retries", err, s.Retries)
+	}
+	got.sameAs(t, m)
+}
+
+// TestFetchUDPStop wants a stop to be heeded at once, wherever it comes, and
+// what was fetched to be kept.
+func TestFetchUDPStop(t *testing.T) {
+	tests := []struct {
+		name  string
+		cfg   fleet.MasterConfig
+		after time.Duration
+		least int
+	}{
+		{"while the limit is kept", fleet.MasterConfig{Page: 10}, 30 * time.Second, 150},
+		{"while an answer is missing", fleet.MasterConfig{Page: 100, Faults: []fleet.MasterFault{fleet.MasterSilent}, After: 2}, time.Second, 200},
+		{"while the master punishes", fleet.MasterConfig{Page: 100, Faults: []fleet.MasterFault{fleet.MasterSilent}, After: 2}, 20 * time.Second, 200},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := simulated(t, test.cfg)
+				ctx, cancel := context.WithTimeout(t.Context(), test.after)
+				defer cancel()
+				got, start := make(collected), time.Now()
+				s, err := master.FetchUDP(ctx, master.UDPConfig{
+					Addr: "x", Region: master.World, Dial: dial(m)}, got.handle(t))
+				if !errors.Is(err, context.DeadlineExceeded) || s.End != master.EndNone {
+					t.Errorf("%v, %v", err, s.End)
+				}
+				if took := time.Since(start); took != test.after || len(got) != test.least {
+					t.Errorf("%d servers after %v, want %d after %v", len(got), took, test.least, test.after)
+				}
+			})
+		})
+	}
+}
+
+// TestFetchUDPCallerErrors wants the caller's errors back as they are.
+func TestFetchUDPCallerErrors(t *testing.T) {
+	full := errors.New("no space left on device")
+	m := simulated(t, fleet.MasterConfig{Page: 10})
+	n := 0
+	_, err := master.FetchUDP(t.Context(), master.UDPConfig{Region: master.World, Dial: dial(m)},
+		func(*master.Server) error { n++; return full })
+	if err != full || n != 1 {
+		t.Errorf("%v after %d servers", err, n)
+	}
+	_, err = master.FetchUDP(t.Context(), master.UDPConfig{
+		Region: master.World, Dial: dial(m), Page: func([]byte) error { return full },
+	}, func(*master.Server) error { t.Error("a server of a page that was not kept"); return nil })
+	if err != full {
+		t.Error(err)
+	}
+}
+
+// TestFetchUDPPages wants the pages as they came, and reads them again.
+func TestFetchUDPPages(t *testing.T) {
+	m := simulated(t, fleet.MasterConfig{Page: 100, Faults: []fleet.MasterFault{fleet.MasterTruncated}, After: 1, For: 3})
+	var raw bytes.Buffer
+	got, s, _, err := fetchUDP(t, m, master.UDPConfig{Region: master.World, Limits: []master.Limit{},
+		Page: func(b []byte) error { raw.Write(b); return nil }})
+	if err != nil || uint64(raw.Len()) != s.Bytes {
+		t.Fatalf("%v, %d bytes of %d", err, raw.Len(), s.Bytes)
+	}
+	r, err := master.NewReader(&raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := make(collected)
+	for r.Next() {
+		again[r.Server().Addr] = true
+	}
+	st := r.Stats()
+	if r.Kind() != master.KindPages || r.Err() != nil || st.Pages != s.Replies || st.Truncated != 3 {
+		t.Errorf("%v, %v, %+v", r.Kind(), r.Err(), st)
+	}
+	again.sameAs(t, m)
+	got.sameAs(t, m)
+}
+
+// TestFetchUDPBounds wants a list that never ends to end, and a filter that is
+// too long to be refused before anything is sent.
+func TestFetchUDPBounds(t *testing.T) {
+	m := simulated(t, fleet.MasterConfig{Page: 10})
+	got, _, _, err := fetchUDP(t, m, master.UDPConfig{Region: master.World, Max: 25})
+	if !errors.Is(err, master.ErrTooMany) || len(got) != 25 {
+		t.Errorf("%v after %d servers", err, len(got))
+	}
+	wantError(t, err, "more than 25 servers")
+
+	var long master.Filter
+	for range 20 {
+		long = append(long, master.Map("a_rather_long_name"))
+	}
+	before, _ := m.Requests()
+	_, _, _, err = fetchUDP(t, m, master.UDPConfig{Filter: long})
+	if wrong := (*master.FilterError)(nil); !errors.As(err, &wrong) {
+		t.Errorf("%v is no FilterError", err)
+	}
+	wantError(t, err, "460 bytes", "190", "Web API")
+	if after, _ := m.Requests(); after != before {
+		t.Error("asked all the same")
+	}
+}
+
+// TestFetchUDPRelays wants addresses that nobody can be asked at counted by
+// reason, and handed out.
+func TestFetchUDPRelays(t *testing.T) {
+	m := simulated(t, fleet.MasterConfig{Also: []netip.AddrPort{
+		netip.MustParseAddrPort("169.254.1.2:27015"), netip.MustParseAddrPort("0.0.0.0:27015"),
+		netip.MustParseAddrPort("127.42.0.1:0"), netip.MustParseAddrPort("169.254.9.9:1"),
+	}})
+	got, s, _, err := fetchUDP(t, m, master.UDPConfig{Region: master.World})
+	if err != nil || len(got) != 1028 {
+		t.Fatalf("%v, %d servers", err, len(got))
+	}
+	if u := s.Unscannable; u[master.Relay] != 2 || u[master.NoAddress] != 1 || u[master.NoPort] != 1 || u[master.Scannable] != 0 {
+		t.Errorf("%v", u)
+	}
+}

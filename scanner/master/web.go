@@ -1,0 +1,390 @@
+package master
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// DefaultWeb is where Valve answers GetServerList.
+const DefaultWeb = "https://api.steampowered.com/IGameServersService/GetServerList/v1/"
+
+// WebCap is how many servers the Web API returns at most, whatever is asked.
+const WebCap = 10_000
+
+// Errors of the Web API. A list that ends with one was handed out as far as it
+// came.
+var (
+	ErrKey     = errors.New("the key was refused")
+	ErrRefused = errors.New("the request was refused")
+	ErrSlow    = errors.New("the master asks to wait longer than we are willing to")
+)
+
+// WebConfig says which list to fetch from the Steam Web API, and how.
+type WebConfig struct {
+	URL    string // empty: DefaultWeb. https, but for loopback; without a query
+	Key    Key
+	Region Region // World: all; else those that say they are there. Zero is USEast
+	Filter Filter
+
+	Limits   []Limit       // nil: WebLimits; empty: none
+	Timeout  time.Duration // for one answer, all of it; zero: 60 s
+	Retries  int           // requests repeated for one answer; zero: 4; negative: none
+	MaxWait  time.Duration // longest Retry-After that is waited; zero: 5 min
+	MaxBytes int64         // of one answer, unpacked; zero: 64 MiB
+	MaxCalls int           // answers at most; zero: 1000, which take 25 minutes
+	Max      uint64        // servers at most; zero: 10,000,000
+	Cap      int           // servers of an answer that was cut; zero: WebCap
+
+	Progress  func(Progress)    // told between requests; nil: nobody
+	Transport http.RoundTripper // nil: http.DefaultTransport
+}
+
+// The defaults of a WebConfig.
+const (
+	webTimeout  = time.Minute
+	webRetries  = 4
+	webMaxWait  = 5 * time.Minute
+	webMaxBytes = 64 << 20 // an answer of 10,000 servers has 5
+	webMaxCalls = 1000
+)
+
+// firstPause is waited before the first repeated request, where the master did
+// not say how long; before each further one twice as long.
+const firstPause = 2 * time.Second
+
+func (c WebConfig) withDefaults() WebConfig {
+	c.URL = cmp.Or(c.URL, DefaultWeb)
+	c.Timeout = cmp.Or(c.Timeout, webTimeout)
+	c.Retries = max(cmp.Or(c.Retries, webRetries), 0)
+	c.MaxWait = cmp.Or(c.MaxWait, webMaxWait)
+	c.MaxBytes = cmp.Or(c.MaxBytes, webMaxBytes)
+	c.MaxCalls = cmp.Or(c.MaxCalls, webMaxCalls)
+	c.Cap = cmp.Or(c.Cap, WebCap)
+	if c.Limits == nil {
+		c.Limits = WebLimits
+	}
+	return c
+}
+
+// FetchWeb fetches a list and hands out each server once, as soon as it is
+// there; the Server is valid until handle returns. A list larger than the cap
+// is fetched in parts that are under it (see the package's page). An error of
+// handle ends the list, as does ctx; the Stats are true either way.
+//
+// No error, nor what it wraps, has the key in it, or a URL.
+func FetchWeb(ctx context.Context, cfg WebConfig, handle func(*Server) error) (Stats, error) {
+	cfg = cfg.withDefaults()
+	base, err := checkURL(cfg.URL)
+	if err != nil {
+		return Stats{}, err
+	}
+	if cfg.Key.IsZero() {
+		return Stats{}, errors.New("the Web API needs a key")
+	}
+	if _, err := cfg.Filter.Append(nil); err != nil {
+		return Stats{}, err
+	}
+	w := webList{
+		WebConfig: cfg, collector: newCollector(cfg.Max, handle),
+		base: base, pace: pace{limits: cfg.Limits},
+		client: &http.Client{
+			Transport: cfg.Transport,
+			// Elsewhere the key would be told to somebody else.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}
+	return w.stats, w.explain("Web API", w.fetch(ctx))
+}
+
+// checkURL parses the address of the Web API.
+func checkURL(s string) (*url.URL, error) {
+	u, err := url.Parse(s)
+	switch {
+	case err != nil || u.Host == "":
+		// The text is not quoted: it may be a whole request, with a key.
+		return nil, errors.New("the Web API's address is no URL")
+	case u.RawQuery != "" || u.Fragment != "" || u.User != nil:
+		return nil, errors.New("the Web API's address must be without a query and a user; " +
+			"the key has a way of its own")
+	case u.Scheme != "https" && !(u.Scheme == "http" && isLoopback(u.Hostname())):
+		return nil, errors.New("the Web API's address must begin with https://, since the key is sent there")
+	}
+	return u, nil
+}
+
+func isLoopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}
+
+// webList is a list being fetched.
+type webList struct {
+	WebConfig
+	*collector
+	base   *url.URL
+	client *http.Client
+	pace   pace
+	calls  int  // good answers
+	noOr   bool // the master was seen not to know "or"
+}
+
+// answer is what one question brought: the sample from which parts are made.
+type answer []sampled
+
+// ask fetches the servers of one question, hands them out and returns what of
+// them matters for parts.
+func (w *webList) ask(ctx context.Context, f Filter) (answer, error) {
+	if w.calls == w.MaxCalls {
+		return nil, fmt.Errorf("%w: not whole after %d answers", ErrTooMany, w.calls)
+	}
+	text, err := f.Append(nil)
+	if err != nil {
+		return nil, err
+	}
+	for try := 0; ; try++ {
+		if err := w.await(ctx); err != nil {
+			return nil, err
+		}
+		got, err := w.once(ctx, string(text))
+		if err == nil {
+			w.calls++
+			return got, nil
+		}
+		if err = w.again(ctx, err, try); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// await keeps the limits.
+func (w *webList) await(ctx context.Context) error {
+	d := w.pace.delay(time.Now())
+	why := WaitNothing
+	if d > 0 {
+		why = WaitLimit
+	}
+	w.progress(d, why)
+	return sleep(ctx, d)
+}
+
+func (w *webList) progress(wait time.Duration, why Wait) {
+	if w.Progress != nil {
+		w.Progress(Progress{Stats: w.stats, Wait: wait, Why: why})
+	}
+}
+
+// again waits before a request is repeated, or returns why it is not.
+func (w *webList) again(ctx context.Context, err error, try int) error {
+	var caller *callerError
+	var status *statusError
+	isStatus := errors.As(err, &status)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &caller), errors.Is(err, ErrTooMany), errors.Is(err, ErrTooLarge):
+		return err
+	case isStatus && !status.passes():
+		return err
+	case try == w.Retries:
+		return fmt.Errorf("asked %d times: %w", try+1, err)
+	}
+	pause, why := firstPause<<try, WaitRetry
+	if isStatus && status.asked {
+		pause, why = status.wait, WaitAsked
+	}
+	if pause > w.MaxWait {
+		if why == WaitAsked {
+			return fmt.Errorf("%w (%v, at most %v): %w", ErrSlow, pause, w.MaxWait, err)
+		}
+		pause = w.MaxWait
+	}
+	w.stats.Retries++
+	w.progress(pause, why)
+	return sleep(ctx, pause)
+}
+
+// once sends one request and reads the answer to its end.
+func (w *webList) once(ctx context.Context, filter string) (answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, w.Timeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, w.base.String(), nil)
+	if err != nil {
+		return nil, w.hideIn(err)
+	}
+	request.URL.RawQuery = url.Values{
+		"key": {w.Key.secret}, "filter": {filter}, "limit": {strconv.Itoa(w.Cap)},
+	}.Encode()
+	request.Header.Set("Accept", "application/json")
+	request.Header.Set("User-Agent", "a2sscan")
+	w.pace.note(time.Now())
+	w.stats.Requests++
+	response, err := w.client.Do(request)
+	if err != nil {
+		return nil, w.hideIn(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return nil, newStatusError(response, time.Now())
+	}
+	return w.read(response.Body)
+}
+
+// read hands out the servers of an answer. Those before an error are kept.
+func (w *webList) read(body io.Reader) (got answer, err error) {
+	a := newAnswers(body, w.MaxBytes)
+	defer func() { w.stats.Bytes += a.in.read }()
+	for {
+		err := a.next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return got, w.hideIn(err)
+		}
+		got = append(got, sampled{})
+		if err := w.take(a, &got[len(got)-1]); err != nil {
+			return got, err
+		}
+	}
+	if a.refused {
+		return got, fmt.Errorf("%w: the answer says that it is no success", ErrRefused)
+	}
+	w.stats.Replies++
+	return got, nil
+}
+
+// take hands out one server, and fills in what parts are made from.
+func (w *webList) take(a *answers, sample *sampled) error {
+	var s Server
+	if a.said.address(&s) != nil {
+		w.stats.Invalid++
+		return nil
+	}
+	if a.said.server(&s) {
+		w.stats.Odd++
+	}
+	*sample = sampled{name: s.Name, gameMap: s.Map, empty: s.Players == 0, linux: s.OS == "l"}
+	if w.Region != World && (s.Has&HasRegion == 0 || s.Region != int32(w.Region)) {
+		w.elsewhere(&s)
+		return nil
+	}
+	_, err := w.add(&s)
+	return err
+}
+
+// elsewhere counts a server that is in another region, once.
+func (w *webList) elsewhere(s *Server) {
+	k := key(s.Addr)
+	if _, ok := w.seen[k]; ok {
+		w.stats.Duplicates++
+		return
+	}
+	w.seen[k] = struct{}{}
+	w.stats.Elsewhere++
+}
+
+// hiddenError is an error of others without what it quoted: a *url.Error has
+// the whole URL, and with it the key. It unwraps to nothing that has a text.
+type hiddenError struct {
+	text string
+	is   error
+}
+
+func (e *hiddenError) Error() string { return e.text }
+func (e *hiddenError) Unwrap() error { return e.is }
+
+// hideIn makes a hiddenError of an error of others.
+func (w *webList) hideIn(err error) error {
+	h := &hiddenError{}
+	for _, is := range []error{
+		context.Canceled, context.DeadlineExceeded, ErrTooLarge, ErrTruncated, ErrMalformed,
+	} {
+		if errors.Is(err, is) {
+			h.is = is
+			break
+		}
+	}
+	var inURL *url.Error
+	for errors.As(err, &inURL) {
+		err = inURL.Err
+	}
+	var network net.Error
+	if errors.As(err, &network) && network.Timeout() {
+		h.text = fmt.Sprintf("no answer within %v", w.Timeout)
+		return h
+	}
+	h.text = w.Key.hide(err.Error())
+	return h
+}
+
+// statusError is an answer other than 200.
+type statusError struct {
+	code  int
+	wait  time.Duration // asked for by Retry-After
+	asked bool          // whether there was one
+}
+
+func newStatusError(r *http.Response, now time.Time) *statusError {
+	e := &statusError{code: r.StatusCode}
+	e.wait, e.asked = retryAfter(r.Header.Get("Retry-After"), now)
+	if e.asked && !e.passes() {
+		e.wait, e.asked = 0, false
+	}
+	return e
+}
+
+// retryAfter reads the header of that name: seconds, or a date. It reports
+// whether there was one.
+func retryAfter(value string, now time.Time) (wait time.Duration, ok bool) {
+	value = strings.TrimSpace(value)
+	if seconds, err := strconv.ParseUint(value, 10, 64); err == nil {
+		return time.Duration(min(seconds, 1<<32)) * time.Second, true
+	}
+	date, err := http.ParseTime(value)
+	if err != nil {
+		return 0, false
+	}
+	return max(date.Sub(now), 0), true
+}
+
+// passes reports whether asking again later may help.
+func (e *statusError) passes() bool {
+	return e.code == http.StatusTooManyRequests || e.code >= 500
+}
+
+// Error is the status in words. The master's own are not repeated: they may
+// quote the request.
+func (e *statusError) Error() string {
+	text := "HTTP " + strconv.Itoa(e.code)
+	if known := http.StatusText(e.code); known != "" {
+		text += " " + strings.ToLower(known)
+	}
+	switch {
+	case e.Unwrap() != nil:
+		return e.Unwrap().Error() + " (" + text + ")"
+	case e.code/100 == 3:
+		return text + ": redirected, which is not followed because of the key"
+	}
+	return text
+}
+
+// Unwrap returns ErrKey or ErrRefused where that is what the code means.
+func (e *statusError) Unwrap() error {
+	switch {
+	case e.code == http.StatusUnauthorized || e.code == http.StatusForbidden:
+		return ErrKey
+	case e.code/100 == 4 && !e.passes():
+		return ErrRefused
+	}
+	return nil
+}

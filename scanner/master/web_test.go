@@ -1,0 +1,315 @@
+package master_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/scanner/master"
+)
+
+// fetchWeb fetches a list by synctest's clock. Whatever comes of it, the key
+// is in no text of it.
+func fetchWeb(t *testing.T, h http.Handler, cfg master.WebConfig) (got collected, s master.Stats, took time.Duration, err error) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		got = make(collected)
+		cfg.Transport = transport{h}
+		if cfg.Key.IsZero() {
+			cfg.Key = testKey(t)
+		}
+		start := time.Now()
+		s, err = master.FetchWeb(t.Context(), cfg, got.handle(t))
+		took = time.Since(start)
+	})
+	if s.Servers != uint64(len(got)) {
+		t.Errorf("%d servers counted, %d handed out", s.Servers, len(got))
+	}
+	cfg.Transport = nil // the simulated master knows the key
+	wantNoKey(t, err, s, cfg)
+	return got, s, took, err
+}
+
+// wantNoKey fails if one of the values, or an error wrapped in one, shows the
+// key.
+func wantNoKey(t *testing.T, values ...any) {
+	t.Helper()
+	for _, v := range values {
+		texts := []string{fmt.Sprintf("%v|%+v|%#v|%s|%q", v, v, v, v, v)}
+		err, _ := v.(error)
+		for ; err != nil; err = errors.Unwrap(err) {
+			texts = append(texts, err.Error(), fmt.Sprintf("%#v", err))
+		}
+		if b, err := json.Marshal(v); err == nil {
+			texts = append(texts, string(b))
+		}
+		var log strings.Builder
+		slog.New(slog.NewTextHandler(&log, nil)).Info("x", "v", v)
+		for _, text := range append(texts, log.String()) {
+			if strings.Contains(text, secret) || strings.Contains(text, "key=") {
+				t.Errorf("the key shows: %s", text)
+			}
+		}
+	}
+}
+
+func TestFetchWeb(t *testing.T) {
+	m := simulated(t, fleet.MasterConfig{Key: secret})
+	got, s, took, err := fetchWeb(t, m, master.WebConfig{Region: master.World})
+	if err != nil || s.End != master.EndTerminator || s.Requests != 1 || took != 0 {
+		t.Fatalf("%v, %+v after %v", err, s, took)
+	}
+	got.sameAs(t, m)
+}
+
+// TestFetchWebFields wants every field of a server as the master has it.
+func TestFetchWebFields(t *testing.T) {
+	body := `{"response":{"servers":[
+	 {"addr":"203.0.113.7:27015","gameport":27016,"specport":27020,"steamid":"90071992547409921","name":"A \"server\"",
+	  "appid":440,"gamedir":"tf","version":"1.2","product":"tf2","region":-1,"players":300,"max_players":1000,"bots":2,
+	  "map":"cp_dustbowl","secure":true,"dedicated":false,"os":"l","gametype":"cp,nocrits"},
+	 {"addr":"203.0.113.8:27015"},
+	 {"addr":"203.0.113.9:27015","steamid":5,"name":null,"appid":"440","players":1.5,"map":["x"],"os":"w","secure":0},
+	 {"addr":"no address"},{"name":"nameless"},"nonsense",{"addr":"[::1]:5"},{"addr":7},
+	 {"addr":"203.0.113.7:27015","name":"again"}]}}`
+	var servers []master.Server
+	s, err := master.FetchWeb(t.Context(), master.WebConfig{
+		Region: master.World, Key: testKey(t), Transport: transport{text(body)},
+	}, func(s *master.Server) error { servers = append(servers, *s); return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := master.Server{
+		Addr: addr("203.0.113.7:27015"), Name: `A "server"`, Map: "cp_dustbowl", GameDir: "tf", Product: "tf2",
+		Version: "1.2", GameType: "cp,nocrits", OS: "l", SteamID: 90071992547409921, AppID: 440,
+		GamePort: 27016, SpecPort: 27020, Region: -1, Players: 300, MaxPlayers: 1000, Bots: 2, Secure: true,
+	}
+	all.Has = (1<<19 - 1) &^ (master.HasGMSIndex | master.HasLAN)
+	want := []master.Server{all, {Addr: addr("203.0.113.8:27015")}, {Addr: addr("203.0.113.9:27015"),
+		SteamID: 5, OS: "w", Has: master.HasSteamID | master.HasOS}}
+	if fmt.Sprintf("%+v", servers) != fmt.Sprintf("%+v", want) {
+		t.Errorf("%+v, want %+v", servers, want)
+	}
+	if s.Invalid != 5 || s.Odd != 1 || s.Duplicates != 1 || s.Servers != 3 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// text is a handler that answers with a text.
+func text(body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(body)) }
+}
+
+// TestFetchWebRequest holds what is asked.
+func TestFetchWebRequest(t *testing.T) {
+	var asked []*http.Request
+	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r)
+		w.Write([]byte(`{"response":{}}`))
+	})
+	_, s, _, err := fetchWeb(t, h, master.WebConfig{Filter: master.Filter{master.App(440), master.NotEmpty()}})
+	if err != nil || s.End != master.EndTerminator || len(asked) != 1 {
+		t.Fatalf("%v, %+v", err, s)
+	}
+	u := asked[0].URL
+	const want = `filter=%5Cappid%5C440%5Cempty%5C1&key=` + secret + `&limit=10000`
+	if u.RawQuery != want || u.Scheme != "https" || u.Host != "api.steampowered.com" ||
+		u.Path != "/IGameServersService/GetServerList/v1/" || asked[0].Header.Get("Referer") != "" {
+		t.Errorf("%v", u)
+	}
+}
+
+// TestFetchWebRegion wants servers of other regions left out, and counted.
+func TestFetchWebRegion(t *testing.T) {
+	m := simulated(t, fleet.MasterConfig{})
+	got, s, _, err := fetchWeb(t, m, master.WebConfig{Region: master.Europe})
+	if err != nil || len(got) == 0 || len(got) > 512 || s.Elsewhere+s.Servers != 1024 {
+		t.Errorf("%v, %+v", err, s)
+	}
+}
+
+// TestFetchWebFaults wants each fault to end, with what was read kept and a
+// message that says what was wrong.
+func TestFetchWebFaults(t *testing.T) {
+	tests := []struct {
+		name   string
+		master fleet.MasterConfig
+		cfg    master.WebConfig
+		is     error
+		say    []string
+		least  int
+		took   time.Duration
+	}{
+		{"wrong key", fleet.MasterConfig{Key: "another"}, master.WebConfig{}, master.ErrKey,
+			[]string{"Web API", "key was refused", "403"}, 0, 0},
+		{"forbidden", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterForbidden}}, master.WebConfig{}, master.ErrKey,
+			[]string{"403"}, 0, 0},
+		{"bad request", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterRefuses}}, master.WebConfig{}, master.ErrRefused,
+			[]string{"400 bad request"}, 0, 0},
+		{"redirected", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterRedirect}}, master.WebConfig{}, nil,
+			[]string{"302", "not followed"}, 0, 0},
+		{"broken for good", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterBroken}}, master.WebConfig{}, nil,
+			[]string{"asked 5 times", "503"}, 0, 30 * time.Second},
+		{"too many for good", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterTooMany}, In: 90 * time.Second}, master.WebConfig{}, nil,
+			[]string{"asked 5 times", "429"}, 0, 360 * time.Second},
+		{"asked to wait too long", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterTooMany}, In: time.Hour}, master.WebConfig{}, master.ErrSlow,
+			[]string{"1h0m0s", "at most 5m0s", "429"}, 0, 0},
+		{"asked to wait too long by date", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterTooMany}, In: time.Hour, Date: true}, master.WebConfig{}, master.ErrSlow,
+			[]string{"1h0m0s"}, 0, 0},
+		{"silent", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterSilent}}, master.WebConfig{Timeout: 10 * time.Second, Retries: 1}, context.DeadlineExceeded,
+			[]string{"no answer within 10s", "asked 2 times"}, 0, 22 * time.Second},
+		{"malformed", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterMalformed}}, master.WebConfig{Retries: -1}, master.ErrMalformed,
+			[]string{"no JSON at byte"}, 1023, 0},
+		{"truncated", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterTruncated}}, master.WebConfig{Retries: -1}, master.ErrTruncated,
+			[]string{"ends in the middle"}, 600, 0},
+		{"a page of HTML", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterPage}}, master.WebConfig{Retries: -1}, master.ErrMalformed,
+			[]string{"no JSON at byte"}, 0, 0},
+		{"without an end", fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterHuge}}, master.WebConfig{MaxBytes: 1 << 20}, master.ErrTooLarge,
+			[]string{"larger than"}, 1, 0},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			test.cfg.Region, test.cfg.Limits = master.World, []master.Limit{}
+			got, s, took, err := fetchWeb(t, simulated(t, test.master), test.cfg)
+			wantError(t, err, test.say...)
+			if test.is != nil && !errors.Is(err, test.is) {
+				t.Errorf("%v is no %v", err, test.is)
+			}
+			if s.End != master.EndNone || len(got) < test.least {
+				t.Errorf("%v, %d servers, want %d", s.End, len(got), test.least)
+			}
+			if took.Round(time.Second) != test.took {
+				t.Errorf("took %v, want %v", took, test.took)
+			}
+		})
+	}
+}
+
+// TestFetchWebRecovers wants the whole list after faults that pass.
+func TestFetchWebRecovers(t *testing.T) {
+	for _, fault := range []fleet.MasterFault{
+		fleet.MasterTooMany, fleet.MasterBroken, fleet.MasterMalformed, fleet.MasterTruncated, fleet.MasterPage, fleet.MasterSilent,
+	} {
+		m := simulated(t, fleet.MasterConfig{Faults: []fleet.MasterFault{fault}, For: 2, Date: true})
+		got, s, took, err := fetchWeb(t, m, master.WebConfig{Region: master.World})
+		if err != nil || s.Retries != 2 || s.End != master.EndTerminator {
+			t.Fatalf("fault %d: %v, %+v", fault, err, s)
+		}
+		if fault == fleet.MasterTooMany && took != 2*time.Minute {
+			t.Errorf("waited %v, and was asked to wait twice a minute", took)
+		}
+		got.sameAs(t, m)
+	}
+}
+
+// TestFetchWebStop wants a stop to be heeded at once.
+func TestFetchWebStop(t *testing.T) {
+	for name, c := range map[string]fleet.MasterConfig{
+		"asked to wait": {Faults: []fleet.MasterFault{fleet.MasterTooMany}},
+		"no answer":     {Faults: []fleet.MasterFault{fleet.MasterSilent}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), 7*time.Second)
+				defer cancel()
+				start := time.Now()
+				_, err := master.FetchWeb(ctx, master.WebConfig{
+					Key: testKey(t), Transport: transport{simulated(t, c)}},
+					func(*master.Server) error { return nil })
+				if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 7*time.Second {
+					t.Errorf("%v after %v", err, time.Since(start))
+				}
+			})
+		})
+	}
+}
+
+// TestFetchWebCallerErrors wants the caller's error back as it is, and nothing
+// asked again.
+func TestFetchWebCallerErrors(t *testing.T) {
+	full := errors.New("no space left on device")
+	n := 0
+	_, err := master.FetchWeb(t.Context(), master.WebConfig{Region: master.World, Key: testKey(t),
+		Transport: transport{simulated(t, fleet.MasterConfig{})}}, func(*master.Server) error { n++; return full })
+	if err != full || n != 1 {
+		t.Errorf("%v after %d servers", err, n)
+	}
+}
+
+// TestFetchWebAddress wants the key sent over https only, but for loopback.
+func TestFetchWebAddress(t *testing.T) {
+	for _, u := range []string{
+		"http://api.steampowered.com/x", "ftp://api.steampowered.com/x", "api.steampowered.com", "https://", "://", "http://127.0.0.1.example.org/",
+		"https://api.steampowered.com/?key=" + secret, "https://user:" + secret + "@example.org/", "https://x/#" + secret, "https://\x7f" + secret,
+	} {
+		_, err := master.FetchWeb(t.Context(), master.WebConfig{URL: u, Key: testKey(t), Transport: transport{text("")}},
+			func(*master.Server) error { return nil })
+		wantError(t, err, "address")
+		wantNoKey(t, err)
+	}
+	for _, u := range []string{"http://127.0.0.1:5/", "http://127.9.9.9/x", "http://[::1]:8080/", "http://localhost/", "https://example.org/"} {
+		_, _, _, err := fetchWeb(t, text(`{"response":{}}`), master.WebConfig{URL: u})
+		if err != nil {
+			t.Errorf("%s: %v", u, err)
+		}
+	}
+	_, err := master.FetchWeb(t.Context(), master.WebConfig{}, nil)
+	wantError(t, err, "needs a key")
+}
+
+// TestFetchWebNetworkErrors wants no URL in errors of the network, which quote
+// it all, and no key that others have put into a text.
+func TestFetchWebNetworkErrors(t *testing.T) {
+	quoting := func(r *http.Request) error {
+		return &url.Error{Op: "Get", URL: r.URL.String(), Err: &url.Error{Op: "parse", URL: r.URL.String(),
+			Err: fmt.Errorf("went wrong at %s", r.URL.Query().Get("key"))}}
+	}
+	_, err := master.FetchWeb(t.Context(), master.WebConfig{Key: testKey(t), Retries: -1, Transport: failing(quoting)},
+		func(*master.Server) error { return nil })
+	wantError(t, err, "went wrong at [key]")
+	wantNoKey(t, err)
+
+	// A closed port, over the real network.
+	_, err = master.FetchWeb(t.Context(), master.WebConfig{URL: "http://127.0.0.1:1/", Key: testKey(t), Retries: -1},
+		func(*master.Server) error { return nil })
+	wantError(t, err, "refused")
+	wantNoKey(t, err)
+}
+
+type failing func(*http.Request) error
+
+func (f failing) RoundTrip(r *http.Request) (*http.Response, error) { return nil, f(r) }
+
+func TestKey(t *testing.T) {
+	k := testKey(t)
+	wantNoKey(t, k, &k, struct{ Key master.Key }{k}, map[master.Key]int{k: 1}, []master.Key{k})
+	if k.String() != "[key]" || k.IsZero() {
+		t.Error(k)
+	}
+	for _, bad := range []string{"", " \n", secret + " " + secret, secret + "\n" + secret, "a&key=b", strings.Repeat("a", 300), "ключ"} {
+		k, err := master.ParseKey([]byte(bad))
+		if err == nil || !k.IsZero() {
+			t.Errorf("%q was taken", bad)
+			continue
+		}
+		wantNoKey(t, err)
+	}
+}
+
+// TestFetchWebPace wants one request in 1.5 s.
+func TestFetchWebPace(t *testing.T) {
+	m := simulated(t, fleet.MasterConfig{Cap: 200})
+	_, s, took, err := fetchWeb(t, m, master.WebConfig{Region: master.World, Cap: 200})
+	if want := time.Duration(s.Requests-1) * 1500 * time.Millisecond; err != nil || took != want || s.Requests < 6 {
+		t.Errorf("%v: %d requests in %v, want %v", err, s.Requests, took, want)
+	}
+}
