@@ -1,0 +1,192 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/a2sscan/a2sscan/scanner/master"
+)
+
+// MasterConfig says what a simulated master server does. The zero value of
+// each field but Fleet is a master without faults and limits.
+type MasterConfig struct {
+	Fleet Config           // whose places are on the list, alive or not
+	Also  []netip.AddrPort // on the list besides, such as addresses of relays
+
+	Page int    // addresses in a page; zero: as many as fit a datagram of Steam's
+	Cap  int    // servers in an answer over HTTP at most; zero: 10,000
+	Key  string // that HTTP wants; empty: any
+
+	PerMinute int           // pages a minute; more, and it is silent for a minute; zero: no limit
+	Calls     int           // answers over HTTP in a span of time, then 429; zero: no limit
+	In        time.Duration // that span; zero: a minute
+	Date      bool          // Retry-After is a date, not seconds
+
+	Faults []MasterFault // what goes wrong, all of them
+	After  int           // answers before it does, over UDP and HTTP each
+	For    int           // answers that it does for; zero: all that follow
+}
+
+// MasterFault is something that a master does wrong.
+type MasterFault uint8
+
+// The faults of a list over UDP.
+const (
+	MasterSilent       MasterFault = iota // no answer
+	MasterTruncated                       // pages end inside an address
+	MasterNoTerminator                    // the last page has none; what follows it is empty
+	MasterEndless                         // behind the last address comes the first
+	MasterStuck                           // the same page, whatever the seed
+	MasterSeedLast                        // a page that has the seed and nothing else
+	MasterOverlaps                        // pages begin with the addresses that ended the one before
+	MasterTwice                           // each datagram comes twice
+	MasterStranger                        // a datagram that is no page before each page
+	MasterStub                            // pages end inside the first address
+)
+
+// The faults of a list over HTTP; MasterSilent and MasterTruncated are some,
+// too.
+const (
+	MasterTooMany   MasterFault = 64 + iota // 429 to everything
+	MasterBroken                            // 503
+	MasterMalformed                         // JSON that is none, after some servers
+	MasterRedirect                          // to another host
+	MasterHuge                              // JSON without an end
+	MasterEmptyJSON                         // {"response":{}}
+	MasterPage                              // HTML with the request in it, and 200
+	MasterForbidden                         // 403
+	MasterRefuses                           // 400, with the request in it
+)
+
+// Master is a simulated master server: over UDP and HTTP, on 127.0.0.1 and
+// nowhere else.
+type Master struct {
+	MasterConfig
+	list []listed
+	conn *net.UDPConn
+	web  net.Listener
+
+	mu    sync.Mutex
+	pages gauge
+	calls gauge
+	mute  time.Time // until when it is silent
+}
+
+// gauge counts answers, and when the last ones were.
+type gauge struct {
+	answers int
+	times   []time.Time
+}
+
+// NewMaster makes the list of a master. It refuses a Fleet that makes no sense.
+// Reply and ServeHTTP answer without a network; Listen is needed for Serve.
+func NewMaster(c MasterConfig) (*Master, error) {
+	if c.Page == 0 {
+		c.Page = master.PageAddrs
+	}
+	if c.Cap == 0 {
+		c.Cap = master.WebCap
+	}
+	if c.In == 0 {
+		c.In = time.Minute
+	}
+	list, err := listOf(&c)
+	if err != nil {
+		return nil, fmt.Errorf("master: %w", err)
+	}
+	return &Master{MasterConfig: c, list: list}, nil
+}
+
+// Listen opens the two sockets of a master, each on a port of the system's
+// choice.
+func (m *Master) Listen() (err error) {
+	at := net.UDPAddrFromAddrPort(netip.MustParseAddrPort("127.0.0.1:0"))
+	if m.conn, err = net.ListenUDP("udp4", at); err != nil {
+		return fmt.Errorf("master: %w", err)
+	}
+	if m.web, err = net.Listen("tcp4", "127.0.0.1:0"); err != nil {
+		m.conn.Close()
+		return fmt.Errorf("master: %w", err)
+	}
+	return nil
+}
+
+// UDPAddr is where the master answers over UDP, as host:port.
+func (m *Master) UDPAddr() string { return m.conn.LocalAddr().String() }
+
+// URL is where the master answers GetServerList.
+func (m *Master) URL() string {
+	return "http://" + m.web.Addr().String() + "/IGameServersService/GetServerList/v1/"
+}
+
+// Len is how many addresses are on the list.
+func (m *Master) Len() int { return len(m.list) }
+
+// Serve answers on both sockets until ctx is done or the Master is closed, and
+// returns nil then. It may be called once, after Listen.
+func (m *Master) Serve(ctx context.Context) error {
+	server := &http.Server{Handler: m, ReadHeaderTimeout: 5 * time.Second}
+	stop := context.AfterFunc(ctx, func() {
+		server.Close()
+		m.conn.Close()
+	})
+	defer stop()
+	var wg sync.WaitGroup
+	errs := make([]error, 2)
+	wg.Go(func() { errs[0] = m.serveUDP() })
+	wg.Go(func() { errs[1] = server.Serve(m.web) })
+	wg.Wait()
+	for _, err := range errs {
+		if !errors.Is(err, net.ErrClosed) && !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("master: %w", err)
+		}
+	}
+	return nil
+}
+
+// Close closes the sockets, and ends Serve.
+func (m *Master) Close() error {
+	return errors.Join(m.conn.Close(), m.web.Close())
+}
+
+// Requests returns how many were answered, or left without an answer, over UDP
+// and over HTTP.
+func (m *Master) Requests() (udp, web int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.pages.answers, m.calls.answers
+}
+
+// note counts an answer, and reports whether the faults are at work.
+func (m *Master) note(g *gauge, now time.Time) (faulty bool) {
+	g.answers++
+	g.times = append(g.times, now)
+	n := g.answers - 1 - m.After
+	return n >= 0 && (m.For == 0 || n < m.For)
+}
+
+// within counts the answers of the last span of time.
+func (g *gauge) within(span time.Duration, now time.Time) (n int) {
+	for _, t := range g.times {
+		if now.Sub(t) < span {
+			n++
+		}
+	}
+	return n
+}
+
+// has reports whether a fault is configured.
+func (m *Master) has(f MasterFault) bool {
+	for _, have := range m.Faults {
+		if have == f {
+			return true
+		}
+	}
+	return false
+}

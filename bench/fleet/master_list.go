@@ -1,0 +1,199 @@
+package fleet
+
+import (
+	"cmp"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/master"
+)
+
+// listed is a place as a master knows it. What it says of a server is from the
+// model; of a place where nobody is, it says what was there before.
+type listed struct {
+	key       uint64
+	server    master.Server
+	password  bool
+	spectator bool
+}
+
+// streamMaster is the stream of what only a master knows.
+const streamMaster = 100
+
+// listOf makes the list in address order.
+func listOf(c *MasterConfig) ([]listed, error) {
+	m, err := newModel(c.Fleet)
+	if err != nil {
+		return nil, err
+	}
+	before := *m
+	before.Alive = 0
+	list := make([]listed, 0, int(m.places())+len(c.Also))
+	var said content
+	for i := range m.places() {
+		n, ok := m.nature(m.place(i))
+		if !ok {
+			n, ok = before.nature(m.place(i))
+		}
+		e := listed{key: m.place(i), server: master.Server{Addr: unpack(m.place(i))}}
+		if ok {
+			said.fill(&n, scanner.AskInfo)
+			e.describe(&n, &said)
+		}
+		list = append(list, e)
+	}
+	for _, a := range c.Also {
+		list = append(list, listed{key: pack(a), server: master.Server{Addr: a}})
+	}
+	slices.SortFunc(list, func(a, b listed) int { return cmp.Compare(a.key, b.key) })
+	return slices.CompactFunc(list, func(a, b listed) bool { return a.key == b.key }), nil
+}
+
+// describe fills in what the master knows of a server.
+func (e *listed) describe(n *nature, said *content) {
+	in := &said.info
+	r := rng(hash(n.hash, streamMaster))
+	s := &e.server
+	s.Has = master.HasName | master.HasMap | master.HasGameDir | master.HasProduct |
+		master.HasAppID | master.HasPlayers | master.HasMaxPlayers | master.HasBots |
+		master.HasSecure | master.HasDedicated | master.HasOS | master.HasRegion |
+		master.HasVersion | master.HasGamePort | master.HasSteamID
+	s.Name, s.Map, s.GameDir = masterText(in.Name), masterText(in.Map), masterText(in.Folder)
+	s.Product, s.Version, s.AppID = masterText(in.Folder), masterText(in.Version), n.game.app
+	s.Players, s.MaxPlayers, s.Bots = int32(n.players), int32(in.MaxPlayers), int32(in.Bots)
+	s.Secure, s.Dedicated = in.VAC == 1, in.ServerType|0x20 == 'd'
+	s.OS = string(rune(in.Environment | 0x20))
+	s.Region = pick(&r, []int32{0, 1, 2, 3, 3, 3, 4, 5, 6, 7, 255, 255, -1})
+	s.GamePort, s.SteamID = uint32(n.addr&0xFFFF), 0x0140000000000000|r.next()>>8
+	if len(n.game.tags) > 0 {
+		s.Has |= master.HasGameType
+		s.GameType = string(n.game.tags)
+	}
+	e.password = in.Password != 0
+	e.spectator = in.ServerType|0x20 == 'p'
+}
+
+// masterText is what the master makes of a server's bytes. Its copy is its own.
+func masterText(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
+
+// in reports whether the server is in the region that was asked for.
+func (e *listed) in(r master.Region) bool {
+	return r == master.World || e.server.Has&master.HasRegion != 0 && e.server.Region == int32(r)
+}
+
+// meets reports whether the server meets all of the conditions.
+func (e *listed) meets(f []master.Condition) bool {
+	for i := range f {
+		if !e.meetsOne(&f[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func (e *listed) meetsOne(c *master.Condition) bool {
+	switch c.Key {
+	case "nor":
+		return !e.meetsAny(c.Group)
+	case "nand":
+		return !e.meets(c.Group)
+	case "or":
+		return e.meetsAny(c.Group)
+	case "gametype", "gamedata", "gamedataor":
+		return e.hasTags(c.Key == "gamedataor", strings.Split(c.Value, ","))
+	case "gameaddr":
+		ip, port, ok := strings.Cut(c.Value, ":")
+		return ip == e.server.Addr.Addr().String() &&
+			(!ok || port == strconv.Itoa(int(e.server.Addr.Port())))
+	case "name_match":
+		return likePattern(c.Value, e.server.Name)
+	case "version_match":
+		return likePattern(c.Value, e.server.Version)
+	}
+	return e.meetsPlain(c.Key, c.Value)
+}
+
+// meetsPlain is meetsOne for keys that compare. A key that is not known is
+// met by all.
+func (e *listed) meetsPlain(key, value string) bool {
+	s := &e.server
+	switch key {
+	case "appid":
+		return value == strconv.FormatUint(uint64(s.AppID), 10)
+	case "napp":
+		return value != strconv.FormatUint(uint64(s.AppID), 10)
+	case "gamedir":
+		return strings.EqualFold(value, s.GameDir)
+	case "map":
+		return strings.EqualFold(value, s.Map)
+	case "type":
+		return value != "d" || s.Dedicated
+	}
+	flags := map[string]bool{
+		"dedicated": s.Dedicated, "secure": s.Secure, "linux": s.OS == "l",
+		"password": e.password, "empty": s.Players > 0, "full": s.Players < s.MaxPlayers,
+		"proxy": e.spectator, "noplayers": s.Players == 0, "white": false,
+	}
+	have, known := flags[key]
+	return !known || have == (value != "0")
+}
+
+func (e *listed) meetsAny(cs []master.Condition) bool {
+	for i := range cs {
+		if e.meetsOne(&cs[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasTags reports whether the keywords have all of the tags, or one of them.
+func (e *listed) hasTags(any bool, tags []string) bool {
+	have := strings.Split(e.server.GameType, ",")
+	for _, tag := range tags {
+		if slices.Contains(have, tag) == any {
+			return any
+		}
+	}
+	return !any
+}
+
+// likePattern reports whether a text is as the pattern, in which * stands for any
+// text.
+func likePattern(pattern, s string) bool {
+	start, rest, wild := strings.Cut(pattern, "*")
+	if !wild {
+		return pattern == s
+	}
+	s, ok := strings.CutPrefix(s, start)
+	if !ok {
+		return false
+	}
+	for {
+		if likePattern(rest, s) {
+			return true
+		}
+		if s == "" {
+			return false
+		}
+		s = s[1:]
+	}
+}
+
+// after returns the index of the first entry behind an address, which need not
+// be on the list.
+func (m *Master) after(seed netip.AddrPort) int {
+	if !seed.IsValid() || seed.Port() == 0 && seed.Addr().IsUnspecified() {
+		return 0
+	}
+	i, found := slices.BinarySearchFunc(m.list, pack(seed), func(e listed, k uint64) int {
+		return cmp.Compare(e.key, k)
+	})
+	if found {
+		i++
+	}
+	return i
+}

@@ -1,0 +1,243 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/a2sscan/a2sscan/scanner/master"
+)
+
+func testMaster(t testing.TB, c MasterConfig) *Master {
+	t.Helper()
+	if !c.Fleet.Network.IsValid() {
+		c.Fleet = Config{Network: netip.MustParsePrefix("127.42.0.0/22"), Ports: []uint16{27015, 27016}, Hostile: 0.1}
+	}
+	m, err := NewMaster(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// reply asks for a page, and reads it.
+func (m *Master) reply(t testing.TB, r master.Region, seed netip.AddrPort, filter string) (addrs []netip.AddrPort, end bool) {
+	t.Helper()
+	replies := m.Reply(master.AppendRequest(nil, &master.Request{Region: r, Seed: seed, Filter: []byte(filter)}))
+	if len(replies) != 1 {
+		t.Fatalf("%d replies", len(replies))
+	}
+	var p master.Page
+	if err := p.Reset(replies[0]); err != nil {
+		t.Fatal(err)
+	}
+	for p.Next() {
+		addrs = append(addrs, p.Addr())
+	}
+	return addrs, p.End()
+}
+
+// TestMasterPages wants every place on the list, in order, alive or not.
+func TestMasterPages(t *testing.T) {
+	c := Config{Network: netip.MustParsePrefix("127.42.0.0/24"), Ports: []uint16{27016, 27015}, Alive: 0.2}
+	m := testMaster(t, MasterConfig{Fleet: c, Page: 100})
+	var got []netip.AddrPort
+	var seed netip.AddrPort
+	pages := 0
+	for end := false; !end; pages++ {
+		var page []netip.AddrPort
+		page, end = m.reply(t, master.World, seed, "")
+		got = append(got, page...)
+		seed = got[len(got)-1]
+	}
+	i := 0
+	for a := range c.All() {
+		if got[i] != a {
+			t.Fatalf("%v at %d, want %v", got[i], i, a)
+		}
+		i++
+	}
+	if len(got) != i || pages != 6 || m.Len() != i {
+		t.Errorf("%d addresses of %d in %d pages", len(got), i, pages)
+	}
+	if udp, web := m.Requests(); udp != 6 || web != 0 {
+		t.Errorf("%d, %d requests", udp, web)
+	}
+	// A seed that is not on the list: what would follow it.
+	page, _ := m.reply(t, master.World, netip.MustParseAddrPort("127.42.0.7:5"), "")
+	if page[0].String() != "127.42.0.7:27015" {
+		t.Errorf("%v", page[0])
+	}
+	if page, end := m.reply(t, master.World, netip.MustParseAddrPort("255.0.0.1:5"), ""); len(page) > 0 || !end {
+		t.Errorf("%v behind the last", page)
+	}
+}
+
+// TestMasterFilters wants what the model says of each server.
+func TestMasterFilters(t *testing.T) {
+	m := testMaster(t, MasterConfig{Page: 4096})
+	tests := []struct {
+		filter string
+		meets  func(e *listed) bool
+	}{
+		{`\appid\440`, func(e *listed) bool { return e.server.AppID == 440 }},
+		{`\napp\440`, func(e *listed) bool { return e.server.AppID != 440 }},
+		{`\map\de_dust2`, func(e *listed) bool { return e.server.Map == "de_dust2" }},
+		{`\gamedir\cstrike`, func(e *listed) bool { return e.server.GameDir == "cstrike" }},
+		{`\dedicated\1`, func(e *listed) bool { return e.server.Dedicated }},
+		{`\type\d`, func(e *listed) bool { return e.server.Dedicated }},
+		{`\secure\1`, func(e *listed) bool { return e.server.Secure }},
+		{`\linux\1`, func(e *listed) bool { return e.server.OS == "l" }},
+		{`\password\0`, func(e *listed) bool { return !e.password }},
+		{`\empty\1`, func(e *listed) bool { return e.server.Players > 0 }},
+		{`\noplayers\1`, func(e *listed) bool { return e.server.Players == 0 }},
+		{`\full\1`, func(e *listed) bool { return e.server.Players < e.server.MaxPlayers }},
+		{`\proxy\1`, func(e *listed) bool { return e.spectator }},
+		{`\gametype\secure`, func(e *listed) bool { return strings.Contains(e.server.GameType, "secure") }},
+		{`\name_match\[EU]*`, func(e *listed) bool { return strings.HasPrefix(e.server.Name, "[EU]") }},
+		{`\name_match\*Trade*#*`, func(e *listed) bool {
+			_, after, ok := strings.Cut(e.server.Name, "Trade")
+			return ok && strings.Contains(after, "#")
+		}},
+		{`\version_match\1.*`, func(e *listed) bool { return strings.HasPrefix(e.server.Version, "1.") }},
+		{`\gameaddr\127.42.0.7`, func(e *listed) bool { return e.server.Addr.Addr().String() == "127.42.0.7" }},
+		{`\gameaddr\127.42.0.7:27016`, func(e *listed) bool { return e.server.Addr.String() == "127.42.0.7:27016" }},
+		{`\nor\2\appid\440\map\de_dust2`, func(e *listed) bool { return e.server.AppID != 440 && e.server.Map != "de_dust2" }},
+		{`\nand\2\empty\1\linux\1`, func(e *listed) bool { return e.server.Players == 0 || e.server.OS != "l" }},
+		{`\or\2\appid\440\appid\10`, func(e *listed) bool { return e.server.AppID == 440 || e.server.AppID == 10 }},
+		{`\unheard\of`, func(*listed) bool { return true }},
+	}
+	for _, test := range tests {
+		got, _ := m.reply(t, master.World, netip.AddrPort{}, test.filter)
+		var want []netip.AddrPort
+		for i := range m.list {
+			if test.meets(&m.list[i]) {
+				want = append(want, m.list[i].server.Addr)
+			}
+		}
+		if fmt.Sprint(got) != fmt.Sprint(want) || len(got) == 0 {
+			t.Errorf("%s: %d servers, want %d", test.filter, len(got), len(want))
+		}
+	}
+	for _, r := range []master.Region{master.USEast, master.Europe, master.Africa} {
+		got, _ := m.reply(t, r, netip.AddrPort{}, "")
+		if len(got) == 0 || len(got) > m.Len()/2 {
+			t.Errorf("%v: %d of %d", r, len(got), m.Len())
+		}
+	}
+}
+
+// TestMasterSays wants the list to say of a server what its INFO says.
+func TestMasterSays(t *testing.T) {
+	m := testMaster(t, MasterConfig{})
+	checked := 0
+	for i := range m.list {
+		e := &m.list[i]
+		r := m.Fleet.Truth(e.server.Addr, 1)
+		if r == nil || !r.HasInfo || len(r.Info.Map) == 0 {
+			continue
+		}
+		checked++
+		if e.server.Map != masterText(r.Info.Map) || e.server.Name != masterText(r.Info.Name) {
+			t.Fatalf("%v: %q on %q, and INFO says %q on %q", e.server.Addr, e.server.Name, e.server.Map, r.Info.Name, r.Info.Map)
+		}
+	}
+	if checked < m.Len()/2 {
+		t.Errorf("%d of %d servers checked", checked, m.Len())
+	}
+}
+
+// TestMasterNoRequest wants no answer to what is no request: an amplifier
+// answers everything.
+func TestMasterNoRequest(t *testing.T) {
+	m := testMaster(t, MasterConfig{})
+	for _, b := range []string{"", "\x31", "\x31\xFF0.0.0.0:0\x00", "\xFF\xFF\xFF\xFFTSource Engine Query\x00", "\x31\xFFx\x00\x00",
+		"\x31\xFF0.0.0.0:0\x00nonsense\x00", "\x31\xFF0.0.0.0:0\x00" + strings.Repeat(`\map\a`, 40) + "\x00"} {
+		if got := m.Reply([]byte(b)); len(got) > 0 {
+			t.Errorf("%q is answered", b)
+		}
+	}
+	if udp, _ := m.Requests(); udp != 0 {
+		t.Errorf("%d requests counted", udp)
+	}
+}
+
+// TestMasterLoopback wants the sockets on loopback, and nobody else answered.
+func TestMasterLoopback(t *testing.T) {
+	m := testMaster(t, MasterConfig{Key: "abc"})
+	if err := m.Listen(); err != nil {
+		t.Fatal(err)
+	}
+	at, err := netip.ParseAddrPort(m.UDPAddr())
+	if err != nil || !loopback.Contains(at.Addr()) || !strings.HasPrefix(m.URL(), "http://127.0.0.1:") {
+		t.Errorf("%v, %s", at, m.URL())
+	}
+	request := httptest.NewRequest(http.MethodGet, "/?key=abc", nil)
+	request.RemoteAddr = "192.0.2.1:5"
+	w := httptest.NewRecorder()
+	if m.ServeHTTP(w, request); w.Code != http.StatusForbidden || strings.Contains(w.Body.String(), "servers") {
+		t.Errorf("a stranger got %d: %.100s", w.Code, w.Body)
+	}
+	if err := m.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := NewMaster(MasterConfig{Fleet: Config{Network: netip.MustParsePrefix("10.0.0.0/24"), Ports: []uint16{1}}}); err == nil {
+		t.Error("a fleet outside of loopback")
+	}
+}
+
+// TestMasterServe fetches the list over real sockets, both ways.
+func TestMasterServe(t *testing.T) {
+	m := testMaster(t, MasterConfig{Key: "0123456789ABCDEF", Cap: 700})
+	if err := m.Listen(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- m.Serve(ctx) }()
+	fetches := map[string]func(handle func(*master.Server) error) (master.Stats, error){
+		"udp": func(handle func(*master.Server) error) (master.Stats, error) {
+			return master.FetchUDP(ctx, master.UDPConfig{Addr: m.UDPAddr(), Region: master.World, Limits: []master.Limit{}}, handle)
+		},
+		"web": func(handle func(*master.Server) error) (master.Stats, error) {
+			k, err := master.ParseKey([]byte(m.Key))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return master.FetchWeb(ctx, master.WebConfig{
+				URL: m.URL(), Key: k, Region: master.World, Limits: []master.Limit{}, Cap: m.Cap}, handle)
+		},
+	}
+	for name, fetch := range fetches {
+		got := make(map[netip.AddrPort]bool)
+		s, err := fetch(func(s *master.Server) error { got[s.Addr] = true; return nil })
+		if err != nil || s.End != master.EndTerminator || len(got) != m.Len() {
+			t.Errorf("%s: %v, %v, %d of %d", name, err, s.End, len(got), m.Len())
+		}
+		for a := range m.Fleet.All() {
+			if !got[a] {
+				t.Fatalf("%s: %v is missing", name, a)
+			}
+		}
+	}
+	cancel()
+	select {
+	case err := <-served:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("Serve does not end")
+	}
+	_, err := master.FetchUDP(t.Context(), master.UDPConfig{Addr: m.UDPAddr(), Timeout: time.Millisecond, Retries: -1},
+		func(*master.Server) error { return nil })
+	if !errors.Is(err, master.ErrNoReply) {
+		t.Errorf("after the end: %v", err)
+	}
+}

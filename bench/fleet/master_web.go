@@ -1,0 +1,165 @@
+package fleet
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/a2sscan/a2sscan/scanner/master"
+)
+
+// webServer is an entry as GetServerList writes it.
+type webServer struct {
+	Addr       string `json:"addr"`
+	GamePort   uint32 `json:"gameport,omitempty"`
+	SteamID    string `json:"steamid,omitempty"`
+	Name       string `json:"name,omitempty"`
+	AppID      uint32 `json:"appid,omitempty"`
+	GameDir    string `json:"gamedir,omitempty"`
+	Version    string `json:"version,omitempty"`
+	Product    string `json:"product,omitempty"`
+	Region     int32  `json:"region"`
+	Players    int32  `json:"players"`
+	MaxPlayers int32  `json:"max_players"`
+	Bots       int32  `json:"bots"`
+	Map        string `json:"map"`
+	Secure     bool   `json:"secure"`
+	Dedicated  bool   `json:"dedicated"`
+	OS         string `json:"os,omitempty"`
+	GameType   string `json:"gametype,omitempty"`
+}
+
+func webServerOf(s *master.Server) webServer {
+	w := webServer{
+		Addr: s.Addr.String(), GamePort: s.GamePort, Name: s.Name, AppID: s.AppID,
+		GameDir: s.GameDir, Version: s.Version, Product: s.Product, Region: s.Region,
+		Players: s.Players, MaxPlayers: s.MaxPlayers, Bots: s.Bots, Map: s.Map,
+		Secure: s.Secure, Dedicated: s.Dedicated, OS: s.OS, GameType: s.GameType,
+	}
+	if s.Has&master.HasSteamID != 0 {
+		w.SteamID = strconv.FormatUint(s.SteamID, 10)
+	}
+	return w
+}
+
+// ServeHTTP answers GetServerList: the key, the filter and the limit as
+// Steam's, the faults of the MasterConfig besides.
+func (m *Master) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if from, err := netip.ParseAddrPort(r.RemoteAddr); err == nil && !walled(pack(from)) {
+		http.Error(w, "loopback only", http.StatusForbidden)
+		return
+	}
+	m.mu.Lock()
+	now := time.Now()
+	faulty := m.note(&m.calls, now)
+	crowded := m.Calls > 0 && m.calls.within(m.In, now) > m.Calls
+	m.mu.Unlock()
+	q := r.URL.Query()
+	switch {
+	case crowded || faulty && m.has(MasterTooMany):
+		m.tooMany(w, now)
+	case faulty && m.failing(w, r):
+	case q.Get("key") == "" || m.Key != "" && q.Get("key") != m.Key:
+		http.Error(w, "<html>Forbidden: "+r.URL.String()+"</html>", http.StatusForbidden)
+	default:
+		m.answer(w, q.Get("filter"), q.Get("limit"), faulty)
+	}
+}
+
+// tooMany answers 429 and when to come back.
+func (m *Master) tooMany(w http.ResponseWriter, now time.Time) {
+	after := strconv.Itoa(int(m.In / time.Second))
+	if m.Date {
+		after = now.Add(m.In).UTC().Format(http.TimeFormat)
+	}
+	w.Header().Set("Retry-After", after)
+	http.Error(w, "too many requests", http.StatusTooManyRequests)
+}
+
+// failing answers with one of the faults that are no list, and reports whether
+// it did. Requests are quoted, as real servers do.
+func (m *Master) failing(w http.ResponseWriter, r *http.Request) bool {
+	switch {
+	case m.has(MasterSilent):
+		<-r.Context().Done()
+	case m.has(MasterBroken):
+		http.Error(w, r.URL.String(), http.StatusServiceUnavailable)
+	case m.has(MasterForbidden):
+		http.Error(w, r.URL.String(), http.StatusForbidden)
+	case m.has(MasterRefuses):
+		http.Error(w, r.URL.String(), http.StatusBadRequest)
+	case m.has(MasterRedirect):
+		http.Redirect(w, r, "http://127.0.0.2/?"+r.URL.RawQuery, http.StatusFound)
+	case m.has(MasterPage):
+		io.WriteString(w, "<html>"+r.URL.String()+"</html>")
+	case m.has(MasterEmptyJSON):
+		io.WriteString(w, `{"response":{}}`)
+	case m.has(MasterHuge):
+		m.endless(w)
+	default:
+		return false
+	}
+	return true
+}
+
+// endless writes servers until nobody reads any more, or a GiB is full.
+func (m *Master) endless(w io.Writer) {
+	io.WriteString(w, `{"response":{"servers":[`)
+	line := []byte(strings.Repeat(`{"addr":"127.0.0.1:1","name":"again"},`, 1000))
+	for range 1 << 30 / len(line) {
+		if _, err := w.Write(line); err != nil {
+			return
+		}
+	}
+}
+
+// answer writes the servers that meet the filter.
+func (m *Master) answer(w http.ResponseWriter, filter, limit string, faulty bool) {
+	f, err := master.ParseFilter(filter)
+	if err != nil {
+		http.Error(w, "bad filter", http.StatusBadRequest)
+		return
+	}
+	most, err := strconv.Atoi(limit)
+	if err != nil || most <= 0 {
+		most = 100 // Steam's default
+	}
+	body := m.body(f, min(most, m.Cap))
+	if faulty && m.has(MasterTruncated) {
+		body = body[:len(body)*2/3]
+	}
+	if faulty && m.has(MasterMalformed) {
+		at := bytes.LastIndexByte(body, '{')
+		body = append(body[:at:at], "{]} what? \"key\""...)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Write(body)
+}
+
+// body is the JSON of at most most servers.
+func (m *Master) body(f master.Filter, most int) []byte {
+	var out struct {
+		Response struct {
+			Servers []webServer `json:"servers,omitempty"`
+		} `json:"response"`
+	}
+	servers := &out.Response.Servers
+	for i := range m.list {
+		if len(*servers) == most {
+			break
+		}
+		if m.list[i].meets(f) {
+			*servers = append(*servers, webServerOf(&m.list[i].server))
+		}
+	}
+	body, err := json.Marshal(&out)
+	if err != nil { // nothing in it can't be said
+		panic(err)
+	}
+	return body
+}
