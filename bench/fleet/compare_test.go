@@ -239,6 +239,11 @@ func TestCompareBoth(t *testing.T) {
 	if err != nil || got.Less != 1 {
 		t.Errorf("%+v, %v, want less", got, err)
 	}
+	c.Loss = 0.02 // now the 'I' may have been lost
+	got, err = Compare(c, scanner.AskInfo, each([][]byte{record(&r)}))
+	if err != nil || got.AsTheyAre != 1 {
+		t.Errorf("%+v, %v, want as it is", got, err)
+	}
 }
 
 // TestCompareRefuses wants an error for what is no census.

@@ -25,8 +25,6 @@ var sourceGames = []*game{
 		"rp_downtown_v4c_v2", "gm_construct", "ttt_minecraft_b5", "gm_bigcity"),
 	newGame(252490, 17, "rust", "Rust", "2571", "mp200,cp183,ptrak,qp0,v2571,weekly,vanilla,gmrust",
 		"Procedural Map", "Barren", "HapisIsland"),
-	newGame(730, 17, "csgo", "Counter-Strike 2", "1.40.4.6", "empty,secure,competitive",
-		"de_mirage", "de_nuke", "de_anubis"),
 	newGame(550, 17, "left4dead2", "L4D2 - Co-op - Normal", "2.2.3.6", "coop,secure",
 		"c1m1_hotel", "c8m2_subway", "c14m1_junkyard"),
 	newGame(320, 7, "hl2mp", "Team Deathmatch", "1.0.0.12", "",
@@ -80,11 +78,20 @@ var packedGames = []*game{
 	newGame(240, 17, "cstrike", "Counter-Strike: Source", "9540945", "sm", "de_dust2"),
 }
 
+// Servers of this game mostly leave RULES unanswered, and scanners ask it less
+// often for that (EC-99).
+var infoOnlyGames = append([]*game{
+	newGame(730, 17, "csgo", "Counter-Strike 2", "1.40.4.6", "empty,secure,competitive",
+		"de_mirage", "de_nuke", "de_anubis"),
+}, sourceGames...)
+
 // gamesOf returns the games that servers of a kind play.
 func gamesOf(k Kind) []*game {
 	switch k {
 	case GoldSource, GoldSourceOld, GoldSourceMod, Both, SplitGoldSource:
 		return goldSourceGames
+	case InfoOnly:
+		return infoOnlyGames
 	case Ship:
 		return shipGames
 	case Split:

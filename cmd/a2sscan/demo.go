@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"syscall"
 	"time"
 
@@ -98,7 +97,6 @@ func demoFleet(network string) (fleet.Config, *fleet.Fleet, error) {
 		Alive:   demoAlive,
 		Hostile: demoHostile,
 		Loss:    demoLoss,
-		Kinds:   demoKinds(),
 	}
 	var err error
 	if cfg.Network, err = readNetwork(network); err != nil {
@@ -115,12 +113,6 @@ func demoFleet(network string) (fleet.Config, *fleet.Fleet, error) {
 		}
 		return cfg, fl, nil
 	}
-}
-
-// demoKinds are the honest kinds but one: of a server that gives two answers to
-// one question nobody can tell that the second was lost on the way.
-func demoKinds() []fleet.Kind {
-	return slices.DeleteFunc(fleet.HonestKinds(), func(k fleet.Kind) bool { return k == fleet.Both })
 }
 
 // demoScan scans the fleet as scan would.
