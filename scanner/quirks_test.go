@@ -495,6 +495,10 @@ var splitQuirks = []quirk{
 		mixed := []string{b[1], a[1], b[0], a[0]}
 		return odd(func(h *host) { h.players, h.rules = nil, mixed })()
 	}, "ok, name, 120 players, 100 rules, 4 sent"},
+	{"EC-119 one ID for two replies", odd(func(h *host) {
+		h.players = parts(wire.LayoutSource, 9, ff+"D\x78"+nameless(120), 700)
+		h.rules = parts(wire.LayoutSource, 9, manyRules(100), 1000)
+	}), "ok, name, 120 players, 100 rules, 6 sent"},
 	{"EC-120 numbers that can't be", withRules(
 		"\xFE"+ff[1:]+"\x09\x00\x00\x00\x00\x00\xE0\x04"+oddRules,
 		"\xFE"+ff[1:]+"\x09\x00\x00\x00\x22\x22\xE0\x04rest"),

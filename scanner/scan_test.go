@@ -234,6 +234,30 @@ func TestScanSendErrors(t *testing.T) {
 	})
 }
 
+// What the kernel puts off is not asked for once more because an answer to
+// another question comes meanwhile.
+func TestScanSendAgainOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, s := newMemNet(), newServer()
+		s.delay = 0
+		n.serve = func(addr uint64, req wire.Request) { s.answer(n, addr, req) }
+		tries := 0
+		n.refuse = func(uint64) error {
+			if tries++; tries == 3 {
+				return udp.ErrAgain
+			}
+			return nil
+		}
+		_, st, err := run(n, Config{}, addresses(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if st.Finished[StatusOK] != 1 || st.SendAgain != 1 || len(n.sent) != 4 {
+			t.Errorf("%v, %d put off, %d sent", st.Finished, st.SendAgain, len(n.sent))
+		}
+	})
+}
+
 // A datagram that the kernel puts off for ever ends as one that can't be sent.
 func TestScanSendAgainIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
