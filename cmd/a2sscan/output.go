@@ -122,6 +122,14 @@ func (o *output) count() uint64 {
 	return uint64(o.w.Count())
 }
 
+// cut returns how many bytes of a torn record were cut off an appended file.
+func (o *output) cut() int64 {
+	if o.w == nil {
+		return 0
+	}
+	return o.w.Cut()
+}
+
 // remove takes back a file of a run that turned out to have asked nobody.
 func (o *output) remove() {
 	if o.w != nil && o.isNew && o.w.Count() == 0 {

@@ -102,11 +102,21 @@ func (j *job) targets() iter.Seq[scanner.Target] {
 			if !opened && j.out.open() != nil {
 				return
 			}
+			if !opened {
+				j.sayCut()
+			}
 			opened = true
 			if !yield(t) {
 				return
 			}
 		}
+	}
+}
+
+// sayCut says what --append took away of a file that ended within a record.
+func (j *job) sayCut() {
+	if n := j.out.cut(); n > 0 {
+		j.say("%s: torn: %d bytes after the last whole record cut off", plain(j.output, 200), n)
 	}
 }
 
