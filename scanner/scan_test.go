@@ -234,16 +234,20 @@ func TestScanSendErrors(t *testing.T) {
 	})
 }
 
-// What the kernel puts off is not asked for once more because an answer to
-// another question comes meanwhile.
+// What the kernel puts off is not counted as asked again because an answer to
+// another question comes meanwhile: PLAYER is asked as often as otherwise.
 func TestScanSendAgainOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
 		s.delay = 0
-		n.serve = func(addr uint64, req wire.Request) { s.answer(n, addr, req) }
+		n.serve = func(addr uint64, req wire.Request) {
+			if req.Kind != wire.KindPlayersRequest {
+				s.answer(n, addr, req)
+			}
+		}
 		tries := 0
 		n.refuse = func(uint64) error {
-			if tries++; tries == 3 {
+			if tries++; tries == 3 { // PLAYER, after INFO with its challenge
 				return udp.ErrAgain
 			}
 			return nil
@@ -252,8 +256,34 @@ func TestScanSendAgainOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if st.Finished[StatusOK] != 1 || st.SendAgain != 1 || len(n.sent) != 4 {
-			t.Errorf("%v, %d put off, %d sent", st.Finished, st.SendAgain, len(n.sent))
+		if asked := st.Sent[wire.QuestionPlayers]; st.SendAgain != 1 || asked != 3 {
+			t.Errorf("%d put off, PLAYER asked %d times", st.SendAgain, asked)
+		}
+	})
+}
+
+// A question that is sent again with another challenge has no round trip: which
+// of the two was answered can't be told.
+func TestScanRoundTrip(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, s := newMemNet(), newServer()
+		n.serve = func(addr uint64, req wire.Request) {
+			c := *s
+			if req.Kind == wire.KindInfoRequest && req.HasChallenge {
+				c.challenge, c.delay = req.Challenge, 5*testRTT
+			} else if len(n.sent) > 1 {
+				c.challenge++
+			}
+			c.answer(n, addr, req)
+		}
+		got, _, err := run(n, Config{}, addresses(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range got {
+			if r.Status != StatusOK || r.RTT != 0 {
+				t.Errorf("%v, round trip %v", r.Status, r.RTT)
+			}
 		}
 	})
 }
