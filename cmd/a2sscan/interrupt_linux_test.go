@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -38,6 +39,7 @@ func serve(t *testing.T, cfg fleet.Config) {
 // process is a scan in a process of its own, with all its ends in our hands.
 type process struct {
 	*testing.T
+	ctx      context.Context
 	cmd      *exec.Cmd
 	in       io.WriteCloser
 	out, err *bufio.Reader
@@ -47,7 +49,7 @@ func startScan(t *testing.T, args ...string) *process {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	t.Cleanup(cancel)
-	p := &process{T: t, cmd: exec.CommandContext(ctx, "a2sscan", args...)}
+	p := &process{T: t, ctx: ctx, cmd: exec.CommandContext(ctx, "a2sscan", args...)}
 	p.in, _ = p.cmd.StdinPipe()
 	out, _ := p.cmd.StdoutPipe()
 	errs, _ := p.cmd.StderrPipe()
@@ -130,5 +132,30 @@ func TestInterruptTwice(t *testing.T) {
 	p.said(errs, `(?m) 1 finished \+ 1 unfinished$`)
 	if out != "" {
 		t.Errorf("written after the end: %s", out)
+	}
+}
+
+// TestInterruptEarly: a scan that is interrupted before its first packet leaves
+// no file behind. At this rate the first packet is due in a hundred seconds.
+func TestInterruptEarly(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out.ndjson")
+	p := startScan(t, "scan", "127.65.2.1:27105", "--allow-reserved", "-r", "0.01", "-o", path)
+	for {
+		if _, err := os.Stat(path); err == nil {
+			break
+		}
+		select {
+		case <-p.ctx.Done():
+			t.Fatal("the file was never made")
+		case <-time.After(time.Millisecond): // nothing tells of a file but looking
+		}
+	}
+	p.interrupt()
+	_, errs := p.end(exitInterrupted)
+	p.said(errs, `(?m)^a2sscan: interrupted before the first packet$`)
+	for _, name := range []string{path, path + ".summary.json"} {
+		if _, err := os.Stat(name); err == nil {
+			t.Errorf("%s was left behind", name)
+		}
 	}
 }
