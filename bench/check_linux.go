@@ -11,34 +11,21 @@ import (
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
-	"github.com/a2sscan/a2sscan/wire"
 )
 
 // checker holds records against what the servers say, each on its own, and
 // wants no server twice.
 type checker struct {
-	fleet     *fleet.Canned
-	questions scanner.Questions
-	seen      map[netip.AddrPort]bool
-	decoder   *scanner.Decoder
-	enc       sink.Encoder
-	got       []byte
-	want      []byte
+	fleet fleet.CannedConfig
+	asked scanner.Questions
+	seen  map[netip.AddrPort]bool
+	enc   sink.Encoder
+	got   []byte
+	want  []byte
 }
 
-func newChecker(t *task) (*checker, error) {
-	f, err := fleet.NewCanned(fleet.CannedConfig{Alive: t.Config.Fleet.Alive})
-	if err != nil {
-		return nil, err
-	}
-	c := &checker{
-		fleet: f, questions: t.scannerConfig().Questions,
-		seen: map[netip.AddrPort]bool{}, decoder: scanner.NewDecoder(),
-	}
-	if c.questions == 0 {
-		c.questions = scanner.AskAll
-	}
-	return c, nil
+func newChecker(c *Config) *checker {
+	return &checker{fleet: c.Fleet, asked: c.questions(), seen: map[netip.AddrPort]bool{}}
 }
 
 // result judges a result.
@@ -65,34 +52,23 @@ func (c *checker) line(line []byte) error {
 	}
 	addr := netip.AddrPortFrom(got.IP, got.Port)
 	switch {
-	case !c.fleet.Config.HasServer(addr):
+	case !c.fleet.HasServer(addr):
 		return errors.New("a record of a place without a server")
 	case c.seen[addr]:
 		return errors.New("a second record")
-	case got.Status != scanner.StatusOK.String():
-		return fmt.Errorf("status %s", got.Status)
 	}
 	c.seen[addr] = true
-	if err := json.Unmarshal(c.truth(addr), &want); err != nil {
+	c.want = c.enc.Append(c.want[:0], "", c.fleet.Truth(addr, c.asked))
+	if err := json.Unmarshal(c.want, &want); err != nil {
 		return err
 	}
 	return got.differ(&want)
 }
 
-// truth is the record of what the server at addr says.
-func (c *checker) truth(addr netip.AddrPort) []byte {
-	c.decoder.Reset()
-	for q := range wire.Question(wire.NumQuestions) {
-		if c.questions.Has(q) {
-			c.decoder.Add(c.fleet.Reply(addr, q))
-		}
-	}
-	c.want = c.enc.Append(c.want[:0], "", c.decoder.Result())
-	return c.want
-}
-
 func (s *said) differ(want *said) error {
 	switch {
+	case s.Status != want.Status:
+		return fmt.Errorf("status is %s, want %s", s.Status, want.Status)
 	case !bytes.Equal(s.Info, want.Info):
 		return errWrong("info", s.Info, want.Info)
 	case !bytes.Equal(s.Players, want.Players):
@@ -103,10 +79,15 @@ func (s *said) differ(want *said) error {
 	return nil
 }
 
-// errWrong is a record that does not say what its server said.
+// errWrong is a record that does not say what its server said. It shows both
+// from where they differ.
 func errWrong(key string, got, want []byte) error {
-	const most = 200
-	return fmt.Errorf("%s is %.*s, want %.*s", key, most, got, most, want)
+	const most = 60
+	at := 0
+	for at < len(got) && at < len(want) && got[at] == want[at] {
+		at++
+	}
+	return fmt.Errorf("%s: byte %d: %.*q, want %.*q", key, at, most, got[at:], most, want[at:])
 }
 
 // file judges every record of a file.

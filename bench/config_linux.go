@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/scanner"
 )
 
 // Loop is a kind of client.
@@ -121,6 +122,13 @@ func Sweep(network netip.Prefix) Config {
 func (c Config) With(l Loop, o Output) Config {
 	c.Loop, c.Output = l, o
 	return c
+}
+
+func (c *Config) questions() scanner.Questions {
+	if c.InfoOnly {
+		return scanner.AskInfo
+	}
+	return scanner.AskAll
 }
 
 // Name says which client c is.

@@ -140,17 +140,9 @@ func (t *task) measure() (r Result, err error) {
 	}
 	r.FileLen = info.Size()
 	if t.Config.Check {
-		return r, t.checkFile(r.Answered)
+		return r, newChecker(&t.Config).file(t.Output, r.Answered)
 	}
 	return r, nil
-}
-
-func (t *task) checkFile(answered uint64) error {
-	c, err := newChecker(t)
-	if err != nil {
-		return err
-	}
-	return c.file(t.Output, answered)
 }
 
 // dropped is how many queries the fleet's buffer had no room for: on loopback

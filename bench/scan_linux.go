@@ -24,9 +24,7 @@ func (t *task) scan(c *Client) error {
 		}
 	}
 	if t.Config.Check {
-		if r.check, err = newChecker(t); err != nil {
-			return err
-		}
+		r.check = newChecker(&t.Config)
 	}
 	stats, err := scanner.Scan(context.Background(), t.scannerConfig(), list.All(), r.record)
 	if err != nil {
@@ -60,14 +58,10 @@ func (t *task) openList() (*target.List, error) {
 
 func (t *task) scannerConfig() scanner.Config {
 	c := &t.Config
-	cfg := scanner.Config{
-		Rate: c.Rate, AddressRate: c.AddressRate, Timeout: c.Timeout,
-		Retries: c.Retries, Cooldown: c.Cooldown, InFlight: c.Window,
+	return scanner.Config{
+		Questions: c.questions(), Rate: c.Rate, AddressRate: c.AddressRate,
+		Timeout: c.Timeout, Retries: c.Retries, Cooldown: c.Cooldown, InFlight: c.Window,
 	}
-	if c.InfoOnly {
-		cfg.Questions = scanner.AskInfo
-	}
-	return cfg
 }
 
 // recorder takes the results of a scan.

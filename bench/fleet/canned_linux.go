@@ -94,15 +94,32 @@ func (f *Canned) addPort() error {
 // fill makes the replies.
 func (f *Canned) fill() {
 	for i := range f.cans {
-		n := nature{hash: hash(uint64(i)), kind: Source, players: CannedPlayers, rules: CannedRules}
-		r := rng(n.hash)
-		n.game = pick(&r, gamesOf(Source))
 		var c content
+		n := cannedNature(uint64(i))
 		c.fill(&n, scanner.AskAll)
 		for q := range f.cans[i] {
 			f.cans[i][q] = c.appendMessage(nil, wire.Question(q))
 		}
 	}
+}
+
+// cannedNature is the nature of the servers whose hash is h.
+func cannedNature(h uint64) nature {
+	n := nature{
+		hash: hash(h % numCans), kind: Source, challenged: scanner.AskAll,
+		players: CannedPlayers, rules: CannedRules,
+	}
+	r := rng(n.hash)
+	n.game = pick(&r, gamesOf(Source))
+	return n
+}
+
+// Truth returns what a perfect scan finds at addr, where a server is there.
+func (cfg CannedConfig) Truth(addr netip.AddrPort, asked scanner.Questions) *scanner.Result {
+	n := cannedNature(hash(pack(addr)))
+	r := n.expect(new(content), asked).Result
+	r.Addr = addr
+	return r
 }
 
 // Ports returns the ports that the fleet is on.
@@ -167,11 +184,6 @@ func dropEmpty(conn *net.UDPConn, number uint16, alive float64) error {
 		err = unix.SetsockoptSockFprog(int(fd), unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &prog)
 	})
 	return errors.Join(e, err)
-}
-
-// Reply returns what the server at addr answers to q. It belongs to the fleet.
-func (f *Canned) Reply(addr netip.AddrPort, q wire.Question) []byte {
-	return f.canOf(hash(pack(addr)))[q]
 }
 
 func (f *Canned) canOf(h uint64) *can { return &f.cans[h%numCans] }

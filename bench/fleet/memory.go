@@ -1,0 +1,51 @@
+package fleet
+
+import (
+	"fmt"
+	"time"
+)
+
+// Memory is a fleet without sockets and without a clock: a datagram in,
+// datagrams out. Its network is a perfect one: what a Config says of loss,
+// delay and order does not count. One goroutine at a time may use it.
+type Memory struct {
+	ports map[uint16]*responder
+}
+
+// strayPort is where a Memory answers from instead of the port that was asked.
+const strayPort = 1
+
+// NewMemory returns the fleet that c describes.
+func NewMemory(c Config) (*Memory, error) {
+	m, err := newModel(c)
+	if err != nil {
+		return nil, fmt.Errorf("fleet: %w", err)
+	}
+	f := &Memory{ports: map[uint16]*responder{}}
+	for _, number := range m.ports {
+		f.ports[number] = newResponder(m, number)
+	}
+	return f, nil
+}
+
+// Ask gives a datagram to the server at an address and calls reply for each
+// datagram that it answers. Addresses are packed, as scanner/udp packs them;
+// what reply is given is valid until it returns.
+func (f *Memory) Ask(
+	now time.Duration, client, server uint64, datagram []byte, reply func(from uint64, datagram []byte),
+) {
+	p := f.ports[uint16(server)]
+	if p == nil {
+		return
+	}
+	p.respond(now, client, server, datagram)
+	for i := range p.out.list {
+		d := &p.out.list[i]
+		from := d.from
+		if d.stray {
+			from = from&^0xFFFF | strayPort
+		}
+		reply(from, p.out.bytes(d))
+	}
+	p.out.reset()
+}

@@ -1,0 +1,213 @@
+package scanner_test
+
+import (
+	"context"
+	"iter"
+	"net/netip"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/target"
+	"github.com/a2sscan/a2sscan/scanner/udp"
+	"github.com/a2sscan/a2sscan/sink"
+)
+
+// fleetNet is a network of simulated servers that allocates nothing itself:
+// what waits to be received lies in one piece of memory, as in the kernel, and
+// what finds no room there is lost.
+type fleetNet struct {
+	fleet    *fleet.Memory
+	start    time.Time
+	from     uint64 // of the question that is being answered
+	room     []byte
+	queue    []udp.Packet
+	head     int // of queue
+	received uint64
+	deliver  func(from uint64, datagram []byte)
+	asked    []asked
+}
+
+// asked is a datagram that was sent, to be asked again.
+type asked struct {
+	now     time.Duration
+	server  uint64
+	request [32]byte
+	length  int
+}
+
+const (
+	netRoom  = 4 << 20
+	netQueue = 1 << 13
+	maxAsked = 1 << 18
+	scanFrom = 0x7F000001<<16 | 4000
+)
+
+func newFleetNet(t testing.TB, c fleet.Config) *fleetNet {
+	t.Helper()
+	m, err := fleet.NewMemory(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &fleetNet{
+		fleet: m, start: time.Now(),
+		room: make([]byte, 0, netRoom), queue: make([]udp.Packet, 0, netQueue),
+		asked: make([]asked, 0, maxAsked),
+	}
+	n.deliver = n.put
+	return n
+}
+
+func (n *fleetNet) put(from uint64, datagram []byte) {
+	if len(n.queue) == cap(n.queue) || len(n.room)+len(datagram) > cap(n.room) {
+		return
+	}
+	at := len(n.room)
+	n.room = append(n.room, datagram...)
+	n.queue = append(n.queue, udp.Packet{Addr: from, Data: n.room[at:len(n.room):len(n.room)]})
+}
+
+func (n *fleetNet) Send(ps []udp.Packet) (int, error) {
+	now := time.Since(n.start)
+	for i := range ps {
+		a := asked{now: now, server: ps[i].Addr}
+		a.length = copy(a.request[:], ps[i].Data)
+		n.asked = append(n.asked, a)
+		n.fleet.Ask(now, scanFrom, ps[i].Addr, ps[i].Data, n.deliver)
+	}
+	return len(ps), nil
+}
+
+// replay asks a fleet all that was asked.
+func (n *fleetNet) replay(f *fleet.Memory) {
+	for i := range n.asked {
+		a := &n.asked[i]
+		f.Ask(a.now, scanFrom, a.server, a.request[:a.length], func(uint64, []byte) {})
+	}
+}
+
+// Recv gives out what waits. The room is used again when all of it was.
+func (n *fleetNet) Recv(ps []udp.Packet, wait time.Duration) (int, error) {
+	if n.head == len(n.queue) {
+		n.head, n.queue, n.room = 0, n.queue[:0], n.room[:0]
+		if wait > 0 {
+			time.Sleep(min(wait, time.Millisecond))
+		}
+		return 0, nil
+	}
+	got := copy(ps, n.queue[n.head:])
+	n.head += got
+	n.received += uint64(got)
+	return got, nil
+}
+
+func (n *fleetNet) Unreachable([]uint64) int { return 0 }
+func (n *fleetNet) Stats() udp.Stats         { return udp.Stats{} }
+func (n *fleetNet) Interrupt()               {}
+func (n *fleetNet) Close() error             { return nil }
+
+// servers yields the first n addresses of the network of the fleet.
+func servers(n int) iter.Seq[target.Target] {
+	return func(yield func(target.Target) bool) {
+		for i := range n {
+			ip := netip.AddrFrom4([4]byte{127, byte(1 + i>>16), byte(i >> 8), byte(i)})
+			if !yield(target.Target{Addr: netip.AddrPortFrom(ip, 27015)}) {
+				return
+			}
+		}
+	}
+}
+
+// scanFleet scans the first servers of a fleet of one kind, makes a record of
+// each, and returns how many allocations and how many datagrams that took. The
+// allocations of the fleet, which are those of a fleet that is asked the same
+// once more, are left out.
+func scanFleet(t testing.TB, k fleet.Kind, targets int) (allocations int64, datagrams uint64) {
+	t.Helper()
+	c := fleet.Config{Network: netip.MustParsePrefix("127.0.0.0/8"), Ports: []uint16{27015}, Seed: 1}
+	if k.Hostile() {
+		c.Hostile, c.HostileKinds = 1, []fleet.Kind{k}
+	} else {
+		c.Kinds = []fleet.Kind{k}
+	}
+	n := newFleetNet(t, c)
+	cfg := scanner.Config{
+		Rate: scanner.Off, AddressRate: scanner.Off, Cooldown: scanner.Off, InFlight: 128,
+		Timeout: 100 * time.Millisecond,
+	}.Over(n)
+	var enc sink.Encoder
+	record := make([]byte, 0, 1<<20)
+	var st scanner.Stats
+	var err error
+	allocations = allocationsOf(func() {
+		st, err = scanner.Scan(context.Background(), cfg, servers(targets), func(r *scanner.Result) {
+			record = enc.Append(record[:0], "", r)
+		})
+	})
+	if err != nil || st.TargetsFinished() != uint64(targets) {
+		t.Fatalf("%v, %d of %d finished", err, st.TargetsFinished(), targets)
+	}
+	again := newFleetNet(t, c).fleet
+	allocations -= allocationsOf(func() { n.replay(again) })
+	return allocations, st.DatagramsSent() + n.received
+}
+
+func allocationsOf(f func()) int64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return int64(after.Mallocs - before.Mallocs)
+}
+
+// decompressed reports whether replies of the kind go through the decompressor,
+// which may allocate.
+func decompressed(k fleet.Kind) bool {
+	switch k {
+	case fleet.Packed, fleet.DeclaresTwoGiB, fleet.WrongChecksum, fleet.Bomb, fleet.Noise:
+		return true
+	}
+	return false
+}
+
+// TestNothingAllocates holds for every kind of server that the way from the
+// datagram to the record allocates nothing once its memory has grown: a longer
+// scan allocates no more than a short one.
+func TestNothingAllocates(t *testing.T) {
+	if scanner.RaceEnabled {
+		t.Skip("SKIPPED: the race detector allocates itself")
+	}
+	for _, k := range append(fleet.HonestKinds(), fleet.HostileKinds()...) {
+		if decompressed(k) {
+			continue
+		}
+		t.Run(k.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { testAllocates(t, k) })
+		})
+	}
+}
+
+// What the last growth of memory, the runtime and chance may take: so many
+// allocations, and so many for each datagram. One for each server would be far
+// more.
+const (
+	allocationsOnce = 300
+	allocationsEach = 0.01
+)
+
+func testAllocates(t *testing.T, k fleet.Kind) {
+	targets := 3000
+	if k.Hostile() {
+		targets = 1000 // some send a hundred times as much
+	}
+	fewAllocs, few := scanFleet(t, k, targets)
+	manyAllocs, many := scanFleet(t, k, 3*targets)
+	more, datagrams := float64(manyAllocs-fewAllocs), float64(many-few)
+	t.Logf("%.0f allocations for %.0f datagrams", more, datagrams)
+	if more > allocationsOnce+allocationsEach*datagrams {
+		t.Error("too many of them")
+	}
+}
