@@ -9,6 +9,7 @@ import (
 	"os"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/net/bpf"
 	"golang.org/x/net/ipv4"
@@ -104,14 +105,43 @@ func (f *Canned) fill() {
 }
 
 // cannedNature is the nature of the servers whose hash is h.
-func cannedNature(h uint64) nature {
+func cannedNature(h uint64) nature { return canNature(canSeeds()[h%numCans]) }
+
+func canNature(seed uint64) nature {
 	n := nature{
-		hash: hash(h % numCans), kind: Source, challenged: scanner.AskAll,
+		hash: seed, kind: Source, challenged: scanner.AskAll,
 		players: CannedPlayers, rules: CannedRules,
 	}
 	r := rng(n.hash)
 	n.game = pick(&r, gamesOf(Source))
 	return n
+}
+
+// canSeeds are the seeds of ordinary servers. Those whose texts are not UTF-8
+// are rare in the world and not among the simulated ones; their records are
+// twice as long.
+var canSeeds = sync.OnceValue(func() (seeds [numCans]uint64) {
+	var c content
+	for i, found := uint64(0), 0; found < numCans; i++ {
+		n := canNature(hash(i))
+		if c.fill(&n, scanner.AskAll); c.readable() {
+			seeds[found] = n.hash
+			found++
+		}
+	}
+	return seeds
+})
+
+// readable reports whether all texts that odd bytes occur in are UTF-8.
+func (c *content) readable() bool {
+	ok := utf8.Valid(c.info.Name)
+	for i := range c.players {
+		ok = ok && utf8.Valid(c.players[i].Name)
+	}
+	for i := range c.rules {
+		ok = ok && utf8.Valid(c.rules[i].Name) && utf8.Valid(c.rules[i].Value)
+	}
+	return ok
 }
 
 // Truth returns what a perfect scan finds at addr, where a server is there.
