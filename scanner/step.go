@@ -64,6 +64,7 @@ const (
 	flagQueued                         // waits in a queue of the sender
 	flagRepeat                         // what is due is a repetition
 	flagAnswered                       // a question was answered
+	flagEchoed                         // the challenge in use came since the last datagram sent
 	flagHeld                           // a challenge came that is answered once nothing is under way
 )
 
@@ -86,7 +87,7 @@ type talk struct {
 	bare    Questions // last sent without a challenge
 	resent  Questions // sent with several challenges: which one is answered can't be told
 	packed  uint8     // replies in the decompressor
-	same    uint8     // challenges equal to the one in use
+	same    uint8     // sendings that were answered by the challenge in use
 	quiet   uint8     // waits in a row in which nothing came
 	flying  uint8     // datagrams sent that nothing came back for, as far as can be known
 	slow    uint8     // of those, after a question that was asked slowly
@@ -123,7 +124,7 @@ func (t *talk) onChallenge(c wire.Challenge) verdict {
 		return useless
 	}
 	if c == t.challenge {
-		t.same += b2u8(t.same < maxRounds)
+		t.echoed()
 		return useless
 	}
 	t.quiet = 0
@@ -150,6 +151,16 @@ func (t *talk) onChallenge(c wire.Challenge) verdict {
 		t.flags &^= flagBurst
 	}
 	return used
+}
+
+// echoed counts the challenge in use when it comes as the answer to a request
+// that bore it: once for all that was sent together, so that late copies of it
+// don't look like a server that knows nothing else.
+func (t *talk) echoed() {
+	if t.flags&flagEchoed == 0 {
+		t.flags |= flagEchoed
+		t.same += b2u8(t.same < maxRounds)
+	}
 }
 
 // countRound counts a challenge for each of qs and gives up those that were
@@ -300,6 +311,7 @@ func (t *talk) onSent(p *plan, now time.Duration, qs Questions) {
 	} else {
 		t.bare &^= qs
 	}
+	t.flags &^= flagEchoed
 	t.wake = now + t.patience(p)
 }
 
