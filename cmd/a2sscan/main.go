@@ -108,6 +108,7 @@ func (a *app) commands() []*cobra.Command {
 		a.fleetCommand(),
 		a.decodeCommand(),
 		a.catCommand(),
+		a.schemaCommand(),
 		a.versionCommand(),
 	}
 }

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/a2sscan/a2sscan/sink"
+)
+
+func (a *app) schemaCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema json|duckdb|clickhouse [FILE]",
+		Short: "Print the schema of the record",
+		Long: `Prints every key that a record can have, with its type. Readers that guess types
+from the first records drop the rare keys; with the schema they do not.
+
+  json        a JSON Schema (draft 2020-12)
+  duckdb      a read_json call with columns; it reads FILE (default census.ndjson)
+  clickhouse  a CREATE TABLE`,
+		Example: `  a2sscan schema json > record.schema.json
+  a2sscan schema duckdb census.ndjson.zst | duckdb
+  a2sscan schema clickhouse | clickhouse-client`,
+		ValidArgs: []string{"json", "duckdb", "clickhouse"},
+		RunE: func(_ *cobra.Command, args []string) error {
+			text, err := schema(args)
+			if err == nil {
+				_, err = a.out.Write([]byte(text))
+			}
+			return err
+		},
+	}
+}
+
+// schema returns what the command prints.
+func schema(args []string) (string, error) {
+	kind, file := "", "census.ndjson"
+	if len(args) > 0 {
+		kind = args[0]
+	}
+	if len(args) > 1 {
+		file = args[1]
+	}
+	switch {
+	case len(args) == 0:
+		return "", fail(exitUsage, "schema of what").hinting("a2sscan schema json, duckdb or clickhouse")
+	case len(args) > 2 || len(args) == 2 && kind != "duckdb":
+		return "", fail(exitUsage, "too many arguments: %s", quoted(strings.Join(args, " "), 60)).
+			hinting("only duckdb takes a FILE, and one")
+	}
+	switch kind {
+	case "json":
+		return string(sink.JSONSchema()), nil
+	case "duckdb":
+		return sink.DuckDB(file), nil
+	case "clickhouse":
+		return sink.ClickHouse(), nil
+	}
+	return "", fail(exitUsage, "no schema for %s", quoted(kind, 40)).
+		hinting("there are json, duckdb and clickhouse")
+}
