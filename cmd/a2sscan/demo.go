@@ -36,7 +36,7 @@ const (
 const (
 	demoRate     = 25_000
 	demoTimeout  = 400 * time.Millisecond
-	demoRetries  = 5
+	demoRetries  = 6
 	demoCooldown = 500 * time.Millisecond
 )
 
@@ -200,7 +200,8 @@ func proof(r fleet.Report) string {
 }
 
 // lossShare is how many records may lack an answer that was lost each time it
-// was asked for: RULES of app 730 are asked for twice only (EC-99).
+// was asked for: a reply of forty fragments arrives whole less than every second
+// time.
 const lossShare = 0.001
 
 // proven reports whether the records hold: none is wrong, missing, twice or
