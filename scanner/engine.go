@@ -16,6 +16,7 @@ import (
 const (
 	batchLen     = 128                    // datagrams a system call
 	requestLen   = 32                     // a request is at most 29 bytes
+	maxDrain     = 16 * batchLen          // datagrams received before something is sent again
 	maxUnhandled = 1 << 13                // results that wait for the caller before starting pauses
 	maxAgain     = 500                    // tries to send what the kernel puts off
 	againWait    = time.Millisecond       // between two of them
@@ -152,13 +153,9 @@ func (e *engine) watch(ctx context.Context, ended chan struct{}) {
 func (e *engine) loop(ctx context.Context) error {
 	var wait time.Duration
 	for {
-		n, err := e.sock.Recv(e.in, wait)
+		now, n, err := e.receiveAll(wait)
 		if err != nil {
 			return err
-		}
-		now := e.clock()
-		for i := range e.in[:n] {
-			e.receive(now, &e.in[i])
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -170,10 +167,32 @@ func (e *engine) loop(ctx context.Context) error {
 		}
 		e.handOver(sent == 0)
 		wait = 0
-		if n < len(e.in) && sent < batchLen {
+		if n < maxDrain && sent < batchLen {
 			wait = e.idle(now)
 		}
 	}
+}
+
+// receiveAll takes what the socket holds, and waits for something if there is
+// nothing. While batches come full it goes on for a while before anything is
+// sent: what is lost in the kernel costs more than what is sent a little later.
+func (e *engine) receiveAll(wait time.Duration) (now time.Duration, total int, err error) {
+	for total < maxDrain {
+		n, err := e.sock.Recv(e.in, wait)
+		now = e.clock()
+		if err != nil {
+			return now, total, err
+		}
+		for i := range e.in[:n] {
+			e.receive(now, &e.in[i])
+		}
+		total += n
+		if n < len(e.in) {
+			break
+		}
+		wait = 0
+	}
+	return now, total, nil
 }
 
 // housekeeping is what is done once a turn beside receiving and sending.
