@@ -69,6 +69,11 @@ func TestMasterPages(t *testing.T) {
 	if udp, web := m.Requests(); udp != 6 || web != 0 {
 		t.Errorf("%d, %d requests", udp, web)
 	}
+	for i := range m.list { // also of those where nobody is any more
+		if e := &m.list[i]; e.server.Has == 0 || e.server.SteamID == 0 {
+			t.Fatalf("nothing is known of %v", e.server.Addr)
+		}
+	}
 	// A seed that is not on the list: what would follow it.
 	page, _ := m.reply(t, master.World, netip.MustParseAddrPort("127.42.0.7:5"), "")
 	if page[0].String() != "127.42.0.7:27015" {

@@ -41,7 +41,10 @@
 // is no escaping, so a value must not hold a backslash. A group says how many
 // conditions follow, and a group in a group is one of them:
 //
-//	master.Filter{master.App(440), master.Nor(master.Map("a"), master.Nand(master.Empty(), master.Linux()))}
+//	master.Filter{
+//		master.App(440),
+//		master.Nor(master.Map("a"), master.Nand(master.Empty(), master.Linux())),
+//	}
 //	\appid\440\nor\2\map\a\nand\2\noplayers\1\linux\1
 //
 // # Endings

@@ -23,8 +23,8 @@ func ParseKey(text []byte) (Key, error) {
 		return Key{}, errors.New("the key is empty")
 	case len(s) > maxKey:
 		return Key{}, fmt.Errorf("the key is longer than %d characters; is it another file?", maxKey)
-	case strings.IndexFunc(s, func(r rune) bool { return !isKeyRune(r) }) >= 0:
-		return Key{}, errors.New("the key has other characters than letters and digits; is it another file?")
+	case strings.ContainsFunc(s, func(r rune) bool { return !isKeyRune(r) }):
+		return Key{}, errors.New("the key is not letters and digits alone; is it another file?")
 	}
 	return Key{s}, nil
 }
@@ -47,9 +47,6 @@ func (Key) GoString() string { return hidden }
 
 // Format prints "[key]" for every verb.
 func (Key) Format(f fmt.State, _ rune) { f.Write([]byte(hidden)) }
-
-// MarshalText returns "[key]", so that no encoder writes the key.
-func (Key) MarshalText() ([]byte, error) { return []byte(hidden), nil }
 
 // LogValue returns "[key]".
 func (Key) LogValue() slog.Value { return slog.StringValue(hidden) }

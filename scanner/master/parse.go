@@ -44,7 +44,8 @@ func (p *filterParser) condition(depth int) (Condition, error) {
 	}
 	n, err := strconv.ParseUint(value, 10, 16)
 	if err != nil || depth > maxDepth {
-		return Condition{}, &FilterError{key, show(value) + " is not the number of conditions that follow"}
+		problem := show(value) + " is not the number of conditions that follow"
+		return Condition{}, &FilterError{key, problem}
 	}
 	c := Condition{Key: key}
 	for range n {

@@ -83,7 +83,8 @@ func TestReader(t *testing.T) {
 		end  = "\x00\x00\x00\x00\x00\x00"
 		ab   = "203.0.113.7:27015 1.2.3.4:80"
 	)
-	long := `{"junk":"` + strings.Repeat("x", 9<<20) + `"}` + "\n"
+	junk := `,"junk":"` + strings.Repeat("x", 9<<20) + `"}`
+	long := `{"ip":"9.9.9.9","port":9,"addr":"9.9.9.9:9"` + junk + "\n"
 	tests := []struct {
 		name, list string
 		kind       master.Kind
@@ -117,6 +118,8 @@ func TestReader(t *testing.T) {
 		{"no response", `{"response":null}`, master.KindWeb, "", master.ErrMalformed, master.ReadStats{}},
 		{"something else behind it", `{"response":{"servers":[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"}]}} [1]`, master.KindWeb, ab, master.ErrMalformed, master.ReadStats{}},
 		{"too large an entry", `{"response":{"servers":[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"},` + strings.TrimSpace(long) + `]}}`, master.KindWeb, ab, master.ErrTooLarge, master.ReadStats{}},
+
+		{"a large answer", `{"response":{"servers":[{"addr":"203.0.113.7:27015"` + junk[:6<<20] + `"},{"addr":"1.2.3.4:80"` + junk[:6<<20] + `"}]}}`, master.KindWeb, ab, nil, master.ReadStats{}},
 
 		{"at an address", atAddress, master.KindAtAddress, "203.0.113.7:27015", nil, master.ReadStats{}},
 		{"refused", `{"response":{"success":false,"message":"no"}}`, master.KindAtAddress, "", master.ErrMalformed, master.ReadStats{}},

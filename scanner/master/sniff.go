@@ -15,7 +15,7 @@ const (
 	KindPages                 // the replies of a master server, one after the other
 	KindWeb                   // answers of GetServerList
 	KindAtAddress             // answers of GetServersAtAddress
-	KindLines                 // NDJSON: records of a census, lines of AppendLine, elements of an answer
+	KindLines                 // NDJSON: a census, lines of AppendLine, elements of an answer
 )
 
 var kindTexts = [...]string{

@@ -137,12 +137,16 @@ func (w *webList) newDivision(p *part) *division {
 		}
 	}
 	room := maxWebFilter - escapedLen(p.filter) - groupRoom
-	atoms = slices.DeleteFunc(atoms, func(a atom) bool { return escapedLen(Filter{a.condition}) > room })
+	atoms = slices.DeleteFunc(atoms, func(a atom) bool {
+		return escapedLen(Filter{a.condition}) > room
+	})
 	if p.depth == maxParts || len(atoms) == 0 {
 		return nil
 	}
 	slices.SortStableFunc(atoms, func(a, b atom) int { return cmp.Compare(b.weight, a.weight) })
-	return &division{part: p, cap: w.Cap, atoms: atoms, rest: len(p.sample), room: room, one: w.noOr}
+	return &division{
+		part: p, cap: w.Cap, atoms: atoms, rest: len(p.sample), room: room, one: w.noOr,
+	}
 }
 
 func escapedLen(f Filter) int { return len(url.QueryEscape(f.String())) }

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/scanner/master"
@@ -24,7 +25,7 @@ type crowd struct {
 func (c *crowd) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.calls++
 	f, err := master.ParseFilter(r.URL.Query().Get("filter"))
-	if err != nil || len(r.URL.String()) > 8000 {
+	if err != nil || len(r.URL.String()) > 8000 || !utf8.ValidString(f.String()) {
 		http.Error(w, "no", http.StatusBadRequest)
 		return
 	}
@@ -123,6 +124,15 @@ func TestSplit(t *testing.T) {
 		{"names alone", people(6*limit, func(i int, s *master.Server) {
 			s.Name = "the same " + string(rune('A'+spread(i)%50)) + fmt.Sprint(i)
 		}), 14},
+		{"names that begin with the same bytes", people(3*limit, func(i int, s *master.Server) {
+			s.Name = string(rune(0x4E00+spread(i)%8*64)) + "服" // E4 B8 80, E4 B9 80 …
+		}), 7},
+		{"broken names", people(3*limit, func(i int, s *master.Server) {
+			s.Name = string("abcdefg\xff\xff\xff"[spread(i)%10]) + "server"
+			if spread(i)%10 > 6 {
+				s.Name = "\xffserver"
+			}
+		}), 6},
 		{"names that are nested", people(8*limit, func(i int, s *master.Server) {
 			s.Name = fmt.Sprintf("server %05d", i) // the sample is the first thousand
 		}), 32},
@@ -133,7 +143,7 @@ func TestSplit(t *testing.T) {
 		{"names that can't be said", people(2*limit, func(i int, s *master.Server) {
 			s.Name = []string{"*a", `\b`, "?c", "中d", "", "\xffe", "[f]", "*"}[spread(i)%8]
 			s.Map = []string{`x\y`, "a*", "", "ok", "dm"}[spread(i)>>4%5]
-		}), 8},
+		}), 6},
 		{"not seen in the sample", people(4*limit, func(i int, s *master.Server) {
 			s.Map = "first"
 			if i >= limit {

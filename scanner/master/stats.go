@@ -34,7 +34,7 @@ type End uint8
 // The ends of a list.
 const (
 	EndNone       End = iota // it did not: there is an error
-	EndTerminator            // the last page had the terminator, or all answers were under the cap
+	EndTerminator            // the list is whole: a terminator, or all answers under the cap
 	EndEmpty                 // an empty page without a terminator: probably all, but nobody said so
 	EndCapped                // more is there than could be reached; see Capped
 )
@@ -42,7 +42,7 @@ const (
 var endTexts = [...]string{
 	EndNone:       "the list is not whole",
 	EndTerminator: "the list is whole",
-	EndEmpty:      "the master ended the list with an empty page and no terminator; it may not be whole",
+	EndEmpty:      "the list ended with an empty page and no terminator; it may not be whole",
 	EndCapped:     "there are more servers than the master's cap let through",
 }
 

@@ -35,8 +35,10 @@ type UDPConfig struct {
 	Silence time.Duration // waited before the last of them; zero: 61 s, as long as masters punish
 	Max     uint64        // servers at most; zero: 10,000,000
 
-	Page     func(datagram []byte) error // told each new page as it came; nil: nobody. Valid until it returns
-	Progress func(Progress)              // told between requests; nil: nobody
+	// Page is told each new page as it came, before its servers are handed
+	// out; nil: nobody. The datagram is valid until it returns.
+	Page     func(datagram []byte) error
+	Progress func(Progress) // told between requests; nil: nobody
 
 	// Dial opens the socket; nil: net.Dialer's. A message written to the
 	// connection is one datagram, and one read from it another.

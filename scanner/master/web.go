@@ -117,7 +117,8 @@ func checkURL(s string) (*url.URL, error) {
 		return nil, errors.New("the Web API's address must be without a query and a user; " +
 			"the key has a way of its own")
 	case u.Scheme != "https" && !(u.Scheme == "http" && isLoopback(u.Hostname())):
-		return nil, errors.New("the Web API's address must begin with https://, since the key is sent there")
+		return nil, errors.New("the Web API's address must begin with https://; " +
+			"the key is sent there")
 	}
 	return u, nil
 }
@@ -273,7 +274,9 @@ func (w *webList) take(a *answers, sample *sampled) error {
 	if a.said.server(&s) {
 		w.stats.Odd++
 	}
-	*sample = sampled{name: s.Name, gameMap: s.Map, empty: s.Players == 0, linux: s.OS == "l"}
+	*sample = sampled{
+		name: s.Name, gameMap: s.Map, empty: s.Players == 0, linux: s.OS == "l",
+	}
 	if w.Region != World && (s.Has&HasRegion == 0 || s.Region != int32(w.Region)) {
 		w.elsewhere(&s)
 		return nil

@@ -44,7 +44,7 @@ func fetchWeb(t *testing.T, h http.Handler, cfg master.WebConfig) (got collected
 func wantNoKey(t *testing.T, values ...any) {
 	t.Helper()
 	for _, v := range values {
-		texts := []string{fmt.Sprintf("%v|%+v|%#v|%s|%q", v, v, v, v, v)}
+		texts := []string{fmt.Sprintf("%v|%+v|%#v|%s|%q|%d", v, v, v, v, v, v)}
 		err, _ := v.(error)
 		for ; err != nil; err = errors.Unwrap(err) {
 			texts = append(texts, err.Error(), fmt.Sprintf("%#v", err))
@@ -132,7 +132,7 @@ func TestFetchWebRequest(t *testing.T) {
 func TestFetchWebRegion(t *testing.T) {
 	m := simulated(t, fleet.MasterConfig{})
 	got, s, _, err := fetchWeb(t, m, master.WebConfig{Region: master.Europe})
-	if err != nil || len(got) == 0 || len(got) > 512 || s.Elsewhere+s.Servers != 1024 {
+	if err != nil || len(got) == 0 || len(got) > 512 || s.Elsewhere+s.Servers != 1024 || s.Duplicates > 0 {
 		t.Errorf("%v, %+v", err, s)
 	}
 }
