@@ -36,7 +36,7 @@ func (t *task) scan(c *Client) error {
 		}
 	}
 	r.finish(&stats)
-	c.audit(list.Stats(), &stats, t.Config.Targets())
+	t.audit(c, list.Stats(), &stats)
 	return list.Err()
 }
 
@@ -108,21 +108,30 @@ func (r *recorder) finish(s *scanner.Stats) {
 }
 
 // audit looks whether a scan's ledger adds up.
-func (c *Client) audit(l target.Stats, s *scanner.Stats, targets int) {
+func (t *task) audit(c *Client, l target.Stats, s *scanner.Stats) {
 	equal := func(what string, a, b uint64) {
 		if a != b {
 			c.problem("%s: %d and %d", what, a, b)
 		}
 	}
-	equal("targets asked for and given out", uint64(targets), l.Given)
+	equal("targets asked for and given out", uint64(t.Config.Targets()), l.Given)
 	equal("targets given out and taken", l.Given, s.Taken)
-	equal("targets taken and accounted for", s.Taken, s.Unscannable+s.Duplicate+s.OverLimit+s.TargetsFinished()+s.Unfinished)
+	equal("targets taken and accounted for", s.Taken,
+		s.Unscannable+s.Duplicate+s.OverLimit+s.TargetsFinished()+s.Unfinished)
 	equal("targets unfinished and none", s.Unfinished, 0)
 	equal("datagrams sent by the scan and by its socket", s.DatagramsSent(), s.Socket.Sent)
 	equal("datagrams received by the scan and by its socket", s.DatagramsReceived(), s.Socket.Received)
-	equal("datagrams that answer no question and none", s.DatagramsReceived()-s.Received[scanner.ClassMatched], s.Received[scanner.ClassDuplicate]+s.Received[scanner.ClassLate])
+	known := s.Received[scanner.ClassMatched] + s.Received[scanner.ClassDuplicate] + s.Received[scanner.ClassLate]
+	if !t.remembers() {
+		known += s.Received[scanner.ClassForeign]
+	}
+	equal("datagrams received and told from others", s.DatagramsReceived(), known)
 	equal("servers with an answer and records", s.Answered(), c.Records)
 }
+
+// remembers reports whether finished targets stay known for a while. Without
+// it a late reply can't be told from a foreign one.
+func (t *task) remembers() bool { return t.Config.Cooldown != off }
 
 // writeList writes the file of targets: all ports of an address, then the next.
 func (t *task) writeList() error {
