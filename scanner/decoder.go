@@ -20,6 +20,7 @@ type Decoder struct {
 	talk   talk
 	answer answer
 	result Result
+	seen   [wire.NumQuestions]uint32 // a bit for each fault that q had for a while
 	whole  []byte
 	plain  []byte
 }
@@ -40,6 +41,7 @@ func (d *Decoder) Reset() {
 	d.table.Forget(captured)
 	a := &d.answer
 	*a = answer{data: a.data[:0], raw: a.raw[:0]}
+	d.seen = [wire.NumQuestions]uint32{}
 	d.talk = talk{challenge: wire.NoChallenge, open: AskAll, asked: AskAll, waiting: AskAll}
 }
 
@@ -50,6 +52,7 @@ func (d *Decoder) Add(datagram []byte) {
 	a.received++
 	a.recvBytes += uint64(len(datagram))
 	a.keepRaw(nil, datagram)
+	d.talk.waiting = d.talk.open // nobody knows what was waited for
 	switch {
 	case wire.IsSingle(datagram):
 		d.deliver(datagram)
@@ -57,6 +60,9 @@ func (d *Decoder) Add(datagram []byte) {
 		d.fragment(datagram)
 	default:
 		d.talk.onJunk(wire.ErrMalformed)
+	}
+	for q := range d.seen {
+		d.seen[q] |= 1 << d.talk.err[q]
 	}
 }
 
@@ -79,9 +85,22 @@ func (d *Decoder) fragment(datagram []byte) {
 		d.plain, err = d.unpack.Unpack(d.plain[:0], msg)
 		if err != nil {
 			d.talk.onJunk(codeOf(err))
+			d.sawHard(codeOf(err))
 			return
 		}
 		d.deliver(d.plain)
+	}
+}
+
+// sawHard notes the faults that a scan may find in a compressed reply that is
+// none: which one depends on whether the time for unpacking it is over first.
+func (d *Decoder) sawHard(code wire.Error) {
+	faults := uint32(1 << wire.ErrTooLarge)
+	if code == wire.ErrTooLarge {
+		faults |= 1<<wire.ErrMalformed | 1<<wire.ErrChecksum
+	}
+	for q := range d.seen {
+		d.seen[q] |= faults
 	}
 }
 
@@ -108,6 +127,59 @@ func (d *Decoder) Result() *Result {
 	}
 	d.asm.assemble(r, &m)
 	return r
+}
+
+// Remake returns the Result of a scan anew, from the datagrams since the last
+// Reset that it received and from what of known they can't tell: address, tag,
+// times, counts, which questions were asked and which of them without a
+// challenge, and why one that nothing answered was given up. It is valid until
+// the Decoder is used again.
+//
+// Where known gives a question up for a fault that a datagram must have had,
+// and none has it, the fault that the datagrams do have takes its place.
+func (d *Decoder) Remake(known *Result) *Result {
+	a, r := &d.answer, &d.result
+	if d.talk.flags&flagSplit != 0 {
+		d.whole = keepLeading(d.table, captured, d.whole, a, nil)
+		d.dropLeading(known)
+	}
+	*r = Result{
+		Info: r.Info, Raw: r.Raw[:0], Addr: known.Addr, Tag: known.Tag, Time: known.Time,
+		RTT: known.RTT, Took: known.Took, Sent: known.Sent, SentBytes: known.SentBytes,
+		Received: known.Received, RecvBytes: known.RecvBytes,
+		Asked: known.Asked, Unchallenged: known.Unchallenged,
+	}
+	a.eachRaw(func(b []byte) { r.Raw = append(r.Raw, b) })
+	m := replies{err: d.talk.err}
+	a.replies(&m)
+	for q := range each(r.Asked) {
+		switch code := known.Err[q]; {
+		case silent[code] || d.seen[q]&(1<<code) != 0:
+			m.err[q] = code
+		case m.err[q] == 0:
+			m.err[q] = wire.ErrTimeout // nothing came of it
+		}
+	}
+	d.asm.assemble(r, &m)
+	return r
+}
+
+// silent are the faults of a question that show in no datagram.
+var silent = [wire.NumErrors]bool{
+	wire.ErrTimeout: true, wire.ErrIncomplete: true, wire.ErrChallengeLoop: true,
+	wire.ErrUnreachable: true, wire.ErrSendFailed: true,
+}
+
+// dropLeading leaves out the beginnings of replies that the scan had given up
+// before it gave up the question: how long they waited, no datagram tells.
+func (d *Decoder) dropLeading(known *Result) {
+	a := &d.answer
+	for q := range each(a.partial) {
+		if known.Err[q] != wire.ErrIncomplete {
+			*a.place(q) = span{}
+			a.partial &^= 1 << q
+		}
+	}
 }
 
 // keepFaults writes down what was wrong with replies that were of no use. A

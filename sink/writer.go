@@ -111,7 +111,10 @@ func newWriter(d *dest, o Options) *Writer {
 
 // Write adds the record of r. It keeps nothing of r. An error tells of what
 // was written before: what is in the file then is for Sync to say.
-func (w *Writer) Write(r *scanner.Result) error {
+func (w *Writer) Write(r *scanner.Result) error { return w.WriteAs(w.scan, r) }
+
+// WriteAs is Write for a record of a scan of another name than Options.Scan.
+func (w *Writer) WriteAs(scan string, r *scanner.Result) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.err(); err != nil {
@@ -121,7 +124,7 @@ func (w *Writer) Write(r *scanner.Result) error {
 		w.block = <-w.free
 	}
 	old := len(w.block)
-	w.block = w.enc.Append(w.block, w.scan, r)
+	w.block = w.enc.Append(w.block, scan, r)
 	w.count.Add(1)
 	w.bytes.Add(uint64(len(w.block) - old))
 	if len(w.block) >= blockSize {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"io"
 	"os"
 
@@ -14,6 +15,7 @@ type decodeFlags struct {
 	outFlags
 	scanID string
 	raw    bool
+	check  bool
 }
 
 func (a *app) decodeCommand() *cobra.Command {
@@ -25,12 +27,17 @@ func (a *app) decodeCommand() *cobra.Command {
 sender. Spaces are allowed, what follows # is a comment, and ip:port before the
 datagram names its sender; lines without one belong to one sender a file.
 Fragments and several replies may come in any order. Without FILE, or for -,
-standard input is read.`,
+standard input is read.
+
+A census that scan --raw wrote, compressed or not, is recognised too: each record
+is made anew from its datagrams, with what those can't tell (address, times,
+counts, tag, silence) taken from it. With --check nothing is written: each record
+must come out the same again, or what differs is said and the exit code is 1.`,
 		Example: `  a2sscan decode capture.hex | jq .
   echo 'ff ff ff ff 44 01 00 62 6f 62 00 05 00 00 00 00 00 80 3f' | a2sscan decode
-  echo '203.0.113.7:27015 ffffffff4500 00 # no rules' | a2sscan decode -`,
-		RunE: func(_ *cobra.Command, args []string) error {
-			if err := f.check(); err != nil {
+  a2sscan decode --check census.ndjson.zst`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.refuse(cmd); err != nil {
 				return err
 			}
 			return a.decode(f, args)
@@ -38,8 +45,22 @@ standard input is read.`,
 	}
 	f.add(cmd)
 	cmd.Flags().BoolVar(&f.raw, "raw", false, "keep every datagram in the record, as base64")
-	cmd.Flags().StringVar(&f.scanID, "scan-id", "", "`NAME` of the scan in every record (default: no name)")
+	cmd.Flags().StringVar(&f.scanID, "scan-id", "",
+		"`NAME` of the scan in every record (default: that of a record, else no name)")
+	cmd.Flags().BoolVar(&f.check, "check", false,
+		"write nothing: see that records with raw come out the same again")
 	return cmd
+}
+
+// refuse refuses what makes no sense together.
+func (f *decodeFlags) refuse(cmd *cobra.Command) error {
+	for _, name := range []string{"output", "append", "force", "raw", "scan-id"} {
+		if f.check && cmd.Flags().Changed(name) {
+			return fail(exitUsage, "--check and --%s exclude each other", name).
+				hinting("--check writes no records")
+		}
+	}
+	return f.outFlags.check()
 }
 
 // decoding is one run of decode.
@@ -51,6 +72,7 @@ type decoding struct {
 	senders   int
 	datagrams int
 	bad       int
+	checked   checked
 }
 
 func (a *app) decode(f *decodeFlags, files []string) error {
@@ -82,8 +104,16 @@ func (d *decoding) file(name string) error {
 		return fail(exitInput, "%w", err)
 	}
 	defer r.Close()
+	in := bufio.NewReaderSize(r, 1<<16)
+	switch kind := sniff(in); {
+	case kind == inputRecords:
+		return d.census(name, in)
+	case d.flags.check:
+		return fail(exitUsage, "%s: --check needs records", plain(name, 200)).
+			hinting("scan --raw writes records that can be checked")
+	}
 	var cs captures
-	if err := cs.read(r, d.badLine(name)); err != nil {
+	if err := cs.read(in, d.badLine(name)); err != nil {
 		return fail(exitInput, "%w", err)
 	}
 	for _, c := range cs.all {
@@ -113,23 +143,33 @@ func (d *decoding) badLine(file string) func(int, string, error) {
 
 // record writes what one sender said.
 func (d *decoding) record(c *capture) error {
+	d.add(c.datagrams)
+	r := d.decoder.Result()
+	r.Addr = c.from
+	return d.write(d.flags.scanID, r)
+}
+
+// add gives the decoder the datagrams of another server.
+func (d *decoding) add(datagrams [][]byte) {
+	d.decoder.Reset()
+	for _, b := range datagrams {
+		d.decoder.Add(b)
+	}
+	d.datagrams += len(datagrams)
+}
+
+// write writes one record. The file is made for the first one.
+func (d *decoding) write(scan string, r *scanner.Result) error {
 	if d.senders == 0 {
 		if err := d.out.open(); err != nil {
 			return writeFailure(err)
 		}
 	}
-	d.decoder.Reset()
-	for _, b := range c.datagrams {
-		d.decoder.Add(b)
-	}
-	r := d.decoder.Result()
-	r.Addr = c.from
 	if !d.flags.raw {
 		r.Raw = nil
 	}
-	d.out.write(r)
+	d.out.writeAs(scan, r)
 	d.senders++
-	d.datagrams += len(c.datagrams)
 	return nil
 }
 
@@ -140,6 +180,9 @@ func (d *decoding) end() error {
 	}
 	if d.bad > maxBadLines {
 		d.say("%d more lines that hold no datagram", d.bad-maxBadLines)
+	}
+	if d.flags.check {
+		return d.endCheck()
 	}
 	if d.senders == 0 {
 		return fail(exitInput, "no datagrams in the input, %d bad lines", d.bad).

@@ -89,13 +89,16 @@ func (o *output) open() error {
 
 // write adds a record and reports whether that went well. After the first
 // error it does nothing.
-func (o *output) write(r *scanner.Result) bool {
+func (o *output) write(r *scanner.Result) bool { return o.writeAs(o.options.Scan, r) }
+
+// writeAs is write for a record of a scan of another name.
+func (o *output) writeAs(scan string, r *scanner.Result) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.err != nil || o.w == nil {
 		return false
 	}
-	if o.err = o.w.Write(r); o.err != nil {
+	if o.err = o.w.WriteAs(scan, r); o.err != nil {
 		o.failed()
 	}
 	return o.err == nil
