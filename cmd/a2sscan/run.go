@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 	"os"
+	"runtime/debug"
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -53,9 +54,16 @@ type job struct {
 	broken  error // what ended the scan before its time
 }
 
+// memoryLimit is what the garbage collector keeps the heap below where it can:
+// without it, a heap of replies grows to twice the scan's byte budget.
+const memoryLimit = scanner.DefaultByteBudget + 64<<20
+
 // run scans and returns its numbers. The error is that of a run that asked
 // nobody.
 func (j *job) run(start time.Time, inputs []string) (*summary, error) {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryLimit)
+	}
 	stop, ctx, end := j.listen()
 	defer end()
 	j.stop = stop
