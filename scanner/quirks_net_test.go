@@ -116,6 +116,23 @@ func TestQuirkShip(t *testing.T) {
 	}
 }
 
+// Of an 'm' beside an 'I' the address stays, whichever came first.
+func TestQuirkAddress(t *testing.T) {
+	for name, serve := range map[string]func() behaviour{
+		"EC-63 m and I": open(oddGold, oddInfo),
+		"EC-63 I and m": open(oddInfo, oddGold),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r, _, _ := askOdd(t, serve(), AskAll)
+				if in := &r.Info; string(in.Name) != "name" || string(in.Address) != "192.0.2.7:27015" {
+					t.Errorf("%q at %q", in.Name, in.Address)
+				}
+			})
+		})
+	}
+}
+
 // An 'I' counts for an open INFO only, an 'm' too.
 func TestQuirkNotAsked(t *testing.T) {
 	for _, row := range []quirk{
