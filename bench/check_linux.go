@@ -111,7 +111,8 @@ func (c *checker) file(path string, answered uint64) error {
 		}
 	}
 	if uint64(len(c.seen)) != answered || r.Torn() != 0 {
-		return fmt.Errorf("%s: %d records and %d torn bytes, want %d records", path, len(c.seen), r.Torn(), answered)
+		return fmt.Errorf("%s: %d records and %d torn bytes, want %d records",
+			path, len(c.seen), r.Torn(), answered)
 	}
 	return nil
 }

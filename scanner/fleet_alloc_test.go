@@ -22,7 +22,6 @@ import (
 type fleetNet struct {
 	fleet    *fleet.Memory
 	start    time.Time
-	from     uint64 // of the question that is being answered
 	room     []byte
 	queue    []udp.Packet
 	head     int // of queue

@@ -19,8 +19,9 @@ func TestCannedTruth(t *testing.T) {
 			live++
 		}
 		r := cfg.Truth(addr, scanner.AskAll)
-		if r.Status != scanner.StatusOK || len(r.Players) != CannedPlayers || len(r.Rules) != CannedRules || r.Notes != 0 {
-			t.Fatalf("%v: %v with %d players, %d rules, notes %b", addr, r.Status, len(r.Players), len(r.Rules), r.Notes)
+		players, rules := len(r.Players), len(r.Rules)
+		if r.Status != scanner.StatusOK || players != CannedPlayers || rules != CannedRules || r.Notes != 0 {
+			t.Fatalf("%v: %v with %d players, %d rules, notes %b", addr, r.Status, players, rules, r.Notes)
 		}
 		names[string(r.Info.Name)] = true
 		ip = ip.Next()
