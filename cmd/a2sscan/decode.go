@@ -29,11 +29,14 @@ datagram names its sender; lines without one belong to one sender a file.
 Fragments and several replies may come in any order. Without FILE, or for -,
 standard input is read.
 
+Captures of network traffic, pcap and pcapng, are recognised too: what the servers
+in them replied becomes one record for each server's address.
+
 A census that scan --raw wrote, compressed or not, is recognised too: each record
 is made anew from its datagrams, with what those can't tell (address, times,
 counts, tag, silence) taken from it. With --check nothing is written: each record
 must come out the same again, or what differs is said and the exit code is 1.`,
-		Example: `  a2sscan decode capture.hex | jq .
+		Example: `  tcpdump -w - 'udp port 27015' | a2sscan decode | jq .
   echo 'ff ff ff ff 44 01 00 62 6f 62 00 05 00 00 00 00 00 80 3f' | a2sscan decode
   a2sscan decode --check census.ndjson.zst`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -105,7 +108,8 @@ func (d *decoding) file(name string) error {
 	}
 	defer r.Close()
 	in := bufio.NewReaderSize(r, 1<<16)
-	switch kind := sniff(in); {
+	kind := sniff(in)
+	switch {
 	case kind == inputRecords:
 		return d.census(name, in)
 	case d.flags.check:
@@ -113,8 +117,13 @@ func (d *decoding) file(name string) error {
 			hinting("scan --raw writes records that can be checked")
 	}
 	var cs captures
-	if err := cs.read(in, d.badLine(name)); err != nil {
-		return fail(exitInput, "%w", err)
+	if kind == inputPcap {
+		err = d.pcap(name, in, &cs)
+	} else if err = cs.read(in, d.badLine(name)); err != nil {
+		err = fail(exitInput, "%w", err)
+	}
+	if err != nil {
+		return err
 	}
 	for _, c := range cs.all {
 		if err := d.record(c); err != nil {
@@ -186,7 +195,7 @@ func (d *decoding) end() error {
 	}
 	if d.senders == 0 {
 		return fail(exitInput, "no datagrams in the input, %d bad lines", d.bad).
-			hinting("one datagram a line in hexadecimal is wanted: a2sscan decode --help")
+			hinting("datagrams in hexadecimal, a pcap, or records with raw are wanted: a2sscan decode --help")
 	}
 	d.say("%d records from %d datagrams, %d bad lines", d.senders, d.datagrams, d.bad)
 	return nil

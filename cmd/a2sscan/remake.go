@@ -16,12 +16,15 @@ type input uint8
 const (
 	inputHex input = iota
 	inputRecords
+	inputPcap
 )
 
 // sniff says what a file holds, and takes nothing from it.
 func sniff(in *bufio.Reader) input {
 	b, _ := in.Peek(4)
 	switch {
+	case isPcap(b):
+		return inputPcap
 	case len(b) == 4 && bytes.HasPrefix(b, []byte("\x28\xB5\x2F\xFD")),
 		len(b) == 4 && b[0]&0xF0 == 0x50 && bytes.HasPrefix(b[1:], []byte("\x2A\x4D\x18")):
 		return inputRecords

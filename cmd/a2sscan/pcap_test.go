@@ -1,0 +1,258 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// The captures of this file are written by its own encoder.
+
+var (
+	be = binary.BigEndian
+	le = binary.LittleEndian
+)
+
+const (
+	server = "\x0a\x00\x00\x01"
+	client = "\x0a\x00\x00\x02"
+)
+
+// udp is a UDP datagram with its header.
+func udp(from, to uint16, payload string) string {
+	b := be.AppendUint16(be.AppendUint16(nil, from), to)
+	b = be.AppendUint16(b, uint16(8+len(payload)))
+	return string(b) + "\x00\x00" + payload
+}
+
+// ipv4 is a packet with part of a UDP datagram; flags holds the offset too.
+func ipv4(src, dst string, flags uint16, part string) string {
+	b := be.AppendUint16([]byte{0x45, 0}, uint16(20+len(part)))
+	b = be.AppendUint16(be.AppendUint16(b, 77), flags)
+	return string(b) + "\x40\x11\x00\x00" + src + dst + part
+}
+
+// said is a reply of the server, asked a question to it.
+func said(payload string) string { return ipv4(server, client, 0, udp(27015, 40000, payload)) }
+func asked(payload string) string {
+	return ipv4(client, server, 0, udp(40000, 27015, payload))
+}
+
+// links are the ways to put an IPv4 packet on a link, by their numbers.
+var links = []struct {
+	name   string
+	number uint16
+	header string
+}{
+	{"Ethernet", 1, "\x01\x02\x03\x04\x05\x06\x01\x02\x03\x04\x05\x07\x08\x00"},
+	{"VLAN", 1, "\x01\x02\x03\x04\x05\x06\x01\x02\x03\x04\x05\x07\x81\x00\x00\x05\x08\x00"},
+	{"two VLANs", 1, "\x01\x02\x03\x04\x05\x06\x01\x02\x03\x04\x05\x07\x88\xa8\x00\x05\x81\x00\x00\x06\x08\x00"},
+	{"cooked", 113, "\x00\x00\x00\x01\x00\x06\x01\x02\x03\x04\x05\x06\x00\x00\x08\x00"},
+	{"cooked, second version", 276, "\x08\x00\x00\x00\x00\x00\x00\x02\x00\x01\x00\x06\x01\x02\x03\x04\x05\x06\x00\x00"},
+	{"raw", 101, ""},
+	{"IPv4", 228, ""},
+	{"null", 0, "\x02\x00\x00\x00"},
+	{"loopback", 108, "\x00\x00\x00\x02"},
+}
+
+// pcapFile is a capture of the old form.
+func pcapFile(order binary.AppendByteOrder, link uint16, packets ...string) []byte {
+	b := order.AppendUint32(nil, 0xA1B2C3D4)
+	b = order.AppendUint16(order.AppendUint16(b, 2), 4)
+	b = append(b, make([]byte, 8)...)
+	b = order.AppendUint32(order.AppendUint32(b, 65535), uint32(link))
+	for i, p := range packets {
+		b = order.AppendUint32(order.AppendUint32(b, uint32(i)), 0)
+		b = order.AppendUint32(order.AppendUint32(b, uint32(len(p))), uint32(len(p)))
+		b = append(b, p...)
+	}
+	return b
+}
+
+// pcapngFile is a capture of the new form; every packet has its own interface.
+func pcapngFile(links []uint16, packets ...string) []byte {
+	block := func(kind uint32, body []byte) []byte {
+		for len(body)%4 != 0 {
+			body = append(body, 0)
+		}
+		n := uint32(12 + len(body))
+		b := append(le.AppendUint32(le.AppendUint32(nil, kind), n), body...)
+		return le.AppendUint32(b, n)
+	}
+	section := le.AppendUint32(le.AppendUint32(nil, 0x1A2B3C4D), 1)
+	b := block(0x0A0D0D0A, append(section, bytes.Repeat([]byte{0xFF}, 8)...))
+	for _, link := range links {
+		b = append(b, block(1, append(le.AppendUint16(nil, link), 0, 0, 0, 0, 0, 0))...)
+	}
+	for i, p := range packets {
+		body := le.AppendUint32(nil, uint32(i))
+		body = append(body, make([]byte, 8)...)
+		body = le.AppendUint32(le.AppendUint32(body, uint32(len(p))), uint32(len(p)))
+		b = append(b, block(6, append(body, p...))...)
+	}
+	return b
+}
+
+const (
+	infoRequest = "\xff\xff\xff\xffTSource Engine Query\x00"
+	noPlayers   = "\xff\xff\xff\xffD\x00"
+	oneRule     = "\xff\xff\xff\xffE\x01\x00a\x00" + "1\x00"
+)
+
+// readPcap returns what the servers of a capture said.
+func readPcap(t *testing.T, file []byte) (got string, p *pcap, torn bool) {
+	t.Helper()
+	in := bufio.NewReader(bytes.NewReader(file))
+	if sniff(in) != inputPcap {
+		t.Fatal("not recognised")
+	}
+	var cs captures
+	p = &pcap{to: &cs}
+	torn, err := p.read(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, c := range cs.all {
+		all = append(all, fmt.Sprintf("%v %q", c.from, c.datagrams))
+	}
+	return strings.Join(all, " "), p, torn
+}
+
+func TestPcapLinks(t *testing.T) {
+	want := fmt.Sprintf("10.0.0.1:27015 %q", []string{noPlayers, oneRule})
+	var numbers []uint16
+	var packets []string
+	for _, l := range links {
+		numbers = append(numbers, l.number)
+		packets = append(packets, l.header+said(noPlayers))
+		for _, order := range []binary.AppendByteOrder{be, le} {
+			file := pcapFile(order, l.number, l.header+asked(infoRequest), l.header+said(noPlayers), l.header+said(oneRule))
+			if got, _, _ := readPcap(t, file); got != want {
+				t.Errorf("%s: %s, want %s", l.name, got, want)
+			}
+		}
+	}
+	got, _, _ := readPcap(t, pcapngFile(numbers, packets...))
+	want = fmt.Sprintf("10.0.0.1:27015 %q", bytesOf(noPlayers, len(links)))
+	if got != want {
+		t.Errorf("pcapng: %s, want %s", got, want)
+	}
+}
+
+func bytesOf(s string, n int) (all []string) {
+	for range n {
+		all = append(all, s)
+	}
+	return all
+}
+
+// TestPcapSide: what servers say is taken, in the order in which they appear,
+// and nothing else.
+func TestPcapSide(t *testing.T) {
+	odd := "\xff\xff\xff\xffZ"
+	other := ipv4("\x0a\x00\x00\x03", client, 0, udp(27016, 40000, noPlayers))
+	got, p, _ := readPcap(t, pcapFile(le, 101,
+		said(odd), // nobody asked, and there is no such reply
+		other,
+		asked(infoRequest),
+		said(odd),
+		said("\x01\x00\x00\x00a game"),
+		said("\xfe\xff\xff\xff\x01"),
+		asked(wireQuestion()),
+		"\x45", "", "\x60"+strings.Repeat("\x00", 60),
+	))
+	want := fmt.Sprintf("10.0.0.3:27016 %q 10.0.0.1:27015 %q",
+		[]string{noPlayers}, []string{odd, "\xfe\xff\xff\xff\x01"})
+	if got != want || p.packets != 10 || p.replies != 3 {
+		t.Errorf("%s, want %s; %d packets, %d replies", got, want, p.packets, p.replies)
+	}
+}
+
+func wireQuestion() string { return string(wire.AppendRulesRequest(nil, 7)) }
+
+// TestPcapFragments: fragments of IPv4 in any order.
+func TestPcapFragments(t *testing.T) {
+	long := "\xff\xff\xff\xffE\x01\x00name\x00" + strings.Repeat("x", 3000) + "\x00"
+	whole := udp(27015, 40000, long)
+	const more = 0x2000
+	a := ipv4(server, client, more, whole[:1480])
+	b := ipv4(server, client, more|1480/8, whole[1480:2960])
+	c := ipv4(server, client, 2960/8, whole[2960:])
+	want := fmt.Sprintf("10.0.0.1:27015 %q", []string{long})
+	for _, packets := range [][]string{{a, b, c}, {c, a, b}, {b, c, a}} {
+		if got, _, _ := readPcap(t, pcapFile(be, 101, packets...)); got != want {
+			t.Errorf("%.200s", got)
+		}
+	}
+	if got, _, _ := readPcap(t, pcapFile(be, 101, a, c)); got != "" {
+		t.Errorf("made of two thirds: %.200s", got)
+	}
+}
+
+// TestPcapCut: wherever a file is cut, what is whole before it is read.
+func TestPcapCut(t *testing.T) {
+	for name, file := range map[string][]byte{
+		"pcap":   pcapFile(le, 101, said(noPlayers), said(oneRule)),
+		"pcapng": pcapngFile([]uint16{101, 101}, said(noPlayers), said(oneRule)),
+	} {
+		whole, _, torn := readPcap(t, file)
+		if torn {
+			t.Errorf("%s: torn although whole", name)
+		}
+		got, p, torn := readPcap(t, file[:len(file)-9])
+		if !torn || p.packets != 1 || !strings.HasPrefix(whole, strings.TrimSuffix(got, "]")) {
+			t.Errorf("%s: %s, torn %v, of %s", name, got, torn, whole)
+		}
+	}
+	short := said(oneRule)
+	if got, p, _ := readPcap(t, pcapFile(le, 101, short[:len(short)-2], said(noPlayers))); p.cut != 1 ||
+		got != fmt.Sprintf("10.0.0.1:27015 %q", []string{noPlayers}) {
+		t.Errorf("%s, %d cut", got, p.cut)
+	}
+}
+
+// TestPcapRecords goes the whole way.
+func TestPcapRecords(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	file := pcapFile(le, 101, asked(infoRequest), said(noPlayers), said(oneRule))
+	out := filepath.Join(t.TempDir(), "out.ndjson")
+	code := run([]string{"decode", "-o", out}, bytes.NewReader(file[:len(file)-2]), &stdout, &stderr)
+	const want = `{"schema":1,"ip":"10.0.0.1","port":27015,"status":"ok","received":1,"received_bytes":6,"players":[]}` + "\n"
+	const numbers = "a2sscan: -: 2 packets, 1 replies, 0 cut short\n" +
+		"a2sscan: -: torn: the packet after those is left out\n" +
+		"a2sscan: 1 records from 1 datagrams, 0 bad lines\n"
+	got, err := os.ReadFile(out)
+	if err != nil || code != exitOK || string(got) != want || stderr.String() != numbers {
+		t.Errorf("%v: %d %s%s", err, code, got, stderr.String())
+	}
+}
+
+// FuzzPcap: no file makes it panic, or say more than it holds.
+func FuzzPcap(f *testing.F) {
+	for _, l := range links {
+		f.Add(pcapFile(le, l.number, l.header+said(noPlayers), l.header+said(oneRule)))
+	}
+	f.Add(pcapngFile([]uint16{1, 101}, links[0].header+said(noPlayers), said(oneRule)))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		var cs captures
+		p := &pcap{to: &cs}
+		p.read(bufio.NewReader(bytes.NewReader(file))) // an error is fine
+		size := 0
+		for _, c := range cs.all {
+			for _, b := range c.datagrams {
+				size += len(b)
+			}
+		}
+		if size > len(file) || p.replies > p.packets {
+			t.Errorf("%d replies, %d bytes of %d", p.replies, size, len(file))
+		}
+	})
+}
