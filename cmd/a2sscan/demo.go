@@ -36,7 +36,7 @@ const (
 const (
 	demoRate     = 25_000
 	demoTimeout  = 400 * time.Millisecond
-	demoRetries  = 6
+	demoRetries  = 7
 	demoCooldown = 500 * time.Millisecond
 )
 
@@ -199,24 +199,12 @@ func proof(r fleet.Report) string {
 	return s
 }
 
-// lossShare is how many records may lack an answer that was lost each time it
-// was asked for: a reply of forty fragments arrives whole less than every second
-// time.
-const lossShare = 0.001
-
-// proven reports whether the records hold: none is wrong, missing, twice or
-// invented, and next to none lacks what the network lost.
-func proven(r fleet.Report) bool {
-	return r.Wrong+r.Missing+r.Twice+r.Invented == 0 &&
-		float64(r.Less) <= lossShare*float64(r.Servers)
-}
+// proven reports whether every record holds, and none is missing, twice or
+// invented.
+func proven(r fleet.Report) bool { return r.AsTheyAre == r.Servers && r.Twice+r.Invented == 0 }
 
 // sayDoubts names some of the records that are not as they should be.
 func (a *app) sayDoubts(r fleet.Report) {
-	if r.Less > 0 && proven(r) {
-		a.say("lost on the way each time it was asked for, and said so in the record: %d answers", r.Less)
-		return
-	}
 	for _, x := range r.Examples {
 		a.say("%s", x)
 	}
