@@ -308,7 +308,7 @@ var signQuirks = []quirk{
 			return h.reply(req)
 		}
 	}, "ok, name, 1 players, 1 rules, 10 sent"},
-	{"EC-56 nothing, and bytes that are nothing", behind("\xFF", behind("", behind(ff[:3], odd(func(*host) {})))), allWell},
+	{"EC-56 nothing, and bytes that are nothing", behind("\xFF", behind("", behind(ff[:3], behind(ff, odd(func(*host) {}))))), allWell},
 	{"EC-57 a type byte of 65", open(ff + "\x65\x11name\x00"),
 		"partial info=unexpected open-players open-rules, 1 players, 1 rules, 5 sent"},
 	{"EC-72 the INFO of before Steam", open(ff + "C192.0.2.7:27015\x00name\x00"),
