@@ -133,7 +133,7 @@ func (cfg *Config) defaultInFlight() int {
 
 // Limits of a Config's numbers, so that sums of them can't overflow.
 const (
-	maxTimeout = time.Hour
+	maxTimeout = 10 * time.Minute
 	maxRetries = 100
 	maxRate    = 1e8
 )
@@ -150,11 +150,11 @@ func (cfg *Config) check() error {
 	case !(cfg.AddressRate > 0):
 		return bad("rate for an address", cfg.AddressRate, "must be above 0")
 	case cfg.Timeout < time.Millisecond || cfg.Timeout > maxTimeout:
-		return bad("timeout", cfg.Timeout, "must be between 1ms and 1h")
+		return bad("timeout", cfg.Timeout, "must be between 1ms and 10m")
 	case cfg.Retries < 0 || cfg.Retries > maxRetries:
 		return bad("retries", cfg.Retries, "must be between 0 and 100")
 	case cfg.Cooldown < 0 || cfg.Cooldown > maxTimeout:
-		return bad("cooldown", cfg.Cooldown, "must be between 0 and 1h")
+		return bad("cooldown", cfg.Cooldown, "must be between 0 and 10m")
 	case cfg.InFlight < 1:
 		return bad("targets in flight", cfg.InFlight, "must be at least 1")
 	case cfg.MaxPerAddress < 0:

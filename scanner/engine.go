@@ -23,7 +23,7 @@ const (
 	pollWait     = 2 * time.Millisecond   // while a result, memory or the decompressor is waited for
 	idleWait     = 100 * time.Millisecond // longest sleep: the Monitor wants news
 	firstAnswer  = 2 << 10                // what an answer is believed to take before any came
-	workerQueue  = 256                    // compressed replies that wait
+	workerQueue  = 64                     // compressed replies that wait: 64 MiB if all are as large as may be
 )
 
 // engine is a scan that runs: one loop that owns the socket, the slots and
@@ -299,12 +299,21 @@ func (e *engine) fragment(now time.Duration, i int32, sl *slot, datagram []byte)
 	sl.talk.onFragment()
 	switch outcome {
 	case reasm.Whole:
-		d.class = sl.answer.deliver(&sl.talk, &e.pool, now, msg, &e.info).class
+		whole := sl.answer.deliver(&sl.talk, &e.pool, now, msg, &e.info)
+		d.class, d.full = whole.class, whole.full
+		if whole.kind == ReplyText {
+			d.kind = ReplyText
+		}
 	case reasm.Packed:
 		packed := append(make([]byte, 0, len(msg)), msg...)
 		if e.worker.Submit(e.slots.ref(i).tag64(), packed) {
 			sl.talk.packed++
+		} else {
+			d.full = true
 		}
+	}
+	if d.full { // it will be asked for again: the table must not know it as whole
+		e.table.Forget(sl.addr)
 	}
 	return d
 }

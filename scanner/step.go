@@ -1,6 +1,7 @@
 package scanner
 
 import (
+	"math"
 	"math/bits"
 	"time"
 
@@ -300,7 +301,7 @@ func (t *talk) onSent(p *plan, now time.Duration, qs Questions) {
 		t.firstAt = now
 	}
 	for q := range each(qs) {
-		t.sentAt[q] = uint32((now - t.firstAt) / time.Microsecond)
+		t.sentAt[q] = uint32(min((now-t.firstAt)/time.Microsecond, math.MaxUint32))
 	}
 	t.asked |= qs
 	t.due &^= qs

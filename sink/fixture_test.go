@@ -38,12 +38,12 @@ func full() *scanner.Result {
 	r := answered("203.0.113.7:27015", scanner.StatusOK)
 	r.Tag = "europe, 2"
 	r.Unchallenged = scanner.AskInfo | scanner.AskRules
-	r.Notes = wire.NotePlayersCount | wire.NoteRulesDuplicate
+	r.Notes = wire.NoteInfoTrailing | wire.NotePlayersCount | wire.NoteRulesDuplicate
 	r.HasInfo = true
 	r.Info = wire.Info{
 		Has: all | wire.HasEDF | wire.HasGamePort | wire.HasSteamID | wire.HasSourceTV |
 			wire.HasKeywords | wire.HasGameID,
-		Notes: wire.NoteInfoTrailing, Format: wire.FormatSource, Protocol: 17,
+		Format: wire.FormatSource, Protocol: 17,
 		Name: []byte("A \"good\" server"), Map: []byte("ctf_2fort"), Folder: []byte("tf"),
 		Game: []byte("Team Fortress"), ShortAppID: 440, Players: 12, MaxPlayers: 24,
 		ServerType: 'd', Environment: 'l', VAC: 1, Version: []byte("1.0.0.22"), EDF: 0xF1,
@@ -72,12 +72,13 @@ func rules(pairs ...string) (rs []wire.Rule) {
 func goldSource() *scanner.Result {
 	r := answered("198.51.100.1:27016", scanner.StatusPartial)
 	r.Err[wire.QuestionRules] = wire.ErrTimeout
+	r.Notes = wire.NoteInfoOddBoolean
 	r.HasInfo = true
 	r.Info = wire.Info{
 		Has: wire.HasAddress | wire.HasName | wire.HasMap | wire.HasFolder | wire.HasGame |
 			wire.HasPlayers | wire.HasMaxPlayers | wire.HasProtocol | wire.HasServerType |
 			wire.HasEnvironment | wire.HasPassword | wire.HasMod | wire.HasVAC | wire.HasBots,
-		Notes: wire.NoteInfoOddBoolean, Format: wire.FormatGoldSource, Protocol: 47,
+		Format: wire.FormatGoldSource, Protocol: 47,
 		Address: []byte("198.51.100.1:27016"), Name: []byte("HLDS"), Map: []byte("crossfire"),
 		Folder: []byte("cstrike"), Game: []byte("Counter-Strike"), Players: 3, MaxPlayers: 32,
 		ServerType: 'P', Environment: 'O', Password: 7, Bots: 2,

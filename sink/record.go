@@ -92,9 +92,6 @@ func appendErrors(dst []byte, r *scanner.Result) []byte {
 // of this record.
 func (e *Encoder) appendNotes(dst []byte, r *scanner.Result) []byte {
 	notes := r.Notes
-	if r.HasInfo {
-		notes |= r.Info.Notes
-	}
 	if notes == 0 && e.left == 0 {
 		return dst
 	}

@@ -144,6 +144,9 @@ func (p *perfect) decode(r *scanner.Result, q wire.Question, msg []byte) {
 	code, _ := err.(wire.Error)
 	if r.Err[q] = code; code == 0 {
 		r.Notes |= wire.HeaderNotes(msg)
+		if q == wire.QuestionInfo {
+			r.Notes |= r.Info.Notes
+		}
 	}
 }
 
