@@ -34,8 +34,8 @@ const (
 // How the demo scans: fast, because it is on loopback, and with many retries,
 // because it is to find every server through the loss.
 const (
-	demoRate     = 25_000
-	demoTimeout  = 400 * time.Millisecond
+	demoRate     = 30_000
+	demoTimeout  = 300 * time.Millisecond
 	demoRetries  = 7
 	demoCooldown = 500 * time.Millisecond
 )
