@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"os"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -83,12 +82,11 @@ func (f *Canned) addPort() error {
 		conn.Close()
 		return err
 	}
-	p := &cannedPort{port: newPort(m, number, conn), fleet: f}
-	if p.sock, err = unpolled.New(conn); err != nil {
+	sock, err := unpolled.New(conn)
+	if err != nil {
 		return err
 	}
-	p.pc = ipv4.NewPacketConn(p.sock)
-	f.ports = append(f.ports, p)
+	f.ports = append(f.ports, &cannedPort{port: newPort(m, number, sock), fleet: f})
 	return nil
 }
 
@@ -234,7 +232,7 @@ func (f *Canned) Serve(ctx context.Context) error {
 func (f *Canned) Close() error {
 	var errs []error
 	for _, p := range f.ports {
-		errs = append(errs, p.sock.Close())
+		errs = append(errs, p.conn.Close())
 	}
 	return errors.Join(errs...)
 }
@@ -254,37 +252,14 @@ func (f *Canned) Stats() Stats {
 type cannedPort struct {
 	*port
 	fleet *Canned
-	sock  *unpolled.Conn
 }
-
-// maxWait is how long a canned fleet may take to see that its time is over.
-const maxWait = 50 * time.Millisecond
 
 // serve answers until ctx is done.
 func (p *cannedPort) serve(ctx context.Context, start time.Time) error {
-	for ctx.Err() == nil {
-		p.sock.Wait = maxWait
-		if due, ok := p.held.next(); ok {
-			p.sock.Wait = max(0, min(maxWait, due-time.Since(start)))
-		}
-		n, err := p.pc.ReadBatch(p.in, 0)
-		switch {
-		case errors.Is(err, os.ErrDeadlineExceeded):
-			n = 0
-		case err != nil:
-			return err
-		}
-		now := time.Since(start)
-		for i := range p.in[:n] {
-			m := &p.in[i]
-			server := p.arrival(m.OOB[:m.NN])<<16 | uint64(p.number)
-			p.answer(now, pack(m.Addr.(*net.UDPAddr).AddrPort()), server, m.Buffers[0][:m.N])
-		}
-		p.held.release(now, &p.out)
-		p.flush(nil)
-		p.publish()
-	}
-	return nil
+	return p.loop(ctx, start, func(now time.Duration, m *ipv4.Message) {
+		server := p.arrival(m.OOB[:m.NN])<<16 | uint64(p.number)
+		p.answer(now, pack(m.Addr.(*net.UDPAddr).AddrPort()), server, m.Buffers[0][:m.N])
+	}, nil)
 }
 
 // answer puts the reply of a server into the outbox, or holds it back.

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/a2sscan/a2sscan/bench/internal/unpolled"
 )
 
 // Fleet is a simulated fleet: one socket and one goroutine a port.
@@ -18,6 +20,8 @@ type Fleet struct {
 	model *model
 	ports []*port
 	stray *net.UDPConn // what is sent from a port that nobody asked
+
+	serving sync.WaitGroup // the ports that answer
 }
 
 // recvBuffer is asked of the kernel for each socket: at 100,000 queries a
@@ -34,7 +38,7 @@ func New(c Config) (*Fleet, error) {
 	}
 	f := &Fleet{model: m}
 	for _, number := range m.ports {
-		conn, err := listen(number)
+		conn, err := listenUnpolled(number)
 		if err != nil {
 			f.Close()
 			return nil, fmt.Errorf("fleet: port %d: %w", number, err)
@@ -46,6 +50,15 @@ func New(c Config) (*Fleet, error) {
 		return nil, fmt.Errorf("fleet: %w", err)
 	}
 	return f, nil
+}
+
+// listenUnpolled is listen for a socket that answers as many as it can.
+func listenUnpolled(number uint16) (*unpolled.Conn, error) {
+	conn, err := listen(number)
+	if err != nil {
+		return nil, err
+	}
+	return unpolled.New(conn)
 }
 
 // listen opens a socket on a port of every address of the device lo.
@@ -106,23 +119,26 @@ func (f *Fleet) Serve(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	start := time.Now()
-	var wg sync.WaitGroup
 	for _, p := range f.ports {
-		wg.Go(func() {
+		f.serving.Go(func() {
 			if err := p.serve(ctx, start, f.stray); err != nil {
 				stop(fmt.Errorf("fleet: port %d: %w", p.number, err))
 			}
 		})
 	}
-	wg.Wait()
+	f.serving.Wait()
 	if err := context.Cause(ctx); err != nil && !errors.Is(err, ctx.Err()) {
 		return err
 	}
 	return nil
 }
 
-// Close closes the sockets.
+// Close ends Serve and closes the sockets.
 func (f *Fleet) Close() error {
+	for _, p := range f.ports {
+		p.closed.Store(true)
+	}
+	f.serving.Wait()
 	var errs []error
 	for _, p := range f.ports {
 		errs = append(errs, p.conn.Close())

@@ -7,10 +7,13 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/net/ipv4"
 	"golang.org/x/sys/unix"
+
+	"github.com/a2sscan/a2sscan/bench/internal/unpolled"
 )
 
 // The sizes of a port's batches.
@@ -26,19 +29,19 @@ type port struct {
 	*responder
 	*faults
 	number uint16
-	conn   *net.UDPConn
+	conn   *unpolled.Conn
 	pc     *ipv4.PacketConn
 	in     []ipv4.Message
 	send   []ipv4.Message
 	drops  uint32 // the kernel's count of drops, as last seen
 
-	deadline time.Duration // of reads, as last set; 0: none
+	closed atomic.Bool
 
 	mu   sync.Mutex
 	seen Stats // for Fleet.Stats
 }
 
-func newPort(m *model, number uint16, conn *net.UDPConn) *port {
+func newPort(m *model, number uint16, conn *unpolled.Conn) *port {
 	p := &port{
 		responder: newResponder(m, number),
 		faults:    newFaults(m, number),
@@ -58,50 +61,47 @@ func newPort(m *model, number uint16, conn *net.UDPConn) *port {
 	return p
 }
 
-// serve answers until ctx is done or the socket is closed.
+// lookUp is how long a port waits for a query before it looks whether it is
+// still wanted.
+const lookUp = 20 * time.Millisecond
+
+// serve answers until ctx is done or the port is closed.
 func (p *port) serve(ctx context.Context, start time.Time, stray *net.UDPConn) error {
-	stopWaking := context.AfterFunc(ctx, func() { p.conn.SetReadDeadline(time.Unix(1, 0)) })
-	defer stopWaking()
-	for {
-		p.setDeadline(start)
-		if ctx.Err() != nil {
-			return nil
-		}
+	return p.loop(ctx, start, func(now time.Duration, m *ipv4.Message) { p.take(now, m, stray) }, stray)
+}
+
+// loop gives take every datagram that comes, and sends what that puts into the
+// outbox, until ctx is done or the port is closed.
+func (p *port) loop(
+	ctx context.Context, start time.Time, take func(time.Duration, *ipv4.Message), stray *net.UDPConn,
+) error {
+	for ctx.Err() == nil && !p.closed.Load() {
+		p.conn.Wait = p.patience(time.Since(start))
 		n, err := p.pc.ReadBatch(p.in, 0)
 		switch {
 		case errors.Is(err, os.ErrDeadlineExceeded):
 			n = 0
-		case errors.Is(err, net.ErrClosed):
-			return nil
 		case err != nil:
 			return err
 		}
 		now := time.Since(start)
 		p.held.release(now, &p.out)
 		for i := range p.in[:n] {
-			p.take(now, &p.in[i], stray)
+			take(now, &p.in[i])
 		}
 		p.flush(stray)
 		p.publish()
 	}
+	return nil
 }
 
-// setDeadline makes the next read return when a reply that is held back is
-// due.
-func (p *port) setDeadline(start time.Time) {
-	due, ok := p.held.next()
-	if !ok {
-		due = 0
+// patience is how long the next read may wait: until a reply that is held back
+// is due.
+func (p *port) patience(now time.Duration) time.Duration {
+	if due, ok := p.held.next(); ok {
+		return max(0, min(due-now, lookUp))
 	}
-	if due == p.deadline {
-		return
-	}
-	p.deadline = due
-	at := time.Time{} // none
-	if ok {
-		at = start.Add(due)
-	}
-	p.conn.SetReadDeadline(at)
+	return lookUp
 }
 
 // take answers one datagram, unless it has no business here.

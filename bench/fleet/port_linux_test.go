@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"net"
 	"net/netip"
+	"syscall"
 	"testing"
 	"time"
 
@@ -100,7 +101,7 @@ func TestBoundToLoopback(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	for _, conn := range []*net.UDPConn{f.ports[0].conn, f.stray} {
+	for _, conn := range []syscall.Conn{f.ports[0].conn, f.stray} {
 		raw, err := conn.SyscallConn()
 		if err != nil {
 			t.Fatal(err)
