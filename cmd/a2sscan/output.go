@@ -125,6 +125,25 @@ func (o *output) count() uint64 {
 	return uint64(o.w.Count())
 }
 
+// whole returns how many records can be read back from an output that failed:
+// of those that were handed to it the last may be lost. It is 0 for a pipe.
+func (o *output) whole() (n uint64) {
+	if info, err := os.Stat(o.path); err != nil || !info.Mode().IsRegular() {
+		return 0
+	}
+	r, err := sink.Open(o.path)
+	if err != nil {
+		return 0
+	}
+	defer r.Close()
+	for {
+		if _, err := r.Next(); err != nil {
+			return n
+		}
+		n++
+	}
+}
+
 // cut returns how many bytes of a torn record were cut off an appended file.
 func (o *output) cut() int64 {
 	if o.w == nil {

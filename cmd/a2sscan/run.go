@@ -80,6 +80,9 @@ func (j *job) run(start time.Time, inputs []string) (*summary, error) {
 	sum := newSummary(&stats, newLedger(j.list.Stats(), &stats))
 	sum.Scan, sum.Command, sum.Inputs = j.scanID, j.args, inputs
 	sum.Output, sum.Records, sum.tally = j.output, j.out.count(), j.tally
+	if j.written != nil {
+		sum.Records = j.out.whole()
+	}
 	sum.Start, sum.End = start, time.Now().UTC()
 	if !errors.Is(err, context.Canceled) {
 		j.broken = err
@@ -175,8 +178,11 @@ func (j *job) finish(sum *summary) error {
 	sum.sayWrong(j.terminal)
 	path := j.summaryPath()
 	if path != "" {
-		if err := sum.write(path); err != nil && j.written == nil {
-			j.written = fail(exitOutput, "summary: %w", err)
+		if err := sum.write(path); err != nil {
+			path = ""
+			if j.written == nil {
+				j.written = fail(exitOutput, "summary: %w", err)
+			}
 		}
 	}
 	if !j.quiet {

@@ -3,10 +3,12 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
 	"runtime"
+	"syscall"
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -178,5 +180,9 @@ func (sum *summary) write(path string) error {
 	if err := e.Encode(sum); err != nil {
 		return err
 	}
-	return os.WriteFile(path, b.Bytes(), 0o666)
+	err := os.WriteFile(path, b.Bytes(), 0o666)
+	if errors.Is(err, syscall.ENOSPC) {
+		os.Remove(path) // half of it is of no use
+	}
+	return err
 }
