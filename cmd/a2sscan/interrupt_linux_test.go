@@ -121,7 +121,7 @@ func TestInterrupt(t *testing.T) {
 func TestInterruptTwice(t *testing.T) {
 	serve(t, fleet.Config{Network: netip.MustParsePrefix("127.65.1.0/30"),
 		Ports: []uint16{27106}, Kinds: []fleet.Kind{fleet.Source}})
-	p := startScan(t, "scan", "-", "--allow-reserved", "--timeout", "1h")
+	p := startScan(t, "scan", "-", "--allow-reserved", "--timeout", "10m")
 	// The silent one comes first, so that it is open when the other has answered.
 	io.WriteString(p.in, "127.65.9.9:27106\n127.65.1.1:27106\n")
 	p.wait(p.out, `"ip":"127.65.1.1"`)
