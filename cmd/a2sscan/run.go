@@ -99,10 +99,13 @@ func (j *job) ask(ctx context.Context) (scanner.Stats, error) {
 	cfg.Monitor = new(scanner.Monitor)
 	cfg.Drain = j.stop.drain
 	if !j.quiet && !(j.live && j.output == "-" && isTerminal(j.app.out.w)) {
-		defer j.watch(cfg.Monitor, &progress{input: j.list.Progress})()
+		defer j.watch(cfg.Monitor, &progress{input: j.list.Progress, given: j.given})()
 	}
 	return scanner.Scan(ctx, cfg, j.targets(), j.handle)
 }
+
+// given is how many targets the list has given out: the scan reads ahead.
+func (j *job) given() uint64 { return j.list.Stats().Given }
 
 // targets are those of the list. The output is made when the first of them is
 // taken: the socket is open then, and no packet was sent.

@@ -19,6 +19,7 @@ const (
 // line before, because rates are of the time since.
 type progress struct {
 	input func() (part float64, known bool) // how much of it was read
+	given func() uint64                     // targets in that part
 	last  scanner.Stats
 }
 
@@ -54,7 +55,7 @@ func (p *progress) howFar(s scanner.Stats) string {
 	}
 	// Of what was read, this much is behind us.
 	passed := s.TargetsFinished() + s.Unscannable + s.Excluded + s.Duplicate + s.OverLimit
-	done *= float64(passed) / float64(max(s.Taken, 1))
+	done *= float64(passed) / float64(max(p.given(), s.Taken, 1))
 	share := fmt.Sprintf("%s %.0f%%", elapsed, 100*done)
 	if done < 0.01 || done == 1 {
 		return share

@@ -8,8 +8,11 @@ import (
 )
 
 func TestStatusLine(t *testing.T) {
-	read, known := 0.0, false
-	p := &progress{input: func() (float64, bool) { return read, known }}
+	read, known, given := 0.0, false, uint64(0)
+	p := &progress{
+		input: func() (float64, bool) { return read, known },
+		given: func() uint64 { return given },
+	}
 
 	var s scanner.Stats
 	s.Elapsed = time.Second
@@ -39,6 +42,10 @@ func TestStatusLine(t *testing.T) {
 
 	// The same moment again: no rate can be told.
 	s.Wait, s.Held = scanner.WaitNothing, 0
+	check("0:03 25% (0:09 left); sent 8000; received 5000; answered 1500 (60%); open 700; drops 9")
+
+	// The list is read ahead of the scan: that is no progress.
+	read, given = 1, 10_000
 	check("0:03 25% (0:09 left); sent 8000; received 5000; answered 1500 (60%); open 700; drops 9")
 }
 
