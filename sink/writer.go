@@ -43,14 +43,15 @@ type Writer struct {
 
 	count  atomic.Uint64
 	bytes  atomic.Uint64
-	offset atomic.Int64
+	disk   sync.Mutex   // held while the file is synced or closed
+	offset atomic.Int64 // synced
 	failed atomic.Pointer[Error]
 }
 
-// job is a block to write and, if done is set, to make durable.
+// job is a block to write and, if mark is set, where that stands in the file.
 type job struct {
 	block []byte
-	done  chan<- struct{}
+	mark  *Mark
 }
 
 // Create opens path to write records to. "-" and "" are standard output; a
@@ -146,8 +147,8 @@ func newBlock() []byte { return make([]byte, 0, blockSize+blockRoom) }
 
 // handOver gives the block that is being filled to the goroutine that writes.
 // The lock must be held.
-func (w *Writer) handOver(done chan<- struct{}) {
-	w.full <- job{w.block, done}
+func (w *Writer) handOver(mark *Mark) {
+	w.full <- job{w.block, mark}
 	w.block = nil
 }
 
@@ -181,16 +182,12 @@ func (w *Writer) failure() error {
 // frame ended that holds it and, if it is a file on a disk, the disk told to
 // keep it.
 func (w *Writer) Sync() error {
-	w.mu.Lock()
-	if err := w.err(); err != nil {
-		w.mu.Unlock()
+	m, err := w.Mark()
+	if err != nil {
 		return err
 	}
-	done := make(chan struct{})
-	w.handOver(done)
-	w.mu.Unlock()
-	<-done
-	return w.failure()
+	_, err = m.Sync()
+	return err
 }
 
 // Close syncs and closes the file. Standard output stays open. A second Close
@@ -198,6 +195,11 @@ func (w *Writer) Sync() error {
 func (w *Writer) Close() error {
 	if w.shut() {
 		w.gone.Wait()
+		if w.failure() == nil {
+			w.syncTo(w.dest.size)
+		}
+		w.disk.Lock()
+		defer w.disk.Unlock()
 		w.fail(w.dest.close())
 	}
 	return w.failure()
@@ -212,7 +214,7 @@ func (w *Writer) shut() bool {
 	}
 	w.closed = true
 	close(w.stop)
-	w.handOver(make(chan struct{}))
+	w.handOver(nil)
 	close(w.full)
 	return true
 }
@@ -256,28 +258,15 @@ func (w *Writer) flushEvery(every time.Duration) {
 func (w *Writer) run() {
 	for j := range w.full {
 		if w.failure() == nil {
-			w.do(j)
+			w.fail(w.dest.write(j.block))
 		}
 		if j.block != nil {
 			w.free <- emptied(j.block)
 		}
-		if j.done != nil {
-			close(j.done)
+		if j.mark != nil {
+			j.mark.offset = w.dest.size
+			close(j.mark.written)
 		}
-	}
-}
-
-func (w *Writer) do(j job) {
-	err := w.dest.write(j.block)
-	if err == nil && j.done != nil {
-		err = w.dest.sync()
-	}
-	if err != nil {
-		w.fail(err)
-		return
-	}
-	if j.done != nil {
-		w.offset.Store(w.dest.size)
 	}
 }
 

@@ -1,0 +1,56 @@
+package sink
+
+// Mark is a place between two records of a census. It goes with them to the
+// file: whoever writes a checkpoint makes a mark where the checkpoint stands,
+// goes on with other things, and asks the mark how long the file is there.
+type Mark struct {
+	w       *Writer
+	written chan struct{} // closed when the file was written up to here
+	offset  int64         // of the end of the record or frame before; then
+}
+
+// Mark marks the place behind all records that were written before. It waits
+// for the disk no more than Write does.
+func (w *Writer) Mark() (*Mark, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.err(); err != nil {
+		return nil, err
+	}
+	m := &Mark{w: w, written: make(chan struct{})}
+	w.handOver(m)
+	return m, nil
+}
+
+// Written returns when every record before the mark was written to the file
+// and the frame ended that holds the last of them, and how long the file was
+// then, in bytes. After a crash of the machine they may be lost.
+func (m *Mark) Written() (offset int64, err error) {
+	<-m.written
+	return m.offset, m.w.failure()
+}
+
+// Sync is Written, and then the disk was told to keep it: what it returns can
+// be named by a checkpoint and resumed with Options.Resume.
+func (m *Mark) Sync() (offset int64, err error) {
+	if _, err := m.Written(); err != nil {
+		return 0, err
+	}
+	m.w.syncTo(m.offset)
+	return m.offset, m.w.failure()
+}
+
+// syncTo makes the file durable up to an offset, unless it is already.
+// Records may be written meanwhile.
+func (w *Writer) syncTo(offset int64) {
+	w.disk.Lock()
+	defer w.disk.Unlock()
+	if offset <= w.offset.Load() {
+		return
+	}
+	if err := w.dest.sync(); err != nil {
+		w.fail(err)
+		return
+	}
+	w.offset.Store(offset)
+}

@@ -1,0 +1,98 @@
+package sink
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"testing"
+	"testing/synctest"
+)
+
+// TestMark: a mark says where the records before it end, whatever is written
+// behind it before it is asked; a census that is cut back there has those
+// records and no others.
+func TestMark(t *testing.T) {
+	for _, name := range names {
+		path := filepath.Join(t.TempDir(), name)
+		w := create(t, path, Options{FlushEvery: -1})
+		var marks []*Mark
+		for i := range 5 {
+			write(t, w, i*100, (i+1)*100)
+			m, err := w.Mark()
+			if err != nil {
+				t.Fatal(err)
+			}
+			marks = append(marks, m)
+		}
+		write(t, w, 500, 600)
+		var offsets []int64
+		for _, m := range marks {
+			offset, err := m.Sync()
+			if err != nil || offset > w.Offset() {
+				t.Errorf("%s: %d of %d synced, %v", name, offset, w.Offset(), err)
+			}
+			offsets = append(offsets, offset)
+		}
+		closeWriter(t, w)
+		for i := 4; i >= 0; i-- {
+			w := create(t, path, Options{Resume: true, Offset: offsets[i]})
+			closeWriter(t, w)
+			got, torn := readFile(t, path)
+			if !slices.Equal(got, lines(0, (i+1)*100)) || torn != 0 {
+				t.Errorf("%s: %d records up to mark %d, %d bytes torn", name, len(got), i, torn)
+			}
+		}
+	}
+}
+
+// TestMarkSlow: a mark does not wait for the disk.
+func TestMarkSlow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{gate: make(chan struct{})}
+		w := newWriter(memoryDest(m), Options{FlushEvery: -1})
+		write(t, w, 0, 1)
+		first, err := w.Mark()
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, w, 1, 2)
+		second, err := w.Mark()
+		if err != nil {
+			t.Fatal(err)
+		}
+		close(m.gate)
+		one, err1 := first.Written()
+		two, err2 := second.Sync()
+		if err1 != nil || err2 != nil || one <= 0 || two <= one || w.Offset() != two {
+			t.Errorf("marks at %d and %d, %v, %v, synced to %d", one, two, err1, err2, w.Offset())
+		}
+		closeWriter(t, w)
+		if again, err := first.Sync(); again != one || err != nil {
+			t.Errorf("after Close: %d, %v", again, err)
+		}
+	})
+}
+
+// TestMarkFails: a mark that a broken disk never reached says so.
+func TestMarkFails(t *testing.T) {
+	w, _ := brokenWriter(t, names[0], broken{})
+	write(t, w, 0, 1)
+	m, err := w.Mark()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Written(); !errors.Is(err, syscall.ENOSPC) {
+		t.Error(err)
+	}
+	if _, err := m.Sync(); !errors.Is(err, syscall.ENOSPC) {
+		t.Error(err)
+	}
+	w.Close()
+	w = create(t, filepath.Join(t.TempDir(), names[0]), Options{})
+	closeWriter(t, w)
+	if _, err := w.Mark(); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("a mark after Close: %v", err)
+	}
+}
