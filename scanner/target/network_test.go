@@ -184,7 +184,7 @@ func (m *model) name(s, tag string) {
 }
 
 func (m *model) target(ip netip.Addr, port uint16, tag string) {
-	t := Target{netip.AddrPortFrom(ip, port), tag}
+	t := Target{Addr: netip.AddrPortFrom(ip, port), Tag: tag}
 	m.stats.Read++
 	rule := m.rules.find(ipOf(ip))
 	switch key := t.Addr.String(); {

@@ -1,6 +1,7 @@
 package target
 
 import (
+	"context"
 	"io"
 	"iter"
 	"net/netip"
@@ -11,8 +12,34 @@ import (
 
 // Target is a server to ask.
 type Target struct {
-	Addr netip.AddrPort
-	Tag  string // what followed the address in its input line; hostile text
+	Addr   netip.AddrPort
+	Tag    string // what followed the address in its input line; hostile text
+	Master string // what a master server said of it, a JSON object; empty: nothing
+
+	// Place is the target's index in the order, from 0, before shards,
+	// exclusions and limits take anything out.
+	Place uint64
+}
+
+// Order is in which order targets are given out.
+type Order uint8
+
+// The orders.
+const (
+	// OrderRandom is a random order that Config.Seed chooses: the same targets
+	// come in the same order with the same seed, however they are listed.
+	OrderRandom Order = iota
+
+	// OrderInput is that of the arguments, and in each that of its lines.
+	OrderInput
+)
+
+// String returns "random" or "input".
+func (o Order) String() string {
+	if o == OrderInput {
+		return "input"
+	}
+	return "random"
 }
 
 // DefaultPort is the port of an address that is named without one.
@@ -26,7 +53,21 @@ type Config struct {
 	StdinIsTerminal bool          // don't read Stdin unless "-" asks for it
 	AllowReserved   bool          // give out special-purpose addresses too
 	Max             uint64        // targets given out at most; zero: all
-	Invalid         func(Invalid) // called for each invalid line, by All; may be nil
+	Invalid         func(Invalid) // called for each invalid line, by Load and From; may be nil
+
+	Order Order  // in which order they are given out
+	Seed  uint64 // of OrderRandom
+	Shard Shard  // give out those of this part only
+
+	// Strict makes the first invalid line an error of Load.
+	Strict bool
+
+	// Resolve looks up a host name; nil: names are invalid. It is called by
+	// several goroutines at once.
+	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
+
+	Formats    []Format // kinds of lists to know, beside those that this package knows
+	KeepMaster bool     // fill Target.Master
 }
 
 // Invalid is a line that names no target.
@@ -105,6 +146,35 @@ func (l *List) All() iter.Seq[Target] {
 	}
 }
 
+// Load reads what has to be read before the first target is given out: with
+// OrderRandom all lists, with OrderInput nothing. It returns ctx's error if
+// that is done before. From calls it if nobody did.
+func (l *List) Load(ctx context.Context) error { return ctx.Err() }
+
+// From gives out the targets whose Place is not below place, once, as All does.
+func (l *List) From(place uint64) iter.Seq[Target] {
+	return func(yield func(Target) bool) {
+		for t := range l.All() {
+			if t.Place >= place && !yield(t) {
+				return
+			}
+		}
+	}
+}
+
+// Inputs says of each list that was named what was read of it.
+func (l *List) Inputs() []Input {
+	var all []Input
+	for i := range l.inputs {
+		if in := &l.inputs[i]; in.path == stdin {
+			all = append(all, Input{Name: "standard input", Format: "text"})
+		} else if in.path != "" {
+			all = append(all, Input{Name: show([]byte(in.path)), Format: "text"})
+		}
+	}
+	return all
+}
+
 // Err returns why All ended before the end of its input: a file that could no
 // longer be read. It is nil if All was ended by its caller or by Config.Max.
 func (l *List) Err() error {
@@ -124,13 +194,15 @@ func (l *List) Size() (n uint64, known bool) {
 }
 
 // Stats are the numbers of a list: where each target that was read went.
-// Read = Invalid + Unscannable + Excluded + Duplicate + Given.
+// Read = Invalid + Unscannable + Excluded + Duplicate + OtherShard + Given.
 type Stats struct {
 	Read        uint64 // all of the following; an address without a port counts once a port
 	Invalid     uint64 // lines that name no target
 	Unscannable uint64 // addresses that can't be asked: 0.0.0.0, relays
 	Excluded    uint64 // in special-purpose networks
 	Duplicate   uint64 // given out before
+	OtherShard  uint64 // in another part than Config.Shard
+	Resolved    uint64 // host names that were looked up; not a part of Read
 	Given       uint64 // to be asked
 }
 

@@ -170,7 +170,9 @@ func pack(ip uint32, port uint16) uint64 { return uint64(ip)<<16 | uint64(port) 
 
 func (w *walk) give(ip uint32, port uint16, tag string) bool {
 	given := w.counts.given.Add(1)
-	more := w.yield(Target{Addr: netip.AddrPortFrom(addrOf(ip), port), Tag: tag})
+	more := w.yield(Target{
+		Addr: netip.AddrPortFrom(addrOf(ip), port), Tag: tag, Place: given - 1,
+	})
 	return more && given != w.cfg.Max
 }
 
