@@ -41,8 +41,8 @@ type heldAddr struct {
 
 // entry is a target on its way to a slot.
 type entry struct {
-	addr uint64
-	tag  string
+	addr  uint64
+	label *label
 }
 
 func newAddrs(rate float64, most int) *addrs {

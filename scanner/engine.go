@@ -40,6 +40,7 @@ type engine struct {
 	block []Target // taken from feed
 	pos   int      // next in block
 	ended bool     // nothing follows block
+	place uint64   // where the list goes on
 
 	addrs  *addrs
 	slots  *slots
@@ -425,7 +426,7 @@ func (e *engine) finish(now time.Duration, i int32) {
 		e.table.Forget(sl.addr)
 	}
 	e.outcomes = append(e.outcomes, outcome{
-		addr: sl.addr, tag: e.slots.tags[i], answer: sl.answer, err: t.err,
+		addr: sl.addr, label: e.slots.labels.get(i), answer: sl.answer, err: t.err,
 		asked: e.plan.questions, sent: sl.sent, sentBytes: sl.sentBytes,
 		firstAt: t.firstAt, lastAt: t.lastAt(), endAt: now,
 	})

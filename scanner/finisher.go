@@ -12,7 +12,7 @@ import (
 // caller's function.
 type outcome struct {
 	addr   uint64
-	tag    string
+	label  *label  // nil: the list says nothing of it
 	answer *answer // nil: nothing came
 	err    [wire.NumQuestions]wire.Error
 
@@ -36,6 +36,9 @@ type Snapshot struct {
 	// Position is how many targets were taken from the sequence. Those are
 	// finished, or open, or were not to be asked.
 	Position uint64
+	// Place is where the sequence goes on: one behind the Place of the last
+	// target that was taken from it.
+	Place uint64
 	// Open are those taken and not finished, in no order.
 	Open []Target
 	// Stats are the numbers at that moment.
@@ -133,10 +136,11 @@ func (f *finisher) make(o *outcome) *Result {
 	r := &f.result
 	last := o.lastAt
 	*r = Result{
-		Addr: udp.Unpack(o.addr), Tag: o.tag, Asked: o.asked,
+		Addr: udp.Unpack(o.addr), Asked: o.asked,
 		Sent: uint32(o.sent), SentBytes: uint64(o.sentBytes),
 		Time: f.start.Add(o.endAt), Info: r.Info, Raw: r.Raw[:0],
 	}
+	o.label.mark(r)
 	m := replies{err: o.err}
 	if a := o.answer; a != nil {
 		last = max(last, a.lastAt)

@@ -52,8 +52,9 @@ func (s Questions) Has(q wire.Question) bool { return s&(1<<q) != 0 }
 // and are valid until the function that was given the Result returns; Clone
 // keeps.
 type Result struct {
-	Addr netip.AddrPort
-	Tag  string // what followed the address in its input line
+	Addr   netip.AddrPort
+	Tag    string // what followed the address in its input line
+	Master string // Target.Master: what the master server said of it, a JSON object; "" none
 
 	Time         time.Time // when the first reply came, or when it was given up if none did
 	Status       Status    //

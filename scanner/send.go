@@ -211,6 +211,7 @@ func (e *engine) outOfTargets() Wait {
 // accept counts a target of the list and reports whether it is to be asked.
 func (e *engine) accept(t *Target) (entry, bool) {
 	e.stats.Taken++
+	e.place = t.Place + 1
 	addr := udp.Pack(t.Addr)
 	switch {
 	case addr == 0 || t.Addr.Port() == 0:
@@ -222,7 +223,7 @@ func (e *engine) accept(t *Target) (entry, bool) {
 	case e.addrs.overLimit(addr):
 		e.stats.OverLimit++
 	default:
-		return entry{addr, t.Tag}, true
+		return entry{addr, labelOf(t)}, true
 	}
 	return entry{}, false
 }
@@ -246,9 +247,7 @@ func (e *engine) begin(t entry) {
 	sl := e.slots.at(i)
 	sl.addr = t.addr
 	sl.talk.start(&e.plan)
-	if t.tag != "" {
-		e.slots.tags[i] = t.tag
-	}
+	e.slots.labels.set(i, t.label)
 	e.index.put(t.addr, i)
 	e.stats.PeakOpen = max(e.stats.PeakOpen, e.slots.n)
 	e.addDue(e.slots.ref(i), sl, len(e.out)+1)

@@ -19,12 +19,12 @@ type slots struct {
 	chunks [][]slot
 	free   int32 // first free place, -1: none
 	n      int   // places in use
-	tags   map[int32]string
+	labels labels
 }
 
 const chunkSlots = 1 << 10
 
-func newSlots() *slots { return &slots{free: -1, tags: map[int32]string{}} }
+func newSlots() *slots { return &slots{free: -1} }
 
 func (s *slots) at(i int32) *slot { return &s.chunks[i/chunkSlots][i%chunkSlots] }
 
@@ -61,9 +61,7 @@ func (s *slots) release(i int32) {
 	sl.next = s.free
 	s.free = i
 	s.n--
-	if len(s.tags) > 0 {
-		delete(s.tags, i)
-	}
+	s.labels.set(i, nil)
 }
 
 // ref names a slot for as long as its target is open.

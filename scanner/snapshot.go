@@ -7,18 +7,19 @@ func (e *engine) snapshot() *Snapshot {
 	e.stats.Elapsed = e.clock()
 	s := &Snapshot{
 		Position: e.stats.Taken,
+		Place:    e.place,
 		Open:     make([]Target, 0, e.slots.n+e.addrs.n),
 		Stats:    e.stats,
 	}
 	for i, key := range e.index.keys {
 		if key != 0 {
-			tag := e.slots.tags[e.index.slots[i]]
-			s.Open = append(s.Open, Target{Addr: udp.Unpack(key - 1), Tag: tag})
+			l := e.slots.labels.get(e.index.slots[i])
+			s.Open = append(s.Open, l.target(key-1))
 		}
 	}
 	for _, h := range e.addrs.held {
 		for _, t := range h.targets {
-			s.Open = append(s.Open, Target{Addr: udp.Unpack(t.addr), Tag: t.tag})
+			s.Open = append(s.Open, t.label.target(t.addr))
 		}
 	}
 	return s

@@ -1,0 +1,58 @@
+package scanner
+
+import "github.com/a2sscan/a2sscan/scanner/udp"
+
+// label is what a list says of a target beside its address. It travels with the
+// target and is of no other use to the scan; most lists have none, so that it
+// is held by pointer, nil for none, and costs memory only where there is one.
+type label struct{ tag, master string }
+
+// labelOf returns the label of a target of the list.
+func labelOf(t *Target) *label {
+	if t.Tag == "" && t.Master == "" {
+		return nil
+	}
+	return &label{t.Tag, t.Master}
+}
+
+// mark writes the label into its target's result.
+func (l *label) mark(r *Result) {
+	if l != nil {
+		r.Tag, r.Master = l.tag, l.master
+	}
+}
+
+// target is a target as its list gave it, but for its place there.
+func (l *label) target(addr uint64) Target {
+	t := Target{Addr: udp.Unpack(addr)}
+	if l != nil {
+		t.Tag, t.Master = l.tag, l.master
+	}
+	return t
+}
+
+// labels are those of open targets, by slot: in chunks like the slots, of which
+// those are made in which there is a label.
+type labels struct{ chunks [][]*label }
+
+func (s *labels) get(i int32) *label {
+	if c := int(i / chunkSlots); c < len(s.chunks) && s.chunks[c] != nil {
+		return s.chunks[c][i%chunkSlots]
+	}
+	return nil
+}
+
+// set gives slot i its label; nil takes it away.
+func (s *labels) set(i int32, l *label) {
+	c := int(i / chunkSlots)
+	if l == nil && (c >= len(s.chunks) || s.chunks[c] == nil) {
+		return
+	}
+	for c >= len(s.chunks) {
+		s.chunks = append(s.chunks, nil)
+	}
+	if s.chunks[c] == nil {
+		s.chunks[c] = make([]*label, chunkSlots)
+	}
+	s.chunks[c][i%chunkSlots] = l
+}

@@ -1,0 +1,86 @@
+package scanner
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/a2sscan/a2sscan/scanner/udp"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// What the list says of a target is in its result and in every snapshot in
+// which it is open, be it asked at once or held back, answered or silent.
+func TestScanLabels(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, s := newMemNet(), newServer()
+		n.serve = func(addr uint64, req wire.Request) {
+			if addr%2 == 0 {
+				s.answer(n, addr, req)
+			}
+		}
+		ts := append(addresses(3000), ports(30)...)
+		want := map[uint64]Target{}
+		for i := range ts {
+			ts[i].Place = 2 * uint64(i)
+			if i%3 == 0 {
+				ts[i].Tag = fmt.Sprint("tag ", i)
+			}
+			if i%5 == 0 {
+				ts[i].Master = fmt.Sprintf(`{"n":%d}`, i)
+			}
+			want[udp.Pack(ts[i].Addr)] = ts[i]
+		}
+		open, results := 0, 0
+		cfg := Config{Rate: 1000, Retries: Off, SnapshotEvery: 50 * time.Millisecond, transport: n}
+		cfg.Snapshot = func(sn *Snapshot) {
+			open += len(sn.Open)
+			for _, o := range sn.Open {
+				if w := want[udp.Pack(o.Addr)]; o.Tag != w.Tag || o.Master != w.Master {
+					t.Fatalf("%v is open with %q %q, want %q %q", o.Addr, o.Tag, o.Master, w.Tag, w.Master)
+				}
+			}
+			if sn.Position > 0 && sn.Place != ts[sn.Position-1].Place+1 {
+				t.Fatalf("position %d is said to be at place %d", sn.Position, sn.Place)
+			}
+		}
+		if _, err := Scan(context.Background(), cfg, seqOf(ts), func(r *Result) {
+			results++
+			if w := want[udp.Pack(r.Addr)]; r.Tag != w.Tag || r.Master != w.Master {
+				t.Fatalf("%v has %q %q, want %q %q", r.Addr, r.Tag, r.Master, w.Tag, w.Master)
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if results != len(ts) || open < len(ts) {
+			t.Errorf("%d results, %d times open", results, open)
+		}
+	})
+}
+
+// Labels take memory where there are some only.
+func TestLabelsCostNothing(t *testing.T) {
+	s := newSlots()
+	var last int32
+	for range 3 * chunkSlots {
+		last = s.take()
+		s.labels.set(last, labelOf(new(Target)))
+	}
+	if s.labels.chunks != nil {
+		t.Fatal("no label, and room for some")
+	}
+	s.labels.set(last, &label{tag: "a"})
+	if l := s.labels.get(last); l == nil || l.tag != "a" || s.labels.get(0) != nil {
+		t.Error("not what was set")
+	}
+	for _, c := range s.labels.chunks[:last/chunkSlots] {
+		if c != nil {
+			t.Error("room for labels of others")
+		}
+	}
+	if s.release(last); s.labels.get(last) != nil {
+		t.Error("the next target in this place has a label")
+	}
+}
