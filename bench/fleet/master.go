@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,6 +21,10 @@ import (
 type MasterConfig struct {
 	Fleet Config           // whose places are on the list, alive or not
 	Also  []netip.AddrPort // on the list besides, such as addresses of relays
+
+	// Where it answers: addresses of 127.0.0.0/8. Without either, both ways on
+	// 127.0.0.1 and ports of the system's choice; without one, not that way.
+	UDP, Web netip.AddrPort
 
 	Page int    // addresses in a page; zero: as many as fit a datagram of Steam's
 	Cap  int    // servers in an answer over HTTP at most; zero: 10,000
@@ -64,7 +71,48 @@ const (
 	MasterRefuses                           // 400, with the request in it
 )
 
-// Master is a simulated master server: over UDP and HTTP, on 127.0.0.1 and
+// masterFaultWords name the faults.
+var masterFaultWords = map[MasterFault]string{
+	MasterSilent: "silent", MasterTruncated: "truncated", MasterNoTerminator: "no-terminator",
+	MasterEndless: "endless", MasterStuck: "stuck", MasterSeedLast: "seed-last",
+	MasterOverlaps: "overlaps", MasterTwice: "twice", MasterStranger: "stranger", MasterStub: "stub",
+	MasterTooMany: "429", MasterBroken: "503", MasterMalformed: "malformed",
+	MasterRedirect: "redirect", MasterHuge: "huge", MasterEmptyJSON: "empty", MasterPage: "html",
+	MasterForbidden: "403", MasterRefuses: "400",
+}
+
+// String is the fault's word.
+func (f MasterFault) String() string { return masterFaultWords[f] }
+
+// ParseMasterFaults reads words with commas between them; "" is no fault.
+func ParseMasterFaults(s string) (faults []MasterFault, err error) {
+	if s == "" {
+		return nil, nil
+	}
+	for word := range strings.SplitSeq(s, ",") {
+		f, ok := masterFaultOf(word)
+		if !ok {
+			return nil, fmt.Errorf("fault %q: no such fault; there are %s", word, allMasterFaults())
+		}
+		faults = append(faults, f)
+	}
+	return faults, nil
+}
+
+func masterFaultOf(word string) (MasterFault, bool) {
+	for f, w := range masterFaultWords {
+		if w == word {
+			return f, true
+		}
+	}
+	return 0, false
+}
+
+func allMasterFaults() string {
+	return strings.Join(slices.Sorted(maps.Values(masterFaultWords)), ", ")
+}
+
+// Master is a simulated master server: over UDP and HTTP, on loopback and
 // nowhere else.
 type Master struct {
 	MasterConfig
@@ -103,47 +151,71 @@ func NewMaster(c MasterConfig) (*Master, error) {
 	return &Master{MasterConfig: c, list: list}, nil
 }
 
-// Listen opens the two sockets of a master, each on a port of the system's
-// choice.
+// Listen opens the sockets of a master.
 func (m *Master) Listen() (err error) {
-	at := net.UDPAddrFromAddrPort(netip.MustParseAddrPort("127.0.0.1:0"))
-	if m.conn, err = net.ListenUDP("udp4", at); err != nil {
-		return fmt.Errorf("master: %w", err)
+	udp, web := m.UDP, m.Web
+	if !udp.IsValid() && !web.IsValid() {
+		udp = netip.MustParseAddrPort("127.0.0.1:0")
+		web = udp
 	}
-	if m.web, err = net.Listen("tcp4", "127.0.0.1:0"); err != nil {
-		m.conn.Close()
-		return fmt.Errorf("master: %w", err)
+	for _, at := range []netip.AddrPort{udp, web} {
+		if at.IsValid() && !loopback.Contains(at.Addr()) {
+			return fmt.Errorf("master: %v is not inside %v", at, loopback)
+		}
+	}
+	if udp.IsValid() {
+		if m.conn, err = net.ListenUDP("udp4", net.UDPAddrFromAddrPort(udp)); err != nil {
+			return fmt.Errorf("master: %w", err)
+		}
+	}
+	if web.IsValid() {
+		if m.web, err = net.Listen("tcp4", web.String()); err != nil {
+			return errors.Join(fmt.Errorf("master: %w", err), m.Close())
+		}
 	}
 	return nil
 }
 
-// UDPAddr is where the master answers over UDP, as host:port.
-func (m *Master) UDPAddr() string { return m.conn.LocalAddr().String() }
+// UDPAddr is where the master answers over UDP, as host:port; empty: not that
+// way.
+func (m *Master) UDPAddr() string {
+	if m.conn == nil {
+		return ""
+	}
+	return m.conn.LocalAddr().String()
+}
 
-// URL is where the master answers GetServerList.
+// URL is where the master answers GetServerList; empty: nowhere.
 func (m *Master) URL() string {
+	if m.web == nil {
+		return ""
+	}
 	return "http://" + m.web.Addr().String() + "/IGameServersService/GetServerList/v1/"
 }
 
 // Len is how many addresses are on the list.
 func (m *Master) Len() int { return len(m.list) }
 
-// Serve answers on both sockets until ctx is done or the Master is closed, and
-// returns nil then. It may be called once, after Listen.
+// Serve answers until ctx is done or the Master is closed, and returns nil
+// then. It may be called once, after Listen.
 func (m *Master) Serve(ctx context.Context) error {
 	server := &http.Server{Handler: m, ReadHeaderTimeout: 5 * time.Second}
 	stop := context.AfterFunc(ctx, func() {
 		server.Close()
-		m.conn.Close()
+		m.Close()
 	})
 	defer stop()
 	var wg sync.WaitGroup
 	errs := make([]error, 2)
-	wg.Go(func() { errs[0] = m.serveUDP() })
-	wg.Go(func() { errs[1] = server.Serve(m.web) })
+	if m.conn != nil {
+		wg.Go(func() { errs[0] = m.serveUDP() })
+	}
+	if m.web != nil {
+		wg.Go(func() { errs[1] = server.Serve(m.web) })
+	}
 	wg.Wait()
 	for _, err := range errs {
-		if !errors.Is(err, net.ErrClosed) && !errors.Is(err, http.ErrServerClosed) {
+		if err != nil && !errors.Is(err, net.ErrClosed) && !errors.Is(err, http.ErrServerClosed) {
 			return fmt.Errorf("master: %w", err)
 		}
 	}
@@ -151,8 +223,14 @@ func (m *Master) Serve(ctx context.Context) error {
 }
 
 // Close closes the sockets, and ends Serve.
-func (m *Master) Close() error {
-	return errors.Join(m.conn.Close(), m.web.Close())
+func (m *Master) Close() (err error) {
+	if m.conn != nil {
+		err = m.conn.Close()
+	}
+	if m.web != nil {
+		err = errors.Join(err, m.web.Close())
+	}
+	return err
 }
 
 // Requests returns how many were answered, or left without an answer, over UDP

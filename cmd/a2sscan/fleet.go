@@ -36,6 +36,7 @@ type fleetFlags struct {
 	truth  bool
 	scanID string
 	outFlags
+	master fleetMasterFlags
 }
 
 // delay is a flag's span of times: 5ms-40ms, or 5ms for always that.
@@ -68,6 +69,7 @@ func (a *app) fleetCommand() *cobra.Command {
 		Short: "Simulate game servers on loopback, to scan them",
 		Long: `Simulates a fleet of game servers of many kinds, honest and hostile, on loopback:
 each address of --network is one, on each port of --port. It answers nobody else.
+A master server and a Web API can stand beside it, with all of them on the list.
 The same flags give the same servers, and --truth prints the records that a
 perfect scan of them makes.`,
 		Example: `  a2sscan fleet --for 60s
@@ -105,6 +107,7 @@ func (f *fleetFlags) add(cmd *cobra.Command) {
 	fs.BoolVar(&f.truth, "truth", false, "print the records of a perfect scan, simulate nothing")
 	fs.StringVar(&f.scanID, "scan-id", "", "with --truth: `NAME` of the scan in every record (default: no name)")
 	f.outFlags.add(cmd)
+	f.master.add(fs)
 }
 
 // check refuses what makes no sense together.
@@ -116,8 +119,14 @@ func (f *fleetFlags) check() error {
 	case !f.truth && (f.toFile() || f.scanID != ""):
 		return fail(exitUsage, "--output and --scan-id need --truth").
 			hinting("a fleet that runs writes no records")
+	case f.truth && f.master.wanted():
+		return fail(exitUsage, "--truth and a master exclude each other").
+			hinting("--truth prints and ends")
 	case f.span < 0:
 		return fail(exitUsage, "--for is negative").hinting("a fleet without --for runs until it is interrupted")
+	}
+	if err := f.master.check(); err != nil {
+		return err
 	}
 	return f.outFlags.check()
 }
@@ -179,6 +188,10 @@ func (a *app) fleet(f *fleetFlags) error {
 		return fleetFailure(err)
 	}
 	defer fl.Close()
+	m, err := f.master.listen(cfg)
+	if err != nil {
+		return err
+	}
 	ctx, end := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer end()
 	if f.span > 0 {
@@ -186,6 +199,9 @@ func (a *app) fleet(f *fleetFlags) error {
 		defer end()
 	}
 	a.sayReady(f)
+	if m != nil {
+		defer a.serveMaster(ctx, m)()
+	}
 	stop := a.repeat(a.statusEvery(), func() string { return fleetLine(fl.Stats()) })
 	err = fl.Serve(ctx)
 	stop()
@@ -194,6 +210,21 @@ func (a *app) fleet(f *fleetFlags) error {
 		return fail(exitUsage, "%w", err)
 	}
 	return nil
+}
+
+// serveMaster answers as a master until ctx is done. The function that it
+// returns waits for that, and says what there was to do.
+func (a *app) serveMaster(ctx context.Context, m *fleet.Master) (wait func()) {
+	done := make(chan error, 1)
+	go func() { done <- m.Serve(ctx) }()
+	a.sayMaster(m)
+	return func() {
+		m.Close()
+		if err := <-done; err != nil {
+			a.say("%v", err)
+		}
+		a.say("%s", masterLine(m))
+	}
 }
 
 // fleetFailure explains why a fleet can't start.

@@ -106,6 +106,7 @@ func (a *app) commands() []*cobra.Command {
 		a.scanCommand(),
 		a.demoCommand(),
 		a.fleetCommand(),
+		a.masterCommand(),
 		a.decodeCommand(),
 		a.catCommand(),
 		a.schemaCommand(),

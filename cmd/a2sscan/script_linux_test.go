@@ -37,6 +37,9 @@ func panics() {
 //	fleet FLAGS…       a simulated fleet in the test process, with the flags of
 //	                   a2sscan fleet, until the script ends; a port of its own
 //	                   for every script, since scripts run side by side
+//	master FLAGS…      the master of such a fleet alone, over UDP and HTTP on
+//	                   ports of the system's choice, which are in $MASTER and
+//	                   $WEB then
 //	exits CODE CMD…    as exec, and the exit code is CODE
 //	tmpfs DIR SIZE     a file system of that size
 //
@@ -45,9 +48,10 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"fleet": scriptFleet,
-			"exits": scriptExits,
-			"tmpfs": scriptTmpfs,
+			"fleet":  scriptFleet,
+			"master": scriptMaster,
+			"exits":  scriptExits,
+			"tmpfs":  scriptTmpfs,
 		},
 		Condition: func(cond string) (bool, error) {
 			if cond != "tmpfs" {
@@ -85,6 +89,25 @@ func scriptFleet(ts *testscript.TestScript, neg bool, args []string) {
 		cancel()
 		<-done
 		fl.Close()
+	})
+}
+
+func scriptMaster(ts *testscript.TestScript, _ bool, args []string) {
+	f, cmd := &fleetFlags{}, &cobra.Command{}
+	f.add(cmd)
+	ts.Check(cmd.ParseFlags(append([]string{"--master", "127.0.0.1:0", "--web", "127.0.0.1:0"}, args...)))
+	cfg, err := f.config()
+	ts.Check(err)
+	m, err := f.master.listen(cfg)
+	ts.Check(err)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- m.Serve(ctx) }()
+	ts.Setenv("MASTER", m.UDPAddr())
+	ts.Setenv("WEB", m.URL())
+	ts.Defer(func() {
+		cancel()
+		ts.Check(<-done)
 	})
 }
 

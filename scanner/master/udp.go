@@ -220,20 +220,28 @@ func (l *udpList) isNew(datagram []byte) bool {
 
 // noReply is the error of a page that did not come.
 func (l *udpList) noReply(cause error) error {
-	tries := l.Retries + 1
+	tries := times(l.Retries + 1)
 	switch {
 	case l.again:
-		return fmt.Errorf("%w: asked %d times for what follows %v, it sent the page before again",
+		return fmt.Errorf("%w: asked %s for what follows %v, it sent the page before again",
 			ErrNoProgress, tries, l.request.Seed)
 	case cause != nil && !errors.Is(cause, os.ErrDeadlineExceeded):
 		return fmt.Errorf("%w: %w", ErrNoReply, cause)
 	case l.stats.Foreign > 0:
-		return fmt.Errorf("%w: asked %d times, and what came is no page of a list", ErrNoReply, tries)
+		return fmt.Errorf("%w: asked %s, and what came is no page of a list", ErrNoReply, tries)
 	case l.stats.Replies == 0:
-		return fmt.Errorf("%w: asked %d times (it may be down, or silent for a minute "+
+		return fmt.Errorf("%w: asked %s (it may be down, or silent for a minute "+
 			"towards those who ask too often)", ErrNoReply, tries)
 	}
-	return fmt.Errorf("%w: asked %d times for what follows %v", ErrNoReply, tries, l.request.Seed)
+	return fmt.Errorf("%w: asked %s for what follows %v", ErrNoReply, tries, l.request.Seed)
+}
+
+// times says how often in words.
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }
 
 // take hands out the servers of a page and decides how it goes on.

@@ -196,8 +196,10 @@ func (w *webList) again(ctx context.Context, err error, try int) error {
 		return err
 	case isStatus && !status.passes():
 		return err
+	case try == w.Retries && try == 0:
+		return err
 	case try == w.Retries:
-		return fmt.Errorf("asked %d times: %w", try+1, err)
+		return fmt.Errorf("asked %s: %w", times(try+1), err)
 	}
 	pause, why := firstPause<<try, WaitRetry
 	if isStatus && status.asked {

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/a2sscan/a2sscan/scanner/master"
+)
+
+// masterCommandFlags are the flags of master.
+type masterCommandFlags struct {
+	masterFlags
+	outFlags
+	web   bool
+	json  bool
+	raw   bool
+	most  uint64
+	quiet bool
+}
+
+func (a *app) masterCommand() *cobra.Command {
+	f := &masterCommandFlags{}
+	cmd := &cobra.Command{
+		Use:   "master (--udp HOST:PORT | --web)",
+		Short: "Fetch a list of servers from a master server or the Web API",
+		Long: `Fetches the list of those servers that meet all of the filters, from a master
+server over UDP or from the Steam Web API, and writes one ip:port a line: what
+scan reads. A master answers page by page and punishes haste, so a long list
+takes minutes: 100,000 servers some 36 over UDP. The Web API gives 10,000 servers
+an answer; a longer list is asked for in parts, and what can't be is said.
+
+The list is written as it comes. An interrupt, or an error of the master, leaves
+what was fetched. The key of the Web API is read from --key-file or the variable
+` + keyVariable + `, and shown to nobody.`,
+		Example: `  a2sscan master --udp ` + master.DefaultUDP + ` --app 440 --not-empty -o tf2.txt
+  a2sscan master --web --key-file key.txt --app 730 --json -o cs2.ndjson.zst
+  a2sscan master --web --map cp_dustbowl --nor empty,no-password | a2sscan scan -q > records.ndjson`,
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			return a.master(f)
+		},
+	}
+	f.add(cmd)
+	return cmd
+}
+
+func (f *masterCommandFlags) add(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVar(&f.udp, "udp", "", "ask the master server at `HOST:PORT`")
+	fs.BoolVar(&f.web, "web", false, "ask the Steam Web API, which needs a key")
+	fs.StringVar(&f.url, "url", "", "another `URL` than Valve's for the Web API")
+	fs.StringVarP(&f.output, "output", "o", "-",
+		"write the list to `PATH`, compressed if it ends in .zst; -: standard output")
+	fs.BoolVar(&f.force, "force", false, "replace an existing output")
+	fs.BoolVar(&f.json, "json", false, "write NDJSON, with all that the master knows of a server")
+	fs.BoolVar(&f.raw, "raw", false, "write the pages as they came, in binary (--udp only)")
+	fs.Uint64VarP(&f.most, "max-servers", "n", 0, "servers fetched at most; 0: all (default 0)")
+	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no status and no closing lines; errors are still said")
+	f.masterFlags.add(fs, "")
+}
+
+// check refuses what makes no sense together.
+func (f *masterCommandFlags) check() error {
+	rules := []struct {
+		bad       bool
+		err, hint string
+	}{
+		{f.udp == "" && !f.web, "no master: --udp HOST:PORT or --web is needed",
+			"--udp " + master.DefaultUDP + " is Valve's; --web needs a key and knows more"},
+		{f.udp != "" && f.web, "--udp and --web exclude each other", "ask one after the other"},
+		{f.url != "" && !f.web, "--url without --web", "--url is the address of a Web API"},
+		{f.keyFile != "" && !f.web, "--key-file without --web", "a master server wants no key"},
+		{f.raw && !(f.udp != ""), "--raw without --udp", "--json keeps what the Web API says"},
+		{f.raw && f.json, "--raw and --json exclude each other", "scan reads either"},
+	}
+	for _, r := range rules {
+		if r.bad {
+			return fail(exitUsage, "%s", r.err).hinting("%s", r.hint)
+		}
+	}
+	if err := f.outFlags.check(); err != nil {
+		return err
+	}
+	return f.masterFlags.check()
+}
+
+// listRun is one run of master.
+type listRun struct {
+	*masterCommandFlags
+	*listOutput
+	line []byte
+	n    uint64
+}
+
+// master fetches a list and writes it.
+func (a *app) master(f *masterCommandFlags) error {
+	if f.raw && !f.toFile() && isTerminal(a.out.w) {
+		return fail(exitUsage, "--raw is binary, and standard output is a terminal").
+			hinting("name a file with -o PATH, or pipe it into a2sscan scan")
+	}
+	out, err := newListOutput(&f.outFlags, a.out)
+	if err != nil {
+		return err
+	}
+	ctx, end := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer end()
+	context.AfterFunc(ctx, end) // a second signal ends the program
+	r := &listRun{masterCommandFlags: f, listOutput: out}
+	quiet := f.quiet || a.live && !f.toFile() && isTerminal(a.out.w)
+	stats, err := a.fetch(ctx, &fetcher{masterFlags: &f.masterFlags, page: r.page(), handle: r.handle}, quiet, r.flush)
+	if e := r.close(); err == nil || e != nil {
+		err = e
+	}
+	if !f.quiet && (err == nil || stats.Requests > 0) {
+		a.sayList(f.who(), &stats)
+	}
+	return a.listEnd(f, &stats, r.n, err)
+}
+
+// fetch fetches a list with a status line. Between requests it calls flush.
+func (a *app) fetch(ctx context.Context, f *fetcher, quiet bool, flush func() error) (master.Stats, error) {
+	for _, key := range f.filter.Unknown() {
+		a.say("filter %s: no master is known to know it, and masters pass over what they don't know", quoted(key, 40))
+	}
+	p := newListProgress()
+	f.progress = func(now master.Progress) {
+		p.tell(now)
+		flush() // an error comes again with the next write
+	}
+	stop := func() {}
+	if !quiet {
+		stop = a.repeat(a.statusEvery(), p.line)
+	}
+	defer stop()
+	return f.fetch(ctx)
+}
+
+// page is told the pages as they came, where those are wanted.
+func (r *listRun) page() func([]byte) error {
+	if !r.raw {
+		return nil
+	}
+	return r.write
+}
+
+// handle writes one server.
+func (r *listRun) handle(s *master.Server) error {
+	r.n++
+	err := r.writeServer(s)
+	if err == nil && r.n == r.most {
+		return errEnough
+	}
+	return err
+}
+
+func (r *listRun) writeServer(s *master.Server) error {
+	switch {
+	case r.raw:
+		return nil // its page was written
+	case r.json:
+		r.line = s.AppendLine(r.line[:0])
+	default:
+		r.line = append(s.Addr.AppendTo(r.line[:0]), '\n')
+	}
+	return r.write(r.line)
+}
+
+// listEnd says how the list ended and chooses the exit code.
+func (a *app) listEnd(f *masterCommandFlags, s *master.Stats, n uint64, err error) error {
+	switch {
+	case err != nil && n > 0:
+		a.say("the list is not whole: %d servers were fetched before, and are kept", n)
+		return err
+	case err != nil:
+		return err
+	case n == 0:
+		return fail(exitInput, "%s: the list is empty", f.who()).hinting("%s", emptyHint(&f.masterFlags, s))
+	case f.quiet:
+	case f.most > 0 && n == f.most:
+		a.say("ended at --max-servers %d", n)
+	default:
+		a.say("end: %v", s.End)
+	}
+	if f.toFile() && !f.quiet {
+		a.say("written: %d servers to %s", n, plain(f.output, 200))
+	}
+	return nil
+}
+
+// emptyHint says why a list may be empty.
+func emptyHint(f *masterFlags, s *master.Stats) string {
+	switch {
+	case s.Elsewhere > 0:
+		return "all of the servers are in other regions: leave --region away"
+	case s.Invalid > 0:
+		return "all that came had no address: is it a master?"
+	case len(f.filter) > 0 || master.Region(f.region) != master.World:
+		return "nobody meets the filter: leave something of it away"
+	}
+	return "the master knows no servers, or does not tell"
+}

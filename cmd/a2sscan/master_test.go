@@ -1,0 +1,89 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/a2sscan/a2sscan/scanner/master"
+)
+
+// web serves answers of the Web API on loopback, and returns what the command
+// says to them.
+func web(t *testing.T, answer http.HandlerFunc, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	server := httptest.NewServer(answer)
+	defer server.Close()
+	t.Setenv(keyVariable, "SECRETSECRET")
+	var out, errs bytes.Buffer
+	args = append([]string{"master", "--web", "--url", server.URL, "--rate", "0"}, args...)
+	code = run(args, strings.NewReader(""), &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+// TestMasterCapped: servers that nothing tells apart are more than an answer
+// may have. What could not be reached is said.
+func TestMasterCapped(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`{"response":{"servers":[`)
+	for i := range master.WebCap {
+		fmt.Fprintf(&b, `{"addr":"127.9.%d.%d:27015","name":"twin","map":"m","os":"l"},`, i>>8, i&255)
+	}
+	body := strings.TrimSuffix(b.String(), ",") + "]}}"
+	code, stdout, stderr := web(t, func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.URL.Query().Get("filter"), "nand") {
+			fmt.Fprint(w, `{"response":{}}`)
+			return
+		}
+		fmt.Fprint(w, body)
+	})
+	if n := strings.Count(stdout, "\n"); code != exitOK || n != master.WebCap {
+		t.Errorf("exit code %d, %d servers", code, n)
+	}
+	for _, want := range []string{
+		"cut at the cap: \"\": 10000 servers, and more that could not be told apart\n",
+		"end: there are more servers than the master's cap let through\n",
+	} {
+		if !strings.Contains(stderr, want) {
+			t.Errorf("not said: %s\n%s", want, stderr)
+		}
+	}
+}
+
+// TestMasterHostile: text of a master is shown escaped, and the key not at
+// all, whatever the master makes of it.
+func TestMasterHostile(t *testing.T) {
+	code, stdout, stderr := web(t, func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, `{"response":{"servers":[{"addr":"\u001b[31m%s"},{"addr":"127.0.0.1:7","name":"\u001b]0;%s\u0007\u202e"}]}}`,
+			r.URL.Query().Get("key"), "title")
+	}, "--json")
+	if code != exitOK || strings.ContainsAny(stdout+stderr, "\x1b\x07\u202e") {
+		t.Errorf("exit code %d: %q %q", code, stdout, stderr)
+	}
+	if strings.Contains(stdout+stderr, "SECRET") || !strings.Contains(stderr, "1 without an address") {
+		t.Errorf("%q %q", stdout, stderr)
+	}
+}
+
+// TestMasterHostileStatus: the key is not shown where a master sends it back.
+func TestMasterHostileStatus(t *testing.T) {
+	code, stdout, stderr := web(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Bad", "\x1b[31m?"+r.URL.RawQuery)
+	}, "--retries", "0")
+	if code != exitInput || strings.Contains(stdout+stderr, "SECRET") || strings.Contains(stderr, "\x1b") {
+		t.Errorf("a bad header: exit code %d: %q %q", code, stdout, stderr)
+	}
+	for _, status := range []int{301, 400, 401, 404, 418, 500} {
+		_, stdout, stderr := web(t, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Location", "http://127.0.0.1:1/?"+r.URL.RawQuery)
+			w.Header().Set("Retry-After", r.URL.RawQuery)
+			http.Error(w, r.URL.String(), status)
+		}, "--retries", "0")
+		if strings.Contains(stdout+stderr, "SECRET") || !strings.Contains(stderr, fmt.Sprint(status)) {
+			t.Errorf("%d: %q %q", status, stdout, stderr)
+		}
+	}
+}

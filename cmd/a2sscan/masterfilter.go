@@ -1,0 +1,242 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/a2sscan/a2sscan/scanner/master"
+)
+
+// condition is one of a master's filters, as a flag and as a word in a group.
+type condition struct {
+	name  string
+	value string // stands for the value in the help; empty: there is none
+	help  string
+	make  func(value string) (master.Condition, error)
+	once  bool // no server can meet two of them
+}
+
+// conditions are the filters that masters know, in the order of the help.
+var conditions = []condition{
+	{"app", "ID", "only servers of this game: `ID` is its Steam application ID", numbered(master.App), true},
+	{"not-app", "ID", "no servers of this game; may be repeated", numbered(master.NotApp), false},
+	{"game-dir", "NAME", "only servers whose game or mod has the folder `NAME`", named(master.GameDir), true},
+	{"map", "NAME", "only servers on this map", named(master.Map), true},
+	{"name", "PATTERN", "only servers with such a name; * in the `PATTERN` stands for any text", named(master.Name), false},
+	{"game-version", "PATTERN", "only servers of such a version; * in the `PATTERN` stands for any text", named(master.Version), false},
+	{"address", "IP[:PORT]", "only servers at this address, `IP[:PORT]`", addressed, true},
+	{"dedicated", "", "only dedicated servers", bare(master.Dedicated), true},
+	{"type", "LETTER", "only servers of this type, an old form of --dedicated: `LETTER` d", lettered, true},
+	{"secure", "", "only servers with an anti-cheat system", bare(master.Secure), true},
+	{"linux", "", "only servers on Linux", bare(master.Linux), true},
+	{"no-password", "", "only servers without a password", bare(master.NoPassword), true},
+	{"not-empty", "", "only servers with players", bare(master.NotEmpty), true},
+	{"empty", "", "only servers without players", bare(master.Empty), true},
+	{"not-full", "", "only servers with a free place", bare(master.NotFull), true},
+	{"proxy", "", "only spectator relays", bare(master.Proxy), true},
+	{"whitelisted", "", "only servers on a list of Valve's", bare(master.Whitelisted), true},
+	{"game-type", "TAGS", "only servers with all of these `TAGS` in their keywords: a,b", tagged(master.GameType), false},
+	{"game-data", "TAGS", "only servers with all of these hidden `TAGS` (Left 4 Dead 2): a,b", tagged(master.GameData), false},
+	{"any-game-data", "TAGS", "only servers with one of these hidden `TAGS` (Left 4 Dead 2): a,b", tagged(master.AnyGameData), false},
+	{"one-per-address", "", "one server an address; masters have been seen to ignore it, and to return nothing", bare(master.OnePerAddress), true},
+}
+
+func named(of func(string) master.Condition) func(string) (master.Condition, error) {
+	return func(s string) (master.Condition, error) { return of(s), nil }
+}
+
+func tagged(of func(...string) master.Condition) func(string) (master.Condition, error) {
+	return func(s string) (master.Condition, error) { return of(strings.Split(s, ",")...), nil }
+}
+
+func bare(of func() master.Condition) func(string) (master.Condition, error) {
+	return func(string) (master.Condition, error) { return of(), nil }
+}
+
+func numbered(of func(uint32) master.Condition) func(string) (master.Condition, error) {
+	return func(s string) (master.Condition, error) {
+		id, err := strconv.ParseUint(s, 10, 32)
+		if err != nil {
+			return master.Condition{}, errors.New("want the number of a Steam application, such as 440")
+		}
+		return of(uint32(id)), nil
+	}
+}
+
+func addressed(s string) (master.Condition, error) {
+	if at, err := netip.ParseAddrPort(s); err == nil && at.Addr().Is4() {
+		return master.Address(at.Addr(), at.Port()), nil
+	}
+	ip, err := netip.ParseAddr(s)
+	if err != nil || !ip.Is4() {
+		return master.Condition{}, errors.New("want an IPv4 address, with or without :PORT")
+	}
+	return master.Address(ip, 0), nil
+}
+
+func lettered(s string) (master.Condition, error) {
+	if len(s) != 1 {
+		return master.Condition{}, errors.New("want one letter, such as d")
+	}
+	return master.Type(s[0]), nil
+}
+
+// groups are the flags whose value is a list of conditions.
+var groups = []struct {
+	name, help string
+	make       func(...master.Condition) master.Condition
+}{
+	{"nor", "no servers that meet one of the conditions: a `LIST` such as map=cp_dustbowl,empty", master.Nor},
+	{"nand", "no servers that meet all of the conditions in the `LIST`", master.Nand},
+	{"or", "only servers that meet one of the conditions in the `LIST` (no document has it, clients use it)", master.Or},
+}
+
+// filterFlags are the flags that choose servers, in the order in which they
+// are typed: masters read a filter in its order.
+type filterFlags struct {
+	region region
+	filter master.Filter
+}
+
+func (f *filterFlags) add(fs *pflag.FlagSet) {
+	f.region = region(master.World)
+	fs.Var(&f.region, "region", "`NAME` of a part of the world: us-east, us-west, south-america, europe, asia, australia, middle-east, africa, world")
+	for i := range conditions {
+		c := &conditions[i]
+		flag := fs.VarPF(&conditionFlag{&f.filter, c}, c.name, "", c.help)
+		if c.value == "" {
+			flag.NoOptDefVal = "true"
+		}
+	}
+	for _, g := range groups {
+		fs.Var(&groupFlag{&f.filter, g.make}, g.name, g.help)
+	}
+	fs.Var(&rawFlag{&f.filter}, "filter", `conditions as masters read them: `+"`TEXT`"+` such as '\appid\440\empty\1'`)
+}
+
+// region is a flag's part of the world.
+type region master.Region
+
+// Set reads a region's name or number.
+func (r *region) Set(s string) error {
+	v, err := master.ParseRegion(s)
+	*r = region(v)
+	return err
+}
+
+func (r *region) String() string { return master.Region(*r).String() }
+
+// Type is the word that stands for the value in the help.
+func (r *region) Type() string { return "NAME" }
+
+// conditionFlag adds a condition to a filter.
+type conditionFlag struct {
+	filter *master.Filter
+	of     *condition
+}
+
+// Set reads the condition's value.
+func (c *conditionFlag) Set(s string) error {
+	if c.of.value == "" && s != "true" {
+		return errors.New("takes no value")
+	}
+	made, err := c.of.check(s)
+	if err != nil {
+		return err
+	}
+	if c.of.once && slices.ContainsFunc(*c.filter, func(old master.Condition) bool { return old.Key == made.Key }) {
+		return fmt.Errorf("no server meets two of them: --or %s=…,%s=… finds servers that meet either",
+			c.of.name, c.of.name)
+	}
+	*c.filter = append(*c.filter, made)
+	return nil
+}
+
+// check makes the condition, if masters can understand it.
+func (c *condition) check(value string) (master.Condition, error) {
+	made, err := c.make(value)
+	if err == nil {
+		_, err = master.Filter{made}.Append(nil)
+	}
+	return made, err
+}
+
+func (c *conditionFlag) String() string { return "" }
+
+// Type is the word that stands for the value in the help.
+func (c *conditionFlag) Type() string {
+	if c.of.value == "" {
+		return "bool" // which pflag shows without a value
+	}
+	return c.of.value
+}
+
+// groupFlag adds a group of conditions to a filter.
+type groupFlag struct {
+	filter *master.Filter
+	make   func(...master.Condition) master.Condition
+}
+
+// Set reads NAME=VALUE and NAME, with commas between them: the flags' names.
+func (g *groupFlag) Set(s string) error {
+	var cs []master.Condition
+	for word := range strings.SplitSeq(s, ",") {
+		c, err := parseCondition(word)
+		if err != nil {
+			return err
+		}
+		cs = append(cs, c)
+	}
+	made := g.make(cs...)
+	if _, err := (master.Filter{made}).Append(nil); err != nil {
+		return err
+	}
+	*g.filter = append(*g.filter, made)
+	return nil
+}
+
+// parseCondition reads a condition of a group.
+func parseCondition(word string) (master.Condition, error) {
+	name, value, has := strings.Cut(word, "=")
+	for i := range conditions {
+		c := &conditions[i]
+		switch {
+		case c.name != name:
+		case has && c.value == "":
+			return master.Condition{}, fmt.Errorf("%s takes no value", name)
+		case !has && c.value != "":
+			return master.Condition{}, fmt.Errorf("%s needs a value: %s=%s", name, name, c.value)
+		default:
+			return c.check(value)
+		}
+	}
+	return master.Condition{}, fmt.Errorf(
+		"%s is no condition: want flags' names, such as map=cp_dustbowl,empty; --filter takes what can't be said so",
+		quoted(name, 40))
+}
+
+func (g *groupFlag) String() string { return "" }
+
+// Type is the word that stands for the value in the help.
+func (g *groupFlag) Type() string { return "LIST" }
+
+// rawFlag adds conditions that are written as masters read them.
+type rawFlag struct{ filter *master.Filter }
+
+// Set reads a filter.
+func (r *rawFlag) Set(s string) error {
+	f, err := master.ParseFilter(s)
+	*r.filter = append(*r.filter, f...)
+	return err
+}
+
+func (r *rawFlag) String() string { return "" }
+
+// Type is the word that stands for the value in the help.
+func (r *rawFlag) Type() string { return "TEXT" }

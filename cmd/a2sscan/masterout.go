@@ -1,0 +1,114 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/a2sscan/a2sscan/sink"
+)
+
+// listOutput is where a list goes. It is made when there is something to
+// write, so that a run that gets nothing leaves no file behind and the old one
+// as it was.
+type listOutput struct {
+	path   string
+	stdout io.Writer
+
+	file *os.File // nil: standard output, or not yet made
+	pack *zstd.Encoder
+	buf  *bufio.Writer
+}
+
+// newListOutput checks that the file can be made.
+func newListOutput(f *outFlags, stdout io.Writer) (*listOutput, error) {
+	err := sink.Check(f.output, sink.Options{Force: f.force})
+	return &listOutput{path: f.output, stdout: stdout}, writeFailure(err)
+}
+
+func (o *listOutput) write(b []byte) error {
+	if o.buf == nil {
+		if err := o.open(); err != nil {
+			return err
+		}
+	}
+	_, err := o.buf.Write(b)
+	return o.failure(err)
+}
+
+func (o *listOutput) open() (err error) {
+	o.buf = bufio.NewWriterSize(o.stdout, 64<<10)
+	if o.path == "-" || o.path == "" {
+		return nil
+	}
+	o.file, err = os.OpenFile(o.path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
+	if err != nil {
+		o.buf = nil
+		return o.failure(err)
+	}
+	o.buf.Reset(o.file)
+	if strings.HasSuffix(o.path, ".zst") {
+		if o.pack, err = zstd.NewWriter(o.file, zstd.WithEncoderConcurrency(1)); err != nil {
+			return o.failure(err)
+		}
+		o.buf.Reset(o.pack)
+	}
+	return nil
+}
+
+// flush hands on what was written, so that whoever reads a pipe has it.
+func (o *listOutput) flush() error {
+	if o.buf == nil {
+		return nil
+	}
+	err := o.buf.Flush()
+	if err == nil && o.pack != nil {
+		err = o.pack.Flush()
+	}
+	return o.failure(err)
+}
+
+// close ends the file, and makes it durable.
+func (o *listOutput) close() error {
+	if o.buf == nil {
+		return nil
+	}
+	err := o.buf.Flush()
+	if o.pack != nil {
+		err = errors.Join(err, o.pack.Close())
+	}
+	if o.file != nil {
+		if e := o.file.Sync(); err == nil && !errors.Is(e, syscall.EINVAL) {
+			err = e // a pipe or a device can't be synced
+		}
+		if e := o.file.Close(); err == nil {
+			err = e
+		}
+	}
+	o.buf = nil
+	return o.failure(err)
+}
+
+// failure gives an error of writing its exit code.
+func (o *listOutput) failure(err error) error {
+	if err == nil {
+		return nil
+	}
+	e := &sink.Error{Op: "write", Path: o.path, Err: err}
+	if o.path == "-" || o.path == "" {
+		e.Path = "standard output"
+	}
+	var path *os.PathError
+	if errors.As(err, &path) {
+		e.Err = path.Err
+	}
+	if errors.Is(err, syscall.ENOSPC) {
+		e.Hint = "free some space, or choose another disk"
+	}
+	return writeFailure(e)
+}
