@@ -105,7 +105,7 @@ func (n *memNet) Unreachable(addrs []uint64) int {
 	return got
 }
 
-func (n *memNet) Stats() udp.Stats { return udp.Stats{} }
+func (n *memNet) Stats() udp.Stats { return udp.Stats{Sent: uint64(len(n.sent))} }
 func (n *memNet) Interrupt()       { n.ring() }
 func (n *memNet) Close() error     { n.closed = true; return nil }
 

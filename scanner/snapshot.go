@@ -5,6 +5,7 @@ import "github.com/a2sscan/a2sscan/scanner/udp"
 // snapshot says where the scan stands behind all outcomes of now.
 func (e *engine) snapshot() *Snapshot {
 	e.stats.Elapsed = e.clock()
+	e.stats.Socket = e.sock.Stats()
 	s := &Snapshot{
 		Position: e.stats.Taken,
 		Place:    e.place,

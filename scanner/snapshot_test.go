@@ -49,6 +49,10 @@ func TestScanSnapshot(t *testing.T) {
 			if sn.Stats.TargetsFinished() != uint64(len(handed)) {
 				t.Fatalf("snapshot %d: %d finished, %d handed over", snapshots, sn.Stats.TargetsFinished(), len(handed))
 			}
+			if sn.Stats.DatagramsSent() != sn.Stats.Socket.Sent {
+				t.Fatalf("snapshot %d: %d datagrams sent, the socket says %d", snapshots,
+					sn.Stats.DatagramsSent(), sn.Stats.Socket.Sent)
+			}
 		}
 		cfg := Config{Rate: 3000, Snapshot: check, SnapshotEvery: 100 * time.Millisecond, transport: n}
 		_, err := Scan(context.Background(), cfg, seqOf(ts), func(r *Result) {
@@ -100,4 +104,22 @@ func TestScanExcluded(t *testing.T) {
 			t.Error("the third server is not whole")
 		}
 	})
+}
+
+// Counters and times of two parts are added, of peaks the higher stays, and
+// what is now is the later one's.
+func TestStatsAdd(t *testing.T) {
+	past := Stats{Elapsed: time.Second, Taken: 1, PeakOpen: 9, PeakBytes: 1, Open: 7, Rate: 5}
+	past.Finished[StatusOK], past.Socket.Sent, past.Socket.RecvBuffer = 2, 3, 4
+	past.Reasm.Whole, past.Reasm.Bytes = 5, 6
+	s := Stats{Elapsed: time.Minute, Taken: 10, PeakOpen: 1, PeakBytes: 9, Open: 1, Rate: 50}
+	s.Finished[StatusOK], s.Socket.Sent, s.Socket.RecvBuffer = 20, 30, 40
+	s.Reasm.Whole, s.Reasm.Bytes = 50, 60
+	s.Add(&past)
+	want := Stats{Elapsed: 61 * time.Second, Taken: 11, PeakOpen: 9, PeakBytes: 9, Open: 1, Rate: 50}
+	want.Finished[StatusOK], want.Socket.Sent, want.Socket.RecvBuffer = 22, 33, 40
+	want.Reasm.Whole, want.Reasm.Bytes = 55, 60
+	if s != want {
+		t.Errorf("%+v, want %+v", s, want)
+	}
 }

@@ -54,8 +54,8 @@ var waitWords = [NumWaits]string{
 // String says what is waited for, in words for a person.
 func (w Wait) String() string { return waitWords[w] }
 
-// Stats are the numbers of a scan, while it runs or when it ended. Counters
-// only grow.
+// Stats are the numbers of a scan, while it runs or when it ended. What counts
+// is a uint64 and only grows; other types say how it is now (see Add).
 type Stats struct {
 	Elapsed time.Duration
 	Wait    Wait
