@@ -217,9 +217,9 @@ func (a *app) demoFound(sum *summary) {
 	rows := []struct{ what, found string }{
 		{"asked", fmt.Sprintf("%d addresses, of which %d did not answer", l.Finished, l.By["no_reply"])},
 		{"found", fmt.Sprintf("%d servers: %d answered all of it, %d some, %d nothing of use",
-			sum.tally.servers, l.By["ok"], l.By["partial"], l.By["error"])},
-		{"players", fmt.Sprintf("%d players and %d bots", sum.tally.players, sum.tally.bots)},
-		{"games", fmt.Sprintf("%d, most of them %s", len(sum.tally.games), sum.tally.topGames(3))},
+			sum.tally.Servers, l.By["ok"], l.By["partial"], l.By["error"])},
+		{"players", fmt.Sprintf("%d players and %d bots", sum.tally.Players, sum.tally.Bots)},
+		{"games", fmt.Sprintf("%d, most of them %s", len(sum.tally.Games), sum.tally.topGames(3))},
 		{"replies", listed(d.ByKind, words(scanner.ReplyKind(0), scanner.NumKinds), ", ", false)},
 		{"datagrams", fmt.Sprintf("%d sent (%s), %d received (%s), %d asked again after silence",
 			d.Sent, size(d.SentBytes), d.Received, size(d.ReceivedBytes), d.Repeats)},

@@ -188,10 +188,10 @@ func TestTally(t *testing.T) {
 	}
 	ta.add(&scanner.Result{Status: scanner.StatusNoReply})
 	ta.add(&scanner.Result{Status: scanner.StatusError})
-	if len(ta.games) != maxGames || ta.servers != maxGames+11 || ta.players != 2*(maxGames+10) {
-		t.Errorf("%d games, %d servers, %d players", len(ta.games), ta.servers, ta.players)
+	if len(ta.Games) != maxGames || ta.Servers != maxGames+11 || ta.Players != 2*(maxGames+10) {
+		t.Errorf("%d games, %d servers, %d players", len(ta.Games), ta.Servers, ta.Players)
 	}
-	ta = tally{games: map[string]uint64{"a\x1b": 3, "b": 1, "c": 3}}
+	ta = tally{Games: games{"a\x1b": 3, "b": 1, "c": 3}}
 	if got, want := ta.topGames(2), `a\x1b 3, c 3`; got != want {
 		t.Errorf("top games %q, want %q", got, want)
 	}
