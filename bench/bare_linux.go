@@ -14,7 +14,7 @@ import (
 	"golang.org/x/net/ipv4"
 	"golang.org/x/sys/unix"
 
-	"github.com/a2sscan/a2sscan/bench/internal/unpolled"
+	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -84,11 +84,11 @@ func (t *task) listen() (net.PacketConn, error) {
 	if err != nil || t.Config.Loop == BarePolled {
 		return conn, err
 	}
-	u, err := unpolled.New(conn)
+	u, err := udp.Unpoll(conn)
 	if err != nil {
 		return nil, err
 	}
-	u.Wait = bareStall
+	u.Patience = bareStall
 	return u, nil
 }
 

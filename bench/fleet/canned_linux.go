@@ -14,8 +14,8 @@ import (
 	"golang.org/x/net/ipv4"
 	"golang.org/x/sys/unix"
 
-	"github.com/a2sscan/a2sscan/bench/internal/unpolled"
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -82,7 +82,7 @@ func (f *Canned) addPort() error {
 		conn.Close()
 		return err
 	}
-	sock, err := unpolled.New(conn)
+	sock, err := udp.Unpoll(conn)
 	if err != nil {
 		return err
 	}

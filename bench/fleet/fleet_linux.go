@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/a2sscan/a2sscan/bench/internal/unpolled"
+	"github.com/a2sscan/a2sscan/scanner/udp"
 )
 
 // Fleet is a simulated fleet: one socket and one goroutine a port.
@@ -53,12 +53,12 @@ func New(c Config) (*Fleet, error) {
 }
 
 // listenUnpolled is listen for a socket that answers as many as it can.
-func listenUnpolled(number uint16) (*unpolled.Conn, error) {
+func listenUnpolled(number uint16) (*udp.Unpolled, error) {
 	conn, err := listen(number)
 	if err != nil {
 		return nil, err
 	}
-	return unpolled.New(conn)
+	return udp.Unpoll(conn)
 }
 
 // listen opens a socket on a port of every address of the device lo.

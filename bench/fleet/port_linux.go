@@ -13,7 +13,7 @@ import (
 	"golang.org/x/net/ipv4"
 	"golang.org/x/sys/unix"
 
-	"github.com/a2sscan/a2sscan/bench/internal/unpolled"
+	"github.com/a2sscan/a2sscan/scanner/udp"
 )
 
 // The sizes of a port's batches.
@@ -29,7 +29,7 @@ type port struct {
 	*responder
 	*faults
 	number uint16
-	conn   *unpolled.Conn
+	conn   *udp.Unpolled
 	pc     *ipv4.PacketConn
 	in     []ipv4.Message
 	send   []ipv4.Message
@@ -41,7 +41,7 @@ type port struct {
 	seen Stats // for Fleet.Stats
 }
 
-func newPort(m *model, number uint16, conn *unpolled.Conn) *port {
+func newPort(m *model, number uint16, conn *udp.Unpolled) *port {
 	p := &port{
 		responder: newResponder(m, number),
 		faults:    newFaults(m, number),
@@ -76,7 +76,7 @@ func (p *port) loop(
 	ctx context.Context, start time.Time, take func(time.Duration, *ipv4.Message), stray *net.UDPConn,
 ) error {
 	for ctx.Err() == nil && !p.closed.Load() {
-		p.conn.Wait = p.patience(time.Since(start))
+		p.conn.Patience = p.patience(time.Since(start))
 		n, err := p.pc.ReadBatch(p.in, 0)
 		switch {
 		case errors.Is(err, os.ErrDeadlineExceeded):

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"net"
 	"net/netip"
-	"os"
 	"time"
 
 	"golang.org/x/net/ipv4"
@@ -16,9 +15,8 @@ import (
 
 // Conn is a UDP socket over IPv4.
 type Conn struct {
-	sock  *net.UDPConn
+	sock  *Unpolled
 	batch batcher
-	waker waker
 
 	in  []ipv4.Message // of Recv
 	out []ipv4.Message // of Send
@@ -43,14 +41,17 @@ func Listen(cfg Config) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	sock, err := cfg.open()
+	opened, err := cfg.open()
+	if err != nil {
+		return nil, err
+	}
+	sock, err := Unpoll(opened)
 	if err != nil {
 		return nil, err
 	}
 	c := &Conn{
 		sock:  sock,
 		batch: ipv4.NewPacketConn(sock),
-		waker: waker{sock: sock},
 		in:    newIn(cfg.Batch, bufferSize),
 		out:   newOut(cfg.Batch),
 	}
@@ -99,7 +100,7 @@ func (c *Conn) Recv(ps []Packet, wait time.Duration) (n int, err error) {
 	if len(ms) == 0 {
 		return 0, nil
 	}
-	n, err = c.read(ms, unix.MSG_DONTWAIT)
+	n, err = c.read(ms)
 	if n == 0 && err == nil && wait > 0 {
 		n, err = c.readWait(ms, wait)
 	}
@@ -107,17 +108,23 @@ func (c *Conn) Recv(ps []Packet, wait time.Duration) (n int, err error) {
 	return n, err
 }
 
-// readWait is read that waits for the first datagram.
+// readWait is read that waits for the first datagram. What wakes it up without
+// one, such as news of earlier datagrams, doesn't end the wait.
 func (c *Conn) readWait(ms []ipv4.Message, wait time.Duration) (int, error) {
-	ok, err := c.waker.begin(wait)
-	if !ok {
-		return 0, nil
+	end := time.Now().Add(wait)
+	for ; wait > 0; wait = time.Until(end) {
+		ready, err := c.sock.Wait(wait)
+		if err != nil {
+			return 0, err
+		}
+		if ready.Errors {
+			c.icmp.drain()
+		}
+		if n, err := c.read(ms); n > 0 || err != nil || ready.Interrupted {
+			return n, err
+		}
 	}
-	defer c.waker.end()
-	if err != nil {
-		return 0, closedOr(err)
-	}
-	return c.read(ms, 0)
+	return 0, nil
 }
 
 // maxPending bounds how many pending errors one read puts aside, so that a
@@ -126,38 +133,24 @@ const maxPending = 64
 
 // read reads one batch, past errors that are about other datagrams. Nothing
 // being there is no error.
-func (c *Conn) read(ms []ipv4.Message, flags int) (int, error) {
+func (c *Conn) read(ms []ipv4.Message) (int, error) {
 	for range maxPending {
-		n, err := c.batch.ReadBatch(ms, flags)
+		n, err := c.batch.ReadBatch(ms, unix.MSG_DONTWAIT)
 		c.stats.reads.Add(1)
 		if err == nil {
 			return n, nil
 		}
 		switch errno := errnoOf(err); {
-		case errno == unix.EAGAIN || errors.Is(err, os.ErrDeadlineExceeded):
+		case errno == unix.EAGAIN:
 			return 0, nil
 		case errno == unix.EINTR:
 		case isICMP(errno):
 			c.icmp.drain()
-		case isNotPollable(err):
-			c.icmp.drain()
-			return 0, nil
 		default:
 			return 0, closedOr(err)
 		}
 	}
 	return 0, nil
-}
-
-// isNotPollable reports whether err is what the runtime's poller says of a
-// socket that was ready for nothing but its error queue when it last looked: its
-// send buffer was full. It passes when a datagram comes or one has left.
-func isNotPollable(err error) bool {
-	var op *net.OpError
-	for errors.As(err, &op) {
-		err = op.Err
-	}
-	return err.Error() == "not pollable" // internal/poll.ErrNotPollable
 }
 
 // take hands what was received in ms to ps.
@@ -282,11 +275,11 @@ func (c *Conn) Stats() Stats {
 }
 
 // LocalAddr returns the address that the socket is bound to.
-func (c *Conn) LocalAddr() netip.AddrPort { return localAddr(c.sock) }
+func (c *Conn) LocalAddr() netip.AddrPort { return localAddr(c.sock.UDPConn) }
 
 // Interrupt makes Recv return early: the one that waits, or else the next one
 // that would.
-func (c *Conn) Interrupt() { c.waker.interrupt() }
+func (c *Conn) Interrupt() { c.sock.Interrupt() }
 
 // Close closes the socket. It ends Recv with net.ErrClosed.
 func (c *Conn) Close() error { return c.sock.Close() }

@@ -313,23 +313,6 @@ func TestRecvStorm(t *testing.T) {
 	}
 }
 
-// TestNotPollable has the poller refuse the socket for a moment, as it does when
-// nothing but the error queue is ready: nothing is there, and nothing is lost.
-func TestNotPollable(t *testing.T) {
-	c := listen(t, Config{})
-	first := true
-	c.batch = &faulty{batcher: c.batch, read: func() error {
-		if first {
-			first = false
-			return &net.OpError{Op: "raw-read", Err: errors.New("not pollable")}
-		}
-		return nil
-	}}
-	sendAll(t, c, []Packet{{Pack(c.LocalAddr()), []byte("x")}})
-	recvNone(t, c)
-	recvN(t, c, 1)
-}
-
 func TestTruncated(t *testing.T) {
 	c := listen(t, Config{})
 	c.in = newIn(4, 100)

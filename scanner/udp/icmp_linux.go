@@ -3,7 +3,6 @@
 package udp
 
 import (
-	"net"
 	"net/netip"
 	"sync"
 	"sync/atomic"
@@ -30,7 +29,7 @@ const maxUnreachable = 4096
 // maxDrain bounds how much of the queue is read at once.
 const maxDrain = 256
 
-func (q *icmpQueue) init(sock *net.UDPConn) (err error) {
+func (q *icmpQueue) init(sock syscall.Conn) (err error) {
 	q.addrs = make([]uint64, 0, maxUnreachable)
 	q.raw, err = sock.SyscallConn()
 	return err
@@ -43,8 +42,7 @@ func (q *icmpQueue) drain() int {
 	return q.drainLocked()
 }
 
-// drainLocked is drain for who holds mu. The socket isn't read by its
-// RawConn.Read, which waits for a Recv that waits.
+// drainLocked is drain for who holds mu.
 func (q *icmpQueue) drainLocked() (n int) {
 	const flags = unix.MSG_ERRQUEUE | unix.MSG_DONTWAIT
 	q.raw.Control(func(fd uintptr) {

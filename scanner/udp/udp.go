@@ -130,7 +130,7 @@ func (cfg Config) open() (*net.UDPConn, error) {
 }
 
 // granted fills in the sizes of the kernel's buffers, asked and granted.
-func (cfg Config) granted(sock *net.UDPConn, s *Stats) error {
+func (cfg Config) granted(sock syscall.Conn, s *Stats) error {
 	raw, err := sock.SyscallConn()
 	if err != nil {
 		return err

@@ -1,0 +1,159 @@
+package udp
+
+import (
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Unpolled is a UDP socket that Go's network poller knows nothing of, for the
+// batches of package ipv4 (Linux only).
+//
+// The poller asks to be told whenever a socket can be written to again. On
+// loopback that is after every datagram, since it is delivered while it is
+// being sent: each one wakes up the thread that waits in the poller, for
+// nothing, which costs more than half as much as sending. An Unpolled waits in
+// a system call of its own, and only when it is told to.
+//
+// Any goroutine may call any method. Of what it embeds only LocalAddr is of use.
+type Unpolled struct {
+	*net.UDPConn // closed: package ipv4 wants to see its methods, and calls SyscallConn
+
+	// Patience is how long a read or write of package ipv4 waits that was not
+	// told not to (MSG_DONTWAIT); then it is os.ErrDeadlineExceeded.
+	Patience time.Duration
+
+	mu     sync.RWMutex // read-locked while fd and event are used
+	closed atomic.Bool
+	fd     int
+	event  int // readable once Wait is to return
+}
+
+// Unpoll takes the socket of c over; c is closed.
+func Unpoll(c *net.UDPConn) (*Unpolled, error) {
+	defer c.Close()
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	u := &Unpolled{UDPConn: c, Patience: time.Second}
+	dup := func(fd uintptr) { u.fd, err = unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 0) }
+	if e := raw.Control(dup); e != nil {
+		return nil, e
+	}
+	if err != nil {
+		return nil, os.NewSyscallError("fcntl", err)
+	}
+	if u.event, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
+		unix.Close(u.fd)
+		return nil, os.NewSyscallError("eventfd", err)
+	}
+	return u, nil
+}
+
+// Interrupt ends the Wait of another goroutine, or else the next one. Reads and
+// writes of package ipv4 that wait are not its business.
+func (u *Unpolled) Interrupt() {
+	u.mu.RLock()
+	defer u.mu.RUnlock()
+	if !u.closed.Load() {
+		u.ring()
+	}
+}
+
+// ring makes event readable, by adding any number to it.
+func (u *Unpolled) ring() { unix.Write(u.event, []byte{1, 0, 0, 0, 0, 0, 0, 0}) }
+
+// Ready is what a Wait ended with; the zero value: its time was over.
+type Ready struct {
+	Socket      bool // a read has something to do, or an error to tell
+	Errors      bool // something is in the socket's error queue
+	Interrupted bool
+}
+
+// Wait waits until there is something to read, something is in the error queue,
+// or Interrupt is called, and at most d. A signal ends it too. Its error is
+// net.ErrClosed, after Close and if Close is called meanwhile, or the system's.
+func (u *Unpolled) Wait(d time.Duration) (r Ready, err error) {
+	u.mu.RLock()
+	defer u.mu.RUnlock()
+	fds := [...]unix.PollFd{{Fd: int32(u.fd), Events: unix.POLLIN}, {Fd: int32(u.event), Events: unix.POLLIN}}
+	if !u.closed.Load() {
+		err = poll(fds[:], d)
+	}
+	switch {
+	case u.closed.Load():
+		return r, net.ErrClosed
+	case err == unix.EINTR:
+		return r, nil
+	case err != nil:
+		return r, os.NewSyscallError("ppoll", err)
+	}
+	r.Socket, r.Errors = fds[0].Revents != 0, fds[0].Revents&unix.POLLERR != 0
+	if fds[1].Revents != 0 {
+		r.Interrupted = true
+		var count [8]byte
+		unix.Read(u.event, count[:])
+	}
+	return r, nil
+}
+
+func poll(fds []unix.PollFd, d time.Duration) error {
+	wait := unix.NsecToTimespec(int64(max(d, 0)))
+	_, err := unix.Ppoll(fds, &wait, nil)
+	return err
+}
+
+// Close closes the socket. A Wait that waits returns net.ErrClosed, as does all
+// that is called later; for a read or write that waits Close waits.
+func (u *Unpolled) Close() error {
+	if u.closed.Swap(true) {
+		return net.ErrClosed
+	}
+	u.ring()
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	unix.Close(u.event)
+	return os.NewSyscallError("close", unix.Close(u.fd))
+}
+
+// SyscallConn is what package ipv4 sends and receives by.
+func (u *Unpolled) SyscallConn() (syscall.RawConn, error) { return (*rawConn)(u), nil }
+
+type rawConn Unpolled
+
+// Control calls f with the socket.
+func (r *rawConn) Control(f func(fd uintptr)) error {
+	return r.Read(func(fd uintptr) bool { f(fd); return true })
+}
+
+// Read calls f until it is done reading.
+func (r *rawConn) Read(f func(fd uintptr) bool) error { return r.try(f, unix.POLLIN) }
+
+// Write calls f until it is done writing.
+func (r *rawConn) Write(f func(fd uintptr) bool) error { return r.try(f, unix.POLLOUT) }
+
+// try calls f until it is done, and waits between for events.
+func (r *rawConn) try(f func(fd uintptr) bool, events int16) error {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	for !r.closed.Load() {
+		if f(uintptr(r.fd)) {
+			return nil
+		}
+		fds := [...]unix.PollFd{{Fd: int32(r.fd), Events: events}}
+		switch err := poll(fds[:], r.Patience); {
+		case err == unix.EINTR:
+		case err != nil:
+			return os.NewSyscallError("ppoll", err)
+		case fds[0].Revents == 0:
+			return os.ErrDeadlineExceeded
+		}
+	}
+	return net.ErrClosed
+}
