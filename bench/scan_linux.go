@@ -41,13 +41,16 @@ func (t *task) scan(c *Client) error {
 }
 
 func (t *task) openList() (*target.List, error) {
-	cfg := target.Config{Args: []string{t.List}, AllowReserved: true}
+	x, err := target.NewExclusions(target.ExclusionConfig{AllowReserved: true})
+	if err != nil {
+		return nil, err
+	}
+	cfg := target.Config{Args: []string{t.List}, Exclusions: x}
 	if t.List == "" {
 		words := make([]string, len(t.Ports))
 		for i, p := range t.Ports {
 			words[i] = strconv.Itoa(int(p))
 		}
-		var err error
 		if cfg.Ports, err = target.ParsePorts(strings.Join(words, ",")); err != nil {
 			return nil, err
 		}

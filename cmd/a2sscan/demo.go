@@ -119,18 +119,22 @@ func demoFleet(network string) (fleet.Config, *fleet.Fleet, error) {
 func (a *app) demoScan(cfg fleet.Config) (*summary, error) {
 	start := time.Now().UTC()
 	f := &scanFlags{
-		outFlags:      outFlags{output: demoFile, force: true},
-		scanID:        scanName(start),
-		ports:         fmt.Sprint(cfg.Ports[0]),
-		query:         questions(scanner.AskAll),
-		rate:          demoRate,
-		timeout:       demoTimeout,
-		retries:       demoRetries,
-		cooldown:      demoCooldown,
-		allowReserved: true,
+		outFlags:     outFlags{output: demoFile, force: true},
+		excludeFlags: excludeFlags{allowReserved: true},
+		scanID:       scanName(start),
+		ports:        fmt.Sprint(cfg.Ports[0]),
+		query:        questions(scanner.AskAll),
+		rate:         demoRate,
+		timeout:      demoTimeout,
+		retries:      demoRetries,
+		cooldown:     demoCooldown,
 	}
 	inputs := []string{cfg.Network.String()}
-	list, bad, err := a.openTargets(f, inputs)
+	x, err := f.excludeFlags.open()
+	if err != nil {
+		return nil, err
+	}
+	list, bad, err := a.openTargets(f, x, inputs)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +142,7 @@ func (a *app) demoScan(cfg fleet.Config) (*summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &job{app: a, scanFlags: f, list: list, bad: bad, out: out}
+	j := &job{app: a, scanFlags: f, list: list, exclusions: x, bad: bad, out: out}
 	sum, err := j.run(start, inputs)
 	if err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ type ledger struct {
 	Read        uint64            `json:"read"`
 	Invalid     uint64            `json:"invalid"`     // lines that name no server
 	Unscannable uint64            `json:"unscannable"` // addresses that nobody can have
-	Excluded    uint64            `json:"excluded"`    // in special-purpose networks
+	Excluded    uint64            `json:"excluded"`    // by special-purpose networks and --exclude
 	Duplicate   uint64            `json:"duplicate"`
 	OverLimit   uint64            `json:"over_limit"` // beyond --max-per-address
 	Finished    uint64            `json:"finished"`

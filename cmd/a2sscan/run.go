@@ -14,7 +14,11 @@ import (
 
 // scan asks the targets and writes what they answer.
 func (a *app) scan(f *scanFlags, args []string) error {
-	list, bad, err := a.openTargets(f, args)
+	x, err := f.excludeFlags.open()
+	if err != nil {
+		return err
+	}
+	list, bad, err := a.openTargets(f, x, args)
 	if err != nil {
 		return err
 	}
@@ -29,7 +33,8 @@ func (a *app) scan(f *scanFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	j := &job{app: a, scanFlags: f, list: list, bad: bad, out: out}
+	j := &job{app: a, scanFlags: f, list: list, exclusions: x, bad: bad, out: out}
+	defer a.reloadOnHangup(x, f.excludeFlags.files)()
 	sum, err := j.run(start, args)
 	if err != nil {
 		return err
@@ -44,11 +49,13 @@ func scanName(start time.Time) string { return start.Format("20060102T150405Z") 
 type job struct {
 	*app
 	*scanFlags
-	list  *target.List
-	bad   *badLines
-	out   *output
-	tally tally
-	stop  *stopper
+	list *target.List
+	bad  *badLines
+
+	exclusions *target.Exclusions
+	out        *output
+	tally      tally
+	stop       *stopper
 
 	written error // what went wrong with the output
 	broken  error // what ended the scan before its time
@@ -83,6 +90,7 @@ func (j *job) run(start time.Time, inputs []string) (*summary, error) {
 	if j.written != nil {
 		sum.Records = j.out.whole()
 	}
+	sum.Exclusions = exclusionsOf(j.exclusions)
 	sum.Start, sum.End = start, time.Now().UTC()
 	if !errors.Is(err, context.Canceled) {
 		j.broken = err
@@ -96,6 +104,7 @@ func (j *job) run(start time.Time, inputs []string) (*summary, error) {
 // ask scans with a status line.
 func (j *job) ask(ctx context.Context) (scanner.Stats, error) {
 	cfg := j.config()
+	cfg.Excluded = j.exclusions.Excluded
 	cfg.Monitor = new(scanner.Monitor)
 	cfg.Drain = j.stop.drain
 	if !j.quiet && !(j.live && j.output == "-" && isTerminal(j.app.out.w)) {

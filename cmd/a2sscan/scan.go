@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,13 +19,13 @@ import (
 // scanFlags are the flags of scan.
 type scanFlags struct {
 	outFlags
+	excludeFlags
 	summary string
 	scanID  string
 
-	ports         string
-	query         questions
-	allowReserved bool
-	maxTargets    uint64
+	ports      string
+	query      questions
+	maxTargets uint64
 
 	rate          rate
 	addressRate   rate
@@ -89,7 +90,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.Var(&f.source, "source", "address of this machine to send from (default: the system's choice)")
 	fs.BoolVar(&f.unanswered, "unanswered", false, "write a record for targets without any reply too")
 	fs.BoolVar(&f.raw, "raw", false, "keep every datagram in the record, as base64")
-	fs.BoolVar(&f.allowReserved, "allow-reserved", false, "ask addresses in special-purpose networks too (private, loopback, documentation …)")
+	f.excludeFlags.add(cmd)
 	fs.Uint64VarP(&f.maxTargets, "max-targets", "n", 0, "targets asked at most; 0: all (default 0)")
 	fs.BoolVar(&f.dryRun, "dry-run", false, "say what would be asked, send nothing, write no file")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no status and no closing summary; errors and bad lines are still said")
@@ -150,12 +151,12 @@ func (f *scanFlags) config() scanner.Config {
 }
 
 // open checks the targets.
-func (a *app) openTargets(f *scanFlags, args []string) (*target.List, *badLines, error) {
+func (a *app) openTargets(f *scanFlags, x *target.Exclusions, args []string) (*target.List, *badLines, error) {
 	cfg := target.Config{
 		Args:            args,
 		Stdin:           a.in,
 		StdinIsTerminal: isTerminal(a.in),
-		AllowReserved:   f.allowReserved,
+		Exclusions:      x,
 		Max:             f.maxTargets,
 	}
 	if f.ports != "" {
@@ -274,9 +275,23 @@ func nothingToAsk(list *target.List) error {
 	case s.Read == 0:
 		return f.hinting("the input is empty: one ip:port a line is wanted")
 	case s.Excluded > 0:
-		return f.hinting("--allow-reserved asks addresses in special-purpose networks too")
+		return f.hinting("%s", excludedHint(list))
 	case s.Invalid > 0:
 		return f.hinting("one ip:port a line is wanted, such as 203.0.113.7:27015")
 	}
 	return f.hinting("no server can have these addresses")
+}
+
+// excludedHint says by which rule most was left out.
+func excludedHint(list *target.List) string {
+	var most target.Rule
+	for _, r := range list.LeftOut() {
+		if !r.Unscannable && r.Targets > most.Targets {
+			most = r
+		}
+	}
+	if strings.HasPrefix(most.Source, "RFC ") {
+		return "--allow-reserved asks addresses in special-purpose networks too"
+	}
+	return fmt.Sprintf("most of them by %s, %s", most.Network, most.Source)
 }

@@ -8,10 +8,12 @@ import (
 	"math"
 	"os"
 	"runtime"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/target"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -36,9 +38,10 @@ type summary struct {
 	Consistent  bool     `json:"consistent"` // all sums add up
 	Wrong       []string `json:"wrong,omitempty"`
 
-	Targets   ledger            `json:"targets"`
-	Datagrams datagrams         `json:"datagrams"`
-	Faults    map[string]uint64 `json:"faults"`
+	Targets    ledger            `json:"targets"`
+	Exclusions []exclusion       `json:"exclusions"` // that left something out
+	Datagrams  datagrams         `json:"datagrams"`
+	Faults     map[string]uint64 `json:"faults"`
 
 	RateAsked   *float64 `json:"rate_asked"` // datagrams a second; null: as fast as it goes
 	RateReached float64  `json:"rate_reached"`
@@ -49,6 +52,27 @@ type summary struct {
 	PeakBytes       int64 `json:"peak_bytes"`           // of replies held
 
 	tally tally
+}
+
+// exclusion is a rule and what it left out.
+type exclusion struct {
+	Network string `json:"network"`
+	Reason  string `json:"reason,omitempty"`
+	Source  string `json:"source"`         // where that is written
+	Gone    bool   `json:"gone,omitempty"` // the file does not name it any more
+	Targets uint64 `json:"targets"`        // left out of the list
+	Stopped uint64 `json:"stopped"`        // taken from the list before they were excluded
+}
+
+func exclusionsOf(x *target.Exclusions) []exclusion {
+	all := []exclusion{}
+	for _, r := range x.Rules() {
+		all = append(all, exclusion{
+			Network: r.Network, Reason: r.Reason, Source: r.Source,
+			Gone: r.Gone, Targets: r.Targets, Stopped: r.Stopped,
+		})
+	}
+	return all
 }
 
 // newSummary fills in what follows from the numbers of the scan.
@@ -106,6 +130,7 @@ func (sum *summary) say(t *terminal) {
 	t.say("targets: %d read = %d invalid + %d unscannable + %d excluded + %d duplicate + %d over limit"+
 		" + %d finished + %d unfinished", l.Read, l.Invalid, l.Unscannable, l.Excluded,
 		l.Duplicate, l.OverLimit, l.Finished, l.Unfinished)
+	sum.sayExclusions(t)
 	t.say("finished: %d = %s", l.Finished,
 		listed(l.By, words(scanner.StatusOK, scanner.NumStatuses), " + ", true))
 	t.say("found: %s", sum.tally.found(l.Finished))
@@ -121,6 +146,21 @@ func (sum *summary) say(t *terminal) {
 	sum.sayTrouble(t)
 	t.say("rate: %s/s asked, %s/s reached; time: %s", sum.rateAsked(), short(sum.RateReached),
 		time.Duration(sum.Seconds*float64(time.Second)).Round(10*time.Millisecond))
+}
+
+// exclusionsShown is how many rules the closing lines name; the file has all.
+const exclusionsShown = 10
+
+// sayExclusions says what left targets out.
+func (sum *summary) sayExclusions(t *terminal) {
+	for i, x := range sum.Exclusions {
+		if i == exclusionsShown {
+			t.say("excluded: by %d more rules", len(sum.Exclusions)-i)
+			return
+		}
+		t.say("excluded: %d in %s (%s)", x.Targets+x.Stopped, x.Network,
+			strings.TrimPrefix(x.Reason+", "+x.Source, ", "))
+	}
 }
 
 func (sum *summary) rateAsked() string {

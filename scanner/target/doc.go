@@ -38,12 +38,12 @@
 //
 // # What is left out
 //
-// The special-purpose networks that can't be reached over the internet are left
-// out as Excluded unless Config.AllowReserved is set (RFC 6890, as the registry
-// of IANA stands; multicast and class E too). The address 0.0.0.0 names no
-// server, and 169.254.0.0/16 are addresses of Steam's relays, which the internet
-// doesn't know (EC-126): those are Unscannable, the latter unless AllowReserved
-// is set. LeftOut counts both by network.
+// Config.Exclusions leaves out the networks of special purpose (RFC 6890, as the
+// registry of IANA stands, and multicast) unless it is told not to, and what a
+// user names. The address 0.0.0.0 names no server, and 169.254.0.0/16 are
+// addresses of Steam's relays, which the internet doesn't know (EC-126): those
+// are Unscannable, the latter unless reserved addresses are allowed; all others
+// are Excluded. Exclusions.Rules counts both by rule.
 //
 // A target that was given out before is a Duplicate, and so is one in a network
 // that was given out before: over all inputs, whatever form it was named in.

@@ -30,7 +30,7 @@ func Example() {
 	}
 	fmt.Printf("%+v\n", l.Stats())
 	for _, out := range l.LeftOut() {
-		fmt.Printf("%d in %v (%s, %s)\n", out.Targets, out.Network, out.Name, out.Source)
+		fmt.Printf("%d in %v (%s, %s)\n", out.Targets, out.Network, out.Reason, out.Source)
 	}
 	// Output:
 	// 8.8.8.8:27015 "first"

@@ -35,7 +35,7 @@ func TestNetworks(t *testing.T) {
 		{"240.0.0.0/4", "1", "", Stats{Read: 1 << 28, Excluded: 1 << 28}},
 		{"0.0.0.0/8", "1", "", Stats{Read: 1 << 24, Excluded: 1<<24 - 1, Unscannable: 1}},
 		{"169.254.0.0/16 169.254.1.1", "1", "", Stats{Read: 1<<16 + 1, Unscannable: 1<<16 + 1}},
-		{"192.0.0.8/30", "1", "192.0.0.9:1 192.0.0.10:1", Stats{Read: 4, Excluded: 2, Given: 2}},
+		{"192.0.0.8/30", "1", "", Stats{Read: 4, Excluded: 4}},
 	}
 	for _, test := range tests {
 		t.Run(test.args+" at "+test.ports, func(t *testing.T) {
@@ -64,62 +64,17 @@ func TestWholeInternet(t *testing.T) {
 		t.Error(got)
 	}
 	var reserved uint64
-	for _, s := range newRuleSet(false).segments {
-		if s.rule != give {
+	for _, s := range mustExclude(t, ExclusionConfig{}).now.Load().segments {
+		if s.rule != nil {
 			reserved += s.len()
 		}
 	}
 	// 0/8 10/8 127/8 100.64/10 169.254/16 172.16/12 192.168/16 198.18/15 224/3,
-	// five /24 (192.0.0, 192.0.2, 192.88.99, 198.51.100, 203.0.113), but for two
-	// addresses.
-	want := uint64(3<<24 + 1<<22 + 1<<16 + 1<<20 + 1<<16 + 1<<17 + 1<<29 + 5<<8 - 2)
+	// eight /24 (192.0.0, 192.0.2, 192.31.196, 192.52.193, 192.88.99, 192.175.48,
+	// 198.51.100, 203.0.113).
+	want := uint64(3<<24 + 1<<22 + 1<<16 + 1<<20 + 1<<16 + 1<<17 + 1<<29 + 8<<8)
 	if reserved != want {
 		t.Errorf("%d addresses are left out, want %d", reserved, want)
-	}
-}
-
-// TestReserved checks the ends of every network in the table, and the
-// addresses beside them, against a search through the table.
-func TestReserved(t *testing.T) {
-	rs := newRuleSet(false)
-	slow := func(ip uint32) int {
-		best := give
-		for i, r := range rs.rules {
-			if r.network.Contains(addrOf(ip)) && (best < 0 || r.network.Bits() > rs.rules[best].network.Bits()) {
-				best = i
-			}
-		}
-		if best >= 0 && rs.rules[best].kind == reachable {
-			return give
-		}
-		return best
-	}
-	check := func(ip uint32) {
-		want := slow(ip)
-		if got := rs.find(ip); got != want {
-			t.Errorf("%v: rule %d, want %d", addrOf(ip), got, want)
-		}
-		segs := rs.within(nil, ip, ip)
-		if len(segs) != 1 || segs[0] != (segment{ip, ip, want}) {
-			t.Errorf("%v: segments %v, want rule %d", addrOf(ip), segs, want)
-		}
-	}
-	for _, r := range specialPurpose {
-		if r.network != r.network.Masked() || r.name == "" || r.source == "" {
-			t.Errorf("%v: %+v", r.network, r)
-		}
-		first, last := bounds(r.network)
-		for _, ip := range []uint32{first - 1, first, last, last + 1} {
-			check(ip)
-		}
-	}
-	for range 10_000 {
-		check(rand.Uint32())
-	}
-	for _, s := range []string{"8.8.8.8", "1.1.1.1", "192.31.196.1", "192.52.193.1", "192.175.48.1"} {
-		if rs.find(ipOf(netip.MustParseAddr(s))) != give {
-			t.Errorf("%s is left out", s)
-		}
 	}
 }
 
@@ -137,7 +92,10 @@ func TestAllowReserved(t *testing.T) {
 			Stats{Read: 7, Unscannable: 1, Given: 6}, "0.0.0.0/32 true 1, "},
 	}
 	for _, test := range tests {
-		l := mustOpen(t, Config{Stdin: strings.NewReader(list), AllowReserved: test.allow})
+		l := mustOpen(t, Config{
+			Stdin:      strings.NewReader(list),
+			Exclusions: mustExclude(t, ExclusionConfig{AllowReserved: test.allow}),
+		})
 		if got := strings.Join(texts(l.All()), " "); got != test.want {
 			t.Errorf("allowed %v: %s", test.allow, got)
 		}
@@ -159,7 +117,7 @@ func TestAllowReserved(t *testing.T) {
 type model struct {
 	ports Ports
 	seen  map[string]bool
-	rules *ruleSet
+	rules *Exclusions
 	out   []string
 	stats Stats
 }
@@ -186,11 +144,11 @@ func (m *model) name(s, tag string) {
 func (m *model) target(ip netip.Addr, port uint16, tag string) {
 	t := Target{Addr: netip.AddrPortFrom(ip, port), Tag: tag}
 	m.stats.Read++
-	rule := m.rules.find(ipOf(ip))
+	rule := m.rules.now.Load().find(ipOf(ip))
 	switch key := t.Addr.String(); {
-	case rule != give && m.rules.rules[rule].kind == reserved:
+	case rule != nil && !rule.unscannable():
 		m.stats.Excluded++
-	case rule != give:
+	case rule != nil:
 		m.stats.Unscannable++
 	case m.seen[key]:
 		m.stats.Duplicate++
@@ -220,7 +178,7 @@ func randomName(r *rand.Rand) string {
 func TestModel(t *testing.T) {
 	for seed := range uint64(150) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		m := &model{ports: mustPorts(t, "3,1"), seen: map[string]bool{}, rules: newRuleSet(false)}
+		m := &model{ports: mustPorts(t, "3,1"), seen: map[string]bool{}, rules: mustExclude(t, ExclusionConfig{})}
 		cfg := Config{Ports: m.ports}
 		lists := 0
 		for range 1 + r.IntN(6) {

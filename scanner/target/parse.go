@@ -18,6 +18,8 @@ const (
 	FaultNoPorts                      // a network, and no ports to ask there
 	FaultIPv6                         // an IPv6 address
 	FaultLong                         // the line is longer than MaxLine
+	FaultRange                        // a range ends before it begins
+	FaultNoPort                       // a port where none is wanted
 )
 
 var faultTexts = [...]string{
@@ -29,6 +31,8 @@ var faultTexts = [...]string{
 	FaultNoPorts:     "a network needs ports (--port)",
 	FaultIPv6:        "IPv6 address: A2S is IPv4 only",
 	FaultLong:        "the line is longer than 64 KiB",
+	FaultRange:       "the range ends before it begins",
+	FaultNoPort:      "an exclusion is for all ports of an address",
 }
 
 // Error says in words for a person what is wrong.

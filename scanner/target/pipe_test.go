@@ -26,3 +26,25 @@ func TestPipe(t *testing.T) {
 		t.Error("the length of a pipe is known")
 	}
 }
+
+// TestExclusionsFromPipe holds that rules that came from a pipe stay: a second
+// reading would wait, or find nothing.
+func TestExclusionsFromPipe(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	go os.WriteFile(path, []byte("1.0.0.0/24\n"), 0)
+	x := mustExclude(t, ExclusionConfig{Files: []string{path}})
+	for range 2 {
+		if err := x.Reload(); err != nil {
+			t.Fatal(err)
+		}
+		if !x.Excluded(addr("1.0.0.1")) {
+			t.Error("the rules of the pipe are lost")
+		}
+	}
+	if got := x.Rules(); len(got) != 1 || got[0].Stopped != 2 || got[0].Gone {
+		t.Errorf("%+v", got)
+	}
+}

@@ -51,7 +51,7 @@ type Config struct {
 	Ports           Ports         // for networks, and addresses without a port
 	Stdin           io.Reader     // what "-" reads; nil: nothing
 	StdinIsTerminal bool          // don't read Stdin unless "-" asks for it
-	AllowReserved   bool          // give out special-purpose addresses too
+	Exclusions      *Exclusions   // what is left out; nil: the special-purpose networks
 	Max             uint64        // targets given out at most; zero: all
 	Invalid         func(Invalid) // called for each invalid line, by Load and From; may be nil
 
@@ -84,7 +84,6 @@ type List struct {
 	cfg    Config
 	inputs []input
 	fixed  fixed
-	rules  *ruleSet
 
 	started atomic.Bool
 	err     atomic.Pointer[error]
@@ -117,7 +116,10 @@ func Open(cfg Config) (*List, error) {
 		}
 		args = []string{stdin}
 	}
-	l := &List{cfg: cfg, rules: newRuleSet(cfg.AllowReserved)}
+	if cfg.Exclusions == nil {
+		cfg.Exclusions, _ = NewExclusions(ExclusionConfig{}) // no files: no error
+	}
+	l := &List{cfg: cfg}
 	for _, arg := range args {
 		in, err := l.open(arg)
 		if err != nil {
@@ -199,12 +201,15 @@ type Stats struct {
 	Read        uint64 // all of the following; an address without a port counts once a port
 	Invalid     uint64 // lines that name no target
 	Unscannable uint64 // addresses that can't be asked: 0.0.0.0, relays
-	Excluded    uint64 // in special-purpose networks
+	Excluded    uint64 // by Config.Exclusions
 	Duplicate   uint64 // given out before
 	OtherShard  uint64 // in another part than Config.Shard
 	Resolved    uint64 // host names that were looked up; not a part of Read
 	Given       uint64 // to be asked
 }
+
+// LeftOut returns the rules by which targets were left out so far.
+func (l *List) LeftOut() []Rule { return l.cfg.Exclusions.Rules() }
 
 // counters are the parts of Stats. Read is their sum, so that it is right
 // whenever they are looked at.

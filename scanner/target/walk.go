@@ -1,23 +1,19 @@
 package target
 
 import (
-	"bufio"
-	"bytes"
 	"io"
 	"iter"
 	"net/netip"
 	"os"
 )
 
-// MaxLine is how long a line may be, in bytes, its end included. A longer one
-// is invalid; no more than that of it is ever held.
-const MaxLine = 64 << 10
-
 // walk is one run of All. Its methods report whether to go on.
 type walk struct {
 	*List
 	yield func(Target) bool
 	segs  []segment // of the network that is given out
+
+	counting bool // nothing is really left out
 
 	file string
 	line int
@@ -45,38 +41,27 @@ func (w *walk) fail(err error) bool {
 	return false
 }
 
-// utf8BOM is what some editors begin a file with.
-var utf8BOM = []byte("\xef\xbb\xbf")
-
 // lines reads the list r.
 func (w *walk) lines(file string, r io.Reader) bool {
 	w.file, w.line, w.read = file, 0, w.Stats().Read
 	defer w.flush()
-	for br := bufio.NewReaderSize(r, MaxLine); ; {
-		text, err := br.ReadSlice('\n')
-		w.line++
-		w.size += int64(len(text))
-		if w.line == 1 {
-			text = bytes.TrimPrefix(text, utf8BOM)
-		}
-		switch {
-		case err == bufio.ErrBufferFull:
-			err = w.longLine(text, br)
-		case err == nil || err == io.EOF:
-			if !w.oneLine(text) {
-				return false
-			}
-		}
-		if err == io.EOF {
-			return true
-		}
-		if err != nil {
-			return w.fail(unreadable(file, err))
+	var err error
+	for line := range eachLine(r, &err) {
+		w.line = line.number
+		w.size += line.size
+		if line.long {
+			w.longLine(line.text)
+		} else if !w.oneLine(line.text) {
+			return false
 		}
 		if w.size >= flushSize {
 			w.flush()
 		}
 	}
+	if err != nil {
+		return w.fail(unreadable(file, err))
+	}
+	return true
 }
 
 // flushSize is how many bytes are read before Progress is told.
@@ -90,18 +75,10 @@ func (w *walk) flush() {
 	w.read, w.size = now, 0
 }
 
-// longLine passes over a line that begins with text. It returns the error that
-// the line ends with, if not by an end of line.
-func (w *walk) longLine(text []byte, br *bufio.Reader) error {
+// longLine counts a line that is too long.
+func (w *walk) longLine(text []byte) {
 	if text := trimLeft(text); len(text) == 0 || text[0] != '#' {
 		w.invalid(text, FaultLong)
-	}
-	for {
-		more, err := br.ReadSlice('\n')
-		w.size += int64(len(more))
-		if err != bufio.ErrBufferFull {
-			return err
-		}
 	}
 }
 
@@ -150,7 +127,7 @@ func (w *walk) name(n *name, tag []byte) bool {
 
 // target gives out one listed target, unless something speaks against it.
 func (w *walk) target(ip uint32, port uint16, tag []byte) bool {
-	if rule := w.rules.find(ip); rule != give {
+	if rule := w.rules().find(ip); rule != nil {
 		w.leaveOut(rule, 1)
 		return true
 	}
@@ -177,14 +154,19 @@ func (w *walk) give(ip uint32, port uint16, tag string) bool {
 }
 
 // leaveOut counts targets that a rule leaves out.
-func (w *walk) leaveOut(rule int, n uint64) {
-	w.rules.counts[rule].Add(n)
-	if w.rules.rules[rule].kind == reserved {
-		w.counts.excluded.Add(n)
-	} else {
+func (w *walk) leaveOut(r *rule, n uint64) {
+	if !w.counting {
+		r.left.targets.Add(n)
+	}
+	if r.unscannable() {
 		w.counts.unscannable.Add(n)
+	} else {
+		w.counts.excluded.Add(n)
 	}
 }
+
+// rules are those that hold at the moment.
+func (l *List) rules() *ruleSet { return l.cfg.Exclusions.now.Load() }
 
 // network gives out the targets of a network, port by port.
 func (w *walk) network(p netip.Prefix, tag string) bool {
@@ -202,7 +184,7 @@ func (w *walk) network(p netip.Prefix, tag string) bool {
 
 func (w *walk) segment(s *segment, port uint16, tag string) bool {
 	switch s.rule {
-	case give:
+	case nil:
 	case again:
 		w.counts.duplicate.Add(s.len())
 		return true
@@ -226,7 +208,7 @@ func (w *walk) segment(s *segment, port uint16, tag string) bool {
 // ones, which are looked up one by one, excepted.
 func (l *List) plan(segs []segment, p netip.Prefix) []segment {
 	first, last := bounds(p)
-	segs = l.rules.within(segs, first, last)
+	segs = l.rules().within(segs, first, last)
 	if l.done.LookupPrefix(p) {
 		return cutOut(segs, []segment{{first, last, again}})
 	}
@@ -251,7 +233,7 @@ func largest(networks iter.Seq[netip.Prefix]) (holes []segment) {
 // cutOut marks the addresses in holes as given out before. Both are in order.
 func cutOut(segs, holes []segment) (out []segment) {
 	for _, s := range segs {
-		if s.rule == give {
+		if s.rule == nil {
 			for len(holes) > 0 && holes[0].last < s.first {
 				holes = holes[1:]
 			}
@@ -270,7 +252,7 @@ func cutOne(out []segment, s segment, holes []segment) []segment {
 			break
 		}
 		if h.first > s.first {
-			out = append(out, segment{s.first, h.first - 1, give})
+			out = append(out, segment{s.first, h.first - 1, nil})
 			s.first = h.first
 		}
 		last := min(h.last, s.last)
@@ -299,13 +281,13 @@ func (l *List) targets(n *name) uint64 {
 // goes through the arguments as All does, networks first: which of two
 // duplicates is given out changes nothing.
 func (l *List) countAll() (total uint64) {
-	w := &walk{List: &List{cfg: l.cfg, rules: newRuleSet(l.cfg.AllowReserved)}}
+	w := &walk{List: &List{cfg: l.cfg}, counting: true}
 	w.cfg.Max = 0
 	w.yield = func(Target) bool { return true }
 	for i := range l.inputs {
 		if n := &l.inputs[i].name; n.form == formNetwork {
 			for _, s := range w.plan(nil, n.prefix()) {
-				if s.rule == give {
+				if s.rule == nil {
 					total += s.len() * uint64(l.cfg.Ports.Len())
 				}
 			}

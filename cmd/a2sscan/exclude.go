@@ -1,0 +1,92 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/a2sscan/a2sscan/scanner/target"
+)
+
+// excludeFlags say which addresses are sent nothing.
+type excludeFlags struct {
+	allowReserved bool
+	networks      []string
+	files         []string
+}
+
+func (f *excludeFlags) add(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.StringSliceVar(&f.networks, "exclude", nil,
+		"send nothing to `NETS`: addresses, networks or ranges such as 203.0.113.5-203.0.113.20, commas between them; may be repeated")
+	fs.StringArrayVar(&f.files, "exclude-file", nil,
+		"send nothing to the networks in `FILE`, one a line with its reason behind a #; may be repeated; read again on SIGHUP")
+	fs.BoolVar(&f.allowReserved, "allow-reserved", false,
+		"ask addresses in special-purpose networks too (private, loopback, documentation …)")
+}
+
+// open reads the files.
+func (f *excludeFlags) open() (*target.Exclusions, error) {
+	x, err := target.NewExclusions(target.ExclusionConfig{
+		AllowReserved: f.allowReserved, Networks: f.networks, Files: f.files,
+	})
+	if err != nil {
+		return nil, exclusionFailure(err)
+	}
+	return x, nil
+}
+
+// exclusionFailure gives an error of the exclusions its exit code: nothing is
+// sent before all of them are understood.
+func exclusionFailure(err error) error {
+	var line *target.LineError
+	var arg *target.ArgError
+	var path *fs.PathError
+	switch {
+	case errors.As(err, &line):
+		return fail(exitInput, "%w", err).hinting(
+			"a line is an address, a network or a range, and a reason behind a #; nothing was sent")
+	case errors.As(err, &path):
+		return fail(exitInput, "--exclude-file: %w", err)
+	case errors.As(err, &arg):
+		return fail(exitUsage, "--exclude: %s: %s", arg.Arg, arg.Problem).hinting("%s", arg.Hint)
+	}
+	return fail(exitInput, "%w", err)
+}
+
+// reloadOnHangup reads the files of exclusions again whenever SIGHUP comes,
+// until end is called. Without files that signal ends the program, as it ends
+// others.
+func (t *terminal) reloadOnHangup(x *target.Exclusions, files []string) (end func()) {
+	if len(files) == 0 {
+		return func() {}
+	}
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGHUP)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range signals {
+			t.reload(x)
+		}
+	}()
+	return func() {
+		signal.Stop(signals)
+		close(signals)
+		<-done
+	}
+}
+
+// reload reads the files again and says how that went.
+func (t *terminal) reload(x *target.Exclusions) {
+	if err := x.Reload(); err != nil {
+		t.say("exclusions: %v", err)
+		t.hint("the exclusions stay as they were: correct the file and send SIGHUP again")
+		return
+	}
+	t.say("exclusions: read again, %d rules hold", x.Len())
+}

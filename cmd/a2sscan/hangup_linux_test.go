@@ -1,0 +1,57 @@
+package main
+
+import (
+	"io"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/a2sscan/a2sscan/bench/fleet"
+)
+
+func (p *process) hangUp() {
+	p.Helper()
+	if err := p.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// TestHangup changes the exclusions of a scan that runs: a bad file keeps the
+// old ones, a good one holds for what comes after it.
+func TestHangup(t *testing.T) {
+	serve(t, fleet.Config{Network: netip.MustParsePrefix("127.68.0.0/29"),
+		Ports: []uint16{27108}, Kinds: []fleet.Kind{fleet.Source}})
+	path := filepath.Join(t.TempDir(), "exclude.txt")
+	write := func(text string) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("127.68.0.1\n")
+	p := startScan(t, "scan", "-", "--allow-reserved", "--cooldown", "0", "--exclude-file", path)
+	io.WriteString(p.in, "127.68.0.1:27108\n127.68.0.2:27108\n")
+	p.wait(p.out, `"ip":"127.68.0.2"`)
+
+	write("127.68.0.2\nnonsense\n")
+	p.hangUp()
+	p.wait(p.err, `exclude.txt:2: not an IPv4 address: "nonsense"`)
+	p.wait(p.err, "hint: the exclusions stay as they were")
+	io.WriteString(p.in, "127.68.0.1:27108\n127.68.0.3:27108\n")
+	p.wait(p.out, `"ip":"127.68.0.3"`)
+
+	write("127.68.0.4\n127.68.0.5\n")
+	p.hangUp()
+	p.wait(p.err, "exclusions: read again, 3 rules hold") // 0.0.0.0 is one always
+	io.WriteString(p.in, "127.68.0.4:27108\n127.68.0.5:27108\n127.68.0.1:27108\n")
+	p.wait(p.out, `"ip":"127.68.0.1"`)
+	p.in.Close()
+	out, errs := p.end(exitOK)
+	if out != "" {
+		t.Errorf("asked although excluded: %s", out)
+	}
+	p.said(errs, `(?m) 7 read = 0 invalid \+ 0 unscannable \+ 4 excluded `)
+	p.said(errs, `(?m)^a2sscan: excluded: 1 in 127\.68\.0\.4/32 `)
+	p.said(errs, `(?m)^a2sscan: excluded: 2 in 127\.68\.0\.1/32 `)
+}

@@ -1,0 +1,72 @@
+package target
+
+import (
+	"bytes"
+	"iter"
+	"math/bits"
+	"net/netip"
+)
+
+// parseSpan reads addresses that follow each other: an address, a network or a
+// range a.b.c.d-e.f.g.h, both ends included.
+func parseSpan(b []byte) (first, last uint32, f Fault) {
+	if i := bytes.IndexByte(b, '-'); i >= 0 {
+		first, f = parseAddr(trimRight(b[:i]))
+		if f != 0 {
+			return 0, 0, f
+		}
+		if last, f = parseAddr(trimLeft(b[i+1:])); f == 0 && last < first {
+			f = FaultRange
+		}
+		return first, last, f
+	}
+	n, f := parse(b)
+	switch {
+	case f != 0:
+	case n.form == formNetwork:
+		first, last = bounds(n.prefix())
+	case n.form == formAddrPort:
+		f = FaultNoPort
+	default:
+		first, last = n.ip, n.ip
+	}
+	return first, last, f
+}
+
+// parseAddr reads an address with nothing behind it.
+func parseAddr(b []byte) (uint32, Fault) {
+	n, f := parse(b)
+	if f == 0 && n.form != formAddr {
+		f = FaultAddress
+	}
+	return n.ip, f
+}
+
+// prefixOf returns the network whose addresses are first to last, if there is
+// one.
+func prefixOf(first, last uint32) (netip.Prefix, bool) {
+	p := longest(first, last)
+	_, end := bounds(p)
+	return p, end == last
+}
+
+// longest is the largest network that begins at first and ends at last or
+// before.
+func longest(first, last uint32) netip.Prefix {
+	free := min(bits.TrailingZeros32(first), bits.Len64(uint64(last-first)+1)-1)
+	return netip.PrefixFrom(addrOf(first), 32-free)
+}
+
+// prefixes yields the fewest networks whose addresses are first to last.
+func prefixes(first, last uint32) iter.Seq[netip.Prefix] {
+	return func(yield func(netip.Prefix) bool) {
+		for {
+			p := longest(first, last)
+			_, end := bounds(p)
+			if !yield(p) || end == last {
+				return
+			}
+			first = end + 1
+		}
+	}
+}
