@@ -131,7 +131,7 @@ func (d *Decoder) Result() *Result {
 
 // Remake returns the Result of a scan anew, from the datagrams since the last
 // Reset that it received and from what of known they can't tell: address, tag,
-// times, counts, which questions were asked and which of them without a
+// what a master said, times, counts, which questions were asked and which of them without a
 // challenge, and why one that nothing answered was given up. It is valid until
 // the Decoder is used again.
 //
@@ -144,7 +144,7 @@ func (d *Decoder) Remake(known *Result) *Result {
 		d.dropLeading(known)
 	}
 	*r = Result{
-		Info: r.Info, Raw: r.Raw[:0], Addr: known.Addr, Tag: known.Tag, Time: known.Time,
+		Info: r.Info, Raw: r.Raw[:0], Addr: known.Addr, Tag: known.Tag, Master: known.Master, Time: known.Time,
 		RTT: known.RTT, Took: known.Took, Sent: known.Sent, SentBytes: known.SentBytes,
 		Received: known.Received, RecvBytes: known.RecvBytes,
 		Asked: known.Asked, Unchallenged: known.Unchallenged,

@@ -40,6 +40,8 @@
 //	rules_raw         list of [name, value], each in hex: all rules in their
 //	                  order, where the object can't say it exactly
 //	raw               list of datagrams in base64
+//	master            object: what the master server said of the server; its
+//	                  keys are the master's, and may be any
 //
 // sent, sent_bytes and took_ms are absent where nobody knows what was sent,
 // which is to say from a capture: nothing was sent, as far as the Result goes,
@@ -84,7 +86,7 @@
 //
 // A record is at most MaxRecord bytes. Of one that would be longer whole parts
 // are left out, the longest first, until it fits: raw (always, if it is too
-// long by itself), rules_raw, rules, players, info, message, tag. The word
+// long by itself), rules_raw, rules, players, info, message, tag, master. The word
 // raw.dropped, rules_raw.dropped and so on among the notes says so. Counts
 // (players_announced, rules_announced) go with their list.
 //

@@ -58,6 +58,7 @@ func full() *scanner.Result {
 	r.HasRules, r.RulesAnnounced = true, 93
 	r.Rules = rules("sv_gravity", "800", "tf_arena", "", "sv_gravity", "600")
 	r.Raw = [][]byte{[]byte("\xff\xff\xff\xffI"), {}, []byte("\xff\xff\xff\xffD\x00")}
+	r.Master = `{"name":"A \"good\" server","players":130,"steam_id":"90071992547409921"}`
 	return r
 }
 

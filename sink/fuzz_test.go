@@ -44,7 +44,7 @@ func (s *source) result() *scanner.Result {
 	bits := s.u32()
 	has := func(bit int) bool { return bits>>bit&1 != 0 }
 	r := &scanner.Result{
-		Tag: string(s.text()), Status: scanner.Status(s.u8() % scanner.NumStatuses),
+		Tag: string(s.text()), Master: string(s.text()), Status: scanner.Status(s.u8() % scanner.NumStatuses),
 		Notes: wire.Notes(s.u32()), Message: s.text(), RTT: time.Duration(s.u64()),
 		Took: time.Duration(s.u64()), Sent: s.u32(), Received: s.u32(), SentBytes: s.u64(),
 		RecvBytes: s.u64(), Unchallenged: scanner.Questions(s.u8()),

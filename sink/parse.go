@@ -25,7 +25,7 @@ var ErrNoRaw = errors.New("the record lacks datagrams of its server")
 type values map[string]json.RawMessage
 
 // Parse reads from a record what datagrams can't tell (the name of the scan;
-// address, tag, times, counts; which questions were asked, which of them were
+// address, tag, what a master said, times, counts; which questions were asked, which of them were
 // answered without a challenge, and their errors) and, as Raw, the datagrams
 // from which the rest can be made anew: see scanner.Decoder.Remake. The other
 // fields of the Result are zero. The error is ErrNoRaw, with the Result, where
@@ -41,6 +41,7 @@ func Parse(line []byte) (scan string, r *scanner.Result, err error) {
 	scan = v.text("scan", &err)
 	r.Tag = v.text("tag", &err)
 	r.Addr = v.addr(&err)
+	r.Master = v.object("master", &err)
 	r.Time = v.time(&err)
 	r.RTT, r.Took = v.millis("rtt_ms", &err), v.millis("took_ms", &err)
 	v.get("sent", &r.Sent, &err)
@@ -84,6 +85,15 @@ func (v values) text(key string, err *error) string {
 		*err = fmt.Errorf("%s_hex: %w", key, bad)
 	}
 	return string(b)
+}
+
+// object returns a value as it is written. It must be an object.
+func (v values) object(key string, err *error) string {
+	raw := v[key]
+	if raw != nil && raw[0] != '{' && *err == nil {
+		*err = fmt.Errorf("%s: not such a value", key)
+	}
+	return string(raw)
 }
 
 func (v values) addr(err *error) netip.AddrPort {

@@ -12,6 +12,7 @@ const (
 	partRules
 	partRulesRaw
 	partRaw
+	partMaster
 
 	numParts
 )
@@ -28,6 +29,7 @@ var partNotes = [numParts]string{
 	"rules.dropped",
 	"rules_raw.dropped",
 	"raw.dropped",
+	"master.dropped",
 }
 
 // part appends one part of r's record, unless it is left out, and remembers
@@ -57,6 +59,18 @@ func (e *Encoder) appendPart(dst []byte, p int, r *scanner.Result) []byte {
 		return appendRulesRaw(dst, r.Rules)
 	case p == partRaw:
 		return appendRaw(dst, r.Raw)
+	case p == partMaster && r.Master != "":
+		return e.appendMaster(dst, r.Master)
+	}
+	return dst
+}
+
+// appendMaster appends what a master said. Where that is not what it should
+// be, it is among what is left out.
+func (e *Encoder) appendMaster(dst []byte, master string) []byte {
+	dst, ok := appendMaster(dst, master)
+	if !ok {
+		e.left |= 1 << partMaster
 	}
 	return dst
 }

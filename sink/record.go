@@ -38,9 +38,15 @@ func (e *Encoder) Append(dst []byte, scan string, r *scanner.Result) []byte {
 	if rawLen(r.Raw) > MaxRecord {
 		e.left = 1 << partRaw
 	}
+	if len(r.Master) > MaxRecord {
+		e.left |= 1 << partMaster
+	}
+	told := e.left
 	dst = e.record(dst, scan, r)
 	if over := len(dst) - start - MaxRecord; over > 0 {
 		e.leaveOut(over)
+	}
+	if e.left != told {
 		dst = e.record(dst[:start], scan, r)
 	}
 	return dst

@@ -223,11 +223,21 @@ func TestTooLong(t *testing.T) {
 		{"tag", func(r *scanner.Result) {
 			r.Tag = string(noise(3 * reply))
 		}, []string{"tag.dropped"}},
+		{"what a master said", func(r *scanner.Result) {
+			r.Master = `{"a":"` + strings.Repeat("\x7f", 3*reply) + `"}`
+		}, []string{"master.dropped"}},
+		{"what a master said, over by itself", func(r *scanner.Result) {
+			r.Master = `{"a":"` + strings.Repeat("a", MaxRecord) + `"}`
+		}, []string{"master.dropped"}},
+		{"what a master said, and no object", func(r *scanner.Result) {
+			r.Master = `[1]`
+		}, []string{"master.dropped"}},
 		{"each of them", func(r *scanner.Result) {
 			r.Raw = [][]byte{noise(MaxRecord / 4 * 3)}
 			r.Tag, r.Message, r.Info.Map = string(noise(3*reply)), noise(3*reply), noise(3*reply)
 			r.Players = []wire.Player{{Name: noise(3 * reply)}}
 			r.Rules = rules("a", strings.Repeat("\xff", 9*reply))
+			r.Master = "{"
 		}, partNotes[:]},
 	}
 	var e Encoder

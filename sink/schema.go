@@ -27,6 +27,7 @@ const (
 	typeInt32
 	typeObject // of fields
 	typeMap    // text to text
+	typeJSON   // an object whose keys are not ours
 
 	numTypes = iota
 )
@@ -84,6 +85,7 @@ var record = withHex([]field{
 	{name: "rules_raw", is: typeHex, lists: 2,
 		about: "all rules in order, [name, value], where rules can't say them exactly"},
 	{name: "raw", is: typeBase64, lists: 1, about: "the datagrams in order of arrival, if they were kept"},
+	{name: "master", is: typeJSON, about: "what the master server said of the server, if that was kept"},
 })
 
 var errorFields = []field{

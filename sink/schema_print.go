@@ -99,6 +99,7 @@ var schemas = [numTypes]object{
 	typeUint64:  integer("0", "18446744073709551615"),
 	typeInt32:   integer("-2147483648", "2147483647"),
 	typeMap:     {{"type", "object"}, {"additionalProperties", object{{"type", "string"}}}},
+	typeJSON:    {{"type", "object"}},
 }
 
 func integer(least, most json.Number) object {
@@ -111,10 +112,12 @@ var (
 	duckTypes = [numTypes]string{
 		"VARCHAR", "VARCHAR", "VARCHAR", "VARCHAR", "VARCHAR", "TIMESTAMP", "DOUBLE", "FLOAT", "BOOLEAN",
 		"UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "INTEGER", "", "MAP(VARCHAR,VARCHAR)",
+		"JSON",
 	}
 	clickTypes = [numTypes]string{
 		"String", "String", "String", "String", "String", "DateTime64(3,'UTC')", "Float64", "Float32", "Bool",
 		"UInt8", "UInt16", "UInt32", "UInt64", "Int32", "", "Map(String,String)",
+		"String",
 	}
 )
 

@@ -116,10 +116,11 @@ func TestStatements(t *testing.T) {
 	for text, statement := range map[string]string{
 		"FROM read_json('it''s.ndjson', format = 'newline_delimited', columns = {\n  \"schema\": 'UTINYINT',\n": duck,
 		`  "rules": 'MAP(VARCHAR,VARCHAR)',` + "\n":                                                             duck,
-		`  "rules_raw": 'VARCHAR[][]',` + "\n  \"raw\": 'VARCHAR[]'\n});\n":                                     duck,
+		`  "rules_raw": 'VARCHAR[][]',` + "\n  \"raw\": 'VARCHAR[]',\n  \"master\": 'JSON'\n});\n":              duck,
 		`"sourcetv" STRUCT("port" USMALLINT, "name" VARCHAR, "name_hex" VARCHAR)`:                               duck,
 		`  "players": 'STRUCT("index" UTINYINT, "name" VARCHAR, `:                                               duck,
 		"  `schema` UInt8 COMMENT '":                                                                            click,
+		"  `master` Nullable(String) COMMENT '":                                                                 click,
 		"  `rules` Map(String,String) COMMENT '":                                                                click,
 		"  `players` Array(Tuple(`index` UInt8, `name` String, `name_hex` Nullable(String)":                     click,
 	} {

@@ -57,6 +57,13 @@ var (
 	hexText  = quoted(func(s string) bool {
 		return len(s)%2 == 0 && strings.Trim(s, "0123456789abcdef") == ""
 	})
+	anyObject = func(w *walker) error {
+		v, err := w.value()
+		if err == nil && v[0] != '{' {
+			err = fmt.Errorf("no object: %.40s", v)
+		}
+		return err
+	}
 	base64Text = quoted(func(s string) bool {
 		_, err := base64.StdEncoding.DecodeString(s)
 		return err == nil
@@ -80,6 +87,7 @@ var kinds = [numTypes]kind{
 	typeUint64:  unsigned,
 	typeInt32:   signed,
 	typeMap:     pairs,
+	typeJSON:    anyObject,
 }
 
 var recordKind = objectOf(keysOf(record))
