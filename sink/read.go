@@ -87,7 +87,7 @@ var infoFlags = [...]struct {
 }
 
 func (v values) info(r *scanner.Result, err *error) {
-	in, o := &r.Info, v.object("info", err)
+	in, o := &r.Info, v.inner("info", err)
 	for _, k := range infoFlags {
 		if o[k.key] != nil {
 			in.Has |= k.has
@@ -101,7 +101,7 @@ func (v values) info(r *scanner.Result, err *error) {
 	o.numbers(in, err)
 	o.letters(in, err)
 	if in.Has&wire.HasMod != 0 {
-		in.Mod = o.object("mod", err).mod(err)
+		in.Mod = o.inner("mod", err).mod(err)
 	}
 }
 
@@ -130,13 +130,13 @@ func (v values) numbers(in *wire.Info, err *error) {
 		in.ShortAppID = uint16(app)
 	}
 	if in.Has&wire.HasShip != 0 {
-		o := v.object("ship", err)
+		o := v.inner("ship", err)
 		o.get("mode", &in.Ship.Mode, err)
 		o.get("witnesses", &in.Ship.Witnesses, err)
 		o.get("duration", &in.Ship.Duration, err)
 	}
 	if in.Has&wire.HasSourceTV != 0 {
-		o := v.object("sourcetv", err)
+		o := v.inner("sourcetv", err)
 		o.get("port", &in.SourceTV.Port, err)
 		in.SourceTV.Name = []byte(o.text("name", err))
 	}
@@ -216,8 +216,8 @@ func pairsOf(object []byte, err *error) (rules []wire.Rule) {
 	return rules
 }
 
-// object reads the object behind a key.
-func (v values) object(key string, err *error) (o values) {
+// inner reads the object behind a key.
+func (v values) inner(key string, err *error) (o values) {
 	v.get(key, &o, err)
 	return o
 }

@@ -114,16 +114,9 @@ func isLeftAside(key string) bool { return slices.Contains(leftAside, key) }
 
 // record judges one record.
 func (j *judge) record(line []byte) error {
-	at, status, err := identify(line)
+	line, at, status, err := identifyAny(line)
 	if err != nil {
-		var b bytes.Buffer // another program may have written it, with spaces
-		if err := json.Compact(&b, line); err != nil {
-			return err
-		}
-		line = b.Bytes()
-		if at, status, err = identify(line); err != nil {
-			return err
-		}
+		return err
 	}
 	addr := pack(at)
 	switch status {

@@ -32,6 +32,20 @@ const recvBuffer = 16 << 20
 // that makes no sense, and a machine without the device lo, to which the
 // sockets are bound.
 func New(c Config) (*Fleet, error) {
+	return open(c, nil)
+}
+
+// Replay opens the sockets of a fleet whose servers are those of a recording
+// that has its places. Of c the network, the seed and what makes the network a
+// bad one count; the ports are those of the recording. The recording must not
+// be used by another fleet.
+func Replay(c Config, rec *Recording) (*Fleet, error) {
+	c.Ports = rec.Ports()
+	return open(c, rec)
+}
+
+// open opens the sockets of a fleet of c's servers, or of rec's.
+func open(c Config, rec *Recording) (*Fleet, error) {
 	m, err := newModel(c)
 	if err != nil {
 		return nil, fmt.Errorf("fleet: %w", err)
@@ -43,7 +57,9 @@ func New(c Config) (*Fleet, error) {
 			f.Close()
 			return nil, fmt.Errorf("fleet: port %d: %w", number, err)
 		}
-		f.ports = append(f.ports, newPort(m, number, conn))
+		p := newPort(m, number, conn)
+		p.rec = rec
+		f.ports = append(f.ports, p)
 	}
 	if f.stray, err = listen(0); err != nil {
 		f.Close()

@@ -17,6 +17,9 @@ var errSystem = errors.New("fleet: needs Linux (an address of arrival for each d
 // New returns an error: a fleet needs Linux.
 func New(Config) (*Fleet, error) { return nil, errSystem }
 
+// Replay returns an error: a fleet needs Linux.
+func Replay(Config, *Recording) (*Fleet, error) { return nil, errSystem }
+
 // Serve returns the error that New returned.
 func (*Fleet) Serve(context.Context) error { return errSystem }
 

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -91,6 +92,20 @@ func valueLen(b []byte) int {
 		}
 	}
 	return 0
+}
+
+// identifyAny is identify for a record that another program may have written,
+// with spaces. It returns the line without them.
+func identifyAny(line []byte) (_ []byte, addr netip.AddrPort, status string, err error) {
+	if addr, status, err = identify(line); err == nil {
+		return line, addr, status, nil
+	}
+	var b bytes.Buffer
+	if err := json.Compact(&b, line); err != nil {
+		return nil, addr, "", err
+	}
+	addr, status, err = identify(b.Bytes())
+	return b.Bytes(), addr, status, err
 }
 
 // identify returns whose record it is, and its status.

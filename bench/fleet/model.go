@@ -180,6 +180,15 @@ func (m *model) nature(addr uint64) (nature, bool) {
 	return n, true
 }
 
+// delayOf is the delay of a server that no model makes.
+func (m *model) delayOf(addr uint64) time.Duration {
+	if m.DelayMax == 0 {
+		return 0
+	}
+	r := rng(hash(m.Seed, addr))
+	return m.DelayMin + time.Duration(r.below(int(m.DelayMax-m.DelayMin)+1))
+}
+
 func (m *model) pickHonest(r *rng) Kind {
 	at := uint32(r.below(int(m.weight)))
 	for _, k := range m.honest {

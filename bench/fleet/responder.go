@@ -10,8 +10,9 @@ import (
 // no socket and no clock. One goroutine at a time may use it.
 type responder struct {
 	m       *model
-	out     outbox  // answers not yet sent
-	c       content // of the server asked last
+	rec     *Recording // what is answered; nil: what the model says
+	out     outbox     // answers not yet sent
+	c       content    // of the server asked last
 	msg     []byte
 	splitID uint32
 	junk    rng // for what is random in an answer, and no part of a server's nature
@@ -47,6 +48,10 @@ func (p *responder) respond(now time.Duration, client, server uint64, datagram [
 		p.stats.Malformed++
 		return
 	}
+	if p.rec != nil {
+		p.respondAsRecorded(&q, server)
+		return
+	}
 	n, ok := p.m.nature(server)
 	switch {
 	case !ok || n.kind == Silent:
@@ -58,6 +63,17 @@ func (p *responder) respond(now time.Duration, client, server uint64, datagram [
 		p.answer(&n, &q)
 		address(p.out.list[first:], client, n.delay)
 	}
+}
+
+// respondAsRecorded is respond for the servers of a Recording.
+func (p *responder) respondAsRecorded(q *query, server uint64) {
+	if !p.limits.allow(q.now, server) {
+		p.stats.Limited++
+		return
+	}
+	first := len(p.out.list)
+	p.replay(q, server)
+	address(p.out.list[first:], q.client, p.m.delayOf(server))
 }
 
 // address makes datagrams go to a client, after the delay of their server.

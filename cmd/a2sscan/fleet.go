@@ -36,6 +36,7 @@ type fleetFlags struct {
 	truth  bool
 	scanID string
 	outFlags
+	replayFlags
 	master fleetMasterFlags
 }
 
@@ -71,14 +72,25 @@ func (a *app) fleetCommand() *cobra.Command {
 each address of --network is one, on each port of --port. It answers nobody else.
 A master server and a Web API can stand beside it, with all of them on the list.
 The same flags give the same servers, and --truth prints the records that a
-perfect scan of them makes.`,
+perfect scan of them makes.
+
+With --replay the servers are those of a census, and say what they said then:
+byte for byte where scan --raw kept their datagrams, else what gives the same
+record. Each keeps the end of its address, as far as --network leaves it open, and
+its port, if that is one of --port (default: the 256 most frequent of the census);
+where that is taken it has the next free place. --list writes where they are, for
+scan, with the address of each as its tag; --compare says whether a scan of them
+found what was recorded.`,
 		Example: `  a2sscan fleet --for 60s
   a2sscan fleet --network 127.42.0.0/16 --alive 0.5 --loss 0.02 --hostile 0.03
-  a2sscan fleet --network 127.42.0.0/24 --kinds source,bzip2 --truth | head -n 3`,
+  a2sscan fleet --replay census.ndjson.zst --list targets.txt`,
 		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			if err := f.check(); err != nil {
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.check(cmd); err != nil {
 				return err
+			}
+			if f.replay != "" {
+				return a.replay(f)
 			}
 			return a.fleet(f)
 		},
@@ -106,12 +118,16 @@ func (f *fleetFlags) add(cmd *cobra.Command) {
 	fs.DurationVar(&f.span, "for", 0, "end after `D` such as 60s (default: when interrupted)")
 	fs.BoolVar(&f.truth, "truth", false, "print the records of a perfect scan, simulate nothing")
 	fs.StringVar(&f.scanID, "scan-id", "", "with --truth: `NAME` of the scan in every record (default: no name)")
+	f.replayFlags.add(cmd)
 	f.outFlags.add(cmd)
 	f.master.add(fs)
 }
 
 // check refuses what makes no sense together.
-func (f *fleetFlags) check() error {
+func (f *fleetFlags) check(cmd *cobra.Command) error {
+	if err := f.checkReplay(cmd); err != nil {
+		return err
+	}
 	switch {
 	case f.truth && f.span != 0:
 		return fail(exitUsage, "--truth and --for exclude each other").
@@ -145,13 +161,15 @@ func (f *fleetFlags) config() (fleet.Config, error) {
 	if cfg.Network, err = readNetwork(f.network); err != nil {
 		return cfg, err
 	}
-	ports, err := readPorts("--port", f.ports)
-	if err != nil {
-		return cfg, err
-	}
-	for port := range 1 << 16 {
-		if ports.Contains(uint16(port)) {
-			cfg.Ports = append(cfg.Ports, uint16(port))
+	if f.ports != "" {
+		ports, err := readPorts("--port", f.ports)
+		if err != nil {
+			return cfg, err
+		}
+		for port := range 1 << 16 {
+			if ports.Contains(uint16(port)) {
+				cfg.Ports = append(cfg.Ports, uint16(port))
+			}
 		}
 	}
 	if cfg.Kinds, err = fleet.ParseKinds(f.kinds); err != nil {
@@ -192,18 +210,24 @@ func (a *app) fleet(f *fleetFlags) error {
 	if err != nil {
 		return err
 	}
+	a.sayReady(f)
+	return a.serve(f, fl, m)
+}
+
+// serve lets a fleet answer, and the master beside it if there is one, until
+// its time is over or it is interrupted.
+func (a *app) serve(f *fleetFlags, fl *fleet.Fleet, m *fleet.Master) error {
 	ctx, end := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer end()
 	if f.span > 0 {
 		ctx, end = context.WithTimeout(ctx, f.span)
 		defer end()
 	}
-	a.sayReady(f)
 	if m != nil {
 		defer a.serveMaster(ctx, m)()
 	}
 	stop := a.repeat(a.statusEvery(), func() string { return fleetLine(fl.Stats()) })
-	err = fl.Serve(ctx)
+	err := fl.Serve(ctx)
 	stop()
 	a.say("%s", fleetLine(fl.Stats()))
 	if err != nil && ctx.Err() == nil {

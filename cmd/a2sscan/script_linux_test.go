@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"strconv"
@@ -40,6 +41,8 @@ func panics() {
 //	master FLAGS…      the master of such a fleet alone, over UDP and HTTP on
 //	                   ports of the system's choice, which are in $MASTER and
 //	                   $WEB then
+//	replay FILE LIST FLAGS…  the servers of a census, in the test process; LIST
+//	                   is written as --list does
 //	exits CODE CMD…    as exec, and the exit code is CODE
 //	tmpfs DIR SIZE     a file system of that size
 //
@@ -52,6 +55,7 @@ func TestScripts(t *testing.T) {
 			"master": scriptMaster,
 			"exits":  scriptExits,
 			"tmpfs":  scriptTmpfs,
+			"replay": scriptReplay,
 		},
 		Condition: func(cond string) (bool, error) {
 			if cond != "tmpfs" {
@@ -79,6 +83,29 @@ func scriptFleet(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	fl, err := fleet.New(cfg)
 	ts.Check(err)
+	serveScript(ts, fl)
+}
+
+func scriptReplay(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: replay FILE LIST [FLAG…]")
+	}
+	f, cmd := &fleetFlags{}, &cobra.Command{}
+	f.add(cmd)
+	flags := append([]string{"--replay", ts.MkAbs(args[0]), "--list", ts.MkAbs(args[1])}, args[2:]...)
+	ts.Check(cmd.ParseFlags(flags))
+	ts.Check(f.check(cmd))
+	a := &app{terminal: newTerminal(io.Discard)}
+	rec, err := a.record(f)
+	ts.Check(err)
+	ts.Check(a.writeList(f.list, rec))
+	fl, err := fleet.Replay(rec.config, rec.Recording)
+	ts.Check(err)
+	serveScript(ts, fl)
+}
+
+// serveScript lets a fleet answer until the script ends.
+func serveScript(ts *testscript.TestScript, fl *fleet.Fleet) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {

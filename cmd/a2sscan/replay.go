@@ -1,0 +1,333 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"maps"
+	"net/netip"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink"
+)
+
+// replayFlags are the flags of fleet that are about a recorded census.
+type replayFlags struct {
+	replay  string
+	list    string
+	compare string
+}
+
+func (f *replayFlags) add(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.StringVar(&f.replay, "replay", "",
+		"serve the servers of the census `FILE` instead: the datagrams that scan --raw kept, or such as say the same")
+	fs.StringVar(&f.list, "list", "",
+		"with --replay: write the targets to `FILE`, each with the address it was recorded at; -: standard output")
+	fs.StringVar(&f.compare, "compare", "",
+		"with --replay: hold the census `FILE`, of a scan of the replay, against the recorded one; serve nothing")
+}
+
+// noReplay are the flags that choose simulated servers.
+var noReplay = []string{"alive", "hostile", "kinds", "hostile-kinds", "master", "web"}
+
+// checkReplay refuses what makes no sense together, and sets what is else by
+// default.
+func (f *fleetFlags) checkReplay(cmd *cobra.Command) error {
+	given := func(name string) bool { return cmd.Flags().Changed(name) }
+	if f.replay == "" {
+		if given("list") || given("compare") {
+			return fail(exitUsage, "--list and --compare need --replay").
+				hinting("a simulated fleet is a network, which scan takes as it is")
+		}
+		return nil
+	}
+	for _, name := range noReplay {
+		if given(name) {
+			return fail(exitUsage, "--replay and --%s exclude each other", name).
+				hinting("the servers are those of the census")
+		}
+	}
+	switch {
+	case f.replay == "-" && (f.truth || given("compare")):
+		return fail(exitUsage, "--replay - with --truth or --compare: standard input can't be read twice").
+			hinting("name a file")
+	case given("compare") && (f.truth || f.span != 0 || given("list")):
+		return fail(exitUsage, "--compare goes with neither --truth nor --list nor --for").
+			hinting("--compare compares two files and ends")
+	case f.truth && f.list == "-" && !f.toFile():
+		return fail(exitUsage, "--truth and --list would both write to standard output").
+			hinting("name a file for one of them")
+	}
+	if !given("network") {
+		f.network = "127.0.0.0/8"
+	}
+	if !given("port") {
+		f.ports = ""
+	}
+	return nil
+}
+
+// recording is a census that is to be replayed.
+type recording struct {
+	*fleet.Recording
+	file    string
+	config  fleet.Config
+	reasons map[string]int // why records are left out, and how many
+	skipped map[int]bool   // which lines those are
+	torn    int64
+}
+
+// record reads the census that is to be replayed and gives its servers their
+// places.
+func (a *app) record(f *fleetFlags) (*recording, error) {
+	rec := &recording{
+		Recording: fleet.NewRecording(), file: f.replay,
+		reasons: map[string]int{}, skipped: map[int]bool{},
+	}
+	var err error
+	if rec.config, err = f.config(); err != nil {
+		return nil, err
+	}
+	err = rec.each(func(n int, line []byte) error {
+		if err := rec.Add(line); err != nil {
+			rec.reasons[err.Error()]++
+			rec.skipped[n] = true
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	a.sayTorn(f.replay, rec.torn)
+	a.saySkipped(rec)
+	if rec.Len() == 0 {
+		return nil, fail(exitInput, "%s: no server that can be replayed", plain(f.replay, 200)).
+			hinting("a file that scan wrote is wanted, best with --raw")
+	}
+	if err := rec.Place(rec.config.Network, rec.config.Ports); err != nil {
+		return nil, fail(exitUsage, "%w", err).
+			hinting("a larger --network, or more ports with --port")
+	}
+	return rec, nil
+}
+
+// each calls do with every line of the recorded census.
+func (rec *recording) each(do func(n int, line []byte) error) error {
+	return eachLine(rec.file, &rec.torn, do)
+}
+
+// eachLine calls do with every line of a census that is not empty, and with its
+// number, from 0.
+func eachLine(file string, torn *int64, do func(n int, line []byte) error) error {
+	r, err := sink.Open(file)
+	if err != nil {
+		return readFailure(err)
+	}
+	defer r.Close()
+	for n := 0; ; n++ {
+		line, err := r.Next()
+		switch {
+		case err == io.EOF:
+			*torn = r.Torn()
+			return nil
+		case err != nil:
+			return readFailure(err)
+		case len(bytes.TrimSpace(line)) == 0:
+			continue
+		}
+		if err := do(n, line); err != nil {
+			return err
+		}
+	}
+}
+
+// maxReasons bounds how many reasons for leaving records out are said.
+const maxReasons = 5
+
+func (a *app) saySkipped(rec *recording) {
+	if len(rec.skipped) == 0 {
+		return
+	}
+	a.say("%s: %d records can't be replayed", plain(rec.file, 100), len(rec.skipped))
+	reasons := slices.Sorted(maps.Keys(rec.reasons))
+	for _, reason := range reasons[:min(len(reasons), maxReasons)] {
+		a.say("%d: %s", rec.reasons[reason], plain(reason, 200))
+	}
+}
+
+// replay serves a recorded census, or says what a scan of it is to find, or
+// whether one found it.
+func (a *app) replay(f *fleetFlags) error {
+	rec, err := a.record(f)
+	if err != nil {
+		return err
+	}
+	if f.compare != "" {
+		return a.compareReplay(f, rec)
+	}
+	if err := a.writeList(f.list, rec); err != nil {
+		return err
+	}
+	if f.truth {
+		return a.replayTruth(f, rec)
+	}
+	fl, err := fleet.Replay(rec.config, rec.Recording)
+	if err != nil {
+		return fleetFailure(err)
+	}
+	defer fl.Close()
+	a.sayReplay(f, rec)
+	return a.serve(f, fl, nil)
+}
+
+func (a *app) sayReplay(f *fleetFlags, rec *recording) {
+	s := &rec.Stats
+	a.say("replaying %d servers with their own datagrams, %d with datagrams made of their records; %d silent, %d unreachable",
+		s.Raw, s.Remade, s.Silent, s.Unreachable)
+	if s.Moved > 0 {
+		a.say("%d of them are not at the end of their address and at their port, as these are taken", s.Moved)
+	}
+	until := "until it is interrupted"
+	if f.span > 0 {
+		until = "for " + f.span.String()
+	}
+	a.say("ready: %d servers on %v, %d ports, %s", rec.Len(), rec.config.Network, len(rec.Ports()), until)
+	list := "LIST"
+	if f.list != "" && f.list != "-" {
+		list = plain(f.list, 200)
+	} else {
+		a.hint("--list LIST writes the targets to a file")
+	}
+	a.hint("scan them with: %s scan %s --allow-reserved", self(), list)
+}
+
+// writeList writes the targets to a file, which is replaced.
+func (a *app) writeList(path string, rec *recording) error {
+	switch path {
+	case "":
+		return nil
+	case "-":
+		return rec.WriteList(a.out)
+	}
+	file, err := os.Create(path)
+	if err == nil {
+		err = errors.Join(rec.WriteList(file), file.Close())
+	}
+	if err != nil {
+		return fail(exitOutput, "--list: %w", err)
+	}
+	return nil
+}
+
+// eachTruth calls do with the record that a scan of each replayed server is to
+// make, and with its index.
+func (rec *recording) eachTruth(do func(i int, scan string, r *scanner.Result) error) error {
+	i := -1
+	return rec.each(func(n int, line []byte) error {
+		if rec.skipped[n] {
+			return nil
+		}
+		scan, r, err := sink.Read(line)
+		if i++; i == rec.Len() || err != nil && !errors.Is(err, sink.ErrNoRaw) {
+			return fail(exitInput, "%s: was changed while it was read", plain(rec.file, 200))
+		}
+		r.Addr, _ = rec.At(i)
+		r.Tag = rec.Tag(i)
+		return do(i, scan, r)
+	})
+}
+
+// replayTruth writes the records of a perfect scan of the replay.
+func (a *app) replayTruth(f *fleetFlags, rec *recording) error {
+	out, err := f.plan(f.scanID)
+	if err != nil {
+		return err
+	}
+	if err := out.open(); err != nil {
+		return writeFailure(err)
+	}
+	err = rec.eachTruth(func(_ int, scan string, r *scanner.Result) error {
+		if f.scanID != "" {
+			scan = f.scanID
+		}
+		out.writeAs(scan, r)
+		return nil
+	})
+	return errors.Join(err, out.close())
+}
+
+// compareReplay holds a census against the recorded one.
+func (a *app) compareReplay(f *fleetFlags, rec *recording) error {
+	c := fleet.NewComparison()
+	err := rec.eachTruth(func(_ int, _ string, r *scanner.Result) error {
+		c.Want(sink.AppendRecord(nil, "", r))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	var torn int64
+	bad := 0
+	err = eachLine(f.compare, &torn, func(_ int, line []byte) error {
+		if c.Got(line) != nil {
+			bad++
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	a.sayTorn(f.compare, torn)
+	a.say("%d servers: %d as they were, %d differ, %d missing, %d not recorded or twice, %d lines that are no record",
+		c.Servers, c.Same, len(c.Differ)+c.MoreDiffer, c.Missing(), c.Others, bad)
+	return a.endCompare(f, rec, c, bad)
+}
+
+// endCompare shows some of what differs, and ends with exit code 1 if anything
+// does.
+func (a *app) endCompare(f *fleetFlags, rec *recording, c *fleet.Comparison, bad int) error {
+	if c.Good() && bad == 0 {
+		return nil
+	}
+	var torn int64
+	got := map[netip.AddrPort][]byte{}
+	err := eachLine(f.compare, &torn, func(_ int, line []byte) error {
+		if at, err := fleet.AddrOf(line); err == nil && c.Differs(at) && got[at] == nil {
+			got[at] = bytes.Clone(line)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	err = rec.eachTruth(func(i int, _ string, r *scanner.Result) error {
+		if line := got[r.Addr]; line != nil {
+			a.showDifferences(rec.Tag(i), sink.AppendRecord(nil, "", r), line)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return fail(exitUsage, "not all servers are as they were").
+		hinting("the same --query, --retries and --timeout as the first time? was anything lost on the way?")
+}
+
+// showDifferences names the keys in which a server differs.
+func (a *app) showDifferences(server string, want, got []byte) {
+	ds, err := sink.Differences(want, got)
+	if err != nil {
+		return // it is no record: counted
+	}
+	ds = slices.DeleteFunc(ds, func(d sink.Difference) bool { return fleet.LeftAside(d.Key) })
+	for _, d := range ds[:min(len(ds), maxKeys)] {
+		a.say("%s: %s was %s, is %s", plain(server, 100), plain(d.Key, 60),
+			shownValue(d.One), shownValue(d.Other))
+	}
+}
