@@ -23,9 +23,9 @@ type Options struct {
 
 	// FlushEvery is how long a record may wait until it is handed to the
 	// file. Zero means DefaultFlush, or DefaultFlushZstd where the file is
-	// compressed: each flush ends a frame there, and short frames compress
-	// badly. A negative value means that only a full block, Sync or Close
-	// hands records over.
+	// compressed: each flush ends a block of the frame there, and short
+	// blocks compress badly. A negative value means that only full blocks,
+	// Sync and Close hand records over.
 	FlushEvery time.Duration
 
 	Stdout *os.File // what "-" and "" stand for; nil: os.Stdout
@@ -35,7 +35,7 @@ type Options struct {
 // record at once; a census that is compressed stays small.
 const (
 	DefaultFlush     = 200 * time.Millisecond
-	DefaultFlushZstd = 5 * time.Second
+	DefaultFlushZstd = time.Second
 )
 
 // output is a place to write to, made ready.
@@ -191,39 +191,38 @@ func (o *Options) prepare(out *output) error {
 	if err := lock(out.File); err != nil {
 		return o.refuse(out.name, err, "wait until it is done, or choose another name")
 	}
-	keep, err := o.keep(out, info.Size())
+	t, err := o.tail(out, info.Size())
 	if err != nil {
 		return o.refuse(out.name, err, "choose another name")
 	}
-	if keep < info.Size() {
-		if err := out.Truncate(keep); err != nil {
-			return newError(o.op(), out.name, err)
-		}
+	out.size, out.cut = t.keep, t.torn
+	if len(t.lines) > 0 {
+		out.size, err = repack(out, t.keep, t.lines)
+	} else if t.keep < info.Size() {
+		err = out.Truncate(t.keep)
 	}
-	if _, err := out.Seek(keep, io.SeekStart); err != nil {
+	if err == nil {
+		_, err = out.Seek(out.size, io.SeekStart)
+	}
+	if err != nil {
 		return newError(o.op(), out.name, err)
 	}
-	out.size = keep
 	return nil
 }
 
-// keep returns how many bytes of a file that is there are kept.
-func (o *Options) keep(out *output, size int64) (keep int64, err error) {
+// tail returns what is kept of a file that is there.
+func (o *Options) tail(out *output, size int64) (tail, error) {
 	switch {
 	case o.Resume && o.Offset > size:
-		return 0, errShort
+		return tail{}, errShort
 	case o.Resume:
-		return o.Offset, nil
+		return tail{keep: o.Offset}, nil
 	case !o.Append || size == 0:
-		return 0, nil
+		return tail{}, nil
+	case out.zstd:
+		return packedTail(out, size)
 	}
-	if out.zstd {
-		keep, err = wholeFrames(out, size)
-	} else {
-		keep, err = wholeLines(out, size)
-	}
-	out.cut = size - keep
-	return keep, err
+	return plainTail(out, size)
 }
 
 // syncDir makes the name of a new file as durable as its content. File

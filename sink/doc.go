@@ -94,10 +94,18 @@
 //
 // When Writer.Sync or Close returned nil, every record written before it is
 // in the file, and on a disk it was told to keep it. Between two Syncs records
-// reach the file by blocks of whole lines, or of whole zstd frames, so that a
-// run that is killed leaves at most one of them torn, at the end. A Reader
-// leaves that out and says how long it was; Options.Append cuts it off;
-// Options.Resume cuts back to what a checkpoint named. When the disk fails or
-// is full, the Writer cuts the file back to its last whole line or frame, and
+// reach the file by blocks, after Options.FlushEvery at the latest.
+//
+// A compressed file is a sequence of zstd frames. A frame is a stream of
+// blocks, each of which can be read as soon as it is in the file; a Sync ends
+// it, so that Writer.Offset is a place where other programs can stop reading,
+// and else it is ended when it holds 8 MiB of records, or is 10 seconds old.
+//
+// A run that is killed leaves at most one line torn, at the end, and maybe a
+// frame that isn't ended. A Reader gives every whole line, leaves out the rest
+// and says how long it was. Options.Append cuts the rest off, and writes the
+// lines of a frame that isn't ended once more, so that other programs read the
+// file to its end; Options.Resume cuts back to what a checkpoint named. When
+// the disk fails or is full, the Writer does to the file as Append would, and
 // says so by the error of every later call.
 package sink

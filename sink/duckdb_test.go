@@ -97,6 +97,45 @@ func TestDuckDB(t *testing.T) {
 	}
 }
 
+// TestOtherPrograms: DuckDB and zstd read a census of 50 frames to its end.
+func TestOtherPrograms(t *testing.T) {
+	const frames, each = 50, 20
+	path := filepath.Join(t.TempDir(), "census.ndjson.zst")
+	w := create(t, path, Options{})
+	for i := range frames {
+		write(t, w, i*each, (i+1)*each)
+		if err := w.Sync(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	closeWriter(t, w)
+	file, err := os.ReadFile(path)
+	if n := countFrames(file); n != frames || err != nil {
+		t.Fatalf("%d frames: %v", n, err)
+	}
+	wantWhole(t, path, frames*each)
+	t.Run("zstd", func(t *testing.T) {
+		zstd, err := exec.LookPath("zstd")
+		if err != nil {
+			t.Skip("SKIPPED, NOTHING WAS READ WITH ZSTD: it is not in PATH")
+		}
+		text, err := exec.Command(zstd, "-dc", path).Output()
+		if want := strings.Join(lines(0, frames*each), "\n") + "\n"; string(text) != want || err != nil {
+			t.Errorf("%d bytes of %d: %v", len(text), len(want), err)
+		}
+	})
+	t.Run("DuckDB", func(t *testing.T) {
+		census := strings.TrimSuffix(strings.TrimSpace(DuckDB(path)), ";")
+		answers := duck(t, "SELECT count(*)::INTEGER AS n, count(DISTINCT ip)::INTEGER AS ips, "+
+			"sum(len(players))::INTEGER AS players FROM ("+census+")")
+		const n = float64(frames * each)
+		want := map[string]any{"n": n, "ips": n, "players": 12 * n}
+		if got := answers[0][0]; !reflect.DeepEqual(got, want) {
+			t.Errorf("%v, want %v", got, want)
+		}
+	})
+}
+
 // writeLong writes a census of n plain records and then the golden ones, which
 // have every key, and returns those.
 func writeLong(t *testing.T, path string, n int) (last [][]byte) {

@@ -11,6 +11,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
+
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/a2sscan/a2sscan/scanner"
 )
@@ -91,6 +94,28 @@ func wantLines(t *testing.T, path string, want []string) {
 	if !slices.Equal(got, want) || torn != 0 {
 		t.Errorf("%s has %d lines and %d torn bytes, want %d lines or others",
 			path, len(got), torn, len(want))
+	}
+	if strings.HasSuffix(path, ".zst") {
+		wantWhole(t, path, len(want))
+	}
+}
+
+// wantWhole wants all frames of a file ended, as other programs do, and n
+// lines in them.
+func wantWhole(t *testing.T, path string, n int) {
+	t.Helper()
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dec, err := zstd.NewReader(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dec.Close()
+	text, err := dec.DecodeAll(file, nil)
+	if got := bytes.Count(text, []byte("\n")); err != nil || got != n {
+		t.Errorf("%s: other programs read %d lines of %d: %v", path, got, n, err)
 	}
 }
 
@@ -266,6 +291,8 @@ func TestAppendLong(t *testing.T) {
 // TestAppendRefused: what isn't a census of ours is neither cut nor added to.
 func TestAppendRefused(t *testing.T) {
 	frame := string(pack(lines(0, 1)[0] + "\n"))
+	corrupt := string(openFrame(lines(0, 1)[0] + "\n"))
+	corrupt = corrupt[:20] + strings.Repeat("\xff", 20) + corrupt[40:]
 	tests := []struct{ name, file, content, want string }{
 		{"other text", "a.ndjson", "a list\nof lines", "does not look like a census"},
 		{"shorter than a prefix", "a.ndjson", "{}", "does not look like a census"},
@@ -277,6 +304,8 @@ func TestAppendRefused(t *testing.T) {
 		{"another content", "a.zst", string(pack("a list\nof lines\n")), "does not look like a census"},
 		{"no whole frame", "a.zst", frame[:20], "does not look like a census"},
 		{"half a line in a whole frame", "a.zst", frame + string(pack(prefix)), "cut off inside a whole frame"},
+		{"a cut frame of another content", "a.zst", string(openFrame("a list\nof lines\n")), "does not look like a census"},
+		{"a cut frame that is corrupt", "a.zst", frame + corrupt, "corrupt at byte"},
 	}
 	for _, tt := range tests {
 		path := filepath.Join(t.TempDir(), tt.file)
@@ -298,7 +327,19 @@ func pack(s string) []byte {
 	if err != nil {
 		panic(err)
 	}
-	return p.EncodeAll([]byte(s), nil)
+	return p.enc.EncodeAll([]byte(s), nil)
+}
+
+// openFrame compresses a text to a frame that isn't ended.
+func openFrame(s string) []byte {
+	p, err := newPacker()
+	if err != nil {
+		panic(err)
+	}
+	if err := errors.Join(p.add([]byte(s)), p.flush()); err != nil {
+		panic(err)
+	}
+	return p.take()
 }
 
 // TestResume goes back to each of the points that a checkpoint could name.
@@ -348,33 +389,22 @@ func TestLocked(t *testing.T) {
 	wantLines(t, path, lines(0, 1))
 }
 
-// TestKilled cuts a file at every byte, as kill -9 or a crash does. What is
-// left is read up to the last Sync at least, and can be appended to.
+// TestKilled cuts a file at every byte, as kill -9 or a crash does. What was
+// flushed before can be read, what was synced as well, and more can be
+// appended. Of a compressed file that is the point: its frame is not ended.
 func TestKilled(t *testing.T) {
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), name)
-			w := create(t, path, Options{})
-			synced := map[int64]int{} // lines by offset
-			for i := range 6 {
-				if err := w.Write(tiny(i)); err != nil {
-					t.Fatal(err)
-				}
-				if i%2 == 1 {
-					if err := w.Sync(); err != nil {
-						t.Fatal(err)
-					}
-					synced[w.Offset()] = i + 1
-				}
-			}
-			closeWriter(t, w)
+			var readable map[int64]int
+			synctest.Test(t, func(t *testing.T) { readable = writeInSteps(t, path) })
 			whole, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)
 			}
-			promised, want := 0, strings.Split(tinyLines(6), "\n")[:6]
+			promised, want := 0, strings.Split(tinyLines(8), "\n")[:8]
 			for cut := range whole {
-				promised = max(promised, synced[int64(cut)])
+				promised = max(promised, readable[int64(cut)])
 				checkCut(t, whole[:cut], want, promised)
 				if promised > 0 {
 					checkAppend(t, path, whole[:cut], promised)
@@ -382,6 +412,31 @@ func TestKilled(t *testing.T) {
 			}
 		})
 	}
+}
+
+// writeInSteps writes 8 records, flushes after each and syncs after the 3rd
+// and 6th. It returns how many can be read at each length of the file.
+func writeInSteps(t *testing.T, path string) map[int64]int {
+	t.Helper()
+	readable := map[int64]int{}
+	w := create(t, path, Options{FlushEvery: -1})
+	for i := range 8 {
+		if err := w.Write(tiny(i)); err != nil {
+			t.Fatal(err)
+		}
+		w.flush()
+		synctest.Wait()
+		readable[size(t, path)] = i + 1
+		if i%3 != 2 {
+			continue
+		}
+		if err := w.Sync(); err != nil || w.Offset() != size(t, path) {
+			t.Fatalf("offset %d: %v", w.Offset(), err)
+		}
+		readable[w.Offset()] = i + 1
+	}
+	closeWriter(t, w)
+	return readable
 }
 
 // checkCut reads a file that was cut: its lines are the first that were
@@ -400,9 +455,6 @@ func checkCut(t *testing.T, file []byte, want []string, promised int) {
 	if r.zstd == nil && int64(whole)+r.Torn() != int64(len(file)) {
 		t.Fatalf("cut at %d: %d bytes in lines, %d torn", len(file), whole, r.Torn())
 	}
-	if r.zstd != nil && len(got) != promised {
-		t.Fatalf("cut at %d: %d lines, %d in whole frames", len(file), len(got), promised)
-	}
 }
 
 // checkAppend adds to a file that was cut.
@@ -411,7 +463,7 @@ func checkAppend(t *testing.T, path string, file []byte, promised int) {
 	put(t, path, string(file))
 	before, torn := readFile(t, path)
 	w := create(t, path, Options{Append: true})
-	if w.Cut() != torn || len(before) < promised {
+	if w.Cut() != torn || len(before) < promised || w.Offset() != size(t, path) {
 		t.Errorf("cut at %d: cut %d, torn %d", len(file), w.Cut(), torn)
 	}
 	if err := w.Write(tiny(len(before))); err != nil {
@@ -419,6 +471,31 @@ func checkAppend(t *testing.T, path string, file []byte, promised int) {
 	}
 	closeWriter(t, w)
 	wantLines(t, path, strings.Split(tinyLines(len(before)+1), "\n")[:len(before)+1])
+}
+
+// TestAppendCutFrame: the lines of a frame that is cut outlive it, also those
+// of many blocks, and half a line at its end doesn't.
+func TestAppendCutFrame(t *testing.T) {
+	for _, before := range []int{0, 3} {
+		whole := string(pack(strings.Join(lines(0, before), "\n") + "\n"))
+		if before == 0 {
+			whole = ""
+		}
+		frame := stream(t, strings.Join(lines(before, 500), "\n")+"\n")
+		for _, cut := range []int{len(frame) - 1, len(frame) - 4, len(frame) - 5, len(frame) / 2} {
+			path := filepath.Join(t.TempDir(), "census.zst")
+			put(t, path, whole+string(frame[:cut]))
+			got, torn := readFile(t, path)
+			n := len(got)
+			if n < before+50 || torn == 0 && cut > len(frame)-4 {
+				t.Errorf("cut at %d of %d: %d lines, %d torn", cut, len(frame), n, torn)
+			}
+			w := create(t, path, Options{Append: true})
+			write(t, w, n, n+1)
+			closeWriter(t, w)
+			wantLines(t, path, lines(0, n+1))
+		}
+	}
 }
 
 // tiny is a server of few words, so that there are not too many bytes at

@@ -10,11 +10,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Limits of what a compressed file can make a Reader hold.
-const (
-	maxWindow     = 32 << 20 // what zstd --ultra -20 needs; its default is 2 MiB
-	maxWholeFrame = 16 << 20 // a frame of ours is one block: shorter than two records
-)
+// maxWindow is the largest window that a file can make a Reader hold: what
+// zstd --ultra -20 needs. Its default is 2 MiB, and ours less.
+const maxWindow = 32 << 20
 
 var decoderOptions = []zstd.DOption{
 	zstd.WithDecoderConcurrency(1),
@@ -25,12 +23,14 @@ var decoderOptions = []zstd.DOption{
 var errCorrupt = errors.New("no zstd frame begins here")
 
 // frames reads a zstd file one frame at a time, without unpacking it: it
-// knows where frames begin and end, and which one is cut (RFC 8878, 3.1).
-// Read gives the bytes of the current frame, and io.EOF at its end.
+// knows where frames and their blocks begin and end, and where one is cut
+// (RFC 8878, 3.1). Read gives the bytes of the current frame, block by block,
+// and io.EOF at its end; of a frame that is cut it gives the whole blocks.
 type frames struct {
 	in     *bufio.Reader
 	offset int64 // of the next byte to be taken from in
-	start  int64 // of the current frame; of its current block, if it is a long one
+	start  int64 // of the current frame
+	whole  int64 // where its last block ends that was taken whole
 
 	buf      []byte // what was taken and not yet read
 	read     int    // how much of buf was read
@@ -41,23 +41,7 @@ type frames struct {
 
 func newFrames(in *bufio.Reader) *frames { return &frames{in: in} }
 
-// next begins the next frame that holds data. A frame of up to maxWholeFrame
-// bytes is taken whole, so that none of it is read if it is cut; a longer one
-// is read up to the cut. The error is io.EOF after the last frame,
-// io.ErrUnexpectedEOF, and z.torn is set, if the frame is cut.
-func (z *frames) next() error {
-	if err := z.begin(); err != nil {
-		return err
-	}
-	for !z.ended && len(z.buf) < maxWholeFrame {
-		if err := z.block(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// skip passes over the next frame. Its errors are those of next.
+// skip passes over the next frame. Its errors are those of begin.
 func (z *frames) skip() error {
 	if err := z.begin(); err != nil {
 		return err
@@ -67,14 +51,19 @@ func (z *frames) skip() error {
 		if err := z.block(); err != nil {
 			return err
 		}
+		if z.torn {
+			return io.ErrUnexpectedEOF
+		}
 	}
 	return nil
 }
 
-// begin takes the header of the next frame that isn't a skippable one.
+// begin takes the header of the next frame that isn't a skippable one. The
+// error is io.EOF after the last frame, and io.ErrUnexpectedEOF, with z.torn
+// set, if the frame is cut.
 func (z *frames) begin() error {
 	for {
-		z.start = z.offset
+		z.start, z.whole = z.offset, z.offset
 		b, err := z.in.Peek(zstd.HeaderMaxSize)
 		if len(b) == 0 || err != nil && err != io.EOF {
 			return err
@@ -99,23 +88,49 @@ func (z *frames) begin() error {
 	}
 }
 
-// block takes the next block of the frame, and what follows the last one.
+// block takes the next block of the frame, and what follows the last one. Of
+// a last block without what follows it the mark is taken away: whoever unpacks
+// the frame has the block, and then learns that the frame is cut.
 func (z *frames) block() error {
-	if err := z.take(3); err != nil {
+	if err := z.take(blockHeader); err != nil {
 		return err
 	}
-	b := z.buf[len(z.buf)-3:]
+	b := z.buf[len(z.buf)-blockHeader:]
 	head := int(b[0]) | int(b[1])<<8 | int(b[2])<<16
 	n := head >> 3
 	if kind := head >> 1 & 3; kind == 1 {
 		n = 1 // one byte, n times
 	}
-	z.ended = head&1 != 0
-	if z.ended && z.checksum {
-		n += 4
+	if err := z.take(n); err != nil {
+		return err
 	}
-	return z.take(n)
+	z.whole, z.ended = z.offset, head&lastBlock != 0
+	if z.ended && z.checksum {
+		return z.sum(len(z.buf) - n - blockHeader)
+	}
+	return nil
 }
+
+// sum takes the checksum that follows the last block, which begins at last in
+// z.buf.
+func (z *frames) sum(last int) error {
+	size := len(z.buf)
+	err := z.take(4)
+	if err == nil {
+		z.whole = z.offset
+	}
+	if z.torn {
+		z.buf, z.ended, err = z.buf[:size], false, nil
+		z.buf[last] &^= lastBlock
+	}
+	return err
+}
+
+// A block's header, and the bit in it that says it is the last one.
+const (
+	blockHeader = 3
+	lastBlock   = 1
+)
 
 // take appends n bytes of the input to z.buf.
 func (z *frames) take(n int) error {
@@ -142,7 +157,10 @@ func (z *frames) Read(p []byte) (int, error) {
 		if z.ended {
 			return 0, io.EOF
 		}
-		z.buf, z.read, z.start = z.buf[:0], 0, z.offset
+		if z.torn {
+			return 0, io.ErrUnexpectedEOF
+		}
+		z.buf, z.read = z.buf[:0], 0
 		if err := z.block(); err != nil {
 			return 0, err
 		}
@@ -157,7 +175,7 @@ type unpacker struct {
 	frames *frames
 	dec    *zstd.Decoder
 	open   bool  // inside a frame
-	torn   int64 // bytes of a frame that is cut
+	torn   int64 // bytes of a block that is cut
 }
 
 func newUnpacker(in *bufio.Reader) (*unpacker, error) {
@@ -168,7 +186,7 @@ func newUnpacker(in *bufio.Reader) (*unpacker, error) {
 func (u *unpacker) Read(p []byte) (n int, err error) {
 	for n == 0 && err == nil {
 		if !u.open {
-			if err = u.frames.next(); err == nil {
+			if err = u.frames.begin(); err == nil {
 				err = u.dec.Reset(u.frames)
 				u.open = true
 			}
@@ -190,7 +208,7 @@ func (u *unpacker) explain(err error) error {
 	case err == nil || err == io.EOF:
 		return err
 	case u.frames.torn:
-		u.torn = u.frames.offset - u.frames.start
+		u.torn = u.frames.offset - u.frames.whole
 		return io.EOF
 	case errors.Is(err, zstd.ErrWindowSizeExceeded):
 		return fmt.Errorf("the frame at byte %d needs a window of more than %d MiB to unpack",

@@ -18,7 +18,7 @@ func (w *Writer) Mark() (*Mark, error) {
 		return nil, err
 	}
 	m := &Mark{w: w, written: make(chan struct{})}
-	w.handOver(m)
+	w.handOver(job{end: true, mark: m})
 	return m, nil
 }
 

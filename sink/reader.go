@@ -128,9 +128,10 @@ func (r *Reader) end(n int, err error) error {
 }
 
 // Torn returns how many bytes were left out at the end of the file, once Next
-// returned io.EOF: of half a line, or of a frame that is cut, as it stands
-// compressed in the file. A run that was killed leaves such a tail; it was
-// never promised by a Sync.
+// returned io.EOF: of half a line, or of a block of zstd that is cut, as it
+// stands compressed in the file. A run that was killed leaves such a tail; it
+// was never promised by a Sync. It is 0 where nothing was lost, also in a file
+// of which the last frame isn't ended, as it is in one that is being written.
 func (r *Reader) Torn() int64 { return r.torn }
 
 // Close closes the file, unless the Reader was given an io.Reader. Next can't

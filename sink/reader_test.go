@@ -72,7 +72,9 @@ func TestReader(t *testing.T) {
 		{"a cut magic number", a + a[:3], []string{"a"}, 3},
 		{"a cut header", a + a[:5], []string{"a"}, 5},
 		{"a cut block", a + a[:8], []string{"a"}, 8},
-		{"a cut checksum", a + a[:len(a)-1], []string{"a"}, int64(len(a) - 1)},
+		{"a cut checksum", a + a[:len(a)-1], []string{"a", "a"}, 3},
+		{"no checksum", a + a[:len(a)-4], []string{"a", "a"}, 0},
+		{"a cut checksum, after more blocks", a + ab[:len(ab)-2], []string{"a", "a", "b"}, 2},
 		{"only a magic number", a[:4], nil, 4},
 		{"only a byte of it", a[:1], nil, 1},
 	}
@@ -107,29 +109,35 @@ func TestReaderByteByByte(t *testing.T) {
 	}
 }
 
-// TestReaderLongFrame: of a frame too long to be kept until it is seen to be
-// whole, the lines before the cut count.
-func TestReaderLongFrame(t *testing.T) {
+// TestReaderCutFrame: of a frame that is cut the lines before the cut count,
+// all that were in whole blocks; what is torn of it is less than a block.
+func TestReaderCutFrame(t *testing.T) {
 	g := rand.New(rand.NewPCG(1, 2))
 	line := make([]byte, 1<<16)
 	var content strings.Builder
-	for content.Len() < maxWholeFrame+1<<20 {
+	for content.Len() < 2<<20 {
 		for i := range line {
 			line[i] = byte(g.Uint32()) | 0x80 // can't be compressed, and has no newline
 		}
 		content.Write(append(line[:len(line)-1:len(line)-1], '\n'))
 	}
-	frame := string(pack("first\n")) + string(stream(t, content.String()))
+	first := string(pack("first\n"))
+	frame := string(stream(t, content.String(), zstd.WithEncoderLevel(zstd.SpeedFastest)))
 	want := append([]string{"first"}, strings.Split(strings.TrimSuffix(content.String(), "\n"), "\n")...)
 
-	got, err := readAll(NewReader(strings.NewReader(frame)))
+	got, err := readAll(NewReader(strings.NewReader(first + frame)))
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("whole: %d lines of %d: %v", len(got), len(want), err)
 	}
-	r := NewReader(strings.NewReader(frame[:len(frame)-10]))
-	got, err = readAll(r)
-	if err != nil || len(got) < len(want)-4 || !slices.Equal(got, want[:len(got)]) || r.Torn() == 0 {
-		t.Errorf("cut: %d lines of %d, %d torn: %v", len(got), len(want), r.Torn(), err)
+	for cut := 1; cut < len(frame); cut += 50_001 {
+		r := NewReader(strings.NewReader(first + frame[:cut]))
+		got, err = readAll(r)
+		if n := 1 + (cut-100)>>16; err != nil || len(got) < n || !slices.Equal(got, want[:len(got)]) {
+			t.Errorf("cut at %d: %d lines, want %d: %v", cut, len(got), n, err)
+		}
+		if r.Torn() == 0 || r.Torn() > 1<<16+100 {
+			t.Errorf("cut at %d: %d torn", cut, r.Torn())
+		}
 	}
 }
 
@@ -300,21 +308,24 @@ func FuzzAppendable(f *testing.F) {
 	f.Add(append(pack(one), pack(one)[:20]...), true)
 	f.Fuzz(func(t *testing.T, file []byte, zst bool) {
 		size := int64(len(file))
-		whole := wholeLines
+		look := plainTail
 		if zst {
-			whole = wholeFrames
+			look = packedTail
 		}
 		if size == 0 {
 			return
 		}
-		end, err := whole(bytes.NewReader(file), size)
+		end, err := look(bytes.NewReader(file), size)
 		if err != nil {
 			return
 		}
-		r := NewReader(bytes.NewReader(file[:end]))
+		if n := len(end.lines); n > 0 && end.lines[n-1] != '\n' {
+			t.Fatalf("the lines of a cut frame end in %q", end.lines[n-1])
+		}
+		r := NewReader(bytes.NewReader(file[:end.keep]))
 		defer r.Close()
 		if _, err := readAll(r); err == nil && r.Torn() != 0 {
-			t.Fatalf("%d bytes torn of the %d that were kept", r.Torn(), end)
+			t.Fatalf("%d bytes torn of the %d that were kept", r.Torn(), end.keep)
 		}
 	})
 }

@@ -15,10 +15,27 @@ var (
 	errNotCensus = errors.New("does not look like a census")
 	errShort     = errors.New("is shorter than it was when it was left")
 	errUnended   = errors.New("its last record is cut off inside a whole frame")
+	errLongFrame = errors.New("its last frame is cut off, and too long to be one of a census")
 )
+
+// maxTail is more than a frame of ours holds.
+const maxTail = frameSize + blockSize + 2*MaxRecord
 
 // prefix is how every record begins.
 const prefix = `{"schema":`
+
+// tail is what a file that is added to ends with.
+type tail struct {
+	keep  int64  // what stays as it is: whole lines, or whole frames
+	lines []byte // whole lines of a frame that is cut, to be written anew
+	torn  int64  // bytes that are lost: as Reader.Torn has them
+}
+
+// plainTail looks for the last whole record of a census.
+func plainTail(f io.ReaderAt, size int64) (tail, error) {
+	keep, err := wholeLines(f, size)
+	return tail{keep: keep, torn: size - keep}, err
+}
 
 // wholeLines returns where the last whole record of a census ends.
 func wholeLines(f io.ReaderAt, size int64) (int64, error) {
@@ -46,20 +63,59 @@ func wholeLines(f io.ReaderAt, size int64) (int64, error) {
 	return 0, nil
 }
 
-// wholeFrames returns where the last whole frame of a compressed census ends.
-func wholeFrames(f io.ReaderAt, size int64) (int64, error) {
+// packedTail looks for the last whole frame of a compressed census, and for
+// the whole lines of one that is cut after it.
+func packedTail(f io.ReaderAt, size int64) (t tail, err error) {
+	last, keep, err := wholeFrames(f, size)
+	if err != nil {
+		return tail{}, err
+	}
+	if keep > 0 {
+		err = checkFrames(f, last, keep)
+	}
+	if err == nil && keep < size {
+		t, err = cutFrame(f, keep, size)
+	}
+	if err == nil && keep == 0 && !bytes.HasPrefix(t.lines, []byte(prefix)) {
+		err = errNotCensus
+	}
+	t.keep = keep
+	return t, err
+}
+
+// wholeFrames returns where the last whole frame of a compressed file begins
+// and ends.
+func wholeFrames(f io.ReaderAt, size int64) (last, end int64, err error) {
 	all := newFrames(bufio.NewReaderSize(io.NewSectionReader(f, 0, size), 256<<10))
-	last := int64(0)
 	for {
 		err := all.skip()
 		switch {
 		case err == nil:
 			last = all.start
 		case err == io.EOF || all.torn:
-			return all.start, checkFrames(f, last, all.start)
+			return last, all.start, nil
 		default:
-			return 0, err
+			return 0, 0, err
 		}
+	}
+}
+
+// cutFrame reads what is whole in the frame that begins at start and is cut.
+func cutFrame(f io.ReaderAt, start, size int64) (t tail, err error) {
+	r := NewReader(io.NewSectionReader(f, start, size-start))
+	defer r.Close()
+	for {
+		line, err := r.Next()
+		switch {
+		case err == io.EOF:
+			t.torn = r.Torn()
+			return t, nil
+		case err != nil:
+			return t, err
+		case len(t.lines)+len(line) >= maxTail:
+			return t, errLongFrame
+		}
+		t.lines = append(append(t.lines, line...), '\n')
 	}
 }
 
@@ -99,4 +155,21 @@ func (b *lastByte) Write(p []byte) (int, error) {
 		*b = lastByte(p[len(p)-1])
 	}
 	return len(p), nil
+}
+
+// repack writes lines as one frame that begins at start, in the place of one
+// that is cut, and cuts the file behind it. It returns how long the file is
+// then. Where there is no room for all of the frame, its beginning is there,
+// and the lines in that can be read as before.
+func repack(f file, start int64, lines []byte) (size int64, err error) {
+	p, err := newPacker()
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	if len(lines) > 0 {
+		n, err = f.WriteAt(p.enc.EncodeAll(lines, nil), start)
+	}
+	size = start + int64(n)
+	return size, errors.Join(err, f.Truncate(size))
 }

@@ -2,12 +2,11 @@ package sink
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/a2sscan/a2sscan/scanner"
 )
@@ -27,7 +26,8 @@ const (
 // Records are appended to a block; full blocks go to a goroutine that
 // compresses and writes them. When the disk is slower than the scan, Write
 // waits for a free block. The first error of the disk is final: every later
-// call returns it, and the file ends with the last whole record that fit.
+// call returns it, and the file ends with the last whole record that fit, of
+// a compressed file with the last of those in whole blocks of zstd.
 type Writer struct {
 	scan string
 	dest *dest
@@ -48,10 +48,13 @@ type Writer struct {
 	failed atomic.Pointer[Error]
 }
 
-// job is a block to write and, if mark is set, where that stands in the file.
+// job is a block to write. If flush is set, all that was written is to be
+// readable from the file; if end is set, its frame is to be ended as well.
+// Then the mark, if there is one, learns where that stands in the file.
 type job struct {
-	block []byte
-	mark  *Mark
+	block      []byte
+	flush, end bool
+	mark       *Mark
 }
 
 // Create opens path to write records to. "-" and "" are standard output; a
@@ -67,7 +70,7 @@ func Create(path string, o Options) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &dest{f: out, output: out}
+	d := &dest{f: out, output: out, frame: out.size}
 	if out.zstd {
 		if d.packer, err = newPacker(); err != nil {
 			out.Close()
@@ -75,12 +78,6 @@ func Create(path string, o Options) (*Writer, error) {
 		}
 	}
 	return newWriter(d, o), nil
-}
-
-func newPacker() (*zstd.Encoder, error) {
-	return zstd.NewWriter(nil,
-		zstd.WithEncoderConcurrency(1),
-		zstd.WithEncoderLevel(zstd.SpeedFastest))
 }
 
 // newWriter starts the goroutines that write to d.
@@ -129,7 +126,7 @@ func (w *Writer) WriteAs(scan string, r *scanner.Result) error {
 	w.count.Add(1)
 	w.bytes.Add(uint64(len(w.block) - old))
 	if len(w.block) >= blockSize {
-		w.handOver(nil)
+		w.handOver(job{})
 	}
 	return nil
 }
@@ -147,9 +144,9 @@ func newBlock() []byte { return make([]byte, 0, blockSize+blockRoom) }
 
 // handOver gives the block that is being filled to the goroutine that writes.
 // The lock must be held.
-func (w *Writer) handOver(mark *Mark) {
-	w.full <- job{w.block, mark}
-	w.block = nil
+func (w *Writer) handOver(j job) {
+	j.block, w.block = w.block, nil
+	w.full <- j
 }
 
 // err returns why nothing can be written any more. The lock must be held.
@@ -214,7 +211,7 @@ func (w *Writer) shut() bool {
 	}
 	w.closed = true
 	close(w.stop)
-	w.handOver(nil)
+	w.handOver(job{end: true})
 	close(w.full)
 	return true
 }
@@ -234,8 +231,8 @@ func (w *Writer) Offset() int64 { return w.offset.Load() }
 // appended to.
 func (w *Writer) Cut() int64 { return w.dest.cut }
 
-// flushEvery hands over what waits, now and then, so that whoever watches the
-// file sees it grow.
+// flushEvery flushes now and then, so that whoever watches the file sees it
+// grow.
 func (w *Writer) flushEvery(every time.Duration) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -244,12 +241,19 @@ func (w *Writer) flushEvery(every time.Duration) {
 		case <-w.stop:
 			return
 		case <-tick.C:
-			w.mu.Lock()
-			if len(w.block) > 0 && !w.closed {
-				w.handOver(nil)
-			}
-			w.mu.Unlock()
+			w.flush()
 		}
+	}
+}
+
+// flush hands over what waits. Where nothing does, the encoder may still hold
+// something, unless there is more to come for it anyway.
+func (w *Writer) flush() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	held := w.dest.packer != nil && len(w.full) == 0
+	if !w.closed && (len(w.block) > 0 || held) {
+		w.handOver(job{flush: true})
 	}
 }
 
@@ -258,7 +262,7 @@ func (w *Writer) flushEvery(every time.Duration) {
 func (w *Writer) run() {
 	for j := range w.full {
 		if w.failure() == nil {
-			w.fail(w.dest.write(j.block))
+			w.fail(w.dest.write(&j))
 		}
 		if j.block != nil {
 			w.free <- emptied(j.block)
@@ -272,7 +276,9 @@ func (w *Writer) run() {
 
 // file is what a Writer needs of an os.File. Tests put a broken one there.
 type file interface {
-	Write(p []byte) (int, error)
+	io.Writer
+	io.ReaderAt
+	io.WriterAt
 	Sync() error
 	Truncate(size int64) error
 	Close() error
@@ -282,41 +288,82 @@ type file interface {
 type dest struct {
 	*output
 	f      file
-	packer *zstd.Encoder // nil unless it is compressed
-	packed []byte
+	packer *packer // nil unless it is compressed
+	frame  int64   // where the frame begins in the file that is not ended
 }
 
-// write appends a block: whole lines, or one frame that holds them.
-func (d *dest) write(block []byte) *Error {
-	if len(block) == 0 {
+// write appends a block: whole lines, or what became of them so far.
+func (d *dest) write(j *job) *Error {
+	b := j.block
+	if d.packer != nil {
+		if err := d.pack(j); err != nil {
+			return newError("write", d.name, err)
+		}
+		b = d.packer.take()
+	}
+	if len(b) == 0 {
 		return nil
 	}
-	if d.packer != nil {
-		d.packed = d.packer.EncodeAll(block, d.packed[:0])
-		block = d.packed
-	}
-	n, err := d.f.Write(block)
-	if err != nil {
-		return d.mend(block[:n], err)
-	}
+	n, err := d.f.Write(b)
 	d.size += int64(n)
+	if err != nil {
+		return d.mend(b[:n], err)
+	}
+	if d.packer != nil && d.packer.in == 0 {
+		d.frame = d.size
+	}
 	return nil
 }
 
-// mend cuts off what a write that failed left of a record or a frame, where
-// the file is ours to cut.
+// pack compresses a block.
+func (d *dest) pack(j *job) error {
+	p := d.packer
+	if err := p.add(j.block); err != nil {
+		return err
+	}
+	switch {
+	case j.end || p.in >= frameSize:
+		return p.end()
+	case j.flush:
+		return p.flush()
+	}
+	return nil
+}
+
+// mend cuts off what a write that failed left of a record, where the file is
+// ours to cut. The file is d.size bytes long, of which written are the last.
 func (d *dest) mend(written []byte, err error) *Error {
 	e := newError("write", d.name, err)
 	if !d.regular || !d.ours {
 		return e
 	}
-	if d.packer == nil {
-		d.size += int64(bytes.LastIndexByte(written, '\n') + 1)
+	if d.packer != nil {
+		err = d.mendFrame()
+	} else {
+		d.size -= int64(len(written) - bytes.LastIndexByte(written, '\n') - 1)
+		err = d.f.Truncate(d.size)
 	}
-	if d.f.Truncate(d.size) != nil {
+	if err != nil {
 		e.Hint += "; its last line is cut off"
 	}
 	return e
+}
+
+// mendFrame makes the frame that is cut a whole one, with the lines that can
+// be read of it, or so many of them as there is room for.
+func (d *dest) mendFrame() error {
+	t, err := cutFrame(d.f, d.frame, d.size)
+	if err != nil {
+		return err
+	}
+	for lines := t.lines; ; {
+		d.size, err = repack(d.f, d.frame, lines)
+		if err == nil || len(lines) == 0 {
+			return err
+		}
+		lines = lines[:len(lines)-len(lines)/8-1]
+		lines = lines[:bytes.LastIndexByte(lines, '\n')+1]
+	}
 }
 
 // sync makes durable what was written.

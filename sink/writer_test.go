@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -31,6 +32,9 @@ func (m *memory) Write(p []byte) (int, error) {
 	m.writes++
 	return len(p), nil
 }
+
+func (m *memory) ReadAt([]byte, int64) (int, error)  { return 0, errors.ErrUnsupported }
+func (m *memory) WriteAt([]byte, int64) (int, error) { return 0, errors.ErrUnsupported }
 
 func (m *memory) Sync() error          { return nil }
 func (m *memory) Truncate(int64) error { return nil }
@@ -73,6 +77,88 @@ func TestFlush(t *testing.T) {
 		}
 		closeWriter(t, w)
 	})
+}
+
+// TestFollow: a compressed record can be read after DefaultFlushZstd, although
+// its frame isn't ended; that is done when it is old, and only once.
+func TestFollow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "census.zst")
+		w := create(t, path, Options{})
+		frames := func() int {
+			file, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return countFrames(file)
+		}
+		for i := range 5 {
+			write(t, w, i, i+1)
+			time.Sleep(DefaultFlushZstd + time.Millisecond)
+			synctest.Wait()
+			got, torn := readFile(t, path)
+			if !slices.Equal(got, lines(0, i+1)) || torn != 0 || frames() != -1 {
+				t.Errorf("%d lines of %d, %d torn, %d frames", len(got), i+1, torn, frames())
+			}
+		}
+		if w.Offset() != 0 {
+			t.Errorf("offset %d was never promised", w.Offset())
+		}
+		time.Sleep(frameAge)
+		synctest.Wait()
+		wantLines(t, path, lines(0, 5))
+		old := size(t, path)
+		time.Sleep(10 * frameAge)
+		synctest.Wait()
+		if frames() != 1 || size(t, path) != old {
+			t.Errorf("%d frames, %d bytes, then %d", frames(), old, size(t, path))
+		}
+		closeWriter(t, w)
+	})
+}
+
+// TestFlushHeld: what was in a full block, and is only held by the encoder, is
+// flushed without another record.
+func TestFlushHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "census.zst")
+		w := create(t, path, Options{})
+		n := 0
+		for held := true; held; n++ {
+			write(t, w, n, n+1)
+			w.mu.Lock()
+			held = w.block != nil
+			w.mu.Unlock()
+		}
+		time.Sleep(DefaultFlushZstd + time.Millisecond)
+		synctest.Wait()
+		if got, torn := readFile(t, path); !slices.Equal(got, lines(0, n)) || torn != 0 {
+			t.Errorf("%d lines of %d, %d torn", len(got), n, torn)
+		}
+		closeWriter(t, w)
+	})
+}
+
+// TestFrames: a frame is ended when it holds enough, and by Sync, which makes
+// none where nothing was written.
+func TestFrames(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "census.zst")
+	w := create(t, path, Options{FlushEvery: -1})
+	n := 0
+	for ; w.Bytes() < 2*frameSize+frameSize/2; n++ {
+		write(t, w, n, n+1)
+	}
+	for range 3 {
+		if err := w.Sync(); err != nil || w.Offset() != size(t, path) {
+			t.Errorf("offset %d: %v", w.Offset(), err)
+		}
+	}
+	closeWriter(t, w)
+	wantLines(t, path, lines(0, n))
+	file, err := os.ReadFile(path)
+	if got := countFrames(file); got != 3 || err != nil {
+		t.Errorf("%d frames, want 3: %v", got, err)
+	}
 }
 
 func TestFlushNever(t *testing.T) {
@@ -186,6 +272,7 @@ type broken struct {
 	room        int
 	sync, close error
 	uncut       bool
+	less        int  // so much room goes away before anything is written again
 	heals       bool // once it was full, there is room again
 }
 
@@ -197,6 +284,21 @@ func (b *broken) Write(p []byte) (int, error) {
 		if b.heals {
 			b.room = 1 << 30
 		}
+	}
+	return n, err
+}
+
+// WriteAt has the room that was there before, and what is left.
+func (b *broken) WriteAt(p []byte, offset int64) (int, error) {
+	info, err := b.Stat()
+	if err != nil {
+		return 0, err
+	}
+	b.room, b.less = b.room-b.less, 0
+	n, err := b.File.WriteAt(p[:min(len(p), max(0, int(info.Size()-offset)+b.room))], offset)
+	b.room += int(info.Size()-offset) - n // the file is cut behind it
+	if err == nil && n < len(p) {
+		err = &os.PathError{Op: "write", Path: b.Name(), Err: syscall.ENOSPC}
 	}
 	return n, err
 }
@@ -265,6 +367,46 @@ func TestFull(t *testing.T) {
 				t.Errorf("room for %d: %d lines, one more had room", room, len(got))
 			}
 		}
+	}
+}
+
+// TestFullFrame: a disk that is full inside a frame leaves that frame ended,
+// with every record that was flushed before.
+func TestFullFrame(t *testing.T) {
+	for _, less := range []int{0, 1, 100, 1000} {
+		for room := 3000; room < 7000; room += 997 {
+			synctest.Test(t, func(t *testing.T) { checkFullFrame(t, room, less) })
+		}
+	}
+}
+
+func checkFullFrame(t *testing.T, room, less int) {
+	w, path := brokenWriter(t, names[1], broken{room: room, less: less})
+	fit, synced := 0, []byte(nil)
+	for i := range 60 {
+		if w.Write(typical(i)) != nil {
+			break
+		}
+		if i == 1 {
+			if err := w.Sync(); err != nil {
+				t.Fatal(err)
+			}
+			synced, _ = os.ReadFile(path)
+		}
+		w.flush()
+		synctest.Wait()
+		if w.failure() == nil {
+			fit = i + 1
+		}
+	}
+	checkFull(t, w.Close(), path)
+	got, _ := readFile(t, path)
+	if less == 0 && len(got) != fit || len(got) < fit/2 || fit < 6 || w.Offset() > size(t, path) {
+		t.Errorf("room for %d, then %d less: %d lines, %d had room", room, less, len(got), fit)
+	}
+	wantLines(t, path, lines(0, len(got)))
+	if file, err := os.ReadFile(path); !bytes.HasPrefix(file, synced) || len(synced) == 0 {
+		t.Errorf("what was synced is not as it was: %v", err)
 	}
 }
 
