@@ -47,6 +47,7 @@ type output struct {
 	ours    bool   // opened by its path: can be cut back
 	size    int64  // its length now
 	cut     int64  // how much of a torn tail was cut off
+	info    fs.FileInfo
 }
 
 // Check reports whether Create would refuse path, as far as that can be told
@@ -185,6 +186,7 @@ func (o *Options) prepare(out *output) error {
 	if err != nil {
 		return newError(o.op(), out.name, err)
 	}
+	out.info = info
 	if out.regular = info.Mode().IsRegular(); !out.regular {
 		return nil
 	}

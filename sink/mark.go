@@ -1,5 +1,10 @@
 package sink
 
+import (
+	"errors"
+	"os"
+)
+
 // Mark is a place between two records of a census. It goes with them to the
 // file: whoever writes a checkpoint makes a mark where the checkpoint stands,
 // goes on with other things, and asks the mark how long the file is there.
@@ -54,3 +59,24 @@ func (w *Writer) syncTo(offset int64) {
 	}
 	w.offset.Store(offset)
 }
+
+// Lost returns an error if the file's name is gone or is that of another file
+// now: what is written goes nowhere then, although nothing fails.
+func (w *Writer) Lost() error {
+	d := w.dest
+	if !d.regular || !d.ours {
+		return nil
+	}
+	now, err := os.Stat(d.name)
+	switch {
+	case err == nil && !os.SameFile(d.info, now):
+		err = errReplaced
+	case err == nil:
+		return nil
+	}
+	e := newError("write", d.name, err)
+	e.Hint = "whoever removes or renames a census while it is written loses it"
+	return e
+}
+
+var errReplaced = errors.New("another file has its name now")

@@ -134,7 +134,7 @@ func (a *app) demoScan(cfg fleet.Config) (*summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, bad, err := a.openTargets(f, x, inputs)
+	list, bad, err := a.openTargets(f, x, inputs, a.in)
 	if err != nil {
 		return nil, err
 	}
@@ -142,8 +142,8 @@ func (a *app) demoScan(cfg fleet.Config) (*summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &job{app: a, scanFlags: f, list: list, exclusions: x, bad: bad, out: out}
-	sum, err := j.run(start, inputs)
+	j := &job{app: a, scanFlags: f, start: start, list: list, exclusions: x, bad: bad, out: out}
+	sum, err := j.run(inputs)
 	if err != nil {
 		return nil, err
 	}

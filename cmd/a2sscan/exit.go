@@ -13,6 +13,7 @@ const (
 	exitOutput      = 3 // results could not be written
 	exitInterrupted = 4 // SIGINT or SIGTERM
 	exitInput       = 6 // input can't be read, or there is nothing left to ask
+	exitCheckpoint  = 7 // a checkpoint can't be used
 	exitNumbers     = 8 // numbers that must add up do not
 )
 
@@ -22,6 +23,7 @@ const exitCodes = `Exit codes:
   3  results could not be written (full disk, closed pipe, existing file)
   4  interrupted
   6  input can't be read, or there is nothing left to ask
+  7  the checkpoint can't be used
   8  numbers that must add up do not`
 
 // failure is an error with its exit code and what can be done about it.

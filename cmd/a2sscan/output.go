@@ -59,6 +59,17 @@ func (f *outFlags) plan(scan string) (*output, error) {
 	return o, writeFailure(sink.Check(o.path, o.options))
 }
 
+// planResume returns the output that was begun by an earlier part of a scan,
+// and is to be cut back to what that part made durable.
+func planResume(path, scan string, offset int64) (*output, error) {
+	o := &output{
+		path:    path,
+		options: sink.Options{Scan: scan, Resume: true, Offset: offset},
+		failed:  func() {},
+	}
+	return o, writeFailure(sink.Check(o.path, o.options))
+}
+
 // output is where the records of a run go. It is made just before the first
 // packet, so that a run that fails earlier leaves no file behind. Its methods
 // may be called from several goroutines.
@@ -103,6 +114,21 @@ func (o *output) writeAs(scan string, r *scanner.Result) bool {
 	}
 	return o.err == nil
 }
+
+// mark marks the place behind all records that were written, of which it
+// returns the number.
+func (o *output) mark() (m *sink.Mark, records uint64, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err != nil || o.w == nil {
+		return nil, 0, fs.ErrClosed
+	}
+	m, err = o.w.Mark()
+	return m, o.w.Count(), err
+}
+
+// lost is the error of an output that was taken away while it is written.
+func (o *output) lost() error { return writeFailure(o.w.Lost()) }
 
 // close ends the file. It returns the first error that there was.
 func (o *output) close() error {

@@ -14,32 +14,75 @@ import (
 
 // scan asks the targets and writes what they answer.
 func (a *app) scan(f *scanFlags, args []string) error {
-	x, err := f.excludeFlags.open()
+	keep, err := a.openKeeper(f)
 	if err != nil {
 		return err
 	}
-	list, bad, err := a.openTargets(f, x, args)
-	if err != nil {
+	defer keep.close()
+	j := &job{app: a, scanFlags: f, start: time.Now().UTC(), keep: keep}
+	if err := j.prepare(args); err != nil {
 		return err
 	}
 	if f.dryRun {
-		return a.dryRun(f, list, bad)
+		return a.dryRun(f, j.list, j.bad)
 	}
-	start := time.Now().UTC()
-	if f.scanID == "" {
-		f.scanID = scanName(start)
-	}
-	out, err := f.plan(f.scanID)
-	if err != nil {
-		return err
-	}
-	j := &job{app: a, scanFlags: f, list: list, exclusions: x, bad: bad, out: out}
-	defer a.reloadOnHangup(x, f.excludeFlags.files)()
-	sum, err := j.run(start, args)
+	defer a.reloadOnHangup(j.exclusions, f.excludeFlags.files)()
+	sum, err := j.run(args)
 	if err != nil {
 		return err
 	}
 	return j.finish(sum)
+}
+
+// prepare does what can be done before anything is sent or written.
+func (j *job) prepare(args []string) error {
+	var err error
+	stdin, lists := j.in, []listID(nil)
+	if j.keep != nil {
+		if lists, stdin, err = readAhead(args, stdin); err != nil {
+			return err
+		}
+	}
+	if j.exclusions, err = j.excludeFlags.open(); err != nil {
+		return err
+	}
+	if j.list, j.bad, err = j.openTargets(j.scanFlags, j.exclusions, args, stdin); err != nil {
+		return err
+	}
+	if j.keep != nil {
+		if err := j.goOn(args, lists); err != nil {
+			return err
+		}
+	}
+	if j.scanID == "" {
+		j.scanID = scanName(j.start)
+	}
+	j.out, err = j.planOutput()
+	return err
+}
+
+// goOn takes over what a checkpoint says, if there is one.
+func (j *job) goOn(args []string, lists []listID) error {
+	plan, err := j.scanPlan(args, lists)
+	if err != nil {
+		return err
+	}
+	if err := j.keep.inherit(j.scanFlags, plan); err != nil {
+		return err
+	}
+	j.keep.sayResumed()
+	if past := j.keep.past; past != nil {
+		j.start, j.tally = past.Start, past.Tally
+	}
+	return nil
+}
+
+// planOutput returns the output, of which nothing is made or cut yet.
+func (j *job) planOutput() (*output, error) {
+	if j.keep.resumes() {
+		return planResume(j.output, j.scanID, j.keep.past.Output.Offset)
+	}
+	return j.plan(j.scanID)
 }
 
 // scanName is the name of a scan that has no other: its start.
@@ -49,11 +92,13 @@ func scanName(start time.Time) string { return start.Format("20060102T150405Z") 
 type job struct {
 	*app
 	*scanFlags
-	list *target.List
-	bad  *badLines
+	start time.Time
+	list  *target.List
+	bad   *badLines
 
 	exclusions *target.Exclusions
 	out        *output
+	keep       *keeper // nil: no checkpoint
 	tally      tally
 	stop       *stopper
 
@@ -67,7 +112,7 @@ const memoryLimit = scanner.DefaultByteBudget + 64<<20
 
 // run scans and returns its numbers. The error is that of a run that asked
 // nobody.
-func (j *job) run(start time.Time, inputs []string) (*summary, error) {
+func (j *job) run(inputs []string) (*summary, error) {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryLimit)
 	}
@@ -78,20 +123,27 @@ func (j *job) run(start time.Time, inputs []string) (*summary, error) {
 
 	stats, err := j.ask(ctx)
 	j.bad.rest()
-	j.written = j.out.close()
+	kept := j.keep.end()
+	if j.written = j.out.close(); j.written == nil {
+		j.written = kept
+	}
 	if err := j.early(err, &stats); err != nil {
 		j.out.remove()
+		j.keep.forget()
 		return nil, err
 	}
 
-	sum := newSummary(&stats, newLedger(j.list.Stats(), &stats))
+	listed := j.keep.total(j.list.Stats(), &stats)
+	sum := newSummary(&stats, newLedger(listed, &stats))
 	sum.Scan, sum.Command, sum.Inputs = j.scanID, j.args, inputs
 	sum.Output, sum.Records, sum.tally = j.output, j.out.count(), j.tally
+	sum.Resumed = j.keep.resumed()
+	sum.Records += j.keep.records()
 	if j.written != nil {
 		sum.Records = j.out.whole()
 	}
 	sum.Exclusions = exclusionsOf(j.exclusions)
-	sum.Start, sum.End = start, time.Now().UTC()
+	sum.Start, sum.End = j.start, time.Now().UTC()
 	if !errors.Is(err, context.Canceled) {
 		j.broken = err
 	}
@@ -107,6 +159,10 @@ func (j *job) ask(ctx context.Context) (scanner.Stats, error) {
 	cfg.Excluded = j.exclusions.Excluded
 	cfg.Monitor = new(scanner.Monitor)
 	cfg.Drain = j.stop.drain
+	if j.keep != nil {
+		j.keep.begin(j)
+		cfg.Snapshot = j.keep.snapshot
+	}
 	if !j.quiet && !(j.live && j.output == "-" && isTerminal(j.app.out.w)) {
 		defer j.watch(cfg.Monitor, &progress{input: j.list.Progress, given: j.given})()
 	}
@@ -119,14 +175,15 @@ func (j *job) given() uint64 { return j.list.Stats().Given }
 // targets are those of the list. The output is made when the first of them is
 // taken: the socket is open then, and no packet was sent.
 func (j *job) targets() iter.Seq[scanner.Target] {
+	all := j.list.All()
+	if j.keep != nil {
+		all = j.keep.targets(j.list)
+	}
 	return func(yield func(scanner.Target) bool) {
 		opened := false
-		for t := range j.list.All() {
-			if !opened && j.out.open() != nil {
+		for t := range all {
+			if !opened && j.openOutput() != nil {
 				return
-			}
-			if !opened {
-				j.sayCut()
 			}
 			opened = true
 			if !yield(t) {
@@ -134,6 +191,18 @@ func (j *job) targets() iter.Seq[scanner.Target] {
 			}
 		}
 	}
+}
+
+func (j *job) openOutput() error {
+	if err := j.keep.first(); err != nil {
+		return err
+	}
+	if err := j.out.open(); err != nil {
+		return err
+	}
+	step("output.created")
+	j.sayCut()
+	return nil
 }
 
 // sayCut says what --append took away of a file that ended within a record.
@@ -155,7 +224,7 @@ func (j *job) handle(r *scanner.Result) {
 // early is the error of a run that asked nobody.
 func (j *job) early(err error, stats *scanner.Stats) error {
 	switch {
-	case stats.DatagramsSent() > 0:
+	case stats.DatagramsSent() > 0 || j.keep.resumes() && err == nil:
 		return nil
 	case err != nil && !errors.Is(err, context.Canceled):
 		return fail(exitUsage, "%w", err).hinting("a2sscan scan --help lists the flags with units and defaults")
@@ -200,7 +269,9 @@ func (j *job) finish(sum *summary) error {
 	if !j.quiet {
 		j.sayFiles(sum, path)
 	}
-	return j.verdict(sum)
+	verdict := j.verdict(sum)
+	j.keep.done(sum.Ended == endedComplete && j.written == nil, path)
+	return verdict
 }
 
 // verdict is the error with which the run ends, the gravest if there are

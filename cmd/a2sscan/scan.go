@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -20,8 +21,10 @@ import (
 type scanFlags struct {
 	outFlags
 	excludeFlags
-	summary string
-	scanID  string
+	checkpoint string
+	fresh      bool
+	summary    string
+	scanID     string
 
 	ports      string
 	query      questions
@@ -76,6 +79,8 @@ first interrupt finishes what is open, the second ends at once.`,
 func (f *scanFlags) add(cmd *cobra.Command) {
 	f.outFlags.add(cmd)
 	fs := cmd.Flags()
+	fs.StringVar(&f.checkpoint, "checkpoint", "", "keep in `FILE`, every second, where the scan stands: the same command again goes on from there")
+	fs.BoolVar(&f.fresh, "fresh", false, "discard the checkpoint that is there, and begin anew")
 	fs.StringVar(&f.summary, "summary", "", "write the run's numbers to `FILE` as JSON (default with -o: PATH.summary.json)")
 	fs.StringVar(&f.scanID, "scan-id", "", "`NAME` of the scan in every record (default its start: 20261120T030000Z)")
 	fs.StringVarP(&f.ports, "port", "p", "", "ports for networks and bare addresses: a `LIST` such as 27015,27020-27030 (an ip alone: 27015)")
@@ -99,6 +104,9 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 // check refuses what makes no sense together or by itself.
 func (f *scanFlags) check() error {
 	if err := f.outFlags.check(); err != nil {
+		return err
+	}
+	if err := f.checkCheckpoint(); err != nil {
 		return err
 	}
 	rules := []struct {
@@ -128,6 +136,31 @@ func (f *scanFlags) check() error {
 	return nil
 }
 
+// checkCheckpoint refuses a checkpoint that nobody could go on from.
+func (f *scanFlags) checkCheckpoint() error {
+	info, err := os.Stat(f.output)
+	switch {
+	case f.checkpoint == "" && f.fresh:
+		return fail(exitUsage, "--fresh without --checkpoint").
+			hinting("--force replaces an output that is there")
+	case f.checkpoint == "":
+		return nil
+	case !f.toFile():
+		return fail(exitUsage, "--checkpoint needs a file to write to").
+			hinting("name one with -o PATH: what went to a pipe can't be cut back")
+	case err == nil && !info.Mode().IsRegular() && !info.IsDir():
+		return fail(exitUsage, "--checkpoint needs a file to write to, and %s is none", plain(f.output, 100)).
+			hinting("what went to a pipe or a device can't be cut back")
+	case f.append:
+		return fail(exitUsage, "--checkpoint and --append exclude each other").
+			hinting("give the scan a file of its own: a2sscan cat reads several")
+	case same(f.checkpoint, f.output) || same(f.checkpoint, f.summary):
+		return fail(exitUsage, "--checkpoint names the file of another flag").
+			hinting("the checkpoint is a file of its own")
+	}
+	return nil
+}
+
 // same reports whether two paths name one file.
 func same(a, b string) bool {
 	x, err1 := filepath.Abs(a)
@@ -151,11 +184,13 @@ func (f *scanFlags) config() scanner.Config {
 }
 
 // open checks the targets.
-func (a *app) openTargets(f *scanFlags, x *target.Exclusions, args []string) (*target.List, *badLines, error) {
+func (a *app) openTargets(
+	f *scanFlags, x *target.Exclusions, args []string, stdin io.Reader,
+) (*target.List, *badLines, error) {
 	cfg := target.Config{
 		Args:            args,
-		Stdin:           a.in,
-		StdinIsTerminal: isTerminal(a.in),
+		Stdin:           stdin,
+		StdinIsTerminal: isTerminal(stdin),
 		Exclusions:      x,
 		Max:             f.maxTargets,
 	}

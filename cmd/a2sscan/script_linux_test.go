@@ -21,6 +21,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"a2sscan": main,
 		"panics":  panics,
+		"dies":    dies,
 	})
 }
 

@@ -33,6 +33,8 @@ type summary struct {
 	End     time.Time `json:"end"`
 	Seconds float64   `json:"seconds"`
 
+	Resumed int `json:"resumed"` // how often the scan was gone on with; numbers are of all parts
+
 	Ended       string   `json:"ended"` // why: complete, interrupted, output, input, error
 	Interrupted bool     `json:"interrupted"`
 	Consistent  bool     `json:"consistent"` // all sums add up

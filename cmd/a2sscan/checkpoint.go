@@ -1,0 +1,195 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/target"
+)
+
+// checkpoint is what has to be known of a scan to go on with it, in this
+// process or another. As a file it is
+//
+//	a2sscan checkpoint VERSION SHA-256\n
+//	a zstd frame: one line of JSON, and then the open targets
+//
+// The sum, in hex, is that of all bytes after the first line. An open target
+// is the four bytes of its address, its port, its place, its tag and what a
+// master said of it, texts with their length before them, numbers as uvarints.
+type checkpoint struct {
+	Program string    `json:"program"` // version of a2sscan
+	Written time.Time `json:"written"`
+
+	Scan    string    `json:"scan"`
+	Start   time.Time `json:"start"`
+	Resumed int       `json:"resumed"` // how often it was gone on with
+	Plan    scanPlan  `json:"plan"`
+
+	Place uint64 `json:"place"` // where the list goes on
+	Open  uint64 `json:"open"`  // targets taken and not finished
+
+	Stats   scanner.Stats `json:"stats"`
+	List    target.Stats  `json:"list"` // up to Place
+	Tally   tally         `json:"tally"`
+	Records uint64        `json:"records"`
+	Output  outputState   `json:"output"`
+
+	open []scanner.Target
+}
+
+// outputState is how far the output was durable.
+type outputState struct {
+	Offset  int64  `json:"offset"`            // its length in bytes
+	Tail    uint32 `json:"tail"`              // checksum of what stands before that
+	Replace bool   `json:"replace,omitempty"` // it was not begun: what is there is to be replaced
+}
+
+// checkpointVersion is that of the file. It rises when an older a2sscan would
+// misunderstand a newer file.
+const checkpointVersion = 1
+
+const checkpointMagic = "a2sscan checkpoint "
+
+// Why a file can't be used as a checkpoint.
+var (
+	errNoCheckpoint = errors.New("is no checkpoint")
+	errDamaged      = errors.New("is damaged: a part of it is missing or changed")
+)
+
+// errNewer is a checkpoint of a later version of the program.
+type errNewer int
+
+func (v errNewer) Error() string {
+	return fmt.Sprintf("was written by a newer a2sscan: it has version %d, and this one knows %d",
+		int(v), checkpointVersion)
+}
+
+// encode returns the file.
+func (c *checkpoint) encode() ([]byte, error) {
+	c.Open = uint64(len(c.open))
+	c.Stats.Rate = 0 // it may be infinite, for which JSON has no number
+	body, err := json.Marshal(c)
+	if err != nil {
+		return nil, err
+	}
+	body = append(body, '\n')
+	for i := range c.open {
+		body = appendTarget(body, &c.open[i])
+	}
+	z, err := zstd.NewWriter(nil,
+		zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
+	if err != nil {
+		return nil, err
+	}
+	defer z.Close()
+	packed := z.EncodeAll(body, nil)
+	sum := sha256.Sum256(packed)
+	head := fmt.Sprintf("%s%d %x\n", checkpointMagic, checkpointVersion, sum)
+	return append([]byte(head), packed...), nil
+}
+
+func appendTarget(b []byte, t *scanner.Target) []byte {
+	ip := t.Addr.Addr().As4()
+	b = append(b, ip[:]...)
+	b = binary.AppendUvarint(b, uint64(t.Addr.Port()))
+	b = binary.AppendUvarint(b, t.Place)
+	b = binary.AppendUvarint(b, uint64(len(t.Tag)))
+	b = append(b, t.Tag...)
+	b = binary.AppendUvarint(b, uint64(len(t.Master)))
+	return append(b, t.Master...)
+}
+
+// decodeCheckpoint reads the file.
+func decodeCheckpoint(file []byte) (*checkpoint, error) {
+	head, packed, _ := bytes.Cut(file, []byte{'\n'})
+	rest, ours := strings.CutPrefix(string(head), checkpointMagic)
+	if !ours {
+		if strings.HasPrefix(checkpointMagic, string(file)) {
+			return nil, errDamaged // cut off, or never written
+		}
+		return nil, errNoCheckpoint
+	}
+	version, sum, _ := strings.Cut(rest, " ")
+	v, err := strconv.Atoi(version)
+	switch is := sha256.Sum256(packed); {
+	case err == nil && v > checkpointVersion:
+		return nil, errNewer(v)
+	case err != nil || v < 1 || sum != hex.EncodeToString(is[:]):
+		return nil, errDamaged
+	}
+	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return nil, err
+	}
+	defer z.Close()
+	body, err := z.DecodeAll(packed, nil)
+	if err != nil {
+		return nil, errDamaged
+	}
+	return decodeBody(body)
+}
+
+func decodeBody(body []byte) (*checkpoint, error) {
+	line, rest, _ := bytes.Cut(body, []byte{'\n'})
+	c := new(checkpoint)
+	if err := json.Unmarshal(line, c); err != nil {
+		return nil, fmt.Errorf("can't be understood: %w", err)
+	}
+	r := fieldReader{b: rest}
+	for range c.Open {
+		ip, port := r.ip(), r.number()
+		t := scanner.Target{Addr: netip.AddrPortFrom(ip, uint16(port)), Place: r.number()}
+		t.Tag, t.Master = r.text(), r.text()
+		if r.bad {
+			return nil, errDamaged
+		}
+		c.open = append(c.open, t)
+	}
+	return c, nil
+}
+
+// fieldReader reads numbers and texts, one after the other.
+type fieldReader struct {
+	b   []byte
+	bad bool // something was missing
+}
+
+func (r *fieldReader) number() uint64 {
+	v, n := binary.Uvarint(r.b)
+	if n <= 0 {
+		r.bad, r.b = true, nil
+		return 0
+	}
+	r.b = r.b[n:]
+	return v
+}
+
+func (r *fieldReader) ip() netip.Addr {
+	var ip [4]byte
+	copy(ip[:], r.bytes(4))
+	return netip.AddrFrom4(ip)
+}
+
+func (r *fieldReader) text() string { return string(r.bytes(r.number())) }
+
+func (r *fieldReader) bytes(n uint64) []byte {
+	if n > uint64(len(r.b)) {
+		r.bad, r.b = true, nil
+		return nil
+	}
+	b := r.b[:n]
+	r.b = r.b[n:]
+	return b
+}

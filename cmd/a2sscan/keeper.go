@@ -1,0 +1,339 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"iter"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/target"
+	"github.com/a2sscan/a2sscan/sink"
+)
+
+// keeper keeps the checkpoint of a scan. The scan's results pass by it: where
+// a snapshot stands among them it makes a mark in the output, and a goroutine
+// of its own waits until the output is durable up to the mark, and then
+// replaces the checkpoint. Results never wait for that.
+type keeper struct {
+	*app
+	path string
+	lock *fileLock
+	plan scanPlan
+	past *checkpoint // what is gone on with; nil: the scan is new
+
+	foreign bool // the file is no checkpoint
+
+	job     *job
+	walked  walked
+	pending chan draft // of one place: a newer one replaces it
+	gone    sync.WaitGroup
+	mu      sync.Mutex
+	err     error
+}
+
+// draft is a checkpoint that is complete but for how long the output is.
+type draft struct {
+	*checkpoint
+	mark *sink.Mark
+}
+
+// begin starts to take snapshots of j.
+func (k *keeper) begin(j *job) {
+	k.job = j
+	k.pending = make(chan draft, 1)
+	if k.past != nil {
+		k.walked.past = k.past.List
+	}
+	k.gone.Go(func() {
+		for c := range k.pending {
+			k.fail(k.keep(c))
+		}
+	})
+}
+
+// first writes the checkpoint of a new scan, before its output is made: from
+// then on the same command goes on with it.
+func (k *keeper) first() error {
+	if k == nil || k.past != nil {
+		return nil
+	}
+	c := k.checkpoint(&scanner.Snapshot{})
+	c.Output.Replace = k.job.force
+	err := k.write(c)
+	k.fail(err)
+	return err
+}
+
+// targets are those that were open, and what follows in the list.
+func (k *keeper) targets(list *target.List) iter.Seq[scanner.Target] {
+	return func(yield func(scanner.Target) bool) {
+		var from uint64
+		if k.past != nil {
+			from = k.past.Place
+			for _, t := range k.past.open {
+				if !yield(t) {
+					return
+				}
+			}
+		}
+		for t := range list.All() {
+			if t.Place < from {
+				k.walked.skip(list.Stats())
+				continue
+			}
+			k.walked.pass(t.Place, list.Stats())
+			if !yield(t) {
+				return
+			}
+		}
+	}
+}
+
+// snapshot is called among the results, where s stands.
+func (k *keeper) snapshot(s *scanner.Snapshot) {
+	mark, records, err := k.job.out.mark()
+	if err != nil || k.failure() != nil {
+		return // there is nothing to go on from: the last checkpoint stays
+	}
+	c := k.checkpoint(s)
+	c.Records += records
+	select {
+	case <-k.pending:
+	default:
+	}
+	k.pending <- draft{c, mark}
+}
+
+// checkpoint returns what is known where s stands.
+func (k *keeper) checkpoint(s *scanner.Snapshot) *checkpoint {
+	_, commit := buildVersion()
+	c := &checkpoint{
+		Program: commit, Scan: k.job.scanID, Start: k.job.start, Plan: k.plan,
+		Place: s.Place, Stats: s.Stats, Tally: k.job.tally.clone(), open: s.Open,
+	}
+	begun := s.Stats.Taken
+	if past := k.past; past != nil {
+		c.Resumed, c.Records = k.resumed(), past.Records
+		c.Stats.Add(&past.Stats)
+		// The targets that were open come first; those that the scan did not
+		// take yet are still open, and the list was not touched.
+		again := min(begun, uint64(len(past.open)))
+		c.open = append(c.open, past.open[again:]...)
+		if begun -= again; begun == 0 {
+			c.Place = past.Place
+		}
+	}
+	c.List = k.walked.at(c.Place, begun)
+	return c
+}
+
+// keep writes a checkpoint when the output is durable up to it.
+func (k *keeper) keep(c draft) error {
+	if k.failure() != nil {
+		return nil
+	}
+	if _, err := c.mark.Written(); err != nil {
+		return nil // the output tells that by itself
+	}
+	step("output.written")
+	offset, err := c.mark.Sync()
+	if err != nil {
+		return nil
+	}
+	step("output.synced")
+	if err := k.job.out.lost(); err != nil {
+		return err
+	}
+	c.Output.Offset = offset
+	if c.Output.Tail, err = tailSum(k.plan.Output, offset); err != nil {
+		return writeFailure(err)
+	}
+	return k.write(c.checkpoint)
+}
+
+// write replaces the checkpoint.
+func (k *keeper) write(c *checkpoint) error {
+	c.Written = time.Now().UTC()
+	file, err := c.encode()
+	if err == nil {
+		err = replaceFile(k.path, file)
+	}
+	step("checkpoint.written")
+	if err != nil {
+		return fail(exitOutput, "can't write checkpoint %s: %w", plain(k.path, 200), pathless(err)).
+			hinting("the one before it is as it was")
+	}
+	return nil
+}
+
+// fail keeps the first error and ends the scan.
+func (k *keeper) fail(err error) {
+	if err == nil {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.err == nil {
+		k.err = err
+		k.job.out.failed()
+	}
+}
+
+func (k *keeper) failure() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.err
+}
+
+// end waits until the last snapshot is a checkpoint.
+func (k *keeper) end() error {
+	if k == nil {
+		return nil
+	}
+	close(k.pending)
+	k.gone.Wait()
+	return k.failure()
+}
+
+// resumes reports whether the scan was begun earlier.
+func (k *keeper) resumes() bool { return k != nil && k.past != nil }
+
+// total adds what the parts before this one counted to the numbers of a scan,
+// and returns those of the list.
+func (k *keeper) total(list target.Stats, s *scanner.Stats) target.Stats {
+	if !k.resumes() {
+		return list
+	}
+	s.Add(&k.past.Stats)
+	return k.walked.total(list)
+}
+
+// resumed is how often the scan was gone on with.
+func (k *keeper) resumed() int {
+	if !k.resumes() {
+		return 0
+	}
+	return k.past.Resumed + 1
+}
+
+// records is how many records the parts before this one wrote.
+func (k *keeper) records() uint64 {
+	if !k.resumes() {
+		return 0
+	}
+	return k.past.Records
+}
+
+// forget takes back the checkpoint of a scan that never began.
+func (k *keeper) forget() {
+	if k != nil && k.past == nil {
+		k.remove()
+	}
+}
+
+// done takes the checkpoint of a complete scan away, and says how to go on
+// with another. What is written must outlive it.
+func (k *keeper) done(complete bool, summary string) {
+	switch {
+	case k == nil:
+	case !complete:
+		k.say("to go on with this scan: %s", k.again())
+	default:
+		step("summary.written")
+		if summary != "" {
+			_ = syncFile(summary) // one that was written to a pipe is durable enough
+		}
+		k.remove()
+	}
+}
+
+// remove removes the checkpoint.
+func (k *keeper) remove() {
+	if err := os.Remove(k.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		k.say("checkpoint %s: can't be removed: %v", plain(k.path, 200), pathless(err))
+	}
+	step("checkpoint.removed")
+}
+
+// close gives the checkpoint free.
+func (k *keeper) close() {
+	if k != nil {
+		_, err := os.Lstat(k.path)
+		k.lock.release(k.foreign || errors.Is(err, fs.ErrNotExist))
+	}
+}
+
+// sayResumed says with what is gone on.
+func (k *keeper) sayResumed() {
+	if p := k.past; p != nil {
+		k.say("going on with scan %s of %s: %d targets are finished, %d were open and are asked again",
+			plain(p.Scan, 100), p.Start.Format(time.RFC3339), p.Stats.TargetsFinished(), len(p.open))
+	}
+}
+
+// walked knows what the list's numbers were at each place where the scan may
+// stand. The list is read ahead of the scan, and its own numbers with it.
+type walked struct {
+	past target.Stats // of the parts before this one
+
+	mu    sync.Mutex
+	base  target.Stats // what this part's numbers hold of those too
+	marks []walkMark
+}
+
+// walkMark is what the list had counted when it gave out the target at a
+// place.
+type walkMark struct {
+	place uint64
+	stats target.Stats
+}
+
+// skip is called for targets that an earlier part was given.
+func (w *walked) skip(s target.Stats) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.base = s
+}
+
+// pass is called for each target that the list gives out.
+func (w *walked) pass(place uint64, s target.Stats) {
+	s.Read, s.Given = 0, 0
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if n := len(w.marks); n == 0 || w.marks[n-1].stats != s {
+		w.marks = append(w.marks, walkMark{place, s})
+	}
+}
+
+// at returns the numbers in front of a place, of which this part gave out so
+// many targets. Places only grow.
+func (w *walked) at(place, given uint64) target.Stats {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for len(w.marks) > 1 && w.marks[1].place < place {
+		w.marks = w.marks[1:]
+	}
+	now := w.base
+	if len(w.marks) > 0 && w.marks[0].place < place {
+		now = w.marks[0].stats
+	}
+	now.Given = w.base.Given + given
+	return w.total(now)
+}
+
+// total are the numbers of all parts, when the list counts now.
+func (w *walked) total(now target.Stats) target.Stats {
+	t := w.past
+	t.Invalid += now.Invalid - w.base.Invalid
+	t.Unscannable += now.Unscannable - w.base.Unscannable
+	t.Excluded += now.Excluded - w.base.Excluded
+	t.Duplicate += now.Duplicate - w.base.Duplicate
+	t.OtherShard += now.OtherShard - w.base.OtherShard
+	t.Given += now.Given - w.base.Given
+	t.Read = t.Invalid + t.Unscannable + t.Excluded + t.Duplicate + t.OtherShard + t.Given
+	t.Resolved = now.Resolved
+	return t
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// scanPlan is what of a scan's command has to be the same when the scan is
+// gone on with: otherwise the two halves would not be one census.
+type scanPlan struct {
+	Targets       []string `json:"targets"` // those that are no lists, as they were named
+	Lists         []listID `json:"lists"`
+	Ports         string   `json:"ports"`
+	Query         string   `json:"query"`
+	MaxTargets    uint64   `json:"max_targets"`
+	MaxPerAddress int      `json:"max_per_address"`
+	Raw           bool     `json:"raw"`
+	Unanswered    bool     `json:"unanswered"`
+	Output        string   `json:"output"` // absolute
+}
+
+// listID tells a list of targets from all others.
+type listID struct {
+	Name   string `json:"name"`
+	SHA256 string `json:"sha256"`
+}
+
+// scanPlan returns the plan of a command.
+func (f *scanFlags) scanPlan(args []string, lists []listID) (scanPlan, error) {
+	output, err := filepath.Abs(f.output)
+	return scanPlan{
+		Targets: unlisted(args), Lists: lists, Ports: f.ports, Query: f.query.String(),
+		MaxTargets: f.maxTargets, MaxPerAddress: f.maxPerAddress,
+		Raw: f.raw, Unanswered: f.unanswered, Output: output,
+	}, err
+}
+
+// unlisted returns the arguments that are no lists. Those are known by what they
+// hold.
+func unlisted(args []string) []string {
+	names := []string{}
+	for _, arg := range args {
+		if _, err := os.Stat(arg); err != nil && arg != "-" {
+			names = append(names, arg)
+		}
+	}
+	return names
+}
+
+// differs says in words what is another thing in p than it was, "" if nothing
+// is.
+func (p *scanPlan) differs(was *scanPlan) string {
+	if s := listsDiffer(p.Lists, was.Lists); s != "" {
+		return s
+	}
+	for _, c := range []struct {
+		what     string
+		now, was any
+	}{
+		{"the targets are", strings.Join(p.Targets, " "), strings.Join(was.Targets, " ")},
+		{"--port is", p.Ports, was.Ports},
+		{"--query is", p.Query, was.Query},
+		{"--max-targets is", p.MaxTargets, was.MaxTargets},
+		{"--max-per-address is", p.MaxPerAddress, was.MaxPerAddress},
+		{"--raw is", p.Raw, was.Raw},
+		{"--unanswered is", p.Unanswered, was.Unanswered},
+		{"--output is", p.Output, was.Output},
+	} {
+		if c.now != c.was {
+			return fmt.Sprintf("%s %s, and was %s", c.what, orNone(c.now), orNone(c.was))
+		}
+	}
+	return ""
+}
+
+func orNone(v any) string {
+	if s := plain(fmt.Sprint(v), 100); s != "" {
+		return s
+	}
+	return "none"
+}
+
+func listsDiffer(now, was []listID) string {
+	if len(now) != len(was) {
+		return fmt.Sprintf("there are %d lists of targets, and there were %d", len(now), len(was))
+	}
+	i := slices.IndexFunc(now, func(l listID) bool {
+		return !slices.ContainsFunc(was, func(w listID) bool { return l.SHA256 == w.SHA256 })
+	})
+	if i < 0 {
+		for i = range now {
+			if now[i].SHA256 != was[i].SHA256 {
+				return "the lists of targets come in another order"
+			}
+		}
+		return ""
+	}
+	return plain(now[i].Name, 100) + " is not the list that it was"
+}
+
+// readAhead returns the identities of the lists, and what is read of stdin
+// when that is one of them: a list is given out while it is read, and has to
+// be known before anything is sent.
+func readAhead(args []string, stdin io.Reader) (lists []listID, in io.Reader, err error) {
+	in = stdin
+	if len(args) == 0 {
+		if isTerminal(stdin) {
+			return nil, stdin, nil // it is not read
+		}
+		args = []string{"-"}
+	}
+	for _, arg := range args {
+		h := sha256.New()
+		switch info, err := os.Stat(arg); {
+		case arg == "-":
+			var all bytes.Buffer
+			if _, err := io.Copy(io.MultiWriter(h, &all), stdin); err != nil {
+				return nil, nil, fail(exitInput, "standard input: %w", err)
+			}
+			arg, in = "standard input", &all
+		case err != nil || info.IsDir():
+			continue // no list: target.Open says what it is
+		case !info.Mode().IsRegular():
+			return nil, nil, fail(exitUsage, "--checkpoint: %s can't be read twice", plain(arg, 100)).
+				hinting("send it to standard input")
+		default:
+			if err := hashFile(h, arg); err != nil {
+				return nil, nil, fail(exitInput, "%w", err)
+			}
+		}
+		lists = append(lists, listID{arg, hex.EncodeToString(h.Sum(nil))})
+	}
+	return lists, in, nil
+}
+
+func hashFile(w io.Writer, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.Copy(w, f)
+	return err
+}

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/a2sscan/a2sscan/sink"
+)
+
+// openKeeper locks the checkpoint that the flags name and reads it if it is
+// there. Without the flag it returns nil.
+func (a *app) openKeeper(f *scanFlags) (*keeper, error) {
+	if f.checkpoint == "" || f.dryRun {
+		return nil, nil
+	}
+	k := &keeper{app: a, path: f.checkpoint}
+	var err error
+	if k.lock, err = lockFile(k.path + ".lock"); err != nil {
+		return nil, k.refuse("%v", pathless(err)).hinting("--checkpoint names a file in a folder that is there")
+	}
+	if k.lock == nil {
+		return nil, k.refuse("another scan is using it").
+			hinting("wait until that is done, or give this one another --checkpoint")
+	}
+	if err := k.read(f.fresh); err != nil {
+		k.close()
+		return nil, err
+	}
+	return k, nil
+}
+
+// pathless is an error of the os package without the file's name.
+func pathless(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err
+	}
+	return err
+}
+
+// refuse is the error of a checkpoint that can't be used.
+func (k *keeper) refuse(format string, args ...any) *failure {
+	return fail(exitCheckpoint, "checkpoint %s: %s", plain(k.path, 200), fmt.Sprintf(format, args...))
+}
+
+// read reads the checkpoint. With fresh it only makes sure that the file is
+// one: what is to be written over is not to be somebody's list.
+func (k *keeper) read(fresh bool) error {
+	file, err := os.ReadFile(k.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return k.refuse("%v", pathless(err)).hinting("--checkpoint names a file that this scan may write")
+	}
+	past, err := decodeCheckpoint(file)
+	switch {
+	case errors.Is(err, errNoCheckpoint):
+		k.foreign = true
+		return k.refuse("%v", err).hinting("--checkpoint names a file of its own")
+	case fresh:
+		return nil
+	case err != nil:
+		return k.refuse("%v", err).hinting("%s", k.anew())
+	}
+	k.past = past
+	return nil
+}
+
+// anew is how to begin anew instead of going on.
+func (k *keeper) anew() string {
+	args := []string{"--fresh"}
+	if !slices.Contains(k.args, "--force") {
+		args = append(args, "--force")
+	}
+	return "to discard what was scanned and begin anew: " + command(append(slices.Clone(k.args), args...))
+}
+
+// again is the command that goes on with an unfinished scan.
+func (k *keeper) again() string {
+	return command(slices.DeleteFunc(slices.Clone(k.args), func(arg string) bool {
+		return arg == "--fresh" || strings.HasPrefix(arg, "--fresh=")
+	}))
+}
+
+// command is a command line of ours as it can be typed.
+func command(args []string) string {
+	words := []string{self()}
+	for _, arg := range args {
+		if arg == "" || strings.ContainsAny(arg, " \t\n\"'`$&|;<>()*?[]{}~#!\\") {
+			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+		words = append(words, arg)
+	}
+	return strings.Join(words, " ")
+}
+
+// inherit takes over what a scan keeps when it is gone on with, or says why
+// that can't be done. plan is what the command asks for now.
+func (k *keeper) inherit(f *scanFlags, plan scanPlan) error {
+	k.plan = plan
+	if k.past == nil {
+		return nil
+	}
+	why := plan.differs(&k.past.Plan)
+	if f.scanID != "" && f.scanID != k.past.Scan {
+		why = fmt.Sprintf("--scan-id is %s, and was %s", plain(f.scanID, 100), plain(k.past.Scan, 100))
+	}
+	if why == "" {
+		why = k.outputGone()
+	}
+	if why != "" {
+		return k.refuse("the scan that it is of can't be gone on with: %s", why).hinting("%s", k.anew())
+	}
+	f.scanID = k.past.Scan
+	return nil
+}
+
+// outputGone says in words why the output is not the one of the checkpoint, ""
+// if it is. What stands behind the checkpoint is cut off later: a file that
+// is another one must not lose anything by that.
+func (k *keeper) outputGone() string {
+	path, was := k.past.Plan.Output, &k.past.Output
+	name := plain(path, 200)
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && was.Offset == 0:
+		return folderGone(path)
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Sprintf("%s is gone, of which %d bytes were written", name, was.Offset)
+	case err != nil:
+		return err.Error()
+	case !info.Mode().IsRegular():
+		return name + " is not a file any more"
+	case info.Size() < was.Offset:
+		return fmt.Sprintf("%s has %d bytes, and had %d", name, info.Size(), was.Offset)
+	case was.Offset == 0 && !was.Replace && !ours(path, k.past.Scan):
+		return name + " is not the file that it wrote"
+	}
+	tail, err := tailSum(path, was.Offset)
+	switch {
+	case err != nil:
+		return err.Error()
+	case tail != was.Tail:
+		return name + " is not the file that it wrote"
+	}
+	return ""
+}
+
+func folderGone(path string) string {
+	dir := filepath.Dir(path)
+	if _, err := os.Stat(dir); err != nil {
+		return fmt.Sprintf("the folder %s is gone", plain(dir, 200))
+	}
+	return ""
+}
+
+// tailLen is how much of a file in front of a checkpoint has to be as it was.
+const tailLen = 4 << 10
+
+// tailSum returns the checksum of the bytes in front of an offset.
+func tailSum(path string, offset int64) (uint32, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	n := min(offset, tailLen)
+	tail := make([]byte, n)
+	if _, err := f.ReadAt(tail, offset-n); err != nil {
+		return 0, err
+	}
+	return crc32.Checksum(tail, crc32.MakeTable(crc32.Castagnoli)), nil
+}
+
+// ours reports whether a file may be the begin of a scan's output of which no
+// checkpoint tells: its first record is the scan's, or not whole.
+func ours(path, scan string) bool {
+	r, err := sink.Open(path)
+	if err != nil {
+		return false
+	}
+	defer r.Close()
+	line, err := r.Next()
+	if err != nil {
+		return err == io.EOF
+	}
+	want := fmt.Appendf(nil, `"scan":%q`, scan)
+	return bytes.HasPrefix(line, []byte(`{"schema":`)) && bytes.Contains(line[:min(len(line), 300)], want)
+}
