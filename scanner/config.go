@@ -60,6 +60,11 @@ type Config struct {
 	Snapshot      func(*Snapshot)
 	SnapshotEvery time.Duration // zero: DefaultSnapshotEvery
 
+	// Trace, if set, is told every datagram sent and received, whoever sent it,
+	// with the time since the scan began. It is called by the loop itself, so it
+	// must be quick, and datagram is valid only until it returns.
+	Trace func(now time.Duration, sent bool, addr netip.AddrPort, datagram []byte)
+
 	Monitor *Monitor        // if set, can be asked for Stats while the scan runs
 	Drain   <-chan struct{} // if closed, no new target is started and the open ones are finished
 

@@ -228,6 +228,9 @@ func (e *engine) housekeeping(now time.Duration) {
 
 // receive takes one datagram.
 func (e *engine) receive(now time.Duration, p *udp.Packet) {
+	if e.cfg.Trace != nil {
+		e.cfg.Trace(now, false, udp.Unpack(p.Addr), p.Data)
+	}
 	e.stats.RecvBytes += uint64(len(p.Data))
 	i := e.index.get(p.Addr)
 	if i < 0 {

@@ -21,6 +21,9 @@ func (e *engine) send(now time.Duration) int {
 	n, err := e.sock.Send(e.packets)
 	n = max(n, 0)
 	for i := range e.out[:n] {
+		if p := &e.packets[i]; e.cfg.Trace != nil {
+			e.cfg.Trace(now, true, udp.Unpack(p.Addr), p.Data)
+		}
 		e.sent(now, &e.out[i], len(e.packets[i].Data))
 	}
 	if n > 0 {
