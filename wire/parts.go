@@ -1,0 +1,313 @@
+package wire
+
+import (
+	"encoding/binary"
+	"iter"
+)
+
+// Part is one field of a message or fragment: where its bytes stand and how
+// they are to be read. It is for showing bytes to a person; whoever wants the
+// values decodes.
+type Part struct {
+	Name string // what the field is, in a word or two for a person
+	Form Form   // how its bytes are to be read
+	At   int    // where its first byte stands
+	End  int    // where the next part begins
+	Item int    // in a list: which player or rule, from 0; else -1
+	Cut  bool   // the message ends inside the field, or before it: this is the last part
+}
+
+// Form says how the bytes of a Part are to be read.
+type Form uint8
+
+// The forms. Numbers are little-endian and as long as the part is.
+const (
+	FormBytes     Form = iota // no form that we know
+	FormHeader                // FF FF FF FF or FE FF FF FF
+	FormKind                  // a type byte
+	FormText                  // a string, with its NUL if there is one
+	FormUint                  // unsigned number
+	FormInt                   // signed number
+	FormHex                   // number that says more in hexadecimal: an ID, a checksum
+	FormFloat                 // float32: seconds
+	FormLetter                // a letter that stands for a word
+	FormBool                  // 0 or 1
+	FormFlags                 // the extra data flag
+	FormNibbles               // number in the high four bits, total in the low four
+	FormChallenge             // a challenge
+)
+
+// field is a Part before it was found. Size 0 is a string.
+type field struct {
+	name string
+	form Form
+	size int
+}
+
+// The fields of the replies in the order of package documentation. These are
+// the protocol's and must not be changed.
+var (
+	sourceTexts = []field{
+		{"protocol", FormUint, 1}, {"name", FormText, 0}, {"map", FormText, 0},
+		{"folder", FormText, 0}, {"game", FormText, 0},
+	}
+	sourceNumbers = []field{
+		{"players", FormUint, 1}, {"max players", FormUint, 1}, {"bots", FormUint, 1},
+		{"server type", FormLetter, 1}, {"environment", FormLetter, 1},
+		{"password", FormBool, 1}, {"VAC", FormBool, 1},
+	}
+	shipFields = []field{
+		{"ship: mode", FormUint, 1}, {"ship: witnesses", FormUint, 1}, {"ship: duration", FormUint, 1},
+	}
+	extraFields = []struct {
+		bit    uint8
+		fields []field
+	}{
+		{edfGamePort, []field{{"game port", FormUint, 2}}},
+		{edfSteamID, []field{{"Steam ID", FormUint, 8}}},
+		{edfSourceTV, []field{{"SourceTV port", FormUint, 2}, {"SourceTV name", FormText, 0}}},
+		{edfKeywords, []field{{"keywords", FormText, 0}}},
+		{edfGameID, []field{{"game ID", FormUint, 8}}},
+	}
+	goldSourceFields = []field{
+		{"address", FormText, 0}, {"name", FormText, 0}, {"map", FormText, 0},
+		{"folder", FormText, 0}, {"game", FormText, 0},
+		{"players", FormUint, 1}, {"max players", FormUint, 1}, {"protocol", FormUint, 1},
+		{"server type", FormLetter, 1}, {"environment", FormLetter, 1}, {"password", FormBool, 1},
+	}
+	modFields = []field{
+		{"mod: URL", FormText, 0}, {"mod: download URL", FormText, 0}, {"mod: NUL", FormBytes, 1},
+		{"mod: version", FormUint, 4}, {"mod: size", FormUint, 4},
+		{"mod: type", FormUint, 1}, {"mod: DLL", FormUint, 1},
+	}
+	goldSourceEnd = []field{{"VAC", FormBool, 1}, {"bots", FormUint, 1}}
+	playerFields  = []field{
+		{"index", FormUint, 1}, {"name", FormText, 0}, {"score", FormInt, 4}, {"duration", FormFloat, 4},
+	}
+	shipPlayerFields = []field{{"deaths", FormInt, 4}, {"money", FormInt, 4}}
+	ruleFields       = []field{{"name", FormText, 0}, {"value", FormText, 0}}
+)
+
+// MessageParts walks the fields of a request or a reply, FF FF FF FF included.
+// Ship is what is known of the game, for a PLAYER reply. The parts follow each
+// other without gaps and cover all of msg, whatever is in it. They are those
+// that the decoder of its kind reads; the last is Cut exactly where that one
+// says ErrTruncated or ErrEmpty.
+func MessageParts(msg []byte, ship ShipHint) iter.Seq[Part] {
+	return walk(msg, func(w *walker) {
+		for range (len(msg) - len(Body(msg))) / headerLen {
+			w.take("header", FormHeader, headerLen)
+		}
+		if k := w.take("kind", FormKind, 1); k != nil {
+			w.message(Kind(k[0]), ship)
+		}
+	})
+}
+
+// FragmentParts walks the fields of a fragment of a reply that has the layout
+// l and is compressed or not, as Fragment.Decode reads it. Of LayoutUnknown
+// only the beginning is told apart. The parts cover all of the datagram.
+func FragmentParts(datagram []byte, l Layout, compressed bool) iter.Seq[Part] {
+	return walk(datagram, func(w *walker) {
+		w.take("split header", FormHeader, headerLen)
+		w.take("split ID", FormHex, 4)
+		w.layout(l, compressed)
+		if l == LayoutUnknown {
+			w.rest("number, total and payload")
+		} else {
+			w.rest("payload")
+		}
+	})
+}
+
+// walker goes through b and yields its parts.
+type walker struct {
+	b     []byte
+	at    int
+	item  int
+	yield func(Part) bool
+	ended bool // b ends inside a field, or nobody wants more
+}
+
+// walk returns the parts that the function takes, and what it leaves over.
+func walk(b []byte, take func(*walker)) iter.Seq[Part] {
+	return func(yield func(Part) bool) {
+		w := &walker{b: b, item: -1, yield: yield}
+		take(w)
+		w.item = -1
+		w.rest("left over")
+	}
+}
+
+// part yields the next n bytes.
+func (w *walker) part(name string, f Form, n int, cut bool) {
+	p := Part{name, f, w.at, w.at + n, w.item, cut}
+	w.at = p.End
+	w.ended = !w.yield(p) || cut
+}
+
+// take yields a field of n bytes and returns them, nil if they are not there
+// whole.
+func (w *walker) take(name string, f Form, n int) []byte {
+	left := w.b[w.at:]
+	switch {
+	case w.ended:
+		return nil
+	case len(left) < n:
+		w.part(name, f, len(left), true)
+		return nil
+	}
+	w.part(name, f, n, false)
+	return left[:n]
+}
+
+// text yields a string with its NUL.
+func (w *walker) text(name string) {
+	if w.ended {
+		return
+	}
+	left := w.b[w.at:]
+	if i := indexNUL(left); i >= 0 {
+		w.part(name, FormText, i+1, false)
+	} else {
+		w.part(name, FormText, len(left), true)
+	}
+}
+
+// rest yields all that is left, if anything is.
+func (w *walker) rest(name string) {
+	if n := len(w.b) - w.at; n > 0 && !w.ended {
+		w.part(name, FormBytes, n, false)
+	}
+}
+
+func (w *walker) fields(fs []field) {
+	for _, f := range fs {
+		if f.size == 0 {
+			w.text(f.name)
+		} else {
+			w.take(f.name, f.form, f.size)
+		}
+	}
+}
+
+// message yields what follows the type byte k.
+func (w *walker) message(k Kind, ship ShipHint) {
+	switch k {
+	case KindInfo:
+		w.source()
+	case KindGoldSource:
+		w.goldSource()
+	case KindPlayers:
+		w.players(ship)
+	case KindRules:
+		w.rules()
+	case KindChallenge:
+		if len(w.b)-w.at <= 4 { // EC-19
+			w.take("challenge", FormChallenge, 4)
+		}
+	case KindPing, KindBanned, KindLimited:
+		w.freeText("text")
+	case KindInfoRequest:
+		w.text("query")
+		if len(w.b) > w.at {
+			w.take("challenge", FormChallenge, 4)
+		}
+	case KindPlayersRequest, KindRulesRequest:
+		w.take("challenge", FormChallenge, 4)
+	}
+}
+
+// freeText yields a string that may do without its NUL.
+func (w *walker) freeText(name string) {
+	left := w.b[w.at:]
+	if n := min(len(untilNUL(left))+1, len(left)); n > 0 && !w.ended {
+		w.part(name, FormText, n, false)
+	}
+}
+
+func (w *walker) source() {
+	w.fields(sourceTexts)
+	app := w.take("app ID", FormUint, 2)
+	w.fields(sourceNumbers)
+	if app != nil && IsShip(uint32(binary.LittleEndian.Uint16(app))) {
+		w.fields(shipFields)
+	}
+	w.text("version")
+	if w.at == len(w.b) {
+		return
+	}
+	edf := w.take("extra data flag", FormFlags, 1)
+	for _, e := range extraFields {
+		if edf != nil && edf[0]&e.bit != 0 {
+			w.fields(e.fields)
+		}
+	}
+}
+
+func (w *walker) goldSource() {
+	w.fields(goldSourceFields)
+	mod := w.take("is mod", FormBool, 1)
+	switch left := len(w.b) - w.at; {
+	case mod == nil || mod[0] == 0:
+	case left > 3:
+		w.fields(modFields)
+	case left == 3: // no mod block, and a byte in its place (EC-67)
+		w.take("no mod block", FormBytes, 1)
+	}
+	w.fields(goldSourceEnd)
+}
+
+// players yields the records that a Players reads, and then what ends the
+// message: deaths and money, half a record, or bytes of no meaning.
+func (w *walker) players(ship ShipHint) {
+	if w.take("count", FormUint, 1) == nil {
+		return
+	}
+	var ps Players
+	if ps.Reset(w.b, ship) != nil {
+		return
+	}
+	all := w.b
+	w.b = all[:len(all)-len(ps.extra)]
+	for w.item = 0; ps.Next(); w.item++ {
+		w.fields(playerFields)
+	}
+	if len(ps.rest) > 0 && ps.err != 0 {
+		w.fields(playerFields)
+	}
+	w.b = all
+	for w.item = 0; len(ps.extra) > 0 && w.item < ps.count; w.item++ {
+		w.fields(shipPlayerFields)
+	}
+}
+
+// rules yields the pairs that a Rules reads, and half a one at the end.
+func (w *walker) rules() {
+	w.take("count", FormUint, 2)
+	for w.item = 0; w.at < len(w.b) && !w.ended; w.item++ {
+		w.fields(ruleFields)
+	}
+}
+
+// layout yields what of a fragment's header follows the ID.
+func (w *walker) layout(l Layout, compressed bool) {
+	first := false
+	switch l {
+	case LayoutUnknown:
+		return
+	case LayoutGoldSource:
+		w.take("number and total", FormNibbles, 1)
+	default:
+		w.take("total", FormUint, 1)
+		n := w.take("number", FormUint, 1)
+		first = n != nil && n[0] == 0
+	}
+	if l == LayoutSource {
+		w.take("payload size", FormUint, 2)
+	}
+	if compressed && first {
+		w.take("size unpacked", FormUint, 4)
+		w.take("CRC-32", FormHex, 4)
+	}
+}
