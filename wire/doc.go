@@ -19,7 +19,8 @@
 // A fragment goes to [SplitID] and [ShowLayout], and once one fragment of its
 // reply has shown the layout, to [Fragment.Decode]. Holding fragments until the
 // reply is whole, decompressing it and checking its CRC-32 is the work of
-// package reasm.
+// package reasm. To show a person which bytes are which field there are
+// [MessageParts] and [FragmentParts].
 //
 // Everything that can be decoded can be appended too, to write a server or a
 // test: decoding what was appended gives what was decoded before. Bytes after
