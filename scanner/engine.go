@@ -20,6 +20,7 @@ const (
 	maxUnhandled = 1 << 13                // results that wait for the caller before starting pauses
 	maxAgain     = 500                    // tries to send what the kernel puts off
 	againWait    = time.Millisecond       // between two of them
+	maxBehind    = 2 * time.Second        // how long a socket that is not empty may hold up the rest
 	pollWait     = 2 * time.Millisecond   // while a result, memory or the decompressor is waited for
 	idleWait     = 100 * time.Millisecond // longest sleep: the Monitor wants news
 	firstAnswer  = 2 << 10                // what an answer is believed to take before any came
@@ -53,11 +54,14 @@ type engine struct {
 	pace   *pace
 
 	in      []udp.Packet
-	packets []udp.Packet // the batch that is being sent
-	out     []outgoing   // who sends what in packets
-	request []byte       // the bytes of packets
-	again   int          // tries of out[0]
-	gone    [64]uint64   // unreachable, as the socket tells
+	empty   time.Duration // when the socket held nothing more
+	seen    time.Duration // up to when all that came has been received, as far as is waited for
+	behind  bool          // that is not now
+	packets []udp.Packet  // the batch that is being sent
+	out     []outgoing    // who sends what in packets
+	request []byte        // the bytes of packets
+	again   int           // tries of out[0]
+	gone    [64]uint64    // unreachable, as the socket tells
 
 	pool    pool
 	average float64 // bytes an answer takes
@@ -158,6 +162,7 @@ func (e *engine) loop(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		e.look(now, n)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -196,11 +201,22 @@ func (e *engine) receiveAll(wait time.Duration) (now time.Duration, total int, e
 	return now, total, nil
 }
 
+// look notes up to when all that came has been received. A question whose
+// answer may still be in the socket is not silent: timeouts count this time,
+// not the clock's. A socket that is not empty for long stops nothing.
+func (e *engine) look(now time.Duration, received int) {
+	if received < maxDrain {
+		e.empty = now
+	}
+	e.seen = max(e.empty, now-maxBehind)
+	e.behind = e.empty < now && e.seen == e.empty
+}
+
 // housekeeping is what is done once a turn beside receiving and sending.
 func (e *engine) housekeeping(now time.Duration) {
 	e.collect(now)
 	e.unreachable(now)
-	e.wheel.advance(e.slots, now, func(i int32) { e.fire(now, i) })
+	e.wheel.advance(e.slots, e.seen, func(i int32) { e.fire(now, i) })
 	e.addrs.forget(now)
 	if e.cfg.Cooldown > 0 && now-e.turned >= e.cfg.Cooldown {
 		e.turned = now

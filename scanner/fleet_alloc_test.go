@@ -26,6 +26,7 @@ type fleetNet struct {
 	queue    []udp.Packet
 	head     int // of queue
 	received uint64
+	lost     int // found no room
 	deliver  func(from uint64, datagram []byte)
 	asked    []asked
 }
@@ -62,6 +63,7 @@ func newFleetNet(t testing.TB, c fleet.Config) *fleetNet {
 
 func (n *fleetNet) put(from uint64, datagram []byte) {
 	if len(n.queue) == cap(n.queue) || len(n.room)+len(datagram) > cap(n.room) {
+		n.lost++
 		return
 	}
 	at := len(n.room)

@@ -163,6 +163,8 @@ func (e *engine) mayStart() Wait {
 	switch {
 	case e.draining:
 		return WaitReplies
+	case e.behind:
+		return WaitBacklog
 	case e.slots.n >= e.cfg.InFlight:
 		return WaitInFlight
 	case e.unhandled >= e.cfg.unhandled:

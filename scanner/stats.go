@@ -40,6 +40,7 @@ const (
 	WaitAddress              // the targets that are left are held back by the limit of their address
 	WaitBudget               // the byte budget is full
 	WaitOutput               // results are taken more slowly than servers answer
+	WaitBacklog              // more was received than is read yet
 	WaitReplies              // every target was started: replies and timeouts
 	WaitCooldown             // every target is finished: late replies
 
@@ -48,7 +49,8 @@ const (
 
 var waitWords = [NumWaits]string{
 	"", "the target list", "answers, too many targets are open", "addresses at their limit",
-	"memory for replies", "the output", "the last replies", "late replies",
+	"memory for replies", "the output", "replies that are not read yet",
+	"the last replies", "late replies",
 }
 
 // String says what is waited for, in words for a person.

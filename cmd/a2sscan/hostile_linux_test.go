@@ -1,0 +1,60 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink"
+)
+
+// TestHostileFleet scans a fleet of which three in ten servers are hostile, in
+// every way there is, as a user would: all others are whole, those have their
+// reasons, and nothing is invented. The rate is the default one, at which what
+// the storms among them send has room in the kernel's buffer.
+func TestHostileFleet(t *testing.T) {
+	cfg := fleet.Config{
+		Network: netip.MustParsePrefix("127.70.0.0/21"), Ports: []uint16{27161}, Seed: 11, Hostile: 0.3,
+	}
+	serve(t, cfg)
+	census := filepath.Join(t.TempDir(), "census.ndjson.zst")
+	var stdout, stderr bytes.Buffer
+	code := run([]string{"scan", "127.70.0.0/21", "-p", "27161", "--allow-reserved", "-o", census, "-q"},
+		strings.NewReader(""), &stdout, &stderr)
+	if code != exitOK {
+		t.Fatalf("scan: %d %s", code, stderr.String())
+	}
+	r, err := sink.Open(census)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	report, err := fleet.Compare(cfg, scanner.AskAll, r.Next)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report.AsTheyAre != report.Servers || report.Twice+report.Invented > 0 {
+		t.Errorf("%+v", report)
+	}
+	b, err := os.ReadFile(census + ".summary.json")
+	var s struct {
+		Datagrams struct {
+			Drops uint64 `json:"kernel_drops"`
+		}
+		Peak int64 `json:"peak_bytes"`
+	}
+	if err == nil {
+		err = json.Unmarshal(b, &s)
+	}
+	if err != nil || s.Peak == 0 || s.Peak > scanner.DefaultByteBudget {
+		t.Errorf("%v: %d bytes held", err, s.Peak)
+	}
+	t.Logf("%d of %d as they are, %d bytes held, the kernel dropped %d datagrams",
+		report.AsTheyAre, report.Servers, s.Peak, s.Datagrams.Drops)
+}

@@ -1,0 +1,101 @@
+package scanner_test
+
+import (
+	"io"
+	"iter"
+	"net/netip"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/target"
+	"github.com/a2sscan/a2sscan/scanner/udp"
+	"github.com/a2sscan/a2sscan/sink"
+)
+
+// hostileFleet is a fleet of which three in ten are hostile, in every way.
+func hostileFleet(network string) fleet.Config {
+	return fleet.Config{
+		Network: netip.MustParsePrefix(network), Ports: []uint16{27015}, Seed: 11, Hostile: 0.3,
+	}
+}
+
+// TestHostileFleet scans a fleet of which three in ten servers are hostile, over
+// a network that loses nothing: every honest server is whole, every hostile one
+// has its reason, nothing is invented, and the memory for replies stays within
+// its budget.
+func TestHostileFleet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := hostileFleet("127.1.0.0/20")
+		wantAllKinds(t, c)
+		n := newFleetNet(t, c)
+		n.room, n.queue = make([]byte, 0, 256<<20), make([]udp.Packet, 0, 1<<18)
+		cfg := scanner.Config{
+			Rate: 20_000, Cooldown: time.Second, ByteBudget: 4 << 20, Monitor: new(scanner.Monitor),
+		}.Over(n)
+		var records [][]byte
+		peak := int64(0)
+		st, err := scanner.Scan(t.Context(), cfg, placesOf(c), func(r *scanner.Result) {
+			if r.Status != scanner.StatusNoReply {
+				records = append(records, sink.AppendRecord(nil, "", r))
+			}
+			peak = max(peak, cfg.Monitor.Stats().Bytes)
+		})
+		if err != nil || n.lost > 0 {
+			t.Fatalf("%v, the network lost %d datagrams", err, n.lost)
+		}
+		holdTrue(t, c, records)
+		if peak = max(peak, st.PeakBytes); peak > cfg.ByteBudget {
+			t.Errorf("%d bytes held, the budget is %d", peak, cfg.ByteBudget)
+		}
+		t.Logf("%d datagrams sent, %d received, at most %d bytes held, errors %v",
+			st.DatagramsSent(), st.DatagramsReceived(), peak, st.Errors)
+	})
+}
+
+// wantAllKinds wants every kind of server in a fleet.
+func wantAllKinds(t *testing.T, c fleet.Config) {
+	t.Helper()
+	count := map[fleet.Kind]int{}
+	for at := range c.All() {
+		n, _ := c.Nature(at)
+		count[n.Kind]++
+	}
+	for _, k := range append(fleet.HonestKinds(), fleet.HostileKinds()...) {
+		if count[k] == 0 {
+			t.Errorf("the fleet has no %v", k)
+		}
+	}
+}
+
+func placesOf(c fleet.Config) iter.Seq[target.Target] {
+	return func(yield func(target.Target) bool) {
+		for at := range c.All() {
+			if !yield(target.Target{Addr: at}) {
+				return
+			}
+		}
+	}
+}
+
+// holdTrue wants every server of a fleet as it is among the records, and
+// nothing else.
+func holdTrue(t *testing.T, c fleet.Config, records [][]byte) {
+	t.Helper()
+	r, err := fleet.Compare(c, scanner.AskAll, func() ([]byte, error) {
+		if len(records) == 0 {
+			return nil, io.EOF
+		}
+		line := records[0]
+		records = records[1:]
+		return line, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.AsTheyAre != r.Servers || r.Invented+r.Twice > 0 {
+		t.Errorf("%+v", r)
+	}
+}
