@@ -2,11 +2,14 @@ package target
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"strings"
+	"sync/atomic"
 )
 
 // stdin is the argument that names standard input.
@@ -37,45 +40,85 @@ func (e *ArgError) Unwrap() error { return e.Err }
 
 // input is an argument that was understood.
 type input struct {
-	name name   // if path is empty
+	name name   // if path and host are empty
+	host string // a name to look up, with or without a port; if path is empty
 	path string // of a list; "-" for standard input
 	size int64  // bytes of a list; -1: not known
+	arg  int    // which argument it is, from 1
+
+	format, compression, sum atomic.Pointer[string]
+
+	bytes            atomic.Int64
+	targets, invalid atomic.Uint64 // read of it, a little late
+}
+
+// title is the input's name for a person, not yet fit to be shown.
+func (in *input) title() string {
+	switch in.path {
+	case "":
+		return "argument"
+	case stdin:
+		return "standard input"
+	}
+	return in.path
+}
+
+// report is what was read of a list.
+func (in *input) report() Input {
+	text := func(p *atomic.Pointer[string]) string {
+		if s := p.Load(); s != nil {
+			return *s
+		}
+		return ""
+	}
+	return Input{
+		Name:        show([]byte(in.title())),
+		Format:      cmp.Or(text(&in.format), "text"),
+		Compression: text(&in.compression),
+		Bytes:       in.bytes.Load(),
+		SHA256:      text(&in.sum),
+		Targets:     in.targets.Load(),
+		Invalid:     in.invalid.Load(),
+	}
 }
 
 // open finds out what arg is. What can be read as an address or a network is
 // one, even if a file has that name.
-func (l *List) open(arg string) (input, error) {
+func (l *List) open(arg string) (*input, error) {
 	if arg == stdin {
 		return l.openStdin()
 	}
 	n, f := parse([]byte(arg))
-	if f == 0 && n.form == formNetwork && l.cfg.Ports.Len() == 0 {
+	if f == 0 && l.needsPorts(&n) {
 		f = FaultNoPorts
 	}
 	if f == 0 {
-		return input{name: n}, nil
+		return &input{name: n}, nil
 	}
 	info, err := os.Stat(arg)
-	if err != nil {
-		return input{}, notATarget(arg, f, err)
+	if err != nil && l.cfg.Resolve != nil && isHost([]byte(arg)) {
+		return &input{host: arg}, nil
 	}
-	in := input{path: arg, size: -1}
+	if err != nil {
+		return nil, notATarget(arg, f, err)
+	}
+	in := &input{path: arg, size: -1}
 	if info.Mode().IsRegular() {
 		in.size = info.Size()
 	}
 	return in, readable(arg, info)
 }
 
-func (l *List) openStdin() (input, error) {
+func (l *List) openStdin() (*input, error) {
 	for _, in := range l.inputs {
 		if in.path == stdin {
-			return input{}, &ArgError{Arg: stdin, Problem: "standard input is named twice"}
+			return nil, &ArgError{Arg: stdin, Problem: "standard input is named twice"}
 		}
 	}
 	if l.cfg.Stdin == nil {
-		return input{}, &ArgError{Arg: stdin, Problem: "there is no standard input"}
+		return nil, &ArgError{Arg: stdin, Problem: "there is no standard input"}
 	}
-	return input{path: stdin, size: rest(l.cfg.Stdin)}, nil
+	return &input{path: stdin, size: rest(l.cfg.Stdin)}, nil
 }
 
 // rest returns how much is left to read of r, if it is a regular file; -1: that
@@ -148,7 +191,7 @@ func notATarget(arg string, f Fault, err error) error {
 		return unreadable(arg, err)
 	default:
 		e.Problem = "no such file, and not an IPv4 address or network"
-		e.Hint = "host names are not looked up"
+		e.Hint = "host names are looked up with --resolve"
 		e.Err = err
 	}
 	return e
@@ -160,22 +203,30 @@ func looksNumeric(arg string) bool {
 }
 
 // measure finds out how much there is, as far as that can be known.
-func (l *List) measure() {
+func (l *List) measure() error {
 	fx := fixed{all: true, files: true}
-	for i := range l.inputs {
-		in := &l.inputs[i]
+	for _, in := range l.inputs {
 		switch {
-		case in.path == "":
-			fx.targets += l.targets(&in.name)
-		case in.size < 0:
+		case in.path == "" && in.host == "":
+			fx.targets += l.count(&in.name)
+		case in.host != "" || in.size < 0:
 			fx.all, fx.files = false, false
 		default:
 			fx.all = false
 			fx.bytes += in.size
 		}
 	}
-	if fx.all {
-		fx.size = l.countAll()
-	}
 	l.fixed = fx
+	if !fx.all {
+		return nil
+	}
+	ld := newLoader(l)
+	for _, in := range l.inputs {
+		ld.take(&in.name, said{})
+	}
+	o, err := ld.finish(context.Background())
+	if err == nil {
+		l.size.Store(&o.total)
+	}
+	return err
 }

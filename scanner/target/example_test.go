@@ -16,7 +16,7 @@ func Example() {
 10.0.0.1:27015
 `)
 	l, err := target.Open(target.Config{
-		Stdin: list,
+		Stdin: list, Order: target.OrderInput,
 		Invalid: func(line target.Invalid) {
 			fmt.Printf("%s:%d: %v: %s\n", line.File, line.Line, line.Err, line.Text)
 		},
@@ -36,7 +36,7 @@ func Example() {
 	// 8.8.8.8:27015 "first"
 	// 8.8.4.4:27015 ""
 	// standard input:5: the port is not a number from 1 to 65535: 8.8.4.4:70000
-	// {Read:5 Invalid:1 Unscannable:0 Excluded:1 Duplicate:1 OtherShard:0 Resolved:0 Given:2}
+	// {Read:5 Invalid:1 Unscannable:0 Excluded:1 Duplicate:1 OtherShard:0 Given:2 Resolved:0}
 	// 1 in 10.0.0.0/8 (private use, RFC 1918)
 }
 
@@ -47,7 +47,7 @@ func Example_network() {
 		fmt.Println(err)
 		return
 	}
-	l, err := target.Open(target.Config{Args: []string{"8.8.8.0/31"}, Ports: ports})
+	l, err := target.Open(target.Config{Args: []string{"8.8.8.0/31"}, Ports: ports, Order: target.OrderInput})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,6 +1,7 @@
 package target
 
 import (
+	"bufio"
 	"cmp"
 	"fmt"
 	"net/netip"
@@ -231,11 +232,8 @@ type ruleSet struct {
 // segment are the addresses from first to last, and what becomes of them.
 type segment struct {
 	first, last uint32
-	rule        *rule // that leaves them out; again; nil: given out
+	rule        *rule // that leaves them out; nil: given out
 }
-
-// again marks addresses that were given out before.
-var again = new(rule)
 
 func (s *segment) len() uint64 { return uint64(s.last-s.first) + 1 }
 
@@ -342,7 +340,7 @@ func readRules(path string) (rules []rule, err error) {
 		return nil, unreadable(path, err)
 	}
 	defer f.Close()
-	for line := range eachLine(f, &err) {
+	for line := range eachLine(bufio.NewReaderSize(f, MaxLine), &err) {
 		r, f := parseRule(line.text)
 		switch {
 		case line.long:

@@ -327,6 +327,7 @@ func TestListReload(t *testing.T) {
 	path := writeFile(t, "list", "")
 	x := mustExclude(t, ExclusionConfig{Files: []string{path}})
 	l := mustOpen(t, Config{
+		Order: OrderInput,
 		Stdin: strings.NewReader("1.0.0.1:1\n2.0.0.1:1\n1.0.0.2:1\n3.0.0.1:1\n"), Exclusions: x,
 	})
 	var got []string

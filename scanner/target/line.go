@@ -23,11 +23,10 @@ type line struct {
 	torn   bool   // it ends without an end of line
 }
 
-// eachLine yields the lines of r. err is set if r fails; the line in which that
-// happens is not yielded.
-func eachLine(r io.Reader, err *error) iter.Seq[line] {
+// eachLine yields the lines of br, whose buffer has MaxLine bytes. err is set if
+// it fails; the line in which that happens is not yielded.
+func eachLine(br *bufio.Reader, err *error) iter.Seq[line] {
 	return func(yield func(line) bool) {
-		br := bufio.NewReaderSize(r, MaxLine)
 		for number := 1; ; number++ {
 			l := line{number: number}
 			l.text, *err = br.ReadSlice('\n')

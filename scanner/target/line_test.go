@@ -23,7 +23,7 @@ func FuzzLine(f *testing.F) {
 			line = append(bytes.Clone(line[:i+1]), "30"...) // no endless networks
 		}
 		bad := 0
-		l := mustOpen(t, Config{
+		l := mustOpen(t, Config{Order: OrderInput,
 			Stdin: bytes.NewReader(line), Ports: ports,
 			Invalid: func(v Invalid) {
 				bad++
@@ -51,17 +51,21 @@ func FuzzLine(f *testing.F) {
 		if ends > most || ends == 0 && !blank || s.Duplicate > 0 || s.Invalid != uint64(bad) || l.Err() != nil {
 			t.Errorf("%q: %+v, %v", line, s, l.Err())
 		}
-		l = mustOpen(t, Config{Stdin: strings.NewReader(again.String())})
+		l = mustOpen(t, Config{Order: OrderInput, Stdin: strings.NewReader(again.String())})
 		if got := texts(l.All()); fmt.Sprint(got) != fmt.Sprint(given) {
 			t.Errorf("%q: %q, and then %q", line, given, got)
 		}
 	})
 }
 
-// lineWalk is a walk whose targets go nowhere.
-func lineWalk(t testing.TB, ports string) *walk {
-	l := mustOpen(t, Config{Stdin: strings.NewReader(""), Ports: mustPorts(t, ports)})
-	return &walk{List: l, yield: func(Target) bool { return true }}
+// lineReader is a reader whose targets go nowhere, in input order.
+func lineReader(t testing.TB, ports string) (*reader, *walk) {
+	l := mustOpen(t, Config{Order: OrderInput, Stdin: strings.NewReader(""), Ports: mustPorts(t, ports)})
+	w := &walk{giver: giver{List: l, yield: func(Target) bool { return true }}}
+	r, end := l.newReader(t.Context(), w)
+	t.Cleanup(end)
+	r.in = l.inputs[0]
+	return r, w
 }
 
 // numbered writes 1.0.0.0 + i, port 27015, over b, which holds a line with
@@ -73,13 +77,13 @@ func numbered(b []byte, i uint32) []byte {
 // TestLineAllocs holds that a line without a tag allocates nothing, but for
 // the growth of the set of addresses.
 func TestLineAllocs(t *testing.T) {
-	w := lineWalk(t, "")
+	r, w := lineReader(t, "")
 	lines := make([][]byte, 20_000)
 	for i := range lines {
 		lines[i] = numbered(nil, uint32(i))
 	}
 	i := 0
-	next := func() { w.oneLine(lines[i%len(lines)]); i++ }
+	next := func() { r.oneLine(lines[i%len(lines)]); i++ }
 	for range lines {
 		next()
 	}
@@ -97,7 +101,7 @@ func TestLineAllocs(t *testing.T) {
 	}
 	for _, line := range []string{"# comment", "", "127.0.0.1:1", "nonsense", "1.2.3.4:0"} {
 		b := []byte(line)
-		if got := testing.AllocsPerRun(1000, func() { w.oneLine(b) }); got != 0 {
+		if got := testing.AllocsPerRun(1000, func() { r.oneLine(b) }); got != 0 {
 			t.Errorf("%q: %v allocations", line, got)
 		}
 	}
@@ -117,7 +121,7 @@ func BenchmarkLines(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(list.Len()))
 			for b.Loop() {
-				l := mustOpen(b, Config{Stdin: bytes.NewReader(list.Bytes())})
+				l := mustOpen(b, Config{Order: OrderInput, Stdin: bytes.NewReader(list.Bytes())})
 				for range l.All() {
 				}
 				if l.Stats().Given != n {
@@ -131,7 +135,7 @@ func BenchmarkLines(b *testing.B) {
 	b.Run("duplicates", func(b *testing.B) {
 		b.SetBytes(int64(len(dup)))
 		for b.Loop() {
-			l := mustOpen(b, Config{Stdin: bytes.NewReader(dup)})
+			l := mustOpen(b, Config{Order: OrderInput, Stdin: bytes.NewReader(dup)})
 			for range l.All() {
 			}
 		}
@@ -145,7 +149,7 @@ func BenchmarkNetwork(b *testing.B) {
 		b.Run(strings.Join(args, " "), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				l := mustOpen(b, Config{Args: args, Ports: mustPorts(b, "27015")})
+				l := mustOpen(b, Config{Order: OrderInput, Args: args, Ports: mustPorts(b, "27015")})
 				for range l.All() {
 				}
 			}

@@ -50,14 +50,29 @@ const (
 	formAddr     form = iota // a.b.c.d
 	formAddrPort             // a.b.c.d:port
 	formNetwork              // a.b.c.d/n
+	formRange                // a.b.c.d-e.f.g.h
 )
 
 // name is an address or a network as it was written.
 type name struct {
-	form form
-	ip   uint32
-	port uint16 // of formAddrPort
-	bits int    // of formNetwork
+	form  form
+	ip    uint32
+	last  uint32 // of formRange
+	port  uint16 // of formAddrPort
+	bits  int    // of formNetwork
+	ports *Ports // of this name alone; nil: Config.Ports
+}
+
+// span are the addresses of n.
+func (n *name) span() span {
+	switch n.form {
+	case formNetwork:
+		first, last := bounds(n.prefix())
+		return span{first, last}
+	case formRange:
+		return span{n.ip, n.last}
+	}
+	return span{n.ip, n.ip}
 }
 
 // prefix is the network of n; bits beyond its length are ignored.

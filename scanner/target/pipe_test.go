@@ -17,7 +17,7 @@ func TestPipe(t *testing.T) {
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l := mustOpen(t, Config{Args: []string{path}})
+	l := mustOpen(t, Config{Order: OrderInput, Args: []string{path}})
 	go os.WriteFile(path, []byte("1.0.0.1:1\n"), 0)
 	if got := texts(l.All()); !slices.Equal(got, []string{"1.0.0.1:1"}) {
 		t.Errorf("%q", got)

@@ -10,7 +10,7 @@ import (
 // are counted and not asked.
 func TestQuirks(t *testing.T) {
 	t.Run("EC-126 an address of Steam's relays", func(t *testing.T) {
-		l := mustOpen(t, Config{Args: []string{"169.254.31.7:27015", "8.8.8.8:27015"}})
+		l := mustOpen(t, Config{Order: OrderInput, Args: []string{"169.254.31.7:27015", "8.8.8.8:27015"}})
 		var given []netip.AddrPort
 		for tg := range l.All() {
 			given = append(given, tg.Addr)

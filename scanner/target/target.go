@@ -2,12 +2,13 @@ package target
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"iter"
 	"net/netip"
+	"slices"
+	"sync"
 	"sync/atomic"
-
-	"github.com/gaissmai/bart"
 )
 
 // Target is a server to ask.
@@ -78,28 +79,39 @@ type Invalid struct {
 	Err  error  // a Fault
 }
 
-// List is where targets come from. All runs once; the other methods may be
-// called at any time and by any goroutine.
+// Error is file, line, fault and text in one line.
+func (v Invalid) Error() string {
+	return fmt.Sprintf("%s:%d: %v: %s", v.File, v.Line, v.Err, v.Text)
+}
+
+// Unwrap returns v.Err.
+func (v Invalid) Unwrap() error { return v.Err }
+
+// List is where targets come from. Load and then From or All run once, not at
+// the same time; the other methods may be called at any time and by any
+// goroutine.
 type List struct {
-	cfg    Config
-	inputs []input
-	fixed  fixed
+	cfg     Config
+	inputs  []*input
+	formats []Format
+	fixed   fixed
+
+	loading sync.Mutex
+	loaded  bool
+	failed  error  // what Load returns
+	order   *order // of OrderRandom
+	size    atomic.Pointer[uint64]
 
 	started atomic.Bool
 	err     atomic.Pointer[error]
 	counts  counters
-
-	// Of All alone.
-	seen addrSet
-	done bart.Lite // networks given out
 }
 
-// fixed is what is known before All.
+// fixed is what is known before anything is read.
 type fixed struct {
-	targets uint64 // in networks and arguments, reserved ones and duplicates included
-	size    uint64 // given out at the end
+	targets uint64 // in networks and arguments, duplicates included
 	bytes   int64  // in regular files
-	all     bool   // there are nothing but networks and arguments
+	all     bool   // there are nothing but networks and addresses
 	files   bool   // all else are regular files
 }
 
@@ -120,65 +132,114 @@ func Open(cfg Config) (*List, error) {
 		cfg.Exclusions, _ = NewExclusions(ExclusionConfig{}) // no files: no error
 	}
 	l := &List{cfg: cfg}
-	for _, arg := range args {
+	l.formats = append(slices.Clone(cfg.Formats), ownFormats(&l.cfg)...)
+	for i, arg := range args {
 		in, err := l.open(arg)
 		if err != nil {
 			return nil, err
 		}
+		in.arg = i + 1
 		l.inputs = append(l.inputs, in)
 	}
-	l.measure()
-	return l, nil
+	return l, l.measure()
 }
 
-// All gives out the targets, once: a second call gives none. Lists are read
-// while it runs, a line at a time, and closed when it ends. It must not run in
-// two goroutines.
-func (l *List) All() iter.Seq[Target] {
+// Load reads what has to be read before the first target is given out: all
+// inputs with OrderRandom, and with OrderInput none. If Config.Strict is set the
+// first invalid line is its error, an Invalid; with OrderInput it looks for one
+// in all regular files. It returns ctx's error if that is done before. From
+// calls it if nobody did; a second call returns what the first did.
+func (l *List) Load(ctx context.Context) error {
+	l.loading.Lock()
+	defer l.loading.Unlock()
+	if !l.loaded {
+		l.loaded = true
+		if l.cfg.Order == OrderRandom {
+			l.failed = l.loadAll(ctx)
+		} else if l.cfg.Strict {
+			l.failed = l.lookThrough(ctx)
+		}
+	}
+	return l.failed
+}
+
+func (l *List) loadAll(ctx context.Context) error {
+	ld := newLoader(l)
+	r, end := l.newReader(ctx, ld)
+	defer end()
+	if err := r.all(); err != nil {
+		return err
+	}
+	o, err := ld.finish(ctx)
+	if err != nil {
+		return err
+	}
+	named := uint64(0)
+	for _, in := range l.inputs {
+		named += in.targets.Load()
+	}
+	l.counts.duplicate.Store(named - o.total)
+	l.order = o
+	l.size.Store(&o.total)
+	return nil
+}
+
+// lookThrough looks for invalid lines, where they can be looked for twice.
+func (l *List) lookThrough(ctx context.Context) error {
+	r, end := l.newReader(ctx, nil)
+	defer end()
+	r.quiet = true
+	for _, in := range l.inputs {
+		if in.path != stdin && in.size >= 0 {
+			if err := r.one(in); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// All gives out all targets: From(0).
+func (l *List) All() iter.Seq[Target] { return l.From(0) }
+
+// From gives out the targets whose Place is not below place, once: a second
+// call, or one of All, gives none. With OrderInput lists are read while it
+// runs, a line at a time, and closed when it ends; the targets before place are
+// read too, and count as Duplicate and Invalid, but not as anything else.
+func (l *List) From(place uint64) iter.Seq[Target] {
 	return func(yield func(Target) bool) {
 		if l.started.Swap(true) {
 			return
 		}
-		w := &walk{List: l, yield: yield}
-		for i := range l.inputs {
-			if !w.input(&l.inputs[i]) {
-				return
-			}
+		err := l.Load(context.Background())
+		g := giver{List: l, yield: yield, from: place}
+		switch {
+		case err != nil:
+		case l.order != nil:
+			g.random(l.order)
+		default:
+			err = (&walk{giver: g}).input()
+		}
+		if err != nil {
+			l.err.Store(&err)
 		}
 	}
 }
 
-// Load reads what has to be read before the first target is given out: with
-// OrderRandom all lists, with OrderInput nothing. It returns ctx's error if
-// that is done before. From calls it if nobody did.
-func (l *List) Load(ctx context.Context) error { return ctx.Err() }
-
-// From gives out the targets whose Place is not below place, once, as All does.
-func (l *List) From(place uint64) iter.Seq[Target] {
-	return func(yield func(Target) bool) {
-		for t := range l.All() {
-			if t.Place >= place && !yield(t) {
-				return
-			}
-		}
-	}
-}
-
-// Inputs says of each list that was named what was read of it.
+// Inputs says what was read of each list that was named, in that order.
 func (l *List) Inputs() []Input {
 	var all []Input
-	for i := range l.inputs {
-		if in := &l.inputs[i]; in.path == stdin {
-			all = append(all, Input{Name: "standard input", Format: "text"})
-		} else if in.path != "" {
-			all = append(all, Input{Name: show([]byte(in.path)), Format: "text"})
+	for _, in := range l.inputs {
+		if in.path != "" {
+			all = append(all, in.report())
 		}
 	}
 	return all
 }
 
-// Err returns why All ended before the end of its input: a file that could no
-// longer be read. It is nil if All was ended by its caller or by Config.Max.
+// Err returns why From ended before the end of its input: a file that could no
+// longer be read, an invalid line if Config.Strict is set. It is nil if From was
+// ended by its caller or by Config.Max.
 func (l *List) Err() error {
 	if p := l.err.Load(); p != nil {
 		return *p
@@ -186,26 +247,31 @@ func (l *List) Err() error {
 	return nil
 }
 
-// Size returns how many targets All gives out, if that is known before the
-// end: there are only networks and addresses, no lists.
+// Size returns how many places there are: targets, before shards, exclusions
+// and limits take anything out. It is known when there are only networks and
+// addresses, and with OrderRandom after Load.
 func (l *List) Size() (n uint64, known bool) {
-	if !l.fixed.all {
-		return 0, false
+	if p := l.size.Load(); p != nil {
+		return *p, true
 	}
-	return l.fixed.size, true
+	return 0, false
 }
 
-// Stats are the numbers of a list: where each target that was read went.
-// Read = Invalid + Unscannable + Excluded + Duplicate + OtherShard + Given.
+// Stats are the numbers of a list: where each target that was read went. Read =
+// Invalid + Unscannable + Excluded + Duplicate + OtherShard + Given.
+//
+// Invalid and Duplicate are of the whole input, as far as it was read; the other
+// parts are of the places that From has passed, from the one where it began.
 type Stats struct {
 	Read        uint64 // all of the following; an address without a port counts once a port
 	Invalid     uint64 // lines that name no target
 	Unscannable uint64 // addresses that can't be asked: 0.0.0.0, relays
 	Excluded    uint64 // by Config.Exclusions
-	Duplicate   uint64 // given out before
+	Duplicate   uint64 // named before
 	OtherShard  uint64 // in another part than Config.Shard
-	Resolved    uint64 // host names that were looked up; not a part of Read
 	Given       uint64 // to be asked
+
+	Resolved uint64 // host names that were looked up; not a part of Read
 }
 
 // LeftOut returns the rules by which targets were left out so far.
@@ -214,9 +280,11 @@ func (l *List) LeftOut() []Rule { return l.cfg.Exclusions.Rules() }
 // counters are the parts of Stats. Read is their sum, so that it is right
 // whenever they are looked at.
 type counters struct {
-	invalid, unscannable, excluded, duplicate, given atomic.Uint64
+	invalid, unscannable, excluded, duplicate, otherShard, given atomic.Uint64
 
-	listed      atomic.Uint64 // targets read from files, a little late
+	resolved    atomic.Uint64
+	place       atomic.Uint64 // places passed, a little late
+	listed      atomic.Uint64 // targets and invalid lines read from lists, a little late
 	listedBytes atomic.Int64  // bytes they took
 }
 
@@ -228,36 +296,70 @@ func (l *List) Stats() Stats {
 		Unscannable: c.unscannable.Load(),
 		Excluded:    c.excluded.Load(),
 		Duplicate:   c.duplicate.Load(),
+		OtherShard:  c.otherShard.Load(),
 		Given:       c.given.Load(),
+		Resolved:    c.resolved.Load(),
 	}
-	s.Read = s.Invalid + s.Unscannable + s.Excluded + s.Duplicate + s.Given
+	s.Read = s.Invalid + s.Unscannable + s.Excluded + s.Duplicate + s.OtherShard + s.Given
 	return s
+}
+
+// Loading returns how many targets and invalid lines were read from lists so
+// far, and which part of the lists that is by their bytes, from 0 to 1; the part
+// isn't known where something else than files is read, such as a pipe.
+func (l *List) Loading() (lines uint64, part float64, known bool) {
+	lines = l.counts.listed.Load()
+	if !l.fixed.files {
+		return lines, 0, false
+	}
+	bytes := float64(l.counts.listedBytes.Load())
+	return lines, min(1, bytes/float64(max(l.fixed.bytes, 1))), true
 }
 
 // bytesATarget is how long a line is before the first is known.
 const bytesATarget = 21
 
-// Progress returns which part of the input is behind, from 0 to 1. Files count
-// by their bytes, so it is an estimate where there are some; it isn't known
-// where something else is read, such as a pipe.
+// Progress returns which part of the targets is behind, from 0 to 1. With
+// OrderInput files count by their bytes, so it is an estimate where there are
+// some; it isn't known where something else is read, such as a pipe.
 func (l *List) Progress() (part float64, known bool) {
-	if !l.fixed.all && !l.fixed.files {
+	size, known := l.Size()
+	switch {
+	case known && l.cfg.Order == OrderRandom:
+		part = float64(l.counts.place.Load()) / float64(max(size, 1))
+	case l.fixed.all || l.fixed.files:
+		part = l.passed()
+	default:
 		return 0, false
 	}
-	s := l.Stats()
-	listed, bytes := l.counts.listed.Load(), l.counts.listedBytes.Load()
+	if l.loadedNothing() {
+		part = 1
+	}
+	if most := l.cfg.Max; most > 0 {
+		part = max(part, min(float64(l.counts.given.Load())/float64(most), 1))
+	}
+	return part, true
+}
+
+// loadedNothing reports whether there is no target to give out.
+func (l *List) loadedNothing() bool {
+	size, known := l.Size()
+	return known && size == 0
+}
+
+// passed returns the part of the input that was read in input order.
+func (l *List) passed() float64 {
+	c := &l.counts
+	listed, bytes := c.listed.Load(), c.listedBytes.Load()
 	each := float64(bytesATarget)
 	if listed > 0 {
 		each = float64(bytes) / float64(listed)
 	}
-	left := float64(l.fixed.targets) - float64(s.Read-min(s.Read, listed))
+	passed := c.place.Load() + c.duplicate.Load() + c.invalid.Load()
+	left := float64(l.fixed.targets) - float64(passed-min(passed, listed))
 	left = max(left, 0) + float64(max(l.fixed.bytes-bytes, 0))/each
-	part = 1
-	if left > 0 {
-		part = float64(s.Read) / (float64(s.Read) + left)
+	if left <= 0 {
+		return 1
 	}
-	if most := l.cfg.Max; most > 0 {
-		part = max(part, min(float64(s.Given)/float64(most), 1))
-	}
-	return part, true
+	return float64(passed) / (float64(passed) + left)
 }

@@ -129,7 +129,7 @@ func TestLine(t *testing.T) {
 	for _, test := range tests {
 		t.Run(fmt.Sprintf("%q %s", test.line, test.ports), func(t *testing.T) {
 			var bad []Invalid
-			l := mustOpen(t, Config{
+			l := mustOpen(t, Config{Order: OrderInput,
 				Stdin:   strings.NewReader(test.line + "\n"),
 				Ports:   mustPorts(t, test.ports),
 				Invalid: func(v Invalid) { bad = append(bad, v) },
@@ -162,7 +162,7 @@ func TestFile(t *testing.T) {
 		"\xef\xbb\xbf1.0.0.4:4\n"+ // line 9
 		"1.0.0.5:5")
 	var bad []string
-	l := mustOpen(t, Config{
+	l := mustOpen(t, Config{Order: OrderInput,
 		Args: []string{path, path},
 		Invalid: func(v Invalid) {
 			bad = append(bad, fmt.Sprintf("%d %.44s %v", v.Line, v.Text, v.Err))
@@ -195,7 +195,7 @@ func TestFile(t *testing.T) {
 
 // TestLongLastLine ends a list inside of a line that is too long.
 func TestLongLastLine(t *testing.T) {
-	l := mustOpen(t, Config{Stdin: strings.NewReader("1.0.0.1:1\n" + strings.Repeat("y", 3*MaxLine+5))})
+	l := mustOpen(t, Config{Order: OrderInput, Stdin: strings.NewReader("1.0.0.1:1\n" + strings.Repeat("y", 3*MaxLine+5))})
 	if got := texts(l.All()); len(got) != 1 {
 		t.Errorf("%q", got)
 	}
@@ -220,10 +220,10 @@ func TestOpenErrors(t *testing.T) {
 		{"1.2.3", "1.2.3: not an IPv4 address"},
 		{"::1", "::1: IPv6 address: A2S is IPv4 only"},
 		{"[::1]:27015", "[::1]:27015: IPv6 address: A2S is IPv4 only"},
-		{"example.com:27015", "example.com:27015: no such file, and not an IPv4 address or network (host names are not looked up)"},
-		{"list.txt", "list.txt: no such file, and not an IPv4 address or network (host names are not looked up)"},
+		{"example.com:27015", "example.com:27015: no such file, and not an IPv4 address or network (host names are looked up with --resolve)"},
+		{"list.txt", "list.txt: no such file, and not an IPv4 address or network (host names are looked up with --resolve)"},
 		{"https://example.com/list", "https://example.com/list: is a URL (targets are files, addresses and networks: save the list to a file first)"},
-		{"a\x1b[2Jb", `a\x1b[2Jb: no such file, and not an IPv4 address or network (host names are not looked up)`},
+		{"a\x1b[2Jb", `a\x1b[2Jb: no such file, and not an IPv4 address or network (host names are looked up with --resolve)`},
 		{"", `"": a target is empty`},
 		{dir, show([]byte(dir)) + ": is a directory (name the files in it)"},
 		{file + "/x", show([]byte(file+"/x")) + ": can't be read: not a directory"},
@@ -292,6 +292,7 @@ func TestStdin(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
+			test.cfg.Order = OrderInput
 			l, err := Open(test.cfg)
 			if test.want != "" {
 				if err == nil || !strings.HasPrefix(err.Error(), test.want) {
@@ -312,7 +313,7 @@ func TestStdin(t *testing.T) {
 // TestStream takes targets from a pipe whose writer waits for each to be taken.
 func TestStream(t *testing.T) {
 	r, w := io.Pipe()
-	l := mustOpen(t, Config{Stdin: r})
+	l := mustOpen(t, Config{Order: OrderInput, Stdin: r})
 	next, stop := iter.Pull(l.All())
 	defer stop()
 	for i := range 10 {
@@ -344,7 +345,7 @@ func openFiles(t *testing.T, path string) (n int) {
 
 func TestStop(t *testing.T) {
 	path := writeFile(t, "list.txt", "1.0.0.1:1\n1.0.0.2:1\n1.0.0.3:1\n")
-	l := mustOpen(t, Config{Args: []string{path, path}})
+	l := mustOpen(t, Config{Order: OrderInput, Args: []string{path, path}})
 	if n := openFiles(t, path); n != 0 {
 		t.Errorf("open before All: %d", n)
 	}
@@ -368,12 +369,9 @@ func TestStop(t *testing.T) {
 func TestMax(t *testing.T) {
 	file := writeFile(t, "list.txt", "1.0.0.1:1\n1.0.0.1:1\nbad\n1.0.0.2:1\n1.0.0.3:1\n")
 	for _, args := range [][]string{{file}, {"1.0.0.0/30"}, {"1.0.0.1", "1.0.0.2", "1.0.0.3"}} {
-		l := mustOpen(t, Config{Args: args, Ports: mustPorts(t, "1"), Max: 2})
+		l := mustOpen(t, Config{Order: OrderInput, Args: args, Ports: mustPorts(t, "1"), Max: 2})
 		if got := texts(l.All()); len(got) != 2 {
 			t.Errorf("%q: %q", args, got)
-		}
-		if n, known := l.Size(); known && n != 2 {
-			t.Errorf("%q: size %d", args, n)
 		}
 		if part, known := l.Progress(); part != 1 || !known {
 			t.Errorf("%q: progress %v, %v", args, part, known)
@@ -383,7 +381,7 @@ func TestMax(t *testing.T) {
 
 func TestReadError(t *testing.T) {
 	broken := errors.New("the disk is gone")
-	l := mustOpen(t, Config{Stdin: io.MultiReader(
+	l := mustOpen(t, Config{Order: OrderInput, Stdin: io.MultiReader(
 		strings.NewReader("1.0.0.1:1\n1.0.0.2:2"), iotest.ErrReader(broken))})
 	if got := texts(l.All()); !slices.Equal(got, []string{"1.0.0.1:1"}) {
 		t.Errorf("%q: a line may be cut by the error", got)
@@ -393,7 +391,7 @@ func TestReadError(t *testing.T) {
 		t.Errorf("%v, want %v", err, want)
 	}
 	long := strings.Repeat("x", 2*MaxLine)
-	l = mustOpen(t, Config{Stdin: io.MultiReader(strings.NewReader(long), iotest.ErrReader(broken))})
+	l = mustOpen(t, Config{Order: OrderInput, Stdin: io.MultiReader(strings.NewReader(long), iotest.ErrReader(broken))})
 	texts(l.All())
 	if err := l.Err(); !errors.Is(err, broken) {
 		t.Errorf("in a long line: %v", err)
@@ -402,7 +400,7 @@ func TestReadError(t *testing.T) {
 
 func TestVanishedFile(t *testing.T) {
 	path := writeFile(t, "list.txt", "1.0.0.1:1\n")
-	l := mustOpen(t, Config{Args: []string{"1.0.0.9:9", path, "1.0.0.8:8"}})
+	l := mustOpen(t, Config{Order: OrderInput, Args: []string{"1.0.0.9:9", path, "1.0.0.8:8"}})
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
@@ -426,7 +424,7 @@ func TestProgress(t *testing.T) {
 	}
 	defer stdin.Close()
 	for _, args := range [][]string{{file}, {"2.0.0.0/19"}, {"2.0.0.0/19", "-", "3.0.0.0/19", "4.0.0.0:5"}} {
-		l := mustOpen(t, Config{Args: args, Ports: mustPorts(t, "1,2"), Stdin: stdin})
+		l := mustOpen(t, Config{Order: OrderInput, Args: args, Ports: mustPorts(t, "1,2"), Stdin: stdin})
 		if part, known := l.Progress(); part != 0 || !known {
 			t.Errorf("%q: %v, %v before", args, part, known)
 		}
@@ -446,7 +444,7 @@ func TestProgress(t *testing.T) {
 			t.Errorf("%q: %v, %v after", args, part, known)
 		}
 	}
-	l := mustOpen(t, Config{Args: []string{"-", "2.0.0.0/19"}, Ports: mustPorts(t, "1"), Stdin: strings.NewReader("")})
+	l := mustOpen(t, Config{Order: OrderInput, Args: []string{"-", "2.0.0.0/19"}, Ports: mustPorts(t, "1"), Stdin: strings.NewReader("")})
 	if _, known := l.Progress(); known {
 		t.Error("the length of a reader is known")
 	}
@@ -454,7 +452,7 @@ func TestProgress(t *testing.T) {
 
 // TestStatsWhileRunning looks at the numbers from another goroutine.
 func TestStatsWhileRunning(t *testing.T) {
-	l := mustOpen(t, Config{Args: []string{"1.0.0.0/18", "127.0.0.0/30"}, Ports: mustPorts(t, "1-2")})
+	l := mustOpen(t, Config{Order: OrderInput, Args: []string{"1.0.0.0/18", "127.0.0.0/30"}, Ports: mustPorts(t, "1-2")})
 	done := make(chan struct{})
 	var look sync.WaitGroup
 	look.Go(func() {

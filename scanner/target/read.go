@@ -1,0 +1,356 @@
+package target
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"os"
+)
+
+// taker takes what the inputs name, one after the other, and reports whether
+// it wants more.
+type taker interface {
+	take(n *name, s said) bool
+}
+
+// reader reads inputs. Its methods that return a bool report whether to go on.
+type reader struct {
+	*List
+	ctx   context.Context
+	to    taker
+	quiet bool // only look for what is invalid
+
+	in    *input // that is read
+	line  int
+	named name // in the line
+	hosts hostQueue
+	bad   error // the line at which Strict ends it
+
+	enough bool // the taker wants no more
+
+	tap   *tap
+	plain *bufio.Reader // of the tap, if it is not compressed
+	size  int64         // bytes since the last flush
+	told  int64         // bytes of the tap that were flushed
+
+	targets, invalids uint64 // of in
+}
+
+func (l *List) newReader(ctx context.Context, to taker) (r *reader, end func()) {
+	ctx, end = context.WithCancel(ctx)
+	return &reader{List: l, ctx: ctx, to: to}, end
+}
+
+// all reads the inputs in order, and returns why that ended early; nil if the
+// taker wanted no more.
+func (r *reader) all() error {
+	for _, in := range r.inputs {
+		if err := r.one(in); err != nil || r.enough {
+			return err
+		}
+	}
+	return nil
+}
+
+// one reads an input.
+func (r *reader) one(in *input) error {
+	more, err := r.input(in)
+	r.enough = !more
+	switch {
+	case r.bad != nil:
+		return r.bad
+	case err != nil:
+		return err
+	}
+	return r.ctx.Err()
+}
+
+func (r *reader) input(in *input) (more bool, err error) {
+	r.in, r.line, r.targets, r.invalids = in, 0, 0, 0
+	r.tap, r.plain, r.size, r.told = nil, nil, 0, 0
+	defer r.flush()
+	switch in.path {
+	case "":
+		r.line = in.arg
+		more = r.argument()
+	case stdin:
+		more, err = r.list(r.cfg.Stdin)
+	default:
+		more, err = r.file()
+	}
+	return more, err
+}
+
+// argument is a target that was named itself.
+func (r *reader) argument() bool {
+	if r.in.host == "" {
+		return r.name(&r.in.name, said{})
+	}
+	return r.host(r.in.host, said{}) && r.hosts.wait(r)
+}
+
+func (r *reader) file() (more bool, err error) {
+	f, err := os.Open(r.in.path)
+	if err != nil {
+		return false, unreadable(r.in.path, err)
+	}
+	return r.list(f)
+}
+
+// list reads a list. It closes files.
+func (r *reader) list(from io.Reader) (more bool, err error) {
+	r.tap = newTap(from)
+	defer r.leave(from)
+	raw := r.tap.reader(r.ctx)
+	more, err = r.contents(bufio.NewReaderSize(raw, MaxLine))
+	more = r.hosts.wait(r) && more
+	if err == nil && more {
+		_, err = io.Copy(io.Discard, raw) // what is behind a compressed list
+	}
+	switch {
+	case err == nil:
+	case r.ctx.Err() != nil:
+		err = r.ctx.Err()
+	default:
+		err = unreadable(r.in.title(), err)
+	}
+	return more, err
+}
+
+// leave ends reading from an input and keeps what is known of it.
+func (r *reader) leave(from io.Reader) {
+	t := r.tap
+	t.stop()
+	if f, ok := from.(*os.File); ok && r.in.path != stdin {
+		f.Close()
+		if r.in.size >= 0 {
+			<-t.done // a regular file doesn't block
+		}
+	}
+	sum := t.sum256()
+	r.in.sum.Store(&sum)
+	r.in.bytes.Store(t.bytes.Load())
+}
+
+// contents reads a list in whatever form it is.
+func (r *reader) contents(raw *bufio.Reader) (more bool, err error) {
+	if _, err := raw.Peek(1); err != nil {
+		return true, ignoreEOF(err) // there is nothing
+	}
+	plain, compression, err := decompress(raw)
+	if err != nil {
+		return false, err
+	}
+	r.in.compression.Store(&compression)
+	if compression == "" {
+		r.plain = raw
+	}
+	b, ok := plain.(*bufio.Reader)
+	if !ok || b.Size() < MaxLine {
+		b = bufio.NewReaderSize(plain, MaxLine)
+	}
+	f, err := r.formatOf(b)
+	if err != nil {
+		return true, ignoreEOF(err)
+	}
+	if f == nil {
+		return r.lines(b)
+	}
+	r.in.format.Store(&f.Name)
+	return r.entries(f, b)
+}
+
+func ignoreEOF(err error) error {
+	if err == io.EOF {
+		return nil
+	}
+	return err
+}
+
+// formatOf returns the format of a list, nil for text. A list in input order
+// may be a pipe that is written slowly, so that its first line is enough to see
+// that it is a plain one.
+func (r *reader) formatOf(b *bufio.Reader) (*Format, error) {
+	first, err := b.Peek(1)
+	if err != nil {
+		return nil, err
+	}
+	n := SniffLen
+	if r.cfg.Order == OrderInput && bytes.IndexByte(plainStart, first[0]) >= 0 {
+		n = min(n, b.Buffered())
+	}
+	head, err := b.Peek(n)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	for i := range r.formats {
+		if r.formats[i].Sniff(head) {
+			return &r.formats[i], nil
+		}
+	}
+	return nil, nil
+}
+
+// plainStart is how most lists of addresses begin.
+var plainStart = []byte("#0123456789")
+
+// lines reads a list of text.
+func (r *reader) lines(b *bufio.Reader) (more bool, err error) {
+	more = true
+	for line := range eachLine(b, &err) {
+		r.line = line.number
+		r.size += line.size
+		if line.long {
+			more = r.longLine(line.text)
+		} else {
+			more = r.oneLine(line.text)
+		}
+		if r.size >= flushSize {
+			r.flush()
+			more = more && r.ctx.Err() == nil
+		}
+		// Nothing waits for a host name while the next line is waited for.
+		if !more || b.Buffered() == 0 && !r.hosts.wait(r) {
+			return false, r.ctx.Err()
+		}
+	}
+	return more, err
+}
+
+// flushSize is how many bytes are read before others are told.
+const flushSize = 16 << 10
+
+// flush tells others how much was read.
+func (r *reader) flush() {
+	r.size = 0
+	if r.quiet {
+		return
+	}
+	targets := r.targets - r.in.targets.Load()
+	invalids := r.invalids - r.in.invalid.Load()
+	r.in.targets.Add(targets)
+	r.in.invalid.Add(invalids)
+	if r.tap == nil {
+		return
+	}
+	bytes := r.tap.taken
+	if r.plain != nil {
+		bytes -= int64(r.plain.Buffered())
+	}
+	r.counts.listed.Add(targets + invalids)
+	r.counts.listedBytes.Add(bytes - r.told)
+	r.in.bytes.Store(r.tap.bytes.Load())
+	r.told = bytes
+}
+
+// longLine counts a line that is too long.
+func (r *reader) longLine(text []byte) bool {
+	text = trimLeft(text)
+	return len(text) > 0 && text[0] == '#' || r.invalid(text, FaultLong)
+}
+
+// oneLine reads a line of a list.
+func (r *reader) oneLine(text []byte) bool {
+	text = trimRight(trimLeft(text))
+	if len(text) == 0 || text[0] == '#' {
+		return true
+	}
+	addr, tag := cutTag(text)
+	return r.text(addr, said{tag: tag}, text)
+}
+
+// text is a target in words; all is the line that it stands in.
+func (r *reader) text(addr []byte, s said, all []byte) bool {
+	var f Fault
+	r.named, f = parse(addr)
+	switch {
+	case f == 0 && r.needsPorts(&r.named):
+		f = FaultNoPorts
+	case f == 0:
+		return r.name(&r.named, s)
+	case r.cfg.Resolve != nil && isHost(addr):
+		return r.host(string(addr), s)
+	}
+	return r.invalid(all, f)
+}
+
+// entries reads a list in another format than text.
+func (r *reader) entries(f *Format, from io.Reader) (more bool, err error) {
+	more = true
+	err = f.Read(from, func(e Entry) bool {
+		r.line = e.Line
+		more = r.entry(&e) && r.ctx.Err() == nil
+		if r.line%flushEntries == 0 {
+			r.flush()
+		}
+		return more
+	})
+	if r.ctx.Err() != nil {
+		return false, r.ctx.Err()
+	}
+	return more, err
+}
+
+// flushEntries is how many entries are read before others are told.
+const flushEntries = 512
+
+func (r *reader) entry(e *Entry) bool {
+	s := said{tag: e.Tag}
+	if r.cfg.KeepMaster {
+		s.master = e.Master
+	}
+	switch {
+	case e.Fault != nil:
+		return r.invalid(e.Text, e.Fault)
+	case !e.Addr.IsValid():
+		return r.text(e.Text, s, e.Text)
+	case !e.Addr.Addr().Unmap().Is4():
+		return r.invalid([]byte(e.Addr.String()), FaultIPv6)
+	case e.Addr.Port() == 0:
+		return r.invalid([]byte(e.Addr.String()), FaultPort)
+	}
+	ip := ipOf(e.Addr.Addr().Unmap())
+	r.named = name{form: formAddrPort, ip: ip, port: e.Addr.Port()}
+	return r.name(&r.named, s)
+}
+
+// name hands on a target, or keeps it until the names before it are looked up.
+func (r *reader) name(n *name, s said) bool {
+	if r.hosts.empty() {
+		return r.take(n, s)
+	}
+	return r.hosts.add(r, pending{name: *n, said: s.clone()})
+}
+
+func (r *reader) take(n *name, s said) bool {
+	r.targets += r.count(n)
+	return r.quiet || r.to.take(n, s)
+}
+
+func (r *reader) invalid(text []byte, err error) bool {
+	if !r.reject() {
+		return true
+	}
+	return r.complain(Invalid{File: show([]byte(r.in.title())), Line: r.line, Text: show(text), Err: err})
+}
+
+// reject counts an invalid line, and reports whether somebody wants to know
+// about it.
+func (r *reader) reject() bool {
+	if !r.quiet {
+		r.invalids++
+		r.counts.invalid.Add(1)
+	}
+	return r.cfg.Strict || r.cfg.Invalid != nil && !r.quiet
+}
+
+// complain says what is invalid.
+func (r *reader) complain(v Invalid) bool {
+	if r.cfg.Strict {
+		r.bad = v
+		return false
+	}
+	r.cfg.Invalid(v)
+	return true
+}
