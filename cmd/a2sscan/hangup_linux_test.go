@@ -29,8 +29,8 @@ func TestHangup(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write("127.68.0.1\n")
-	p := startScan(t, "scan", "-", "--allow-reserved", "--cooldown", "0", "--exclude-file", path)
+	write("127.68.0.1\n127.68.0.6\n")
+	p := startScan(t, "scan", "-", "--order", "input", "--allow-reserved", "--cooldown", "0", "--exclude-file", path)
 	io.WriteString(p.in, "127.68.0.1:27108\n127.68.0.2:27108\n")
 	p.wait(p.out, `"ip":"127.68.0.2"`)
 
@@ -44,14 +44,14 @@ func TestHangup(t *testing.T) {
 	write("127.68.0.4\n127.68.0.5\n")
 	p.hangUp()
 	p.wait(p.err, "exclusions: read again, 3 rules hold") // 0.0.0.0 is one always
-	io.WriteString(p.in, "127.68.0.4:27108\n127.68.0.5:27108\n127.68.0.1:27108\n")
-	p.wait(p.out, `"ip":"127.68.0.1"`)
+	io.WriteString(p.in, "127.68.0.4:27108\n127.68.0.5:27108\n127.68.0.6:27108\n")
+	p.wait(p.out, `"ip":"127.68.0.6"`)
 	p.in.Close()
 	out, errs := p.end(exitOK)
 	if out != "" {
 		t.Errorf("asked although excluded: %s", out)
 	}
-	p.said(errs, `(?m) 7 read = 0 invalid \+ 0 unscannable \+ 4 excluded `)
+	p.said(errs, `(?m) 7 read = 0 invalid \+ 0 unscannable \+ 3 excluded \+ 1 duplicate `)
 	p.said(errs, `(?m)^a2sscan: excluded: 1 in 127\.68\.0\.4/32 `)
-	p.said(errs, `(?m)^a2sscan: excluded: 2 in 127\.68\.0\.1/32 `)
+	p.said(errs, `(?m)^a2sscan: excluded: 1 in 127\.68\.0\.1/32 `)
 }

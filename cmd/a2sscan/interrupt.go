@@ -11,7 +11,9 @@ import (
 // stopper turns SIGINT and SIGTERM into the two ways to end a scan: the first
 // lets it finish what is open, the second makes it go.
 type stopper struct {
-	drain chan struct{} // closed: no new targets
+	drain chan struct{}   // closed: no new targets
+	first context.Context // done then
+	quit  func()          // of first
 	once  sync.Once
 	stop  func() // of the context
 	mu    sync.Mutex
@@ -23,6 +25,7 @@ type stopper struct {
 func (t *terminal) listen() (s *stopper, ctx context.Context, end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s = &stopper{drain: make(chan struct{}), stop: cancel}
+	s.first, s.quit = context.WithCancel(ctx)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
@@ -53,7 +56,7 @@ func (s *stopper) signalled(t *terminal) {
 }
 
 // finish lets a scan finish what is open and start nothing new.
-func (s *stopper) finish() { s.once.Do(func() { close(s.drain) }) }
+func (s *stopper) finish() { s.once.Do(func() { close(s.drain); s.quit() }) }
 
 // interrupted reports whether a signal came.
 func (s *stopper) interrupted() bool {

@@ -107,7 +107,7 @@ func (p *process) said(text, pattern string) {
 func TestInterrupt(t *testing.T) {
 	serve(t, fleet.Config{Network: netip.MustParsePrefix("127.65.0.0/30"),
 		Ports: []uint16{27105}, Kinds: []fleet.Kind{fleet.Source}})
-	p := startScan(t, "scan", "-", "--allow-reserved", "--cooldown", "0")
+	p := startScan(t, "scan", "-", "--order", "input", "--allow-reserved", "--cooldown", "0")
 	io.WriteString(p.in, "127.65.0.1:27105\n")
 	p.wait(p.out, `"ip":"127.65.0.1"`)
 	p.interrupt()
@@ -121,7 +121,7 @@ func TestInterrupt(t *testing.T) {
 func TestInterruptTwice(t *testing.T) {
 	serve(t, fleet.Config{Network: netip.MustParsePrefix("127.65.1.0/30"),
 		Ports: []uint16{27106}, Kinds: []fleet.Kind{fleet.Source}})
-	p := startScan(t, "scan", "-", "--allow-reserved", "--timeout", "10m")
+	p := startScan(t, "scan", "-", "--order", "input", "--allow-reserved", "--timeout", "10m")
 	// The silent one comes first, so that it is open when the other has answered.
 	io.WriteString(p.in, "127.65.9.9:27106\n127.65.1.1:27106\n")
 	p.wait(p.out, `"ip":"127.65.1.1"`)

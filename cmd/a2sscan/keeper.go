@@ -70,22 +70,22 @@ func (k *keeper) first() error {
 // targets are those that were open, and what follows in the list.
 func (k *keeper) targets(list *target.List) iter.Seq[scanner.Target] {
 	return func(yield func(scanner.Target) bool) {
-		var from uint64
+		var from, given uint64
 		if k.past != nil {
-			from = k.past.Place
+			from, given = k.past.Place, k.past.List.Given
 			for _, t := range k.past.open {
 				if !yield(t) {
 					return
 				}
 			}
 		}
-		for t := range list.All() {
-			if t.Place < from {
-				k.walked.skip(list.Stats())
-				continue
-			}
+		if most := k.job.maxTargets; most > 0 && given >= most {
+			return
+		}
+		for t := range list.From(from) {
 			k.walked.pass(t.Place, list.Stats())
-			if !yield(t) {
+			given++
+			if !yield(t) || given == k.job.maxTargets {
 				return
 			}
 		}
@@ -280,7 +280,6 @@ type walked struct {
 	past target.Stats // of the parts before this one
 
 	mu    sync.Mutex
-	base  target.Stats // what this part's numbers hold of those too
 	marks []walkMark
 }
 
@@ -289,13 +288,6 @@ type walked struct {
 type walkMark struct {
 	place uint64
 	stats target.Stats
-}
-
-// skip is called for targets that an earlier part was given.
-func (w *walked) skip(s target.Stats) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.base = s
 }
 
 // pass is called for each target that the list gives out.
@@ -316,24 +308,21 @@ func (w *walked) at(place, given uint64) target.Stats {
 	for len(w.marks) > 1 && w.marks[1].place < place {
 		w.marks = w.marks[1:]
 	}
-	now := w.base
+	var now target.Stats
 	if len(w.marks) > 0 && w.marks[0].place < place {
 		now = w.marks[0].stats
 	}
-	now.Given = w.base.Given + given
+	now.Given = given
 	return w.total(now)
 }
 
-// total are the numbers of all parts, when the list counts now.
+// total are the numbers of all parts, when the list counts now. What is invalid
+// or there twice is found again by each part.
 func (w *walked) total(now target.Stats) target.Stats {
-	t := w.past
-	t.Invalid += now.Invalid - w.base.Invalid
-	t.Unscannable += now.Unscannable - w.base.Unscannable
-	t.Excluded += now.Excluded - w.base.Excluded
-	t.Duplicate += now.Duplicate - w.base.Duplicate
-	t.OtherShard += now.OtherShard - w.base.OtherShard
-	t.Given += now.Given - w.base.Given
-	t.Read = t.Invalid + t.Unscannable + t.Excluded + t.Duplicate + t.OtherShard + t.Given
-	t.Resolved = now.Resolved
-	return t
+	now.Unscannable += w.past.Unscannable
+	now.Excluded += w.past.Excluded
+	now.OtherShard += w.past.OtherShard
+	now.Given += w.past.Given
+	now.Read = now.Invalid + now.Unscannable + now.Excluded + now.Duplicate + now.OtherShard + now.Given
+	return now
 }

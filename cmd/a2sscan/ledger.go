@@ -17,7 +17,8 @@ type ledger struct {
 	Unscannable uint64            `json:"unscannable"` // addresses that nobody can have
 	Excluded    uint64            `json:"excluded"`    // by special-purpose networks and --exclude
 	Duplicate   uint64            `json:"duplicate"`
-	OverLimit   uint64            `json:"over_limit"` // beyond --max-per-address
+	OtherShard  uint64            `json:"other_shard"` // addresses of other parts than --shard
+	OverLimit   uint64            `json:"over_limit"`  // beyond --max-per-address
 	Finished    uint64            `json:"finished"`
 	Unfinished  uint64            `json:"unfinished"`
 	By          map[string]uint64 `json:"by_status"` // of the finished
@@ -30,6 +31,7 @@ func newLedger(list target.Stats, scan *scanner.Stats) ledger {
 		Unscannable: list.Unscannable + scan.Unscannable,
 		Excluded:    list.Excluded + scan.Excluded,
 		Duplicate:   list.Duplicate + scan.Duplicate,
+		OtherShard:  list.OtherShard,
 		OverLimit:   scan.OverLimit,
 		Finished:    scan.TargetsFinished(),
 		Unfinished:  scan.Unfinished,
@@ -43,7 +45,7 @@ func newLedger(list target.Stats, scan *scanner.Stats) ledger {
 
 // leftOut is what was read and never became a target to ask.
 func (l *ledger) leftOut() uint64 {
-	return l.Invalid + l.Unscannable + l.Excluded + l.Duplicate + l.OverLimit
+	return l.Invalid + l.Unscannable + l.Excluded + l.Duplicate + l.OtherShard + l.OverLimit
 }
 
 // datagrams are the datagrams of a scan by class and by kind.

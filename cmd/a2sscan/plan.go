@@ -18,6 +18,10 @@ type scanPlan struct {
 	Targets       []string `json:"targets"` // those that are no lists, as they were named
 	Lists         []listID `json:"lists"`
 	Ports         string   `json:"ports"`
+	Order         string   `json:"order"`
+	Seed          uint64   `json:"seed,omitempty"` // of the random order
+	Shard         string   `json:"shard,omitempty"`
+	Resolve       bool     `json:"resolve,omitempty"`
 	Query         string   `json:"query"`
 	MaxTargets    uint64   `json:"max_targets"`
 	MaxPerAddress int      `json:"max_per_address"`
@@ -36,7 +40,9 @@ type listID struct {
 func (f *scanFlags) scanPlan(args []string, lists []listID) (scanPlan, error) {
 	output, err := filepath.Abs(f.output)
 	return scanPlan{
-		Targets: unlisted(args), Lists: lists, Ports: f.ports, Query: f.query.String(),
+		Targets: unlisted(args), Lists: lists, Ports: f.ports,
+		Order: f.order.String(), Seed: f.seed.n, Shard: f.shard.String(), Resolve: f.resolve,
+		Query:      f.query.String(),
 		MaxTargets: f.maxTargets, MaxPerAddress: f.maxPerAddress,
 		Raw: f.raw, Unanswered: f.unanswered, Output: output,
 	}, err
@@ -66,6 +72,10 @@ func (p *scanPlan) differs(was *scanPlan) string {
 	}{
 		{"the targets are", strings.Join(p.Targets, " "), strings.Join(was.Targets, " ")},
 		{"--port is", p.Ports, was.Ports},
+		{"--order is", p.Order, was.Order},
+		{"--seed is", p.Seed, was.Seed},
+		{"--shard is", p.Shard, was.Shard},
+		{"--resolve is", p.Resolve, was.Resolve},
 		{"--query is", p.Query, was.Query},
 		{"--max-targets is", p.MaxTargets, was.MaxTargets},
 		{"--max-per-address is", p.MaxPerAddress, was.MaxPerAddress},

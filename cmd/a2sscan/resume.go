@@ -123,6 +123,13 @@ func (k *keeper) inherit(f *scanFlags, plan scanPlan) error {
 	return nil
 }
 
+// seed takes over the seed of the scan that is gone on with, if none was said.
+func (k *keeper) seed(s *seed) {
+	if k.resumes() && !s.said {
+		s.n = k.past.Plan.Seed
+	}
+}
+
 // outputGone says in words why the output is not the one of the checkpoint, ""
 // if it is. What stands behind the checkpoint is cut off later: a file that
 // is another one must not lose anything by that.

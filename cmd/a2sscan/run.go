@@ -43,6 +43,7 @@ func (j *job) prepare(args []string) error {
 			return err
 		}
 	}
+	j.keep.seed(&j.seed)
 	if j.exclusions, err = j.excludeFlags.open(); err != nil {
 		return err
 	}
@@ -121,6 +122,13 @@ func (j *job) run(inputs []string) (*summary, error) {
 	j.stop = stop
 	j.out.failed = stop.stop
 
+	if err := j.load(j.list, stop, j.quiet); err != nil {
+		j.bad.rest()
+		return nil, err
+	}
+	if !j.quiet {
+		j.say("%s", j.targetFlags.said(j.list))
+	}
 	stats, err := j.ask(ctx)
 	j.bad.rest()
 	kept := j.keep.end()
@@ -136,6 +144,10 @@ func (j *job) run(inputs []string) (*summary, error) {
 	listed := j.keep.total(j.list.Stats(), &stats)
 	sum := newSummary(&stats, newLedger(listed, &stats))
 	sum.Scan, sum.Command, sum.Inputs = j.scanID, j.args, inputs
+	sum.Order, sum.Shard = j.order.String(), j.shard.String()
+	if j.order == order(target.OrderRandom) {
+		sum.Seed = &j.seed.n
+	}
 	sum.Output, sum.Records, sum.tally = j.output, j.out.count(), j.tally
 	sum.Resumed = j.keep.resumed()
 	sum.Records += j.keep.records()

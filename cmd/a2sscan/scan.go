@@ -26,7 +26,8 @@ type scanFlags struct {
 	summary    string
 	scanID     string
 
-	ports      string
+	ports string
+	targetFlags
 	query      questions
 	maxTargets uint64
 
@@ -84,6 +85,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.StringVar(&f.summary, "summary", "", "write the run's numbers to `FILE` as JSON (default with -o: PATH.summary.json)")
 	fs.StringVar(&f.scanID, "scan-id", "", "`NAME` of the scan in every record (default its start: 20261120T030000Z)")
 	fs.StringVarP(&f.ports, "port", "p", "", "ports for networks and bare addresses: a `LIST` such as 27015,27020-27030 (an ip alone: 27015)")
+	f.targetFlags.add(cmd)
 	fs.Var(&f.query, "query", "what to ask: a `LIST` of info, players, rules")
 	fs.VarP(&f.rate, "rate", "r", "datagrams a second, k and M are understood; 0: as fast as it goes")
 	fs.Var(&f.addressRate, "per-address-rate", "datagrams a second to one address; 0: no limit")
@@ -107,6 +109,9 @@ func (f *scanFlags) check() error {
 		return err
 	}
 	if err := f.checkCheckpoint(); err != nil {
+		return err
+	}
+	if err := f.targetFlags.check(); err != nil {
 		return err
 	}
 	rules := []struct {
@@ -201,6 +206,7 @@ func (a *app) openTargets(
 		}
 		cfg.Ports = ports
 	}
+	f.targetFlags.into(&cfg)
 	bad := &badLines{terminal: a.terminal}
 	cfg.Invalid = bad.add
 	list, err := target.Open(cfg)
@@ -275,6 +281,11 @@ const dryRunShown = 10
 func (a *app) dryRun(f *scanFlags, list *target.List, bad *badLines) error {
 	stop, ctx, end := a.listen()
 	defer end()
+	if err := a.load(list, stop, f.quiet); err != nil {
+		bad.rest()
+		return err
+	}
+	a.say("%s", f.targetFlags.said(list))
 	for t := range list.All() {
 		if list.Stats().Given <= dryRunShown {
 			fmt.Fprintln(a.out, t.Addr)
@@ -285,8 +296,9 @@ func (a *app) dryRun(f *scanFlags, list *target.List, bad *badLines) error {
 	}
 	bad.rest()
 	s := list.Stats()
-	a.say("%d read = %d invalid + %d unscannable + %d excluded + %d duplicate + %d that would be asked",
-		s.Read, s.Invalid, s.Unscannable, s.Excluded, s.Duplicate, s.Given)
+	a.say("%d read = %d invalid + %d unscannable + %d excluded + %d duplicate + %d other shard"+
+		" + %d that would be asked",
+		s.Read, s.Invalid, s.Unscannable, s.Excluded, s.Duplicate, s.OtherShard, s.Given)
 	if err := nothingToAsk(list); err != nil {
 		return err
 	}
@@ -298,14 +310,14 @@ func (a *app) dryRun(f *scanFlags, list *target.List, bad *badLines) error {
 // nothingToAsk is the error of a list that gave out no target, and says why.
 func nothingToAsk(list *target.List) error {
 	if err := list.Err(); err != nil {
-		return fail(exitInput, "%w", err)
+		return loadFailure(err)
 	}
 	s := list.Stats()
 	if s.Given > 0 {
 		return nil
 	}
-	f := fail(exitInput, "nothing left to ask: %d read = %d invalid + %d unscannable + %d excluded + %d duplicate",
-		s.Read, s.Invalid, s.Unscannable, s.Excluded, s.Duplicate)
+	f := fail(exitInput, "nothing left to ask: %d read = %d invalid + %d unscannable + %d excluded + %d duplicate"+
+		" + %d other shard", s.Read, s.Invalid, s.Unscannable, s.Excluded, s.Duplicate, s.OtherShard)
 	switch {
 	case s.Read == 0:
 		return f.hinting("the input is empty: one ip:port a line is wanted")
@@ -313,6 +325,9 @@ func nothingToAsk(list *target.List) error {
 		return f.hinting("%s", excludedHint(list))
 	case s.Invalid > 0:
 		return f.hinting("one ip:port a line is wanted, such as 203.0.113.7:27015")
+	}
+	if s.OtherShard > 0 {
+		return f.hinting("all addresses are in other parts than that of --shard")
 	}
 	return f.hinting("no server can have these addresses")
 }

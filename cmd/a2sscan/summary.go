@@ -26,7 +26,10 @@ type summary struct {
 	Go      string   `json:"go"`
 	Command []string `json:"command"`
 	Inputs  []string `json:"inputs"`
-	Output  string   `json:"output"` // "-": standard output
+	Order   string   `json:"order"`           // random, input
+	Seed    *uint64  `json:"seed,omitempty"`  // of the random order
+	Shard   string   `json:"shard,omitempty"` // I/N; absent: all
+	Output  string   `json:"output"`          // "-": standard output
 	Records uint64   `json:"records"`
 
 	Start   time.Time `json:"start"`
@@ -129,9 +132,9 @@ const (
 // say tells a person how the scan went.
 func (sum *summary) say(t *terminal) {
 	l, d := &sum.Targets, &sum.Datagrams
-	t.say("targets: %d read = %d invalid + %d unscannable + %d excluded + %d duplicate + %d over limit"+
-		" + %d finished + %d unfinished", l.Read, l.Invalid, l.Unscannable, l.Excluded,
-		l.Duplicate, l.OverLimit, l.Finished, l.Unfinished)
+	t.say("targets: %d read = %d invalid + %d unscannable + %d excluded + %d duplicate + %d other shard"+
+		" + %d over limit + %d finished + %d unfinished", l.Read, l.Invalid, l.Unscannable, l.Excluded,
+		l.Duplicate, l.OtherShard, l.OverLimit, l.Finished, l.Unfinished)
 	sum.sayExclusions(t)
 	t.say("finished: %d = %s", l.Finished,
 		listed(l.By, words(scanner.StatusOK, scanner.NumStatuses), " + ", true))

@@ -17,7 +17,7 @@ import (
 
 // aScan is the numbers of a scan with something of everything. They add up.
 func aScan() (target.Stats, scanner.Stats) {
-	list := target.Stats{Read: 115, Invalid: 1, Unscannable: 2, Excluded: 3, Duplicate: 4, Given: 105}
+	list := target.Stats{Read: 121, Invalid: 1, Unscannable: 2, Excluded: 3, Duplicate: 4, OtherShard: 6, Given: 105}
 	s := scanner.Stats{Elapsed: 2 * time.Second, Rate: 5000, Taken: 105,
 		Unscannable: 1, Excluded: 1, Duplicate: 1, OverLimit: 2, Unfinished: 50}
 	for st := scanner.StatusOK; st < scanner.NumStatuses; st++ {
@@ -45,7 +45,7 @@ func TestSummarySaid(t *testing.T) {
 	var b bytes.Buffer
 	sum := summaryOf(aScan())
 	sum.say(newTerminal(&b))
-	want := `a2sscan: targets: 115 read = 1 invalid + 3 unscannable + 4 excluded + 5 duplicate + 2 over limit + 50 finished + 50 unfinished
+	want := `a2sscan: targets: 121 read = 1 invalid + 3 unscannable + 4 excluded + 5 duplicate + 6 other shard + 2 over limit + 50 finished + 50 unfinished
 a2sscan: finished: 50 = 10 ok + 10 partial + 10 error + 10 no_reply + 10 unreachable
 a2sscan: found: 0 servers (0% of those asked), 0 players and 0 bots, 0 games
 a2sscan: faults: 12 timeout, 1 bad_checksum
@@ -87,7 +87,7 @@ func TestContradictions(t *testing.T) {
 	}{
 		{"none", func(*target.Stats, *scanner.Stats) {}, ""},
 		{"a target is lost", func(l *target.Stats, s *scanner.Stats) { s.Unfinished-- },
-			"targets read, and where they went: 115 and 114"},
+			"targets read, and where they went: 121 and 120"},
 		{"a datagram was not sent by us", func(_ *target.Stats, s *scanner.Stats) { s.Socket.Sent++ },
 			"datagrams sent, and what the socket counted: 100 and 101"},
 		{"a datagram has no class", func(_ *target.Stats, s *scanner.Stats) { s.Socket.Received++ },
@@ -171,7 +171,7 @@ func TestSummaryFile(t *testing.T) {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	if got.Ended != "complete" || !got.Consistent || got.RateAsked != nil ||
-		got.Faults["bad_checksum"] != 1 || got.Targets.Read != 115 ||
+		got.Faults["bad_checksum"] != 1 || got.Targets.Read != 121 ||
 		got.Targets.ByStatus["no_reply"] != 10 || got.Datagrams.ByClass["foreign"] != 3 ||
 		got.Datagrams.KernelDrops != 5 {
 		t.Errorf("%+v\n%s", got, text)

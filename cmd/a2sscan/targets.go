@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"os"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/a2sscan/a2sscan/scanner/target"
+)
+
+// targetFlags say which targets of a list are asked, and in which order.
+type targetFlags struct {
+	order   order
+	seed    seed
+	shard   shard
+	strict  bool
+	resolve bool
+}
+
+func (f *targetFlags) add(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.Var(&f.order, "order", "in which targets are asked: random, or input, which reads lists while it asks")
+	fs.Var(&f.seed, "seed", "number that chooses the random order: the same targets and seed, the same order (default: by chance)")
+	fs.Var(&f.shard, "shard", "ask only part `I/N` of all addresses, I from 0 to N-1; auto/N takes I from JOB_COMPLETION_INDEX (default all)")
+	fs.BoolVar(&f.strict, "strict", false, "refuse a list with a bad line, before anything is sent")
+	fs.BoolVar(&f.resolve, "resolve", false, "look up host names in lists and arguments, and ask all of their IPv4 addresses")
+}
+
+// check settles what was not said.
+func (f *targetFlags) check() error {
+	if f.seed.said && f.order == order(target.OrderInput) {
+		return fail(exitUsage, "--seed with --order input").
+			hinting("the order of the input needs no seed")
+	}
+	if !f.seed.said {
+		f.seed.n = rand.Uint64N(1 << 32) // short enough to be typed again
+	}
+	return nil
+}
+
+// into sets what the flags say.
+func (f *targetFlags) into(cfg *target.Config) {
+	cfg.Order = target.Order(f.order)
+	cfg.Seed = f.seed.n
+	cfg.Shard = target.Shard(f.shard)
+	cfg.Strict = f.strict
+	if f.resolve {
+		cfg.Resolve = resolve
+	}
+}
+
+// said is how the targets are asked, in words.
+func (f *targetFlags) said(list *target.List) string {
+	s := "in the order of the input"
+	if f.order == order(target.OrderRandom) {
+		s = fmt.Sprintf("in random order, --seed %d", f.seed.n)
+	}
+	if n, known := list.Size(); known {
+		s = fmt.Sprintf("%d targets %s", n, s)
+	} else {
+		s = "targets " + s
+	}
+	if f.shard.Count > 1 {
+		s += ", --shard " + f.shard.String()
+	}
+	return s
+}
+
+// resolve looks up the IPv4 addresses of a host.
+func resolve(ctx context.Context, host string) ([]netip.Addr, error) {
+	addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip4", host)
+	if dns, ok := errors.AsType[*net.DNSError](err); ok {
+		return nil, errors.New(dns.Err) // the name is said anyway
+	}
+	return addrs, err
+}
+
+// load reads the lists, as far as they have to be read before the first
+// target, with a status line. A signal ends it.
+func (a *app) load(list *target.List, stop *stopper, quiet bool) error {
+	if !quiet {
+		defer a.repeat(a.statusEvery(), func() string { return loading(list) })()
+	}
+	return loadFailure(list.Load(stop.first))
+}
+
+// loading is the status line while lists are read.
+func loading(list *target.List) string {
+	n, part, known := list.Loading()
+	s := fmt.Sprintf("reading the targets: %d so far", n)
+	if known {
+		s += fmt.Sprintf(" (%.0f%%)", 100*part)
+	}
+	return s
+}
+
+// loadFailure gives an error of Load its exit code.
+func loadFailure(err error) error {
+	switch bad, isLine := errors.AsType[target.Invalid](err); {
+	case err == nil:
+		return nil
+	case errors.Is(err, context.Canceled):
+		return fail(exitInterrupted, "interrupted before the first packet")
+	case isLine:
+		return fail(exitInput, "%s:%d: %w: %s", plain(bad.File, 100), bad.Line, bad.Err, quoted(bad.Text, 60)).
+			hinting("without --strict such lines are counted and passed over; nothing was sent")
+	}
+	return targetFailure(err)
+}
+
+// order is a flag's order of targets.
+type order target.Order
+
+// Set reads "random" or "input".
+func (o *order) Set(s string) error {
+	for _, known := range []target.Order{target.OrderRandom, target.OrderInput} {
+		if s == known.String() {
+			*o = order(known)
+			return nil
+		}
+	}
+	return errors.New("want random or input")
+}
+
+func (o *order) String() string { return target.Order(*o).String() }
+
+// Type is the word that stands for the value in the help.
+func (o *order) Type() string { return "ORDER" }
+
+// seed is a flag's number, which may have been left to chance.
+type seed struct {
+	n    uint64
+	said bool
+}
+
+// Set reads a number.
+func (s *seed) Set(text string) error {
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return errors.New("want a whole number from 0 to 18446744073709551615")
+	}
+	*s = seed{n, true}
+	return nil
+}
+
+func (s *seed) String() string {
+	if !s.said {
+		return ""
+	}
+	return strconv.FormatUint(s.n, 10)
+}
+
+// Type is the word that stands for the value in the help.
+func (s *seed) Type() string { return "N" }
+
+// shard is a flag's part of all addresses.
+type shard target.Shard
+
+// Set reads I/N or auto/N.
+func (s *shard) Set(text string) error {
+	if text == "" {
+		return errors.New("want I/N such as 0/16, or auto/16")
+	}
+	v, err := target.ParseShard(text, os.Getenv("JOB_COMPLETION_INDEX"))
+	if err != nil {
+		return err
+	}
+	*s = shard(v)
+	return nil
+}
+
+func (s *shard) String() string {
+	if s.Count == 0 {
+		return ""
+	}
+	return target.Shard(*s).String()
+}
+
+// Type is the word that stands for the value in the help.
+func (s *shard) Type() string { return "I/N" }
