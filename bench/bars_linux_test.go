@@ -45,6 +45,7 @@ func TestBars(t *testing.T) {
 		return
 	}
 	t.Logf("%s, %d processors, %s", runtime.Version(), runtime.NumCPU(), time.Now().UTC().Format(time.DateOnly))
+	t.Run("server", barsOfServer)
 	t.Run("throughput", barsOfThroughput)
 	t.Run("realistic", barsOfRealistic)
 	t.Run("sweep", barsOfSweep)

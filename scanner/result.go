@@ -79,7 +79,8 @@ type Result struct {
 
 	HasRules       bool // RULES was answered; Rules may be empty
 	Rules          []wire.Rule
-	RulesAnnounced int // the count short where it disagrees, else -1
+	RulesAnnounced int  // the count short where it disagrees, else -1
+	RulesDistinct  bool // no name among Rules occurs twice; false: nobody has looked, or one does
 
 	Raw [][]byte // with Config.Raw: every datagram matched, in order of arrival
 }

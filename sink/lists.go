@@ -24,32 +24,68 @@ func appendPlayers(dst []byte, r *scanner.Result) []byte {
 }
 
 func appendPlayer(dst []byte, p *wire.Player) []byte {
-	dst = append(dst, '{')
-	dst = appendUint(dst, `"index":`, uint64(p.Index))
+	dst = append(dst, `{"index":`...)
+	dst = append(appendNumber(dst, uint64(p.Index)), ',')
 	dst = appendText(dst, `"name":`, p.Name)
-	dst = appendInt(dst, `"score":`, int64(p.Score))
-	dst = appendFloat(dst, `"duration":`, p.Duration)
+	dst = append(dst, `"score":`...)
+	dst = appendSigned(dst, int64(p.Score))
+	dst = append(dst, `,"duration":`...)
+	dst = appendFloat(dst, p.Duration)
 	if p.Ship {
+		dst = append(dst, ',')
 		dst = appendInt(dst, `"deaths":`, int64(p.Deaths))
-		dst = appendInt(dst, `"money":`, int64(p.Money))
+		dst = append(dst, `"money":`...)
+		dst = appendSigned(dst, int64(p.Money))
 	}
-	return end(dst, '}')
+	return append(dst, '}', ',')
 }
 
 // appendRules appends the rules as an object, the first of each name, and
 // their number as the server announced it where it was another. It notes in
 // e.inexact whether the object says less than the pairs did.
+func (e *Encoder) appendRules(dst []byte, r *scanner.Result) []byte {
+	start := len(dst)
+	dst = append(dst, `"rules":{`...)
+	exact := false
+	if r.RulesDistinct {
+		dst, exact = appendPairs(dst, r.Rules)
+	}
+	if e.inexact = false; !exact {
+		dst = e.appendFirst(dst[:start+len(`"rules":{`)], r.Rules)
+	}
+	dst = end(dst, '}')
+	if r.RulesAnnounced >= 0 {
+		dst = appendUint(dst, `"rules_announced":`, uint64(r.RulesAnnounced))
+	}
+	return dst
+}
+
+// appendPairs appends rules whose names are different. It reports false, and
+// gives up, where one of the texts is not UTF-8.
+func appendPairs(dst []byte, rules []wire.Rule) (_ []byte, exact bool) {
+	for i := range rules {
+		var named, valued bool
+		dst, named = appendString(dst, rules[i].Name)
+		dst = append(dst, ':')
+		dst, valued = appendString(dst, rules[i].Value)
+		if !named || !valued {
+			return dst, false
+		}
+		dst = append(dst, ',')
+	}
+	return dst, true
+}
+
+// appendFirst appends the first rule of each name.
 //
 // A name is looked up as it stands in the record: two names that are both ill
 // formed may become the same text, and an object that holds a key twice means
 // something else to every reader.
-func (e *Encoder) appendRules(dst []byte, r *scanner.Result) []byte {
-	e.inexact = false
-	slots := e.names.reset(len(r.Rules))
-	dst = append(dst, `"rules":{`...)
+func (e *Encoder) appendFirst(dst []byte, rules []wire.Rule) []byte {
+	slots := e.names.reset(len(rules))
 	base := len(dst)
-	for i := range r.Rules {
-		rule := &r.Rules[i]
+	for i := range rules {
+		rule := &rules[i]
 		start := len(dst)
 		var named, valued bool
 		dst, named = appendString(dst, rule.Name)
@@ -62,10 +98,6 @@ func (e *Encoder) appendRules(dst []byte, r *scanner.Result) []byte {
 		dst, valued = appendString(dst, rule.Value)
 		dst = append(dst, ',')
 		e.inexact = e.inexact || !named || !valued
-	}
-	dst = end(dst, '}')
-	if r.RulesAnnounced >= 0 {
-		dst = appendUint(dst, `"rules_announced":`, uint64(r.RulesAnnounced))
 	}
 	return dst
 }

@@ -134,3 +134,24 @@ func TestManyRules(t *testing.T) {
 		}
 	}
 }
+
+// TestRulesDistinct: that names are known to be different changes how a record
+// is made, and nothing in it, also where texts are not UTF-8.
+func TestRulesDistinct(t *testing.T) {
+	for _, pairs := range [][]string{
+		{},
+		{"a", "1", "b", "2"},
+		{"a", "1", "A", "2", "", ""},
+		{"a", "1", "\xff", "2", "b", "3"},
+		{"\xff", "1", "\xfe", "2"},
+		{"a", "\xff", "\uFFFD", "2", "\xfe", "3"},
+	} {
+		r := blank()
+		r.HasRules, r.Rules = true, rules(pairs...)
+		want := AppendRecord(nil, "", r)
+		r.RulesDistinct = true
+		if got := AppendRecord(nil, "", r); string(got) != string(want) {
+			t.Errorf("%q: %s, want %s", pairs, got, want)
+		}
+	}
+}

@@ -18,6 +18,7 @@ type Encoder struct {
 	inexact bool // the rules object doesn't say all that the pairs said
 	left    parts
 	size    [numParts]int
+	clock   clock
 }
 
 // AppendRecord appends the record of r to dst, as Encoder.Append does. It
@@ -64,7 +65,7 @@ func (e *Encoder) record(dst []byte, scan string, r *scanner.Result) []byte {
 	}
 	dst = e.part(dst, partTag, r)
 	if !r.Time.IsZero() {
-		dst = appendTime(dst, `"time":`, r.Time)
+		dst = e.clock.append(dst, `"time":`, r.Time)
 	}
 	if r.Status != 0 {
 		dst = appendWord(dst, `"status":`, r.Status.String())

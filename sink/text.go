@@ -1,5 +1,10 @@
 package sink
 
+import (
+	"encoding/binary"
+	"slices"
+)
+
 // text is what a JSON string can be made of.
 type text interface{ string | []byte }
 
@@ -25,15 +30,89 @@ const hexDigits = "0123456789abcdef"
 
 // appendString appends s as a JSON string and reports whether it was valid
 // UTF-8. If not, each maximal ill-formed subsequence became one U+FFFD.
+func appendString[T text](dst []byte, s T) (_ []byte, valid bool) {
+	old, n := len(dst), len(s)
+	dst = slices.Grow(dst, n+2)[:old+n+2]
+	if !copyPlain(dst[old+1:old+1+n], s) {
+		return appendEscaped(dst[:old], s)
+	}
+	dst[old], dst[old+1+n] = '"', '"'
+	return dst, true
+}
+
+// copyPlain copies s to d, which is as long, and reports whether all of it may
+// stand in a JSON string as it is. It takes eight bytes at once; the last eight
+// may overlap those before. Of less than eight the last four may overlap the
+// first.
+func copyPlain[T text](d []byte, s T) bool {
+	n := len(s)
+	switch {
+	case n >= 8:
+		for i := 0; i < n-8; i += 8 {
+			x := load8(s, i)
+			binary.LittleEndian.PutUint64(d[i:], x)
+			if special(x) {
+				return false
+			}
+		}
+		x := load8(s, n-8)
+		binary.LittleEndian.PutUint64(d[n-8:], x)
+		return !special(x)
+	case n >= 4:
+		x, y := load4(s, 0), load4(s, n-4)
+		binary.LittleEndian.PutUint32(d, x)
+		binary.LittleEndian.PutUint32(d[n-4:], y)
+		return !special(uint64(x) | uint64(y)<<32)
+	}
+	for i := range n {
+		d[i] = s[i]
+		if class[s[i]] != plain {
+			return false
+		}
+	}
+	return true
+}
+
+// special reports whether one of the eight bytes of x is not plain. The top
+// bit of a byte is set by what is taken from it or added to it where it is
+// below ' ', a quote, a backslash or DEL, and is set from the beginning where
+// it is beyond ASCII. What is borrowed from the next byte, or carried to it,
+// comes from such a byte only.
+func special(x uint64) bool {
+	const each, tops = 0x0101010101010101, 0x8080808080808080
+	below := x - each*' '
+	quote := (x ^ each*'"') - each
+	backslash := (x ^ each*'\\') - each
+	del := x + each
+	return (x|below|quote|backslash|del)&tops != 0
+}
+
+// load8 returns the eight bytes of s from i on.
+func load8[T text](s T, i int) uint64 {
+	_ = s[i+7]
+	return uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
+		uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
+}
+
+// load4 returns the four bytes of s from i on.
+func load4[T text](s T, i int) uint32 {
+	_ = s[i+3]
+	return uint32(s[i]) | uint32(s[i+1])<<8 | uint32(s[i+2])<<16 | uint32(s[i+3])<<24
+}
+
+// appendEscaped is appendString for any text.
 //
 // JSON itself asks only for escapes below U+0020. DEL, the C1 controls, the
 // line separators and the bidirectional controls are escaped as well: a reader
 // of JSON sees no difference, a terminal that is shown the file does.
-func appendString[T text](dst []byte, s T) (_ []byte, valid bool) {
+func appendEscaped[T text](dst []byte, s T) (_ []byte, valid bool) {
 	dst = append(dst, '"')
 	valid = true
 	run := 0 // where the bytes begin that can be copied as they are
 	for i := 0; ; {
+		for i+8 <= len(s) && !special(load8(s, i)) {
+			i += 8
+		}
 		for i < len(s) && class[s[i]] == plain {
 			i++
 		}

@@ -90,6 +90,27 @@ func TestAppendStringPairs(t *testing.T) {
 	}
 }
 
+// TestAppendStringLengths puts each byte at each place of texts of each length:
+// what looks at several bytes at once sees them all, and copies the rest.
+func TestAppendStringLengths(t *testing.T) {
+	for n := range 35 {
+		for at := range n {
+			s := []byte("The quick brown fox jumps over the lazy dog.")[:n]
+			for c := range 256 {
+				s[at] = byte(c)
+				want, wantValid := appendEscaped(nil, s)
+				got, valid := appendString([]byte("before")[:0], s)
+				if string(got) != string(want) || valid != wantValid {
+					t.Fatalf("%q became %q, want %q", s, got, want)
+				}
+				if special := class[c] != plain; special == copyPlain(make([]byte, n), s) {
+					t.Fatalf("%q: the byte at %d was judged wrong", s, at)
+				}
+			}
+		}
+	}
+}
+
 func FuzzAppendString(f *testing.F) {
 	for _, tt := range hostile {
 		f.Add([]byte(tt.in))
@@ -119,6 +140,9 @@ func checkString(t *testing.T, s []byte) {
 	}
 	if twin, _ := appendString(nil, string(s)); string(twin) != string(got) {
 		t.Errorf("%q as a string became %q, as bytes %q", s, twin, got)
+	}
+	if slow, _ := appendEscaped(nil, s); string(slow) != string(got) {
+		t.Errorf("%q became %q, the long way %q", s, got, slow)
 	}
 	checkHex(t, s)
 }

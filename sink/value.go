@@ -1,7 +1,6 @@
 package sink
 
 import (
-	"math"
 	"net/netip"
 	"strconv"
 	"time"
@@ -45,14 +44,36 @@ func appendWord(dst []byte, key, word string) []byte {
 
 func appendUint(dst []byte, key string, v uint64) []byte {
 	dst = append(dst, key...)
-	dst = strconv.AppendUint(dst, v, 10)
-	return append(dst, ',')
+	return append(appendNumber(dst, v), ',')
 }
 
 func appendInt(dst []byte, key string, v int64) []byte {
 	dst = append(dst, key...)
-	dst = strconv.AppendInt(dst, v, 10)
-	return append(dst, ',')
+	return append(appendSigned(dst, v), ',')
+}
+
+// appendNumber appends a number without a key. Most are short.
+func appendNumber(dst []byte, v uint64) []byte {
+	switch {
+	case v < 10:
+		return append(dst, '0'+byte(v))
+	case v < 100:
+		return append(dst, digit(v/10), digit(v))
+	case v < 1000:
+		return append(dst, digit(v/100), digit(v/10), digit(v))
+	case v < 10_000:
+		return append(dst, digit(v/1000), digit(v/100), digit(v/10), digit(v))
+	case v < 100_000:
+		return append(dst, digit(v/10_000), digit(v/1000), digit(v/100), digit(v/10), digit(v))
+	}
+	return strconv.AppendUint(dst, v, 10)
+}
+
+func appendSigned(dst []byte, v int64) []byte {
+	if v < 0 {
+		return appendNumber(append(dst, '-'), -uint64(v))
+	}
+	return appendNumber(dst, uint64(v))
 }
 
 // appendID appends a 64-bit identifier as a string: as a number, readers that
@@ -70,28 +91,18 @@ func appendBool(dst []byte, key string, v bool) []byte {
 	return append(dst, ',')
 }
 
-// appendFloat appends the shortest decimal that reads back as the same
-// float32, or null: JSON knows neither NaN nor infinity.
-func appendFloat(dst []byte, key string, v float32) []byte {
-	dst = append(dst, key...)
-	f := float64(v)
-	size := float32(math.Abs(f))
-	switch {
-	case math.IsNaN(f) || math.IsInf(f, 0):
-		dst = append(dst, "null"...)
-	case size != 0 && size < 1e-6 || size >= 1e21:
-		dst = strconv.AppendFloat(dst, f, 'e', -1, 32)
-	default:
-		dst = strconv.AppendFloat(dst, f, 'f', -1, 32)
-	}
-	return append(dst, ',')
-}
-
 func appendAddr(dst []byte, key string, a netip.Addr) []byte {
 	dst = append(dst, key...)
 	dst = append(dst, '"')
-	dst = a.Unmap().WithZone("").AppendTo(dst)
-	return append(dst, '"', ',')
+	if a = a.Unmap(); !a.Is4() {
+		dst = a.WithZone("").AppendTo(dst)
+		return append(dst, '"', ',')
+	}
+	for _, part := range a.As4() {
+		dst = append(appendNumber(dst, uint64(part)), '.')
+	}
+	dst[len(dst)-1] = '"'
+	return append(dst, ',')
 }
 
 // appendMillis appends d in milliseconds, cut to whole microseconds, without
@@ -109,27 +120,41 @@ func appendMillis(dst []byte, key string, d time.Duration) []byte {
 	return append(dst, ',')
 }
 
-// appendTime appends t as RFC 3339 in UTC, cut to milliseconds. Years have
-// four digits there: a year outside of 0 to 9999 has no such form, and its
-// key is absent.
-func appendTime(dst []byte, key string, t time.Time) []byte {
-	t = t.UTC()
-	year, month, day := t.Date()
-	if year < 0 || year > 9999 {
-		return dst
+// clock appends times, and remembers the last second: most records have the
+// same one as those before.
+type clock struct {
+	known  bool
+	second int64 // since 1970
+	text   [len("2006-01-02T15:04:05")]byte
+}
+
+// append appends t as RFC 3339 in UTC, cut to milliseconds. Years have four
+// digits there: a year outside of 0 to 9999 has no such form, and its key is
+// absent.
+func (c *clock) append(dst []byte, key string, t time.Time) []byte {
+	if second := t.Unix(); !c.known || second != c.second {
+		if year := t.UTC().Year(); year < 0 || year > 9999 {
+			return dst
+		}
+		c.known, c.second = true, second
+		c.set(t.UTC())
 	}
-	hour, minute, second := t.Clock()
-	ms := uint64(t.Nanosecond() / 1e6)
 	dst = append(dst, key...)
 	dst = append(dst, '"')
-	dst = append2(append2(dst, year/100), year%100)
+	dst = append(dst, c.text[:]...)
+	ms := uint64(t.Nanosecond() / 1e6)
+	return append(dst, '.', digit(ms/100), digit(ms/10), digit(ms), 'Z', '"', ',')
+}
+
+func (c *clock) set(t time.Time) {
+	year, month, day := t.Date()
+	hour, minute, second := t.Clock()
+	dst := append2(append2(c.text[:0], year/100), year%100)
 	dst = append2(append(dst, '-'), int(month))
 	dst = append2(append(dst, '-'), day)
 	dst = append2(append(dst, 'T'), hour)
 	dst = append2(append(dst, ':'), minute)
-	dst = append2(append(dst, ':'), second)
-	dst = append(dst, '.', digit(ms/100), digit(ms/10), digit(ms))
-	return append(dst, 'Z', '"', ',')
+	append2(append(dst, ':'), second)
 }
 
 func append2(dst []byte, v int) []byte {

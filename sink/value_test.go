@@ -35,12 +35,17 @@ func TestAppendMillis(t *testing.T) {
 
 func TestAppendTime(t *testing.T) {
 	const layout = `"2006-01-02T15:04:05.000Z",`
+	var c clock
 	check := func(tm time.Time) {
 		t.Helper()
-		if got, want := string(appendTime(nil, "", tm)), tm.UTC().Format(layout); got != want {
-			t.Errorf("%v: %s, want %s", tm, got, want)
+		for range 2 { // and once more in the same second
+			if got, want := string(c.append(nil, "", tm)), tm.UTC().Format(layout); got != want {
+				t.Errorf("%v: %s, want %s", tm, got, want)
+			}
+			tm = tm.Truncate(time.Second).Add(789 * time.Millisecond)
 		}
 	}
+	check(time.Unix(0, 0))
 	check(time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC))
 	check(time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC))
 	check(time.Date(2028, 2, 29, 23, 0, 0, 1_000_000, time.FixedZone("", -7*3600)))
@@ -48,7 +53,7 @@ func TestAppendTime(t *testing.T) {
 		check(time.Unix(rand.Int64N(1e11), rand.Int64N(1e9)))
 	}
 	for _, year := range []int{-1, 10000} {
-		if got := appendTime(nil, "", time.Date(year, 6, 1, 0, 0, 0, 0, time.UTC)); len(got) > 0 {
+		if got := c.append(nil, "", time.Date(year, 6, 1, 0, 0, 0, 0, time.UTC)); len(got) > 0 {
 			t.Errorf("the year %d: %s", year, got)
 		}
 	}
@@ -61,33 +66,42 @@ func TestAppendFloat(t *testing.T) {
 		math.MaxFloat32: "3.4028235e+38", math.SmallestNonzeroFloat32: "1e-45",
 		float32(math.Inf(1)): "null", float32(math.Inf(-1)): "null",
 	} {
-		if got := string(appendFloat(nil, "", in)); got != want+"," {
+		if got := string(appendFloat(nil, in)); got != want {
 			t.Errorf("%v: %s, want %s", in, got, want)
 		}
 	}
-	for range 100000 {
-		checkFloat(t, rand.Uint32())
+	for i := range uint32(100_000) {
+		checkFloat(t, rand.Uint32())                      // any
+		checkFloat(t, oneBits-5<<23+rand.Uint32N(29<<23)) // about ordinary
+		checkFloat(t, math.Float32bits(float32(i)/64))    // with few bits
+		checkFloat(t, math.Float32bits(float32(rand.Uint32N(1e7))/100))
+	}
+	for exponent := range uint32(256) {
+		for d := range uint32(5) {
+			checkFloat(t, exponent<<23+d-2) // beside a power of two
+		}
 	}
 	checkFloat(t, 0x7FC00000)
 	checkFloat(t, 0x80000000)
 }
 
-// checkFloat reads back what a float of those bits became.
+// checkFloat holds what a float of those bits became against package strconv.
 func checkFloat(t *testing.T, bits uint32) {
 	t.Helper()
 	v := math.Float32frombits(bits)
-	got := appendFloat(nil, "", v)
-	got = got[:len(got)-1]
-	if !json.Valid(got) {
-		t.Fatalf("%v became %s", v, got)
-	}
-	if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
-		if string(got) != "null" {
-			t.Errorf("%v became %s", v, got)
+	got := string(appendFloat(nil, v))
+	want, size := "null", math.Abs(float64(v))
+	if !math.IsNaN(size) && !math.IsInf(size, 0) {
+		form := byte('f')
+		if size != 0 && (float32(size) < 1e-6 || float32(size) >= 1e21) {
+			form = 'e'
 		}
-		return
+		want = strconv.FormatFloat(float64(v), form, -1, 32)
 	}
-	if back, err := strconv.ParseFloat(string(got), 32); err != nil || float32(back) != v {
-		t.Errorf("%v became %s: %v, %v", v, got, back, err)
+	if got != want {
+		t.Fatalf("%x became %s, want %s", bits, got, want)
+	}
+	if !json.Valid([]byte(got)) {
+		t.Fatalf("%v became %s", v, got)
 	}
 }

@@ -1,0 +1,205 @@
+package bench
+
+import (
+	"bytes"
+	"net/netip"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// sample is the whole messages of servers of the canned fleet, and what is done
+// with those of one server at a time. There are several of them, so that no
+// branch is learnt by heart.
+type sample struct {
+	servers []messages
+	next    int
+
+	asm    scanner.Assembler
+	enc    sink.Encoder
+	info   wire.Info
+	buf    []byte
+	record []byte
+	nuls   int
+}
+
+type messages struct {
+	addr                      netip.AddrPort
+	info, players, rules, all []byte
+}
+
+func newSample() *sample {
+	s := &sample{record: make([]byte, 0, 64<<10), buf: make([]byte, 64<<10)}
+	ip := netip.MustParseAddr("127.16.0.1")
+	for range 16 {
+		addr := netip.AddrPortFrom(ip, 27015)
+		r := fleet.CannedConfig{}.Truth(addr, scanner.AskAll)
+		m := messages{
+			addr:    addr,
+			info:    wire.AppendInfo(nil, &r.Info),
+			players: wire.AppendPlayers(nil, len(r.Players), r.Players),
+			rules:   wire.AppendRules(nil, len(r.Rules), r.Rules),
+		}
+		m.all = slices.Concat(m.info, m.players, m.rules)
+		s.servers = append(s.servers, m)
+		ip = ip.Next()
+	}
+	return s
+}
+
+// server returns the messages of the next server.
+func (s *sample) server() *messages {
+	m := &s.servers[s.next]
+	if s.next++; s.next == len(s.servers) {
+		s.next = 0
+	}
+	return m
+}
+
+// scan copies bytes and looks for NULs in them one by one.
+func (s *sample) scan(b []byte) {
+	n := 0
+	for _, c := range s.buf[:copy(s.buf, b)] {
+		if c == 0 {
+			n++
+		}
+	}
+	s.nuls += n
+}
+
+func (s *sample) floor()     { s.scan(s.server().all) }
+func (s *sample) infoFloor() { s.scan(s.server().info) }
+
+func (s *sample) infoDecode() {
+	if s.info.Decode(s.server().info) != nil {
+		panic("a reply that is whole")
+	}
+}
+
+// decode makes a Result of the messages of a server.
+func (s *sample) decode() { s.result(s.server()) }
+
+func (s *sample) result(m *messages) *scanner.Result {
+	r := s.asm.Result(m.info, m.players, m.rules)
+	r.Addr = m.addr
+	traffic(r)
+	return r
+}
+
+// decodeAppend makes its record.
+func (s *sample) decodeAppend() {
+	s.record = s.enc.Append(s.record[:0], "20261120T030000Z", s.result(s.server()))
+}
+
+// traffic is what no message tells.
+func traffic(r *scanner.Result) {
+	r.Time = noon
+	r.RTT, r.Took = 23412*time.Microsecond, 47103*time.Microsecond
+	r.Sent, r.SentBytes, r.Received, r.RecvBytes = 4, 111, 4, 900
+}
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 123e6, time.UTC)
+
+// serverWork is what is timed and must not allocate. The bytes are those of
+// the messages.
+func serverWork(s *sample) []work {
+	all, info := 0, 0
+	for i := range s.servers {
+		all += len(s.servers[i].all)
+		info += len(s.servers[i].info)
+	}
+	n := len(s.servers)
+	return []work{
+		{"floor", all / n, s.floor},
+		{"decode", all / n, s.decode},
+		{"decode+append", all / n, s.decodeAppend},
+		{"info/floor", info / n, s.infoFloor},
+		{"info/decode", info / n, s.infoDecode},
+	}
+}
+
+type work struct {
+	name  string
+	bytes int
+	run   func()
+}
+
+func BenchmarkServer(b *testing.B) {
+	for _, w := range serverWork(newSample()) {
+		b.Run(w.name, func(b *testing.B) {
+			b.SetBytes(int64(w.bytes))
+			b.ReportAllocs()
+			for b.Loop() {
+				w.run()
+			}
+		})
+	}
+}
+
+func TestServerAllocates(t *testing.T) {
+	for _, w := range serverWork(newSample()) {
+		if n := testing.AllocsPerRun(1000, w.run); n != 0 {
+			t.Errorf("%s: %v allocations", w.name, n)
+		}
+	}
+}
+
+// TestServerRecord: what is timed is the whole work, down to the record.
+func TestServerRecord(t *testing.T) {
+	s := newSample()
+	for i := range s.servers {
+		r := fleet.CannedConfig{}.Truth(s.servers[i].addr, scanner.AskAll)
+		traffic(r)
+		want := sink.AppendRecord(nil, "20261120T030000Z", r)
+		s.decodeAppend()
+		same := bytes.Equal(s.record, want)
+		if !same || len(r.Players) != fleet.CannedPlayers || len(r.Rules) != fleet.CannedRules {
+			t.Errorf("%s\nwant %s", s.record, want)
+		}
+	}
+}
+
+// barsOfServer holds what is done for one server against what it takes to
+// look at its bytes.
+func barsOfServer(t *testing.T) {
+	s := newSample()
+	hold(t,
+		bar{what: "decode+append, times copying and scanning", got: timesOf(s.decodeAppend, s.floor), limit: 6},
+		bar{what: "info decoded, times copying and scanning it", got: timesOf(s.infoDecode, s.infoFloor), limit: 2},
+	)
+	t.Logf("decode alone: %.2f times copying and scanning", timesOf(s.decode, s.floor))
+}
+
+// timesOf returns how many times as long a takes as b: the median of several
+// windows of the shortest of many alternating runs in each. The shortest are
+// those that nothing interrupted; a window is so short that the processor's
+// clock is the same for both.
+func timesOf(a, b func()) float64 {
+	const windows, runs = 15, 60
+	var ratios []float64
+	for range windows {
+		bestA, bestB := time.Hour, time.Hour
+		for range runs {
+			bestA = min(bestA, durationOf(a))
+			bestB = min(bestB, durationOf(b))
+		}
+		ratios = append(ratios, float64(bestA)/float64(bestB))
+	}
+	slices.Sort(ratios)
+	return ratios[windows/2]
+}
+
+// durationOf times some runs at once: more than the clock's grain, less than
+// the scheduler's.
+func durationOf(f func()) time.Duration {
+	start := time.Now()
+	for range 48 {
+		f()
+	}
+	return time.Since(start)
+}

@@ -1,0 +1,142 @@
+package scanner
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// micro is a small piece of the loop's work: benchmarks time it, and a test
+// holds that it allocates nothing.
+type micro struct {
+	name string
+	size int // bytes that it reads
+	run  func()
+}
+
+// micros are the demultiplexer, the step and the assembler.
+func micros() []micro {
+	return append(indexMicros(), stepMicro(), assembleMicro())
+}
+
+// indexMicros find, enter and forget sources among as many as a fast scan has
+// open.
+func indexMicros() []micro {
+	const open = 1 << 16
+	source := func(i uint64) uint64 { return (0x7F000000+i)<<16 | 27015 }
+	x, i := new(index), uint64(0)
+	for ; i < open; i++ {
+		x.put(source(i), int32(i))
+	}
+	var done recent
+	for n := range uint64(2 * maxRecent) { // until both turns have their size
+		done.add(source(n))
+	}
+	found := int32(0)
+	return []micro{
+		{"index/get", 8, func() {
+			i++
+			found += x.get(source(i % open))
+		}},
+		{"index/get/foreign", 8, func() {
+			i++
+			found += x.get(source(open + i%open))
+		}},
+		{"index/put+remove", 8, func() {
+			i++
+			x.put(source(open+i%open), 1)
+			x.remove(source(open + i%open))
+		}},
+		{"recent/add+has", 8, func() {
+			i++
+			done.add(source(i % (1 << 22)))
+			if !done.has(source(i % (1 << 22))) {
+				panic("what was added is there")
+			}
+		}},
+	}
+}
+
+// stepMicro is a conversation as most are: a challenge, and three replies.
+func stepMicro() micro {
+	p := plan{questions: AskAll, timeout: time.Second, retries: 2}
+	var t talk
+	return micro{"step/challenged", 4, func() {
+		now := time.Millisecond
+		t = talk{}
+		t.start(&p)
+		t.settle(&p, now)
+		t.onSent(&p, now, AskInfo)
+		t.onChallenge(77)
+		t.settle(&p, now)
+		t.onSent(&p, now, AskAll)
+		for q := range wire.Question(wire.NumQuestions) {
+			t.onReply(q, 0)
+			t.settle(&p, now)
+		}
+		if t.flags&flagDone == 0 {
+			panic("all was answered")
+		}
+	}}
+}
+
+// assembleMicro makes a Result of three messages.
+func assembleMicro() micro {
+	n := newFlatNet(24, wire.LayoutUnknown)
+	var a Assembler
+	return micro{"assemble", len(n.info) + len(n.players) + len(n.rules[0]), func() {
+		if r := a.Result(n.info, n.players, n.rules[0]); r.Status != StatusOK || !r.RulesDistinct {
+			panic("all was answered")
+		}
+	}}
+}
+
+func BenchmarkMicro(b *testing.B) {
+	for _, m := range micros() {
+		b.Run(m.name, func(b *testing.B) {
+			b.SetBytes(int64(m.size))
+			b.ReportAllocs()
+			for b.Loop() {
+				m.run()
+			}
+		})
+	}
+}
+
+func TestMicroAllocates(t *testing.T) {
+	for _, m := range micros() {
+		if n := testing.AllocsPerRun(1000, m.run); n != 0 {
+			t.Errorf("%s: %v allocations", m.name, n)
+		}
+	}
+}
+
+// TestAssembler: a program with messages in memory gets what a capture of
+// them gives.
+func TestAssembler(t *testing.T) {
+	n := newFlatNet(24, wire.LayoutUnknown)
+	gold := wire.AppendInfo(nil, &wire.Info{
+		Format: wire.FormatGoldSource, Name: []byte("x"), Address: []byte("192.0.2.1:27015"),
+	})
+	var a Assembler
+	for _, messages := range [][3][]byte{
+		{n.info, n.players, n.rules[0]},
+		{gold, nil, n.rules[0][:50]},
+		{nil, n.players[:len(n.players)-3], nil},
+		{nil, nil, nil},
+	} {
+		d := NewDecoder()
+		for _, msg := range messages {
+			if msg != nil {
+				d.Add(msg)
+			}
+		}
+		got, want := a.Result(messages[0], messages[1], messages[2]).Clone(), d.Result().Clone()
+		got.Raw, want.Raw = nil, nil
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%.20q: %+v, want %+v", messages, got, want)
+		}
+	}
+}
