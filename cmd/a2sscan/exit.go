@@ -12,7 +12,7 @@ const (
 	exitUsage       = 1 // the command line makes no sense
 	exitOutput      = 3 // results could not be written
 	exitInterrupted = 4 // SIGINT or SIGTERM
-	exitInput       = 6 // input can't be read, or there is nothing left to ask
+	exitInput       = 6 // input can't be read, a list is not whole, or there is nothing left to ask
 	exitCheckpoint  = 7 // a checkpoint can't be used
 	exitNumbers     = 8 // numbers that must add up do not
 )
@@ -22,7 +22,7 @@ const exitCodes = `Exit codes:
   1  the command line makes no sense
   3  results could not be written (full disk, closed pipe, existing file)
   4  interrupted
-  6  input can't be read, or there is nothing left to ask
+  6  input can't be read, a master's list is not whole, or nothing is left to ask
   7  the checkpoint can't be used
   8  numbers that must add up do not`
 

@@ -15,6 +15,7 @@ type ledger struct {
 	Read        uint64            `json:"read"`
 	Invalid     uint64            `json:"invalid"`     // lines that name no server
 	Unscannable uint64            `json:"unscannable"` // addresses that nobody can have
+	NoPort      uint64            `json:"no_port"`     // of the unscannable, those with port 0
 	Excluded    uint64            `json:"excluded"`    // by special-purpose networks and --exclude
 	Duplicate   uint64            `json:"duplicate"`
 	OtherShard  uint64            `json:"other_shard"` // addresses of other parts than --shard
@@ -29,6 +30,7 @@ func newLedger(list target.Stats, scan *scanner.Stats) ledger {
 		Read:        list.Read,
 		Invalid:     list.Invalid,
 		Unscannable: list.Unscannable + scan.Unscannable,
+		NoPort:      list.NoPort,
 		Excluded:    list.Excluded + scan.Excluded,
 		Duplicate:   list.Duplicate + scan.Duplicate,
 		OtherShard:  list.OtherShard,

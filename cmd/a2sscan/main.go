@@ -142,7 +142,10 @@ Commands:{{range .Commands}}{{if .IsAvailableCommand}}
   {{rpad .Name .NamePadding}}  {{.Short}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
 
 Flags:
-{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}{{if not .HasParent}}
+{{flagsFor .LocalFlags "" | trimTrailingWhitespaces}}{{with flagsFor .LocalFlags "with --master"}}
+
+With --master, only servers that meet all of these, and how to ask for them:
+{{. | trimTrailingWhitespaces}}{{end}}{{end}}{{if not .HasParent}}
 
 ` + exitCodes + `{{end}}{{if .HasExample}}
 

@@ -182,7 +182,7 @@ func (a *app) listEnd(f *masterCommandFlags, s *master.Stats, n uint64, err erro
 	case err != nil:
 		return err
 	case n == 0:
-		return fail(exitInput, "%s: the list is empty", f.who()).hinting("%s", emptyHint(&f.masterFlags, s))
+		return emptyList(&f.masterFlags, s)
 	case f.quiet:
 	case f.most > 0 && n == f.most:
 		a.say("ended at --max-servers %d", n)
@@ -193,6 +193,11 @@ func (a *app) listEnd(f *masterCommandFlags, s *master.Stats, n uint64, err erro
 		a.say("written: %d servers to %s", n, plain(f.output, 200))
 	}
 	return nil
+}
+
+// emptyList is the error of a list with nobody on it.
+func emptyList(f *masterFlags, s *master.Stats) error {
+	return fail(exitInput, "%s: the list is empty", f.who()).hinting("%s", emptyHint(f, s))
 }
 
 // emptyHint says why a list may be empty.

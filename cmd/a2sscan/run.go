@@ -47,6 +47,10 @@ func (j *job) prepare(args []string) error {
 	if j.exclusions, err = j.excludeFlags.open(); err != nil {
 		return err
 	}
+	if err := j.fetchFirst(j.scanFlags); err != nil {
+		return err
+	}
+	j.partial = j.from.partial
 	if j.list, j.bad, err = j.openTargets(j.scanFlags, j.exclusions, args, stdin); err != nil {
 		return err
 	}
@@ -104,6 +108,7 @@ type job struct {
 	stop       *stopper
 
 	written error // what went wrong with the output
+	partial error // why the list of --master is not whole
 	broken  error // what ended the scan before its time
 }
 
@@ -257,7 +262,7 @@ func (j *job) ended() string {
 		return endedBroken
 	case j.stop.interrupted():
 		return endedInterrupted
-	case j.list.Err() != nil:
+	case j.list.Err() != nil || j.partial != nil:
 		return endedInput
 	}
 	return endedComplete
@@ -301,6 +306,8 @@ func (j *job) verdict(sum *summary) error {
 			sum.Targets.Unfinished)
 	case j.list.Err() != nil:
 		return fail(exitInput, "%w", j.list.Err())
+	case j.partial != nil:
+		return fail(exitInput, "the list was not whole: %w", j.partial)
 	}
 	return nil
 }

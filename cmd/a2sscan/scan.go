@@ -25,6 +25,7 @@ type scanFlags struct {
 	fresh      bool
 	summary    string
 	scanID     string
+	from       scanMasterFlags
 
 	ports string
 	targetFlags
@@ -58,7 +59,9 @@ func (a *app) scanCommand() *cobra.Command {
 		Long: `Asks every target and writes one JSON line for each that answered. A TARGET is a
 file with one ip:port a line, - for standard input, ip:port, ip, or a network
 such as 198.51.100.0/24 (which needs --port). Without any, standard input is
-read. What follows an address in its line becomes the record's tag.
+read. What follows an address in its line becomes the record's tag. What a2sscan
+master writes is read too, answers of the Web API as they came, and records; and
+with --master the list of a master is fetched first.
 
 Results go to standard output or to --output, all else to standard error. The
 first interrupt finishes what is open, the second ends at once.`,
@@ -100,6 +103,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	f.excludeFlags.add(cmd)
 	fs.Uint64VarP(&f.maxTargets, "max-targets", "n", 0, "targets asked at most; 0: all (default 0)")
 	fs.BoolVar(&f.dryRun, "dry-run", false, "say what would be asked, send nothing, write no file")
+	f.from.add(fs)
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no status and no closing summary; errors and bad lines are still said")
 }
 
@@ -112,6 +116,9 @@ func (f *scanFlags) check() error {
 		return err
 	}
 	if err := f.targetFlags.check(); err != nil {
+		return err
+	}
+	if err := f.from.check(f.dryRun, f.checkpoint != ""); err != nil {
 		return err
 	}
 	rules := []struct {
@@ -207,6 +214,7 @@ func (a *app) openTargets(
 		cfg.Ports = ports
 	}
 	f.targetFlags.into(&cfg)
+	f.from.into(&cfg)
 	bad := &badLines{terminal: a.terminal}
 	cfg.Invalid = bad.add
 	list, err := target.Open(cfg)
@@ -218,7 +226,7 @@ func (a *app) openTargets(
 
 // targetFailure gives an error of the targets its exit code: what can't be
 // read is input, the rest was typed wrongly.
-func targetFailure(err error) error {
+func targetFailure(err error) *failure {
 	arg, ok := errors.AsType[*target.ArgError](err)
 	if !ok {
 		return fail(exitUsage, "%w", err)

@@ -61,12 +61,13 @@ type summary struct {
 
 // exclusion is a rule and what it left out.
 type exclusion struct {
-	Network string `json:"network"`
-	Reason  string `json:"reason,omitempty"`
-	Source  string `json:"source"`         // where that is written
-	Gone    bool   `json:"gone,omitempty"` // the file does not name it any more
-	Targets uint64 `json:"targets"`        // left out of the list
-	Stopped uint64 `json:"stopped"`        // taken from the list before they were excluded
+	Network     string `json:"network"`
+	Reason      string `json:"reason,omitempty"`
+	Source      string `json:"source"`                // where that is written
+	Unscannable bool   `json:"unscannable,omitempty"` // nobody can have these addresses
+	Gone        bool   `json:"gone,omitempty"`        // the file does not name it any more
+	Targets     uint64 `json:"targets"`               // left out of the list
+	Stopped     uint64 `json:"stopped"`               // taken from the list before they were excluded
 }
 
 func exclusionsOf(x *target.Exclusions) []exclusion {
@@ -74,7 +75,7 @@ func exclusionsOf(x *target.Exclusions) []exclusion {
 	for _, r := range x.Rules() {
 		all = append(all, exclusion{
 			Network: r.Network, Reason: r.Reason, Source: r.Source,
-			Gone: r.Gone, Targets: r.Targets, Stopped: r.Stopped,
+			Unscannable: r.Unscannable, Gone: r.Gone, Targets: r.Targets, Stopped: r.Stopped,
 		})
 	}
 	return all
@@ -135,6 +136,9 @@ func (sum *summary) say(t *terminal) {
 	t.say("targets: %d read = %d invalid + %d unscannable + %d excluded + %d duplicate + %d other shard"+
 		" + %d over limit + %d finished + %d unfinished", l.Read, l.Invalid, l.Unscannable, l.Excluded,
 		l.Duplicate, l.OtherShard, l.OverLimit, l.Finished, l.Unfinished)
+	if l.NoPort > 0 {
+		t.say("unscannable: %d with port 0", l.NoPort)
+	}
 	sum.sayExclusions(t)
 	t.say("finished: %d = %s", l.Finished,
 		listed(l.By, words(scanner.StatusOK, scanner.NumStatuses), " + ", true))
@@ -153,6 +157,14 @@ func (sum *summary) say(t *terminal) {
 		time.Duration(sum.Seconds*float64(time.Second)).Round(10*time.Millisecond))
 }
 
+// word is how targets are counted that the rule leaves out.
+func (x *exclusion) word() string {
+	if x.Unscannable {
+		return "unscannable"
+	}
+	return "excluded"
+}
+
 // exclusionsShown is how many rules the closing lines name; the file has all.
 const exclusionsShown = 10
 
@@ -163,7 +175,7 @@ func (sum *summary) sayExclusions(t *terminal) {
 			t.say("excluded: by %d more rules", len(sum.Exclusions)-i)
 			return
 		}
-		t.say("excluded: %d in %s (%s)", x.Targets+x.Stopped, x.Network,
+		t.say("%s: %d in %s (%s)", x.word(), x.Targets+x.Stopped, x.Network,
 			strings.TrimPrefix(x.Reason+", "+x.Source, ", "))
 	}
 }

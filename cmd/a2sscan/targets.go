@@ -112,7 +112,9 @@ func loadFailure(err error) error {
 		return fail(exitInput, "%s:%d: %w: %s", plain(bad.File, 100), bad.Line, bad.Err, quoted(bad.Text, 60)).
 			hinting("without --strict such lines are counted and passed over; nothing was sent")
 	}
-	return targetFailure(err)
+	f := targetFailure(err)
+	f.code = exitInput
+	return f
 }
 
 // order is a flag's order of targets.

@@ -3,6 +3,7 @@ package master
 import (
 	"bufio"
 	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,6 +29,7 @@ type Reader struct {
 	in     *bufio.Reader
 	next   func() bool
 	server Server
+	tag    string
 	stats  ReadStats
 	err    error
 
@@ -126,6 +128,10 @@ func (l *Reader) Next() bool {
 // Server returns the server that Next went to, valid until the next Next. It
 // may be one that nobody can be asked at.
 func (l *Reader) Server() *Server { return &l.server }
+
+// Tag returns what a record of a census has beside the server as its tag, empty
+// if there is none.
+func (l *Reader) Tag() string { return l.tag }
 
 // Stats returns the numbers so far.
 func (l *Reader) Stats() ReadStats { return l.stats }
@@ -234,7 +240,17 @@ func (l *Reader) take(v *said) {
 type entry struct {
 	IP     opt[string] `json:"ip"`
 	Port   opt[uint16] `json:"port"`
+	Tag    opt[string] `json:"tag"`
+	TagHex opt[string] `json:"tag_hex"` // its bytes, where they are not UTF-8
 	Master opt[kept]   `json:"master"`
+}
+
+// tag is the record's tag.
+func (e *entry) tag() string {
+	if exact, err := hex.DecodeString(e.TagHex.value); err == nil && len(exact) > 0 {
+		return string(exact)
+	}
+	return e.Tag.value
 }
 
 // nextLine reads the next line that has an address.
@@ -276,7 +292,7 @@ func (l *Reader) parseLine() error {
 	if !e.Port.has {
 		return errNoPort
 	}
-	l.server.Addr = netip.AddrPortFrom(ip, e.Port.value)
+	l.server.Addr, l.tag = netip.AddrPortFrom(ip, e.Port.value), e.tag()
 	l.take((*said)(&e.Master.value))
 	return nil
 }
@@ -290,6 +306,7 @@ func (l *Reader) parseElement() error {
 	if err := v.address(&l.server); err != nil {
 		return err
 	}
+	l.tag = ""
 	l.take(&v)
 	return nil
 }

@@ -40,11 +40,12 @@ func (e *ArgError) Unwrap() error { return e.Err }
 
 // input is an argument that was understood.
 type input struct {
-	name name   // if path and host are empty
-	host string // a name to look up, with or without a port; if path is empty
-	path string // of a list; "-" for standard input
-	size int64  // bytes of a list; -1: not known
-	arg  int    // which argument it is, from 1
+	name   name    // if path and host are empty
+	host   string  // a name to look up, with or without a port; if path is empty
+	path   string  // of a list; "-" for standard input
+	source *Source // of a list that is no file; path is its name
+	size   int64   // bytes of a list; -1: not known
+	arg    int     // which argument it is, from 1
 
 	format, compression, sum atomic.Pointer[string]
 
@@ -52,12 +53,16 @@ type input struct {
 	targets, invalid atomic.Uint64 // read of it, a little late
 }
 
+// isStdin reports whether the input is standard input. A Source may have any
+// name.
+func (in *input) isStdin() bool { return in.path == stdin && in.source == nil }
+
 // title is the input's name for a person, not yet fit to be shown.
 func (in *input) title() string {
-	switch in.path {
-	case "":
+	switch {
+	case in.path == "":
 		return "argument"
-	case stdin:
+	case in.isStdin():
 		return "standard input"
 	}
 	return in.path
@@ -111,7 +116,7 @@ func (l *List) open(arg string) (*input, error) {
 
 func (l *List) openStdin() (*input, error) {
 	for _, in := range l.inputs {
-		if in.path == stdin {
+		if in.isStdin() {
 			return nil, &ArgError{Arg: stdin, Problem: "standard input is named twice"}
 		}
 	}

@@ -27,11 +27,21 @@ const SniffLen = 4096
 // that read it, and valid until yield returns.
 type Entry struct {
 	Line   int            // where it is, from 1: a line, or which one of the list's items
-	Addr   netip.AddrPort // the target; port 0 is FaultPort. If it is not valid, Text counts
+	Addr   netip.AddrPort // the target; port 0 is unscannable. If it is not valid, Text counts
 	Text   []byte         // what a line would say: ip:port, ip, network, name:port; without a tag
 	Tag    []byte         // what is said beside it; hostile text
 	Master []byte         // what a master server said of it, a JSON object; hostile text
 	Fault  error          // why it is no target, nil if it is one; Text is shown with it
+}
+
+// Source is a list that is no file, such as one that was fetched just now.
+type Source struct {
+	Name string // for a person
+	Size int64  // bytes, as Open gives them; -1: not known
+
+	// Open begins the list, from its beginning each time. What it returns is
+	// closed after it was read.
+	Open func() (io.ReadCloser, error)
 }
 
 // Input is one list, as it was read.

@@ -28,7 +28,7 @@ func newLoader(l *List) *loader {
 // take implements taker.
 func (ld *loader) take(n *name, s said) bool {
 	switch {
-	case n.port != 0:
+	case n.form == formAddrPort:
 		ld.add(n.ip, n.port, s)
 	case ld.count(n) <= smallBlock:
 		at := n.span()
@@ -117,7 +117,7 @@ func (l *List) needsPorts(n *name) bool {
 
 // count returns how many targets n stands for.
 func (l *List) count(n *name) uint64 {
-	if n.port != 0 {
+	if n.form == formAddrPort {
 		return 1
 	}
 	return n.span().len() * uint64(l.portsOf(n).Len())

@@ -70,11 +70,11 @@ func (r *reader) input(in *input) (more bool, err error) {
 	r.in, r.line, r.targets, r.invalids = in, 0, 0, 0
 	r.tap, r.plain, r.size, r.told = nil, nil, 0, 0
 	defer r.flush()
-	switch in.path {
-	case "":
+	switch {
+	case in.path == "":
 		r.line = in.arg
 		more = r.argument()
-	case stdin:
+	case in.isStdin():
 		more, err = r.list(r.cfg.Stdin)
 	default:
 		more, err = r.file()
@@ -91,11 +91,18 @@ func (r *reader) argument() bool {
 }
 
 func (r *reader) file() (more bool, err error) {
-	f, err := os.Open(r.in.path)
+	f, err := r.open()
 	if err != nil {
 		return false, unreadable(r.in.path, err)
 	}
 	return r.list(f)
+}
+
+func (r *reader) open() (io.ReadCloser, error) {
+	if s := r.in.source; s != nil {
+		return s.Open()
+	}
+	return os.Open(r.in.path)
 }
 
 // list reads a list. It closes files.
@@ -122,7 +129,10 @@ func (r *reader) list(from io.Reader) (more bool, err error) {
 func (r *reader) leave(from io.Reader) {
 	t := r.tap
 	t.stop()
-	if f, ok := from.(*os.File); ok && r.in.path != stdin {
+	if r.in.source != nil {
+		<-t.done // a file can be closed while it is read, others can't
+	}
+	if f, ok := from.(io.Closer); ok && !r.in.isStdin() {
 		f.Close()
 		if r.in.size >= 0 {
 			<-t.done // a regular file doesn't block
@@ -264,6 +274,9 @@ func (r *reader) oneLine(text []byte) bool {
 func (r *reader) text(addr []byte, s said, all []byte) bool {
 	var f Fault
 	r.named, f = parse(addr)
+	if f == FaultPort {
+		r.named, f = parseNoPort(addr)
+	}
 	switch {
 	case f == 0 && r.needsPorts(&r.named):
 		f = FaultNoPorts
@@ -273,6 +286,18 @@ func (r *reader) text(addr []byte, s said, all []byte) bool {
 		return r.host(string(addr), s)
 	}
 	return r.invalid(all, f)
+}
+
+// parseNoPort reads an address with port 0, which masters have on their lists:
+// nobody can be asked there, but it is no mistake of the list's.
+func parseNoPort(addr []byte) (name, Fault) {
+	ip, isZero := bytes.CutSuffix(addr, []byte(":0"))
+	n, f := parse(ip)
+	if !isZero || f != 0 || n.form != formAddr {
+		return name{}, FaultPort
+	}
+	n.form = formAddrPort
+	return n, 0
 }
 
 // entries reads a list in another format than text.
@@ -307,8 +332,6 @@ func (r *reader) entry(e *Entry) bool {
 		return r.text(e.Text, s, e.Text)
 	case !e.Addr.Addr().Unmap().Is4():
 		return r.invalid([]byte(e.Addr.String()), FaultIPv6)
-	case e.Addr.Port() == 0:
-		return r.invalid([]byte(e.Addr.String()), FaultPort)
 	}
 	ip := ipOf(e.Addr.Addr().Unmap())
 	r.named = name{form: formAddrPort, ip: ip, port: e.Addr.Port()}

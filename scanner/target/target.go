@@ -48,7 +48,8 @@ const DefaultPort = 27015
 
 // Config says where targets come from.
 type Config struct {
-	Args            []string      // addresses, networks, files and "-"; none: Stdin
+	Args            []string      // addresses, networks, files and "-"; without any, and Sources: Stdin
+	Sources         []Source      // lists before those of Args
 	Ports           Ports         // for networks, and addresses without a port
 	Stdin           io.Reader     // what "-" reads; nil: nothing
 	StdinIsTerminal bool          // don't read Stdin unless "-" asks for it
@@ -119,7 +120,7 @@ type fixed struct {
 // opens none for good. Its errors are an *ArgError.
 func Open(cfg Config) (*List, error) {
 	args := cfg.Args
-	if len(args) == 0 {
+	if len(args) == 0 && len(cfg.Sources) == 0 {
 		if cfg.Stdin == nil || cfg.StdinIsTerminal {
 			return nil, &ArgError{
 				Problem: "no targets",
@@ -133,6 +134,10 @@ func Open(cfg Config) (*List, error) {
 	}
 	l := &List{cfg: cfg}
 	l.formats = append(slices.Clone(cfg.Formats), ownFormats(&l.cfg)...)
+	for i := range cfg.Sources {
+		s := &cfg.Sources[i]
+		l.inputs = append(l.inputs, &input{path: s.Name, size: s.Size, source: s})
+	}
 	for i, arg := range args {
 		in, err := l.open(arg)
 		if err != nil {
@@ -190,7 +195,7 @@ func (l *List) lookThrough(ctx context.Context) error {
 	defer end()
 	r.quiet = true
 	for _, in := range l.inputs {
-		if in.path != stdin && in.size >= 0 {
+		if !in.isStdin() && in.size >= 0 {
 			if err := r.one(in); err != nil {
 				return err
 			}
@@ -265,12 +270,13 @@ func (l *List) Size() (n uint64, known bool) {
 type Stats struct {
 	Read        uint64 // all of the following; an address without a port counts once a port
 	Invalid     uint64 // lines that name no target
-	Unscannable uint64 // addresses that can't be asked: 0.0.0.0, relays
+	Unscannable uint64 // addresses that can't be asked: 0.0.0.0, relays, port 0
 	Excluded    uint64 // by Config.Exclusions
 	Duplicate   uint64 // named before
 	OtherShard  uint64 // in another part than Config.Shard
 	Given       uint64 // to be asked
 
+	NoPort   uint64 // of Unscannable, those with port 0; LeftOut has the others
 	Resolved uint64 // host names that were looked up; not a part of Read
 }
 
@@ -281,6 +287,8 @@ func (l *List) LeftOut() []Rule { return l.cfg.Exclusions.Rules() }
 // whenever they are looked at.
 type counters struct {
 	invalid, unscannable, excluded, duplicate, otherShard, given atomic.Uint64
+
+	noPort atomic.Uint64
 
 	resolved    atomic.Uint64
 	place       atomic.Uint64 // places passed, a little late
@@ -298,6 +306,7 @@ func (l *List) Stats() Stats {
 		Duplicate:   c.duplicate.Load(),
 		OtherShard:  c.otherShard.Load(),
 		Given:       c.given.Load(),
+		NoPort:      c.noPort.Load(),
 		Resolved:    c.resolved.Load(),
 	}
 	s.Read = s.Invalid + s.Unscannable + s.Excluded + s.Duplicate + s.OtherShard + s.Given

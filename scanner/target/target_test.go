@@ -90,7 +90,7 @@ func TestLine(t *testing.T) {
 		{line: "#1.2.3.4:1"},
 		{line: "  # 1.2.3.4:1"},
 
-		{line: "1.2.3.4:0", fault: FaultPort},
+		{line: "1.2.3.4:0"}, // nobody can be asked there
 		{line: "1.2.3.4:70000", fault: FaultPort},
 		{line: "1.2.3.4:65536", fault: FaultPort},
 		{line: "1.2.3.4:999999", fault: FaultPort},

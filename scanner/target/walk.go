@@ -55,6 +55,11 @@ func (l *List) leaveOut(r *rule, n uint64) {
 // wanted.
 func (g *giver) give(ip uint32, port uint16, s said) bool {
 	g.counts.place.Store(g.place)
+	if port == 0 { // masters have such on their lists
+		g.counts.unscannable.Add(1)
+		g.counts.noPort.Add(1)
+		return true
+	}
 	given := g.counts.given.Add(1)
 	more := g.yield(Target{
 		Addr:   netip.AddrPortFrom(addrOf(ip), port),

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/spf13/pflag"
+
+	"github.com/a2sscan/a2sscan/scanner/master"
+	"github.com/a2sscan/a2sscan/scanner/target"
+)
+
+// scanMasterFlags are the flags of scan that have to do with masters.
+type scanMasterFlags struct {
+	masterFlags
+	where string
+	keep  bool
+	fs    *pflag.FlagSet
+
+	sources []target.Source // the list that was fetched
+	partial error           // why it is not whole
+}
+
+// forMaster is the annotation of flags that are of use with --master only.
+const forMaster = "with --master"
+
+func (f *scanMasterFlags) add(fs *pflag.FlagSet) {
+	fs.StringVar(&f.where, "master", "", "fetch the list of servers first: from the master server at `HOST:PORT`, from the Steam Web API (web), or from its URL")
+	fs.BoolVar(&f.keep, "keep-master", false, "keep what the list says of each server, as master in its record")
+	f.fs = pflag.NewFlagSet("", pflag.ContinueOnError)
+	f.fs.SortFlags = false
+	f.masterFlags.add(f.fs, "master-")
+	f.fs.VisitAll(func(flag *pflag.Flag) { flag.Annotations = map[string][]string{forMaster: nil} })
+	fs.AddFlagSet(f.fs)
+}
+
+// check refuses what makes no sense together, and reads where the master is.
+func (f *scanMasterFlags) check(dryRun, checkpoint bool) error {
+	if f.where == "" {
+		var alone string
+		f.fs.VisitAll(func(flag *pflag.Flag) {
+			if flag.Changed && alone == "" {
+				alone = flag.Name
+			}
+		})
+		if alone != "" {
+			return fail(exitUsage, "--%s without --master", alone).
+				hinting("it chooses servers of a master's list, or says how that is fetched")
+		}
+		return nil
+	}
+	if dryRun {
+		return fail(exitUsage, "--dry-run and --master exclude each other").
+			hinting("fetch the list first: a2sscan master … | a2sscan scan --dry-run")
+	}
+	if checkpoint {
+		return fail(exitUsage, "--checkpoint and --master exclude each other").
+			hinting("a scan goes on with the same list: fetch it into a file first, with a2sscan master -o FILE")
+	}
+	switch isURL := strings.Contains(f.where, "://"); {
+	case isURL:
+		f.url = f.where
+	case f.where != "web":
+		f.udp = f.where
+	}
+	if f.udp != "" && f.keyFile != "" {
+		return fail(exitUsage, "--key-file without a Web API").hinting("a master server wants no key")
+	}
+	return f.masterFlags.check()
+}
+
+// into sets what the flags say, and the list that was fetched.
+func (f *scanMasterFlags) into(cfg *target.Config) {
+	cfg.Formats = masterFormats()
+	cfg.KeepMaster = f.keep
+	cfg.Sources = f.sources
+}
+
+// fetchFirst fetches the list that is to be scanned, if one is. What was
+// fetched before an error of the master is scanned.
+func (a *app) fetchFirst(scan *scanFlags) error {
+	f, quiet := &scan.from, scan.quiet
+	if f.where == "" {
+		return nil
+	}
+	// An output that is refused is known before minutes have passed.
+	if _, err := scan.plan(scan.scanID); err != nil {
+		return err
+	}
+	ctx, end := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer end()
+	s, err := newSpool(f.keep)
+	if err != nil {
+		return err
+	}
+	stats, err := a.fetch(ctx, &fetcher{masterFlags: &f.masterFlags, handle: s.add}, quiet, func() error { return nil })
+	if !quiet && stats.Requests > 0 {
+		a.sayList(f.who(), &stats)
+	}
+	switch {
+	case stats.Servers == 0 && err == nil:
+		return emptyList(&f.masterFlags, &stats)
+	case stats.Servers == 0 || ctx.Err() != nil:
+		return err
+	case err != nil:
+		f.partial = err
+		a.say("the list is not whole: the %d servers that were fetched are scanned", stats.Servers)
+		a.report(err)
+	case !quiet:
+		a.say("end: %v", stats.End)
+	}
+	source, err := s.source(f.who())
+	f.sources = []target.Source{source}
+	return err
+}
+
+// spool keeps a list in memory: NDJSON, compressed, some 10 bytes a server and
+// 80 with what the master said.
+type spool struct {
+	keep bool
+	line []byte
+	size int64
+	buf  bytes.Buffer
+	pack *zstd.Encoder
+}
+
+func newSpool(keep bool) (s *spool, err error) {
+	s = &spool{keep: keep}
+	s.pack, err = zstd.NewWriter(&s.buf, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
+	return s, err
+}
+
+func (s *spool) add(server *master.Server) error {
+	if !s.keep {
+		server = &master.Server{Addr: server.Addr}
+	}
+	s.line = server.AppendLine(s.line[:0])
+	s.size += int64(len(s.line))
+	_, err := s.pack.Write(s.line)
+	return err
+}
+
+// source ends the list.
+func (s *spool) source(name string) (target.Source, error) {
+	err := s.pack.Close()
+	return target.Source{Name: name, Size: s.size, Open: func() (io.ReadCloser, error) {
+		d, err := zstd.NewReader(bytes.NewReader(s.buf.Bytes()), zstd.WithDecoderConcurrency(1))
+		if err != nil {
+			return nil, err
+		}
+		return d.IOReadCloser(), nil
+	}}, err
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"net/netip"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/sink"
+)
+
+// masterNetwork is as large as there is time for: with 127.72.0.0/16 there are
+// 100,000 servers and more, and the scans take minutes.
+var masterNetwork = flag.String("master-network", "127.72.0.0/23",
+	"the `NETWORK` inside 127.0.0.0/8 that TestMasterToScan has servers on")
+
+// serveMaster starts a master of a fleet.
+func serveMaster(t *testing.T, c fleet.MasterConfig) *fleet.Master {
+	t.Helper()
+	m, err := fleet.NewMaster(c)
+	if err == nil {
+		err = m.Listen()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- m.Serve(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return m
+}
+
+// TestMasterToScan: from the master to the census in one line of shell, and
+// what is found is the truth. The list goes as text, as pages, as JSON, through
+// a file, and within one command.
+func TestMasterToScan(t *testing.T) {
+	cfg := fleet.Config{
+		Network: netip.MustParsePrefix(*masterNetwork), Ports: []uint16{27114, 27115}, Alive: 0.78, Seed: 60,
+	}
+	serve(t, cfg)
+	m := serveMaster(t, fleet.MasterConfig{Fleet: cfg, Also: []netip.AddrPort{
+		netip.MustParseAddrPort("0.0.0.0:27015"), netip.MustParseAddrPort("127.72.0.1:0"),
+	}})
+	const (
+		udp  = `a2sscan master --udp "$MASTER" --rate 0 -q `
+		web  = `a2sscan master --web --url "$WEB" --rate 0 -q `
+		scan = `a2sscan scan --allow-reserved --rate 15k --timeout 500ms --retries 4 --cooldown 500ms -o "$OUT" `
+	)
+	tests := []struct {
+		name, script string
+		keepsMaster  bool
+	}{
+		{"text", udp + "| " + scan, false},
+		{"pages", udp + "--raw | " + scan, false},
+		{"web", web + "--json | " + scan + "--keep-master", true},
+		{"file", web + `--json -o "$OUT.list"; ` + scan + `--keep-master "$OUT.list"`, true},
+		{"one command", scan + `--master "$MASTER" --master-rate 0`, false},
+		{"one command, web", scan + `--master "$WEB" --master-rate 0 --keep-master`, true},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			out := filepath.Join(t.TempDir(), "census.ndjson.zst")
+			cmd := exec.Command("sh", "-euc", test.script)
+			cmd.Env = append(cmd.Environ(), "MASTER="+m.UDPAddr(), "WEB="+m.URL(), "OUT="+out, keyVariable+"=any")
+			said, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Fatalf("%v\n%s", err, said)
+			}
+			if !strings.Contains(string(said), " 2 unscannable ") {
+				t.Errorf("0.0.0.0 and port 0 are not counted:\n%s", said)
+			}
+			report, err := compareFile(cfg, out)
+			if err != nil || !proven(report) || report.Servers == 0 {
+				t.Errorf("%v %s\n%s\n%s", err, proof(report), strings.Join(report.Examples, "\n"), said)
+			}
+			t.Logf("%s\n%s", proof(report), regexp.MustCompile(`(?m)^.*(rate|targets): .*$`).FindAllString(string(said), -1))
+			checkKept(t, out, test.keepsMaster)
+		})
+	}
+}
+
+// checkKept wants what the master said in every record, or in none.
+func checkKept(t *testing.T, census string, want bool) {
+	t.Helper()
+	r, err := sink.Open(census)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for {
+		line, err := r.Next()
+		if err != nil {
+			return
+		}
+		if got := strings.Contains(string(line), `,"master":{`); got != want {
+			t.Fatalf("what the master said is there: %v: %.600s", got, line)
+		}
+	}
+}
