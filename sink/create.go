@@ -132,6 +132,11 @@ func (o *Options) op() string {
 	return "create"
 }
 
+// packs reports whether a file of that name is compressed.
+func packs(path string) bool {
+	return strings.HasSuffix(strings.TrimSuffix(path, PartSuffix), ".zst")
+}
+
 // isStandard reports whether path stands for standard output or input.
 func isStandard(path string) bool { return path == "" || path == "-" }
 
@@ -155,7 +160,7 @@ func (o *Options) open(path string) (*output, error) {
 	if err != nil {
 		return nil, newError(o.op(), path, err)
 	}
-	out := &output{File: f, name: path, zstd: strings.HasSuffix(path, ".zst"), ours: true}
+	out := &output{File: f, name: path, zstd: packs(path), ours: true}
 	if err := o.prepare(out); err != nil {
 		f.Close()
 		return nil, err

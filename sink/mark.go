@@ -12,6 +12,10 @@ type Mark struct {
 	w       *Writer
 	written chan struct{} // closed when the file was written up to here
 	offset  int64         // of the end of the record or frame before; then
+
+	// In a Series:
+	whole   []*volume // the parts before
+	records uint64    // in the part that is open, before the mark
 }
 
 // Mark marks the place behind all records that were written before. It waits
@@ -32,7 +36,36 @@ func (w *Writer) Mark() (*Mark, error) {
 // then, in bytes. After a crash of the machine they may be lost.
 func (m *Mark) Written() (offset int64, err error) {
 	<-m.written
-	return m.offset, m.w.failure()
+	for _, v := range m.whole {
+		if <-v.done; v.err != nil {
+			return 0, v.err
+		}
+	}
+	return m.offset, m.failure()
+}
+
+// Parts are the parts of a Series that were whole before the mark, when
+// Written returned.
+func (m *Mark) Parts() []Part { return partsOf(m.whole) }
+
+// Records returns how many records are before the mark in the part of a Series
+// that it is in; 0 if it is between two parts.
+func (m *Mark) Records() uint64 { return m.records }
+
+// Name is the file that the mark is in, as it is called now: a part that is
+// written has PartSuffix. It is empty between two parts.
+func (m *Mark) Name() string {
+	if m.w == nil {
+		return ""
+	}
+	return m.w.dest.name
+}
+
+func (m *Mark) failure() error {
+	if m.w == nil {
+		return nil
+	}
+	return m.w.failure()
 }
 
 // Sync is Written, and then the disk was told to keep it: what it returns can
@@ -41,8 +74,10 @@ func (m *Mark) Sync() (offset int64, err error) {
 	if _, err := m.Written(); err != nil {
 		return 0, err
 	}
-	m.w.syncTo(m.offset)
-	return m.offset, m.w.failure()
+	if m.w != nil {
+		m.w.syncTo(m.offset)
+	}
+	return m.offset, m.failure()
 }
 
 // syncTo makes the file durable up to an offset, unless it is already.

@@ -45,6 +45,7 @@ type Writer struct {
 	bytes  atomic.Uint64
 	disk   sync.Mutex   // held while the file is synced or closed
 	offset atomic.Int64 // synced
+	length atomic.Int64 // of the file
 	failed atomic.Pointer[Error]
 }
 
@@ -93,6 +94,7 @@ func newWriter(d *dest, o Options) *Writer {
 		w.free <- newBlock()
 	}
 	w.offset.Store(d.size)
+	w.length.Store(d.size)
 	w.gone.Go(w.run)
 	every := o.FlushEvery
 	if every == 0 {
@@ -227,6 +229,10 @@ func (w *Writer) Bytes() uint64 { return w.bytes.Load() }
 // nothing for standard output.
 func (w *Writer) Offset() int64 { return w.offset.Load() }
 
+// Length returns how long the file is now. What waits for the disk or for more
+// to be compressed with is not in it yet.
+func (w *Writer) Length() int64 { return w.length.Load() }
+
 // Cut returns how many bytes of a torn tail were cut off a file that is
 // appended to.
 func (w *Writer) Cut() int64 { return w.dest.cut }
@@ -263,6 +269,7 @@ func (w *Writer) run() {
 	for j := range w.full {
 		if w.failure() == nil {
 			w.fail(w.dest.write(&j))
+			w.length.Store(w.dest.size)
 		}
 		if j.block != nil {
 			w.free <- emptied(j.block)

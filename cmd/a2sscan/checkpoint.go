@@ -17,6 +17,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/target"
+	"github.com/a2sscan/a2sscan/sink"
 )
 
 // checkpoint is what has to be known of a scan to go on with it, in this
@@ -49,11 +50,15 @@ type checkpoint struct {
 	open []scanner.Target
 }
 
-// outputState is how far the output was durable.
+// outputState is how far the output was durable. With --rotate, Offset, Tail
+// and Records are of the part after Parts.
 type outputState struct {
 	Offset  int64  `json:"offset"`            // its length in bytes
 	Tail    uint32 `json:"tail"`              // checksum of what stands before that
 	Replace bool   `json:"replace,omitempty"` // it was not begun: what is there is to be replaced
+
+	Parts   []sink.Part `json:"parts,omitempty"` // those that were whole
+	Records uint64      `json:"records,omitempty"`
 }
 
 // checkpointVersion is that of the file. It rises when an older a2sscan would

@@ -147,11 +147,16 @@ func (k *keeper) keep(c draft) error {
 	if err := k.job.out.lost(); err != nil {
 		return err
 	}
-	c.Output.Offset = offset
-	if c.Output.Tail, err = tailSum(k.plan.Output, offset); err != nil {
-		return writeFailure(err)
+	c.Output = outputState{Offset: offset, Parts: c.mark.Parts(), Records: c.mark.Records()}
+	if name := c.mark.Name(); name != "" {
+		if c.Output.Tail, err = tailSum(name, offset); err != nil {
+			return writeFailure(err)
+		}
 	}
-	return k.write(c.checkpoint)
+	if err := k.write(c.checkpoint); err != nil {
+		return err
+	}
+	return k.job.out.settle(c.mark)
 }
 
 // write replaces the checkpoint.

@@ -26,7 +26,7 @@ import (
 )
 
 // kills is how many runs TestKill ends, over all its commands.
-var kills = flag.Int("kills", 8, "how many `N` scans TestKill kills; the long form is 100")
+var kills = flag.Int("kills", 6, "how many `N` scans TestKill kills; the long form is 100")
 
 // dies is the program, which kills itself when it has done a step so often:
 //
@@ -77,6 +77,10 @@ type killed struct {
 	cfg  fleet.Config
 	args []string
 	hits map[string]int // how often each way of dying happened
+	last string         // the latest of them
+
+	rotates bool
+	named   map[string][]byte // parts that got their names, as they were then
 }
 
 // TestKill: a scan that is killed at any moment, and gone on with by the same
@@ -84,8 +88,11 @@ type killed struct {
 // numbers add up; and whenever it dies, what it wrote can be read.
 func TestKill(t *testing.T) {
 	cfg := fleet.Config{
-		Network: netip.MustParsePrefix("127.67.0.0/21"), Ports: []uint16{27110},
+		Network: netip.MustParsePrefix("127.67.0.0/22"), Ports: []uint16{27119},
 		Alive: 0.9, Seed: 3, DelayMax: 20 * time.Millisecond,
+	}
+	if *kills > 20 {
+		cfg.Network = netip.MustParsePrefix("127.67.0.0/21")
 	}
 	serve(t, cfg)
 	seed := rand.Uint64()
@@ -113,18 +120,30 @@ func (k *killed) prepare(round int) {
 	for at := range k.cfg.All() {
 		fmt.Fprintf(&list, "%s tag %d\n", at, at.Addr().As4()[3])
 	}
-	fmt.Fprintf(&list, "no server\n0.0.0.0:27015\n127.67.0.1:27110\n")
+	fmt.Fprintf(&list, "no server\n0.0.0.0:27015\n127.67.0.1:27119\n")
 	if err := os.WriteFile(k.path("servers.txt"), list.Bytes(), 0o666); err != nil {
 		k.Fatal(err)
 	}
 	output := []string{"census.ndjson", "census.ndjson.zst"}[round%2]
 	k.args = []string{"scan", "servers.txt", "--allow-reserved", "-o", output,
-		"--checkpoint", "scan.checkpoint", "-r", "3000", "--timeout", "300ms", "--cooldown", "0", "-q"}
+		"--checkpoint", "scan.checkpoint", "-r", "2k", "--timeout", "300ms", "--cooldown", "0", "-q",
+		"--summary", "summary.json"}
+	if k.rotates = round%3 > 0; k.rotates {
+		k.args = append(k.args, "--rotate", "1s")
+		k.named = map[string][]byte{}
+	}
+}
+
+// files are those of the output, in the order of their names.
+func (k *killed) files() []string {
+	files, err := filepath.Glob(k.path("census*"))
+	if err != nil {
+		k.Fatal(err)
+	}
+	return files
 }
 
 func (k *killed) path(name string) string { return filepath.Join(k.dir, name) }
-
-func (k *killed) output() string { return k.path(k.args[slices.Index(k.args, "-o")+1]) }
 
 // toTheEnd runs the command until the scan is complete.
 func (k *killed) toTheEnd() {
@@ -179,6 +198,7 @@ func (k *killed) run(n int) (how string, alive bool) {
 		k.Fatalf("%s: %v\n%s", how, err, said.Bytes())
 	}
 	k.hits[how]++
+	k.last = how
 	return how, false
 }
 
@@ -188,8 +208,8 @@ func (k *killed) checkKilled(how string) {
 	k.Helper()
 	file, err := os.ReadFile(k.path("scan.checkpoint"))
 	if errors.Is(err, os.ErrNotExist) {
-		if _, err := os.Stat(k.output()); err == nil {
-			k.Fatalf("%s: there is an output and no checkpoint", how)
+		if there := k.files(); len(there) > 0 {
+			k.Fatalf("%s: there is an output and no checkpoint: %v", how, there)
 		}
 		return
 	}
@@ -197,31 +217,73 @@ func (k *killed) checkKilled(how string) {
 	if err != nil {
 		k.Fatalf("%s: %v", how, err)
 	}
-	if c.Output.Offset == 0 {
-		return
+	k.checkNamed(how, c)
+	want := c.Records
+	for _, p := range c.Output.Parts {
+		want -= p.Records
 	}
-	all, err := os.ReadFile(k.output())
-	if err != nil || int64(len(all)) < c.Output.Offset {
-		k.Fatalf("%s: %d bytes, %d in the checkpoint, %v", how, len(all), c.Output.Offset, err)
+	current := k.current(c)
+	if c.Output.Offset > 0 {
+		all, err := os.ReadFile(current)
+		if err != nil || int64(len(all)) < c.Output.Offset {
+			k.Fatalf("%s: %d bytes, %d in the checkpoint, %v", how, len(all), c.Output.Offset, err)
+		}
+		cut := k.path("cut")
+		if err := os.WriteFile(cut, all[:c.Output.Offset], 0o666); err != nil {
+			k.Fatal(err)
+		}
+		if n := k.cat(0, cut); n != want {
+			k.Fatalf("%s: %d records in %d bytes, want %d", how, n, c.Output.Offset, want)
+		}
 	}
-	cut := k.path("cut" + filepath.Base(k.output()))
-	if err := os.WriteFile(cut, all[:c.Output.Offset], 0o666); err != nil {
-		k.Fatal(err)
+	if files := k.files(); len(files) > 0 {
+		if n := k.cat(-1, files...); n < c.Records {
+			k.Fatalf("%s: %d records can be read, %d were promised", how, n, c.Records)
+		}
+	} else if c.Records > 0 {
+		k.Fatalf("%s: no output, and %d records were promised", how, c.Records)
 	}
-	if n := k.cat(cut, 0); n != c.Records {
-		k.Fatalf("%s: %d records in %d bytes, want %d", how, n, c.Output.Offset, c.Records)
+}
+
+// current is the file that a checkpoint's offset is in.
+func (k *killed) current(c *checkpoint) string {
+	keep := keeper{past: c}
+	return keep.outputFile()
+}
+
+// checkNamed: a part that has its name is whole, and stays as it is.
+func (k *killed) checkNamed(how string, c *checkpoint) {
+	k.Helper()
+	for i, p := range c.Output.Parts {
+		if n := k.cat(0, k.either(sink.PartName(c.Plan.Output, c.Start, i+1))); n != p.Records {
+			k.Fatalf("%s: part %d has %d records, want %d", how, i, n, p.Records)
+		}
 	}
-	if n := k.cat(k.output(), -1); n < c.Records {
-		k.Fatalf("%s: %d records can be read, %d were promised", how, n, c.Records)
+	for _, name := range k.files() {
+		if k.rotates && !strings.HasSuffix(name, sink.PartSuffix) {
+			now, err := os.ReadFile(name)
+			if was, known := k.named[name]; err != nil || known && !bytes.Equal(was, now) {
+				k.Fatalf("%s: %s is not as it was, %v", how, name, err)
+			}
+			k.named[name] = now
+		}
 	}
+}
+
+// either is a part by the name that it has.
+func (k *killed) either(name string) string {
+	if _, err := os.Stat(name); err != nil {
+		return name + sink.PartSuffix
+	}
+	return name
 }
 
 // cat reads a census with the program and returns how many records there are.
 // torn is what it may say of a torn tail, negative for anything.
-func (k *killed) cat(path string, torn int) (n uint64) {
+func (k *killed) cat(torn int, files ...string) (n uint64) {
 	k.Helper()
 	var said bytes.Buffer
-	cmd := exec.CommandContext(k.Context(), "a2sscan", "cat", path)
+	cmd := exec.CommandContext(k.Context(), "a2sscan", append([]string{"cat"}, files...)...)
 	cmd.Stderr = &said
 	out, err := cmd.Output()
 	if err != nil || torn == 0 && said.Len() > 0 {
@@ -239,7 +301,9 @@ func (k *killed) cat(path string, torn int) (n uint64) {
 // checkEnd: the complete census is the truth, and so are its numbers.
 func (k *killed) checkEnd() {
 	k.Helper()
-	r, err := sink.Open(k.output())
+	census := k.path("all")
+	k.join(census)
+	r, err := sink.Open(census)
 	if err != nil {
 		k.Fatal(err)
 	}
@@ -267,16 +331,34 @@ func (k *killed) checkEnd() {
 		k.Errorf("%+v, scans %v", report, scans)
 	}
 	k.checkSummary(uint64(report.Servers))
-	for _, name := range []string{"scan.checkpoint", "scan.checkpoint.tmp"} {
-		if _, err := os.Stat(k.path(name)); err == nil {
-			k.Errorf("%s was left behind", name)
+	left, err := filepath.Glob(k.path("scan.checkpoint*"))
+	left = slices.DeleteFunc(left, func(name string) bool {
+		return k.last == "checkpoint.removed" && strings.HasSuffix(name, ".lock")
+	})
+	torn, err2 := filepath.Glob(k.path("*" + sink.PartSuffix))
+	if left = append(left, torn...); len(left) > 0 || err != nil || err2 != nil {
+		k.Errorf("%v were left behind, %v, %v", left, err, err2)
+	}
+}
+
+// join puts all files of the output together, as a shell would.
+func (k *killed) join(path string) {
+	var all []byte
+	for _, name := range k.files() {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			k.Fatal(err)
 		}
+		all = append(all, b...)
+	}
+	if err := os.WriteFile(path, all, 0o666); err != nil {
+		k.Fatal(err)
 	}
 }
 
 func (k *killed) checkSummary(servers uint64) {
 	k.Helper()
-	b, err := os.ReadFile(k.output() + ".summary.json")
+	b, err := os.ReadFile(k.path("summary.json"))
 	if err != nil {
 		k.Fatal(err)
 	}
@@ -293,7 +375,10 @@ func (k *killed) checkSummary(servers uint64) {
 		l.Invalid != 1 || l.Unscannable != 1 || l.Duplicate != 1 || l.Unfinished != 0 {
 		k.Errorf("%s", b)
 	}
-	if s.Datagrams.Sent < 3*servers || s.Seconds <= 0 || s.Resumed == 0 && deaths(k.hits) > 20 {
-		k.Logf("%s", b)
+	if k.rotates != (len(s.Parts) > 0) || k.rotates && len(s.Parts) != len(k.files()) {
+		k.Errorf("%d files, the summary has %v", len(k.files()), s.Parts)
+	}
+	if s.Datagrams.Sent < 3*servers || s.Seconds <= 0 {
+		k.Errorf("%d datagrams in %v seconds for %d servers", s.Datagrams.Sent, s.Seconds, servers)
 	}
 }

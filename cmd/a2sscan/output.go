@@ -51,23 +51,17 @@ func (f *outFlags) check() error {
 // plan returns the output that the flags ask for, of which nothing is made
 // yet, or the error that making it would be.
 func (f *outFlags) plan(scan string) (*output, error) {
-	o := &output{
+	o := f.planned(scan)
+	return o, writeFailure(sink.Check(o.path, o.options))
+}
+
+// planned is plan without the check.
+func (f *outFlags) planned(scan string) *output {
+	return &output{
 		path:    f.output,
 		options: sink.Options{Scan: scan, Append: f.append, Force: f.force},
 		failed:  func() {},
 	}
-	return o, writeFailure(sink.Check(o.path, o.options))
-}
-
-// planResume returns the output that was begun by an earlier part of a scan,
-// and is to be cut back to what that part made durable.
-func planResume(path, scan string, offset int64) (*output, error) {
-	o := &output{
-		path:    path,
-		options: sink.Options{Scan: scan, Resume: true, Offset: offset},
-		failed:  func() {},
-	}
-	return o, writeFailure(sink.Check(o.path, o.options))
 }
 
 // output is where the records of a run go. It is made just before the first
@@ -78,11 +72,23 @@ type output struct {
 	options sink.Options
 	failed  func() // called once, when writing failed
 
+	rotation *sink.Rotation // nil: one file
+
 	mu    sync.Mutex
-	w     *sink.Writer
+	w     recordWriter
 	isNew bool // there was no such file
 	err   error
 	ended bool
+}
+
+// recordWriter is what an output needs of a sink.Writer or a sink.Series.
+type recordWriter interface {
+	WriteAs(scan string, r *scanner.Result) error
+	Mark() (*sink.Mark, error)
+	Lost() error
+	Count() uint64
+	Cut() int64
+	Close() error
 }
 
 // open makes the file. Records can be written after it.
@@ -94,7 +100,15 @@ func (o *output) open() error {
 	}
 	_, err := os.Lstat(o.path)
 	o.isNew = errors.Is(err, fs.ErrNotExist)
-	o.w, o.err = sink.Create(o.path, o.options)
+	if o.rotation != nil {
+		s, err := sink.CreateSeries(o.path, o.options, *o.rotation)
+		o.w, o.err = s, err
+		return o.err
+	}
+	w, err := sink.Create(o.path, o.options)
+	if o.err = err; err == nil {
+		o.w = w
+	}
 	return o.err
 }
 
@@ -154,10 +168,17 @@ func (o *output) count() uint64 {
 // whole returns how many records can be read back from an output that failed:
 // of those that were handed to it the last may be lost. It is 0 for a pipe.
 func (o *output) whole() (n uint64) {
-	if info, err := os.Stat(o.path); err != nil || !info.Mode().IsRegular() {
+	for _, name := range o.files() {
+		n += wholeIn(name)
+	}
+	return n
+}
+
+func wholeIn(path string) (n uint64) {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return 0
 	}
-	r, err := sink.Open(o.path)
+	r, err := sink.Open(path)
 	if err != nil {
 		return 0
 	}

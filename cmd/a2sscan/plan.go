@@ -28,6 +28,7 @@ type scanPlan struct {
 	Raw           bool     `json:"raw"`
 	Unanswered    bool     `json:"unanswered"`
 	Output        string   `json:"output"` // absolute
+	Rotate        bool     `json:"rotate"`
 }
 
 // listID tells a list of targets from all others.
@@ -44,7 +45,7 @@ func (f *scanFlags) scanPlan(args []string, lists []listID) (scanPlan, error) {
 		Order: f.order.String(), Seed: f.seed.n, Shard: f.shard.String(), Resolve: f.resolve,
 		Query:      f.query.String(),
 		MaxTargets: f.maxTargets, MaxPerAddress: f.maxPerAddress,
-		Raw: f.raw, Unanswered: f.unanswered, Output: output,
+		Raw: f.raw, Unanswered: f.unanswered, Output: output, Rotate: f.rotate.on(),
 	}, err
 }
 
@@ -82,12 +83,20 @@ func (p *scanPlan) differs(was *scanPlan) string {
 		{"--raw is", p.Raw, was.Raw},
 		{"--unanswered is", p.Unanswered, was.Unanswered},
 		{"--output is", p.Output, was.Output},
+		{"--rotate is", given(p.Rotate), given(was.Rotate)},
 	} {
 		if c.now != c.was {
 			return fmt.Sprintf("%s %s, and was %s", c.what, orNone(c.now), orNone(c.was))
 		}
 	}
 	return ""
+}
+
+func given(set bool) string {
+	if set {
+		return "given"
+	}
+	return "not given"
 }
 
 func orNone(v any) string {

@@ -134,7 +134,7 @@ func (k *keeper) seed(s *seed) {
 // if it is. What stands behind the checkpoint is cut off later: a file that
 // is another one must not lose anything by that.
 func (k *keeper) outputGone() string {
-	path, was := k.past.Plan.Output, &k.past.Output
+	path, was := k.outputFile(), &k.past.Output
 	name := plain(path, 200)
 	info, err := os.Stat(path)
 	switch {
@@ -159,6 +159,20 @@ func (k *keeper) outputGone() string {
 		return name + " is not the file that it wrote"
 	}
 	return ""
+}
+
+// outputFile is the file that the checkpoint's offset is in. With --rotate it
+// is the part that was being written, or was whole just after the checkpoint.
+func (k *keeper) outputFile() string {
+	plan := &k.past.Plan
+	if !plan.Rotate {
+		return plan.Output
+	}
+	name := sink.PartName(plan.Output, k.past.Start, len(k.past.Output.Parts)+1)
+	if _, err := os.Stat(name + sink.PartSuffix); err == nil {
+		return name + sink.PartSuffix
+	}
+	return name
 }
 
 func folderGone(path string) string {

@@ -84,10 +84,15 @@ func (j *job) goOn(args []string, lists []listID) error {
 
 // planOutput returns the output, of which nothing is made or cut yet.
 func (j *job) planOutput() (*output, error) {
-	if j.keep.resumes() {
-		return planResume(j.output, j.scanID, j.keep.past.Output.Offset)
+	o := j.planned(j.scanID)
+	if j.rotate.on() {
+		o.rotation = j.rotate.plan(j.start)
+		o.rotation.Hold = j.keep != nil
 	}
-	return j.plan(j.scanID)
+	if j.keep.resumes() {
+		o.resume(&j.keep.past.Output)
+	}
+	return o, o.check()
 }
 
 // scanName is the name of a scan that has no other: its start.
@@ -164,7 +169,11 @@ func (j *job) run(inputs []string) (*summary, error) {
 	if !errors.Is(err, context.Canceled) {
 		j.broken = err
 	}
-	sum.Ended = j.ended()
+	if sum.Ended = j.ended(); sum.Ended == endedComplete {
+		j.written = j.out.settle(nil)
+		sum.Ended = j.ended()
+	}
+	sum.Parts = j.out.parts()
 	sum.Interrupted = stop.interrupted()
 	sum.check(j.unanswered)
 	return sum, nil
@@ -197,7 +206,10 @@ func (j *job) targets() iter.Seq[scanner.Target] {
 		all = j.keep.targets(j.list)
 	}
 	return func(yield func(scanner.Target) bool) {
-		opened := false
+		opened := j.keep.resumes() // it is cut back, whatever comes
+		if opened && j.openOutput() != nil {
+			return
+		}
 		for t := range all {
 			if !opened && j.openOutput() != nil {
 				return
@@ -318,6 +330,9 @@ func (j *job) summaryPath() string {
 	if j.summary != "" || j.output == "-" {
 		return j.summary
 	}
+	if j.rotate.on() {
+		return summaryName(j.output, j.start)
+	}
 	if info, err := os.Stat(j.output); err != nil || !info.Mode().IsRegular() {
 		return ""
 	}
@@ -326,7 +341,7 @@ func (j *job) summaryPath() string {
 
 func (j *job) sayFiles(sum *summary, summaryPath string) {
 	if j.output != "-" {
-		j.say("written: %d records to %s", sum.Records, plain(j.output, 200))
+		j.say("written: %d records to %s", sum.Records, j.out.written())
 	}
 	if summaryPath != "" {
 		j.say("numbers of the run: %s", plain(summaryPath, 200))

@@ -21,6 +21,7 @@ import (
 type scanFlags struct {
 	outFlags
 	excludeFlags
+	rotate     rotation
 	checkpoint string
 	fresh      bool
 	summary    string
@@ -83,6 +84,7 @@ first interrupt finishes what is open, the second ends at once.`,
 func (f *scanFlags) add(cmd *cobra.Command) {
 	f.outFlags.add(cmd)
 	fs := cmd.Flags()
+	fs.Var(&f.rotate, "rotate", "write parts of that size or time, such as 1G or 1h, named PATH with start and number")
 	fs.StringVar(&f.checkpoint, "checkpoint", "", "keep in `FILE`, every second, where the scan stands: the same command again goes on from there")
 	fs.BoolVar(&f.fresh, "fresh", false, "discard the checkpoint that is there, and begin anew")
 	fs.StringVar(&f.summary, "summary", "", "write the run's numbers to `FILE` as JSON (default with -o: PATH.summary.json)")
@@ -125,6 +127,10 @@ func (f *scanFlags) check() error {
 		bad       bool
 		err, hint string
 	}{
+		{f.rotate.on() && !f.toFile(), "--rotate without --output",
+			"the parts are named after it: -o census.ndjson.zst"},
+		{f.rotate.on() && f.append, "--rotate and --append exclude each other",
+			"parts are files of their own"},
 		{f.summary == "-", "--summary can't go to standard output",
 			"name a file: records have standard output for themselves"},
 		{f.toFile() && same(f.summary, f.output), "--summary and --output name the same file",

@@ -14,23 +14,25 @@ import (
 
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/target"
+	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
 // summary is how a scan went: what its closing lines say, and as JSON the file
 // that stands beside the output. Keys may be added.
 type summary struct {
-	Scan    string   `json:"scan"`
-	Version string   `json:"version"`
-	Commit  string   `json:"commit"`
-	Go      string   `json:"go"`
-	Command []string `json:"command"`
-	Inputs  []string `json:"inputs"`
-	Order   string   `json:"order"`           // random, input
-	Seed    *uint64  `json:"seed,omitempty"`  // of the random order
-	Shard   string   `json:"shard,omitempty"` // I/N; absent: all
-	Output  string   `json:"output"`          // "-": standard output
-	Records uint64   `json:"records"`
+	Scan    string      `json:"scan"`
+	Version string      `json:"version"`
+	Commit  string      `json:"commit"`
+	Go      string      `json:"go"`
+	Command []string    `json:"command"`
+	Inputs  []string    `json:"inputs"`
+	Order   string      `json:"order"`           // random, input
+	Seed    *uint64     `json:"seed,omitempty"`  // of the random order
+	Shard   string      `json:"shard,omitempty"` // I/N; absent: all
+	Output  string      `json:"output"`          // "-": standard output
+	Parts   []sink.Part `json:"parts,omitempty"` // of the output, with --rotate
+	Records uint64      `json:"records"`
 
 	Start   time.Time `json:"start"`
 	End     time.Time `json:"end"`

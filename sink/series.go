@@ -1,0 +1,401 @@
+package sink
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/a2sscan/a2sscan/scanner"
+)
+
+// PartSuffix is what the name of a part ends with while it is written.
+const PartSuffix = ".part"
+
+// Rotation says how a census is divided into files.
+type Rotation struct {
+	Start time.Time     // of the scan, for their names
+	Size  int64         // bytes after which a part ends; 0: no limit
+	Every time.Duration // time after which a part ends; 0: no limit
+
+	// Hold lets whole parts keep PartSuffix until Settle: a file without it
+	// then never changes, although the scan may be cut back to a checkpoint.
+	Hold bool
+
+	// With Options.Resume: the parts that were whole, in order. The one after
+	// them is cut back to Options.Offset; later ones are removed.
+	Whole []Part
+	// Records is how many of them the part that is cut back keeps.
+	Records uint64
+}
+
+// Part is one file of a census.
+type Part struct {
+	Name    string `json:"name"` // path, with PartSuffix while it has that
+	Records uint64 `json:"records"`
+	Bytes   int64  `json:"bytes"` // length of the file
+}
+
+// PartName is the name of part number n, from 1, of the census path of a scan
+// that began at start: census-20261120T030000Z-00001.ndjson.zst for
+// census.ndjson.zst. The names of a scan sort in the order of its parts, those
+// of several scans in the order of the scans.
+func PartName(path string, start time.Time, n int) string {
+	head, ext := splitName(path)
+	return fmt.Sprintf("%s-%s-%05d%s", head, start.UTC().Format("20060102T150405Z"), n, ext)
+}
+
+// splitName splits a path before its extension, to which .zst is added.
+func splitName(path string) (head, ext string) {
+	head = strings.TrimSuffix(path, ".zst")
+	ext = filepath.Ext(head)
+	if ext == filepath.Base(head) {
+		ext = "" // a hidden file
+	}
+	return strings.TrimSuffix(head, ext), ext + path[len(head):]
+}
+
+// Series writes the records of a scan to one file after the other. Its methods
+// are those of a Writer, and can be called from several goroutines. A part is
+// made when there is a record for it; while it is written its name ends with
+// PartSuffix.
+type Series struct {
+	path string
+	o    Options
+	r    Rotation
+
+	mu     sync.Mutex // guards what follows
+	parts  []*volume  // whole, or being closed
+	open   *volume    // being written; nil: none
+	failed error
+	closed bool
+
+	closing sync.WaitGroup
+	renamed sync.Mutex // held while names change
+}
+
+// volume is a Part while it is worked on.
+type volume struct {
+	Part
+	w    *Writer // nil: whole since an earlier run
+	kept uint64  // records of an earlier run
+	born time.Time
+	done chan struct{} // closed when it is whole and durable
+	err  error         // why it is not, then
+	held atomic.Bool   // its name still has PartSuffix
+}
+
+// CreateSeries prepares to write parts of path. Nothing is made before the
+// first record, but for what Options.Resume asks for. Options.Append makes no
+// sense.
+func CreateSeries(path string, o Options, r Rotation) (*Series, error) {
+	s := &Series{path: path, o: o, r: r}
+	if o.Append || isStandard(path) {
+		return nil, o.refuse(path, errNoSeries, "name a new file")
+	}
+	if !o.Resume {
+		return s, nil
+	}
+	return s, s.resume()
+}
+
+var errNoSeries = errors.New("parts are files of their own")
+
+// CheckSeries is Check for CreateSeries.
+func CheckSeries(path string, o Options, r Rotation) error {
+	if o.Resume {
+		o.Offset = 0 // which is of a part
+		return o.checkMissing(path)
+	}
+	return Check(PartName(path, r.Start, 1), o)
+}
+
+// resume brings the files back to where they were at a checkpoint.
+func (s *Series) resume() error {
+	for i, p := range s.r.Whole {
+		p.Name = s.name(i + 1) // the folder may be named in another way now
+		v := &volume{Part: p, done: make(chan struct{})}
+		close(v.done)
+		s.parts = append(s.parts, v)
+		if _, err := os.Lstat(p.Name + PartSuffix); err == nil {
+			if err := os.Rename(p.Name+PartSuffix, p.Name); err != nil {
+				return newError("resume", p.Name, err)
+			}
+		}
+	}
+	now := s.name(len(s.parts) + 1)
+	if err := s.removeFrom(len(s.parts) + 1); err != nil {
+		return newError("resume", now, err)
+	}
+	if s.o.Offset > 0 {
+		return s.begin()
+	}
+	return nil
+}
+
+// removeFrom removes the parts from number n on, the last one first, but for
+// what is kept of part n: that gets its suffix back.
+func (s *Series) removeFrom(n int) error {
+	numbers, err := s.numbers()
+	if err != nil {
+		return err
+	}
+	for _, i := range slices.Backward(numbers) {
+		name := s.name(i)
+		switch {
+		case i < n:
+			return nil
+		case i == n && s.o.Offset > 0:
+			err = os.Rename(name, name+PartSuffix)
+		default:
+			err = errors.Join(remove(name), remove(name+PartSuffix))
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+func remove(name string) error {
+	if err := os.Remove(name); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// numbers are those of the parts that are there, in order.
+func (s *Series) numbers() ([]int, error) {
+	dir, err := os.ReadDir(filepath.Dir(s.path))
+	if err != nil {
+		return nil, err
+	}
+	var found []int
+	first := filepath.Base(s.name(1))
+	_, ext := splitName(s.path)
+	head := strings.TrimSuffix(first, "00001"+ext)
+	for _, f := range dir {
+		digits, ok := strings.CutPrefix(strings.TrimSuffix(f.Name(), PartSuffix), head)
+		n, err := strconv.Atoi(strings.TrimSuffix(digits, ext))
+		if ok && err == nil && filepath.Base(s.name(n)) == strings.TrimSuffix(f.Name(), PartSuffix) {
+			found = append(found, n)
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found), nil
+}
+
+func (s *Series) name(n int) string { return PartName(s.path, s.r.Start, n) }
+
+// begin opens the next part.
+func (s *Series) begin() error {
+	v := &volume{born: time.Now(), done: make(chan struct{})}
+	v.held.Store(true)
+	v.Name = s.name(len(s.parts) + 1)
+	var err error
+	if v.w, err = Create(v.Name+PartSuffix, s.o); err != nil {
+		return err
+	}
+	if s.o.Resume {
+		v.kept = s.r.Records
+	}
+	s.o.Resume, s.o.Offset = false, 0
+	s.open = v
+	return nil
+}
+
+// WriteAs adds a record, as Writer.WriteAs does.
+func (s *Series) WriteAs(scan string, r *scanner.Result) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.err(); err != nil {
+		return err
+	}
+	if s.open == nil {
+		if err := s.begin(); err != nil {
+			return s.fail(err)
+		}
+	}
+	if err := s.open.w.WriteAs(scan, r); err != nil {
+		return s.fail(err)
+	}
+	if s.due() {
+		s.turn()
+	}
+	return nil
+}
+
+// due reports whether the part that is open has become long or old enough.
+func (s *Series) due() bool {
+	v := s.open
+	return s.r.Size > 0 && v.w.Length() >= s.r.Size ||
+		s.r.Every > 0 && time.Since(v.born) >= s.r.Every
+}
+
+// turn ends the part that is open. Its disk is waited for elsewhere.
+func (s *Series) turn() {
+	v := s.open
+	s.open = nil
+	s.parts = append(s.parts, v)
+	s.closing.Go(func() {
+		defer close(v.done)
+		v.err = v.w.Close()
+		v.Records, v.Bytes = v.kept+v.w.Count(), v.w.Length()
+		if v.err == nil && !s.r.Hold {
+			v.err = s.settle(v)
+		}
+	})
+}
+
+// settle gives a whole part its name.
+func (s *Series) settle(v *volume) error {
+	s.renamed.Lock()
+	defer s.renamed.Unlock()
+	if !v.held.Load() {
+		return nil
+	}
+	if err := os.Rename(v.Name+PartSuffix, v.Name); err != nil {
+		return newError("rename", v.Name+PartSuffix, err)
+	}
+	v.held.Store(false)
+	syncDir(filepath.Dir(v.Name))
+	return nil
+}
+
+// err is why nothing can be written any more. The lock must be held.
+func (s *Series) err() error {
+	if s.failed == nil && s.closed {
+		return &Error{Op: "write", Path: s.path, Err: os.ErrClosed}
+	}
+	for _, v := range s.parts {
+		select {
+		case <-v.done:
+			s.fail(v.err)
+		default:
+		}
+	}
+	return s.failed
+}
+
+// fail keeps the first error. The lock must be held.
+func (s *Series) fail(err error) error {
+	if s.failed == nil {
+		s.failed = err
+	}
+	return s.failed
+}
+
+// Mark marks the place behind all records that were written before, as
+// Writer.Mark does. It is in the part that is open, or between two.
+func (s *Series) Mark() (*Mark, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.err(); err != nil {
+		return nil, err
+	}
+	if s.open != nil && s.due() {
+		s.turn()
+	}
+	if s.open == nil {
+		m := &Mark{written: make(chan struct{}), whole: slices.Clone(s.parts)}
+		close(m.written)
+		return m, nil
+	}
+	m, err := s.open.w.Mark()
+	if err == nil {
+		m.whole, m.records = slices.Clone(s.parts), s.open.kept+s.open.w.Count()
+	}
+	return m, err
+}
+
+// Settle gives all parts that were whole at m their names. Rotation.Hold says
+// what for.
+func (s *Series) Settle(m *Mark) error {
+	for _, v := range m.whole {
+		<-v.done
+		if v.err != nil {
+			return v.err
+		}
+		if err := s.settle(v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Lost is Writer.Lost for the part that is open.
+func (s *Series) Lost() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open == nil {
+		return nil
+	}
+	return s.open.w.Lost()
+}
+
+// Close ends the part that is open. With Rotation.Hold the last parts keep
+// their suffix.
+func (s *Series) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open != nil {
+		s.turn()
+	}
+	s.closed = true
+	s.closing.Wait()
+	_ = s.err() // keeps that of the last part
+	return s.failed
+}
+
+// SettleAll gives all parts their names, when a census is complete. It follows
+// Close.
+func (s *Series) SettleAll() error { return s.Settle(&Mark{whole: s.parts}) }
+
+// Parts are those that are whole or being closed. Records and Bytes of the
+// latter are not known before Close.
+func (s *Series) Parts() []Part {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return partsOf(s.parts)
+}
+
+func partsOf(all []*volume) []Part {
+	parts := make([]Part, len(all))
+	for i, v := range all {
+		select {
+		case <-v.done:
+			parts[i] = v.Part
+		default:
+			parts[i].Name = v.Name
+		}
+		if v.held.Load() {
+			parts[i].Name += PartSuffix
+		}
+	}
+	return parts
+}
+
+// Count returns how many records were given to WriteAs, in this run.
+func (s *Series) Count() (n uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, v := range s.parts {
+		if v.w != nil {
+			n += v.w.Count()
+		}
+	}
+	if s.open != nil {
+		n += s.open.w.Count()
+	}
+	return n
+}
+
+// Cut returns 0: nothing is appended to.
+func (s *Series) Cut() int64 { return 0 }
