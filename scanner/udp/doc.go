@@ -35,7 +35,7 @@
 // # Systems
 //
 // Linux has all of it, and an Unpolled beneath: the socket is kept out of Go's
-// poller. Linux has all of it. Elsewhere, and with the build tag portable, datagrams
+// poller. Elsewhere, and with the build tag portable, datagrams
 // are read and written one at a time, which is the same to the caller but for
 // its speed: drops in the kernel aren't counted, Unreachable knows of nothing,
 // Device is refused, and Send may wait for room in the socket's buffer.
