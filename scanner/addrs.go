@@ -21,8 +21,8 @@ type addrs struct {
 	sweep  time.Duration            // when buckets that are full were last forgotten
 	held   map[uint32]*heldAddr
 	ready  readyHeap
-	n      int   // targets held
-	names  index // which those are
+	n      int       // targets held
+	names  sourceSet // which those are
 	counts map[uint32]uint32
 }
 
@@ -91,13 +91,13 @@ func (a *addrs) admit(now time.Duration, e entry) bool {
 		heap.Push(&a.ready, h)
 	}
 	h.targets = append(h.targets, e)
-	a.names.put(e.addr, 0)
+	a.names.add(e.addr)
 	a.n++
 	return false
 }
 
 // holds reports whether a target is held back.
-func (a *addrs) holds(addr uint64) bool { return a.names.get(addr) >= 0 }
+func (a *addrs) holds(addr uint64) bool { return a.names.has(addr) }
 
 // release returns a target that was held back and may start now.
 func (a *addrs) release(now time.Duration) (entry, bool) {

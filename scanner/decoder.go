@@ -42,7 +42,8 @@ func (d *Decoder) Reset() {
 	a := &d.answer
 	*a = answer{data: a.data[:0], raw: a.raw[:0]}
 	d.seen = [wire.NumQuestions]uint32{}
-	d.talk = talk{challenge: wire.NoChallenge, open: AskAll, asked: AskAll, waiting: AskAll}
+	d.talk = talk{open: AskAll, asked: AskAll, waiting: AskAll}
+	d.talk.begin(a)
 }
 
 // Add takes the next datagram. It keeps what it needs of it: the caller may

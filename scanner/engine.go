@@ -110,6 +110,7 @@ func newEngine(cfg Config, sock transport, handle func(*Result)) *engine {
 		table:   reasm.New(reasm.Config{MaxBytes: cfg.ByteBudget / 4}),
 		worker:  reasm.NewWorker(workerQueue),
 	}
+	e.index.slots = e.slots
 	e.pace = newPace(cfg.Rate, e.start)
 	e.finisher = newFinisher(e.start, &e.cfg, handle)
 	e.outcomes = make([]outcome, 0, blockLen)
@@ -254,11 +255,11 @@ func (e *engine) receive(now time.Duration, p *udp.Packet) {
 		return
 	}
 	sl := e.slots.at(i)
-	a := sl.answer
+	a := sl.talk.got
 	if a == nil {
 		a = e.pool.answer()
 		a.firstAt = now
-		sl.answer = a
+		sl.talk.begin(a)
 	}
 	a.lastAt = now
 	a.received++
@@ -294,14 +295,14 @@ func (e *engine) account(now time.Duration, sl *slot, d delivery) {
 		e.stats.Kinds[d.kind]++
 	}
 	if d.kind == ReplyText && sl.talk.flags&flagLimited != 0 {
-		e.addrs.slowDown(now, sl.addr)
+		e.addrs.slowDown(now, sl.source())
 	}
 }
 
 // fragment takes a part of a split reply.
 func (e *engine) fragment(now time.Duration, i int32, sl *slot, datagram []byte) delivery {
 	d := delivery{kind: ReplyFragment, class: ClassMatched}
-	msg, outcome, err := e.table.Add(now, sl.addr, datagram, e.scratch[:0])
+	msg, outcome, err := e.table.Add(now, sl.source(), datagram, e.scratch[:0])
 	e.scratch = msg[:0]
 	switch {
 	case err != nil:
@@ -319,7 +320,7 @@ func (e *engine) fragment(now time.Duration, i int32, sl *slot, datagram []byte)
 	sl.talk.onFragment()
 	switch outcome {
 	case reasm.Whole:
-		whole := sl.answer.deliver(&sl.talk, &e.pool, now, msg, &e.info)
+		whole := sl.talk.got.deliver(&sl.talk, &e.pool, now, msg, &e.info)
 		d.class, d.full = whole.class, whole.full
 		if whole.kind == ReplyText {
 			d.kind = ReplyText
@@ -327,13 +328,13 @@ func (e *engine) fragment(now time.Duration, i int32, sl *slot, datagram []byte)
 	case reasm.Packed:
 		packed := append(make([]byte, 0, len(msg)), msg...)
 		if e.worker.Submit(e.slots.ref(i).tag64(), packed) {
-			sl.talk.packed++
+			sl.talk.got.packed++
 		} else {
 			d.full = true
 		}
 	}
 	if d.full { // it will be asked for again: the table must not know it as whole
-		e.table.Forget(sl.addr)
+		e.table.Forget(sl.source())
 	}
 	return d
 }
@@ -373,11 +374,11 @@ func (e *engine) unpacked(now time.Duration, tag uint64, msg []byte, err error) 
 	if sl == nil {
 		return
 	}
-	sl.talk.packed--
+	sl.talk.got.packed--
 	if err != nil {
 		sl.talk.fault(likelyPacked(sl.talk.waiting&sl.talk.open), codeOf(err))
 	} else {
-		sl.answer.deliver(&sl.talk, &e.pool, now, msg, &e.info)
+		sl.talk.got.deliver(&sl.talk, &e.pool, now, msg, &e.info)
 	}
 	e.settle(now, r.slot)
 }
@@ -419,7 +420,7 @@ func (e *engine) settle(now time.Duration, i int32) {
 		e.finish(now, i)
 	case t.due != 0:
 		e.enqueue(i, t)
-	case t.wake > now:
+	case t.wake() > now:
 		e.wheel.file(e.slots, i)
 	}
 }
@@ -441,21 +442,21 @@ func (e *engine) finish(now time.Duration, i int32) {
 	sl := e.slots.at(i)
 	t := &sl.talk
 	if t.flags&flagSplit != 0 {
-		e.scratch = keepLeading(e.table, sl.addr, e.scratch, sl.answer, &e.pool)
-		e.table.Forget(sl.addr)
+		e.scratch = keepLeading(e.table, sl.source(), e.scratch, sl.talk.got, &e.pool)
+		e.table.Forget(sl.source())
 	}
 	e.outcomes = append(e.outcomes, outcome{
-		addr: sl.addr, label: e.slots.labels.get(i), answer: sl.answer, err: t.err,
+		addr: sl.source(), label: e.slots.labels.get(i), answer: sl.talk.got, err: t.err,
 		asked: e.plan.questions, sent: sl.sent, sentBytes: sl.sentBytes,
 		firstAt: t.firstAt, lastAt: t.lastAt(), endAt: now,
 	})
 	e.unhandled++
-	e.learn(sl.answer)
-	e.addrs.settle(now, sl.addr, int(sl.sent))
+	e.learn(sl.talk.got)
+	e.addrs.settle(now, sl.source(), int(sl.sent))
 	e.wheel.remove(e.slots, i)
-	e.index.remove(sl.addr)
+	e.index.remove(sl.source())
 	if e.cfg.Cooldown > 0 {
-		e.recent.add(sl.addr)
+		e.recent.add(sl.source())
 	}
 	e.slots.release(i)
 	if len(e.outcomes) == blockLen {

@@ -1,12 +1,19 @@
 package scanner
 
 // index finds the slot of a packed source: a hash table with open addressing
-// that belongs to the loop. It holds no pointers, so the garbage collector
-// never looks into it, and it deletes without leaving marks behind.
+// that belongs to the loop. An entry is eight bytes: the slot, and half of the
+// hash, which tells nearly all others apart without a look at the slot, where
+// the source stands. It holds no pointers, so the garbage collector never looks
+// into it, and it deletes without leaving marks behind.
 type index struct {
-	keys  []uint64 // packed source + 1; 0: free
-	slots []int32
-	n     int
+	slots   *slots
+	entries []indexEntry
+	n       int
+}
+
+type indexEntry struct {
+	hash uint32
+	slot int32 // + 1; 0: free
 }
 
 // hash spreads a packed source over 64 bits (the multiplier is 2^64 divided
@@ -18,62 +25,80 @@ func hash(key uint64) uint64 {
 
 // get returns the slot of key, or -1.
 func (x *index) get(key uint64) int32 {
+	if at := x.find(key); at >= 0 {
+		return x.entries[at].slot - 1
+	}
+	return -1
+}
+
+// find returns where key stands, or -1.
+func (x *index) find(key uint64) int {
 	if x.n == 0 {
 		return -1
 	}
-	mask := uint64(len(x.keys) - 1)
-	for i := hash(key) & mask; ; i = (i + 1) & mask {
-		switch x.keys[i] {
-		case key + 1:
-			return x.slots[i]
-		case 0:
+	h, mask := uint32(hash(key)), uint32(len(x.entries)-1)
+	for i := h & mask; ; i = (i + 1) & mask {
+		switch e := x.entries[i]; {
+		case e.slot == 0:
 			return -1
+		case e.hash == h && x.slots.at(e.slot-1).source() == key:
+			return int(i)
 		}
 	}
 }
 
-// put adds a key that is not there.
-func (x *index) put(key uint64, slot int32) {
-	if 4*(x.n+1) > 3*len(x.keys) {
+// put adds a slot, whose source is not there.
+func (x *index) put(slot int32) {
+	if 4*(x.n+1) > 3*len(x.entries) {
 		x.grow()
 	}
-	mask := uint64(len(x.keys) - 1)
-	i := hash(key) & mask
-	for x.keys[i] != 0 {
+	x.add(indexEntry{uint32(hash(x.slots.at(slot).source())), slot + 1})
+	x.n++
+}
+
+func (x *index) add(e indexEntry) {
+	mask := uint32(len(x.entries) - 1)
+	i := e.hash & mask
+	for x.entries[i].slot != 0 {
 		i = (i + 1) & mask
 	}
-	x.keys[i], x.slots[i] = key+1, slot
-	x.n++
+	x.entries[i] = e
 }
 
 // remove takes a key out, and moves those behind it up.
 func (x *index) remove(key uint64) {
-	mask := uint64(len(x.keys) - 1)
-	i := hash(key) & mask
-	for x.keys[i] != key+1 {
-		if x.keys[i] == 0 {
-			return
-		}
-		i = (i + 1) & mask
+	at := x.find(key)
+	if at < 0 {
+		return
 	}
 	x.n--
-	for j := (i + 1) & mask; x.keys[j] != 0; j = (j + 1) & mask {
-		home := hash(x.keys[j]-1) & mask
+	mask := uint32(len(x.entries) - 1)
+	i := uint32(at)
+	for j := (i + 1) & mask; x.entries[j].slot != 0; j = (j + 1) & mask {
+		home := x.entries[j].hash & mask
 		if (j-home)&mask >= (j-i)&mask {
-			x.keys[i], x.slots[i] = x.keys[j], x.slots[j]
+			x.entries[i] = x.entries[j]
 			i = j
 		}
 	}
-	x.keys[i] = 0
+	x.entries[i] = indexEntry{}
 }
 
 func (x *index) grow() {
-	old := *x
-	size := max(1024, 2*len(old.keys))
-	*x = index{keys: make([]uint64, size), slots: make([]int32, size)}
-	for i, k := range old.keys {
-		if k != 0 {
-			x.put(k-1, old.slots[i])
+	old := x.entries
+	x.entries = make([]indexEntry, max(1024, 2*len(old)))
+	for _, e := range old {
+		if e.slot != 0 {
+			x.add(e)
+		}
+	}
+}
+
+// all yields every slot that is in.
+func (x *index) all(yield func(slot int32) bool) {
+	for _, e := range x.entries {
+		if e.slot != 0 && !yield(e.slot-1) {
+			return
 		}
 	}
 }
@@ -102,7 +127,7 @@ func (r *recent) turn() {
 	r.now.clear()
 }
 
-// sourceSet is a set of packed sources, without deletion.
+// sourceSet is a set of packed sources.
 type sourceSet struct {
 	keys []uint64 // packed source + 1; 0: free
 	n    int
@@ -134,6 +159,29 @@ func (s *sourceSet) add(key uint64) {
 	}
 	s.keys[i] = key + 1
 	s.n++
+}
+
+// remove takes a key out, and moves those behind it up.
+func (s *sourceSet) remove(key uint64) {
+	if s.n == 0 {
+		return
+	}
+	mask := uint64(len(s.keys) - 1)
+	i := hash(key) & mask
+	for ; s.keys[i] != key+1; i = (i + 1) & mask {
+		if s.keys[i] == 0 {
+			return
+		}
+	}
+	s.n--
+	for j := (i + 1) & mask; s.keys[j] != 0; j = (j + 1) & mask {
+		home := hash(s.keys[j]-1) & mask
+		if (j-home)&mask >= (j-i)&mask {
+			s.keys[i] = s.keys[j]
+			i = j
+		}
+	}
+	s.keys[i] = 0
 }
 
 func (s *sourceSet) grow() {

@@ -9,18 +9,24 @@ import (
 )
 
 // TestIndex holds the hash table against a map, through growth and deletion.
+// The set of sources goes the same way.
 func TestIndex(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	var x index
+	x, set := index{slots: newSlots()}, sourceSet{}
 	model := map[uint64]int32{}
 	for i := range 200_000 {
 		key := uint64(rng.IntN(5000))*0x1_0000 + 27015
-		if _, there := model[key]; there {
+		if slot, there := model[key]; there {
 			x.remove(key)
+			x.slots.release(slot)
+			set.remove(key)
 			delete(model, key)
 		} else {
-			x.put(key, int32(i))
-			model[key] = int32(i)
+			slot = x.slots.take()
+			x.slots.at(slot).setSource(key)
+			x.put(slot)
+			set.add(key)
+			model[key] = slot
 		}
 		probe := uint64(rng.IntN(5000))*0x1_0000 + 27015
 		want, there := model[probe]
@@ -30,8 +36,11 @@ func TestIndex(t *testing.T) {
 		if got := x.get(probe); got != want {
 			t.Fatalf("step %d: slot %d, want %d", i, got, want)
 		}
-		if x.n != len(model) {
-			t.Fatalf("step %d: %d entries, want %d", i, x.n, len(model))
+		if set.has(probe) != there {
+			t.Fatalf("step %d: in the set: %v, want %v", i, !there, there)
+		}
+		if x.n != len(model) || set.n != len(model) {
+			t.Fatalf("step %d: %d and %d entries, want %d", i, x.n, set.n, len(model))
 		}
 	}
 }
@@ -67,9 +76,9 @@ func TestWheel(t *testing.T) {
 		if s.take() != i {
 			t.Fatal("slots are not handed out in order")
 		}
-		s.at(i).talk.wake = time.Duration(rng.Int64N(int64(9 * time.Second)))
+		s.at(i).talk.wakeAt(time.Duration(rng.Int64N(int64(9 * time.Second))))
 		w.file(s, i)
-		due[i] = s.at(i).talk.wake
+		due[i] = s.at(i).talk.wake()
 	}
 	for now := time.Duration(0); now < 20*time.Second; now += time.Duration(rng.Int64N(int64(20 * time.Millisecond))) {
 		for range 5 {
@@ -79,12 +88,12 @@ func TestWheel(t *testing.T) {
 			}
 			switch rng.IntN(3) {
 			case 0: // put off: the wheel is not told
-				s.at(i).talk.wake += time.Second
-				due[i] = s.at(i).talk.wake
+				s.at(i).talk.wakeAt(s.at(i).talk.wake() + time.Second)
+				due[i] = s.at(i).talk.wake()
 			case 1: // brought forward
-				s.at(i).talk.wake = max(now+1, s.at(i).talk.wake-time.Second)
+				s.at(i).talk.wakeAt(max(now+1, s.at(i).talk.wake()-time.Second))
 				w.file(s, i)
-				due[i] = s.at(i).talk.wake
+				due[i] = s.at(i).talk.wake()
 			case 2:
 				w.remove(s, i)
 				delete(due, i)
@@ -109,7 +118,7 @@ func TestWheelAfterPause(t *testing.T) {
 	s, w := newSlots(), newWheel()
 	for i := range int32(2000) {
 		s.take()
-		s.at(i).talk.wake = time.Duration(i) * 5 * time.Millisecond
+		s.at(i).talk.wakeAt(time.Duration(i) * 5 * time.Millisecond)
 		w.file(s, i)
 	}
 	woken := 0
@@ -221,7 +230,7 @@ func FuzzTalk(f *testing.F) {
 			if i < len(events) {
 				fuzzEvent(&tk, &p, now, events[i], &next)
 			} else {
-				now = max(now+time.Millisecond, tk.wake)
+				now = max(now+time.Millisecond, tk.wake())
 				tk.tick(&p, now)
 			}
 			tk.settle(&p, now)
@@ -244,6 +253,9 @@ func FuzzTalk(f *testing.F) {
 
 func fuzzEvent(t *talk, p *plan, now time.Duration, b byte, next *wire.Challenge) {
 	q := wire.Question(b / 16 % 3)
+	if t.got == nil && b%13 != 10 && b%13 != 12 {
+		t.begin(new(answer))
+	}
 	switch b % 13 {
 	case 0:
 		*next++

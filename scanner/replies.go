@@ -13,6 +13,8 @@ type span struct{ off, end uint32 }
 // answer is what came of one server so far: its messages one after the other
 // in data, which belongs to a pool.
 type answer struct {
+	dialog
+
 	firstAt   time.Duration // first datagram received
 	lastAt    time.Duration // last datagram received
 	rtt       time.Duration // of the first question asked once and answered
@@ -222,11 +224,10 @@ func (a *answer) answered(
 // answered: a reply to a repeated question is not a round trip, nor is one to a
 // question that was sent with several challenges.
 func (a *answer) measure(t *talk, now time.Duration, q wire.Question) {
-	if a.rtt != 0 || t.asks[q] != 1 || !t.waiting.Has(q) || t.resent.Has(q) {
+	if a.rtt != 0 || t.asks[q] != 1 || !t.waiting.Has(q) || a.resent.Has(q) {
 		return
 	}
 	a.rtt = now - t.sent(q)
-	t.rtt = uint32(min(a.rtt, time.Hour) / time.Microsecond)
 }
 
 func (a *answer) noteUnchallenged(t *talk, q wire.Question) {

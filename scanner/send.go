@@ -75,7 +75,7 @@ func (e *engine) sent(now time.Duration, o *outgoing, size int) {
 	sl.sent++
 	sl.sentBytes += uint16(size)
 	if sl.sent > addrBurst {
-		e.addrs.sent(now, sl.addr)
+		e.addrs.sent(now, sl.source())
 	}
 	sl.talk.onSent(&e.plan, now, 1<<o.q)
 	e.wheel.file(e.slots, o.ref.slot)
@@ -99,7 +99,7 @@ func (e *engine) fillFrom(now time.Duration, q *queue, tokens int) {
 		switch {
 		case sl == nil:
 			q.pop()
-		case e.excluded(sl.addr):
+		case e.excluded(sl.source()):
 			q.pop()
 			e.silence(now, r, sl)
 		case !e.addDue(r, sl, tokens):
@@ -137,8 +137,8 @@ func (e *engine) add(r ref, sl *slot, q wire.Question) {
 	at := e.request[len(e.out)*requestLen:][:0:requestLen]
 	e.out = append(e.out, outgoing{r, q})
 	e.packets = append(e.packets, udp.Packet{
-		Addr: sl.addr,
-		Data: wire.AppendRequest(at, q, sl.talk.challenge),
+		Addr: sl.source(),
+		Data: wire.AppendRequest(at, q, sl.talk.challenge()),
 	})
 }
 
@@ -250,10 +250,10 @@ func (e *engine) takeBlock() bool {
 func (e *engine) begin(t entry) {
 	i := e.slots.take()
 	sl := e.slots.at(i)
-	sl.addr = t.addr
+	sl.setSource(t.addr)
 	sl.talk.start(&e.plan)
 	e.slots.labels.set(i, t.label)
-	e.index.put(t.addr, i)
+	e.index.put(i)
 	e.stats.PeakOpen = max(e.stats.PeakOpen, e.slots.n)
 	e.addDue(e.slots.ref(i), sl, len(e.out)+1)
 }

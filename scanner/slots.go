@@ -1,18 +1,24 @@
 package scanner
 
 // slot is the place of one open target. It is what a silent target costs, so
-// it holds no more than must be known before anything came.
+// it holds no more than must be known before anything came: 64 bytes, and 11 to
+// 22 in the index.
 type slot struct {
 	talk      talk
-	answer    *answer // nil while nothing came
-	addr      uint64  // packed
-	tick      int64   // of the wheel, 0: not filed
-	next      int32   // in the wheel, or among the free
-	prev      int32   // in the wheel
-	gen       uint32  // counts the targets that had this place
+	next      int32  // in the wheel, or among the free
+	prev      int32  // in the wheel
+	gen       uint32 // counts the targets that had this place
+	ip        uint32
+	port      uint16
+	tick      uint16 // of the wheel, 0: not filed
 	sentBytes uint16
 	sent      uint16
 }
+
+// source is the target's address, packed.
+func (sl *slot) source() uint64 { return uint64(sl.ip)<<16 | uint64(sl.port) }
+
+func (sl *slot) setSource(addr uint64) { sl.ip, sl.port = ipOf(addr), uint16(addr) }
 
 // slots are the places of open targets, in chunks so that they never move.
 type slots struct {
@@ -56,7 +62,7 @@ func (s *slots) addChunk() {
 // that it is gone.
 func (s *slots) release(i int32) {
 	sl := s.at(i)
-	sl.answer = nil
+	sl.talk.got = nil
 	sl.gen++
 	sl.next = s.free
 	s.free = i

@@ -12,11 +12,9 @@ func (e *engine) snapshot() *Snapshot {
 		Open:     make([]Target, 0, e.slots.n+e.addrs.n),
 		Stats:    e.stats,
 	}
-	for i, key := range e.index.keys {
-		if key != 0 {
-			l := e.slots.labels.get(e.index.slots[i])
-			s.Open = append(s.Open, l.target(key-1))
-		}
+	for i := range e.index.all {
+		l := e.slots.labels.get(i)
+		s.Open = append(s.Open, l.target(e.slots.at(i).source()))
 	}
 	for _, h := range e.addrs.held {
 		for _, t := range h.targets {

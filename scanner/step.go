@@ -11,7 +11,9 @@ import (
 // This file is the conversation with one server as a pure step: an event in,
 // what to send and when to wake up out. It has no socket, no clock and no
 // memory of its own, so that whole conversations stand as text files in
-// testdata/talk.
+// testdata/talk. What must be known only once something came stands in the
+// answer, so that a server that is silent, as most of a network is, takes
+// little room.
 //
 //	            start                      A (challenge)
 //	  (new) ───────────▶ first question ──────────────────▶ all open questions, together
@@ -71,31 +73,73 @@ const (
 
 // talk is the state of one conversation.
 type talk struct {
-	wake    time.Duration             // when tick wants to be called; 0: not at all
-	firstAt time.Duration             // first datagram sent
-	sentAt  [wire.NumQuestions]uint32 // µs after firstAt: when each was sent last
-
-	challenge wire.Challenge // in use; NoChallenge: none yet
-	rtt       uint32         // of this server, µs; 0: not measured
-	goldEnd   uint32         // ms after firstAt: when an 'I' after an 'm' is no longer waited for
-	flags     talkFlags
+	got     *answer       // what came; nil while nothing did
+	firstAt time.Duration // first datagram sent
+	wakeMS  uint32        // ms after firstAt: when tick wants to be called; 0: not at all
+	sentUS  uint32        // µs after firstAt: last datagram sent
+	flags   talkFlags
 
 	open    Questions // neither answered nor given up
 	asked   Questions // sent at least once
 	due     Questions // to be sent as soon as the rate allows
 	waiting Questions // sent, and silent so far
-	heard   Questions // something came of them: extraAsks
 	bare    Questions // last sent without a challenge
-	resent  Questions // sent with several challenges: which one is answered can't be told
-	packed  uint8     // replies in the decompressor
-	same    uint8     // sendings that were answered by the challenge in use
 	quiet   uint8     // waits in a row in which nothing came
 	flying  uint8     // datagrams sent that nothing came back for, as far as can be known
-	slow    uint8     // of those, after a question that was asked slowly
 
-	asks   [wire.NumQuestions]uint8      // sent, challenge rounds not counted
-	rounds [wire.NumQuestions]uint8      // challenges in answer to it
-	err    [wire.NumQuestions]wire.Error // why it is closed without a whole answer; while open: the fault seen last
+	asks [wire.NumQuestions]uint8      // sent, challenge rounds not counted
+	err  [wire.NumQuestions]wire.Error // why it is closed without a whole answer; while open: the fault seen last
+}
+
+// dialog is the part of a conversation that begins when something comes. It
+// stands in the answer.
+type dialog struct {
+	challenge wire.Challenge            // in use; NoChallenge: none yet
+	sentUS    [wire.NumQuestions]uint32 // µs after firstAt: when each was sent last
+	goldEnd   time.Duration             // when an 'I' after an 'm' is no longer waited for
+
+	heard  Questions // something came of them: extraAsks
+	resent Questions // sent with several challenges: which one is answered can't be told
+	packed uint8     // replies in the decompressor
+	same   uint8     // sendings that were answered by the challenge in use
+	slow   uint8     // waits in a row in which nothing came, after a question that was asked slowly
+
+	rounds [wire.NumQuestions]uint8 // challenges in answer to each
+}
+
+// begin keeps in a what comes from now on. It is called before the first event
+// that a datagram of the server is; a is empty.
+func (t *talk) begin(a *answer) {
+	t.got = a
+	a.challenge = wire.NoChallenge
+	for q := range a.sentUS { // only one was waited for
+		a.sentUS[q] = t.sentUS
+	}
+}
+
+// challenge is the one in use.
+func (t *talk) challenge() wire.Challenge {
+	if t.got == nil {
+		return wire.NoChallenge
+	}
+	return t.got.challenge
+}
+
+// unpacking reports whether an answer may be in the decompressor.
+func (t *talk) unpacking() bool { return t.got != nil && t.got.packed > 0 }
+
+// wake is when tick wants to be called; 0: not at all.
+func (t *talk) wake() time.Duration {
+	if t.wakeMS == 0 {
+		return 0
+	}
+	return t.firstAt + time.Duration(t.wakeMS)*time.Millisecond
+}
+
+// wakeAt has tick called at a time, or less than a millisecond later.
+func (t *talk) wakeAt(at time.Duration) {
+	ms := (at - t.firstAt + time.Millisecond - 1) / time.Millisecond
+	t.wakeMS = uint32(min(max(ms, 0), math.MaxUint32))
 }
 
 // verdict is what an event was worth.
@@ -108,7 +152,7 @@ const (
 
 // start opens the conversation: the first question is due.
 func (t *talk) start(p *plan) {
-	*t = talk{challenge: wire.NoChallenge, open: p.questions}
+	*t = talk{open: p.questions}
 	t.ask(lowest(p.questions))
 }
 
@@ -124,15 +168,15 @@ func (t *talk) onChallenge(c wire.Challenge) verdict {
 	if t.open == 0 {
 		return useless
 	}
-	if c == t.challenge {
+	if c == t.got.challenge {
 		t.echoed()
 		return useless
 	}
 	t.quiet = 0
-	first := t.challenge == wire.NoChallenge
-	t.challenge = c
+	first := t.got.challenge == wire.NoChallenge
+	t.got.challenge = c
 	if !first {
-		t.resent |= t.waiting
+		t.got.resent |= t.waiting
 	}
 	if t.flags&flagHeld != 0 && t.flying > 0 {
 		return used
@@ -160,16 +204,16 @@ func (t *talk) onChallenge(c wire.Challenge) verdict {
 func (t *talk) echoed() {
 	if t.flags&flagEchoed == 0 {
 		t.flags |= flagEchoed
-		t.same += b2u8(t.same < maxRounds)
+		t.got.same += b2u8(t.got.same < maxRounds)
 	}
 }
 
 // countRound counts a challenge for each of qs and gives up those that were
 // challenged too often.
 func (t *talk) countRound(qs Questions) {
-	t.heard |= qs
+	t.got.heard |= qs
 	for q := range each(qs) {
-		if t.rounds[q]++; t.rounds[q] > maxRounds {
+		if t.got.rounds[q]++; t.got.rounds[q] > maxRounds {
 			t.giveUp(q, wire.ErrChallengeLoop)
 		}
 	}
@@ -238,8 +282,7 @@ func (t *talk) onGold(now time.Duration, code wire.Error) verdict {
 		return useless
 	}
 	t.flags |= flagGold
-	end := now - t.firstAt + max(minGold, time.Duration(t.rtt)*time.Microsecond/2)
-	t.goldEnd = uint32(end / time.Millisecond)
+	t.got.goldEnd = now + max(minGold, t.got.rtt/2)
 	t.close(wire.QuestionInfo, code)
 	return used
 }
@@ -251,7 +294,7 @@ func (t *talk) onFragment() {
 	t.flags &^= flagBurst
 	t.quiet = 0
 	qs := t.waiting & t.open
-	t.heard |= qs
+	t.got.heard |= qs
 	if qs == lowest(qs) {
 		t.fault(qs, wire.ErrIncomplete)
 	}
@@ -300,20 +343,23 @@ func (t *talk) onSent(p *plan, now time.Duration, qs Questions) {
 	if t.asked == 0 {
 		t.firstAt = now
 	}
-	for q := range each(qs) {
-		t.sentAt[q] = uint32(min((now-t.firstAt)/time.Microsecond, math.MaxUint32))
+	t.sentUS = uint32(min((now-t.firstAt)/time.Microsecond, math.MaxUint32))
+	if t.got != nil {
+		for q := range each(qs) {
+			t.got.sentUS[q] = t.sentUS
+		}
 	}
 	t.asked |= qs
 	t.due &^= qs
 	t.waiting |= qs
 	t.flying += uint8(bits.OnesCount8(uint8(qs)))
-	if t.challenge == wire.NoChallenge {
+	if t.challenge() == wire.NoChallenge {
 		t.bare |= qs
 	} else {
 		t.bare &^= qs
 	}
 	t.flags &^= flagEchoed
-	t.wake = now + t.patience(p)
+	t.wakeAt(now + t.patience(p))
 }
 
 // onUnreachable takes the news, by ICMP, that nothing can come any more.
@@ -337,8 +383,8 @@ func (t *talk) tick(p *plan, now time.Duration) {
 	switch {
 	case silent == 0:
 		return
-	case t.packed > 0: // the answer may be in the decompressor
-		t.wake = now + packedWait
+	case t.unpacking():
+		t.wakeAt(now + packedWait)
 		return
 	}
 	silent = t.suspectLimit(silent)
@@ -367,9 +413,9 @@ func (t *talk) suspectLimit(silent Questions) Questions {
 	switch {
 	case t.flags&flagBurst != 0 && bits.OnesCount8(uint8(silent)) > 1:
 		t.flags |= flagSerial | flagLimited | flagSuspect
-		t.slow = 0
+		t.got.slow = 0
 	case t.flags&flagSuspect != 0:
-		if t.slow++; t.slow == slowAsks {
+		if t.got.slow++; t.got.slow == slowAsks {
 			t.flags &^= flagSerial | flagLimited | flagSuspect
 			silent = t.open
 		}
@@ -394,7 +440,7 @@ func (t *talk) silenced(p *plan, silent Questions) (again Questions) {
 // patienceAsks is how many waits in a row may pass in silence before nothing
 // more is expected of a server that answered nothing.
 func (t *talk) patienceAsks(p *plan) int {
-	if t.heard&t.open != 0 {
+	if t.got != nil && t.got.heard&t.open != 0 {
 		return 1 + p.retries + extraAsks
 	}
 	return 1 + p.retries
@@ -414,7 +460,7 @@ func (t *talk) settle(p *plan, now time.Duration) {
 	case t.due != 0 || t.waiting != 0:
 	case t.flags&flagSerial != 0:
 		t.askSerially(p, now)
-	case t.challenge != wire.NoChallenge:
+	case t.challenge() != wire.NoChallenge:
 		t.ask(t.open)
 	default:
 		t.ask(lowest(t.open))
@@ -424,7 +470,7 @@ func (t *talk) settle(p *plan, now time.Duration) {
 // askSerially makes the next question due, or says when it will be.
 func (t *talk) askSerially(p *plan, now time.Duration) {
 	if next := t.lastAt() + serialGap; t.flags&flagLimited != 0 && now < next {
-		t.wake = next
+		t.wakeAt(next)
 		return
 	}
 	q := lowest(t.open)
@@ -439,12 +485,11 @@ func (t *talk) askSerially(p *plan, now time.Duration) {
 
 // finish ends the conversation, or waits for the 'I' after an 'm'.
 func (t *talk) finish(now time.Duration) {
-	end := t.firstAt + time.Duration(t.goldEnd)*time.Millisecond
-	if t.flags&flagGold != 0 && now < end {
-		t.wake = end
+	if t.flags&flagGold != 0 && now < t.got.goldEnd {
+		t.wakeAt(t.got.goldEnd)
 		return
 	}
-	if t.packed == 0 {
+	if !t.unpacking() {
 		t.flags |= flagDone
 	}
 }
@@ -471,7 +516,7 @@ func (t *talk) fault(qs Questions, code wire.Error) {
 func (t *talk) close(q wire.Question, code wire.Error) {
 	t.open &^= 1 << q
 	t.err[q] = code
-	t.quiet, t.slow = 0, 0
+	t.quiet, t.got.slow = 0, 0
 	t.flags |= flagAnswered
 	t.flags &^= flagBurst
 }
@@ -492,7 +537,7 @@ func (t *talk) silence(q wire.Question) wire.Error {
 	switch {
 	case t.err[q] != 0:
 		return t.err[q]
-	case t.same >= maxRounds:
+	case t.got != nil && t.got.same >= maxRounds:
 		return wire.ErrChallengeLoop
 	}
 	return wire.ErrTimeout
@@ -503,7 +548,7 @@ func (t *talk) maxAsks(p *plan, q wire.Question) int {
 	if q == wire.QuestionRules && t.flags&flagCSGO != 0 {
 		return min(n, csgoAsks)
 	}
-	if t.heard.Has(q) {
+	if t.got != nil && t.got.heard.Has(q) {
 		n += extraAsks
 	}
 	return n
@@ -523,8 +568,8 @@ func (t *talk) patience(p *plan) time.Duration {
 	case asks > 2:
 		d *= 2
 	}
-	if rtt := time.Duration(t.rtt) * time.Microsecond; 2*rtt > d {
-		d = max(d, min(2*rtt, maxRTTWait))
+	if t.got != nil {
+		d = max(d, min(2*t.got.rtt, maxRTTWait))
 	}
 	if t.flags&flagLimited != 0 {
 		d = max(d, serialGap)
@@ -536,19 +581,19 @@ func (t *talk) patience(p *plan) time.Duration {
 // request that bore no challenge.
 func (t *talk) unchallenged(q wire.Question) bool {
 	if !t.asked.Has(q) {
-		return t.challenge == wire.NoChallenge
+		return t.challenge() == wire.NoChallenge
 	}
 	return t.bare.Has(q)
 }
 
-// sent is when q was sent last.
+// sent is when q was sent last, of a server of which something came.
 func (t *talk) sent(q wire.Question) time.Duration {
-	return t.firstAt + time.Duration(t.sentAt[q])*time.Microsecond
+	return t.firstAt + time.Duration(t.got.sentUS[q])*time.Microsecond
 }
 
 // lastAt is when the last datagram was sent.
 func (t *talk) lastAt() time.Duration {
-	return max(t.sent(wire.QuestionInfo), t.sent(wire.QuestionPlayers), t.sent(wire.QuestionRules))
+	return t.firstAt + time.Duration(t.sentUS)*time.Microsecond
 }
 
 // lowest returns the first question of qs, as a set.

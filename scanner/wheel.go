@@ -7,6 +7,9 @@ import "time"
 // A slot that is to be woken later than it is filed for is left where it is
 // and filed anew when its bucket comes: an answer, which puts the wake-up off,
 // costs nothing here.
+//
+// A slot knows its tick by the lowest 16 bits. They are enough, since it is
+// filed for no later than once around.
 type wheel struct {
 	heads [wheelBuckets]int32 // first slot of each bucket, -1: none
 	done  int64               // the last tick that was served
@@ -15,7 +18,7 @@ type wheel struct {
 
 const (
 	wheelTick    = 4 * time.Millisecond
-	wheelBuckets = 1024 // 4 s once around; a later wake-up goes around again
+	wheelBuckets = 1024 // 4 s once around; a later wake-up is filed for the end of it
 )
 
 func newWheel() *wheel {
@@ -30,15 +33,15 @@ func newWheel() *wheel {
 // that is earlier than the bucket it is in.
 func (w *wheel) file(s *slots, i int32) {
 	sl := s.at(i)
-	tick := max(int64(sl.talk.wake/wheelTick)+1, w.done+1)
+	tick := min(max(int64(sl.talk.wake()/wheelTick)+1, w.done+1), w.done+wheelBuckets)
 	if sl.tick != 0 {
-		if sl.tick <= tick {
+		if w.due(sl) <= tick {
 			return
 		}
 		w.remove(s, i)
 	}
-	sl.tick = tick
-	head := &w.heads[tick%wheelBuckets]
+	sl.tick = tickMark(tick)
+	head := &w.heads[sl.tick%wheelBuckets]
 	sl.prev, sl.next = -1, *head
 	if *head >= 0 {
 		s.at(*head).prev = i
@@ -46,6 +49,13 @@ func (w *wheel) file(s *slots, i int32) {
 	*head = i
 	w.n++
 }
+
+// tickMark is what a slot knows of its tick. It is never 0, which says that a
+// slot is not filed: one tick in 2^16 is taken for the next.
+func tickMark(tick int64) uint16 { return max(uint16(tick), 1) }
+
+// due is the tick that a slot is filed for.
+func (w *wheel) due(sl *slot) int64 { return w.done + int64(sl.tick-uint16(w.done)) }
 
 // remove takes slot i out, if it is in.
 func (w *wheel) remove(s *slots, i int32) {
@@ -87,8 +97,8 @@ func (w *wheel) serve(s *slots, now time.Duration, fire func(i int32)) {
 		sl := s.at(i)
 		w.remove(s, i)
 		switch {
-		case sl.talk.wake == 0:
-		case sl.talk.wake <= now:
+		case sl.talk.wakeMS == 0:
+		case sl.talk.wake() <= now:
 			fire(i)
 		default:
 			sl.next, later = later, i

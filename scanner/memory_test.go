@@ -1,0 +1,52 @@
+package scanner
+
+import (
+	"math"
+	"runtime"
+	"testing"
+	"time"
+	"unsafe"
+)
+
+// maxSilent is what a target of which nothing came may cost, with all that
+// finds it and wakes it up.
+const maxSilent = 96
+
+// TestSilentTargetSize begins targets that never answer and holds what the
+// engine's memory grows by, at every size: also just after a table has doubled.
+func TestSilentTargetSize(t *testing.T) {
+	if n := unsafe.Sizeof(slot{}); n > 64 {
+		t.Errorf("a slot takes %d bytes, more than a cache line", n)
+	}
+	cfg, err := Config{Rate: Off, AddressRate: Off}.withDefaults()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := newEngine(cfg, newMemNet(), func(*Result) {})
+	defer e.worker.Close()
+	defer close(e.finisher.blocks)
+	before, most := heapBytes(), 0.0
+	for n := 1; n <= maxInFlight; n++ {
+		e.begin(entry{addr: uint64(n)<<16 | 27015})
+		for i := range e.out {
+			e.sent(time.Duration(n), &e.out[i], len(e.packets[i].Data))
+		}
+		e.out, e.packets = e.out[:0], e.packets[:0]
+		if n >= 1<<15 && n%(1<<13) == 0 {
+			most = max(most, float64(heapBytes()-before)/float64(n))
+		}
+	}
+	t.Logf("%.1f bytes a silent target at most", most)
+	if most > maxSilent || most < float64(unsafe.Sizeof(slot{})) || math.IsNaN(most) {
+		t.Errorf("%.1f bytes a silent target, at most %d", most, maxSilent)
+	}
+	runtime.KeepAlive(e)
+}
+
+// heapBytes is how many bytes are in use.
+func heapBytes() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
