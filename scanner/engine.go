@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"math"
 	"math/bits"
 	"time"
 
@@ -52,6 +53,11 @@ type engine struct {
 	follow queue // slots with something due that is not a repetition
 	repeat queue
 	pace   *pace
+
+	governor *governor     // of a scan that is as fast as it goes; nil: it has a rate
+	free     bool          // nothing but the rate was in the way since the governor looked
+	paced    bool          // it sleeps because of the pace
+	charged  time.Duration // until when time is accounted for
 
 	in      []udp.Packet
 	empty   time.Duration // when the socket held nothing more
@@ -112,6 +118,9 @@ func newEngine(cfg Config, sock transport, handle func(*Result)) *engine {
 	}
 	e.index.slots = e.slots
 	e.pace = newPace(cfg.Rate, e.start)
+	if math.IsInf(cfg.Rate, 1) {
+		e.governor = newGovernor(e.pace)
+	}
 	e.finisher = newFinisher(e.start, &e.cfg, handle)
 	e.outcomes = make([]outcome, 0, blockLen)
 	e.stats.Rate = cfg.Rate
@@ -173,7 +182,7 @@ func (e *engine) loop(ctx context.Context) error {
 			return nil
 		}
 		e.handOver(sent == 0)
-		wait = 0
+		wait, e.paced = 0, false
 		if n < maxDrain && sent < batchLen {
 			wait = e.idle(now)
 		}
@@ -235,6 +244,9 @@ func (e *engine) housekeeping(now time.Duration) {
 		e.marked = now
 		e.seal(e.snapshot())
 	}
+	if e.governor != nil && e.governor.due(now) {
+		e.govern(now)
+	}
 	if now-e.told >= idleWait {
 		e.told = now
 		e.table.Expire(now)
@@ -268,6 +280,7 @@ func (e *engine) receive(now time.Duration, p *udp.Packet) {
 		a.keepRaw(&e.pool, p.Data)
 	}
 	var d delivery
+	before := a.rtt
 	switch {
 	case wire.IsSingle(p.Data):
 		d = a.deliver(&sl.talk, &e.pool, now, p.Data, &e.info)
@@ -278,6 +291,9 @@ func (e *engine) receive(now time.Duration, p *udp.Packet) {
 		d = delivery{kind: ReplyOther, class: ClassMalformed}
 	}
 	e.account(now, sl, d)
+	if e.governor != nil && before == 0 && a.rtt > 0 {
+		e.governor.roundTrip(a.rtt)
+	}
 	e.settle(now, i)
 }
 
@@ -585,6 +601,7 @@ func (e *engine) idle(now time.Duration) time.Duration {
 	}
 	if e.couldSend() {
 		d = min(d, e.pace.wait(now))
+		e.paced = d > 0
 	}
 	if e.quietEnd > 0 {
 		d = min(d, e.quietEnd-now)

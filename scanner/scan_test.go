@@ -410,31 +410,6 @@ func TestScanClasses(t *testing.T) {
 	})
 }
 
-// Low rates are evenly spaced, and a pause is not made up for.
-func TestScanRate(t *testing.T) {
-	for _, rate := range []float64{10, 300, 5000} {
-		synctest.Test(t, func(t *testing.T) {
-			n := newMemNet()
-			start := time.Now()
-			most := int(5 * rate)
-			_, _, err := run(n, Config{Rate: rate, Questions: AskInfo, Retries: Off, InFlight: 1 << 20}, addresses(most))
-			if err != nil {
-				t.Fatal(err)
-			}
-			last := n.sent[len(n.sent)-1].at.Sub(start).Seconds()
-			if want := float64(most) / rate; last < want*0.995-1/rate || last > want*1.005+1/rate {
-				t.Errorf("rate %v: %d datagrams took %.3f s", rate, most, last)
-			}
-			burst := max(1, int(rate*burstTime.Seconds()))
-			for i := burst; i < len(n.sent); i++ {
-				if d := n.sent[i].at.Sub(n.sent[i-burst].at).Seconds(); rate <= 300 && d < 0.9*float64(burst)/rate {
-					t.Fatalf("rate %v: %d datagrams in %.4f s", rate, burst+1, d)
-				}
-			}
-		})
-	}
-}
-
 // Split replies, compressed and not, are put together; what lacks a fragment
 // keeps what leads.
 func TestScanSplit(t *testing.T) {

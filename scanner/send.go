@@ -12,6 +12,7 @@ import (
 
 // send fills a batch and sends it. It returns how many datagrams went out.
 func (e *engine) send(now time.Duration) int {
+	e.charge(now)
 	if len(e.out) == 0 {
 		e.fill(now)
 	}
@@ -33,6 +34,9 @@ func (e *engine) send(now time.Duration) int {
 		n += e.refused(now, n, err)
 	}
 	e.keepUnsent(n)
+	if len(e.out) > 0 {
+		e.stats.Wait = WaitKernel
+	}
 	return n
 }
 
@@ -89,6 +93,7 @@ func (e *engine) fill(now time.Duration) {
 	e.fillFrom(now, &e.repeat, tokens)
 	e.fillNew(now, tokens)
 	e.pace.take(now, len(e.out))
+	e.free = e.free && e.stats.Wait == WaitNothing
 }
 
 // fillFrom adds what the slots of a queue have due.

@@ -43,6 +43,9 @@ const (
 	WaitBacklog              // more was received than is read yet
 	WaitReplies              // every target was started: replies and timeouts
 	WaitCooldown             // every target is finished: late replies
+	WaitKernel               // the kernel doesn't take more datagrams for now
+	WaitSending              // in Stats.Waited only: nothing, sending itself takes all the time
+	WaitLosses               // in Stats.Waited only: a scan without a rate keeps to one at which nothing is lost
 
 	NumWaits = iota
 )
@@ -51,7 +54,25 @@ var waitWords = [NumWaits]string{
 	"", "the target list", "answers, too many targets are open", "addresses at their limit",
 	"memory for replies", "the output", "replies that are not read yet",
 	"the last replies", "late replies",
+	"room in the kernel's buffer", "the processor", "receiving to keep up",
 }
+
+var limitWords = [NumWaits]string{
+	"", "list", "in_flight", "per_address", "byte_budget", "output", "backlog", "replies",
+	"cooldown", "kernel", "cpu", "losses",
+}
+
+var limitNames = [NumWaits]string{
+	"", "the target list", "the number of targets open at once", "the limit of an address",
+	"the memory for replies", "the output", "replies that are not read yet", "the last replies", "the cooldown",
+	"the kernel's send buffer", "the processor", "the receiving side",
+}
+
+// Limit names w as a reason why a rate is not reached, for a person.
+func (w Wait) Limit() string { return limitNames[w] }
+
+// Word is the summary's word for w as a reason why a rate is not reached.
+func (w Wait) Word() string { return limitWords[w] }
 
 // String says what is waited for, in words for a person.
 func (w Wait) String() string { return waitWords[w] }
@@ -61,6 +82,10 @@ func (w Wait) String() string { return waitWords[w] }
 type Stats struct {
 	Elapsed time.Duration
 	Wait    Wait
+	// Waited is the time, in microseconds, in which the rate would have let
+	// datagrams go out and none did, by what was waited for. A scan without a
+	// rate counts all its time.
+	Waited [NumWaits]uint64
 
 	// Targets. Taken = Unscannable + Excluded + Duplicate + OverLimit + the sum
 	// of Finished + Unfinished.
@@ -92,9 +117,11 @@ type Stats struct {
 	Bytes     int64 // held now, under the byte budget
 	PeakBytes int64
 
-	Rate   float64 // datagrams a second that were asked for; infinite: as fast as it goes
-	Socket udp.Stats
-	Reasm  reasm.Stats
+	Rate    float64 // datagrams a second that were asked for; infinite: as fast as it goes
+	Settled float64 // without a rate: datagrams a second that it came to, a mean of the last seconds in which nothing else was in the way
+	Slowed  uint64  // without a rate: how often it saw that it was too fast
+	Socket  udp.Stats
+	Reasm   reasm.Stats
 }
 
 // DatagramsSent is the number of datagrams sent.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"runtime"
 	"strings"
@@ -50,8 +49,7 @@ type summary struct {
 	Datagrams  datagrams         `json:"datagrams"`
 	Faults     map[string]uint64 `json:"faults"`
 
-	RateAsked   *float64 `json:"rate_asked"` // datagrams a second; null: as fast as it goes
-	RateReached float64  `json:"rate_reached"`
+	rates
 
 	RecvBufferAsked int   `json:"receive_buffer_asked"` // bytes
 	RecvBuffer      int   `json:"receive_buffer"`       // bytes
@@ -96,12 +94,7 @@ func newSummary(s *scanner.Stats, l ledger) *summary {
 		RecvBuffer:      s.Socket.RecvBuffer,
 		PeakOpen:        s.PeakOpen,
 		PeakBytes:       s.PeakBytes,
-	}
-	if !math.IsInf(s.Rate, 1) {
-		sum.RateAsked = &s.Rate
-	}
-	if s.Elapsed > 0 {
-		sum.RateReached = float64(sum.Datagrams.Sent) / s.Elapsed.Seconds()
+		rates:           newRates(s),
 	}
 	sum.Wrong = contradictions(&sum.Targets, &sum.Datagrams, s)
 	sum.Consistent = len(sum.Wrong) == 0
@@ -155,8 +148,9 @@ func (sum *summary) say(t *terminal) {
 	t.say("matched: %d = %s", d.ByClass["matched"],
 		listed(d.ByKind, words(scanner.ReplyKind(0), scanner.NumKinds), " + ", true))
 	sum.sayTrouble(t)
-	t.say("rate: %s/s asked, %s/s reached; time: %s", sum.rateAsked(), short(sum.RateReached),
+	t.say("rate: %s; time: %s", sum.rates.String(),
 		time.Duration(sum.Seconds*float64(time.Second)).Round(10*time.Millisecond))
+	sum.rates.sayLimit(t)
 }
 
 // word is how targets are counted that the rule leaves out.
@@ -180,13 +174,6 @@ func (sum *summary) sayExclusions(t *terminal) {
 		t.say("%s: %d in %s (%s)", x.word(), x.Targets+x.Stopped, x.Network,
 			strings.TrimPrefix(x.Reason+", "+x.Source, ", "))
 	}
-}
-
-func (sum *summary) rateAsked() string {
-	if sum.RateAsked == nil {
-		return "unlimited"
-	}
-	return short(*sum.RateAsked)
 }
 
 // sayTrouble says what stood in the way, and what can be done about it.

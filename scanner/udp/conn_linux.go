@@ -269,7 +269,7 @@ func (c *Conn) Unreachable(addrs []uint64) (n int) { return c.icmp.take(addrs) }
 func (c *Conn) Stats() Stats {
 	s := c.fixed
 	c.stats.read(&s)
-	s.KernelDrops = c.drops.total(c.icmp.raw)
+	s.KernelDrops, s.RecvQueued = c.drops.total(c.icmp.raw)
 	s.Pending = c.icmp.count.Load()
 	return s
 }

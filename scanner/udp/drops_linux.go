@@ -48,32 +48,33 @@ func (d *dropCounter) noteOOB(oob []byte) {
 	}
 }
 
-// total returns how many were dropped. It asks the kernel, since drops after
-// the last datagram that was read came with none (Linux 4.12 tells; an older
-// one, or a closed socket, leaves it at what datagrams brought).
-func (d *dropCounter) total(raw syscall.RawConn) uint64 {
+// total returns how many were dropped, and how many bytes wait to be received.
+// It asks the kernel, since drops after the last datagram that was read came
+// with none (Linux 4.12 tells; an older one, or a closed socket, leaves it at
+// what datagrams brought).
+func (d *dropCounter) total(raw syscall.RawConn) (drops uint64, queued int) {
 	raw.Control(func(fd uintptr) {
-		if n, err := kernelDrops(fd); err == nil {
-			d.note(n)
+		if info, err := memInfo(fd); err == nil {
+			d.note(info[unix.SK_MEMINFO_DROPS])
+			queued = int(info[unix.SK_MEMINFO_RMEM_ALLOC] / 2) // see bufferSizes
 		}
 	})
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.sum
+	return d.sum, queued
 }
 
-// kernelDrops asks the kernel for its count (SO_MEMINFO), which package unix
-// has no function for.
-func kernelDrops(fd uintptr) (uint32, error) {
-	var info [unix.SK_MEMINFO_DROPS + 1]uint32
+// memInfo asks the kernel for what it knows of the socket's memory (SO_MEMINFO),
+// which package unix has no function for.
+func memInfo(fd uintptr) (info [unix.SK_MEMINFO_DROPS + 1]uint32, err error) {
 	size := uint32(unsafe.Sizeof(info))
 	_, _, errno := unix.Syscall6(unix.SYS_GETSOCKOPT, fd, unix.SOL_SOCKET, unix.SO_MEMINFO,
 		uintptr(unsafe.Pointer(&info)), uintptr(unsafe.Pointer(&size)), 0)
 	switch {
 	case errno != 0:
-		return 0, errno
+		return info, errno
 	case size < uint32(unsafe.Sizeof(info)):
-		return 0, unix.ENOPROTOOPT
+		return info, unix.ENOPROTOOPT
 	}
-	return info[unix.SK_MEMINFO_DROPS], nil
+	return info, nil
 }

@@ -68,6 +68,7 @@ type Stats struct {
 	Pending       uint64 // ICMP errors about datagrams sent, put aside
 	Truncated     uint64 // datagrams received that were longer than their buffer
 
+	RecvQueued      int // bytes that wait to be received now, counted as RecvBuffer is (Linux)
 	RecvBuffer      int // bytes granted by the kernel
 	RecvBufferAsked int // Config.RecvBuffer
 	SendBuffer      int // bytes granted by the kernel

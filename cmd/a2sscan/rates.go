@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/a2sscan/a2sscan/scanner"
+)
+
+// rates is the part of a summary that is about how fast the scan was.
+type rates struct {
+	RateAsked   *float64 `json:"rate_asked"`   // datagrams a second; null: as fast as it goes
+	RateReached float64  `json:"rate_reached"` // in the time in which there were targets to start
+	RateSettled float64  `json:"rate_settled,omitempty"`
+	RateSlowed  uint64   `json:"rate_slowed,omitempty"` // how often it was too fast, without a rate
+
+	RateLimitedBy   string  `json:"rate_limited_by,omitempty"`   // why it was not higher; absent: it was kept
+	RateLimitedPart float64 `json:"rate_limited_part,omitempty"` // of the time
+
+	limit scanner.Wait
+}
+
+func newRates(s *scanner.Stats) rates {
+	r := rates{RateSettled: s.Settled, RateSlowed: s.Slowed}
+	if !math.IsInf(s.Rate, 1) {
+		r.RateAsked = &s.Rate
+	}
+	idle := float64(s.Waited[scanner.WaitReplies]+s.Waited[scanner.WaitCooldown]) / 1e6
+	if busy := s.Elapsed.Seconds() - idle; busy > 0 {
+		r.RateReached = float64(s.DatagramsSent()) / busy
+	}
+	r.limit, r.RateLimitedPart = s.LimitedBy()
+	r.RateLimitedBy = r.limit.Word()
+	return r
+}
+
+// String says it in one line.
+func (r *rates) String() string {
+	switch {
+	case r.RateAsked != nil:
+		return fmt.Sprintf("%s/s asked, %s/s reached", short(*r.RateAsked), short(r.RateReached))
+	case r.RateSettled > 0:
+		return fmt.Sprintf("as fast as it goes, settled at %s/s", short(r.RateSettled))
+	}
+	return fmt.Sprintf("as fast as it goes, %s/s reached", short(r.RateReached))
+}
+
+// limitHints say what can be done so that a scan is faster.
+var limitHints = [scanner.NumWaits]string{
+	scanner.WaitTargets:  "a file instead of a pipe, or whatever writes the list made faster",
+	scanner.WaitInFlight: "a higher --in-flight, or a shorter --timeout",
+	scanner.WaitAddress:  "many targets share an address: --per-address-rate says how often one is asked",
+	scanner.WaitBudget:   "the replies are larger than usual, or come faster than they are written",
+	scanner.WaitOutput:   "a faster disk, or less work behind the pipe",
+	scanner.WaitBacklog:  "the machine receives no faster: a lower --rate, or one with more cores",
+	scanner.WaitKernel:   "the network device takes no more: a lower --rate loses nothing by it",
+	scanner.WaitSending:  "one processor sends no faster: a lower --rate, or --shard on several machines",
+	scanner.WaitLosses:   "a larger receive buffer, or a machine with more cores",
+}
+
+// sayLimit says what kept the scan from its rate.
+func (r *rates) sayLimit(t *terminal) {
+	if r.limit == scanner.WaitNothing {
+		return
+	}
+	t.say("rate limited by %s, %.0f%% of the time", r.limit.Limit(), 100*r.RateLimitedPart)
+	if hint := limitHints[r.limit]; hint != "" && r.RateAsked != nil {
+		t.hint("%s", hint)
+	}
+}

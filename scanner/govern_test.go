@@ -1,0 +1,253 @@
+package scanner
+
+import (
+	"context"
+	"math"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/a2sscan/a2sscan/scanner/udp"
+)
+
+// narrow is a machine in numbers: it sends as fast as the pace and its processor
+// let it, each datagram is answered by one of a hundred bytes, and it receives
+// no more than so many a second.
+type narrow struct {
+	sends, receives float64 // a second
+	room            float64 // of the receive buffer, bytes
+
+	queued        float64
+	sent, dropped float64
+}
+
+// run lets a governor look at the machine for a while, and returns the rate of
+// each look.
+func (m *narrow) run(g *governor, now *time.Duration, long time.Duration) (rates []float64) {
+	for end := *now + long; *now < end; {
+		*now += lookEvery
+		rate := min(g.pace.rate, m.sends)
+		rates = append(rates, rate)
+		n := rate * lookEvery.Seconds()
+		m.sent += n
+		m.queued += 100 * (n - m.receives*lookEvery.Seconds())
+		if over := m.queued - m.room; over > 0 {
+			m.dropped += over / 100
+		}
+		m.queued = min(max(m.queued, 0), m.room)
+		g.look(*now, signs{
+			sent: uint64(m.sent), drops: uint64(m.dropped), queued: int(m.queued), room: int(m.room),
+		}, true)
+	}
+	return rates
+}
+
+func extent(rates []float64) (least, mean, most float64) {
+	least = math.Inf(1)
+	for _, r := range rates {
+		least, most = min(least, r), max(most, r)
+		mean += r / float64(len(rates))
+	}
+	return least, mean, most
+}
+
+// A machine that receives less than it could send settles near what it
+// receives, loses next to nothing on the way and nothing afterwards, and doesn't
+// swing; when it can do more it goes up, and down again when it can't.
+func TestGovernorSettles(t *testing.T) {
+	for _, receives := range []float64{3000, 20_000, 150_000, 400_000} {
+		m := narrow{sends: 1e6, receives: receives, room: 4 << 20}
+		g, now := newGovernor(newPace(math.Inf(1), time.Now())), time.Duration(0)
+		m.run(g, &now, 5*time.Second)
+		if lost := m.dropped / m.sent; lost > 0.01 {
+			t.Errorf("%v/s: %.4f of the first datagrams are lost", receives, lost)
+		}
+		dropped := m.dropped
+		least, mean, most := extent(m.run(g, &now, 30*time.Second))
+		if least < 0.5*receives || most > 1.25*receives || mean < 0.8*receives || m.dropped > dropped {
+			t.Errorf("%v/s: between %.0f and %.0f, mean %.0f, %.0f dropped", receives, least, most, mean, m.dropped-dropped)
+		}
+		if g.settled < 0.75*receives || g.settled > 1.1*receives {
+			t.Errorf("%v/s: settled at %.0f", receives, g.settled)
+		}
+
+		m.receives *= 1.5
+		m.run(g, &now, 30*time.Second)
+		_, mean, _ = extent(m.run(g, &now, 10*time.Second))
+		if mean < 0.75*m.receives || m.dropped > dropped {
+			t.Errorf("%v/s, which is more than before: %.0f, %.0f dropped", m.receives, mean, m.dropped-dropped)
+		}
+		m.receives /= 3
+		m.run(g, &now, 10*time.Second)
+		_, mean, most = extent(m.run(g, &now, 10*time.Second))
+		if mean < 0.5*m.receives || most > 1.3*m.receives {
+			t.Errorf("%v/s, which is less than before: %.0f, at most %.0f", m.receives, mean, most)
+		}
+	}
+}
+
+// Without a sign that it is too fast nothing is held back for long.
+func TestGovernorLetsGo(t *testing.T) {
+	m := narrow{sends: 3e6, receives: 1e9, room: 4 << 20}
+	g, now := newGovernor(newPace(math.Inf(1), time.Now())), time.Duration(0)
+	rates := m.run(g, &now, 300*time.Millisecond)
+	if last := rates[len(rates)-1]; last != m.sends || g.pace.limiter != nil {
+		t.Errorf("%.0f after %v", last, now)
+	}
+}
+
+// Each of the signs is one.
+func TestGovernorSigns(t *testing.T) {
+	calm := signs{room: 1000}
+	tests := []struct {
+		name  string
+		s     signs
+		rtt   time.Duration
+		amiss bool
+	}{
+		{"calm", calm, 100 * time.Millisecond, false},
+		{"drops", signs{drops: 1, room: 1000}, 0, true},
+		{"put off", signs{putOff: 1, room: 1000}, 0, true},
+		{"queue", signs{queued: 501, room: 1000}, 0, true},
+		{"small queue", signs{queued: 499, room: 1000}, 0, false},
+		{"round trips", calm, 230 * time.Millisecond, true},
+		{"round trips, a little", calm, 190 * time.Millisecond, false},
+	}
+	for _, test := range tests {
+		g := newGovernor(newPace(math.Inf(1), time.Now()))
+		now := time.Duration(0)
+		look := func(s signs, rtt time.Duration) bool {
+			now += lookEvery
+			s.sent = uint64(1e5 * now.Seconds())
+			for range enoughRTTs {
+				if rtt > 0 {
+					g.roundTrip(rtt)
+				}
+			}
+			return g.look(now, s, true)
+		}
+		for range 50 {
+			if look(calm, 100*time.Millisecond) {
+				t.Fatal("amiss from the beginning")
+			}
+		}
+		before := g.pace.rate
+		if amiss := look(test.s, test.rtt); amiss != test.amiss || amiss != (g.pace.rate < before) {
+			t.Errorf("%s: amiss %v, rate %.0f after %.0f", test.name, amiss, g.pace.rate, before)
+		}
+		if slow := g.pace.rate; test.amiss {
+			for range 300 {
+				look(signs{drops: test.s.drops, putOff: test.s.putOff, room: 1000}, 0)
+			}
+			if g.pace.rate <= slow {
+				t.Errorf("%s: calm again, and still %.0f", test.name, g.pace.rate)
+			}
+		}
+	}
+}
+
+// Round trips that stay long are soon usual: the far end of the world is no
+// reason to be slow.
+func TestGovernorGetsUsedToIt(t *testing.T) {
+	g, now := newGovernor(newPace(math.Inf(1), time.Now())), time.Duration(0)
+	run := func(rtt, long time.Duration) (amiss bool) {
+		for end := now + long; now < end; {
+			now += lookEvery
+			for range enoughRTTs {
+				g.roundTrip(rtt)
+			}
+			amiss = g.look(now, signs{sent: uint64(1e5 * now.Seconds())}, true)
+		}
+		return amiss
+	}
+	run(20*time.Millisecond, 5*time.Second)
+	if !run(200*time.Millisecond, lookEvery) {
+		t.Error("ten times as long, and nothing amiss")
+	}
+	if run(200*time.Millisecond, 5*time.Second) {
+		t.Error("not used to it after seconds")
+	}
+	if g.pace.rate < 0.3*1e5 {
+		t.Errorf("fallen to %.0f", g.pace.rate)
+	}
+}
+
+// narrowNet is a network in memory that a scan can be too fast for: what it
+// sends takes time, and what is answered waits in a buffer that is read slowly.
+type narrowNet struct {
+	*memNet
+	room     int
+	receives float64
+	from     time.Time
+	taken    int
+	dropped  uint64
+	count    uint64
+}
+
+func (n *narrowNet) Send(ps []udp.Packet) (int, error) {
+	time.Sleep(time.Duration(len(ps)) * 2 * time.Microsecond)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.count += uint64(len(ps))
+	for _, p := range ps {
+		if len(n.inbox) >= n.room {
+			n.dropped++
+			continue
+		}
+		n.inbox = append(n.inbox, udp.Packet{Addr: p.Addr, Data: n.answerTo(p.Data)})
+	}
+	return len(ps), nil
+}
+
+func (n *narrowNet) answerTo([]byte) []byte { return plainInfo }
+
+var plainInfo = newServer().info
+
+func (n *narrowNet) Recv(ps []udp.Packet, wait time.Duration) (int, error) {
+	if wait > 0 {
+		time.Sleep(min(wait, time.Millisecond))
+	}
+	may := int(time.Since(n.from).Seconds()*n.receives) - n.taken
+	got := n.take(ps[:max(0, min(len(ps), may))])
+	n.taken += got
+	if len(n.inbox) == 0 { // it can't save up
+		n.taken = int(time.Since(n.from).Seconds() * n.receives)
+	}
+	return got, nil
+}
+
+func (n *narrowNet) Stats() udp.Stats {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return udp.Stats{Sent: n.count, KernelDrops: n.dropped, RecvQueued: len(n.inbox), RecvBuffer: n.room}
+}
+
+// A whole scan without a rate finds the one at which nothing is lost, and says
+// which that is.
+func TestScanFindsItsRate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &narrowNet{memNet: newMemNet(), room: 10_000, receives: 40_000, from: time.Now()}
+		cfg := Config{
+			Rate: Off, AddressRate: Off, Questions: AskInfo, Retries: Off, Cooldown: Off,
+			Timeout: 2 * time.Second, transport: n,
+		}
+		const targets = 600_000
+		st, err := Scan(context.Background(), cfg, firstTargets(targets), func(*Result) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkLedger(t, st, targets)
+		if lost := float64(n.dropped) / targets; lost > 0.02 || st.Slowed == 0 {
+			t.Errorf("%.4f lost, slowed down %d times", lost, st.Slowed)
+		}
+		if st.Settled < 0.7*n.receives || st.Settled > 1.1*n.receives {
+			t.Errorf("settled at %.0f", st.Settled)
+		}
+		if why, part := st.LimitedBy(); why != WaitLosses || part < 0.5 {
+			t.Errorf("limited by %q for %.2f of the time, %v", why.Word(), part, st.Waited)
+		}
+		if got := st.Finished[StatusOK]; got != targets-n.dropped {
+			t.Errorf("%d answered", got)
+		}
+	})
+}

@@ -1,0 +1,124 @@
+package scanner
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/a2sscan/a2sscan/scanner/udp"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// slowNet takes its time to send.
+type slowNet struct {
+	*memNet
+	each time.Duration
+}
+
+func (n slowNet) Send(ps []udp.Packet) (int, error) {
+	time.Sleep(time.Duration(len(ps)) * n.each)
+	return n.memNet.Send(ps)
+}
+
+// trickle yields targets one at a time, with a pause before each.
+func trickle(ts []Target, pause time.Duration) iter.Seq[Target] {
+	return func(yield func(Target) bool) {
+		for _, t := range ts {
+			time.Sleep(pause)
+			if !yield(t) {
+				return
+			}
+		}
+	}
+}
+
+// A scan that doesn't reach its rate says why, and one that does says nothing.
+func TestScanLimitedBy(t *testing.T) {
+	type setting struct {
+		cfg     Config
+		net     *memNet
+		each    time.Duration // that sending takes
+		targets iter.Seq[Target]
+		handle  func(*Result)
+	}
+	full := errors.Join(udp.ErrAgain)
+	tests := []struct {
+		want Wait
+		set  func(s *setting)
+	}{
+		{WaitNothing, func(s *setting) {}},
+		{WaitTargets, func(s *setting) { s.targets = trickle(addresses(600), 5*time.Millisecond) }},
+		{WaitInFlight, func(s *setting) { s.cfg.InFlight, s.net.serve = 100, nil }},
+		{WaitAddress, func(s *setting) { s.targets = seqOf(ports(100)) }},
+		{WaitBudget, func(s *setting) {
+			s.cfg.ByteBudget, s.cfg.Rate = 4<<20, 50_000
+			big := newServer()
+			big.rules = wire.AppendRules(nil, 30, make([]wire.Rule, 30_000))
+			s.net.serve = func(addr uint64, req wire.Request) { big.answer(s.net, addr, req) }
+			s.handle = func(*Result) { time.Sleep(time.Millisecond) }
+		}},
+		{WaitOutput, func(s *setting) {
+			s.cfg.unhandled = 2 * blockLen
+			s.handle = func(*Result) { time.Sleep(5 * time.Millisecond) }
+		}},
+		{WaitKernel, func(s *setting) {
+			tries := 0
+			s.net.refuse = func(uint64) error {
+				if tries++; tries%20 > 0 {
+					return full
+				}
+				return nil
+			}
+		}},
+		{WaitSending, func(s *setting) { s.each = time.Millisecond }},
+	}
+	for _, test := range tests {
+		t.Run(test.want.Word(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv := newServer()
+				s := setting{
+					cfg: Config{Rate: 2000}, net: newMemNet(),
+					targets: seqOf(addresses(3000)), handle: func(*Result) {},
+				}
+				s.net.serve = func(addr uint64, req wire.Request) { srv.answer(s.net, addr, req) }
+				test.set(&s)
+				s.cfg.transport = slowNet{s.net, s.each}
+				st, err := Scan(context.Background(), s.cfg, s.targets, s.handle)
+				if err != nil {
+					t.Fatal(err)
+				}
+				why, part := st.LimitedBy()
+				if why != test.want || (part > 0.3) != (why != WaitNothing) {
+					t.Errorf("limited by %q for %.2f of the time, want %q: %v", why.Word(), part, test.want.Word(), st.Waited)
+				}
+			})
+		})
+	}
+}
+
+// All the time of a scan without a rate is accounted for.
+func TestScanTimeAddsUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, s := newMemNet(), newServer()
+		n.serve = func(addr uint64, req wire.Request) {
+			if addr>>16%2 == 0 {
+				s.answer(n, addr, req)
+			}
+		}
+		st, err := Scan(context.Background(), Config{Rate: Off, transport: slowNet{n, 10 * time.Microsecond}},
+			seqOf(addresses(3000)), func(*Result) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		total := time.Duration(sum(st.Waited[:])) * time.Microsecond
+		if d := st.Elapsed - total; d < 0 || d > 10*time.Millisecond {
+			t.Errorf("%v of %v: %v", total, st.Elapsed, st.Waited)
+		}
+		if st.Waited[WaitCooldown] == 0 || st.Waited[WaitReplies] == 0 {
+			t.Errorf("%v", st.Waited)
+		}
+	})
+}
