@@ -26,10 +26,13 @@ func micros() []micro {
 func indexMicros() []micro {
 	const open = 1 << 16
 	source := func(i uint64) uint64 { return (0x7F000000+i)<<16 | 27015 }
-	x, i := new(index), uint64(0)
+	x, i := &index{slots: newSlots()}, uint64(0)
 	for ; i < open; i++ {
-		x.put(source(i), int32(i))
+		slot := x.slots.take()
+		x.slots.at(slot).setSource(source(i))
+		x.put(slot)
 	}
+	spare := x.slots.take()
 	var done recent
 	for n := range uint64(2 * maxRecent) { // until both turns have their size
 		done.add(source(n))
@@ -46,7 +49,8 @@ func indexMicros() []micro {
 		}},
 		{"index/put+remove", 8, func() {
 			i++
-			x.put(source(open+i%open), 1)
+			x.slots.at(spare).setSource(source(open + i%open))
+			x.put(spare)
 			x.remove(source(open + i%open))
 		}},
 		{"recent/add+has", 8, func() {
@@ -63,12 +67,14 @@ func indexMicros() []micro {
 func stepMicro() micro {
 	p := plan{questions: AskAll, timeout: time.Second, retries: 2}
 	var t talk
+	var a answer
 	return micro{"step/challenged", 4, func() {
 		now := time.Millisecond
-		t = talk{}
+		t, a = talk{}, answer{}
 		t.start(&p)
 		t.settle(&p, now)
 		t.onSent(&p, now, AskInfo)
+		t.begin(&a)
 		t.onChallenge(77)
 		t.settle(&p, now)
 		t.onSent(&p, now, AskAll)
