@@ -15,8 +15,10 @@ func appendWork() map[string]*scanner.Result {
 	info.HasPlayers, info.HasRules = false, false
 	players.HasInfo, players.HasRules = false, false
 	rules.HasInfo, rules.HasPlayers = false, false
+	whole, unseen := typical(1), *rules // rules that nobody looked through
+	whole.RulesDistinct, rules.RulesDistinct = true, true
 	return map[string]*scanner.Result{
-		"info": info, "players/12": players, "rules/24": rules, "full": typical(1),
+		"info": info, "players/12": players, "rules/24": rules, "rules/24/unseen": &unseen, "full": whole,
 		"hostile": vicious(), "raw": full(), "no_reply": noReply(),
 	}
 }
@@ -30,7 +32,7 @@ func appender(r *scanner.Result) (body func(), size int) {
 
 func BenchmarkAppend(b *testing.B) {
 	work := appendWork()
-	for _, name := range []string{"info", "players/12", "rules/24", "full", "hostile", "raw", "no_reply"} {
+	for _, name := range []string{"info", "players/12", "rules/24", "rules/24/unseen", "full", "hostile", "raw", "no_reply"} {
 		b.Run(name, func(b *testing.B) {
 			body, size := appender(work[name])
 			b.SetBytes(int64(size))
@@ -87,7 +89,9 @@ func writer(tb testing.TB, path string) (w *Writer, body func(n int)) {
 	})
 	var results []*scanner.Result
 	for i := range 100 {
-		results = append(results, typical(i))
+		r := typical(i)
+		r.RulesDistinct = true // as a scan has it
+		results = append(results, r)
 	}
 	return w, func(n int) {
 		for i := range n {

@@ -193,7 +193,7 @@ func capture() *scanner.Result {
 func typical(i int) *scanner.Result {
 	r := full()
 	r.Addr = netip.AddrPortFrom(netip.AddrFrom4([4]byte{203, 0, byte(i >> 8), byte(i)}), 27015)
-	r.Notes, r.Info.Notes, r.Raw = 0, 0, nil
+	r.Notes, r.Info.Notes, r.Raw, r.Master = 0, 0, nil, ""
 	r.Info.Name = fmt.Appendf(nil, "Server #%d [EU] 24/7 fast download", i)
 	r.Info.Keywords = []byte("cp,increased_maxplayers,nocrits,norespawntime,valve")
 	r.Players, r.Rules = nil, nil
