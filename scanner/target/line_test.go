@@ -161,3 +161,22 @@ func BenchmarkNetwork(b *testing.B) {
 func perTarget(b *testing.B, n int) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/target")
 }
+
+// FuzzQuick holds that the short way to read a line comes to the same as the
+// long one, where it is taken.
+func FuzzQuick(f *testing.F) {
+	for _, s := range []string{"1.2.3.4:5", "255.255.255.255:65535", "01.2.3.4:5", "1.2.3.256:5",
+		"1.2.3.4:65536", "0.0.0.0:1", "00.0.0.0:1", "1.2.3.4", "1.2.3.4.5:6", "1.2.3:4", "99999999999.1.1.1:1", "1.2.3.4:0"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		ip, port, ok := parseQuick(b)
+		n, fault := parse(b)
+		if ok && (fault != 0 || n.form != formAddrPort || n.ip != ip || n.port != port) {
+			t.Errorf("%q: %08x:%d, and %+v %v", b, ip, port, n, fault)
+		}
+		if plain := addrOf(n.ip).String() + ":" + fmt.Sprint(n.port); !ok && fault == 0 && plain == string(b) {
+			t.Errorf("%q is not taken", b)
+		}
+	})
+}

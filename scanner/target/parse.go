@@ -80,6 +80,43 @@ func (n *name) prefix() netip.Prefix {
 	return netip.PrefixFrom(addrOf(n.ip), n.bits).Masked()
 }
 
+// parseQuick reads what most lines are, a.b.c.d:port and nothing else. What it
+// doesn't take parse has to look at.
+func parseQuick(b []byte) (ip uint32, port uint16, ok bool) {
+	v, digits, dots := uint32(0), 0, 0
+	for i, c := range b {
+		switch {
+		case '0' <= c && c <= '9' && (v > 0 || digits == 0):
+			v = v*10 + uint32(c-'0')
+			digits++
+		case (c == '.' && dots < 3 || c == ':' && dots == 3) && digits > 0 && digits <= 3 && v <= 255:
+			ip, v, digits = ip<<8|v, 0, 0
+			if dots++; dots == 4 {
+				port, ok = quickPort(b[i+1:])
+				return ip, port, ok
+			}
+		default:
+			return 0, 0, false
+		}
+	}
+	return 0, 0, false
+}
+
+// quickPort is parseQuick's part behind the colon.
+func quickPort(b []byte) (port uint16, ok bool) {
+	if len(b) == 0 || len(b) > 5 || b[0] == '0' {
+		return 0, false
+	}
+	v := 0
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		v = v*10 + int(c-'0')
+	}
+	return uint16(v), v <= 65535
+}
+
 // parse reads an address or a network.
 func parse(b []byte) (name, Fault) {
 	n, f := parseIPv4(b)

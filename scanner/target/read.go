@@ -266,6 +266,10 @@ func (r *reader) oneLine(text []byte) bool {
 	if len(text) == 0 || text[0] == '#' {
 		return true
 	}
+	if ip, port, ok := parseQuick(text); ok {
+		r.named = name{form: formAddrPort, ip: ip, port: port}
+		return r.name(&r.named, said{})
+	}
 	addr, tag := cutTag(text)
 	return r.text(addr, said{tag: tag}, text)
 }
