@@ -1,5 +1,12 @@
 package scanner
 
+import (
+	"runtime"
+	"time"
+
+	"github.com/a2sscan/a2sscan/scanner/udp"
+)
+
 // RaceEnabled says that the race detector, which allocates itself, is on.
 const RaceEnabled = raceEnabled
 
@@ -11,4 +18,109 @@ type Transport = transport
 func (cfg Config) Over(t Transport) Config {
 	cfg.transport, cfg.unhandled = t, 2*blockLen
 	return cfg
+}
+
+// Harness takes single conversations through the engine, without its loop and
+// without a clock, so that what a datagram costs can be measured: from the
+// receive loop to the Result.
+type Harness struct {
+	e    *engine
+	net  harnessNet
+	now  time.Duration
+	Give func(*Result) // is given each Result
+}
+
+// harnessNet is a network that remembers what was sent last.
+type harnessNet struct{ sent []udp.Packet }
+
+func (n *harnessNet) Send(ps []udp.Packet) (int, error) {
+	n.sent = append(n.sent, ps...)
+	return len(ps), nil
+}
+
+func (n *harnessNet) Recv([]udp.Packet, time.Duration) (int, error) { return 0, nil }
+func (n *harnessNet) Unreachable([]uint64) int                      { return 0 }
+func (n *harnessNet) Stats() udp.Stats                              { return udp.Stats{} }
+func (n *harnessNet) Interrupt()                                    {}
+func (n *harnessNet) Close() error                                  { return nil }
+
+// NewHarness returns one with the defaults of a scan, and with no limit of
+// addresses.
+func NewHarness() (*Harness, error) {
+	cfg, err := Config{Rate: Off, AddressRate: Off, Cooldown: Off}.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	h := &Harness{Give: func(*Result) {}, now: time.Second}
+	h.e = newEngine(cfg, &h.net, func(*Result) {})
+	h.e.draining = true // there is no list
+	return h, nil
+}
+
+// Close ends what belongs to the engine.
+func (h *Harness) Close() {
+	h.e.worker.Close()
+	close(h.e.finisher.blocks)
+	<-h.e.finisher.done
+}
+
+// Begin opens a target.
+func (h *Harness) Begin(addr uint64) { h.e.begin(entry{addr: addr}) }
+
+// Send sends all that is due and returns it, valid until the next call.
+func (h *Harness) Send() []udp.Packet {
+	h.net.sent = h.net.sent[:0]
+	for h.e.send(h.now) > 0 {
+	}
+	return h.net.sent
+}
+
+// Receive gives the engine a datagram.
+func (h *Harness) Receive(p *udp.Packet) {
+	h.now += time.Microsecond
+	h.e.receive(h.now, p)
+}
+
+// Wait lets the time pass up to the next time-out.
+func (h *Harness) Wait() {
+	h.Unpack()
+	h.now += idleWait
+	if next := h.e.wheel.next(); next > 0 {
+		h.now = next
+	}
+	h.e.wheel.advance(h.e.slots, h.now, func(i int32) { h.e.fire(h.now, i) })
+}
+
+// Unpacking reports whether something is in the decompressor.
+func (h *Harness) Unpacking() bool { return h.e.worker.Pending() > 0 }
+
+// Unpack waits for the decompressor.
+func (h *Harness) Unpack() {
+	for h.e.worker.Pending() > 0 {
+		h.e.collect(h.now)
+		runtime.Gosched()
+	}
+}
+
+// Open is how many targets are open.
+func (h *Harness) Open() int { return h.e.slots.n }
+
+// Finish makes the Results of the targets that are finished.
+func (h *Harness) Finish() {
+	for i := range h.e.outcomes {
+		o := &h.e.outcomes[i]
+		h.Give(h.e.finisher.make(o))
+		if o.answer != nil {
+			h.e.pool.recycle(o.answer)
+		}
+		*o = outcome{}
+	}
+	h.e.unhandled -= len(h.e.outcomes)
+	h.e.outcomes = h.e.outcomes[:0]
+}
+
+// Stats are the engine's numbers.
+func (h *Harness) Stats() Stats {
+	h.e.tell()
+	return h.e.stats
 }

@@ -1,0 +1,406 @@
+package scanner_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"math"
+	"net/netip"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/udp"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+var bars = flag.Bool("bars", false, "measure in full and hold the ratios against their bars")
+
+// A talk is all that came of one server in a scan: what came after each time
+// that something was sent.
+type talk struct {
+	addr    uint64
+	rounds  [][]udp.Packet
+	packets int
+}
+
+// record has a server answer what the engine asks and returns what it says.
+func record(h *scanner.Harness, addr uint64, answer func(request []byte, reply func(uint64, []byte))) talk {
+	t := talk{addr: addr}
+	h.Begin(addr)
+	for h.Open() > 0 {
+		sent := h.Send()
+		if len(sent) == 0 {
+			h.Wait()
+			continue
+		}
+		var came []udp.Packet
+		for _, p := range sent {
+			answer(p.Data, func(from uint64, datagram []byte) {
+				came = append(came, udp.Packet{Addr: from, Data: bytes.Clone(datagram)})
+			})
+		}
+		t.rounds = append(t.rounds, came)
+		t.packets += len(came)
+		for i := range came {
+			h.Receive(&came[i])
+		}
+	}
+	h.Finish()
+	return t
+}
+
+// repeat takes the engine through talks again, side by side, and returns what
+// processor time that took this thread, without waiting and without the
+// decompressor.
+func repeat(h *scanner.Harness, talks []talk) time.Duration {
+	w, round, byAddr := watch{}, make([]int, len(talks)), map[uint64]int{}
+	w.start()
+	for i := range talks {
+		h.Begin(talks[i].addr)
+		byAddr[talks[i].addr] = i
+	}
+	w.stop()
+	var said [][]udp.Packet
+	for h.Open() > 0 {
+		w.start()
+		sent := h.Send()
+		w.stop()
+		if len(sent) == 0 {
+			h.Wait()
+			continue
+		}
+		said = nextRounds(said[:0], talks, round, byAddr, sent)
+		w.start()
+		for _, packets := range said {
+			for i := range packets {
+				h.Receive(&packets[i])
+			}
+		}
+		w.stop()
+		h.Unpack()
+	}
+	w.start()
+	h.Finish()
+	w.stop()
+	return w.spent
+}
+
+// nextRounds appends what comes of those that were sent something.
+func nextRounds(
+	said [][]udp.Packet, talks []talk, round []int, byAddr map[uint64]int, sent []udp.Packet,
+) [][]udp.Packet {
+	told := map[int]bool{}
+	for _, p := range sent {
+		i := byAddr[p.Addr]
+		if !told[i] && round[i] < len(talks[i].rounds) {
+			said = append(said, talks[i].rounds[round[i]])
+			round[i]++
+		}
+		told[i] = true
+	}
+	return said
+}
+
+// at returns the talk of another server that says the same.
+func (t *talk) at(addr uint64) talk {
+	u := talk{addr: addr, packets: t.packets}
+	for _, round := range t.rounds {
+		round = slices.Clone(round)
+		for i := range round {
+			round[i].Addr = addr
+		}
+		u.rounds = append(u.rounds, round)
+	}
+	return u
+}
+
+// watch is a stop watch for the processor time of a thread, to which its
+// goroutine must be locked. What reading the clock takes is left out.
+type watch struct{ from, spent time.Duration }
+
+func (w *watch) start() { w.from = threadTime() }
+func (w *watch) stop()  { w.spent += threadTime() - w.from - clockTime() }
+
+func threadTime() time.Duration {
+	var t unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {
+		panic(err) // every Linux has it
+	}
+	return time.Duration(t.Nano())
+}
+
+// clockTime is what reading the clock takes, the least of many times.
+var clockTime = sync.OnceValue(func() time.Duration {
+	least := time.Second
+	for range 10_000 {
+		from := threadTime()
+		least = min(least, threadTime()-from)
+	}
+	return least
+})
+
+// talksOf records servers of one kind.
+func talksOf(tb testing.TB, h *scanner.Harness, k fleet.Kind) (talks []talk) {
+	tb.Helper()
+	c := fleet.Config{Network: netip.MustParsePrefix("127.1.0.0/16"), Ports: []uint16{27015}, Seed: 5}
+	if k.Hostile() {
+		c.Hostile, c.HostileKinds = 1, []fleet.Kind{k}
+	} else {
+		c.Kinds = []fleet.Kind{k}
+	}
+	f, err := fleet.NewMemory(c)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	now := time.Duration(0)
+	for at := range c.All() {
+		addr := udp.Pack(at)
+		talks = append(talks, record(h, addr, func(request []byte, reply func(uint64, []byte)) {
+			now += time.Millisecond
+			f.Ask(now, scanFrom, addr, request, reply)
+		}))
+		if len(talks) == 24 || decompressed(k) && len(talks) == 4 {
+			break
+		}
+	}
+	return talks
+}
+
+// price is what an honest datagram costs, by its size.
+type price struct {
+	whole, fragment []sizePrice
+	silent          float64 // a target of which nothing comes, ns
+	handed          float64 // a compressed reply that is handed to the decompressor
+}
+
+type sizePrice struct {
+	size int
+	cost float64 // ns
+}
+
+// sizes of datagrams that are measured.
+var (
+	wholeSizes    = []int{40, 120, 300, 600, 1260, 4000, 16_000, 65_000}
+	fragmentSizes = []int{220, 660, 1260}
+)
+
+// at is the price of one datagram of a size, between two that were measured in
+// proportion.
+func at(list []sizePrice, size int) float64 {
+	i, _ := slices.BinarySearchFunc(list, size, func(p sizePrice, size int) int { return p.size - size })
+	switch {
+	case i == 0:
+		return list[0].cost
+	case i == len(list):
+		last := list[i-1]
+		return last.cost * float64(size) / float64(last.size)
+	}
+	a, b := list[i-1], list[i]
+	return a.cost + (b.cost-a.cost)*float64(size-a.size)/float64(b.size-a.size)
+}
+
+// of is the price of a talk if all its datagrams were honest.
+func (p *price) of(t *talk) (sum float64) {
+	for _, round := range t.rounds {
+		for i := range round {
+			d := round[i].Data
+			if !wire.IsSplit(d) {
+				sum += at(p.whole, len(d))
+				continue
+			}
+			sum += at(p.fragment, len(d))
+			if _, packed := wire.ShowLayout(d); packed {
+				sum += p.handed
+			}
+		}
+	}
+	return sum
+}
+
+// cheapest is what the talks take, the least of some rounds: what else the
+// machine does only adds to it.
+func cheapest(h *scanner.Harness, talks []talk, rounds int) float64 {
+	least := math.Inf(1)
+	for range rounds {
+		least = min(least, float64(repeat(h, talks)))
+	}
+	return least
+}
+
+// honestTalk is that of a server which wants a challenge for three questions
+// and answers in datagrams of about size bytes, or in fragments of that.
+func honestTalk(h *scanner.Harness, size int, split bool) talk {
+	msgs := [wire.NumQuestions][]byte{honestInfo(size), honestPlayers(size), honestRules(size)}
+	if split {
+		msgs[wire.QuestionRules] = honestRules(8 * (size - wire.LayoutSource.HeaderLen()))
+	}
+	return record(h, scanFrom+1, func(request []byte, reply func(uint64, []byte)) {
+		r, err := wire.DecodeRequest(request)
+		q := map[wire.Kind]wire.Question{'T': 0, 'U': 1, 'V': 2}[r.Kind]
+		switch {
+		case err != nil || !r.HasChallenge:
+			reply(scanFrom+1, wire.AppendChallenge(nil, 99))
+		case split && q == wire.QuestionRules:
+			sendFragments(msgs[q], size, reply)
+		default:
+			reply(scanFrom+1, msgs[q])
+		}
+	})
+}
+
+func sendFragments(msg []byte, size int, reply func(uint64, []byte)) {
+	room := size - wire.LayoutSource.HeaderLen()
+	f := wire.Fragment{Layout: wire.LayoutSource, ID: 5, Size: uint16(room)}
+	f.Total = uint8((len(msg) + room - 1) / room)
+	for ; len(msg) > 0; f.Number++ {
+		f.Payload = msg[:min(room, len(msg))]
+		msg = msg[len(f.Payload):]
+		reply(scanFrom+1, wire.AppendFragment(nil, &f))
+	}
+}
+
+func honestInfo(size int) []byte {
+	in := wire.Info{Name: []byte("n"), Map: []byte("m"), Game: []byte("g"), Version: []byte("1")}
+	in.Name = bytes.Repeat([]byte("name "), max(0, size-len(wire.AppendInfo(nil, &in)))/5)
+	return wire.AppendInfo(nil, &in)
+}
+
+// honestPlayers and honestRules are lists as long as they usually are: names of
+// a dozen letters.
+func honestPlayers(size int) []byte {
+	var ps []wire.Player
+	for len(ps) < min(255, max(1, (size-6)/22)) {
+		ps = append(ps, wire.Player{Name: fmt.Appendf(nil, "player %04d", len(ps)), Duration: 5})
+	}
+	return wire.AppendPlayers(nil, len(ps), ps)
+}
+
+func honestRules(size int) []byte {
+	var rs []wire.Rule
+	for len(rs) < max(1, (size-7)/22) {
+		rs = append(rs, wire.Rule{Name: fmt.Appendf(nil, "sv_rule_%05d", len(rs)), Value: []byte("value12")})
+	}
+	return wire.AppendRules(nil, len(rs), rs)
+}
+
+// honestPrice measures honest datagrams of all sizes. A talk has one challenge
+// among its datagrams, which is taken for one of the smallest. What a target
+// costs of which nothing comes is no datagram's.
+func honestPrice(h *scanner.Harness, rounds int) (p price) {
+	const times = 64
+	of := func(t talk) float64 {
+		many := make([]talk, times)
+		for i := range many {
+			many[i] = t.at(t.addr + uint64(i)<<16)
+		}
+		return cheapest(h, many, rounds) / times
+	}
+	rounds *= 3 // they are quick, and all else is measured in them
+	p.silent = of(record(h, scanFrom+2, func([]byte, func(uint64, []byte)) {}))
+	smallest := 0.0
+	for _, size := range wholeSizes {
+		t := honestTalk(h, size, false)
+		cost := of(t) - p.silent
+		if smallest == 0 {
+			smallest = cost / float64(t.packets)
+		}
+		p.whole = append(p.whole, sizePrice{size, (cost - smallest) / float64(t.packets-1)})
+	}
+	for _, size := range fragmentSizes {
+		t := honestTalk(h, size, true)
+		cost := of(t) - p.silent - smallest - 2*at(p.whole, size) // challenge, info, players
+		p.fragment = append(p.fragment, sizePrice{size, cost / float64(t.packets-3)})
+	}
+	return p
+}
+
+// priceOfHanding measures what it takes to hand a reply to the decompressor,
+// with honest ones.
+func (p *price) priceOfHanding(tb testing.TB, h *scanner.Harness, rounds int) {
+	talks := talksOf(tb, h, fleet.Packed)
+	cost := cheapest(h, talks, rounds)
+	for i := range talks {
+		cost -= p.silent + p.of(&talks[i])
+	}
+	p.handed = max(0, cost/float64(len(talks)))
+}
+
+func newHarness(tb testing.TB) *scanner.Harness {
+	tb.Helper()
+	h, err := scanner.NewHarness()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(h.Close)
+	return h
+}
+
+// mostCost is how many times as much as an honest one of its size a hostile
+// datagram may cost.
+const mostCost = 2
+
+// TestHostileCost holds what the datagrams of each hostile kind cost against
+// honest ones of their size: from the receive loop to the Result, without the
+// decompressor, which has a time budget of its own. Without -bars it only
+// looks whether the talks are what they are taken for.
+func TestHostileCost(t *testing.T) {
+	all := 2
+	if *bars {
+		all = 60
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	h := newHarness(t)
+	p := honestPrice(h, all)
+	p.priceOfHanding(t, h, all)
+	t.Logf("price of honest datagrams, ns: %+v", p)
+	for _, k := range fleet.HostileKinds() {
+		talks := talksOf(t, h, k)
+		want, packets, rounds := 0.0, 0, all
+		for i := range talks {
+			want += p.of(&talks[i])
+			packets += talks[i].packets
+		}
+		if packets == 0 {
+			t.Errorf("%v says nothing", k)
+			continue
+		}
+		if decompressed(k) {
+			rounds = min(rounds, 10) // each takes seconds
+		}
+		got := cheapest(h, talks, rounds) - float64(len(talks))*p.silent
+		t.Logf("%-20v %6d datagrams, %6.0f ns each, honest ones %6.0f ns: ratio %.2f",
+			k, packets, got/float64(packets), want/float64(packets), got/want)
+		if *bars && got > mostCost*want {
+			t.Errorf("%v: %.2f times as much as an honest datagram of its size, at most %d", k, got/want, mostCost)
+		}
+	}
+}
+
+// BenchmarkHostile is what a datagram of each hostile kind costs.
+func BenchmarkHostile(b *testing.B) {
+	for _, k := range append(fleet.HostileKinds(), fleet.Source, fleet.Split) {
+		b.Run(k.String(), func(b *testing.B) {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			h := newHarness(b)
+			talks := talksOf(b, h, k)
+			spent, packets := time.Duration(0), 0
+			b.ReportAllocs()
+			for b.Loop() {
+				spent += repeat(h, talks)
+				for i := range talks {
+					packets += talks[i].packets
+				}
+			}
+			b.ReportMetric(float64(spent)/float64(packets), "ns/datagram")
+		})
+	}
+}
