@@ -42,8 +42,7 @@
 // registry of IANA stands, and multicast) unless it is told not to, and what a
 // user names. The address 0.0.0.0 names no server, and 169.254.0.0/16 are
 // addresses of Steam's relays, which the internet doesn't know (EC-126): those
-// are Unscannable, the latter unless reserved addresses are allowed; all others
-// are Excluded. Exclusions.Rules counts both by rule.
+// are Unscannable, whatever is allowed; all others are Excluded. Exclusions.Rules counts both by rule.
 //
 // A target that was given out before is a Duplicate, and so is one in a network
 // that was given out before: over all inputs, whatever form it was named in.

@@ -202,7 +202,7 @@ type ruleKey struct {
 func (r *rule) key() ruleKey { return ruleKey{r.source, r.first, r.last} }
 
 // unscannable reports whether the addresses can't be asked, rather than mustn't.
-func (r *rule) unscannable() bool { return r.kind == relay || r.kind == nobody }
+func (r *rule) unscannable() bool { return r.kind == nobody }
 
 // span is how the addresses are written.
 func (r *rule) span() string {

@@ -14,7 +14,6 @@ type ruleKind uint8
 
 const (
 	reserved ruleKind = iota // excluded unless reserved addresses are allowed
-	relay                    // unscannable unless reserved addresses are allowed
 	nobody                   // unscannable
 	named                    // excluded by the user
 )
@@ -29,7 +28,7 @@ var specialPurpose = []special{
 	{cidr("10.0.0.0/8"), "private use", "RFC 1918", reserved},
 	{cidr("100.64.0.0/10"), "shared address space", "RFC 6598", reserved},
 	{cidr("127.0.0.0/8"), "loopback", "RFC 1122", reserved},
-	{cidr("169.254.0.0/16"), "link local, and Steam's relays", "RFC 3927", relay},
+	{cidr("169.254.0.0/16"), "link local, and Steam's relays", "RFC 3927", nobody},
 	{cidr("172.16.0.0/12"), "private use", "RFC 1918", reserved},
 	{cidr("192.0.0.0/24"), "IETF protocol assignments", "RFC 6890", reserved},
 	{cidr("192.0.0.0/29"), "IPv4 service continuity prefix", "RFC 7335", reserved},
