@@ -251,10 +251,18 @@ func TestErrorAllocs(t *testing.T) {
 			"split ID":  func() { _, sinkErr = wire.SplitID(msg) },
 			"layout":    func() { _, _ = wire.ShowLayout(msg) },
 			"fragment":  func() { sinkErr = sinkFragment.Decode(msg, wire.LayoutSource, true) },
+			"fragment without a size": func() {
+				sinkErr = sinkFragment.Decode(msg, wire.LayoutSourceNoSize, true)
+			},
+			"fragment of GoldSource": func() {
+				sinkErr = sinkFragment.Decode(msg, wire.LayoutGoldSource, false)
+			},
+			"fragment of any": func() { sinkErr = sinkFragment.Decode(msg, wire.LayoutUnknown, false) },
 		}
 		for name, run := range decoders {
 			sinkErr = wire.ErrUnexpected
-			if run(); sinkErr == nil && name != "split ID" {
+			good := name == "split ID" || name == "fragment of GoldSource" // some are, to these
+			if run(); sinkErr == nil && !good {
 				t.Errorf("%s of %q: no error", name, bad)
 			}
 			bodies = append(bodies, body{name: fmt.Sprintf("%s of %q", name, bad), run: run})
