@@ -107,6 +107,7 @@ func (a *app) commands() []*cobra.Command {
 		a.demoCommand(),
 		a.fleetCommand(),
 		a.masterCommand(),
+		a.askCommand(),
 		a.decodeCommand(),
 		a.catCommand(),
 		a.schemaCommand(),

@@ -44,6 +44,7 @@ func panics() {
 //	                   $WEB then
 //	replay FILE LIST FLAGS…  the servers of a census, in the test process; LIST
 //	                   is written as --list does
+//	answers ADDR FILE  a server on ADDR that says what stands in FILE
 //	exits CODE CMD…    as exec, and the exit code is CODE
 //	tmpfs DIR SIZE     a file system of that size
 //
@@ -52,11 +53,12 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"fleet":  scriptFleet,
-			"master": scriptMaster,
-			"exits":  scriptExits,
-			"tmpfs":  scriptTmpfs,
-			"replay": scriptReplay,
+			"answers": scriptAnswers,
+			"fleet":   scriptFleet,
+			"master":  scriptMaster,
+			"exits":   scriptExits,
+			"tmpfs":   scriptTmpfs,
+			"replay":  scriptReplay,
 		},
 		Condition: func(cond string) (bool, error) {
 			if cond != "tmpfs" {

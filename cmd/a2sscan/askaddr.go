@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// askPort is the port of an address that comes without one.
+const askPort = 27015
+
+// lookupTime is how long a host name may take.
+const lookupTime = 10 * time.Second
+
+// askedAddr reads ip:port, ip, host:port or host. Of a host with several
+// addresses it is the first; that is said.
+func (a *app) askedAddr(ctx context.Context, arg string) (netip.AddrPort, error) {
+	host, port, err := splitPort(arg)
+	if err != nil {
+		return netip.AddrPort{}, err
+	}
+	ip, err := netip.ParseAddr(host)
+	switch {
+	case err == nil && !ip.Is4():
+		return netip.AddrPort{}, fail(exitUsage, "%s: IPv6 address", quoted(arg, 60)).
+			hinting("A2S is IPv4 only")
+	case err != nil && !isHostName(host):
+		return netip.AddrPort{}, fail(exitUsage, "%s: no address", quoted(arg, 60)).
+			hinting("ip:port, ip or a host name is wanted, such as 203.0.113.7:27015")
+	case err != nil:
+		if ip, err = a.lookup(ctx, host); err != nil {
+			return netip.AddrPort{}, err
+		}
+	}
+	if ip.IsUnspecified() || ip.As4()[0] >= 224 {
+		return netip.AddrPort{}, fail(exitUsage, "%v: no server can have this address", ip).
+			hinting("addresses for all, for groups and of the system's future are no places")
+	}
+	return netip.AddrPortFrom(ip, port), nil
+}
+
+// splitPort takes the port off an argument.
+func splitPort(arg string) (host string, port uint16, err error) {
+	host, digits, found := strings.Cut(arg, ":")
+	if !found || strings.Contains(digits, ":") { // IPv6 has more than one
+		return arg, askPort, nil
+	}
+	n, err := strconv.ParseUint(digits, 10, 16)
+	if err != nil || n == 0 || digits[0] == '+' {
+		return "", 0, fail(exitUsage, "%s: the port is not a number from 1 to 65535", quoted(arg, 60)).
+			hinting("a2sscan ask ADDR:PORT; without a port it is %d", askPort)
+	}
+	return host, uint16(n), nil
+}
+
+// isHostName reports whether s may be a name to look up: letters, digits, dots
+// and hyphens, and more than the digits of a mistyped address.
+func isHostName(s string) bool {
+	letter := false
+	for _, c := range []byte(s) {
+		switch {
+		case 'a' <= c|0x20 && c|0x20 <= 'z':
+			letter = true
+		case '0' <= c && c <= '9', c == '.', c == '-', c == '_':
+		default:
+			return false
+		}
+	}
+	return letter && len(s) <= 253
+}
+
+// lookup finds the IPv4 address of a host.
+func (a *app) lookup(ctx context.Context, host string) (netip.Addr, error) {
+	ctx, cancel := context.WithTimeout(ctx, lookupTime)
+	defer cancel()
+	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip4", host)
+	if err != nil || len(ips) == 0 {
+		return netip.Addr{}, fail(exitInput, "%s: no IPv4 address found: %v", quoted(host, 60), err).
+			hinting("is the name right? an ip:port needs no look-up")
+	}
+	ip := ips[0].Unmap()
+	if len(ips) > 1 {
+		a.say("%s has %d addresses: %v is asked", plain(host, 60), len(ips), ip)
+	} else {
+		a.say("%s is %v", plain(host, 60), ip)
+	}
+	return ip, nil
+}

@@ -1,0 +1,217 @@
+package main
+
+import (
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"math"
+	"strings"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// sheet makes rows of bytes in hexadecimal with what they are beside them, as
+// wide as the screen. All text is escaped and bounded: the bytes are hostile.
+type sheet struct {
+	width int // columns
+}
+
+// What is shown of one datagram at most.
+const (
+	shownItems = 3 // players or rules
+	fieldRows  = 2 // of one field
+	dumpIndent = 4
+	wideSheet  = 110 // columns from which on a row has 16 bytes
+)
+
+// perRow is the number of bytes in a row.
+func (s sheet) perRow() int {
+	if s.width >= wideSheet {
+		return 16
+	}
+	return 8
+}
+
+// dump returns the rows for b, of which parts are the fields.
+func (s sheet) dump(b []byte, parts iter.Seq[wire.Part]) []string {
+	var rows []string
+	var skip gap
+	for p := range parts {
+		if p.Item >= shownItems && !p.Cut {
+			skip.add(p)
+			continue
+		}
+		rows = skip.flush(rows)
+		rows = append(rows, s.field(p, b[p.At:p.End])...)
+	}
+	return skip.flush(rows)
+}
+
+// gap is a run of parts that are not shown.
+type gap struct {
+	parts       int
+	first, last wire.Part
+}
+
+func (g *gap) add(p wire.Part) {
+	if g.parts == 0 {
+		g.first = p
+	}
+	g.last = p
+	g.parts++
+}
+
+// flush adds a row that stands for the gap.
+func (g *gap) flush(rows []string) []string {
+	if g.parts > 0 {
+		rows = append(rows, fmt.Sprintf("%*s…  items %d to %d, %d bytes",
+			dumpIndent+3, "", g.first.Item, g.last.Item, g.last.End-g.first.At))
+	}
+	*g = gap{}
+	return rows
+}
+
+// field returns the rows of one field.
+func (s sheet) field(p wire.Part, v []byte) []string {
+	n := s.perRow()
+	room := max(s.width-(dumpIndent+4+2+3*n-1+2), 20)
+	text := label(p, v, room)
+	var rows []string
+	for at := 0; at == 0 || at < len(v) && len(rows) < fieldRows; at += n {
+		row := v[at:min(at+n, len(v))]
+		if rest := len(v) - at - len(row); len(rows) == fieldRows-1 && rest > 0 {
+			text = fmt.Sprintf("… %d bytes more", rest)
+		}
+		line := fmt.Sprintf("%*s%04x  %-*s  %s", dumpIndent, "", p.At+at, 3*n-1, fmt.Sprintf("% x", row), text)
+		rows = append(rows, strings.TrimRight(line, " "))
+		text = ""
+	}
+	return rows
+}
+
+// label says what a field is and what it holds, in at most room characters.
+func label(p wire.Part, v []byte, room int) string {
+	name := p.Name
+	if p.Item >= 0 {
+		name = fmt.Sprintf("%d: %s", p.Item, name)
+	}
+	switch {
+	case p.Cut && len(v) == 0:
+		return plain(name+" is missing: the end is here", room)
+	case p.Cut:
+		return plain(name+" is cut: the end is in it", room)
+	case p.Form == wire.FormText:
+		return labelText(name, v, room)
+	}
+	if p.Form == wire.FormLetter {
+		return plain(fmt.Sprintf("%s %s: %s", name, letter(v[0]), letterWord(p.Name, v[0])), room)
+	}
+	return plain(name+" "+value(p.Form, v), room)
+}
+
+// labelText is label for a string.
+func labelText(name string, v []byte, room int) string {
+	if n := len(v); n > 0 && v[n-1] == 0 {
+		v = v[:n-1]
+	}
+	return name + " " + quoted(string(v), max(room-len(name)-3, 8))
+}
+
+// value says what the bytes of a field mean.
+func value(f wire.Form, v []byte) string {
+	u := number(v)
+	switch f {
+	case wire.FormHeader:
+		if v[0] == 0xFE {
+			return "-2: a fragment"
+		}
+		return "-1: a whole message"
+	case wire.FormKind:
+		return fmt.Sprintf("%s: %s", letter(v[0]), kindWord(wire.Kind(v[0])))
+	case wire.FormUint:
+		return fmt.Sprint(u)
+	case wire.FormInt:
+		return fmt.Sprint(int32(u))
+	case wire.FormHex:
+		return fmt.Sprintf("0x%08x", u)
+	case wire.FormFloat:
+		return fmt.Sprintf("%v s", math.Float32frombits(uint32(u)))
+	case wire.FormBool:
+		return boolWord(v[0])
+	case wire.FormFlags:
+		return fmt.Sprintf("0x%02x", v[0])
+	case wire.FormNibbles:
+		return fmt.Sprintf("%d of %d", v[0]>>4, v[0]&15)
+	case wire.FormChallenge:
+		return fmt.Sprintf("% x", v)
+	}
+	return fmt.Sprintf("of %d bytes %s", len(v), quoted(string(v[:min(len(v), 100)]), 60))
+}
+
+// number reads a little-endian number of up to eight bytes.
+func number(v []byte) uint64 {
+	var b [8]byte
+	copy(b[:], v)
+	return binary.LittleEndian.Uint64(b[:])
+}
+
+// letter shows a byte that stands for a letter.
+func letter(c byte) string {
+	if c >= 0x20 && c < 0x7F {
+		return fmt.Sprintf("%q", rune(c))
+	}
+	return fmt.Sprintf("0x%02x", c)
+}
+
+// letterWords are what the letters of two fields stand for.
+var letterWords = map[string]map[byte]string{
+	"server type": {'d': "dedicated", 'l': "listen", 'p': "proxy (SourceTV)"},
+	"environment": {'l': "linux", 'w': "windows", 'm': "mac", 'o': "mac"},
+}
+
+// letterWord is what a letter stands for, in either case.
+func letterWord(field string, c byte) string {
+	if w, ok := letterWords[field][c|0x20]; ok {
+		return w
+	}
+	return "unknown"
+}
+
+func boolWord(c byte) string {
+	switch c {
+	case 0:
+		return "0: no"
+	case 1:
+		return "1: yes"
+	}
+	return fmt.Sprintf("%d: yes, though it should be 0 or 1", c)
+}
+
+// kindWord names a kind of message.
+func kindWord(k wire.Kind) string {
+	switch k {
+	case wire.KindInfoRequest:
+		return "info request"
+	case wire.KindPlayersRequest:
+		return "players request"
+	case wire.KindRulesRequest:
+		return "rules request"
+	case wire.KindInfo:
+		return "info"
+	case wire.KindGoldSource:
+		return "info of GoldSource, obsolete"
+	case wire.KindPlayers:
+		return "players"
+	case wire.KindRules:
+		return "rules"
+	case wire.KindChallenge:
+		return "challenge"
+	case wire.KindPing:
+		return "reply to a ping"
+	case wire.KindBanned:
+		return "a text: banned"
+	case wire.KindLimited:
+		return "a text: asked too often"
+	}
+	return "unknown to A2S"
+}

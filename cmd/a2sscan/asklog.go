@@ -1,0 +1,261 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/a2sscan/a2sscan/reasm"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// transcript is what was said, as it is shown: each datagram with a line of
+// its own and its bytes, and what fragments make together.
+type transcript struct {
+	sheet
+	out    io.Writer // nil: nothing is shown
+	target netip.AddrPort
+
+	events []event
+	what   []string // of each event: what it is, in words
+	splits splits
+	table  *reasm.Table
+	unpack reasm.Unpacker
+	seen   map[string]bool // datagrams, with a byte for their direction
+	ship   wire.ShipHint
+	last   []byte // challenge
+}
+
+// How much is shown: so many datagrams with their bytes, so many in all.
+const (
+	dumpedEvents = 30
+	shownEvents  = 80
+)
+
+// theServer is the source of all fragments: there is one server.
+const theServer = 1
+
+func newTranscript(target netip.AddrPort, s sheet) *transcript {
+	return &transcript{
+		sheet: s, target: target,
+		table: reasm.New(reasm.Config{}), seen: map[string]bool{},
+	}
+}
+
+// add takes the next datagram and shows it.
+func (t *transcript) add(e event) {
+	var rows []string
+	what := t.describe(&e)
+	again := t.again(&e)
+	if again {
+		what += ", again"
+	}
+	if e.addr != t.target {
+		what += fmt.Sprintf("; it comes from %v, which was not asked", e.addr)
+	}
+	t.events, t.what = append(t.events, e), append(t.what, what)
+	rows = append(rows, t.headline(&e, what)...)
+	if !again && e.addr == t.target && len(e.data) > 0 {
+		rows = append(rows, t.dump(e.data, t.parts(e.data))...)
+	}
+	if !e.sent && e.addr == t.target {
+		rows = append(rows, t.take(&e)...)
+	}
+	t.show(rows)
+}
+
+// show prints the rows of an event, as far as there is room for more.
+func (t *transcript) show(rows []string) {
+	n := len(t.events)
+	switch {
+	case t.out == nil || n > shownEvents:
+		return
+	case n > dumpedEvents:
+		rows = rows[:1]
+	case n > 1:
+		io.WriteString(t.out, "\n")
+	}
+	io.WriteString(t.out, strings.Join(rows, "\n")+"\n")
+}
+
+// headline is the line above the bytes.
+func (t *transcript) headline(e *event, what string) []string {
+	word := "received"
+	if e.sent {
+		word = "sent"
+	}
+	line := fmt.Sprintf("%9.1f ms  %-8s %5d bytes  %s", ms(t.since(e)), word, len(e.data), what)
+	return wrap(line, t.width, 35)
+}
+
+// since is the time since the first datagram.
+func (t *transcript) since(e *event) time.Duration {
+	if len(t.events) == 0 {
+		return 0
+	}
+	return e.at - t.events[0].at
+}
+
+func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// again reports whether the same bytes went the same way before.
+func (t *transcript) again(e *event) bool {
+	key := string(e.data) + "<"
+	if e.sent {
+		key = string(e.data) + ">"
+	}
+	was := t.seen[key]
+	t.seen[key] = true
+	return was
+}
+
+// describe says what a datagram is.
+func (t *transcript) describe(e *event) string {
+	switch b := e.data; {
+	case len(b) == 0:
+		return "nothing at all"
+	case wire.IsSplit(b):
+		return t.splits.add(b).describe(b)
+	case !wire.IsSingle(b):
+		return "no A2S: it begins with neither -1 nor -2"
+	case len(wire.Body(b)) == 0:
+		return "a header without a message"
+	case wire.KindOf(b) == wire.KindChallenge:
+		return t.describeChallenge(b)
+	case e.sent:
+		return describeRequest(b)
+	}
+	k := wire.KindOf(e.data)
+	if text, err := wire.DecodeText(e.data); err == nil {
+		return kindWord(k) + ": " + quoted(string(text), 60)
+	}
+	if w := kindWord(k); w != "unknown to A2S" {
+		return w
+	}
+	return fmt.Sprintf("unknown to A2S: kind %s", letter(byte(k)))
+}
+
+func (t *transcript) describeChallenge(b []byte) string {
+	if _, err := wire.DecodeChallenge(b); err != nil {
+		return "it looks like a challenge, and is none"
+	}
+	c := wire.Body(b)[1:]
+	text := fmt.Sprintf("challenge % x", c)
+	if t.last != nil && !bytes.Equal(t.last, c) {
+		text += ", another one than before"
+	}
+	t.last = c
+	return text
+}
+
+func describeRequest(b []byte) string {
+	r, err := wire.DecodeRequest(b)
+	switch {
+	case err != nil:
+		return "a request"
+	case r.HasChallenge:
+		return fmt.Sprintf("%s, challenge % x", kindWord(r.Kind), b[len(b)-4:])
+	}
+	return kindWord(r.Kind) + ", no challenge"
+}
+
+// parts are the fields of a datagram.
+func (t *transcript) parts(b []byte) func(func(wire.Part) bool) {
+	switch {
+	case wire.IsSplit(b):
+		g := t.splits.of(b)
+		return wire.FragmentParts(b, g.layout, g.compressed)
+	case wire.IsSingle(b):
+		return wire.MessageParts(b, t.ship)
+	}
+	return func(yield func(wire.Part) bool) {
+		yield(wire.Part{Name: "content", End: len(b), Item: -1})
+	}
+}
+
+// take follows what the server says: which game it is, and what its fragments
+// make together. It returns the rows that show the latter.
+func (t *transcript) take(e *event) []string {
+	if !wire.IsSplit(e.data) {
+		t.learn(e.data)
+		return nil
+	}
+	msg, o, err := t.table.Add(e.at, theServer, e.data, nil)
+	switch {
+	case err != nil:
+		return t.note("dropped: " + faultWords(err) + " as a fragment")
+	case o == reasm.Conflict:
+		return t.note("dropped: it contradicts the other fragments of its ID")
+	case o == reasm.Whole:
+		return t.whole("put together", msg)
+	case o == reasm.Packed:
+		plain, err := t.unpack.Unpack(nil, msg)
+		if err != nil {
+			return t.note(fmt.Sprintf("put together: %d bytes of bzip2, which do not unpack: %s",
+				len(msg), faultWords(err)))
+		}
+		return t.whole(fmt.Sprintf("put together and unpacked from %d bytes", len(msg)), plain)
+	}
+	return nil
+}
+
+// whole shows a message that came in fragments.
+func (t *transcript) whole(how string, msg []byte) []string {
+	t.learn(msg)
+	rows := t.note(fmt.Sprintf("%s: %s, %d bytes", how, kindWord(wire.KindOf(msg)), len(msg)))
+	return append(rows, t.dump(msg, wire.MessageParts(msg, t.ship))...)
+}
+
+func (t *transcript) note(text string) []string {
+	return wrap("    = "+text, t.width, 6)
+}
+
+// learn takes from an INFO whether the game is The Ship, whose players have
+// fields of their own.
+func (t *transcript) learn(msg []byte) {
+	var in wire.Info
+	if in.Decode(msg) != nil {
+		return
+	}
+	t.ship = wire.ShipNo
+	if id, ok := in.AppID(); ok && wire.IsShip(id) {
+		t.ship = wire.ShipYes
+	}
+}
+
+// faultWords are the words of a fault of a datagram.
+func faultWords(err error) string {
+	code, _ := err.(wire.Error)
+	return strings.ReplaceAll(code.String(), "_", " ")
+}
+
+// wrap breaks a line at spaces so that it fits into width columns; what follows
+// the first line is indented. A word that is too long stays as it is.
+func wrap(line string, width, indent int) []string {
+	var rows []string
+	for {
+		cut := breakAt(line, width, indent)
+		if cut < 0 {
+			return append(rows, line)
+		}
+		rows = append(rows, strings.TrimRight(line[:cut], " "))
+		line = strings.Repeat(" ", indent) + strings.TrimLeft(line[cut:], " ")
+	}
+}
+
+// breakAt returns where to break a line, -1 if it needs none or has no place.
+func breakAt(line string, width, indent int) int {
+	cells, space := 0, -1
+	for i, r := range line {
+		if r == ' ' && cells > indent && strings.TrimLeft(line[i:], " ") != "" {
+			space = i
+		}
+		if cells++; cells > width && space > 0 {
+			return space
+		}
+	}
+	return -1
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"unicode/utf8"
+)
+
+// shownMembers is how much of a list in a record is shown.
+const shownMembers = 30
+
+// pretty breaks a record into lines of at most width characters where that can
+// be: what fits stays on one line. It is JSON for the eye: what is too long is
+// cut and ends with …, lists too. What can't be seen is escaped.
+func pretty(record []byte, width int) []string {
+	p := &prettyPrinter{width: width}
+	p.value("", "", visible(bytes.TrimSpace(record)), "")
+	return p.lines
+}
+
+type prettyPrinter struct {
+	width int
+	lines []string
+}
+
+// value adds a value with what stands before and behind it.
+func (p *prettyPrinter) value(indent, key string, v json.RawMessage, comma string) {
+	line := indent + key + string(v) + comma
+	members := membersOf(v)
+	switch {
+	case utf8.RuneCountInString(line) <= p.width:
+		p.lines = append(p.lines, line)
+	case len(members) == 0:
+		p.lines = append(p.lines, plain(line, p.width))
+	default:
+		p.lines = append(p.lines, indent+key+string(v[:1]))
+		p.members(indent+"  ", members)
+		p.lines = append(p.lines, indent+string(v[len(v)-1:])+comma)
+	}
+}
+
+// members adds what an object or array holds.
+func (p *prettyPrinter) members(indent string, all []member) {
+	for i, m := range all {
+		comma := ","
+		if i == len(all)-1 {
+			comma = ""
+		}
+		if i == shownMembers && indent != "  " {
+			p.lines = append(p.lines, fmt.Sprintf("%s… %d more, which --json prints", indent, len(all)-i))
+			return
+		}
+		p.value(indent, m.key, m.value, comma)
+	}
+}
+
+// member is one of an object or, without a key, of an array.
+type member struct {
+	key   string // as it is written, with a colon
+	value json.RawMessage
+}
+
+// membersOf takes an object or array apart, in order; of anything else it is
+// nil.
+func membersOf(v json.RawMessage) (ms []member) {
+	if len(v) == 0 || v[0] != '{' && v[0] != '[' {
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(v))
+	d.Token()
+	for d.More() {
+		var m member
+		if v[0] == '{' {
+			start := d.InputOffset()
+			if _, err := d.Token(); err != nil {
+				return nil
+			}
+			m.key = string(bytes.TrimLeft(v[start:d.InputOffset()], ", ")) + ": "
+		}
+		if d.Decode(&m.value) != nil {
+			return nil
+		}
+		ms = append(ms, m)
+	}
+	return ms
+}

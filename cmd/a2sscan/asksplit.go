@@ -1,0 +1,158 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// splits are the replies of one server that came in fragments, in the order in
+// which they began.
+type splits struct {
+	replies []*splitReply
+}
+
+// splitReply is one of them.
+type splitReply struct {
+	id         uint32
+	short      bool // too short to have an ID
+	layout     wire.Layout
+	compressed bool
+	fragments  [][]byte
+}
+
+// add takes a fragment and returns its reply.
+func (s *splits) add(b []byte) *splitReply {
+	g := s.of(b)
+	if len(g.fragments) == 0 {
+		s.replies = append(s.replies, g)
+	}
+	g.fragments = append(g.fragments, b)
+	if l, compressed := wire.ShowLayout(b); l != wire.LayoutUnknown {
+		g.layout, g.compressed = l, compressed
+	}
+	return g
+}
+
+// of returns the reply of a fragment, a new one if nothing came of it yet.
+func (s *splits) of(b []byte) *splitReply {
+	id, err := wire.SplitID(b)
+	for _, g := range s.replies {
+		if g.id == id && g.short == (err != nil) {
+			return g
+		}
+	}
+	return &splitReply{id: id, short: err != nil}
+}
+
+// describe says which fragment b is.
+func (g *splitReply) describe(b []byte) string {
+	if g.short {
+		return "a fragment that is too short to be one"
+	}
+	var f wire.Fragment
+	if g.layout == wire.LayoutUnknown {
+		return fmt.Sprintf("a fragment, ID 0x%08x", g.id)
+	}
+	if f.Decode(b, g.layout, g.compressed) != nil {
+		return fmt.Sprintf("a fragment, ID 0x%08x: its number or total makes no sense", g.id)
+	}
+	return fmt.Sprintf("fragment %d of %d, ID 0x%08x: %s",
+		f.Number, f.Total, g.id, g.form())
+}
+
+// form names layout and compression.
+func (g *splitReply) form() string {
+	if g.compressed {
+		return g.layout.String() + ", bzip2"
+	}
+	return g.layout.String()
+}
+
+// arrivals says which fragments of a reply came.
+type arrivals struct {
+	numbers     []int // sorted, each once
+	least, most int   // what they say of how many there are; 0: none says anything
+}
+
+func (g *splitReply) came() (a arrivals) {
+	for _, b := range g.fragments {
+		var f wire.Fragment
+		if f.Decode(b, g.layout, g.compressed) != nil {
+			continue
+		}
+		n, total := int(f.Number), int(f.Total)
+		if a.most == 0 {
+			a.least = total
+		}
+		a.least, a.most = min(a.least, total), max(a.most, total)
+		if !slices.Contains(a.numbers, n) {
+			a.numbers = append(a.numbers, n)
+		}
+	}
+	slices.Sort(a.numbers)
+	return a
+}
+
+// missing are the numbers of the fragments that did not come.
+func (a *arrivals) missing() (lost []int) {
+	for n := range a.most {
+		if !slices.Contains(a.numbers, n) {
+			lost = append(lost, n)
+		}
+	}
+	return lost
+}
+
+// fault says what keeps a reply from being whole, "" if nothing does.
+func (g *splitReply) fault() string {
+	a := g.came()
+	lost := a.missing()
+	came := fmt.Sprintf("of reply 0x%08x came %s", g.id, plural(len(g.fragments), "fragment"))
+	switch {
+	case g.short:
+		return ""
+	case g.layout == wire.LayoutUnknown:
+		return came + ", none of which can be the first"
+	case a.most == 0:
+		return came + ", whose numbers make no sense"
+	case a.least != a.most:
+		return fmt.Sprintf("%s, which disagree on how many there are: %d to %d", came, a.least, a.most)
+	case len(lost) == 0:
+		return ""
+	}
+	return fmt.Sprintf("of reply 0x%08x (layout %s) came %d of %d fragments: %s; missing: %s",
+		g.id, g.form(), len(a.numbers), a.most, numberList(a.numbers), numberList(lost))
+}
+
+// plural writes a number of things: 1 fragment, 2 fragments.
+func plural(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// numberList writes sorted numbers with ranges: 0-3, 5, 7. It shows ten spans
+// at most.
+func numberList(numbers []int) string {
+	var spans []string
+	for i := 0; i < len(numbers); {
+		j := i
+		for j+1 < len(numbers) && numbers[j+1] == numbers[j]+1 {
+			j++
+		}
+		if j > i {
+			spans = append(spans, fmt.Sprintf("%d-%d", numbers[i], numbers[j]))
+		} else {
+			spans = append(spans, fmt.Sprint(numbers[i]))
+		}
+		i = j + 1
+	}
+	if len(spans) > 10 {
+		spans = append(spans[:10], "…")
+	}
+	return strings.Join(spans, ", ")
+}
