@@ -204,7 +204,7 @@ func notATarget(arg string, f Fault, err error) error {
 
 // looksNumeric reports whether arg was meant to be an address or a network.
 func looksNumeric(arg string) bool {
-	return strings.Contains(arg, ".") && len(bytes.Trim([]byte(arg), "0123456789.:/")) == 0
+	return strings.Contains(arg, ".") && len(bytes.Trim([]byte(arg), "0123456789.:/,-")) == 0
 }
 
 // measure finds out how much there is, as far as that can be known.

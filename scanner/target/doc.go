@@ -12,13 +12,18 @@
 //	203.0.113.9:27015,eu-west
 //	203.0.113.10
 //	203.0.113.128/25 lab
+//	203.0.113.5-203.0.113.20:27015-27020
+//	203.0.113.7:27015,27017-27020
 //
 // An address is an IPv4 address in dotted decimal and a port; one without a
 // port stands for as many targets as Config.Ports has ports, or for port 27015
 // if it has none. A network is written a.b.c.d/n and stands for all of its
-// addresses at all of the ports, which Config.Ports must name.
+// addresses, as a range a.b.c.d-e.f.g.h does, at all of the ports, which
+// Config.Ports must name. Whatever it is, its own ports may follow it after a
+// colon: numbers and ranges of them, with commas and without white space.
 //
-// What follows the address, after white space or a comma, is the target's tag,
+// What follows the address, after white space or a comma that is not a part of
+// its ports, is the target's tag,
 // without the white space around it; nothing is special in it, not even a '#'.
 // Lines that are empty or begin with '#' are passed over. White space before the
 // address, a carriage return before the end of the line and a byte order mark
@@ -28,6 +33,27 @@
 // counted, and the rest of the list goes on. Numbers with leading zeros are
 // invalid, since some programs read them as octal; IPv6 addresses are invalid
 // under their own name, since A2S is IPv4 only.
+//
+// # Other lists
+//
+// A list may be compressed with gzip or zstd, in one piece or several, and it may
+// be something else than text, which is seen from how it begins:
+//
+//   - NDJSON, one object a line, such as a census of ours: "ip" and "port", or
+//     "addr", "address", "endpoint" or "host" with the port in it or beside it in
+//     "port"; "query_port" counts before "port". "tag" is the tag, and "master"
+//     what a master server said. Other keys, and those of objects in it, don't
+//     matter.
+//   - CSV, with commas or semicolons, and TSV. The first line may name the columns
+//     (ip, address, addr, host, endpoint, ip:port; query_port, port; tag, in small
+//     letters or large). Without names the first column that holds an address
+//     counts, and the one behind it as its port if that is a port. A line that
+//     begins with ip:port is text all the same: what follows is its tag.
+//   - what Config.Formats read.
+//
+// A list that was cut off, by a full disk or a killed program, gives what is
+// whole in it; its end is an invalid line. Lines are at most MaxLine long, lines
+// of JSON MaxJSONLine.
 //
 // # Arguments
 //

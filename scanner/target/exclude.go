@@ -1,7 +1,6 @@
 package target
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
 	"net/netip"
@@ -340,7 +339,7 @@ func readRules(path string) (rules []rule, err error) {
 		return nil, unreadable(path, err)
 	}
 	defer f.Close()
-	for line := range eachLine(bufio.NewReaderSize(f, MaxLine), &err) {
+	for line := range eachLine(f, MaxLine, &err) {
 		r, f := parseRule(line.text)
 		switch {
 		case line.long:

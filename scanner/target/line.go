@@ -8,7 +8,8 @@ import (
 )
 
 // MaxLine is how long a line may be, in bytes, its end included. A longer one
-// is invalid; no more than that of it is ever held.
+// is invalid; no more than that of it is ever held. Only a line of JSON may be
+// longer: MaxJSONLine.
 const MaxLine = 64 << 10
 
 // utf8BOM is what some editors begin a file with.
@@ -18,44 +19,67 @@ var utf8BOM = []byte("\xef\xbb\xbf")
 type line struct {
 	number int    // from 1
 	text   []byte // with its end; of a line that is too long, how it begins
-	long   bool   // longer than MaxLine
+	long   bool   // longer than it may be
 	size   int64  // bytes it took
-	torn   bool   // it ends without an end of line
+	last   bool   // nothing follows, not even an end of line
+	cut    bool   // last, and the compressed list ends before its end
 }
 
-// eachLine yields the lines of br, whose buffer has MaxLine bytes. err is set if
-// it fails; the line in which that happens is not yielded.
-func eachLine(br *bufio.Reader, err *error) iter.Seq[line] {
+// eachLine yields the lines of r, of which none is longer than most. err is set
+// if r fails; the line in which that happens is not yielded. A list that was cut
+// off ends with a line that says so, which may be empty.
+func eachLine(r io.Reader, most int, err *error) iter.Seq[line] {
 	return func(yield func(line) bool) {
+		lr := &lineSource{b: bufio.NewReaderSize(r, MaxLine), most: most}
 		for number := 1; ; number++ {
 			l := line{number: number}
-			l.text, *err = br.ReadSlice('\n')
-			l.size = int64(len(l.text))
-			if *err == bufio.ErrBufferFull {
-				l.text, l.long = bytes.Clone(l.text), true
-				*err = l.passOver(br)
+			switch *err = lr.read(&l); *err {
+			case io.EOF:
+				l.last = true
+			case errTorn:
+				l.last, l.cut = true, true
 			}
-			l.torn = *err == io.EOF
-			if l.torn {
+			if l.last {
 				*err = nil
 			}
 			if number == 1 {
 				l.text = bytes.TrimPrefix(l.text, utf8BOM)
 			}
-			if *err != nil || l.torn && l.size == 0 || !yield(l) || l.torn {
+			nothing := l.last && !l.cut && l.size == 0
+			if *err != nil || nothing || !yield(l) || l.last {
 				return
 			}
 		}
 	}
 }
 
-// passOver reads to the end of a line that is too long.
-func (l *line) passOver(br *bufio.Reader) error {
+// lineSource reads lines longer than its buffer.
+type lineSource struct {
+	b    *bufio.Reader
+	most int
+	long []byte // a line that is longer than the buffer
+}
+
+// read reads a line. It returns the error that the line ends with, if not by
+// an end of line.
+func (lr *lineSource) read(l *line) error {
+	text, err := lr.b.ReadSlice('\n')
+	l.text, l.size = text, int64(len(text))
+	if err != bufio.ErrBufferFull {
+		return err
+	}
+	lr.long = lr.long[:0]
 	for {
-		more, err := br.ReadSlice('\n')
-		l.size += int64(len(more))
+		if room := lr.most - len(lr.long); len(text) > room || room == 0 {
+			l.long = true
+			text = text[:room]
+		}
+		lr.long = append(lr.long, text...)
 		if err != bufio.ErrBufferFull {
+			l.text = lr.long
 			return err
 		}
+		text, err = lr.b.ReadSlice('\n')
+		l.size += int64(len(text))
 	}
 }

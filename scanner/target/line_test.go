@@ -180,3 +180,18 @@ func FuzzQuick(f *testing.F) {
 		}
 	})
 }
+
+// BenchmarkParse is what a line of text costs before anybody takes its target.
+func BenchmarkParse(b *testing.B) {
+	r, _ := lineReader(b, "")
+	r.quiet = true
+	for _, line := range []string{"203.0.113.107:27015", "203.0.113.7:27015 eu", "203.0.113.7:27015,27017-27020"} {
+		text := []byte(line + "\n")
+		b.Run(line, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				r.oneLine(text)
+			}
+		})
+	}
+}

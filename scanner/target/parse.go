@@ -20,6 +20,11 @@ const (
 	FaultLong                         // the line is longer than MaxLine
 	FaultRange                        // a range ends before it begins
 	FaultNoPort                       // a port where none is wanted
+	FaultPorts                        // a list of ports is none
+	FaultJSON                         // the line is not a JSON object
+	FaultNoAddress                    // nothing in the line is an address
+	FaultQuote                        // a quoted field does not end in its line
+	FaultTorn                         // the list ends in the middle of the line
 )
 
 var faultTexts = [...]string{
@@ -33,6 +38,11 @@ var faultTexts = [...]string{
 	FaultLong:        "the line is longer than 64 KiB",
 	FaultRange:       "the range ends before it begins",
 	FaultNoPort:      "an exclusion is for all ports of an address",
+	FaultPorts:       "the ports are not numbers from 1 to 65535 and ranges of them",
+	FaultJSON:        "not a JSON object",
+	FaultNoAddress:   "there is no address in it",
+	FaultQuote:       "a quoted field does not end in its line",
+	FaultTorn:        "the list ends in the middle of the line: it was cut off",
 }
 
 // Error says in words for a person what is wrong.
@@ -117,30 +127,51 @@ func quickPort(b []byte) (port uint16, ok bool) {
 	return uint16(v), v <= 65535
 }
 
-// parse reads an address or a network.
-func parse(b []byte) (name, Fault) {
-	n, f := parseIPv4(b)
+// parse reads an address, a network or a range, with or without ports.
+func parse(b []byte) (name, Fault) { return (*portLists)(nil).parse(b) }
+
+func (pl *portLists) parse(b []byte) (name, Fault) {
+	n, f := pl.parseIPv4(b)
 	if f != 0 && isIPv6(b) {
 		f = FaultIPv6
 	}
 	return n, f
 }
 
-func parseIPv4(b []byte) (n name, f Fault) {
+func (pl *portLists) parseIPv4(b []byte) (n name, f Fault) {
 	ip, rest, f := parseIP(b)
 	if f != 0 {
 		return name{}, f
 	}
 	n.ip = ip
-	switch {
-	case len(rest) == 0:
-		n.form = formAddr
-	case rest[0] == ':':
+	if len(rest) == 0 {
+		return n, 0
+	}
+	switch rest[0] {
+	case ':':
 		n.form = formAddrPort
-		n.port, f = parsePort(rest[1:])
-	case rest[0] == '/':
+		if n.port, f = parsePort(rest[1:]); f != 0 && bytes.ContainsAny(rest, ",-") {
+			n.form = formAddr
+			n.ports, f = pl.get(rest[1:])
+		}
+		return n, f
+	case '/':
 		n.form = formNetwork
-		n.bits, f = parseBits(rest[1:])
+		n.bits, rest, f = parseBits(rest[1:])
+	case '-':
+		n.form = formRange
+		if n.last, rest, f = parseIP(rest[1:]); f == 0 && n.last < n.ip {
+			f = FaultRange
+		}
+	default:
+		f = FaultAddress
+	}
+	switch {
+	case f != 0 || len(rest) == 0:
+	case rest[0] == ':':
+		n.ports, f = pl.get(rest[1:])
+	case n.form == formNetwork:
+		f = FaultNetwork
 	default:
 		f = FaultAddress
 	}
@@ -182,15 +213,16 @@ func parsePort(b []byte) (uint16, Fault) {
 	return uint16(v), 0
 }
 
-func parseBits(b []byte) (int, Fault) {
+// parseBits reads the length of a network from the beginning of b.
+func parseBits(b []byte) (bits int, rest []byte, f Fault) {
 	v, n, f := number(b, 2)
 	switch {
 	case f != 0:
-		return 0, f
-	case n == 0 || n < len(b) || v > 32:
-		return 0, FaultNetwork
+		return 0, nil, f
+	case n == 0 || v > 32:
+		return 0, nil, FaultNetwork
 	}
-	return v, 0
+	return v, b[n:], 0
 }
 
 // number reads the decimal number at the beginning of b, of at most digits
@@ -239,14 +271,35 @@ func trimRight(b []byte) []byte {
 	return b
 }
 
-// cutTag splits a line without white space around it into address and tag.
+// cutTag splits a line without white space around it into address and tag. A
+// comma begins the tag, unless it stands in a list of ports.
 func cutTag(line []byte) (addr, tag []byte) {
 	for i, c := range line {
-		if c == ',' || isSpace(c) {
+		switch {
+		case c == ',':
+			if end := portsEnd(line, i); end > 0 {
+				return line[:end], trimLeft(line[end:])
+			}
+			return line[:i], trimLeft(line[i+1:])
+		case isSpace(c):
 			return line[:i], trimLeft(line[i+1:])
 		}
 	}
 	return line, nil
+}
+
+// portsEnd is where the list of ports ends in which there is a comma at i; 0:
+// it is none.
+func portsEnd(line []byte, i int) int {
+	first := bytes.LastIndexByte(line[:i], ':') + 1
+	end := i
+	for end < len(line) && !isSpace(line[end]) {
+		end++
+	}
+	if first == 0 || !isPortList(line[first:end]) {
+		return 0
+	}
+	return end
 }
 
 // addrOf is the reverse of a packed address.

@@ -1,6 +1,7 @@
 package target
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
@@ -38,6 +39,57 @@ func ParsePorts(list string) (Ports, error) {
 		}
 	}
 	return p, nil
+}
+
+// isPortList reports whether b is written like a list of ports: numbers of at
+// most five digits, and ranges of them.
+func isPortList(b []byte) bool {
+	digits, inRange := 0, false
+	for _, c := range b {
+		switch {
+		case '0' <= c && c <= '9' && digits < 5:
+			digits++
+			continue
+		case c == '-' && digits > 0 && !inRange:
+			inRange = true
+		case c == ',' && digits > 0:
+			inRange = false
+		default:
+			return false
+		}
+		digits = 0
+	}
+	return digits > 0
+}
+
+// portLists are the ports that lines name, each list once: many lines name the
+// same. A nil one remembers none. Its lists must not be changed.
+type portLists map[string]*Ports
+
+// maxPortLists bounds the memory of those that are remembered, 8 KiB each.
+const maxPortLists = 1 << 10
+
+// get reads a list of ports.
+func (pl *portLists) get(b []byte) (*Ports, Fault) {
+	if pl != nil {
+		if p := (*pl)[string(b)]; p != nil {
+			return p, 0
+		}
+	}
+	p, err := ParsePorts(string(b))
+	if _, f := parsePort(b); err != nil && !bytes.ContainsAny(b, ",-") {
+		return nil, f
+	}
+	if err != nil || !isPortList(b) {
+		return nil, FaultPorts
+	}
+	if pl != nil {
+		if *pl == nil || len(*pl) == maxPortLists {
+			*pl = portLists{}
+		}
+		(*pl)[string(b)] = &p
+	}
+	return &p, 0
 }
 
 func (p *Ports) add(port uint16) {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"slices"
 )
 
 // taker takes what the inputs name, one after the other, and reports whether
@@ -24,6 +25,7 @@ type reader struct {
 	in    *input // that is read
 	line  int
 	named name // in the line
+	ports portLists
 	hosts hostQueue
 	bad   error // the line at which Strict ends it
 
@@ -179,27 +181,51 @@ func ignoreEOF(err error) error {
 }
 
 // formatOf returns the format of a list, nil for text. A list in input order
-// may be a pipe that is written slowly, so that its first line is enough to see
-// that it is a plain one.
+// may be a pipe that is written slowly, so that its first line is enough if it
+// shows what follows.
 func (r *reader) formatOf(b *bufio.Reader) (*Format, error) {
-	first, err := b.Peek(1)
-	if err != nil {
-		return nil, err
-	}
-	n := SniffLen
-	if r.cfg.Order == OrderInput && bytes.IndexByte(plainStart, first[0]) >= 0 {
-		n = min(n, b.Buffered())
-	}
-	head, err := b.Peek(n)
-	if err != nil && err != io.EOF {
-		return nil, err
-	}
-	for i := range r.formats {
-		if r.formats[i].Sniff(head) {
-			return &r.formats[i], nil
+	if r.cfg.Order == OrderInput {
+		head, err := peekLine(b)
+		if err != nil {
+			return nil, err
+		}
+		if f := r.sniff(head); f != nil || len(head) > 0 && bytes.IndexByte(plainStart, head[0]) >= 0 {
+			return f, nil
 		}
 	}
-	return nil, nil
+	head, err := b.Peek(SniffLen)
+	if err != nil && err != io.EOF && err != errTorn {
+		return nil, err
+	}
+	return r.sniff(head), nil
+}
+
+// sniff returns the format that knows a list which begins with head.
+func (r *reader) sniff(head []byte) *Format {
+	for i := range r.formats {
+		if r.formats[i].Sniff(head) {
+			return &r.formats[i]
+		}
+	}
+	return nil
+}
+
+// peekLine returns how a list begins: its first line, or what there is of it.
+// It waits for no more than that.
+func peekLine(b *bufio.Reader) ([]byte, error) {
+	for {
+		head, _ := b.Peek(min(b.Buffered(), SniffLen))
+		if bytes.IndexByte(head, '\n') >= 0 || len(head) == SniffLen {
+			return head, nil
+		}
+		_, err := b.Peek(len(head) + 1)
+		switch {
+		case err == io.EOF || err == errTorn:
+			return head, nil
+		case err != nil:
+			return nil, err
+		}
+	}
 }
 
 // plainStart is how most lists of addresses begin.
@@ -208,12 +234,15 @@ var plainStart = []byte("#0123456789")
 // lines reads a list of text.
 func (r *reader) lines(b *bufio.Reader) (more bool, err error) {
 	more = true
-	for line := range eachLine(b, &err) {
+	for line := range eachLine(b, MaxLine, &err) {
 		r.line = line.number
 		r.size += line.size
-		if line.long {
+		switch {
+		case line.long:
 			more = r.longLine(line.text)
-		} else {
+		case line.cut:
+			more = r.invalid(trimLeft(line.text), FaultTorn)
+		default:
 			more = r.oneLine(line.text)
 		}
 		if r.size >= flushSize {
@@ -271,13 +300,27 @@ func (r *reader) oneLine(text []byte) bool {
 		return r.name(&r.named, said{})
 	}
 	addr, tag := cutTag(text)
+	if len(tag) > 0 && tag[0] == '-' {
+		addr, tag = joinRange(addr, tag)
+	}
 	return r.text(addr, said{tag: tag}, text)
+}
+
+// joinRange takes a range with white space around its hyphen together, of which
+// the tag begins with the hyphen.
+func joinRange(first, tag []byte) (addr, rest []byte) {
+	last, rest := cutTag(trimLeft(tag[1:]))
+	addr = slices.Concat(first, tag[:1], last)
+	if _, f := parse(addr); f != 0 {
+		return first, tag
+	}
+	return addr, rest
 }
 
 // text is a target in words; all is the line that it stands in.
 func (r *reader) text(addr []byte, s said, all []byte) bool {
 	var f Fault
-	r.named, f = parse(addr)
+	r.named, f = r.ports.parse(addr)
 	if f == FaultPort {
 		r.named, f = parseNoPort(addr)
 	}

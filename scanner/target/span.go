@@ -5,41 +5,21 @@ import (
 	"iter"
 	"math/bits"
 	"net/netip"
+	"slices"
 )
 
-// parseSpan reads addresses that follow each other: an address, a network or a
-// range a.b.c.d-e.f.g.h, both ends included.
+// parseSpan reads addresses that follow each other, at no port: an address, a
+// network or a range a.b.c.d-e.f.g.h, both ends included.
 func parseSpan(b []byte) (first, last uint32, f Fault) {
 	if i := bytes.IndexByte(b, '-'); i >= 0 {
-		first, f = parseAddr(trimRight(b[:i]))
-		if f != 0 {
-			return 0, 0, f
-		}
-		if last, f = parseAddr(trimLeft(b[i+1:])); f == 0 && last < first {
-			f = FaultRange
-		}
-		return first, last, f
+		b = slices.Concat(trimRight(b[:i]), b[i:i+1], trimLeft(b[i+1:]))
 	}
 	n, f := parse(b)
-	switch {
-	case f != 0:
-	case n.form == formNetwork:
-		first, last = bounds(n.prefix())
-	case n.form == formAddrPort:
+	if f == 0 && (n.form == formAddrPort || n.ports != nil) {
 		f = FaultNoPort
-	default:
-		first, last = n.ip, n.ip
 	}
-	return first, last, f
-}
-
-// parseAddr reads an address with nothing behind it.
-func parseAddr(b []byte) (uint32, Fault) {
-	n, f := parse(b)
-	if f == 0 && n.form != formAddr {
-		f = FaultAddress
-	}
-	return n.ip, f
+	s := n.span()
+	return s.first, s.last, f
 }
 
 // prefixOf returns the network whose addresses are first to last, if there is
