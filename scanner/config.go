@@ -3,6 +3,7 @@ package scanner
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"net/netip"
 	"time"
@@ -53,6 +54,14 @@ type Config struct {
 	// it reports true is sent nothing more, and what it answered until then is
 	// its result. It is called by one goroutine and must be quick.
 	Excluded func(netip.Addr) bool
+
+	// SecondLook has targets that stayed silent asked once more when all others
+	// are finished. They have no Result before that.
+	SecondLook bool
+	// Silent are targets that wait for a second look since an earlier part of
+	// the scan, as its last Snapshot has them; they are read before the first
+	// datagram is sent, and not counted as Taken.
+	Silent iter.Seq[Target]
 
 	// Snapshot, if set, is called every SnapshotEvery and at the end, never at
 	// the same time as the function that takes Results: all Results of targets

@@ -69,6 +69,7 @@ type engine struct {
 	again   int           // tries of out[0]
 	gone    [64]uint64    // unreachable, as the socket tells
 
+	look    look
 	pool    pool
 	average float64 // bytes an answer takes
 	table   *reasm.Table
@@ -131,6 +132,7 @@ func (e *engine) clock() time.Duration { return time.Since(e.start) }
 
 // scan runs the loop and what belongs to it.
 func (e *engine) scan(ctx context.Context, targets iter.Seq[Target]) (Stats, error) {
+	e.remember(e.cfg.Silent)
 	e.feed = newFeed(e.sock.Interrupt)
 	go e.feed.run(targets)
 	ended := make(chan struct{})
@@ -271,6 +273,7 @@ func (e *engine) receive(now time.Duration, p *udp.Packet) {
 	if a == nil {
 		a = e.pool.answer()
 		a.firstAt = now
+		a.ask = sl.talk.quiet + 1 + uint8(e.askedBefore())
 		sl.talk.begin(a)
 	}
 	a.lastAt = now
@@ -461,13 +464,16 @@ func (e *engine) finish(now time.Duration, i int32) {
 		e.scratch = keepLeading(e.table, sl.source(), e.scratch, sl.talk.got, &e.pool)
 		e.table.Forget(sl.source())
 	}
-	e.outcomes = append(e.outcomes, outcome{
-		addr: sl.source(), label: e.slots.labels.get(i), answer: sl.talk.got, err: t.err,
-		asked: e.plan.questions, sent: sl.sent, sentBytes: sl.sentBytes,
-		firstAt: t.firstAt, lastAt: t.lastAt(), endAt: now,
-	})
-	e.unhandled++
-	e.learn(sl.talk.got)
+	if lb := e.slots.labels.get(i); !e.park(sl, lb) {
+		sent, sentBytes := e.sentBefore()
+		e.outcomes = append(e.outcomes, outcome{
+			addr: sl.source(), label: lb, answer: t.got, err: t.err,
+			asked: e.plan.questions, sent: sent + sl.sent, sentBytes: sentBytes + sl.sentBytes,
+			firstAt: t.firstAt, lastAt: t.lastAt(), endAt: now,
+		})
+		e.unhandled++
+	}
+	e.learn(t.got)
 	e.addrs.settle(now, sl.source(), int(sl.sent))
 	e.wheel.remove(e.slots, i)
 	e.index.remove(sl.source())
@@ -570,7 +576,7 @@ func (e *engine) finished(now time.Duration) bool {
 
 // more reports whether there are targets that were not started.
 func (e *engine) more() bool {
-	return !e.ended || e.pos < len(e.block) || e.addrs.n > 0
+	return !e.ended || e.pos < len(e.block) || e.addrs.n > 0 || e.look.waiting() > 0
 }
 
 // abandon counts what was not finished.
@@ -581,7 +587,7 @@ func (e *engine) abandon() {
 		rest += len(e.block)
 	}
 	e.stats.Taken += uint64(rest)
-	e.stats.Unfinished = uint64(rest + e.addrs.n + e.slots.n)
+	e.stats.Unfinished = uint64(rest + e.addrs.n + e.slots.n + e.look.waiting())
 }
 
 // idle is how long to sleep: until something can be done.
@@ -614,6 +620,7 @@ func (e *engine) tell() {
 	s := &e.stats
 	s.Finished, s.Errors = e.finisher.counts()
 	s.Open, s.Held, s.HeldAddrs = e.slots.n, e.addrs.n, len(e.addrs.held)
+	s.Silent = e.look.waiting()
 	s.Bytes = e.pool.used + e.table.Bytes()
 	s.PeakBytes = max(s.PeakBytes, e.pool.peak)
 	s.Socket, s.Reasm = e.sock.Stats(), e.table.Stats()

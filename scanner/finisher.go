@@ -41,6 +41,14 @@ type Snapshot struct {
 	Place uint64
 	// Open are those taken and not finished, in no order.
 	Open []Target
+	// Silent are those that were asked without a reply and wait for their second
+	// look, from the beginning of the scan, as address<<16 | port. Of those
+	// before Looked the second look has begun: they are finished, or open. A
+	// later Snapshot has the same and more behind them. They must not be changed.
+	Silent []uint64
+	Looked int
+	// SilentLabels are the tags of those in Silent that have one, in order.
+	SilentLabels []SilentLabel
 	// Stats are the numbers at that moment.
 	Stats Stats
 }
@@ -146,7 +154,7 @@ func (f *finisher) make(o *outcome) *Result {
 		last = max(last, a.lastAt)
 		r.Time = f.start.Add(a.firstAt)
 		r.RTT = a.rtt
-		r.Received, r.RecvBytes = a.received, a.recvBytes
+		r.Received, r.RecvBytes, r.Ask = a.received, a.recvBytes, a.ask
 		r.Unchallenged = a.unchallenged
 		if f.raw {
 			a.eachRaw(func(b []byte) { r.Raw = append(r.Raw, b) })

@@ -63,6 +63,7 @@ type Result struct {
 	Message      []byte        // text of a 'l' or 'X' reply
 	RTT          time.Duration // send to reply of the first question asked once and answered; 0 if there was none
 	Took         time.Duration // first datagram to last
+	Ask          uint8         // how often it had been asked when the first reply came, 1 or more; 0: none came
 	Sent         uint32        // datagrams
 	Received     uint32        // datagrams matched to this target
 	SentBytes    uint64        // UDP payload

@@ -50,6 +50,7 @@ func (e *engine) refused(now time.Duration, n int, err error) int {
 	}
 	e.again = 0
 	e.stats.SendErrors++
+	e.stats.SendFaults[sendFaultOf(err)]++
 	o := &e.out[n]
 	if sl := e.slots.alive(o.ref); sl != nil {
 		sl.talk.onSendFailed(o.q)
@@ -191,12 +192,27 @@ func (e *engine) nextTarget(now time.Duration) (entry, Wait) {
 		if !e.excluded(t.addr) {
 			return t, WaitNothing
 		}
-		e.stats.Excluded++
+		if e.look.on {
+			e.leave(t)
+		} else {
+			e.stats.Excluded++
+		}
 		e.addrs.settle(now, t.addr, 0)
 	}
 	for e.addrs.n < maxHeld {
 		if e.pos == len(e.block) && !e.takeBlock() {
-			return entry{}, e.outOfTargets()
+			en, ok := e.lookAgain()
+			switch {
+			case !ok:
+				return entry{}, e.outOfTargets()
+			case e.excluded(en.addr):
+				if e.leave(en); e.unhandled >= e.cfg.unhandled {
+					return entry{}, WaitOutput
+				}
+			case e.addrs.admit(now, en):
+				return en, WaitNothing
+			}
+			continue
 		}
 		t := &e.block[e.pos]
 		e.pos++

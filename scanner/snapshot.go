@@ -1,6 +1,10 @@
 package scanner
 
-import "github.com/a2sscan/a2sscan/scanner/udp"
+import (
+	"slices"
+
+	"github.com/a2sscan/a2sscan/scanner/udp"
+)
 
 // snapshot says where the scan stands behind all outcomes of now.
 func (e *engine) snapshot() *Snapshot {
@@ -11,6 +15,10 @@ func (e *engine) snapshot() *Snapshot {
 		Place:    e.place,
 		Open:     make([]Target, 0, e.slots.n+e.addrs.n),
 		Stats:    e.stats,
+
+		Silent:       slices.Clip(e.look.silent),
+		SilentLabels: slices.Clip(e.look.labels),
+		Looked:       e.look.next,
 	}
 	for i := range e.index.all {
 		l := e.slots.labels.get(i)

@@ -99,6 +99,7 @@ type Stats struct {
 	Open        int                 // started and not finished
 	Held        int                 // read and held back by the limit of their address
 	HeldAddrs   int                 // how many addresses those are on
+	Silent      int                 // asked without a reply, and waiting for their second look
 	PeakOpen    int
 
 	// Datagrams.
@@ -110,6 +111,7 @@ type Stats struct {
 	Kinds      [NumKinds]uint64          // matched datagrams by kind
 	Errors     [wire.NumErrors]uint64    // faults of replies and questions
 	SendErrors uint64                    // datagrams that could not be sent
+	SendFaults [NumSendFaults]uint64     // those by reason
 	SendAgain  uint64                    // sends put off by the kernel (ENOBUFS, pending ICMP)
 	Conflicts  uint64                    // fragments that contradict their group
 

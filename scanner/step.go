@@ -48,6 +48,7 @@ type plan struct {
 	questions Questions
 	timeout   time.Duration
 	retries   int
+	once      bool // a server that answers nothing is asked once
 }
 
 // talkFlags are the yes and no of a conversation.
@@ -440,7 +441,11 @@ func (t *talk) silenced(p *plan, silent Questions) (again Questions) {
 // patienceAsks is how many waits in a row may pass in silence before nothing
 // more is expected of a server that answered nothing.
 func (t *talk) patienceAsks(p *plan) int {
-	if t.got != nil && t.got.heard&t.open != 0 {
+	heard := t.got != nil && t.got.heard&t.open != 0
+	if p.once && !heard {
+		return 1
+	}
+	if heard {
 		return 1 + p.retries + extraAsks
 	}
 	return 1 + p.retries
@@ -565,7 +570,7 @@ func (t *talk) patience(p *plan) time.Duration {
 	switch {
 	case asks == 2:
 		d += p.timeout / 2
-	case asks > 2:
+	case asks > 2 || p.once:
 		d *= 2
 	}
 	if t.got != nil {
