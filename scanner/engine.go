@@ -69,7 +69,7 @@ type engine struct {
 	again   int           // tries of out[0]
 	gone    [64]uint64    // unreachable, as the socket tells
 
-	look    look
+	second  look
 	pool    pool
 	average float64 // bytes an answer takes
 	table   *reasm.Table
@@ -576,7 +576,7 @@ func (e *engine) finished(now time.Duration) bool {
 
 // more reports whether there are targets that were not started.
 func (e *engine) more() bool {
-	return !e.ended || e.pos < len(e.block) || e.addrs.n > 0 || e.look.waiting() > 0
+	return !e.ended || e.pos < len(e.block) || e.addrs.n > 0 || e.second.waiting() > 0
 }
 
 // abandon counts what was not finished.
@@ -587,7 +587,7 @@ func (e *engine) abandon() {
 		rest += len(e.block)
 	}
 	e.stats.Taken += uint64(rest)
-	e.stats.Unfinished = uint64(rest + e.addrs.n + e.slots.n + e.look.waiting())
+	e.stats.Unfinished = uint64(rest + e.addrs.n + e.slots.n + e.second.waiting())
 }
 
 // idle is how long to sleep: until something can be done.
@@ -620,7 +620,7 @@ func (e *engine) tell() {
 	s := &e.stats
 	s.Finished, s.Errors = e.finisher.counts()
 	s.Open, s.Held, s.HeldAddrs = e.slots.n, e.addrs.n, len(e.addrs.held)
-	s.Silent = e.look.waiting()
+	s.Silent = e.second.waiting()
 	s.Bytes = e.pool.used + e.table.Bytes()
 	s.PeakBytes = max(s.PeakBytes, e.pool.peak)
 	s.Socket, s.Reasm = e.sock.Stats(), e.table.Stats()

@@ -72,7 +72,7 @@ func (e *engine) remember(silent iter.Seq[Target]) {
 		return
 	}
 	for t := range silent {
-		e.look.push(udp.Pack(t.Addr), labelOf(&t))
+		e.second.push(udp.Pack(t.Addr), labelOf(&t))
 	}
 }
 
@@ -81,31 +81,31 @@ func (e *engine) remember(silent iter.Seq[Target]) {
 func (e *engine) park(sl *slot, lb *label) bool {
 	first := lowest(e.plan.questions)
 	for q := range each(first) {
-		if !e.cfg.SecondLook || e.look.on || sl.talk.got != nil || sl.talk.err[q] != wire.ErrTimeout {
+		if !e.cfg.SecondLook || e.second.on || sl.talk.got != nil || sl.talk.err[q] != wire.ErrTimeout {
 			return false
 		}
 	}
-	e.look.push(sl.addr, lb)
+	e.second.push(sl.source(), lb)
 	return true
 }
 
 // lookAgain returns the next target of the second look, which begins when
 // nothing else is left to do.
 func (e *engine) lookAgain() (entry, bool) {
-	if !e.look.on {
+	if !e.second.on {
 		busy := e.slots.n > 0 || e.addrs.n > 0 || !e.ended
-		if busy || e.look.waiting() == 0 {
+		if busy || e.second.waiting() == 0 {
 			return entry{}, false
 		}
-		e.look.on = true
+		e.second.on = true
 		e.plan.once = true
 	}
-	return e.look.pop()
+	return e.second.pop()
 }
 
 // asked is how often a target was asked before the second look at it.
 func (e *engine) askedBefore() int {
-	if !e.look.on {
+	if !e.second.on {
 		return 0
 	}
 	return 1 + e.plan.retries

@@ -192,7 +192,7 @@ func (e *engine) nextTarget(now time.Duration) (entry, Wait) {
 		if !e.excluded(t.addr) {
 			return t, WaitNothing
 		}
-		if e.look.on {
+		if e.second.on {
 			e.leave(t)
 		} else {
 			e.stats.Excluded++

@@ -16,9 +16,9 @@ func (e *engine) snapshot() *Snapshot {
 		Open:     make([]Target, 0, e.slots.n+e.addrs.n),
 		Stats:    e.stats,
 
-		Silent:       slices.Clip(e.look.silent),
-		SilentLabels: slices.Clip(e.look.labels),
-		Looked:       e.look.next,
+		Silent:       slices.Clip(e.second.silent),
+		SilentLabels: slices.Clip(e.second.labels),
+		Looked:       e.second.next,
 	}
 	for i := range e.index.all {
 		l := e.slots.labels.get(i)

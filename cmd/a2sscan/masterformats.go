@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"io"
 
 	"github.com/a2sscan/a2sscan/scanner/master"
@@ -15,11 +16,20 @@ func masterFormats() (formats []target.Format) {
 	} {
 		formats = append(formats, target.Format{
 			Name:  kind.String(),
-			Sniff: func(head []byte) bool { return master.Sniff(head) == kind },
+			Sniff: func(head []byte) bool { return master.Sniff(head) == kind && saysMore(kind, head) },
 			Read:  readMasterList,
 		})
 	}
 	return formats
+}
+
+// saysMore reports whether a list tells what a master knows of its servers in
+// a master's words. Other lines of JSON, such as a census, are read by package
+// target.
+func saysMore(kind master.Kind, head []byte) bool {
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	return kind != master.KindLines || !bytes.Contains(line, []byte(`"ip"`)) &&
+		(bytes.Contains(line, []byte(`"gamedir"`)) || bytes.Contains(line, []byte(`"appid"`)))
 }
 
 // readMasterList hands out the entries of a list that is not text.

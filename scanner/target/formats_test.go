@@ -26,12 +26,12 @@ var lists = []struct {
 		"4 not an IPv4 address: bad"},
 	{"no end of line", "text", "1.0.0.1:5\n1.0.0.2:6", "1.0.0.1:5|1.0.0.2:6", ""},
 	{"census", "NDJSON", `{"schema":1,"scan":"x","ip":"1.0.0.1","port":5,"tag":"e\"u ä","info":{"port":9,"name":"}\"{"}}` + "\n" +
-		`{"schema":1,"scan":"x","ip":"1.0.0.2","port":6,"players":[{"name":"[\\"}],"rules":{"ip":"9.9.9.9"}}` + "\n\n" +
-		`{"schema":1,"ip":"1.0.0.3","port":0}` + "\n" +
+		`{"schema":1,"scan":"x","ip":"1.0.0.2","port":6,"tag":"\uFFFDx","tag_hex":"ff78","players":[{"name":"[\\"}],"rules":{"ip":"9.9.9.9"}}` + "\n\n" +
+		`{"schema":1,"ip":"1.0.0.3","port":70000}` + "\n" +
 		`{"schema":1,"ip":"1.0.0.3"` + "\n" +
 		`{"name":"nobody"}` + "\n",
-		`1.0.0.1:5 e"u ä|1.0.0.2:6`,
-		"4 the port is not a number from 1 to 65535: 1.0.0.3:0|5 not a JSON object: {\"schema\":1,\"ip\":\"1.0.0.3\"|" +
+		"1.0.0.1:5 e\"u ä|1.0.0.2:6 \xffx",
+		"4 the port is not a number from 1 to 65535: 1.0.0.3:70000|5 not a JSON object: {\"schema\":1,\"ip\":\"1.0.0.3\"|" +
 			`6 there is no address in it: {"name":"nobody"}`},
 	{"other JSON", "NDJSON", `{"addr":"1.0.0.1:5","gameport":9}` + "\n" +
 		` { "port" : "6" , "ip" : "1.0.0.2" } ` + "\n" +

@@ -2,6 +2,7 @@ package target
 
 import (
 	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"io"
 	"net/netip"
@@ -69,6 +70,7 @@ type object struct {
 	port      []byte // a number, or a string with its quotes
 	queryPort []byte
 	tag       []byte
+	tagHex    []byte // its bytes, where they are not UTF-8
 	master    []byte
 
 	scratch []byte
@@ -117,6 +119,8 @@ func (o *object) field(key string) *[]byte {
 		return &o.queryPort
 	case "tag":
 		return &o.tag
+	case "tag_hex":
+		return &o.tagHex
 	case "master":
 		return &o.master
 	}
@@ -127,6 +131,9 @@ func (o *object) field(key string) *[]byte {
 func (o *object) entry(e *Entry) {
 	if o.tag != nil {
 		e.Tag = jsonText(o.tag)
+	}
+	if exact, err := hex.DecodeString(string(jsonText(o.tagHex))); err == nil && o.tagHex != nil {
+		e.Tag = exact
 	}
 	if len(o.master) > 0 && o.master[0] == '{' {
 		e.Master = o.master
