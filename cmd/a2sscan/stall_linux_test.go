@@ -1,0 +1,111 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/netip"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/a2sscan/a2sscan/bench/fleet"
+)
+
+// terminalPair opens a wide terminal: what is written to tty can be read from ours.
+func terminalPair(t *testing.T) (ours, tty *os.File) {
+	t.Helper()
+	ours, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ours.Close() })
+	number, err := unix.IoctlGetInt(int(ours.Fd()), unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(int(ours.Fd()), unix.TIOCSPTLCK, 0)
+	}
+	if err == nil {
+		err = unix.IoctlSetWinsize(int(ours.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 25, Col: 400})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	tty, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ours, tty
+}
+
+// watchFor reads what a terminal shows, closes seen when it shows words, and
+// returns all of it when nothing more comes.
+func watchFor(r io.Reader, words string, seen chan<- struct{}) string {
+	var all strings.Builder
+	buf := make([]byte, 4096)
+	for {
+		n, err := r.Read(buf)
+		all.Write(buf[:n])
+		if seen != nil && strings.Contains(all.String(), words) {
+			close(seen)
+			seen = nil
+		}
+		if err != nil { // EIO: the other end is closed
+			return all.String()
+		}
+	}
+}
+
+// TestStalledPipe has nobody read standard output until the status line says
+// that the scan waits for it: it has asked no more servers meanwhile, and once
+// the pipe is read every server is there, whole.
+func TestStalledPipe(t *testing.T) {
+	const servers = 1 << 15
+	network := netip.MustParsePrefix("127.72.0.0/17")
+	serve(t, fleet.Config{Network: network, Ports: []uint16{27129}, Kinds: []fleet.Kind{fleet.Source}})
+	screen, tty := terminalPair(t)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "a2sscan", "scan", network.String(), "-p", "27129", "--allow-reserved",
+		"--query", "info", "--rate", "20k", "--retries", "5", "--cooldown", "0")
+	cmd.Stderr = tty
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	tty.Close()
+	waits, shown := make(chan struct{}), make(chan string, 1)
+	go func() { shown <- watchFor(screen, "waiting for the output", waits) }()
+
+	select {
+	case <-waits:
+	case text := <-shown:
+		t.Fatalf("it ended, and did not wait for its output:\n%s", text)
+	}
+	records := 0
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		if bytes.Contains(lines.Bytes(), []byte(`"status":"ok"`)) {
+			records++
+		}
+	}
+	text := <-shown
+	if err := cmd.Wait(); err != nil || lines.Err() != nil || records != servers {
+		t.Errorf("%v, %v, %d of %d servers whole:\n%s", err, lines.Err(), records, servers, text)
+	}
+	if !strings.Contains(text, "drops 0") || strings.Contains(text, "kernel drops") {
+		t.Errorf("drops:\n%s", text)
+	}
+	if !strings.Contains(text, "rate limited by the output") {
+		t.Errorf("it is not said that the output was slow:\n%s", text)
+	}
+}

@@ -1,0 +1,82 @@
+package scanner
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/a2sscan/a2sscan/scanner/udp"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// boundedNet drops what finds no room in its receive buffer, as a kernel does.
+type boundedNet struct {
+	*memNet
+	room    int
+	drops   uint64
+	reads   []time.Time // when Recv was called
+	sending []time.Time
+}
+
+func (n *boundedNet) Recv(ps []udp.Packet, wait time.Duration) (int, error) {
+	n.reads = append(n.reads, time.Now())
+	n.mu.Lock()
+	if over := len(n.inbox) - n.room; over > 0 {
+		n.drops += uint64(over)
+		n.inbox = n.inbox[:n.room]
+	}
+	n.mu.Unlock()
+	return n.memNet.Recv(ps, wait)
+}
+
+func (n *boundedNet) Send(ps []udp.Packet) (int, error) {
+	n.sending = append(n.sending, time.Now())
+	return n.memNet.Send(ps)
+}
+
+// longest is the longest time between two moments.
+func longest(at []time.Time) (most time.Duration) {
+	for i := 1; i < len(at); i++ {
+		most = max(most, at[i].Sub(at[i-1]))
+	}
+	return most
+}
+
+// An output that stalls for five seconds slows the sending and loses nothing:
+// receiving goes on, no new targets are started, and afterwards all are whole.
+func TestScanOutputStalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const (
+			stall   = 5 * time.Second
+			rate    = 20_000
+			targets = 30_000
+		)
+		n, s := &boundedNet{memNet: newMemNet(), room: 2000}, newServer()
+		n.serve = func(addr uint64, req wire.Request) { s.answer(n.memNet, addr, req) }
+		results := 0
+		handle := func(*Result) {
+			if results++; results == 1000 {
+				time.Sleep(stall)
+			}
+		}
+		cfg := Config{Rate: rate, AddressRate: Off, transport: n, unhandled: 2048}
+		st, err := Scan(context.Background(), cfg, seqOf(addresses(targets)), handle)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkLedger(t, st, targets)
+		if st.Finished[StatusOK] != targets || results != targets || n.drops > 0 || st.Repeats > 0 {
+			t.Errorf("%v, %d results, %d dropped, %d asked again", st.Finished, results, n.drops, st.Repeats)
+		}
+		if d := longest(n.reads); d > idleWait {
+			t.Errorf("nothing was read for %v", d)
+		}
+		if d := longest(n.sending); d < stall/2 {
+			t.Errorf("sending paused for %v only", d)
+		}
+		if why, _ := st.LimitedBy(); why != WaitOutput {
+			t.Errorf("limited by %q", why.Word())
+		}
+	})
+}
