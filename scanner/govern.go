@@ -15,7 +15,9 @@ import (
 //
 // The signs: datagrams dropped for want of room, a receive buffer that is half
 // full (before anything is lost), sends that the kernel puts off, and round
-// trips that become much longer than they were a few seconds ago.
+// trips that become much longer than they were a few seconds ago. The last one
+// may have other reasons, such as a list that goes to the other end of the world
+// or a machine that is busy: it makes the scan slower for a moment only.
 type governor struct {
 	pace *pace
 
@@ -29,7 +31,8 @@ type governor struct {
 	lately  float64       // mean of what was reached in the last looks
 	settled float64       // mean of what was reached while nothing else was in the way
 	usual   time.Duration // mean round trip of the last seconds
-	rttSum  time.Duration // of those since the last look
+	rttFrom time.Duration // since when those below are added up
+	rttSum  time.Duration
 	rtts    int
 }
 
@@ -54,9 +57,10 @@ const (
 	settleTime   = 2 * time.Second        // what settled and usual are means of
 	latelyTime   = 50 * time.Millisecond  // what lately is a mean of
 	longerEvery  = 500 * time.Millisecond // between two times of being slower for long round trips
-	enoughRTTs   = 16                     // for a mean
+	enoughRTTs   = 64                     // for a mean, of those of
+	rttTime      = 300 * time.Millisecond // or more
 	longerRTT    = 2                      // times the usual one, and
-	longerRTTMin = 20 * time.Millisecond
+	longerRTTMin = 50 * time.Millisecond  // more than that is much longer
 	mostEcho     = 500 * time.Millisecond // a round trip that is waited for, at most
 )
 
@@ -81,7 +85,7 @@ func (g *governor) look(now time.Duration, s signs, free bool) (amiss bool) {
 	took := (now - g.at).Seconds()
 	reached := float64(s.sent-g.seen.sent) / took
 	full := s.drops > g.seen.drops || s.putOff > g.seen.putOff || s.fills(&g.seen)
-	longer := g.longer(took)
+	longer := g.longer(now)
 	g.at, g.seen = now, s
 	g.lately += (reached - g.lately) * part(took, latelyTime)
 	if free {
@@ -118,17 +122,18 @@ func (g *governor) settle(reached, took float64) {
 // longer reports whether round trips take much longer than they used to. What
 // is usual follows, so that a list that goes to the other end of the world is
 // taken for a reason for a second or two only.
-func (g *governor) longer(took float64) bool {
-	if g.rtts < enoughRTTs {
+func (g *governor) longer(now time.Duration) bool {
+	took := now - g.rttFrom
+	if g.rtts < enoughRTTs || took < rttTime {
 		return false
 	}
 	mean := g.rttSum / time.Duration(g.rtts)
-	g.rttSum, g.rtts = 0, 0
+	g.rttFrom, g.rttSum, g.rtts = now, 0, 0
 	if g.usual == 0 {
 		g.usual = mean
 	}
 	longer := mean > longerRTT*g.usual+longerRTTMin
-	g.usual += time.Duration(float64(mean-g.usual) * part(took, settleTime))
+	g.usual += time.Duration(float64(mean-g.usual) * part(took.Seconds(), settleTime))
 	return longer
 }
 
@@ -145,22 +150,19 @@ func (g *governor) down(now time.Duration) {
 	if g.tooMuch > 0 && now-g.slown < 2*g.echo()+lookEvery {
 		by = slowByAgain
 	}
-	g.slow(now, by)
-}
-
-// ease makes the pace a little slower, for round trips that became longer:
-// something on the way is filling up, or the servers are other ones.
-func (g *governor) ease(now time.Duration) {
-	g.bad = now
-	if g.tooMuch == 0 || now-g.slown >= longerEvery {
-		g.slow(now, slowBy)
-	}
-}
-
-func (g *governor) slow(now time.Duration, by float64) {
 	g.slown = now
 	g.tooMuch = max(min(g.lately, g.pace.rate), leastRate)
 	g.pace.limit(now, max(g.tooMuch*by, leastRate))
+}
+
+// ease makes the pace slower for a moment, since something on the way may be
+// filling up: nothing is known to be too much.
+func (g *governor) ease(now time.Duration) {
+	g.bad = now
+	if now-g.slown >= longerEvery {
+		g.slown = now
+		g.pace.limit(now, max(slowBy*min(g.lately, g.pace.rate), g.settled/2, leastRate))
+	}
 }
 
 // up makes the pace quicker, unless the last one wasn't reached anyway.

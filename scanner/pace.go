@@ -81,14 +81,22 @@ func (p *pace) have(now time.Duration) float64 {
 	return p.limiter.TokensAt(p.at(now))
 }
 
-// tokens is how many datagrams may go out now, at most most.
+// tokens is how many datagrams may go out now, at most most: none until a batch
+// is worth it.
 func (p *pace) tokens(now time.Duration, most int) int {
 	if p.limiter == nil {
 		return most
 	}
 	// The bucket counts in floating point: a hair below a whole token is one.
-	return max(0, min(int(p.have(now)+1e-6), most, p.burst))
+	n := int(p.have(now) + 1e-6)
+	if float64(n) < p.worth() {
+		return 0
+	}
+	return min(n, most, p.burst)
 }
+
+// worth is how many tokens are worth a batch, and the work that comes with it.
+func (p *pace) worth() float64 { return float64(max(1, min(p.burst/4, batchLen/2))) }
 
 // take takes n tokens that tokens promised.
 func (p *pace) take(now time.Duration, n int) {
@@ -113,6 +121,5 @@ func (p *pace) wait(now time.Duration) time.Duration {
 	if p.limiter == nil {
 		return 0
 	}
-	want := max(1, float64(p.burst)/4)
-	return max(0, p.time(want-p.have(now)))
+	return max(0, p.time(p.worth()-p.have(now)))
 }
