@@ -47,6 +47,8 @@ type checkpoint struct {
 	Records uint64        `json:"records"`
 	Output  outputState   `json:"output"`
 
+	Names map[string]hostName `json:"names,omitempty"` // with --resolve
+
 	open []scanner.Target
 }
 

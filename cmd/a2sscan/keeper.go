@@ -27,6 +27,7 @@ type keeper struct {
 	foreign bool // the file is no checkpoint
 
 	job     *job
+	names   names
 	walked  walked
 	pending chan draft // of one place: a newer one replaces it
 	gone    sync.WaitGroup
@@ -113,6 +114,7 @@ func (k *keeper) checkpoint(s *scanner.Snapshot) *checkpoint {
 	c := &checkpoint{
 		Program: commit, Scan: k.job.scanID, Start: k.job.start, Plan: k.plan,
 		Place: s.Place, Stats: s.Stats, Tally: k.job.tally.clone(), open: s.Open,
+		Names: k.names.all(),
 	}
 	begun := s.Stats.Taken
 	if past := k.past; past != nil {
@@ -324,6 +326,8 @@ func (w *walked) at(place, given uint64) target.Stats {
 // total are the numbers of all parts, when the list counts now. What is invalid
 // or there twice is found again by each part.
 func (w *walked) total(now target.Stats) target.Stats {
+	now.Invalid = max(now.Invalid, w.past.Invalid) // where it was not read so far again
+	now.Duplicate = max(now.Duplicate, w.past.Duplicate)
 	now.Unscannable += w.past.Unscannable
 	now.Excluded += w.past.Excluded
 	now.OtherShard += w.past.OtherShard

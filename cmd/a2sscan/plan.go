@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/a2sscan/a2sscan/scanner/target"
 )
 
 // scanPlan is what of a scan's command has to be the same when the scan is
@@ -38,10 +40,10 @@ type listID struct {
 }
 
 // scanPlan returns the plan of a command.
-func (f *scanFlags) scanPlan(args []string, lists []listID) (scanPlan, error) {
+func (f *scanFlags) scanPlan(args []string) (scanPlan, error) {
 	output, err := filepath.Abs(f.output)
 	return scanPlan{
-		Targets: unlisted(args), Lists: lists, Ports: f.ports,
+		Targets: unlisted(args), Ports: f.ports,
 		Order: f.order.String(), Seed: f.seed.n, Shard: f.shard.String(), Resolve: f.resolve,
 		Query:      f.query.String(),
 		MaxTargets: f.maxTargets, MaxPerAddress: f.maxPerAddress,
@@ -62,11 +64,8 @@ func unlisted(args []string) []string {
 }
 
 // differs says in words what is another thing in p than it was, "" if nothing
-// is.
+// is. It leaves the lists aside: they are to be read first.
 func (p *scanPlan) differs(was *scanPlan) string {
-	if s := listsDiffer(p.Lists, was.Lists); s != "" {
-		return s
-	}
 	for _, c := range []struct {
 		what     string
 		now, was any
@@ -124,15 +123,14 @@ func listsDiffer(now, was []listID) string {
 	return plain(now[i].Name, 100) + " is not the list that it was"
 }
 
-// readAhead returns the identities of the lists, and what is read of stdin
-// when that is one of them: a list is given out while it is read, and has to
-// be known before anything is sent.
-func readAhead(args []string, stdin io.Reader) (lists []listID, in io.Reader, err error) {
-	in = stdin
+// readAhead makes known what the lists hold before anything is sent, where
+// they are given out while they are read. It returns what is to be read in the
+// place of stdin. A list in random order is read first anyway.
+func (k *keeper) readAhead(o order, args []string, stdin io.Reader) (io.Reader, error) {
+	if o == order(target.OrderRandom) || len(args) == 0 && isTerminal(stdin) {
+		return stdin, nil
+	}
 	if len(args) == 0 {
-		if isTerminal(stdin) {
-			return nil, stdin, nil // it is not read
-		}
 		args = []string{"-"}
 	}
 	for _, arg := range args {
@@ -141,22 +139,22 @@ func readAhead(args []string, stdin io.Reader) (lists []listID, in io.Reader, er
 		case arg == "-":
 			var all bytes.Buffer
 			if _, err := io.Copy(io.MultiWriter(h, &all), stdin); err != nil {
-				return nil, nil, fail(exitInput, "standard input: %w", err)
+				return nil, fail(exitInput, "standard input: %w", err)
 			}
-			arg, in = "standard input", &all
+			arg, stdin = "standard input", &all
 		case err != nil || info.IsDir():
 			continue // no list: target.Open says what it is
 		case !info.Mode().IsRegular():
-			return nil, nil, fail(exitUsage, "--checkpoint: %s can't be read twice", plain(arg, 100)).
-				hinting("send it to standard input")
+			return nil, fail(exitUsage, "--checkpoint with --order input: %s can't be read twice", plain(arg, 100)).
+				hinting("leave --order input away, or send the list to standard input")
 		default:
 			if err := hashFile(h, arg); err != nil {
-				return nil, nil, fail(exitInput, "%w", err)
+				return nil, fail(exitInput, "%w", err)
 			}
 		}
-		lists = append(lists, listID{arg, hex.EncodeToString(h.Sum(nil))})
+		k.plan.Lists = append(k.plan.Lists, listID{arg, hex.EncodeToString(h.Sum(nil))})
 	}
-	return lists, in, nil
+	return stdin, nil
 }
 
 func hashFile(w io.Writer, path string) error {
@@ -167,4 +165,24 @@ func hashFile(w io.Writer, path string) error {
 	defer f.Close()
 	_, err = io.Copy(w, f)
 	return err
+}
+
+// loaded compares the lists with those of the checkpoint, when they were read.
+func (k *keeper) loaded(list *target.List) error {
+	if k == nil {
+		return nil
+	}
+	if k.plan.Lists == nil {
+		for _, in := range list.Inputs() {
+			k.plan.Lists = append(k.plan.Lists, listID{in.Name, in.SHA256})
+		}
+	}
+	if k.past == nil {
+		return nil
+	}
+	if why := listsDiffer(k.plan.Lists, k.past.Plan.Lists); why != "" {
+		return k.refuseToGoOn(why)
+	}
+	k.sayResumed()
+	return nil
 }

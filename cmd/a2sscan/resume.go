@@ -117,10 +117,14 @@ func (k *keeper) inherit(f *scanFlags, plan scanPlan) error {
 		why = k.outputGone()
 	}
 	if why != "" {
-		return k.refuse("the scan that it is of can't be gone on with: %s", why).hinting("%s", k.anew())
+		return k.refuseToGoOn(why)
 	}
 	f.scanID = k.past.Scan
 	return nil
+}
+
+func (k *keeper) refuseToGoOn(why string) error {
+	return k.refuse("the scan that it is of can't be gone on with: %s", why).hinting("%s", k.anew())
 }
 
 // seed takes over the seed of the scan that is gone on with, if none was said.

@@ -37,13 +37,15 @@ func (a *app) scan(f *scanFlags, args []string) error {
 // prepare does what can be done before anything is sent or written.
 func (j *job) prepare(args []string) error {
 	var err error
-	stdin, lists := j.in, []listID(nil)
+	stdin := j.in
 	if j.keep != nil {
-		if lists, stdin, err = readAhead(args, stdin); err != nil {
+		if err := j.goOn(args); err != nil {
+			return err
+		}
+		if stdin, err = j.keep.readAhead(j.order, args, stdin); err != nil {
 			return err
 		}
 	}
-	j.keep.seed(&j.seed)
 	if j.exclusions, err = j.excludeFlags.open(); err != nil {
 		return err
 	}
@@ -54,11 +56,6 @@ func (j *job) prepare(args []string) error {
 	if j.list, j.bad, err = j.openTargets(j.scanFlags, j.exclusions, args, stdin); err != nil {
 		return err
 	}
-	if j.keep != nil {
-		if err := j.goOn(args, lists); err != nil {
-			return err
-		}
-	}
 	if j.scanID == "" {
 		j.scanID = scanName(j.start)
 	}
@@ -67,17 +64,18 @@ func (j *job) prepare(args []string) error {
 }
 
 // goOn takes over what a checkpoint says, if there is one.
-func (j *job) goOn(args []string, lists []listID) error {
-	plan, err := j.scanPlan(args, lists)
+func (j *job) goOn(args []string) error {
+	j.keep.seed(&j.seed)
+	j.known = &j.keep.names
+	plan, err := j.scanPlan(args)
 	if err != nil {
 		return err
 	}
 	if err := j.keep.inherit(j.scanFlags, plan); err != nil {
 		return err
 	}
-	j.keep.sayResumed()
 	if past := j.keep.past; past != nil {
-		j.start, j.tally = past.Start, past.Tally
+		j.start, j.tally, j.known.known = past.Start, past.Tally, past.Names
 	}
 	return nil
 }
@@ -134,6 +132,9 @@ func (j *job) run(inputs []string) (*summary, error) {
 
 	if err := j.load(j.list, stop, j.quiet); err != nil {
 		j.bad.rest()
+		return nil, err
+	}
+	if err := j.keep.loaded(j.list); err != nil {
 		return nil, err
 	}
 	if !j.quiet {

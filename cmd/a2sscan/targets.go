@@ -22,6 +22,8 @@ type targetFlags struct {
 	shard   shard
 	strict  bool
 	resolve bool
+
+	known *names // what names stood for; nil: nobody wants to know
 }
 
 func (f *targetFlags) add(cmd *cobra.Command) {
@@ -53,6 +55,9 @@ func (f *targetFlags) into(cfg *target.Config) {
 	cfg.Strict = f.strict
 	if f.resolve {
 		cfg.Resolve = resolve
+		if f.known != nil {
+			cfg.Resolve = f.known.remember(resolve)
+		}
 	}
 }
 

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net/netip"
+	"sync"
+)
+
+// resolver looks up the addresses of a host.
+type resolver func(ctx context.Context, host string) ([]netip.Addr, error)
+
+// names remembers what host names stood for. A scan that is gone on with asks
+// the same addresses in the same order, whatever the names stand for then.
+type names struct {
+	mu    sync.Mutex
+	known map[string]hostName
+	saved map[string]hostName // a copy of known that does not change
+}
+
+// hostName is the answer for one name.
+type hostName struct {
+	Addrs []netip.Addr `json:"addrs,omitempty"`
+	Error string       `json:"error,omitempty"`
+}
+
+// remember returns a resolver that asks look only for names that are not
+// known.
+func (n *names) remember(look resolver) resolver {
+	return func(ctx context.Context, host string) ([]netip.Addr, error) {
+		if was, known := n.get(host); known {
+			if was.Error != "" {
+				return nil, errors.New(was.Error)
+			}
+			return was.Addrs, nil
+		}
+		addrs, err := look(ctx, host)
+		answer := hostName{Addrs: addrs}
+		if err != nil {
+			answer.Error = err.Error()
+		}
+		if ctx.Err() == nil {
+			n.put(host, answer)
+		}
+		return addrs, err
+	}
+}
+
+func (n *names) get(host string) (hostName, bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	answer, known := n.known[host]
+	return answer, known
+}
+
+func (n *names) put(host string, answer hostName) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.known == nil {
+		n.known = map[string]hostName{}
+	}
+	n.known[host] = answer
+}
+
+// all returns what is known now, for a checkpoint.
+func (n *names) all() map[string]hostName {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.saved) != len(n.known) {
+		n.saved = maps.Clone(n.known)
+	}
+	return n.saved
+}
