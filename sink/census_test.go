@@ -1,0 +1,78 @@
+package sink
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// frames50 writes a census of 50 frames, each ended by a mark as a checkpoint
+// makes one a second, and returns its lines.
+func frames50(t *testing.T, path string) []string {
+	t.Helper()
+	w := create(t, path, Options{FlushEvery: -1})
+	var ends []int64
+	for i := range 50 {
+		write(t, w, i*20, (i+1)*20)
+		m, err := w.Mark()
+		if err != nil {
+			t.Fatal(err)
+		}
+		end, err := m.Sync()
+		if err != nil {
+			t.Fatal(err)
+		}
+		ends = append(ends, end)
+	}
+	closeWriter(t, w)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, end := range ends[:len(ends)-1] {
+		if !bytes.HasPrefix(b[end:], []byte{0x28, 0xb5, 0x2f, 0xfd}) {
+			t.Fatalf("no frame begins behind mark %d", i)
+		}
+	}
+	return lines(0, 1000)
+}
+
+// TestFrames50: a census of many frames is whole to our Reader, also if it is
+// one of several files put together, and so is what is left of it.
+func TestFrames50(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "census.ndjson.zst")
+	want := frames50(t, path)
+	if got, torn := readFile(t, path); !slices.Equal(got, want) || torn != 0 {
+		t.Errorf("%d lines of %d, %d bytes torn", len(got), len(want), torn)
+	}
+}
+
+// TestFrames50Zstd: the zstd command reads all of it, as a shell's pipe would.
+func TestFrames50Zstd(t *testing.T) {
+	zstd, err := exec.LookPath("zstd")
+	if err != nil {
+		t.Skip("SKIPPED, NOTHING WAS READ WITH THE ZSTD COMMAND: there is none in PATH")
+	}
+	path := filepath.Join(t.TempDir(), "census.ndjson.zst")
+	want := frames50(t, path)
+	out, err := exec.Command(zstd, "-dc", path).Output()
+	if err != nil || string(out) != strings.Join(want, "\n")+"\n" {
+		t.Errorf("%d bytes, %v", len(out), err)
+	}
+}
+
+// TestFrames50DuckDB: so does DuckDB, with the call that the schema prints.
+func TestFrames50DuckDB(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "census.ndjson.zst")
+	want := frames50(t, path)
+	census := strings.TrimSuffix(strings.TrimSpace(DuckDB(path)), ";")
+	answers := duck(t, "SELECT count(*)::INTEGER AS n, count(DISTINCT ip)::INTEGER AS ips FROM ("+census+")")
+	if got := fmt.Sprint(answers[0][0]["n"]); got != fmt.Sprint(len(want)) {
+		t.Errorf("%s records, want %d", got, len(want))
+	}
+}
