@@ -1,0 +1,70 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const unitFolder = "../../packaging/systemd"
+
+// TestUnits: systemd finds nothing wrong with the units.
+func TestUnits(t *testing.T) {
+	analyze, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		t.Skip("SKIPPED, THE UNITS WERE NOT VERIFIED: there is no systemd-analyze in PATH (Debian: package systemd)")
+	}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	var units []string
+	for _, name := range []string{"a2sscan.service", "a2sscan.timer"} {
+		unit := unitFile(t, name)
+		unit = strings.ReplaceAll(unit, "/usr/bin/a2sscan", program) // it has to be there
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(unit), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		units = append(units, path)
+	}
+	out, err := exec.Command(analyze, append([]string{"verify"}, units...)...).CombinedOutput()
+	for line := range strings.Lines(string(out)) {
+		if strings.Contains(line, "a2sscan") {
+			t.Errorf("%s", line)
+		}
+	}
+	if err != nil && !t.Failed() {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func unitFile(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(unitFolder, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestUnitCommand: the service's command is one that the program understands,
+// and those exit codes after which it is not started again are the ones that
+// somebody has to look at.
+func TestUnitCommand(t *testing.T) {
+	unit := unitFile(t, "a2sscan.service")
+	line := regexp.MustCompile(`(?m)^ExecStart=/usr/bin/(.*) \$A2SSCAN_FLAGS$`).FindStringSubmatch(unit)
+	if line == nil {
+		t.Fatal("no command in the service")
+	}
+	checkCommandLine(t, line[1])
+	for _, want := range []string{"\nRestartPreventExitStatus=1 5 6 7 8\n", "\nSuccessExitStatus=4\n"} {
+		if !strings.Contains(unit, want) {
+			t.Errorf("the service lacks %s", strings.TrimSpace(want))
+		}
+	}
+}
