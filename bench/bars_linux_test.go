@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"strings"
 	"testing"
@@ -42,6 +43,7 @@ func TestBars(t *testing.T) {
 		t.Run("throughput", testSmallThroughput)
 		t.Run("realistic", testSmallRealistic)
 		t.Run("sweep", testSmallSweep)
+		t.Run("drops", testSmallDrops)
 		return
 	}
 	t.Logf("%s, %d processors, %s", runtime.Version(), runtime.NumCPU(), time.Now().UTC().Format(time.DateOnly))
@@ -49,6 +51,8 @@ func TestBars(t *testing.T) {
 	t.Run("throughput", barsOfThroughput)
 	t.Run("realistic", barsOfRealistic)
 	t.Run("sweep", barsOfSweep)
+	t.Run("drops", barsOfDrops)
+	t.Run("pacing", barsOfPacing)
 }
 
 // measure runs rounds and logs every run.
@@ -120,6 +124,46 @@ func barsOfSweep(t *testing.T) {
 		bar{what: "live servers found, %", got: 100 - 100*whole.median(missed), limit: 99.9, least: true},
 		bar{what: "peak RSS, MB", got: whole.median(memory), limit: 64},
 	)
+}
+
+// barsOfDrops scans at 80 % of the rate that the bare loop reaches at its best,
+// without a window: what comes must be read in time.
+func barsOfDrops(t *testing.T) {
+	ceiling := measure(t, *roundsFlag, Throughput(*serversFlag).With(Bare, ""))[0]
+	rate := 0.8 * ceiling.SendRate()
+	t.Logf("bare loop: %.0f datagrams a second; the scan's rate: %.0f", ceiling.SendRate(), rate)
+	s := measure(t, *roundsFlag, Steady(*serversFlag, rate))[0]
+	hold(t,
+		bar{what: "datagrams dropped by the client's kernel", got: s.median(drops), limit: 0},
+		bar{what: "servers complete, %", got: 100 - 100*s.median(missed), limit: 100, least: true},
+	)
+	t.Logf("rate reached while sending: %.0f", s.median(paced))
+}
+
+// barsOfPacing holds the rates that are to be kept.
+func barsOfPacing(t *testing.T) {
+	for _, rate := range []float64{10, 100, 1000, 10_000, 100_000, 200_000} {
+		r := run(t, Pacing(rate))
+		due := rate * r.Paced.Took.Seconds()
+		off := float64(r.Paced.Sent) - due
+		t.Logf("%7.0f/s: %d datagrams in %.3f s, %+.3f %%", rate, r.Paced.Sent, r.Paced.Took.Seconds(), 100*off/due)
+		if rate <= 100_000 {
+			hold(t, bar{what: "off the rate, of 0.5 % or one datagram",
+				got: math.Abs(off) / max(1, 0.005*due), limit: 1})
+		}
+	}
+}
+
+// testSmallDrops has the kernel's buffer be far too small: every reply that was
+// sent was received, or is counted.
+func testSmallDrops(t *testing.T) {
+	c := Throughput(3000)
+	c.Window, c.RecvBuffer, c.Output = 0, 1, Discard // the kernel makes it the least there is
+	c.Retries, c.Timeout = 10, 300*time.Millisecond
+	r := run(t, c)
+	if r.Drops == 0 || r.Received+r.Drops != r.Fleet.Replies {
+		t.Errorf("%d replies, of which %d were received and %d dropped", r.Fleet.Replies, r.Received, r.Drops)
+	}
 }
 
 // testSmallThroughput wants every server complete, every record right, and the

@@ -72,4 +72,6 @@ func report(b *testing.B, s, ceiling Series, name string) {
 func missed(r *Result) float64    { return 1 - float64(r.Complete)/float64(r.Live) }
 func datagrams(r *Result) float64 { return float64(r.Sent) / float64(r.Live) }
 func seconds(r *Result) float64   { return r.Elapsed.Seconds() }
+func drops(r *Result) float64     { return float64(r.Drops) }
+func paced(r *Result) float64     { return float64(r.Paced.Sent) / r.Paced.Took.Seconds() }
 func memory(r *Result) float64    { return float64(r.PeakRSS) / 1e6 }

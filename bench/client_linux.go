@@ -26,9 +26,17 @@ type Client struct {
 
 	Elapsed time.Duration
 	Usage   Usage
+	Paced   Paced
 	PeakRSS int64 // bytes
 
 	Problems []string // what must not be: a ledger that does not add up, a wrong record
+}
+
+// Paced is how many datagrams went out between two looks at a scan, the first
+// and the last while it was sending.
+type Paced struct {
+	Sent uint64
+	Took time.Duration
 }
 
 // Kinds counts datagrams by what they are.

@@ -59,6 +59,7 @@ type Config struct {
 	Retries     int
 	Cooldown    time.Duration
 	Window      int // targets open at once: scanner.Config's InFlight
+	RecvBuffer  int // bytes; zero: what the scanner takes
 
 	Check   bool          // hold every record against what its server says
 	Limit   time.Duration // the processes end after it at the latest
@@ -116,6 +117,23 @@ func Sweep(network netip.Prefix) Config {
 		Rate:     off, AddressRate: off, Cooldown: off, Retries: off, Timeout: sweepTimeout,
 		Limit: 10 * time.Minute,
 	}
+}
+
+// Steady is n servers without delay at a rate, with as many open as that takes:
+// what is dropped, nothing but the receive buffer kept from it.
+func Steady(n int, rate float64) Config {
+	c := Throughput(n)
+	c.Output, c.Rate, c.Window = Zstd, rate, 0
+	return c
+}
+
+// Pacing is five seconds of datagrams at a rate to places of which hardly any
+// is alive.
+func Pacing(rate float64) Config {
+	c := Sweep(netip.MustParsePrefix("127.16.0.0/12"))
+	c.Output, c.Rate, c.Addresses = Discard, rate, int(min(5*rate, 1<<20))
+	c.Fleet.Alive = 0.001
+	return c
 }
 
 // With returns c with another client.

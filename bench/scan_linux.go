@@ -5,6 +5,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/target"
@@ -26,7 +27,10 @@ func (t *task) scan(c *Client) error {
 	if t.Config.Check {
 		r.check = newChecker(&t.Config)
 	}
-	stats, err := scanner.Scan(context.Background(), t.scannerConfig(), list.All(), r.record)
+	cfg := t.scannerConfig()
+	stop := c.watchPace(cfg.Monitor)
+	stats, err := scanner.Scan(context.Background(), cfg, list.All(), r.record)
+	stop()
 	if err != nil {
 		return err
 	}
@@ -64,7 +68,36 @@ func (t *task) scannerConfig() scanner.Config {
 	return scanner.Config{
 		Questions: c.questions(), Rate: c.Rate, AddressRate: c.AddressRate,
 		Timeout: c.Timeout, Retries: c.Retries, Cooldown: c.Cooldown, InFlight: c.Window,
+		RecvBuffer: c.RecvBuffer, Monitor: new(scanner.Monitor),
 	}
+}
+
+// watchPace looks at a scan now and then, and notes how fast it sends while it
+// has something to send.
+func (c *Client) watchPace(m *scanner.Monitor) (stop func()) {
+	done, gone := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(gone)
+		tick := time.NewTicker(50 * time.Millisecond) // the Monitor's news are of every 100
+		defer tick.Stop()
+		var first scanner.Stats
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+			}
+			s := m.Stats()
+			switch sent := s.DatagramsSent(); {
+			case sent == 0 || s.Wait != scanner.WaitNothing:
+			case first.Elapsed == 0:
+				first = s
+			default:
+				c.Paced = Paced{sent - first.DatagramsSent(), s.Elapsed - first.Elapsed}
+			}
+		}
+	}()
+	return func() { close(done); <-gone }
 }
 
 // recorder takes the results of a scan.
