@@ -1,0 +1,147 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/a2sscan/a2sscan/bench/fleet"
+)
+
+// TestInfoAlike scans simulated servers of all honest kinds, and wants the info
+// of each to be the same whoever shows it: the record itself, decode from its
+// datagrams, cat, jq and DuckDB.
+func TestInfoAlike(t *testing.T) {
+	serve(t, fleet.Config{
+		Network: netip.MustParsePrefix("127.71.0.0/26"), Ports: []uint16{27171}, Seed: 4,
+		Hostile: 0.05, HostileKinds: []fleet.Kind{fleet.Escapes},
+	})
+	census := filepath.Join(t.TempDir(), "census.ndjson")
+	ran(t, "scan", "127.71.0.0/26", "-p", "27171", "--allow-reserved", "--raw", "--cooldown", "0", "-q", "-o", census)
+	written, err := os.ReadFile(census)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := infos(t, written)
+	if len(want) < 60 {
+		t.Fatalf("%d of 64 servers have an info", len(want))
+	}
+	t.Run("decode", func(t *testing.T) {
+		again := census + ".decoded"
+		ran(t, "decode", census, "-o", again)
+		lines, err := os.ReadFile(again)
+		if err != nil {
+			t.Fatal(err)
+		}
+		alike(t, want, infos(t, lines))
+	})
+	t.Run("cat", func(t *testing.T) { alike(t, want, infos(t, ran(t, "cat", census))) })
+	t.Run("jq", func(t *testing.T) {
+		jq, err := exec.LookPath("jq")
+		if err != nil {
+			t.Skip("SKIPPED, NOTHING WAS READ WITH JQ: it is not in PATH")
+		}
+		alike(t, want, infos(t, printed(t, exec.Command(jq, "-c", "select(.info) | {ip, info}", census))))
+	})
+	t.Run("DuckDB", func(t *testing.T) {
+		from := strings.TrimSuffix(strings.TrimSpace(string(ran(t, "schema", "duckdb", census))), ";")
+		alike(t, want, infos(t, duckDB(t, "SELECT to_json(c)::VARCHAR AS j FROM ("+from+") c WHERE info IS NOT NULL")))
+	})
+}
+
+// ran runs the program and returns what it printed.
+func ran(t *testing.T, args ...string) []byte {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	if code := run(args, strings.NewReader(""), &stdout, &stderr); code != exitOK {
+		t.Fatalf("%q: %d %s", args, code, stderr.String())
+	}
+	return stdout.Bytes()
+}
+
+func printed(t *testing.T, cmd *exec.Cmd) []byte {
+	t.Helper()
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// infos returns the info of each record, by its address.
+func infos(t *testing.T, lines []byte) map[string]any {
+	t.Helper()
+	all := map[string]any{}
+	for line := range bytes.Lines(lines) {
+		var r struct {
+			IP   string
+			Info map[string]any
+		}
+		d := json.NewDecoder(bytes.NewReader(line))
+		d.UseNumber()
+		if err := d.Decode(&r); err != nil {
+			t.Fatalf("%v: %.200s", err, line)
+		}
+		if r.Info != nil {
+			all[r.IP] = present(r.Info)
+		}
+	}
+	return all
+}
+
+// present leaves out what is null, as DuckDB has it for what is absent.
+func present(object map[string]any) map[string]any {
+	for key, v := range object {
+		if part, ok := v.(map[string]any); ok {
+			object[key] = present(part)
+		} else if v == nil {
+			delete(object, key)
+		}
+	}
+	return object
+}
+
+func alike(t *testing.T, want, got map[string]any) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Errorf("%d servers, want %d", len(got), len(want))
+	}
+	for ip, info := range want {
+		if !reflect.DeepEqual(got[ip], info) {
+			t.Errorf("%s: %q\nwant %q", ip, got[ip], info)
+		}
+	}
+}
+
+// duckScript prints the column j of what a statement selects.
+const duckScript = `
+const { DuckDBInstance } = require('@duckdb/node-api');
+(async () => {
+	const db = await (await DuckDBInstance.create(':memory:')).connect();
+	const rows = (await db.runAndReadAll(require('fs').readFileSync(0, 'utf8'))).getRowObjectsJson();
+	for (const row of rows) console.log(row.j);
+})().catch(e => { console.error(e); process.exit(1); });
+`
+
+// duckDB runs a statement in DuckDB and returns its column j. Without DuckDB,
+// which A2SSCAN_DUCKDB names as for sink's tests, it skips the test.
+func duckDB(t *testing.T, statement string) []byte {
+	t.Helper()
+	dir := os.Getenv("A2SSCAN_DUCKDB")
+	node, err := exec.LookPath("node")
+	if dir == "" || err != nil {
+		t.Skip("SKIPPED, NOTHING WAS READ WITH DUCKDB: it takes node, npm install --prefix DIR @duckdb/node-api, " +
+			"and A2SSCAN_DUCKDB=DIR")
+	}
+	cmd := exec.Command(node, "-e", duckScript)
+	cmd.Env = append(os.Environ(), "NODE_PATH="+filepath.Join(dir, "node_modules"))
+	cmd.Stdin = strings.NewReader(statement)
+	return printed(t, cmd)
+}
