@@ -191,7 +191,7 @@ func (a *app) sayReplay(f *fleetFlags, rec *recording) {
 	a.say("replaying %d servers with their own datagrams, %d with datagrams made of their records; %d silent, %d unreachable",
 		s.Raw, s.Remade, s.Silent, s.Unreachable)
 	if s.Moved > 0 {
-		a.say("%d of them are not at the end of their address and at their port, as these are taken", s.Moved)
+		a.say("%d of them are at another place: that of their own is taken, or its port is none of --port", s.Moved)
 	}
 	until := "until it is interrupted"
 	if f.span > 0 {

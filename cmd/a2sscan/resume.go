@@ -53,6 +53,10 @@ func (k *keeper) refuse(format string, args ...any) *failure {
 // read reads the checkpoint. With fresh it only makes sure that the file is
 // one: what is to be written over is not to be somebody's list.
 func (k *keeper) read(fresh bool) error {
+	if info, err := os.Stat(k.path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		k.foreign = true
+		return k.refuse("is no regular file").hinting("--checkpoint names a file of its own")
+	}
 	file, err := os.ReadFile(k.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/target"
+	"github.com/a2sscan/a2sscan/sink"
 )
 
 // scan asks the targets and writes what they answer.
@@ -90,7 +91,19 @@ func (j *job) planOutput() (*output, error) {
 	if j.keep.resumes() {
 		o.resume(&j.keep.past.Output)
 	}
-	return o, o.check()
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	return o, j.checkSummary()
+}
+
+// checkSummary refuses a place for the run's numbers where no file can be:
+// nobody is asked when they would be lost.
+func (j *job) checkSummary() error {
+	if j.summary == "" {
+		return nil
+	}
+	return writeFailure(sink.Check(j.summary, sink.Options{Force: true}))
 }
 
 // scanName is the name of a scan that has no other: its start.
@@ -257,7 +270,7 @@ func (j *job) early(err error, stats *scanner.Stats) error {
 	case stats.DatagramsSent() > 0 || j.keep.resumes() && err == nil:
 		return nil
 	case err != nil && !errors.Is(err, context.Canceled):
-		return fail(exitUsage, "%w", err).hinting("a2sscan scan --help lists the flags with units and defaults")
+		return j.source.failure(err)
 	case j.written != nil:
 		return j.written
 	case j.stop.interrupted():
@@ -334,7 +347,7 @@ func (j *job) summaryPath() string {
 	if j.rotate.on() {
 		return summaryName(j.output, j.start)
 	}
-	if info, err := os.Stat(j.output); err != nil || !info.Mode().IsRegular() {
+	if !isFile(j.output) {
 		return ""
 	}
 	return j.output + ".summary.json"

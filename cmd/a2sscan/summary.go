@@ -227,8 +227,15 @@ func (sum *summary) write(path string) error {
 		return err
 	}
 	err := os.WriteFile(path, b.Bytes(), 0o666)
-	if errors.Is(err, syscall.ENOSPC) {
+	if errors.Is(err, syscall.ENOSPC) && isFile(path) {
 		os.Remove(path) // half of it is of no use
 	}
 	return err
+}
+
+// isFile reports whether path is a file such as can be made anew: no device, no
+// pipe.
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/wire"
@@ -157,3 +158,21 @@ func (s *source) String() string {
 func (s *source) Type() string { return "ADDR[:PORT]" }
 
 func (s *source) addrPort() netip.AddrPort { return netip.AddrPort(*s) }
+
+// failure is the error of a scan that got no socket, or could not begin for
+// another reason.
+func (s *source) failure(err error) *failure {
+	switch {
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return fail(exitUsage, "--source %s: no address of this machine", s).
+			hinting("without --source the system chooses one")
+	case errors.Is(err, syscall.EADDRINUSE):
+		return fail(exitUsage, "--source %s: another program has the port", s).
+			hinting("without the port the system chooses one")
+	case errors.Is(err, syscall.EACCES) && s.addrPort().Port() > 0:
+		return fail(exitUsage, "--source %s: the port is not for everybody", s).
+			hinting("ports from 1024 on are, or leave the port away")
+	}
+	return fail(exitUsage, "%w", err).
+		hinting("a2sscan scan --help lists the flags with units and defaults")
+}
