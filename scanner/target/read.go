@@ -189,7 +189,7 @@ func (r *reader) formatOf(b *bufio.Reader) (*Format, error) {
 		if err != nil {
 			return nil, err
 		}
-		if f := r.sniff(head); f != nil || len(head) > 0 && bytes.IndexByte(plainStart, head[0]) >= 0 {
+		if f := r.sniff(head); f != nil || len(head) > 0 && startsLine(head[0]) {
 			return f, nil
 		}
 	}
@@ -228,8 +228,9 @@ func peekLine(b *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// plainStart is how most lists of addresses begin.
-var plainStart = []byte("#0123456789")
+// startsLine reports whether c may begin a line of text: not JSON, and not
+// anything packed.
+func startsLine(c byte) bool { return ' ' < c && c < 0x7f && c != '{' && c != '[' }
 
 // lines reads a list of text.
 func (r *reader) lines(b *bufio.Reader) (more bool, err error) {

@@ -329,14 +329,14 @@ func (l *List) Loading() (lines uint64, part float64, known bool) {
 const bytesATarget = 21
 
 // Progress returns which part of the targets is behind, from 0 to 1. With
-// OrderInput files count by their bytes, so it is an estimate where there are
+// OrderRandom it is known when Size is. With OrderInput files count by their bytes, so it is an estimate where there are
 // some; it isn't known where something else is read, such as a pipe.
 func (l *List) Progress() (part float64, known bool) {
 	size, known := l.Size()
 	switch {
 	case known && l.cfg.Order == OrderRandom:
 		part = float64(l.counts.place.Load()) / float64(max(size, 1))
-	case l.fixed.all || l.fixed.files:
+	case l.cfg.Order == OrderInput && (l.fixed.all || l.fixed.files):
 		part = l.passed()
 	default:
 		return 0, false
