@@ -159,3 +159,19 @@ func TestInterruptEarly(t *testing.T) {
 		}
 	}
 }
+
+// TestInterruptLoading: a signal ends a scan while it reads its list, and no
+// file is left behind.
+func TestInterruptLoading(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out.ndjson")
+	p := startScan(t, "scan", "-", "--allow-reserved", "-o", path)
+	// What a list is is seen from its first 4096 bytes.
+	io.WriteString(p.in, strings.Repeat("127.65.3.1:27105\n", 300)+"no server\n")
+	p.wait(p.err, "not an IPv4 address") // it reads, and waits for more
+	p.interrupt()
+	_, errs := p.end(exitInterrupted)
+	p.said(errs, "(?m)^a2sscan: interrupted before the first packet$")
+	if _, err := os.Stat(path); err == nil {
+		t.Error("a file was left behind")
+	}
+}

@@ -331,7 +331,7 @@ func (j *job) verdict(sum *summary) error {
 		return fail(exitInterrupted, "interrupted: %d targets were not asked to the end",
 			sum.Targets.Unfinished)
 	case j.list.Err() != nil:
-		return fail(exitInput, "%w", j.list.Err())
+		return loadFailure(j.list.Err())
 	case j.partial != nil:
 		return fail(exitInput, "the list was not whole: %w", j.partial)
 	}

@@ -115,7 +115,7 @@ func loadFailure(err error) error {
 		return fail(exitInterrupted, "interrupted before the first packet")
 	case isLine:
 		return fail(exitInput, "%s:%d: %w: %s", plain(bad.File, 100), bad.Line, bad.Err, quoted(bad.Text, 60)).
-			hinting("without --strict such lines are counted and passed over; nothing was sent")
+			hinting("without --strict such lines are counted and passed over")
 	}
 	f := targetFailure(err)
 	f.code = exitInput

@@ -70,13 +70,39 @@
 // addresses of Steam's relays, which the internet doesn't know (EC-126): those
 // are Unscannable, whatever is allowed; all others are Excluded. Exclusions.Rules counts both by rule.
 //
-// A target that was given out before is a Duplicate, and so is one in a network
-// that was given out before: over all inputs, whatever form it was named in.
-// Networks take no memory for that, listed addresses 5 to 8 bytes each.
+// A target that was named before is a Duplicate, and so is one in a network that
+// was named before: over all inputs, whatever form it was named in, and whatever
+// else speaks against it. What its first mention says, its tag, counts; but
+// where a network comes after an address in it that has no tag, OrderRandom
+// takes the network's.
+//
+// Config.Shard gives out one part of all addresses, so that several machines
+// can share a list; the other parts are counted as OtherShard.
+//
+// # Host names
+//
+// With Config.Resolve a line, or an argument that is no file, may also be a host
+// name or name:port. It stands for all IPv4 addresses of the name; one that is
+// not found is an invalid line. Names are looked up at most 32 at a time, and
+// what they stand for comes where they are in the input.
 //
 // # Order
 //
-// Targets come in the order of the arguments and their lines. Those of a
-// network come port by port: all addresses at the first port, then all at the
-// second, so that questions to one address are far apart.
+// With OrderRandom, the default, all lists are read first. Then any target is as
+// likely to be in a place as any other, lists and networks evenly mixed, and the
+// ports of an address come far apart: in a network exactly as many places as it
+// has addresses, in a list at least a third of an n-th of it where n is the
+// distance of the ports. The seed, the lists' contents and the ports decide the
+// order, and not in which order lines and arguments come. A listed target takes
+// 4 bytes, beside a megabyte for all, and what is said of it 16 and the text; a
+// network takes nothing by its size.
+//
+// With OrderInput targets come in the order of the arguments and their lines,
+// while these are read. Those of a network come port by port: all addresses at
+// the first port, then all at the second, so that questions to one address are
+// far apart. A listed address takes 5 to 8 bytes, by which it is known again.
+//
+// A target's Place is its index in that order, before exclusions, shards and
+// limits take anything out, so that it does not depend on them: a scan that was
+// ended is gone on with From the next place.
 package target
