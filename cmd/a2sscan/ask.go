@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -157,7 +158,8 @@ func (a *app) ask(f *askFlags, arg string) error {
 	k.log = newTranscript(target, sheet{width: a.width()})
 	if !f.json {
 		k.log.out = a.out
-		fmt.Fprintf(a.out, "asking %v for %v: timeout %v, retries %d\n\n", target, &f.query, f.timeout, f.retries)
+		fmt.Fprintf(a.out, "asking %v for %s: timeout %v, retries %d\n\n",
+			target, strings.ReplaceAll(f.query.String(), ",", ", "), f.timeout, f.retries)
 	}
 	k.converse(ctx)
 	return k.finish(ctx)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/a2sscan/a2sscan/wire"
@@ -35,8 +36,11 @@ func (s sheet) perRow() int {
 // dump returns the rows for b, of which parts are the fields.
 func (s sheet) dump(b []byte, parts iter.Seq[wire.Part]) []string {
 	var rows []string
-	var skip gap
+	skip := gap{item: itemWord(b)}
 	for p := range parts {
+		if p.Item >= 0 {
+			p.Name = fmt.Sprintf("%s %d: %s", skip.item, p.Item, p.Name)
+		}
 		if p.Item >= shownItems && !p.Cut {
 			skip.add(p)
 			continue
@@ -49,6 +53,7 @@ func (s sheet) dump(b []byte, parts iter.Seq[wire.Part]) []string {
 
 // gap is a run of parts that are not shown.
 type gap struct {
+	item        string // what the parts are of: player, rule
 	parts       int
 	first, last wire.Part
 }
@@ -64,11 +69,19 @@ func (g *gap) add(p wire.Part) {
 // flush adds a row that stands for the gap.
 func (g *gap) flush(rows []string) []string {
 	if g.parts > 0 {
-		rows = append(rows, fmt.Sprintf("%*s…  items %d to %d, %d bytes",
-			dumpIndent+3, "", g.first.Item, g.last.Item, g.last.End-g.first.At))
+		rows = append(rows, fmt.Sprintf("%*s…  %ss %d to %d, %d bytes",
+			dumpIndent+3, "", g.item, g.first.Item, g.last.Item, g.last.End-g.first.At))
 	}
-	*g = gap{}
+	g.parts = 0
 	return rows
+}
+
+// itemWord is what the list in a message is made of.
+func itemWord(msg []byte) string {
+	if wire.KindOf(msg) == wire.KindPlayers {
+		return "player"
+	}
+	return "rule"
 }
 
 // field returns the rows of one field.
@@ -92,9 +105,6 @@ func (s sheet) field(p wire.Part, v []byte) []string {
 // label says what a field is and what it holds, in at most room characters.
 func label(p wire.Part, v []byte, room int) string {
 	name := p.Name
-	if p.Item >= 0 {
-		name = fmt.Sprintf("%d: %s", p.Item, name)
-	}
 	switch {
 	case p.Cut && len(v) == 0:
 		return plain(name+" is missing: the end is here", room)
@@ -135,11 +145,11 @@ func value(f wire.Form, v []byte) string {
 	case wire.FormHex:
 		return fmt.Sprintf("0x%08x", u)
 	case wire.FormFloat:
-		return fmt.Sprintf("%v s", math.Float32frombits(uint32(u)))
+		return strconv.FormatFloat(float64(math.Float32frombits(uint32(u))), 'f', -1, 32) + " s"
 	case wire.FormBool:
 		return boolWord(v[0])
 	case wire.FormFlags:
-		return fmt.Sprintf("0x%02x", v[0])
+		return fmt.Sprintf("0x%02x: %s", v[0], extraWords(v[0]))
 	case wire.FormNibbles:
 		return fmt.Sprintf("%d of %d", v[0]>>4, v[0]&15)
 	case wire.FormChallenge:
@@ -175,6 +185,26 @@ func letterWord(field string, c byte) string {
 		return w
 	}
 	return "unknown"
+}
+
+// extraBits are the bits of the extra data flag in the order of their fields.
+var extraBits = []struct {
+	bit  byte
+	word string
+}{{0x80, "port"}, {0x10, "Steam ID"}, {0x40, "SourceTV"}, {0x20, "keywords"}, {0x01, "game ID"}}
+
+// extraWords says which fields the extra data flag promises.
+func extraWords(flag byte) string {
+	var words []string
+	for _, e := range extraBits {
+		if flag&e.bit != 0 {
+			words = append(words, e.word)
+		}
+	}
+	if len(words) == 0 {
+		return "none"
+	}
+	return strings.Join(words, ", ")
 }
 
 func boolWord(c byte) string {
