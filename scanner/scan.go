@@ -59,16 +59,25 @@ const (
 	datagramCost = 2304                   // what the kernel counts for one of 1400 bytes
 )
 
+// Buffers returns how many bytes a scan with cfg asks the kernel for, for
+// receiving and for sending, and how many of the former it needs: room for what
+// may come in a tenth of a second at its rate, which is how long a busy machine
+// keeps the loop from reading. What the kernel grants is in udp.Stats.
+func (cfg Config) Buffers() (recv, send, need int) {
+	setFloat(&cfg.Rate, DefaultRate)
+	need = int(min(cfg.Rate*bufferTime.Seconds()*datagramCost, maxBuffer))
+	recv, send = cfg.RecvBuffer, cfg.SendBuffer
+	if recv == 0 {
+		recv = max(need, minBuffer)
+	}
+	if send == 0 {
+		send = minBuffer
+	}
+	return recv, send, need
+}
+
 // listen opens the shared socket with the buffers that the rate needs.
 func listen(cfg *Config) (*udp.Conn, error) {
-	need := int(min(cfg.Rate*bufferTime.Seconds()*datagramCost, maxBuffer))
-	need = max(need, minBuffer)
-	c := udp.Config{Source: cfg.Source, RecvBuffer: cfg.RecvBuffer, SendBuffer: cfg.SendBuffer, Batch: batchLen}
-	if c.RecvBuffer == 0 {
-		c.RecvBuffer = need
-	}
-	if c.SendBuffer == 0 {
-		c.SendBuffer = minBuffer
-	}
-	return udp.Listen(c)
+	recv, send, _ := cfg.Buffers()
+	return udp.Listen(udp.Config{Source: cfg.Source, RecvBuffer: recv, SendBuffer: send, Batch: batchLen})
 }

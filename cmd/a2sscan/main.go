@@ -111,6 +111,7 @@ func (a *app) commands() []*cobra.Command {
 		a.decodeCommand(),
 		a.catCommand(),
 		a.schemaCommand(),
+		a.doctorCommand(),
 		a.versionCommand(),
 	}
 }

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// doctored runs the program as a doctor in a child process, with a script
+// before it, and returns its report.
+func doctored(t *testing.T, attr *syscall.SysProcAttr, script string) (report, string) {
+	t.Helper()
+	cmd := exec.Command("sh", "-c", script)
+	cmd.SysProcAttr = attr
+	cmd.Dir = "/"
+	var errs strings.Builder
+	cmd.Stderr = &errs
+	out, _ := cmd.Output() // what can't be decoded is looked at by the caller
+	var r report
+	if json.Unmarshal(out, &r) != nil {
+		return r, strings.TrimSpace(errs.String() + string(out))
+	}
+	return r, ""
+}
+
+// Real limits, in a network of its own: the machine's are not touched. The
+// script goes on only where the network is another one than this process's.
+func TestDoctorNetwork(t *testing.T) {
+	here, err := os.Readlink("/proc/self/ns/net")
+	if err != nil {
+		t.Skipf("no network namespaces here: %v", err)
+	}
+	guard := `test "$(readlink /proc/self/ns/net)" != '` + here + `' || { echo no namespace of its own; exit 1; }
+`
+	attr := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
+	if r, problem := doctored(t, attr, guard+"exec a2sscan doctor --json"); problem != "" {
+		t.Skipf("a network namespace can't be had here, so nothing was tried: %s", problem)
+	} else if f := r.find("source"); f.Level != levelWarning || !strings.Contains(f.Found, "no default route") {
+		t.Errorf("in a network without routes: %+v", f)
+	}
+	limits := `echo 4096 >/proc/sys/net/ipv4/ipfrag_low_thresh && echo 65536 >/proc/sys/net/ipv4/ipfrag_high_thresh &&
+echo 7 >/proc/sys/net/ipv4/ipfrag_time && echo '41000 41999' >/proc/sys/net/ipv4/ip_local_port_range || exit 1
+`
+	r, problem := doctored(t, attr, guard+limits+"exec a2sscan doctor --json")
+	if problem != "" {
+		t.Skipf("limits can't be set here, so nothing was tried: %s", problem)
+	}
+	if f := r.find("fragments"); f.Level != levelBad || f.Found != "65.5 kB for IP fragments that wait, 7 s at most" || r.Ready {
+		t.Errorf("after ipfrag_high_thresh was lowered: %+v", f)
+	}
+	if f := r.find("source"); !strings.Contains(f.Found, "from 41000 to 41999") {
+		t.Errorf("after ip_local_port_range was set: %+v", f)
+	}
+}
+
+// Who may not exceed the system's limit of buffers is granted as much as that,
+// and told how to raise it.
+func TestDoctorBuffers(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("needs root, to become nobody")
+	}
+	text, err := os.ReadFile("/proc/sys/net/core/rmem_max")
+	if err != nil {
+		t.Skipf("no limit of buffers to read: %v", err)
+	}
+	most, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil || most >= 60e6 {
+		t.Skipf("the limit of buffers is %q: nothing can fall short of it", text)
+	}
+	nobody := &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	r, problem := doctored(t, nobody, copied(t)+" doctor --json -r 0")
+	if problem != "" {
+		t.Skipf("nobody can't run the program here, so nothing was tried: %s", problem)
+	}
+	f := r.find("receive_buffer")
+	if f.Level == levelOK || !strings.HasPrefix(f.Found, size(uint64(most))+" granted of 67.1 MB") ||
+		len(f.Mend) != 2 || f.Mend[0] != "sudo sysctl -w net.core.rmem_max=67108864" {
+		t.Errorf("with rmem_max %d: %+v", most, f)
+	}
+}
+
+// copied is a copy of the program where everybody can run it.
+func copied(t *testing.T) string {
+	t.Helper()
+	path, err := exec.LookPath("a2sscan")
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("/tmp", "doctor")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	to := filepath.Join(dir, "a2sscan")
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(to, program, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return to
+}

@@ -1,0 +1,297 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/a2sscan/a2sscan/scanner"
+)
+
+// healthy is a machine on which nothing is wrong.
+func healthy() (*machine, fstest.MapFS) {
+	root := fstest.MapFS{}
+	for name, text := range map[string]string{
+		"proc/sys/net/netfilter/nf_conntrack_max":         "262144\n",
+		"proc/sys/net/netfilter/nf_conntrack_count":       "100\n",
+		"proc/sys/net/netfilter/nf_conntrack_udp_timeout": "30\n",
+		"proc/sys/net/ipv4/ipfrag_high_thresh":            "4194304\n",
+		"proc/sys/net/ipv4/ipfrag_time":                   "30\n",
+		"proc/sys/net/ipv4/ip_local_port_range":           "32768\t60999\n",
+		"proc/net/route": "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\n" +
+			"eth0\t00000000\t0101A8C0\t0003\t0\t0\t0\t00000000\n",
+		"proc/meminfo":     "MemTotal: 8000000 kB\nMemAvailable: 4000000 kB\n",
+		"proc/self/cgroup": "0::/some/where\n",
+	} {
+		set(root, name, text)
+	}
+	return &machine{
+		root: root, system: "linux", cpus: 4,
+		kernel:  func() (string, error) { return "Linux 6.1.0", nil },
+		buffers: func(recv, send int) (int, int, error) { return recv, send, nil },
+		bind:    func(source) error { return nil },
+		files:   func() (uint64, error) { return 1024, nil },
+		disk:    func(string) (uint64, uint64, bool, error) { return 100e9, 1e6, true, nil },
+		synced:  func() (bool, time.Duration, error) { return true, 5 * time.Millisecond, nil },
+		now:     func() time.Time { return time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC) },
+	}, root
+}
+
+func set(root fstest.MapFS, name, text string) { root[name] = &fstest.MapFile{Data: []byte(text)} }
+
+func ordinary() *doctorFlags {
+	return &doctorFlags{rate: scanner.DefaultRate, timeout: time.Second, retries: 2}
+}
+
+func (r *report) find(check string) finding {
+	for _, f := range r.Findings {
+		if f.Check == check {
+			return f
+		}
+	}
+	return finding{}
+}
+
+func TestDoctorHealthy(t *testing.T) {
+	m, _ := healthy()
+	r := m.examine(ordinary())
+	for _, f := range r.Findings {
+		if f.Level != levelOK || f.Found == "" || f.Mend != nil {
+			t.Errorf("%+v", f)
+		}
+	}
+	if !r.Ready || len(r.Findings) != 12 || *r.Rate != 5000 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestDoctorFindings(t *testing.T) {
+	refused := errors.New("refused \x1b[31m")
+	for _, test := range []struct {
+		name  string
+		check string
+		level level
+		found string // part of what is found
+		mend  string // part of the first command
+		spoil func(m *machine, root fstest.MapFS, f *doctorFlags)
+	}{
+		{"no such kernel", "kernel", levelBad, "refused", "", func(m *machine, _ fstest.MapFS, _ *doctorFlags) {
+			m.kernel = func() (string, error) { return "", refused }
+		}},
+		{"the usual limit of buffers", "receive_buffer", levelWarning, "213.0 kB granted of 4.2 MB",
+			"sysctl -w net.core.rmem_max=4194304", func(m *machine, _ fstest.MapFS, _ *doctorFlags) {
+				m.buffers = func(int, int) (int, int, error) { return 212992, 212992, nil }
+			}},
+		{"the usual limit is enough to send", "send_buffer", levelOK, "213.0 kB granted", "",
+			func(m *machine, _ fstest.MapFS, _ *doctorFlags) {
+				m.buffers = func(int, int) (int, int, error) { return 212992, 212992, nil }
+			}},
+		{"the usual limit at a high rate", "receive_buffer", levelBad, "213.0 kB granted of 23.0 MB",
+			"sysctl -w net.core.rmem_max=23040000", func(m *machine, _ fstest.MapFS, f *doctorFlags) {
+				f.rate = 100e3
+				m.buffers = func(int, int) (int, int, error) { return 212992, 212992, nil }
+			}},
+		{"a small send buffer", "send_buffer", levelWarning, "4.6 kB granted", "net.core.wmem_max=4194304",
+			func(m *machine, _ fstest.MapFS, _ *doctorFlags) {
+				m.buffers = func(int, int) (int, int, error) { return 4608, 4608, nil }
+			}},
+		{"no socket", "receive_buffer", levelUnknown, `refused \x1b[31m`, "", func(m *machine, _ fstest.MapFS, _ *doctorFlags) {
+			m.buffers = func(int, int) (int, int, error) { return 0, 0, refused }
+		}},
+
+		{"conntrack is not loaded", "conntrack", levelOK, "not loaded", "", func(_ *machine, root fstest.MapFS, _ *doctorFlags) {
+			delete(root, "proc/sys/net/netfilter/nf_conntrack_max")
+		}},
+		{"a small table", "conntrack", levelBad, "100 of 8192 entries", "nf_conntrack_max=131072",
+			func(_ *machine, root fstest.MapFS, _ *doctorFlags) {
+				set(root, "proc/sys/net/netfilter/nf_conntrack_max", "8192\n")
+			}},
+		{"a small table, few targets", "conntrack", levelOK, "100 of 8192 entries", "",
+			func(_ *machine, root fstest.MapFS, f *doctorFlags) {
+				set(root, "proc/sys/net/netfilter/nf_conntrack_max", "8192\n")
+				f.targets = 5000
+			}},
+		{"a table that is nearly enough", "conntrack", levelWarning, "100 of 60000 entries", "nf_conntrack_max=131072",
+			func(_ *machine, root fstest.MapFS, _ *doctorFlags) {
+				set(root, "proc/sys/net/netfilter/nf_conntrack_max", "60000\n")
+			}},
+		{"a small table that nobody uses", "conntrack", levelOK, "no rule has connections tracked", "",
+			func(_ *machine, root fstest.MapFS, _ *doctorFlags) {
+				set(root, "proc/sys/net/netfilter/nf_conntrack_max", "8192\n")
+				set(root, "proc/sys/net/netfilter/nf_conntrack_count", "0\n")
+			}},
+		{"a table that can't be read", "conntrack", levelUnknown, "can't be read", "",
+			func(_ *machine, root fstest.MapFS, _ *doctorFlags) {
+				set(root, "proc/sys/net/netfilter/nf_conntrack_count", "many\n")
+			}},
+
+		{"little room for fragments", "fragments", levelWarning, "1.0 MB for IP fragments", "ipfrag_high_thresh=16777216",
+			func(_ *machine, root fstest.MapFS, f *doctorFlags) {
+				f.rate = 100e3
+				set(root, "proc/sys/net/ipv4/ipfrag_high_thresh", "1000000\n")
+			}},
+		{"no room for fragments", "fragments", levelBad, "10.0 kB for", "ipfrag_high_thresh=1048576",
+			func(_ *machine, root fstest.MapFS, _ *doctorFlags) {
+				set(root, "proc/sys/net/ipv4/ipfrag_high_thresh", "10000\n")
+			}},
+		{"fragments can't be read", "fragments", levelUnknown, "can't be read", "",
+			func(_ *machine, root fstest.MapFS, _ *doctorFlags) { delete(root, "proc/sys/net/ipv4/ipfrag_time") }},
+
+		{"the port is taken", "source", levelBad, `refused \x1b[31m`, "", func(m *machine, _ fstest.MapFS, _ *doctorFlags) {
+			m.bind = func(source) error { return refused }
+		}},
+		{"no route", "source", levelWarning, "no default route", "", func(_ *machine, root fstest.MapFS, _ *doctorFlags) {
+			set(root, "proc/net/route", "Iface\tDestination\n")
+		}},
+		{"any port", "source", levelOK, "from 32768 to 60999", "", func(*machine, fstest.MapFS, *doctorFlags) {}},
+		{"a port", "source", levelOK, "192.0.2.1:4000 is free", "", func(_ *machine, _ fstest.MapFS, f *doctorFlags) {
+			f.source.Set("192.0.2.1:4000")
+		}},
+
+		{"few files", "files", levelWarning, "100 may be open", "ulimit -n", func(m *machine, _ fstest.MapFS, _ *doctorFlags) {
+			m.files = func() (uint64, error) { return 100, nil }
+		}},
+		{"too few files", "files", levelBad, "16 may be open", "ulimit -n", func(m *machine, _ fstest.MapFS, _ *doctorFlags) {
+			m.files = func() (uint64, error) { return 16, nil }
+		}},
+		{"any number of files", "files", levelOK, "any number", "", func(m *machine, _ fstest.MapFS, _ *doctorFlags) {
+			m.files = func() (uint64, error) { return math.MaxUint64, nil }
+		}},
+
+		{"one processor", "processors", levelOK, "1", "", func(m *machine, _ fstest.MapFS, _ *doctorFlags) { m.cpus = 1 }},
+		{"one processor at a high rate", "processors", levelWarning, "1", "", func(m *machine, _ fstest.MapFS, f *doctorFlags) {
+			m.cpus, f.rate = 1, 100e3
+		}},
+		{"half a processor", "processors", levelWarning, "may use 0.5", "", func(_ *machine, root fstest.MapFS, _ *doctorFlags) {
+			set(root, "sys/fs/cgroup/some/cpu.max", "50000 100000\n")
+		}},
+		{"a tenth of one, first version", "processors", levelBad, "may use 0.1", "",
+			func(_ *machine, root fstest.MapFS, _ *doctorFlags) {
+				set(root, "proc/self/cgroup", "3:cpu,cpuacct:/a\n2:memory:/b\n")
+				set(root, "sys/fs/cgroup/cpu/a/cpu.cfs_quota_us", "10000\n")
+				set(root, "sys/fs/cgroup/cpu/a/cpu.cfs_period_us", "100000\n")
+			}},
+		{"no limit of processors", "processors", levelOK, "4", "", func(_ *machine, root fstest.MapFS, _ *doctorFlags) {
+			set(root, "sys/fs/cgroup/some/where/cpu.max", "max 100000\n")
+		}},
+
+		{"little memory", "memory", levelWarning, "204.8 MB free on this machine", "", func(_ *machine, root fstest.MapFS, _ *doctorFlags) {
+			set(root, "proc/meminfo", "MemAvailable: 200000 kB\n")
+		}},
+		{"a small container", "memory", levelBad, "50.0 MB free in this container", "", func(_ *machine, root fstest.MapFS, _ *doctorFlags) {
+			set(root, "sys/fs/cgroup/some/where/memory.max", "60000000\n")
+			set(root, "sys/fs/cgroup/some/where/memory.current", "10000000\n")
+		}},
+		{"a container within a small one", "memory", levelWarning, "300.0 MB free in this container", "",
+			func(_ *machine, root fstest.MapFS, _ *doctorFlags) {
+				set(root, "sys/fs/cgroup/some/where/memory.max", "max\n")
+				set(root, "sys/fs/cgroup/some/memory.max", "300000000\n")
+				set(root, "sys/fs/cgroup/some/memory.current", "0\n")
+			}},
+		{"a small container, first version", "memory", levelBad, "0 B free in this container", "",
+			func(_ *machine, root fstest.MapFS, _ *doctorFlags) {
+				set(root, "proc/self/cgroup", "2:memory:/b\n")
+				set(root, "sys/fs/cgroup/memory/memory.limit_in_bytes", "100\n")
+				set(root, "sys/fs/cgroup/memory/memory.usage_in_bytes", "200\n")
+			}},
+		{"a list for which there is no memory", "memory", levelWarning, "4.1 GB free", "", func(_ *machine, _ fstest.MapFS, f *doctorFlags) {
+			f.targets = 400e6
+		}},
+
+		{"a disk that is too small", "disk", levelBad, "1.0 GB free in /data", "", func(m *machine, _ fstest.MapFS, f *doctorFlags) {
+			m.disk = func(string) (uint64, uint64, bool, error) { return 1e9, 1, true, nil }
+			f.targets, f.output = 200e3, "/data/census.ndjson"
+		}},
+		{"a disk that is just enough", "disk", levelWarning, "1.0 GB free", "", func(m *machine, _ fstest.MapFS, f *doctorFlags) {
+			m.disk = func(string) (uint64, uint64, bool, error) { return 1e9, 1, true, nil }
+			f.targets = 100e3
+		}},
+		{"compressed records are smaller", "disk", levelOK, "1.0 GB free", "", func(m *machine, _ fstest.MapFS, f *doctorFlags) {
+			m.disk = func(string) (uint64, uint64, bool, error) { return 1e9, 1, true, nil }
+			f.targets, f.output = 100e3, "/data/census.ndjson.zst"
+		}},
+		{"nearly full", "disk", levelBad, "1.0 MB free", "", func(m *machine, _ fstest.MapFS, _ *doctorFlags) {
+			m.disk = func(string) (uint64, uint64, bool, error) { return 1e6, 1, true, nil }
+		}},
+		{"no inodes", "disk", levelBad, "no place for a new file", "", func(m *machine, _ fstest.MapFS, _ *doctorFlags) {
+			m.disk = func(string) (uint64, uint64, bool, error) { return 100e9, 0, true, nil }
+		}},
+		{"read only", "disk", levelBad, "can't be written to", "", func(m *machine, _ fstest.MapFS, _ *doctorFlags) {
+			m.disk = func(string) (uint64, uint64, bool, error) { return 100e9, 1, false, nil }
+		}},
+		{"no such directory", "disk", levelBad, "not exist", "", func(m *machine, _ fstest.MapFS, _ *doctorFlags) {
+			m.disk = func(string) (uint64, uint64, bool, error) { return 0, 0, false, fs.ErrNotExist }
+		}},
+
+		{"a clock that was never set", "clock", levelBad, "1970-01-01", "timedatectl", func(m *machine, _ fstest.MapFS, _ *doctorFlags) {
+			m.now = func() time.Time { return time.Unix(0, 0) }
+		}},
+		{"no NTP", "clock_sync", levelWarning, "nothing keeps the clock right", "timedatectl", func(m *machine, _ fstest.MapFS, _ *doctorFlags) {
+			m.synced = func() (bool, time.Duration, error) { return false, 0, nil }
+		}},
+		{"the kernel does not tell", "clock_sync", levelUnknown, "does not tell", "", func(m *machine, _ fstest.MapFS, _ *doctorFlags) {
+			m.synced = func() (bool, time.Duration, error) { return false, 0, refused }
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			m, root := healthy()
+			f := ordinary()
+			test.spoil(m, root, f)
+			r := m.examine(f)
+			got := r.find(test.check)
+			mend := strings.Join(got.Mend, "\n")
+			if got.Level != test.level || !strings.Contains(got.Found, test.found) ||
+				!strings.Contains(mend, test.mend) || test.mend == "" && mend != "" {
+				t.Errorf("got %+v", got)
+			}
+			if test.level == levelBad && r.Ready {
+				t.Errorf("ready %v with %+v", r.Ready, got)
+			}
+			checkShown(t, r.text(f, 80), 80)
+		})
+	}
+}
+
+// A system without what Linux has says so, check by check, and is ready.
+func TestDoctorElsewhere(t *testing.T) {
+	m := &machine{system: "darwin", now: time.Now, cpus: 8}
+	r := m.examine(ordinary())
+	var unknowns []string
+	for _, f := range r.Findings {
+		if f.Level == levelUnknown && strings.Contains(f.Found, "on darwin") {
+			unknowns = append(unknowns, f.Check)
+		}
+	}
+	want := []string{"kernel", "receive_buffer", "send_buffer", "conntrack", "fragments", "source", "files", "memory", "disk", "clock_sync"}
+	if !r.Ready || !slices.Equal(unknowns, want) {
+		t.Errorf("ready %v, not checked: %q", r.Ready, unknowns)
+	}
+}
+
+func TestDoctorText(t *testing.T) {
+	m, root := healthy()
+	m.buffers = func(int, int) (int, int, error) { return 212992, 212992, nil }
+	set(root, "proc/sys/net/ipv4/ipfrag_high_thresh", "10000\n")
+	r := m.examine(ordinary())
+	got := r.text(ordinary(), 80)
+	for _, want := range []string{
+		"ok       kernel           Linux 6.1.0: batches, counts of drops and news of ICMP\n" +
+			"                          work\n",
+		"warning  receive buffer   213.0 kB granted of 4.2 MB asked for\n" +
+			"                          needed: 1.2 MB, for the replies of 100 ms at this\n" +
+			"                          rate: what finds no room is lost\n" +
+			"                          to mend it:\n" +
+			"    sudo sysctl -w net.core.rmem_max=4194304\n" +
+			"    echo 'net.core.rmem_max = 4194304' | sudo tee -a /etc/sysctl.d/a2sscan.conf\n",
+		"\nnot ready: 10 ok, 1 warning, 1 bad, 0 unknown\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+}
