@@ -141,13 +141,13 @@ const usageTemplate = `Usage:{{if .Runnable}}{{if not .HasAvailableSubCommands}}
   {{.CommandPath}} COMMAND
 
 Commands:{{range .Commands}}{{if .IsAvailableCommand}}
-  {{rpad .Name .NamePadding}}  {{.Short}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
+  {{rpad .Name .NamePadding}}  {{.Short}}{{end}}{{end}}{{end}}{{with flagsFor .LocalFlags "" | trimTrailingWhitespaces}}
 
 Flags:
-{{flagsFor .LocalFlags "" | trimTrailingWhitespaces}}{{with flagsFor .LocalFlags "with --master"}}
+{{.}}{{end}}{{with flagsFor .LocalFlags "with --master"}}
 
 With --master, only servers that meet all of these, and how to ask for them:
-{{. | trimTrailingWhitespaces}}{{end}}{{end}}{{if not .HasParent}}
+{{. | trimTrailingWhitespaces}}{{end}}{{if not .HasParent}}
 
 ` + exitCodes + `{{end}}{{if .HasExample}}
 
