@@ -80,18 +80,21 @@ func (k *keeper) read(fresh bool) error {
 
 // anew is how to begin anew instead of going on.
 func (k *keeper) anew() string {
-	args := []string{"--fresh"}
-	if !slices.Contains(k.args, "--force") {
+	args := append(k.stale(), "--fresh")
+	if !slices.Contains(args, "--force") {
 		args = append(args, "--force")
 	}
-	return "to discard what was scanned and begin anew: " + command(append(slices.Clone(k.args), args...))
+	return "to discard what was scanned and begin anew: " + command(args)
 }
 
 // again is the command that goes on with an unfinished scan.
-func (k *keeper) again() string {
-	return command(slices.DeleteFunc(slices.Clone(k.args), func(arg string) bool {
+func (k *keeper) again() string { return command(k.stale()) }
+
+// stale are the arguments without --fresh.
+func (k *keeper) stale() []string {
+	return slices.DeleteFunc(slices.Clone(k.args), func(arg string) bool {
 		return arg == "--fresh" || strings.HasPrefix(arg, "--fresh=")
-	}))
+	})
 }
 
 // command is a command line of ours as it can be typed.

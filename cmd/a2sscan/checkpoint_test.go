@@ -1,0 +1,183 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/target"
+	"github.com/a2sscan/a2sscan/sink"
+)
+
+// someCheckpoint has something in every kind of field.
+func someCheckpoint() *checkpoint {
+	c := &checkpoint{
+		Program: "abc", Scan: "20261120T030000Z", Start: time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC),
+		Resumed: 2, Place: 1 << 40, Records: 7,
+		Plan:   scanPlan{Targets: []string{"127.0.0.0/30"}, Ports: "27015", Output: "/a/b", Rotate: true},
+		List:   target.Stats{Excluded: 3},
+		Tally:  tally{Servers: 4, Games: games{"\xff": 1}},
+		Output: outputState{Offset: 9, Tail: 8, Parts: []sink.Part{{Name: "p", Records: 1, Bytes: 2}}},
+		Names:  map[string]hostName{"a.test": {Addrs: []netip.Addr{netip.MustParseAddr("127.0.0.1")}}},
+	}
+	c.Stats.Finished[scanner.StatusOK] = 5
+	for i := range 300 {
+		c.open = append(c.open, scanner.Target{
+			Addr: netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, byte(i)}), uint16(i)),
+			Tag:  strings.Repeat("\xff\n", i), Master: `{"a":1}`, Place: uint64(i),
+		})
+	}
+	return c
+}
+
+// TestCheckpoint: a checkpoint comes back from its file as it was; a rate
+// without limit, for which JSON has no number, does no harm.
+func TestCheckpoint(t *testing.T) {
+	c := someCheckpoint()
+	c.Stats.Rate = math.Inf(1)
+	file, err := c.encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := decodeCheckpoint(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, c) {
+		t.Errorf("%+v\nwant %+v", got, c)
+	}
+}
+
+// TestCheckpointDamaged: a file that is cut off anywhere, or of which a byte
+// is another, is refused, and one of another kind is told from it.
+func TestCheckpointDamaged(t *testing.T) {
+	file, err := someCheckpoint().encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range file {
+		if _, err := decodeCheckpoint(file[:n]); !errors.Is(err, errDamaged) {
+			t.Fatalf("%d of %d bytes: %v", n, len(file), err)
+		}
+		changed := bytes.Clone(file)
+		changed[n] ^= 0x20
+		if _, err := decodeCheckpoint(changed); err == nil {
+			t.Fatalf("byte %d is another", n)
+		}
+	}
+	_, err = decodeCheckpoint(bytes.Replace(file, []byte("checkpoint 1"), []byte("checkpoint 12"), 1))
+	if want := "was written by a newer a2sscan: it has version 12, and this one knows 1"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	for _, other := range []string{"127.0.0.1:27015\n", "a2sscan checkpoints are\n", "{}"} {
+		if _, err := decodeCheckpoint([]byte(other)); !errors.Is(err, errNoCheckpoint) {
+			t.Errorf("%q: %v", other, err)
+		}
+	}
+}
+
+// FuzzCheckpoint: no body, whose sum may be right, makes the decoder panic or
+// take more memory than it has bytes.
+func FuzzCheckpoint(f *testing.F) {
+	f.Add([]byte(`{"open":1}` + "\n\x7f\x00\x00\x01\x01\x01\x01a\x00"))
+	f.Add([]byte(`{"open":18446744073709551615}` + "\n\x7f"))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		if c, err := decodeBody(body); err == nil && len(c.open) > len(body) {
+			t.Errorf("%d targets in %d bytes", len(c.open), len(body))
+		}
+	})
+}
+
+// TestReplaceFile: after each step that a crash could follow, the file is the
+// old one or the new one.
+func TestReplaceFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	var seen []string
+	step = func(name string) {
+		b, _ := os.ReadFile(path)
+		seen = append(seen, name+" "+string(b))
+	}
+	defer func() { step = func(string) {} }()
+	for _, content := range []string{"old", "new"} {
+		if err := replaceFile(path, []byte(content)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{
+		"checkpoint.temporary-written ", "checkpoint.temporary-synced ", "checkpoint.renamed old",
+		"checkpoint.temporary-written old", "checkpoint.temporary-synced old", "checkpoint.renamed new",
+	}
+	if !reflect.DeepEqual(seen, want) {
+		t.Errorf("%q, want %q", seen, want)
+	}
+	if left, _ := filepath.Glob(path + "?*"); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// TestLockFile: one process has it, and a lock whose file was taken away by
+// the one before is not worth anything.
+func TestLockFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	first, err := lockFile(path)
+	if err != nil || first == nil {
+		t.Fatal(err)
+	}
+	if second, err := lockFile(path); second != nil || err != nil {
+		t.Errorf("%v, %v for the second", second, err)
+	}
+	first.release(false)
+	again, err := lockFile(path)
+	if err != nil || again == nil || !isAt(again.lock, path) {
+		t.Fatalf("%v, %v", again, err)
+	}
+	again.release(true)
+	if _, err := os.Stat(path); err == nil {
+		t.Error("the file was not taken away")
+	}
+	if isAt(again.lock, path) {
+		t.Error("a file that is gone is said to be there")
+	}
+}
+
+// TestWalked: the numbers at a place are those that the list had when it gave
+// out the target before, however far it read ahead, with those of the parts
+// before this one.
+func TestWalked(t *testing.T) {
+	w := walked{past: target.Stats{Excluded: 100, Given: 10, Invalid: 3}}
+	if got, want := w.at(5, 0), (target.Stats{Read: 113, Excluded: 100, Given: 10, Invalid: 3}); got != want {
+		t.Errorf("at the start %+v, want %+v", got, want)
+	}
+	for place := uint64(5); place < 1000; place += 2 { // every second place is excluded
+		w.pass(place, target.Stats{Excluded: (place - 5) / 2, Invalid: 4, Given: 77, Read: 99})
+	}
+	for given := uint64(1); given < 400; given += 7 {
+		place := 5 + 2*(given-1) + 1
+		want := target.Stats{Excluded: 100 + given - 1, Given: 10 + given, Invalid: 4}
+		want.Read = want.Excluded + want.Given + want.Invalid
+		if got := w.at(place, given); got != want {
+			t.Errorf("at %d %+v, want %+v", place, got, want)
+		}
+	}
+	if len(w.marks) > 110 {
+		t.Errorf("%d marks are kept", len(w.marks))
+	}
+}
+
+func TestCommandLine(t *testing.T) {
+	k := &keeper{app: &app{args: []string{"scan", "my list", "it's", "--fresh", "-o", "a*"}}}
+	if got, want := k.again(), ` scan 'my list' 'it'\''s' -o 'a*'`; !strings.HasSuffix(got, want) {
+		t.Errorf("%s, want …%s", got, want)
+	}
+	if got, want := k.anew(), ` 'it'\''s' -o 'a*' --fresh --force`; !strings.HasSuffix(got, want) {
+		t.Errorf("%s, want …%s", got, want)
+	}
+}
