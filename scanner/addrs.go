@@ -3,7 +3,10 @@ package scanner
 import (
 	"container/heap"
 	"math"
+	"net/netip"
 	"time"
+
+	"github.com/a2sscan/a2sscan/scanner/udp"
 )
 
 // addrs keeps the limit of every address: a bucket of addrBurst datagrams
@@ -55,6 +58,15 @@ func newAddrs(rate float64, most int) *addrs {
 		a.counts = map[uint32]uint32{}
 	}
 	return a
+}
+
+// asked counts servers that were asked before the scan began.
+func (a *addrs) asked(before map[netip.Addr]int) {
+	for addr, n := range before {
+		if a.most > 0 && n > 0 {
+			a.counts[ipOf(udp.Pack(netip.AddrPortFrom(addr, 0)))] = uint32(min(n, a.most))
+		}
+	}
 }
 
 func ipOf(addr uint64) uint32 { return uint32(addr >> 16) }

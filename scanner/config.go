@@ -35,14 +35,15 @@ const (
 type Config struct {
 	Questions Questions // what to ask; zero: all three
 
-	Rate          float64       // datagrams a second; zero: DefaultRate; Off: as fast as it goes
-	AddressRate   float64       // datagrams a second and address; zero: DefaultAddressRate; Off: no limit
-	MaxPerAddress int           // servers asked on one address; zero: all of them
-	Timeout       time.Duration // how long the first ask waits; zero: DefaultTimeout
-	Retries       int           // asks after the first; zero: DefaultRetries; Off: none
-	Cooldown      time.Duration // how long finished targets stay known; zero: DefaultCooldown; Off: none
-	InFlight      int           // targets open at once; zero: what rate and timeouts need
-	ByteBudget    int64         // bytes of replies held; zero: DefaultByteBudget
+	Rate          float64            // datagrams a second; zero: DefaultRate; Off: as fast as it goes
+	AddressRate   float64            // datagrams a second and address; zero: DefaultAddressRate; Off: no limit
+	MaxPerAddress int                // servers asked on one address; zero: all of them
+	Asked         map[netip.Addr]int // servers on an address that earlier parts of the scan asked, for MaxPerAddress
+	Timeout       time.Duration      // how long the first ask waits; zero: DefaultTimeout
+	Retries       int                // asks after the first; zero: DefaultRetries; Off: none
+	Cooldown      time.Duration      // how long finished targets stay known; zero: DefaultCooldown; Off: none
+	InFlight      int                // targets open at once; zero: what rate and timeouts need
+	ByteBudget    int64              // bytes of replies held; zero: DefaultByteBudget
 
 	Raw bool // keep every datagram matched in Result.Raw
 

@@ -118,6 +118,7 @@ func newEngine(cfg Config, sock transport, handle func(*Result)) *engine {
 		worker:  reasm.NewWorker(workerQueue),
 	}
 	e.index.slots = e.slots
+	e.addrs.asked(cfg.Asked)
 	e.pace = newPace(cfg.Rate, e.start)
 	if math.IsInf(cfg.Rate, 1) {
 		e.governor = newGovernor(e.pace)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"iter"
+	"net/netip"
 	"os"
 	"sync"
 	"time"
@@ -28,6 +29,7 @@ type keeper struct {
 
 	job     *job
 	names   names
+	rest    iter.Seq[scanner.Target] // what follows in the list, if that was begun
 	walked  walked
 	pending chan draft // of one place: a newer one replaces it
 	gone    sync.WaitGroup
@@ -53,6 +55,32 @@ func (k *keeper) begin(j *job) {
 			k.fail(k.keep(c))
 		}
 	})
+}
+
+// recount passes through what earlier parts of a scan with --max-per-address
+// were given, and returns how many servers of each address they asked to the
+// end.
+func (k *keeper) recount(list *target.List) map[netip.Addr]int {
+	if !k.resumes() || k.job.maxPerAddress == 0 {
+		return nil
+	}
+	asked := map[netip.Addr]int{}
+	next, stop := iter.Pull(list.From(0))
+	t, more := next()
+	for ; more && t.Place < k.past.Place; t, more = next() {
+		addr := t.Addr.Addr()
+		asked[addr] = min(asked[addr]+1, k.job.maxPerAddress) // the rest was left out
+		k.walked.base = list.Stats()
+	}
+	for i := range k.past.open {
+		asked[k.past.open[i].Addr.Addr()]--
+	}
+	k.rest = func(yield func(scanner.Target) bool) {
+		defer stop()
+		for ; more && yield(t); t, more = next() {
+		}
+	}
+	return asked
 }
 
 // first writes the checkpoint of a new scan, before its output is made: from
@@ -83,7 +111,11 @@ func (k *keeper) targets(list *target.List) iter.Seq[scanner.Target] {
 		if most := k.job.maxTargets; most > 0 && given >= most {
 			return
 		}
-		for t := range list.From(from) {
+		rest := k.rest
+		if rest == nil {
+			rest = list.From(from)
+		}
+		for t := range rest {
 			k.walked.pass(t.Place, list.Stats())
 			given++
 			if !yield(t) || given == k.job.maxTargets {
@@ -285,6 +317,7 @@ func (k *keeper) sayResumed() {
 // stand. The list is read ahead of the scan, and its own numbers with it.
 type walked struct {
 	past target.Stats // of the parts before this one
+	base target.Stats // what the list counted of those again
 
 	mu    sync.Mutex
 	marks []walkMark
@@ -315,11 +348,11 @@ func (w *walked) at(place, given uint64) target.Stats {
 	for len(w.marks) > 1 && w.marks[1].place < place {
 		w.marks = w.marks[1:]
 	}
-	var now target.Stats
+	now := w.base
 	if len(w.marks) > 0 && w.marks[0].place < place {
 		now = w.marks[0].stats
 	}
-	now.Given = given
+	now.Given = w.base.Given + given
 	return w.total(now)
 }
 
@@ -328,10 +361,10 @@ func (w *walked) at(place, given uint64) target.Stats {
 func (w *walked) total(now target.Stats) target.Stats {
 	now.Invalid = max(now.Invalid, w.past.Invalid) // where it was not read so far again
 	now.Duplicate = max(now.Duplicate, w.past.Duplicate)
-	now.Unscannable += w.past.Unscannable
-	now.Excluded += w.past.Excluded
-	now.OtherShard += w.past.OtherShard
-	now.Given += w.past.Given
+	now.Unscannable += w.past.Unscannable - w.base.Unscannable
+	now.Excluded += w.past.Excluded - w.base.Excluded
+	now.OtherShard += w.past.OtherShard - w.base.OtherShard
+	now.Given += w.past.Given - w.base.Given
 	now.Read = now.Invalid + now.Unscannable + now.Excluded + now.Duplicate + now.OtherShard + now.Given
 	return now
 }

@@ -202,6 +202,7 @@ func (j *job) ask(ctx context.Context) (scanner.Stats, error) {
 	if j.keep != nil {
 		j.keep.begin(j)
 		cfg.Snapshot = j.keep.snapshot
+		cfg.Asked = j.keep.recount(j.list)
 	}
 	if !j.quiet && !(j.live && j.output == "-" && isTerminal(j.app.out.w)) {
 		defer j.watch(cfg.Monitor, &progress{input: j.list.Progress, given: j.given})()
