@@ -101,10 +101,35 @@ func TestKill(t *testing.T) {
 	for round := 0; deaths(hits) < *kills; round++ {
 		k := &killed{T: t, cfg: cfg, dir: t.TempDir(), hits: hits,
 			rng: rand.New(rand.NewPCG(seed, uint64(round)))}
-		k.prepare(round)
+		k.prepare(round%2 == 1, round%3 > 0)
 		k.toTheEnd()
 	}
 	t.Logf("%d kills: %v", deaths(hits), hits)
+}
+
+// TestKillSteps: a scan that dies the first time that it has done a step is
+// complete after the same command again.
+func TestKillSteps(t *testing.T) {
+	cfg := fleet.Config{
+		Network: netip.MustParsePrefix("127.72.0.0/25"), Ports: []uint16{27124},
+		Kinds: []fleet.Kind{fleet.Source}, // which answers everything at once
+	}
+	serve(t, cfg)
+	for round, how := range slices.Sorted(maps.Keys(killSteps)) {
+		for _, rotates := range []bool{false, true} {
+			k := &killed{T: t, cfg: cfg, dir: t.TempDir(), hits: map[string]int{}}
+			k.prepare(round%2 == 0, rotates)
+			k.start(how, exec.CommandContext(t.Context(), "dies", append([]string{how, "1"}, k.args...)...))
+			if k.hits[how] != 1 {
+				t.Errorf("%s: it did not die", how)
+			}
+			k.checkKilled(how)
+			if _, err := os.Stat(k.path("scan.checkpoint")); err == nil || len(k.files()) == 0 {
+				k.start("", exec.CommandContext(t.Context(), "a2sscan", k.args...))
+			}
+			k.checkEnd()
+		}
+	}
 }
 
 func deaths(m map[string]int) (n int) {
@@ -115,20 +140,24 @@ func deaths(m map[string]int) (n int) {
 }
 
 // prepare writes the list and chooses the command.
-func (k *killed) prepare(round int) {
+func (k *killed) prepare(packed, rotates bool) {
 	var list bytes.Buffer
 	for at := range k.cfg.All() {
 		fmt.Fprintf(&list, "%s tag %d\n", at, at.Addr().As4()[3])
 	}
-	fmt.Fprintf(&list, "no server\n0.0.0.0:27015\n127.67.0.1:27119\n")
+	again, _, _ := bytes.Cut(list.Bytes(), []byte("\n"))
+	fmt.Fprintf(&list, "no server\n0.0.0.0:27015\n%s\n", again)
 	if err := os.WriteFile(k.path("servers.txt"), list.Bytes(), 0o666); err != nil {
 		k.Fatal(err)
 	}
-	output := []string{"census.ndjson", "census.ndjson.zst"}[round%2]
+	output := "census.ndjson"
+	if packed {
+		output += ".zst"
+	}
 	k.args = []string{"scan", "servers.txt", "--allow-reserved", "-o", output,
 		"--checkpoint", "scan.checkpoint", "-r", "2k", "--timeout", "300ms", "--cooldown", "0", "-q",
 		"--summary", "summary.json"}
-	if k.rotates = round%3 > 0; k.rotates {
+	if k.rotates = rotates; rotates {
 		k.args = append(k.args, "--rotate", "1s")
 		k.named = map[string][]byte{}
 	}
@@ -185,19 +214,25 @@ func (k *killed) run(n int) (how string, alive bool) {
 		timer := time.AfterFunc(after, func() { cmd.Process.Kill() })
 		defer timer.Stop()
 	}
+	return how, k.start(how, cmd)
+}
+
+// start runs a command and reports whether it ended by itself.
+func (k *killed) start(how string, cmd *exec.Cmd) (alive bool) {
+	k.Helper()
 	var said bytes.Buffer
 	cmd.Dir, cmd.Stderr = k.dir, &said
 	err := cmd.Run()
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
-		return how, true
+		return true
 	case !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL:
 		k.Fatalf("%s: %v\n%s", how, err, said.Bytes())
 	}
 	k.hits[how]++
 	k.last = how
-	return how, false
+	return false
 }
 
 // checkKilled: the checkpoint that is left can be read, and the output has at
