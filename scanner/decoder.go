@@ -113,7 +113,7 @@ func (d *Decoder) Result() *Result {
 	if d.talk.flags&flagSplit != 0 {
 		d.whole = keepLeading(d.table, captured, d.whole, a, nil)
 	}
-	*r = Result{Info: r.Info, Raw: r.Raw[:0]}
+	*r = Result{Raw: r.Raw[:0]}
 	r.Received, r.RecvBytes = a.received, a.recvBytes
 	a.eachRaw(func(b []byte) { r.Raw = append(r.Raw, b) })
 	var m replies
@@ -145,7 +145,7 @@ func (d *Decoder) Remake(known *Result) *Result {
 		d.dropLeading(known)
 	}
 	*r = Result{
-		Info: r.Info, Raw: r.Raw[:0], Addr: known.Addr, Tag: known.Tag, Master: known.Master, Time: known.Time,
+		Raw: r.Raw[:0], Addr: known.Addr, Tag: known.Tag, Master: known.Master, Time: known.Time,
 		RTT: known.RTT, Took: known.Took, Sent: known.Sent, SentBytes: known.SentBytes,
 		Received: known.Received, RecvBytes: known.RecvBytes,
 		Asked: known.Asked, Unchallenged: known.Unchallenged,

@@ -146,7 +146,7 @@ func (f *finisher) make(o *outcome) *Result {
 	*r = Result{
 		Addr: udp.Unpack(o.addr), Asked: o.asked,
 		Sent: uint32(o.sent), SentBytes: uint64(o.sentBytes),
-		Time: f.start.Add(o.endAt), Info: r.Info, Raw: r.Raw[:0],
+		Time: f.start.Add(o.endAt), Raw: r.Raw[:0],
 	}
 	o.label.mark(r)
 	m := replies{err: o.err}

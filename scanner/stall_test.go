@@ -2,6 +2,7 @@ package scanner
 
 import (
 	"context"
+	"reflect"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -77,6 +78,32 @@ func TestScanOutputStalls(t *testing.T) {
 		}
 		if why, _ := st.LimitedBy(); why != WaitOutput {
 			t.Errorf("limited by %q", why.Word())
+		}
+	})
+}
+
+// A result without an INFO has nothing of the INFO of the one before, whose
+// memory is another server's by then.
+func TestResultOfSilenceIsEmpty(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, s := newMemNet(), newServer()
+		n.serve = func(addr uint64, req wire.Request) {
+			if addr>>16%2 == 0 {
+				s.answer(n, addr, req)
+			}
+		}
+		silent := 0
+		_, err := Scan(t.Context(), Config{transport: n, Retries: Off}, seqOf(addresses(200)), func(r *Result) {
+			if r.HasInfo {
+				return
+			}
+			silent++
+			if !reflect.DeepEqual(r.Info, wire.Info{}) {
+				t.Fatalf("%v: %+v", r.Addr, r.Info)
+			}
+		})
+		if err != nil || silent != 100 {
+			t.Errorf("%v, %d silent", err, silent)
 		}
 	})
 }
