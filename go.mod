@@ -3,6 +3,7 @@ module github.com/a2sscan/a2sscan
 go 1.26.0
 
 require (
+	github.com/HdrHistogram/hdrhistogram-go v1.4.0
 	github.com/dsnet/compress v0.0.1
 	github.com/gaissmai/bart v0.30.0
 	github.com/gofrs/flock v0.13.1

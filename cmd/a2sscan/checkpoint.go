@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -24,11 +25,11 @@ import (
 // process or another. As a file it is
 //
 //	a2sscan checkpoint VERSION SHA-256\n
-//	a zstd frame: one line of JSON, and then the open targets
+//	a zstd frame: one line of JSON, the open targets, and then the silent ones
 //
-// The sum, in hex, is that of all bytes after the first line. An open target
-// is the four bytes of its address, its port, its place, its tag and what a
-// master said of it, texts with their length before them, numbers as uvarints.
+// The sum, in hex, is that of all bytes after the first line. A target is the
+// four bytes of its address, its port, its place, its tag and what a master said
+// of it, texts with their length before them, numbers as uvarints.
 type checkpoint struct {
 	Program string    `json:"program"` // version of a2sscan
 	Written time.Time `json:"written"`
@@ -41,6 +42,8 @@ type checkpoint struct {
 	Place uint64 `json:"place"` // where the list goes on
 	Open  uint64 `json:"open"`  // targets taken and not finished
 
+	Silent uint64 `json:"silent,omitempty"` // those that wait for their second look
+
 	Stats   scanner.Stats `json:"stats"`
 	List    target.Stats  `json:"list"` // up to Place
 	Tally   tally         `json:"tally"`
@@ -49,7 +52,8 @@ type checkpoint struct {
 
 	Names map[string]hostName `json:"names,omitempty"` // with --resolve
 
-	open []scanner.Target
+	open   []scanner.Target
+	silent iter.Seq[scanner.Target] // nil: none
 }
 
 // outputState is how far the output was durable. With --rotate, Offset, Tail
@@ -87,14 +91,22 @@ func (v errNewer) Error() string {
 func (c *checkpoint) encode() ([]byte, error) {
 	c.Open = uint64(len(c.open))
 	c.Stats.Rate = 0 // it may be infinite, for which JSON has no number
+	var targets []byte
+	for i := range c.open {
+		targets = appendTarget(targets, &c.open[i])
+	}
+	c.Silent = 0
+	if c.silent != nil {
+		for t := range c.silent {
+			targets = appendTarget(targets, &t)
+			c.Silent++
+		}
+	}
 	body, err := json.Marshal(c)
 	if err != nil {
 		return nil, err
 	}
-	body = append(body, '\n')
-	for i := range c.open {
-		body = appendTarget(body, &c.open[i])
-	}
+	body = append(append(body, '\n'), targets...)
 	z, err := zstd.NewWriter(nil,
 		zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
 	if err != nil {
@@ -156,13 +168,26 @@ func decodeBody(body []byte) (*checkpoint, error) {
 	}
 	r := fieldReader{b: rest}
 	for range c.Open {
-		ip, port := r.ip(), r.number()
-		t := scanner.Target{Addr: netip.AddrPortFrom(ip, uint16(port)), Place: r.number()}
-		t.Tag, t.Master = r.text(), r.text()
+		t := r.target()
 		if r.bad {
 			return nil, errDamaged
 		}
 		c.open = append(c.open, t)
+	}
+	silent := r.b
+	for range c.Silent {
+		r.target()
+	}
+	if r.bad {
+		return nil, errDamaged
+	}
+	c.silent = func(yield func(scanner.Target) bool) {
+		r := fieldReader{b: silent}
+		for range c.Silent {
+			if !yield(r.target()) {
+				return
+			}
+		}
 	}
 	return c, nil
 }
@@ -181,6 +206,14 @@ func (r *fieldReader) number() uint64 {
 	}
 	r.b = r.b[n:]
 	return v
+}
+
+// target reads what appendTarget wrote.
+func (r *fieldReader) target() scanner.Target {
+	ip, port := r.ip(), r.number()
+	t := scanner.Target{Addr: netip.AddrPortFrom(ip, uint16(port)), Place: r.number()}
+	t.Tag, t.Master = r.text(), r.text()
+	return t
 }
 
 func (r *fieldReader) ip() netip.Addr {

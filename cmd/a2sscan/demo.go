@@ -121,6 +121,7 @@ func (a *app) demoScan(cfg fleet.Config) (*summary, error) {
 	f := &scanFlags{
 		outFlags:     outFlags{output: demoFile, force: true},
 		excludeFlags: excludeFlags{allowReserved: true},
+		guardFlags:   guardFlags{maxSendErrors: -1},
 		scanID:       scanName(start),
 		ports:        fmt.Sprint(cfg.Ports[0]),
 		query:        questions(scanner.AskAll),

@@ -12,7 +12,7 @@ const (
 	exitUsage       = 1 // the command line makes no sense
 	exitOutput      = 3 // results could not be written
 	exitInterrupted = 4 // SIGINT or SIGTERM
-	exitGuard       = 5 // stopped by a guard: doctor found something bad
+	exitGuard       = 5 // a guard stopped the scan, or doctor found something bad
 	exitInput       = 6 // input can't be read, a list is not whole, or there is nothing left to ask
 	exitCheckpoint  = 7 // a checkpoint can't be used
 	exitNumbers     = 8 // numbers that must add up do not
@@ -23,7 +23,7 @@ const exitCodes = `Exit codes:
   1  the command line makes no sense
   3  results could not be written (full disk, closed pipe, existing file)
   4  interrupted
-  5  doctor found that this machine is not ready
+  5  stopped by --min-hitrate, --max-send-errors or --max-runtime; doctor: not ready
   6  input can't be read, a master's list is not whole, or nothing is left to ask
   7  the checkpoint can't be used
   8  numbers that must add up do not`

@@ -146,7 +146,7 @@ func (k *keeper) checkpoint(s *scanner.Snapshot) *checkpoint {
 	c := &checkpoint{
 		Program: commit, Scan: k.job.scanID, Start: k.job.start, Plan: k.plan,
 		Place: s.Place, Stats: s.Stats, Tally: k.job.tally.clone(), open: s.Open,
-		Names: k.names.all(),
+		Names: k.names.all(), silent: s.SilentTargets(),
 	}
 	begun := s.Stats.Taken
 	if past := k.past; past != nil {
@@ -235,6 +235,14 @@ func (k *keeper) end() error {
 	close(k.pending)
 	k.gone.Wait()
 	return k.failure()
+}
+
+// silent are the targets that wait for their second look since an earlier part.
+func (k *keeper) silent() iter.Seq[scanner.Target] {
+	if !k.resumes() {
+		return nil
+	}
+	return k.past.silent
 }
 
 // resumes reports whether the scan was begun earlier.

@@ -57,6 +57,7 @@ type datagrams struct {
 	SentBy        map[string]uint64 `json:"sent_by_question"`
 	Repeats       uint64            `json:"repeats"` // of those sent
 	SendErrors    uint64            `json:"send_errors"`
+	SendFaults    map[string]uint64 `json:"send_errors_by_kind"`
 	SendPutOff    uint64            `json:"send_put_off"` // by the kernel, and sent later
 	Received      uint64            `json:"received"`
 	ReceivedBytes uint64            `json:"received_bytes"`
@@ -72,6 +73,7 @@ func newDatagrams(s *scanner.Stats) datagrams {
 		SentBy:        map[string]uint64{},
 		Repeats:       s.Repeats,
 		SendErrors:    s.SendErrors,
+		SendFaults:    map[string]uint64{},
 		SendPutOff:    s.SendAgain,
 		Received:      s.DatagramsReceived(),
 		ReceivedBytes: s.RecvBytes,
@@ -81,6 +83,11 @@ func newDatagrams(s *scanner.Stats) datagrams {
 	}
 	for q := range wire.Question(wire.NumQuestions) {
 		d.SentBy[q.String()] = s.Sent[q]
+	}
+	for f, n := range s.SendFaults {
+		if n > 0 {
+			d.SendFaults[scanner.SendFault(f).String()] = n
+		}
 	}
 	for c := range scanner.Class(scanner.NumClasses) {
 		d.ByClass[c.String()] = s.Received[c]

@@ -122,6 +122,8 @@ type job struct {
 	keep       *keeper // nil: no checkpoint
 	tally      tally
 	stop       *stopper
+	guard      *guard
+	whole      bool // every target was asked to the end
 
 	written error // what went wrong with the output
 	partial error // why the list of --master is not whole
@@ -142,10 +144,12 @@ func (j *job) run(inputs []string) (*summary, error) {
 	defer end()
 	j.stop = stop
 	j.out.failed = stop.stop
+	j.guard = &guard{guardFlags: &j.guardFlags, stop: stop.finish}
+	defer j.guard.begin()()
 
 	if err := j.load(j.list, stop, j.quiet); err != nil {
 		j.bad.rest()
-		return nil, err
+		return nil, j.guarded(err)
 	}
 	if err := j.keep.loaded(j.list); err != nil {
 		return nil, err
@@ -167,12 +171,13 @@ func (j *job) run(inputs []string) (*summary, error) {
 
 	listed := j.keep.total(j.list.Stats(), &stats)
 	sum := newSummary(&stats, newLedger(listed, &stats))
-	sum.Scan, sum.Command, sum.Inputs = j.scanID, j.args, inputs
+	sum.Scan, sum.Command, sum.Inputs = j.scanID, j.args, inputNotes(j.list, inputs)
 	sum.Order, sum.Shard = j.order.String(), j.shard.String()
 	if j.order == order(target.OrderRandom) {
 		sum.Seed = &j.seed.n
 	}
-	sum.Output, sum.Records, sum.tally = j.output, j.out.count(), j.tally
+	sum.Output, sum.Records = j.output, j.out.count()
+	sum.found(&j.tally, j.asks())
 	sum.Resumed = j.keep.resumed()
 	sum.Records += j.keep.records()
 	if j.written != nil {
@@ -184,10 +189,13 @@ func (j *job) run(inputs []string) (*summary, error) {
 		j.broken = err
 	}
 	if sum.Ended = j.ended(); sum.Ended == endedComplete {
+		j.whole = true
+		j.guard.judge(&stats, 1)
 		j.written = j.out.settle(nil)
 		sum.Ended = j.ended()
 	}
 	sum.Parts = j.out.parts()
+	sum.Guard = j.guard.tripped()
 	sum.Interrupted = stop.interrupted()
 	sum.check(j.unanswered)
 	return sum, nil
@@ -203,7 +211,9 @@ func (j *job) ask(ctx context.Context) (scanner.Stats, error) {
 		j.keep.begin(j)
 		cfg.Snapshot = j.keep.snapshot
 		cfg.Asked = j.keep.recount(j.list)
+		cfg.Silent = j.keep.silent()
 	}
+	defer j.guard.watch(cfg.Monitor, j.terminal)()
 	if !j.quiet && !(j.live && j.output == "-" && isTerminal(j.app.out.w)) {
 		defer j.watch(cfg.Monitor, &progress{input: j.list.Progress, given: j.given})()
 	}
@@ -276,6 +286,8 @@ func (j *job) early(err error, stats *scanner.Stats) error {
 		return j.written
 	case j.stop.interrupted():
 		return fail(exitInterrupted, "interrupted before the first packet")
+	case j.guard.tripped() != nil:
+		return j.guarded(nil)
 	}
 	return nothingToAsk(j.list)
 }
@@ -287,6 +299,8 @@ func (j *job) ended() string {
 		return endedOutput
 	case j.broken != nil:
 		return endedBroken
+	case j.guard.tripped() != nil:
+		return endedGuard
 	case j.stop.interrupted():
 		return endedInterrupted
 	case j.list.Err() != nil || j.partial != nil:
@@ -314,7 +328,7 @@ func (j *job) finish(sum *summary) error {
 		j.sayFiles(sum, path)
 	}
 	verdict := j.verdict(sum)
-	j.keep.done(sum.Ended == endedComplete && j.written == nil, path)
+	j.keep.done(j.whole && j.written == nil, path)
 	return verdict
 }
 
@@ -328,6 +342,8 @@ func (j *job) verdict(sum *summary) error {
 		return fail(exitUsage, "%w", j.broken)
 	case !sum.Consistent:
 		return fail(exitNumbers, "numbers do not add up")
+	case sum.Guard != nil:
+		return j.guarded(nil)
 	case sum.Interrupted:
 		return fail(exitInterrupted, "interrupted: %d targets were not asked to the end",
 			sum.Targets.Unfinished)

@@ -21,6 +21,7 @@ import (
 type scanFlags struct {
 	outFlags
 	excludeFlags
+	guardFlags
 	rotate     rotation
 	checkpoint string
 	fresh      bool
@@ -38,6 +39,7 @@ type scanFlags struct {
 	maxPerAddress int
 	timeout       time.Duration
 	retries       int
+	secondLook    bool
 	cooldown      time.Duration
 	inFlight      int
 	source        source
@@ -97,12 +99,14 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.IntVar(&f.maxPerAddress, "max-per-address", 0, "servers asked on one address at most; 0: all (default 0)")
 	fs.DurationVar(&f.timeout, "timeout", scanner.DefaultTimeout, "how long the first request waits for a reply, `D` such as 800ms")
 	fs.IntVar(&f.retries, "retries", scanner.DefaultRetries, "requests after the first that stayed without reply")
+	fs.BoolVar(&f.secondLook, "second-look", false, "ask targets that stayed silent once more, when all others are finished")
 	fs.DurationVar(&f.cooldown, "cooldown", scanner.DefaultCooldown, "how long to listen for late replies, `D` such as 2s")
 	fs.IntVar(&f.inFlight, "in-flight", 0, "targets open at once; 0: what rate and timeouts need (default 0)")
 	fs.Var(&f.source, "source", "address of this machine to send from (default: the system's choice)")
 	fs.BoolVar(&f.unanswered, "unanswered", false, "write a record for targets without any reply too")
 	fs.BoolVar(&f.raw, "raw", false, "keep every datagram in the record, as base64")
 	f.excludeFlags.add(cmd)
+	f.guardFlags.add(cmd)
 	fs.Uint64VarP(&f.maxTargets, "max-targets", "n", 0, "targets asked at most; 0: all (default 0)")
 	fs.BoolVar(&f.dryRun, "dry-run", false, "say what would be asked, send nothing, write no file")
 	f.from.add(fs)
@@ -115,6 +119,9 @@ func (f *scanFlags) check() error {
 		return err
 	}
 	if err := f.checkCheckpoint(); err != nil {
+		return err
+	}
+	if err := f.guardFlags.check(); err != nil {
 		return err
 	}
 	if err := f.targetFlags.check(); err != nil {
@@ -194,6 +201,7 @@ func (f *scanFlags) config() scanner.Config {
 		MaxPerAddress: f.maxPerAddress,
 		Timeout:       f.timeout,
 		Retries:       orOff(f.retries),
+		SecondLook:    f.secondLook,
 		Cooldown:      orOff(f.cooldown),
 		InFlight:      f.inFlight,
 		Raw:           f.raw,

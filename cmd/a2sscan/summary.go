@@ -25,7 +25,7 @@ type summary struct {
 	Commit  string      `json:"commit"`
 	Go      string      `json:"go"`
 	Command []string    `json:"command"`
-	Inputs  []string    `json:"inputs"`
+	Inputs  []inputNote `json:"inputs"`
 	Order   string      `json:"order"`           // random, input
 	Seed    *uint64     `json:"seed,omitempty"`  // of the random order
 	Shard   string      `json:"shard,omitempty"` // I/N; absent: all
@@ -39,7 +39,8 @@ type summary struct {
 
 	Resumed int `json:"resumed"` // how often the scan was gone on with; numbers are of all parts
 
-	Ended       string   `json:"ended"` // why: complete, interrupted, output, input, error
+	Ended       string   `json:"ended"` // why: complete, interrupted, guard, output, input, error
+	Guard       *stopped `json:"guard,omitempty"`
 	Interrupted bool     `json:"interrupted"`
 	Consistent  bool     `json:"consistent"` // all sums add up
 	Wrong       []string `json:"wrong,omitempty"`
@@ -50,11 +51,17 @@ type summary struct {
 	Faults     map[string]uint64 `json:"faults"`
 
 	rates
+	PacingError *float64 `json:"pacing_error,omitempty"` // of the rate asked for: 0.01 is 1 % too fast
 
-	RecvBufferAsked int   `json:"receive_buffer_asked"` // bytes
-	RecvBuffer      int   `json:"receive_buffer"`       // bytes
-	PeakOpen        int   `json:"peak_open"`            // targets
-	PeakBytes       int64 `json:"peak_bytes"`           // of replies held
+	FirstAnswers firstAnswers `json:"first_answers"`
+	RoundTrips   *quantiles   `json:"round_trips,omitempty"`
+	Busiest      []busy       `json:"largest_addresses"` // those with the most servers
+
+	RecvBufferAsked int    `json:"receive_buffer_asked"`     // bytes
+	RecvBuffer      int    `json:"receive_buffer"`           // bytes
+	PeakOpen        int    `json:"peak_open"`                // targets
+	PeakBytes       int64  `json:"peak_bytes"`               // of replies held
+	PeakRSS         uint64 `json:"peak_rss_bytes,omitempty"` // of the process, in this part
 
 	tally tally
 }
@@ -94,7 +101,9 @@ func newSummary(s *scanner.Stats, l ledger) *summary {
 		RecvBuffer:      s.Socket.RecvBuffer,
 		PeakOpen:        s.PeakOpen,
 		PeakBytes:       s.PeakBytes,
+		PeakRSS:         peakRSS(),
 		rates:           newRates(s),
+		PacingError:     pacingError(s),
 	}
 	sum.Wrong = contradictions(&sum.Targets, &sum.Datagrams, s)
 	sum.Consistent = len(sum.Wrong) == 0
@@ -120,6 +129,7 @@ func (sum *summary) check(unanswered bool) {
 const (
 	endedComplete    = "complete"
 	endedInterrupted = "interrupted"
+	endedGuard       = "guard"
 	endedOutput      = "output"
 	endedInput       = "input"
 	endedBroken      = "error"
@@ -138,6 +148,12 @@ func (sum *summary) say(t *terminal) {
 	t.say("finished: %d = %s", l.Finished,
 		listed(l.By, words(scanner.StatusOK, scanner.NumStatuses), " + ", true))
 	t.say("found: %s", sum.tally.found(l.Finished))
+	if sum.tally.Servers > 0 {
+		t.say("answered: %s", &sum.FirstAnswers)
+	}
+	if sum.RoundTrips != nil {
+		t.say("round trips: %s", sum.RoundTrips)
+	}
 	if len(sum.Faults) > 0 {
 		t.say("faults: %s", listed(sum.Faults, words(wire.Error(1), wire.NumErrors), ", ", false))
 	}

@@ -22,6 +22,10 @@ type tally struct {
 	Players uint64 `json:"players"` // as their INFO says
 	Bots    uint64 `json:"bots"`
 	Games   games  `json:"games"`
+
+	AtAsk []uint64   `json:"at_ask"`      // that answered first on ask 1, 2 …
+	Trips roundTrips `json:"round_trips"` //
+	Busy  busiest    `json:"busiest"`     // addresses with many servers
 }
 
 // games counts servers by the game's name, which is hostile text.
@@ -60,6 +64,9 @@ func (g *games) UnmarshalJSON(b []byte) error {
 func (t *tally) clone() tally {
 	c := *t
 	c.Games = maps.Clone(t.Games)
+	c.AtAsk = slices.Clone(t.AtAsk)
+	c.Trips = t.Trips.clone()
+	c.Busy = t.Busy.clone()
 	return c
 }
 
@@ -68,6 +75,11 @@ func (t *tally) add(r *scanner.Result) {
 		return
 	}
 	t.Servers++
+	t.addAsk(int(r.Ask))
+	t.Busy.add(r.Addr.Addr())
+	if r.RTT > 0 {
+		t.Trips.add(r.RTT)
+	}
 	if !r.HasInfo {
 		return
 	}
@@ -75,6 +87,15 @@ func (t *tally) add(r *scanner.Result) {
 	t.Bots += uint64(r.Info.Bots)
 	if r.Info.Has&wire.HasGame != 0 {
 		t.addGame(r.Info.Game)
+	}
+}
+
+func (t *tally) addAsk(ask int) {
+	for len(t.AtAsk) < ask {
+		t.AtAsk = append(t.AtAsk, 0)
+	}
+	if ask > 0 {
+		t.AtAsk[ask-1]++
 	}
 }
 

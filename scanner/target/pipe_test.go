@@ -3,11 +3,14 @@
 package target
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // TestPipe reads a named pipe. To open it waits for a writer, and to close it
@@ -46,5 +49,19 @@ func TestExclusionsFromPipe(t *testing.T) {
 	}
 	if got := x.Rules(); len(got) != 1 || got[0].Stopped != 2 || got[0].Gone {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestPipeWithoutWriter ends the waiting for a writer who never comes.
+func TestPipeWithoutWriter(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l := mustOpen(t, Config{Args: []string{path}})
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(10*time.Millisecond, cancel)
+	if err := l.Load(ctx); !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }

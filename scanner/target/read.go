@@ -94,7 +94,10 @@ func (r *reader) argument() bool {
 
 func (r *reader) file() (more bool, err error) {
 	f, err := r.open()
-	if err != nil {
+	switch {
+	case r.ctx.Err() != nil:
+		return false, r.ctx.Err()
+	case err != nil:
 		return false, unreadable(r.in.path, err)
 	}
 	return r.list(f)
@@ -104,7 +107,33 @@ func (r *reader) open() (io.ReadCloser, error) {
 	if s := r.in.source; s != nil {
 		return s.Open()
 	}
-	return os.Open(r.in.path)
+	if r.in.size >= 0 {
+		return os.Open(r.in.path)
+	}
+	return openPipe(r.ctx, r.in.path)
+}
+
+// openPipe opens what may be a pipe: that waits for its writer, which must not
+// hold up whoever wants no more.
+func openPipe(ctx context.Context, path string) (io.ReadCloser, error) {
+	var f *os.File
+	var err error
+	opened := make(chan struct{})
+	go func() {
+		f, err = os.Open(path)
+		close(opened)
+	}()
+	select {
+	case <-opened:
+		return f, err
+	case <-ctx.Done():
+		go func() {
+			if <-opened; err == nil {
+				f.Close()
+			}
+		}()
+		return nil, ctx.Err()
+	}
 }
 
 // list reads a list. It closes files.

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"math"
+	"time"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/target"
+)
+
+// inputNote is what a summary says of one input.
+type inputNote struct {
+	Name        string `json:"name"`
+	Format      string `json:"format"` // "argument": an address or a network itself
+	Compression string `json:"compression,omitempty"`
+	Bytes       int64  `json:"bytes,omitempty"`
+	SHA256      string `json:"sha256,omitempty"` // of the bytes as they came; absent: not read to the end
+	Targets     uint64 `json:"targets,omitempty"`
+	Invalid     uint64 `json:"invalid,omitempty"`
+}
+
+// inputNotes are the lists, as they were read, and then the other arguments.
+func inputNotes(list *target.List, args []string) []inputNote {
+	all := []inputNote{}
+	for _, in := range list.Inputs() {
+		all = append(all, inputNote(in))
+	}
+	for _, arg := range unlisted(args) {
+		all = append(all, inputNote{Name: arg, Format: "argument"})
+	}
+	return all
+}
+
+// leastPaced is how long a scan has to be paced by its rate so that its error
+// means something.
+const leastPaced = 100 * time.Millisecond
+
+// pacingError is by how much a scan was faster than its rate, as a part of it,
+// in the time in which the rate was all that held it back; nil if that can't be
+// told.
+func pacingError(s *scanner.Stats) *float64 {
+	paced := s.Elapsed
+	for _, us := range s.Waited {
+		paced -= time.Duration(us) * time.Microsecond
+	}
+	if math.IsInf(s.Rate, 1) || s.Rate == 0 || paced < leastPaced {
+		return nil
+	}
+	e := float64(s.DatagramsSent())/(s.Rate*paced.Seconds()) - 1
+	return &e
+}
+
+// largestShown is how many of the addresses with the most servers a summary
+// names.
+const largestShown = 10
+
+// found fills in what follows from the answers, of a scan that asked the silent
+// so many times.
+func (sum *summary) found(t *tally, asks int) {
+	sum.tally = *t
+	sum.FirstAnswers = newFirstAnswers(t.AtAsk, asks)
+	sum.RoundTrips = t.Trips.quantiles()
+	sum.Busiest = t.Busy.top(largestShown)
+}
+
+// asks is how often a target that stays silent is asked.
+func (f *scanFlags) asks() int {
+	if f.secondLook {
+		return f.retries + 2
+	}
+	return f.retries + 1
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	// Quantiles of millions of round trips in a few kB, at a known precision.
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// roundTrips are the times that servers take to answer, in microseconds, as a
+// histogram: quantiles of it are right to 1 %. The zero value is empty.
+type roundTrips struct{ h *hdrhistogram.Histogram }
+
+// What a round trip can be; longer ones count as the longest.
+const (
+	maxRoundTrip    = 10 * time.Minute
+	roundTripDigits = 2
+)
+
+func newRoundTrips() *hdrhistogram.Histogram {
+	return hdrhistogram.New(1, maxRoundTrip.Microseconds(), roundTripDigits)
+}
+
+func (rt *roundTrips) add(d time.Duration) {
+	if rt.h == nil {
+		rt.h = newRoundTrips()
+	}
+	_ = rt.h.RecordValue(max(1, min(d, maxRoundTrip).Microseconds())) // it is in range
+}
+
+func (rt *roundTrips) clone() roundTrips {
+	if rt.h == nil {
+		return roundTrips{}
+	}
+	return roundTrips{rt.h.Clone()}
+}
+
+// MarshalJSON writes the histogram in its own format, as base64.
+func (rt roundTrips) MarshalJSON() ([]byte, error) {
+	if rt.h == nil {
+		return []byte("null"), nil
+	}
+	b, err := rt.h.EncodeV2()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(b)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (rt *roundTrips) UnmarshalJSON(text []byte) error {
+	var b []byte
+	if err := json.Unmarshal(text, &b); err != nil || len(b) == 0 {
+		return err
+	}
+	h, err := hdrhistogram.Decode(b)
+	if err != nil {
+		return err
+	}
+	rt.h = newRoundTrips()
+	rt.h.Merge(h)
+	return nil
+}
+
+// quantiles are round trips in milliseconds. Half of the servers answered in
+// P50 or less.
+type quantiles struct {
+	Servers int64   `json:"servers"` // of which one is known
+	Min     float64 `json:"min_ms"`
+	P50     float64 `json:"p50_ms"`
+	P90     float64 `json:"p90_ms"`
+	P99     float64 `json:"p99_ms"`
+	P999    float64 `json:"p999_ms"`
+	Max     float64 `json:"max_ms"`
+}
+
+// quantiles returns nil if there is no round trip.
+func (rt *roundTrips) quantiles() *quantiles {
+	if rt.h == nil || rt.h.TotalCount() == 0 {
+		return nil
+	}
+	at := func(q float64) float64 { return float64(rt.h.ValueAtQuantile(q)) / 1000 }
+	return &quantiles{
+		Servers: rt.h.TotalCount(), Min: float64(rt.h.Min()) / 1000,
+		P50: at(50), P90: at(90), P99: at(99), P999: at(99.9), Max: float64(rt.h.Max()) / 1000,
+	}
+}
+
+// String says them in one line.
+func (q *quantiles) String() string {
+	ms := func(v float64) string { return fmt.Sprintf("%.3g ms", v) }
+	return fmt.Sprintf("half of the servers within %s, 90%% within %s, 99%% within %s, all within %s",
+		ms(q.P50), ms(q.P90), ms(q.P99), ms(q.Max))
+}
