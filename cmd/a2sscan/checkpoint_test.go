@@ -172,6 +172,18 @@ func TestWalked(t *testing.T) {
 	}
 }
 
+// TestWalkedTwice: what the list counts again of an earlier part counts once.
+func TestWalkedTwice(t *testing.T) {
+	past := target.Stats{Unscannable: 5, NoPort: 3, Excluded: 7, OtherShard: 2, Given: 9}
+	base := target.Stats{Unscannable: 4, NoPort: 2, Excluded: 1, OtherShard: 1, Given: 8}
+	w := walked{past: past, base: base}
+	want := past
+	want.Read = 5 + 7 + 2 + 9
+	if got := w.total(base); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
 func TestCommandLine(t *testing.T) {
 	k := &keeper{app: &app{args: []string{"scan", "my list", "it's", "--fresh", "-o", "a*"}}}
 	if got, want := k.again(), ` scan 'my list' 'it'\''s' -o 'a*'`; !strings.HasSuffix(got, want) {

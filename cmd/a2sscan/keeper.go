@@ -370,6 +370,7 @@ func (w *walked) total(now target.Stats) target.Stats {
 	now.Invalid = max(now.Invalid, w.past.Invalid) // where it was not read so far again
 	now.Duplicate = max(now.Duplicate, w.past.Duplicate)
 	now.Unscannable += w.past.Unscannable - w.base.Unscannable
+	now.NoPort += w.past.NoPort - w.base.NoPort
 	now.Excluded += w.past.Excluded - w.base.Excluded
 	now.OtherShard += w.past.OtherShard - w.base.OtherShard
 	now.Given += w.past.Given - w.base.Given
