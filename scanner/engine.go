@@ -346,17 +346,33 @@ func (e *engine) fragment(now time.Duration, i int32, sl *slot, datagram []byte)
 			d.kind = ReplyText
 		}
 	case reasm.Packed:
-		packed := append(make([]byte, 0, len(msg)), msg...)
-		if e.worker.Submit(e.slots.ref(i).tag64(), packed) {
-			sl.talk.got.packed++
-		} else {
-			d.full = true
-		}
+		d.full = !e.decompress(i, &sl.talk, msg)
 	}
 	if d.full { // it will be asked for again: the table must not know it as whole
 		e.table.Forget(sl.source())
 	}
 	return d
+}
+
+// decompress hands a compressed reply to the decompressor. It reports false
+// where that has no room, or has done enough for this server: one that sends
+// them without end would keep it from all others, and never be finished.
+func (e *engine) decompress(i int32, t *talk, msg []byte) bool {
+	a := t.got
+	switch {
+	case a.unpacked >= maxUnpacked:
+		t.fault(likelyPacked(t.waiting&t.open), wire.ErrTooLarge)
+		return false
+	case a.packed >= maxPacked:
+		return false
+	}
+	packed := append(make([]byte, 0, len(msg)), msg...)
+	if !e.worker.Submit(e.slots.ref(i).tag64(), packed) {
+		return false
+	}
+	a.packed++
+	a.unpacked++
+	return true
 }
 
 // collect takes back what the decompressor and the finisher are done with.

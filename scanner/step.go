@@ -32,15 +32,17 @@ import (
 
 // Limits of a conversation. They are ours; the reasons are the server's.
 const (
-	maxRounds  = 4                       // challenges a question, then challenge_loop (EC-2)
-	serialGap  = 1200 * time.Millisecond // servers that allow one query a second are common (FORMATS 4.4)
-	minGold    = 50 * time.Millisecond   // how long an 'I' may come after its 'm' (EC-63)
-	extraAsks  = 2                       // for a question of which something came
-	slowAsks   = 2                       // silent ones in a row, and it isn't a limit
-	csgoAsks   = 2                       // RULES of app 730 mostly never come (EC-99)
-	csgoAppID  = 730
-	maxRTTWait = 10 * time.Second // no round trip makes us wait longer than that
-	packedWait = 50 * time.Millisecond
+	maxRounds   = 4                       // challenges a question, then challenge_loop (EC-2)
+	serialGap   = 1200 * time.Millisecond // servers that allow one query a second are common (FORMATS 4.4)
+	minGold     = 50 * time.Millisecond   // how long an 'I' may come after its 'm' (EC-63)
+	extraAsks   = 2                       // for a question of which something came
+	slowAsks    = 2                       // silent ones in a row, and it isn't a limit
+	csgoAsks    = 2                       // RULES of app 730 mostly never come (EC-99)
+	csgoAppID   = 730
+	maxRTTWait  = 10 * time.Second // no round trip makes us wait longer than that
+	packedWait  = 50 * time.Millisecond
+	maxPacked   = 2  // a server's replies in the decompressor: players and rules
+	maxUnpacked = 16 // of a server in all: both, asked as often as by default, and a few more
 )
 
 // plan is what is the same for every conversation of a scan.
@@ -99,11 +101,12 @@ type dialog struct {
 	sentUS    [wire.NumQuestions]uint32 // µs after firstAt: when each was sent last
 	goldEnd   time.Duration             // when an 'I' after an 'm' is no longer waited for
 
-	heard  Questions // something came of them: extraAsks
-	resent Questions // sent with several challenges: which one is answered can't be told
-	packed uint8     // replies in the decompressor
-	same   uint8     // sendings that were answered by the challenge in use
-	slow   uint8     // waits in a row in which nothing came, after a question that was asked slowly
+	heard    Questions // something came of them: extraAsks
+	resent   Questions // sent with several challenges: which one is answered can't be told
+	packed   uint8     // replies in the decompressor
+	unpacked uint8     // replies that ever were there
+	same     uint8     // sendings that were answered by the challenge in use
+	slow     uint8     // waits in a row in which nothing came, after a question that was asked slowly
 
 	rounds [wire.NumQuestions]uint8 // challenges in answer to each
 }
