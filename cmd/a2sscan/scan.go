@@ -60,11 +60,15 @@ func (a *app) scanCommand() *cobra.Command {
 		Use:   "scan [TARGET…]",
 		Short: "Ask servers and write one JSON line for each",
 		Long: `Asks every target and writes one JSON line for each that answered. A TARGET is a
-file with one ip:port a line, - for standard input, ip:port, ip, or a network
-such as 198.51.100.0/24 (which needs --port). Without any, standard input is
-read. What follows an address in its line becomes the record's tag. What a2sscan
-master writes is read too, answers of the Web API as they came, and records; and
-with --master the list of a master is fetched first.
+file, - for standard input, ip:port, ip, a range such as 203.0.113.5-203.0.113.20
+or a network such as 198.51.100.0/24 (both need --port, or ports of their own:
+198.51.100.0/24:27015-27020). Without any, standard input is read.
+
+A file holds one of these a line, and what follows it there becomes the record's
+tag; or it is CSV or TSV with a column of addresses, NDJSON such as a census of
+before, what a2sscan master writes, or answers of the Web API as they came. It
+may be compressed with gzip or zstd. With --master the list of a master is
+fetched first.
 
 Results go to standard output or to --output, all else to standard error. The
 first interrupt finishes what is open, the second ends at once.`,

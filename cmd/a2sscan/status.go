@@ -31,7 +31,7 @@ func (p *progress) line(s scanner.Stats) string {
 		p.howFar(s),
 		flow("sent", s.DatagramsSent(), p.last.DatagramsSent(), since),
 		flow("received", s.DatagramsReceived(), p.last.DatagramsReceived(), since),
-		fmt.Sprintf("answered %d (%s)", s.Answered(), percent(s.Answered(), s.TargetsFinished())),
+		fmt.Sprintf("answered %d (%s)", s.Answered(), percent(s.Answered(), s.TargetsFinished()+uint64(s.Silent))),
 		fmt.Sprintf("open %d", s.Open),
 		fmt.Sprintf("drops %d", s.Socket.KernelDrops),
 	}
@@ -40,6 +40,9 @@ func (p *progress) line(s scanner.Stats) string {
 	}
 	if s.Held > 0 {
 		parts = append(parts, fmt.Sprintf("%d held back on %d addresses", s.Held, s.HeldAddrs))
+	}
+	if s.Silent > 0 {
+		parts = append(parts, fmt.Sprintf("%d silent, for a second look", s.Silent))
 	}
 	p.last = s
 	return strings.Join(parts, "; ")
@@ -55,7 +58,8 @@ func (p *progress) howFar(s scanner.Stats) string {
 	}
 	// Of what was read, this much is behind us.
 	passed := s.TargetsFinished() + s.Unscannable + s.Excluded + s.Duplicate + s.OverLimit
-	done *= float64(passed) / float64(max(p.given(), s.Taken, 1))
+	looked := float64(s.Silent) * 3 / 4 // of their asks one is still to come
+	done *= (float64(passed) + looked) / float64(max(p.given(), s.Taken, 1))
 	share := fmt.Sprintf("%s %.0f%%", elapsed, 100*done)
 	if done < 0.01 || done == 1 {
 		return share

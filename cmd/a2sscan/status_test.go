@@ -47,6 +47,11 @@ func TestStatusLine(t *testing.T) {
 	// The list is read ahead of the scan: that is no progress.
 	read, given = 1, 10_000
 	check("0:03 25% (0:09 left); sent 8000; received 5000; answered 1500 (60%); open 700; drops 9")
+
+	// The silent are mostly asked, and no answer, though they may yet give one.
+	s.Silent = 1000
+	check("0:03 32% (0:06 left); sent 8000; received 5000; answered 1500 (43%); open 700; drops 9; " +
+		"1000 silent, for a second look")
 }
 
 func TestClock(t *testing.T) {
