@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,6 +29,7 @@ func someCheckpoint() *checkpoint {
 		Output: outputState{Offset: 9, Tail: 8, Parts: []sink.Part{{Name: "p", Records: 1, Bytes: 2}}},
 		Names:  map[string]hostName{"a.test": {Addrs: []netip.Addr{netip.MustParseAddr("127.0.0.1")}}},
 	}
+	c.silent = slices.Values(someSilent)
 	c.Stats.Finished[scanner.StatusOK] = 5
 	for i := range 300 {
 		c.open = append(c.open, scanner.Target{
@@ -36,6 +38,12 @@ func someCheckpoint() *checkpoint {
 		})
 	}
 	return c
+}
+
+// someSilent are targets that wait for their second look.
+var someSilent = []scanner.Target{
+	{Addr: netip.MustParseAddrPort("127.0.1.1:5")},
+	{Addr: netip.MustParseAddrPort("127.0.1.2:6"), Tag: "quiet", Master: "{}"},
 }
 
 // TestCheckpoint: a checkpoint comes back from its file as it was; a rate
@@ -51,6 +59,10 @@ func TestCheckpoint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if again := slices.Collect(got.silent); !reflect.DeepEqual(again, someSilent) {
+		t.Errorf("silent: %+v, want %+v", again, someSilent)
+	}
+	got.silent, c.silent, c.Tally.Busy, got.Tally.Busy = nil, nil, busiest{}, busiest{}
 	if !reflect.DeepEqual(got, c) {
 		t.Errorf("%+v\nwant %+v", got, c)
 	}

@@ -22,7 +22,7 @@ func (p *process) hangUp() {
 // old ones, a good one holds for what comes after it.
 func TestHangup(t *testing.T) {
 	serve(t, fleet.Config{Network: netip.MustParsePrefix("127.68.0.0/29"),
-		Ports: []uint16{27108}, Kinds: []fleet.Kind{fleet.Source}})
+		Ports: []uint16{27152}, Kinds: []fleet.Kind{fleet.Source}})
 	path := filepath.Join(t.TempDir(), "exclude.txt")
 	write := func(text string) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -31,20 +31,20 @@ func TestHangup(t *testing.T) {
 	}
 	write("127.68.0.1\n127.68.0.6\n")
 	p := startScan(t, "scan", "-", "--order", "input", "--allow-reserved", "--cooldown", "0", "--exclude-file", path)
-	io.WriteString(p.in, "127.68.0.1:27108\n127.68.0.2:27108\n")
+	io.WriteString(p.in, "127.68.0.1:27152\n127.68.0.2:27152\n")
 	p.wait(p.out, `"ip":"127.68.0.2"`)
 
 	write("127.68.0.2\nnonsense\n")
 	p.hangUp()
 	p.wait(p.err, `exclude.txt:2: not an IPv4 address: "nonsense"`)
 	p.wait(p.err, "hint: the exclusions stay as they were")
-	io.WriteString(p.in, "127.68.0.1:27108\n127.68.0.3:27108\n")
+	io.WriteString(p.in, "127.68.0.1:27152\n127.68.0.3:27152\n")
 	p.wait(p.out, `"ip":"127.68.0.3"`)
 
 	write("127.68.0.4\n127.68.0.5\n")
 	p.hangUp()
 	p.wait(p.err, "exclusions: read again, 4 rules hold") // 0.0.0.0 and the relays are two always
-	io.WriteString(p.in, "127.68.0.4:27108\n127.68.0.5:27108\n127.68.0.6:27108\n")
+	io.WriteString(p.in, "127.68.0.4:27152\n127.68.0.5:27152\n127.68.0.6:27152\n")
 	p.wait(p.out, `"ip":"127.68.0.6"`)
 	p.in.Close()
 	out, errs := p.end(exitOK)
