@@ -18,6 +18,7 @@ type blocks struct {
 	recent *Ports // of the block before
 	set    int    // that they are
 	n      int    // blocks named
+	texts  bool   // something was said of one
 }
 
 // portSet is a set of ports, and the blocks that have it.
@@ -48,6 +49,7 @@ func (bs *blocks) add(s span, ports *Ports, text uint64) {
 		}
 	}
 	bs.n++
+	bs.texts = bs.texts || text != 0
 }
 
 // setOf returns the index of a set of ports, whatever order they are in.

@@ -63,7 +63,7 @@ func (o *order) said(ip uint32, port uint16) said {
 	if o.notes.any {
 		text, found = o.notes.find(o.keys.scatter(ip, port))
 	}
-	if !found && o.named.n > 0 {
+	if !found && o.named.texts {
 		b, _ := o.named.find(ip, port)
 		text = b.text
 	}
