@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
 )
 
 // TestStrict holds that the first bad line of a strict list is an error: before
@@ -139,32 +140,35 @@ func TestResolveBounded(t *testing.T) {
 	for i := range n {
 		fmt.Fprintf(&list, "h%d.example:1\n", i)
 	}
-	var now, most atomic.Int64
-	full := make(chan struct{})
-	l := mustOpen(t, Config{Order: OrderInput, Stdin: strings.NewReader(list.String()),
-		Resolve: func(_ context.Context, host string) ([]netip.Addr, error) {
-			if c := now.Add(1); c > most.Load() {
-				most.Store(c)
-				if c == maxLookups {
-					close(full)
-				}
+	synctest.Test(t, func(t *testing.T) {
+		var now atomic.Int64
+		answer := make(chan struct{})
+		l := mustOpen(t, Config{Order: OrderInput, Stdin: strings.NewReader(list.String()),
+			Resolve: func(_ context.Context, host string) ([]netip.Addr, error) {
+				now.Add(1)
+				<-answer
+				var i uint32
+				fmt.Sscanf(host, "h%d.example", &i)
+				return []netip.Addr{addrOf(0x08000000 + i)}, nil
+			}})
+		go func() {
+			synctest.Wait()
+			if at := now.Load(); at != maxLookups {
+				t.Errorf("%d lookups at once, want %d", at, maxLookups)
 			}
-			<-full // the first ones wait for each other
-			now.Add(-1)
-			var i uint32
-			fmt.Sscanf(host, "h%d.example", &i)
-			return []netip.Addr{addrOf(0x08000000 + i)}, nil
-		}})
-	i := uint32(0)
-	for tg := range l.All() {
-		if ipOf(tg.Addr.Addr()) != 0x08000000+i {
-			t.Fatalf("%v is number %d", tg.Addr, i)
+			close(answer)
+		}()
+		i := uint32(0)
+		for tg := range l.All() {
+			if ipOf(tg.Addr.Addr()) != 0x08000000+i {
+				t.Fatalf("%v is number %d", tg.Addr, i)
+			}
+			i++
 		}
-		i++
-	}
-	if i != n || most.Load() > maxLookups {
-		t.Errorf("%d targets, %d lookups at once", i, most.Load())
-	}
+		if i != n {
+			t.Errorf("%d targets", i)
+		}
+	})
 }
 
 // TestResolveStreams holds that a name of a pipe is given out before the next
