@@ -1,6 +1,8 @@
 package fleet
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"hash/maphash"
 	"net/netip"
@@ -9,8 +11,8 @@ import (
 )
 
 // Comparison holds a census against the records that it should have, of which
-// it keeps no more than a digest each. What Compare leaves aside it leaves
-// aside too.
+// it keeps no more than a digest each: both must have their keys in the order in
+// which a scan writes them. What Compare leaves aside it leaves aside too.
 type Comparison struct {
 	Servers    int              // records of servers that answer
 	Same       int              // of those: found again as they were
@@ -35,10 +37,10 @@ func NewComparison() *Comparison {
 	return &Comparison{seed: maphash.MakeSeed(), digests: map[uint64]digest{}}
 }
 
-// Want adds a record that the census should have. One of a server that never
-// answered claims nothing.
-func (c *Comparison) Want(line []byte) error {
-	line, at, status, err := identifyAny(line)
+// Want adds a record that the census should have, of a server at another place
+// than the record says. One of a server that never answered claims nothing.
+func (c *Comparison) Want(at netip.AddrPort, line []byte) error {
+	line, status, err := tidy(line)
 	if err != nil || claimsNothing(status) {
 		return err
 	}
@@ -48,6 +50,25 @@ func (c *Comparison) Want(line []byte) error {
 		c.digests[pack(at)] = digest{sum: sum}
 	}
 	return err
+}
+
+// tidy returns a record without spaces, and its status.
+func tidy(line []byte) ([]byte, string, error) {
+	status := ""
+	keep := func(key, value []byte) {
+		if string(key) == "status" {
+			status = string(bytes.Trim(value, `"`))
+		}
+	}
+	if eachMember(line, keep) {
+		return line, status, nil
+	}
+	var b bytes.Buffer
+	if err := json.Compact(&b, line); err != nil {
+		return nil, "", err
+	}
+	eachMember(b.Bytes(), keep)
+	return b.Bytes(), status, nil
 }
 
 // Got judges the next record of the census. The error says that it is none.

@@ -109,38 +109,25 @@ func (rec *Recording) Ports() []uint16 { return rec.ports }
 // Add takes the next record of the census, as a line of JSON. The error says
 // why its server can't be replayed; it is left out then.
 func (rec *Recording) Add(line []byte) error {
-	_, r, err := sink.Read(line)
-	raw := err == nil && len(r.Raw) > 0
-	if err != nil && !errors.Is(err, sink.ErrNoRaw) {
-		return err
-	}
-	silent := r.Status == scanner.StatusNoReply || r.Status == scanner.StatusUnreachable
-	switch {
-	case len(rec.servers) >= maxRecordedHosts:
+	if len(rec.servers) >= maxRecordedHosts {
 		return ErrFull
-	case !raw && !silent && dropped(r):
-		return ErrDropped
-	case !raw && unsent(r):
-		return ErrUnsent
+	}
+	_, r, err := sink.Parse(line)
+	raw := err == nil && len(r.Raw) > 0
+	if !raw { // the rest of the record is wanted
+		if _, r, err = sink.Read(line); err != nil && !errors.Is(err, sink.ErrNoRaw) {
+			return err
+		}
 	}
 	s := recorded{gone: r.Status == scanner.StatusUnreachable}
 	if r.Addr.IsValid() && r.Addr.Addr().Is4() {
 		s.original = pack(r.Addr)
 	}
-	d := &rec.drafter
-	d.reset()
-	switch {
-	case raw:
-		err = d.fromRaw(r)
-	case !silent:
-		err = d.fromRecord(r)
-	default:
-		err = nil
+	silent := s.gone || r.Status == scanner.StatusNoReply
+	if err := rec.draft(r, raw, silent); err != nil {
+		return err
 	}
-	if err == nil {
-		err = rec.keep(&s, d)
-	}
-	if err != nil {
+	if err := rec.keep(&s, &rec.drafter); err != nil {
 		return err
 	}
 	rec.count(&s, raw, silent)
@@ -148,6 +135,23 @@ func (rec *Recording) Add(line []byte) error {
 		rec.tags[len(rec.servers)] = r.Tag
 	}
 	rec.servers = append(rec.servers, s)
+	return nil
+}
+
+// draft has the drafter work out what a server says.
+func (rec *Recording) draft(r *scanner.Result, raw, silent bool) error {
+	rec.drafter.reset()
+	switch {
+	case raw:
+		return rec.drafter.fromRaw(r)
+	case unsent(r):
+		return ErrUnsent
+	case silent:
+		return nil
+	case dropped(r):
+		return ErrDropped
+	}
+	rec.drafter.fromRecord(r)
 	return nil
 }
 

@@ -10,7 +10,7 @@ import (
 // This file makes the datagrams of a server whose record does not have them.
 
 // fromRecord drafts what a server says of its record.
-func (d *drafter) fromRecord(r *scanner.Result) error {
+func (d *drafter) fromRecord(r *scanner.Result) {
 	d.invent(r)
 	headers := r.Notes & (wire.NoteHeaderMissing | wire.NoteHeaderTwice)
 	for q := range wire.Question(wire.NumQuestions) {
@@ -26,7 +26,6 @@ func (d *drafter) fromRecord(r *scanner.Result) error {
 		d.want(r, q)
 	}
 	d.refuse(r)
-	return nil
 }
 
 // invent makes up the challenges of a server that wants some. What they were

@@ -310,8 +310,9 @@ func TestComparison(t *testing.T) {
 		return []byte(`{"schema":1,"ip":"` + ip + `","port":1,"status":"ok"` + rest + `}`)
 	}
 	c := NewComparison()
-	for i, rest := range []string{`,"players":[]`, `,"players":[]`, `,"rules":{}`} {
-		if err := c.Want(line(fmt.Sprintf("127.0.0.%d", i+1), rest)); err != nil {
+	for i, rest := range []string{`,"players":[]`, `, "players" : []`, `,"rules":{}`} {
+		at := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, byte(i + 1)}), 1)
+		if err := c.Want(at, line("203.0.113.7", rest)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -330,7 +331,7 @@ func TestComparison(t *testing.T) {
 	if c.Servers != 3 || c.Same != 1 || !c.Differs(differ) || c.Others != 2 || c.Missing() != 1 || c.Good() {
 		t.Errorf("%+v", c)
 	}
-	if c.Got([]byte(`{`)) == nil || c.Want([]byte(`x`)) == nil {
+	if c.Got([]byte(`{`)) == nil || c.Want(differ, []byte(`x`)) == nil {
 		t.Error("what is no record passes")
 	}
 }

@@ -225,17 +225,32 @@ func (a *app) writeList(path string, rec *recording) error {
 	return nil
 }
 
-// eachTruth calls do with the record that a scan of each replayed server is to
-// make, and with its index.
-func (rec *recording) eachTruth(do func(i int, scan string, r *scanner.Result) error) error {
+// eachServed calls do with the recorded record of each server that is replayed,
+// and with its index.
+func (rec *recording) eachServed(do func(i int, line []byte) error) error {
 	i := -1
 	return rec.each(func(n int, line []byte) error {
 		if rec.skipped[n] {
 			return nil
 		}
+		if i++; i == rec.Len() {
+			return rec.changed()
+		}
+		return do(i, line)
+	})
+}
+
+func (rec *recording) changed() error {
+	return fail(exitInput, "%s: was changed while it was read", plain(rec.file, 200))
+}
+
+// eachTruth calls do with the record that a scan of each replayed server is to
+// make, and with its index.
+func (rec *recording) eachTruth(do func(i int, scan string, r *scanner.Result) error) error {
+	return rec.eachServed(func(i int, line []byte) error {
 		scan, r, err := sink.Read(line)
-		if i++; i == rec.Len() || err != nil && !errors.Is(err, sink.ErrNoRaw) {
-			return fail(exitInput, "%s: was changed while it was read", plain(rec.file, 200))
+		if err != nil && !errors.Is(err, sink.ErrNoRaw) {
+			return rec.changed()
 		}
 		r.Addr, _ = rec.At(i)
 		r.Tag = rec.Tag(i)
@@ -265,9 +280,9 @@ func (a *app) replayTruth(f *fleetFlags, rec *recording) error {
 // compareReplay holds a census against the recorded one.
 func (a *app) compareReplay(f *fleetFlags, rec *recording) error {
 	c := fleet.NewComparison()
-	err := rec.eachTruth(func(_ int, _ string, r *scanner.Result) error {
-		c.Want(sink.AppendRecord(nil, "", r))
-		return nil
+	err := rec.eachServed(func(i int, line []byte) error {
+		at, _ := rec.At(i)
+		return c.Want(at, line)
 	})
 	if err != nil {
 		return err
