@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -224,22 +222,4 @@ func FuzzTranscript(f *testing.F) {
 		}
 		checkShown(t, out.String(), log.width)
 	})
-}
-
-func checkShown(t *testing.T, out string, width int) {
-	t.Helper()
-	lines := strings.Split(out, "\n")
-	if len(lines) > 600 {
-		t.Errorf("%d lines", len(lines))
-	}
-	for _, line := range lines {
-		for _, r := range line {
-			if r == utf8.RuneError || !unicode.IsPrint(r) {
-				t.Fatalf("%q shows %q", line, r)
-			}
-		}
-		if n := utf8.RuneCountInString(line); strings.HasPrefix(line, "    0") && n > width {
-			t.Errorf("%d characters in a row for %d: %s", n, width, line)
-		}
-	}
 }
