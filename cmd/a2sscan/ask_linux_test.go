@@ -179,7 +179,7 @@ func TestWrap(t *testing.T) {
 
 func TestPretty(t *testing.T) {
 	record := `{"a":1,"name":"` + strings.Repeat("x", 30) + `","\u202ekey":{"k":"v","l":"wwwwwwwwwwwwww"},"list":[` +
-		strings.Repeat(`"wwww",`, shownMembers) + "\"\u202e\"]}\n"
+		strings.Repeat(`"wwww",`, shownMembers) + "\"\u202e\"]," + `"rules_raw":["aa","bb","cc","dd"]}` + "\n"
 	got := strings.Join(pretty([]byte(record), 20), "\n")
 	want := `{
   "a": 1,
@@ -190,6 +190,12 @@ func TestPretty(t *testing.T) {
   },
   "list": [
 ` + strings.Repeat("    \"wwww\",\n", shownMembers) + `    … 1 more, which --json prints
+  ],
+  "rules_raw": [
+    "aa",
+    "bb",
+    "cc",
+    … 1 more, which --json prints
   ]
 }`
 	if got != want {

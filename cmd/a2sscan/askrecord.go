@@ -4,11 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"unicode/utf8"
 )
 
-// shownMembers is how much of a list in a record is shown.
-const shownMembers = 30
+// How much of a list in a record is shown, and of one that is for programs.
+const (
+	shownMembers = 30
+	shownRaw     = 3
+)
 
 // pretty breaks a record into lines of at most width characters where that can
 // be: what fits stays on one line. It is JSON for the eye: what is too long is
@@ -35,19 +39,31 @@ func (p *prettyPrinter) value(indent, key string, v json.RawMessage, comma strin
 		p.lines = append(p.lines, plain(line, p.width))
 	default:
 		p.lines = append(p.lines, indent+key+string(v[:1]))
-		p.members(indent+"  ", members)
+		p.members(indent+"  ", members, mostShown(indent, key))
 		p.lines = append(p.lines, indent+string(v[len(v)-1:])+comma)
 	}
 }
 
-// members adds what an object or array holds.
-func (p *prettyPrinter) members(indent string, all []member) {
+// mostShown is how much of the object or array behind a key is shown: all of
+// the record itself.
+func mostShown(indent, key string) int {
+	switch {
+	case indent == "" && key == "":
+		return math.MaxInt
+	case key == `"rules_raw": `:
+		return shownRaw
+	}
+	return shownMembers
+}
+
+// members adds what an object or array holds, as far as that is shown.
+func (p *prettyPrinter) members(indent string, all []member, most int) {
 	for i, m := range all {
 		comma := ","
 		if i == len(all)-1 {
 			comma = ""
 		}
-		if i == shownMembers && indent != "  " {
+		if i == most {
 			p.lines = append(p.lines, fmt.Sprintf("%s… %d more, which --json prints", indent, len(all)-i))
 			return
 		}

@@ -38,8 +38,8 @@ command that mends it. Nothing is changed and nothing is sent.
 The flags are those of scan: a higher --rate needs more. What other machines on
 the way allow, such as a home router's table of connections, can't be seen here.
 
-The exit code is 0 if the machine is ready, warnings included, and 5 if something
-is bad.`,
+The exit code is 0 if the machine is ready, with warnings too, and 5 if
+something is bad.`,
 		Example: `  a2sscan doctor
   a2sscan doctor -r 100k -n 5000000 -o /data/census.ndjson.zst
   a2sscan doctor -r 20k --json | jq '.findings[] | select(.level != "ok")'`,

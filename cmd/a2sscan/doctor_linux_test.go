@@ -53,7 +53,7 @@ echo 7 >/proc/sys/net/ipv4/ipfrag_time && echo '41000 41999' >/proc/sys/net/ipv4
 	if f := r.find("fragments"); f.Level != levelBad || f.Found != "65.5 kB for IP fragments that wait, 7 s at most" || r.Ready {
 		t.Errorf("after ipfrag_high_thresh was lowered: %+v", f)
 	}
-	if f := r.find("source"); !strings.Contains(f.Found, "from 41000 to 41999") {
+	if f := r.find("source"); !strings.Contains(f.Found, "one of 41000 to 41999") {
 		t.Errorf("after ip_local_port_range was set: %+v", f)
 	}
 }

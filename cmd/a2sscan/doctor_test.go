@@ -148,7 +148,10 @@ func TestDoctorFindings(t *testing.T) {
 		{"no route", "source", levelWarning, "no default route", "", func(_ *machine, root fstest.MapFS, _ *doctorFlags) {
 			set(root, "proc/net/route", "Iface\tDestination\n")
 		}},
-		{"any port", "source", levelOK, "from 32768 to 60999", "", func(*machine, fstest.MapFS, *doctorFlags) {}},
+		{"any port", "source", levelOK, "one of 32768 to 60999", "", func(*machine, fstest.MapFS, *doctorFlags) {}},
+		{"loopback", "source", levelWarning, "only this machine", "", func(_ *machine, _ fstest.MapFS, f *doctorFlags) {
+			f.source.Set("127.0.0.1")
+		}},
 		{"a port", "source", levelOK, "192.0.2.1:4000 is free", "", func(_ *machine, _ fstest.MapFS, f *doctorFlags) {
 			f.source.Set("192.0.2.1:4000")
 		}},

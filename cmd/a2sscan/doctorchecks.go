@@ -282,7 +282,13 @@ func (m *machine) checkSource(f *doctorFlags) finding {
 	if f.source.addrPort().Port() == 0 {
 		found.Found += m.portRange()
 	}
-	if routed, known := m.routed(); known && !routed {
+	routed, known := m.routed()
+	switch {
+	case f.source.addrPort().Addr().IsLoopback():
+		found.Level = levelWarning
+		found.Found += "; from there only this machine can be asked"
+		found.Need = "an address that servers elsewhere can answer to"
+	case known && !routed:
 		found.Level = levelWarning
 		found.Found += "; there is no default route"
 		found.Need = "a route to the servers: without one only those of the networks at hand can be asked"
@@ -296,7 +302,7 @@ func (m *machine) portRange() string {
 	if err != nil || len(f) != 2 {
 		return ""
 	}
-	return fmt.Sprintf(", from %s to %s", f[0], f[1])
+	return fmt.Sprintf("; the port is one of %s to %s", f[0], f[1])
 }
 
 // routed reports whether there is a default route.
