@@ -1,15 +1,11 @@
 package main
 
 import (
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -118,17 +114,23 @@ func (k *asking) late() int { return k.tap.heard - int(k.result.Received) }
 
 // headlines are the sentences of verdicts that need no numbers.
 var headlines = map[string]string{
-	verdictLimited: "it is up, and says that it is asked too often: ask again later, and more slowly",
-	verdictBanned:  "it is up, and says that this address is banned",
-	verdictFiltered: "it hands out challenges, and does not answer requests that bear them: a filter in front of " +
+	verdictLimited: "it is up, and says that it is asked too often: ask again later, " +
+		"and more slowly",
+	verdictBanned: "it is up, and says that this address is banned",
+	verdictFiltered: "it hands out challenges, and does not answer requests that bear " +
+		"them: a filter in front of " +
 		"the server, or a limit of queries a second that is used up",
-	verdictLoop: "it answers every request with a new challenge, also those that bear the last one: broken, " +
+	verdictLoop: "it answers every request with a new challenge, also those that bear " +
+		"the last one: broken, " +
 		"or a filter that wants nobody to get through",
-	verdictIncomplete: "it answers in fragments, and some of them do not arrive: firewalls and lossy lines do that",
-	verdictFaulty:     "it speaks A2S, and nothing of what came can be read",
-	verdictUnreachable: "nothing listens there: its machine, or a firewall before it, says by ICMP that the port " +
+	verdictIncomplete: "it answers in fragments, and some of them do not arrive: " +
+		"firewalls and lossy lines do that",
+	verdictFaulty: "it speaks A2S, and nothing of what came can be read",
+	verdictUnreachable: "nothing listens there: its machine, or a firewall before it, " +
+		"says by ICMP that the port " +
 		"or the address can't be reached",
-	verdictUnsent: "nothing could be sent: the system refuses, for want of a route or by a firewall of its own",
+	verdictUnsent: "nothing could be sent: the system refuses, for want of a route or " +
+		"by a firewall of its own",
 	verdictSilent: "no answer at all",
 }
 
@@ -139,13 +141,16 @@ func (k *asking) headline(word string) string {
 	case verdictPartial:
 		return "it is up, but " + k.lacking() + k.summary()
 	case verdictLate:
-		return fmt.Sprintf("it answers, but later than the timeout of %v allows: try --timeout %v", k.timeout, 4*k.timeout)
+		return fmt.Sprintf("it answers, but later than the timeout of %v allows: try --timeout %v",
+			k.timeout, 4*k.timeout)
 	case verdictElsewhere:
-		return fmt.Sprintf("the answer comes from %s, which was not asked: the server has several addresses, "+
+		return fmt.Sprintf("the answer comes from %s, which was not asked: the server "+
+			"has several addresses, "+
 			"or something on the way rewrites them", k.log.strangerList())
 	case verdictNotA2S:
 		b := k.log.junk()[0]
-		return fmt.Sprintf("something answers, and it is not A2S (is it the right port?): %d bytes, %s",
+		return fmt.Sprintf("something answers, and it is not A2S (is it the right port?): "+
+			"%d bytes, %s",
 			len(b), quoted(string(b), 60))
 	}
 	return headlines[word]
@@ -195,8 +200,9 @@ func (k *asking) summary() string {
 
 // questionFaults say why a question has no whole answer.
 var questionFaults = [wire.NumErrors]string{
-	wire.ErrTimeout:       "no answer",
-	wire.ErrIncomplete:    "some fragments of the answer did not come; what the leading ones hold is in the record",
+	wire.ErrTimeout: "no answer",
+	wire.ErrIncomplete: "some fragments of the answer did not come; what the " +
+		"leading ones hold is in the record",
 	wire.ErrTruncated:     "the answer ends inside a field; what was whole is in the record",
 	wire.ErrMalformed:     "what came can't be read",
 	wire.ErrChecksum:      "the answer is compressed, and its checksum is wrong",
@@ -218,7 +224,8 @@ func (k *asking) sayQuestions(v *verdict) {
 			v.say("%v: %s", q, questionFaults[code])
 		}
 		if code == wire.ErrTimeout && q != wire.QuestionInfo {
-			v.hint("many games never send %v, and many filters let only info through: that is the server's choice", q)
+			v.hint("many games never send %v, and many filters let only info through: "+
+				"that is the server's choice", q)
 		}
 	}
 }
@@ -255,7 +262,8 @@ func (k *asking) sayMeanings(v *verdict) {
 		return
 	}
 	if k.target.Addr().IsLinkLocalUnicast() {
-		v.say("this is an address of Steam Datagram Relay or of a network that failed to set itself up: UDP does not get there")
+		v.say("this is an address of Steam Datagram Relay or of a network that failed " +
+			"to set itself up: UDP does not get there")
 	}
 	for _, s := range silenceMeans {
 		v.say("%s", s)
@@ -280,8 +288,9 @@ func (k *asking) sayFaults(v *verdict) {
 // silenceMeans are what a silence may mean, the most likely first.
 var silenceMeans = []string{
 	"the server is down, or nobody has this address",
-	"the port for queries is another one than the game's: often one higher, see the server's configuration",
-	"a firewall drops the packets: the server's, its provider's, or the one of this network",
+	"the port for queries is another one than the game's: often one higher, see the " +
+		"server's configuration",
+	"a firewall drops the packets: the server's, its provider's, or the one here",
 	"the game does not speak A2S, or has it switched off",
 	"it has limited or banned this address and does not say so",
 }
@@ -291,15 +300,18 @@ func (k *asking) hintAtTools(v *verdict) {
 	r := k.result
 	if r.Status == scanner.StatusOK || r.Status == scanner.StatusPartial {
 		if r.HasInfo && !r.Unchallenged.Has(wire.QuestionInfo) {
-			v.hint("it wants a challenge for info: programs from before December 2020 do not know that, and time out")
+			v.hint("it wants a challenge for info: programs from before December 2020 " +
+				"do not know that, and time out")
 		}
 		k.hintAtReplies(v)
 		if n := k.log.repeats(); n > 0 && r.Status == scanner.StatusOK {
-			v.hint("%s had to be repeated: packets get lost, or it limits queries", plural(n, "request"))
+			v.hint("%s had to be repeated: packets get lost, or it limits queries",
+				plural(n, "request"))
 		}
 	}
 	if n := k.late(); n > 0 && r.Status != scanner.StatusOK && v.Word != verdictLate {
-		v.hint("%s came after being given up: try --timeout %v", plural(n, "datagram"), 4*k.timeout)
+		v.hint("%s came after being given up: try --timeout %v",
+			plural(n, "datagram"), 4*k.timeout)
 	}
 	if k.log.splits.layouts() != "" && v.Word == verdictIncomplete {
 		v.hint("the same each time: fragments of that size do not get through")
@@ -315,73 +327,11 @@ func (k *asking) hintAtReplies(v *verdict) {
 		v.hint("it answers in fragments (layout %s): a program has to put them together", s)
 	}
 	if n := k.log.longest(); n > 1400 {
-		v.hint("a reply of %d bytes came in one datagram: it needs IP fragments, which firewalls like to drop, "+
+		v.hint("a reply of %d bytes came in one datagram: it needs IP fragments, "+
+			"which firewalls like to drop, "+
 			"and more room than the 1400 bytes that many programs have", n)
 	}
 	if k.result.Info.Has&wire.HasAddress != 0 && k.result.Info.Format == wire.FormatSource {
 		v.hint("it answers info twice, in the old and in the new form")
 	}
-}
-
-// write prints record and verdict.
-func (k *asking) write(v *verdict) {
-	var b strings.Builder
-	if n := len(k.log.events) + k.tap.lost - shownEvents; n > 0 {
-		fmt.Fprintf(&b, "  … %s more\n", plural(n, "datagram"))
-	}
-	b.WriteString("\nrecord:\n")
-	for _, line := range pretty(sink.AppendRecord(nil, "", k.result), k.log.width) {
-		b.WriteString(line + "\n")
-	}
-	fmt.Fprintf(&b, "\nverdict: %s\n", strings.ReplaceAll(v.Word, "_", " "))
-	k.list(&b, v.Text)
-	if len(v.Hints) > 0 {
-		b.WriteString("\nworth knowing:\n")
-		k.list(&b, v.Hints)
-	}
-	io.WriteString(k.app.out, b.String())
-}
-
-// list writes sentences, each behind a dash.
-func (k *asking) list(b *strings.Builder, sentences []string) {
-	for _, s := range sentences {
-		for _, line := range wrap("- "+s, k.log.width, 2) {
-			b.WriteString(line + "\n")
-		}
-	}
-}
-
-// askedJSON is what --json prints.
-type askedJSON struct {
-	Schema int    `json:"schema"`
-	Addr   string `json:"addr"`
-	*verdict
-	Record    json.RawMessage `json:"record"`
-	Datagrams []datagramJSON  `json:"datagrams"`
-	LeftOut   int             `json:"datagrams_left_out"` // beyond what is kept of a flood
-}
-
-type datagramJSON struct {
-	Millis float64 `json:"ms"` // since the first
-	Sent   bool    `json:"sent"`
-	Addr   string  `json:"addr"` // the other end
-	Bytes  int     `json:"bytes"`
-	What   string  `json:"what"` // in words, which may change
-	Hex    string  `json:"hex"`
-}
-
-func (k *asking) writeJSON(v *verdict) {
-	j := askedJSON{
-		Schema: 1, Addr: k.target.String(), verdict: v, LeftOut: k.tap.lost,
-		Record: sink.AppendRecord(nil, "", k.result),
-	}
-	for i := range k.log.events {
-		e := &k.log.events[i]
-		j.Datagrams = append(j.Datagrams, datagramJSON{
-			ms(k.log.since(e)), e.sent, e.addr.String(), len(e.data), k.log.what[i], hex.EncodeToString(e.data),
-		})
-	}
-	enc := json.NewEncoder(k.app.out)
-	enc.SetEscapeHTML(false)
-	enc.Encode(&j) // an error of writing is the output's, which run says
 }

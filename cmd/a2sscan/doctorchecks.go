@@ -180,9 +180,9 @@ func (m *machine) checkConntrack(f *doctorFlags) finding {
 	found := finding{
 		Level: levelOK,
 		Found: fmt.Sprintf("%d of %d entries in use", used, most),
-		Need: fmt.Sprintf("%d more, as each target is one until %v after its last datagram: a full table "+
-			"drops packets. Whether a rule has connections tracked can't be seen from here; one with "+
-			"NOTRACK for UDP spares the table", need, m.udpTimeout()),
+		Need: fmt.Sprintf("%d more, as each target is one until %v after its last datagram: "+
+			"a full table drops packets. Whether a rule has connections tracked can't be "+
+			"seen from here; one with NOTRACK for UDP spares the table", need, m.udpTimeout()),
 	}
 	if used == 0 {
 		found.Found += ": it seems that no rule has connections tracked"
@@ -250,8 +250,8 @@ func (m *machine) checkFragments(f *doctorFlags) finding {
 	found := finding{
 		Level: levelOK,
 		Found: fmt.Sprintf("%s for IP fragments that wait, %d s at most", size(most), keeps),
-		Need: fmt.Sprintf("%s: replies longer than a packet come in IP fragments, and without room "+
-			"the kernel drops them, so that those servers look silent", size(need)),
+		Need: fmt.Sprintf("%s: replies longer than a packet come in IP fragments, and "+
+			"without room the kernel drops them, so that those servers look silent", size(need)),
 	}
 	if most < need {
 		found.Level = levelWarning
@@ -365,7 +365,8 @@ const busyRate = 50e3
 func (m *machine) checkProcessors(f *doctorFlags) finding {
 	found := finding{
 		Level: levelOK, Found: fmt.Sprintf("%d", m.cpus),
-		Need: "one for the loop that sends and receives, from 50k datagrams a second on a second one for the records",
+		Need: "one for the loop that sends and receives, and from 50k datagrams a second " +
+			"a second one for the records",
 	}
 	have := float64(m.cpus)
 	if quota, ok := m.cpuQuota(); ok && quota < have {
@@ -488,9 +489,10 @@ func (m *machine) checkSync(*doctorFlags) finding {
 		return finding{Level: levelOK, Found: fmt.Sprintf("by NTP, right to %v", maxError.Round(time.Millisecond))}
 	}
 	return finding{
-		Level: levelWarning, Found: "nothing keeps the clock right, or nothing tells the kernel (as in many containers)",
-		Need: "a clock kept right by NTP, if times are to be compared with those of other machines",
-		Mend: []string{"sudo timedatectl set-ntp true"},
+		Level: levelWarning,
+		Found: "nothing keeps the clock right, or nothing tells the kernel (as in many containers)",
+		Need:  "a clock kept right by NTP, if times are to be compared with those of other machines",
+		Mend:  []string{"sudo timedatectl set-ntp true"},
 	}
 }
 
