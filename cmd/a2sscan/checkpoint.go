@@ -8,10 +8,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"net/netip"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -25,7 +25,7 @@ import (
 // process or another. As a file it is
 //
 //	a2sscan checkpoint VERSION SHA-256\n
-//	a zstd frame: one line of JSON, the open targets, and then the silent ones
+//	a zstd frame: one line of JSON, and then the open targets
 //
 // The sum, in hex, is that of all bytes after the first line. A target is the
 // four bytes of its address, its port, its place, its tag and what a master said
@@ -42,8 +42,6 @@ type checkpoint struct {
 	Place uint64 `json:"place"` // where the list goes on
 	Open  uint64 `json:"open"`  // targets taken and not finished
 
-	Silent uint64 `json:"silent,omitempty"` // those that wait for their second look
-
 	Stats   scanner.Stats `json:"stats"`
 	List    target.Stats  `json:"list"` // up to Place
 	Tally   tally         `json:"tally"`
@@ -52,8 +50,9 @@ type checkpoint struct {
 
 	Names map[string]hostName `json:"names,omitempty"` // with --resolve
 
-	open   []scanner.Target
-	silent iter.Seq[scanner.Target] // nil: none
+	Silent silentState `json:"silent,omitzero"` // those that wait for their second look
+
+	open []scanner.Target
 }
 
 // outputState is how far the output was durable. With --rotate, Offset, Tail
@@ -95,29 +94,26 @@ func (c *checkpoint) encode() ([]byte, error) {
 	for i := range c.open {
 		targets = appendTarget(targets, &c.open[i])
 	}
-	c.Silent = 0
-	if c.silent != nil {
-		for t := range c.silent {
-			targets = appendTarget(targets, &t)
-			c.Silent++
-		}
-	}
 	body, err := json.Marshal(c)
 	if err != nil {
 		return nil, err
 	}
 	body = append(append(body, '\n'), targets...)
-	z, err := zstd.NewWriter(nil,
-		zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
+	z, err := checkpointPacker()
 	if err != nil {
 		return nil, err
 	}
-	defer z.Close()
 	packed := z.EncodeAll(body, nil)
 	sum := sha256.Sum256(packed)
 	head := fmt.Sprintf("%s%d %x\n", checkpointMagic, checkpointVersion, sum)
 	return append([]byte(head), packed...), nil
 }
+
+// checkpointPacker is made once: its memory is many times that of a checkpoint.
+var checkpointPacker = sync.OnceValues(func() (*zstd.Encoder, error) {
+	return zstd.NewWriter(nil,
+		zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
+})
 
 func appendTarget(b []byte, t *scanner.Target) []byte {
 	ip := t.Addr.Addr().As4()
@@ -173,21 +169,6 @@ func decodeBody(body []byte) (*checkpoint, error) {
 			return nil, errDamaged
 		}
 		c.open = append(c.open, t)
-	}
-	silent := r.b
-	for range c.Silent {
-		r.target()
-	}
-	if r.bad {
-		return nil, errDamaged
-	}
-	c.silent = func(yield func(scanner.Target) bool) {
-		r := fieldReader{b: silent}
-		for range c.Silent {
-			if !yield(r.target()) {
-				return
-			}
-		}
 	}
 	return c, nil
 }

@@ -29,6 +29,8 @@ type keeper struct {
 
 	job     *job
 	names   names
+	silent  silentFile
+	waiting iter.Seq[scanner.Target] // for a second look since earlier parts; nil: none
 	rest    iter.Seq[scanner.Target] // what follows in the list, if that was begun
 	walked  walked
 	pending chan draft // of one place: a newer one replaces it
@@ -41,6 +43,7 @@ type keeper struct {
 type draft struct {
 	*checkpoint
 	mark *sink.Mark
+	at   *scanner.Snapshot
 }
 
 // begin starts to take snapshots of j.
@@ -137,7 +140,7 @@ func (k *keeper) snapshot(s *scanner.Snapshot) {
 	case <-k.pending:
 	default:
 	}
-	k.pending <- draft{c, mark}
+	k.pending <- draft{c, mark, s}
 }
 
 // checkpoint returns what is known where s stands.
@@ -146,7 +149,7 @@ func (k *keeper) checkpoint(s *scanner.Snapshot) *checkpoint {
 	c := &checkpoint{
 		Program: commit, Scan: k.job.scanID, Start: k.job.start, Plan: k.plan,
 		Place: s.Place, Stats: s.Stats, Tally: k.job.tally.clone(), open: s.Open,
-		Names: k.names.all(), silent: s.SilentTargets(),
+		Names: k.names.all(),
 	}
 	begun := s.Stats.Taken
 	if past := k.past; past != nil {
@@ -187,6 +190,9 @@ func (k *keeper) keep(c draft) error {
 			return writeFailure(err)
 		}
 	}
+	if c.Silent, err = k.silent.save(c.at, k.looked()); err != nil {
+		return k.unwritten(err)
+	}
 	if err := k.write(c.checkpoint); err != nil {
 		return err
 	}
@@ -202,10 +208,15 @@ func (k *keeper) write(c *checkpoint) error {
 	}
 	step("checkpoint.written")
 	if err != nil {
-		return fail(exitOutput, "can't write checkpoint %s: %w", plain(k.path, 200), pathless(err)).
-			hinting("the one before it is as it was")
+		return k.unwritten(err)
 	}
 	return nil
+}
+
+// unwritten is the error of a checkpoint that could not be written.
+func (k *keeper) unwritten(err error) error {
+	return fail(exitOutput, "can't write checkpoint %s: %w", plain(k.path, 200), pathless(err)).
+		hinting("the one before it is as it was")
 }
 
 // fail keeps the first error and ends the scan.
@@ -237,12 +248,12 @@ func (k *keeper) end() error {
 	return k.failure()
 }
 
-// silent are the targets that wait for their second look since an earlier part.
-func (k *keeper) silent() iter.Seq[scanner.Target] {
+// looked is for how many silent targets earlier parts had begun a second look.
+func (k *keeper) looked() int {
 	if !k.resumes() {
-		return nil
+		return 0
 	}
-	return k.past.silent
+	return k.past.Silent.Looked
 }
 
 // resumes reports whether the scan was begun earlier.
@@ -302,6 +313,7 @@ func (k *keeper) remove() {
 	if err := os.Remove(k.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		k.say("checkpoint %s: can't be removed: %v", plain(k.path, 200), pathless(err))
 	}
+	k.silent.close(true)
 	step("checkpoint.removed")
 }
 
@@ -309,6 +321,7 @@ func (k *keeper) remove() {
 func (k *keeper) close() {
 	if k != nil {
 		_, err := os.Lstat(k.path)
+		k.silent.close(false)
 		k.lock.release(k.foreign || errors.Is(err, fs.ErrNotExist))
 	}
 }

@@ -22,6 +22,7 @@ func (a *app) openKeeper(f *scanFlags) (*keeper, error) {
 		return nil, nil
 	}
 	k := &keeper{app: a, path: f.checkpoint}
+	k.silent.path = k.path + ".silent"
 	var err error
 	if k.lock, err = lockFile(k.path + ".lock"); err != nil {
 		return nil, k.refuse("%v", pathless(err)).hinting("--checkpoint names a file in a folder that is there")
@@ -75,6 +76,9 @@ func (k *keeper) read(fresh bool) error {
 		return k.refuse("%v", err).hinting("%s", k.anew())
 	}
 	k.past = past
+	if k.waiting, err = k.silent.load(past.Silent); err != nil {
+		return k.refuse("%v", err).hinting("%s", k.anew())
+	}
 	return nil
 }
 

@@ -211,7 +211,7 @@ func (j *job) ask(ctx context.Context) (scanner.Stats, error) {
 		j.keep.begin(j)
 		cfg.Snapshot = j.keep.snapshot
 		cfg.Asked = j.keep.recount(j.list)
-		cfg.Silent = j.keep.silent()
+		cfg.Silent = j.keep.waiting
 	}
 	defer j.guard.watch(cfg.Monitor, j.terminal)()
 	if !j.quiet && !(j.live && j.output == "-" && isTerminal(j.app.out.w)) {
