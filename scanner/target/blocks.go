@@ -206,21 +206,9 @@ func (bs *blocks) stretches() (out []stretch) {
 			unions[key] = bs.union(open)
 		}
 		s := span{uint32(e.at), uint32(edges[i+1].at - 1)}
-		out = appendStretch(out, stretch{s, unions[key]})
+		out = append(out, stretch{s, unions[key]})
 	}
 	return out
-}
-
-// appendStretch appends s, which is behind all others.
-func appendStretch(out []stretch, s stretch) []stretch {
-	if n := len(out); n > 0 {
-		last := &out[n-1]
-		if last.last+1 == s.first && slices.Equal(last.ports, s.ports) {
-			last.last = s.last
-			return out
-		}
-	}
-	return append(out, s)
 }
 
 // edges returns where the blocks of each set begin and end, in order.
