@@ -70,6 +70,10 @@ before, what a2sscan master writes, or answers of the Web API as they came. It
 may be compressed with gzip or zstd. With --master the list of a master is
 fetched first.
 
+Lists are read first, and their targets asked in random order, each once; with
+--order input they are asked while lists are read. With --shard several machines
+share a list.
+
 Results go to standard output or to --output, all else to standard error. The
 first interrupt finishes what is open, the second ends at once.`,
 		Example: `  a2sscan scan servers.txt -o census.ndjson.zst

@@ -23,8 +23,8 @@
 // colon: numbers and ranges of them, with commas and without white space.
 //
 // What follows the address, after white space or a comma that is not a part of
-// its ports, is the target's tag,
-// without the white space around it; nothing is special in it, not even a '#'.
+// its ports, is the target's tag, without the white space around it; nothing is
+// special in it, not even a '#'.
 // Lines that are empty or begin with '#' are passed over. White space before the
 // address, a carriage return before the end of the line and a byte order mark
 // before the first line do no harm.
@@ -68,7 +68,8 @@
 // registry of IANA stands, and multicast) unless it is told not to, and what a
 // user names. The address 0.0.0.0 names no server, and 169.254.0.0/16 are
 // addresses of Steam's relays, which the internet doesn't know (EC-126): those
-// are Unscannable, whatever is allowed; all others are Excluded. Exclusions.Rules counts both by rule.
+// are Unscannable, whatever is allowed; all others are Excluded. Exclusions.Rules
+// counts both by rule.
 //
 // A target that was named before is a Duplicate, and so is one in a network that
 // was named before: over all inputs, whatever form it was named in, and whatever
