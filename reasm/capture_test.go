@@ -1,54 +1,18 @@
 package reasm
 
 import (
-	"bufio"
 	"bytes"
-	"encoding/hex"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
+	"github.com/a2sscan/a2sscan/bench/captures"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// captureDir finds the recorded replies beside the module.
-func captureDir(t *testing.T) string {
-	dir, err := filepath.Abs(".")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for ; ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-		if dir == filepath.Dir(dir) {
-			t.Fatal("no go.mod above this directory")
-		}
-	}
-	dir = filepath.Join(dir, "..", "shared", "captures")
-	if _, err := os.Stat(dir); err != nil {
-		t.Skip("SKIPPED: no recorded replies to read: ", err)
-	}
-	return dir
-}
-
-// readCapture reads the fragments of a file by their ID.
-func readCapture(t *testing.T, name string) map[uint32][][]byte {
-	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
+// fragmentsOf returns the fragments among datagrams by their ID.
+func fragmentsOf(datagrams [][]byte) map[uint32][][]byte {
 	groups := map[uint32][][]byte{}
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		d, err := hex.DecodeString(strings.TrimSpace(lines.Text()))
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, d := range datagrams {
 		if id, err := wire.SplitID(d); err == nil {
 			groups[id] = append(groups[id], d)
 		}
@@ -59,15 +23,11 @@ func readCapture(t *testing.T, name string) map[uint32][][]byte {
 // TestCaptures puts every split reply that was recorded together, in many
 // orders, all of a server at once.
 func TestCaptures(t *testing.T) {
-	names, err := filepath.Glob(filepath.Join(captureDir(t), "*.hex"))
-	if err != nil || len(names) == 0 {
-		t.Fatal("no captures: ", err)
-	}
 	replies, compressed := 0, 0
-	for _, name := range names {
-		groups := readCapture(t, name)
+	for _, file := range captures.Files(t) {
+		groups := fragmentsOf(captures.Datagrams(t, file))
 		for seed := range uint64(20) {
-			n, c := shuffleCapture(t, filepath.Base(name), groups, seed)
+			n, c := shuffleCapture(t, captures.Name(file), groups, seed)
 			if seed == 0 {
 				replies, compressed = replies+n, compressed+c
 			}

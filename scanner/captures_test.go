@@ -1,17 +1,14 @@
 package scanner
 
 import (
-	"bufio"
 	"bytes"
-	"encoding/hex"
 	"encoding/json"
 	"math"
 	"os"
-	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
 
+	"github.com/a2sscan/a2sscan/bench/captures"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -66,16 +63,13 @@ func text(s string) string {
 
 // TestCaptures reads every recorded server and compares all of it.
 func TestCaptures(t *testing.T) {
-	files, _ := filepath.Glob("../../shared/captures/*.hex")
-	if len(files) == 0 {
-		t.Skip("SKIPPED: the recorded servers are not beside the project (../shared/captures)")
-	}
+	files := captures.Files(t)
 	d := NewDecoder()
 	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".hex"), func(t *testing.T) {
-			want := readCapture(t, strings.TrimSuffix(file, ".hex")+".json")
+		t.Run(captures.Name(file), func(t *testing.T) {
+			want := readCapture(t, captures.Meaning(file))
 			d.Reset()
-			for _, datagram := range readHex(t, file) {
+			for _, datagram := range captures.Datagrams(t, file) {
 				d.Add(datagram)
 			}
 			want.compare(t, d.Result())
@@ -95,24 +89,6 @@ func readCapture(t *testing.T, file string) *capture {
 		t.Fatal(err)
 	}
 	return c
-}
-
-func readHex(t *testing.T, file string) (datagrams [][]byte) {
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		b, err := hex.DecodeString(strings.ReplaceAll(lines.Text(), " ", ""))
-		if err != nil {
-			t.Fatal(err)
-		}
-		datagrams = append(datagrams, b)
-	}
-	return datagrams
 }
 
 func (c *capture) compare(t *testing.T, r *Result) {

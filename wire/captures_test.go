@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/a2sscan/a2sscan/bench/captures"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -27,28 +27,11 @@ var captureKeys = map[string]string{
 // TestCaptures reads replies of real servers, where they are at hand, and holds
 // what it reads against what another parser read.
 func TestCaptures(t *testing.T) {
-	dir := filepath.Join("..", "..", "shared", "captures")
-	names, err := filepath.Glob(filepath.Join(dir, "*.hex"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(names) == 0 {
-		t.Skipf("NOT TESTED against replies of real servers: there are none in %s", dir)
-	}
-	for _, name := range names {
-		t.Run(strings.TrimSuffix(filepath.Base(name), ".hex"), func(t *testing.T) {
-			checkCapture(t, readCapture(t, name), readMeaning(t, name))
+	for _, file := range captures.Files(t) {
+		t.Run(captures.Name(file), func(t *testing.T) {
+			checkCapture(t, captures.Datagrams(t, file), readMeaning(t, file))
 		})
 	}
-}
-
-// readCapture returns the datagrams of a capture.
-func readCapture(t *testing.T, name string) [][]byte {
-	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return unhex(t, strings.Fields(string(b)))
 }
 
 // meaning is what another parser read in a capture.
@@ -62,8 +45,8 @@ type meaning struct {
 // loneByte is how captures write a byte that is no UTF-8.
 var loneByte = regexp.MustCompile(`\\udc([89a-f][0-9a-f])`)
 
-func readMeaning(t *testing.T, name string) (m meaning) {
-	b, err := os.ReadFile(strings.TrimSuffix(name, ".hex") + ".json")
+func readMeaning(t *testing.T, file string) (m meaning) {
+	b, err := os.ReadFile(captures.Meaning(file))
 	if err != nil {
 		t.Fatal(err)
 	}

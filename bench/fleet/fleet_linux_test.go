@@ -29,6 +29,13 @@ func start(t testing.TB, c Config) *Fleet {
 	if err != nil {
 		t.Fatal(err)
 	}
+	serve(t, f)
+	return f
+}
+
+// serve lets a fleet answer until the test ends, and closes it then.
+func serve(t testing.TB, f *Fleet) {
+	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- f.Serve(ctx) }()
@@ -41,7 +48,6 @@ func start(t testing.TB, c Config) *Fleet {
 			t.Error(err)
 		}
 	})
-	return f
 }
 
 // client is a scanner of a few lines: one socket, one question at a time.

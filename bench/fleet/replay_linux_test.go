@@ -1,18 +1,14 @@
 package fleet
 
 import (
-	"bufio"
 	"bytes"
-	"context"
-	"encoding/hex"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
+	"github.com/a2sscan/a2sscan/bench/captures"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/wire"
@@ -50,16 +46,7 @@ func replay(t testing.TB, rec *Recording, network netip.Prefix) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan error)
-	go func() { done <- f.Serve(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-		f.Close()
-	})
+	serve(t, f)
 }
 
 // places are those of all servers of a recording, in their order.
@@ -177,29 +164,16 @@ func timed(d sink.Difference, allowed [wire.NumQuestions]ErrorSet) bool {
 	return false
 }
 
-// shared returns a folder beside the module, and skips the test where that is
-// not there.
-func shared(t *testing.T, name string) string {
-	dir := filepath.Join("..", "..", "..", "shared", name)
-	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("SKIPPED: no captures of real servers beside the module: %v", err)
-	}
-	return dir
-}
-
 // TestReplayCaptures replays what real servers sent, and wants the records
 // that the captures themselves make.
 func TestReplayCaptures(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(shared(t, "captures"), "*.hex"))
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
-	}
+	files := captures.Files(t)
 	rec, d := NewRecording(), scanner.NewDecoder()
 	want := make([][]byte, len(files))
 	servers := map[scanner.Questions][]int{} // by what their captures answer
 	for i, file := range files {
 		d.Reset()
-		for _, datagram := range hexLines(t, file) {
+		for _, datagram := range captures.Datagrams(t, file) {
 			d.Add(datagram)
 		}
 		r := d.Result()
@@ -240,25 +214,4 @@ func sameAnswers(t *testing.T, name string, asked scanner.Questions, want, got [
 			t.Errorf("%s: %s was %.80s, is %.80s", name, d.Key, d.One, d.Other)
 		}
 	}
-}
-
-func hexLines(t *testing.T, file string) (datagrams [][]byte) {
-	t.Helper()
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		b, err := hex.DecodeString(strings.ReplaceAll(lines.Text(), " ", ""))
-		if err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
-		if len(b) > 0 {
-			datagrams = append(datagrams, b)
-		}
-	}
-	return datagrams
 }

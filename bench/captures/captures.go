@@ -1,0 +1,73 @@
+// Package captures reads recorded replies of real servers, which tests of
+// several packages hold what they do against. The recordings are no part of the
+// project: who has them keeps them beside it, in ../shared/captures. There are
+// two files a server: the datagrams in hexadecimal, one a line, in NAME.hex, and
+// what another program read in them in NAME.json.
+package captures
+
+import (
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Files returns the paths of all NAME.hex. It skips the test where there is
+// none.
+func Files(t testing.TB) []string {
+	t.Helper()
+	dir := filepath.Join(moduleRoot(t), "..", "shared", "captures")
+	files, err := filepath.Glob(filepath.Join(dir, "*.hex"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		t.Skipf("SKIPPED, NOTHING WAS COMPARED WITH REAL SERVERS: there are no recordings in %s; "+
+			"they are not published with the project, put NAME.hex and NAME.json there", dir)
+	}
+	return files
+}
+
+// Meaning returns the path of the NAME.json that belongs to a NAME.hex.
+func Meaning(file string) string { return strings.TrimSuffix(file, ".hex") + ".json" }
+
+// Name returns the NAME of a NAME.hex.
+func Name(file string) string { return strings.TrimSuffix(filepath.Base(file), ".hex") }
+
+// Datagrams returns the datagrams of a NAME.hex, in order of arrival.
+func Datagrams(t testing.TB, file string) (all [][]byte) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		b, err := hex.DecodeString(strings.ReplaceAll(strings.TrimSpace(line), " ", ""))
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		if len(b) > 0 {
+			all = append(all, b)
+		}
+	}
+	return all
+}
+
+// moduleRoot is the folder of go.mod: tests run in the folder of their package.
+func moduleRoot(t testing.TB) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			t.Fatal("there is no go.mod above the folder of the test")
+		}
+		dir = filepath.Dir(dir)
+	}
+}
