@@ -20,11 +20,10 @@ import (
 
 // askFlags are the flags of ask.
 type askFlags struct {
-	query   questions
-	timeout time.Duration
-	retries int
-	source  source
-	json    bool
+	patienceFlags
+	query  questions
+	source source
+	json   bool
 }
 
 func (a *app) askCommand() *cobra.Command {
@@ -62,21 +61,9 @@ func (f *askFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.Var(&f.query, "query", "what to ask: a `LIST` of info, players, rules")
-	fs.DurationVar(&f.timeout, "timeout", scanner.DefaultTimeout, "how long the first request waits for a reply, `D` such as 800ms")
-	fs.IntVar(&f.retries, "retries", scanner.DefaultRetries, "requests after the first that stayed without reply")
+	f.patienceFlags.add(cmd)
 	fs.Var(&f.source, "source", "address of this machine to send from (default: the system's choice)")
 	fs.BoolVar(&f.json, "json", false, "print one JSON object: verdict, record and datagrams in full")
-}
-
-func (f *askFlags) check() error {
-	switch {
-	case f.timeout < time.Millisecond:
-		return fail(exitUsage, "--timeout is below 1ms").
-			hinting("durations have a unit: --timeout 800ms, --timeout 2s")
-	case f.retries < 0:
-		return fail(exitUsage, "--retries is negative").hinting("--retries 0 asks once")
-	}
-	return nil
 }
 
 // oneAddress refuses all but one argument.

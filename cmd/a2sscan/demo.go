@@ -119,16 +119,15 @@ func demoFleet(network string) (fleet.Config, *fleet.Fleet, error) {
 func (a *app) demoScan(cfg fleet.Config) (*summary, error) {
 	start := time.Now().UTC()
 	f := &scanFlags{
-		outFlags:     outFlags{output: demoFile, force: true},
-		excludeFlags: excludeFlags{allowReserved: true},
-		guardFlags:   guardFlags{maxSendErrors: -1},
-		scanID:       scanName(start),
-		ports:        fmt.Sprint(cfg.Ports[0]),
-		query:        questions(scanner.AskAll),
-		rate:         demoRate,
-		timeout:      demoTimeout,
-		retries:      demoRetries,
-		cooldown:     demoCooldown,
+		outFlags:      outFlags{output: demoFile, force: true},
+		excludeFlags:  excludeFlags{allowReserved: true},
+		guardFlags:    guardFlags{maxSendErrors: -1},
+		patienceFlags: patienceFlags{demoTimeout, demoRetries},
+		scanID:        scanName(start),
+		ports:         fmt.Sprint(cfg.Ports[0]),
+		query:         questions(scanner.AskAll),
+		rate:          demoRate,
+		cooldown:      demoCooldown,
 	}
 	inputs := []string{cfg.Network.String()}
 	x, err := f.excludeFlags.open()

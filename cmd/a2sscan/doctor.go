@@ -7,7 +7,6 @@ import (
 	"math"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,9 +15,8 @@ import (
 
 // doctorFlags are the flags of doctor: what a scan is to be like.
 type doctorFlags struct {
+	patienceFlags
 	rate    rate
-	timeout time.Duration
-	retries int
 	output  string
 	targets uint64
 	source  source
@@ -59,23 +57,11 @@ func (f *doctorFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.VarP(&f.rate, "rate", "r", "datagrams a second, k and M are understood; 0: as fast as it goes")
-	fs.DurationVar(&f.timeout, "timeout", scanner.DefaultTimeout, "how long the first request waits for a reply, `D` such as 800ms")
-	fs.IntVar(&f.retries, "retries", scanner.DefaultRetries, "requests after the first that stayed without reply")
+	f.patienceFlags.add(cmd)
 	fs.StringVarP(&f.output, "output", "o", "", "the `PATH` that records would go to, for its disk (default: the working directory's)")
 	fs.Uint64VarP(&f.targets, "max-targets", "n", 0, "how many targets there would be; 0: not known (default 0)")
 	fs.Var(&f.source, "source", "address of this machine to send from (default: the system's choice)")
 	fs.BoolVar(&f.json, "json", false, "print one JSON object")
-}
-
-func (f *doctorFlags) check() error {
-	switch {
-	case f.timeout < time.Millisecond:
-		return fail(exitUsage, "--timeout is below 1ms").
-			hinting("durations have a unit: --timeout 800ms, --timeout 2s")
-	case f.retries < 0:
-		return fail(exitUsage, "--retries is negative").hinting("--retries 0 asks once")
-	}
-	return nil
 }
 
 // fastest stands for a scan without a limit: more than this no machine that we

@@ -45,7 +45,7 @@ func healthy() (*machine, fstest.MapFS) {
 func set(root fstest.MapFS, name, text string) { root[name] = &fstest.MapFile{Data: []byte(text)} }
 
 func ordinary() *doctorFlags {
-	return &doctorFlags{rate: scanner.DefaultRate, timeout: time.Second, retries: 2}
+	return &doctorFlags{rate: scanner.DefaultRate, patienceFlags: patienceFlags{time.Second, 2}}
 }
 
 func (r *report) find(check string) finding {
@@ -67,6 +67,16 @@ func TestDoctorHealthy(t *testing.T) {
 	}
 	if !r.Ready || len(r.Findings) != 12 || *r.Rate != 5000 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// onDisk spoils a machine's disk, for so many targets and an output.
+func onDisk(
+	free, inodes uint64, writable bool, err error, targets uint64, output string,
+) func(*machine, fstest.MapFS, *doctorFlags) {
+	return func(m *machine, _ fstest.MapFS, f *doctorFlags) {
+		m.disk = func(string) (uint64, uint64, bool, error) { return free, inodes, writable, err }
+		f.targets, f.output = targets, output
 	}
 }
 
@@ -206,30 +216,13 @@ func TestDoctorFindings(t *testing.T) {
 			f.targets = 400e6
 		}},
 
-		{"a disk that is too small", "disk", levelBad, "1.0 GB free in /data", "", func(m *machine, _ fstest.MapFS, f *doctorFlags) {
-			m.disk = func(string) (uint64, uint64, bool, error) { return 1e9, 1, true, nil }
-			f.targets, f.output = 200e3, "/data/census.ndjson"
-		}},
-		{"a disk that is just enough", "disk", levelWarning, "1.0 GB free", "", func(m *machine, _ fstest.MapFS, f *doctorFlags) {
-			m.disk = func(string) (uint64, uint64, bool, error) { return 1e9, 1, true, nil }
-			f.targets = 100e3
-		}},
-		{"compressed records are smaller", "disk", levelOK, "1.0 GB free", "", func(m *machine, _ fstest.MapFS, f *doctorFlags) {
-			m.disk = func(string) (uint64, uint64, bool, error) { return 1e9, 1, true, nil }
-			f.targets, f.output = 100e3, "/data/census.ndjson.zst"
-		}},
-		{"nearly full", "disk", levelBad, "1.0 MB free", "", func(m *machine, _ fstest.MapFS, _ *doctorFlags) {
-			m.disk = func(string) (uint64, uint64, bool, error) { return 1e6, 1, true, nil }
-		}},
-		{"no inodes", "disk", levelBad, "no place for a new file", "", func(m *machine, _ fstest.MapFS, _ *doctorFlags) {
-			m.disk = func(string) (uint64, uint64, bool, error) { return 100e9, 0, true, nil }
-		}},
-		{"read only", "disk", levelBad, "can't be written to", "", func(m *machine, _ fstest.MapFS, _ *doctorFlags) {
-			m.disk = func(string) (uint64, uint64, bool, error) { return 100e9, 1, false, nil }
-		}},
-		{"no such directory", "disk", levelBad, "not exist", "", func(m *machine, _ fstest.MapFS, _ *doctorFlags) {
-			m.disk = func(string) (uint64, uint64, bool, error) { return 0, 0, false, fs.ErrNotExist }
-		}},
+		{"a disk that is too small", "disk", levelBad, "1.0 GB free in /data", "", onDisk(1e9, 1, true, nil, 200e3, "/data/census.ndjson")},
+		{"a disk that is just enough", "disk", levelWarning, "1.0 GB free", "", onDisk(1e9, 1, true, nil, 100e3, "")},
+		{"compressed records are smaller", "disk", levelOK, "1.0 GB free", "", onDisk(1e9, 1, true, nil, 100e3, "/data/census.ndjson.zst")},
+		{"nearly full", "disk", levelBad, "1.0 MB free", "", onDisk(1e6, 1, true, nil, 0, "")},
+		{"no inodes", "disk", levelBad, "no place for a new file", "", onDisk(100e9, 0, true, nil, 0, "")},
+		{"read only", "disk", levelBad, "can't be written to", "", onDisk(100e9, 1, false, nil, 0, "")},
+		{"no such directory", "disk", levelBad, "not exist", "", onDisk(0, 0, false, fs.ErrNotExist, 0, "")},
 
 		{"a clock that was never set", "clock", levelBad, "1970-01-01", "timedatectl", func(m *machine, _ fstest.MapFS, _ *doctorFlags) {
 			m.now = func() time.Time { return time.Unix(0, 0) }

@@ -22,6 +22,7 @@ type scanFlags struct {
 	outFlags
 	excludeFlags
 	guardFlags
+	patienceFlags
 	rotate     rotation
 	checkpoint string
 	fresh      bool
@@ -37,8 +38,6 @@ type scanFlags struct {
 	rate          rate
 	addressRate   rate
 	maxPerAddress int
-	timeout       time.Duration
-	retries       int
 	secondLook    bool
 	cooldown      time.Duration
 	inFlight      int
@@ -105,8 +104,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.VarP(&f.rate, "rate", "r", "datagrams a second, k and M are understood; 0: as fast as it goes")
 	fs.Var(&f.addressRate, "per-address-rate", "datagrams a second to one address; 0: no limit")
 	fs.IntVar(&f.maxPerAddress, "max-per-address", 0, "servers asked on one address at most; 0: all (default 0)")
-	fs.DurationVar(&f.timeout, "timeout", scanner.DefaultTimeout, "how long the first request waits for a reply, `D` such as 800ms")
-	fs.IntVar(&f.retries, "retries", scanner.DefaultRetries, "requests after the first that stayed without reply")
+	f.patienceFlags.add(cmd)
 	fs.BoolVar(&f.secondLook, "second-look", false, "ask targets that stayed silent once more, when all others are finished")
 	fs.DurationVar(&f.cooldown, "cooldown", scanner.DefaultCooldown, "how long to listen for late replies, `D` such as 2s")
 	fs.IntVar(&f.inFlight, "in-flight", 0, "targets open at once; 0: what rate and timeouts need (default 0)")
@@ -132,6 +130,9 @@ func (f *scanFlags) check() error {
 	if err := f.guardFlags.check(); err != nil {
 		return err
 	}
+	if err := f.patienceFlags.check(); err != nil {
+		return err
+	}
 	if err := f.targetFlags.check(); err != nil {
 		return err
 	}
@@ -150,9 +151,6 @@ func (f *scanFlags) check() error {
 			"name a file: records have standard output for themselves"},
 		{f.toFile() && same(f.summary, f.output), "--summary and --output name the same file",
 			"leave --summary away: it goes to PATH.summary.json"},
-		{f.timeout < time.Millisecond, "--timeout is below 1ms",
-			"durations have a unit: --timeout 800ms, --timeout 2s"},
-		{f.retries < 0, "--retries is negative", "--retries 0 asks once"},
 		{f.cooldown < 0, "--cooldown is negative", "--cooldown 0 does not wait for late replies"},
 		{f.maxPerAddress < 0, "--max-per-address is negative", "--max-per-address 0 asks all"},
 		{f.inFlight < 0, "--in-flight is negative", "--in-flight 0 follows rate and timeouts"},

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/a2sscan/a2sscan/scanner"
+)
+
+// patienceFlags say how long and how often a server is asked.
+type patienceFlags struct {
+	timeout time.Duration
+	retries int
+}
+
+func (f *patienceFlags) add(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.DurationVar(&f.timeout, "timeout", scanner.DefaultTimeout, "how long the first request waits for a reply, `D` such as 800ms")
+	fs.IntVar(&f.retries, "retries", scanner.DefaultRetries, "requests after the first that stayed without reply")
+}
+
+func (f *patienceFlags) check() error {
+	switch {
+	case f.timeout < time.Millisecond:
+		return fail(exitUsage, "--timeout is below 1ms").
+			hinting("durations have a unit: --timeout 800ms, --timeout 2s")
+	case f.retries < 0:
+		return fail(exitUsage, "--retries is negative").hinting("--retries 0 asks once")
+	}
+	return nil
+}
