@@ -102,12 +102,7 @@ func TestScanLimitedBy(t *testing.T) {
 // All the time of a scan without a rate is accounted for.
 func TestScanTimeAddsUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n, s := newMemNet(), newServer()
-		n.serve = func(addr uint64, req wire.Request) {
-			if addr>>16%2 == 0 {
-				s.answer(n, addr, req)
-			}
-		}
+		n := halfSilent()
 		st, err := Scan(context.Background(), Config{Rate: Off, transport: slowNet{n, 10 * time.Microsecond}},
 			seqOf(addresses(3000)), func(*Result) {})
 		if err != nil {

@@ -39,6 +39,17 @@ type sending struct {
 
 func newMemNet() *memNet { return &memNet{bell: make(chan struct{}, 1)} }
 
+// halfSilent is a network where there is a server at every other address.
+func halfSilent() *memNet {
+	n, s := newMemNet(), newServer()
+	n.serve = func(addr uint64, req wire.Request) {
+		if addr>>16%2 == 0 {
+			s.answer(n, addr, req)
+		}
+	}
+	return n
+}
+
 func (n *memNet) ring() {
 	select {
 	case n.bell <- struct{}{}:

@@ -86,12 +86,7 @@ func TestScanOutputStalls(t *testing.T) {
 // memory is another server's by then.
 func TestResultOfSilenceIsEmpty(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n, s := newMemNet(), newServer()
-		n.serve = func(addr uint64, req wire.Request) {
-			if addr>>16%2 == 0 {
-				s.answer(n, addr, req)
-			}
-		}
+		n := halfSilent()
 		silent := 0
 		_, err := Scan(t.Context(), Config{transport: n, Retries: Off}, seqOf(addresses(200)), func(r *Result) {
 			if r.HasInfo {

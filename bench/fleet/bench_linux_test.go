@@ -75,15 +75,27 @@ func cpuTime(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// TestLoad is no test: it is the process that BenchmarkServe starts.
+// TestLoad is the load: every query has its answer. In the process that
+// BenchmarkServe starts the fleet is that of the benchmark.
 func TestLoad(t *testing.T) {
 	spec := strings.Split(os.Getenv("FLEET_LOAD"), ",")
-	if len(spec) != 3 {
-		t.Skip("runs only as the other process of BenchmarkServe")
+	if len(spec) == 3 {
+		port, _ := strconv.ParseUint(spec[1], 10, 16)
+		queries, _ := strconv.Atoi(spec[2])
+		ask(t, benchConfig(spec[0], uint16(port)), queries)
+		return
 	}
-	port, _ := strconv.ParseUint(spec[1], 10, 16)
-	queries, _ := strconv.Atoi(spec[2])
-	l := newLoad(t, benchConfig(spec[0], uint16(port)))
+	c := benchConfig("mix", freePort(t))
+	f := start(t, c)
+	ask(t, c, 2*window)
+	if n := f.Stats().Queries; n != 2*window {
+		t.Errorf("the fleet was asked %d times, not %d", n, 2*window)
+	}
+}
+
+// ask sends a fleet so many queries and waits for their answers.
+func ask(t *testing.T, c Config, queries int) {
+	l := newLoad(t, c)
 	for sent, answered := 0, 0; answered < queries; {
 		for sent < queries && sent-answered < window {
 			n := l.send(min(batch, queries-sent))
