@@ -166,7 +166,7 @@ const mostRSS = 300 << 20
 // strangers, don't let the process grow. With -bars it is ten million of them.
 func TestFragmentFlood(t *testing.T) {
 	if scanner.RaceEnabled {
-		t.Skip("SKIPPED: the race detector takes memory itself")
+		t.Skip("SKIPPED, NO MEMORY WAS MEASURED: the race detector takes its own; run the tests without -race too")
 	}
 	for _, f := range []flood{{Targets: 20_000}, {Targets: 20_000, Strangers: true}} {
 		f.Fragments = 400_000

@@ -56,7 +56,7 @@ func TestFrames50(t *testing.T) {
 func TestFrames50Zstd(t *testing.T) {
 	zstd, err := exec.LookPath("zstd")
 	if err != nil {
-		t.Skip("SKIPPED, NOTHING WAS READ WITH THE ZSTD COMMAND: there is none in PATH")
+		t.Skip("SKIPPED, NOTHING WAS READ WITH ZSTD: there is no zstd in PATH (Debian: package zstd)")
 	}
 	path := filepath.Join(t.TempDir(), "census.ndjson.zst")
 	want := frames50(t, path)

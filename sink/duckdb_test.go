@@ -34,7 +34,7 @@ func duck(t *testing.T, statements ...string) (answers [][]map[string]any) {
 	t.Helper()
 	node, err := exec.LookPath("node")
 	if err != nil {
-		t.Skip("SKIPPED, NOTHING WAS READ WITH DUCKDB: there is no node in PATH")
+		t.Skip("SKIPPED, NOTHING WAS READ WITH DUCKDB: there is no node in PATH (Debian: package nodejs)")
 	}
 	env := os.Environ()
 	if dir := os.Getenv(duckDir); dir != "" {
@@ -117,7 +117,7 @@ func TestOtherPrograms(t *testing.T) {
 	t.Run("zstd", func(t *testing.T) {
 		zstd, err := exec.LookPath("zstd")
 		if err != nil {
-			t.Skip("SKIPPED, NOTHING WAS READ WITH ZSTD: it is not in PATH")
+			t.Skip("SKIPPED, NOTHING WAS READ WITH ZSTD: there is no zstd in PATH (Debian: package zstd)")
 		}
 		text, err := exec.Command(zstd, "-dc", path).Output()
 		if want := strings.Join(lines(0, frames*each), "\n") + "\n"; string(text) != want || err != nil {

@@ -45,7 +45,7 @@ func TestInfoAlike(t *testing.T) {
 	t.Run("jq", func(t *testing.T) {
 		jq, err := exec.LookPath("jq")
 		if err != nil {
-			t.Skip("SKIPPED, NOTHING WAS READ WITH JQ: it is not in PATH")
+			t.Skip("SKIPPED, NOTHING WAS READ WITH JQ: there is no jq in PATH (Debian: package jq)")
 		}
 		alike(t, want, infos(t, printed(t, exec.Command(jq, "-c", "select(.info) | {ip, info}", census))))
 	})
@@ -137,8 +137,8 @@ func duckDB(t *testing.T, statement string) []byte {
 	dir := os.Getenv("A2SSCAN_DUCKDB")
 	node, err := exec.LookPath("node")
 	if dir == "" || err != nil {
-		t.Skip("SKIPPED, NOTHING WAS READ WITH DUCKDB: it takes node, npm install --prefix DIR @duckdb/node-api, " +
-			"and A2SSCAN_DUCKDB=DIR")
+		t.Skip("SKIPPED, NOTHING WAS READ WITH DUCKDB: it takes node in PATH (Debian: package nodejs) and its package " +
+			"in a folder that is named: npm install --prefix DIR @duckdb/node-api, and A2SSCAN_DUCKDB=DIR")
 	}
 	cmd := exec.Command(node, "-e", duckScript)
 	cmd.Env = append(os.Environ(), "NODE_PATH="+filepath.Join(dir, "node_modules"))

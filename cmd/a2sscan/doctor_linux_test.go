@@ -33,13 +33,14 @@ func doctored(t *testing.T, attr *syscall.SysProcAttr, script string) (report, s
 func TestDoctorNetwork(t *testing.T) {
 	here, err := os.Readlink("/proc/self/ns/net")
 	if err != nil {
-		t.Skipf("no network namespaces here: %v", err)
+		t.Skipf("SKIPPED, REAL LIMITS WERE NOT TRIED: this kernel has no network namespaces (CONFIG_NET_NS): %v", err)
 	}
 	guard := `test "$(readlink /proc/self/ns/net)" != '` + here + `' || { echo no namespace of its own; exit 1; }
 `
 	attr := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
 	if r, problem := doctored(t, attr, guard+"exec a2sscan doctor --json"); problem != "" {
-		t.Skipf("a network namespace can't be had here, so nothing was tried: %s", problem)
+		t.Skipf("SKIPPED, REAL LIMITS WERE NOT TRIED: no network namespace can be had here; "+
+			"run the tests as root or with CAP_SYS_ADMIN: %s", problem)
 	} else if f := r.find("source"); f.Level != levelWarning || !strings.Contains(f.Found, "no default route") {
 		t.Errorf("in a network without routes: %+v", f)
 	}
@@ -48,7 +49,8 @@ echo 7 >/proc/sys/net/ipv4/ipfrag_time && echo '41000 41999' >/proc/sys/net/ipv4
 `
 	r, problem := doctored(t, attr, guard+limits+"exec a2sscan doctor --json")
 	if problem != "" {
-		t.Skipf("limits can't be set here, so nothing was tried: %s", problem)
+		t.Skipf("SKIPPED, REAL LIMITS WERE NOT TRIED: /proc/sys/net can't be written to; "+
+			"run the tests as root where that is not mounted read-only: %s", problem)
 	}
 	if f := r.find("fragments"); f.Level != levelBad || f.Found != "65.5 kB for IP fragments that wait, 7 s at most" || r.Ready {
 		t.Errorf("after ipfrag_high_thresh was lowered: %+v", f)
@@ -62,20 +64,23 @@ echo 7 >/proc/sys/net/ipv4/ipfrag_time && echo '41000 41999' >/proc/sys/net/ipv4
 // and told how to raise it.
 func TestDoctorBuffers(t *testing.T) {
 	if os.Getuid() != 0 {
-		t.Skip("needs root, to become nobody")
+		t.Skip("SKIPPED, A REAL LIMIT OF BUFFERS WAS NOT TRIED: who is not root can't become a user without rights; " +
+			"run the tests as root")
 	}
 	text, err := os.ReadFile("/proc/sys/net/core/rmem_max")
 	if err != nil {
-		t.Skipf("no limit of buffers to read: %v", err)
+		t.Skipf("SKIPPED, A REAL LIMIT OF BUFFERS WAS NOT TRIED: it can't be read (a kernel with CONFIG_NET shows it): %v", err)
 	}
 	most, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	if err != nil || most >= 60e6 {
-		t.Skipf("the limit of buffers is %q: nothing can fall short of it", text)
+		t.Skipf("SKIPPED, A REAL LIMIT OF BUFFERS WAS NOT TRIED: it is %q, and nothing falls short of it; "+
+			"sysctl -w net.core.rmem_max=212992 sets the usual one", text)
 	}
 	nobody := &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	r, problem := doctored(t, nobody, copied(t)+" doctor --json -r 0")
 	if problem != "" {
-		t.Skipf("nobody can't run the program here, so nothing was tried: %s", problem)
+		t.Skipf("SKIPPED, A REAL LIMIT OF BUFFERS WAS NOT TRIED: user 65534 can't run the program from /tmp; "+
+			"mount that without noexec: %s", problem)
 	}
 	f := r.find("receive_buffer")
 	if f.Level == levelOK || !strings.HasPrefix(f.Found, size(uint64(most))+" granted of 67.1 MB") ||
