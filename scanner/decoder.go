@@ -132,9 +132,9 @@ func (d *Decoder) Result() *Result {
 
 // Remake returns the Result of a scan anew, from the datagrams since the last
 // Reset that it received and from what of known they can't tell: address, tag,
-// what a master said, times, counts, which questions were asked and which of them without a
-// challenge, and why one that nothing answered was given up. It is valid until
-// the Decoder is used again.
+// what a master said, where it is, times, counts, which questions were asked and
+// which of them without a challenge, and why one that nothing answered was given
+// up. It is valid until the Decoder is used again.
 //
 // Where known gives a question up for a fault that a datagram must have had,
 // and none has it, the fault that the datagrams do have takes its place.
@@ -145,7 +145,7 @@ func (d *Decoder) Remake(known *Result) *Result {
 		d.dropLeading(known)
 	}
 	*r = Result{
-		Raw: r.Raw[:0], Addr: known.Addr, Tag: known.Tag, Master: known.Master, Time: known.Time,
+		Raw: r.Raw[:0], Addr: known.Addr, Tag: known.Tag, Master: known.Master, Geo: known.Geo, Time: known.Time,
 		RTT: known.RTT, Took: known.Took, Sent: known.Sent, SentBytes: known.SentBytes,
 		Received: known.Received, RecvBytes: known.RecvBytes,
 		Asked: known.Asked, Unchallenged: known.Unchallenged,

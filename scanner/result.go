@@ -55,6 +55,7 @@ type Result struct {
 	Addr   netip.AddrPort
 	Tag    string // what followed the address in its input line
 	Master string // Target.Master: what the master server said of it, a JSON object; "" none
+	Geo    Geo    // left empty by a scan: who takes the Result may fill it in before it is written
 
 	Time         time.Time // when the first reply came, or when it was given up if none did
 	Status       Status    //

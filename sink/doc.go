@@ -40,6 +40,12 @@
 //	rules_raw         list of [name, value], each in hex: all rules in their
 //	                  order, where the object can't say it exactly
 //	raw               list of datagrams in base64
+//	geo               object: where the address is and whose, as databases say,
+//	                  if any were asked
+//	  continent, country
+//	                  two capital letters: AF AN AS EU NA OC SA; ISO 3166-1
+//	  region, city    text
+//	  asn, org        number of the autonomous system, and to whom it belongs
 //	master            object: what the master server said of the server; its
 //	                  keys are the master's, and may be any
 //
@@ -86,8 +92,8 @@
 //
 // A record is at most MaxRecord bytes. Of one that would be longer whole parts
 // are left out, the longest first, until it fits: raw (always, if it is too
-// long by itself), rules_raw, rules, players, info, message, tag, master. The word
-// raw.dropped, rules_raw.dropped and so on among the notes says so. Counts
+// long by itself), rules_raw, rules, players, info, message, tag, geo, master. The
+// word raw.dropped, rules_raw.dropped and so on among the notes says so. Counts
 // (players_announced, rules_announced) go with their list.
 //
 // # What survives

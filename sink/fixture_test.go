@@ -58,6 +58,8 @@ func full() *scanner.Result {
 	r.HasRules, r.RulesAnnounced = true, 93
 	r.Rules = rules("sv_gravity", "800", "tf_arena", "", "sv_gravity", "600")
 	r.Raw = [][]byte{[]byte("\xff\xff\xff\xffI"), {}, []byte("\xff\xff\xff\xffD\x00")}
+	r.Geo = scanner.Geo{Continent: "EU", Country: "DE", Region: "Hesse", City: "Frankfurt am Main",
+		ASN: 64500, Org: "Example \"Hosting\" GmbH"}
 	r.Master = `{"name":"A \"good\" server","players":130,"steam_id":"90071992547409921"}`
 	return r
 }
@@ -148,6 +150,8 @@ func vicious() *scanner.Result {
 		{Name: []byte("\x7f\u009b"), Score: math.MaxInt32, Duration: float32(math.Inf(-1))},
 	}
 	r.HasRules = true
+	r.Geo = scanner.Geo{Continent: "\x1b[", Country: "de", Region: "\u202e\xc3", City: "\x1b[2J\xff",
+		Org: "\u009b\xe2\x82", ASN: math.MaxUint32}
 	r.Rules = rules("\xff", "1", "\xfe", "2", "", "", "\x01\x07", "\x01\x01\xa3")
 	return r
 }
@@ -193,7 +197,7 @@ func capture() *scanner.Result {
 func typical(i int) *scanner.Result {
 	r := full()
 	r.Addr = netip.AddrPortFrom(netip.AddrFrom4([4]byte{203, 0, byte(i >> 8), byte(i)}), 27015)
-	r.Notes, r.Info.Notes, r.Raw, r.Master = 0, 0, nil, ""
+	r.Notes, r.Info.Notes, r.Raw, r.Master, r.Geo = 0, 0, nil, "", scanner.Geo{}
 	r.Info.Name = fmt.Appendf(nil, "Server #%d [EU] 24/7 fast download", i)
 	r.Info.Keywords = []byte("cp,increased_maxplayers,nocrits,norespawntime,valve")
 	r.Players, r.Rules = nil, nil

@@ -51,6 +51,7 @@ func (s *source) result() *scanner.Result {
 		HasInfo: has(0), HasPlayers: has(1), HasRules: has(2),
 		PlayersAnnounced: int(int8(s.u8())), RulesAnnounced: int(int16(s.u32())),
 		Info: s.info(),
+		Geo:  scanner.Geo{Country: string(s.text()), City: string(s.text()), ASN: s.u32(), Org: string(s.text())},
 	}
 	if has(3) {
 		r.Addr = netip.AddrPortFrom(netip.AddrFrom4([4]byte(s.bytes4())), uint16(s.u32()))

@@ -25,10 +25,10 @@ var ErrNoRaw = errors.New("the record lacks datagrams of its server")
 type values map[string]json.RawMessage
 
 // Parse reads from a record what datagrams can't tell (the name of the scan;
-// address, tag, what a master said, times, counts; which questions were asked, which of them were
-// answered without a challenge, and their errors) and, as Raw, the datagrams
-// from which the rest can be made anew: see scanner.Decoder.Remake. The other
-// fields of the Result are zero. The error is ErrNoRaw, with the Result, where
+// address, tag, where that is, what a master said, times, counts; which questions
+// were asked, which of them were answered without a challenge, and their errors)
+// and, as Raw, the datagrams from which the rest can be made anew: see
+// scanner.Decoder.Remake. The other fields of the Result are zero. The error is ErrNoRaw, with the Result, where
 // there are fewer datagrams than were received. The Result shares no memory
 // with line.
 func Parse(line []byte) (scan string, r *scanner.Result, err error) {
@@ -41,6 +41,7 @@ func Parse(line []byte) (scan string, r *scanner.Result, err error) {
 	scan = v.text("scan", &err)
 	r.Tag = v.text("tag", &err)
 	r.Addr = v.addr(&err)
+	r.Geo = v.geo(&err)
 	r.Master = v.object("master", &err)
 	r.Time = v.time(&err)
 	r.RTT, r.Took = v.millis("rtt_ms", &err), v.millis("took_ms", &err)

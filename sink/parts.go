@@ -12,13 +12,14 @@ const (
 	partRules
 	partRulesRaw
 	partRaw
+	partGeo
 	partMaster
 
 	numParts
 )
 
 // parts is a set of them.
-type parts uint8
+type parts uint16
 
 // partNotes are the words that say that a part was left out.
 var partNotes = [numParts]string{
@@ -29,6 +30,7 @@ var partNotes = [numParts]string{
 	"rules.dropped",
 	"rules_raw.dropped",
 	"raw.dropped",
+	"geo.dropped",
 	"master.dropped",
 }
 
@@ -59,6 +61,8 @@ func (e *Encoder) appendPart(dst []byte, p int, r *scanner.Result) []byte {
 		return appendRulesRaw(dst, r.Rules)
 	case p == partRaw:
 		return appendRaw(dst, r.Raw)
+	case p == partGeo && r.Geo != scanner.Geo{}:
+		return appendGeo(dst, &r.Geo)
 	case p == partMaster && r.Master != "":
 		return e.appendMaster(dst, r.Master)
 	}

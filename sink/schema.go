@@ -85,6 +85,8 @@ var record = withHex([]field{
 	{name: "rules_raw", is: typeHex, lists: 2,
 		about: "all rules in order, [name, value], where rules can't say them exactly"},
 	{name: "raw", is: typeBase64, lists: 1, about: "the datagrams in order of arrival, if they were kept"},
+	{name: "geo", is: typeObject, fields: geoFields,
+		about: "what databases of places and networks said of the address, if any were asked"},
 	{name: "master", is: typeJSON, about: "what the master server said of the server, if that was kept"},
 })
 
@@ -147,6 +149,17 @@ var playerFields = withHex([]field{
 		about: "seconds connected; null if it is not a finite number"},
 	{name: "deaths", is: typeInt32, about: "The Ship only"},
 	{name: "money", is: typeInt32, about: "The Ship only"},
+})
+
+const twoLetters = `^[A-Z]{2}$`
+
+var geoFields = withHex([]field{
+	{name: "continent", is: typeWord, pattern: twoLetters, about: "AF, AN, AS, EU, NA, OC or SA"},
+	{name: "country", is: typeWord, pattern: twoLetters, about: "its code by ISO 3166-1"},
+	{name: "region", is: typeText, about: "state or province"},
+	{name: "city", is: typeText, about: "city"},
+	{name: "asn", is: typeUint32, about: "number of the autonomous system"},
+	{name: "org", is: typeText, about: "to whom the autonomous system belongs"},
 })
 
 // withHex puts behind each text the key of its exact bytes.
