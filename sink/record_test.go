@@ -237,6 +237,7 @@ func TestTooLong(t *testing.T) {
 			r.Tag, r.Message, r.Info.Map = string(noise(3*reply)), noise(3*reply), noise(3*reply)
 			r.Players = []wire.Player{{Name: noise(3 * reply)}}
 			r.Rules = rules("a", strings.Repeat("\xff", 9*reply))
+			r.Geo.City = string(noise(3 * reply))
 			r.Master = "{"
 		}, partNotes[:]},
 	}
