@@ -67,7 +67,7 @@ func appendKind(dst []byte, in *wire.Info) []byte {
 		dst = appendLetter(dst, `"server_type":`, in.ServerType, serverType(in.ServerType))
 	}
 	if in.Has&wire.HasEnvironment != 0 {
-		dst = appendLetter(dst, `"environment":`, in.Environment, environment(in.Environment))
+		dst = appendLetter(dst, `"environment":`, in.Environment, Environment(in.Environment))
 	}
 	if in.Has&wire.HasPassword != 0 {
 		dst = appendBool(dst, `"password":`, in.Password != 0)
@@ -151,9 +151,9 @@ func serverType(c byte) string {
 	return ""
 }
 
-// environment returns the record's word for an operating system, "" if it is
-// none of document 000.
-func environment(c byte) string {
+// Environment returns the record's word for the letter of an operating system,
+// "" if it is none of document 000.
+func Environment(c byte) string {
 	switch c {
 	case 'l', 'L':
 		return "linux"

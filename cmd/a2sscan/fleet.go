@@ -229,7 +229,7 @@ func (a *app) serve(f *fleetFlags, fl *fleet.Fleet, m *fleet.Master) error {
 	stop := a.repeat(a.statusEvery(), func() string { return fleetLine(fl.Stats()) })
 	err := fl.Serve(ctx)
 	stop()
-	a.say("%s", fleetLine(fl.Stats()))
+	a.last(fleetLine(fl.Stats()))
 	if err != nil && ctx.Err() == nil {
 		return fail(exitUsage, "%w", err)
 	}

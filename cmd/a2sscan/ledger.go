@@ -50,6 +50,25 @@ func (l *ledger) leftOut() uint64 {
 	return l.Invalid + l.Unscannable + l.Excluded + l.Duplicate + l.OtherShard + l.OverLimit
 }
 
+// String says it in one line, without what is zero, but always with what is
+// unfinished.
+func (l *ledger) String() string {
+	s := grouped(l.Read) + " read = "
+	for _, part := range []struct {
+		n    uint64
+		word string
+	}{
+		{l.Invalid, "invalid"}, {l.Unscannable, "unscannable"}, {l.Excluded, "excluded"},
+		{l.Duplicate, "duplicate"}, {l.OtherShard, "other shard"}, {l.OverLimit, "over limit"},
+		{l.Finished, "finished"},
+	} {
+		if part.n > 0 {
+			s += grouped(part.n) + " " + part.word + " + "
+		}
+	}
+	return s + grouped(l.Unfinished) + " unfinished"
+}
+
 // datagrams are the datagrams of a scan by class and by kind.
 type datagrams struct {
 	Sent          uint64            `json:"sent"`
@@ -133,13 +152,13 @@ func total(m map[string]uint64) (n uint64) {
 	return n
 }
 
-// listed writes counters in the order of words: "3 ok + 1 partial". With
-// zeroes, all of them; else those that count something.
-func listed(m map[string]uint64, words []string, between string, zeroes bool) string {
+// listed writes the counters that count something, in the order of words:
+// "3 ok + 1 partial".
+func listed(m map[string]uint64, words []string, between string) string {
 	var parts []string
 	for _, w := range words {
-		if zeroes || m[w] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", m[w], w))
+		if m[w] > 0 {
+			parts = append(parts, grouped(m[w])+" "+w)
 		}
 	}
 	return strings.Join(parts, between)

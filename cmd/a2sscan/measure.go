@@ -54,10 +54,16 @@ func pacingError(s *scanner.Stats) *float64 {
 // names.
 const largestShown = 10
 
+// namesListed is how many games, maps, systems and versions a summary names.
+const namesListed = 20
+
 // found fills in what follows from the answers, of a scan that asked the silent
 // so many times.
 func (sum *summary) found(t *tally, asks int) {
 	sum.tally = *t
+	sum.Servers, sum.Players, sum.Bots = t.Servers, t.Players, t.Bots
+	sum.Games, sum.Maps = t.Games.list(namesListed), t.Maps.list(namesListed)
+	sum.Systems, sum.Versions = t.Systems.list(namesListed), t.Versions.list(namesListed)
 	sum.FirstAnswers = newFirstAnswers(t.AtAsk, asks)
 	sum.RoundTrips = t.Trips.quantiles()
 	sum.Busiest = t.Busy.top(largestShown)

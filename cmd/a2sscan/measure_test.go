@@ -63,11 +63,11 @@ func TestEstimateEdges(t *testing.T) {
 		}
 	}
 	fa := newFirstAnswers([]uint64{750, 187, 47}, 3)
-	if s := fa.String(); s != "750 + 187 + 47 servers on ask 1 to 3; about 16 were probably missed" {
+	if s := fa.String(); s != "750 on ask 1, 187 on 2, 47 on 3; about 16 were probably missed" {
 		t.Error(s)
 	}
 	fa = newFirstAnswers([]uint64{7}, 1)
-	if s := fa.String(); s != "7 servers on ask 1" || fa.Missed != nil {
+	if s := fa.String(); s != "7 on ask 1" || fa.Missed != nil {
 		t.Error(s)
 	}
 }
@@ -87,7 +87,7 @@ func TestBusiest(t *testing.T) {
 		truth[addr(i)]++
 		b.add(addr(i))
 	}
-	for i, one := range b.top(maxBusy) {
+	for i, one := range b.top(maxFrequent) {
 		is := truth[one.Addr]
 		if is > one.Servers || one.Servers-one.Over > is {
 			t.Errorf("%v has %d servers, and %d are said, at most %d too many", one.Addr, is, one.Servers, one.Over)
@@ -96,7 +96,7 @@ func TestBusiest(t *testing.T) {
 			t.Errorf("place %d: %v, want %v", i+1, one.Addr, want)
 		}
 	}
-	if len(b.by) != maxBusy || len(b.at) != maxBusy {
+	if len(b.by) != maxFrequent || len(b.at) != maxFrequent {
 		t.Errorf("%d addresses are counted, %d are known", len(b.by), len(b.at))
 	}
 	few := busiest{}
@@ -105,7 +105,7 @@ func TestBusiest(t *testing.T) {
 			few.add(addr(i))
 		}
 	}
-	if top := few.top(2); top[0] != (busy{Addr: addr(99), Servers: 99, at: top[0].at}) || top[1].Servers != 98 {
+	if top := few.top(2); top[0] != (busy{Addr: addr(99), Servers: 99}) || top[1].Servers != 98 {
 		t.Errorf("%+v", top)
 	}
 	c := b.clone()

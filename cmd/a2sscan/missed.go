@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"math"
-	"strings"
 )
 
 // firstAnswers is on which ask servers answered first, and what follows from
@@ -84,16 +83,17 @@ func meanAsks(q float64, asks int) float64 {
 
 // String says it in one line.
 func (fa *firstAnswers) String() string {
-	parts := make([]string, len(fa.AtAsk))
+	s := ""
 	for i, n := range fa.AtAsk {
-		parts[i] = fmt.Sprint(n)
-	}
-	s := strings.Join(parts, " + ") + " servers on ask 1"
-	if len(parts) > 1 {
-		s += fmt.Sprintf(" to %d", len(parts))
+		switch {
+		case i == 0:
+			s = grouped(n) + " on ask 1"
+		case n > 0:
+			s += fmt.Sprintf(", %s on %d", grouped(n), i+1)
+		}
 	}
 	if fa.Missed != nil {
-		s += fmt.Sprintf("; about %.0f were probably missed", math.Round(*fa.Missed))
+		s += fmt.Sprintf("; about %s were probably missed", grouped(uint64(math.Round(*fa.Missed))))
 	}
 	return s
 }

@@ -91,6 +91,6 @@ func (rt *roundTrips) quantiles() *quantiles {
 // String says them in one line.
 func (q *quantiles) String() string {
 	ms := func(v float64) string { return fmt.Sprintf("%.3g ms", v) }
-	return fmt.Sprintf("half of the servers within %s, 90%% within %s, 99%% within %s, all within %s",
+	return fmt.Sprintf("half within %s, 90%% %s, 99%% %s, all %s",
 		ms(q.P50), ms(q.P90), ms(q.P99), ms(q.Max))
 }

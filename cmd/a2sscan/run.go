@@ -319,9 +319,7 @@ func (j *job) finish(sum *summary) error {
 	if path != "" {
 		if err := sum.write(path); err != nil {
 			path = ""
-			if j.written == nil {
-				j.written = fail(exitOutput, "summary: %w", err)
-			}
+			j.unsummed(err)
 		}
 	}
 	if !j.quiet {
@@ -330,6 +328,17 @@ func (j *job) finish(sum *summary) error {
 	verdict := j.verdict(sum)
 	j.keep.done(j.whole && j.written == nil, path)
 	return verdict
+}
+
+// unsummed says that the run's numbers could not be written. A full disk takes
+// them away together with the output.
+func (j *job) unsummed(err error) {
+	lost := fail(exitOutput, "summary: %w", err)
+	if j.written == nil {
+		j.written = lost
+		return
+	}
+	j.say("%v", lost)
 }
 
 // verdict is the error with which the run ends, the gravest if there are

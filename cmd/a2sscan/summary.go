@@ -7,14 +7,12 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"strings"
 	"syscall"
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/target"
 	"github.com/a2sscan/a2sscan/sink"
-	"github.com/a2sscan/a2sscan/wire"
 )
 
 // summary is how a scan went: what its closing lines say, and as JSON the file
@@ -52,6 +50,14 @@ type summary struct {
 
 	rates
 	PacingError *float64 `json:"pacing_error,omitempty"` // of the rate asked for: 0.01 is 1 % too fast
+
+	Servers  uint64         `json:"servers"` // that answered
+	Players  uint64         `json:"players"` // on them, as they say
+	Bots     uint64         `json:"bots"`
+	Games    []namedServers `json:"games"` // those with the most servers, and so on
+	Maps     []namedServers `json:"maps"`
+	Systems  []namedServers `json:"environments"`
+	Versions []namedServers `json:"versions"`
 
 	FirstAnswers firstAnswers `json:"first_answers"`
 	RoundTrips   *quantiles   `json:"round_trips,omitempty"`
@@ -134,91 +140,6 @@ const (
 	endedInput       = "input"
 	endedBroken      = "error"
 )
-
-// say tells a person how the scan went.
-func (sum *summary) say(t *terminal) {
-	l, d := &sum.Targets, &sum.Datagrams
-	t.say("targets: %d read = %d invalid + %d unscannable + %d excluded + %d duplicate + %d other shard"+
-		" + %d over limit + %d finished + %d unfinished", l.Read, l.Invalid, l.Unscannable, l.Excluded,
-		l.Duplicate, l.OtherShard, l.OverLimit, l.Finished, l.Unfinished)
-	if l.NoPort > 0 {
-		t.say("unscannable: %d with port 0", l.NoPort)
-	}
-	sum.sayExclusions(t)
-	t.say("finished: %d = %s", l.Finished,
-		listed(l.By, words(scanner.StatusOK, scanner.NumStatuses), " + ", true))
-	t.say("found: %s", sum.tally.found(l.Finished))
-	if sum.tally.Servers > 0 {
-		t.say("answered: %s", &sum.FirstAnswers)
-	}
-	if sum.RoundTrips != nil {
-		t.say("round trips: %s", sum.RoundTrips)
-	}
-	if len(sum.Faults) > 0 {
-		t.say("faults: %s", listed(sum.Faults, words(wire.Error(1), wire.NumErrors), ", ", false))
-	}
-	t.say("sent: %d datagrams, %s = %s; %d of them repeats", d.Sent, size(d.SentBytes),
-		listed(d.SentBy, words(wire.Question(0), wire.NumQuestions), " + ", true), d.Repeats)
-	t.say("received: %d datagrams, %s = %s", d.Received, size(d.ReceivedBytes),
-		listed(d.ByClass, words(scanner.Class(0), scanner.NumClasses), " + ", true))
-	t.say("matched: %d = %s", d.ByClass["matched"],
-		listed(d.ByKind, words(scanner.ReplyKind(0), scanner.NumKinds), " + ", true))
-	sum.sayTrouble(t)
-	t.say("rate: %s; time: %s", sum.rates.String(),
-		time.Duration(sum.Seconds*float64(time.Second)).Round(10*time.Millisecond))
-	sum.rates.sayLimit(t)
-}
-
-// word is how targets are counted that the rule leaves out.
-func (x *exclusion) word() string {
-	if x.Unscannable {
-		return "unscannable"
-	}
-	return "excluded"
-}
-
-// exclusionsShown is how many rules the closing lines name; the file has all.
-const exclusionsShown = 10
-
-// sayExclusions says what left targets out.
-func (sum *summary) sayExclusions(t *terminal) {
-	for i, x := range sum.Exclusions {
-		if i == exclusionsShown {
-			t.say("excluded: by %d more rules", len(sum.Exclusions)-i)
-			return
-		}
-		t.say("%s: %d in %s (%s)", x.word(), x.Targets+x.Stopped, x.Network,
-			strings.TrimPrefix(x.Reason+", "+x.Source, ", "))
-	}
-}
-
-// sayTrouble says what stood in the way, and what can be done about it.
-func (sum *summary) sayTrouble(t *terminal) {
-	d := &sum.Datagrams
-	if d.SendErrors > 0 {
-		t.say("send errors: %d datagrams could not be sent", d.SendErrors)
-	}
-	refused := sum.RecvBuffer < sum.RecvBufferAsked
-	if d.KernelDrops > 0 {
-		t.say("kernel drops: %d datagrams arrived and were thrown away, receive buffer %s",
-			d.KernelDrops, size(uint64(sum.RecvBuffer)))
-	}
-	switch {
-	case refused:
-		t.say("receive buffer: asked for %s, granted %s",
-			size(uint64(sum.RecvBufferAsked)), size(uint64(sum.RecvBuffer)))
-		t.hint("as root: sysctl -w net.core.rmem_max=%d", sum.RecvBufferAsked)
-	case d.KernelDrops > 0:
-		t.hint("a lower --rate, or a machine with more cores")
-	}
-}
-
-// sayWrong says which numbers do not add up.
-func (sum *summary) sayWrong(t *terminal) {
-	for _, w := range sum.Wrong {
-		t.say("numbers that do not add up: %s", w)
-	}
-}
 
 // size writes a number of bytes for a person.
 func size(n uint64) string {

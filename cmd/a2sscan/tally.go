@@ -1,19 +1,13 @@
 package main
 
 import (
-	"cmp"
-	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/wire"
 )
-
-// maxGames bounds the memory that names sent by servers can take.
-const maxGames = 4096
 
 // tally counts what a scan found, for its closing lines. Its JSON is part of a
 // checkpoint.
@@ -21,49 +15,22 @@ type tally struct {
 	Servers uint64 `json:"servers"` // that answered
 	Players uint64 `json:"players"` // as their INFO says
 	Bots    uint64 `json:"bots"`
-	Games   games  `json:"games"`
+
+	Games    topNames `json:"games"`
+	Maps     topNames `json:"maps"`
+	Systems  topNames `json:"environments"`
+	Versions topNames `json:"versions"`
 
 	AtAsk []uint64   `json:"at_ask"`      // that answered first on ask 1, 2 …
 	Trips roundTrips `json:"round_trips"` //
 	Busy  busiest    `json:"busiest"`     // addresses with many servers
 }
 
-// games counts servers by the game's name, which is hostile text.
-type games map[string]uint64
-
-// gameCount is one of games in JSON. The name is base64 there: it need not be
-// UTF-8.
-type gameCount struct {
-	Name    []byte `json:"name"`
-	Servers uint64 `json:"servers"`
-}
-
-// MarshalJSON writes a list.
-func (g games) MarshalJSON() ([]byte, error) {
-	list := make([]gameCount, 0, len(g))
-	for name, n := range g {
-		list = append(list, gameCount{[]byte(name), n})
-	}
-	return json.Marshal(list)
-}
-
-// UnmarshalJSON reads what MarshalJSON wrote.
-func (g *games) UnmarshalJSON(b []byte) error {
-	var list []gameCount
-	if err := json.Unmarshal(b, &list); err != nil {
-		return err
-	}
-	*g = make(games, len(list))
-	for _, c := range list {
-		(*g)[string(c.Name)] = c.Servers
-	}
-	return nil
-}
-
 // clone returns a tally that later results do not change.
 func (t *tally) clone() tally {
 	c := *t
-	c.Games = maps.Clone(t.Games)
+	c.Games, c.Maps = t.Games.clone(), t.Maps.clone()
+	c.Systems, c.Versions = t.Systems.clone(), t.Versions.clone()
 	c.AtAsk = slices.Clone(t.AtAsk)
 	c.Trips = t.Trips.clone()
 	c.Busy = t.Busy.clone()
@@ -85,9 +52,31 @@ func (t *tally) add(r *scanner.Result) {
 	}
 	t.Players += uint64(r.Info.Players)
 	t.Bots += uint64(r.Info.Bots)
-	if r.Info.Has&wire.HasGame != 0 {
-		t.addGame(r.Info.Game)
+	t.addNames(&r.Info)
+}
+
+// addNames counts what the server has of those fields that were whole.
+func (t *tally) addNames(in *wire.Info) {
+	if in.Has&wire.HasGame != 0 {
+		t.Games.add(in.Game)
 	}
+	if in.Has&wire.HasMap != 0 {
+		t.Maps.add(in.Map)
+	}
+	if in.Has&wire.HasVersion != 0 {
+		t.Versions.add(in.Version)
+	}
+	if in.Has&wire.HasEnvironment != 0 {
+		t.Systems.frequent.add(system(in.Environment))
+	}
+}
+
+// system is a record's word for an operating system.
+func system(letter byte) string {
+	if word := sink.Environment(letter); word != "" {
+		return word
+	}
+	return fmt.Sprintf("0x%02x", letter)
 }
 
 func (t *tally) addAsk(ask int) {
@@ -99,33 +88,8 @@ func (t *tally) addAsk(ask int) {
 	}
 }
 
-func (t *tally) addGame(name []byte) {
-	if t.Games == nil {
-		t.Games = games{}
-	}
-	if _, known := t.Games[string(name)]; known || len(t.Games) < maxGames {
-		t.Games[string(name)]++
-	}
-}
-
-// found is one line: servers, players and games.
+// found is one line: servers, players and bots.
 func (t *tally) found(asked uint64) string {
-	games := fmt.Sprint(len(t.Games))
-	if len(t.Games) == maxGames {
-		games += " or more"
-	}
-	return fmt.Sprintf("%d servers (%s of those asked), %d players and %d bots, %s games",
-		t.Servers, percent(t.Servers, asked), t.Players, t.Bots, games)
-}
-
-// topGames names the games with the most servers.
-func (t *tally) topGames(n int) string {
-	names := slices.SortedFunc(maps.Keys(t.Games), func(a, b string) int {
-		return cmp.Or(cmp.Compare(t.Games[b], t.Games[a]), cmp.Compare(a, b))
-	})
-	var parts []string
-	for _, name := range names[:min(n, len(names))] {
-		parts = append(parts, fmt.Sprintf("%s %d", plain(name, 30), t.Games[name]))
-	}
-	return strings.Join(parts, ", ")
+	return fmt.Sprintf("%s servers (%s of those asked), %s players and %s bots",
+		grouped(t.Servers), percent(t.Servers, asked), grouped(t.Players), grouped(t.Bots))
 }

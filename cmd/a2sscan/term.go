@@ -34,9 +34,12 @@ const maxLine = 400
 type terminal struct {
 	mu     sync.Mutex
 	err    io.Writer
-	fd     int  // of err, if that is a terminal
-	live   bool // err is a terminal, so that a line can be rewritten
-	status bool // a status line stands on the screen
+	fd     int    // of err, if that is a terminal
+	live   bool   // err is a terminal, so that a line can be rewritten
+	status bool   // a status line stands on the screen
+	shown  string // the last line said, if that was a status line
+
+	columns func() int // how wide the screen is, in tests; nil: as the system says
 }
 
 func newTerminal(w io.Writer) *terminal {
@@ -60,26 +63,58 @@ func (t *terminal) hint(format string, args ...any) {
 func (t *terminal) line(s string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.lineLocked(s)
+}
+
+func (t *terminal) lineLocked(s string) {
 	t.wipe()
+	t.shown = ""
 	fmt.Fprintln(t.err, plain(s, maxLine))
+}
+
+// last says what a status line said until now, for the last time: not again,
+// where that stands right above.
+func (t *terminal) last(s string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if s != t.shown {
+		t.lineLocked("a2sscan: " + s)
+	}
 }
 
 // show puts s on the status line: in place on a terminal, cut to its width,
 // and as a line like any other elsewhere.
 func (t *terminal) show(s string) {
-	if !t.live {
-		t.say("%s", s)
-		return
-	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	width, _, err := term.GetSize(t.fd)
-	if err != nil || width < 2 {
-		width = 80
+	if !t.live {
+		t.lineLocked("a2sscan: " + s)
+		t.shown = s
+		return
 	}
+	width := t.width()
 	// The last column stays free: some terminals wrap when it is written.
 	fmt.Fprint(t.err, "\r\x1b[K"+plain(s, width-1))
 	t.status = true
+}
+
+// logWidth is how many characters a line may have where that is not a matter of
+// a screen's width.
+const logWidth = 120
+
+// width is how many characters a line has, now: somebody may change it.
+func (t *terminal) width() int {
+	switch {
+	case !t.live:
+		return logWidth
+	case t.columns != nil:
+		return t.columns()
+	}
+	width, _, err := term.GetSize(t.fd)
+	if err != nil || width < 2 {
+		return 80
+	}
+	return width
 }
 
 // clear takes the status line away.

@@ -85,8 +85,17 @@ a2sscan: what is wrong
 a2sscan: hint: what to do
 a2sscan: on its way
 `
+	tm.last("on its way") // stands there
 	if b.String() != want {
 		t.Errorf("got\n%swant\n%s", b.String(), want)
+	}
+
+	b.Reset()
+	tm.last("on its way")
+	tm.say("something else")
+	tm.last("on its way")
+	if n := strings.Count(b.String(), "on its way"); n != 1 {
+		t.Errorf("said %d times:\n%s", n, b.String())
 	}
 
 	b.Reset()
@@ -97,4 +106,13 @@ a2sscan: on its way
 	if b.String() != want {
 		t.Errorf("on a terminal: got\n%q want\n%q", b.String(), want)
 	}
+}
+
+// terminalOf returns a screen of so many columns, and what was written on it.
+func terminalOf(t *testing.T, columns int) (tm *terminal, written func() string) {
+	t.Helper()
+	var b bytes.Buffer
+	tm = newTerminal(&b)
+	tm.live, tm.columns = true, func() int { return columns }
+	return tm, b.String
 }

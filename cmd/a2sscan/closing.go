@@ -1,0 +1,161 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// The closing lines of a scan: what was asked, found, and lost and why, how fast
+// that was, and where the files are. They fit on a screen of 24 lines of 80
+// characters where nothing is odd. Sums leave out what is zero: the summary
+// file has all.
+
+// say tells a person how the scan went.
+func (sum *summary) say(t *terminal) {
+	l := &sum.Targets
+	t.say("targets: %s", l)
+	sum.sayExclusions(t)
+	t.say("finished: %s%s", grouped(l.Finished),
+		sumOf(l.By, words(scanner.StatusOK, scanner.NumStatuses)))
+	t.say("found: %s", sum.tally.found(l.Finished))
+	if sum.tally.Servers > 0 {
+		sum.sayAnswers(t)
+	}
+	if len(sum.Faults) > 0 {
+		t.say("faults: %s", listed(sum.Faults, words(wire.Error(1), wire.NumErrors), ", "))
+	}
+	sum.sayDatagrams(t)
+	sum.sayTrouble(t)
+	t.say("rate: %s; time: %s", sum.rates.String(),
+		time.Duration(sum.Seconds*float64(time.Second)).Round(10*time.Millisecond))
+	sum.rates.sayLimit(t)
+}
+
+// namesShown is how many games, maps, systems and versions are named at most.
+const namesShown = 8
+
+// sayAnswers says what answered.
+func (sum *summary) sayAnswers(t *terminal) {
+	t.say("answered: %s", &sum.FirstAnswers)
+	if sum.RoundTrips != nil {
+		t.say("round trips: %s", sum.RoundTrips)
+	}
+	for _, kind := range []struct {
+		word  string
+		names *topNames
+	}{
+		{"games", &sum.tally.Games}, {"maps", &sum.tally.Maps},
+		{"systems", &sum.tally.Systems}, {"versions", &sum.tally.Versions},
+	} {
+		if len(kind.names.by) == 0 {
+			continue
+		}
+		head := fmt.Sprintf("%s: %s, ", kind.word, kind.names.many())
+		room := t.width() - len("a2sscan: ") - len(head)
+		t.say("%s%s", head, kind.names.said(namesShown, room, sum.tally.Servers))
+	}
+}
+
+// sayDatagrams says what was sent and received.
+func (sum *summary) sayDatagrams(t *terminal) {
+	d := &sum.Datagrams
+	t.say("sent: %s datagrams, %s%s; %s of them repeats", grouped(d.Sent), size(d.SentBytes),
+		sumOf(d.SentBy, words(wire.Question(0), wire.NumQuestions)), grouped(d.Repeats))
+	t.say("received: %s datagrams, %s%s", grouped(d.Received), size(d.ReceivedBytes),
+		sumOf(d.ByClass, words(scanner.Class(0), scanner.NumClasses)))
+	if matched := d.ByClass["matched"]; matched > 0 {
+		t.say("matched: %s%s", grouped(matched),
+			sumOf(d.ByKind, words(scanner.ReplyKind(0), scanner.NumKinds)))
+	}
+}
+
+// sumOf says what a number is made of: " = 3 ok + 1 partial", nothing if it is
+// made of nothing.
+func sumOf(m map[string]uint64, words []string) string {
+	if s := listed(m, words, " + "); s != "" {
+		return " = " + s
+	}
+	return ""
+}
+
+// word is how targets are counted that the rule leaves out.
+func (x *exclusion) word() string {
+	if x.Unscannable {
+		return "unscannable"
+	}
+	return "excluded"
+}
+
+// exclusionsShown is how many rules the closing lines name; the file has all.
+const exclusionsShown = 4
+
+// sayExclusions says what left targets out.
+func (sum *summary) sayExclusions(t *terminal) {
+	if sum.Targets.NoPort > 0 {
+		t.say("unscannable: %s with port 0", grouped(sum.Targets.NoPort))
+	}
+	for i, x := range sum.Exclusions {
+		if i == exclusionsShown {
+			t.say("excluded: by %d more rules", len(sum.Exclusions)-i)
+			return
+		}
+		t.say("%s: %s in %s (%s)", x.word(), grouped(x.Targets+x.Stopped), x.Network,
+			strings.TrimPrefix(x.Reason+", "+x.Source, ", "))
+	}
+}
+
+// sayTrouble says what stood in the way, and what can be done about it.
+func (sum *summary) sayTrouble(t *terminal) {
+	d := &sum.Datagrams
+	if d.SendErrors > 0 {
+		t.say("send errors: %s datagrams could not be sent%s", grouped(d.SendErrors),
+			sumOf(d.SendFaults, words(scanner.SendFault(0), scanner.NumSendFaults)))
+		t.hint("%s", sendHint(d.SendFaults))
+	}
+	refused := sum.RecvBuffer < sum.RecvBufferAsked
+	if d.KernelDrops > 0 {
+		t.say("kernel drops: %s datagrams arrived and were thrown away, receive buffer %s",
+			grouped(d.KernelDrops), size(uint64(sum.RecvBuffer)))
+	}
+	switch {
+	case refused:
+		t.say("receive buffer: asked for %s, granted %s",
+			size(uint64(sum.RecvBufferAsked)), size(uint64(sum.RecvBuffer)))
+		t.hint("as root: sysctl -w net.core.rmem_max=%d", sum.RecvBufferAsked)
+	case d.KernelDrops > 0:
+		t.hint("a lower --rate, or a machine with more cores")
+	}
+}
+
+// sendHints say what can be done about datagrams that could not be sent.
+var sendHints = [scanner.NumSendFaults]string{
+	scanner.SendOther:     "the summary file has the numbers; a2sscan doctor looks at this machine",
+	scanner.SendPutOff:    "the network device takes no more: a lower --rate",
+	scanner.SendNetwork:   "this machine has no route there: ip route, or another --source",
+	scanner.SendHost:      "the next machine on the way does not answer: ip neigh",
+	scanner.SendForbidden: "a firewall of this machine forbids it: nft list ruleset, or --exclude",
+	scanner.SendAddress:   "--source can't send there: another one, or none",
+	scanner.SendInterface: "the network interface is down or gone: ip link",
+}
+
+// sendHint is what can be done about the fault that occurred most.
+func sendHint(faults map[string]uint64) string {
+	most := scanner.SendOther
+	for f := range scanner.SendFault(scanner.NumSendFaults) {
+		if faults[f.String()] > faults[most.String()] {
+			most = f
+		}
+	}
+	return sendHints[most]
+}
+
+// sayWrong says which numbers do not add up.
+func (sum *summary) sayWrong(t *terminal) {
+	for _, w := range sum.Wrong {
+		t.say("numbers that do not add up: %s", w)
+	}
+}

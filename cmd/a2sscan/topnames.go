@@ -1,0 +1,154 @@
+package main
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// topNames finds the names that the most servers have: games, maps, versions.
+// They come from the network, so their number and length are bounded, and
+// nobody may show one otherwise than with nameShown.
+type topNames struct {
+	frequent[string]
+	cut bool // a checkpoint may have left some out
+}
+
+// The bounds of names, in bytes and in how many a checkpoint remembers.
+const (
+	maxName   = 128
+	namesKept = 256
+)
+
+// add counts a server. Names that are the same up to maxName are the same.
+func (t *topNames) add(name []byte) {
+	name = cutName(name)
+	if old := t.at[string(name)]; old != nil { // makes no string
+		t.again(old)
+		return
+	}
+	t.frequent.add(string(name))
+}
+
+// cutName takes away what is too long of a name, and no part of a character.
+func cutName(name []byte) []byte {
+	if len(name) <= maxName {
+		return name
+	}
+	cut := maxName
+	for cut > maxName-utf8.UTFMax && !utf8.RuneStart(name[cut]) {
+		cut--
+	}
+	return name[:cut]
+}
+
+func (t *topNames) top(n int) []counted[string] { return t.frequent.top(n, strings.Compare) }
+
+func (t *topNames) clone() topNames { return topNames{t.frequent.clone(), t.cut} }
+
+// many is how many names there are, in words.
+func (t *topNames) many() string {
+	if t.cut || t.full() {
+		return fmt.Sprintf("%d or more", len(t.by))
+	}
+	return fmt.Sprint(len(t.by))
+}
+
+// nameCount is one of topNames in a checkpoint. The name is base64 there: it
+// need not be UTF-8.
+type nameCount struct {
+	Name    []byte `json:"name"`
+	Servers uint64 `json:"servers"`
+	Over    uint64 `json:"over,omitempty"`
+}
+
+// MarshalJSON writes those with the most servers.
+func (t topNames) MarshalJSON() ([]byte, error) {
+	list := []nameCount{}
+	for _, c := range t.top(namesKept) {
+		list = append(list, nameCount{[]byte(c.Key), c.Servers, c.Over})
+	}
+	return json.Marshal(list)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (t *topNames) UnmarshalJSON(text []byte) error {
+	var list []nameCount
+	if err := json.Unmarshal(text, &list); err != nil {
+		return err
+	}
+	all := make([]counted[string], len(list))
+	for i, one := range list {
+		all[i] = counted[string]{Key: string(cutName(one.Name)), Servers: one.Servers, Over: one.Over}
+	}
+	*t = topNames{frequentOf(all), len(all) >= namesKept}
+	return nil
+}
+
+// namedServers is a name and its servers in a summary.
+type namedServers struct {
+	Name    string `json:"name"`
+	NameHex string `json:"name_hex,omitempty"` // the bytes, where they are not UTF-8
+	Servers uint64 `json:"servers"`
+	Over    uint64 `json:"over,omitempty"` // by how much Servers may be too high
+}
+
+// list returns the n names with the most servers, for a summary.
+func (t *topNames) list(n int) []namedServers {
+	list := []namedServers{}
+	for _, c := range t.top(n) {
+		one := namedServers{Name: c.Key, Servers: c.Servers, Over: c.Over}
+		if !utf8.ValidString(c.Key) {
+			one.Name = strings.ToValidUTF8(c.Key, "\ufffd")
+			one.NameHex = hex.EncodeToString([]byte(c.Key))
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// nameWidth is how many characters of a name are shown.
+const nameWidth = 28
+
+// said names those with the most servers, as many as fit into so many
+// characters, but at least one, and at most n; all is of how many servers there
+// are any.
+func (t *topNames) said(n, width int, all uint64) string {
+	s := ""
+	for i, c := range t.top(n) {
+		part := fmt.Sprintf("%s %s (%s)", nameShown(c.Key), c.number(), percent(c.Servers, all))
+		if i > 0 {
+			part = ", " + part
+		}
+		if i > 0 && utf8.RuneCountInString(s)+utf8.RuneCountInString(part) > width {
+			break
+		}
+		s += part
+	}
+	return s
+}
+
+// number is how many servers a key has, in words where that is not certain.
+func (c *counted[K]) number() string {
+	if c.Over > 0 {
+		return "at most " + grouped(c.Servers)
+	}
+	return grouped(c.Servers)
+}
+
+// nameShown is a name from the network as a person may see it: between quotes,
+// with those in it escaped, so that it can't pretend to be what follows it.
+func nameShown(name string) string {
+	return `"` + strings.ReplaceAll(plain(name, nameWidth), `"`, `\"`) + `"`
+}
+
+// grouped writes a number with commas: 1,234,567.
+func grouped(n uint64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
