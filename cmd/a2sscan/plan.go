@@ -29,7 +29,8 @@ type scanPlan struct {
 	MaxPerAddress int      `json:"max_per_address"`
 	Raw           bool     `json:"raw"`
 	Unanswered    bool     `json:"unanswered"`
-	Output        string   `json:"output"` // absolute
+	Databases     string   `json:"databases,omitempty"` // of --mmdb: their types and ages
+	Output        string   `json:"output"`              // absolute
 	Rotate        bool     `json:"rotate"`
 }
 
@@ -81,6 +82,7 @@ func (p *scanPlan) differs(was *scanPlan) string {
 		{"--max-per-address is", p.MaxPerAddress, was.MaxPerAddress},
 		{"--raw is", p.Raw, was.Raw},
 		{"--unanswered is", p.Unanswered, was.Unanswered},
+		{"--mmdb is", p.Databases, was.Databases},
 		{"--output is", p.Output, was.Output},
 		{"--rotate is", given(p.Rotate), given(was.Rotate)},
 	} {

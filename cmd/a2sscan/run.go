@@ -38,6 +38,9 @@ func (a *app) scan(f *scanFlags, args []string) error {
 // prepare does what can be done before anything is sent or written.
 func (j *job) prepare(args []string) error {
 	var err error
+	if j.geo, err = openGeo(j.mmdb); err != nil {
+		return err
+	}
 	stdin := j.in
 	if j.keep != nil {
 		if err := j.goOn(args); err != nil {
@@ -72,6 +75,7 @@ func (j *job) goOn(args []string) error {
 	if err != nil {
 		return err
 	}
+	plan.Databases = j.geo.String()
 	if err := j.keep.inherit(j.scanFlags, plan); err != nil {
 		return err
 	}
@@ -118,6 +122,7 @@ type job struct {
 	bad   *badLines
 
 	exclusions *target.Exclusions
+	geo        geoBases
 	out        *output
 	keep       *keeper // nil: no checkpoint
 	tally      tally
@@ -138,7 +143,7 @@ const memoryLimit = scanner.DefaultByteBudget + 64<<20
 // nobody.
 func (j *job) run(inputs []string) (*summary, error) {
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memoryLimit)
+		debug.SetMemoryLimit(memoryLimit + j.geo.bytes())
 	}
 	stop, ctx, end := j.listen()
 	defer end()
@@ -183,6 +188,7 @@ func (j *job) run(inputs []string) (*summary, error) {
 	if j.written != nil {
 		sum.Records = j.out.whole()
 	}
+	sum.Databases = j.geo.notes()
 	sum.Exclusions = exclusionsOf(j.exclusions)
 	sum.Start, sum.End = j.start, time.Now().UTC()
 	if !errors.Is(err, context.Canceled) {
@@ -268,9 +274,14 @@ func (j *job) sayCut() {
 
 // handle takes what one target answered.
 func (j *job) handle(r *scanner.Result) {
-	j.tally.add(r)
 	silent := r.Status == scanner.StatusNoReply || r.Status == scanner.StatusUnreachable
-	if !silent || j.unanswered {
+	wanted := !silent || j.unanswered
+	if wanted && j.geo != nil {
+		j.geo.fill(&r.Geo, r.Addr.Addr())
+		j.geo.sayDamaged(j.terminal)
+	}
+	j.tally.add(r)
+	if wanted {
 		j.out.write(r)
 	}
 }

@@ -45,6 +45,7 @@ func panics() {
 //	replay FILE LIST FLAGS…  the servers of a census, in the test process; LIST
 //	                   is written as --list does
 //	answers ADDR FILE  a server on ADDR that says what stands in FILE
+//	mmdb TYPE FILE     a database for --mmdb, of those in geo_test.go
 //	exits CODE CMD…    as exec, and the exit code is CODE
 //	tmpfs DIR SIZE     a file system of that size
 //
@@ -56,6 +57,7 @@ func TestScripts(t *testing.T) {
 			"answers": scriptAnswers,
 			"fleet":   scriptFleet,
 			"master":  scriptMaster,
+			"mmdb":    scriptDatabase,
 			"exits":   scriptExits,
 			"tmpfs":   scriptTmpfs,
 			"replay":  scriptReplay,
@@ -139,6 +141,13 @@ func scriptMaster(ts *testscript.TestScript, _ bool, args []string) {
 		cancel()
 		ts.Check(<-done)
 	})
+}
+
+func scriptDatabase(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: mmdb TYPE FILE")
+	}
+	ts.Check(writeDatabase(ts.MkAbs(args[1]), args[0]))
 }
 
 func scriptExits(ts *testscript.TestScript, neg bool, args []string) {

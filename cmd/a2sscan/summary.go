@@ -44,7 +44,8 @@ type summary struct {
 	Wrong       []string `json:"wrong,omitempty"`
 
 	Targets    ledger            `json:"targets"`
-	Exclusions []exclusion       `json:"exclusions"` // that left something out
+	Exclusions []exclusion       `json:"exclusions"`          // that left something out
+	Databases  []geoNote         `json:"databases,omitempty"` // of --mmdb
 	Datagrams  datagrams         `json:"datagrams"`
 	Faults     map[string]uint64 `json:"faults"`
 

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"os"
+	"strings"
+	"time"
+
+	// The format of MaxMind's databases, in which others give away theirs too.
+	"github.com/oschwald/maxminddb-golang/v2"
+
+	"github.com/a2sscan/a2sscan/scanner"
+)
+
+// geoBases are databases that say where an address is and whose. Each is asked
+// for what those before it don't know.
+type geoBases []*geoBase
+
+// geoBase is one of them, read into memory: a file that is written over while a
+// scan runs does no harm. It serves one goroutine.
+type geoBase struct {
+	name  string
+	size  int64
+	db    *maxminddb.Reader
+	known map[uintptr]scanner.Geo // by the place of their data in the file
+
+	faults uint64 // addresses whose data is damaged
+	fault  error  // the first of them, until it was said
+}
+
+// maxGeoKnown bounds the memory of what is known already: 16,384 of some 300
+// bytes are 5 MiB. Most servers are in few places.
+const maxGeoKnown = 1 << 14
+
+// openGeo reads the databases.
+func openGeo(files []string) (bases geoBases, err error) {
+	for _, name := range files {
+		b, err := readGeo(name)
+		if err != nil {
+			return nil, geoFailure(name, err)
+		}
+		bases = append(bases, b)
+	}
+	return bases, nil
+}
+
+// geoFailure says which database an error is about.
+func geoFailure(name string, err error) error {
+	f, ok := errors.AsType[*failure](err)
+	if !ok {
+		f = fail(exitInput, "%w", err)
+	}
+	f.err = fmt.Errorf("--mmdb %s: %w", plain(name, 200), f.err)
+	return f
+}
+
+func readGeo(name string) (*geoBase, error) {
+	file, err := readDatabase(name)
+	if err != nil {
+		return nil, err
+	}
+	db, err := maxminddb.OpenBytes(file)
+	if err != nil {
+		return nil, fail(exitInput, "is damaged: %w", err).hinting("fetch it again")
+	}
+	b := &geoBase{name: name, size: int64(len(file)), db: db, known: map[uintptr]scanner.Geo{}}
+	return b, b.check()
+}
+
+const (
+	geoMark = "\xAB\xCD\xEFMaxMind.com" // stands before what such a file says of itself
+	geoTail = 128 << 10                 // where that is, from the end
+)
+
+// readDatabase reads a file of that format whole, and of another only its end.
+func readDatabase(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, pathless(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, pathless(err)
+	case !info.Mode().IsRegular():
+		return nil, fail(exitInput, "is no regular file").hinting("%s", geoHint)
+	}
+	from := max(info.Size()-geoTail, 0)
+	tail, err := io.ReadAll(io.NewSectionReader(f, from, info.Size()-from))
+	switch {
+	case err != nil:
+		return nil, pathless(err)
+	case !bytes.Contains(tail, []byte(geoMark)):
+		return nil, noDatabase(f)
+	}
+	file := make([]byte, info.Size())
+	if _, err := io.ReadFull(f, file); err != nil {
+		return nil, pathless(err)
+	}
+	return file, nil
+}
+
+const geoHint = "it wants a file such as GeoLite2-City.mmdb, dbip-country-lite.mmdb or ipinfo_lite.mmdb"
+
+// noDatabase says what to do with a file of another kind.
+func noDatabase(f io.ReaderAt) error {
+	var head [2]byte
+	f.ReadAt(head[:], 0)
+	if head == [2]byte{0x1F, 0x8B} {
+		return fail(exitInput, "is compressed").hinting("unpack it first: gunzip, or tar -xzf")
+	}
+	return fail(exitInput, "is no database in MaxMind's format").hinting("%s", geoHint)
+}
+
+// maxGeoSample is in how many networks a database must say what is wanted: it
+// takes a tenth of a second at most.
+const maxGeoSample = 50_000
+
+// check refuses a database that tells nothing of what is wanted.
+func (b *geoBase) check() error {
+	n := 0
+	for r := range b.db.NetworksWithin(netip.PrefixFrom(netip.IPv4Unspecified(), 0)) {
+		if b.place(r) != (scanner.Geo{}) {
+			clear(b.known)
+			b.faults, b.fault = 0, nil
+			return nil
+		}
+		if n++; n == maxGeoSample {
+			break
+		}
+	}
+	if b.fault != nil {
+		return fail(exitInput, "is damaged: %w", b.fault).hinting("fetch it again")
+	}
+	return fail(exitInput, "a database of type %s tells no country, city or network of IPv4 addresses",
+		quoted(b.db.Metadata.DatabaseType, 60)).hinting("databases of countries, cities and ASNs do")
+}
+
+// fill says where an address is, and whose.
+func (bs geoBases) fill(g *scanner.Geo, addr netip.Addr) {
+	for _, b := range bs {
+		g2 := b.place(b.db.Lookup(addr))
+		// Two that disagree about the country are not mixed.
+		if g.Country == g2.Country || g.Country == "" || g2.Country == "" {
+			g.Continent = cmp.Or(g.Continent, g2.Continent)
+			g.Country = cmp.Or(g.Country, g2.Country)
+			g.Region = cmp.Or(g.Region, g2.Region)
+			g.City = cmp.Or(g.City, g2.City)
+		}
+		if g.ASN == g2.ASN || g.ASN == 0 {
+			g.ASN = g2.ASN
+			g.Org = cmp.Or(g.Org, g2.Org)
+		}
+	}
+}
+
+// place is what the database says of an address.
+func (b *geoBase) place(r maxminddb.Result) scanner.Geo {
+	if err := r.Err(); err != nil {
+		return b.damaged(err)
+	}
+	if !r.Found() {
+		return scanner.Geo{}
+	}
+	at := r.Offset()
+	if g, known := b.known[at]; known {
+		return g
+	}
+	var v any // the library bounds what a hostile database can make of this
+	if err := r.Decode(&v); err != nil {
+		return b.damaged(err)
+	}
+	if len(b.known) == maxGeoKnown {
+		clear(b.known)
+	}
+	g := geoOf(v)
+	b.known[at] = g
+	return g
+}
+
+func (b *geoBase) damaged(err error) scanner.Geo {
+	if b.faults++; b.faults == 1 {
+		b.fault = err
+	}
+	return scanner.Geo{}
+}
+
+// sayDamaged says once that a database is damaged.
+func (bs geoBases) sayDamaged(t *terminal) {
+	for _, b := range bs {
+		if b.fault != nil {
+			t.say("--mmdb %s: is damaged: %v", plain(b.name, 200), b.fault)
+			b.fault = nil
+		}
+	}
+}
+
+// String names the databases as they call themselves, with their age.
+func (bs geoBases) String() string {
+	var all []string
+	for _, b := range bs {
+		all = append(all, fmt.Sprintf("%s of %s", b.kind(), b.built().Format(time.RFC3339)))
+	}
+	return strings.Join(all, ", ")
+}
+
+func (b *geoBase) kind() string     { return plain(b.db.Metadata.DatabaseType, 60) }
+func (b *geoBase) built() time.Time { return b.db.Metadata.BuildTime().UTC() }
+
+// bytes is how much memory the databases take.
+func (bs geoBases) bytes() (n int64) {
+	for _, b := range bs {
+		n += b.size
+	}
+	return n
+}
+
+// geoNote is what a summary says of a database.
+type geoNote struct {
+	Name   string    `json:"name"`
+	Type   string    `json:"type"`
+	Built  time.Time `json:"built"`
+	Faults uint64    `json:"faults,omitempty"` // addresses whose data is damaged, in this part
+}
+
+func (bs geoBases) notes() (notes []geoNote) {
+	for _, b := range bs {
+		notes = append(notes, geoNote{b.name, b.kind(), b.built(), b.faults})
+	}
+	return notes
+}

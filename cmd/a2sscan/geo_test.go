@@ -1,0 +1,300 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	// Databases in MaxMind's format, written for tests.
+	"github.com/maxmind/mmdbwriter"
+	"github.com/maxmind/mmdbwriter/mmdbtype"
+
+	"github.com/a2sscan/a2sscan/scanner"
+)
+
+// databases are those of the tests: invented countries and networks on
+// loopback, in the forms in which databases are given away. The values are
+// written as JSON; numbers become unsigned ones.
+var databases = map[string]map[string]string{
+	"GeoLite2-City": {
+		"127.74.0.0/17": `{"continent":{"code":"EU","names":{"en":"Europe"}},
+			"country":{"iso_code":"DE","names":{"en":"Germany"}},
+			"subdivisions":[{"iso_code":"HE","names":{"de":"Hessen","en":"Hesse"}},{"names":{"en":"no"}}],
+			"city":{"geoname_id":2925533,"names":{"de":"Frankfurt am Main","en":"Frankfurt am Main"}},
+			"location":{"latitude":50,"time_zone":"Europe/Berlin"}}`,
+		"127.74.128.0/17": `{"country":{"iso_code":"FR"},"city":{"names":{"ja":"パリ","fr":"Paris"}}}`,
+		"127.75.0.0/16":   `{"registered_country":{"iso_code":"US"}}`,
+		"127.76.0.0/16": `{"country":{"iso_code":"\u001b["},"continent":{"code":"<b>"},
+			"city":{"names":{"en":"\u001b[2J\u202egnirts"}},"subdivisions":[{"names":{"en":"\u009b31m"}}]}`,
+	},
+	"GeoLite2-Country": {
+		"127.74.0.0/16": `{"continent":{"code":"EU"},"country":{"iso_code":"AT","is_in_european_union":true}}`,
+	},
+	"GeoLite2-ASN": {
+		"127.74.0.0/15": `{"autonomous_system_number":64500,"autonomous_system_organization":"Example GmbH"}`,
+		"127.76.0.0/16": `{"autonomous_system_number":64501}`,
+	},
+	"GeoIP2-Enterprise": {
+		"127.74.0.0/16": `{"country":{"iso_code":"DE"},
+			"traits":{"autonomous_system_number":64502,"autonomous_system_organization":"E"}}`,
+	},
+	"ipinfo generic_country_asn_free.mmdb": {
+		"127.74.0.0/16": `{"country":"DE","country_name":"Germany","continent":"EU","continent_name":"Europe",
+			"asn":"AS64500","as_name":"Example GmbH","as_domain":"example.com"}`,
+	},
+	"ipinfo bundle_location_lite": {
+		"127.74.0.0/16": `{"country":"Germany","country_code":"DE","continent":"Europe","continent_code":"EU",
+			"asn":"AS64500","as_name":"Example GmbH","as_domain":"example.com"}`,
+	},
+	"ipinfo standard_asn": {
+		"127.74.0.0/16": `{"asn":"AS64500","name":"Example GmbH","type":"hosting"}`,
+	},
+	"whois-city": {
+		"127.74.0.0/16": `{"country_code":"de","state1":"Hesse","city":"Frankfurt","latitude":"50.1"}`,
+	},
+	"of other types": {
+		"127.74.0.0/16": `{"country":[1],"city":true,"continent":null,"subdivisions":[],"region":{},"asn":"ASx",
+			"autonomous_system_number":"4294967296","country_code":"DEU"}`,
+	},
+	"GeoIP2-Anonymous-IP": {"127.74.0.0/16": `{"is_anonymous":true}`},
+}
+
+// writeDatabase writes one of them, and returns its path.
+func writeDatabase(path, kind string) error {
+	opts := mmdbwriter.Options{DatabaseType: kind, IncludeReservedNetworks: true, BuildEpoch: 1763424000}
+	tree, err := mmdbwriter.New(opts)
+	if err != nil {
+		return err
+	}
+	for network, text := range databases[kind] {
+		var v any
+		if err := json.Unmarshal([]byte(text), &v); err != nil {
+			return fmt.Errorf("%s: %w", text, err)
+		}
+		_, place, err := net.ParseCIDR(network)
+		if err != nil {
+			return err
+		}
+		if err := tree.Insert(place, mmdbOf(v)); err != nil {
+			return err
+		}
+	}
+	var b bytes.Buffer
+	if _, err := tree.WriteTo(&b); err != nil {
+		return err
+	}
+	return os.WriteFile(path, b.Bytes(), 0o666)
+}
+
+// mmdbOf is a value of JSON in the types of such a file.
+func mmdbOf(v any) mmdbtype.DataType {
+	switch v := v.(type) {
+	case map[string]any:
+		m := mmdbtype.Map{}
+		for key, part := range v {
+			if part != nil {
+				m[mmdbtype.String(key)] = mmdbOf(part)
+			}
+		}
+		return m
+	case []any:
+		s := mmdbtype.Slice{}
+		for _, part := range v {
+			s = append(s, mmdbOf(part))
+		}
+		return s
+	case string:
+		return mmdbtype.String(v)
+	case float64:
+		return mmdbtype.Uint32(v)
+	}
+	return mmdbtype.Bool(v.(bool))
+}
+
+// openDatabases writes some of them and opens them in their order.
+func openDatabases(t testing.TB, kinds ...string) geoBases {
+	t.Helper()
+	var files []string
+	for i, kind := range kinds {
+		path := filepath.Join(t.TempDir(), fmt.Sprint(i))
+		if err := writeDatabase(path, kind); err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, path)
+	}
+	bases, err := openGeo(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bases
+}
+
+// TestGeoForms: each form of database is understood, and of several the first
+// that knows counts.
+func TestGeoForms(t *testing.T) {
+	frankfurt := scanner.Geo{Continent: "EU", Country: "DE", Region: "Hesse", City: "Frankfurt am Main"}
+	example := scanner.Geo{ASN: 64500, Org: "Example GmbH"}
+	flat := scanner.Geo{Continent: "EU", Country: "DE", ASN: 64500, Org: "Example GmbH"}
+	both := frankfurt
+	both.ASN, both.Org = 64500, "Example GmbH"
+	tests := []struct {
+		kinds string
+		addr  string
+		want  scanner.Geo
+	}{
+		{"GeoLite2-City", "127.74.0.1", frankfurt},
+		{"GeoLite2-City", "127.74.127.255", frankfurt},
+		{"GeoLite2-City", "127.74.128.0", scanner.Geo{Country: "FR", City: "Paris"}},
+		{"GeoLite2-City", "127.75.0.1", scanner.Geo{}}, // registered is not where it is
+		{"GeoLite2-City", "127.77.0.1", scanner.Geo{}},
+		{"GeoLite2-City", "203.0.113.7", scanner.Geo{}},
+		{"GeoLite2-City", "127.76.0.1", scanner.Geo{Region: "\u009b31m", City: "\x1b[2J\u202egnirts"}},
+		{"GeoLite2-Country", "127.74.0.1", scanner.Geo{Continent: "EU", Country: "AT"}},
+		{"GeoLite2-ASN", "127.74.0.1", example},
+		{"GeoLite2-ASN", "127.76.0.1", scanner.Geo{ASN: 64501}},
+		{"GeoIP2-Enterprise", "127.74.0.1", scanner.Geo{Country: "DE", ASN: 64502, Org: "E"}},
+		{"ipinfo generic_country_asn_free.mmdb", "127.74.0.1", flat},
+		{"ipinfo bundle_location_lite", "127.74.0.1", flat},
+		{"ipinfo standard_asn", "127.74.0.1", example},
+		{"whois-city", "127.74.0.1", scanner.Geo{Country: "DE", Region: "Hesse", City: "Frankfurt"}},
+
+		{"GeoLite2-City,GeoLite2-ASN", "127.74.0.1", both},
+		{"GeoLite2-ASN,GeoLite2-City", "127.74.0.1", both},
+		{"ipinfo bundle_location_lite,GeoLite2-City", "127.74.0.1", both},
+		{"GeoLite2-Country,GeoLite2-City", "127.74.0.1", scanner.Geo{Continent: "EU", Country: "AT"}},
+		{"GeoIP2-Enterprise,GeoLite2-ASN", "127.74.0.1", scanner.Geo{Country: "DE", ASN: 64502, Org: "E"}},
+		{"GeoLite2-ASN,GeoIP2-Enterprise", "127.74.0.1", scanner.Geo{Country: "DE", ASN: 64500, Org: "Example GmbH"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.kinds+" "+tt.addr, func(t *testing.T) {
+			bases := openDatabases(t, strings.Split(tt.kinds, ",")...)
+			for range 2 { // looked up, and remembered
+				var g scanner.Geo
+				if bases.fill(&g, netip.MustParseAddr(tt.addr)); g != tt.want {
+					t.Errorf("%+v, want %+v", g, tt.want)
+				}
+			}
+		})
+	}
+}
+
+// TestGeoOtherTypes: values of other types than any database has are passed
+// over, and so is a name that is none for its length.
+func TestGeoOtherTypes(t *testing.T) {
+	var v any
+	if err := json.Unmarshal([]byte(databases["of other types"]["127.74.0.0/16"]), &v); err != nil {
+		t.Fatal(err)
+	}
+	long := map[string]any{"city": strings.Repeat("x", maxGeoText+1), "region": strings.Repeat("y", maxGeoText)}
+	for _, data := range []any{v, nil, "DE", []any{}, []any{nil}, map[string]any{"city": map[string]any{}}} {
+		if g := geoOf(data); g != (scanner.Geo{}) {
+			t.Errorf("%v: %+v", data, g)
+		}
+	}
+	if g := geoOf(long); g.City != "" || len(g.Region) != maxGeoText {
+		t.Errorf("%+v", g)
+	}
+}
+
+// TestGeoKnown: what is remembered is bounded.
+func TestGeoKnown(t *testing.T) {
+	b := openDatabases(t, "GeoLite2-City")[0]
+	for i := range uintptr(maxGeoKnown) {
+		b.known[1<<40+i] = scanner.Geo{}
+	}
+	r := b.db.Lookup(netip.MustParseAddr("127.74.0.1"))
+	if g := b.place(r); g.Country != "DE" || len(b.known) != 1 {
+		t.Errorf("%+v, %d are known", g, len(b.known))
+	}
+}
+
+// TestGeoDamaged: a database of which any byte is another, or whose end lacks,
+// is refused or says what it can; it never ends the program, and what is
+// damaged is counted.
+func TestGeoDamaged(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "db")
+	if err := writeDatabase(path, "GeoLite2-City"); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused, damaged := 0, uint64(0)
+	for i := range file {
+		for _, flip := range []byte{0x01, 0x20, 0xFF} {
+			broken := bytes.Clone(file)
+			broken[i] ^= flip
+			bases, err := openGeoBytes(t, path, broken)
+			if err != nil {
+				refused++
+				continue
+			}
+			for _, addr := range []string{"127.74.0.1", "127.74.128.1", "127.76.0.1", "203.0.113.7"} {
+				bases.fill(new(scanner.Geo), netip.MustParseAddr(addr))
+			}
+			damaged += bases[0].faults
+		}
+		if _, err := openGeoBytes(t, path, file[:i]); err == nil {
+			t.Errorf("%d of %d bytes are taken", i, len(file))
+		}
+	}
+	if refused == 0 || damaged == 0 {
+		t.Errorf("%d refused, %d lookups damaged", refused, damaged)
+	}
+}
+
+func openGeoBytes(t *testing.T, path string, file []byte) (geoBases, error) {
+	t.Helper()
+	if err := os.WriteFile(path, file, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return openGeo([]string{path})
+}
+
+// geoWork looks up the addresses of a /16 after one another.
+func geoWork(tb testing.TB) func() {
+	bases := openDatabases(tb, "GeoLite2-City", "GeoLite2-ASN")
+	var g scanner.Geo
+	n := uint16(0)
+	return func() {
+		n += 257
+		g = scanner.Geo{}
+		bases.fill(&g, netip.AddrFrom4([4]byte{127, 74, byte(n >> 8), byte(n)}))
+	}
+}
+
+func BenchmarkGeo(b *testing.B) {
+	body := geoWork(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		body()
+	}
+}
+
+// BenchmarkGeoUnknown is for a place that no server was in before.
+func BenchmarkGeoUnknown(b *testing.B) {
+	bases := openDatabases(b, "GeoLite2-City", "GeoLite2-ASN")
+	b.ReportAllocs()
+	for b.Loop() {
+		clear(bases[0].known)
+		clear(bases[1].known)
+		bases.fill(new(scanner.Geo), netip.AddrFrom4([4]byte{127, 74, 0, 1}))
+	}
+}
+
+func TestGeoAllocates(t *testing.T) {
+	body := geoWork(t)
+	for range 300 {
+		body()
+	}
+	if n := testing.AllocsPerRun(1000, body); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
