@@ -50,6 +50,7 @@ func (sum *summary) sayAnswers(t *terminal) {
 	}{
 		{"games", &sum.tally.Games}, {"maps", &sum.tally.Maps},
 		{"systems", &sum.tally.Systems}, {"versions", &sum.tally.Versions},
+		{"countries", &sum.tally.Countries},
 	} {
 		if len(kind.names.by) == 0 {
 			continue

@@ -57,6 +57,9 @@ const largestShown = 10
 // namesListed is how many games, maps, systems and versions a summary names.
 const namesListed = 20
 
+// countriesListed is how many countries a summary names: all that there are.
+const countriesListed = 26 * 26
+
 // found fills in what follows from the answers, of a scan that asked the silent
 // so many times.
 func (sum *summary) found(t *tally, asks int) {
@@ -64,6 +67,9 @@ func (sum *summary) found(t *tally, asks int) {
 	sum.Servers, sum.Players, sum.Bots = t.Servers, t.Players, t.Bots
 	sum.Games, sum.Maps = t.Games.list(namesListed), t.Maps.list(namesListed)
 	sum.Systems, sum.Versions = t.Systems.list(namesListed), t.Versions.list(namesListed)
+	if len(t.Countries.by) > 0 {
+		sum.Countries = t.Countries.list(countriesListed)
+	}
 	sum.FirstAnswers = newFirstAnswers(t.AtAsk, asks)
 	sum.RoundTrips = t.Trips.quantiles()
 	sum.Busiest = t.Busy.top(largestShown)

@@ -60,6 +60,8 @@ type summary struct {
 	Systems  []namedServers `json:"environments"`
 	Versions []namedServers `json:"versions"`
 
+	Countries []namedServers `json:"countries,omitempty"` // with --mmdb
+
 	FirstAnswers firstAnswers `json:"first_answers"`
 	RoundTrips   *quantiles   `json:"round_trips,omitempty"`
 	Busiest      []busy       `json:"largest_addresses"` // those with the most servers

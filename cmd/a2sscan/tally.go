@@ -21,6 +21,8 @@ type tally struct {
 	Systems  topNames `json:"environments"`
 	Versions topNames `json:"versions"`
 
+	Countries topNames `json:"countries,omitzero"` // with --mmdb
+
 	AtAsk []uint64   `json:"at_ask"`      // that answered first on ask 1, 2 …
 	Trips roundTrips `json:"round_trips"` //
 	Busy  busiest    `json:"busiest"`     // addresses with many servers
@@ -31,6 +33,7 @@ func (t *tally) clone() tally {
 	c := *t
 	c.Games, c.Maps = t.Games.clone(), t.Maps.clone()
 	c.Systems, c.Versions = t.Systems.clone(), t.Versions.clone()
+	c.Countries = t.Countries.clone()
 	c.AtAsk = slices.Clone(t.AtAsk)
 	c.Trips = t.Trips.clone()
 	c.Busy = t.Busy.clone()
@@ -46,6 +49,9 @@ func (t *tally) add(r *scanner.Result) {
 	t.Busy.add(r.Addr.Addr())
 	if r.RTT > 0 {
 		t.Trips.add(r.RTT)
+	}
+	if r.Geo.Country != "" {
+		t.Countries.frequent.add(r.Geo.Country)
 	}
 	if !r.HasInfo {
 		return

@@ -40,6 +40,7 @@ func aServer(game, mapName, version string, environment byte) *scanner.Result {
 func TestTallyJSON(t *testing.T) {
 	var ta tally
 	first := aServer("a\xff", "m", "1", 'l')
+	first.Geo.Country = "DE"
 	ta.add(first)
 	ta.add(aServer("a\xfe", "m", "1", 'L'))
 	ta.add(aServer("a\xff", "", "2", 0))
@@ -57,10 +58,11 @@ func TestTallyJSON(t *testing.T) {
 		t.Errorf("%+v, %+v", got.Busy, got.Trips.quantiles())
 	}
 	for what, names := range map[string][2]string{
-		"games":    {got.Games.said(9, 99, 3), `"a\xff" 2 (67%), "a\xfe" 1 (33%)`},
-		"maps":     {got.Maps.said(9, 99, 3), `"m" 2 (67%), "" 1 (33%)`},
-		"systems":  {got.Systems.said(9, 99, 3), `"linux" 2 (67%), "0x00" 1 (33%)`},
-		"versions": {got.Versions.said(9, 99, 3), `"1" 2 (67%), "2" 1 (33%)`},
+		"games":     {got.Games.said(9, 99, 3), `"a\xff" 2 (67%), "a\xfe" 1 (33%)`},
+		"maps":      {got.Maps.said(9, 99, 3), `"m" 2 (67%), "" 1 (33%)`},
+		"systems":   {got.Systems.said(9, 99, 3), `"linux" 2 (67%), "0x00" 1 (33%)`},
+		"countries": {got.Countries.said(9, 99, 3), `"DE" 1 (33%)`},
+		"versions":  {got.Versions.said(9, 99, 3), `"1" 2 (67%), "2" 1 (33%)`},
 	} {
 		if names[0] != names[1] {
 			t.Errorf("%s: %s, want %s", what, names[0], names[1])
