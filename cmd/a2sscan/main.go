@@ -35,6 +35,8 @@ type app struct {
 	args []string // the command line, without the program's name
 	in   io.Reader
 	out  *results
+
+	configFile *configNote // nil: there is no configuration file
 }
 
 // run is the program: it returns the exit code.
@@ -97,6 +99,7 @@ each.`,
 	root.SetUsageTemplate(usageTemplate)
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(a.commands()...)
+	a.configurable(root)
 	return root
 }
 

@@ -177,6 +177,9 @@ func (c *conditionFlag) Type() string {
 	return c.of.value
 }
 
+// repeatable reports whether a server can meet two of them.
+func (c *conditionFlag) repeatable() bool { return !c.of.once }
+
 // groupFlag adds a group of conditions to a filter.
 type groupFlag struct {
 	filter *master.Filter
@@ -226,6 +229,8 @@ func (g *groupFlag) String() string { return "" }
 // Type is the word that stands for the value in the help.
 func (g *groupFlag) Type() string { return "LIST" }
 
+func (g *groupFlag) repeatable() bool { return true }
+
 // rawFlag adds conditions that are written as masters read them.
 type rawFlag struct{ filter *master.Filter }
 
@@ -240,3 +245,5 @@ func (r *rawFlag) String() string { return "" }
 
 // Type is the word that stands for the value in the help.
 func (r *rawFlag) Type() string { return "TEXT" }
+
+func (r *rawFlag) repeatable() bool { return true }

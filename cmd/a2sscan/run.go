@@ -177,6 +177,7 @@ func (j *job) run(inputs []string) (*summary, error) {
 	listed := j.keep.total(j.list.Stats(), &stats)
 	sum := newSummary(&stats, newLedger(listed, &stats))
 	sum.Scan, sum.Command, sum.Inputs = j.scanID, j.args, inputNotes(j.list, inputs)
+	sum.Config = j.configFile
 	sum.Order, sum.Shard = j.order.String(), j.shard.String()
 	if j.order == order(target.OrderRandom) {
 		sum.Seed = &j.seed.n

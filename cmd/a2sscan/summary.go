@@ -23,6 +23,7 @@ type summary struct {
 	Commit  string      `json:"commit"`
 	Go      string      `json:"go"`
 	Command []string    `json:"command"`
+	Config  *configNote `json:"config,omitempty"`
 	Inputs  []inputNote `json:"inputs"`
 	Order   string      `json:"order"`           // random, input
 	Seed    *uint64     `json:"seed,omitempty"`  // of the random order

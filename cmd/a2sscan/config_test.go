@@ -1,0 +1,215 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// runIn runs the program in this process.
+func runIn(args ...string) (code int, stdout, stderr string) {
+	var out, err bytes.Buffer
+	code = run(args, strings.NewReader(""), &out, &err)
+	return code, out.String(), err.String()
+}
+
+// TestConfigErrors: what is wrong with a file is said with its line, the key,
+// and what to do.
+func TestConfigErrors(t *testing.T) {
+	tests := []struct{ command, file, want string }{
+		{"scan", "[scan]\nraet = 1", "2: raet: scan has no such flag; did you mean rate?"},
+		{"scan", "raet = 1", "1: raet: no command has such a flag; did you mean rate?"},
+		{"scan", "[scan]\nper_address_rate = 1", "2: per_address_rate: scan has no such flag; did you mean per-address-rate?"},
+		{"scan", "[scan]\nr = 1", "2: r: scan has no such flag; did you mean rate?"},
+		{"scan", "[scan]\ntarget = 'x'", "2: target: scan has no such flag; did you mean targets?"},
+		{"scan", "[scan]\nzzzzzz = 1", "2: zzzzzz: scan has no such flag; a2sscan scan --help lists the flags"},
+		{"scan", "[scan]\nudp = 'x:1'", "2: udp: scan has no such flag; master has it: put it under [master]"},
+		{"scan", "\n[master]\nin-flight = 1", "3: in-flight: master has no such flag; scan has it: put it under [scan]"},
+		{"scan", "[cat]\nx = 1", "2: x: cat has no such flag; a2sscan cat --help lists the flags"},
+		{"scan", "[scna]", "1: [scna]: no such command; did you mean [scan]?"},
+		{"scan", "[scan.x]\nrate = 1", "1: [scan.x]: no such command; did you mean [scan]?"},
+		{"scan", "[conquer]\nrate = 1", "1: [conquer]: no such command; a table has the name of a command: [scan]"},
+		{"scan", "[[scan]]\nrate = 1", "1: [[scan]]: a command has one table; write [scan]"},
+		{"scan", "[scan]\nrate = 'fast'", "2: rate: want a number such as 800, 5k or 1.5M; it takes what --rate takes: a2sscan scan --help"},
+		{"scan", "[scan]\ntimeout = 1", `2: timeout: time: missing unit in duration "1"; it takes what --timeout takes: a2sscan scan --help`},
+		{"scan", "[scan]\nrate = [1, 2]", "2: rate: takes one value, and this is a list; it takes what"},
+		{"scan", "[scan]\noutput = true", "2: output: takes a value, not true; it takes what"},
+		{"scan", "[scan]\nlinux = 'yes'", "2: linux: takes no value; it takes what"},
+		{"scan", "[scan]\nscan-id = 2026-11-20", "2: scan-id: a date is no value of a flag: put it in quotes; "},
+		{"scan", "[scan]\nport = [\n1,\n2026-11-20]", "4: port: a date is no value of a flag: put it in quotes; "},
+		{"scan", "[scan]\nexclude = [\n'a',\n[['b']]]", "4: exclude: a list in a list in a list; "},
+		{"scan", "[scan]\ntargets = [\n'a',\n2]", "4: targets: want texts; targets = ["},
+		{"scan", "[scan]\nkey = 'hush'", "2: key: scan has no such flag; did you mean key-file?"},
+		{"scan", "steam_web_api_key = 'hush'", "1: steam_web_api_key: no command has such a flag; the key of the Web API is not written here"},
+		{"scan", "config = 'x'", "1: config is for the command line only; a file names no other"},
+		{"scan", "[scan]\nhelp = true", "2: help is for the command line only; type --help"},
+		{"scan", "[fleet]\nprint-config = true", "2: print-config is for the command line only; type --print-config"},
+		{"scan", "[scan]\nfresh = true", "2: fresh: is for the command line only; in a file it would discard the checkpoint again and again"},
+		{"scan", "[scan]\nrate = 1\nrate = 2", "3: key rate is already defined; it is read as TOML: "},
+		{"scan", "\n\n[scan", "3: expected ']' to close table name; it is read as TOML: "},
+		{"scan", "[scan]\n\"\\u001b[31m\" = 1", `2: \x1b[31m: scan has no such flag; `},
+		{"master", "rate = '20k'", "1: rate: want requests in a span of time, such as 15/1m,60/5m, or 0; " +
+			"a key before the first table is for every command with --rate: what is for one stands under its name, such as [master]"},
+	}
+	path := filepath.Join(t.TempDir(), "f.toml")
+	for _, test := range tests {
+		if err := os.WriteFile(path, []byte(test.file+"\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		code, out, err := runIn(test.command, "--config", path, "--print-config")
+		said := strings.ReplaceAll(strings.TrimSpace(err), "\na2sscan: hint: ", "; ")
+		if want := "a2sscan: " + path + ":" + test.want; code != exitUsage || out != "" || !strings.HasPrefix(said, want) {
+			t.Errorf("%q: exit code %d, %q\n got %s\nwant %s", test.file, code, out, said, want)
+		}
+		if strings.Contains(err, "hush") {
+			t.Errorf("%q: the secret is shown: %s", test.file, err)
+		}
+	}
+}
+
+// TestConfigUnread: a file that can't be read is input that can't be read.
+func TestConfigUnread(t *testing.T) {
+	long := filepath.Join(t.TempDir(), "long")
+	if err := os.WriteFile(long, make([]byte, maxConfig+1), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{long + "er", t.TempDir(), long, ""} {
+		code, out, err := runIn("scan", "--config", name, "--print-config")
+		if code != exitInput || out != "" || !strings.HasPrefix(err, "a2sscan: --config "+name) {
+			t.Errorf("%s: exit code %d, %q, %s", name, code, out, err)
+		}
+	}
+}
+
+// examples are values of which every flag that takes a value understands one.
+var examples = []string{
+	"7", "1h", "0.5", "info", "input", "0/16", "15/1m", "5ms-40ms", "1G", "us-east",
+	"127.0.0.1", "map=x,empty", `\appid\440`, "d", "a b\"c\\d\u202e", "true",
+}
+
+// eachFlag calls do for every flag that may stand in a file.
+func eachFlag(do func(cmd *cobra.Command, flag *pflag.Flag)) {
+	var walk func(cmd *cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		for _, c := range cmd.Commands() {
+			walk(c)
+		}
+		if cmd.Flags().Lookup(configFlag) == nil {
+			return
+		}
+		cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+			if onlyTyped[flag.Name] == "" {
+				do(cmd, flag)
+			}
+		})
+	}
+	walk(newTree())
+}
+
+func newTree() *cobra.Command {
+	a := &app{terminal: newTerminal(os.Stderr), out: &results{}}
+	return a.rootCommand()
+}
+
+// withoutWhence are the lines of --print-config without their comments.
+func withoutWhence(s string) string {
+	return regexp.MustCompile(`(?m) *# .*$`).ReplaceAllString(s, "")
+}
+
+// TestConfigRoundTrip: what --print-config prints says the same again, for
+// every flag of every command.
+func TestConfigRoundTrip(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f.toml")
+	again := func(cmd, first string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(first), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		code, second, err := runIn(cmd, "--config", path, "--print-config")
+		if code != 0 || withoutWhence(first) != withoutWhence(second) {
+			t.Errorf("exit code %d, %s%s\nbecame\n%s", code, err, first, second)
+		}
+	}
+	n := 0
+	eachFlag(func(cmd *cobra.Command, flag *pflag.Flag) {
+		understood := false
+		for _, text := range examples {
+			typed := "--" + flag.Name + "=" + text
+			args := []string{cmd.Name(), typed, "--print-config"}
+			if cmd.Name() == "ask" {
+				args = append(args, "127.0.0.1")
+			}
+			code, out, _ := runIn(args...)
+			if code != 0 || isDefault(flag, text) {
+				continue
+			}
+			understood = true
+			if !regexp.MustCompile(`(?m)^` + flag.Name + ` = .* # --` + flag.Name + `$`).MatchString(out) {
+				t.Errorf("%s %s: it is not said whence it is:\n%s", cmd.Name(), typed, out)
+			}
+			if cmd.Name() != "ask" {
+				again(cmd.Name(), out)
+			}
+			n++
+		}
+		if !understood {
+			t.Errorf("%s --%s understands none of the examples: add one", cmd.Name(), flag.Name)
+		}
+	})
+	if n < 200 {
+		t.Errorf("only %d values were tried", n)
+	}
+}
+
+// TestConfigDefaults: a file that says what holds anyway changes nothing: no
+// flag counts as given.
+func TestConfigDefaults(t *testing.T) {
+	code, out, err := runIn("scan", "--print-config")
+	if code != 0 {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "f.toml")
+	if err := os.WriteFile(path, []byte(out), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	a := &app{terminal: newTerminal(os.Stderr), out: &results{}, args: []string{"scan", "--config", path}}
+	cmd, rest, _ := a.rootCommand().Find(a.args)
+	if err := cmd.ParseFlags(rest); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.configure(cmd, nil); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Flags().Visit(func(flag *pflag.Flag) {
+		if flag.Name != configFlag {
+			t.Errorf("--%s counts as given", flag.Name)
+		}
+	})
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+		if flag.Changed && flag.Name != configFlag {
+			t.Errorf("--%s counts as changed", flag.Name)
+		}
+	})
+	if len(a.configFile.Flags) > 0 {
+		t.Errorf("the summary would say %q", a.configFile.Flags)
+	}
+}
+
+// TestNearest: which name was meant.
+func TestNearest(t *testing.T) {
+	names := []string{"rate", "raw", "retries", "per-address-rate", "key-file", "max-targets"}
+	for word, want := range map[string]string{
+		"raet": "rate", "Rate": "rate", "retreis": "retries", "per_address_rate": "per-address-rate",
+		"key": "key-file", "maxtargets": "max-targets", "bandwidth": "", "x": "",
+	} {
+		if got := nearest(word, names); got != want {
+			t.Errorf("%s: %q, want %q", word, got, want)
+		}
+	}
+}
