@@ -49,6 +49,7 @@ type input struct {
 
 	format, compression, sum atomic.Pointer[string]
 
+	torn             atomic.Bool
 	bytes            atomic.Int64
 	targets, invalid atomic.Uint64 // read of it, a little late
 }
@@ -80,6 +81,7 @@ func (in *input) report() Input {
 		Name:        show([]byte(in.title())),
 		Format:      cmp.Or(text(&in.format), "text"),
 		Compression: text(&in.compression),
+		Torn:        in.torn.Load(),
 		Bytes:       in.bytes.Load(),
 		SHA256:      text(&in.sum),
 		Targets:     in.targets.Load(),

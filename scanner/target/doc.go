@@ -24,10 +24,13 @@
 //
 // What follows the address, after white space or a comma that is not a part of
 // its ports, is the target's tag, without the white space around it; nothing is
-// special in it, not even a '#'.
+// special in it, not even a '#'. A tag that is nothing but the number of a port,
+// behind an address without one, is invalid, since it is probably meant as its
+// port; where Config.Ports says which ports to ask it is a tag.
 // Lines that are empty or begin with '#' are passed over. White space before the
 // address, a carriage return before the end of the line and a byte order mark
-// before the first line do no harm.
+// before the first line do no harm. A list in UTF-16 is read if it begins with
+// the byte order mark.
 //
 // Any other line is invalid: Config.Invalid is told which and why, it is
 // counted, and the rest of the list goes on. Numbers with leading zeros are
@@ -52,8 +55,9 @@
 //   - what Config.Formats read.
 //
 // A list that was cut off, by a full disk or a killed program, gives what is
-// whole in it; its end is an invalid line. Lines are at most MaxLine long, lines
-// of JSON MaxJSONLine.
+// whole in it; its end is an invalid line. If it is compressed, so that it is
+// certain that something is missing, Input.Torn says so. Lines are at most
+// MaxLine long, lines of JSON MaxJSONLine.
 //
 // # Arguments
 //

@@ -3,6 +3,7 @@ package target
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -162,6 +164,9 @@ func TestTorn(t *testing.T) {
 				t.Fatalf("%s cut at %d: %q, %q, %v", kind, cut, got, bad, l.Err())
 			}
 			n, clean := ends[cut]
+			if torn := l.Inputs()[0].Torn; torn != (kind != "" && !clean) {
+				t.Errorf("%s cut at %d: torn %v", kind, cut, torn)
+			}
 			switch {
 			case clean && (len(got) != n || len(bad) > 0):
 				t.Errorf("%s cut at %d, between records: %q, %q", kind, cut, got, bad)
@@ -185,6 +190,39 @@ func TestTornText(t *testing.T) {
 		_, got, bad := opened(t, Config{Stdin: &b})
 		if !slices.Equal(got, []string{"1.0.0.1:27015"}) || len(bad) != 1 || !strings.Contains(bad[0], FaultTorn.Error()) {
 			t.Errorf("%q, %q", got, bad)
+		}
+	}
+}
+
+// TestUTF16 reads what Windows writes, by its mark, plain and compressed.
+func TestUTF16(t *testing.T) {
+	const text = "1.0.0.1:5 tag\r\n1.0.0.2:5 \u65e5\U0001f3ae\n"
+	want := []string{"1.0.0.1:5 tag", "1.0.0.2:5 \u65e5\U0001f3ae"}
+	for name, order := range map[string]binary.AppendByteOrder{
+		"little": binary.LittleEndian, "big": binary.BigEndian,
+	} {
+		list := order.AppendUint16(nil, 0xfeff)
+		for _, c := range utf16.Encode([]rune(text)) {
+			list = order.AppendUint16(list, c)
+		}
+		for _, kind := range []string{"", "gzip", "zstd"} {
+			for _, o := range []Order{OrderInput, OrderRandom} {
+				packed := compressed(t, kind, string(list))
+				l := mustOpen(t, Config{Order: o, Stdin: bytes.NewReader(packed)})
+				got := texts(l.All())
+				slices.Sort(got)
+				if s := l.Stats(); !slices.Equal(got, want) || s.Invalid > 0 || l.Err() != nil {
+					t.Errorf("%s %s %v: %q, %+v, %v", name, kind, o, got, s, l.Err())
+				}
+			}
+		}
+	}
+	// Whatever else begins like that is no UTF-16, and half a character is one
+	// that nobody knows.
+	for list, want := range map[string]uint64{"\xff": 1, "\xff\xff1.0.0.1:5\n": 1, "\xff\xfe1\x00.": 1, "\xfe\xff": 0} {
+		l := mustOpen(t, Config{Order: OrderInput, Stdin: strings.NewReader(list)})
+		if got := texts(l.All()); len(got) > 0 || l.Stats().Invalid != want || l.Err() != nil {
+			t.Errorf("%q: %q, %+v, %v", list, got, l.Stats(), l.Err())
 		}
 	}
 }

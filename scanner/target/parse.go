@@ -25,6 +25,7 @@ const (
 	FaultNoAddress                    // nothing in the line is an address
 	FaultQuote                        // a quoted field does not end in its line
 	FaultTorn                         // the list ends in the middle of the line
+	FaultStrayPort                    // a number behind an address without a port
 )
 
 var faultTexts = [...]string{
@@ -43,6 +44,7 @@ var faultTexts = [...]string{
 	FaultNoAddress:   "there is no address in it",
 	FaultQuote:       "a quoted field does not end in its line",
 	FaultTorn:        "the list ends in the middle of the line: it was cut off",
+	FaultStrayPort:   "a port follows its address after a colon, ip:port (with --port a number is a tag)",
 }
 
 // Error says in words for a person what is wrong.

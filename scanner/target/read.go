@@ -31,10 +31,11 @@ type reader struct {
 
 	enough bool // the taker wants no more
 
-	tap   *tap
-	plain *bufio.Reader // of the tap, if it is not compressed
-	size  int64         // bytes since the last flush
-	told  int64         // bytes of the tap that were flushed
+	tap      *tap
+	tearable *tearable     // of the tap, if it is compressed
+	plain    *bufio.Reader // of the tap, if it is not compressed
+	size     int64         // bytes since the last flush
+	told     int64         // bytes of the tap that were flushed
 
 	targets, invalids uint64 // of in
 }
@@ -70,7 +71,7 @@ func (r *reader) one(in *input) error {
 
 func (r *reader) input(in *input) (more bool, err error) {
 	r.in, r.line, r.targets, r.invalids = in, 0, 0, 0
-	r.tap, r.plain, r.size, r.told = nil, nil, 0, 0
+	r.tap, r.tearable, r.plain, r.size, r.told = nil, nil, nil, 0, 0
 	defer r.flush()
 	switch {
 	case in.path == "":
@@ -171,6 +172,7 @@ func (r *reader) leave(from io.Reader) {
 	}
 	sum := t.sum256()
 	r.in.sum.Store(&sum)
+	r.in.torn.Store(r.tearable != nil && r.tearable.err == errTorn)
 	r.in.bytes.Store(t.bytes.Load())
 }
 
@@ -187,10 +189,8 @@ func (r *reader) contents(raw *bufio.Reader) (more bool, err error) {
 	if compression == "" {
 		r.plain = raw
 	}
-	b, ok := plain.(*bufio.Reader)
-	if !ok || b.Size() < MaxLine {
-		b = bufio.NewReaderSize(plain, MaxLine)
-	}
+	r.tearable, _ = plain.(*tearable)
+	b := buffered(asUTF8(buffered(plain)))
 	f, err := r.formatOf(b)
 	if err != nil {
 		return true, ignoreEOF(err)
@@ -200,6 +200,14 @@ func (r *reader) contents(raw *bufio.Reader) (more bool, err error) {
 	}
 	r.in.format.Store(&f.Name)
 	return r.entries(f, b)
+}
+
+// buffered returns r with a buffer for a line.
+func buffered(r io.Reader) *bufio.Reader {
+	if b, ok := r.(*bufio.Reader); ok && b.Size() >= MaxLine {
+		return b
+	}
+	return bufio.NewReaderSize(r, MaxLine)
 }
 
 func ignoreEOF(err error) error {
@@ -333,7 +341,20 @@ func (r *reader) oneLine(text []byte) bool {
 	if len(tag) > 0 && tag[0] == '-' {
 		addr, tag = joinRange(addr, tag)
 	}
+	if r.isStrayPort(addr, tag) {
+		return r.invalid(text, FaultStrayPort)
+	}
 	return r.text(addr, said{tag: tag}, text)
+}
+
+// isStrayPort reports whether a tag is rather the port of the address before it:
+// a number, where nobody said which ports to ask.
+func (r *reader) isStrayPort(addr, tag []byte) bool {
+	if _, f := parsePort(tag); f != 0 || len(r.cfg.Ports.list) > 0 {
+		return false
+	}
+	n, f := parse(addr)
+	return f == 0 && n.form == formAddr && n.ports == nil
 }
 
 // joinRange takes a range with white space around its hyphen together, of which

@@ -104,6 +104,13 @@ func TestLine(t *testing.T) {
 		{line: "  # 1.2.3.4:1"},
 
 		{line: "1.2.3.4:0"}, // nobody can be asked there
+		{line: "1.2.3.4 27016", fault: FaultStrayPort},
+		{line: "1.2.3.4, 27016", want: []string{"1.2.3.4:27016"}}, // columns
+		{line: "1.2.3.4 27016", ports: "5", want: []string{"1.2.3.4:5 27016"}},
+		{line: "1.2.3.4:5 27016", want: []string{"1.2.3.4:5 27016"}},
+		{line: "1.2.3.4 0", want: []string{"1.2.3.4:27015 0"}},
+		{line: "1.2.3.4 65536", want: []string{"1.2.3.4:27015 65536"}},
+		{line: "1.2.3.4 27016 eu", want: []string{"1.2.3.4:27015 27016 eu"}},
 		{line: "1.2.3.4:70000", fault: FaultPort},
 		{line: "1.2.3.4:65536", fault: FaultPort},
 		{line: "1.2.3.4:999999", fault: FaultPort},
