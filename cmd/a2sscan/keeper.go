@@ -319,7 +319,7 @@ func (k *keeper) remove() {
 
 // close gives the checkpoint free.
 func (k *keeper) close() {
-	if k != nil {
+	if k != nil && k.lock != nil {
 		_, err := os.Lstat(k.path)
 		k.silent.close(false)
 		k.lock.release(k.foreign || errors.Is(err, fs.ErrNotExist))
@@ -328,8 +328,12 @@ func (k *keeper) close() {
 
 // sayResumed says with what is gone on.
 func (k *keeper) sayResumed() {
-	if p := k.past; p != nil {
-		k.say("going on with scan %s of %s: %d targets are finished, %d were open and are asked again",
+	p, going := k.past, "going on"
+	if k.lock == nil { // a dry run
+		going = "a run would go on"
+	}
+	if p != nil {
+		k.say("%s with scan %s of %s: %d targets are finished, %d were open and are asked again", going,
 			plain(p.Scan, 100), p.Start.Format(time.RFC3339), p.Stats.TargetsFinished(), len(p.open))
 	}
 }

@@ -5,31 +5,7 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/scanner/target"
 )
-
-// inputNote is what a summary says of one input.
-type inputNote struct {
-	Name        string `json:"name"`
-	Format      string `json:"format"` // "argument": an address or a network itself
-	Compression string `json:"compression,omitempty"`
-	Bytes       int64  `json:"bytes,omitempty"`
-	SHA256      string `json:"sha256,omitempty"` // of the bytes as they came; absent: not read to the end
-	Targets     uint64 `json:"targets,omitempty"`
-	Invalid     uint64 `json:"invalid,omitempty"`
-}
-
-// inputNotes are the lists, as they were read, and then the other arguments.
-func inputNotes(list *target.List, args []string) []inputNote {
-	all := []inputNote{}
-	for _, in := range list.Inputs() {
-		all = append(all, inputNote(in))
-	}
-	for _, arg := range unlisted(args) {
-		all = append(all, inputNote{Name: arg, Format: "argument"})
-	}
-	return all
-}
 
 // leastPaced is how long a scan has to be paced by its rate so that its error
 // means something.

@@ -28,6 +28,7 @@ type scanPlan struct {
 	MaxTargets    uint64   `json:"max_targets"`
 	MaxPerAddress int      `json:"max_per_address"`
 	Raw           bool     `json:"raw"`
+	KeepMaster    bool     `json:"keep_master,omitempty"`
 	Unanswered    bool     `json:"unanswered"`
 	Databases     string   `json:"databases,omitempty"` // of --mmdb: their types and ages
 	Output        string   `json:"output"`              // absolute
@@ -48,7 +49,7 @@ func (f *scanFlags) scanPlan(args []string) (scanPlan, error) {
 		Order: f.order.String(), Seed: f.seed.n, Shard: f.shard.String(), Resolve: f.resolve,
 		Query:      f.query.String(),
 		MaxTargets: f.maxTargets, MaxPerAddress: f.maxPerAddress,
-		Raw: f.raw, Unanswered: f.unanswered, Output: output, Rotate: f.rotate.on(),
+		Raw: f.raw, KeepMaster: f.from.keep, Unanswered: f.unanswered, Output: output, Rotate: f.rotate.on(),
 	}, err
 }
 
@@ -81,6 +82,7 @@ func (p *scanPlan) differs(was *scanPlan) string {
 		{"--max-targets is", p.MaxTargets, was.MaxTargets},
 		{"--max-per-address is", p.MaxPerAddress, was.MaxPerAddress},
 		{"--raw is", p.Raw, was.Raw},
+		{"--keep-master is", p.KeepMaster, was.KeepMaster},
 		{"--unanswered is", p.Unanswered, was.Unanswered},
 		{"--mmdb is", p.Databases, was.Databases},
 		{"--output is", p.Output, was.Output},

@@ -18,11 +18,14 @@ import (
 // openKeeper locks the checkpoint that the flags name and reads it if it is
 // there. Without the flag it returns nil.
 func (a *app) openKeeper(f *scanFlags) (*keeper, error) {
-	if f.checkpoint == "" || f.dryRun {
+	if f.checkpoint == "" {
 		return nil, nil
 	}
 	k := &keeper{app: a, path: f.checkpoint}
 	k.silent.path = k.path + ".silent"
+	if f.dryRun {
+		return k.look(f.fresh)
+	}
 	var err error
 	if k.lock, err = lockFile(k.path + ".lock"); err != nil {
 		return nil, k.refuse("%v", pathless(err)).hinting("--checkpoint names a file in a folder that is there")
@@ -33,6 +36,15 @@ func (a *app) openKeeper(f *scanFlags) (*keeper, error) {
 	}
 	if err := k.read(f.fresh); err != nil {
 		k.close()
+		return nil, err
+	}
+	return k, nil
+}
+
+// look reads the checkpoint for a dry run, which locks nothing: that would make
+// a file. It returns nil where a run would begin anew.
+func (k *keeper) look(fresh bool) (*keeper, error) {
+	if err := k.read(fresh); err != nil || k.past == nil {
 		return nil, err
 	}
 	return k, nil

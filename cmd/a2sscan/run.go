@@ -25,7 +25,7 @@ func (a *app) scan(f *scanFlags, args []string) error {
 		return err
 	}
 	if f.dryRun {
-		return a.dryRun(f, j.list, j.bad)
+		return j.dryRun()
 	}
 	defer a.reloadOnHangup(j.exclusions, f.excludeFlags.files)()
 	sum, err := j.run(args)
@@ -176,7 +176,7 @@ func (j *job) run(inputs []string) (*summary, error) {
 
 	listed := j.keep.total(j.list.Stats(), &stats)
 	sum := newSummary(&stats, newLedger(listed, &stats))
-	sum.Scan, sum.Command, sum.Inputs = j.scanID, j.args, inputNotes(j.list, inputs)
+	sum.Scan, sum.Command, sum.Inputs = j.scanID, j.args, inputNotes(j.list, inputs, &j.from)
 	sum.Config = j.configFile
 	sum.Order, sum.Shard = j.order.String(), j.shard.String()
 	if j.order == order(target.OrderRandom) {
@@ -195,7 +195,7 @@ func (j *job) run(inputs []string) (*summary, error) {
 	if !errors.Is(err, context.Canceled) {
 		j.broken = err
 	}
-	if sum.Ended = j.ended(); sum.Ended == endedComplete {
+	if sum.Ended = j.ended(); sum.Ended == endedComplete || sum.Ended == endedInput && j.list.Err() == nil {
 		j.whole = true
 		j.guard.judge(&stats, 1)
 		j.written = j.out.settle(nil)
@@ -315,7 +315,7 @@ func (j *job) ended() string {
 		return endedGuard
 	case j.stop.interrupted():
 		return endedInterrupted
-	case j.list.Err() != nil || j.partial != nil:
+	case j.list.Err() != nil || j.partial != nil || tornInput(j.list) != nil:
 		return endedInput
 	}
 	return endedComplete
@@ -373,7 +373,7 @@ func (j *job) verdict(sum *summary) error {
 	case j.partial != nil:
 		return fail(exitInput, "the list was not whole: %w", j.partial)
 	}
-	return nil
+	return tornInput(j.list)
 }
 
 // summaryPath is where the numbers of the run go; empty: nowhere. A pipe or a

@@ -304,39 +304,6 @@ func (b *badLines) rest() {
 	}
 }
 
-// dryRunShown is how many targets a dry run names.
-const dryRunShown = 10
-
-// dryRun says what would be asked.
-func (a *app) dryRun(f *scanFlags, list *target.List, bad *badLines) error {
-	stop, ctx, end := a.listen()
-	defer end()
-	if err := a.load(list, stop, f.quiet); err != nil {
-		bad.rest()
-		return err
-	}
-	a.say("%s", f.targetFlags.said(list))
-	for t := range list.All() {
-		if list.Stats().Given <= dryRunShown {
-			fmt.Fprintln(a.out, t.Addr)
-		}
-		if stop.interrupted() || ctx.Err() != nil {
-			return fail(exitInterrupted, "interrupted")
-		}
-	}
-	bad.rest()
-	s := list.Stats()
-	a.say("%d read = %d invalid + %d unscannable + %d excluded + %d duplicate + %d other shard"+
-		" + %d that would be asked",
-		s.Read, s.Invalid, s.Unscannable, s.Excluded, s.Duplicate, s.OtherShard, s.Given)
-	if err := nothingToAsk(list); err != nil {
-		return err
-	}
-	a.say("each would be asked %s, %s; nothing was sent",
-		&f.query, perSecond(f.rate))
-	return nil
-}
-
 // nothingToAsk is the error of a list that gave out no target, and says why.
 func nothingToAsk(list *target.List) error {
 	if err := list.Err(); err != nil {

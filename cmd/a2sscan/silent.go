@@ -30,6 +30,9 @@ type silentState struct {
 	Looked  int    `json:"looked,omitempty"`  // of these, the first: their second look has begun
 }
 
+// waiting is how many targets wait.
+func (s *silentState) waiting() int { return s.Targets - s.Looked }
+
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 var errSilent = errors.New("the file beside it with the silent targets is missing or changed")
@@ -44,7 +47,7 @@ func (s *silentFile) load(was silentState) (iter.Seq[scanner.Target], error) {
 	if err != nil || int64(len(b)) < was.Bytes || crc32.Checksum(b[:was.Bytes], castagnoli) != was.Sum {
 		return nil, errSilent
 	}
-	s.silentState, s.here = was, was.Targets-was.Looked
+	s.silentState, s.here = was, was.waiting()
 	r := fieldReader{b: b[:was.Bytes]}
 	for range was.Looked {
 		r.target()

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+	"iter"
+
+	"github.com/a2sscan/a2sscan/scanner"
+)
+
+// dryRunShown is how many targets a dry run names.
+const dryRunShown = 10
+
+// dryRun says what would be asked.
+func (j *job) dryRun() error {
+	stop, ctx, end := j.listen()
+	defer end()
+	err := j.load(j.list, stop, j.quiet)
+	if err == nil {
+		err = j.keep.loaded(j.list)
+	}
+	if err != nil {
+		j.bad.rest()
+		return err
+	}
+	j.say("%s", j.targetFlags.said(j.list))
+	asked := uint64(0)
+	for t := range j.left() {
+		if asked++; asked <= dryRunShown {
+			fmt.Fprintln(j.app.out, t.Addr)
+		}
+		if stop.interrupted() || ctx.Err() != nil {
+			return fail(exitInterrupted, "interrupted")
+		}
+	}
+	j.bad.rest()
+	j.sayLeft(asked)
+	if j.keep == nil || j.list.Err() != nil {
+		if err := nothingToAsk(j.list); err != nil {
+			return err
+		}
+	}
+	j.say("each would be asked %s, %s; nothing was sent", &j.query, perSecond(j.rate))
+	return tornInput(j.list)
+}
+
+// left are the targets that a run would ask: with a checkpoint, those that are
+// not behind it.
+func (j *job) left() iter.Seq[scanner.Target] {
+	if j.keep == nil {
+		return j.list.All()
+	}
+	j.keep.job = j
+	j.keep.walked.past = j.keep.past.List
+	return j.keep.targets(j.list)
+}
+
+// sayLeft says where the targets of a list would go.
+func (j *job) sayLeft(asked uint64) {
+	s, behind := j.list.Stats(), ""
+	if j.keep != nil {
+		s = j.keep.walked.total(s)
+		behind = fmt.Sprintf(" + %d that are behind", s.Given-asked)
+	}
+	if j.keep != nil && j.keep.waiting != nil {
+		j.say("%d silent targets would be asked once more", j.keep.past.Silent.waiting())
+	}
+	j.say("%d read = %d invalid + %d unscannable + %d excluded + %d duplicate + %d other shard%s"+
+		" + %d that would be asked",
+		s.Read, s.Invalid, s.Unscannable, s.Excluded, s.Duplicate, s.OtherShard, behind, asked)
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"cmp"
+	"net/url"
+
+	"github.com/a2sscan/a2sscan/scanner/master"
+	"github.com/a2sscan/a2sscan/scanner/target"
+)
+
+// inputNote is what a summary says of one input.
+type inputNote struct {
+	Name        string      `json:"name"`
+	Format      string      `json:"format"` // "argument": an address or a network itself
+	Compression string      `json:"compression,omitempty"`
+	Torn        bool        `json:"torn,omitempty"` // its compressed data ended early
+	Bytes       int64       `json:"bytes,omitempty"`
+	SHA256      string      `json:"sha256,omitempty"` // of the bytes as they came; absent: not read to the end
+	Targets     uint64      `json:"targets,omitempty"`
+	Invalid     uint64      `json:"invalid,omitempty"`
+	Master      *masterNote `json:"master,omitempty"` // where it was fetched, with --master
+}
+
+// masterNote is what was asked of a master.
+type masterNote struct {
+	Protocol string `json:"protocol"` // udp, web
+	Address  string `json:"address"`  // HOST:PORT, or the URL without what may be secret in it
+	Region   string `json:"region"`
+	Filter   string `json:"filter"` // as masters read it; empty: all servers
+	Whole    bool   `json:"whole"`  // the master said that nothing follows
+}
+
+// inputNotes are the lists, as they were read, and then the other arguments.
+func inputNotes(list *target.List, args []string, from *scanMasterFlags) []inputNote {
+	all := []inputNote{}
+	for i, in := range list.Inputs() {
+		note := inputNote{
+			Name: in.Name, Format: in.Format, Compression: in.Compression, Torn: in.Torn,
+			Bytes: in.Bytes, SHA256: in.SHA256, Targets: in.Targets, Invalid: in.Invalid,
+		}
+		if i < len(from.sources) { // they come before all others
+			note.Master = from.note()
+		}
+		all = append(all, note)
+	}
+	for _, arg := range unlisted(args) {
+		all = append(all, inputNote{Name: arg, Format: "argument"})
+	}
+	return all
+}
+
+// note is what was asked of the master.
+func (f *scanMasterFlags) note() *masterNote {
+	n := &masterNote{
+		Protocol: "web", Address: publicURL(f.url), Region: f.region.String(),
+		Filter: f.filter.String(), Whole: f.partial == nil,
+	}
+	if f.udp != "" {
+		n.Protocol, n.Address = "udp", f.udp
+	}
+	return n
+}
+
+// publicURL is a Web API's URL without user, password and query.
+func publicURL(s string) string {
+	u, err := url.Parse(cmp.Or(s, master.DefaultWeb))
+	if err != nil {
+		return ""
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+}
+
+// tornInput is the error of a run in which a list was cut off: what was there
+// was scanned.
+func tornInput(list *target.List) error {
+	for _, in := range list.Inputs() {
+		if in.Torn {
+			return fail(exitInput, "%s can't be read whole: its compressed data ends early", plain(in.Name, 100)).
+				hinting("%d targets were read from it; --strict refuses such a list before anything is sent", in.Targets)
+		}
+	}
+	return nil
+}
