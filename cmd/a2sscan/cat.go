@@ -14,12 +14,14 @@ import (
 )
 
 func (a *app) catCommand() *cobra.Command {
-	return &cobra.Command{
+	var mmdb []string
+	cmd := &cobra.Command{
 		Use:   "cat FILE…",
 		Short: "Print the records of census files",
 		Long: `Prints the records of files that scan wrote, compressed or not, one a line. What
 a torn file holds after its last whole record is left out and said. On a
-terminal, invisible characters of names are shown as \u escapes.`,
+terminal, invisible characters of names are shown as \u escapes. With --mmdb each
+record says where its server is by that database, whatever it said before.`,
 		Example: `  a2sscan cat census.ndjson.zst | head -n 1
   a2sscan cat monday.ndjson.zst tuesday.ndjson.zst | wc -l
   a2sscan cat census.ndjson.zst | jq -r 'select(.info.players > 0) | .info.name'`,
@@ -30,14 +32,20 @@ terminal, invisible characters of names are shown as \u escapes.`,
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return a.cat(args) },
+		RunE: func(_ *cobra.Command, args []string) error { return a.cat(args, mmdb) },
 	}
+	addGeoFlag(cmd.Flags(), &mmdb)
+	return cmd
 }
 
-func (a *app) cat(files []string) error {
+func (a *app) cat(files, mmdb []string) error {
+	bases, err := openGeo(mmdb)
+	if err != nil {
+		return err
+	}
 	out := bufio.NewWriterSize(a.out, 1<<16)
 	for _, name := range files {
-		if err := a.catFile(out, name); err != nil {
+		if err := a.catFile(out, name, bases); err != nil {
 			out.Flush()
 			return err
 		}
@@ -45,22 +53,28 @@ func (a *app) cat(files []string) error {
 	return out.Flush()
 }
 
-func (a *app) catFile(out *bufio.Writer, name string) error {
+func (a *app) catFile(out *bufio.Writer, name string, bases geoBases) error {
 	r, err := sink.Open(name)
 	if err != nil {
 		return readFailure(err)
 	}
 	defer r.Close()
 	shown := isTerminal(a.out.w)
+	var located []byte
 	for {
 		line, err := r.Next()
-		switch {
-		case err == io.EOF:
+		if err == io.EOF {
 			a.sayTorn(name, r.Torn())
 			return nil
-		case err != nil:
+		}
+		if err != nil {
 			return readFailure(err)
-		case shown:
+		}
+		if bases != nil {
+			located = a.locate(located[:0], line, bases)
+			line = located
+		}
+		if shown {
 			line = visible(line)
 		}
 		out.Write(line)
@@ -68,6 +82,16 @@ func (a *app) catFile(out *bufio.Writer, name string) error {
 			return err // run gives it its exit code
 		}
 	}
+}
+
+// locate appends a line with what the databases say, if it is a record.
+func (a *app) locate(dst, line []byte, bases geoBases) []byte {
+	dst, err := sink.Locate(dst, line, bases.geo)
+	if err != nil {
+		return append(dst, line...)
+	}
+	bases.sayDamaged(a.terminal)
+	return dst
 }
 
 // readFailure gives an error of reading a census its exit code and hint.

@@ -112,7 +112,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.Var(&f.source, "source", "address of this machine to send from (default: the system's choice)")
 	fs.BoolVar(&f.unanswered, "unanswered", false, "write a record for targets without any reply too")
 	fs.BoolVar(&f.raw, "raw", false, "keep every datagram in the record, as base64")
-	fs.StringArrayVar(&f.mmdb, "mmdb", nil, "say in each record where its server is, by the database in `FILE` (MaxMind's format: GeoLite2, DB-IP, IPinfo); may be repeated: City and ASN")
+	addGeoFlag(fs, &f.mmdb)
 	f.excludeFlags.add(cmd)
 	f.guardFlags.add(cmd)
 	fs.Uint64VarP(&f.maxTargets, "max-targets", "n", 0, "targets asked at most; 0: all (default 0)")
