@@ -143,7 +143,10 @@ func (e *engine) scan(ctx context.Context, targets iter.Seq[Target]) (Stats, err
 	close(ended)
 	e.feed.closeAndWait()
 	e.worker.Close()
+	e.stats.Wait = WaitOutput // which may take its time still
+	e.tell()
 	e.handOverAll()
+	e.stats.Wait = WaitNothing
 	e.stats.Elapsed = e.clock()
 	e.abandon()
 	e.tell()

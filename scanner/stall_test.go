@@ -82,6 +82,27 @@ func TestScanOutputStalls(t *testing.T) {
 	})
 }
 
+// A scan whose last results are not taken yet says that it waits for that.
+func TestLastResultsAreWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, s := newMemNet(), newServer()
+		n.serve = func(addr uint64, req wire.Request) { s.answer(n, addr, req) }
+		var m Monitor
+		handle := func(*Result) {
+			for try := 0; m.Stats().Wait != WaitOutput; try++ {
+				if try == 100 {
+					t.Fatalf("it waits for %q", m.Stats().Wait.Limit())
+				}
+				time.Sleep(100 * time.Millisecond)
+			}
+		}
+		st, err := Scan(t.Context(), Config{transport: n, Monitor: &m}, seqOf(addresses(3)), handle)
+		if err != nil || st.Wait != WaitNothing {
+			t.Errorf("%v, and it waits for %q", err, st.Wait.Limit())
+		}
+	})
+}
+
 // A result without an INFO has nothing of the INFO of the one before, whose
 // memory is another server's by then.
 func TestResultOfSilenceIsEmpty(t *testing.T) {

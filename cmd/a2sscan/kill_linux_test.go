@@ -124,13 +124,13 @@ func TestKillSteps(t *testing.T) {
 			k := &killed{T: t, cfg: cfg, dir: t.TempDir(), hits: map[string]int{},
 				rng: rand.New(rand.NewPCG(1, uint64(round)))}
 			k.prepare(round%2 == 0, rotates)
-			k.start(how, exec.CommandContext(t.Context(), "dies", append([]string{how, "1"}, k.args...)...))
+			k.start(how, exec.CommandContext(t.Context(), "dies", append([]string{how, "1"}, k.args...)...), 0)
 			if k.hits[how] != 1 {
 				t.Errorf("%s: it did not die", how)
 			}
 			k.checkKilled(how)
 			if _, err := os.Stat(k.path("scan.checkpoint")); err == nil || len(k.files()) == 0 {
-				k.start("", exec.CommandContext(t.Context(), "a2sscan", k.args...))
+				k.start("", exec.CommandContext(t.Context(), "a2sscan", k.args...), 0)
 			}
 			k.checkEnd()
 		}
@@ -209,6 +209,7 @@ func (k *killed) run(n int) (how string, alive bool) {
 	cmd := exec.CommandContext(ctx, "a2sscan", k.args...)
 	steps := slices.Sorted(maps.Keys(killSteps))
 	choice := k.rng.IntN(2 * len(steps))
+	var after time.Duration // from the outside; 0: never
 	switch {
 	case n > 12 || deaths(k.hits) >= *kills:
 		how = "not killed"
@@ -218,19 +219,24 @@ func (k *killed) run(n int) (how string, alive bool) {
 		cmd = exec.CommandContext(ctx, "dies", append([]string{how, times}, k.args...)...)
 	default:
 		how = "from outside"
-		after := time.Duration(k.rng.IntN(2500)) * time.Millisecond
-		timer := time.AfterFunc(after, func() { cmd.Process.Kill() })
-		defer timer.Stop()
+		after = time.Duration(1+k.rng.IntN(2500)) * time.Millisecond
 	}
-	return how, k.start(how, cmd)
+	return how, k.start(how, cmd, after)
 }
 
-// start runs a command and reports whether it ended by itself.
-func (k *killed) start(how string, cmd *exec.Cmd) (alive bool) {
+// start runs a command, kills it after that time unless that is 0, and reports
+// whether it ended by itself.
+func (k *killed) start(how string, cmd *exec.Cmd, after time.Duration) (alive bool) {
 	k.Helper()
 	var said bytes.Buffer
 	cmd.Dir, cmd.Stderr = k.dir, &said
-	err := cmd.Run()
+	if err := cmd.Start(); err != nil {
+		k.Fatalf("%s: %v", how, err)
+	}
+	if after > 0 {
+		defer time.AfterFunc(after, func() { cmd.Process.Kill() }).Stop()
+	}
+	err := cmd.Wait()
 	var exit *exec.ExitError
 	switch {
 	case err == nil:

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strconv"
 	"syscall"
 	"testing"
@@ -14,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/scanner/target"
 )
 
 // TestMain lets scripts run the program as a command.
@@ -75,6 +79,37 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 	})
+}
+
+// Scripts run side by side, so each needs ports of its own.
+func TestScriptPorts(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	serves := regexp.MustCompile(`(?m)^(?:fleet|replay) .*-p ([0-9,-]+)|^answers [0-9.]+:([0-9]+) `)
+	user := map[int]string{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range serves.FindAllStringSubmatch(string(text), -1) {
+			ports, err := target.ParsePorts(found[1] + found[2])
+			if err != nil {
+				t.Fatalf("%s: %q: %v", file, found[0], err)
+			}
+			for port := range math.MaxUint16 {
+				if !ports.Contains(uint16(port)) {
+					continue
+				}
+				if other := user[port]; other != "" && other != file {
+					t.Errorf("%s and %s both use port %d", other, file, port)
+				}
+				user[port] = file
+			}
+		}
+	}
 }
 
 func scriptFleet(ts *testscript.TestScript, neg bool, args []string) {
