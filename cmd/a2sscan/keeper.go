@@ -285,6 +285,14 @@ func (k *keeper) records() uint64 {
 	return k.past.Records
 }
 
+// finished is how many targets the parts before this one finished.
+func (k *keeper) finished() uint64 {
+	if !k.resumes() {
+		return 0
+	}
+	return k.past.Stats.TargetsFinished()
+}
+
 // forget takes back the checkpoint of a scan that never began.
 func (k *keeper) forget() {
 	if k != nil && k.past == nil {

@@ -57,6 +57,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err != nil {
 		a.report(err)
 	}
+	a.logEnd(err)
 	return exitCode(err)
 }
 

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -74,6 +75,8 @@ type output struct {
 
 	rotation *sink.Rotation // nil: one file
 
+	records atomic.Uint64 // taken by this process; can be read while a record waits for the disk
+
 	mu    sync.Mutex
 	w     recordWriter
 	isNew bool // there was no such file
@@ -125,8 +128,10 @@ func (o *output) writeAs(scan string, r *scanner.Result) bool {
 	}
 	if o.err = o.w.WriteAs(scan, r); o.err != nil {
 		o.failed()
+		return false
 	}
-	return o.err == nil
+	o.records.Add(1)
+	return true
 }
 
 // mark marks the place behind all records that were written, of which it

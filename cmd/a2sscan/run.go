@@ -15,12 +15,17 @@ import (
 
 // scan asks the targets and writes what they answer.
 func (a *app) scan(f *scanFlags, args []string) error {
+	meter, err := a.openWindows(f)
+	if err != nil {
+		return err
+	}
+	defer meter.close()
 	keep, err := a.openKeeper(f)
 	if err != nil {
 		return err
 	}
 	defer keep.close()
-	j := &job{app: a, scanFlags: f, start: time.Now().UTC(), keep: keep}
+	j := &job{app: a, scanFlags: f, start: time.Now().UTC(), keep: keep, meter: meter}
 	if err := j.prepare(args); err != nil {
 		return err
 	}
@@ -33,6 +38,18 @@ func (a *app) scan(f *scanFlags, args []string) error {
 		return err
 	}
 	return j.finish(sum)
+}
+
+// openWindows opens what a scan is watched by: its log and its metrics. A dry
+// run has neither.
+func (a *app) openWindows(f *scanFlags) (*meter, error) {
+	if f.dryRun {
+		return nil, nil
+	}
+	if err := a.openLog(&f.logFlags); err != nil {
+		return nil, err
+	}
+	return a.serveMetrics(&f.metricsFlags, f.quiet)
 }
 
 // prepare does what can be done before anything is sent or written.
@@ -125,6 +142,7 @@ type job struct {
 	geo        geoBases
 	out        *output
 	keep       *keeper // nil: no checkpoint
+	meter      *meter  // nil: no metrics
 	tally      tally
 	stop       *stopper
 	guard      *guard
@@ -149,6 +167,7 @@ func (j *job) run(inputs []string) (*summary, error) {
 	defer end()
 	j.stop = stop
 	j.out.failed = stop.stop
+	j.meter.attach(j)
 	j.guard = &guard{guardFlags: &j.guardFlags, stop: stop.finish}
 	defer j.guard.begin()()
 
@@ -224,7 +243,8 @@ func (j *job) ask(ctx context.Context) (scanner.Stats, error) {
 	if !j.quiet && !(j.live && j.output == "-" && isTerminal(j.app.out.w)) {
 		defer j.watch(cfg.Monitor, &progress{input: j.list.Progress, given: j.given})()
 	}
-	return scanner.Scan(ctx, cfg, j.targets(), j.handle)
+	defer j.meter.end()
+	return scanner.Scan(ctx, cfg, j.targets(), j.meter.begin(cfg.Monitor, j.handle))
 }
 
 // given is how many targets the list has given out: the scan reads ahead.

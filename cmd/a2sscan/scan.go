@@ -23,6 +23,8 @@ type scanFlags struct {
 	excludeFlags
 	guardFlags
 	patienceFlags
+	metricsFlags
+	logFlags
 	rotate     rotation
 	checkpoint string
 	fresh      bool
@@ -117,6 +119,8 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	f.guardFlags.add(cmd)
 	fs.Uint64VarP(&f.maxTargets, "max-targets", "n", 0, "targets asked at most; 0: all (default 0)")
 	fs.BoolVar(&f.dryRun, "dry-run", false, "say what would be asked, send nothing, write no file")
+	f.metricsFlags.add(cmd)
+	f.logFlags.add(cmd)
 	f.from.add(fs)
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no status and no closing summary; errors and bad lines are still said")
 }
@@ -138,6 +142,9 @@ func (f *scanFlags) check() error {
 	if err := f.targetFlags.check(); err != nil {
 		return err
 	}
+	if err := f.logFlags.check(); err != nil {
+		return err
+	}
 	if err := f.from.check(f.dryRun, f.checkpoint != ""); err != nil {
 		return err
 	}
@@ -153,6 +160,8 @@ func (f *scanFlags) check() error {
 			"name a file: records have standard output for themselves"},
 		{f.toFile() && same(f.summary, f.output), "--summary and --output name the same file",
 			"leave --summary away: it goes to PATH.summary.json"},
+		{same(f.logFlags.file, f.output) || same(f.logFlags.file, f.summary) || same(f.logFlags.file, f.checkpoint),
+			"--log-file names the file of another flag", "the log is a file of its own"},
 		{f.cooldown < 0, "--cooldown is negative", "--cooldown 0 does not wait for late replies"},
 		{f.maxPerAddress < 0, "--max-per-address is negative", "--max-per-address 0 asks all"},
 		{f.inFlight < 0, "--in-flight is negative", "--in-flight 0 follows rate and timeouts"},

@@ -16,6 +16,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"strings"
 	"sync"
@@ -39,11 +40,12 @@ type terminal struct {
 	status bool   // a status line stands on the screen
 	shown  string // the last line said, if that was a status line
 
-	columns func() int // how wide the screen is, in tests; nil: as the system says
+	columns func() int   // how wide the screen is, in tests; nil: as the system says
+	log     *slog.Logger // what --log-file wants; else it goes nowhere
 }
 
 func newTerminal(w io.Writer) *terminal {
-	t := &terminal{err: w}
+	t := &terminal{err: w, log: slog.New(slog.DiscardHandler)}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		t.fd, t.live = int(f.Fd()), true
 	}
@@ -52,7 +54,9 @@ func newTerminal(w io.Writer) *terminal {
 
 // say writes one line to standard error.
 func (t *terminal) say(format string, args ...any) {
-	t.line("a2sscan: " + fmt.Sprintf(format, args...))
+	text := fmt.Sprintf(format, args...)
+	t.line("a2sscan: " + text)
+	t.log.Debug("said", "text", text)
 }
 
 // hint writes one line that says what can be done.

@@ -1,0 +1,344 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+
+	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/scanner"
+)
+
+// listener is a standard error that hands over each line before the program
+// goes on.
+type listener struct {
+	mu   sync.Mutex
+	hear func(line string)
+}
+
+func (l *listener) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for line := range strings.Lines(string(b)) {
+		l.hear(strings.TrimSuffix(line, "\n"))
+	}
+	return len(b), nil
+}
+
+// scraped is what a scrape brought.
+type scraped map[string]*dto.MetricFamily
+
+// scrape fetches metrics and reads them with Prometheus' own parser.
+func scrape(t *testing.T, url string) scraped {
+	t.Helper()
+	resp, err := http.Get(url)
+	if err != nil {
+		t.Error(err)
+		return nil
+	}
+	defer resp.Body.Close()
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Errorf("%s: %v", resp.Status, err)
+	}
+	return families
+}
+
+// value returns the number of a metric with that label's value, and -1 if it is
+// not there.
+func (s scraped) value(name, label string) float64 {
+	for _, m := range s["a2sscan_"+name].GetMetric() {
+		if label != "" && (len(m.Label) != 1 || m.Label[0].GetValue() != label) {
+			continue
+		}
+		switch {
+		case m.Counter != nil:
+			return m.Counter.GetValue()
+		case m.Gauge != nil:
+			return m.Gauge.GetValue()
+		case m.Histogram != nil:
+			return float64(m.Histogram.GetSampleCount())
+		}
+	}
+	return -1
+}
+
+// sum adds the values of all labels.
+func (s scraped) sum(name string) (n float64) {
+	for _, m := range s["a2sscan_"+name].GetMetric() {
+		n += m.Counter.GetValue()
+	}
+	return n
+}
+
+// probe asks /healthz.
+func probe(t *testing.T, url string) string {
+	t.Helper()
+	resp, err := http.Get(strings.Replace(url, "/metrics", "/healthz", 1))
+	if err != nil {
+		t.Error(err)
+		return ""
+	}
+	defer resp.Body.Close()
+	body, _ := io.ReadAll(resp.Body)
+	return fmt.Sprintf("%d %s", resp.StatusCode, strings.TrimSpace(string(body)))
+}
+
+// TestMetrics scrapes a scan of a small fleet while it runs and once it is
+// over, and compares what it then shows with the summary.
+func TestMetrics(t *testing.T) {
+	network := netip.MustParsePrefix("127.80.0.0/25")
+	serve(t, fleet.Config{Network: network, Ports: []uint16{27350}, Alive: 0.8, Loss: 0.02})
+	dir := t.TempDir()
+	list := filepath.Join(dir, "list")
+	if err := os.WriteFile(list, []byte("no server\n127.80.0.1:27350\n127.80.0.1:27350\n127.80.0.2:0\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var url string
+	var during []scraped
+	var last scraped
+	var wells []string
+	running := make(chan struct{})
+	err := &listener{}
+	err.hear = func(line string) {
+		if at, ok := strings.CutPrefix(line, "a2sscan: metrics: http"); ok && strings.HasSuffix(at, "/metrics") {
+			url = "http" + at
+			wells = append(wells, probe(t, url))
+			scrape(t, url)
+			go func() {
+				defer close(running)
+				for begun := time.Now(); len(during) < 3 && time.Since(begun) < time.Minute; {
+					if s := scrape(t, url); s.value("datagrams_sent_total", "info") > float64(50*len(during)) {
+						during = append(during, s)
+					}
+				}
+			}()
+		}
+		if strings.HasPrefix(line, "a2sscan: numbers of the run:") {
+			<-running
+			last = scrape(t, url)
+			wells = append(wells, probe(t, url))
+		}
+	}
+	out := filepath.Join(dir, "out.ndjson")
+	code := run([]string{"scan", list, network.String(), "-p", "27350", "--allow-reserved", "--exclude", "127.80.0.9",
+		"--timeout", "100ms", "--retries", "1", "--cooldown", "0", "-r", "800", "--metrics", "127.0.0.1:0", "-o", out},
+		strings.NewReader(""), io.Discard, err)
+	if code != exitOK || last == nil {
+		t.Fatalf("exit code %d", code)
+	}
+	if len(during) != 3 {
+		t.Fatalf("%d scrapes while it ran", len(during))
+	}
+	for i, s := range during[1:] {
+		for _, name := range []string{"datagrams_sent_total", "datagrams_received_total", "targets_total"} {
+			if before, after := during[i].sum(name), s.sum(name); after < before || after > last.sum(name) {
+				t.Errorf("%s: %v after %v, and %v at the end", name, after, before, last.sum(name))
+			}
+		}
+	}
+	if s := during[0]; s.value("targets_open", "") <= 0 || s.value("rate_asked_datagrams_per_second", "") != 800 {
+		t.Errorf("while it ran: %v open, rate %v", s.value("targets_open", ""), s.value("rate_asked_datagrams_per_second", ""))
+	}
+	if got := strings.Join(wells, ", "); got != "200 loading, 503 ended" {
+		t.Errorf("healthz: %s", got)
+	}
+	sum := readSummary(t, out+".summary.json")
+	same := func(name, label string, want float64) {
+		t.Helper()
+		if got := last.value(name, label); got != want {
+			t.Errorf("%s %s: %v, and %v in the summary", name, label, got, want)
+		}
+	}
+	l, d := &sum.Targets, &sum.Datagrams
+	for word, n := range l.By {
+		same("targets_total", word, float64(n))
+	}
+	same("targets_total", "invalid", float64(l.Invalid))
+	same("targets_total", "unscannable", float64(l.Unscannable))
+	same("targets_total", "excluded", float64(l.Excluded))
+	same("targets_total", "duplicate", float64(l.Duplicate))
+	same("targets_total", "other_shard", float64(l.OtherShard))
+	same("targets_total", "over_limit", float64(l.OverLimit))
+	same("targets_total", "unfinished", float64(l.Unfinished))
+	if last.sum("targets_total") != float64(l.Read) || l.Invalid != 1 || l.Unscannable != 1 || l.Excluded != 1 || l.Duplicate == 0 {
+		t.Errorf("%v targets of %+v", last.sum("targets_total"), l)
+	}
+	for word, n := range d.SentBy {
+		same("datagrams_sent_total", word, float64(n))
+	}
+	for word, n := range d.ByClass {
+		same("datagrams_received_total", word, float64(n))
+	}
+	for word, n := range d.ByKind {
+		same("replies_total", word, float64(n))
+	}
+	for word, n := range sum.Faults {
+		same("faults_total", word, float64(n))
+	}
+	same("datagrams_repeated_total", "", float64(d.Repeats))
+	same("sent_bytes_total", "", float64(d.SentBytes))
+	same("received_bytes_total", "", float64(d.ReceivedBytes))
+	same("kernel_drops_total", "", float64(d.KernelDrops))
+	same("send_errors_total", "forbidden", float64(d.SendFaults["forbidden"]))
+	same("records_written_total", "", float64(sum.Records))
+	same("round_trip_seconds", "", float64(sum.RoundTrips.Servers))
+	same("rate_reached_datagrams_per_second", "", sum.RateReached)
+	same("receive_buffer_bytes", "", float64(sum.RecvBuffer))
+	same("targets_open", "", 0)
+	same("targets_expected", "", float64(l.Read-l.Invalid-l.Duplicate))
+	if _, err := http.Get(url); err == nil {
+		t.Error("it is served after the scan")
+	}
+}
+
+func readSummary(t *testing.T, path string) *summary {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	sum := &summary{}
+	if err == nil {
+		err = json.Unmarshal(text, sum)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sum
+}
+
+// TestMetricNames: names, units and help are as Prometheus wants them, and no
+// label has other values than words of ours.
+func TestMetricNames(t *testing.T) {
+	m := newMeter(newTerminal(io.Discard))
+	m.trips.Observe(0.1)
+	problems, err := testutil.GatherAndLint(m.registry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Errorf("%s: %s", p.Metric, p.Text)
+	}
+	word := regexp.MustCompile(`^[a-z_]+$`)
+	families, _ := m.registry().Gather()
+	for _, f := range families {
+		if f.GetName() == "a2sscan_build_info" || !strings.HasPrefix(f.GetName(), "a2sscan_") {
+			continue
+		}
+		for _, metric := range f.GetMetric() {
+			for _, l := range metric.GetLabel() {
+				if !word.MatchString(l.GetValue()) {
+					t.Errorf("%s: %s is %q", f.GetName(), l.GetName(), l.GetValue())
+				}
+			}
+		}
+	}
+}
+
+// TestMetricsPort: a port that another program has is said before anything is
+// sent or written.
+func TestMetricsPort(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	out := filepath.Join(t.TempDir(), "out.ndjson")
+	var said strings.Builder
+	code := run([]string{"scan", "127.80.1.1:27351", "--allow-reserved", "--metrics", ":" + port, "-o", out},
+		strings.NewReader(""), io.Discard, &said)
+	want := "a2sscan: --metrics 127.0.0.1:" + port + ": another program has the port\n" +
+		"a2sscan: hint: another port, or 0 for one that is free\n"
+	if code != exitUsage || said.String() != want {
+		t.Errorf("exit code %d:\n%s", code, said.String())
+	}
+	if _, err := os.Stat(out); err == nil {
+		t.Error("a file was left behind")
+	}
+}
+
+// TestMetricsCost: what a result passes costs no memory with a meter, and
+// nothing at all without one.
+func TestMetricsCost(t *testing.T) {
+	m := newMeter(newTerminal(io.Discard))
+	handled := 0
+	handle := m.begin(new(scanner.Monitor), func(*scanner.Result) { handled++ })
+	r := &scanner.Result{RTT: 20 * time.Millisecond}
+	if n := testing.AllocsPerRun(1000, func() { handle(r) }); n > 0 && !raceEnabled {
+		t.Errorf("%v allocations a result", n)
+	}
+	if handled == 0 {
+		t.Error("no result came through")
+	}
+}
+
+// TestHealth: what /healthz says in each state of a scan.
+func TestHealth(t *testing.T) {
+	drain := make(chan struct{})
+	m := newMeter(newTerminal(io.Discard))
+	now := time.Now()
+	is := func(want string, well bool) {
+		t.Helper()
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if got, ok := m.health(now); got != want || ok != well {
+			t.Errorf("%q, %v, want %q", got, ok, want)
+		}
+	}
+	failed := false
+	is("loading", true)
+	m.attach(&job{stop: &stopper{drain: drain}, out: &output{failed: func() { failed = true }}})
+	is("loading", true)
+	m.begin(new(scanner.Monitor), nil)
+	now = m.begun.Add(stalledLoop)
+	is("scanning", true)
+	now = now.Add(1) // a Monitor that nobody tells anything
+	is("stalled", false)
+	now = m.begun.Add(stalledLoop)
+	m.handing.Store(1)
+	m.begun = now.Add(-stalledOutput - 2)
+	is("stalled", false)
+	close(drain)
+	is("stopping", false)
+	m.end()
+	is("ended", false)
+	m.job.out.failed()
+	is("output failed", false)
+	if !failed {
+		t.Error("the scan does not know that its output failed")
+	}
+}
+
+func TestListenAddr(t *testing.T) {
+	for _, test := range []struct{ text, want string }{
+		{"9100", "127.0.0.1:9100"},
+		{":9100", "127.0.0.1:9100"},
+		{"0", "127.0.0.1:0"},
+		{"localhost:9100", "127.0.0.1:9100"},
+		{"0.0.0.0:9100", "0.0.0.0:9100"},
+		{"192.0.2.1:9100", "192.0.2.1:9100"},
+		{"[::1]:9100", "[::1]:9100"},
+		{"", ""}, {":", ""}, {"127.0.0.1", ""}, {"65536", ""}, {"-1", ""}, {"http", ""}, {"127.0.0.1:http", ""},
+		{"example.org:9100", ""}, {"*:9100", ""}, {"[fe80::1%eth0]:9100", ""}, {"1.2.3:9100", ""}, {"127.0.0.1:", ""},
+	} {
+		var l listenAddr
+		if err := l.Set(test.text); (err == nil) != (test.want != "") || l.String() != test.want {
+			t.Errorf("%q: %v, %s, want %s", test.text, err, &l, test.want)
+		}
+	}
+}
