@@ -37,6 +37,7 @@ type keeper struct {
 	gone    sync.WaitGroup
 	mu      sync.Mutex
 	err     error
+	began   sync.Once // to write
 }
 
 // draft is a checkpoint that is complete but for how long the output is.
@@ -210,6 +211,7 @@ func (k *keeper) write(c *checkpoint) error {
 	if err != nil {
 		return k.unwritten(err)
 	}
+	k.began.Do(func() { k.log.Info("checkpoint begun", "path", k.path) })
 	return nil
 }
 
@@ -285,12 +287,14 @@ func (k *keeper) records() uint64 {
 	return k.past.Records
 }
 
-// finished is how many targets the parts before this one finished.
-func (k *keeper) finished() uint64 {
+// behind is with how many targets the parts before this one were done: those
+// that they finished, and those that they left out.
+func (k *keeper) behind() uint64 {
 	if !k.resumes() {
 		return 0
 	}
-	return k.past.Stats.TargetsFinished()
+	l := &k.past.List
+	return l.Unscannable + l.Excluded + l.OtherShard + l.Given - uint64(len(k.past.open))
 }
 
 // forget takes back the checkpoint of a scan that never began.
@@ -319,6 +323,7 @@ func (k *keeper) done(complete bool, summary string) {
 // remove removes the checkpoint.
 func (k *keeper) remove() {
 	if err := os.Remove(k.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		k.log.Warn("checkpoint can't be removed", "path", k.path, "error", pathless(err))
 		k.say("checkpoint %s: can't be removed: %v", plain(k.path, 200), pathless(err))
 	}
 	k.silent.close(true)
@@ -341,6 +346,8 @@ func (k *keeper) sayResumed() {
 		going = "a run would go on"
 	}
 	if p != nil {
+		k.log.Info("checkpoint resumed", "path", k.path, "scan", p.Scan, "began", p.Start, "resumed", k.resumed(),
+			"finished", p.Stats.TargetsFinished(), "open", len(p.open))
 		k.say("%s with scan %s of %s: %d targets are finished, %d were open and are asked again", going,
 			plain(p.Scan, 100), p.Start.Format(time.RFC3339), p.Stats.TargetsFinished(), len(p.open))
 	}

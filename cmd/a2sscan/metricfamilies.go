@@ -22,7 +22,7 @@ type sample struct {
 	known    bool // expected is
 
 	records uint64
-	resumed uint64 // targets that earlier parts of the scan finished
+	resumed uint64 // targets with which earlier parts of the scan were done
 	start   float64
 	healthy bool
 }
@@ -50,7 +50,7 @@ var families = []*family{
 		func(s *sample) float64 { return float64(s.scan.Held) }),
 	gauge("targets_silent", "Targets without reply that wait for a second look.",
 		func(s *sample) float64 { return float64(s.scan.Silent) }),
-	gauge("targets_resumed", "Targets that earlier parts of a resumed scan finished; no counter has them.",
+	gauge("targets_resumed", "Targets that earlier parts of a resumed scan finished or left out; no counter has them.",
 		func(s *sample) float64 { return float64(s.resumed) }),
 	{name: "targets_expected", help: "Targets in the lists and networks, each once; absent while that is not known.",
 		kind: prometheus.GaugeValue, read: func(s *sample, put putter) {
@@ -228,7 +228,7 @@ func (m *meter) look() *sample {
 		s.list = j.list.Stats()
 		s.expected, s.known = j.list.Size()
 		s.records = j.out.records.Load()
-		s.resumed = j.keep.finished()
+		s.resumed = j.keep.behind()
 		s.start = float64(j.start.UnixMilli()) / 1e3
 		if s.scan.Rate == 0 { // the engine tells a little later
 			s.scan.Rate = j.rate.number()
