@@ -84,9 +84,11 @@ func (t *terminal) reloadOnHangup(x *target.Exclusions, files []string) (end fun
 // reload reads the files again and says how that went.
 func (t *terminal) reload(x *target.Exclusions) {
 	if err := x.Reload(); err != nil {
+		t.log.Warn("exclusions not reloaded", "error", err)
 		t.say("exclusions: %v", err)
 		t.hint("the exclusions stay as they were: correct the file and send SIGHUP again")
 		return
 	}
+	t.log.Info("exclusions reloaded", "rules", x.Len())
 	t.say("exclusions: read again, %d rules hold", x.Len())
 }

@@ -131,6 +131,7 @@ func (g *guard) watch(m *scanner.Monitor, t *terminal) (stop func()) {
 				g.look(&s)
 			}
 			if why := g.tripped(); why != nil && !said {
+				t.log.Warn("guard tripped", "flag", why.Flag, "why", why.Why)
 				t.say("%s: no new targets, finishing what is open", why)
 				said = true
 			}

@@ -29,7 +29,8 @@ func (t *terminal) listen() (s *stopper, ctx context.Context, end func()) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
-		for range signals {
+		for sig := range signals {
+			t.log.Warn("signal", "name", sig.String())
 			s.signalled(t)
 		}
 	}()

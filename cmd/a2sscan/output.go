@@ -75,6 +75,7 @@ type output struct {
 
 	rotation *sink.Rotation // nil: one file
 
+	opened  atomic.Bool
 	records atomic.Uint64 // taken by this process; can be read while a record waits for the disk
 
 	mu    sync.Mutex
@@ -106,11 +107,13 @@ func (o *output) open() error {
 	if o.rotation != nil {
 		s, err := sink.CreateSeries(o.path, o.options, *o.rotation)
 		o.w, o.err = s, err
+		o.opened.Store(err == nil)
 		return o.err
 	}
 	w, err := sink.Create(o.path, o.options)
 	if o.err = err; err == nil {
 		o.w = w
+		o.opened.Store(true)
 	}
 	return o.err
 }

@@ -143,6 +143,7 @@ type job struct {
 	out        *output
 	keep       *keeper // nil: no checkpoint
 	meter      *meter  // nil: no metrics
+	observer   observer
 	tally      tally
 	stop       *stopper
 	guard      *guard
@@ -168,6 +169,7 @@ func (j *job) run(inputs []string) (*summary, error) {
 	j.stop = stop
 	j.out.failed = stop.stop
 	j.meter.attach(j)
+	j.logStart()
 	j.guard = &guard{guardFlags: &j.guardFlags, stop: stop.finish}
 	defer j.guard.begin()()
 
@@ -178,6 +180,7 @@ func (j *job) run(inputs []string) (*summary, error) {
 	if err := j.keep.loaded(j.list); err != nil {
 		return nil, err
 	}
+	j.logLoaded()
 	if !j.quiet {
 		j.say("%s", j.targetFlags.said(j.list))
 	}
@@ -221,6 +224,7 @@ func (j *job) run(inputs []string) (*summary, error) {
 		sum.Ended = j.ended()
 	}
 	sum.Parts = j.out.parts()
+	j.observer.lookParts()
 	sum.Guard = j.guard.tripped()
 	sum.Interrupted = stop.interrupted()
 	sum.check(j.unanswered)
@@ -240,6 +244,7 @@ func (j *job) ask(ctx context.Context) (scanner.Stats, error) {
 		cfg.Silent = j.keep.waiting
 	}
 	defer j.guard.watch(cfg.Monitor, j.terminal)()
+	defer j.observe(cfg.Monitor)()
 	if !j.quiet && !(j.live && j.output == "-" && isTerminal(j.app.out.w)) {
 		defer j.watch(cfg.Monitor, &progress{input: j.list.Progress, given: j.given})()
 	}
@@ -282,6 +287,7 @@ func (j *job) openOutput() error {
 		return err
 	}
 	step("output.created")
+	j.logOpened()
 	j.sayCut()
 	return nil
 }
@@ -358,6 +364,7 @@ func (j *job) finish(sum *summary) error {
 		j.sayFiles(sum, path)
 	}
 	verdict := j.verdict(sum)
+	j.logFinished(sum, verdict)
 	j.keep.done(j.whole && j.written == nil, path)
 	return verdict
 }

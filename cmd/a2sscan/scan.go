@@ -302,6 +302,9 @@ const maxBadLines = 20
 func (b *badLines) add(line target.Invalid) {
 	b.n++
 	if b.n <= maxBadLines {
+		b.log.Warn("no target", "file", line.File, "line", line.Line, "error", line.Err, "text", line.Text)
+	}
+	if b.n <= maxBadLines {
 		b.say("%s:%d: %v: %s", plain(line.File, 100), line.Line, line.Err, quoted(line.Text, 60))
 	}
 }
@@ -309,6 +312,7 @@ func (b *badLines) add(line target.Invalid) {
 // rest counts those that were not named.
 func (b *badLines) rest() {
 	if b.n > maxBadLines {
+		b.log.Warn("more lines that are no targets", "lines", b.n-maxBadLines)
 		b.say("%d more lines that are no targets", b.n-maxBadLines)
 	}
 }
