@@ -31,9 +31,16 @@ func versionLine() string {
 		version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// buildVersion returns what the Go toolchain wrote into the program. A commit
-// with a + behind it was built from a changed working tree.
+// What packaging/build has the linker write here; empty in other builds.
+var releaseVersion, releaseCommit string
+
+// buildVersion returns what the packager said or else what the Go toolchain
+// wrote into the program. A commit with a + behind it was built from a changed
+// working tree.
 func buildVersion() (version, commit string) {
+	if releaseVersion != "" {
+		return releaseVersion, releaseCommit
+	}
 	version, commit = "devel", "unknown"
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -1,0 +1,99 @@
+// Command build makes what people install of a2sscan: archives for Linux, macOS
+// and Windows, deb and rpm packages, the tree of the OCI image, and the
+// checksums of them. The same commit and the same Go make the same bytes.
+//
+//	go run ./packaging/build [-o DIR] [-for linux/amd64,…] [VERSION]
+//
+// What is in it and how it is installed: packaging/README.md.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "build:", err)
+		os.Exit(1)
+	}
+}
+
+// system is one that the program is built for, in Go's words.
+type system struct{ os, arch string }
+
+func (s system) String() string { return s.os + "/" + s.arch }
+
+// systems are all of them.
+var systems = []system{
+	{"linux", "amd64"}, {"linux", "arm64"},
+	{"darwin", "amd64"}, {"darwin", "arm64"},
+	{"windows", "amd64"},
+}
+
+func run(args []string) error {
+	flags := flag.NewFlagSet("build", flag.ContinueOnError)
+	out := flags.String("o", "dist", "`DIR` to write to; relative to the module's folder")
+	which := flags.String("for", "", "`SYSTEMS` to build for, such as linux/amd64,windows/amd64 (default all)")
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	if flags.NArg() > 1 {
+		return fmt.Errorf("one VERSION at most, got %q", flags.Args())
+	}
+	chosen, err := choose(*which)
+	if err != nil {
+		return err
+	}
+	if err := goToRoot(); err != nil {
+		return err
+	}
+	r, err := newRelease(flags.Arg(0))
+	if err != nil {
+		return err
+	}
+	return r.build(chosen, *out)
+}
+
+// choose returns the systems of a list, all of them for an empty one.
+func choose(list string) (chosen []system, err error) {
+	if list == "" {
+		return systems, nil
+	}
+	for name := range strings.SplitSeq(list, ",") {
+		i := slices.IndexFunc(systems, func(s system) bool { return s.String() == name })
+		if i < 0 {
+			return nil, fmt.Errorf("-for: %q is not one of %v", name, systems)
+		}
+		chosen = append(chosen, systems[i])
+	}
+	return chosen, nil
+}
+
+// goToRoot changes to the module's folder, which all paths are relative to.
+func goToRoot() error {
+	for {
+		dir, err := os.Getwd()
+		if err != nil {
+			return err
+		}
+		_, err = os.Stat("go.mod")
+		if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if dir == filepath.Dir(dir) {
+			return errors.New("go.mod is not in this folder or one above: run it in the module")
+		}
+		if err := os.Chdir(".."); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+)
+
+// imported is a package that the program is made of, as go list says it.
+type imported struct {
+	Dir    string
+	Module *struct {
+		Path, Version, Dir string
+		Main               bool
+	}
+}
+
+// legal are names of files that must go where the code goes.
+var legal = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)([-.].*)?$`)
+
+// notices are the licences of all that the program for a system is linked
+// from: their terms have them handed on with it.
+func notices(s system) ([]byte, error) {
+	packages, err := listImported(s)
+	if err != nil {
+		return nil, err
+	}
+	texts := map[string][]byte{} // by module and file
+	for _, p := range packages {
+		if err := p.licences(texts); err != nil {
+			return nil, err
+		}
+	}
+	if err := goLicence(texts); err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	fmt.Fprintln(&b, "a2sscan contains code of others, under these licences.")
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		fmt.Fprintf(&b, "\n%s\n%s\n\n%s\n", bytes.Repeat([]byte("="), 78), name, bytes.TrimSpace(texts[name]))
+	}
+	return b.Bytes(), nil
+}
+
+// listImported asks go list.
+func listImported(s system) (packages []imported, err error) {
+	out, err := command(s.env(), "go", "list", "-deps", "-json=Dir,Module", "./cmd/a2sscan").Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w", told(err))
+	}
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p imported
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return packages, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("go list: %w", err)
+		}
+		packages = append(packages, p)
+	}
+}
+
+// licences collects the files of the package's folder and those above it in its
+// module. The module itself has to have one.
+func (p *imported) licences(texts map[string][]byte) error {
+	m := p.Module
+	if m == nil || m.Main {
+		return nil
+	}
+	found := false
+	for dir := p.Dir; ; dir = filepath.Dir(dir) {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			if e.IsDir() || !legal.MatchString(e.Name()) {
+				continue
+			}
+			text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+			if err != nil {
+				return err
+			}
+			below, err := filepath.Rel(m.Dir, filepath.Join(dir, e.Name()))
+			if err != nil {
+				return err
+			}
+			texts[m.Path+" "+m.Version+": "+filepath.ToSlash(below)] = text
+			found = true
+		}
+		if dir == m.Dir {
+			break
+		}
+	}
+	if !found {
+		return fmt.Errorf("%s %s has no licence to hand on", m.Path, m.Version)
+	}
+	return nil
+}
+
+// goLicence adds that of Go's runtime and standard library.
+func goLicence(texts map[string][]byte) error {
+	root, err := command(nil, "go", "env", "GOROOT").Output()
+	if err != nil {
+		return fmt.Errorf("go env: %w", told(err))
+	}
+	text, err := os.ReadFile(filepath.Join(string(bytes.TrimSpace(root)), "LICENSE"))
+	if err != nil {
+		return fmt.Errorf("Go's licence: %w", err)
+	}
+	texts["Go"] = text
+	return nil
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// release is what is built.
+type release struct {
+	version string    // such as v1.2.3
+	commit  string    // with a + behind it: the working tree differs from it
+	time    time.Time // of the commit; all files bear it
+}
+
+// number is the version without its v, as packages and files are named.
+func (r *release) number() string { return strings.TrimPrefix(r.version, "v") }
+
+// semver is a version of three numbers, by semver.org without its rules on
+// leading zeros.
+var semver = regexp.MustCompile(`^v?\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$`)
+
+// newRelease finds out what is built. A version that is not given is the tag of
+// the commit, or of a commit without one a version before all releases.
+func newRelease(version string) (*release, error) {
+	r := &release{commit: "unknown"}
+	if err := r.readTime(); err != nil {
+		return nil, err
+	}
+	if commit, err := git("rev-parse", "HEAD"); err == nil {
+		r.commit = commit
+		if changed, err := git("status", "--porcelain"); err == nil && changed != "" {
+			r.commit += "+"
+		}
+	}
+	if version == "" {
+		version = r.ownVersion()
+	}
+	if !semver.MatchString(version) {
+		return nil, fmt.Errorf("the version %q is not like 1.2.3 or 1.2.3-rc.1", version)
+	}
+	r.version = "v" + strings.TrimPrefix(version, "v")
+	return r, nil
+}
+
+// readTime takes SOURCE_DATE_EPOCH (reproducible-builds.org), else the time of
+// the commit.
+func (r *release) readTime() error {
+	seconds := os.Getenv("SOURCE_DATE_EPOCH")
+	if seconds == "" {
+		var err error
+		if seconds, err = git("log", "-1", "--format=%ct"); err != nil {
+			return fmt.Errorf("%w; outside of a git clone give the files' time: SOURCE_DATE_EPOCH=seconds", err)
+		}
+	}
+	n, err := strconv.ParseInt(seconds, 10, 64)
+	if err != nil || n < 0 {
+		return fmt.Errorf("SOURCE_DATE_EPOCH is %q, not a number of seconds since 1970", seconds)
+	}
+	r.time = time.Unix(n, 0).UTC()
+	return nil
+}
+
+// ownVersion is the tag of the commit, or a version as Go names commits before
+// the first tag, such as v0.0.0-20261121073756-0123456789ab: packages of it
+// are replaced by those of any release.
+func (r *release) ownVersion() string {
+	if tag, err := git("describe", "--tags", "--exact-match", "--match", "v[0-9]*"); err == nil {
+		return tag
+	}
+	return fmt.Sprintf("v0.0.0-%s-%.12s", r.time.Format("20060102150405"), r.commit)
+}
+
+// git returns what git prints.
+func git(args ...string) (string, error) {
+	out, err := command(nil, "git", args...).Output()
+	if err != nil {
+		return "", fmt.Errorf("git %s: %w", args[0], told(err))
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// command is a command with some variables set beside those that are.
+func command(env []string, name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(name, args...)
+	cmd.Env = append(os.Environ(), env...)
+	return cmd
+}
+
+// told adds to an error what the command said on standard error.
+func told(err error) error {
+	if e, ok := err.(*exec.ExitError); ok && len(e.Stderr) > 0 {
+		return fmt.Errorf("%w: %s", err, strings.TrimSpace(string(e.Stderr)))
+	}
+	return err
+}
