@@ -43,7 +43,8 @@ type checkpoint struct {
 	Open  uint64 `json:"open"`  // targets taken and not finished
 
 	Stats   scanner.Stats `json:"stats"`
-	List    target.Stats  `json:"list"` // up to Place
+	List    target.Stats  `json:"list"`               // up to Place
+	LeftOut []exclusion   `json:"left_out,omitempty"` // by which rules, up to Place
 	Tally   tally         `json:"tally"`
 	Records uint64        `json:"records"`
 	Output  outputState   `json:"output"`

@@ -22,8 +22,8 @@ func someCheckpoint() *checkpoint {
 	c := &checkpoint{
 		Program: "abc", Scan: "20261120T030000Z", Start: time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC),
 		Resumed: 2, Place: 1 << 40, Records: 7,
-		Plan:   scanPlan{Targets: []string{"127.0.0.0/30"}, Ports: "27015", Output: "/a/b", Rotate: true},
-		List:   target.Stats{Excluded: 3},
+		Plan: scanPlan{Targets: []string{"127.0.0.0/30"}, Ports: "27015", Output: "/a/b", Rotate: true},
+		List: target.Stats{Excluded: 3}, LeftOut: []exclusion{{Network: "127.0.0.0/31", Source: "f:1", Targets: 3}},
 		Tally:  tally{Servers: 4, Games: namesOf("\xff")},
 		Output: outputState{Offset: 9, Tail: 8, Parts: []sink.Part{{Name: "p", Records: 1, Bytes: 2}}},
 		Silent: silentState{Bytes: 1, Sum: 2, Targets: 3, Looked: 4},

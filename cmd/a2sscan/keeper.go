@@ -72,6 +72,7 @@ func (k *keeper) recount(list *target.List) map[netip.Addr]int {
 	next, stop := iter.Pull(list.From(0))
 	t, more := next()
 	for ; more && t.Place < k.past.Place; t, more = next() {
+		k.walked.again()
 		addr := t.Addr.Addr()
 		asked[addr] = min(asked[addr]+1, k.job.maxPerAddress) // the rest was left out
 		k.walked.base = list.Stats()
@@ -165,6 +166,7 @@ func (k *keeper) checkpoint(s *scanner.Snapshot) *checkpoint {
 		}
 	}
 	c.List = k.walked.at(c.Place, begun)
+	c.LeftOut = k.leftOut()
 	return c
 }
 
@@ -351,61 +353,4 @@ func (k *keeper) sayResumed() {
 		k.say("%s with scan %s of %s: %d targets are finished, %d were open and are asked again", going,
 			plain(p.Scan, 100), p.Start.Format(time.RFC3339), p.Stats.TargetsFinished(), len(p.open))
 	}
-}
-
-// walked knows what the list's numbers were at each place where the scan may
-// stand. The list is read ahead of the scan, and its own numbers with it.
-type walked struct {
-	past target.Stats // of the parts before this one
-	base target.Stats // what the list counted of those again
-
-	mu    sync.Mutex
-	marks []walkMark
-}
-
-// walkMark is what the list had counted when it gave out the target at a
-// place.
-type walkMark struct {
-	place uint64
-	stats target.Stats
-}
-
-// pass is called for each target that the list gives out.
-func (w *walked) pass(place uint64, s target.Stats) {
-	s.Read, s.Given = 0, 0
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if n := len(w.marks); n == 0 || w.marks[n-1].stats != s {
-		w.marks = append(w.marks, walkMark{place, s})
-	}
-}
-
-// at returns the numbers in front of a place, of which this part gave out so
-// many targets. Places only grow.
-func (w *walked) at(place, given uint64) target.Stats {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for len(w.marks) > 1 && w.marks[1].place < place {
-		w.marks = w.marks[1:]
-	}
-	now := w.base
-	if len(w.marks) > 0 && w.marks[0].place < place {
-		now = w.marks[0].stats
-	}
-	now.Given = w.base.Given + given
-	return w.total(now)
-}
-
-// total are the numbers of all parts, when the list counts now. What is invalid
-// or there twice is found again by each part.
-func (w *walked) total(now target.Stats) target.Stats {
-	now.Invalid = max(now.Invalid, w.past.Invalid) // where it was not read so far again
-	now.Duplicate = max(now.Duplicate, w.past.Duplicate)
-	now.Unscannable += w.past.Unscannable - w.base.Unscannable
-	now.NoPort += w.past.NoPort - w.base.NoPort
-	now.Excluded += w.past.Excluded - w.base.Excluded
-	now.OtherShard += w.past.OtherShard - w.base.OtherShard
-	now.Given += w.past.Given - w.base.Given
-	now.Read = now.Invalid + now.Unscannable + now.Excluded + now.Duplicate + now.OtherShard + now.Given
-	return now
 }

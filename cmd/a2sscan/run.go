@@ -87,7 +87,7 @@ func (j *job) prepare(args []string) error {
 // goOn takes over what a checkpoint says, if there is one.
 func (j *job) goOn(args []string) error {
 	j.keep.seed(&j.seed)
-	j.known = &j.keep.names
+	j.known, j.leaveOut = &j.keep.names, j.keep.walked.leaveOut
 	plan, err := j.scanPlan(args)
 	if err != nil {
 		return err
@@ -197,6 +197,7 @@ func (j *job) run(inputs []string) (*summary, error) {
 	}
 
 	listed := j.keep.total(j.list.Stats(), &stats)
+	j.keep.countLeftOut(j.exclusions)
 	sum := newSummary(&stats, newLedger(listed, &stats))
 	sum.Scan, sum.Command, sum.Inputs = j.scanID, j.args, inputNotes(j.list, inputs, &j.from)
 	sum.Config = j.configFile

@@ -87,6 +87,14 @@ type exclusion struct {
 	Stopped     uint64 `json:"stopped"`               // taken from the list before they were excluded
 }
 
+// rule is the rule as package target has it.
+func (x *exclusion) rule() target.Rule {
+	return target.Rule{
+		Network: x.Network, Reason: x.Reason, Source: x.Source,
+		Unscannable: x.Unscannable, Gone: x.Gone, Targets: x.Targets, Stopped: x.Stopped,
+	}
+}
+
 func exclusionsOf(x *target.Exclusions) []exclusion {
 	all := []exclusion{}
 	for _, r := range x.Rules() {

@@ -23,7 +23,8 @@ type targetFlags struct {
 	strict  bool
 	resolve bool
 
-	known *names // what names stood for; nil: nobody wants to know
+	known    *names                      // what names stood for; nil: nobody wants to know
+	leaveOut func(target.RuleID, uint64) // told what is left out by which rule; nil: nobody
 }
 
 func (f *targetFlags) add(cmd *cobra.Command) {
@@ -53,6 +54,7 @@ func (f *targetFlags) into(cfg *target.Config) {
 	cfg.Seed = f.seed.n
 	cfg.Shard = target.Shard(f.shard)
 	cfg.Strict = f.strict
+	cfg.LeftOut = f.leaveOut
 	if f.resolve {
 		cfg.Resolve = resolve
 		if f.known != nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -162,11 +163,9 @@ func (x *Exclusions) Rules() (out []Rule) {
 		if r.left.nothing() {
 			return
 		}
-		out = append(out, Rule{
-			Network: r.span(), Reason: r.reason, Source: r.where(),
-			Unscannable: r.unscannable(), Gone: gone,
-			Targets: r.left.targets.Load(), Stopped: r.left.stopped.Load(),
-		})
+		s := RuleID{r}.Rule()
+		s.Gone, s.Targets, s.Stopped = gone, r.left.targets.Load(), r.left.stopped.Load()
+		out = append(out, s)
 	}
 	for _, r := range x.now.Load().rules {
 		add(r, false)
@@ -177,6 +176,62 @@ func (x *Exclusions) Rules() (out []Rule) {
 	return out
 }
 
+// Add counts what rules left out in an earlier part of a scan, or at another
+// machine, as Rules told it there. A rule that is not here any more is Gone.
+func (x *Exclusions) Add(past []Rule) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	here := map[string]*rule{}
+	for _, r := range slices.Backward(slices.Concat(x.now.Load().rules, x.gone)) {
+		here[RuleID{r}.Rule().Key()] = r // of several the first counts
+	}
+	for i := range past {
+		p := &past[i]
+		r := here[p.Key()]
+		if r == nil {
+			r = p.rule()
+			here[p.Key()] = r
+			x.gone = append(x.gone, r)
+		}
+		r.left.targets.Add(p.Targets)
+		r.left.stopped.Add(p.Stopped)
+	}
+}
+
+// Key tells rules apart, also those of two runs: the network, and where that is
+// written, without the line.
+func (r Rule) Key() string {
+	source := r.Source
+	if i := strings.LastIndexByte(source, ':'); i >= 0 && strings.Trim(source[i+1:], "0123456789") == "" {
+		source = source[:i]
+	}
+	return r.Network + " " + source
+}
+
+// rule is a rule that is known from what was said of it only.
+func (r *Rule) rule() *rule {
+	kind := named
+	if r.Unscannable {
+		kind = nobody
+	}
+	return &rule{said: r, kind: kind, reason: r.Reason, source: r.Source, left: new(leftOut)}
+}
+
+// RuleID is a rule of Exclusions. Rules are equal if their RuleIDs are; one that
+// was read again has another.
+type RuleID struct{ r *rule }
+
+// Rule describes the rule, without its numbers.
+func (id RuleID) Rule() Rule {
+	r := id.r
+	if r.said != nil {
+		s := *r.said
+		s.Targets, s.Stopped = 0, 0
+		return s
+	}
+	return Rule{Network: r.span(), Reason: r.reason, Source: r.where(), Unscannable: r.unscannable()}
+}
+
 // rule says why some addresses are left out.
 type rule struct {
 	first, last uint32
@@ -185,6 +240,7 @@ type rule struct {
 	reason      string //
 	source      string
 	left        *leftOut
+	said        *Rule // of a rule that an earlier part had; nil: of no other
 }
 
 // leftOut counts what a rule left out.

@@ -407,3 +407,35 @@ func BenchmarkExcluded(b *testing.B) {
 		x.Excluded(a)
 	}
 }
+
+// TestAdd: what an earlier part counted is added to the rule, wherever it stands
+// in its file now; what is not there any more is Gone, once.
+func TestAdd(t *testing.T) {
+	path := writeFile(t, "ex.txt", "# moved down by a line\n10.0.0.0/30 # mine\n")
+	x := mustExclude(t, ExclusionConfig{Files: []string{path}, Networks: []string{"11.0.0.0/8"}})
+	l := mustOpen(t, Config{Args: []string{"10.0.0.0/29:5"}, Exclusions: x, Order: OrderInput})
+	told := map[string]uint64{}
+	l.cfg.LeftOut = func(id RuleID, n uint64) { told[id.Rule().Network] += n }
+	texts(l.All())
+	if told["10.0.0.0/30"] != 4 || told["10.0.0.0/8"] != 4 || len(told) != 2 {
+		t.Errorf("told of %v", told)
+	}
+	past := []Rule{
+		{Network: "10.0.0.0/30", Reason: "mine", Source: path + ":1", Targets: 3, Stopped: 1},
+		{Network: "11.0.0.0/8", Source: "--exclude", Targets: 5},
+		{Network: "12.0.0.0/8", Reason: "was", Source: path + ":2", Targets: 7},
+		{Network: "0.0.0.0/32", Source: "elsewhere", Unscannable: true, Targets: 1},
+	}
+	x.Add(past)
+	x.Add(past[2:3])
+	want := []Rule{
+		{Network: "10.0.0.0/8", Reason: "private use", Source: "RFC 1918", Targets: 4},
+		{Network: "11.0.0.0/8", Source: "--exclude", Targets: 5},
+		{Network: "10.0.0.0/30", Reason: "mine", Source: path + ":2", Targets: 7, Stopped: 1},
+		{Network: "12.0.0.0/8", Reason: "was", Source: path + ":2", Gone: true, Targets: 14},
+		{Network: "0.0.0.0/32", Source: "elsewhere", Unscannable: true, Gone: true, Targets: 1},
+	}
+	if got := x.Rules(); !slices.Equal(got, want) {
+		t.Errorf("%+v\nwant %+v", got, want)
+	}
+}

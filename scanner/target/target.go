@@ -57,6 +57,10 @@ type Config struct {
 	Max             uint64        // targets given out at most; zero: all
 	Invalid         func(Invalid) // called for each invalid line, by Load and From; may be nil
 
+	// LeftOut, if set, is told which rule of Exclusions left out how many
+	// targets, by From, before it gives out the next one.
+	LeftOut func(rule RuleID, targets uint64)
+
 	Order Order  // in which order they are given out
 	Seed  uint64 // of OrderRandom
 	Shard Shard  // give out those of this part only

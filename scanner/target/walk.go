@@ -44,6 +44,9 @@ func (l *List) stopped(ip uint32) bool {
 // leaveOut counts targets that a rule leaves out.
 func (l *List) leaveOut(r *rule, n uint64) {
 	r.left.targets.Add(n)
+	if l.cfg.LeftOut != nil && n > 0 {
+		l.cfg.LeftOut(RuleID{r}, n)
+	}
 	if r.unscannable() {
 		l.counts.unscannable.Add(n)
 	} else {

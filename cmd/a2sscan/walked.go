@@ -1,0 +1,166 @@
+package main
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	"github.com/a2sscan/a2sscan/scanner/target"
+)
+
+// walked knows what the list's numbers were at each place where the scan may
+// stand. The list is read ahead of the scan, and its own numbers with it.
+type walked struct {
+	past target.Stats // of the parts before this one
+	base target.Stats // what the list counted of those again
+
+	mu     sync.Mutex
+	marks  []walkMark // at places that the scan has not reached
+	last   target.Stats
+	behind *target.Stats // in front of the place that was asked for last; nil: base
+
+	// What rules left out: since the last mark, up to the place that was asked
+	// for last, and again of earlier parts.
+	since, before, twice leftOut
+}
+
+// walkMark is what the list had counted when it gave out the target at a
+// place, and what was left out between that and the mark before.
+type walkMark struct {
+	place uint64
+	stats target.Stats
+	left  leftOut
+}
+
+// leftOut is how many targets rules left out.
+type leftOut map[target.RuleID]uint64
+
+func (l *leftOut) add(rule target.RuleID, n uint64) {
+	if *l == nil {
+		*l = leftOut{}
+	}
+	(*l)[rule] += n
+}
+
+func (l *leftOut) addAll(more leftOut) {
+	for rule, n := range more {
+		l.add(rule, n)
+	}
+}
+
+// leaveOut is called when the list leaves targets out.
+func (w *walked) leaveOut(rule target.RuleID, n uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.since.add(rule, n)
+}
+
+// pass is called for each target that the list gives out.
+func (w *walked) pass(place uint64, s target.Stats) {
+	s.Read, s.Given = 0, 0
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if s != w.last || len(w.since) > 0 {
+		w.marks = append(w.marks, walkMark{place, s, w.since})
+		w.last, w.since = s, nil
+	}
+}
+
+// again is called in the place of pass for targets that an earlier part was
+// given.
+func (w *walked) again() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.twice.addAll(w.since)
+	w.since = nil
+}
+
+// at returns the numbers in front of a place, of which this part gave out so
+// many targets. Places only grow.
+func (w *walked) at(place, given uint64) target.Stats {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for len(w.marks) > 0 && w.marks[0].place < place {
+		w.behind = &w.marks[0].stats
+		w.before.addAll(w.marks[0].left)
+		w.marks = w.marks[1:]
+	}
+	now := w.base
+	if w.behind != nil {
+		now = *w.behind
+	}
+	now.Given = w.base.Given + given
+	return w.total(now)
+}
+
+// leftOut returns what each rule left out in front of the place of the last
+// checkpoint, in all parts.
+func (k *keeper) leftOut() []exclusion {
+	all := map[string]*exclusion{}
+	if k.past != nil {
+		for _, x := range k.past.LeftOut {
+			all[x.rule().Key()] = &x
+		}
+	}
+	add := func(r target.Rule) {
+		x := all[r.Key()]
+		if x == nil {
+			x = &exclusion{
+				Network: r.Network, Reason: r.Reason, Source: r.Source, Unscannable: r.Unscannable,
+			}
+			all[r.Key()] = x
+		}
+		x.Targets += r.Targets
+		x.Stopped += r.Stopped
+	}
+	for rule, n := range k.walked.before {
+		r := rule.Rule()
+		r.Targets = n
+		add(r)
+	}
+	for _, r := range k.job.exclusions.Rules() {
+		if r.Targets = 0; r.Stopped > 0 {
+			add(r)
+		}
+	}
+	var list []exclusion
+	for _, x := range all {
+		list = append(list, *x)
+	}
+	slices.SortFunc(list, func(a, b exclusion) int {
+		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Network, b.Network))
+	})
+	return list
+}
+
+// countLeftOut adds what the parts before this one left out to the numbers of
+// the rules.
+func (k *keeper) countLeftOut(x *target.Exclusions) {
+	if !k.resumes() {
+		return
+	}
+	var past []target.Rule
+	for _, e := range k.past.LeftOut {
+		past = append(past, e.rule())
+	}
+	for rule, n := range k.walked.twice {
+		r := rule.Rule()
+		r.Targets = -n
+		past = append(past, r)
+	}
+	x.Add(past)
+}
+
+// total are the numbers of all parts, when the list counts now. What is invalid
+// or there twice is found again by each part.
+func (w *walked) total(now target.Stats) target.Stats {
+	now.Invalid = max(now.Invalid, w.past.Invalid) // where it was not read so far again
+	now.Duplicate = max(now.Duplicate, w.past.Duplicate)
+	now.Unscannable += w.past.Unscannable - w.base.Unscannable
+	now.NoPort += w.past.NoPort - w.base.NoPort
+	now.Excluded += w.past.Excluded - w.base.Excluded
+	now.OtherShard += w.past.OtherShard - w.base.OtherShard
+	now.Given += w.past.Given - w.base.Given
+	now.Read = now.Invalid + now.Unscannable + now.Excluded + now.Duplicate + now.OtherShard + now.Given
+	return now
+}
