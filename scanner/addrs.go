@@ -145,6 +145,17 @@ func (a *addrs) next() time.Duration {
 	return a.ready[0].ready
 }
 
+// last is about when the last of the targets that are held back may start, if
+// each is sent so many datagrams.
+func (a *addrs) last(now time.Duration, each float64) time.Duration {
+	last := now
+	for _, h := range a.held {
+		rest := time.Duration(float64(len(h.targets)-1) * each * float64(a.every))
+		last = max(last, max(h.ready, now)+rest)
+	}
+	return last
+}
+
 // settle is called when a target that was admitted is finished, with the
 // number of datagrams it was sent.
 func (a *addrs) settle(now time.Duration, addr uint64, sent int) {

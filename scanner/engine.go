@@ -86,6 +86,7 @@ type engine struct {
 	draining bool
 	quietEnd time.Duration // when the cooldown is over; 0: it has not begun
 	told     time.Duration // when the Monitor last heard
+	foreseen time.Duration // when it was last looked how long addresses hold it up; 0: they don't
 	marked   time.Duration // when the last snapshot was taken
 	stats    Stats
 }
@@ -641,11 +642,29 @@ func (e *engine) tell() {
 	s.Finished, s.Errors = e.finisher.counts()
 	s.Open, s.Held, s.HeldAddrs = e.slots.n, e.addrs.n, len(e.addrs.held)
 	s.Silent = e.second.waiting()
+	e.foresee(s.Elapsed)
 	s.Bytes = e.pool.used + e.table.Bytes()
 	s.PeakBytes = max(s.PeakBytes, e.pool.peak)
 	s.Socket, s.Reasm = e.sock.Stats(), e.table.Stats()
 	if e.cfg.Monitor != nil {
 		e.cfg.Monitor.set(*s)
+	}
+}
+
+// foresee says about how long the limit of an address holds the scan up. It
+// looks at all of them, so it is done once a second.
+func (e *engine) foresee(now time.Duration) {
+	s := &e.stats
+	switch {
+	case s.Wait != WaitAddress:
+		s.HeldFor, e.foreseen = 0, 0
+	case e.foreseen == 0 || now-e.foreseen >= time.Second:
+		e.foreseen = now
+		each := float64(addrBurst) // what is given back comes too late for the next one
+		if done := s.TargetsFinished() + uint64(s.Silent); done > 0 {
+			each = max(each, float64(s.DatagramsSent())/float64(done))
+		}
+		s.HeldFor = e.addrs.last(now, each) - now
 	}
 }
 

@@ -165,6 +165,46 @@ func TestScanAddressLimit(t *testing.T) {
 	})
 }
 
+// While an address holds a scan up it is known about how long.
+func TestScanHeldFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, one := range []struct {
+			questions Questions
+			silent    bool
+		}{{0, false}, {AskInfo, false}, {0, true}} {
+			n, s := newMemNet(), newServer()
+			if !one.silent {
+				n.serve = func(addr uint64, req wire.Request) { s.answer(n, addr, req) }
+			}
+			m, start := new(Monitor), time.Now()
+			cfg := Config{Questions: one.questions, Monitor: m, transport: n, Retries: Off}
+			guesses := map[time.Duration]time.Duration{} // when it ends, by when that was said
+			go func() {
+				for range 20 {
+					time.Sleep(time.Second)
+					if st := m.Stats(); st.Wait == WaitAddress {
+						guesses[time.Since(start)] = st.Elapsed + st.HeldFor
+					}
+				}
+			}()
+			var last time.Duration
+			_, err := Scan(t.Context(), cfg, seqOf(ports(100)), func(*Result) { last = time.Since(start) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Minute)
+			if len(guesses) < 4 {
+				t.Errorf("%v: said at %d times only", one, len(guesses))
+			}
+			for at, end := range guesses {
+				if diff := (end - last).Abs(); at > 2*time.Second && diff > last/10+2*time.Second {
+					t.Errorf("%v: after %v the last target was to begin at %v, and the scan took %v", one, at, end, last)
+				}
+			}
+		}
+	})
+}
+
 func TestScanMaxPerAddress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()

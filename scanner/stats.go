@@ -99,6 +99,7 @@ type Stats struct {
 	Open        int                 // started and not finished
 	Held        int                 // read and held back by the limit of their address
 	HeldAddrs   int                 // how many addresses those are on
+	HeldFor     time.Duration       // about how long until the last of them starts, while Wait is WaitAddress
 	Silent      int                 // asked without a reply, and waiting for their second look
 	PeakOpen    int
 

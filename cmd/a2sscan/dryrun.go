@@ -14,7 +14,7 @@ const dryRunShown = 10
 func (j *job) dryRun() error {
 	stop, ctx, end := j.listen()
 	defer end()
-	err := j.load(j.list, stop, j.quiet)
+	err := j.load(j.scanFlags, j.list, stop)
 	if err == nil {
 		err = j.keep.loaded(j.list)
 	}

@@ -147,7 +147,8 @@ type job struct {
 	tally      tally
 	stop       *stopper
 	guard      *guard
-	whole      bool // every target was asked to the end
+	progress   *progress // of the status lines in JSON; nil: there are none
+	whole      bool      // every target was asked to the end
 
 	written error // what went wrong with the output
 	partial error // why the list of --master is not whole
@@ -173,7 +174,7 @@ func (j *job) run(inputs []string) (*summary, error) {
 	j.guard = &guard{guardFlags: &j.guardFlags, stop: stop.finish}
 	defer j.guard.begin()()
 
-	if err := j.load(j.list, stop, j.quiet); err != nil {
+	if err := j.load(j.scanFlags, j.list, stop); err != nil {
 		j.bad.rest()
 		return nil, j.guarded(err)
 	}
@@ -196,6 +197,7 @@ func (j *job) run(inputs []string) (*summary, error) {
 		return nil, err
 	}
 
+	own := stats
 	listed := j.keep.total(j.list.Stats(), &stats)
 	j.keep.countLeftOut(j.exclusions)
 	sum := newSummary(&stats, newLedger(listed, &stats))
@@ -229,6 +231,7 @@ func (j *job) run(inputs []string) (*summary, error) {
 	sum.Guard = j.guard.tripped()
 	sum.Interrupted = stop.interrupted()
 	sum.check(j.unanswered)
+	j.lastStatus(own, sum.Ended)
 	return sum, nil
 }
 
@@ -246,11 +249,18 @@ func (j *job) ask(ctx context.Context) (scanner.Stats, error) {
 	}
 	defer j.guard.watch(cfg.Monitor, j.terminal)()
 	defer j.observe(cfg.Monitor)()
-	if !j.quiet && !(j.live && j.output == "-" && isTerminal(j.app.out.w)) {
-		defer j.watch(cfg.Monitor, &progress{input: j.list.Progress, given: j.given})()
-	}
+	defer j.watchScan(cfg.Monitor, &progress{input: j.list.Progress, given: j.given, begun: j.begun()})()
 	defer j.meter.end()
 	return scanner.Scan(ctx, cfg, j.targets(), j.meter.begin(cfg.Monitor, j.handle))
+}
+
+// begun is how much of the list earlier parts of the scan passed by.
+func (j *job) begun() float64 {
+	n, known := j.list.Size()
+	if !known || !j.keep.resumes() {
+		return 0
+	}
+	return float64(j.keep.past.Place) / float64(max(n, 1))
 }
 
 // given is how many targets the list has given out: the scan reads ahead.

@@ -50,6 +50,7 @@ type scanFlags struct {
 	mmdb       []string
 	dryRun     bool
 	quiet      bool
+	status     statusMode
 }
 
 func (a *app) scanCommand() *cobra.Command {
@@ -122,7 +123,8 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	f.metricsFlags.add(cmd)
 	f.logFlags.add(cmd)
 	f.from.add(fs)
-	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no status and no closing summary; errors and bad lines are still said")
+	fs.Var(&f.status, "status", "how the scan is going, on standard error: text, each second on a terminal and every 10s elsewhere; json, an object a line each second; none")
+	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no status (unless --status asks for it) and no closing summary; errors and bad lines are still said")
 }
 
 // check refuses what makes no sense together or by itself.

@@ -2,78 +2,182 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
 // A status line is due once a second on a terminal, where it replaces the one
-// before, and every ten seconds in a log.
+// before, and as JSON, and every ten seconds in a log.
 const (
 	statusOnTerminal = time.Second
 	statusInLog      = 10 * time.Second
 )
 
-// progress makes status lines of one scan. It remembers the numbers of the
-// line before, because rates are of the time since.
+// progress knows how far one scan is. It remembers the numbers of the moment
+// before, because rates are of the time since.
 type progress struct {
 	input func() (part float64, known bool) // how much of it was read
 	given func() uint64                     // targets in that part
+	begun float64                           // how much of it was done by earlier parts of the scan
 	last  scanner.Stats
 }
 
-// line is the status line for these numbers, in zmap's order: time, how far,
-// sent, received, answered, and what is in the way.
-func (p *progress) line(s scanner.Stats) string {
-	since := (s.Elapsed - p.last.Elapsed).Seconds()
-	parts := []string{
-		p.howFar(s),
-		flow("sent", s.DatagramsSent(), p.last.DatagramsSent(), since),
-		flow("received", s.DatagramsReceived(), p.last.DatagramsReceived(), since),
-		fmt.Sprintf("answered %d (%s)", s.Answered(), percent(s.Answered(), s.TargetsFinished()+uint64(s.Silent))),
-		fmt.Sprintf("open %d", s.Open),
-		fmt.Sprintf("drops %d", s.Socket.KernelDrops),
-	}
-	if s.Wait != scanner.WaitNothing {
-		parts = append(parts, "waiting for "+s.Wait.String())
-	}
-	if s.Held > 0 {
-		parts = append(parts, fmt.Sprintf("%d held back on %d addresses", s.Held, s.HeldAddrs))
-	}
-	if s.Silent > 0 {
-		parts = append(parts, fmt.Sprintf("%d silent, for a second look", s.Silent))
-	}
-	p.last = s
-	return strings.Join(parts, "; ")
+// view is what there is to see of a scan at one moment.
+type view struct {
+	scanner.Stats
+	sentRate, recvRate float64 // datagrams a second; negative: not known
+
+	part  float64 // that is done
+	known bool    // whether part is known
+	left  time.Duration
+	soon  bool // whether left is known
 }
 
-// howFar is the time, and share and time left where the length of the input is
-// known.
-func (p *progress) howFar(s scanner.Stats) string {
-	elapsed := clock(s.Elapsed)
-	done, known := p.input()
-	if !known {
-		return elapsed
+// look makes a view of these numbers.
+func (p *progress) look(s scanner.Stats) view {
+	v := view{Stats: s, sentRate: -1, recvRate: -1}
+	if since := (s.Elapsed - p.last.Elapsed).Seconds(); since > 0 {
+		v.sentRate = float64(s.DatagramsSent()-p.last.DatagramsSent()) / since
+		v.recvRate = float64(s.DatagramsReceived()-p.last.DatagramsReceived()) / since
+	}
+	p.last = s
+	if v.part, v.known = p.input(); !v.known {
+		return v
 	}
 	// Of what was read, this much is behind us.
 	passed := s.TargetsFinished() + s.Unscannable + s.Excluded + s.Duplicate + s.OverLimit
 	looked := float64(s.Silent) * 3 / 4 // of their asks one is still to come
-	done *= (float64(passed) + looked) / float64(max(p.given(), s.Taken, 1))
-	share := fmt.Sprintf("%s %.0f%%", elapsed, 100*done)
-	if done < 0.01 || done == 1 {
-		return share
+	read := max(v.part-p.begun, 0)
+	read *= min(1, (float64(passed)+looked)/float64(max(p.given(), s.Taken, 1)))
+	v.part = p.begun + read
+	if v.soon = read >= 0.01 && v.part < 1; v.soon {
+		v.left = time.Duration(float64(s.Elapsed) * (1 - v.part) / read)
 	}
-	left := time.Duration(float64(s.Elapsed) * (1 - done) / done)
-	return share + " (" + clock(left) + " left)"
+	return v
+}
+
+// Bars are not drawn in less room than leastBar, and not longer than mostBar.
+const (
+	leastBar = 12
+	mostBar  = 50
+	barAfter = 2 // so many of the flows are worth more than a bar
+)
+
+// line is the status line of a screen with so many columns, or of a log if
+// columns is 0. What is in the way comes first, and then how far the scan is:
+// both are always there. Of the rest that is shown for which there is room.
+func (v *view) line(columns int) string {
+	head := append(v.trouble(columns), v.far())
+	if columns == 0 {
+		return strings.Join(append(head, v.flows()...), "; ")
+	}
+	room := columns - wide(strings.Join(head, "; "))
+	bar := 0
+	var fit []string
+	for i, part := range v.flows() {
+		if i == barAfter && v.known && room > leastBar {
+			bar, room = leastBar, room-leastBar
+		}
+		if n := wide(part) + 2; n <= room {
+			fit, room = append(fit, part), room-n
+		}
+	}
+	if bar > 0 {
+		last := &head[len(head)-1]
+		*last = drawBar(v.part, min(bar+room, mostBar)-1) + " " + *last
+	}
+	return strings.Join(append(head, fit...), "; ")
+}
+
+// wide is how many columns a text of ours takes.
+func wide(s string) int { return utf8.RuneCountInString(s) }
+
+// drawBar draws a part of a whole: [====>    ].
+func drawBar(part float64, columns int) string {
+	inside := columns - 2
+	done := int(max(0, min(1, part)) * float64(inside))
+	s := strings.Repeat("=", done)
+	if done < inside {
+		s += ">" + strings.Repeat(" ", inside-done-1)
+	}
+	return "[" + s + "]"
+}
+
+// trouble is what keeps the scan from going on, and what it lost.
+func (v *view) trouble(columns int) []string {
+	var parts []string
+	if why := v.waiting(); why != "" {
+		head := "waiting: "
+		if columns > 0 && wide(head+why) > columns {
+			head = ""
+		}
+		parts = append(parts, head+why)
+	}
+	if n := v.Socket.KernelDrops; n > 0 {
+		parts = append(parts, "DROPS "+grouped(n))
+	}
+	if n := v.SendErrors; n > 0 {
+		parts = append(parts, "SEND ERRORS "+grouped(n))
+	}
+	return parts
+}
+
+// waiting says what is waited for, and how long if that is known.
+func (v *view) waiting() string {
+	if v.Wait != scanner.WaitAddress {
+		return v.Wait.String()
+	}
+	s := grouped(uint64(v.HeldAddrs)) + " addresses at their limit"
+	if v.HeldAddrs == 1 {
+		s = "1 address at its limit"
+	}
+	if v.HeldFor > 0 {
+		s += ", " + inWords(v.HeldFor)
+	}
+	return s
+}
+
+// far is the time, and share and time left where they are known.
+func (v *view) far() string {
+	s := clock(v.Elapsed)
+	if v.known {
+		s += fmt.Sprintf(" %.0f%%", math.Floor(100*v.part))
+	}
+	if v.soon {
+		s += ", " + clock(v.left) + " left"
+	}
+	return s
+}
+
+// flows are the numbers of a status line, the most telling ones first.
+func (v *view) flows() []string {
+	parts := []string{
+		flow("sent", v.DatagramsSent(), v.sentRate),
+		fmt.Sprintf("answered %s (%s)", short(float64(v.Answered())),
+			percent(v.Answered(), v.TargetsFinished()+uint64(v.Silent))),
+		"open " + short(float64(v.Open)),
+		flow("received", v.DatagramsReceived(), v.recvRate),
+	}
+	if v.Held > 0 {
+		parts = append(parts, short(float64(v.Held))+" held back")
+	}
+	if v.Silent > 0 {
+		parts = append(parts, short(float64(v.Silent))+" silent, for a second look")
+	}
+	return parts
 }
 
 // flow says how many there are and how many come in a second.
-func flow(word string, now, before uint64, seconds float64) string {
-	if seconds <= 0 {
-		return fmt.Sprintf("%s %d", word, now)
+func flow(word string, n uint64, perSecond float64) string {
+	s := word + " " + short(float64(n))
+	if perSecond >= 0 {
+		s += ", " + short(perSecond) + "/s"
 	}
-	return fmt.Sprintf("%s %d, %s/s", word, now, short(float64(now-before)/seconds))
+	return s
 }
 
 // percent is a share of all in whole percent, and – where there is nothing.
@@ -93,10 +197,28 @@ func clock(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 }
 
+// inWords writes a duration that is not known well, rounded up: 9 s, 12 min, 3 h,
+// 2 days.
+func inWords(d time.Duration) string {
+	up := func(unit time.Duration) int64 { return int64((d + unit - 1) / unit) }
+	switch {
+	case d <= 99*time.Second:
+		return fmt.Sprintf("%d s", up(time.Second))
+	case d <= 99*time.Minute:
+		return fmt.Sprintf("%d min", up(time.Minute))
+	case d <= 48*time.Hour:
+		return fmt.Sprintf("%d h", up(time.Hour))
+	}
+	return fmt.Sprintf("%d days", up(24*time.Hour))
+}
+
 // watch shows status lines of a scan until stop is called, from a goroutine of
 // its own, so that a slow terminal holds nothing up.
 func (t *terminal) watch(m *scanner.Monitor, p *progress) (stop func()) {
-	return t.repeat(t.statusEvery(), func() string { return p.line(m.Stats()) })
+	return t.repeat(t.statusEvery(), func() string {
+		v := p.look(m.Stats())
+		return v.line(t.room())
+	})
 }
 
 func (t *terminal) statusEvery() time.Duration {
@@ -108,6 +230,16 @@ func (t *terminal) statusEvery() time.Duration {
 
 // repeat shows a line now and then until stop is called.
 func (t *terminal) repeat(every time.Duration, line func() string) (stop func()) {
+	end := repeatedly(every, func() { t.show(line()) })
+	return func() {
+		end()
+		t.clear()
+	}
+}
+
+// repeatedly does something now and then until stop is called, which waits for
+// its end.
+func repeatedly(every time.Duration, do func()) (stop func()) {
 	done, gone := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(gone)
@@ -118,13 +250,12 @@ func (t *terminal) repeat(every time.Duration, line func() string) (stop func())
 			case <-done:
 				return
 			case <-tick.C:
-				t.show(line())
+				do()
 			}
 		}
 	}()
 	return func() {
 		close(done)
 		<-gone
-		t.clear()
 	}
 }

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bytes"
+	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,12 +24,13 @@ func TestStatusLine(t *testing.T) {
 	s.Wait = scanner.WaitInFlight
 	check := func(want string) {
 		t.Helper()
-		if got := p.line(s); got != want {
+		v := p.look(s)
+		if got := v.line(0); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
-	check("0:01; sent 5000, 5k/s; received 4000, 4k/s; answered 0 (–); open 700; drops 0; " +
-		"waiting for answers, too many targets are open")
+	check("waiting: answers, too many targets are open; 0:01; sent 5k, 5k/s; answered 0 (–); " +
+		"open 700; received 4k, 4k/s")
 
 	// The length of the input is known now: half of it was read, and half of
 	// that is finished.
@@ -36,22 +40,162 @@ func TestStatusLine(t *testing.T) {
 	s.Sent[1], s.Received[scanner.ClassForeign] = 3000, 1000
 	s.Finished[scanner.StatusOK], s.Finished[scanner.StatusNoReply] = 1500, 1000
 	s.Wait = scanner.WaitAddress
-	s.Held, s.HeldAddrs, s.Socket.KernelDrops = 12, 3, 9
-	check("0:03 25% (0:09 left); sent 8000, 1.5k/s; received 5000, 500/s; answered 1500 (60%); " +
-		"open 700; drops 9; waiting for addresses at their limit; 12 held back on 3 addresses")
+	s.Held, s.HeldAddrs, s.HeldFor, s.Socket.KernelDrops = 12, 3, 700*time.Second, 9
+	check("waiting: 3 addresses at their limit, 12 min; DROPS 9; 0:03 25%, 0:09 left; sent 8k, 1.5k/s; " +
+		"answered 1.5k (60%); open 700; received 5k, 500/s; 12 held back")
 
 	// The same moment again: no rate can be told.
-	s.Wait, s.Held = scanner.WaitNothing, 0
-	check("0:03 25% (0:09 left); sent 8000; received 5000; answered 1500 (60%); open 700; drops 9")
+	s.Wait, s.Held, s.HeldFor, s.Socket.KernelDrops = scanner.WaitNothing, 0, 0, 0
+	check("0:03 25%, 0:09 left; sent 8k; answered 1.5k (60%); open 700; received 5k")
 
 	// The list is read ahead of the scan: that is no progress.
 	read, given = 1, 10_000
-	check("0:03 25% (0:09 left); sent 8000; received 5000; answered 1500 (60%); open 700; drops 9")
+	check("0:03 25%, 0:09 left; sent 8k; answered 1.5k (60%); open 700; received 5k")
 
 	// The silent are mostly asked, and no answer, though they may yet give one.
 	s.Silent = 1000
-	check("0:03 32% (0:06 left); sent 8000; received 5000; answered 1500 (43%); open 700; drops 9; " +
-		"1000 silent, for a second look")
+	check("0:03 32%, 0:06 left; sent 8k; answered 1.5k (43%); open 700; received 5k; 1k silent, for a second look")
+
+	// A fifth of the list was scanned by an earlier part: its time is not this
+	// part's.
+	s.Silent, p.begun, read = 0, 0.2, 0.6
+	check("0:03 30%, 0:21 left; sent 8k; answered 1.5k (60%); open 700; received 5k")
+}
+
+// TestStatusWidth: a status line fits its screen, and whatever the width says
+// what is in the way and how far it is; a bar takes what room there is.
+func TestStatusWidth(t *testing.T) {
+	var s scanner.Stats
+	s.Elapsed = 754 * time.Second
+	s.Sent[0], s.Received[scanner.ClassMatched] = 4_123_456, 3_345_678
+	s.Finished[scanner.StatusOK], s.Finished[scanner.StatusNoReply] = 712_345, 123_456
+	s.Taken, s.Open = 900_000, 11_234
+	waits := s
+	waits.Wait, waits.Held, waits.HeldAddrs, waits.HeldFor = scanner.WaitAddress, 4321, 3, 12*time.Minute
+	lossy := waits
+	lossy.Socket.KernelDrops, lossy.SendErrors = 1234, 5
+	full := s
+	full.Wait = scanner.WaitInFlight
+	tests := []struct {
+		name  string
+		stats scanner.Stats
+		known bool
+		width int
+		want  string
+	}{
+		{"bar", s, true, 79, "[==========>   ] 12:34 75%, 4:08 left; sent 4.12M, 5.47k/s; answered 712k (85%)"},
+		{"wide", s, true, 199, "[===================================>           ] 12:34 75%, 4:08 left; sent 4.12M, 5.47k/s; " +
+			"answered 712k (85%); open 11.2k; received 3.35M, 4.44k/s"},
+		{"tiny", s, true, 29, "12:34 75%, 4:08 left"},
+		{"narrow", s, true, 39, "[============>   ] 12:34 75%, 4:08 left"},
+		{"no end", s, false, 79, "12:34; sent 4.12M, 5.47k/s; answered 712k (85%); open 11.2k"},
+		{"waits", waits, true, 79, "waiting: 3 addresses at their limit, 12 min; [========>  ] 12:34 75%, 4:08 left"},
+		{"waits, narrow", waits, true, 39, "3 addresses at their limit, 12 min; 12:34 75%, 4:08 left"},
+		{"loses", lossy, true, 79, "waiting: 3 addresses at their limit, 12 min; DROPS 1,234; SEND ERRORS 5; 12:34 75%, 4:08 left"},
+		{"waits for answers", full, true, 79, "waiting: answers, too many targets are open; [========>  ] 12:34 75%, 4:08 left"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			p := &progress{
+				input: func() (float64, bool) { return 0.81, test.known },
+				given: func() uint64 { return 0 },
+			}
+			v := p.look(test.stats)
+			if got := v.line(test.width); got != test.want {
+				t.Errorf("%d columns: got\n%s (%d)\nwant\n%s", test.width, got, wide(got), test.want)
+			}
+		})
+	}
+}
+
+// TestStatusResized: the line follows the screen while it is shown.
+func TestStatusResized(t *testing.T) {
+	columns := 80
+	tm, written := terminalOf(t, 0)
+	tm.columns = func() int { return columns }
+	p := &progress{input: func() (float64, bool) { return 0.5, true }, given: func() uint64 { return 1 }}
+	for _, columns = range []int{40, 80, 200} {
+		before := len(written())
+		v := p.look(scanner.Stats{Elapsed: time.Minute, Taken: 1})
+		tm.show(v.line(tm.room()))
+		line := strings.TrimPrefix(written()[before:], "\r\x1b[K")
+		if n := wide(line); n >= columns || n < columns/2 {
+			t.Errorf("%d columns: %d of them used: %q", columns, n, line)
+		}
+	}
+}
+
+// TestStatusRecord: a status line as JSON has the numbers under the names that
+// scripts know, and none that is not known.
+func TestStatusRecord(t *testing.T) {
+	known := false
+	p := &progress{input: func() (float64, bool) { return 0.5, known }, given: func() uint64 { return 1 }}
+	var s scanner.Stats
+	s.Rate, s.Sent[0] = math.Inf(1), 7
+	var b bytes.Buffer
+	a := &app{terminal: newTerminal(&b)}
+	say := func() string {
+		b.Reset()
+		v := p.look(s)
+		a.sayStatus("\x1b]0;mine\a", v.record())
+		return b.String()
+	}
+	got := say()
+	want := `,"scan":"\u001b]0;mine\u0007","phase":"asking","elapsed":0,"finished":0,"answered":0,"open":0,"held":0,` +
+		`"silent":0,"sent":7,"received":0,"rate":null,"drops":0,"send_errors":0,"bytes":0}` + "\n"
+	if !strings.HasPrefix(got, `{"time":"20`) || !strings.HasSuffix(got, want) {
+		t.Errorf("got\n%s want …\n%s", got, want)
+	}
+
+	known = true
+	s.Elapsed, s.Rate, s.Sent[0], s.Taken = 2*time.Second, 5000, 17, 2
+	s.Wait, s.HeldFor, s.Socket.KernelDrops = scanner.WaitAddress, time.Minute, 3
+	s.Finished[scanner.StatusOK] = 1
+	got = say()
+	for _, has := range []string{
+		`"part":0.25,"left":6,"elapsed":2,`, `"sent":17,"received":0,"sent_rate":5,"received_rate":0,"rate":5000,`,
+		`"drops":3,`, `"waiting":"per_address","waiting_for":60}`,
+	} {
+		if !strings.Contains(got, has) {
+			t.Errorf("no %s in\n%s", has, got)
+		}
+	}
+}
+
+// TestStatusKind: --quiet means no status, unless one is asked for.
+func TestStatusKind(t *testing.T) {
+	for _, test := range []struct {
+		quiet bool
+		flag  string
+		want  string
+	}{
+		{false, "", "text"}, {true, "", "none"}, {false, "json", "json"}, {true, "json", "json"}, {false, "none", "none"},
+	} {
+		f := scanFlags{quiet: test.quiet}
+		if test.flag != "" {
+			if err := f.status.Set(test.flag); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := f.statusKind(); got != test.want {
+			t.Errorf("%+v: %s", test, got)
+		}
+	}
+	if new(statusMode).Set("xml") == nil {
+		t.Error("xml is a kind")
+	}
+}
+
+func TestInWords(t *testing.T) {
+	tests := map[time.Duration]string{
+		time.Millisecond: "1 s", 9 * time.Second: "9 s", 99 * time.Second: "99 s", 100 * time.Second: "2 min",
+		800 * time.Second: "14 min", 100 * time.Minute: "2 h", 49 * time.Hour: "3 days",
+	}
+	for in, want := range tests {
+		if got := inWords(in); got != want {
+			t.Errorf("inWords(%v) = %q, want %q", in, got, want)
+		}
+	}
 }
 
 func TestClock(t *testing.T) {

@@ -91,10 +91,8 @@ func resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 
 // load reads the lists, as far as they have to be read before the first
 // target, with a status line. A signal ends it.
-func (a *app) load(list *target.List, stop *stopper, quiet bool) error {
-	if !quiet {
-		defer a.repeat(a.statusEvery(), func() string { return loading(list) })()
-	}
+func (a *app) load(f *scanFlags, list *target.List, stop *stopper) error {
+	defer a.watchLoad(f, list)()
 	return loadFailure(list.Load(stop.first))
 }
 

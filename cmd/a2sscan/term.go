@@ -87,19 +87,28 @@ func (t *terminal) last(s string) {
 }
 
 // show puts s on the status line: in place on a terminal, cut to its width,
-// and as a line like any other elsewhere.
+// and as a line like any other elsewhere, unless that stands right above.
 func (t *terminal) show(s string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.live {
-		t.lineLocked("a2sscan: " + s)
-		t.shown = s
+		if s != t.shown {
+			t.lineLocked("a2sscan: " + s)
+			t.shown = s
+		}
 		return
 	}
-	width := t.width()
-	// The last column stays free: some terminals wrap when it is written.
-	fmt.Fprint(t.err, "\r\x1b[K"+plain(s, width-1))
+	fmt.Fprint(t.err, "\r\x1b[K"+plain(s, t.room()))
 	t.status = true
+}
+
+// room is how many characters a status line may have, 0 if that is no matter.
+// The last column stays free: some terminals wrap when it is written.
+func (t *terminal) room() int {
+	if !t.live {
+		return 0
+	}
+	return t.width() - 1
 }
 
 // logWidth is how many characters a line may have where that is not a matter of

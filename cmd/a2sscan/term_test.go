@@ -85,7 +85,8 @@ a2sscan: what is wrong
 a2sscan: hint: what to do
 a2sscan: on its way
 `
-	tm.last("on its way") // stands there
+	tm.show("on its way") // stands there
+	tm.last("on its way")
 	if b.String() != want {
 		t.Errorf("got\n%swant\n%s", b.String(), want)
 	}
