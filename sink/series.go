@@ -73,6 +73,7 @@ type Series struct {
 
 	mu     sync.Mutex // guards what follows
 	parts  []*volume  // whole, or being closed
+	ended  int        // of parts, the first so many: they are known to be closed
 	open   *volume    // being written; nil: none
 	failed error
 	closed bool
@@ -274,11 +275,14 @@ func (s *Series) err() error {
 	if s.failed == nil && s.closed {
 		return &Error{Op: "write", Path: s.path, Err: os.ErrClosed}
 	}
-	for _, v := range s.parts {
+	for s.ended < len(s.parts) && s.failed == nil {
+		v := s.parts[s.ended]
 		select {
 		case <-v.done:
+			s.ended++
 			s.fail(v.err)
 		default:
+			return nil
 		}
 	}
 	return s.failed
