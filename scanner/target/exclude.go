@@ -30,9 +30,11 @@ type Exclusions struct {
 	fixed []*rule // which no file names
 	now   atomic.Pointer[ruleSet]
 
-	mu   sync.Mutex        // of Reload
-	gone []*rule           // which a file named before, and which left something out
-	once map[string][]rule // what came from a pipe, which can't be read again
+	reload sync.Mutex        // held while files are read, which may take its time
+	once   map[string][]rule // what came from a pipe, which can't be read again
+
+	mu   sync.Mutex // held while rules change
+	gone []*rule    // which a file named before, and which left something out
 }
 
 // NewExclusions reads the files of cfg. Its errors say what is wrong where: an
@@ -67,25 +69,28 @@ const exclusionHint = "an address, a network or a range is wanted, " +
 // the rules stay as they are, and the error says why. A rule that is still
 // there keeps its numbers. What was read from a pipe stays.
 func (x *Exclusions) Reload() error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	rules := slices.Clone(x.fixed)
-	known := x.counted()
+	x.reload.Lock()
+	defer x.reload.Unlock()
+	var named []rule
 	for _, path := range x.cfg.Files {
 		more, err := x.read(path)
 		if err != nil {
 			return err
 		}
-		for i := range more {
-			r := &more[i]
-			if old := known[r.key()]; old != nil {
-				r.left = old.left
-			}
-			if r.left == nil {
-				r.left = new(leftOut)
-			}
-			rules = append(rules, r)
+		named = append(named, more...)
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	rules := slices.Clone(x.fixed)
+	known := x.counted()
+	for i := range named {
+		r := &named[i]
+		r.left = new(leftOut)
+		if old := known[r.key()]; old != nil {
+			r.left = old.left
+			delete(known, r.key()) // of several that are named twice the first counts
 		}
+		rules = append(rules, r)
 	}
 	old := x.now.Swap(newRuleSet(rules))
 	x.retire(old, rules)
@@ -95,11 +100,11 @@ func (x *Exclusions) Reload() error {
 // counted are the rules of files, now and before, whose numbers are to be kept.
 func (x *Exclusions) counted() map[ruleKey]*rule {
 	known := map[ruleKey]*rule{}
-	for _, r := range x.gone {
+	for _, r := range slices.Backward(x.gone) {
 		known[r.key()] = r
 	}
 	if set := x.now.Load(); set != nil {
-		for _, r := range set.rules[len(x.fixed):] {
+		for _, r := range slices.Backward(set.rules[len(x.fixed):]) {
 			known[r.key()] = r
 		}
 	}

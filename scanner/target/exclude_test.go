@@ -439,3 +439,23 @@ func TestAdd(t *testing.T) {
 		t.Errorf("%+v\nwant %+v", got, want)
 	}
 }
+
+// TestReloadTwice: a network that a file names twice counts once, before and
+// after the file is read again.
+func TestReloadTwice(t *testing.T) {
+	path := writeFile(t, "ex.txt", "10.0.0.0/30 # first\n10.0.0.0/30 # second\n")
+	x := mustExclude(t, ExclusionConfig{Files: []string{path, path}, AllowReserved: true})
+	texts(mustOpen(t, Config{Args: []string{"10.0.0.0/29:5"}, Exclusions: x}).All())
+	want := x.Rules()
+	if len(want) != 1 || want[0].Targets != 4 || want[0].Reason != "first" {
+		t.Fatalf("%+v", want)
+	}
+	for range 2 {
+		if err := x.Reload(); err != nil {
+			t.Fatal(err)
+		}
+		if got := x.Rules(); !slices.Equal(got, want) {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+	}
+}
