@@ -84,13 +84,13 @@ func (f *scanMasterFlags) into(cfg *target.Config) {
 
 // fetchFirst fetches the list that is to be scanned, if one is. What was
 // fetched before an error of the master is scanned.
-func (a *app) fetchFirst(scan *scanFlags) error {
-	f, quiet := &scan.from, scan.quiet
+func (j *job) fetchFirst() error {
+	a, f, quiet := j.app, &j.from, j.quiet
 	if f.where == "" {
 		return nil
 	}
 	// An output that is refused is known before minutes have passed.
-	if _, err := scan.plan(scan.scanID); err != nil {
+	if _, err := j.planOutput(); err != nil {
 		return err
 	}
 	ctx, end := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -70,15 +70,15 @@ func (j *job) prepare(args []string) error {
 	if j.exclusions, err = j.excludeFlags.open(); err != nil {
 		return err
 	}
-	if err := j.fetchFirst(j.scanFlags); err != nil {
+	if j.scanID == "" {
+		j.scanID = scanName(j.start)
+	}
+	if err := j.fetchFirst(); err != nil {
 		return err
 	}
 	j.partial = j.from.partial
 	if j.list, j.bad, err = j.openTargets(j.scanFlags, j.exclusions, args, stdin); err != nil {
 		return err
-	}
-	if j.scanID == "" {
-		j.scanID = scanName(j.start)
 	}
 	j.out, err = j.planOutput()
 	return err
