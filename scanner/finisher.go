@@ -46,6 +46,7 @@ type Snapshot struct {
 	// before Looked the second look has begun: they are finished, or open. A
 	// later Snapshot has the same and more behind them. They must not be changed.
 	Silent []uint64
+	// Looked is an index into Silent.
 	Looked int
 	// SilentLabels are the tags of those in Silent that have one, in order.
 	SilentLabels []SilentLabel

@@ -7,7 +7,7 @@ type Geo struct {
 	Continent string // AF, AN, AS, EU, NA, OC or SA
 	Country   string // two capital letters, by ISO 3166-1; others are not written
 	Region    string // the largest part of the country: a state, a province
-	City      string
+	City      string // in English, where the database has it so
 	ASN       uint32 // number of the autonomous system that announces the address
 	Org       string // to whom that belongs
 }

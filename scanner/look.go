@@ -21,8 +21,8 @@ type look struct {
 
 // SilentLabel is what a list said of a silent target.
 type SilentLabel struct {
-	Index       int // in Snapshot.Silent
-	Tag, Master string
+	Index       int    // in Snapshot.Silent
+	Tag, Master string // as in Target
 }
 
 // SilentTargets returns those that wait for their second look, as they were

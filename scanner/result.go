@@ -52,15 +52,16 @@ func (s Questions) Has(q wire.Question) bool { return s&(1<<q) != 0 }
 // and are valid until the function that was given the Result returns; Clone
 // keeps.
 type Result struct {
-	Addr   netip.AddrPort
-	Tag    string // what followed the address in its input line
-	Master string // Target.Master: what the master server said of it, a JSON object; "" none
-	Geo    Geo    // left empty by a scan: who takes the Result may fill it in before it is written
+	Addr   netip.AddrPort // the server
+	Tag    string         // what followed the address in its input line
+	Master string         // Target.Master: what the master server said of it, a JSON object; "" none
+	Geo    Geo            // empty: who takes the Result may fill it in before it is written
 
-	Time         time.Time // when the first reply came, or when it was given up if none did
-	Status       Status    //
+	Time   time.Time // when the first reply came, or when it was given up if none did
+	Status Status    // how much was answered
+	// Err is why a question has no whole answer; zero: it has one, or was not asked.
 	Err          [wire.NumQuestions]wire.Error
-	Notes        wire.Notes    //
+	Notes        wire.Notes    // oddities of whole answers
 	Message      []byte        // text of a 'l' or 'X' reply
 	RTT          time.Duration // send to reply of the first question asked once and answered; 0 if there was none
 	Took         time.Duration // first datagram to last
@@ -72,17 +73,17 @@ type Result struct {
 	Asked        Questions     // what was asked
 	Unchallenged Questions     // answered to a request that bore no challenge
 
-	HasInfo bool // INFO was answered, at least in part; Info.Has says which fields
-	Info    wire.Info
+	HasInfo bool      // INFO was answered, at least in part; Info.Has says which fields
+	Info    wire.Info // the zero value without an answer
 
-	HasPlayers       bool // PLAYER was answered; Players may be empty
-	Players          []wire.Player
-	PlayersAnnounced int // the count byte where it disagrees, else -1
+	HasPlayers       bool          // PLAYER was answered; Players may be empty
+	Players          []wire.Player // as many as were whole, in the server's order
+	PlayersAnnounced int           // the count byte where it disagrees, else -1
 
-	HasRules       bool // RULES was answered; Rules may be empty
-	Rules          []wire.Rule
-	RulesAnnounced int  // the count short where it disagrees, else -1
-	RulesDistinct  bool // no name among Rules occurs twice; false: nobody has looked, or one does
+	HasRules       bool        // RULES was answered; Rules may be empty
+	Rules          []wire.Rule // as many as were whole, in the server's order
+	RulesAnnounced int         // the count short where it disagrees, else -1
+	RulesDistinct  bool        // no name among Rules occurs twice; false: nobody has looked, or one does
 
 	Raw [][]byte // with Config.Raw: every datagram matched, in order of arrival
 }

@@ -80,8 +80,8 @@ func (w Wait) String() string { return waitWords[w] }
 // Stats are the numbers of a scan, while it runs or when it ended. What counts
 // is a uint64 and only grows; other types say how it is now (see Add).
 type Stats struct {
-	Elapsed time.Duration
-	Wait    Wait
+	Elapsed time.Duration // since the scan began
+	Wait    Wait          // what it waits for now
 	// Waited is the time, in microseconds, in which the rate would have let
 	// datagrams go out and none did, by what was waited for. A scan without a
 	// rate counts all its time.
@@ -101,7 +101,7 @@ type Stats struct {
 	HeldAddrs   int                 // how many addresses those are on
 	HeldFor     time.Duration       // about how long until the last of them starts, while Wait is WaitAddress
 	Silent      int                 // asked without a reply, and waiting for their second look
-	PeakOpen    int
+	PeakOpen    int                 // the largest Open there was
 
 	// Datagrams.
 	Sent       [wire.NumQuestions]uint64 // by question
@@ -118,13 +118,13 @@ type Stats struct {
 
 	// Memory.
 	Bytes     int64 // held now, under the byte budget
-	PeakBytes int64
+	PeakBytes int64 // the largest Bytes there was
 
-	Rate    float64 // datagrams a second that were asked for; infinite: as fast as it goes
-	Settled float64 // without a rate: datagrams a second that it came to, a mean of the last seconds in which nothing else was in the way
-	Slowed  uint64  // without a rate: how often it saw that it was too fast
-	Socket  udp.Stats
-	Reasm   reasm.Stats
+	Rate    float64     // datagrams a second that were asked for; infinite: as fast as it goes
+	Settled float64     // without a rate: datagrams a second that it came to, a mean of the last seconds in which nothing else was in the way
+	Slowed  uint64      // without a rate: how often it saw that it was too fast
+	Socket  udp.Stats   // what the socket counted
+	Reasm   reasm.Stats // what became of fragments
 }
 
 // DatagramsSent is the number of datagrams sent.

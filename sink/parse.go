@@ -151,7 +151,10 @@ func errorOf(word string) wire.Error {
 // Difference is a key that two records do not agree on: its path, with points
 // between the keys, and how its value is written in either, "" where it is
 // absent. All of them are text of strangers.
-type Difference struct{ Key, One, Other string }
+type Difference struct {
+	Key        string // info.name
+	One, Other string // JSON
+}
 
 // Differences compares two records by what they say, however they are written.
 // Keys that are not in the schema are left aside.

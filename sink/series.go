@@ -38,9 +38,9 @@ type Rotation struct {
 
 // Part is one file of a census.
 type Part struct {
-	Name    string `json:"name"` // path, with PartSuffix while it has that
-	Records uint64 `json:"records"`
-	Bytes   int64  `json:"bytes"` // length of the file
+	Name    string `json:"name"`    // path, with PartSuffix while it has that
+	Records uint64 `json:"records"` // lines in it
+	Bytes   int64  `json:"bytes"`   // length of the file
 }
 
 // PartName is the name of part number n, from 1, of the census path of a scan

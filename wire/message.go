@@ -101,31 +101,31 @@ const (
 type Info struct {
 	Has    Fields // which of the fields below were read
 	Notes  Notes  // oddities of a whole answer
-	Format Format
+	Format Format // which of the two replies it is; zero: only the type byte was there
 
-	Protocol    uint8
-	Players     uint8 // modulo 256 on some games (EC-36); may exceed MaxPlayers
-	MaxPlayers  uint8
-	Bots        uint8
-	ServerType  byte  // 'd', 'l', 'p' in either case; others occur (EC-32)
-	Environment byte  // 'l', 'w', 'm', 'o' in either case; others occur (EC-32)
-	Password    uint8 // the byte as sent; any but 0 means yes (EC-35)
-	VAC         uint8 // the byte as sent; any but 0 means yes (EC-35)
-	EDF         uint8 // extra data flag
-	ShortAppID  uint16
-	GamePort    uint16
-	SteamID     uint64
-	GameID      uint64
+	Protocol    uint8  // version of the protocol that the game speaks
+	Players     uint8  // modulo 256 on some games (EC-36); may exceed MaxPlayers
+	MaxPlayers  uint8  // places for players
+	Bots        uint8  // some games count them among Players, some do not
+	ServerType  byte   // 'd', 'l', 'p' in either case; others occur (EC-32)
+	Environment byte   // 'l', 'w', 'm', 'o' in either case; others occur (EC-32)
+	Password    uint8  // the byte as sent; any but 0 means yes (EC-35)
+	VAC         uint8  // the byte as sent; any but 0 means yes (EC-35)
+	EDF         uint8  // extra data flag
+	ShortAppID  uint16 // 0 or cut off where the ID is above 65535 (EC-25): see AppID
+	GamePort    uint16 // where players join
+	SteamID     uint64 // of the server
+	GameID      uint64 // its low 24 bits are the application ID (EC-25)
 
-	Name    []byte
-	Map     []byte
-	Folder  []byte
-	Game    []byte
-	Version []byte
+	Name    []byte // of the server, as its owner likes it
+	Map     []byte // that is played
+	Folder  []byte // of the game's files, such as "tf"
+	Game    []byte // its name, or what the server has put there
+	Version []byte // of the game
 
-	Keywords []byte
-	SourceTV SourceTV
-	Ship     Ship
+	Keywords []byte   // with commas, as a rule; some games put their own matter there
+	SourceTV SourceTV // if it has a spectator relay
+	Ship     Ship     // of a game of The Ship (IsShip)
 
 	Address []byte // GoldSource: what the server believes its address to be
 	Mod     Mod    // GoldSource
@@ -145,8 +145,8 @@ func (in *Info) AppID() (uint32, bool) {
 
 // SourceTV is the spectator relay that an INFO reply announces.
 type SourceTV struct {
-	Port uint16
-	Name []byte
+	Port uint16 // on the server's address
+	Name []byte // of the relay
 }
 
 // Ship is what INFO says of a game of The Ship.
@@ -159,9 +159,9 @@ type Ship struct {
 
 // Mod is the mod block of a GoldSource INFO reply.
 type Mod struct {
-	URL         []byte
-	DownloadURL []byte
-	Version     uint32
+	URL         []byte // of the mod's site
+	DownloadURL []byte // where the mod is to be had
+	Version     uint32 // of the mod
 	Size        uint32 // bytes
 	Type        uint8  // 0 single and multiplayer, 1 multiplayer only
 	DLL         uint8  // 0 Half-Life's own, 1 one of the mod's own
@@ -169,7 +169,7 @@ type Mod struct {
 
 // Player is one record of a PLAYER reply. Name aliases the message.
 type Player struct {
-	Name     []byte
+	Name     []byte  // empty for all players of many games (EC-79)
 	Index    uint8   // always 0 on many games (EC-77)
 	Score    int32   // may be negative (EC-87)
 	Duration float32 // seconds connected; -1 for some bots (EC-76), may be NaN (EC-89)
@@ -180,8 +180,8 @@ type Player struct {
 
 // Rule is one pair of a RULES reply. Both slices alias the message.
 type Rule struct {
-	Name  []byte
-	Value []byte
+	Name  []byte // of a variable of the server
+	Value []byte // as text, whatever it is
 }
 
 // Notes is a set of oddities of an answer that is whole all the same. It is

@@ -17,7 +17,7 @@ const (
 
 // Request is a question as a server sees it.
 type Request struct {
-	Kind         Kind
+	Kind         Kind      // what is asked: the type byte
 	Challenge    Challenge // NoChallenge if the request bears none
 	HasChallenge bool      // whether it bears one; NoChallenge only asks for one
 }

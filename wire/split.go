@@ -220,7 +220,7 @@ func startsPacked(b []byte) bool {
 // Fragment is one datagram of a split reply. Its layout is that of its group;
 // ShowLayout finds it.
 type Fragment struct {
-	Layout     Layout
+	Layout     Layout // how its header is laid out
 	Compressed bool   // the fragments together are bzip2 data
 	ID         uint32 // the number that the fragments of one reply share
 	Total      uint8  // how many fragments there are, from 1 (EC-109)

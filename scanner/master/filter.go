@@ -48,7 +48,7 @@ type Filter []Condition
 // Condition is one condition of a Filter. The functions of this package make
 // the known ones, ParseFilter any other.
 type Condition struct {
-	Key   string
+	Key   string      // the master's word for it, without the backslash
 	Value string      // of a condition that is no group
 	Group []Condition // of nor, nand and or
 }

@@ -7,8 +7,8 @@ import (
 
 // Limit is a number of requests in any span of time.
 type Limit struct {
-	Requests int
-	In       time.Duration
+	Requests int           // at most
+	In       time.Duration // in any span of this length
 }
 
 // UDPLimits are kept with a master server unless others are given: 15 requests

@@ -15,7 +15,7 @@ var noSeed = netip.AddrPortFrom(netip.IPv4Unspecified(), 0)
 
 // Request asks a master server for a page of its list.
 type Request struct {
-	Region Region
+	Region Region         // of the servers
 	Seed   netip.AddrPort // the last address of the page before; zero: the first page
 	Filter []byte         // as Filter.Append makes it; may be empty. Decode: aliases the datagram
 }

@@ -8,25 +8,25 @@ type Server struct {
 	Addr netip.AddrPort // where it answers questions
 	Has  Fields         // which of the fields below were there
 
-	Name       string
-	Map        string
+	Name       string // of the server; it and all texts here are strangers'
+	Map        string // that is played
 	GameDir    string // folder of the game or mod
-	Product    string
-	Version    string
+	Product    string // the game, as its maker calls it
+	Version    string // of the game
 	GameType   string // keywords
 	OS         string // "l" Linux, "w" Windows
-	SteamID    uint64
-	AppID      uint32
+	SteamID    uint64 // of the server
+	AppID      uint32 // Steam application ID of the game
 	GamePort   uint32 // where players join; a port, but nobody checks
 	SpecPort   uint32 // SourceTV; 0 while the server hibernates
 	Region     int32  // as Region; -1 and 255 are the world
 	Players    int32  // not wrapped at 256, as in A2S
-	MaxPlayers int32
-	Bots       int32
-	GMSIndex   int32 // of GetServersAtAddress, -1 as a rule
-	Secure     bool
-	Dedicated  bool
-	LAN        bool // of GetServersAtAddress
+	MaxPlayers int32  // places for players
+	Bots       int32  // as the master counts them
+	GMSIndex   int32  // of GetServersAtAddress, -1 as a rule
+	Secure     bool   // with an anti-cheat system
+	Dedicated  bool   // no listen server
+	LAN        bool   // of GetServersAtAddress
 }
 
 // Fields is a set of fields of a Server.

@@ -17,14 +17,14 @@ type Stats struct {
 	Repeated  uint64 // pages that came again, by the network or the master
 	Foreign   uint64 // datagrams that are no page
 
-	Servers     uint64 // handed out, each address once
-	Unscannable [numReasons]uint64
-	Duplicates  uint64 // of what was handed out before
-	Elsewhere   uint64 // left out: in another region than the one asked for (Web API)
-	Invalid     uint64 // entries without a usable address (Web API)
-	Odd         uint64 // of what has one, entries with a field of another type, which is absent then (Web API)
+	Servers     uint64             // handed out, each address once
+	Unscannable [numReasons]uint64 // of those, by Reason why nobody can ask them
+	Duplicates  uint64             // of what was handed out before
+	Elsewhere   uint64             // left out: in another region than the one asked for (Web API)
+	Invalid     uint64             // entries without a usable address (Web API)
+	Odd         uint64             // of what has one, entries with a field of another type, which is absent then (Web API)
 
-	End    End
+	End    End      // how it ended
 	Capped []Capped // what could not be reached under the cap (Web API)
 }
 
@@ -57,8 +57,8 @@ func (e End) String() string {
 // Capped is a question whose answer was cut at the cap and could not be split
 // further.
 type Capped struct {
-	Filter string
-	Got    int // servers that its answer had
+	Filter string // the conditions of the question, as masters read them
+	Got    int    // servers that its answer had
 }
 
 // String is the question in words for a person.
@@ -70,7 +70,7 @@ func (c Capped) String() string {
 type Progress struct {
 	Stats
 	Wait time.Duration // until the next request
-	Why  Wait
+	Why  Wait          // what that time is for
 }
 
 // Wait is what is waited for before a request.

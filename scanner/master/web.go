@@ -32,9 +32,9 @@ var (
 // WebConfig says which list to fetch from the Steam Web API, and how.
 type WebConfig struct {
 	URL    string // empty: DefaultWeb. https, but for loopback; without a query
-	Key    Key
+	Key    Key    // of the Web API: see ParseKey
 	Region Region // World: all; else those that say they are there. Zero is USEast
-	Filter Filter
+	Filter Filter // which servers; empty: all
 
 	Limits   []Limit       // nil: WebLimits; empty: none
 	Timeout  time.Duration // for one answer, all of it; zero: 60 s

@@ -13,9 +13,9 @@ import (
 
 // Target is a server to ask.
 type Target struct {
-	Addr   netip.AddrPort
-	Tag    string // what followed the address in its input line; hostile text
-	Master string // what a master server said of it, a JSON object; empty: nothing
+	Addr   netip.AddrPort // IPv4, and a port other than 0
+	Tag    string         // what followed the address in its input line; hostile text
+	Master string         // what a master server said of it, a JSON object; empty: nothing
 
 	// Place is the target's index in the order, from 0, before shards,
 	// exclusions and limits take anything out.

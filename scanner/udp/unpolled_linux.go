@@ -73,7 +73,7 @@ func (u *Unpolled) ring() { unix.Write(u.event, []byte{1, 0, 0, 0, 0, 0, 0, 0}) 
 type Ready struct {
 	Socket      bool // a read has something to do, or an error to tell
 	Errors      bool // something is in the socket's error queue
-	Interrupted bool
+	Interrupted bool // by Interrupt
 }
 
 // Wait waits until there is something to read, something is in the error queue,
