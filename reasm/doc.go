@@ -6,8 +6,32 @@
 // in it (document 000, "multi-packet response format"). A [Table] keeps the
 // fragments of many servers until a reply is whole. Some replies are compressed
 // with bzip2 besides; an [Unpacker] decompresses one, a [Worker] does that
-// beside the receive loop. Who owns which buffer, and for how long, is said
-// once for all packages in package wire.
+// beside the receive loop.
+//
+// Who scans with package scanner, or reads captures with its Decoder, needs
+// nothing of this: it is for programs that have datagrams and a loop of their
+// own.
+//
+// # Use
+//
+// Give each datagram for which [wire.IsSplit] holds to [Table.Add], with the
+// time and the source it came from; all others are messages already.
+//
+//	datagram ─▶ Add ─▶ Pending    more is to come
+//	                   Whole      dst has the message: to the decoders of package wire
+//	                   Packed     dst has size, CRC-32 and bzip2 data: to an Unpacker
+//	                   Duplicate  nothing new
+//	                   Conflict   it contradicts its group, and was left out
+//	                   an error   no fragment; a bound; left out
+//
+// Call [Table.Expire] now and then, [Table.Forget] when a source is done with,
+// and [Table.Leading] for what an incomplete reply holds in front of its gap.
+// Time is an argument, so that tests need no clock. A Table may be used by
+// several goroutines, since its parts have locks of their own.
+//
+// Add keeps no datagram: the caller's memory is the caller's again when it
+// returns, and a message is appended to the caller's dst. Who owns which buffer,
+// and for how long, is said once for all packages in package wire.
 //
 // # Which fragments belong together
 //

@@ -11,9 +11,9 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// Scanning a slice of addresses. Nothing listens at this one, so it is asked
-// once and given up.
-func ExampleScan() {
+// A target that does not answer has a Result too. Nothing listens at this one,
+// so it is asked once and given up.
+func ExampleScan_silent() {
 	targets := []scanner.Target{
 		{Addr: netip.MustParseAddrPort("127.0.0.1:9"), Tag: "mine"},
 	}

@@ -2,6 +2,7 @@ package scanner
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"time"
 
@@ -30,6 +31,10 @@ type transport interface {
 // sequence is read in a goroutine of its own; one that blocks for ever is
 // left behind.
 //
+// A target that can't be asked, or not again, has no Result: what has no IPv4
+// address or no port, is open already, was excluded, or is one too many for its
+// address. Stats counts each of them.
+//
 // handle may take its time: Scan goes on receiving, and starts no new targets
 // while too many Results wait.
 //
@@ -38,6 +43,9 @@ type transport interface {
 func Scan(
 	ctx context.Context, cfg Config, targets iter.Seq[Target], handle func(*Result),
 ) (Stats, error) {
+	if targets == nil || handle == nil {
+		return Stats{}, errors.New("a sequence of targets and a function for their results are needed")
+	}
 	cfg, err := cfg.withDefaults()
 	if err != nil {
 		return Stats{}, err

@@ -600,4 +600,10 @@ func TestConfigRefuses(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
+	if _, err := Scan(context.Background(), Config{}, nil, func(*Result) {}); err == nil {
+		t.Error("no targets: no error")
+	}
+	if _, err := Scan(context.Background(), Config{}, seqOf(nil), nil); err == nil {
+		t.Error("nobody to take results: no error")
+	}
 }

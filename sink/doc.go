@@ -4,6 +4,25 @@
 // A file is a census: NDJSON, one line a server, no header and no trailer,
 // plain or compressed with zstd. Census files can be put one after the other.
 //
+// # Use
+//
+// To write one: [Create] a [Writer], hand its Write the Results of scanner.Scan
+// as they come, and Close it. CreateSeries makes parts of a size or a time.
+//
+//	w, err := sink.Create("census.ndjson.zst", sink.Options{Scan: "nightly"})
+//	stats, err := scanner.Scan(ctx, cfg, targets, func(r *scanner.Result) { w.Write(r) })
+//	err = w.Close()
+//
+// To read one: [Open] a [Reader] and take its lines with Next until io.EOF. A
+// line is JSON for whatever reads JSON; [Read] makes the Result of it again,
+// [Locate] puts a place into it. For records without a file there is
+// [AppendRecord], and [JSONSchema], [DuckDB] and [ClickHouse] tell other
+// programs what a record is.
+//
+// A Writer copies what it needs before Write returns, and remembers its first
+// error: all later calls return it, so that looking at Close's is enough. A line
+// that a Reader returned is valid until its next call.
+//
 // # The record
 //
 // A line is a JSON object. Its keys stand in the order of this list; a key

@@ -2,6 +2,10 @@
 // master servers, over Valve's UDP protocol, and the Steam Web API. It reads
 // such lists from files too.
 //
+// [FetchUDP] and [FetchWeb] call a function for each [Server] as soon as it is
+// known, and keep to what masters bear: leave them time. What the servers say of
+// themselves, package scanner asks them.
+//
 // # Over UDP
 //
 // A request is one datagram:

@@ -2,6 +2,20 @@
 // counts up networks, leaves out what can't or mustn't be asked, and gives out
 // each target once.
 //
+// # Use
+//
+// [Open] checks what a user named, and [List.All] gives the targets out, as
+// package scanner takes them, after it has read what has to be read before the
+// first one; [List.Load] does that alone, and can be ended. Then [List.Err] tells whether all could be
+// read, and [List.Stats] accounts for each line.
+//
+//	l, err := target.Open(target.Config{Args: []string{"servers.txt", "198.51.100.0/24:27015"}})
+//	stats, err := scanner.Scan(ctx, scanner.Config{}, l.All(), handle)
+//	err = l.Err()
+//
+// Programs that have their addresses in a slice need nothing of this, unless
+// they want exclusions, a random order, or each address once.
+//
 // # Lists
 //
 // A list is text, one target a line:
