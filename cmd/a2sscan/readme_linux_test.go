@@ -1,15 +1,20 @@
 package main
 
 import (
+	"context"
+	"fmt"
+	"net/netip"
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
-
-	"net/netip"
+	"time"
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/scanner"
 )
 
 // TestReadme runs the commands of the README as they stand: the blocks marked
@@ -52,6 +57,56 @@ func TestReadme(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 	t.Logf("%s", out)
+}
+
+// TestReadmeProgram builds the program of the README as it stands but for the
+// servers that it asks, which are simulated ones, and runs it.
+func TestReadmeProgram(t *testing.T) {
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?ms)^```go\n(.*?)^```$").FindAllSubmatch(text, -1)
+	if len(blocks) != 1 {
+		t.Fatalf("%d programs in the README", len(blocks))
+	}
+	cfg := fleet.Config{
+		Network: netip.MustParsePrefix("127.78.0.0/29"), Ports: []uint16{27403}, Kinds: []fleet.Kind{fleet.Source},
+	}
+	serve(t, cfg)
+	var servers, want []string
+	for addr := range cfg.All() {
+		servers = append(servers, strconv.Quote(addr.String()))
+		want = append(want, fmt.Sprintf("%v ok %q\n", addr, cfg.Truth(addr, scanner.AskAll).Info.Name))
+	}
+	list := regexp.MustCompile(`\[\]string\{"203\.0\.113\..*?\}`)
+	source := list.ReplaceAllString(string(blocks[0][1]), "[]string{"+strings.Join(servers, ", ")+"}")
+	if strings.Contains(source, "203.0.113.") {
+		t.Fatalf("the program asks others than ours:\n%s", source)
+	}
+	got := slices.Sorted(strings.Lines(runProgram(t, source)))
+	if slices.Sort(want); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// runProgram builds a program in this module and returns what it prints.
+func runProgram(t *testing.T, source string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/main.go", []byte(source), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("go", "build", "-o", dir+"/program", dir+"/main.go").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, dir+"/program").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return string(out)
 }
 
 // TestExamples: the examples of every command's help are command lines that
