@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -33,13 +34,14 @@ type logFlags struct {
 
 func (f *logFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	fs.StringVar(&f.file, "log-file", "", "append a line to `FILE` for each notable thing; what is said on the terminal stays the same")
+	fs.StringVar(&f.file, "log-file", "", "append a line to `FILE` for each notable thing; /dev/stderr: standard error; what is said there stays the same")
 	fs.Var(&f.format, "log-format", "of the log: text, or json (default text)")
 	fs.Var(&f.level, "log-level", "least that is logged: debug, info, warn or error (default info)")
 }
 
-// check refuses a format of no log.
-func (f *logFlags) check() error {
+// check refuses a format of no log, and a log in one of those other files.
+func (f *logFlags) check(others ...string) error {
+	shared := func(other string) bool { return other != "" && same(f.file, other) }
 	switch {
 	case f.file == "" && f.format.said:
 		return fail(exitUsage, "--log-format without --log-file").hinting("name the file with --log-file FILE")
@@ -47,7 +49,9 @@ func (f *logFlags) check() error {
 		return fail(exitUsage, "--log-level without --log-file").hinting("name the file with --log-file FILE")
 	case f.file == "-":
 		return fail(exitUsage, "--log-file can't be standard output").
-			hinting("records have that for themselves; standard error is --log-file /dev/stderr, together with -q")
+			hinting("records have that for themselves; standard error is --log-file %s, best with -q", standardError)
+	case slices.ContainsFunc(others, shared):
+		return fail(exitUsage, "--log-file names the file of another flag").hinting("the log is a file of its own")
 	}
 	return nil
 }
@@ -110,6 +114,10 @@ func (a *app) openLog(f *logFlags) error {
 	if f.file == "" {
 		return nil
 	}
+	if f.file == standardError {
+		a.log = slog.New(newLogHandler(&screenLog{a.terminal}, f))
+		return nil
+	}
 	file, err := os.OpenFile(f.file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
 	if err != nil {
 		return fail(exitUsage, "--log-file %s: %w", plain(f.file, 200), pathless(err)).
@@ -125,6 +133,22 @@ func newLogHandler(w io.Writer, f *logFlags) slog.Handler {
 		return slog.NewJSONHandler(w, o)
 	}
 	return slog.NewTextHandler(w, o)
+}
+
+// standardError is the name of a log that goes where the program speaks. It is
+// not opened: that does not go well where it is a socket, as under systemd.
+const standardError = "/dev/stderr"
+
+// screenLog writes lines between those of the terminal.
+type screenLog struct{ *terminal }
+
+// Write writes one line.
+func (l *screenLog) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.wipe()
+	l.shown = ""
+	return l.err.Write(line)
 }
 
 // logFile is where lines go. A log that can't be written any more is said once

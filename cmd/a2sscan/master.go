@@ -15,6 +15,7 @@ import (
 type masterCommandFlags struct {
 	masterFlags
 	outFlags
+	logFlags
 	web   bool
 	json  bool
 	raw   bool
@@ -44,6 +45,9 @@ what was fetched. The key of the Web API is read from --key-file or the variable
 			if err := f.check(); err != nil {
 				return err
 			}
+			if err := a.openLog(&f.logFlags); err != nil {
+				return err
+			}
 			return a.master(f)
 		},
 	}
@@ -64,6 +68,7 @@ func (f *masterCommandFlags) add(cmd *cobra.Command) {
 	fs.BoolVar(&f.raw, "raw", false, "write the pages as they came, in binary (--udp only)")
 	fs.Uint64VarP(&f.most, "max-servers", "n", 0, "servers fetched at most; 0: all (default 0)")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no status and no closing lines; errors are still said")
+	f.logFlags.add(cmd)
 	f.masterFlags.add(fs, "")
 }
 
@@ -87,6 +92,9 @@ func (f *masterCommandFlags) check() error {
 		}
 	}
 	if err := f.outFlags.check(); err != nil {
+		return err
+	}
+	if err := f.logFlags.check(f.output); err != nil {
 		return err
 	}
 	return f.masterFlags.check()
@@ -140,7 +148,14 @@ func (a *app) fetch(ctx context.Context, f *fetcher, quiet bool, flush func() er
 		stop = a.repeat(a.statusEvery(), p.line)
 	}
 	defer stop()
-	return f.fetch(ctx)
+	a.log.Info("list begun", "from", f.who())
+	stats, err := f.fetch(ctx)
+	if err != nil {
+		a.log.Warn("list not whole", "from", f.who(), "servers", stats.Servers, "requests", stats.Requests, "error", err)
+	} else {
+		a.log.Info("list fetched", "from", f.who(), "servers", stats.Servers, "requests", stats.Requests, "end", stats.End.String())
+	}
+	return stats, err
 }
 
 // page is told the pages as they came, where those are wanted.

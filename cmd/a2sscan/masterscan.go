@@ -103,7 +103,6 @@ func (j *job) fetchFirst() error {
 	if !quiet && stats.Requests > 0 {
 		a.sayList(f.who(), &stats)
 	}
-	a.log.Info("list fetched", "from", f.who(), "servers", stats.Servers, "requests", stats.Requests, "whole", err == nil)
 	switch {
 	case stats.Servers == 0 && err == nil:
 		return emptyList(&f.masterFlags, &stats)
@@ -111,7 +110,6 @@ func (j *job) fetchFirst() error {
 		return err
 	case err != nil:
 		f.partial = err
-		a.log.Warn("the list is not whole", "error", err)
 		a.say("the list is not whole: the %d servers that were fetched are scanned", stats.Servers)
 		a.report(err)
 	case !quiet:

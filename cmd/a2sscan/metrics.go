@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -150,6 +151,9 @@ func newMeter(t *terminal) *meter {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", m.counting(m.metrics()))
 	mux.HandleFunc("GET /healthz", m.healthz)
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, "a2sscan: /metrics is for Prometheus, /healthz says whether the scan is well\n")
+	})
 	m.server = http.Server{
 		Handler:           mux,
 		ReadHeaderTimeout: 5 * time.Second,
@@ -254,7 +258,7 @@ func (m *meter) close() {
 	<-m.gone
 	last := "never"
 	if m.number > 0 {
-		last = fmt.Sprintf("%d times, last %s before the end", m.number, clock(time.Since(m.scrape)))
+		last = fmt.Sprintf("%d times, the last %s before the end", m.number, clock(time.Since(m.scrape)))
 	}
 	m.log.Info("metrics ended", "scraped", last)
 	if !m.quiet {

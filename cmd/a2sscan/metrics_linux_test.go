@@ -104,7 +104,8 @@ func probe(t *testing.T, url string) string {
 // over, and compares what it then shows with the summary.
 func TestMetrics(t *testing.T) {
 	network := netip.MustParsePrefix("127.80.0.0/25")
-	serve(t, fleet.Config{Network: network, Ports: []uint16{27350}, Alive: 0.8, Loss: 0.02})
+	serve(t, fleet.Config{Network: network, Ports: []uint16{27350},
+		Alive: 0.8, Loss: 0.02, Kinds: []fleet.Kind{fleet.Source, fleet.GoldSource, fleet.Split}})
 	dir := t.TempDir()
 	list := filepath.Join(dir, "list")
 	if err := os.WriteFile(list, []byte("no server\n127.80.0.1:27350\n127.80.0.1:27350\n127.80.0.2:0\n"), 0o666); err != nil {
@@ -340,5 +341,48 @@ func TestListenAddr(t *testing.T) {
 		if err := l.Set(test.text); (err == nil) != (test.want != "") || l.String() != test.want {
 			t.Errorf("%q: %v, %s, want %s", test.text, err, &l, test.want)
 		}
+	}
+}
+
+// TestMetricsResumed: the counters of a scan that is gone on with are of the
+// process, and what came before is a number of its own.
+func TestMetricsResumed(t *testing.T) {
+	network := netip.MustParsePrefix("127.80.6.0/25")
+	serve(t, fleet.Config{Network: network, Ports: []uint16{27354}, Kinds: []fleet.Kind{fleet.Source}})
+	dir := t.TempDir()
+	out := filepath.Join(dir, "out.ndjson")
+	scan := func(code int, hear func(line string), more ...string) *summary {
+		t.Helper()
+		args := []string{"scan", network.String(), "-p", "27354", "--allow-reserved", "--exclude", "127.80.6.0/27",
+			"--cooldown", "0", "-r", "400", "-o", out, "--checkpoint", filepath.Join(dir, "checkpoint")}
+		if got := run(append(args, more...), strings.NewReader(""), io.Discard, &listener{hear: hear}); got != code {
+			t.Fatalf("exit code %d, want %d", got, code)
+		}
+		return readSummary(t, out+".summary.json")
+	}
+	first := scan(exitGuard, func(string) {}, "--max-runtime", "300ms")
+	var url string
+	var last scraped
+	whole := scan(exitOK, func(line string) {
+		if at, ok := strings.CutPrefix(line, "a2sscan: metrics: http"); ok && url == "" {
+			url = "http" + at
+		}
+		if strings.HasPrefix(line, "a2sscan: numbers of the run:") {
+			last = scrape(t, url)
+		}
+	}, "--metrics", "0")
+	before, now := first.Targets.Finished, last.value("targets_total", "ok")
+	if before == 0 || now != float64(whole.Targets.Finished-before) {
+		t.Errorf("%v targets now, after %d, of %d", now, before, whole.Targets.Finished)
+	}
+	if sent := last.sum("datagrams_sent_total"); sent != float64(whole.Datagrams.Sent-first.Datagrams.Sent) {
+		t.Errorf("%v datagrams now, after %d, of %d", sent, first.Datagrams.Sent, whole.Datagrams.Sent)
+	}
+	behind, expected := last.value("targets_resumed", ""), last.value("targets_expected", "")
+	if now += last.value("targets_total", "excluded"); behind+now != expected || expected != 128 {
+		t.Errorf("%v targets before and %v now, of %v", behind, now, expected)
+	}
+	if start := last.value("scan_start_time_seconds", ""); start != float64(whole.Start.UnixMilli())/1e3 {
+		t.Errorf("it began at %v, and at %v", start, whole.Start)
 	}
 }

@@ -144,7 +144,7 @@ func (f *scanFlags) check() error {
 	if err := f.targetFlags.check(); err != nil {
 		return err
 	}
-	if err := f.logFlags.check(); err != nil {
+	if err := f.logFlags.check(f.output, f.summary, f.checkpoint); err != nil {
 		return err
 	}
 	if err := f.from.check(f.dryRun, f.checkpoint != ""); err != nil {
@@ -162,8 +162,6 @@ func (f *scanFlags) check() error {
 			"name a file: records have standard output for themselves"},
 		{f.toFile() && same(f.summary, f.output), "--summary and --output name the same file",
 			"leave --summary away: it goes to PATH.summary.json"},
-		{same(f.logFlags.file, f.output) || same(f.logFlags.file, f.summary) || same(f.logFlags.file, f.checkpoint),
-			"--log-file names the file of another flag", "the log is a file of its own"},
 		{f.cooldown < 0, "--cooldown is negative", "--cooldown 0 does not wait for late replies"},
 		{f.maxPerAddress < 0, "--max-per-address is negative", "--max-per-address 0 asks all"},
 		{f.inFlight < 0, "--in-flight is negative", "--in-flight 0 follows rate and timeouts"},
