@@ -58,7 +58,7 @@ func unitFile(t *testing.T, name string) string {
 // somebody has to look at.
 func TestUnitCommand(t *testing.T) {
 	unit := unitFile(t, "a2sscan.service")
-	line := regexp.MustCompile(`(?m)^ExecStart=/usr/bin/(.*) \$A2SSCAN_FLAGS$`).FindStringSubmatch(unit)
+	line := regexp.MustCompile(`(?m)^ExecStart=/usr/bin/(.*)$`).FindStringSubmatch(unit)
 	if line == nil {
 		t.Fatal("no command in the service")
 	}
@@ -68,4 +68,42 @@ func TestUnitCommand(t *testing.T) {
 			t.Errorf("the service lacks %s", strings.TrimSpace(want))
 		}
 	}
+}
+
+// TestServiceConfig: the service's configuration is one that the program
+// understands, and says the defaults of the flags that it does not set.
+func TestServiceConfig(t *testing.T) {
+	text, err := os.ReadFile("../../packaging/etc/scan.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := regexp.MustCompile(`(?m)^#([a-z-]+ = )`).ReplaceAll(text, []byte("$1"))
+	path := filepath.Join(t.TempDir(), "scan.toml")
+	if err := os.WriteFile(path, all, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	plain, given := printedConfig(t), printedConfig(t, "--config", path)
+	for key, value := range given {
+		if key != "rotate" && value != plain[key] {
+			t.Errorf("%s = %s, and the default is %s", key, value, plain[key])
+		}
+	}
+	if given["rotate"] != `"1G"` || len(given) != len(plain) || len(plain) < 40 {
+		t.Errorf("rotate = %s; %d keys, %d without the file", given["rotate"], len(given), len(plain))
+	}
+}
+
+// printedConfig is what holds for a scan, by key.
+func printedConfig(t *testing.T, args ...string) map[string]string {
+	t.Helper()
+	cmd := exec.Command("a2sscan", append([]string{"scan", "--print-config"}, args...)...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	values := map[string]string{}
+	for _, m := range regexp.MustCompile(`(?m)^([a-z-]+) = (.*?) +# `).FindAllStringSubmatch(string(out), -1) {
+		values[m[1]] = m[2]
+	}
+	return values
 }

@@ -127,7 +127,7 @@ func (r *release) contents(s system, stage string) (t tree, err error) {
 func (s system) folders() []string {
 	switch s.os {
 	case "linux":
-		return []string{"completions", "etc", "man", "sysctl", "systemd"}
+		return []string{"completions", "etc", "grafana", "man", "sysctl", "systemd"}
 	case "windows":
 		return nil
 	}
