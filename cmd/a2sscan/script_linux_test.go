@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"io"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"syscall"
 	"testing"
@@ -20,8 +22,13 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/target"
 )
 
-// TestMain lets scripts run the program as a command.
+// TestMain lets scripts run the program as a command. Most of their time they
+// wait for servers that are slow or silent, so more of them than there are
+// processors run at once; -parallel decides otherwise.
 func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+		panic(err)
+	}
 	testscript.Main(m, map[string]func(){
 		"a2sscan": main,
 		"panics":  panics,
