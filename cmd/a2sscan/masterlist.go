@@ -217,6 +217,7 @@ func (f *fetcher) fetchWeb(ctx context.Context) (master.Stats, error) {
 	if err != nil {
 		return master.Stats{}, err
 	}
+	trustRoots()
 	return master.FetchWeb(ctx, master.WebConfig{
 		URL: f.url, Key: key, Region: master.Region(f.region), Filter: f.filter, Limits: f.limits,
 		Timeout: f.timeout, Retries: f.retries.config(), MaxWait: f.maxWait,
