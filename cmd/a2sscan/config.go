@@ -176,8 +176,7 @@ func (c *configuration) apply(note *configNote) error {
 	return nil
 }
 
-// takeFlag sets a flag. What says the default is as if it was not there: some
-// flags may not even be named together with others.
+// takeFlag sets a flag, just as if it was typed.
 func (c *configuration) takeFlag(flag *pflag.Flag, e configEntry, texts []string, note *configNote) error {
 	s := c.set[flag.Name]
 	if s == nil {
@@ -187,7 +186,7 @@ func (c *configuration) takeFlag(flag *pflag.Flag, e configEntry, texts []string
 	s.texts = append(s.texts, texts...)
 	s.whence = append(s.whence, c.at(e))
 	for _, text := range texts {
-		if isDefault(flag, text) {
+		if isOff(flag, text) {
 			continue
 		}
 		if onlyTyped[flag.Name] != "" {
@@ -330,12 +329,11 @@ func (v configValue) truth(flag *pflag.Flag) (string, error) {
 	return "", lineError{v.line, fmt.Errorf("takes a value, not %s", v.text)}
 }
 
-// isDefault reports whether a text says what holds anyway.
-func isDefault(flag *pflag.Flag, text string) bool {
-	if flag.Value.Type() == "bool" && flag.DefValue == "" {
-		return text == "false"
-	}
-	return text == flag.DefValue
+// isOff reports whether a text says that a flag is not given, as nobody would
+// type it: linux = false.
+func isOff(flag *pflag.Flag, text string) bool {
+	return text == "false" && flag.Value.Type() == "bool" &&
+		(flag.DefValue == "" || onlyTyped[flag.Name] != "")
 }
 
 // isList reports whether a flag's value is a list with commas.

@@ -117,9 +117,9 @@ func newTree() *cobra.Command {
 	return a.rootCommand()
 }
 
-// withoutWhence are the lines of --print-config without their comments.
+// withoutWhence are the lines of --print-config without what says whence.
 func withoutWhence(s string) string {
-	return regexp.MustCompile(`(?m) *# .*$`).ReplaceAllString(s, "")
+	return regexp.MustCompile(`(?m) *# [^=]*$`).ReplaceAllString(s, "")
 }
 
 // TestConfigRoundTrip: what --print-config prints says the same again, for
@@ -146,7 +146,7 @@ func TestConfigRoundTrip(t *testing.T) {
 				args = append(args, "127.0.0.1")
 			}
 			code, out, _ := runIn(args...)
-			if code != 0 || isDefault(flag, text) {
+			if code != 0 {
 				continue
 			}
 			understood = true

@@ -18,7 +18,7 @@ type configLine struct{ text, whence string }
 // print writes what holds as a configuration file.
 func (c *configuration) print(w io.Writer) error {
 	name := strings.TrimPrefix(c.cmd.CommandPath(), c.cmd.Root().Name()+" ")
-	fmt.Fprintf(w, "# What holds for %s, and whence.\n\n[%s]\n",
+	fmt.Fprintf(w, "# What holds for %s, and whence. --config reads it again.\n\n[%s]\n",
 		c.cmd.CommandPath(), strings.ReplaceAll(name, " ", "."))
 	lines, err := c.lines()
 	if err != nil {
@@ -40,13 +40,13 @@ func (c *configuration) print(w io.Writer) error {
 // lines are those of the command's table.
 func (c *configuration) lines() (lines []configLine, err error) {
 	if takesTargets(c.cmd) {
-		whence := c.argsBy
-		if whence == "" {
-			whence = "default: standard input"
+		l := configLine{"# " + targetsKey + " = []", "default: standard input"}
+		if len(c.args) > 0 {
+			l.whence = c.argsBy
+			l.text, err = tomlList(c.args)
+			l.text = targetsKey + " = " + l.text
 		}
-		var text string
-		text, err = tomlList(c.args)
-		lines = append(lines, configLine{targetsKey + " = " + text, whence})
+		lines = append(lines, l)
 	}
 	c.cmd.Flags().VisitAll(func(flag *pflag.Flag) {
 		if err == nil && (onlyTyped[flag.Name] == "" || flag.Name == "fresh") {
@@ -58,11 +58,12 @@ func (c *configuration) lines() (lines []configLine, err error) {
 	return lines, err
 }
 
-// line says what a flag is. One that is for the command line only can't be
-// read again, so it stands in a comment.
+// line says what a flag is. A default stands in a comment, since some flags say
+// more than their value by being given; so does what may not stand in a file.
 func (c *configuration) line(flag *pflag.Flag) (configLine, error) {
 	s := c.set[flag.Name]
-	if s == nil {
+	isDefault := s == nil
+	if isDefault {
 		s = &setting{[]string{flag.DefValue}, []string{defaultOf(flag)}}
 		if v, ok := flag.Value.(pflag.SliceValue); ok {
 			s.texts = v.GetSlice()
@@ -73,7 +74,10 @@ func (c *configuration) line(flag *pflag.Flag) (configLine, error) {
 		return configLine{}, fail(exitUsage, "--%s: %w", flag.Name, err)
 	}
 	l := configLine{flag.Name + " = " + text, strings.Join(s.whence, ", ")}
-	if onlyTyped[flag.Name] != "" && !isDefault(flag, s.texts[0]) {
+	switch {
+	case isDefault:
+		l.text = "# " + l.text
+	case onlyTyped[flag.Name] != "":
 		l = configLine{"# " + l.text, l.whence + ", and only there"}
 	}
 	return l, nil
