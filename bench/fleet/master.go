@@ -108,9 +108,10 @@ func masterFaultOf(word string) (MasterFault, bool) {
 	return 0, false
 }
 
-func allMasterFaults() string {
-	return strings.Join(slices.Sorted(maps.Values(masterFaultWords)), ", ")
-}
+// MasterFaultWords returns the words that ParseMasterFaults reads, sorted.
+func MasterFaultWords() []string { return slices.Sorted(maps.Values(masterFaultWords)) }
+
+func allMasterFaults() string { return strings.Join(MasterFaultWords(), ", ") }
 
 // Master is a simulated master server: over UDP and HTTP, on loopback and
 // nowhere else.

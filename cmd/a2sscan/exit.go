@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // The exit codes. They are a promise to scripts. 2 is what the Go runtime and
@@ -18,15 +19,30 @@ const (
 	exitNumbers     = 8 // numbers that must add up do not
 )
 
-const exitCodes = `Exit codes:
-  0  complete (bad input lines are counted and said)
-  1  the command line makes no sense
-  3  results could not be written (full disk, closed pipe, existing file)
-  4  interrupted
-  5  stopped by --min-hitrate, --max-send-errors or --max-runtime; doctor: not ready
-  6  input can't be read, a master's list is not whole, or nothing is left to ask
-  7  the checkpoint can't be used
-  8  numbers that must add up do not`
+// exits say when a run ends with which code.
+var exits = []struct {
+	code int
+	when string
+}{
+	{exitOK, "complete (bad input lines are counted and said)"},
+	{exitUsage, "the command line or a configuration file makes no sense"},
+	{exitOutput, "results could not be written (full disk, closed pipe, existing file)"},
+	{exitInterrupted, "interrupted"},
+	{exitGuard, "stopped by --min-hitrate, --max-send-errors or --max-runtime; doctor: not ready"},
+	{exitInput, "input can't be read, a master's list is not whole, or nothing is left to ask"},
+	{exitCheckpoint, "the checkpoint can't be used"},
+	{exitNumbers, "numbers that must add up do not"},
+}
+
+// exitCodes is what the help says of them.
+func exitCodes() string {
+	var b strings.Builder
+	b.WriteString("Exit codes:")
+	for _, e := range exits {
+		fmt.Fprintf(&b, "\n  %d  %s", e.code, e.when)
+	}
+	return b.String()
+}
 
 // failure is an error with its exit code and what can be done about it.
 type failure struct {

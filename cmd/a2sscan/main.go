@@ -101,6 +101,7 @@ each.`,
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(a.commands()...)
 	a.configurable(root)
+	completable(root)
 	return root
 }
 
@@ -117,6 +118,7 @@ func (a *app) commands() []*cobra.Command {
 		a.schemaCommand(),
 		a.doctorCommand(),
 		a.versionCommand(),
+		a.docsCommand(),
 	}
 }
 
@@ -153,7 +155,7 @@ Flags:
 With --master, only servers that meet all of these, and how to ask for them:
 {{. | trimTrailingWhitespaces}}{{end}}{{if not .HasParent}}
 
-` + exitCodes + `{{end}}{{if .HasExample}}
+{{exitCodes}}{{end}}{{if .HasExample}}
 
 Examples:
 {{.Example}}{{end}}

@@ -231,6 +231,17 @@ func (g *groupFlag) Type() string { return "LIST" }
 
 func (g *groupFlag) repeatable() bool { return true }
 
+// words are those that a condition begins with.
+func (g *groupFlag) words() (names []string) {
+	for _, c := range conditions {
+		if c.value != "" {
+			c.name += "="
+		}
+		names = append(names, c.name)
+	}
+	return names
+}
+
 // rawFlag adds conditions that are written as masters read them.
 type rawFlag struct{ filter *master.Filter }
 

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/a2sscan/a2sscan/bench/fleet"
+)
+
+// completable gives a tree of commands what a shell may complete: words where
+// a flag takes certain words, files where it takes files, and nothing elsewhere.
+// All of that is taken from the flags.
+func completable(cmd *cobra.Command) {
+	for _, c := range cmd.Commands() {
+		completable(c)
+	}
+	if len(cmd.ValidArgs) == 0 && !strings.Contains(cmd.Use, "FILE") && !takesTargets(cmd) {
+		cmd.ValidArgsFunction = cobra.NoFileCompletions
+	}
+	cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
+		// The error is that of a flag that has such a function already.
+		_ = cmd.RegisterFlagCompletionFunc(flag.Name,
+			func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+				return completions(cmd, flag, typed)
+			})
+	})
+}
+
+// completions are what may stand where a flag's value begins with typed.
+func completions(cmd *cobra.Command, flag *pflag.Flag, typed string) ([]string, cobra.ShellCompDirective) {
+	words := flagWords(cmd, flag)
+	name, _ := pflag.UnquoteUsage(flag)
+	switch {
+	case isList(flag) && len(words) > 0:
+		return completeList(words, typed), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	case len(words) > 0:
+		return beginning(words, typed), cobra.ShellCompDirectiveNoFileComp
+	case strings.Contains(name, "FILE") || strings.Contains(name, "PATH"):
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	return nil, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeList completes the last word of a list with commas.
+func completeList(words []string, typed string) (lists []string) {
+	before := typed[:strings.LastIndexByte(typed, ',')+1]
+	for _, word := range words {
+		if !slices.Contains(strings.Split(before, ","), word) {
+			lists = append(lists, before+word)
+		}
+	}
+	return beginning(lists, typed)
+}
+
+// beginning are the words that begin with what was typed.
+func beginning(words []string, typed string) []string {
+	return slices.DeleteFunc(words, func(word string) bool { return !strings.HasPrefix(word, typed) })
+}
+
+// flagWords are the words that a flag takes, nil if it takes other values too.
+func flagWords(cmd *cobra.Command, flag *pflag.Flag) []string {
+	if own, ok := flag.Value.(interface{ words() []string }); ok {
+		return own.words()
+	}
+	if of := checkedLater[cmd.Name()+" "+flag.Name]; of != nil {
+		return of()
+	}
+	return helpWords(flag)
+}
+
+// checkedLater are the words of flags that take any text first.
+var checkedLater = map[string]func() []string{
+	"fleet kinds":         func() []string { return kindNames(fleet.HonestKinds()) },
+	"fleet hostile-kinds": func() []string { return kindNames(fleet.HostileKinds()) },
+	"fleet master-faults": fleet.MasterFaultWords,
+}
+
+func kindNames(kinds []fleet.Kind) (names []string) {
+	for _, k := range kinds {
+		names = append(names, k.String())
+	}
+	return names
+}
+
+var helpWord = regexp.MustCompile(`[a-z][a-z0-9-]+`)
+
+// helpWords are those words of a flag's help that the flag understands, if it
+// does not understand just anything.
+func helpWords(flag *pflag.Flag) (words []string) {
+	if flag.Value.Type() == "bool" || flag.Value.Set("no such word") == nil {
+		return nil
+	}
+	for _, word := range helpWord.FindAllString(flag.Usage, -1) {
+		if !slices.Contains(words, word) && flag.Value.Set(word) == nil {
+			words = append(words, word)
+		}
+	}
+	return words
+}

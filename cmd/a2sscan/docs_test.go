@@ -1,0 +1,199 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const packaging = "../../packaging"
+
+// shipped are the folders of packaging that hold nothing but docs.
+var shipped = []string{"man", "completions"}
+
+// TestDocsShipped: the pages and completions that packages ship are those of
+// the commands as they are now.
+func TestDocsShipped(t *testing.T) {
+	files, err := docs(newTree())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, f := range files {
+		names = append(names, f.name)
+		text, err := os.ReadFile(filepath.Join(packaging, f.name))
+		if err != nil {
+			t.Errorf("%v", err)
+		} else if !bytes.Equal(text, f.text) {
+			t.Errorf("packaging/%s is not what the commands say now", f.name)
+		}
+	}
+	for _, folder := range shipped {
+		entries, err := os.ReadDir(filepath.Join(packaging, folder))
+		if err != nil {
+			t.Error(err)
+		}
+		for _, e := range entries {
+			if name := folder + "/" + e.Name(); !slices.Contains(names, name) {
+				t.Errorf("packaging/%s is of no command", name)
+			}
+		}
+	}
+	if t.Failed() {
+		t.Log("to write them anew: go run ./cmd/a2sscan docs packaging")
+	}
+}
+
+// TestManClean: the tools that show pages find no fault with them.
+func TestManClean(t *testing.T) {
+	tools := [][]string{
+		{"mandoc", "-T", "lint", "-W", "warning"},
+		{"groff", "-man", "-ww", "-T", "utf8", "-z"},
+	}
+	pages, _ := filepath.Glob(packaging + "/man/*.1")
+	if len(pages) < 10 {
+		t.Fatalf("only %d pages", len(pages))
+	}
+	for _, tool := range tools {
+		t.Run(tool[0], func(t *testing.T) {
+			if _, err := exec.LookPath(tool[0]); err != nil {
+				t.Skipf("SKIPPED, THE PAGES WERE NOT CHECKED BY IT: there is no %s in PATH (Debian: package %[1]s)", tool[0])
+			}
+			out, err := exec.Command(tool[0], append(tool[1:], pages...)...).CombinedOutput()
+			if err != nil || len(out) > 0 {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}
+
+// TestManSays: the variables and signals that the program knows, and all exit
+// codes, stand in its pages.
+func TestManSays(t *testing.T) {
+	var said strings.Builder
+	for _, cmd := range manCommands(newTree()) {
+		said.WriteString(strings.ReplaceAll(manPage(cmd), `\-`, "-"))
+	}
+	sources, _ := filepath.Glob("*.go")
+	known := regexp.MustCompile(`(?:Getenv|LookupEnv)\("([A-Z_]+)"\)|\bsyscall\.(SIG[A-Z0-9]+)`)
+	found := map[string]bool{keyVariable: true, "SIGINT": true}
+	for _, name := range sources {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range known.FindAllSubmatch(text, -1) {
+			found[string(m[1])+string(m[2])] = true
+		}
+	}
+	for word := range found {
+		if !strings.Contains(said.String(), word) {
+			t.Errorf("no page says what %s does: manual.go is the place", word)
+		}
+	}
+	if len(found) < 6 {
+		t.Errorf("only %d variables and signals were found", len(found))
+	}
+	for name := range manFacts {
+		if cmd, _, err := newTree().Find([]string{name}); err != nil || cmd.Name() != name {
+			t.Errorf("manual.go speaks of %s, which is no command", name)
+		}
+	}
+}
+
+// TestExitCodesSaid: the README's table has the codes of the program.
+func TestExitCodesSaid(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := regexp.MustCompile(`(?m)^\| (\d) \| `).FindAllSubmatch(readme, -1)
+	var said, are []string
+	for _, row := range rows {
+		said = append(said, string(row[1]))
+	}
+	for _, e := range exits {
+		are = append(are, fmt.Sprint(e.code))
+	}
+	if !slices.Equal(said, are) {
+		t.Errorf("the README has the exit codes %v, the program %v", said, are)
+	}
+}
+
+// TestRoff: whatever a help says, a page says it too.
+func TestRoff(t *testing.T) {
+	for _, test := range []struct{ text, want string }{
+		{".start", `\&.start`},
+		{"'start", `\(aqstart`},
+		{`\appid\440 a-b 'c' ~^` + "`", `\(rsappid\(rs440 a\-b \(aqc\(aq \(ti\(ha\(ga`},
+		{"with --dry-run, -q (--x) and a--b -1", `with \fB\-\-dry\-run\fR, \fB\-q\fR (\fB\-\-x\fR) and a\-\-b \-1`},
+		{"…", `\[u2026]`},
+		{"one\n\n  code -x\n  .y\n\ntwo", "one\n.PP\n.RS 4\n.nf\ncode \\-x\n\\&.y\n.fi\n.RE\n.PP\ntwo"},
+	} {
+		var p roff
+		p.text(test.text)
+		if got := strings.TrimSuffix(p.String(), "\n"); got != test.want {
+			t.Errorf("%q: got %q, want %q", test.text, got, test.want)
+		}
+	}
+}
+
+// TestCompletionSyntax: each shell can read its file.
+func TestCompletionSyntax(t *testing.T) {
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		t.Run(shell, func(t *testing.T) {
+			if _, err := exec.LookPath(shell); err != nil {
+				t.Skipf("SKIPPED, THE COMPLETION FOR %s WAS NOT CHECKED: there is no %[1]s in PATH", shell)
+			}
+			out, err := exec.Command(shell, "-n", packaging+"/completions/a2sscan."+shell).CombinedOutput()
+			if err != nil || len(out) > 0 {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}
+
+// TestCompletions: what the shells are told, with the number that says whether
+// they complete files too: 4 no, 0 yes, 6 no and the word goes on.
+func TestCompletions(t *testing.T) {
+	for _, test := range []struct{ line, want string }{
+		{"scan --order ", "random input :4"},
+		{"scan --order=i", "input :4"},
+		{"scan --query ", "info players rules :6"},
+		{"scan --query info,r", "info,rules :6"},
+		{"scan --region e", "europe :4"},
+		{"master --nor map=x,sec", "map=x,secure :6"},
+		{"master --or ma", "map= :6"},
+		{"fleet --kinds bz", "bzip2 :6"},
+		{"fleet --hostile-kinds bo", "bomb :6"},
+		{"fleet --master-faults en", "endless :6"},
+		{"scan --rate ", ":4"},
+		{"scan --timeout ", ":4"},
+		{"scan -r ", ":4"},
+		{"scan --checkpoint ", ":0"},
+		{"scan -o ", ":0"},
+		{"scan --config ", ":0"},
+		{"scan ", ":0"},
+		{"cat ", ":0"},
+		{"decode ", ":0"},
+		{"ask ", ":4"},
+		{"doctor ", ":4"},
+		{"schema d", "duckdb :4"},
+		{"schema duckdb ", ":0"},
+	} {
+		args := append([]string{"__completeNoDesc"}, strings.Split(test.line, " ")...)
+		code, out, _ := runIn(args...)
+		if got := strings.Join(strings.Fields(out), " "); code != 0 || got != test.want {
+			t.Errorf("%s: exit code %d, %s, want %s", test.line, code, got, test.want)
+		}
+	}
+}

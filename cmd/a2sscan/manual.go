@@ -1,0 +1,93 @@
+package main
+
+// What the pages for man say beside the help. Flags, commands, examples and
+// exit codes come from the commands themselves.
+
+// manDate is when what stands here was changed last.
+const manDate = "2026-11-21"
+
+// fact is a line of a list: a file, a variable, a signal.
+type fact struct{ what, text string }
+
+// commandFacts are what a page says of a command.
+type commandFacts struct {
+	exits   []int
+	files   []fact
+	signals []fact
+}
+
+// exitAlways are the codes with which every command may end.
+var exitAlways = []int{exitOK, exitUsage, exitOutput}
+
+var manFacts = map[string]commandFacts{
+	"scan": {
+		exits: []int{exitInterrupted, exitGuard, exitInput, exitCheckpoint, exitNumbers},
+		files: []fact{
+			{"PATH", "the records, where --output says; it is made just before the first packet"},
+			{"PATH.summary.json", "the numbers of the run, unless --summary names another file"},
+			{"NAME-START-NNNNN.ndjson.zst", "a part of a census with --rotate; the one that is being written ends with .part"},
+			{"CHECKPOINT", "where the scan stands, with --checkpoint; gone when the scan is complete"},
+			{"CHECKPOINT.lock", "who uses the checkpoint"},
+			{"CHECKPOINT.silent", "targets that wait for their second look"},
+			{"CHECKPOINT.tmp", "the next checkpoint, while it is written"},
+		},
+		signals: []fact{
+			{"SIGINT, SIGTERM", "the first ends the scan when what is open is finished; the second writes what is there and ends at once"},
+			{"SIGHUP", "reads the files of --exclude-file again; without that flag it ends the program"},
+			signalPipe,
+		},
+	},
+	"master": {
+		exits:   []int{exitInterrupted, exitInput},
+		files:   []fact{{"PATH", "the list, where --output says"}},
+		signals: []fact{{"SIGINT, SIGTERM", "the first leaves what was fetched; the second ends the program"}, signalPipe},
+	},
+	"demo": {
+		exits:   []int{exitInterrupted, exitInput, exitNumbers},
+		files:   []fact{{demoFile, "the records, replaced by every demo"}},
+		signals: []fact{{"SIGINT, SIGTERM", "the first ends the scan when what is open is finished; the second at once"}},
+	},
+	"fleet": {
+		exits:   []int{exitInput},
+		signals: []fact{{"SIGINT, SIGTERM", "end the fleet, with exit code 0"}},
+	},
+	"ask": {
+		exits:   []int{exitInterrupted, exitInput},
+		signals: []fact{{"SIGINT, SIGTERM", "the first ends the asking, with what was seen so far; the second ends the program"}},
+	},
+	"decode": {exits: []int{exitInput}},
+	"cat":    {exits: []int{exitInput}, signals: []fact{signalPipe}},
+	"doctor": {exits: []int{exitGuard, exitInput}},
+}
+
+var signalPipe = fact{"SIGPIPE", "is ignored: a closed pipe is an error of writing, exit code 3"}
+
+// manVariables are the variables that the program reads.
+var manVariables = []fact{
+	{keyVariable, "the key of the Steam Web API, unless --key-file names a file with it"},
+	{"JOB_COMPLETION_INDEX", "the part that --shard auto/N asks, from 0; Kubernetes sets it in an indexed job"},
+	{"GOMEMLIMIT", "what Go keeps the program's memory below where it can; without it scan sets 320 MiB"},
+}
+
+// manConfig explains configuration files.
+const manConfig = `What is typed again and again can stand in a file, which --config names. It is TOML. Keys are the names of flags, without dashes; each command has a table of its name:
+
+  # for every command that has such a flag
+  source = "192.0.2.10"
+
+  [scan]
+  targets = ["servers.txt"]
+  rate = "20k"
+  query = ["info", "players"]
+  exclude-file = "optout.txt"
+
+  [doctor]
+  rate = "20k"
+
+Keys before the first table are for every command that has such a flag, and what stands in the table of a command wins over them. A flag that is typed wins over the file. Flags that may be repeated add to it: what the file excludes stays excluded.
+
+A value is what the flag takes, as text or as number; true gives a flag without a value. The value of a flag that takes a list may be an array, and so may that of a flag that may be repeated; an array of arrays repeats a flag that takes a list. targets stands for the arguments of scan; if targets are typed, those of the file are not asked.
+
+Paths are relative to the working directory, not to the file. A key that no command understands, in whichever table, or a value that the flag does not take, ends the run with exit code 1 before anything is sent; a file that can't be read, with 6. --help, --config, --print-config and --fresh are for the command line only, and the key of the Web API has no place in a file.
+
+With --print-config a command prints what holds and whence, as a file that can be read again, and does nothing else.`

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// roff writes a page for man, in the macros of man(7) that groff and mandoc
+// both know.
+type roff struct{ strings.Builder }
+
+// title begins the page.
+func (p *roff) title(name, section, date, manual string) {
+	// Flags and names of files are not to be broken, nor lines to be stretched.
+	fmt.Fprintf(p, ".TH \"%s\" %s %s \"a2sscan\" \"%s\"\n.nh\n.ad l\n",
+		roffText(strings.ToUpper(name)), section, date, roffText(manual))
+}
+
+func (p *roff) section(name string) { p.WriteString(".SH " + roffText(name) + "\n") }
+
+func (p *roff) paragraph() { p.WriteString(".PP\n") }
+
+// text writes paragraphs: blank lines divide them, and lines that are indented
+// stay as they are.
+func (p *roff) text(s string) {
+	for i, part := range strings.Split(strings.Trim(s, "\n"), "\n\n") {
+		if i > 0 {
+			p.paragraph()
+		}
+		if strings.HasPrefix(part, "  ") {
+			p.example(part)
+		} else {
+			p.line(part)
+		}
+	}
+}
+
+// example writes lines as they are.
+func (p *roff) example(s string) {
+	p.WriteString(".RS 4\n.nf\n")
+	for line := range strings.SplitSeq(s, "\n") {
+		p.WriteString(startsLine(roffText(strings.TrimPrefix(line, "  "))) + "\n")
+	}
+	p.WriteString(".fi\n.RE\n")
+}
+
+// item writes an entry of a list. The tag is roff already.
+func (p *roff) item(tag, text string) {
+	p.WriteString(".TP\n" + startsLine(tag) + "\n")
+	p.line(text)
+}
+
+// roffFlag finds the flags that a text names.
+var roffFlag = regexp.MustCompile(`(^|[\s(])--?[a-z][a-z-]*`)
+
+// line writes prose, with flags in bold.
+func (p *roff) line(s string) {
+	for line := range strings.SplitSeq(s, "\n") {
+		bold := roffFlag.ReplaceAllStringFunc(line, func(flag string) string {
+			at := strings.IndexByte(flag, '-')
+			return flag[:at] + "\x01" + flag[at:] + "\x02"
+		})
+		bold = strings.NewReplacer("\x01", `\fB`, "\x02", `\fR`).Replace(roffText(bold))
+		p.WriteString(startsLine(bold) + "\n")
+	}
+}
+
+// strong and placeholder are parts of tags.
+func strong(s string) string      { return `\fB` + roffText(s) + `\fR` }
+func placeholder(s string) string { return `\fI` + roffText(s) + `\fR` }
+
+// startsLine makes sure that a line is no request.
+func startsLine(s string) string {
+	if strings.HasPrefix(s, ".") { // the other sign, ', is escaped anyway
+		return `\&` + s
+	}
+	return s
+}
+
+// roffText writes characters that mean something to roff, or that it would
+// replace by prettier ones, so that what is copied from a page can be typed.
+func roffText(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case roffNames[r] != "":
+			b.WriteString(roffNames[r])
+		case r > '~':
+			fmt.Fprintf(&b, `\[u%04X]`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+var roffNames = map[rune]string{
+	'\\': `\(rs`, '-': `\-`, '\'': `\(aq`, '`': `\(ga`, '^': `\(ha`, '~': `\(ti`,
+}
