@@ -190,6 +190,26 @@ func TestWalkedTwice(t *testing.T) {
 	}
 }
 
+// TestTaken: a target that the list gave out and nobody took does not count, in
+// a scan that was gone on with or not.
+func TestTaken(t *testing.T) {
+	list := target.Stats{Read: 12, Excluded: 3, Given: 9}
+	var k *keeper
+	if got, want := k.taken(list, 8), (target.Stats{Read: 11, Excluded: 3, Given: 8}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	// Eight were given before, of which two were open; some are taken again,
+	// and the list was passed through to find the ninth.
+	k = &keeper{past: &checkpoint{List: target.Stats{Given: 8}, open: make([]scanner.Target, 2)}}
+	k.walked.past, k.walked.base = k.past.List, target.Stats{Given: 8}
+	for n, want := range []uint64{8, 8, 8, 9} {
+		got := k.walked.total(k.taken(target.Stats{Read: 9, Given: 9}, uint64(n)))
+		if got.Given != want || got.Read != want {
+			t.Errorf("%d taken: %+v, want %d", n, got, want)
+		}
+	}
+}
+
 func TestCommandLine(t *testing.T) {
 	k := &keeper{app: &app{args: []string{"scan", "my list", "it's", "--fresh", "-o", "a*"}}}
 	if got, want := k.again(), ` scan 'my list' 'it'\''s' -o 'a*'`; !strings.HasSuffix(got, want) {

@@ -273,6 +273,17 @@ func (k *keeper) total(list target.Stats, s *scanner.Stats) target.Stats {
 	return k.walked.total(list)
 }
 
+// taken returns the numbers of a list of a scan that was stopped when it had
+// taken so many targets: the list may have given out one that nobody waited for.
+func (k *keeper) taken(list target.Stats, n uint64) target.Stats {
+	if k.resumes() {
+		n += k.walked.base.Given - min(n, uint64(len(k.past.open)))
+	}
+	list.Read += n - list.Given
+	list.Given = n
+	return list
+}
+
 // resumed is how often the scan was gone on with.
 func (k *keeper) resumed() int {
 	if !k.resumes() {

@@ -198,7 +198,11 @@ func (j *job) run(inputs []string) (*summary, error) {
 	}
 
 	own := stats
-	listed := j.keep.total(j.list.Stats(), &stats)
+	listed := j.list.Stats()
+	if j.stop.first.Err() != nil {
+		listed = j.keep.taken(listed, stats.Taken)
+	}
+	listed = j.keep.total(listed, &stats)
 	j.keep.countLeftOut(j.exclusions)
 	sum := newSummary(&stats, newLedger(listed, &stats))
 	sum.Scan, sum.Command, sum.Inputs = j.scanID, j.args, inputNotes(j.list, inputs, &j.from)
