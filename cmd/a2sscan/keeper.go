@@ -213,7 +213,7 @@ func (k *keeper) write(c *checkpoint) error {
 	if err != nil {
 		return k.unwritten(err)
 	}
-	k.began.Do(func() { k.log.Info("checkpoint begun", "path", k.path) })
+	k.began.Do(func() { k.log.Info("checkpoint first written", "path", k.path) })
 	return nil
 }
 

@@ -256,13 +256,16 @@ func (m *meter) close() {
 		m.server.Close()
 	}
 	<-m.gone
-	last := "never"
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	last := "nobody scraped them"
 	if m.number > 0 {
-		last = fmt.Sprintf("%d times, the last %s before the end", m.number, clock(time.Since(m.scrape)))
+		last = fmt.Sprintf("scraped %s times, the last %s before the end",
+			grouped(uint64(m.number)), clock(time.Since(m.scrape)))
 	}
-	m.log.Info("metrics ended", "scraped", last)
+	m.log.Info("metrics ended", "how", last)
 	if !m.quiet {
-		m.say("metrics: scraped %s", last)
+		m.say("metrics: %s", last)
 	}
 }
 
@@ -300,11 +303,15 @@ func (m *meter) health(now time.Time) (state string, well bool) {
 		return "loading", true
 	}
 	passed, stats := now.Sub(m.begun), m.scan.Stats()
-	if passed-stats.Elapsed > stalledLoop {
-		return "stalled", false
+	var waits time.Duration
+	if since := m.handing.Load(); since > 0 {
+		waits = passed - time.Duration(since)
 	}
-	if since := m.handing.Load(); since > 0 && passed-time.Duration(since) > stalledOutput {
+	switch {
+	case waits > stalledOutput:
 		return "stalled: the output takes no more", false
+	case passed-stats.Elapsed > max(stalledLoop, waits+time.Second): // that is no fault of the loop
+		return "stalled", false
 	}
 	return "scanning", true
 }
