@@ -75,11 +75,18 @@ type Config struct {
 	// must be quick, and datagram is valid only until it returns.
 	Trace func(now time.Duration, sent bool, addr netip.AddrPort, datagram []byte)
 
+	// Rates, if set, is where a new Rate comes from while the scan runs: what is
+	// received holds from then on. A value that can't be a rate is ignored, and
+	// so are all where there is no limit: the scan governs itself.
+	Rates <-chan float64
+
 	Monitor *Monitor        // if set, can be asked for Stats while the scan runs
 	Drain   <-chan struct{} // if closed, no new target is started and the open ones are finished
 
 	transport transport // tests put a network of their own here
 	unhandled int       // results that may wait for the caller; tests make it small
+
+	freeInFlight bool // InFlight follows Rate
 }
 
 // withDefaults returns cfg with its zero values replaced, or an error that
@@ -115,6 +122,7 @@ func (cfg Config) withDefaults() (Config, error) {
 		cfg.unhandled = maxUnhandled
 	}
 	if cfg.InFlight == 0 {
+		cfg.freeInFlight = true
 		cfg.InFlight = cfg.defaultInFlight()
 	}
 	return cfg, cfg.check()

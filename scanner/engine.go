@@ -83,9 +83,13 @@ type engine struct {
 	spare     [][]outcome
 	unhandled int
 
-	draining bool
-	quietEnd time.Duration // when the cooldown is over; 0: it has not begun
-	told     time.Duration // when the Monitor last heard
+	draining    bool
+	quietEnd    time.Duration // when the cooldown is over; 0: it has not begun
+	told        time.Duration // when the Monitor last heard
+	allowed     float64       // datagrams, as in stats
+	allowedAt   time.Duration // up to when they are added up
+	allowedWait time.Duration // what was waited until then
+
 	foreseen time.Duration // when it was last looked how long addresses hold it up; 0: they don't
 	marked   time.Duration // when the last snapshot was taken
 	stats    Stats
@@ -251,6 +255,7 @@ func (e *engine) housekeeping(now time.Duration) {
 		e.marked = now
 		e.seal(e.snapshot())
 	}
+	e.changeRate(now)
 	if e.governor != nil && e.governor.due(now) {
 		e.govern(now)
 	}
@@ -643,6 +648,7 @@ func (e *engine) tell() {
 	s.Open, s.Held, s.HeldAddrs = e.slots.n, e.addrs.n, len(e.addrs.held)
 	s.Silent = e.second.waiting()
 	e.foresee(s.Elapsed)
+	e.allow(s.Elapsed)
 	s.Bytes = e.pool.used + e.table.Bytes()
 	s.PeakBytes = max(s.PeakBytes, e.pool.peak)
 	s.Socket, s.Reasm = e.sock.Stats(), e.table.Stats()

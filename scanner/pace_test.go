@@ -137,3 +137,92 @@ func TestPaceIsEven(t *testing.T) {
 		})
 	}
 }
+
+// A rate that is changed while the scan runs is kept from then on as exactly as
+// one that is not, whatever else is sent, and what goes beyond is not made up
+// for. What can't be a rate changes nothing.
+func TestPaceChanged(t *testing.T) {
+	for _, first := range []float64{20, 150, 5000, 100_000} {
+		t.Run(fmt.Sprint(first), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { testPaceChanged(t, first) })
+		})
+	}
+}
+
+func testPaceChanged(t *testing.T, first float64) {
+	rates := []float64{first, 1.1 * first, 0.3 * first, 2 * first, first}
+	n := &pacedNet{memNet: newMemNet(), start: time.Now(), late: 60 * time.Microsecond}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(len(rates))*time.Second)
+	defer cancel()
+	dial := make(chan float64, 1)
+	go func() {
+		for _, r := range rates[1:] {
+			time.Sleep(time.Second)
+			dial <- r
+		}
+	}()
+	go func() {
+		for _, r := range []float64{math.NaN(), -1, 0, math.Inf(1), 2 * maxRate} {
+			time.Sleep(300 * time.Millisecond)
+			dial <- r
+		}
+	}()
+	st, err := Scan(ctx, Config{
+		Rate: first, Rates: dial, AddressRate: Off, Questions: AskInfo, Retries: Off,
+		Timeout: 100 * time.Millisecond, Cooldown: Off, transport: n,
+	}, firstTargets(1<<24), func(*Result) {})
+	if err != context.DeadlineExceeded {
+		t.Fatal(err)
+	}
+	for i, rate := range rates {
+		var in []time.Duration
+		for _, at := range n.at {
+			if at -= time.Duration(i) * time.Second; at >= 0 && at < time.Second {
+				in = append(in, at)
+			}
+		}
+		// The change is seen within idleWait at the latest.
+		seen := idleWait.Seconds() * math.Abs(rate-rates[max(i-1, 0)])
+		if d := math.Abs(float64(len(in)) - rate); d > max(1.5, 0.005*rate)+seen {
+			t.Errorf("second %d: %d datagrams, want %.0f", i+1, len(in), rate)
+		}
+		if got, want := surge(in, max(rate, rates[max(i-1, 0)])), max(1.5, 2*first*burstTime.Seconds())+1e-3; got > want {
+			t.Errorf("second %d: %.2f datagrams more than the rate has, want at most %.2f", i+1, got, want)
+		}
+	}
+	if d := math.Abs(float64(st.Allowed)/float64(len(n.at)) - 1); d > max(0.005, 2/float64(len(n.at))) {
+		t.Errorf("%d datagrams, and %d were allowed", len(n.at), st.Allowed)
+	}
+	if st.Rate != first {
+		t.Errorf("the rate is %v at the end, want %v", st.Rate, first)
+	}
+}
+
+// A higher rate may have more targets open, unless it was said how many; a scan
+// that governs itself takes no rate from others.
+func TestRatesInFlight(t *testing.T) {
+	for _, test := range []struct{ inFlight, want int }{{0, 25_000}, {700, 700}} {
+		cfg, err := Config{Rate: 5000, InFlight: test.inFlight}.withDefaults()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg.Rate = 10_000
+		if cfg.fitInFlight(); cfg.InFlight != test.want {
+			t.Errorf("%d in flight, want %d", cfg.InFlight, test.want)
+		}
+		cfg.Rate = 1
+		if cfg.fitInFlight(); cfg.InFlight != test.want {
+			t.Errorf("%d in flight at a lower rate, want %d", cfg.InFlight, test.want)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		dial := make(chan float64, 1)
+		dial <- 1
+		n := newMemNet()
+		st, err := Scan(t.Context(), Config{Rate: Off, Rates: dial, Retries: Off, Cooldown: Off, transport: n},
+			seqOf(addresses(100)), func(*Result) {})
+		if err != nil || !math.IsInf(st.Rate, 1) || st.Elapsed > 10*time.Second || len(dial) > 0 {
+			t.Errorf("%v, rate %v, %v", err, st.Rate, st.Elapsed)
+		}
+	})
+}

@@ -9,6 +9,7 @@ import (
 // snapshot says where the scan stands behind all outcomes of now.
 func (e *engine) snapshot() *Snapshot {
 	e.stats.Elapsed = e.clock()
+	e.allow(e.stats.Elapsed)
 	e.stats.Socket = e.sock.Stats()
 	s := &Snapshot{
 		Position: e.stats.Taken,
