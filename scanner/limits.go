@@ -16,6 +16,8 @@ func (e *engine) charge(now time.Duration) {
 	why := e.stats.Wait
 	switch {
 	case why != WaitNothing:
+	case e.follow.n+e.repeat.n == 0 && (e.draining || !e.more()):
+		why = WaitReplies // the bucket was empty when that was looked at
 	case e.governor != nil && e.paced:
 		why = WaitLosses
 	default:

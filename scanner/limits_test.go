@@ -50,6 +50,10 @@ func TestScanLimitedBy(t *testing.T) {
 		set  func(s *setting)
 	}{
 		{WaitNothing, func(s *setting) {}},
+		{WaitNothing, func(s *setting) { // at a low rate that has few to send at its end
+			s.cfg.Rate, s.cfg.Retries, s.cfg.Timeout = 100, 50, 100*time.Millisecond
+			s.net.serve, s.targets = nil, seqOf(addresses(1))
+		}},
 		{WaitTargets, func(s *setting) { s.targets = trickle(addresses(600), 5*time.Millisecond) }},
 		{WaitInFlight, func(s *setting) { s.cfg.InFlight, s.net.serve = 100, nil }},
 		{WaitAddress, func(s *setting) { s.targets = seqOf(ports(100)) }},

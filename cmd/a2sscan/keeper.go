@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -33,7 +34,8 @@ type keeper struct {
 	waiting iter.Seq[scanner.Target] // for a second look since earlier parts; nil: none
 	rest    iter.Seq[scanner.Target] // what follows in the list, if that was begun
 	walked  walked
-	pending chan draft // of one place: a newer one replaces it
+	written atomic.Pointer[time.Time] // when the file was last replaced; nil: not yet
+	pending chan draft                // of one place: a newer one replaces it
 	gone    sync.WaitGroup
 	mu      sync.Mutex
 	err     error
@@ -210,11 +212,23 @@ func (k *keeper) write(c *checkpoint) error {
 		err = replaceFile(k.path, file)
 	}
 	step("checkpoint.written")
+	if err == nil {
+		k.written.Store(&c.Written)
+	}
 	if err != nil {
 		return k.unwritten(err)
 	}
 	k.began.Do(func() { k.log.Info("checkpoint first written", "path", k.path) })
 	return nil
+}
+
+// age is how old the checkpoint is, in words.
+func (k *keeper) age() string {
+	last := k.written.Load()
+	if last == nil {
+		return "not written yet"
+	}
+	return "written " + inWords(time.Since(*last)) + " ago"
 }
 
 // unwritten is the error of a checkpoint that could not be written.

@@ -11,7 +11,7 @@ import (
 // means something.
 const leastPaced = 100 * time.Millisecond
 
-// pacingError is by how much a scan was faster than its rate, as a part of it,
+// pacingError is by how much a scan was faster than its rates, as a part of them,
 // in the time in which the rate was all that held it back; nil if that can't be
 // told.
 func pacingError(s *scanner.Stats) *float64 {
@@ -19,10 +19,10 @@ func pacingError(s *scanner.Stats) *float64 {
 	for _, us := range s.Waited {
 		paced -= time.Duration(us) * time.Microsecond
 	}
-	if math.IsInf(s.Rate, 1) || s.Rate == 0 || paced < leastPaced {
+	if math.IsInf(s.Rate, 1) || s.Allowed == 0 || paced < leastPaced {
 		return nil
 	}
-	e := float64(s.DatagramsSent())/(s.Rate*paced.Seconds()) - 1
+	e := float64(s.DatagramsSent())/float64(s.Allowed) - 1
 	return &e
 }
 

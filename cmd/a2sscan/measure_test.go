@@ -147,7 +147,7 @@ func TestRoundTrips(t *testing.T) {
 func TestPacingError(t *testing.T) {
 	s := &scanner.Stats{Elapsed: 10 * time.Second, Rate: 100}
 	s.Waited[scanner.WaitReplies] = 4e6
-	s.Sent[0] = 606
+	s.Sent[0], s.Allowed = 606, 600
 	if e := pacingError(s); e == nil || math.Abs(*e-0.01) > 1e-9 {
 		t.Errorf("%v, want 1%%", e)
 	}

@@ -173,6 +173,16 @@ func (o *output) count() uint64 {
 	return uint64(o.w.Count())
 }
 
+// soFar is count while records are written, or busy if one is being written just
+// now: it doesn't wait.
+func (o *output) soFar() (n uint64, busy bool) {
+	if !o.mu.TryLock() {
+		return 0, true
+	}
+	defer o.mu.Unlock()
+	return o.count(), false
+}
+
 // whole returns how many records can be read back from an output that failed:
 // of those that were handed to it the last may be lost. It is 0 for a pipe.
 func (o *output) whole() (n uint64) {

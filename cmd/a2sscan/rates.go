@@ -9,10 +9,11 @@ import (
 
 // rates is the part of a summary that is about how fast the scan was.
 type rates struct {
-	RateAsked   *float64 `json:"rate_asked"`   // datagrams a second; null: as fast as it goes
-	RateReached float64  `json:"rate_reached"` // in the time in which there were targets to start
-	RateSettled float64  `json:"rate_settled,omitempty"`
-	RateSlowed  uint64   `json:"rate_slowed,omitempty"` // how often it was too fast, without a rate
+	RateAsked   *float64     `json:"rate_asked"`             // datagrams a second; null: as fast as it goes
+	RateReached float64      `json:"rate_reached"`           // in the time in which there were targets to start
+	Changes     []rateChange `json:"rate_changes,omitempty"` // by signals, of this part; rate_asked is the last one
+	RateSettled float64      `json:"rate_settled,omitempty"`
+	RateSlowed  uint64       `json:"rate_slowed,omitempty"` // how often it was too fast, without a rate
 
 	RateLimitedBy   string  `json:"rate_limited_by,omitempty"`   // why it was not higher; absent: it was kept
 	RateLimitedPart float64 `json:"rate_limited_part,omitempty"` // of the time
@@ -37,6 +38,9 @@ func newRates(s *scanner.Stats) rates {
 // String says it in one line.
 func (r *rates) String() string {
 	switch {
+	case len(r.Changes) > 0 && r.RateAsked != nil:
+		return fmt.Sprintf("%s/s asked after %d changes from %s/s, %s/s reached", short(*r.RateAsked),
+			len(r.Changes), short(r.Changes[0].From), short(r.RateReached))
 	case r.RateAsked != nil:
 		return fmt.Sprintf("%s/s asked, %s/s reached", short(*r.RateAsked), short(r.RateReached))
 	case r.RateSettled > 0:

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"os"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -25,7 +26,10 @@ func (a *app) scan(f *scanFlags, args []string) error {
 		return err
 	}
 	defer keep.close()
-	j := &job{app: a, scanFlags: f, start: time.Now().UTC(), keep: keep, meter: meter}
+	j := &job{app: a, scanFlags: f, start: time.Now().UTC(), keep: keep, meter: meter, dial: newDial(f.rate)}
+	if !f.dryRun {
+		defer j.controls()()
+	}
 	if err := j.prepare(args); err != nil {
 		return err
 	}
@@ -147,8 +151,11 @@ type job struct {
 	tally      tally
 	stop       *stopper
 	guard      *guard
-	progress   *progress // of the status lines in JSON; nil: there are none
-	whole      bool      // every target was asked to the end
+	dial       *dial                           // nil: nobody can turn the rate
+	reading    atomic.Pointer[target.List]     // nil: no list is read yet
+	monitor    atomic.Pointer[scanner.Monitor] // nil: nobody is asked yet
+	progress   *progress                       // of the status lines in JSON; nil: there are none
+	whole      bool                            // every target was asked to the end
 
 	written error // what went wrong with the output
 	partial error // why the list of --master is not whole
@@ -174,6 +181,7 @@ func (j *job) run(inputs []string) (*summary, error) {
 	j.guard = &guard{guardFlags: &j.guardFlags, stop: stop.finish}
 	defer j.guard.begin()()
 
+	j.reading.Store(j.list)
 	if err := j.load(j.scanFlags, j.list, stop); err != nil {
 		j.bad.rest()
 		return nil, j.guarded(err)
@@ -230,6 +238,7 @@ func (j *job) run(inputs []string) (*summary, error) {
 		j.written = j.out.settle(nil)
 		sum.Ended = j.ended()
 	}
+	sum.Changes = j.dial.turns()
 	sum.Parts = j.out.parts()
 	j.observer.lookParts()
 	sum.Guard = j.guard.tripped()
@@ -245,12 +254,14 @@ func (j *job) ask(ctx context.Context) (scanner.Stats, error) {
 	cfg.Excluded = j.exclusions.Excluded
 	cfg.Monitor = new(scanner.Monitor)
 	cfg.Drain = j.stop.drain
+	cfg.Rates = j.dial.source()
 	if j.keep != nil {
 		j.keep.begin(j)
 		cfg.Snapshot = j.keep.snapshot
 		cfg.Asked = j.keep.recount(j.list)
 		cfg.Silent = j.keep.waiting
 	}
+	j.monitor.Store(cfg.Monitor)
 	defer j.guard.watch(cfg.Monitor, j.terminal)()
 	defer j.observe(cfg.Monitor)()
 	defer j.watchScan(cfg.Monitor, &progress{input: j.list.Progress, given: j.given, begun: j.begun()})()

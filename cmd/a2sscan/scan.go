@@ -78,7 +78,9 @@ Lists are read first, and their targets asked in random order, each once; with
 share a list.
 
 Results go to standard output or to --output, all else to standard error. The
-first interrupt finishes what is open, the second ends at once.`,
+first interrupt finishes what is open, the second ends at once. On Unix, SIGUSR1
+and SIGUSR2 turn the rate up and down by a tenth, and SIGQUIT says where the scan
+stands; it goes on.`,
 		Example: `  a2sscan scan servers.txt -o census.ndjson.zst
   a2sscan scan 203.0.113.7:27015 | jq .info.name
   cut -f 1 master.tsv | a2sscan scan --query info -r 20k > names.ndjson`,

@@ -181,15 +181,15 @@ func TestContradictions(t *testing.T) {
 func TestVerdict(t *testing.T) {
 	full := fail(exitOutput, "disk full")
 	tests := []struct {
-		job  job
+		job  *job
 		sum  summary
 		want int
 	}{
-		{job{}, summary{Consistent: true}, exitOK},
-		{job{}, summary{Consistent: true, Interrupted: true}, exitInterrupted},
-		{job{}, summary{Interrupted: true}, exitNumbers},
-		{job{written: full}, summary{Interrupted: true}, exitOutput},
-		{job{broken: errors.New("no network")}, summary{}, exitUsage},
+		{&job{}, summary{Consistent: true}, exitOK},
+		{&job{}, summary{Consistent: true, Interrupted: true}, exitInterrupted},
+		{&job{}, summary{Interrupted: true}, exitNumbers},
+		{&job{written: full}, summary{Interrupted: true}, exitOutput},
+		{&job{broken: errors.New("no network")}, summary{}, exitUsage},
 	}
 	for _, test := range tests {
 		test.job.list = new(target.List)

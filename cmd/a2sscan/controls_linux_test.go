@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"unicode"
+
+	"github.com/a2sscan/a2sscan/bench/fleet"
+)
+
+func (p *process) signal(s syscall.Signal) {
+	p.Helper()
+	if err := p.cmd.Process.Signal(s); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// TestControls: signals turn the rate of a scan that runs up and down and have
+// its state said, as often as they come, and the scan goes on. Whatever servers
+// are called, and the files, nothing that is said does anything to a terminal.
+func TestControls(t *testing.T) {
+	serve(t, fleet.Config{Network: netip.MustParsePrefix("127.77.1.0/25"),
+		Ports: []uint16{27302}, Kinds: []fleet.Kind{fleet.Source}})
+	dir := t.TempDir()
+	out := filepath.Join(dir, "\x1b[31m\u202ered.ndjson")
+	p := startScan(t, "scan", "-", "--allow-reserved", "--cooldown", "0", "--timeout", "100ms",
+		"-r", "500", "-o", out, "--scan-id", "\x1b[2Jtonight", "--status", "json")
+	var said strings.Builder
+	p.err = bufio.NewReader(io.TeeReader(p.err, &said))
+
+	io.WriteString(p.in, strings.Repeat("127.77.1.1:27302\n", 300)+"\x1b[2Jno server\n")
+	p.wait(p.err, "not an IPv4 address") // it reads, and waits for more
+	p.signal(syscall.SIGUSR1)
+	p.wait(p.err, "SIGUSR1: rate turned up from 500/s to 550/s, begun with 500/s")
+	p.signal(syscall.SIGQUIT)
+	p.wait(p.err, "; nothing was sent yet")
+	io.WriteString(p.in, "127.77.1.0/25:27302\n")
+	p.in.Close()
+	p.wait(p.err, `"phase":"asking"`)
+	p.signal(syscall.SIGUSR2)
+	p.wait(p.err, "SIGUSR2: rate turned down from 550/s to 495/s, begun with 500/s")
+	p.signal(syscall.SIGQUIT)
+	p.wait(p.err, `state: scan \x1b[2Jtonight, begun 20`)
+	for _, line := range []string{
+		" read = 1 invalid + 300 duplicate + ", "finished: ", "open: ", "sent: ",
+		"rate: 495/s asked after 2 changes from 500/s", "memory: ", "output: " + dir + `/\x1b[31m\u202ered.ndjson, `,
+	} {
+		p.wait(p.err, line)
+	}
+	_, rest := p.end(exitOK)
+	for line := range strings.Lines(said.String()) {
+		if !strings.HasPrefix(line, "a2sscan: ") && !strings.HasPrefix(line, `{"time":`) || strings.ContainsFunc(strings.TrimSuffix(line, "\n"), func(r rune) bool {
+			return !unicode.IsPrint(r)
+		}) {
+			t.Errorf("said: %q", line)
+		}
+	}
+	for _, has := range []string{"a2sscan: games: ", "a2sscan: maps: ", "a2sscan: rate: 495/s asked after 2 changes"} {
+		if !strings.Contains(rest, has) {
+			t.Errorf("no %q in\n%s", has, rest)
+		}
+	}
+	checkChanges(t, out+".summary.json")
+}
+
+// checkChanges looks into a summary for the two turns.
+func checkChanges(t *testing.T, path string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sum struct {
+		RateAsked   float64      `json:"rate_asked"`
+		RateChanges []rateChange `json:"rate_changes"`
+	}
+	if err := json.Unmarshal(text, &sum); err != nil {
+		t.Fatal(err)
+	}
+	if c := sum.RateChanges; len(c) != 2 || c[0].From != 500 || c[1].To != sum.RateAsked || int(c[1].To+0.5) != 495 {
+		t.Errorf("%+v", sum)
+	}
+}
+
+// TestControlsGoverned: a scan without a rate governs itself, and says so.
+func TestControlsGoverned(t *testing.T) {
+	serve(t, fleet.Config{Network: netip.MustParsePrefix("127.77.2.0/30"), Ports: []uint16{27303}})
+	p := startScan(t, "scan", "-", "--order", "input", "--allow-reserved", "--cooldown", "0", "-r", "0", "-q")
+	io.WriteString(p.in, "127.77.2.1:27303\n")
+	p.wait(p.out, `"ip":"127.77.2.1"`)
+	p.signal(syscall.SIGUSR2)
+	p.wait(p.err, "SIGUSR2: without a rate the scan governs itself, as fast as it goes")
+	p.wait(p.err, "hint: --rate N")
+	p.signal(syscall.SIGQUIT)
+	p.wait(p.err, "waiting: the target list")
+	p.wait(p.err, "rate: as fast as it goes, ")
+	p.in.Close()
+	p.end(exitOK)
+}

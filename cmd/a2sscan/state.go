@@ -1,0 +1,76 @@
+package main
+
+import (
+	"runtime"
+	"time"
+
+	"github.com/a2sscan/a2sscan/scanner"
+)
+
+// sayState says where a scan stands, in a few lines, and lets it go on. It may
+// be called while the scan runs, and waits for nothing that the scan holds.
+func (j *job) sayState() {
+	m := j.monitor.Load()
+	if m == nil {
+		doing := "preparing"
+		if list := j.reading.Load(); list != nil {
+			doing = loading(list)
+		}
+		j.say("state: %s; nothing was sent yet", doing)
+		j.sayMemory(0)
+		return
+	}
+	s := m.Stats()
+	s.Rate = j.dial.rate() // the scan may not know of it yet
+	p := progress{input: j.list.Progress, given: j.given, begun: j.begun()}
+	v := p.look(s)
+	j.say("state: scan %s, begun %s: %s", plain(j.scanID, 100), j.start.Format(time.RFC3339), v.state())
+
+	listed := j.keep.total(j.list.Stats(), &s) // from here on of all parts
+	l := newLedger(listed, &s)
+	l.Unfinished = l.Read - min(l.Read, l.leftOut()+l.Finished)
+	j.say("targets: %s", &l)
+	j.say("finished: %s%s", grouped(l.Finished), sumOf(l.By, words(scanner.StatusOK, scanner.NumStatuses)))
+	j.say("open: %s; held back: %s on %s addresses; silent, for a second look: %s",
+		grouped(uint64(v.Open)), grouped(uint64(v.Held)), grouped(uint64(v.HeldAddrs)), grouped(uint64(v.Silent)))
+	j.say("sent: %s datagrams, %s, %s of them repeats; received: %s, %s",
+		grouped(s.DatagramsSent()), size(s.SentBytes), grouped(s.Repeats),
+		grouped(s.DatagramsReceived()), size(s.RecvBytes))
+	r := newRates(&s)
+	r.Changes = j.dial.turns()
+	j.say("rate: %s; drops %s, send errors %s", r.String(),
+		grouped(s.Socket.KernelDrops), grouped(s.SendErrors))
+	j.sayMemory(s.Bytes)
+	j.sayWritten()
+}
+
+// state is what a scan is doing.
+func (v *view) state() string {
+	s := v.far()
+	if why := v.waiting(); why != "" {
+		s += ", waiting: " + why
+	}
+	return s
+}
+
+// sayMemory says what memory the process has, of which so many bytes are for
+// replies.
+func (j *job) sayMemory(replies int64) {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	j.say("memory: %s in use and %s from the system, %s of it replies; %d goroutines",
+		size(m.HeapAlloc), size(m.Sys), size(uint64(max(replies, 0))), runtime.NumGoroutine())
+}
+
+// sayWritten says how far the files are.
+func (j *job) sayWritten() {
+	n, busy := j.out.soFar()
+	records := grouped(n+j.keep.records()) + " records"
+	if busy {
+		records = "a write takes its time now"
+	}
+	j.say("output: %s, %s", plain(j.output, 200), records)
+	if j.keep != nil {
+		j.say("checkpoint: %s, %s", plain(j.checkpoint, 200), j.keep.age())
+	}
+}
