@@ -211,7 +211,7 @@ func TestTaken(t *testing.T) {
 }
 
 func TestCommandLine(t *testing.T) {
-	k := &keeper{app: &app{args: []string{"scan", "my list", "it's", "--fresh", "-o", "a*"}}}
+	k := &keeper{app: &app{args: []string{"scan", "my list", "it's", "--fresh", "--dry-run=true", "-o", "a*"}}}
 	if got, want := k.again(), ` scan 'my list' 'it'\''s' -o 'a*'`; !strings.HasSuffix(got, want) {
 		t.Errorf("%s, want …%s", got, want)
 	}

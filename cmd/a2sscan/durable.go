@@ -62,8 +62,12 @@ func syncFolder(path string) error {
 	return nil
 }
 
-// syncFile makes what another function wrote to a file durable.
+// syncFile makes what another function wrote to a file durable. A pipe is durable
+// enough, and would be waited for until somebody reads from it again.
 func syncFile(path string) error {
+	if !isFile(path) {
+		return nil
+	}
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
 		return err

@@ -341,7 +341,7 @@ func (k *keeper) done(complete bool, summary string) {
 	default:
 		step("summary.written")
 		if summary != "" {
-			_ = syncFile(summary) // one that was written to a pipe is durable enough
+			_ = syncFile(summary) // it was written: that it outlives a crash is all that is missing
 		}
 		k.remove()
 	}

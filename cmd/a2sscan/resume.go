@@ -106,10 +106,12 @@ func (k *keeper) anew() string {
 // again is the command that goes on with an unfinished scan.
 func (k *keeper) again() string { return command(k.stale()) }
 
-// stale are the arguments without --fresh.
+// stale are the arguments without those that are not the scan's: --fresh, and
+// --dry-run.
 func (k *keeper) stale() []string {
 	return slices.DeleteFunc(slices.Clone(k.args), func(arg string) bool {
-		return arg == "--fresh" || strings.HasPrefix(arg, "--fresh=")
+		name, _, _ := strings.Cut(arg, "=")
+		return name == "--fresh" || name == "--dry-run"
 	})
 }
 
