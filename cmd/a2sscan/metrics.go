@@ -21,6 +21,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/spf13/cobra"
+	"golang.org/x/net/netutil"
 
 	"github.com/a2sscan/a2sscan/scanner"
 )
@@ -99,6 +100,10 @@ var roundTripBuckets = []float64{
 	0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2.5, 5, 10,
 }
 
+// watchers is how many connections there may be: no crowd of them takes the
+// files away that a scan needs.
+const watchers = 32
+
 // serveMetrics begins to listen where the flag says; without it the meter is
 // nil.
 func (a *app) serveMetrics(f *metricsFlags, quiet bool) (*meter, error) {
@@ -113,7 +118,7 @@ func (a *app) serveMetrics(f *metricsFlags, quiet bool) (*meter, error) {
 	m.quiet = quiet
 	go func() {
 		defer close(m.gone)
-		_ = m.server.Serve(l) // it ends when close says so
+		_ = m.server.Serve(netutil.LimitListener(l, watchers)) // it ends when close says so
 	}()
 	if !quiet {
 		a.say("metrics: http://%s/metrics", l.Addr())
