@@ -33,6 +33,8 @@ var manFacts = map[string]commandFacts{
 		},
 		signals: []fact{
 			{"SIGINT, SIGTERM", "the first ends the scan when what is open is finished; the second writes what is there and ends at once"},
+			{"SIGUSR1, SIGUSR2", "turn the rate up and down by a tenth, where --rate is not 0"},
+			{"SIGQUIT", "says how the scan stands, and goes on"},
 			{"SIGHUP", "reads the files of --exclude-file again; without that flag it ends the program"},
 			signalPipe,
 		},
