@@ -22,7 +22,7 @@ func (j *job) dryRun() error {
 		j.bad.rest()
 		return err
 	}
-	j.say("%s", j.targetFlags.said(j.list))
+	j.sayPlan()
 	asked := uint64(0)
 	for t := range j.left() {
 		if asked++; asked <= dryRunShown {
@@ -39,7 +39,7 @@ func (j *job) dryRun() error {
 			return err
 		}
 	}
-	j.say("each would be asked %s, %s; nothing was sent", &j.query, perSecond(j.rate))
+	j.say("each would be asked %s: %s; nothing was sent", &j.query, j.exactly(asked))
 	return tornInput(j.list)
 }
 
@@ -67,4 +67,14 @@ func (j *job) sayLeft(asked uint64) {
 	j.say("%d read = %d invalid + %d unscannable + %d excluded + %d duplicate + %d other shard%s"+
 		" + %d that would be asked",
 		s.Read, s.Invalid, s.Unscannable, s.Excluded, s.Duplicate, s.OtherShard, behind, asked)
+}
+
+// exactly is the forecast for so many targets.
+func (j *job) exactly(asked uint64) *forecast {
+	size, known := j.list.Size()
+	listed := float64(asked)
+	if known {
+		listed *= float64(j.list.Listed()) / float64(max(size, 1))
+	}
+	return j.newForecast(listed, float64(asked)-listed)
 }

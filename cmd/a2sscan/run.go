@@ -191,7 +191,7 @@ func (j *job) run(inputs []string) (*summary, error) {
 	}
 	j.logLoaded()
 	if !j.quiet {
-		j.say("%s", j.targetFlags.said(j.list))
+		j.sayPlan()
 	}
 	stats, err := j.ask(ctx)
 	j.bad.rest()

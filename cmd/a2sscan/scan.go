@@ -121,7 +121,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	f.excludeFlags.add(cmd)
 	f.guardFlags.add(cmd)
 	fs.Uint64VarP(&f.maxTargets, "max-targets", "n", 0, "targets asked at most; 0: all (default 0)")
-	fs.BoolVar(&f.dryRun, "dry-run", false, "say what would be asked, send nothing, write no file")
+	fs.BoolVar(&f.dryRun, "dry-run", false, "say what would be asked and what that takes, send nothing, write no file")
 	f.metricsFlags.add(cmd)
 	f.logFlags.add(cmd)
 	f.from.add(fs)

@@ -63,16 +63,11 @@ func (f *targetFlags) into(cfg *target.Config) {
 	}
 }
 
-// said is how the targets are asked, in words.
-func (f *targetFlags) said(list *target.List) string {
+// said is in which order the targets are asked, in words.
+func (f *targetFlags) said() string {
 	s := "in the order of the input"
 	if f.order == order(target.OrderRandom) {
 		s = fmt.Sprintf("in random order, --seed %d", f.seed.n)
-	}
-	if n, known := list.Size(); known {
-		s = fmt.Sprintf("%d targets %s", n, s)
-	} else {
-		s = "targets " + s
 	}
 	if f.shard.Count > 1 {
 		s += ", --shard " + f.shard.String()

@@ -233,6 +233,7 @@ func (l *List) measure() error {
 	}
 	o, err := ld.finish(context.Background())
 	if err == nil {
+		l.listed.Store(o.alone())
 		l.size.Store(&o.total)
 	}
 	return err

@@ -31,6 +31,9 @@ func (ld *loader) take(n *name, s said) bool {
 	case n.form == formAddrPort:
 		ld.add(n.ip, n.port, s)
 	case ld.count(n) <= smallBlock:
+		if several := ld.count(n); several > 1 {
+			ld.order.small += several
+		}
 		at := n.span()
 		for _, port := range ld.portsOf(n).list {
 			for ip := at.first; ; ip++ {

@@ -312,3 +312,38 @@ func TestLoadErrors(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestListed tells those that are named one by one from networks, small or
+// large, and from several ports of an address.
+func TestListed(t *testing.T) {
+	file := writeFile(t, "list.txt", "8.0.0.1:1\n8.0.0.2:1\n8.0.1.0/28:5\n8.0.1.0/28:5\n9.0.0.0/24:1\n")
+	for _, test := range []struct {
+		args         []string
+		ports        string
+		size, listed uint64
+	}{
+		{[]string{"8.0.0.1:1"}, "", 1, 1},
+		{[]string{"8.0.0.1"}, "7", 1, 1},
+		{[]string{"8.0.0.1"}, "7,8,9", 3, 0},
+		{[]string{"8.0.0.0/28"}, "7", 16, 0},
+		{[]string{"8.0.0.0/16"}, "7", 65536, 0},
+		{[]string{"8.0.0.0/28", "8.1.0.0/16", "8.0.3.1-8.0.3.4", "8.4.0.1:7"}, "7", 65536 + 21, 1},
+		{[]string{file}, "", 18 + 256, 0}, // what comes twice may hide some
+	} {
+		cfg := Config{Args: test.args}
+		if test.ports != "" {
+			ports, err := ParsePorts(test.ports)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cfg.Ports = ports
+		}
+		l := mustOpen(t, cfg)
+		if err := l.Load(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if size, _ := l.Size(); size != test.size || l.Listed() != test.listed {
+			t.Errorf("%q: %d of %d, want %d of %d", test.args, l.Listed(), size, test.listed, test.size)
+		}
+	}
+}

@@ -16,7 +16,11 @@ type order struct {
 	named *blocks
 
 	listed, total uint64
+	small         uint64 // of listed, those of small networks, more if some came twice
 }
+
+// alone is how many targets were named one by one.
+func (o *order) alone() uint64 { return o.listed - min(o.small, o.listed) }
 
 // cursor is a place in an order. It goes forward.
 type cursor struct {

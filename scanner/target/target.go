@@ -106,6 +106,7 @@ type List struct {
 	failed  error  // what Load returns
 	order   *order // of OrderRandom
 	size    atomic.Pointer[uint64]
+	listed  atomic.Uint64 // of those, named one by one
 
 	started atomic.Bool
 	err     atomic.Pointer[error]
@@ -189,6 +190,7 @@ func (l *List) loadAll(ctx context.Context) error {
 	}
 	l.counts.duplicate.Store(named - o.total)
 	l.order = o
+	l.listed.Store(o.alone())
 	l.size.Store(&o.total)
 	return nil
 }
@@ -265,6 +267,11 @@ func (l *List) Size() (n uint64, known bool) {
 	}
 	return 0, false
 }
+
+// Listed returns about how many of Size are named one by one: the rest are in
+// networks and ranges, or several ports of an address. It is 0 where Size is not
+// known.
+func (l *List) Listed() uint64 { return l.listed.Load() }
 
 // Stats are the numbers of a list: where each target that was read went. Read =
 // Invalid + Unscannable + Excluded + Duplicate + OtherShard + Given.

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"math"
+	"strings"
+	"time"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// forecast is what a scan is going to take, before it is begun. It takes what is
+// named one by one to answer, with one datagram a question and one more for the
+// challenge, since lists come from masters that know who is up; and addresses of
+// networks to be silent, since most have no server: they are asked as often as
+// --retries and --second-look say. The truth lies between.
+type forecast struct {
+	listed, spread float64 // targets: named one by one, and in networks
+
+	questions scanner.Questions
+	asks      int           // of a silent target
+	wait      time.Duration // for a target that stays silent
+	cooldown  time.Duration
+	rate      float64 // datagrams a second; 0: as fast as it goes
+	ports     float64 // of each address of networks
+	each      float64 // seconds between two servers of an address
+}
+
+// usualReplies are bytes, as answers usually are, with their challenge.
+var usualReplies = [wire.NumQuestions]float64{
+	wire.QuestionInfo: 200, wire.QuestionPlayers: 800, wire.QuestionRules: 2000,
+}
+
+// addressTurn is how many datagrams of an address's limit a server takes.
+const addressTurn = 4
+
+// newForecast is that of a scan of these flags.
+func (f *scanFlags) newForecast(listed, spread float64) *forecast {
+	fc := &forecast{
+		listed: listed, spread: spread,
+		questions: scanner.Questions(f.query), asks: f.asks(),
+		cooldown: f.cooldown, rate: float64(f.rate), ports: 1,
+	}
+	fc.wait = time.Duration(float64(f.timeout) * silentTimeouts(f.asks()))
+	if ports, err := readPorts("--port", f.ports); err == nil {
+		fc.ports = float64(max(1, ports.Len()))
+	}
+	if f.addressRate > 0 {
+		fc.each = float64(max(addressTurn, f.asks())) / float64(f.addressRate)
+	}
+	return fc
+}
+
+// silentTimeouts is how many timeouts a target is waited for that is asked so
+// often: 1, 1.5, and then 2 each.
+func silentTimeouts(asks int) float64 {
+	switch asks {
+	case 1:
+		return 1
+	case 2:
+		return 2.5
+	}
+	return 2.5 + 2*float64(asks-2)
+}
+
+// datagrams is how many are sent.
+func (fc *forecast) datagrams() float64 {
+	questions := 0
+	for q := range wire.Question(wire.NumQuestions) {
+		if fc.questions.Has(q) {
+			questions++
+		}
+	}
+	return fc.listed*float64(1+questions) + fc.spread*float64(fc.asks)
+}
+
+// replies is how many bytes come.
+func (fc *forecast) replies() (bytes float64) {
+	for q := range wire.Question(wire.NumQuestions) {
+		if fc.questions.Has(q) {
+			bytes += fc.listed * usualReplies[q]
+		}
+	}
+	return bytes
+}
+
+// time is how long that takes, where there is a rate.
+func (fc *forecast) time() time.Duration {
+	seconds := fc.datagrams() / fc.rate
+	end := fc.cooldown
+	if fc.spread > 0 {
+		seconds = max(seconds, fc.ports*fc.each)
+		end += fc.wait
+	}
+	if d := seconds * float64(time.Second); d < math.MaxInt64/2 {
+		return time.Duration(d) + end
+	}
+	return math.MaxInt64 / 2
+}
+
+// String says it: "about 4M datagrams, 14 min at 5k a second, 3 GB of replies if
+// all answer".
+func (fc *forecast) String() string {
+	parts := []string{"about " + short(fc.datagrams()) + " datagrams"}
+	if fc.rate > 0 {
+		parts = append(parts, inWords(fc.time())+" at "+short(fc.rate)+" a second")
+	} else {
+		parts = append(parts, "as fast as it goes")
+	}
+	if fc.listed > 0 {
+		parts = append(parts, roughly(fc.replies())+" of replies")
+	}
+	s := strings.Join(parts, ", ")
+	switch {
+	case fc.spread == 0:
+		return s + " if all answer"
+	case fc.listed == 0:
+		return s + " if none answers"
+	}
+	return s + " if the list answers and the networks do not"
+}
+
+// roughly writes a number of bytes that is not known well: 3 GB, 1.5 MB.
+func roughly(bytes float64) string {
+	number, unit, _ := strings.Cut(size(uint64(bytes)), " ")
+	if whole, tenth, ok := strings.Cut(number, "."); ok && (tenth == "0" || len(whole) > 1) {
+		number = whole
+	}
+	return number + " " + unit
+}
+
+// foresee returns the forecast of what is left to ask, and of how many targets
+// it is; known is false where the list does not say how long it is.
+func (j *job) foresee() (fc *forecast, n uint64, known bool) {
+	size, known := j.list.Size()
+	if !known {
+		return nil, 0, false
+	}
+	n, most := size, j.maxTargets
+	if past := j.pastCheckpoint(); past != nil {
+		n -= min(n, past.Place)
+		most -= min(most, past.List.Given)
+	}
+	if j.maxTargets > 0 {
+		n = min(n, most)
+	}
+	if past := j.pastCheckpoint(); past != nil {
+		n += uint64(len(past.open)) + uint64(past.Silent.waiting())
+	}
+	here := float64(n) / float64(max(1, j.shard.Count))
+	listed := here * float64(j.list.Listed()) / float64(max(size, 1))
+	return j.newForecast(listed, here-listed), n, true
+}
+
+// pastCheckpoint is what the scan goes on with, nil if it begins.
+func (j *job) pastCheckpoint() *checkpoint {
+	if !j.keep.resumes() {
+		return nil
+	}
+	return j.keep.past
+}
+
+// sayPlan says what is going to be asked, and what that takes.
+func (j *job) sayPlan() {
+	fc, n, known := j.foresee()
+	left := ""
+	if j.keep.resumes() {
+		left = " left"
+	}
+	switch {
+	case !known:
+		j.say("targets%s as they come, %s; %s", left, perSecond(j.rate), j.said())
+	case j.shard.Count > 1:
+		j.say("%s targets%s, 1 in %d of them ours, %s; %s", grouped(n), left, j.shard.Count, fc, j.said())
+	default:
+		j.say("%s targets%s, %s; %s", grouped(n), left, fc, j.said())
+	}
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"github.com/a2sscan/a2sscan/scanner"
+)
+
+// TestForecast: what is said before the first packet, by flags, of a list and
+// of networks.
+func TestForecast(t *testing.T) {
+	tests := []struct {
+		name           string
+		set            func(f *scanFlags)
+		listed, spread float64
+		want           string
+	}{
+		{"list", func(*scanFlags) {}, 1e6, 0,
+			"about 4M datagrams, 14 min at 5k a second, 3 GB of replies if all answer"},
+		{"few", func(*scanFlags) {}, 3, 0, "about 12 datagrams, 3 s at 5k a second, 9 kB of replies if all answer"},
+		{"info", func(f *scanFlags) { f.query = questions(scanner.AskInfo) }, 1e6, 0,
+			"about 2M datagrams, 7 min at 5k a second, 200 MB of replies if all answer"},
+		{"fast", func(f *scanFlags) { f.rate = 1e5 }, 1e6, 0,
+			"about 4M datagrams, 42 s at 100k a second, 3 GB of replies if all answer"},
+		{"no rate", func(f *scanFlags) { f.rate = 0 }, 1e6, 0,
+			"about 4M datagrams, as fast as it goes, 3 GB of replies if all answer"},
+		{"network", func(*scanFlags) {}, 0, 65536, "about 197k datagrams, 46 s at 5k a second if none answers"},
+		{"network, info", func(f *scanFlags) { f.query = questions(scanner.AskInfo) }, 0, 65536,
+			"about 197k datagrams, 46 s at 5k a second if none answers"},
+		{"one ask", func(f *scanFlags) { f.retries = 0 }, 0, 65536,
+			"about 65.5k datagrams, 17 s at 5k a second if none answers"},
+		{"second look", func(f *scanFlags) { f.secondLook = true }, 0, 65536,
+			"about 262k datagrams, 61 s at 5k a second if none answers"},
+		{"second look at a list", func(f *scanFlags) { f.secondLook = true }, 1e6, 0,
+			"about 4M datagrams, 14 min at 5k a second, 3 GB of replies if all answer"},
+		{"ports", func(f *scanFlags) { f.ports = "27000-27999" }, 0, 1000,
+			"about 3k datagrams, 7 min at 5k a second if none answers"},
+		{"ports, no limit", func(f *scanFlags) { f.ports, f.addressRate = "27000-27999", 0 }, 0, 1000,
+			"about 3k datagrams, 8 s at 5k a second if none answers"},
+		{"both", func(*scanFlags) {}, 1e6, 65536,
+			"about 4.2M datagrams, 15 min at 5k a second, 3 GB of replies if the list answers and the networks do not"},
+		{"for ever", func(f *scanFlags) { f.rate = 0.001 }, 0, 1 << 48,
+			"about 844424930M datagrams, 53376 days at 0 a second if none answers"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			f := &scanFlags{
+				query: questions(scanner.AskAll), rate: scanner.DefaultRate, addressRate: scanner.DefaultAddressRate,
+				patienceFlags: patienceFlags{timeout: time.Second, retries: 2}, cooldown: 2 * time.Second,
+			}
+			test.set(f)
+			if got := f.newForecast(test.listed, test.spread).String(); got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestRoughly(t *testing.T) {
+	for n, want := range map[float64]string{0: "0 B", 850: "850 B", 3e9: "3 GB", 1.54e6: "1.5 MB", 48e3: "48 kB", 123.4e6: "123 MB"} {
+		if got := roughly(n); got != want {
+			t.Errorf("%v: %s, want %s", n, got, want)
+		}
+	}
+}
