@@ -39,9 +39,10 @@ type geoBase struct {
 	fault  error  // the first of them, until it was said
 }
 
-// maxGeoKnown bounds the memory of what is known already: 16,384 of some 300
-// bytes are 5 MiB. Most servers are in few places.
-const maxGeoKnown = 1 << 14
+// maxGeoKnown bounds the memory of what is known already: 65,536 of some 250
+// bytes are 16 MiB. Servers are in fewer places than that, and to read one anew
+// takes 30 times as long.
+const maxGeoKnown = 1 << 16
 
 // openGeo reads the databases.
 func openGeo(files []string) (bases geoBases, err error) {
@@ -70,6 +71,11 @@ func readGeo(name string) (*geoBase, error) {
 	if err != nil {
 		return nil, err
 	}
+	return newGeoBase(name, file)
+}
+
+// newGeoBase takes a file that was read.
+func newGeoBase(name string, file []byte) (*geoBase, error) {
 	db, err := maxminddb.OpenBytes(file)
 	if err != nil {
 		return nil, fail(exitInput, "is damaged: %w", err).hinting("fetch it again")
@@ -124,14 +130,15 @@ func noDatabase(f io.ReaderAt) error {
 	return fail(exitInput, "is no database in MaxMind's format").hinting("%s", geoHint)
 }
 
-// maxGeoSample is in how many networks a database must say what is wanted: it
-// takes a tenth of a second at most.
-const maxGeoSample = 50_000
+// maxGeoSample is in how many networks a database must say what is wanted. Those
+// that it does not know count too: the tree of a damaged one may have no end.
+const maxGeoSample = 100_000
 
 // check refuses a database that tells nothing of what is wanted.
 func (b *geoBase) check() error {
 	n := 0
-	for r := range b.db.NetworksWithin(netip.PrefixFrom(netip.IPv4Unspecified(), 0)) {
+	all := netip.PrefixFrom(netip.IPv4Unspecified(), 0)
+	for r := range b.db.NetworksWithin(all, maxminddb.IncludeNetworksWithoutData()) {
 		if b.place(r) != (scanner.Geo{}) {
 			clear(b.known)
 			b.faults, b.fault = 0, nil
