@@ -70,6 +70,15 @@ func TestDoctorHealthy(t *testing.T) {
 	}
 }
 
+// written spoils a machine's files: names, each with what stands in it.
+func written(files ...string) func(*machine, fstest.MapFS, *doctorFlags) {
+	return func(_ *machine, root fstest.MapFS, _ *doctorFlags) {
+		for file := range slices.Chunk(files, 2) {
+			set(root, file[0], file[1])
+		}
+	}
+}
+
 // onDisk spoils a machine's disk, for so many targets and an output.
 func onDisk(
 	free, inodes uint64, writable bool, err error, targets uint64, output string,
@@ -118,27 +127,19 @@ func TestDoctorFindings(t *testing.T) {
 			delete(root, "proc/sys/net/netfilter/nf_conntrack_max")
 		}},
 		{"a small table", "conntrack", levelBad, "100 of 8192 entries", "nf_conntrack_max=131072",
-			func(_ *machine, root fstest.MapFS, _ *doctorFlags) {
-				set(root, "proc/sys/net/netfilter/nf_conntrack_max", "8192\n")
-			}},
+			written("proc/sys/net/netfilter/nf_conntrack_max", "8192\n")},
 		{"a small table, few targets", "conntrack", levelOK, "100 of 8192 entries", "",
 			func(_ *machine, root fstest.MapFS, f *doctorFlags) {
 				set(root, "proc/sys/net/netfilter/nf_conntrack_max", "8192\n")
 				f.targets = 5000
 			}},
 		{"a table that is nearly enough", "conntrack", levelWarning, "100 of 60000 entries", "nf_conntrack_max=131072",
-			func(_ *machine, root fstest.MapFS, _ *doctorFlags) {
-				set(root, "proc/sys/net/netfilter/nf_conntrack_max", "60000\n")
-			}},
+			written("proc/sys/net/netfilter/nf_conntrack_max", "60000\n")},
 		{"a small table that nobody uses", "conntrack", levelOK, "no rule has connections tracked", "",
-			func(_ *machine, root fstest.MapFS, _ *doctorFlags) {
-				set(root, "proc/sys/net/netfilter/nf_conntrack_max", "8192\n")
-				set(root, "proc/sys/net/netfilter/nf_conntrack_count", "0\n")
-			}},
+			written("proc/sys/net/netfilter/nf_conntrack_max", "8192\n",
+				"proc/sys/net/netfilter/nf_conntrack_count", "0\n")},
 		{"a table that can't be read", "conntrack", levelUnknown, "can't be read", "",
-			func(_ *machine, root fstest.MapFS, _ *doctorFlags) {
-				set(root, "proc/sys/net/netfilter/nf_conntrack_count", "many\n")
-			}},
+			written("proc/sys/net/netfilter/nf_conntrack_count", "many\n")},
 
 		{"little room for fragments", "fragments", levelWarning, "1.0 MB for IP fragments", "ipfrag_high_thresh=16777216",
 			func(_ *machine, root fstest.MapFS, f *doctorFlags) {
@@ -146,18 +147,15 @@ func TestDoctorFindings(t *testing.T) {
 				set(root, "proc/sys/net/ipv4/ipfrag_high_thresh", "1000000\n")
 			}},
 		{"no room for fragments", "fragments", levelBad, "10.0 kB for", "ipfrag_high_thresh=1048576",
-			func(_ *machine, root fstest.MapFS, _ *doctorFlags) {
-				set(root, "proc/sys/net/ipv4/ipfrag_high_thresh", "10000\n")
-			}},
+			written("proc/sys/net/ipv4/ipfrag_high_thresh", "10000\n")},
 		{"fragments can't be read", "fragments", levelUnknown, "can't be read", "",
 			func(_ *machine, root fstest.MapFS, _ *doctorFlags) { delete(root, "proc/sys/net/ipv4/ipfrag_time") }},
 
 		{"the port is taken", "source", levelBad, `refused \x1b[31m`, "", func(m *machine, _ fstest.MapFS, _ *doctorFlags) {
 			m.bind = func(source) error { return refused }
 		}},
-		{"no route", "source", levelWarning, "no default route", "", func(_ *machine, root fstest.MapFS, _ *doctorFlags) {
-			set(root, "proc/net/route", "Iface\tDestination\n")
-		}},
+		{"no route", "source", levelWarning, "no default route", "",
+			written("proc/net/route", "Iface\tDestination\n")},
 		{"any port", "source", levelOK, "one of 32768 to 60999", "", func(*machine, fstest.MapFS, *doctorFlags) {}},
 		{"loopback", "source", levelWarning, "only this machine", "", func(_ *machine, _ fstest.MapFS, f *doctorFlags) {
 			f.source.Set("127.0.0.1")
@@ -180,38 +178,28 @@ func TestDoctorFindings(t *testing.T) {
 		{"one processor at a high rate", "processors", levelWarning, "1", "", func(m *machine, _ fstest.MapFS, f *doctorFlags) {
 			m.cpus, f.rate = 1, 100e3
 		}},
-		{"half a processor", "processors", levelWarning, "may use 0.5", "", func(_ *machine, root fstest.MapFS, _ *doctorFlags) {
-			set(root, "sys/fs/cgroup/some/cpu.max", "50000 100000\n")
-		}},
+		{"half a processor", "processors", levelWarning, "may use 0.5", "",
+			written("sys/fs/cgroup/some/cpu.max", "50000 100000\n")},
 		{"a tenth of one, first version", "processors", levelBad, "may use 0.1", "",
-			func(_ *machine, root fstest.MapFS, _ *doctorFlags) {
-				set(root, "proc/self/cgroup", "3:cpu,cpuacct:/a\n2:memory:/b\n")
-				set(root, "sys/fs/cgroup/cpu/a/cpu.cfs_quota_us", "10000\n")
-				set(root, "sys/fs/cgroup/cpu/a/cpu.cfs_period_us", "100000\n")
-			}},
-		{"no limit of processors", "processors", levelOK, "4", "", func(_ *machine, root fstest.MapFS, _ *doctorFlags) {
-			set(root, "sys/fs/cgroup/some/where/cpu.max", "max 100000\n")
-		}},
+			written("proc/self/cgroup", "3:cpu,cpuacct:/a\n2:memory:/b\n",
+				"sys/fs/cgroup/cpu/a/cpu.cfs_quota_us", "10000\n",
+				"sys/fs/cgroup/cpu/a/cpu.cfs_period_us", "100000\n")},
+		{"no limit of processors", "processors", levelOK, "4", "",
+			written("sys/fs/cgroup/some/where/cpu.max", "max 100000\n")},
 
-		{"little memory", "memory", levelWarning, "204.8 MB free on this machine", "", func(_ *machine, root fstest.MapFS, _ *doctorFlags) {
-			set(root, "proc/meminfo", "MemAvailable: 200000 kB\n")
-		}},
-		{"a small container", "memory", levelBad, "50.0 MB free in this container", "", func(_ *machine, root fstest.MapFS, _ *doctorFlags) {
-			set(root, "sys/fs/cgroup/some/where/memory.max", "60000000\n")
-			set(root, "sys/fs/cgroup/some/where/memory.current", "10000000\n")
-		}},
+		{"little memory", "memory", levelWarning, "204.8 MB free on this machine", "",
+			written("proc/meminfo", "MemAvailable: 200000 kB\n")},
+		{"a small container", "memory", levelBad, "50.0 MB free in this container", "",
+			written("sys/fs/cgroup/some/where/memory.max", "60000000\n",
+				"sys/fs/cgroup/some/where/memory.current", "10000000\n")},
 		{"a container within a small one", "memory", levelWarning, "300.0 MB free in this container", "",
-			func(_ *machine, root fstest.MapFS, _ *doctorFlags) {
-				set(root, "sys/fs/cgroup/some/where/memory.max", "max\n")
-				set(root, "sys/fs/cgroup/some/memory.max", "300000000\n")
-				set(root, "sys/fs/cgroup/some/memory.current", "0\n")
-			}},
+			written("sys/fs/cgroup/some/where/memory.max", "max\n",
+				"sys/fs/cgroup/some/memory.max", "300000000\n",
+				"sys/fs/cgroup/some/memory.current", "0\n")},
 		{"a small container, first version", "memory", levelBad, "0 B free in this container", "",
-			func(_ *machine, root fstest.MapFS, _ *doctorFlags) {
-				set(root, "proc/self/cgroup", "2:memory:/b\n")
-				set(root, "sys/fs/cgroup/memory/memory.limit_in_bytes", "100\n")
-				set(root, "sys/fs/cgroup/memory/memory.usage_in_bytes", "200\n")
-			}},
+			written("proc/self/cgroup", "2:memory:/b\n",
+				"sys/fs/cgroup/memory/memory.limit_in_bytes", "100\n",
+				"sys/fs/cgroup/memory/memory.usage_in_bytes", "200\n")},
 		{"a list for which there is no memory", "memory", levelWarning, "4.1 GB free", "", func(_ *machine, _ fstest.MapFS, f *doctorFlags) {
 			f.targets = 400e6
 		}},
