@@ -10,7 +10,7 @@ import (
 // many shells use, so it is never ours.
 const (
 	exitOK          = 0
-	exitUsage       = 1 // the command line makes no sense
+	exitUsage       = 1 // the command line makes no sense, or the network can't be used
 	exitOutput      = 3 // results could not be written
 	exitInterrupted = 4 // SIGINT or SIGTERM
 	exitGuard       = 5 // a guard stopped the scan, or doctor found something bad
@@ -25,11 +25,11 @@ var exits = []struct {
 	when string
 }{
 	{exitOK, "complete (bad input lines are counted and said)"},
-	{exitUsage, "the command line or a configuration file makes no sense"},
+	{exitUsage, "the command line or a configuration file makes no sense, or nothing can be sent"},
 	{exitOutput, "results could not be written (full disk, closed pipe, existing file)"},
 	{exitInterrupted, "interrupted"},
 	{exitGuard, "stopped by --min-hitrate, --max-send-errors or --max-runtime; doctor: not ready"},
-	{exitInput, "input can't be read, a master's list is not whole, or nothing is left to ask"},
+	{exitInput, "input can't be read, a list is not whole, or nothing is left to ask"},
 	{exitCheckpoint, "the checkpoint can't be used"},
 	{exitNumbers, "numbers that must add up do not"},
 }

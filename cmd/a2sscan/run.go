@@ -425,6 +425,8 @@ func (j *job) verdict(sum *summary) error {
 		return loadFailure(j.list.Err())
 	case j.partial != nil:
 		return fail(exitInput, "the list was not whole: %w", j.partial)
+	case sum.Datagrams.Sent == 0 && sum.Datagrams.SendErrors > 0:
+		return fail(exitUsage, "nobody was asked: not one of %d datagrams could be sent", sum.Datagrams.SendErrors)
 	}
 	return tornInput(j.list)
 }
