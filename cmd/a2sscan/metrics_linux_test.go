@@ -100,64 +100,80 @@ func probe(t *testing.T, url string) string {
 	return fmt.Sprintf("%d %s", resp.StatusCode, strings.TrimSpace(string(body)))
 }
 
+// watched is a scan of a list in two halves. The second is given when the first
+// is done with and was scraped.
+type watched struct {
+	*testing.T
+	list   *io.PipeWriter
+	halves [2]string
+	lines  int // of the first half
+
+	url        string
+	well       []string // what /healthz said
+	half, last scraped
+	halfway    chan struct{}
+}
+
+// hear is told what the scan says.
+func (w *watched) hear(line string) {
+	if at, ok := strings.CutPrefix(line, "a2sscan: metrics: http"); ok && w.url == "" {
+		w.url = "http" + at
+		w.well = append(w.well, probe(w.T, w.url))
+		go w.feed()
+	}
+	if strings.HasPrefix(line, "a2sscan: numbers of the run:") {
+		<-w.halfway
+		w.last = scrape(w.T, w.url)
+		w.well = append(w.well, probe(w.T, w.url))
+	}
+}
+
+func (w *watched) feed() {
+	defer close(w.halfway)
+	defer w.list.Close()
+	io.WriteString(w.list, w.halves[0])
+	for begun := time.Now(); w.half.sum("targets_total") < float64(w.lines); {
+		if w.half = scrape(w.T, w.url); w.half == nil || time.Since(begun) > time.Minute {
+			w.Error("the first half of the list was never done with")
+			return
+		}
+	}
+	w.well = append(w.well, probe(w.T, w.url))
+	io.WriteString(w.list, w.halves[1])
+}
+
 // TestMetrics scrapes a scan of a small fleet while it runs and once it is
 // over, and compares what it then shows with the summary.
 func TestMetrics(t *testing.T) {
-	network := netip.MustParsePrefix("127.80.0.0/25")
-	serve(t, fleet.Config{Network: network, Ports: []uint16{27350},
+	serve(t, fleet.Config{Network: netip.MustParsePrefix("127.80.0.0/26"), Ports: []uint16{27350},
 		Alive: 0.8, Loss: 0.02, Kinds: []fleet.Kind{fleet.Source, fleet.GoldSource, fleet.Split}})
-	dir := t.TempDir()
-	list := filepath.Join(dir, "list")
-	if err := os.WriteFile(list, []byte("no server\n127.80.0.1:27350\n127.80.0.1:27350\n127.80.0.2:0\n"), 0o666); err != nil {
-		t.Fatal(err)
+	in, list := io.Pipe()
+	w := &watched{T: t, list: list, halfway: make(chan struct{}), lines: 35}
+	w.halves[0] = "no server\n127.80.0.0:27350\n127.80.0.0:0\n"
+	for i := range 64 {
+		w.halves[i/32] += fmt.Sprintf("127.80.0.%d:27350\n", i)
 	}
-	var url string
-	var during []scraped
-	var last scraped
-	var wells []string
-	running := make(chan struct{})
-	err := &listener{}
-	err.hear = func(line string) {
-		if at, ok := strings.CutPrefix(line, "a2sscan: metrics: http"); ok && strings.HasSuffix(at, "/metrics") {
-			url = "http" + at
-			wells = append(wells, probe(t, url))
-			scrape(t, url)
-			go func() {
-				defer close(running)
-				for begun := time.Now(); len(during) < 3 && time.Since(begun) < time.Minute; {
-					if s := scrape(t, url); s.value("datagrams_sent_total", "info") > float64(50*len(during)) {
-						during = append(during, s)
-					}
-				}
-			}()
-		}
-		if strings.HasPrefix(line, "a2sscan: numbers of the run:") {
-			<-running
-			last = scrape(t, url)
-			wells = append(wells, probe(t, url))
-		}
-	}
-	out := filepath.Join(dir, "out.ndjson")
-	code := run([]string{"scan", list, network.String(), "-p", "27350", "--allow-reserved", "--exclude", "127.80.0.9",
-		"--timeout", "100ms", "--retries", "1", "--cooldown", "0", "-r", "800", "--metrics", "127.0.0.1:0", "-o", out},
-		strings.NewReader(""), io.Discard, err)
+	out := filepath.Join(t.TempDir(), "out.ndjson")
+	code := run([]string{"scan", "-", "--order", "input", "--allow-reserved", "--exclude", "127.80.0.9", "--timeout", "100ms",
+		"--retries", "1", "--cooldown", "0", "--metrics", "127.0.0.1:0", "-o", out}, in, io.Discard, &listener{hear: w.hear})
+	last := w.last
 	if code != exitOK || last == nil {
 		t.Fatalf("exit code %d", code)
 	}
-	if len(during) != 3 {
-		t.Fatalf("%d scrapes while it ran", len(during))
-	}
-	for i, s := range during[1:] {
-		for _, name := range []string{"datagrams_sent_total", "datagrams_received_total", "targets_total"} {
-			if before, after := during[i].sum(name), s.sum(name); after < before || after > last.sum(name) {
-				t.Errorf("%s: %v after %v, and %v at the end", name, after, before, last.sum(name))
-			}
+	for name, want := range map[string]float64{"invalid": 1, "unscannable": 1, "excluded": 1, "duplicate": 1} {
+		if got := w.half.value("targets_total", name); got != want {
+			t.Errorf("halfway: %v %s", got, name)
 		}
 	}
-	if s := during[0]; s.value("targets_open", "") <= 0 || s.value("rate_asked_datagrams_per_second", "") != 800 {
-		t.Errorf("while it ran: %v open, rate %v", s.value("targets_open", ""), s.value("rate_asked_datagrams_per_second", ""))
+	for _, name := range []string{"datagrams_sent_total", "datagrams_received_total", "targets_total"} {
+		if half := w.half.sum(name); half <= 0 || half >= last.sum(name) {
+			t.Errorf("%s: %v halfway, and %v at the end", name, half, last.sum(name))
+		}
 	}
-	if got := strings.Join(wells, ", "); got != "200 loading, 503 ended" {
+	if rate := w.half.value("rate_asked_datagrams_per_second", ""); rate != scanner.DefaultRate {
+		t.Errorf("rate asked: %v", rate)
+	}
+	if got := strings.Join(w.well, ", "); got != "200 loading, 200 scanning, 503 ended" {
 		t.Errorf("healthz: %s", got)
 	}
 	sum := readSummary(t, out+".summary.json")
@@ -178,7 +194,7 @@ func TestMetrics(t *testing.T) {
 	same("targets_total", "other_shard", float64(l.OtherShard))
 	same("targets_total", "over_limit", float64(l.OverLimit))
 	same("targets_total", "unfinished", float64(l.Unfinished))
-	if last.sum("targets_total") != float64(l.Read) || l.Invalid != 1 || l.Unscannable != 1 || l.Excluded != 1 || l.Duplicate == 0 {
+	if last.sum("targets_total") != float64(l.Read) || l.Invalid != 1 || l.Unscannable != 1 || l.Excluded != 1 || l.Duplicate != 1 {
 		t.Errorf("%v targets of %+v", last.sum("targets_total"), l)
 	}
 	for word, n := range d.SentBy {
@@ -203,8 +219,7 @@ func TestMetrics(t *testing.T) {
 	same("rate_reached_datagrams_per_second", "", sum.RateReached)
 	same("receive_buffer_bytes", "", float64(sum.RecvBuffer))
 	same("targets_open", "", 0)
-	same("targets_expected", "", float64(l.Read-l.Invalid-l.Duplicate))
-	if _, err := http.Get(url); err == nil {
+	if _, err := http.Get(w.url); err == nil {
 		t.Error("it is served after the scan")
 	}
 }
@@ -377,13 +392,13 @@ func TestMetricsResumed(t *testing.T) {
 	scan := func(code int, hear func(line string), more ...string) *summary {
 		t.Helper()
 		args := []string{"scan", network.String(), "-p", "27354", "--allow-reserved", "--exclude", "127.80.6.0/27",
-			"--cooldown", "0", "-r", "400", "-o", out, "--checkpoint", filepath.Join(dir, "checkpoint")}
+			"--cooldown", "0", "-o", out, "--checkpoint", filepath.Join(dir, "checkpoint")}
 		if got := run(append(args, more...), strings.NewReader(""), io.Discard, &listener{hear: hear}); got != code {
 			t.Fatalf("exit code %d, want %d", got, code)
 		}
 		return readSummary(t, out+".summary.json")
 	}
-	first := scan(exitGuard, func(string) {}, "--max-runtime", "300ms")
+	first := scan(exitGuard, func(string) {}, "-r", "100", "--max-runtime", "1s")
 	var url string
 	var last scraped
 	whole := scan(exitOK, func(line string) {
