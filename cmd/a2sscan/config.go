@@ -137,7 +137,7 @@ func (c *configuration) choose(entries []configEntry) error {
 		}
 		was, twice := c.entries[e.key]
 		switch {
-		case e.key == "": // a table's name
+		case e.named:
 		case e.table != own && (e.table != "" || !hasKey(c.cmd, e.key)):
 		case twice && was.table != "": // the command's own wins
 		case twice:
@@ -314,6 +314,8 @@ func (v configValue) scalar(flag *pflag.Flag) (string, error) {
 		return v.truth(flag)
 	case unstable.Array:
 		return "", lineError{v.line, errors.New("a list in a list in a list")}
+	case unstable.InlineTable:
+		return "", lineError{v.line, errors.New("a table is no value of a flag")}
 	}
 	return "", lineError{v.line, errors.New("a date is no value of a flag: put it in quotes")}
 }

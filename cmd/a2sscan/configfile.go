@@ -17,8 +17,9 @@ import (
 // configEntry is a key of a configuration file with its value.
 type configEntry struct {
 	table string // the command's name, "a b" if it is one of a command; empty: for all
-	key   string // empty: the entry is the table's name
-	line  int    // of the key, from 1
+	named bool   // it is the table itself, which may be empty, and has no key
+	key   string
+	line  int // of the key, from 1
 	value configValue
 }
 
@@ -102,7 +103,9 @@ func (r *configReader) expression(n *unstable.Node) {
 	case unstable.Table:
 		words, line := r.keys(n.Key())
 		r.table = words
-		r.entries = append(r.entries, configEntry{table: strings.Join(words, " "), line: line})
+		r.entries = append(r.entries, configEntry{
+			table: strings.Join(words, " "), named: true, line: line,
+		})
 	case unstable.ArrayTable:
 		words, line := r.keys(n.Key())
 		name := strings.Join(words, ".")
@@ -125,7 +128,8 @@ func (r *configReader) keyValue(table []string, n *unstable.Node) {
 	}
 	last := len(path) - 1
 	r.entries = append(r.entries, configEntry{
-		strings.Join(path[:last], " "), path[last], line, r.value(n.Value(), line),
+		table: strings.Join(path[:last], " "), key: path[last], line: line,
+		value: r.value(n.Value(), line),
 	})
 }
 

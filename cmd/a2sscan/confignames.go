@@ -15,7 +15,7 @@ func hasKey(cmd *cobra.Command, key string) bool {
 // known returns an error for an entry that no command understands.
 func (c *configuration) known(e configEntry) error {
 	of := c.cmd.Root()
-	if e.table != "" {
+	if e.table != "" || e.named {
 		var rest []string
 		of, rest, _ = c.cmd.Root().Find(strings.Fields(e.table))
 		if of == c.cmd.Root() || len(rest) > 0 {
@@ -23,7 +23,7 @@ func (c *configuration) known(e configEntry) error {
 		}
 	}
 	switch hint := onlyTyped[e.key]; {
-	case e.key == "":
+	case e.named:
 		return nil
 	case hint != "" && e.key != "fresh":
 		return configFailure(c.path, e.line, "%s is for the command line only", e.key).hinting("%s", hint)
@@ -112,7 +112,7 @@ func keysOf(cmd *cobra.Command) (keys []string) {
 // nearest returns the name that was probably meant, "" if none comes near.
 func nearest(word string, names []string) (best string) {
 	word = strings.ToLower(strings.ReplaceAll(word, "_", "-"))
-	least := 1 + max(2, len(word)/4)
+	least := min(len(word), 1+max(2, len(word)/4)) // something has to be the same
 	for _, name := range names {
 		d := distance(word, name)
 		if strings.HasPrefix(name, word+"-") {
