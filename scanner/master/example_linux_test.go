@@ -1,0 +1,79 @@
+package master_test
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+
+	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/scanner/master"
+)
+
+// aMaster is a simulated master on this machine, with eight servers on its list.
+func aMaster() (m *fleet.Master, stop func()) {
+	m, err := fleet.NewMaster(fleet.MasterConfig{Fleet: fleet.Config{
+		Network: netip.MustParsePrefix("127.79.0.0/29"), Ports: []uint16{27404}, Seed: 36,
+		Kinds: []fleet.Kind{fleet.Source},
+	}})
+	if err == nil {
+		err = m.Listen()
+	}
+	if err != nil {
+		panic(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- m.Serve(ctx) }()
+	return m, func() {
+		cancel()
+		<-done
+	}
+}
+
+// A list from a master server. (aMaster is one on loopback; without Addr, Valve's
+// is asked.)
+func ExampleFetchUDP() {
+	m, stop := aMaster()
+	defer stop()
+	stats, err := master.FetchUDP(context.Background(), master.UDPConfig{
+		Addr:   m.UDPAddr(),
+		Region: master.World,
+		Filter: master.Filter{master.NotEmpty(), master.Nor(master.Map("pl_badwater"), master.Proxy())},
+	}, func(s *master.Server) error {
+		fmt.Println(s.Addr)
+		return nil
+	})
+	fmt.Println(stats.Servers, stats.End, err)
+	// Output:
+	// 127.79.0.2:27404
+	// 127.79.0.4:27404
+	// 127.79.0.5:27404
+	// 127.79.0.6:27404
+	// 4 the list is whole <nil>
+}
+
+// A list from the Web API, which says more of each server, and wants a key.
+func ExampleFetchWeb() {
+	m, stop := aMaster()
+	defer stop()
+	key, err := master.ParseKey([]byte("0123456789ABCDEF0123456789ABCDEF"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	stats, err := master.FetchWeb(context.Background(), master.WebConfig{
+		URL:    m.URL(),
+		Key:    key,
+		Region: master.World,
+		Filter: master.Filter{master.NotEmpty(), master.Nor(master.Map("Nordheim"), master.Map("world1"))},
+	}, func(s *master.Server) error {
+		fmt.Printf("%v %q on %q, %d of %d players\n", s.Addr, s.Name, s.Map, s.Players, s.MaxPlayers)
+		return nil
+	})
+	fmt.Println(stats.Servers, stats.End, err)
+	// Output:
+	// 127.79.0.1:27404 "[GER] Dust2 only #2953" on "de_dust2", 11 of 24 players
+	// 127.79.0.4:27404 "#1 Trade #7303" on "Soccer", 8 of 16 players
+	// 127.79.0.6:27404 "【日本】サバイバル鯖" on "surf_mesa", 6 of 24 players
+	// 3 the list is whole <nil>
+}
