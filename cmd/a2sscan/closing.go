@@ -55,7 +55,7 @@ func (sum *summary) sayAnswers(t *terminal) {
 		if len(kind.names.by) == 0 {
 			continue
 		}
-		head := fmt.Sprintf("%s: %s, ", kind.word, kind.names.many())
+		head := fmt.Sprintf("%s (%s): ", kind.word, kind.names.many())
 		room := t.width() - len("a2sscan: ") - len(head)
 		t.say("%s%s", head, kind.names.said(namesShown, room, sum.tally.Servers))
 	}
@@ -68,7 +68,7 @@ func (sum *summary) sayDatagrams(t *terminal) {
 		sumOf(d.SentBy, words(wire.Question(0), wire.NumQuestions)), grouped(d.Repeats))
 	t.say("received: %s datagrams, %s%s", grouped(d.Received), size(d.ReceivedBytes),
 		sumOf(d.ByClass, words(scanner.Class(0), scanner.NumClasses)))
-	if matched := d.ByClass["matched"]; matched > 0 {
+	if matched := d.ByClass["matched"]; matched > 0 && t.width() >= logWidth {
 		t.say("matched: %s%s", grouped(matched),
 			sumOf(d.ByKind, words(scanner.ReplyKind(0), scanner.NumKinds)))
 	}

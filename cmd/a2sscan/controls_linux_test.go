@@ -47,7 +47,7 @@ func TestControls(t *testing.T) {
 	p.signal(syscall.SIGUSR2)
 	p.wait(p.err, "SIGUSR2: rate turned down from 550/s to 495/s, begun with 500/s")
 	p.signal(syscall.SIGQUIT)
-	p.wait(p.err, `state: scan \x1b[2Jtonight, begun 20`)
+	p.wait(p.err, `state: scan \x1b[2Jtonight, 0:0`)
 	for _, line := range []string{
 		" read = 1 invalid + 300 duplicate + ", "finished: ", "open: ", "sent: ",
 		"rate: 495/s asked after 2 changes from 500/s", "memory: ", "output: " + dir + `/\x1b[31m\u202ered.ndjson, `,
@@ -62,7 +62,7 @@ func TestControls(t *testing.T) {
 			t.Errorf("said: %q", line)
 		}
 	}
-	for _, has := range []string{"a2sscan: games: ", "a2sscan: maps: ", "a2sscan: rate: 495/s asked after 2 changes"} {
+	for _, has := range []string{"a2sscan: games (", "a2sscan: maps (", "a2sscan: rate: 495/s asked after 2 changes"} {
 		if !strings.Contains(rest, has) {
 			t.Errorf("no %q in\n%s", has, rest)
 		}

@@ -448,7 +448,7 @@ func (j *job) summaryPath() string {
 
 func (j *job) sayFiles(sum *summary, summaryPath string) {
 	if j.output != "-" {
-		j.say("written: %d records to %s", sum.Records, j.out.written())
+		j.say("written: %s records to %s", grouped(sum.Records), j.out.written())
 	}
 	if summaryPath != "" {
 		j.say("numbers of the run: %s", plain(summaryPath, 200))

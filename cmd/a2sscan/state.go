@@ -2,7 +2,6 @@ package main
 
 import (
 	"runtime"
-	"time"
 
 	"github.com/a2sscan/a2sscan/scanner"
 )
@@ -24,7 +23,7 @@ func (j *job) sayState() {
 	s.Rate = j.dial.rate() // the scan may not know of it yet
 	p := progress{input: j.list.Progress, given: j.given, begun: j.begun()}
 	v := p.look(s)
-	j.say("state: scan %s, begun %s: %s", plain(j.scanID, 100), j.start.Format(time.RFC3339), v.state())
+	j.say("state: scan %s, %s", plain(j.scanID, 100), v.state())
 
 	listed := j.keep.total(j.list.Stats(), &s) // from here on of all parts
 	l := newLedger(listed, &s)
@@ -33,9 +32,9 @@ func (j *job) sayState() {
 	j.say("finished: %s%s", grouped(l.Finished), sumOf(l.By, words(scanner.StatusOK, scanner.NumStatuses)))
 	j.say("open: %s; held back: %s on %s addresses; silent, for a second look: %s",
 		grouped(uint64(v.Open)), grouped(uint64(v.Held)), grouped(uint64(v.HeldAddrs)), grouped(uint64(v.Silent)))
-	j.say("sent: %s datagrams, %s, %s of them repeats; received: %s, %s",
-		grouped(s.DatagramsSent()), size(s.SentBytes), grouped(s.Repeats),
-		grouped(s.DatagramsReceived()), size(s.RecvBytes))
+	j.say("sent: %s datagrams, %s; %s of them repeats", grouped(s.DatagramsSent()),
+		size(s.SentBytes), grouped(s.Repeats))
+	j.say("received: %s datagrams, %s", grouped(s.DatagramsReceived()), size(s.RecvBytes))
 	r := newRates(&s)
 	r.Changes = j.dial.turns()
 	j.say("rate: %s; drops %s, send errors %s", r.String(),
@@ -58,8 +57,8 @@ func (v *view) state() string {
 func (j *job) sayMemory(replies int64) {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	j.say("memory: %s in use and %s from the system, %s of it replies; %d goroutines",
-		size(m.HeapAlloc), size(m.Sys), size(uint64(max(replies, 0))), runtime.NumGoroutine())
+	j.say("memory: %s in use, %s of it replies; %s from the system",
+		size(m.HeapAlloc), size(uint64(max(replies, 0))), size(m.Sys))
 }
 
 // sayWritten says how far the files are.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -49,7 +50,7 @@ func TestSummarySaid(t *testing.T) {
 	sum.say(newTerminal(&b))
 	want := `a2sscan: targets: 121 read = 1 invalid + 3 unscannable + 4 excluded + 5 duplicate + 6 other shard + 2 over limit + 50 finished + 50 unfinished
 a2sscan: finished: 50 = 10 ok + 10 partial + 10 error + 10 no_reply + 10 unreachable
-a2sscan: found: 0 servers (0% of those asked), 0 players and 0 bots
+a2sscan: found: 0 servers (0% of asked), 0 players, 0 bots
 a2sscan: faults: 12 timeout, 1 bad_checksum
 a2sscan: sent: 100 datagrams, 1.2 kB = 60 info + 40 rules; 7 of them repeats
 a2sscan: received: 33 datagrams, 0 B = 3 foreign + 30 matched
@@ -115,12 +116,54 @@ func TestSummaryScreen(t *testing.T) {
 		}
 		for _, has := range []string{
 			"targets: 1,000,412 read = 12 invalid + 400 duplicate + 1,000,000 finished + 0 unfinished",
-			"2,345,678 players and 123,456 bots", `games: 2, "Counter-Strike: Global Offe…"`, `systems: 2, "`,
+			"2,345,678 players, 123,456 bots", `games (2): "Counter-Strik`, `systems (2): "`,
 		} {
 			if !strings.Contains(text, has) {
 				t.Errorf("%d characters: no %q in\n%s", width, has, text)
 			}
 		}
+	}
+}
+
+// TestSummaryHostile: whatever servers are called, the closing lines and the
+// file do nothing to a terminal, and the file still has the names.
+func TestSummaryHostile(t *testing.T) {
+	var ta tally
+	hostile := "\x1b]0;mine\a\u202e\u009b31m\xff\r\n\t\u2028\u200b"
+	for _, game := range []string{hostile, strings.Repeat(hostile, 50), `"`} {
+		ta.add(aServer(game, hostile+"map", hostile+"version", 0x9b))
+	}
+	sum := aCensus()
+	sum.found(&ta, 3)
+	sum.Exclusions = []exclusion{{Network: "203.0.113.0/24", Reason: hostile, Source: hostile}}
+	odd := func(r rune) bool { return !unicode.IsPrint(r) }
+	for _, width := range []int{40, 80, 200} {
+		tm, screen := terminalOf(t, width)
+		sum.say(tm)
+		for line := range strings.Lines(screen()) {
+			if !strings.HasPrefix(line, "a2sscan: ") || strings.ContainsFunc(strings.TrimSuffix(line, "\n"), odd) {
+				t.Errorf("%d columns: %q", width, line)
+			}
+		}
+	}
+	path := t.TempDir() + "/summary.json"
+	if err := sum.write(path); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.ContainsFunc(strings.ReplaceAll(string(text), "\n", ""), odd) {
+		t.Errorf("%q", text)
+	}
+	var got struct{ Maps []namedServers }
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	want := strings.ToValidUTF8(hostile+"map", "\ufffd")
+	if m := got.Maps; len(m) != 1 || m[0].Name != want || m[0].NameHex != fmt.Sprintf("%x", hostile+"map") || m[0].Servers != 3 {
+		t.Errorf("%+v", m)
 	}
 }
 

@@ -125,12 +125,12 @@ func TestNamesSaid(t *testing.T) {
 		if strings.ContainsFunc(got, func(r rune) bool { return !unicode.IsPrint(r) }) {
 			t.Errorf("%q is shown as %q", name, got)
 		}
-		if n := utf8.RuneCountInString(got); n > nameWidth+20 {
+		if n := utf8.RuneCountInString(got); n > mostName+20 {
 			t.Errorf("%q takes %d characters", name, n)
 		}
 	}
 	names := namesOf(hostile[1])
-	if got, want := names.said(5, 80, 1), `"Rust\" 9 (99%), \"DayZ" 1 (100%)`; got != want {
+	if got, want := names.said(5, 112, 1), `"Rust\" 9 (99%), \"DayZ" 1 (100%)`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	names = namesOf("a", "a", "a", "b", "b", "c")

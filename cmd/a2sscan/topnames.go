@@ -109,16 +109,21 @@ func (t *topNames) list(n int) []namedServers {
 	return list
 }
 
-// nameWidth is how many characters of a name are shown.
-const nameWidth = 28
+// How many characters of a name are shown: a part of the room, within these.
+const (
+	leastName = 12
+	mostName  = 28
+	nameParts = 4
+)
 
 // said names those with the most servers, as many as fit into so many
 // characters, but at least one, and at most n; all is of how many servers there
 // are any.
 func (t *topNames) said(n, width int, all uint64) string {
 	s := ""
+	each := max(leastName, min(width/nameParts, mostName))
 	for i, c := range t.top(n) {
-		part := fmt.Sprintf("%s %s (%s)", nameShown(c.Key), c.number(), percent(c.Servers, all))
+		part := fmt.Sprintf("%s %s (%s)", nameShown(c.Key, each), c.number(), percent(c.Servers, all))
 		if i > 0 {
 			part = ", " + part
 		}
@@ -138,10 +143,11 @@ func (c *counted[K]) number() string {
 	return grouped(c.Servers)
 }
 
-// nameShown is a name from the network as a person may see it: between quotes,
-// with those in it escaped, so that it can't pretend to be what follows it.
-func nameShown(name string) string {
-	return `"` + strings.ReplaceAll(plain(name, nameWidth), `"`, `\"`) + `"`
+// nameShown is a name from the network as a person may see it, so many
+// characters of it: between quotes, with those in it escaped, so that it can't
+// pretend to be what follows it.
+func nameShown(name string, width int) string {
+	return `"` + strings.ReplaceAll(plain(name, width), `"`, `\"`) + `"`
 }
 
 // grouped writes a number with commas: 1,234,567.
