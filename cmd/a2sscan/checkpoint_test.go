@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -175,6 +176,48 @@ func TestWalked(t *testing.T) {
 	}
 	if len(w.marks) > 110 {
 		t.Errorf("%d marks are kept", len(w.marks))
+	}
+}
+
+// TestWalkedRules: what each rule left out counts when the scan has passed it,
+// on top of what earlier parts counted, whatever order it comes in.
+func TestWalkedRules(t *testing.T) {
+	x, err := target.NewExclusions(target.ExclusionConfig{AllowReserved: true, Networks: []string{"10.0.0.0/30", "10.0.0.8/30"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := &keeper{
+		job:  &job{exclusions: x},
+		past: &checkpoint{LeftOut: []exclusion{{Network: "10.0.0.8/30", Source: "--exclude", Targets: 5, Stopped: 1}}},
+	}
+	k.walked.inherit(k.past)
+	list, err := target.Open(target.Config{
+		Args: []string{"10.0.0.0/28:1"}, Exclusions: x, Order: target.OrderInput, LeftOut: k.walked.leaveOut,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for target := range list.All() {
+		k.walked.pass(target.Place, list.Stats())
+	}
+	x.Excluded(netip.MustParseAddr("10.0.0.1"))
+	for _, test := range []struct {
+		place uint64
+		want  []exclusion
+	}{
+		{4, []exclusion{{Targets: 5, Stopped: 1}, {Stopped: 1}}}, // the fifth was not taken
+		{5, []exclusion{{Targets: 5, Stopped: 1}, {Targets: 4, Stopped: 1}}},
+		{8, []exclusion{{Targets: 5, Stopped: 1}, {Targets: 4, Stopped: 1}}},
+		{13, []exclusion{{Targets: 9, Stopped: 1}, {Targets: 4, Stopped: 1}}},
+		{16, []exclusion{{Targets: 9, Stopped: 1}, {Targets: 4, Stopped: 1}}},
+	} {
+		k.walked.at(test.place, 0)
+		for i, network := range []string{"10.0.0.8/30", "10.0.0.0/30"} {
+			test.want[i].Network, test.want[i].Source = network, "--exclude"
+		}
+		if got := k.leftOut(); !slices.Equal(got, test.want) {
+			t.Errorf("in front of %d: %+v, want %+v", test.place, got, test.want)
+		}
 	}
 }
 

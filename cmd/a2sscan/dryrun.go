@@ -50,7 +50,7 @@ func (j *job) left() iter.Seq[scanner.Target] {
 		return j.list.All()
 	}
 	j.keep.job = j
-	j.keep.walked.past = j.keep.past.List
+	j.keep.walked.inherit(j.keep.past)
 	return j.keep.targets(j.list)
 }
 

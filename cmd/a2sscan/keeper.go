@@ -53,9 +53,7 @@ type draft struct {
 func (k *keeper) begin(j *job) {
 	k.job = j
 	k.pending = make(chan draft, 1)
-	if k.past != nil {
-		k.walked.past = k.past.List
-	}
+	k.walked.inherit(k.past)
 	k.gone.Go(func() {
 		for c := range k.pending {
 			k.fail(k.keep(c))

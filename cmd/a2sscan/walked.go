@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"slices"
 	"sync"
 
@@ -19,9 +18,13 @@ type walked struct {
 	last   target.Stats
 	behind *target.Stats // in front of the place that was asked for last; nil: base
 
-	// What rules left out: since the last mark, up to the place that was asked
-	// for last, and again of earlier parts.
-	since, before, twice leftOut
+	since, twice leftOut // since the last mark; again of earlier parts
+
+	// What rules left out in all parts, up to the place that was asked for last,
+	// and where in that they stand.
+	left  []exclusion
+	byKey map[string]int
+	byID  map[target.RuleID]int
 }
 
 // walkMark is what the list had counted when it gave out the target at a
@@ -40,12 +43,6 @@ func (l *leftOut) add(rule target.RuleID, n uint64) {
 		*l = leftOut{}
 	}
 	(*l)[rule] += n
-}
-
-func (l *leftOut) addAll(more leftOut) {
-	for rule, n := range more {
-		l.add(rule, n)
-	}
 }
 
 // leaveOut is called when the list leaves targets out.
@@ -71,7 +68,9 @@ func (w *walked) pass(place uint64, s target.Stats) {
 func (w *walked) again() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.twice.addAll(w.since)
+	for rule, n := range w.since {
+		w.twice.add(rule, n)
+	}
 	w.since = nil
 }
 
@@ -82,7 +81,7 @@ func (w *walked) at(place, given uint64) target.Stats {
 	defer w.mu.Unlock()
 	for len(w.marks) > 0 && w.marks[0].place < place {
 		w.behind = &w.marks[0].stats
-		w.before.addAll(w.marks[0].left)
+		w.settle(w.marks[0].left)
 		w.marks = w.marks[1:]
 	}
 	now := w.base
@@ -93,43 +92,57 @@ func (w *walked) at(place, given uint64) target.Stats {
 	return w.total(now)
 }
 
+// settle counts what was left out in front of a place.
+func (w *walked) settle(l leftOut) {
+	for rule, n := range l {
+		i, known := w.byID[rule]
+		if !known {
+			i = w.find(rule.Rule())
+			w.byID[rule] = i
+		}
+		w.left[i].Targets += n
+	}
+	if len(w.byID) > 2*len(w.left)+1000 {
+		clear(w.byID) // most are of files that were read again
+	}
+}
+
+// find returns where a rule stands in left.
+func (w *walked) find(r target.Rule) int {
+	i, known := w.byKey[r.Key()]
+	if !known {
+		i = len(w.left)
+		w.byKey[r.Key()] = i
+		w.left = append(w.left, exclusion{
+			Network: r.Network, Reason: r.Reason, Source: r.Source, Unscannable: r.Unscannable,
+		})
+	}
+	return i
+}
+
+// inherit takes over what earlier parts counted; past may be nil.
+func (w *walked) inherit(past *checkpoint) {
+	w.byKey, w.byID = map[string]int{}, map[target.RuleID]int{}
+	if past == nil {
+		return
+	}
+	w.past, w.left = past.List, slices.Clone(past.LeftOut)
+	for i := range w.left {
+		w.byKey[w.left[i].rule().Key()] = i
+	}
+}
+
 // leftOut returns what each rule left out in front of the place of the last
 // checkpoint, in all parts.
 func (k *keeper) leftOut() []exclusion {
-	all := map[string]*exclusion{}
-	if k.past != nil {
-		for _, x := range k.past.LeftOut {
-			all[x.rule().Key()] = &x
-		}
+	stopped := k.job.exclusions.Stopped()
+	for _, r := range stopped {
+		k.walked.find(r)
 	}
-	add := func(r target.Rule) {
-		x := all[r.Key()]
-		if x == nil {
-			x = &exclusion{
-				Network: r.Network, Reason: r.Reason, Source: r.Source, Unscannable: r.Unscannable,
-			}
-			all[r.Key()] = x
-		}
-		x.Targets += r.Targets
-		x.Stopped += r.Stopped
+	list := slices.Clone(k.walked.left)
+	for _, r := range stopped {
+		list[k.walked.find(r)].Stopped += r.Stopped
 	}
-	for rule, n := range k.walked.before {
-		r := rule.Rule()
-		r.Targets = n
-		add(r)
-	}
-	for _, r := range k.job.exclusions.Rules() {
-		if r.Targets = 0; r.Stopped > 0 {
-			add(r)
-		}
-	}
-	var list []exclusion
-	for _, x := range all {
-		list = append(list, *x)
-	}
-	slices.SortFunc(list, func(a, b exclusion) int {
-		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Network, b.Network))
-	})
 	return list
 }
 

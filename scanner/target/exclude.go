@@ -161,22 +161,26 @@ type Rule struct {
 
 // Rules returns the rules that left something out so far, in the order in
 // which they were named.
-func (x *Exclusions) Rules() (out []Rule) {
+func (x *Exclusions) Rules() []Rule {
+	return x.those(func(n *leftOut) bool { return !n.nothing() })
+}
+
+// Stopped returns those of Rules of which the sender was told.
+func (x *Exclusions) Stopped() []Rule {
+	return x.those(func(n *leftOut) bool { return n.stopped.Load() > 0 })
+}
+
+// those returns the rules whose numbers are wanted.
+func (x *Exclusions) those(want func(*leftOut) bool) (out []Rule) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	add := func(r *rule, gone bool) {
-		if r.left.nothing() {
-			return
+	here := x.now.Load().rules
+	for i, r := range slices.Concat(here, x.gone) {
+		if want(r.left) {
+			s := RuleID{r}.Rule()
+			s.Gone, s.Targets, s.Stopped = i >= len(here), r.left.targets.Load(), r.left.stopped.Load()
+			out = append(out, s)
 		}
-		s := RuleID{r}.Rule()
-		s.Gone, s.Targets, s.Stopped = gone, r.left.targets.Load(), r.left.stopped.Load()
-		out = append(out, s)
-	}
-	for _, r := range x.now.Load().rules {
-		add(r, false)
-	}
-	for _, r := range x.gone {
-		add(r, true)
 	}
 	return out
 }
