@@ -53,15 +53,16 @@ func newTerminal(w io.Writer) *terminal {
 }
 
 // say writes one line to standard error.
-func (t *terminal) say(format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	t.line("a2sscan: " + text)
-	t.log.Debug("said", "text", text)
-}
+func (t *terminal) say(format string, args ...any) { t.tell(fmt.Sprintf(format, args...)) }
 
 // hint writes one line that says what can be done.
 func (t *terminal) hint(format string, args ...any) {
-	t.line("a2sscan: hint: " + fmt.Sprintf(format, args...))
+	t.tell("hint: " + fmt.Sprintf(format, args...))
+}
+
+func (t *terminal) tell(text string) {
+	t.line("a2sscan: " + text)
+	t.log.Debug("said", "text", text)
 }
 
 func (t *terminal) line(s string) {
