@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -105,6 +106,22 @@ func TestManSays(t *testing.T) {
 	}
 	if len(found) < 6 {
 		t.Errorf("only %d variables and signals were found", len(found))
+	}
+}
+
+// TestManStatus: the page of scan has the keys of a status line, in their order.
+func TestManStatus(t *testing.T) {
+	var said, are []string
+	for _, f := range manStatusKeys {
+		said = append(said, strings.Split(f.what, ", ")...)
+	}
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[statusRecord]()) {
+		if key, _, _ := strings.Cut(f.Tag.Get("json"), ","); key != "" {
+			are = append(are, key)
+		}
+	}
+	if !slices.Equal(said, are) {
+		t.Errorf("the page has the keys %q, a line has %q", said, are)
 	}
 }
 

@@ -133,7 +133,7 @@ func (p *roff) manExits(cmd *cobra.Command) {
 	}
 }
 
-// manFacts lists files, variables and signals.
+// manFacts lists files, variables and signals, and the status of a scan.
 func (p *roff) manFacts(cmd *cobra.Command) {
 	facts := manFacts[cmd.Name()]
 	p.manList("FILES", facts.files)
@@ -141,6 +141,13 @@ func (p *roff) manFacts(cmd *cobra.Command) {
 		p.manList("ENVIRONMENT", manVariables)
 	}
 	p.manList("SIGNALS", facts.signals)
+	if cmd.Name() == "scan" {
+		p.section("STATUS")
+		p.text(manStatus)
+		for _, f := range manStatusKeys {
+			p.item(strong(f.what), f.text)
+		}
+	}
 }
 
 func (p *roff) manList(section string, facts []fact) {

@@ -93,3 +93,28 @@ A value is what the flag takes, as text or as number; true gives a flag without 
 Paths are relative to the working directory, not to the file. A key that no command understands, in whichever table, or a value that the flag does not take, ends the run with exit code 1 before anything is sent; a file that can't be read, with 6. --help, --config, --print-config and --fresh are for the command line only, and the key of the Web API has no place in a file.
 
 With --print-config a command prints what holds and whence, as a file that can be read again, and does nothing else.`
+
+// manStatus explains --status json, and manStatusKeys its keys in their order.
+const manStatus = `With --status json a line of standard error that does not begin with "a2sscan:" is an object: one at the begin of a scan, one each second, and one at its end. Keys may be added; one whose value is not known is absent. Numbers are of this part of a scan that was resumed, but for part.`
+
+var manStatusKeys = []fact{
+	{"time, scan", "when it was said, in UTC, and the name of the scan"},
+	{"phase", "reading, asking or ended"},
+	{"ended", "why it ended, as in the summary"},
+	{"targets", "targets so far, while they are read"},
+	{"part", "the part of the scan that is done, 0 to 1"},
+	{"left", "seconds to the end, about"},
+	{"elapsed", "seconds since the first datagram"},
+	{"finished, answered", "targets that are finished, and those of them that answered"},
+	{"open", "targets that are being asked"},
+	{"held", "targets held back by the limit of their address"},
+	{"silent", "targets that wait for their second look"},
+	{"sent, received", "datagrams"},
+	{"sent_rate, received_rate", "datagrams a second since the line before"},
+	{"rate", "datagrams a second asked for; null: as fast as it goes"},
+	{"drops", "datagrams that the kernel threw away"},
+	{"send_errors", "datagrams that could not be sent"},
+	{"bytes", "bytes of replies held"},
+	{"waiting", "what new targets wait for, in the words of rate_limited_by in the summary"},
+	{"waiting_for", "seconds that this takes, about"},
+}
