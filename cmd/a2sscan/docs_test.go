@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
 )
 
 const packaging = "../../packaging"
@@ -79,8 +81,13 @@ func TestManClean(t *testing.T) {
 func TestManSays(t *testing.T) {
 	said := fmt.Sprint(manVariables)
 	for name, facts := range manFacts {
-		if cmd, _, err := newTree().Find([]string{name}); err != nil || cmd.Name() != name {
+		if !slices.ContainsFunc(manCommands(newTree()), func(cmd *cobra.Command) bool { return cmd.Name() == name }) {
 			t.Errorf("manual.go speaks of %s, which is no command", name)
+		}
+		for code := range facts.exits {
+			if !strings.Contains(exitCodes(), fmt.Sprintf("\n  %d  ", code)) {
+				t.Errorf("manual.go says that %s ends with %d, which is no exit code", name, code)
+			}
 		}
 		said += fmt.Sprint(facts.signals)
 	}

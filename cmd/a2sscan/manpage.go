@@ -125,10 +125,14 @@ func (p *roff) manFlag(flag *pflag.Flag) {
 // manExits lists the exit codes that a command may have.
 func (p *roff) manExits(cmd *cobra.Command) {
 	p.section("EXIT STATUS")
-	codes := append(slices.Clone(exitAlways), manFacts[cmd.Name()].exits...)
+	own := manFacts[cmd.Name()].exits
 	for _, e := range exits {
-		if !cmd.HasParent() || slices.Contains(codes, e.code) {
-			p.item(strong(fmt.Sprint(e.code)), e.when)
+		when, may := own[e.code]
+		if when == "" {
+			when = e.when
+		}
+		if may || !cmd.HasParent() || slices.Contains(exitAlways, e.code) {
+			p.item(strong(fmt.Sprint(e.code)), when)
 		}
 	}
 }

@@ -1,5 +1,7 @@
 package main
 
+import "strconv"
+
 // What the pages for man say beside the help. Flags, commands, examples and
 // exit codes come from the commands themselves.
 
@@ -11,7 +13,7 @@ type fact struct{ what, text string }
 
 // commandFacts are what a page says of a command.
 type commandFacts struct {
-	exits   []int
+	exits   map[int]string // codes with another meaning than they have mostly, or none if it is that
 	files   []fact
 	signals []fact
 }
@@ -20,8 +22,15 @@ type commandFacts struct {
 var exitAlways = []int{exitOK, exitUsage, exitOutput}
 
 var manFacts = map[string]commandFacts{
+	"a2sscan": {files: []fact{
+		{"/etc/a2sscan/scan.toml", "how the nightly service of the packages scans; no file is read that --config does not name"},
+		{"/etc/a2sscan/servers.txt", "the list that it scans"},
+	}},
 	"scan": {
-		exits: []int{exitInterrupted, exitGuard, exitInput, exitCheckpoint, exitNumbers},
+		exits: map[int]string{
+			exitInterrupted: "", exitInput: "", exitCheckpoint: "", exitNumbers: "",
+			exitGuard: "stopped by --min-hitrate, --max-send-errors or --max-runtime",
+		},
 		files: []fact{
 			{"PATH", "the records, where --output says; it is made just before the first packet"},
 			{"PATH.summary.json", "the numbers of the run, unless --summary names another file"},
@@ -40,26 +49,40 @@ var manFacts = map[string]commandFacts{
 		},
 	},
 	"master": {
-		exits:   []int{exitInterrupted, exitInput},
+		exits:   map[int]string{exitInterrupted: "", exitInput: "the list is empty or not whole, or the key can't be read"},
 		files:   []fact{{"PATH", "the list, where --output says"}},
 		signals: []fact{{"SIGINT, SIGTERM", "the first leaves what was fetched; the second ends the program"}, signalPipe},
 	},
 	"demo": {
-		exits:   []int{exitInterrupted, exitInput, exitNumbers},
+		exits:   map[int]string{exitInterrupted: "", exitInput: "", exitNumbers: "a record is not what the server is"},
 		files:   []fact{{demoFile, "the records, replaced by every demo"}},
 		signals: []fact{{"SIGINT, SIGTERM", "the first ends the scan when what is open is finished; the second at once"}},
 	},
 	"fleet": {
-		exits:   []int{exitInput},
+		exits: map[int]string{
+			exitUsage: "the command line makes no sense, or with --compare not all servers are as they were",
+			exitInput: "",
+		},
 		signals: []fact{{"SIGINT, SIGTERM", "end the fleet, with exit code 0"}},
 	},
 	"ask": {
-		exits:   []int{exitInterrupted, exitInput},
+		exits: map[int]string{
+			exitOK:          "all that was asked was answered whole",
+			exitUsage:       "nothing could be sent, or the command line makes no sense",
+			exitInterrupted: "",
+			exitInput:       "not all that was asked was answered whole",
+		},
 		signals: []fact{{"SIGINT, SIGTERM", "the first ends the asking, with what was seen so far; the second ends the program"}},
 	},
-	"decode": {exits: []int{exitInput}},
-	"cat":    {exits: []int{exitInput}, signals: []fact{signalPipe}},
-	"doctor": {exits: []int{exitGuard, exitInput}},
+	"decode": {exits: map[int]string{
+		exitUsage: "the command line makes no sense, or with --check not all records come out the same",
+		exitInput: "",
+	}},
+	"cat": {exits: map[int]string{exitInput: ""}, signals: []fact{signalPipe}},
+	"doctor": {exits: map[int]string{
+		exitOK: "the machine is ready, with warnings too", exitGuard: "something is bad",
+		exitInput: "a configuration file can't be read",
+	}},
 }
 
 var signalPipe = fact{"SIGPIPE", "is ignored: a closed pipe is an error of writing, exit code 3"}
@@ -68,7 +91,8 @@ var signalPipe = fact{"SIGPIPE", "is ignored: a closed pipe is an error of writi
 var manVariables = []fact{
 	{keyVariable, "the key of the Steam Web API, unless --key-file names a file with it"},
 	{"JOB_COMPLETION_INDEX", "the part that --shard auto/N asks, from 0; Kubernetes sets it in an indexed job"},
-	{"GOMEMLIMIT", "what Go keeps the program's memory below where it can; without it scan sets 320 MiB"},
+	{"GOMEMLIMIT", "what Go keeps the program's memory below where it can; without it scan sets " +
+		strconv.Itoa(memoryLimit>>20) + " MiB"},
 }
 
 // manConfig explains configuration files.
