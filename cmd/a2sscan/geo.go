@@ -35,6 +35,8 @@ type geoBase struct {
 	db    *maxminddb.Reader
 	known map[uintptr]scanner.Geo // by the place of their data in the file
 
+	before []time.Time // when those were built that earlier parts of the scan asked
+
 	faults uint64 // addresses whose data is damaged
 	fault  error  // the first of them, until it was said
 }
@@ -220,13 +222,42 @@ func (bs geoBases) sayDamaged(t *terminal) {
 	}
 }
 
-// String names the databases as they call themselves, with their age.
-func (bs geoBases) String() string {
-	var all []string
+// geoID is a database as a checkpoint has it.
+type geoID struct {
+	Type   string      `json:"type"`
+	Built  time.Time   `json:"built"`
+	Before []time.Time `json:"before,omitempty"` // those of earlier parts
+}
+
+func (bs geoBases) ids() (ids []geoID) {
 	for _, b := range bs {
-		all = append(all, fmt.Sprintf("%s of %s", b.kind(), b.built().Format(time.RFC3339)))
+		ids = append(ids, geoID{b.kind(), b.built(), b.before})
 	}
-	return strings.Join(all, ", ")
+	return ids
+}
+
+// typesOf names databases as they call themselves.
+func typesOf(ids []geoID) string {
+	var types []string
+	for _, id := range ids {
+		types = append(types, id.Type)
+	}
+	return strings.Join(types, ", ")
+}
+
+// goOn takes over which databases the earlier parts of a scan asked: the same
+// ones, of which there may be newer files by now.
+func (bs geoBases) goOn(past []geoID, t *terminal) {
+	for i, b := range bs {
+		was := past[i]
+		b.before = was.Before
+		if b.built().Equal(was.Built) {
+			continue
+		}
+		b.before = append(b.before, was.Built)
+		t.say("--mmdb %s: the database is of %s, and was of %s before", plain(b.name, 200),
+			b.built().Format(time.RFC3339), was.Built.Format(time.RFC3339))
+	}
 }
 
 func (b *geoBase) kind() string     { return plain(b.db.Metadata.DatabaseType, 60) }
@@ -242,15 +273,16 @@ func (bs geoBases) bytes() (n int64) {
 
 // geoNote is what a summary says of a database.
 type geoNote struct {
-	Name   string    `json:"name"`
-	Type   string    `json:"type"`
-	Built  time.Time `json:"built"`
-	Faults uint64    `json:"faults,omitempty"` // addresses whose data is damaged, in this part
+	Name   string      `json:"name"`
+	Type   string      `json:"type"`
+	Built  time.Time   `json:"built"`
+	Before []time.Time `json:"built_before,omitempty"` // of those that earlier parts asked
+	Faults uint64      `json:"faults,omitempty"`       // addresses whose data is damaged, in this part
 }
 
 func (bs geoBases) notes() (notes []geoNote) {
 	for _, b := range bs {
-		notes = append(notes, geoNote{b.name, b.kind(), b.built(), b.faults})
+		notes = append(notes, geoNote{b.name, b.kind(), b.built(), b.before, b.faults})
 	}
 	return notes
 }

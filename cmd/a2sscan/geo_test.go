@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	// Databases in MaxMind's format, written for tests.
 	"github.com/maxmind/mmdbwriter"
@@ -65,9 +66,12 @@ var databases = map[string]map[string]string{
 	"GeoIP2-Anonymous-IP": {"127.74.0.0/16": `{"is_anonymous":true}`},
 }
 
-// writeDatabase writes one of them, and returns its path.
-func writeDatabase(path, kind string) error {
-	opts := mmdbwriter.Options{DatabaseType: kind, IncludeReservedNetworks: true, BuildEpoch: 1763424000}
+// aDay is when databases of the tests were built.
+var aDay = time.Date(2026, 11, 18, 0, 0, 0, 0, time.UTC)
+
+// writeDatabase writes one of them.
+func writeDatabase(path, kind string, built time.Time) error {
+	opts := mmdbwriter.Options{DatabaseType: kind, IncludeReservedNetworks: true, BuildEpoch: built.Unix()}
 	tree, err := mmdbwriter.New(opts)
 	if err != nil {
 		return err
@@ -123,7 +127,7 @@ func openDatabases(t testing.TB, kinds ...string) geoBases {
 	var files []string
 	for i, kind := range kinds {
 		path := filepath.Join(t.TempDir(), fmt.Sprint(i))
-		if err := writeDatabase(path, kind); err != nil {
+		if err := writeDatabase(path, kind, aDay); err != nil {
 			t.Fatal(err)
 		}
 		files = append(files, path)
@@ -219,7 +223,7 @@ func TestGeoKnown(t *testing.T) {
 // damaged is counted.
 func TestGeoDamaged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "db")
-	if err := writeDatabase(path, "GeoLite2-City"); err != nil {
+	if err := writeDatabase(path, "GeoLite2-City", aDay); err != nil {
 		t.Fatal(err)
 	}
 	file, err := os.ReadFile(path)

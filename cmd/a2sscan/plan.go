@@ -30,8 +30,8 @@ type scanPlan struct {
 	Raw           bool     `json:"raw"`
 	KeepMaster    bool     `json:"keep_master,omitempty"`
 	Unanswered    bool     `json:"unanswered"`
-	Databases     string   `json:"databases,omitempty"` // of --mmdb: their types and ages
-	Output        string   `json:"output"`              // absolute
+	Databases     []geoID  `json:"mmdb,omitempty"`
+	Output        string   `json:"output"` // absolute
 	Rotate        bool     `json:"rotate"`
 }
 
@@ -84,7 +84,7 @@ func (p *scanPlan) differs(was *scanPlan) string {
 		{"--raw is", p.Raw, was.Raw},
 		{"--keep-master is", p.KeepMaster, was.KeepMaster},
 		{"--unanswered is", p.Unanswered, was.Unanswered},
-		{"--mmdb is", p.Databases, was.Databases},
+		{"--mmdb is", typesOf(p.Databases), typesOf(was.Databases)},
 		{"--output is", p.Output, was.Output},
 		{"--rotate is", given(p.Rotate), given(was.Rotate)},
 	} {

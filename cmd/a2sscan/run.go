@@ -96,12 +96,14 @@ func (j *job) goOn(args []string) error {
 	if err != nil {
 		return err
 	}
-	plan.Databases = j.geo.String()
+	plan.Databases = j.geo.ids()
 	if err := j.keep.inherit(j.scanFlags, plan); err != nil {
 		return err
 	}
 	if past := j.keep.past; past != nil {
 		j.start, j.tally, j.known.known = past.Start, past.Tally, past.Names
+		j.geo.goOn(past.Plan.Databases, j.terminal)
+		j.keep.plan.Databases = j.geo.ids()
 	}
 	return nil
 }

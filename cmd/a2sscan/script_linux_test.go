@@ -56,7 +56,8 @@ func panics() {
 //	replay FILE LIST FLAGS…  the servers of a census, in the test process; LIST
 //	                   is written as --list does
 //	answers ADDR FILE  a server on ADDR that says what stands in FILE
-//	mmdb TYPE FILE     a database for --mmdb, of those in geo_test.go
+//	mmdb TYPE FILE [later]  a database for --mmdb, of those in geo_test.go; later
+//	                   is a day later
 //	exits CODE CMD…    as exec, and the exit code is CODE
 //	tmpfs DIR SIZE     a file system of that size
 //
@@ -186,10 +187,10 @@ func scriptMaster(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 func scriptDatabase(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: mmdb TYPE FILE")
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: mmdb TYPE FILE [later]")
 	}
-	ts.Check(writeDatabase(ts.MkAbs(args[1]), args[0]))
+	ts.Check(writeDatabase(ts.MkAbs(args[1]), args[0], aDay.AddDate(0, 0, len(args)-2)))
 }
 
 func scriptExits(ts *testscript.TestScript, neg bool, args []string) {
