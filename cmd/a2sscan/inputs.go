@@ -3,6 +3,8 @@ package main
 import (
 	"cmp"
 	"net/url"
+	"os"
+	"slices"
 
 	"github.com/a2sscan/a2sscan/scanner/master"
 	"github.com/a2sscan/a2sscan/scanner/target"
@@ -80,4 +82,29 @@ func tornInput(list *target.List) error {
 		}
 	}
 	return nil
+}
+
+// checkInputs refuses to write over what is read: with --order input a list would
+// be cut off while it is read, and nobody would know.
+func (f *scanFlags) checkInputs(args []string) error {
+	replaced := map[string]string{"--summary": f.summary}
+	if f.force || f.append && f.order == order(target.OrderInput) {
+		replaced["--output"] = f.output
+	}
+	for _, in := range slices.Concat(args, f.excludeFlags.files) {
+		for flag, path := range replaced {
+			if sameFile(in, path) {
+				return fail(exitUsage, "%s names a file that is read: %s", flag, plain(in, 200)).
+					hinting("it would be written over: name another one")
+			}
+		}
+	}
+	return nil
+}
+
+// sameFile reports whether two names are those of one regular file.
+func sameFile(a, b string) bool {
+	x, err1 := os.Stat(a)
+	y, err2 := os.Stat(b)
+	return err1 == nil && err2 == nil && x.Mode().IsRegular() && os.SameFile(x, y)
 }

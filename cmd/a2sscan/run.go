@@ -58,7 +58,10 @@ func (a *app) openWindows(f *scanFlags) (*meter, error) {
 
 // prepare does what can be done before anything is sent or written.
 func (j *job) prepare(args []string) error {
-	var err error
+	err := j.checkInputs(args)
+	if err != nil {
+		return err
+	}
 	if j.geo, err = openGeo(j.mmdb); err != nil {
 		return err
 	}
