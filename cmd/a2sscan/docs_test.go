@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 const packaging = "../../packaging"
@@ -74,6 +75,19 @@ func TestManClean(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestManFlags: every flag is in the page of its command, and in the help.
+func TestManFlags(t *testing.T) {
+	eachFlag(func(cmd *cobra.Command, flag *pflag.Flag) {
+		entry := regexp.MustCompile(`\n\.TP\n(\\fB\\-\w\\fR, )?` + regexp.QuoteMeta(strong("--"+flag.Name)))
+		if !entry.MatchString(manPage(cmd)) {
+			t.Errorf("%s --%s is not in its page", cmd.Name(), flag.Name)
+		}
+		if !strings.Contains(cmd.UsageString(), " --"+flag.Name) {
+			t.Errorf("%s --%s is not in the help", cmd.Name(), flag.Name)
+		}
+	})
 }
 
 // TestManSays: each variable and signal that the program knows has its entry in
@@ -198,6 +212,8 @@ func TestCompletions(t *testing.T) {
 		{"fleet --kinds bz", "bzip2 :6"},
 		{"fleet --hostile-kinds bo", "bomb :6"},
 		{"fleet --master-faults en", "endless :6"},
+		{"scan --status ", "text json none :4"},
+		{"scan --log-level w", "warn :4"},
 		{"scan --rate ", ":4"},
 		{"scan --timeout ", ":4"},
 		{"scan -r ", ":4"},
