@@ -86,6 +86,11 @@ func (a *app) decode(f *decodeFlags, files []string) error {
 		}
 		files = []string{"-"}
 	}
+	if f.force || f.append {
+		if err := writtenOver("--output", f.output, files); err != nil {
+			return err
+		}
+	}
 	d := &decoding{app: a, flags: f, decoder: scanner.NewDecoder()}
 	var err error
 	if d.out, err = f.plan(f.scanID); err != nil {

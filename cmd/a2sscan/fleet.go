@@ -144,7 +144,19 @@ func (f *fleetFlags) check(cmd *cobra.Command) error {
 	if err := f.master.check(); err != nil {
 		return err
 	}
-	return f.outFlags.check()
+	if err := f.outFlags.check(); err != nil {
+		return err
+	}
+	return f.checkWritten()
+}
+
+// checkWritten refuses to write over the census that is replayed.
+func (f *fleetFlags) checkWritten() error {
+	err := writtenOver("--list", f.list, []string{f.replay})
+	if err == nil && (f.force || f.append) {
+		err = writtenOver("--output", f.output, []string{f.replay})
+	}
+	return err
 }
 
 // config is what the flags say, for the fleet.

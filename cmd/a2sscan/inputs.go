@@ -87,16 +87,22 @@ func tornInput(list *target.List) error {
 // checkInputs refuses to write over what is read: with --order input a list would
 // be cut off while it is read, and nobody would know.
 func (f *scanFlags) checkInputs(args []string) error {
-	replaced := map[string]string{"--summary": f.summary}
-	if f.force || f.append && f.order == order(target.OrderInput) {
-		replaced["--output"] = f.output
+	read := slices.Concat(args, f.excludeFlags.files)
+	if err := writtenOver("--summary", f.summary, read); err != nil {
+		return err
 	}
-	for _, in := range slices.Concat(args, f.excludeFlags.files) {
-		for flag, path := range replaced {
-			if sameFile(in, path) {
-				return fail(exitUsage, "%s names a file that is read: %s", flag, plain(in, 200)).
-					hinting("it would be written over: name another one")
-			}
+	if f.force || f.append && f.order == order(target.OrderInput) {
+		return writtenOver("--output", f.output, read)
+	}
+	return nil
+}
+
+// writtenOver is the error of a flag that names a file which is read.
+func writtenOver(flag, path string, read []string) error {
+	for _, in := range read {
+		if sameFile(in, path) {
+			return fail(exitUsage, "%s names a file that is read: %s", flag, plain(in, 200)).
+				hinting("it would be written over: name another one")
 		}
 	}
 	return nil
