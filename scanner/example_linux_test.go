@@ -61,7 +61,8 @@ func ExampleResult_Clone() {
 	var kept []*scanner.Result
 	targets := func(yield func(scanner.Target) bool) { // or any other sequence
 		for i := range byte(3) {
-			if !yield(scanner.Target{Addr: netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 77, 0, i + 1}), 27402)}) {
+			addr := netip.AddrFrom4([4]byte{127, 77, 0, i + 1})
+			if !yield(scanner.Target{Addr: netip.AddrPortFrom(addr, 27402)}) {
 				return
 			}
 		}

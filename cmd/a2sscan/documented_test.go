@@ -11,7 +11,9 @@ import (
 )
 
 // libraries are the packages that other programs import.
-var libraries = []string{"wire", "reasm", "scanner", "scanner/udp", "scanner/target", "scanner/master", "sink"}
+var libraries = []string{
+	"wire", "reasm", "scanner", "scanner/udp", "scanner/target", "scanner/master", "sink",
+}
 
 // TestDocumented: every exported name of a library has a comment, every field
 // of an exported structure too, and each package a page and an example.

@@ -153,8 +153,9 @@ func (b *geoBase) check() error {
 	if b.fault != nil {
 		return fail(exitInput, "is damaged: %w", b.fault).hinting("fetch it again")
 	}
-	return fail(exitInput, "a database of type %s tells no country, city or network of IPv4 addresses",
-		quoted(b.db.Metadata.DatabaseType, 60)).hinting("databases of countries, cities and ASNs do")
+	const format = "a database of type %s tells no country, city or network of IPv4 addresses"
+	return fail(exitInput, format, quoted(b.db.Metadata.DatabaseType, 60)).
+		hinting("databases of countries, cities and ASNs do")
 }
 
 // fill says where an address is, and whose.

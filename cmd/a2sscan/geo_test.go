@@ -15,6 +15,7 @@ import (
 	// Databases in MaxMind's format, written for tests.
 	"github.com/maxmind/mmdbwriter"
 	"github.com/maxmind/mmdbwriter/mmdbtype"
+	"github.com/oschwald/maxminddb-golang/v2"
 
 	"github.com/a2sscan/a2sscan/scanner"
 )
@@ -173,7 +174,8 @@ func TestGeoForms(t *testing.T) {
 		{"ipinfo bundle_location_lite,GeoLite2-City", "127.74.0.1", both},
 		{"GeoLite2-Country,GeoLite2-City", "127.74.0.1", scanner.Geo{Continent: "EU", Country: "AT"}},
 		{"GeoIP2-Enterprise,GeoLite2-ASN", "127.74.0.1", scanner.Geo{Country: "DE", ASN: 64502, Org: "E"}},
-		{"GeoLite2-ASN,GeoIP2-Enterprise", "127.74.0.1", scanner.Geo{Country: "DE", ASN: 64500, Org: "Example GmbH"}},
+		{"GeoLite2-ASN,GeoIP2-Enterprise", "127.74.0.1",
+			scanner.Geo{Country: "DE", ASN: 64500, Org: "Example GmbH"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.kinds+" "+tt.addr, func(t *testing.T) {
@@ -195,8 +197,11 @@ func TestGeoOtherTypes(t *testing.T) {
 	if err := json.Unmarshal([]byte(databases["of other types"]["127.74.0.0/16"]), &v); err != nil {
 		t.Fatal(err)
 	}
-	long := map[string]any{"city": strings.Repeat("x", maxGeoText+1), "region": strings.Repeat("y", maxGeoText)}
-	for _, data := range []any{v, nil, "DE", []any{}, []any{nil}, map[string]any{"city": map[string]any{}}} {
+	long := map[string]any{
+		"city": strings.Repeat("x", maxGeoText+1), "region": strings.Repeat("y", maxGeoText),
+	}
+	empty := map[string]any{"city": map[string]any{}}
+	for _, data := range []any{v, nil, "DE", []any{}, []any{nil}, empty} {
 		if g := geoOf(data); g != (scanner.Geo{}) {
 			t.Errorf("%v: %+v", data, g)
 		}
@@ -249,6 +254,39 @@ func TestGeoDamaged(t *testing.T) {
 	}
 	if refused == 0 || damaged == 0 {
 		t.Errorf("%d refused, %d lookups damaged", refused, damaged)
+	}
+}
+
+// TestGeoEndless: a damaged database whose tree has two ways at each of its
+// nodes, and none that comes to anything, is refused before all were gone.
+func TestGeoEndless(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "db")
+	if err := writeDatabase(path, "GeoLite2-City", aDay); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := maxminddb.OpenBytes(bytes.Clone(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const start, levels = 96, 31 // where IPv4 begins, and 2^31 ways
+	nothing := db.Metadata.NodeCount
+	if db.Metadata.RecordSize != 28 || nothing < start+levels {
+		t.Fatalf("%+v", db.Metadata)
+	}
+	for node := range nothing {
+		to := node + 1
+		if node >= start+levels-1 {
+			to = nothing
+		}
+		both := []byte{byte(to >> 16), byte(to >> 8), byte(to)}
+		copy(file[node*7:], append(append(both, 0), both...))
+	}
+	if _, err := newGeoBase("", file); err == nil || !strings.Contains(err.Error(), "tells no country") {
+		t.Error(err)
 	}
 }
 
