@@ -51,7 +51,7 @@ func TestInfoAlike(t *testing.T) {
 	})
 	t.Run("DuckDB", func(t *testing.T) {
 		from := strings.TrimSuffix(strings.TrimSpace(string(ran(t, "schema", "duckdb", census))), ";")
-		alike(t, want, infos(t, duckDB(t, "SELECT to_json(c)::VARCHAR AS j FROM ("+from+") c WHERE info IS NOT NULL")))
+		alike(t, want, infos(t, duckDB(t, "", "SELECT to_json(c)::VARCHAR AS j FROM ("+from+") c WHERE info IS NOT NULL")))
 	})
 }
 
@@ -118,30 +118,4 @@ func alike(t *testing.T, want, got map[string]any) {
 			t.Errorf("%s: %q\nwant %q", ip, got[ip], info)
 		}
 	}
-}
-
-// duckScript prints the column j of what a statement selects.
-const duckScript = `
-const { DuckDBInstance } = require('@duckdb/node-api');
-(async () => {
-	const db = await (await DuckDBInstance.create(':memory:')).connect();
-	const rows = (await db.runAndReadAll(require('fs').readFileSync(0, 'utf8'))).getRowObjectsJson();
-	for (const row of rows) console.log(row.j);
-})().catch(e => { console.error(e); process.exit(1); });
-`
-
-// duckDB runs a statement in DuckDB and returns its column j. Without DuckDB,
-// which A2SSCAN_DUCKDB names as for sink's tests, it skips the test.
-func duckDB(t *testing.T, statement string) []byte {
-	t.Helper()
-	dir := os.Getenv("A2SSCAN_DUCKDB")
-	node, err := exec.LookPath("node")
-	if dir == "" || err != nil {
-		t.Skip("SKIPPED, NOTHING WAS READ WITH DUCKDB: it takes node in PATH (Debian: package nodejs) and its package " +
-			"in a folder that is named: npm install --prefix DIR @duckdb/node-api, and A2SSCAN_DUCKDB=DIR")
-	}
-	cmd := exec.Command(node, "-e", duckScript)
-	cmd.Env = append(os.Environ(), "NODE_PATH="+filepath.Join(dir, "node_modules"))
-	cmd.Stdin = strings.NewReader(statement)
-	return printed(t, cmd)
 }

@@ -3,70 +3,137 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/netip"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// TestReadme runs the commands of the README as they stand: the blocks marked
-// sh, one shell for all of them. Those that start with go are .ci/run's.
-func TestReadme(t *testing.T) {
+// readmeBlocks are the blocks of the README that are marked with a language.
+func readmeBlocks(t *testing.T, language string) (blocks []string) {
+	t.Helper()
 	text, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks := regexp.MustCompile("(?ms)^```sh\n(.*?)^```$").FindAllSubmatch(text, -1)
+	marked := regexp.MustCompile("(?ms)^```" + language + "\n(.*?)^```$")
+	for _, m := range marked.FindAllSubmatch(text, -1) {
+		blocks = append(blocks, string(m[1]))
+	}
 	if len(blocks) == 0 {
-		t.Fatal("no commands in the README")
+		t.Fatalf("nothing in the README is marked %s", language)
 	}
-	var script strings.Builder
-	for _, b := range blocks {
-		for line := range strings.Lines(string(b[1])) {
-			if !strings.HasPrefix(line, "go ") {
-				script.WriteString(line)
-			}
-		}
-	}
+	return blocks
+}
 
+// TestReadme runs the commands of the README as they stand: the blocks marked
+// sh, one shell for all of them. Those that start with go are .ci/run's. Then
+// the census that they leave is read as the README says.
+func TestReadme(t *testing.T) {
 	serve(t, fleet.Config{Network: netip.MustParsePrefix("127.66.0.0/28"), Ports: []uint16{27107}})
 	dir := t.TempDir()
-	servers := "127.66.0.1:27107\n127.66.0.2:27107 with a tag\n127.66.0.3:27107\n"
+	servers := "127.66.0.1:27107\n127.66.0.2:27107 with a tag\n127.66.0.3:27107\n127.66.0.4-127.66.0.12:27107\n"
 	if err := os.WriteFile(dir+"/servers.txt", []byte(servers), 0o666); err != nil {
 		t.Fatal(err)
 	}
+	var script strings.Builder
+	for line := range strings.Lines(strings.Join(readmeBlocks(t, "sh"), "")) {
+		if !strings.HasPrefix(line, "go ") {
+			script.WriteString(line)
+		}
+	}
+	runReadme(t, dir, script.String())
+	t.Run("DuckDB", func(t *testing.T) { readmeInDuckDB(t, dir) })
+	t.Run("ClickHouse", func(t *testing.T) { readmeInClickHouse(t, dir) })
+	t.Run("Python", func(t *testing.T) { readmeInPython(t, dir) })
+}
+
+// runReadme runs a script, and ends what it left running.
+func runReadme(t *testing.T, dir, script string) {
+	t.Helper()
 	// The README's servers are on the net. Ours are on loopback, which is asked
 	// only if that is said.
 	prelude := `a2sscan() {
-		if [ "$1" = scan ]; then shift; set -- scan --allow-reserved --cooldown 0 "$@"; fi
+		if [ "$1" = scan ]; then shift; set -- scan --allow-reserved --cooldown 0 --timeout 300ms "$@"; fi
 		command a2sscan "$@"
 	}
 `
-	cmd := exec.Command("sh", "-eux", "-c", prelude+script.String())
-	cmd.Dir = dir
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Errorf("%v\n%s", err, out)
+	if _, err := exec.LookPath("jq"); err != nil {
+		t.Log("NOTHING WAS READ WITH JQ: there is no jq in PATH (Debian: package jq)")
+		prelude += "jq() { cat; }\n"
 	}
-	t.Logf("%s", out)
+	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	cmd := exec.Command("sh", "-eux", "-c", prelude+script)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	err = cmd.Run()
+	syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
+	said, _ := os.ReadFile(out.Name())
+	if err != nil {
+		t.Errorf("%v\n%s", err, said)
+	}
+	t.Logf("%s", said)
+}
+
+// labelOf is how a line of the closing summary begins.
+var labelOf = regexp.MustCompile(`^a2sscan: [a-z][a-z ]*`)
+
+// TestReadmeSession: what the README shows of a scan fits 80 columns, and its
+// lines are such as a scan ends with.
+func TestReadmeSession(t *testing.T) {
+	serve(t, fleet.Config{
+		Network: netip.MustParsePrefix("127.94.0.0/27"), Ports: []uint16{27450}, Alive: 0.9,
+		Kinds: []fleet.Kind{fleet.Source, fleet.Split, fleet.TruncatedRules},
+	})
+	shown := readmeBlocks(t, "console")[0]
+	command, shown, _ := strings.Cut(shown, "\n")
+	args := strings.Fields(strings.TrimPrefix(command, "$ a2sscan "))
+	for i, arg := range args {
+		args[i] = strings.NewReplacer("127.43.0.0/20", "127.94.0.0/27", "27015", "27450",
+			"census", filepath.Join(t.TempDir(), "census")).Replace(arg)
+	}
+	var said strings.Builder
+	if code := run(append(args, "--cooldown", "0", "--timeout", "100ms"), strings.NewReader(""), io.Discard, &said); code != exitOK {
+		t.Fatalf("%q: %d %s", args, code, said.String())
+	}
+	labels := 0
+	for line := range strings.Lines(shown) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+		label := labelOf.FindString(line)
+		if label == "" {
+			continue
+		}
+		if labels++; !strings.Contains(said.String(), label) {
+			t.Errorf("a scan does not say %q", label)
+		}
+	}
+	if labels < 10 {
+		t.Errorf("%d lines with a label:\n%s", labels, shown)
+	}
 }
 
 // TestReadmeProgram builds the program of the README as it stands but for the
 // servers that it asks, which are simulated ones, and runs it.
 func TestReadmeProgram(t *testing.T) {
-	text, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocks := regexp.MustCompile("(?ms)^```go\n(.*?)^```$").FindAllSubmatch(text, -1)
+	blocks := readmeBlocks(t, "go")
 	if len(blocks) != 1 {
 		t.Fatalf("%d programs in the README", len(blocks))
 	}
@@ -80,7 +147,7 @@ func TestReadmeProgram(t *testing.T) {
 		want = append(want, fmt.Sprintf("%v ok %q\n", addr, cfg.Truth(addr, scanner.AskAll).Info.Name))
 	}
 	list := regexp.MustCompile(`\[\]string\{"203\.0\.113\..*?\}`)
-	source := list.ReplaceAllString(string(blocks[0][1]), "[]string{"+strings.Join(servers, ", ")+"}")
+	source := list.ReplaceAllString(blocks[0], "[]string{"+strings.Join(servers, ", ")+"}")
 	if strings.Contains(source, "203.0.113.") {
 		t.Fatalf("the program asks others than ours:\n%s", source)
 	}

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// duckScript runs the statements of its input, and prints the column j of what
+// they return.
+const duckScript = `
+const { DuckDBInstance } = require('@duckdb/node-api');
+(async () => {
+	const db = await (await DuckDBInstance.create(':memory:')).connect();
+	const all = await db.extractStatements(require('fs').readFileSync(0, 'utf8'));
+	for (let i = 0; i < all.count; i++) {
+		const rows = (await (await all.prepare(i)).runAndReadAll()).getRowObjectsJson();
+		for (const row of rows) if (row.j !== undefined) console.log(row.j);
+	}
+})().catch(e => { console.error(e); process.exit(1); });
+`
+
+// duckDB runs statements in DuckDB, in a folder, and returns their column j.
+// Without DuckDB, which A2SSCAN_DUCKDB names as for sink's tests, it skips the
+// test.
+func duckDB(t *testing.T, dir, statements string) []byte {
+	t.Helper()
+	return inNode(t, dir, "A2SSCAN_DUCKDB", "@duckdb/node-api", duckScript, statements)
+}
+
+// clickScript runs an array of statements in ClickHouse, which its package
+// brings along, and prints an array of rows for each that returns some.
+const clickScript = `
+const { Session } = require('chdb');
+const db = new Session();
+for (const statement of JSON.parse(require('fs').readFileSync(0, 'utf8'))) {
+	const rows = db.query(statement, 'JSONEachRow').trim();
+	if (rows) console.log('[' + rows.split('\n').join(',') + ']');
+}
+db.close();
+`
+
+// clickHouse runs statements in ClickHouse, which A2SSCAN_CHDB names, and
+// returns a line for each that has rows: an array of them.
+func clickHouse(t *testing.T, dir string, statements ...string) []byte {
+	t.Helper()
+	in, err := json.Marshal(statements)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return inNode(t, dir, "A2SSCAN_CHDB", "chdb", clickScript, string(in))
+}
+
+// inNode runs a script in node with a package that is in the folder that a
+// variable names.
+func inNode(t *testing.T, dir, variable, pkg, script, stdin string) []byte {
+	t.Helper()
+	folder := os.Getenv(variable)
+	node, err := exec.LookPath("node")
+	if folder == "" || err != nil {
+		t.Skipf("SKIPPED, NOTHING WAS READ WITH %s: it takes node in PATH (Debian: package nodejs) and the package "+
+			"in a folder that is named: npm install --prefix DIR %[1]s, and %s=DIR", pkg, variable)
+	}
+	cmd := exec.Command(node, "-e", script)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "NODE_PATH="+filepath.Join(folder, "node_modules"))
+	cmd.Stdin = strings.NewReader(stdin)
+	return printed(t, cmd)
+}
+
+// readmeInDuckDB loads a census as the README does, with the file that its
+// commands have made in dir, and asks what the README asks.
+func readmeInDuckDB(t *testing.T, dir string) {
+	statements := readFile(t, dir, "duckdb.sql")
+	for _, q := range readmeQueries(t) {
+		statements += "\nSELECT to_json(list(q))::VARCHAR AS j FROM (" + q + ") q;"
+	}
+	wantReadmeAnswers(t, dir, duckDB(t, dir, statements))
+}
+
+// readmeInClickHouse makes the table as the README does, fills it as the head
+// of that file says, and asks what the README asks.
+func readmeInClickHouse(t *testing.T, dir string) {
+	statements := []string{
+		strings.TrimSuffix(strings.TrimSpace(readFile(t, dir, "clickhouse.sql")), ";"),
+		"INSERT INTO census SETTINGS date_time_input_format = 'best_effort' FORMAT JSONEachRow\n" +
+			string(ran(t, "cat", filepath.Join(dir, "census.ndjson.zst"))),
+	}
+	wantReadmeAnswers(t, dir, clickHouse(t, dir, append(statements, readmeQueries(t)...)...))
+}
+
+// readmeQueries are those that the README puts to databases.
+func readmeQueries(t *testing.T) (queries []string) {
+	for q := range strings.SplitSeq(readmeBlocks(t, "sql")[0], ";\n") {
+		if q = strings.TrimSpace(q); q != "" {
+			queries = append(queries, q)
+		}
+	}
+	return queries
+}
+
+// wantReadmeAnswers checks what a database said of the census in dir: a line
+// for each query. The first one counts servers and players of each game.
+func wantReadmeAnswers(t *testing.T, dir string, answers []byte) {
+	t.Helper()
+	lines := slices.Collect(bytes.Lines(answers))
+	if n := len(readmeQueries(t)); len(lines) != n {
+		t.Fatalf("%d answers to %d queries:\n%s", len(lines), n, answers)
+	}
+	type games struct {
+		Game            string
+		Servers, People int
+	}
+	var got []games
+	if err := json.Unmarshal(lines[0], &got); err != nil {
+		t.Fatalf("%v: %s", err, lines[0])
+	}
+	want := map[string]games{}
+	for line := range bytes.Lines(ran(t, "cat", filepath.Join(dir, "census.ndjson.zst"))) {
+		var r struct {
+			Status string
+			Info   struct {
+				Game    string
+				Players int
+			}
+		}
+		if err := json.Unmarshal(line, &r); err != nil {
+			t.Fatal(err)
+		}
+		g := want[r.Info.Game]
+		if r.Status != "error" {
+			want[r.Info.Game] = games{r.Info.Game, g.Servers + 1, g.People + r.Info.Players}
+		}
+	}
+	if len(got) == 0 || len(got) != min(10, len(want)) {
+		t.Errorf("%d games, want %d", len(got), min(10, len(want)))
+	}
+	for _, g := range got {
+		if g != want[g.Game] {
+			t.Errorf("%v, want %v", g, want[g.Game])
+		}
+	}
+}
+
+// readmeInPython reads a census as the README does, twice as long a one, as
+// files that are put together are. It skips the test without its module.
+func readmeInPython(t *testing.T, dir string) {
+	python := "/usr/bin/python3" // for which Debian has the module
+	if err := exec.Command(python, "-c", "import zstandard").Run(); err != nil {
+		t.Skip("SKIPPED, NOTHING WAS READ WITH PYTHON: there is no module zstandard (Debian: package python3-zstandard)")
+	}
+	twice := strings.Repeat(readFile(t, dir, "census.ndjson.zst"), 2)
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "census.ndjson.zst"), []byte(twice), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(python, "-c", readmeBlocks(t, "python")[0])
+	cmd.Dir = folder
+	var want strings.Builder
+	for line := range bytes.Lines(ran(t, "cat", filepath.Join(dir, "census.ndjson.zst"))) {
+		var r struct {
+			IP     string
+			Port   int
+			Status string
+		}
+		if err := json.Unmarshal(line, &r); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintln(&want, r.IP, r.Port, r.Status)
+	}
+	if got := string(printed(t, cmd)); got != strings.Repeat(want.String(), 2) {
+		t.Errorf("%s\nwant twice\n%s", got, want.String())
+	}
+}
+
+// readFile returns what is in a file of dir.
+func readFile(t *testing.T, dir, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
