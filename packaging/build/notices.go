@@ -112,7 +112,7 @@ func goLicence(texts map[string][]byte) error {
 	}
 	text, err := os.ReadFile(filepath.Join(string(bytes.TrimSpace(root)), "LICENSE"))
 	if err != nil {
-		return fmt.Errorf("Go's licence: %w", err)
+		return fmt.Errorf("the licence of Go: %w", err)
 	}
 	texts["Go"] = text
 	return nil
