@@ -18,7 +18,8 @@ type walked struct {
 	last   target.Stats
 	behind *target.Stats // in front of the place that was asked for last; nil: base
 
-	since, twice leftOut // since the last mark; again of earlier parts
+	ahead leftOut                  // what rules left out in front of these places
+	twice map[target.RuleID]uint64 // what they left out again of earlier parts
 
 	// What rules left out in all parts, up to the place that was asked for last,
 	// and where in that they stand.
@@ -28,28 +29,18 @@ type walked struct {
 }
 
 // walkMark is what the list had counted when it gave out the target at a
-// place, and what was left out between that and the mark before.
+// place.
 type walkMark struct {
 	place uint64
 	stats target.Stats
-	left  leftOut
-}
-
-// leftOut is how many targets rules left out.
-type leftOut map[target.RuleID]uint64
-
-func (l *leftOut) add(rule target.RuleID, n uint64) {
-	if *l == nil {
-		*l = leftOut{}
-	}
-	(*l)[rule] += n
+	left  int // how much of ahead is in front of it, and behind the mark before
 }
 
 // leaveOut is called when the list leaves targets out.
 func (w *walked) leaveOut(rule target.RuleID, n uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.since.add(rule, n)
+	w.ahead.add(rule, n)
 }
 
 // pass is called for each target that the list gives out.
@@ -57,9 +48,10 @@ func (w *walked) pass(place uint64, s target.Stats) {
 	s.Read, s.Given = 0, 0
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if s != w.last || len(w.since) > 0 {
-		w.marks = append(w.marks, walkMark{place, s, w.since})
-		w.last, w.since = s, nil
+	left := w.ahead.close()
+	if s != w.last || left > 0 {
+		w.marks = append(w.marks, walkMark{place, s, left})
+		w.last = s
 	}
 }
 
@@ -68,10 +60,12 @@ func (w *walked) pass(place uint64, s target.Stats) {
 func (w *walked) again() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for rule, n := range w.since {
-		w.twice.add(rule, n)
+	if w.twice == nil {
+		w.twice = map[target.RuleID]uint64{}
 	}
-	w.since = nil
+	for _, c := range w.ahead.take(w.ahead.close()) {
+		w.twice[c.rule] += c.targets
+	}
 }
 
 // at returns the numbers in front of a place, of which this part gave out so
@@ -81,7 +75,7 @@ func (w *walked) at(place, given uint64) target.Stats {
 	defer w.mu.Unlock()
 	for len(w.marks) > 0 && w.marks[0].place < place {
 		w.behind = &w.marks[0].stats
-		w.settle(w.marks[0].left)
+		w.settle(w.ahead.take(w.marks[0].left))
 		w.marks = w.marks[1:]
 	}
 	now := w.base
@@ -93,14 +87,14 @@ func (w *walked) at(place, given uint64) target.Stats {
 }
 
 // settle counts what was left out in front of a place.
-func (w *walked) settle(l leftOut) {
-	for rule, n := range l {
-		i, known := w.byID[rule]
+func (w *walked) settle(counts []ruleCount) {
+	for _, c := range counts {
+		i, known := w.byID[c.rule]
 		if !known {
-			i = w.find(rule.Rule())
-			w.byID[rule] = i
+			i = w.find(c.rule.Rule())
+			w.byID[c.rule] = i
 		}
-		w.left[i].Targets += n
+		w.left[i].Targets += c.targets
 	}
 	if len(w.byID) > 2*len(w.left)+1000 {
 		clear(w.byID) // most are of files that were read again
