@@ -75,6 +75,9 @@ func (v *view) line(columns int) string {
 	if columns == 0 {
 		return strings.Join(append(head, v.flows()...), "; ")
 	}
+	if wide(strings.Join(head, "; ")) > columns {
+		head[len(head)-1] = v.share()
+	}
 	room := columns - wide(strings.Join(head, "; "))
 	bar := 0
 	var fit []string
@@ -143,10 +146,18 @@ func (v *view) waiting() string {
 
 // far is the time, and share and time left where they are known.
 func (v *view) far() string {
-	s := clock(v.Elapsed)
-	if v.known {
-		s += fmt.Sprintf(" %.0f%%", math.Floor(100*v.part))
+	if !v.known {
+		return clock(v.Elapsed)
 	}
+	return clock(v.Elapsed) + " " + v.share()
+}
+
+// share is the part that is done, and the time left, as far as they are known.
+func (v *view) share() string {
+	if !v.known {
+		return clock(v.Elapsed)
+	}
+	s := fmt.Sprintf("%.0f%%", math.Floor(100*v.part))
 	if v.soon {
 		s += ", " + clock(v.left) + " left"
 	}

@@ -90,8 +90,9 @@ func TestStatusWidth(t *testing.T) {
 		{"narrow", s, true, 39, "[============>   ] 12:34 75%, 4:08 left"},
 		{"no end", s, false, 79, "12:34; sent 4.12M, 5.47k/s; answered 712k (85%); open 11.2k"},
 		{"waits", waits, true, 79, "waiting: 3 addresses at their limit, 12 min; [========>  ] 12:34 75%, 4:08 left"},
-		{"waits, narrow", waits, true, 39, "3 addresses at their limit, 12 min; 12:34 75%, 4:08 left"},
-		{"loses", lossy, true, 79, "waiting: 3 addresses at their limit, 12 min; DROPS 1,234; SEND ERRORS 5; 12:34 75%, 4:08 left"},
+		{"waits, narrow", waits, true, 39, "3 addresses at their limit, 12 min; 75%, 4:08 left"},
+		{"waits, less", waits, true, 59, "waiting: 3 addresses at their limit, 12 min; 75%, 4:08 left"},
+		{"loses", lossy, true, 79, "waiting: 3 addresses at their limit, 12 min; DROPS 1,234; SEND ERRORS 5; 75%, 4:08 left"},
 		{"waits for answers", full, true, 79, "waiting: answers, too many targets are open; [========>  ] 12:34 75%, 4:08 left"},
 	}
 	for _, test := range tests {
