@@ -102,8 +102,11 @@ func TestReadmeSession(t *testing.T) {
 		Kinds: []fleet.Kind{fleet.Source, fleet.Split, fleet.TruncatedRules},
 	})
 	shown := readmeBlocks(t, "console")[0]
-	command, shown, _ := strings.Cut(shown, "\n")
-	args := strings.Fields(strings.TrimPrefix(command, "$ a2sscan "))
+	command := regexp.MustCompile(`(?m)^\$ a2sscan (scan .*)`).FindStringSubmatch(shown)
+	if command == nil {
+		t.Fatal("the README shows no scan")
+	}
+	args := strings.Fields(command[1])
 	for i, arg := range args {
 		args[i] = strings.NewReplacer("127.43.0.0/20", "127.94.0.0/27", "27015", "27450",
 			"census", filepath.Join(t.TempDir(), "census")).Replace(arg)
