@@ -168,7 +168,7 @@ func (d *Decoder) Remake(known *Result) *Result {
 // silent are the faults of a question that show in no datagram.
 var silent = [wire.NumErrors]bool{
 	wire.ErrTimeout: true, wire.ErrIncomplete: true, wire.ErrChallengeLoop: true,
-	wire.ErrUnreachable: true, wire.ErrSendFailed: true,
+	wire.ErrUnreachable: true, wire.ErrSendFailed: true, wire.ErrExcluded: true,
 }
 
 // dropLeading leaves out the beginnings of replies that the scan had given up

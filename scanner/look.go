@@ -133,6 +133,7 @@ func (e *engine) leave(en entry) {
 	for q := range each(e.plan.questions) {
 		o.err[q] = wire.ErrTimeout
 	}
+	e.stats.Stopped++
 	e.outcomes = append(e.outcomes, o)
 	e.unhandled++
 	if len(e.outcomes) == blockLen {

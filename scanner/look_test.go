@@ -218,7 +218,7 @@ func TestSecondLookExcluded(t *testing.T) {
 				t.Errorf("%v: %v, %d sent, %d came, want %d", r.Addr, r.Status, r.Sent, n.to(addr), want)
 			}
 		}
-		if len(got) != len(ts) || st.Excluded != 0 {
+		if len(got) != len(ts) || st.Excluded != 0 || st.Stopped != 150 {
 			t.Errorf("%d results, %+v", len(got), st)
 		}
 	})

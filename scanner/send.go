@@ -117,9 +117,8 @@ func (e *engine) fillFrom(now time.Duration, q *queue, tokens int) {
 // silence ends a conversation whose address was excluded meanwhile: what it
 // answered until now is its result.
 func (e *engine) silence(now time.Duration, r ref, sl *slot) {
-	for q := range each(sl.talk.open) {
-		sl.talk.onSendFailed(q)
-	}
+	sl.talk.onExcluded()
+	e.stats.Stopped++
 	e.settle(now, r.slot)
 }
 

@@ -96,8 +96,11 @@ func TestScanExcluded(t *testing.T) {
 			t.Errorf("%d excluded, %d and %d datagrams", st.Excluded,
 				n.to(udp.Pack(ts[0].Addr)), n.to(udp.Pack(ts[1].Addr)))
 		}
+		if st.Stopped != 1 || st.Errors[wire.ErrSendFailed] != 0 {
+			t.Errorf("%d stopped, %v", st.Stopped, st.Errors)
+		}
 		r := got[udp.Pack(ts[1].Addr)]
-		if r.Status != StatusPartial || !r.HasInfo || r.Err[wire.QuestionPlayers] != wire.ErrSendFailed {
+		if r.Status != StatusPartial || !r.HasInfo || r.Err[wire.QuestionPlayers] != wire.ErrExcluded {
 			t.Errorf("%+v", r)
 		}
 		if got[udp.Pack(ts[2].Addr)].Status != StatusOK {

@@ -95,6 +95,7 @@ type Stats struct {
 	Duplicate   uint64              // open or just finished already
 	OverLimit   uint64              // left out by MaxPerAddress
 	Finished    [NumStatuses]uint64 // by Status
+	Stopped     uint64              // of Finished: by Config.Excluded, after they were asked
 	Unfinished  uint64              // open, held back or read but not started
 	Open        int                 // started and not finished
 	Held        int                 // read and held back by the limit of their address

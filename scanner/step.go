@@ -381,6 +381,14 @@ func (t *talk) onSendFailed(q wire.Question) {
 	}
 }
 
+// onExcluded takes the news that the server is to be sent nothing more.
+func (t *talk) onExcluded() {
+	t.due = 0
+	for q := range each(t.open) {
+		t.giveUp(q, wire.ErrExcluded)
+	}
+}
+
 // tick is called when wake has passed: what is silent is repeated or given up.
 func (t *talk) tick(p *plan, now time.Duration) {
 	silent := t.waiting & t.open

@@ -23,6 +23,7 @@ const (
 	ErrSendFailed                     // the request could not be sent
 	ErrUnexpected                     // a reply of a kind that was not asked for (EC-23)
 	ErrEmpty                          // the type byte and nothing else (EC-24)
+	ErrExcluded                       // the address was excluded while it was asked
 
 	NumErrors = iota + 1 // how many codes there are, the zero value included
 )
@@ -42,6 +43,7 @@ var errorWords = [NumErrors]string{
 	ErrSendFailed:    "send_failed",
 	ErrUnexpected:    "unexpected",
 	ErrEmpty:         "empty",
+	ErrExcluded:      "excluded",
 }
 
 // String returns the record's word for e.

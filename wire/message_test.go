@@ -23,6 +23,7 @@ func TestErrorWords(t *testing.T) {
 		wire.ErrBanned:        "banned",
 		wire.ErrUnreachable:   "unreachable",
 		wire.ErrSendFailed:    "send_failed",
+		wire.ErrExcluded:      "excluded",
 		wire.ErrUnexpected:    "unexpected",
 		wire.ErrEmpty:         "empty",
 		wire.NumErrors:        "unknown",

@@ -40,7 +40,7 @@ type dispute struct {
 
 // excuses are the errors that a scan may have of any server where datagrams
 // are lost.
-var excuses = errorsOf(wire.ErrTimeout, wire.ErrIncomplete, wire.ErrUnreachable, wire.ErrSendFailed)
+var excuses = errorsOf(wire.ErrTimeout, wire.ErrIncomplete, wire.ErrUnreachable, wire.ErrSendFailed, wire.ErrExcluded)
 
 // settle returns what is wrong with the record, "" if nothing is.
 func (d *dispute) settle(got, want fields) (string, error) {

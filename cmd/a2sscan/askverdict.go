@@ -212,6 +212,7 @@ var questionFaults = [wire.NumErrors]string{
 	wire.ErrBanned:        "banned, says the server",
 	wire.ErrUnreachable:   "the port can't be reached any more, says ICMP",
 	wire.ErrSendFailed:    "the request could not be sent",
+	wire.ErrExcluded:      "it was excluded",
 	wire.ErrUnexpected:    "answered by a message of another kind",
 	wire.ErrEmpty:         "the answer is empty: a type byte and nothing else",
 }

@@ -102,10 +102,13 @@ func (sum *summary) sayExclusions(t *terminal) {
 	for i, x := range sum.Exclusions {
 		if i == exclusionsShown {
 			t.say("excluded: by %d more rules", len(sum.Exclusions)-i)
-			return
+			break
 		}
 		t.say("%s: %s in %s (%s)", x.word(), grouped(x.Targets+x.Stopped), x.Network,
 			strings.TrimPrefix(x.Reason+", "+x.Source, ", "))
+	}
+	if n := sum.Targets.Stopped; n > 0 {
+		t.say("excluded: %s of them when they had been asked already, and so they are finished", grouped(n))
 	}
 }
 

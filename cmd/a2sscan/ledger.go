@@ -20,6 +20,7 @@ type ledger struct {
 	Duplicate   uint64            `json:"duplicate"`
 	OtherShard  uint64            `json:"other_shard"` // addresses of other parts than --shard
 	OverLimit   uint64            `json:"over_limit"`  // beyond --max-per-address
+	Stopped     uint64            `json:"stopped"`     // of the finished: excluded when they had been asked
 	Finished    uint64            `json:"finished"`
 	Unfinished  uint64            `json:"unfinished"`
 	By          map[string]uint64 `json:"by_status"` // of the finished
@@ -35,6 +36,7 @@ func newLedger(list target.Stats, scan *scanner.Stats) ledger {
 		Duplicate:   list.Duplicate + scan.Duplicate,
 		OtherShard:  list.OtherShard,
 		OverLimit:   scan.OverLimit,
+		Stopped:     scan.Stopped,
 		Finished:    scan.TargetsFinished(),
 		Unfinished:  scan.Unfinished,
 		By:          map[string]uint64{},
