@@ -64,10 +64,10 @@ func TestReadme(t *testing.T) {
 func runReadme(t *testing.T, dir, script string) {
 	t.Helper()
 	// The README's servers are on the net. Ours are on loopback, which is asked
-	// only if that is said.
+	// only if that is said. And doctor may find this machine wanting.
 	prelude := `a2sscan() {
 		if [ "$1" = scan ]; then shift; set -- scan --allow-reserved --cooldown 0 --timeout 300ms "$@"; fi
-		command a2sscan "$@"
+		command a2sscan "$@" || [ "$1 $?" = 'doctor 5' ]
 	}
 `
 	if _, err := exec.LookPath("jq"); err != nil {
