@@ -41,7 +41,7 @@ func (f *scanFlags) newForecast(listed, spread float64) *forecast {
 		questions: scanner.Questions(f.query), asks: f.asks(),
 		cooldown: f.cooldown, rate: float64(f.rate), ports: 1,
 	}
-	fc.wait = time.Duration(float64(f.timeout) * silentTimeouts(f.asks()))
+	fc.wait = f.silentFor()
 	if ports, err := readPorts("--port", f.ports); err == nil {
 		fc.ports = float64(max(1, ports.Len()))
 	}
@@ -49,6 +49,11 @@ func (f *scanFlags) newForecast(listed, spread float64) *forecast {
 		fc.each = float64(max(addressTurn, f.asks())) / float64(f.addressRate)
 	}
 	return fc
+}
+
+// silentFor is how long a target is waited for that stays silent.
+func (f *scanFlags) silentFor() time.Duration {
+	return time.Duration(float64(f.timeout) * silentTimeouts(f.asks()))
 }
 
 // silentTimeouts is how many timeouts a target is waited for that is asked so

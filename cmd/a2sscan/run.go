@@ -269,7 +269,7 @@ func (j *job) ask(ctx context.Context) (scanner.Stats, error) {
 	j.monitor.Store(cfg.Monitor)
 	defer j.guard.watch(cfg.Monitor, j.terminal)()
 	defer j.observe(cfg.Monitor)()
-	defer j.watchScan(cfg.Monitor, &progress{input: j.list.Progress, given: j.given, begun: j.begun()})()
+	defer j.watchScan(cfg.Monitor, j.newProgress())()
 	defer j.meter.end()
 	return scanner.Scan(ctx, cfg, j.targets(), j.meter.begin(cfg.Monitor, j.handle))
 }
@@ -281,6 +281,19 @@ func (j *job) begun() float64 {
 		return 0
 	}
 	return float64(j.keep.past.Place) / float64(max(n, 1))
+}
+
+// newProgress knows how far this scan is.
+func (j *job) newProgress() *progress {
+	p := &progress{
+		input: j.list.Progress, given: j.given, begun: j.begun(),
+		wait: j.silentFor(), again: j.secondLook, cooldown: j.cooldown,
+		drained: func() bool { return j.stop.first.Err() != nil },
+	}
+	if past := j.pastCheckpoint(); past != nil {
+		p.past = &past.Stats
+	}
+	return p
 }
 
 // given is how many targets the list has given out: the scan reads ahead.

@@ -21,7 +21,7 @@ func (j *job) sayState() {
 	}
 	s := m.Stats()
 	s.Rate = j.dial.rate() // the scan may not know of it yet
-	p := progress{input: j.list.Progress, given: j.given, begun: j.begun()}
+	p := j.newProgress()
 	v := p.look(s)
 	j.say("state: scan %s, %s", plain(j.scanID, 100), v.state())
 

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -23,7 +24,17 @@ type progress struct {
 	input func() (part float64, known bool) // how much of it was read
 	given func() uint64                     // targets in that part
 	begun float64                           // how much of it was done by earlier parts of the scan
-	last  scanner.Stats
+	past  *scanner.Stats                    // numbers of those parts; nil: there were none
+
+	wait     time.Duration // for a target that stays silent
+	again    bool          // such a one has a second look
+	cooldown time.Duration
+	drained  func() bool // whether nothing new is started; nil: never
+
+	last   scanner.Stats
+	silent int           // the most there were
+	ending time.Duration // when it was seen that nothing new is started; 0: not yet
+	quiet  time.Duration // when the cooldown was seen to have begun; 0: not yet
 }
 
 // view is what there is to see of a scan at one moment.
@@ -35,6 +46,7 @@ type view struct {
 	known bool    // whether part is known
 	left  time.Duration
 	soon  bool // whether left is known
+	last  bool // nothing new is started, and left is the most that it takes
 }
 
 // look makes a view of these numbers.
@@ -45,53 +57,110 @@ func (p *progress) look(s scanner.Stats) view {
 		v.recvRate = float64(s.DatagramsReceived()-p.last.DatagramsReceived()) / since
 	}
 	p.last = s
-	if v.part, v.known = p.input(); !v.known {
-		return v
+	p.phases(&s)
+	if v.part, v.known = p.input(); v.known {
+		read := p.behind(&s, v.part)
+		v.part = p.begun + read
+		p.foresee(&v, read)
 	}
-	// Of what was read, this much is behind us.
-	passed := s.TargetsFinished() + s.Unscannable + s.Excluded + s.Duplicate + s.OverLimit
-	looked := float64(s.Silent) * 3 / 4 // of their asks one is still to come
-	read := max(v.part-p.begun, 0)
-	read *= min(1, (float64(passed)+looked)/float64(max(p.given(), s.Taken, 1)))
-	v.part = p.begun + read
-	if v.soon = read >= 0.01 && v.part < 1; v.soon {
-		v.left = time.Duration(float64(s.Elapsed) * (1 - v.part) / read)
+	if v.last = p.drained != nil && p.drained(); v.last {
+		v.left, v.soon = p.open(&s), true
 	}
 	return v
+}
+
+// phases notes when the scan began its last ones: nothing new, and the cooldown.
+func (p *progress) phases(s *scanner.Stats) {
+	p.silent = max(p.silent, s.Silent)
+	looked := !p.again || p.silent > 0 && s.Silent == 0
+	cooldown := s.Wait == scanner.WaitCooldown
+	drained := p.drained != nil && p.drained()
+	if p.ending == 0 && (drained || cooldown || s.Wait == scanner.WaitReplies && looked) {
+		p.ending = max(s.Elapsed, 1)
+	}
+	if p.quiet == 0 && cooldown {
+		p.quiet = max(s.Elapsed, 1)
+	}
+}
+
+// behind is how much of the input this part of the scan has behind it, if so
+// much of all was read.
+func (p *progress) behind(s *scanner.Stats, part float64) float64 {
+	passed := s.TargetsFinished() + s.Unscannable + s.Excluded + s.Duplicate + s.OverLimit
+	looked := s.Silent // of their asks one is still to come
+	if s.Silent < p.silent {
+		looked += s.Open + s.Held // it is under way
+	}
+	all := float64(passed) + float64(looked)*3/4
+	return max(part-p.begun, 0) * min(1, all/float64(max(p.given(), s.Taken, 1)))
+}
+
+// foresee says how long it takes until all is done: the rest as fast as what is
+// behind, and then the last target may be silent, and late replies are waited
+// for.
+func (p *progress) foresee(v *view, read float64) {
+	switch {
+	case p.quiet > 0:
+		v.left, v.soon = max(0, p.quiet+p.cooldown-v.Elapsed), true
+		return
+	case p.ending > 0:
+		v.left, v.soon = p.open(&v.Stats)+p.cooldown, true
+		return
+	case read < 0.01 || v.part >= 1:
+		return
+	}
+	rest := time.Duration(float64(v.Elapsed) * (1 - v.part) / read)
+	v.left, v.soon = max(rest, v.HeldFor)+p.wait+p.cooldown, true
+}
+
+// open is how long targets may be open still when nothing new is started.
+func (p *progress) open(s *scanner.Stats) time.Duration {
+	if s.Open == 0 {
+		return 0
+	}
+	return max(0, p.ending+p.wait-s.Elapsed)
 }
 
 // Bars are not drawn in less room than leastBar, and not longer than mostBar.
 const (
 	leastBar = 12
 	mostBar  = 50
-	barAfter = 2 // so many of the flows are worth more than a bar
+	barAfter = 2  // so many of the flows are worth more than a bar
+	beside   = 60 // columns that they take
 )
+
+// barOn is how long a bar is on a screen of so many columns: the same all the
+// time, so that it only grows.
+func barOn(columns int) int { return min(max(leastBar, (columns-beside)/2), mostBar) }
 
 // line is the status line of a screen with so many columns, or of a log if
 // columns is 0. What is in the way comes first, and then how far the scan is:
 // both are always there. Of the rest that is shown for which there is room.
 func (v *view) line(columns int) string {
-	head := append(v.trouble(columns), v.far())
+	head := append(v.trouble(), v.far())
 	if columns == 0 {
 		return strings.Join(append(head, v.flows()...), "; ")
 	}
 	if wide(strings.Join(head, "; ")) > columns {
 		head[len(head)-1] = v.share()
 	}
+	if wide(strings.Join(head, "; ")) > columns {
+		head[0] = strings.TrimPrefix(head[0], waits)
+	}
 	room := columns - wide(strings.Join(head, "; "))
-	bar := 0
+	bar, drawn := barOn(columns), false
 	var fit []string
 	for i, part := range v.flows() {
-		if i == barAfter && v.known && room > leastBar {
-			bar, room = leastBar, room-leastBar
+		if i == barAfter && v.known && !v.last && room > bar {
+			drawn, room = true, room-bar
 		}
 		if n := wide(part) + 2; n <= room {
 			fit, room = append(fit, part), room-n
 		}
 	}
-	if bar > 0 {
+	if drawn {
 		last := &head[len(head)-1]
-		*last = drawBar(v.part, min(bar+room, mostBar)-1) + " " + *last
+		*last = drawBar(v.part, bar-1) + " " + *last
 	}
 	return strings.Join(append(head, fit...), "; ")
 }
@@ -110,15 +179,14 @@ func drawBar(part float64, columns int) string {
 	return "[" + s + "]"
 }
 
+// waits is left out where there is no room.
+const waits = "waiting: "
+
 // trouble is what keeps the scan from going on, and what it lost.
-func (v *view) trouble(columns int) []string {
+func (v *view) trouble() []string {
 	var parts []string
-	if why := v.waiting(); why != "" {
-		head := "waiting: "
-		if columns > 0 && wide(head+why) > columns {
-			head = ""
-		}
-		parts = append(parts, head+why)
+	if why := v.waiting(); why != "" && v.Wait != scanner.WaitReplies { // that is no trouble
+		parts = append(parts, waits+why)
 	}
 	if n := v.Socket.KernelDrops; n > 0 {
 		parts = append(parts, "DROPS "+grouped(n))
@@ -138,15 +206,15 @@ func (v *view) waiting() string {
 	if v.HeldAddrs == 1 {
 		s = "1 address at its limit"
 	}
-	if v.HeldFor > 0 {
-		s += ", " + inWords(v.HeldFor)
+	if v.HeldFor > 0 && !v.soon { // else that is in the time left
+		s += " for " + inWords(v.HeldFor)
 	}
 	return s
 }
 
 // far is the time, and share and time left where they are known.
 func (v *view) far() string {
-	if !v.known {
+	if !v.known && !v.last {
 		return clock(v.Elapsed)
 	}
 	return clock(v.Elapsed) + " " + v.share()
@@ -154,14 +222,34 @@ func (v *view) far() string {
 
 // share is the part that is done, and the time left, as far as they are known.
 func (v *view) share() string {
+	if v.last {
+		return v.finishing()
+	}
 	if !v.known {
 		return clock(v.Elapsed)
 	}
 	s := fmt.Sprintf("%.0f%%", math.Floor(100*v.part))
-	if v.soon {
-		s += ", " + clock(v.left) + " left"
+	switch {
+	case v.soon && v.left > 0:
+		s += ", " + clock(upToSeconds(v.left)) + " left"
+	case v.soon:
+		s += ", finishing"
 	}
 	return s
+}
+
+// finishing says how long a scan that starts nothing new may take.
+func (v *view) finishing() string {
+	s := "finishing " + grouped(uint64(v.Open)) + " open"
+	if v.left > 0 {
+		s += ", at most " + clock(upToSeconds(v.left))
+	}
+	return s
+}
+
+// upToSeconds rounds up: what is left is never nothing.
+func upToSeconds(d time.Duration) time.Duration {
+	return (d + time.Second - 1).Truncate(time.Second)
 }
 
 // flows are the numbers of a status line, the most telling ones first.
@@ -169,9 +257,12 @@ func (v *view) flows() []string {
 	parts := []string{
 		flow("sent", v.DatagramsSent(), v.sentRate),
 		fmt.Sprintf("answered %s (%s)", short(float64(v.Answered())),
-			percent(v.Answered(), v.TargetsFinished()+uint64(v.Silent))),
+			percent(v.Answered(), v.asked())),
 		"open " + short(float64(v.Open)),
 		flow("received", v.DatagramsReceived(), v.recvRate),
+	}
+	if v.last { // how many are open is said with it
+		parts = slices.Delete(parts, 2, 3)
 	}
 	if v.Held > 0 {
 		parts = append(parts, short(float64(v.Held))+" held back")
@@ -181,6 +272,11 @@ func (v *view) flows() []string {
 	}
 	return parts
 }
+
+// asked is how many targets were asked until now. The share of them that
+// answered is not that of those that are finished: whoever is silent is open for
+// long.
+func (v *view) asked() uint64 { return v.TargetsFinished() + uint64(v.Silent) + uint64(v.Open) }
 
 // flow says how many there are and how many come in a second.
 func flow(word string, n uint64, perSecond float64) string {
@@ -228,6 +324,9 @@ func inWords(d time.Duration) string {
 func (t *terminal) watch(m *scanner.Monitor, p *progress) (stop func()) {
 	return t.repeat(t.statusEvery(), func() string {
 		v := p.look(m.Stats())
+		if p.past != nil { // as the closing lines will
+			v.Add(p.past)
+		}
 		return v.line(t.room())
 	})
 }

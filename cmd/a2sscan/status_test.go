@@ -29,7 +29,7 @@ func TestStatusLine(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
-	check("waiting: answers, too many targets are open; 0:01; sent 5k, 5k/s; answered 0 (–); " +
+	check("waiting: answers, too many targets are open; 0:01; sent 5k, 5k/s; answered 0 (0%); " +
 		"open 700; received 4k, 4k/s")
 
 	// The length of the input is known now: half of it was read, and half of
@@ -41,25 +41,25 @@ func TestStatusLine(t *testing.T) {
 	s.Finished[scanner.StatusOK], s.Finished[scanner.StatusNoReply] = 1500, 1000
 	s.Wait = scanner.WaitAddress
 	s.Held, s.HeldAddrs, s.HeldFor, s.Socket.KernelDrops = 12, 3, 700*time.Second, 9
-	check("waiting: 3 addresses at their limit, 12 min; DROPS 9; 0:03 25%, 0:09 left; sent 8k, 1.5k/s; " +
-		"answered 1.5k (60%); open 700; received 5k, 500/s; 12 held back")
+	check("waiting: 3 addresses at their limit; DROPS 9; 0:03 25%, 11:40 left; sent 8k, 1.5k/s; " +
+		"answered 1.5k (47%); open 700; received 5k, 500/s; 12 held back")
 
 	// The same moment again: no rate can be told.
 	s.Wait, s.Held, s.HeldFor, s.Socket.KernelDrops = scanner.WaitNothing, 0, 0, 0
-	check("0:03 25%, 0:09 left; sent 8k; answered 1.5k (60%); open 700; received 5k")
+	check("0:03 25%, 0:09 left; sent 8k; answered 1.5k (47%); open 700; received 5k")
 
 	// The list is read ahead of the scan: that is no progress.
 	read, given = 1, 10_000
-	check("0:03 25%, 0:09 left; sent 8k; answered 1.5k (60%); open 700; received 5k")
+	check("0:03 25%, 0:09 left; sent 8k; answered 1.5k (47%); open 700; received 5k")
 
 	// The silent are mostly asked, and no answer, though they may yet give one.
 	s.Silent = 1000
-	check("0:03 32%, 0:06 left; sent 8k; answered 1.5k (43%); open 700; received 5k; 1k silent, for a second look")
+	check("0:03 32%, 0:07 left; sent 8k; answered 1.5k (36%); open 700; received 5k; 1k silent, for a second look")
 
 	// A fifth of the list was scanned by an earlier part: its time is not this
 	// part's.
-	s.Silent, p.begun, read = 0, 0.2, 0.6
-	check("0:03 30%, 0:21 left; sent 8k; answered 1.5k (60%); open 700; received 5k")
+	s.Silent, p.silent, p.begun, read = 0, 0, 0.2, 0.6
+	check("0:03 30%, 0:21 left; sent 8k; answered 1.5k (47%); open 700; received 5k")
 }
 
 // TestStatusWidth: a status line fits its screen, and whatever the width says
@@ -83,17 +83,17 @@ func TestStatusWidth(t *testing.T) {
 		width int
 		want  string
 	}{
-		{"bar", s, true, 79, "[==========>   ] 12:34 75%, 4:08 left; sent 4.12M, 5.47k/s; answered 712k (85%)"},
-		{"wide", s, true, 199, "[===================================>           ] 12:34 75%, 4:08 left; sent 4.12M, 5.47k/s; " +
-			"answered 712k (85%); open 11.2k; received 3.35M, 4.44k/s"},
-		{"tiny", s, true, 29, "12:34 75%, 4:08 left"},
-		{"narrow", s, true, 39, "[============>   ] 12:34 75%, 4:08 left"},
-		{"no end", s, false, 79, "12:34; sent 4.12M, 5.47k/s; answered 712k (85%); open 11.2k"},
-		{"waits", waits, true, 79, "waiting: 3 addresses at their limit, 12 min; [========>  ] 12:34 75%, 4:08 left"},
-		{"waits, narrow", waits, true, 39, "3 addresses at their limit, 12 min; 75%, 4:08 left"},
-		{"waits, less", waits, true, 59, "waiting: 3 addresses at their limit, 12 min; 75%, 4:08 left"},
-		{"loses", lossy, true, 79, "waiting: 3 addresses at their limit, 12 min; DROPS 1,234; SEND ERRORS 5; 75%, 4:08 left"},
-		{"waits for answers", full, true, 79, "waiting: answers, too many targets are open; [========>  ] 12:34 75%, 4:08 left"},
+		{"bar", s, true, 79, "[======>  ] 12:34 75%, 4:09 left; sent 4.12M, 5.47k/s; answered 712k (84%)"},
+		{"wide", s, true, 199, "[===================================>           ] 12:34 75%, 4:09 left; sent 4.12M, 5.47k/s; " +
+			"answered 712k (84%); open 11.2k; received 3.35M, 4.44k/s"},
+		{"tiny", s, true, 29, "12:34 75%, 4:09 left"},
+		{"narrow", s, true, 39, "[======>  ] 12:34 75%, 4:09 left"},
+		{"no end", s, false, 79, "12:34; sent 4.12M, 5.47k/s; answered 712k (84%); open 11.2k"},
+		{"waits", waits, true, 79, "waiting: 3 addresses at their limit; 12:34 75%, 12:00 left; sent 4.12M, 5.47k/s"},
+		{"waits, narrow", waits, true, 39, "3 addresses at their limit; 75%, 12:00 left"},
+		{"waits, less", waits, true, 55, "waiting: 3 addresses at their limit; 75%, 12:00 left"},
+		{"loses", lossy, true, 79, "3 addresses at their limit; DROPS 1,234; SEND ERRORS 5; 75%, 12:00 left"},
+		{"waits for answers", full, true, 79, "waiting: answers, too many targets are open; [======>  ] 12:34 75%, 4:09 left"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -106,6 +106,88 @@ func TestStatusWidth(t *testing.T) {
 				t.Errorf("%d columns: got\n%s (%d)\nwant\n%s", test.width, got, wide(got), test.want)
 			}
 		})
+	}
+}
+
+// TestStatusEnd: what is known to come at a scan's end is in the time left, and
+// that is never nothing.
+func TestStatusEnd(t *testing.T) {
+	drained := false
+	p := &progress{
+		input: func() (float64, bool) { return 1, true }, given: func() uint64 { return 1000 },
+		wait: 5 * time.Second, cooldown: 2 * time.Second, drained: func() bool { return drained },
+	}
+	s := scanner.Stats{Taken: 1000, Open: 500}
+	s.Finished[scanner.StatusOK] = 500
+	check := func(at time.Duration, why scanner.Wait, want string) {
+		t.Helper()
+		s.Elapsed, s.Wait = at, why
+		v := p.look(s)
+		if got := v.far(); got != want {
+			t.Errorf("%v: got %s, want %s", at, got, want)
+		}
+		if r := v.record(); r.Left != nil && *r.Left <= 0 {
+			t.Errorf("%v: %v s are left", at, *r.Left)
+		}
+	}
+	check(10*time.Second, scanner.WaitNothing, "0:10 50%, 0:17 left")
+	s.HeldFor = 30 * time.Second
+	check(10*time.Second, scanner.WaitAddress, "0:10 50%, 0:37 left")
+	s.HeldFor = 0
+	check(11*time.Second, scanner.WaitReplies, "0:11 50%, 0:07 left") // all were started
+	check(13*time.Second, scanner.WaitNothing, "0:13 50%, 0:05 left") // repeats go out
+	check(19*time.Second, scanner.WaitReplies, "0:19 50%, 0:02 left") // somebody is slow
+	s.Finished[scanner.StatusNoReply], s.Open = 500, 0
+	check(20*time.Second, scanner.WaitCooldown, "0:20 100%, 0:02 left")
+	check(21500*time.Millisecond, scanner.WaitCooldown, "0:21 100%, 0:01 left")
+	check(22*time.Second, scanner.WaitCooldown, "0:22 100%, finishing")
+
+	// An interrupted scan has only what is open before it.
+	p.ending, p.quiet, drained = 0, 0, true
+	s.Finished[scanner.StatusNoReply], s.Open = 0, 1213
+	check(10*time.Second, scanner.WaitReplies, "0:10 finishing 1,213 open, at most 0:05")
+	check(14500*time.Millisecond, scanner.WaitReplies, "0:14 finishing 1,213 open, at most 0:01")
+	check(16*time.Second, scanner.WaitReplies, "0:16 finishing 1,213 open")
+}
+
+// TestStatusSecondLook: a second look is no step back, and before it nothing is
+// near its end.
+func TestStatusSecondLook(t *testing.T) {
+	p := &progress{
+		input: func() (float64, bool) { return 1, true }, given: func() uint64 { return 1000 },
+		wait: 7 * time.Second, again: true,
+	}
+	s := scanner.Stats{Taken: 1000, Elapsed: 9 * time.Second, Silent: 400, Wait: scanner.WaitReplies}
+	s.Finished[scanner.StatusOK] = 600
+	before := p.look(s)
+	s.Silent, s.Open = 100, 300
+	after := p.look(s)
+	if before.part != 0.9 || after.part != 0.9 || p.ending != 0 {
+		t.Errorf("%v, then %v, ending %v", before.part, after.part, p.ending)
+	}
+	if got := percent(after.Answered(), after.asked()); got != "60%" {
+		t.Errorf("%s answered", got)
+	}
+	s.Silent, s.Open = 0, 400
+	if p.look(s); p.ending == 0 {
+		t.Error("all were started, and there is no end")
+	}
+}
+
+// TestStatusBar: a bar has the same length whatever else there is to say.
+func TestStatusBar(t *testing.T) {
+	p := &progress{input: func() (float64, bool) { return 0.5, true }, given: func() uint64 { return 1 }}
+	for _, columns := range []int{79, 120, 200} {
+		s := scanner.Stats{Elapsed: time.Second, Taken: 1}
+		want := barOn(columns) - 1
+		for range 12 {
+			s.Elapsed *= 2
+			s.Sent[0] = s.Sent[0]*7 + 1
+			v := p.look(s)
+			if got := strings.IndexByte(v.line(columns), ']') + 1; got != want {
+				t.Fatalf("%d columns: a bar of %d, want %d:\n%s", columns, got, want, v.line(columns))
+			}
+		}
 	}
 }
 
@@ -154,7 +236,7 @@ func TestStatusRecord(t *testing.T) {
 	s.Finished[scanner.StatusOK] = 1
 	got = say()
 	for _, has := range []string{
-		`"part":0.25,"left":6,"elapsed":2,`, `"sent":17,"received":0,"sent_rate":5,"received_rate":0,"rate":5000,`,
+		`"part":0.25,"left":60,"elapsed":2,`, `"sent":17,"received":0,"sent_rate":5,"received_rate":0,"rate":5000,`,
 		`"drops":3,`, `"waiting":"per_address","waiting_for":60}`,
 	} {
 		if !strings.Contains(got, has) {

@@ -59,7 +59,7 @@ type statusRecord struct {
 
 	Targets uint64   `json:"targets,omitempty"` // while they are read: so far
 	Part    *float64 `json:"part,omitempty"`    // that is done, 0 to 1
-	Left    *float64 `json:"left,omitempty"`    // seconds, about
+	Left    *float64 `json:"left,omitempty"`    // seconds, about; absent: not known, or about to end
 
 	*statusNumbers
 }
@@ -103,7 +103,7 @@ func (v *view) record() statusRecord {
 	return statusRecord{
 		Phase: "asking",
 		Part:  unless(!v.known, v.part),
-		Left:  unless(!v.soon, v.left.Seconds()),
+		Left:  unless(!v.soon || v.left == 0, v.left.Seconds()),
 		statusNumbers: &statusNumbers{
 			Elapsed: milli(v.Elapsed.Seconds()), Finished: v.TargetsFinished(), Answered: v.Answered(),
 			Open: v.Open, Held: v.Held, Silent: v.Silent,
