@@ -7,9 +7,7 @@ import (
 	"iter"
 	"net/netip"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -134,9 +132,8 @@ type asking struct {
 }
 
 func (a *app) ask(f *askFlags, arg string) error {
-	ctx, end := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, end := interruptible(true)
 	defer end()
-	context.AfterFunc(ctx, end) // a second signal ends the program
 	target, err := a.askedAddr(ctx, arg)
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ const dryRunShown = 10
 
 // dryRun says what would be asked.
 func (j *job) dryRun() error {
-	stop, ctx, end := j.listen()
+	stop, ctx, end := j.listen(j.hangupEnds())
 	defer end()
 	err := j.load(j.scanFlags, j.list, stop)
 	if err == nil {

@@ -24,7 +24,7 @@ func (f *excludeFlags) add(cmd *cobra.Command) {
 	fs.StringSliceVar(&f.networks, "exclude", nil,
 		"send nothing to `NETS`: addresses, networks or ranges such as 203.0.113.5-203.0.113.20, commas between them; may be repeated")
 	fs.StringArrayVar(&f.files, "exclude-file", nil,
-		"send nothing to the networks in `FILE`, one a line with its reason behind a #; may be repeated; read again on SIGHUP")
+		"send nothing to the networks in `FILE`, one a line with its reason behind a #; may be repeated; read again on SIGHUP, which ends a scan without this flag")
 	fs.BoolVar(&f.allowReserved, "allow-reserved", false,
 		"ask addresses in special-purpose networks too (private, loopback, documentation …)")
 }
@@ -39,6 +39,9 @@ func (f *excludeFlags) open() (*target.Exclusions, error) {
 	}
 	return x, nil
 }
+
+// hangupEnds reports whether SIGHUP has no other use than to end the scan.
+func (f *excludeFlags) hangupEnds() bool { return len(f.files) == 0 }
 
 // exclusionFailure gives an error of the exclusions its exit code: nothing is
 // sent before all of them are understood.
@@ -59,8 +62,7 @@ func exclusionFailure(err error) error {
 }
 
 // reloadOnHangup reads the files of exclusions again whenever SIGHUP comes,
-// until end is called. Without files that signal ends the program, as it ends
-// others.
+// until end is called. Without files it is a signal that ends the scan.
 func (t *terminal) reloadOnHangup(x *target.Exclusions, files []string) (end func()) {
 	if len(files) == 0 {
 		return func() {}

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"os"
-	"os/signal"
 	"strings"
 	"syscall"
 	"time"
@@ -222,16 +220,17 @@ func (a *app) fleet(f *fleetFlags) error {
 	if err != nil {
 		return err
 	}
+	ctx, end := interruptible(true)
+	defer end()
 	a.sayReady(f)
-	return a.serve(f, fl, m)
+	return a.serve(ctx, f, fl, m)
 }
 
 // serve lets a fleet answer, and the master beside it if there is one, until
-// its time is over or it is interrupted.
-func (a *app) serve(f *fleetFlags, fl *fleet.Fleet, m *fleet.Master) error {
-	ctx, end := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer end()
+// its time is over or ctx is done.
+func (a *app) serve(ctx context.Context, f *fleetFlags, fl *fleet.Fleet, m *fleet.Master) error {
 	if f.span > 0 {
+		var end context.CancelFunc
 		ctx, end = context.WithTimeout(ctx, f.span)
 		defer end()
 	}

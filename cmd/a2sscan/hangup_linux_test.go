@@ -55,3 +55,48 @@ func TestHangup(t *testing.T) {
 	p.said(errs, `(?m)^a2sscan: excluded: 1 in 127\.68\.0\.4/32 `)
 	p.said(errs, `(?m)^a2sscan: excluded: 1 in 127\.68\.0\.1/32 `)
 }
+
+// TestHangupEnds: without files to read again a hangup, of which a session
+// that closes may send two, lets a scan finish what is open. Whoever is to
+// pass over it (nohup) does.
+func TestHangupEnds(t *testing.T) {
+	serve(t, fleet.Config{Network: netip.MustParsePrefix("127.68.1.0/29"),
+		Ports: []uint16{27480}, Kinds: []fleet.Kind{fleet.Source}})
+	args := []string{"scan", "-", "--order", "input", "--allow-reserved",
+		"--cooldown", "0", "--timeout", "1s", "--retries", "0"}
+	t.Run("heeded", func(t *testing.T) {
+		p := startScan(t, args...)
+		// The silent one comes first, so that it is open when the other has answered.
+		io.WriteString(p.in, "127.68.9.9:27480\n127.68.1.1:27480\n")
+		p.wait(p.out, `"ip":"127.68.1.1"`)
+		p.hangUp()
+		p.wait(p.err, "a2sscan: interrupted: no new targets, finishing what is open")
+		p.hangUp()
+		_, errs := p.end(exitInterrupted)
+		p.said(errs, `(?m) 2 finished \+ 0 unfinished$`)
+	})
+	t.Run("ignored", func(t *testing.T) {
+		p := startCommand(t, "sh", append([]string{"-c", `trap "" HUP; exec a2sscan "$@"`, "sh"}, args...)...)
+		io.WriteString(p.in, "127.68.1.2:27480\n")
+		p.wait(p.out, `"ip":"127.68.1.2"`)
+		p.hangUp()
+		io.WriteString(p.in, "127.68.1.3:27480\n")
+		p.wait(p.out, `"ip":"127.68.1.3"`)
+		p.in.Close()
+		p.end(exitOK)
+	})
+}
+
+// TestHangupElsewhere: commands that are not scans end well too.
+func TestHangupElsewhere(t *testing.T) {
+	p := startCommand(t, "a2sscan", "fleet", "--network", "127.68.2.0/30", "-p", "27481", "--for", "50s")
+	p.wait(p.err, "127.68.2.0/30")
+	p.hangUp()
+	p.end(exitOK)
+
+	p = startCommand(t, "a2sscan", "ask", "127.68.9.9:27480", "--timeout", "40s")
+	p.wait(p.out, "asking 127.68.9.9:27480")
+	p.wait(p.out, "sent") // the signals are heeded by then
+	p.hangUp()
+	p.end(exitInterrupted)
+}

@@ -8,8 +8,37 @@ import (
 	"syscall"
 )
 
-// stopper turns SIGINT and SIGTERM into the two ways to end a scan: the first
-// lets it finish what is open, the second makes it go.
+// heedHangup relays a hangup as a signal that ends a run, unless somebody said
+// to pass over it (nohup).
+func heedHangup(signals chan<- os.Signal) {
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(signals, syscall.SIGHUP)
+	}
+}
+
+// interruptible returns a context that the first signal cancels. The second
+// ends the program, unless it is a hangup: a session that closes may send two.
+func interruptible(hangup bool) (ctx context.Context, end func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	signals, gone := make(chan os.Signal, 1), make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if hangup {
+		heedHangup(gone)
+	}
+	go func() {
+		select {
+		case <-signals:
+		case <-gone:
+		case <-ctx.Done():
+		}
+		signal.Stop(signals)
+		cancel()
+	}()
+	return ctx, func() { signal.Stop(gone); cancel() }
+}
+
+// stopper turns signals into the two ways to end a scan: the first lets it
+// finish what is open, the second makes it go.
 type stopper struct {
 	drain chan struct{}   // closed: no new targets
 	first context.Context // done then
@@ -20,18 +49,24 @@ type stopper struct {
 	hit   bool // a signal came
 }
 
-// listen returns a stopper and the context that it cancels. Its end takes the
-// signals' handling away again.
-func (t *terminal) listen() (s *stopper, ctx context.Context, end func()) {
+// listen returns a stopper and the context that it cancels; a hangup is the
+// first signal and never the second. Its end takes the signals' handling away
+// again.
+func (t *terminal) listen(hangup bool) (s *stopper, ctx context.Context, end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s = &stopper{drain: make(chan struct{}), stop: cancel}
 	s.first, s.quit = context.WithCancel(ctx)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if hangup {
+		heedHangup(signals)
+	}
 	go func() {
 		for sig := range signals {
 			t.log.Warn("signal", "name", sig.String())
-			s.signalled(t)
+			if sig != syscall.SIGHUP || !s.interrupted() {
+				s.signalled(t)
+			}
 		}
 	}()
 	return s, ctx, func() {

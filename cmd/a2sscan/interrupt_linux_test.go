@@ -47,9 +47,14 @@ type process struct {
 
 func startScan(t *testing.T, args ...string) *process {
 	t.Helper()
+	return startCommand(t, "a2sscan", args...)
+}
+
+func startCommand(t *testing.T, name string, args ...string) *process {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	t.Cleanup(cancel)
-	p := &process{T: t, ctx: ctx, cmd: exec.CommandContext(ctx, "a2sscan", args...)}
+	p := &process{T: t, ctx: ctx, cmd: exec.CommandContext(ctx, name, args...)}
 	p.in, _ = p.cmd.StdinPipe()
 	out, _ := p.cmd.StdoutPipe()
 	errs, _ := p.cmd.StderrPipe()

@@ -44,26 +44,27 @@ var manFacts = map[string]commandFacts{
 			{"SIGINT, SIGTERM", "the first ends the scan when what is open is finished; the second writes what is there and ends at once"},
 			{"SIGUSR1, SIGUSR2", "turn the rate up and down by a tenth, where --rate is not 0"},
 			{"SIGQUIT", "says how the scan stands, and goes on"},
-			{"SIGHUP", "reads the files of --exclude-file again; without that flag it ends the program"},
+			{"SIGHUP", "reads the files of --exclude-file again; without that flag it is a first SIGINT, unless it is ignored (nohup)"},
 			signalPipe,
 		},
 	},
 	"master": {
 		exits:   map[int]string{exitInterrupted: "", exitInput: "the list is empty or not whole, or the key can't be read"},
 		files:   []fact{{"PATH", "the list, where --output says"}},
-		signals: []fact{{"SIGINT, SIGTERM", "the first leaves what was fetched; the second ends the program"}, signalPipe},
+		signals: []fact{{"SIGINT, SIGTERM, SIGHUP", "the first leaves what was fetched; the second ends the program"}, signalPipe},
 	},
 	"demo": {
-		exits:   map[int]string{exitInterrupted: "", exitInput: "", exitNumbers: "a record is not what the server is"},
-		files:   []fact{{demoFile, "the records, replaced by every demo"}},
-		signals: []fact{{"SIGINT, SIGTERM", "the first ends the scan when what is open is finished; the second at once"}},
+		exits: map[int]string{exitInterrupted: "", exitInput: "", exitNumbers: "a record is not what the server is"},
+		files: []fact{{demoFile, "the records, replaced by every demo"}},
+		signals: []fact{{"SIGINT, SIGTERM", "the first ends the scan when what is open is finished; the second at once"},
+			{"SIGHUP", "is a first SIGINT, unless it is ignored (nohup)"}},
 	},
 	"fleet": {
 		exits: map[int]string{
 			exitUsage: "the command line makes no sense, or with --compare not all servers are as they were",
 			exitInput: "",
 		},
-		signals: []fact{{"SIGINT, SIGTERM", "end the fleet, with exit code 0"}},
+		signals: []fact{{"SIGINT, SIGTERM, SIGHUP", "end the fleet, with exit code 0"}},
 	},
 	"ask": {
 		exits: map[int]string{
@@ -72,7 +73,7 @@ var manFacts = map[string]commandFacts{
 			exitInterrupted: "",
 			exitInput:       "not all that was asked was answered whole",
 		},
-		signals: []fact{{"SIGINT, SIGTERM", "the first ends the asking, with what was seen so far; the second ends the program"}},
+		signals: []fact{{"SIGINT, SIGTERM, SIGHUP", "the first ends the asking, with what was seen so far; the second ends the program"}},
 	},
 	"decode": {exits: map[int]string{
 		exitUsage: "the command line makes no sense, or with --check not all records come out the same",

@@ -2,9 +2,6 @@ package main
 
 import (
 	"context"
-	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -118,9 +115,8 @@ func (a *app) master(f *masterCommandFlags) error {
 	if err != nil {
 		return err
 	}
-	ctx, end := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, end := interruptible(true)
 	defer end()
-	context.AfterFunc(ctx, end) // a second signal ends the program
 	r := &listRun{masterCommandFlags: f, listOutput: out}
 	quiet := f.quiet || a.live && !f.toFile() && isTerminal(a.out.w)
 	stats, err := a.fetch(ctx, &fetcher{masterFlags: &f.masterFlags, page: r.page(), handle: r.handle}, quiet, r.flush)

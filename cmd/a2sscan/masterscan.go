@@ -2,12 +2,8 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"io"
-	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/spf13/pflag"
@@ -93,7 +89,7 @@ func (j *job) fetchFirst() error {
 	if _, err := j.planOutput(); err != nil {
 		return err
 	}
-	ctx, end := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, end := interruptible(j.hangupEnds())
 	defer end()
 	s, err := newSpool(f.keep)
 	if err != nil {

@@ -183,7 +183,9 @@ func (a *app) replay(f *fleetFlags) error {
 	}
 	defer fl.Close()
 	a.sayReplay(f, rec)
-	return a.serve(f, fl, nil)
+	ctx, end := interruptible(true)
+	defer end()
+	return a.serve(ctx, f, fl, nil)
 }
 
 func (a *app) sayReplay(f *fleetFlags, rec *recording) {

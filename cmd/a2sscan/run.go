@@ -177,7 +177,7 @@ func (j *job) run(inputs []string) (*summary, error) {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryLimit + j.geo.bytes())
 	}
-	stop, ctx, end := j.listen()
+	stop, ctx, end := j.listen(j.hangupEnds())
 	defer end()
 	j.stop = stop
 	j.out.failed = stop.stop
