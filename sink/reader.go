@@ -25,6 +25,7 @@ type Reader struct {
 	long  []byte        // a line longer than the buffer of lines
 	at    int64         // of the next line, in what was compressed
 	torn  int64
+	rest  []byte // of a line that is not whole
 	err   error // kept
 }
 
@@ -67,7 +68,7 @@ func (r *Reader) Next() ([]byte, error) {
 		line, err = r.readLong(line)
 	}
 	if err != nil {
-		r.err = r.end(len(line), err)
+		r.err = r.end(line, err)
 		return nil, r.err
 	}
 	r.at += int64(len(line))
@@ -115,12 +116,12 @@ func (r *Reader) readLong(line []byte) ([]byte, error) {
 }
 
 // end notes what was left out at the end of the file, or says why it can't be
-// read to the end; n is the length of half a line.
-func (r *Reader) end(n int, err error) error {
+// read to the end; half is a line without its end.
+func (r *Reader) end(half []byte, err error) error {
 	if err != io.EOF {
 		return newError("read", r.name, err)
 	}
-	r.torn = int64(n)
+	r.torn, r.rest = int64(len(half)), half
 	if r.zstd != nil && r.zstd.torn > 0 {
 		r.torn = r.zstd.torn
 	}
@@ -133,6 +134,11 @@ func (r *Reader) end(n int, err error) error {
 // was never promised by a Sync. It is 0 where nothing was lost, also in a file
 // of which the last frame isn't ended, as it is in one that is being written.
 func (r *Reader) Torn() int64 { return r.torn }
+
+// Rest returns what there is of a last line without its end, once Next returned
+// io.EOF: what Torn counts, where the file is not compressed. It is valid until
+// Close. In a file without one whole line it shows whether that is a census.
+func (r *Reader) Rest() []byte { return r.rest }
 
 // Close closes the file, unless the Reader was given an io.Reader. Next can't
 // be called after it.

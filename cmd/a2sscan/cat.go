@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -61,8 +62,11 @@ func (a *app) catFile(out *bufio.Writer, name string, bases geoBases) error {
 	defer r.Close()
 	shown := isTerminal(a.out.w)
 	var located []byte
-	for {
+	for some := false; ; some = true {
 		line, err := r.Next()
+		if !some && (err == nil && !json.Valid(line) || err == io.EOF && !beginsRecord(r.Rest())) {
+			return noCensus(name)
+		}
 		if err == io.EOF {
 			a.sayTorn(name, r.Torn())
 			return nil
@@ -82,6 +86,15 @@ func (a *app) catFile(out *bufio.Writer, name string, bases geoBases) error {
 			return err // run gives it its exit code
 		}
 	}
+}
+
+// beginsRecord reports whether what came of a file that holds no whole line may
+// be of a record, or is nothing at all.
+func beginsRecord(rest []byte) bool { return len(rest) == 0 || rest[0] == '{' }
+
+func noCensus(name string) error {
+	return fail(exitInput, "%s is no census: it does not begin with a record", plain(name, 200)).
+		hinting("cat reads what scan wrote: a line of JSON for each server, compressed or not")
 }
 
 // locate appends a line with what the databases say, if it is a record.

@@ -49,6 +49,7 @@ type failure struct {
 	code int
 	err  error
 	hint string
+	cut  bool // whoever was to read standard output has gone away
 }
 
 func (f *failure) Error() string { return f.err.Error() }

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -32,9 +33,10 @@ func prepare() {
 // app is what every command shares.
 type app struct {
 	*terminal
-	args []string // the command line, without the program's name
-	in   io.Reader
-	out  *results
+	args  []string // the command line, without the program's name
+	in    io.Reader
+	out   *results
+	sends bool // to servers or masters, so that a reader who leaves early is told of
 
 	configFile *configNote // nil: there is no configuration file
 }
@@ -51,10 +53,10 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root.SetArgs(args)
 	err := root.Execute()
 	if a.out.err != nil {
-		err = fail(exitOutput, "standard output: %w", a.out.err)
+		err = a.out.failure()
 	}
 	a.clear()
-	if err != nil {
+	if err != nil && (a.sends || !isCut(err)) {
 		a.report(err)
 	}
 	a.logEnd(err)
@@ -75,6 +77,22 @@ func (r *results) Write(b []byte) (int, error) {
 	n, err := r.w.Write(b)
 	r.err = err
 	return n, err
+}
+
+// failure is the error of a run that could not write.
+func (r *results) failure() error {
+	f := fail(exitOutput, "standard output: %w", r.err)
+	if f.cut = errors.Is(r.err, syscall.EPIPE); f.cut {
+		f.hinting("whoever was to read it has gone away")
+	}
+	return f
+}
+
+// isCut reports whether a reader of standard output went away: head does, and
+// whoever put it there knows. The exit code says it, and no words do.
+func isCut(err error) bool {
+	var f *failure
+	return errors.As(err, &f) && f.cut
 }
 
 func (a *app) rootCommand() *cobra.Command {

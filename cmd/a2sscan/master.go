@@ -144,6 +144,7 @@ func (a *app) fetch(ctx context.Context, f *fetcher, quiet bool, flush func() er
 		stop = a.repeat(a.statusEvery(), p.line)
 	}
 	defer stop()
+	a.sends = true
 	a.log.Info("list begun", "from", f.who())
 	stats, err := f.fetch(ctx)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -234,6 +235,7 @@ func writeFailure(err error) error {
 		return fail(exitOutput, "%w", err)
 	}
 	f := fail(exitOutput, "%s", sinkError(s)).hinting("%s", s.Hint)
+	f.cut = errors.Is(err, syscall.EPIPE)
 	if errors.Is(err, fs.ErrExist) {
 		f.hinting("another -o, --append to add to it, or --force to replace it")
 	}

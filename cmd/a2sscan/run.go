@@ -36,6 +36,7 @@ func (a *app) scan(f *scanFlags, args []string) error {
 	if f.dryRun {
 		return j.dryRun()
 	}
+	a.sends = true
 	defer a.reloadOnHangup(j.exclusions, f.excludeFlags.files)()
 	sum, err := j.run(args)
 	if err != nil {

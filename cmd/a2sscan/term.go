@@ -185,8 +185,9 @@ func escaped(r rune, raw string) string {
 	return fmt.Sprintf(`\u%04x`, r)
 }
 
-// quoted returns text that is not ours between quotes, at most width
-// characters of it.
+// quoted returns text that is not ours as a person may see it, at most width
+// characters of it: between quotes, with those in it escaped, so that it can't
+// pretend to be what follows it.
 func quoted(s string, width int) string {
-	return `"` + plain(s, width) + `"`
+	return `"` + strings.ReplaceAll(plain(s, width), `"`, `\"`) + `"`
 }

@@ -72,6 +72,13 @@ func TestVisible(t *testing.T) {
 	}
 }
 
+// TestQuoted: a name can't end its own quotes and go on in our words.
+func TestQuoted(t *testing.T) {
+	if got, want := quoted(`x", map "\y`, 60), `"x\", map \"\y"`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
 // TestGrammar: every line of standard error has the program's name before it,
 // whatever it is made of, and a status line is wiped first.
 func TestGrammar(t *testing.T) {

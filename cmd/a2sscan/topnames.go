@@ -10,7 +10,7 @@ import (
 
 // topNames finds the names that the most servers have: games, maps, versions.
 // They come from the network, so their number and length are bounded, and
-// nobody may show one otherwise than with nameShown.
+// nobody may show one otherwise than with quoted.
 type topNames struct {
 	frequent[string]
 	cut bool // a checkpoint may have left some out
@@ -123,7 +123,7 @@ func (t *topNames) said(n, width int, all uint64) string {
 	s := ""
 	each := max(leastName, min(width/nameParts, mostName))
 	for i, c := range t.top(n) {
-		part := fmt.Sprintf("%s %s (%s)", nameShown(c.Key, each), c.number(), percent(c.Servers, all))
+		part := fmt.Sprintf("%s %s (%s)", quoted(c.Key, each), c.number(), percent(c.Servers, all))
 		if i > 0 {
 			part = ", " + part
 		}
@@ -141,13 +141,6 @@ func (c *counted[K]) number() string {
 		return "at most " + grouped(c.Servers)
 	}
 	return grouped(c.Servers)
-}
-
-// nameShown is a name from the network as a person may see it, so many
-// characters of it: between quotes, with those in it escaped, so that it can't
-// pretend to be what follows it.
-func nameShown(name string, width int) string {
-	return `"` + strings.ReplaceAll(plain(name, width), `"`, `\"`) + `"`
 }
 
 // grouped writes a number with commas: 1,234,567.
