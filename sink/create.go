@@ -29,6 +29,11 @@ type Options struct {
 	FlushEvery time.Duration
 
 	Stdout *os.File // what "-" and "" stand for; nil: os.Stdout
+
+	// Shown returns what is written for a record, which it is given without
+	// its newline and may change. A terminal is shown \u escapes where names
+	// have invisible characters. Nil writes the record as it is.
+	Shown func(record []byte) []byte
 }
 
 // The defaults of Options.FlushEvery: a person who watches a pipe sees a

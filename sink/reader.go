@@ -26,7 +26,7 @@ type Reader struct {
 	at    int64         // of the next line, in what was compressed
 	torn  int64
 	rest  []byte // of a line that is not whole
-	err   error // kept
+	err   error  // kept
 }
 
 // Open opens the census at path; "-" and "" are standard input.

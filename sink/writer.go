@@ -31,6 +31,9 @@ const (
 type Writer struct {
 	scan string
 	dest *dest
+
+	shown func(record []byte) []byte // nil: as it is
+
 	full chan job
 	free chan []byte
 	stop chan struct{} // closed to end the flushing
@@ -86,6 +89,9 @@ func newWriter(d *dest, o Options) *Writer {
 	w := &Writer{
 		scan: o.Scan,
 		dest: d,
+
+		shown: o.Shown,
+
 		full: make(chan job, numBlocks),
 		free: make(chan []byte, numBlocks),
 		stop: make(chan struct{}),
@@ -125,6 +131,9 @@ func (w *Writer) WriteAs(scan string, r *scanner.Result) error {
 	}
 	old := len(w.block)
 	w.block = w.enc.Append(w.block, scan, r)
+	if w.shown != nil {
+		w.block = append(append(w.block[:old], w.shown(w.block[old:len(w.block)-1])...), '\n')
+	}
 	w.count.Add(1)
 	w.bytes.Add(uint64(len(w.block) - old))
 	if len(w.block) >= blockSize {

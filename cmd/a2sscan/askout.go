@@ -69,7 +69,13 @@ func (k *asking) writeJSON(v *verdict) {
 			k.log.what[i], hex.EncodeToString(e.data),
 		})
 	}
-	enc := json.NewEncoder(k.app.out)
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	enc.Encode(&j) // an error of writing is the output's, which run says
+	enc.Encode(&j) // of types that can be written
+	line := []byte(strings.TrimSuffix(b.String(), "\n"))
+	if isTerminal(k.app.out.w) {
+		line = visible(line)
+	}
+	k.app.out.Write(append(line, '\n')) // an error is the output's, which run says
 }

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/netip"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -56,10 +57,19 @@ func TestHangup(t *testing.T) {
 	p.said(errs, `(?m)^a2sscan: excluded: 1 in 127\.68\.0\.1/32 `)
 }
 
+// catchHangup lets processes that a test starts be hung up also where the test
+// is not (nohup): what is ignored is ignored by children, what is caught is not.
+func catchHangup(t *testing.T) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(signals) })
+}
+
 // TestHangupEnds: without files to read again a hangup, of which a session
 // that closes may send two, lets a scan finish what is open. Whoever is to
 // pass over it (nohup) does.
 func TestHangupEnds(t *testing.T) {
+	catchHangup(t)
 	serve(t, fleet.Config{Network: netip.MustParsePrefix("127.68.1.0/29"),
 		Ports: []uint16{27480}, Kinds: []fleet.Kind{fleet.Source}})
 	args := []string{"scan", "-", "--order", "input", "--allow-reserved",
@@ -89,6 +99,7 @@ func TestHangupEnds(t *testing.T) {
 
 // TestHangupElsewhere: commands that are not scans end well too.
 func TestHangupElsewhere(t *testing.T) {
+	catchHangup(t)
 	p := startCommand(t, "a2sscan", "fleet", "--network", "127.68.2.0/30", "-p", "27481", "--for", "50s")
 	p.wait(p.err, "127.68.2.0/30")
 	p.hangUp()

@@ -59,11 +59,15 @@ func (f *outFlags) plan(scan string) (*output, error) {
 
 // planned is plan without the check.
 func (f *outFlags) planned(scan string) *output {
-	return &output{
+	o := &output{
 		path:    f.output,
 		options: sink.Options{Scan: scan, Append: f.append, Force: f.force},
 		failed:  func() {},
 	}
+	if !f.toFile() && isTerminal(os.Stdout) {
+		o.options.Shown = visible
+	}
+	return o
 }
 
 // output is where the records of a run go. It is made just before the first

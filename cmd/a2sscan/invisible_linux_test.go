@@ -1,0 +1,35 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestInvisible: whatever shows a record on a terminal shows characters that
+// can't be seen as escapes, so that two names which look the same are the same.
+// Files and pipes have them as they came.
+func TestInvisible(t *testing.T) {
+	hex := filepath.Join(t.TempDir(), "capture.hex")
+	// A rule whose name is a, U+FEFF, U+200B, b.
+	if err := os.WriteFile(hex, []byte("ffffffff45 0100 61efbbbfe2808b6200 3100\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const raw, shown = "\"a\ufeff\u200bb\"", `"a\ufeff\u200bb"`
+	piped, err := exec.Command("a2sscan", "decode", hex).Output()
+	if err != nil || !strings.Contains(string(piped), raw) {
+		t.Errorf("piped: %v, %s", err, piped)
+	}
+	ours, tty := terminalPair(t)
+	cmd := exec.CommandContext(t.Context(), "a2sscan", "decode", hex)
+	cmd.Stdout = tty
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	tty.Close()
+	if got := watchFor(ours, "", nil); !strings.Contains(got, shown) || strings.Count(got, "\n") != 1 {
+		t.Errorf("shown: %q", got)
+	}
+}
