@@ -127,12 +127,16 @@ func (g *splitReply) fault() string {
 		g.id, g.form(), len(a.numbers), a.most, numberList(a.numbers), numberList(lost))
 }
 
-// plural writes a number of things: 1 fragment, 2 fragments.
-func plural(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
+// plural writes a number of things: 1 fragment, 2 fragments, 1,200 addresses.
+func plural[N int | uint64](n N, thing string) string {
+	switch {
+	case n == 1:
+	case strings.HasSuffix(thing, "s"):
+		thing += "es"
+	default:
+		thing += "s"
 	}
-	return fmt.Sprintf("%d %ss", n, thing)
+	return grouped(uint64(n)) + " " + thing
 }
 
 // numberList writes sorted numbers with ranges: 0-3, 5, 7. It shows ten spans

@@ -49,7 +49,7 @@ func TestControls(t *testing.T) {
 	p.signal(syscall.SIGQUIT)
 	p.wait(p.err, `state: scan \x1b[2Jtonight, 0:0`)
 	for _, line := range []string{
-		" read = 1 invalid + 300 duplicate + ", "finished: ", "open: ", "sent: ",
+		" = 1 invalid + 300 duplicate + ", "finished: ", "open: ", "sent: ",
 		"rate: 495/s asked after 2 changes from 500/s", "memory: ", "output: " + dir + `/\x1b[31m\u202ered.ndjson, `,
 	} {
 		p.wait(p.err, line)

@@ -48,7 +48,8 @@ const hitSample = 1000
 // guard watches a scan and stops it. The first reason counts.
 type guard struct {
 	*guardFlags
-	stop func() // lets the scan finish what is open
+	stop  func()      // lets the scan finish what is open
+	ended func() bool // whether something else did already; nil: never
 
 	mu   sync.Mutex
 	flag string // that stopped the scan; empty: none did
@@ -75,13 +76,26 @@ func (g *guard) tripped() *stopped {
 func (g *guard) trip(flag, format string, args ...any) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.flag != "" {
+	if g.flag != "" || g.ended != nil && g.ended() {
 		return false
 	}
 	g.flag, g.why = flag, fmt.Sprintf(format, args...)
 	g.stop()
 	return true
 }
+
+// late takes back that --max-runtime stopped a scan of which every target was
+// finished then: it ended only the wait for late replies.
+func (g *guard) late() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.flag == maxRuntime {
+		g.flag, g.why = "", ""
+	}
+}
+
+// maxRuntime is the flag's name.
+const maxRuntime = "--max-runtime"
 
 // look judges a scan that runs.
 func (g *guard) look(s *scanner.Stats) { g.judge(s, hitSample) }
@@ -107,7 +121,7 @@ func (g *guard) begin() (end func()) {
 		return func() {}
 	}
 	timer := time.AfterFunc(g.maxRuntime, func() {
-		g.trip("--max-runtime", "%s are over", g.maxRuntime)
+		g.trip(maxRuntime, "%s are over", g.maxRuntime)
 	})
 	return func() { timer.Stop() }
 }
@@ -130,7 +144,7 @@ func (g *guard) watch(m *scanner.Monitor, t *terminal) (stop func()) {
 				s := m.Stats()
 				g.look(&s)
 			}
-			if why := g.tripped(); why != nil && !said {
+			if why := g.tripped(); why != nil && !said && m.Stats().Wait != scanner.WaitCooldown {
 				t.log.Warn("guard tripped", "flag", why.Flag, "why", why.Why)
 				t.say("%s: no new targets, finishing what is open", why)
 				said = true

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"io"
 	"net/netip"
 	"os"
@@ -138,6 +139,36 @@ func TestInterruptTwice(t *testing.T) {
 	if out != "" {
 		t.Errorf("written after the end: %s", out)
 	}
+}
+
+// TestInterruptRest: what was not asked to the end is the rest of the whole list,
+// not only of what was read of it, and --max-runtime has nothing to say of a scan
+// that was interrupted before.
+func TestInterruptRest(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sum.json")
+	p := startScan(t, "scan", "127.65.16.0/20", "-p", "27470", "--allow-reserved", "--timeout", "600ms",
+		"-r", "300", "--max-runtime", "1500ms", "--status", "json", "--summary", path)
+	p.wait(p.err, `"sent_rate":`) // a second later
+	p.interrupt()
+	p.wait(p.err, "interrupt again to end at once")
+	_, errs := p.end(exitInterrupted)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sum struct {
+		Targets ledger `json:"targets"`
+	}
+	if err := json.Unmarshal(text, &sum); err != nil {
+		t.Fatal(err)
+	}
+	l := &sum.Targets
+	if l.Unread == 0 || l.Finished+l.Unfinished+l.Unread != 4096 {
+		t.Errorf("%d finished, %d unfinished, %d unread", l.Finished, l.Unfinished, l.Unread)
+	}
+	rest := grouped(4096 - l.Finished)
+	p.said(errs, `(?m)^a2sscan: targets: 4,096 = .*`+rest+" unfinished$")
+	p.said(errs, `(?m)^a2sscan: interrupted: of 4,096 targets `+rest+` were not asked to the end$`)
 }
 
 // TestInterruptEarly: a scan that is interrupted before its first packet leaves

@@ -23,6 +23,7 @@ type ledger struct {
 	Stopped     uint64            `json:"stopped"`     // of the finished: excluded when they had been asked
 	Finished    uint64            `json:"finished"`
 	Unfinished  uint64            `json:"unfinished"`
+	Unread      uint64            `json:"unread"`    // of the list, beyond those read, where that is known
 	By          map[string]uint64 `json:"by_status"` // of the finished
 }
 
@@ -56,6 +57,9 @@ func (l *ledger) leftOut() uint64 {
 // unfinished.
 func (l *ledger) String() string {
 	s := grouped(l.Read) + " read = "
+	if l.Unread > 0 { // the scan was stopped
+		s = grouped(l.Read+l.Unread) + " = "
+	}
 	for _, part := range []struct {
 		n    uint64
 		word string
@@ -68,7 +72,19 @@ func (l *ledger) String() string {
 			s += grouped(part.n) + " " + part.word + " + "
 		}
 	}
-	return s + grouped(l.Unfinished) + " unfinished"
+	return s + grouped(l.Unfinished+l.Unread) + " unfinished"
+}
+
+// rest says what a scan left undone.
+func (l *ledger) rest() string {
+	n := grouped(l.Unfinished + l.Unread)
+	if l.Unread > 0 {
+		return fmt.Sprintf("of %s targets %s were not asked to the end", grouped(l.Read+l.Unread), n)
+	}
+	if l.Unfinished == 1 {
+		return "1 target was not asked to the end"
+	}
+	return n + " targets were not asked to the end"
 }
 
 // datagrams are the datagrams of a scan by class and by kind.

@@ -184,7 +184,7 @@ func (j *job) run(inputs []string) (*summary, error) {
 	j.out.failed = stop.stop
 	j.meter.attach(j)
 	j.logStart()
-	j.guard = &guard{guardFlags: &j.guardFlags, stop: stop.finish}
+	j.guard = &guard{guardFlags: &j.guardFlags, stop: stop.finish, ended: stop.interrupted}
 	defer j.guard.begin()()
 
 	j.reading.Store(j.list)
@@ -218,7 +218,12 @@ func (j *job) run(inputs []string) (*summary, error) {
 	}
 	listed = j.keep.total(listed, &stats)
 	j.keep.countLeftOut(j.exclusions)
-	sum := newSummary(&stats, newLedger(listed, &stats))
+	l := newLedger(listed, &stats)
+	rest, known := j.unread(listed)
+	if l.Unread = rest; known && l.Unfinished+rest == 0 {
+		j.guard.late()
+	}
+	sum := newSummary(&stats, l)
 	sum.Scan, sum.Command, sum.Inputs = j.scanID, j.args, inputNotes(j.list, inputs, &j.from)
 	sum.Config = j.configFile
 	sum.Order, sum.Shard = j.order.String(), j.shard.String()
@@ -273,6 +278,22 @@ func (j *job) ask(ctx context.Context) (scanner.Stats, error) {
 	defer j.watchScan(cfg.Monitor, j.newProgress())()
 	defer j.meter.end()
 	return scanner.Scan(ctx, cfg, j.targets(), j.meter.begin(cfg.Monitor, j.handle))
+}
+
+// unread is how many targets the list has beyond those that are counted in
+// these numbers. It is not known of a list that is read as it comes, and of a
+// part of one.
+func (j *job) unread(listed target.Stats) (n uint64, known bool) {
+	n, known = j.list.Size()
+	if !known || j.shard.Count > 1 {
+		return 0, false
+	}
+	read := listed.Read - listed.Invalid - listed.Duplicate
+	n -= min(n, read)
+	if j.maxTargets > 0 {
+		n = min(n, j.maxTargets-min(j.maxTargets, listed.Given))
+	}
+	return n, true
 }
 
 // begun is how much of the list earlier parts of the scan passed by.
@@ -438,8 +459,7 @@ func (j *job) verdict(sum *summary) error {
 	case sum.Guard != nil:
 		return j.guarded(nil)
 	case sum.Interrupted:
-		return fail(exitInterrupted, "interrupted: %d targets were not asked to the end",
-			sum.Targets.Unfinished)
+		return fail(exitInterrupted, "interrupted: %s", sum.Targets.rest())
 	case j.list.Err() != nil:
 		return loadFailure(j.list.Err())
 	case j.partial != nil:
@@ -467,7 +487,7 @@ func (j *job) summaryPath() string {
 
 func (j *job) sayFiles(sum *summary, summaryPath string) {
 	if j.output != "-" {
-		j.say("written: %s records to %s", grouped(sum.Records), j.out.written())
+		j.say("written: %s to %s", plural(sum.Records, "record"), j.out.written())
 	}
 	if summaryPath != "" {
 		j.say("numbers of the run: %s", plain(summaryPath, 200))

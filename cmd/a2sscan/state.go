@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"runtime"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -28,10 +29,10 @@ func (j *job) sayState() {
 	listed := j.keep.total(j.list.Stats(), &s) // from here on of all parts
 	l := newLedger(listed, &s)
 	l.Unfinished = l.Read - min(l.Read, l.leftOut()+l.Finished)
+	l.Unread, _ = j.unread(listed)
 	j.say("targets: %s", &l)
 	j.say("finished: %s%s", grouped(l.Finished), sumOf(l.By, words(scanner.StatusOK, scanner.NumStatuses)))
-	j.say("open: %s; held back: %s on %s addresses; silent, for a second look: %s",
-		grouped(uint64(v.Open)), grouped(uint64(v.Held)), grouped(uint64(v.HeldAddrs)), grouped(uint64(v.Silent)))
+	j.say("open: %s%s", grouped(uint64(v.Open)), v.aside())
 	j.say("sent: %s datagrams, %s; %s of them repeats", grouped(s.DatagramsSent()),
 		size(s.SentBytes), grouped(s.Repeats))
 	j.say("received: %s datagrams, %s", grouped(s.DatagramsReceived()), size(s.RecvBytes))
@@ -52,6 +53,17 @@ func (v *view) state() string {
 	return s
 }
 
+// aside are the targets that wait, where there are any.
+func (v *view) aside() (s string) {
+	if v.Held > 0 {
+		s = fmt.Sprintf("; held back: %s on %s", grouped(uint64(v.Held)), plural(v.HeldAddrs, "address"))
+	}
+	if v.Silent > 0 {
+		s += "; silent, for a second look: " + grouped(uint64(v.Silent))
+	}
+	return s
+}
+
 // sayMemory says what memory the process has, of which so many bytes are for
 // replies.
 func (j *job) sayMemory(replies int64) {
@@ -64,7 +76,7 @@ func (j *job) sayMemory(replies int64) {
 // sayWritten says how far the files are.
 func (j *job) sayWritten() {
 	n, busy := j.out.soFar()
-	records := grouped(n+j.keep.records()) + " records"
+	records := plural(n+j.keep.records(), "record")
 	if busy {
 		records = "a write takes its time now"
 	}

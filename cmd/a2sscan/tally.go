@@ -96,6 +96,6 @@ func (t *tally) addAsk(ask int) {
 
 // found is one line: servers, players and bots.
 func (t *tally) found(asked uint64) string {
-	return fmt.Sprintf("%s servers (%s of asked), %s players, %s bots",
-		grouped(t.Servers), percent(t.Servers, asked), grouped(t.Players), grouped(t.Bots))
+	return fmt.Sprintf("%s (%s of asked), %s, %s", plural(t.Servers, "server"),
+		percent(t.Servers, asked), plural(t.Players, "player"), plural(t.Bots, "bot"))
 }
