@@ -47,27 +47,47 @@ const (
 	slackTime = 500 * time.Millisecond
 )
 
+// busyPart is the part of the time that sending itself must have taken so that it
+// is said to have kept a scan from its rate: below, the machine had other things
+// to do now and then. Another reason that took otherPart is the better one.
+const (
+	busyPart  = 0.2
+	otherPart = 0.05
+)
+
 // LimitedBy says what kept a scan from its rate, the reason that took the most
 // time, and which part of the time in which there were targets to start: from 0
 // to 1. It is WaitNothing where the rate was kept but for two in a hundred, or for
-// half a second. A scan without a rate is always limited by something, and be it WaitSending.
+// half a second. WaitSending is only said where it is sure: a scan that is woken
+// up late looks the same for a while. A scan without a rate is always limited by
+// something, and be it WaitSending.
 func (s *Stats) LimitedBy() (why Wait, part float64) {
-	var lost, most uint64
-	for w, us := range s.Waited {
-		switch Wait(w) {
-		case WaitReplies, WaitCooldown:
+	var lost uint64
+	spent := s.Elapsed.Microseconds() - int64(s.Waited[WaitReplies]+s.Waited[WaitCooldown])
+	partOf := func(w Wait) float64 { return min(1, float64(s.Waited[w])/float64(max(spent, 1))) }
+	other := WaitNothing
+	for w := range Wait(NumWaits) {
+		if w == WaitReplies || w == WaitCooldown {
 			continue
 		}
-		lost += us
-		if us > most {
-			why, most = Wait(w), us
+		lost += s.Waited[w]
+		if w != WaitSending && s.Waited[w] > s.Waited[other] {
+			other = w
 		}
 	}
-	spent := s.Elapsed.Microseconds() - int64(s.Waited[WaitReplies]+s.Waited[WaitCooldown])
-	part = min(1, float64(most)/float64(max(spent, 1)))
+	sending := s.Waited[WaitSending] > s.Waited[other]
 	kept := time.Duration(lost)*time.Microsecond <= max(slackTime, time.Duration(slackPart*float64(spent))*time.Microsecond)
-	if kept && !math.IsInf(s.Rate, 1) {
+	switch {
+	case math.IsInf(s.Rate, 1) && sending:
+		return WaitSending, partOf(WaitSending)
+	case math.IsInf(s.Rate, 1):
+		return other, partOf(other)
+	case kept:
+		return WaitNothing, 0
+	case !sending || partOf(other) >= otherPart:
+		return other, partOf(other)
+	case partOf(WaitSending) < busyPart:
 		return WaitNothing, 0
 	}
-	return why, part
+	return WaitSending, partOf(WaitSending)
 }

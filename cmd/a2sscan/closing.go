@@ -24,6 +24,8 @@ func (sum *summary) say(t *terminal) {
 	t.say("found: %s", sum.tally.found(l.Finished))
 	if sum.tally.Servers > 0 {
 		sum.sayAnswers(t)
+	} else if l.By["no_reply"]+l.By["unreachable"] == l.Finished && l.Finished > 0 {
+		t.hint("nobody answered: another port, or a firewall in between? a2sscan ask says more of one of them")
 	}
 	if len(sum.Faults) > 0 {
 		t.say("faults: %s", listed(sum.Faults, words(wire.Error(1), wire.NumErrors), ", "))

@@ -227,7 +227,7 @@ func (a *app) demoFound(sum *summary) {
 		{"replies", listed(d.ByKind, words(scanner.ReplyKind(0), scanner.NumKinds), ", ")},
 		{"datagrams", fmt.Sprintf("%d sent (%s), %d received (%s), %d asked again after silence",
 			d.Sent, size(d.SentBytes), d.Received, size(d.ReceivedBytes), d.Repeats)},
-		{"time", fmt.Sprintf("%.1f s, %s datagrams a second", sum.Seconds, short(sum.RateReached))},
+		{"time", fmt.Sprintf("%.1f s", sum.Seconds) + sum.rates.said()},
 	}
 	fmt.Fprintln(a.out)
 	for _, r := range rows {

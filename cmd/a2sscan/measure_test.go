@@ -63,11 +63,11 @@ func TestEstimateEdges(t *testing.T) {
 		}
 	}
 	fa := newFirstAnswers([]uint64{750, 187, 47}, 3)
-	if s := fa.String(); s != "750 on ask 1, 187 on 2, 47 on 3; about 16 were probably missed" {
+	if s := fa.String(); s != "750 at the first request, 187 at number 2, 47 at number 3; datagrams that got lost hid about 16 more" {
 		t.Error(s)
 	}
 	fa = newFirstAnswers([]uint64{7}, 1)
-	if s := fa.String(); s != "7 on ask 1" || fa.Missed != nil {
+	if s := fa.String(); s != "7 at the first request" || fa.Missed != nil {
 		t.Error(s)
 	}
 }

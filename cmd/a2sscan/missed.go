@@ -87,13 +87,16 @@ func (fa *firstAnswers) String() string {
 	for i, n := range fa.AtAsk {
 		switch {
 		case i == 0:
-			s = grouped(n) + " on ask 1"
+			s = grouped(n) + " at the first request"
 		case n > 0:
-			s += fmt.Sprintf(", %s on %d", grouped(n), i+1)
+			s += fmt.Sprintf(", %s at number %d", grouped(n), i+1)
 		}
 	}
-	if fa.Missed != nil {
-		s += fmt.Sprintf("; about %s were probably missed", grouped(uint64(math.Round(*fa.Missed))))
+	if fa.Missed == nil {
+		return s
+	}
+	if n := uint64(math.Round(*fa.Missed)); n > 0 {
+		s += fmt.Sprintf("; datagrams that got lost hid about %s more", grouped(n))
 	}
 	return s
 }

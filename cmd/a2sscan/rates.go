@@ -19,7 +19,15 @@ type rates struct {
 	RateLimitedPart float64 `json:"rate_limited_part,omitempty"` // of the time
 
 	limit scanner.Wait
+	brief bool // RateReached is of too short a time to mean anything
 }
+
+// leastBusy is how long a scan has to send so that its rate means something, and
+// oneProcessor what one sends in a second at least when it has nothing else to do.
+const (
+	leastBusy    = 1 // seconds
+	oneProcessor = 20_000
+)
 
 func newRates(s *scanner.Stats) rates {
 	r := rates{RateSettled: s.Settled, RateSlowed: s.Slowed}
@@ -27,7 +35,8 @@ func newRates(s *scanner.Stats) rates {
 		r.RateAsked = &s.Rate
 	}
 	idle := float64(s.Waited[scanner.WaitReplies]+s.Waited[scanner.WaitCooldown]) / 1e6
-	if busy := s.Elapsed.Seconds() - idle; busy > 0 {
+	busy := s.Elapsed.Seconds() - idle
+	if r.brief = busy < leastBusy; busy > 0 {
 		r.RateReached = float64(s.DatagramsSent()) / busy
 	}
 	r.limit, r.RateLimitedPart = s.LimitedBy()
@@ -35,18 +44,31 @@ func newRates(s *scanner.Stats) rates {
 	return r
 }
 
-// String says it in one line.
+// String says it in one line. What was reached is the rate while targets were
+// started, not that of the whole time.
 func (r *rates) String() string {
+	asked := "as fast as it goes"
 	switch {
 	case len(r.Changes) > 0 && r.RateAsked != nil:
-		return fmt.Sprintf("%s/s asked after %d changes from %s/s, %s/s reached", short(*r.RateAsked),
-			len(r.Changes), short(r.Changes[0].From), short(r.RateReached))
+		asked = fmt.Sprintf("%s/s asked after %s from %s/s", short(*r.RateAsked),
+			plural(len(r.Changes), "change"), short(r.Changes[0].From))
 	case r.RateAsked != nil:
-		return fmt.Sprintf("%s/s asked, %s/s reached", short(*r.RateAsked), short(r.RateReached))
+		asked = short(*r.RateAsked) + "/s asked"
 	case r.RateSettled > 0:
-		return fmt.Sprintf("as fast as it goes, settled at %s/s", short(r.RateSettled))
+		return asked + ", settled at " + short(r.RateSettled) + "/s"
 	}
-	return fmt.Sprintf("as fast as it goes, %s/s reached", short(r.RateReached))
+	if r.brief {
+		return asked
+	}
+	return asked + ", " + short(r.RateReached) + "/s reached while asking"
+}
+
+// said is the rate that was reached, where it means something.
+func (r *rates) said() string {
+	if r.brief {
+		return ""
+	}
+	return ", " + short(r.RateReached) + " datagrams a second while asking"
 }
 
 // limitHints say what can be done so that a scan is faster.
@@ -68,7 +90,11 @@ func (r *rates) sayLimit(t *terminal) {
 		return
 	}
 	t.say("rate limited by %s, %.0f%% of the time", r.limit.Limit(), 100*r.RateLimitedPart)
-	if hint := limitHints[r.limit]; hint != "" && r.RateAsked != nil {
+	hint := limitHints[r.limit]
+	if r.limit == scanner.WaitSending && r.RateReached < oneProcessor {
+		hint = "this machine was busy with other things: one processor sends more by itself"
+	}
+	if hint != "" && r.RateAsked != nil {
 		t.hint("%s", hint)
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"time"
 
 	// Quantiles of millions of round trips in a few kB, at a known precision.
@@ -90,7 +91,15 @@ func (rt *roundTrips) quantiles() *quantiles {
 
 // String says them in one line.
 func (q *quantiles) String() string {
-	ms := func(v float64) string { return fmt.Sprintf("%.3g ms", v) }
-	return fmt.Sprintf("half within %s, 90%% %s, 99%% %s, all %s",
-		ms(q.P50), ms(q.P90), ms(q.P99), ms(q.Max))
+	return fmt.Sprintf("half within %s, 90%% %s, 99%% %s, the slowest %s",
+		inMS(q.P50), inMS(q.P90), inMS(q.P99), inMS(q.Max))
+}
+
+// inMS writes milliseconds with three digits, or as many as there are before the
+// point.
+func inMS(v float64) string {
+	if v >= 1000 {
+		return grouped(uint64(math.Round(v))) + " ms"
+	}
+	return fmt.Sprintf("%.3g ms", v)
 }

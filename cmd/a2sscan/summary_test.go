@@ -60,7 +60,7 @@ a2sscan: hint: a firewall of this machine forbids it: nft list ruleset, or --exc
 a2sscan: kernel drops: 5 datagrams arrived and were thrown away, receive buffer 213.0 kB
 a2sscan: receive buffer: asked for 4.2 MB, granted 213.0 kB
 a2sscan: hint: as root: sysctl -w net.core.rmem_max=4194304
-a2sscan: rate: 5k/s asked, 50/s reached; time: 2s
+a2sscan: rate: 5k/s asked, 50/s reached while asking; time: 2s
 `
 	if b.String() != want {
 		t.Errorf("got\n%swant\n%s", b.String(), want)
