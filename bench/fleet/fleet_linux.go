@@ -92,9 +92,18 @@ func listen(number uint16) (*net.UDPConn, error) {
 	at := netip.AddrPortFrom(netip.IPv4Unspecified(), number)
 	conn, err := lc.ListenPacket(context.Background(), "udp4", at.String())
 	if err != nil {
-		return nil, err
+		return nil, cause(err)
 	}
 	return conn.(*net.UDPConn), nil
+}
+
+// cause is what the system says of a socket, where the address is said by
+// others, or is no matter.
+func cause(err error) error {
+	if no, ok := errors.AsType[syscall.Errno](err); ok {
+		return no
+	}
+	return err
 }
 
 // checkLoopback refuses a machine whose device lo is missing or something

@@ -109,7 +109,7 @@ func (a *app) decode(f *decodeFlags, files []string) error {
 func (d *decoding) file(name string) error {
 	r, err := d.input(name)
 	if err != nil {
-		return fail(exitInput, "%w", err)
+		return openFailure(name, err)
 	}
 	defer r.Close()
 	in := bufio.NewReaderSize(r, 1<<16)
@@ -202,6 +202,6 @@ func (d *decoding) end() error {
 		return fail(exitInput, "no datagrams in the input, %d bad lines", d.bad).
 			hinting("datagrams in hexadecimal, a pcap, or records with raw are wanted: a2sscan decode --help")
 	}
-	d.say("%d records from %d datagrams, %d bad lines", d.senders, d.datagrams, d.bad)
+	d.say("%s from %s, %s", plural(d.senders, "record"), plural(d.datagrams, "datagram"), plural(d.bad, "bad line"))
 	return nil
 }

@@ -125,7 +125,9 @@ func (a *app) doctor(f *doctorFlags, m *machine) error {
 	if r.Ready {
 		return nil
 	}
-	return fail(exitGuard, "not ready: %s", r.count())
+	bad := fail(exitGuard, "not ready: %s", r.count())
+	bad.said = !f.json
+	return bad
 }
 
 // text is the report for a person.

@@ -205,7 +205,8 @@ func TestDoctorFindings(t *testing.T) {
 		}},
 
 		{"a disk that is too small", "disk", levelBad, "1.0 GB free in /data", "", onDisk(1e9, 1, true, nil, 200e3, "/data/census.ndjson")},
-		{"a disk that is just enough", "disk", levelWarning, "1.0 GB free", "", onDisk(1e9, 1, true, nil, 100e3, "")},
+		{"a disk that is just enough", "disk", levelWarning, "1.0 GB free", "", onDisk(1e9, 1, true, nil, 150e3, "")},
+		{"a disk that is enough", "disk", levelOK, "1.0 GB free", "", onDisk(1e9, 1, true, nil, 100e3, "")},
 		{"compressed records are smaller", "disk", levelOK, "1.0 GB free", "", onDisk(1e9, 1, true, nil, 100e3, "/data/census.ndjson.zst")},
 		{"nearly full", "disk", levelBad, "1.0 MB free", "", onDisk(1e6, 1, true, nil, 0, "")},
 		{"no inodes", "disk", levelBad, "no place for a new file", "", onDisk(100e9, 0, true, nil, 0, "")},

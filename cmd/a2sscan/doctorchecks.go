@@ -269,7 +269,7 @@ func (m *machine) checkSource(f *doctorFlags) finding {
 		return m.absent()
 	}
 	if err := m.bind(f.source); err != nil {
-		return finding{Level: levelBad, Found: err.Error(),
+		return finding{Level: levelBad, Found: f.source.failure(err).Error(),
 			Need: "an address of this machine and, if one is named, a port that nobody else has"}
 	}
 	found := finding{Level: levelOK, Found: "the system chooses address and port"}
@@ -439,12 +439,12 @@ func (m *machine) checkDisk(f *doctorFlags) finding {
 		found.Need = "some 6 kB a server that answers, 1 kB with .zst: with -n N there is a sum"
 		need = 1e9 / 2
 	} else {
-		found.Need = fmt.Sprintf("up to %s if all %d answer", size(need), f.targets)
+		found.Need = fmt.Sprintf("up to %s if all %s answer", size(need), grouped(f.targets))
 	}
 	switch {
 	case f.targets > 0 && free < need, free < 50e6:
 		found.Level = levelBad
-	case free < 2*need:
+	case free < need+need/4: // others write too
 		found.Level = levelWarning
 	}
 	return found

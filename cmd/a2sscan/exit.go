@@ -49,6 +49,7 @@ type failure struct {
 	code int
 	err  error
 	hint string
+	said bool // standard output has it
 	cut  bool // whoever was to read standard output has gone away
 }
 

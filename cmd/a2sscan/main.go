@@ -56,7 +56,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		err = a.out.failure()
 	}
 	a.clear()
-	if err != nil && (a.sends || !isCut(err)) {
+	if err != nil && (!isSaid(err) && (a.sends || !isCut(err))) {
 		a.report(err)
 	}
 	a.logEnd(err)
@@ -86,6 +86,12 @@ func (r *results) failure() error {
 		f.hinting("whoever was to read it has gone away")
 	}
 	return f
+}
+
+// isSaid reports whether an error need not be said once more.
+func isSaid(err error) bool {
+	var f *failure
+	return errors.As(err, &f) && f.said
 }
 
 // isCut reports whether a reader of standard output went away: head does, and
@@ -152,11 +158,6 @@ func (a *app) anyCommand(cmd *cobra.Command, args []string) error {
 		f.hint = fmt.Sprintf("did you mean %s?", like[0])
 	}
 	return f
-}
-
-// flagError points at the help of the command whose flag was wrong.
-func flagError(cmd *cobra.Command, err error) error {
-	return fail(exitUsage, "%w", err).hinting("%s --help lists the flags", cmd.CommandPath())
 }
 
 // usageTemplate is cobra's with the examples where the eye rests: at the end.

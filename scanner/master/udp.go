@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"syscall"
 	"time"
 )
 
@@ -226,6 +227,9 @@ func (l *udpList) noReply(cause error) error {
 		return fmt.Errorf("%w: asked %s for what follows %v, it sent the page before again",
 			ErrNoProgress, tries, l.request.Seed)
 	case cause != nil && !errors.Is(cause, os.ErrDeadlineExceeded):
+		if no, ok := errors.AsType[syscall.Errno](cause); ok {
+			cause = no // both addresses stand before it, and the master is named
+		}
 		return fmt.Errorf("%w: %w", ErrNoReply, cause)
 	case l.stats.Foreign > 0:
 		return fmt.Errorf("%w: asked %s, and what came is no page of a list", ErrNoReply, tries)

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// flagError is the error of a flag that is not there or has a bad value. It
+// says which one was meant, or points at the help of the command.
+func flagError(cmd *cobra.Command, err error) error {
+	var missing *pflag.NotExistError
+	var bad *pflag.InvalidValueError
+	f := fail(exitUsage, "%w", err).hinting("%s --help lists the flags", cmd.CommandPath())
+	switch {
+	case errors.As(err, &missing):
+		if like := nearest(missing.GetSpecifiedName(), flagNames(cmd)); like != "" {
+			f.hinting("did you mean --%s?", like)
+		}
+	case errors.As(err, &bad) && wanted[bad.GetFlag().Value.Type()] != "":
+		head, _, _ := strings.Cut(err.Error(), bad.Unwrap().Error())
+		f.err = errors.New(head + wanted[bad.GetFlag().Value.Type()])
+	}
+	return f
+}
+
+// wanted are the values of flags of the library's types, of which the language
+// has errors for programmers.
+var wanted = map[string]string{
+	"duration": "want a time such as 300ms, 5s or 2m",
+	"int":      "want a whole number",
+	"uint":     "want a whole number from 0 on",
+	"uint64":   "want a whole number from 0 on",
+	"float64":  "want a number such as 0.5",
+	"bool":     "want true or false",
+}
+
+// flagNames are the flags of a command.
+func flagNames(cmd *cobra.Command) (names []string) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	})
+	return names
+}
+
+// openFailure is the error of an input that can't be opened.
+func openFailure(name string, err error) error {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		err = path.Err
+	}
+	f := fail(exitInput, "can't open %s: %w", plain(name, 200), err)
+	if errors.Is(err, syscall.ENOENT) {
+		f.hinting("check its name")
+	}
+	return f
+}
