@@ -192,8 +192,8 @@ func compareFile(cfg fleet.Config, path string) (fleet.Report, error) {
 
 // proof is the sentence for the sake of which there is a demo.
 func proof(r fleet.Report) string {
-	s := fmt.Sprintf("%d servers, %d as they are, %d wrong, %d missing",
-		r.Servers, r.AsTheyAre, r.Wrong, r.Missing)
+	s := fmt.Sprintf("%s servers, %s recorded as they are, %d wrong, %d missing",
+		grouped(uint64(r.Servers)), grouped(uint64(r.AsTheyAre)), r.Wrong, r.Missing)
 	if r.Less > 0 {
 		s += fmt.Sprintf(", %d lack an answer and say so", r.Less)
 	}
@@ -219,14 +219,14 @@ func (a *app) sayDoubts(r fleet.Report) {
 func (a *app) demoFound(sum *summary) {
 	l, d := &sum.Targets, &sum.Datagrams
 	rows := []struct{ what, found string }{
-		{"asked", fmt.Sprintf("%d addresses, of which %d did not answer", l.Finished, l.By["no_reply"])},
-		{"found", fmt.Sprintf("%d servers: %d answered all of it, %d some, %d nothing of use",
-			sum.tally.Servers, l.By["ok"], l.By["partial"], l.By["error"])},
-		{"players", fmt.Sprintf("%d players and %d bots", sum.tally.Players, sum.tally.Bots)},
+		{"asked", fmt.Sprintf("%s addresses, of which %s did not answer", grouped(l.Finished), grouped(l.By["no_reply"]))},
+		{"found", fmt.Sprintf("%s servers: %s answered all of it, %s some, %s nothing of use",
+			grouped(sum.tally.Servers), grouped(l.By["ok"]), grouped(l.By["partial"]), grouped(l.By["error"]))},
+		{"players", fmt.Sprintf("%s players and %s bots", grouped(sum.tally.Players), grouped(sum.tally.Bots))},
 		{"games", sum.tally.Games.many() + ", most of them " + sum.tally.Games.said(3, 100, sum.tally.Servers)},
 		{"replies", listed(d.ByKind, words(scanner.ReplyKind(0), scanner.NumKinds), ", ")},
-		{"datagrams", fmt.Sprintf("%d sent (%s), %d received (%s), %d asked again after silence",
-			d.Sent, size(d.SentBytes), d.Received, size(d.ReceivedBytes), d.Repeats)},
+		{"datagrams", fmt.Sprintf("%s sent (%s), %s received (%s), %s asked again after silence",
+			grouped(d.Sent), size(d.SentBytes), grouped(d.Received), size(d.ReceivedBytes), grouped(d.Repeats))},
 		{"time", fmt.Sprintf("%.1f s", sum.Seconds) + sum.rates.said()},
 	}
 	fmt.Fprintln(a.out)

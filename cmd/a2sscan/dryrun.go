@@ -59,14 +59,15 @@ func (j *job) sayLeft(asked uint64) {
 	s, behind := j.list.Stats(), ""
 	if j.keep != nil {
 		s = j.keep.walked.total(s)
-		behind = fmt.Sprintf(" + %d that are behind", s.Given-asked)
+		behind = " + " + grouped(s.Given-asked) + " that are behind"
 	}
 	if j.keep != nil && j.keep.waiting != nil {
 		j.say("%d silent targets would be asked once more", j.keep.past.Silent.waiting())
 	}
-	j.say("%d read = %d invalid + %d unscannable + %d excluded + %d duplicate + %d other shard%s"+
-		" + %d that would be asked",
-		s.Read, s.Invalid, s.Unscannable, s.Excluded, s.Duplicate, s.OtherShard, behind, asked)
+	j.say("%s read = %s invalid + %s unscannable + %s excluded + %s duplicate + %s other shard%s"+
+		" + %s that would be asked",
+		grouped(s.Read), grouped(s.Invalid), grouped(s.Unscannable), grouped(s.Excluded), grouped(s.Duplicate),
+		grouped(s.OtherShard), behind, grouped(asked))
 }
 
 // exactly is the forecast for so many targets.

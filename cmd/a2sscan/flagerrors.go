@@ -21,11 +21,17 @@ func flagError(cmd *cobra.Command, err error) error {
 		if like := nearest(missing.GetSpecifiedName(), flagNames(cmd)); like != "" {
 			f.hinting("did you mean --%s?", like)
 		}
-	case errors.As(err, &bad) && wanted[bad.GetFlag().Value.Type()] != "":
+	case errors.As(err, &bad) && forProgrammers(bad.Unwrap()):
 		head, _, _ := strings.Cut(err.Error(), bad.Unwrap().Error())
 		f.err = errors.New(head + wanted[bad.GetFlag().Value.Type()])
 	}
 	return f
+}
+
+// forProgrammers reports whether an error is one of the language's own.
+func forProgrammers(err error) bool {
+	text := err.Error()
+	return strings.HasPrefix(text, "strconv.") || strings.HasPrefix(text, "time: ")
 }
 
 // wanted are the values of flags of the library's types, of which the language
@@ -35,6 +41,7 @@ var wanted = map[string]string{
 	"int":      "want a whole number",
 	"uint":     "want a whole number from 0 on",
 	"uint64":   "want a whole number from 0 on",
+	"int64":    "want a whole number",
 	"float64":  "want a number such as 0.5",
 	"bool":     "want true or false",
 }

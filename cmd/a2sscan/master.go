@@ -189,7 +189,7 @@ func (r *listRun) writeServer(s *master.Server) error {
 func (a *app) listEnd(f *masterCommandFlags, s *master.Stats, n uint64, err error) error {
 	switch {
 	case err != nil && n > 0:
-		a.say("the list is not whole: %d servers were fetched before, and are kept", n)
+		a.say("the list is not whole: %s fetched before, and kept", plural(int(n), "server"))
 		return err
 	case err != nil:
 		return err
@@ -202,7 +202,7 @@ func (a *app) listEnd(f *masterCommandFlags, s *master.Stats, n uint64, err erro
 		a.say("end: %v", s.End)
 	}
 	if f.toFile() && !f.quiet {
-		a.say("written: %d servers to %s", n, plain(f.output, 200))
+		a.say("written: %s to %s", plural(int(n), "server"), plain(f.output, 200))
 	}
 	return nil
 }

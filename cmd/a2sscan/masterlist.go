@@ -301,7 +301,11 @@ func (p *listProgress) line() string {
 
 // listCounts says how much of a list there is.
 func listCounts(s *master.Stats) string {
-	return fmt.Sprintf("%d servers in %d answers, %s", s.Servers, s.Replies, size(s.Bytes))
+	where := "in " + plural(int(s.Replies), "answer")
+	if s.Replies == 0 && s.Servers > 0 {
+		where = "of an answer that was not read to its end"
+	}
+	return plural(int(s.Servers), "server") + " " + where + ", " + size(s.Bytes)
 }
 
 // maxCapped is how many questions are named whose answers were cut.
@@ -309,7 +313,7 @@ const maxCapped = 10
 
 // sayList says how a list ended, and what was odd about it.
 func (t *terminal) sayList(who string, s *master.Stats) {
-	t.say("%s: %s, %d requests", who, listCounts(s), s.Requests)
+	t.say("%s: %s, %s", who, listCounts(s), plural(int(s.Requests), "request"))
 	if text := amounts([]amount{
 		{s.Unscannable[master.Relay], "with " + master.Relay.String()},
 		{s.Unscannable[master.NoAddress], "with " + master.NoAddress.String()},

@@ -106,7 +106,7 @@ func (j *job) fetchFirst() error {
 		return err
 	case err != nil:
 		f.partial = err
-		a.say("the list is not whole: the %d servers that were fetched are scanned", stats.Servers)
+		a.say("the list is not whole: scanning what was fetched, %s", plural(int(stats.Servers), "server"))
 		a.report(err)
 	case !quiet:
 		a.say("end: %v", stats.End)

@@ -228,7 +228,7 @@ func TestPcapRecords(t *testing.T) {
 	const want = `{"schema":1,"ip":"10.0.0.1","port":27015,"status":"ok","received":1,"received_bytes":6,"players":[]}` + "\n"
 	const numbers = "a2sscan: -: 2 packets, 1 replies, 0 cut short\n" +
 		"a2sscan: -: torn: the packet after those is left out\n" +
-		"a2sscan: 1 records from 1 datagrams, 0 bad lines\n"
+		"a2sscan: 1 record from 1 datagram, 0 bad lines\n"
 	got, err := os.ReadFile(out)
 	if err != nil || code != exitOK || string(got) != want || stderr.String() != numbers {
 		t.Errorf("%v: %d %s%s", err, code, got, stderr.String())
