@@ -19,10 +19,10 @@ func (a *app) catCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cat FILE…",
 		Short: "Print the records of census files",
-		Long: `Prints the records of files that scan wrote, compressed or not, one a line. What
-a torn file holds after its last whole record is left out and said. On a
-terminal, invisible characters of names are shown as \u escapes. With --mmdb each
-record says where its server is by that database, whatever it said before.`,
+		Long: `Prints the records of files that scan wrote, compressed or not, one a line.
+What a torn file holds after its last whole record is left out and said. On a
+terminal, invisible characters of names are shown as \u escapes. With --mmdb
+each record says where its server is by that database, whatever it said before.`,
 		Example: `  a2sscan cat census.ndjson.zst | head -n 1
   a2sscan cat monday.ndjson.zst tuesday.ndjson.zst | wc -l
   a2sscan cat census.ndjson.zst | jq -r 'select(.info.players > 0) | .info.name'`,

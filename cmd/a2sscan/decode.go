@@ -29,15 +29,16 @@ datagram names its sender; lines without one belong to one sender a file.
 Fragments and several replies may come in any order. Without FILE, or for -,
 standard input is read.
 
-Captures of network traffic, pcap and pcapng, are recognised too: what the servers
-in them replied becomes one record for each server's address.
+Captures of network traffic, pcap and pcapng, are recognised too: what the
+servers in them replied becomes one record for each server's address.
 
-A census that scan --raw wrote, compressed or not, is recognised too: each record
-is made anew from its datagrams, with what those can't tell (address, times,
-counts, tag, silence) taken from it. With --check nothing is written: each record
-must come out the same again, or what differs is said and the exit code is 1.`,
+A census that scan --raw wrote, compressed or not, is recognised too: each
+record is made anew from its datagrams, with what those can't tell (address,
+times, counts, tag, silence) taken from it. With --check nothing is written:
+each record must come out the same again, or what differs is said and the exit
+code is 1.`,
 		Example: `  tcpdump -w - 'udp port 27015' | a2sscan decode | jq .
-  echo 'ff ff ff ff 44 01 00 62 6f 62 00 05 00 00 00 00 00 80 3f' | a2sscan decode
+  echo 'ffffffff 44 01 00 626f6200 05000000 0000803f' | a2sscan decode
   a2sscan decode --check census.ndjson.zst`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.refuse(cmd); err != nil {

@@ -49,10 +49,10 @@ func (a *app) demoCommand() *cobra.Command {
 		Use:   "demo",
 		Short: "Scan a simulated fleet for real, and prove the result",
 		Long: `Simulates some 24,000 game servers of all kinds on loopback in this process,
-some of them silent or hostile, loses 2 % of the datagrams each way, scans it with
-the real scanner over real sockets, and compares every record of the written
-file with what the servers are. Nothing leaves this machine. The records stay in
-` + demoFile + ` in the current folder.`,
+some of them silent or hostile, loses 2 % of the datagrams each way, scans it
+with the real scanner over real sockets, and compares every record of the
+written file with what the servers are. Nothing leaves this machine. The
+records stay in ` + demoFile + ` in the current folder.`,
 		Example: `  a2sscan demo
   a2sscan cat ` + demoFile + ` | head -n 1
   a2sscan cat ` + demoFile + ` | grep -c '"status":"ok"'`,

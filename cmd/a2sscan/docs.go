@@ -16,9 +16,9 @@ func (a *app) docsCommand() *cobra.Command {
 		Use:    "docs DIR",
 		Short:  "Write the pages for man and the completions for shells",
 		Hidden: true,
-		Long: `Writes the pages for man into DIR/man, and what makes bash, zsh and fish complete
-commands, flags and their values into DIR/completions. Both are made of the
-commands themselves, and the same program writes the same bytes.`,
+		Long: `Writes the pages for man into DIR/man, and what makes bash, zsh and fish
+complete commands, flags and their values into DIR/completions. Both are made
+of the commands themselves, and the same program writes the same bytes.`,
 		Example: `  a2sscan docs packaging
   a2sscan docs .
   a2sscan docs "$HOME/.local/share"`,

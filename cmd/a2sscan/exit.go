@@ -25,10 +25,10 @@ var exits = []struct {
 	when string
 }{
 	{exitOK, "complete (bad input lines are counted and said)"},
-	{exitUsage, "the command line or a configuration file makes no sense, or nothing can be sent"},
+	{exitUsage, "the command line or a configuration is wrong, or nothing can be sent"},
 	{exitOutput, "results could not be written (full disk, closed pipe, existing file)"},
 	{exitInterrupted, "interrupted"},
-	{exitGuard, "stopped by --min-hitrate, --max-send-errors or --max-runtime; doctor: not ready"},
+	{exitGuard, "stopped by --min-hitrate, --max-send-errors, --max-runtime; doctor: unready"},
 	{exitInput, "input can't be read, a list is not whole, or nothing is left to ask"},
 	{exitCheckpoint, "the checkpoint can't be used"},
 	{exitNumbers, "numbers that must add up do not"},

@@ -66,19 +66,19 @@ func (a *app) fleetCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fleet",
 		Short: "Simulate game servers on loopback, to scan them",
-		Long: `Simulates a fleet of game servers of many kinds, honest and hostile, on loopback:
-each address of --network is one, on each port of --port. It answers nobody else.
-A master server and a Web API can stand beside it, with all of them on the list.
-The same flags give the same servers, and --truth prints the records that a
-perfect scan of them makes.
+		Long: `Simulates a fleet of game servers of many kinds, honest and hostile, on
+loopback: each address of --network is one, on each port of --port. It answers
+nobody else. A master server and a Web API can stand beside it, with all of
+them on the list. The same flags give the same servers, and --truth prints the
+records that a perfect scan of them makes.
 
 With --replay the servers are those of a census, and say what they said then:
 byte for byte where scan --raw kept their datagrams, else what gives the same
-record. Each keeps the end of its address, as far as --network leaves it open, and
-its port, if that is one of --port (default: the 256 most frequent of the census);
-where that is taken it has the next free place. --list writes where they are, for
-scan, with the address of each as its tag; --compare says whether a scan of them
-found what was recorded.`,
+record. Each keeps the end of its address, as far as --network leaves it open,
+and its port, if that is one of --port (default: the 256 most frequent of the
+census); where that is taken it has the next free place. --list writes where
+they are, for scan, with the address of each as its tag; --compare says whether
+a scan of them found what was recorded.`,
 		Example: `  a2sscan fleet --for 60s
   a2sscan fleet --network 127.42.0.0/16 --alive 0.5 --loss 0.02 --hostile 0.03
   a2sscan fleet --replay census.ndjson.zst --list targets.txt`,

@@ -28,15 +28,16 @@ func (a *app) masterCommand() *cobra.Command {
 		Long: `Fetches the list of those servers that meet all of the filters, from a master
 server over UDP or from the Steam Web API, and writes one ip:port a line: what
 scan reads. A master answers page by page and punishes haste, so a long list
-takes minutes: 100,000 servers some 36 over UDP. The Web API gives 10,000 servers
-an answer; a longer list is asked for in parts, and what can't be is said.
+takes minutes: 100,000 servers some 36 over UDP. The Web API gives 10,000
+servers an answer; a longer list is asked for in parts, and what can't be is
+said.
 
-The list is written as it comes. An interrupt, or an error of the master, leaves
-what was fetched. The key of the Web API is read from --key-file or the variable
-` + keyVariable + `, and shown to nobody.`,
-		Example: `  a2sscan master --udp ` + master.DefaultUDP + ` --app 440 --not-empty -o tf2.txt
+The list is written as it comes. An interrupt, or an error of the master,
+leaves what was fetched. The key of the Web API is read from --key-file or the
+variable ` + keyVariable + `, and shown to nobody.`,
+		Example: `  a2sscan master --udp ` + master.DefaultUDP + ` --app 440 -o tf2.txt
   a2sscan master --web --key-file key.txt --app 730 --json -o cs2.ndjson.zst
-  a2sscan master --web --map cp_dustbowl --nor empty,no-password | a2sscan scan -q > records.ndjson`,
+  a2sscan master --web --map cp_dustbowl --nor empty | a2sscan scan > tf.ndjson`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if err := f.check(); err != nil {

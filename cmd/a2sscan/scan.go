@@ -62,25 +62,27 @@ func (a *app) scanCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "scan [TARGET…]",
 		Short: "Ask servers and write one JSON line for each",
-		Long: `Asks every target and writes one JSON line for each that answered. A TARGET is a
-file, - for standard input, ip:port, ip, a range such as 203.0.113.5-203.0.113.20
-or a network such as 198.51.100.0/24 (both need --port, or ports of their own:
-198.51.100.0/24:27015-27020). Without any, standard input is read.
+		Long: `Asks every target and writes one JSON line for each that answered. A TARGET is
+a file, - for standard input, ip:port, ip, a range such as
+203.0.113.5-203.0.113.20 or a network such as 198.51.100.0/24 (both need
+--port, or ports of their own: 198.51.100.0/24:27015-27020). Without any,
+standard input is read.
 
-A file holds one of these a line, and what follows it there becomes the record's
-tag; or it is CSV or TSV with a column of addresses, NDJSON such as a census of
-before, what a2sscan master writes, or answers of the Web API as they came. It
-may be compressed with gzip or zstd. With --master the list of a master is
-fetched first.
+A file holds one of these a line, and what follows it there becomes the
+record's tag; or it is CSV or TSV with a column of addresses, NDJSON such as a
+census of before, what a2sscan master writes, or answers of the Web API as they
+came. It may be compressed with gzip or zstd. With --master the list of a
+master is fetched first.
 
 Lists are read first, and their targets asked in random order, each once; with
---order input they are asked while lists are read. With --shard several machines
-share a list.
+--order input they are asked while lists are read. With --shard several
+machines share a list.
 
 Results go to standard output or to --output, all else to standard error. The
-first interrupt finishes what is open, the second ends at once. On Unix, SIGUSR1
-and SIGUSR2 turn the rate up and down by a tenth, and SIGQUIT says where the scan
-stands; it goes on.`,
+first interrupt finishes what is open, the second ends at once; a session that
+closes (SIGHUP) is a first one, unless that is ignored (nohup) or there is an
+--exclude-file to read again. On Unix, SIGUSR1 and SIGUSR2 turn the rate up and
+down by a tenth, and SIGQUIT says where the scan stands; it goes on.`,
 		Example: `  a2sscan scan servers.txt -o census.ndjson.zst
   a2sscan scan 203.0.113.7:27015 | jq .info.name
   cut -f 1 master.tsv | a2sscan scan --query info -r 20k > names.ndjson`,

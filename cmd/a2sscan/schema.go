@@ -12,11 +12,11 @@ func (a *app) schemaCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema json|duckdb|clickhouse [FILE]",
 		Short: "Print the schema of the record",
-		Long: `Prints every key that a record can have, with its type. Readers that guess types
-from the first records drop the rare keys; with the schema they do not.
+		Long: `Prints every key that a record can have, with its type. Readers that guess
+types from the first records drop the rare keys; with the schema they do not.
 
   json        a JSON Schema (draft 2020-12)
-  duckdb      a read_json call with columns; it reads FILE (default census.ndjson)
+  duckdb      a read_json call with columns, of FILE (default census.ndjson)
   clickhouse  a CREATE TABLE`,
 		Example: `  a2sscan schema json > record.schema.json
   a2sscan schema duckdb census.ndjson.zst | duckdb
