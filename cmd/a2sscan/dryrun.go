@@ -39,7 +39,13 @@ func (j *job) dryRun() error {
 			return err
 		}
 	}
-	j.say("each would be asked %s: %s; nothing was sent", &j.query, j.exactly(asked))
+	if asked > dryRunShown {
+		j.say("the first %d of them are named", dryRunShown)
+	}
+	if _, n, known := j.foresee(); !known || n != asked {
+		j.say("%s would be asked: %s", plural(asked, "target"), j.exactly(asked))
+	}
+	j.say("each would be asked %s; nothing was sent", &j.query)
 	return tornInput(j.list)
 }
 
@@ -59,15 +65,16 @@ func (j *job) sayLeft(asked uint64) {
 	s, behind := j.list.Stats(), ""
 	if j.keep != nil {
 		s = j.keep.walked.total(s)
-		behind = " + " + grouped(s.Given-asked) + " that are behind"
+		behind = grouped(s.Given-asked) + " that are behind + "
 	}
 	if j.keep != nil && j.keep.waiting != nil {
-		j.say("%d silent targets would be asked once more", j.keep.past.Silent.waiting())
+		j.say("%s would be asked once more", plural(j.keep.past.Silent.waiting(), "silent target"))
 	}
-	j.say("%s read = %s invalid + %s unscannable + %s excluded + %s duplicate + %s other shard%s"+
-		" + %s that would be asked",
-		grouped(s.Read), grouped(s.Invalid), grouped(s.Unscannable), grouped(s.Excluded), grouped(s.Duplicate),
-		grouped(s.OtherShard), behind, grouped(asked))
+	l := ledger{
+		Read: s.Read, Invalid: s.Invalid, Unscannable: s.Unscannable, Excluded: s.Excluded,
+		Duplicate: s.Duplicate, OtherShard: s.OtherShard,
+	}
+	j.say("%s read = %s%s%s that would be asked", grouped(s.Read), l.without(), behind, grouped(asked))
 }
 
 // exactly is the forecast for so many targets.

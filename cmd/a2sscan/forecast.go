@@ -68,15 +68,17 @@ func silentTimeouts(asks int) float64 {
 	return 2.5 + 2*float64(asks-2)
 }
 
-// datagrams is how many are sent.
-func (fc *forecast) datagrams() float64 {
+// datagrams is how many are sent, if none in the networks answers and if all do.
+func (fc *forecast) datagrams() (least, most float64) {
 	questions := 0
 	for q := range wire.Question(wire.NumQuestions) {
 		if fc.questions.Has(q) {
 			questions++
 		}
 	}
-	return fc.listed*float64(1+questions) + fc.spread*float64(fc.asks)
+	whole, listed := float64(1+questions), fc.listed*float64(1+questions)
+	asks := float64(fc.asks)
+	return listed + fc.spread*min(asks, whole), listed + fc.spread*max(asks, whole)
 }
 
 // replies is how many bytes come.
@@ -89,9 +91,9 @@ func (fc *forecast) replies() (bytes float64) {
 	return bytes
 }
 
-// time is how long that takes, where there is a rate.
-func (fc *forecast) time() time.Duration {
-	seconds := fc.datagrams() / fc.rate
+// time is how long so many datagrams take, where there is a rate.
+func (fc *forecast) time(datagrams float64) time.Duration {
+	seconds := datagrams / fc.rate
 	end := fc.cooldown
 	if fc.spread > 0 {
 		seconds = max(seconds, fc.ports*fc.each)
@@ -104,25 +106,37 @@ func (fc *forecast) time() time.Duration {
 }
 
 // String says it: "about 4M datagrams, 14 min at 5k a second, 3 GB of replies if
-// all answer".
+// all answer". In networks nobody knows how many answer: "19 to 24 s".
 func (fc *forecast) String() string {
-	parts := []string{"about " + short(fc.datagrams()) + " datagrams"}
+	least, most := fc.datagrams()
+	parts := []string{"about " + between(short(least), short(most)) + " datagrams"}
 	if fc.rate > 0 {
-		parts = append(parts, inWords(fc.time())+" at "+short(fc.rate)+" a second")
+		times := between(inWords(fc.time(least)), inWords(fc.time(most)))
+		parts = append(parts, times+" at "+short(fc.rate)+" a second")
 	} else {
 		parts = append(parts, "as fast as it goes")
 	}
-	if fc.listed > 0 {
-		parts = append(parts, roughly(fc.replies())+" of replies")
-	}
-	s := strings.Join(parts, ", ")
-	switch {
+	switch s := strings.Join(parts, ", "); {
 	case fc.spread == 0:
-		return s + " if all answer"
-	case fc.listed == 0:
-		return s + " if none answers"
+		return s + ", " + roughly(fc.replies()) + " of replies if all answer"
+	case least == most:
+		return s
+	default:
+		return s + ", by how many answer"
 	}
-	return s + " if the list answers and the networks do not"
+}
+
+// between is from one quantity to another, with the unit of both said once: 19 to
+// 24 s.
+func between(a, b string) string {
+	if a == b {
+		return a
+	}
+	number, unit, _ := strings.Cut(a, " ")
+	if _, other, _ := strings.Cut(b, " "); unit == other {
+		a = number
+	}
+	return a + " to " + b
 }
 
 // roughly writes a number of bytes that is not known well: 3 GB, 1.5 MB.
@@ -178,6 +192,6 @@ func (j *job) sayPlan() {
 	case j.shard.Count > 1:
 		j.say("%s targets%s, 1 in %d of them ours, %s; %s", grouped(n), left, j.shard.Count, fc, j.said())
 	default:
-		j.say("%s targets%s, %s; %s", grouped(n), left, fc, j.said())
+		j.say("%s%s, %s; %s", plural(n, "target"), left, fc, j.said())
 	}
 }

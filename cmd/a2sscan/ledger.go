@@ -60,6 +60,11 @@ func (l *ledger) String() string {
 	if l.Unread > 0 { // the scan was stopped
 		s = grouped(l.Read+l.Unread) + " = "
 	}
+	return s + l.without() + grouped(l.Unfinished+l.Unread) + " unfinished"
+}
+
+// without says what is not unfinished, as the beginning of a sum.
+func (l *ledger) without() (s string) {
 	for _, part := range []struct {
 		n    uint64
 		word string
@@ -72,7 +77,7 @@ func (l *ledger) String() string {
 			s += grouped(part.n) + " " + part.word + " + "
 		}
 	}
-	return s + grouped(l.Unfinished+l.Unread) + " unfinished"
+	return s
 }
 
 // rest says what a scan left undone.
