@@ -335,7 +335,7 @@ func (k *keeper) done(complete bool, summary string) {
 	switch {
 	case k == nil:
 	case !complete:
-		k.say("to go on with this scan: %s", k.again())
+		k.command("to go on with this scan: " + k.again())
 	default:
 		step("summary.written")
 		if summary != "" {
@@ -373,7 +373,11 @@ func (k *keeper) sayResumed() {
 	if p != nil {
 		k.log.Info("checkpoint resumed", "path", k.path, "scan", p.Scan, "began", p.Start, "resumed", k.resumed(),
 			"finished", p.Stats.TargetsFinished(), "open", len(p.open))
-		k.say("%s with scan %s of %s: %d targets are finished, %d were open and are asked again", going,
-			plain(p.Scan, 100), p.Start.Format(time.RFC3339), p.Stats.TargetsFinished(), len(p.open))
+		again := ""
+		if len(p.open) > 0 {
+			again = ", " + plural(len(p.open), "open one") + " asked again"
+		}
+		k.say("%s with scan %s of %s: %s finished%s", going, plain(p.Scan, 100),
+			p.Start.Format(time.RFC3339), plural(p.Stats.TargetsFinished(), "target"), again)
 	}
 }

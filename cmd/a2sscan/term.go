@@ -52,7 +52,10 @@ func newTerminal(w io.Writer) *terminal {
 	return t
 }
 
-// say writes one line to standard error.
+// speaker begins what is said, so that it is seen who says it.
+const speaker = "a2sscan: "
+
+// say writes one line to standard error, on a terminal broken at words.
 func (t *terminal) say(format string, args ...any) { t.tell(fmt.Sprintf(format, args...)) }
 
 // hint writes one line that says what can be done.
@@ -61,7 +64,7 @@ func (t *terminal) hint(format string, args ...any) {
 }
 
 func (t *terminal) tell(text string) {
-	t.line("a2sscan: " + text)
+	t.line(speaker + text)
 	t.log.Debug("said", "text", text)
 }
 
@@ -74,7 +77,22 @@ func (t *terminal) line(s string) {
 func (t *terminal) lineLocked(s string) {
 	t.wipe()
 	t.shown = ""
-	fmt.Fprintln(t.err, plain(s, maxLine))
+	rows := []string{plain(s, maxLine)}
+	if t.live {
+		rows = wrap(rows[0], t.width(), len(speaker))
+	}
+	fmt.Fprintln(t.err, strings.Join(rows, "\n"))
+}
+
+// command writes a line that ends with a command, which is not broken: somebody
+// is to copy it.
+func (t *terminal) command(s string) {
+	t.mu.Lock()
+	t.wipe()
+	t.shown = ""
+	fmt.Fprintln(t.err, plain(speaker+s, maxLine))
+	t.mu.Unlock()
+	t.log.Debug("said", "text", s)
 }
 
 // last says what a status line said until now, for the last time: not again,

@@ -117,6 +117,18 @@ a2sscan: on its way
 }
 
 // terminalOf returns a screen of so many columns, and what was written on it.
+// TestSayWraps: on a terminal lines are broken at words, but for commands, which
+// somebody copies.
+func TestSayWraps(t *testing.T) {
+	tm, written := terminalOf(t, 30)
+	tm.say("the quick brown fox jumps over it")
+	tm.command("to go on: a2sscan scan list.txt -o out")
+	want := "a2sscan: the quick brown fox\n         jumps over it\na2sscan: to go on: a2sscan scan list.txt -o out\n"
+	if got := written(); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
 func terminalOf(t *testing.T, columns int) (tm *terminal, written func() string) {
 	t.Helper()
 	var b bytes.Buffer
