@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"math/bits"
 	"strings"
 	"time"
 
@@ -20,6 +21,7 @@ type forecast struct {
 	questions scanner.Questions
 	asks      int           // of a silent target
 	wait      time.Duration // for a target that stays silent
+	longest   time.Duration // for one that answers some of it
 	cooldown  time.Duration
 	rate      float64 // datagrams a second; 0: as fast as it goes
 	ports     float64 // of each address of networks
@@ -41,7 +43,7 @@ func (f *scanFlags) newForecast(listed, spread float64) *forecast {
 		questions: scanner.Questions(f.query), asks: f.asks(),
 		cooldown: f.cooldown, rate: float64(f.rate), ports: 1,
 	}
-	fc.wait = f.silentFor()
+	fc.wait, fc.longest = f.silentFor(), f.partlyFor()
 	if ports, err := readPorts("--port", f.ports); err == nil {
 		fc.ports = float64(max(1, ports.Len()))
 	}
@@ -56,6 +58,12 @@ func (f *scanFlags) silentFor() time.Duration {
 	return time.Duration(float64(f.timeout) * silentTimeouts(f.asks()))
 }
 
+// partlyFor is how long a target is waited for at most, or nearly, that answers
+// some questions and then no more: what is silent is asked one after another.
+func (f *scanFlags) partlyFor() time.Duration {
+	return time.Duration(howMany(scanner.Questions(f.query))) * f.silentFor()
+}
+
 // silentTimeouts is how many timeouts a target is waited for that is asked so
 // often: 1, 1.5, and then 2 each.
 func silentTimeouts(asks int) float64 {
@@ -68,15 +76,13 @@ func silentTimeouts(asks int) float64 {
 	return 2.5 + 2*float64(asks-2)
 }
 
+// howMany is how many questions there are.
+func howMany(qs scanner.Questions) int { return bits.OnesCount8(uint8(qs)) }
+
 // datagrams is how many are sent, if none in the networks answers and if all do.
 func (fc *forecast) datagrams() (least, most float64) {
-	questions := 0
-	for q := range wire.Question(wire.NumQuestions) {
-		if fc.questions.Has(q) {
-			questions++
-		}
-	}
-	whole, listed := float64(1+questions), fc.listed*float64(1+questions)
+	whole := float64(1 + howMany(fc.questions))
+	listed := fc.listed * whole
 	asks := float64(fc.asks)
 	return listed + fc.spread*min(asks, whole), listed + fc.spread*max(asks, whole)
 }
@@ -91,13 +97,14 @@ func (fc *forecast) replies() (bytes float64) {
 	return bytes
 }
 
-// time is how long so many datagrams take, where there is a rate.
-func (fc *forecast) time(datagrams float64) time.Duration {
+// time is how long so many datagrams take, where there is a rate, and then the
+// last target in a network.
+func (fc *forecast) time(datagrams float64, last time.Duration) time.Duration {
 	seconds := datagrams / fc.rate
 	end := fc.cooldown
 	if fc.spread > 0 {
 		seconds = max(seconds, fc.ports*fc.each)
-		end += fc.wait
+		end += last
 	}
 	if d := seconds * float64(time.Second); d < math.MaxInt64/2 {
 		return time.Duration(d) + end
@@ -111,7 +118,7 @@ func (fc *forecast) String() string {
 	least, most := fc.datagrams()
 	parts := []string{"about " + between(short(least), short(most)) + " datagrams"}
 	if fc.rate > 0 {
-		times := between(inWords(fc.time(least)), inWords(fc.time(most)))
+		times := between(inWords(fc.time(least, fc.wait)), inWords(fc.time(most, fc.longest)))
 		parts = append(parts, times+" at "+short(fc.rate)+" a second")
 	} else {
 		parts = append(parts, "as fast as it goes")
@@ -119,7 +126,7 @@ func (fc *forecast) String() string {
 	switch s := strings.Join(parts, ", "); {
 	case fc.spread == 0:
 		return s + ", " + roughly(fc.replies()) + " of replies if all answer"
-	case least == most:
+	case least == most && fc.wait == fc.longest:
 		return s
 	default:
 		return s + ", by how many answer"

@@ -309,7 +309,7 @@ func (j *job) begun() float64 {
 func (j *job) newProgress() *progress {
 	p := &progress{
 		input: j.list.Progress, given: j.given, begun: j.begun(),
-		wait: j.silentFor(), again: j.secondLook, cooldown: j.cooldown,
+		wait: j.silentFor(), longest: j.partlyFor(), again: j.secondLook, cooldown: j.cooldown,
 		drained: func() bool { return j.stop.first.Err() != nil },
 	}
 	if past := j.pastCheckpoint(); past != nil {

@@ -27,6 +27,7 @@ type progress struct {
 	past  *scanner.Stats                    // numbers of those parts; nil: there were none
 
 	wait     time.Duration // for a target that stays silent
+	longest  time.Duration // for one that answers some of it
 	again    bool          // such a one has a second look
 	cooldown time.Duration
 	drained  func() bool // whether nothing new is started; nil: never
@@ -110,7 +111,15 @@ func (p *progress) foresee(v *view, read float64) {
 		return
 	}
 	rest := time.Duration(float64(v.Elapsed) * (1 - v.part) / read)
-	v.left, v.soon = max(rest, v.HeldFor)+p.wait+p.cooldown, true
+	v.left, v.soon = max(rest, v.HeldFor)+p.tail(&v.Stats)+p.cooldown, true
+}
+
+// tail is how long the last target may take.
+func (p *progress) tail(s *scanner.Stats) time.Duration {
+	if s.Answered() > 0 {
+		return max(p.wait, p.longest)
+	}
+	return p.wait
 }
 
 // open is how long targets may be open still when nothing new is started.
@@ -118,7 +127,7 @@ func (p *progress) open(s *scanner.Stats) time.Duration {
 	if s.Open == 0 {
 		return 0
 	}
-	return max(0, p.ending+p.wait-s.Elapsed)
+	return max(0, p.ending+p.tail(s)-s.Elapsed)
 }
 
 // Bars are not drawn in less room than leastBar, and not longer than mostBar.

@@ -115,7 +115,7 @@ func TestStatusEnd(t *testing.T) {
 	drained := false
 	p := &progress{
 		input: func() (float64, bool) { return 1, true }, given: func() uint64 { return 1000 },
-		wait: 5 * time.Second, cooldown: 2 * time.Second, drained: func() bool { return drained },
+		wait: time.Second, longest: 5 * time.Second, cooldown: 2 * time.Second, drained: func() bool { return drained },
 	}
 	s := scanner.Stats{Taken: 1000, Open: 500}
 	s.Finished[scanner.StatusOK] = 500
