@@ -166,10 +166,10 @@ const usageTemplate = `Usage:{{if .Runnable}}{{if not .HasAvailableSubCommands}}
   {{.CommandPath}} COMMAND
 
 Commands:{{range .Commands}}{{if .IsAvailableCommand}}
-  {{rpad .Name .NamePadding}}  {{.Short}}{{end}}{{end}}{{end}}{{with flagsFor .LocalFlags "" | trimTrailingWhitespaces}}
+  {{rpad .Name .NamePadding}}  {{.Short}}{{end}}{{end}}{{end}}{{range flagGroups .}}
 
-Flags:
-{{.}}{{end}}{{with flagsFor .LocalFlags "with --master"}}
+{{.Title}}:
+{{.Usages | trimTrailingWhitespaces}}{{end}}{{with flagsFor .LocalFlags "with --master"}}
 
 With --master, only servers that meet all of these, and how to ask for them:
 {{. | trimTrailingWhitespaces}}{{end}}{{if not .HasParent}}

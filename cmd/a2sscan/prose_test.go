@@ -1,11 +1,13 @@
 package main
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // screen is the width of the narrowest screen that help is written for.
@@ -36,5 +38,24 @@ func TestProse(t *testing.T) {
 	}
 	if lines < 100 {
 		t.Errorf("only %d lines", lines)
+	}
+}
+
+// TestFlagGroups: the help of scan shows each flag once, those of a kind together.
+func TestFlagGroups(t *testing.T) {
+	scan, _, err := newTree().Find([]string{"scan"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	help := scan.UsageString()
+	scan.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		line := regexp.MustCompile(`(?m)^ +(-., )?--` + f.Name + `\b[^-]`)
+		if n := len(line.FindAllString(help, -1)); n != 1 && !f.Hidden {
+			t.Errorf("--%s is there %d times", f.Name, n)
+		}
+	})
+	groups := flagGroups(scan)
+	if last := groups[len(groups)-1]; strings.Count(last.Usages, "--") > 5 {
+		t.Errorf("in no group:\n%s", last.Usages)
 	}
 }
