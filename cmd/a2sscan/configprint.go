@@ -88,7 +88,7 @@ var saidDefault = regexp.MustCompile(`\((default[^()]*)\)$`)
 
 // defaultOf says what a flag is without being given.
 func defaultOf(flag *pflag.Flag) string {
-	if said := saidDefault.FindStringSubmatch(flag.Usage); said != nil && flag.DefValue == "" {
+	if said := saidDefault.FindStringSubmatch(flag.Usage); said != nil && (flag.DefValue == "" || flag.DefValue == "0s") {
 		return said[1]
 	}
 	return "default"
