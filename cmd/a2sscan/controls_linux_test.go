@@ -100,7 +100,7 @@ func TestControlsGoverned(t *testing.T) {
 	p.wait(p.err, "hint: --rate N")
 	p.signal(syscall.SIGQUIT)
 	p.wait(p.err, "waiting: the target list")
-	p.wait(p.err, "rate: as fast as it goes, ")
+	p.wait(p.err, "rate: as fast as it goes")
 	p.in.Close()
 	p.end(exitOK)
 }
