@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -179,20 +180,21 @@ func TestScanHeldFor(t *testing.T) {
 			m, start := new(Monitor), time.Now()
 			cfg := Config{Questions: one.questions, Monitor: m, transport: n, Retries: Off}
 			guesses := map[time.Duration]time.Duration{} // when it ends, by when that was said
-			go func() {
+			var watch sync.WaitGroup
+			watch.Go(func() {
 				for range 20 {
 					time.Sleep(time.Second)
 					if st := m.Stats(); st.Wait == WaitAddress {
 						guesses[time.Since(start)] = st.Elapsed + st.HeldFor
 					}
 				}
-			}()
+			})
 			var last time.Duration
 			_, err := Scan(t.Context(), cfg, seqOf(ports(100)), func(*Result) { last = time.Since(start) })
 			if err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(time.Minute)
+			watch.Wait()
 			if len(guesses) < 4 {
 				t.Errorf("%v: said at %d times only", one, len(guesses))
 			}
