@@ -108,9 +108,9 @@ func TestReadmeSession(t *testing.T) {
 	}
 	args := strings.Fields(command[1])
 	for i, arg := range args {
-		args[i] = strings.NewReplacer("127.43.0.0/20", "127.94.0.0/27", "27015", "27450",
-			"census", filepath.Join(t.TempDir(), "census")).Replace(arg)
+		args[i] = strings.NewReplacer("127.43.0.0/20", "127.94.0.0/27", "27015", "27450").Replace(arg)
 	}
+	t.Chdir(t.TempDir()) // where the census goes
 	var said strings.Builder
 	if code := run(append(args, "--cooldown", "0", "--timeout", "100ms"), strings.NewReader(""), io.Discard, &said); code != exitOK {
 		t.Fatalf("%q: %d %s", args, code, said.String())
