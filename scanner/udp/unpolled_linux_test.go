@@ -4,7 +4,9 @@ import (
 	"errors"
 	"net"
 	"os"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -49,6 +51,29 @@ func TestUnpolledBatches(t *testing.T) {
 	to.Interrupt() // which is not for reads
 	if _, err := pc.ReadBatch(in, 0); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("a read of nothing: %v", err)
+	}
+}
+
+// TestUnpolledYields: who goes from one system call into the next lets others
+// run, also where there is one processor for all.
+func TestUnpolledYields(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	pc := ipv4.NewPacketConn(unpoll(t))
+	in := []ipv4.Message{{Buffers: [][]byte{make([]byte, 8)}}}
+	var turns atomic.Int64
+	var done atomic.Bool
+	go func() {
+		for ; !done.Load(); runtime.Gosched() {
+			turns.Add(1)
+		}
+	}()
+	const calls = 10 * yieldEvery
+	for range calls {
+		pc.ReadBatch(in, unix.MSG_DONTWAIT)
+	}
+	done.Store(true)
+	if n := turns.Load(); n < calls/yieldEvery/2 {
+		t.Errorf("others ran %d times during %d calls", n, calls)
 	}
 }
 
