@@ -3,6 +3,7 @@
 package udp
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"net"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"golang.org/x/net/ipv4"
 	"golang.org/x/sys/unix"
@@ -47,6 +49,40 @@ func TestKernelDrops(t *testing.T) {
 			t.Fatalf("round %d: sent %d, received %d + dropped %d",
 				round, from.Stats().Sent, s.Received, s.KernelDrops)
 		}
+	}
+}
+
+// TestWhole looks at a datagram as it is sent: it is not to be fragmented, and
+// bears no identification.
+func TestWhole(t *testing.T) {
+	pc, err := net.ListenPacket("ip4:udp", loopback.String())
+	if errors.Is(err, os.ErrPermission) {
+		t.Skip("only root sees the headers of IPv4:", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pc.Close()
+	raw, err := ipv4.NewRawConn(pc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const mark = "not to be fragmented"
+	from, to := listen(t, Config{}), listen(t, Config{})
+	sendAll(t, from, []Packet{{Pack(to.LocalAddr()), []byte(mark)}})
+	raw.SetReadDeadline(time.Now().Add(never))
+	for b := make([]byte, 1<<16); ; {
+		h, payload, _, err := raw.ReadFrom(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.HasSuffix(payload, []byte(mark)) {
+			continue // another test's
+		}
+		if h.Flags != ipv4.DontFragment || h.ID != 0 {
+			t.Errorf("flags %v, identification %d", h.Flags, h.ID)
+		}
+		return
 	}
 }
 

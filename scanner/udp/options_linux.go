@@ -22,6 +22,9 @@ func (cfg Config) setOptions(fd uintptr) error {
 	if err == nil {
 		err = setReports(s)
 	}
+	if err == nil {
+		err = setWhole(s)
+	}
 	if err != nil {
 		return os.NewSyscallError("setsockopt", err)
 	}
@@ -39,6 +42,13 @@ func setReports(s int) error {
 		return err
 	}
 	return unix.SetsockoptInt(s, unix.SOL_IP, unix.IP_RECVERR, 1)
+}
+
+// setWhole forbids to fragment what is sent. Requests are too small for that
+// anyway; but only told so does Linux save itself to find each an
+// identification (RFC 6864, 4.1), which is a 25th of what sending takes.
+func setWhole(s int) error {
+	return unix.SetsockoptInt(s, unix.SOL_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_DO)
 }
 
 // setBuffer asks for a buffer of size bytes, first by the option that may
