@@ -30,21 +30,26 @@ type hostName struct {
 func (n *names) remember(look resolver) resolver {
 	return func(ctx context.Context, host string) ([]netip.Addr, error) {
 		if was, known := n.get(host); known {
-			if was.Error != "" {
-				return nil, errors.New(was.Error)
-			}
-			return was.Addrs, nil
+			return was.addrs()
 		}
 		addrs, err := look(ctx, host)
 		answer := hostName{Addrs: addrs}
 		if err != nil {
 			answer.Error = err.Error()
 		}
-		if ctx.Err() == nil {
-			n.put(host, answer)
+		if ctx.Err() != nil {
+			return addrs, err
 		}
-		return addrs, err
+		return n.put(host, answer).addrs()
 	}
+}
+
+// addrs is what a resolver returns.
+func (h hostName) addrs() ([]netip.Addr, error) {
+	if h.Error != "" {
+		return nil, errors.New(h.Error)
+	}
+	return h.Addrs, nil
 }
 
 func (n *names) get(host string) (hostName, bool) {
@@ -54,13 +59,19 @@ func (n *names) get(host string) (hostName, bool) {
 	return answer, known
 }
 
-func (n *names) put(host string, answer hostName) {
+// put returns what the name stands for: of two answers that came at once, to two
+// lines with the name, the first counts for both.
+func (n *names) put(host string, answer hostName) hostName {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if was, known := n.known[host]; known {
+		return was
+	}
 	if n.known == nil {
 		n.known = map[string]hostName{}
 	}
 	n.known[host] = answer
+	return answer
 }
 
 // all returns what is known now, for a checkpoint.

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"net/netip"
 	"reflect"
+	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -48,5 +50,29 @@ func TestNames(t *testing.T) {
 	}
 	if again(t.Context(), "interrupted.test"); asked != 4 {
 		t.Error("what an interrupt left unknown is not asked again")
+	}
+}
+
+// TestNamesTwice: a name that stands for other addresses each time, and is
+// looked up twice at once, stands for the same ones everywhere.
+func TestNamesTwice(t *testing.T) {
+	var asked atomic.Int32
+	var both sync.WaitGroup
+	both.Add(2)
+	look := func(context.Context, string) ([]netip.Addr, error) {
+		n := asked.Add(1)
+		both.Done()
+		both.Wait()
+		return []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, byte(n)})}, nil
+	}
+	var n names
+	var got [2][]netip.Addr
+	var done sync.WaitGroup
+	for i := range got {
+		done.Go(func() { got[i], _ = n.remember(look)(t.Context(), "round.robin.test") })
+	}
+	done.Wait()
+	if saved := n.all()["round.robin.test"].Addrs; !reflect.DeepEqual(got[0], got[1]) || !reflect.DeepEqual(got[0], saved) {
+		t.Errorf("%v and %v, and %v in a checkpoint", got[0], got[1], saved)
 	}
 }

@@ -132,6 +132,27 @@ func TestResolveArgument(t *testing.T) {
 	}
 }
 
+// TestResolveEnough holds that what waits behind a name is not given out when no
+// more is wanted, in every kind of list.
+func TestResolveEnough(t *testing.T) {
+	for _, list := range []string{
+		"two.example:1\none.example:2\n8.0.0.7:7\n",
+		"ip,port\ntwo.example,1\none.example,2\n8.0.0.7,7\n",
+	} {
+		l := mustOpen(t, Config{Order: OrderInput, Stdin: strings.NewReader(list), Resolve: names, Max: 1})
+		if got := texts(l.All()); len(got) != 1 || l.Stats().Given != 1 {
+			t.Errorf("%q, given %d, want 1 target", got, l.Stats().Given)
+		}
+		l = mustOpen(t, Config{Order: OrderInput, Stdin: strings.NewReader(list), Resolve: names})
+		for range l.All() {
+			break
+		}
+		if l.Stats().Given != 1 {
+			t.Errorf("given %d, want 1", l.Stats().Given)
+		}
+	}
+}
+
 // TestResolveBounded holds that many names are looked up at once, but not too
 // many, and come in order all the same.
 func TestResolveBounded(t *testing.T) {

@@ -143,7 +143,7 @@ func (r *reader) list(from io.Reader) (more bool, err error) {
 	defer r.leave(from)
 	raw := r.tap.reader(r.ctx)
 	more, err = r.contents(bufio.NewReaderSize(raw, MaxLine))
-	more = r.hosts.wait(r) && more
+	more = more && r.hosts.wait(r)
 	if err == nil && more {
 		_, err = io.Copy(io.Discard, raw) // what is behind a compressed list
 	}
