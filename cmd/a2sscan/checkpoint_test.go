@@ -63,6 +63,50 @@ func TestCheckpoint(t *testing.T) {
 	}
 }
 
+// TestPlanOfAnyName: a plan whose names are not UTF-8 comes back from a checkpoint
+// as the same one, and another one is told from it.
+func TestPlanOfAnyName(t *testing.T) {
+	plan := scanPlan{Targets: []string{"a\xff"}, Output: "/caf\xe9\xe9.ndjson"}
+	file, err := (&checkpoint{Plan: plan}).encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := decodeCheckpoint(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if why := plan.differs(&c.Plan); why != "" {
+		t.Error(why)
+	}
+	plan.Output = "/caf\xe9.ndjson"
+	if why := plan.differs(&c.Plan); why == "" {
+		t.Error("another output is not told")
+	}
+	plan.Output = "/caf\xe9\xe9.ndjson"
+	k := keeper{plan: plan, past: c}
+	if got := k.outputFile(); got != plan.Output {
+		t.Errorf("%q, want %q", got, plan.Output)
+	}
+}
+
+// TestOurs: the first record of a scan of any name is known again, and that of
+// another scan is not.
+func TestOurs(t *testing.T) {
+	for _, scan := range []string{"20261120T030000Z", "a \"b\" \\", "\u00a0\u200d\x7f\x01", "日本"} {
+		path := filepath.Join(t.TempDir(), "census.ndjson")
+		line := sink.AppendRecord(nil, scan, &scanner.Result{Addr: netip.MustParseAddrPort("127.0.0.1:1")})
+		if err := os.WriteFile(path, line, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if !ours(path, scan) {
+			t.Errorf("%s is not known again", line)
+		}
+		if ours(path, scan+"x") || ours(path, "") {
+			t.Errorf("%s is taken for that of another scan", line)
+		}
+	}
+}
+
 // TestCheckpointDamaged: a file that is cut off anywhere, or of which a byte
 // is another, is refused, and one of another kind is told from it.
 func TestCheckpointDamaged(t *testing.T) {

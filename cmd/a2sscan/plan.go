@@ -88,12 +88,18 @@ func (p *scanPlan) differs(was *scanPlan) string {
 		{"--output is", p.Output, was.Output},
 		{"--rotate is", given(p.Rotate), given(was.Rotate)},
 	} {
+		if now, isText := c.now.(string); isText {
+			c.now = inJSON(now)
+		}
 		if c.now != c.was {
 			return fmt.Sprintf("%s %s, and was %s", c.what, orNone(c.now), orNone(c.was))
 		}
 	}
 	return ""
 }
+
+// inJSON is a text as it comes back from JSON: a name of a file need not be UTF-8.
+func inJSON(s string) string { return string([]rune(s)) }
 
 func given(set bool) string {
 	if set {

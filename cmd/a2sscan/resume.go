@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -193,7 +194,7 @@ func (k *keeper) outputGone() string {
 // outputFile is the file that the checkpoint's offset is in. With --rotate it
 // is the part that was being written, or was whole just after the checkpoint.
 func (k *keeper) outputFile() string {
-	plan := &k.past.Plan
+	plan := &k.plan // that of the checkpoint has names in UTF-8 only
 	if !plan.Rotate {
 		return plan.Output
 	}
@@ -242,6 +243,9 @@ func ours(path, scan string) bool {
 	if err != nil {
 		return err == io.EOF
 	}
-	want := fmt.Appendf(nil, `"scan":%q`, scan)
-	return bytes.HasPrefix(line, []byte(`{"schema":`)) && bytes.Contains(line[:min(len(line), 300)], want)
+	var record struct {
+		Scan string `json:"scan"`
+	}
+	return bytes.HasPrefix(line, []byte(`{"schema":`)) &&
+		json.Unmarshal(line, &record) == nil && record.Scan == scan
 }

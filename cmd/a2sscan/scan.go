@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -173,6 +174,7 @@ func (f *scanFlags) check() error {
 			"--rate 0 is as fast as it goes"},
 		{len(f.scanID) > 200, "--scan-id is longer than 200 bytes",
 			"it stands in every record"},
+		{!utf8.ValidString(f.scanID), "--scan-id is not UTF-8", "it stands in every record"},
 	}
 	for _, r := range rules {
 		if r.bad {
