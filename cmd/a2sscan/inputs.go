@@ -91,6 +91,13 @@ func (f *scanFlags) checkInputs(args []string) error {
 	if err := writtenOver("--summary", f.summary, read); err != nil {
 		return err
 	}
+	if f.checkpoint != "" {
+		for _, own := range checkpointFiles(f.checkpoint) {
+			if err := writtenOver("--checkpoint", own, read); err != nil {
+				return err
+			}
+		}
+	}
 	if f.force || f.append && f.order == order(target.OrderInput) {
 		return writtenOver("--output", f.output, read)
 	}

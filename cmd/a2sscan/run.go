@@ -16,6 +16,9 @@ import (
 
 // scan asks the targets and writes what they answer.
 func (a *app) scan(f *scanFlags, args []string) error {
+	if err := f.checkInputs(args); err != nil {
+		return err
+	}
 	meter, err := a.openWindows(f)
 	if err != nil {
 		return err
@@ -59,10 +62,7 @@ func (a *app) openWindows(f *scanFlags) (*meter, error) {
 
 // prepare does what can be done before anything is sent or written.
 func (j *job) prepare(args []string) error {
-	err := j.checkInputs(args)
-	if err != nil {
-		return err
-	}
+	var err error
 	if j.geo, err = openGeo(j.mmdb); err != nil {
 		return err
 	}

@@ -202,11 +202,20 @@ func (f *scanFlags) checkCheckpoint() error {
 	case f.append:
 		return fail(exitUsage, "--checkpoint and --append exclude each other").
 			hinting("give the scan a file of its own: a2sscan cat reads several")
-	case same(f.checkpoint, f.output) || same(f.checkpoint, f.summary):
-		return fail(exitUsage, "--checkpoint names the file of another flag").
-			hinting("the checkpoint is a file of its own")
+	}
+	for _, own := range checkpointFiles(f.checkpoint) {
+		if same(own, f.output) || same(own, f.summary) {
+			return fail(exitUsage, "--checkpoint names the file of another flag").
+				hinting("the checkpoint is a file of its own, and so are .lock, .silent and .tmp beside it")
+		}
 	}
 	return nil
+}
+
+// checkpointFiles are all files that a scan with a checkpoint may make beside
+// its output, and remove.
+func checkpointFiles(path string) []string {
+	return []string{path, path + ".lock", path + ".silent", path + ".tmp"}
 }
 
 // same reports whether two paths name one file.
