@@ -49,6 +49,7 @@ type answers struct {
 	in      *budget
 	dec     *json.Decoder
 	inside  bool // of an array of servers
+	begun   bool // there is an answer at all
 	refused bool // an answer said that it was no success
 	said    said
 }
@@ -95,6 +96,7 @@ func (a *answers) open() error {
 	if err == io.EOF {
 		return io.EOF // between two answers: the end
 	}
+	a.begun = true
 	if err == nil && t != json.Delim('{') {
 		err = ErrMalformed
 	}

@@ -96,7 +96,8 @@ func FetchUDP(ctx context.Context, cfg UDPConfig, handle func(*Server) error) (S
 		pace: pace{limits: cfg.Limits}, buf: make([]byte, maxDatagram),
 		request: Request{Region: cfg.Region, Seed: noSeed, Filter: filter},
 	}
-	return l.stats, l.explain("master "+cfg.Addr, l.fetch(ctx))
+	err = l.explain("master "+cfg.Addr, l.fetch(ctx))
+	return l.stats, err
 }
 
 // maxDatagram is the longest UDP payload, and one more.

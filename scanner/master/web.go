@@ -62,6 +62,9 @@ const (
 // not say how long; before each further one twice as long.
 const firstPause = 2 * time.Second
 
+// maxDoublings is how often that is, in which it grows to days.
+const maxDoublings = 16
+
 func (c WebConfig) withDefaults() WebConfig {
 	c.URL = cmp.Or(c.URL, DefaultWeb)
 	c.Timeout = cmp.Or(c.Timeout, webTimeout)
@@ -103,7 +106,8 @@ func FetchWeb(ctx context.Context, cfg WebConfig, handle func(*Server) error) (S
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}
-	return w.stats, w.explain("Web API", w.fetch(ctx))
+	err = w.explain("Web API", w.fetch(ctx))
+	return w.stats, err
 }
 
 // checkURL parses the address of the Web API.
@@ -201,7 +205,7 @@ func (w *webList) again(ctx context.Context, err error, try int) error {
 	case try == w.Retries:
 		return fmt.Errorf("asked %s: %w", times(try+1), err)
 	}
-	pause, why := firstPause<<try, WaitRetry
+	pause, why := firstPause<<min(try, maxDoublings), WaitRetry
 	if isStatus && status.asked {
 		pause, why = status.wait, WaitAsked
 	}
@@ -258,6 +262,9 @@ func (w *webList) read(body io.Reader) (got answer, err error) {
 		if err := w.take(a, &got[len(got)-1]); err != nil {
 			return got, err
 		}
+	}
+	if !a.begun {
+		return got, w.hideIn(errNoAnswer)
 	}
 	if a.refused {
 		return got, fmt.Errorf("%w: the answer says that it is no success", ErrRefused)
@@ -328,9 +335,16 @@ func (w *webList) hideIn(err error) error {
 		h.text = fmt.Sprintf("no answer within %v", w.Timeout)
 		return h
 	}
+	if err == io.EOF {
+		err = errNoAnswer
+	}
 	h.text = w.Key.hide(err.Error())
 	return h
 }
+
+// errNoAnswer is the error of a connection, or of a body, that ends before it
+// has begun: no list, and not an empty one, which is {"response":{}}.
+var errNoAnswer = fmt.Errorf("%w: there is no answer at all", ErrTruncated)
 
 // statusError is an answer other than 200.
 type statusError struct {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -191,6 +192,32 @@ func TestFetchWebFaults(t *testing.T) {
 				t.Errorf("took %v, want %v", took, test.took)
 			}
 		})
+	}
+}
+
+// TestFetchWebNothing wants an answer without a byte told from an empty list.
+func TestFetchWebNothing(t *testing.T) {
+	for _, body := range []string{"", "\r\n ", "\n"} {
+		_, s, _, err := fetchWeb(t, text(body), master.WebConfig{Region: master.World, Retries: -1})
+		wantError(t, err, "no answer at all")
+		if !errors.Is(err, master.ErrTruncated) || s.End != master.EndNone || s.Replies != 0 {
+			t.Errorf("%q: %v, %+v", body, err, s)
+		}
+	}
+	closed := func(r *http.Request) error { return &url.Error{Op: "Get", URL: r.URL.String(), Err: io.EOF} }
+	_, err := master.FetchWeb(t.Context(), master.WebConfig{Key: testKey(t), Retries: -1, Transport: failing(closed)},
+		func(*master.Server) error { return nil })
+	wantError(t, err, "no answer at all")
+}
+
+// TestFetchWebPatience wants many repetitions as far apart as the longest
+// pause that is waited, to the last.
+func TestFetchWebPatience(t *testing.T) {
+	m := simulated(t, fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterBroken}})
+	_, s, took, err := fetchWeb(t, m, master.WebConfig{Retries: 70, MaxWait: time.Minute, Limits: []master.Limit{}})
+	wantError(t, err, "asked 71 times")
+	if want := (2+4+8+16+32)*time.Second + 65*time.Minute; took != want || s.Retries != 70 {
+		t.Errorf("took %v, want %v: %+v", took, want, s)
 	}
 }
 
