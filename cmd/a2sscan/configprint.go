@@ -69,6 +69,9 @@ func (c *configuration) line(flag *pflag.Flag) (configLine, error) {
 			s.texts = v.GetSlice()
 		}
 	}
+	if err := noKeyIn(flag.Name, s.texts); err != nil {
+		return configLine{}, err
+	}
 	text, err := tomlValue(flag, s.texts)
 	if err != nil {
 		return configLine{}, fail(exitUsage, "--%s: %w", flag.Name, err)

@@ -58,7 +58,7 @@ func (f *masterFlags) check() error {
 	host, port, err := net.SplitHostPort(f.udp)
 	n, bad := strconv.ParseUint(port, 10, 16)
 	if err != nil || bad != nil || n == 0 || host == "" {
-		return fail(exitUsage, "master %s: want HOST:PORT", quoted(f.udp, 80)).
+		return fail(exitUsage, "master %s: want HOST:PORT", quoted(withoutKeys(f.udp), 80)).
 			hinting("for instance %s", master.DefaultUDP)
 	}
 	return nil
@@ -149,6 +149,9 @@ func (f *masterFlags) key() (master.Key, error) {
 		var err error
 		where = f.keyFile
 		if text, err = readStart(f.keyFile, 4096); err != nil {
+			if err := noKeyIn("key-file", []string{f.keyFile}); err != nil {
+				return master.Key{}, err // no such file, and it would be quoted
+			}
 			return master.Key{}, fail(exitInput, "key: %w", err)
 		}
 	} else if len(text) == 0 {

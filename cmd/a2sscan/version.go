@@ -65,6 +65,6 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return fail(exitUsage, "%s takes no arguments, got %s", cmd.Name(), quoted(args[0], 40)).
+	return fail(exitUsage, "%s takes no arguments, got %s", cmd.Name(), quoted(withoutKeys(args[0]), 40)).
 		hinting("%s --help shows how it is used", cmd.CommandPath())
 }

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestKeyInTheWrongPlace types a key where it does not belong, and wants it
+// nowhere on the screen, nor in the log.
+func TestKeyInTheWrongPlace(t *testing.T) {
+	const key = "0123456789ABCDEF0123456789abcdef"
+	dir := t.TempDir()
+	t.Chdir(dir)
+	logFile := filepath.Join(dir, "log")
+	config := "[scan]\nmaster = 'web'\nkey-file = '" + key + "'\n"
+	if err := os.WriteFile("c.toml", []byte(config), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"master", "--web", "--key-file", key, "--log-file", logFile, "--log-level", "debug"},
+		{"master", "--web", "--key-file", "./" + key},
+		{"master", "--web", key},
+		{"master", "--web", "--key", key},
+		{"master", "--web", "--key=" + key},
+		{"master", "--web", "--url", "https://127.0.0.1:1/?key=" + key},
+		{"master", "--udp", "https://127.0.0.1:1/?key=" + key + "&limit=5"},
+		{"master", "--udp", "127.0.0.1:1/?KEY=" + key[:20]},
+		{"master", "--udp", key},
+		{"scan", "--master", "127.0.0.1:1/?key=" + key},
+		{"scan", "--master", "web", "--key-file", key, "--log-file", logFile, "--log-level", "debug"},
+		{"scan", "--master", "web", "--key-file", key, "--print-config"},
+		{"scan", "--master", "https://127.0.0.1:1/?key=" + key, "--print-config"},
+		{"scan", "--config", "c.toml", "--print-config"},
+		{"scan", "--config", "c.toml"},
+	} {
+		code, out, said := runIn(args...)
+		shown := out + said
+		if b, err := os.ReadFile(logFile); err == nil {
+			shown += string(b)
+		}
+		if code == 0 || said == "" || strings.Contains(shown, key[:20]) {
+			t.Errorf("%q: exit code %d, %s", args, code, shown)
+		}
+	}
+}
+
+// TestWithoutKeys wants names of files and addresses left as they are.
+func TestWithoutKeys(t *testing.T) {
+	for in, want := range map[string]string{
+		"key.txt": "key.txt", "/etc/a2sscan/key": "/etc/a2sscan/key", "monkey=7": "monkey=7", "": "",
+		"127.0.0.1:27011":                                  "127.0.0.1:27011",
+		"https://h/?filter=x&key=abc&limit=1":              "https://h/?filter=x&key=[key]&limit=1",
+		"d41d8cd98f00b204e9800998ecf8427e.":                "[key].",
+		"0d41d8cd98f00b204e9800998ecf8427e":                "0d41d8cd98f00b204e9800998ecf8427e",
+		"a d41d8cd98f00b204e9800998ECF8427E and key=x end": "a [key] and key=[key] end",
+	} {
+		if got := withoutKeys(in); got != want {
+			t.Errorf("%q became %q, want %q", in, got, want)
+		}
+	}
+}
