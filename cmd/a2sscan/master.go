@@ -33,8 +33,10 @@ servers an answer; a longer list is asked for in parts, and what can't be is
 said.
 
 The list is written as it comes. An interrupt, or an error of the master,
-leaves what was fetched. The key of the Web API is read from --key-file or the
-variable ` + keyVariable + `, and shown to nobody.`,
+leaves what was fetched. With --force a list that is there is replaced when the
+new one is whole; one that is not stays beside it, as PATH.part. The key of the
+Web API is read from --key-file or the variable
+` + keyVariable + `, and shown to nobody.`,
 		Example: `  a2sscan master --udp ` + master.DefaultUDP + ` --app 440 -o tf2.txt
   a2sscan master --web --key-file key.txt --app 730 --json -o cs2.ndjson.zst
   a2sscan master --web --map cp_dustbowl --nor empty | a2sscan scan > tf.ndjson`,
@@ -61,7 +63,7 @@ func (f *masterCommandFlags) add(cmd *cobra.Command) {
 	fs.StringVar(&f.url, "url", "", "another `URL` than Valve's for the Web API")
 	fs.StringVarP(&f.output, "output", "o", "-",
 		"write the list to `PATH`, compressed if it ends in .zst; -: standard output")
-	fs.BoolVar(&f.force, "force", false, "replace an existing output")
+	fs.BoolVar(&f.force, "force", false, "replace an existing output, when the new list is whole")
 	fs.BoolVar(&f.json, "json", false, "write NDJSON, with all that the master knows of a server")
 	fs.BoolVar(&f.raw, "raw", false, "write the pages as they came, in binary (--udp only)")
 	fs.Uint64VarP(&f.most, "max-servers", "n", 0, "servers fetched at most; 0: all (default 0)")
@@ -121,13 +123,13 @@ func (a *app) master(f *masterCommandFlags) error {
 	r := &listRun{masterCommandFlags: f, listOutput: out}
 	quiet := f.quiet || a.live && !f.toFile() && isTerminal(a.out.w)
 	stats, err := a.fetch(ctx, &fetcher{masterFlags: &f.masterFlags, page: r.page(), handle: r.handle}, quiet, r.flush)
-	if e := r.close(); err == nil || e != nil {
+	if e := r.close(err == nil); err == nil || e != nil {
 		err = e
 	}
 	if !f.quiet && (err == nil || stats.Requests > 0) {
 		a.sayList(f.who(), &stats)
 	}
-	return a.listEnd(f, &stats, r.n, err)
+	return a.listEnd(r, &stats, err)
 }
 
 // fetch fetches a list with a status line. Between requests it calls flush.
@@ -187,10 +189,11 @@ func (r *listRun) writeServer(s *master.Server) error {
 }
 
 // listEnd says how the list ended and chooses the exit code.
-func (a *app) listEnd(f *masterCommandFlags, s *master.Stats, n uint64, err error) error {
+func (a *app) listEnd(r *listRun, s *master.Stats, err error) error {
+	f, n := r.masterCommandFlags, r.n
 	switch {
 	case err != nil && n > 0:
-		a.say("the list is not whole: %s fetched before, and kept", plural(int(n), "server"))
+		a.say("the list is not whole: %s fetched before, %s", plural(int(n), "server"), r.kept())
 		return err
 	case err != nil:
 		return err

@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -15,10 +17,14 @@ import (
 
 // listOutput is where a list goes. It is made when there is something to
 // write, so that a run that gets nothing leaves no file behind and the old one
-// as it was.
+// as it was. A list that is to be replaced stays until the new one is whole:
+// that is written beside it, with sink.PartSuffix behind its name.
 type listOutput struct {
 	path   string
 	stdout io.Writer
+
+	old    fs.FileInfo // of the list that is replaced; nil: none is
+	target string      // its name, whatever links lead there
 
 	file *os.File // nil: standard output, or not yet made
 	pack *zstd.Encoder
@@ -27,8 +33,26 @@ type listOutput struct {
 
 // newListOutput checks that the file can be made.
 func newListOutput(f *outFlags, stdout io.Writer) (*listOutput, error) {
-	err := sink.Check(f.output, sink.Options{Force: f.force})
-	return &listOutput{path: f.output, stdout: stdout}, writeFailure(err)
+	o := &listOutput{path: f.output, stdout: stdout}
+	if err := sink.Check(f.output, sink.Options{Force: f.force}); err != nil {
+		return nil, writeFailure(err)
+	}
+	if !f.toFile() || !isFile(o.path) {
+		return o, nil
+	}
+	var err error
+	if o.target, err = filepath.EvalSymlinks(o.path); err == nil {
+		o.old, err = os.Stat(o.target)
+	}
+	return o, o.failure(err)
+}
+
+// name is the file that is written to.
+func (o *listOutput) name() string {
+	if o.old != nil {
+		return o.target + sink.PartSuffix
+	}
+	return o.path
 }
 
 func (o *listOutput) write(b []byte) error {
@@ -46,10 +70,13 @@ func (o *listOutput) open() (err error) {
 	if o.path == "-" || o.path == "" {
 		return nil
 	}
-	o.file, err = os.OpenFile(o.path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
+	o.file, err = os.OpenFile(o.name(), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
 	if err != nil {
 		o.buf = nil
 		return o.failure(err)
+	}
+	if o.old != nil {
+		_ = o.file.Chmod(o.old.Mode().Perm()) // where that is not allowed, its maker's rights have to do
 	}
 	o.buf.Reset(o.file)
 	if strings.HasSuffix(o.path, ".zst") {
@@ -73,11 +100,24 @@ func (o *listOutput) flush() error {
 	return o.failure(err)
 }
 
-// close ends the file, and makes it durable.
-func (o *listOutput) close() error {
+// close ends the file, and makes it durable. If it is whole it takes the place of
+// the one that is to be replaced.
+func (o *listOutput) close(whole bool) error {
 	if o.buf == nil {
 		return nil
 	}
+	err := o.end()
+	if err == nil && whole && o.old != nil {
+		if err = os.Rename(o.name(), o.target); err == nil {
+			err = syncFolder(filepath.Dir(o.target))
+			o.old = nil
+		}
+	}
+	return o.failure(err)
+}
+
+// end ends the file.
+func (o *listOutput) end() error {
 	err := o.buf.Flush()
 	if o.pack != nil {
 		err = errors.Join(err, o.pack.Close())
@@ -91,7 +131,15 @@ func (o *listOutput) close() error {
 		}
 	}
 	o.buf = nil
-	return o.failure(err)
+	return err
+}
+
+// kept says in words what becomes of a list that is not whole.
+func (o *listOutput) kept() string {
+	if o.old == nil {
+		return "and kept"
+	}
+	return "and kept in " + plain(o.name(), 200) + "; " + plain(o.path, 200) + " is as it was"
 }
 
 // failure gives an error of writing its exit code.
@@ -99,7 +147,7 @@ func (o *listOutput) failure(err error) error {
 	if err == nil {
 		return nil
 	}
-	e := &sink.Error{Op: "write", Path: o.path, Err: err}
+	e := &sink.Error{Op: "write", Path: o.name(), Err: err}
 	if o.path == "-" || o.path == "" {
 		e.Path = "standard output"
 	}
