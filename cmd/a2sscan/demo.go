@@ -231,7 +231,9 @@ func (a *app) demoFound(sum *summary) {
 	}
 	fmt.Fprintln(a.out)
 	for _, r := range rows {
-		fmt.Fprintf(a.out, "%-10s %s\n", r.what, r.found)
+		for _, row := range wrap(fmt.Sprintf("%-10s %s", r.what, r.found), helpWidth(a.out.w), 11) {
+			fmt.Fprintln(a.out, row)
+		}
 	}
 }
 

@@ -14,6 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 const packaging = "../../packaging"
@@ -146,13 +148,73 @@ func TestManStatus(t *testing.T) {
 	}
 }
 
+// TestManSummary: the page of scan has every key of a summary, and each fault.
+func TestManSummary(t *testing.T) {
+	said, are := map[string]bool{}, map[string]bool{}
+	for _, f := range manSummaryKeys {
+		for _, key := range strings.Split(f.what, ", ") {
+			said[key] = true
+		}
+	}
+	jsonKeys(reflect.TypeFor[summary](), "", are)
+	for _, like := range []string{"maps", "environments", "versions", "countries"} { // as games are
+		for _, key := range []string{"name", "name_hex", "servers", "over"} {
+			delete(are, like+"."+key)
+		}
+	}
+	for key := range are {
+		if !said[key] && !isExplained(key, said) {
+			t.Errorf("the page lacks %s", key)
+		}
+	}
+	for key := range said {
+		if !are[key] {
+			t.Errorf("the page has %s, a summary has not", key)
+		}
+	}
+	if len(are) < 100 || len(manFaultWords) != wire.NumErrors-1 {
+		t.Errorf("%d keys, %d faults", len(are), len(manFaultWords))
+	}
+	for i, f := range manFaultWords {
+		if want := wire.Error(i + 1).String(); f.what != want {
+			t.Errorf("the page has the fault %s, want %s", f.what, want)
+		}
+	}
+}
+
+// isExplained reports whether the keys below one are.
+func isExplained(key string, said map[string]bool) bool {
+	for s := range said {
+		if strings.HasPrefix(s, key+".") {
+			return true
+		}
+	}
+	return false
+}
+
+// jsonKeys adds the keys of a structure and of those in it.
+func jsonKeys(of reflect.Type, prefix string, keys map[string]bool) {
+	for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice {
+		of = of.Elem()
+	}
+	if of.Kind() != reflect.Struct {
+		return
+	}
+	for _, f := range reflect.VisibleFields(of) {
+		if key, _, _ := strings.Cut(f.Tag.Get("json"), ","); key != "" {
+			keys[prefix+key] = true
+			jsonKeys(f.Type, prefix+key+".", keys)
+		}
+	}
+}
+
 // TestExitCodesSaid: the README's table has the codes of the program.
 func TestExitCodesSaid(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := regexp.MustCompile(`(?m)^\| (\d) \| `).FindAllSubmatch(readme, -1)
+	rows := regexp.MustCompile(`(?m)^\| (\d+) \| `).FindAllSubmatch(readme, -1)
 	var said, are []string
 	for _, row := range rows {
 		said = append(said, string(row[1]))

@@ -59,7 +59,7 @@ func (f *doctorFlags) add(cmd *cobra.Command) {
 	fs.VarP(&f.rate, "rate", "r", "datagrams a second, k and M are understood; 0: as fast as it goes")
 	f.patienceFlags.add(cmd)
 	fs.StringVarP(&f.output, "output", "o", "", "the `PATH` that records would go to, for its disk (default: the working directory's)")
-	fs.Uint64VarP(&f.targets, "max-targets", "n", 0, "how many targets there would be; 0: not known (default 0)")
+	fs.Uint64VarP(&f.targets, "max-targets", "n", 0, "`N` targets there would be; 0: not known (default 0)")
 	fs.Var(&f.source, "source", "address of this machine to send from (default: the system's choice)")
 	fs.BoolVar(&f.json, "json", false, "print one JSON object")
 }

@@ -17,6 +17,8 @@ const (
 	exitInput       = 6 // input can't be read, a list is not whole, or there is nothing left to ask
 	exitCheckpoint  = 7 // a checkpoint can't be used
 	exitNumbers     = 8 // numbers that must add up do not
+
+	exitPipe = 141 // who read standard output went away, and nothing is lost: as if SIGPIPE had ended it
 )
 
 // exits say when a run ends with which code.
@@ -28,10 +30,11 @@ var exits = []struct {
 	{exitUsage, "the command line or a configuration is wrong, or nothing can be sent"},
 	{exitOutput, "results could not be written (full disk, closed pipe, existing file)"},
 	{exitInterrupted, "interrupted"},
-	{exitGuard, "stopped by --min-hitrate, --max-send-errors, --max-runtime; doctor: unready"},
+	{exitGuard, "stopped by a guard such as --max-runtime; doctor: not ready"},
 	{exitInput, "input can't be read, a list is not whole, or nothing is left to ask"},
 	{exitCheckpoint, "the checkpoint can't be used"},
 	{exitNumbers, "numbers that must add up do not"},
+	{exitPipe, "who read standard output went away, and nothing is lost (cat | head)"},
 }
 
 // exitCodes is what the help says of them.
@@ -39,7 +42,7 @@ func exitCodes() string {
 	var b strings.Builder
 	b.WriteString("Exit codes:")
 	for _, e := range exits {
-		fmt.Fprintf(&b, "\n  %d  %s", e.code, e.when)
+		fmt.Fprintf(&b, "\n  %-3d  %s", e.code, e.when)
 	}
 	return b.String()
 }
@@ -49,7 +52,7 @@ type failure struct {
 	code int
 	err  error
 	hint string
-	said bool // standard output has it
+	said bool // standard output has it, or nobody needs it
 	cut  bool // whoever was to read standard output has gone away
 }
 

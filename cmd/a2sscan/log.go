@@ -35,8 +35,8 @@ type logFlags struct {
 func (f *logFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.StringVar(&f.file, "log-file", "", "append a line to `FILE` for each notable thing; /dev/stderr: standard error; what is said there stays the same")
-	fs.Var(&f.format, "log-format", "of the log: text, or json (default text)")
-	fs.Var(&f.level, "log-level", "least that is logged: debug, info, warn or error (default info)")
+	fs.Var(&f.format, "log-format", "of the log: text, or json")
+	fs.Var(&f.level, "log-level", "least that is logged: debug, info, warn or error")
 }
 
 // check refuses a format of no log, and a log in one of those other files.
@@ -69,10 +69,7 @@ func (f *logFormat) Set(s string) error {
 }
 
 func (f *logFormat) String() string {
-	switch {
-	case !f.said:
-		return ""
-	case f.json:
+	if f.json {
 		return "json"
 	}
 	return "text"
@@ -98,12 +95,7 @@ func (l *logLevel) Set(s string) error {
 	return errors.New("want debug, info, warn or error")
 }
 
-func (l *logLevel) String() string {
-	if !l.said {
-		return ""
-	}
-	return strings.ToLower(l.Level.String())
-}
+func (l *logLevel) String() string { return strings.ToLower(l.Level.String()) }
 
 // Type is the word that stands for the value in the help.
 func (l *logLevel) Type() string { return "LEVEL" }

@@ -36,7 +36,7 @@ type app struct {
 	args  []string // the command line, without the program's name
 	in    io.Reader
 	out   *results
-	sends bool // to servers or masters, so that a reader who leaves early is told of
+	sends bool // to servers or masters, so that a reader who leaves early loses something
 
 	configFile *configNote // nil: there is no configuration file
 }
@@ -56,7 +56,10 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		err = a.out.failure()
 	}
 	a.clear()
-	if err != nil && (!isSaid(err) && (a.sends || !isCut(err))) {
+	if isCut(err) && !a.sends {
+		err = &failure{code: exitPipe, err: err, said: true}
+	}
+	if err != nil && !isSaid(err) {
 		a.report(err)
 	}
 	a.logEnd(err)
@@ -79,10 +82,13 @@ func (r *results) Write(b []byte) (int, error) {
 	return n, err
 }
 
+// cut reports whether whoever was to read it went away.
+func (r *results) cut() bool { return errors.Is(r.err, syscall.EPIPE) }
+
 // failure is the error of a run that could not write.
 func (r *results) failure() error {
-	f := fail(exitOutput, "standard output: %w", r.err)
-	if f.cut = errors.Is(r.err, syscall.EPIPE); f.cut {
+	f := fail(exitOutput, "can't write standard output: %w", pathless(r.err))
+	if f.cut = r.cut(); f.cut {
 		f.hinting("whoever was to read it has gone away")
 	}
 	return f
@@ -95,7 +101,7 @@ func isSaid(err error) bool {
 }
 
 // isCut reports whether a reader of standard output went away: head does, and
-// whoever put it there knows. The exit code says it, and no words do.
+// whoever put it there knows. Where the same can be had again, no words are said.
 func isCut(err error) bool {
 	var f *failure
 	return errors.As(err, &f) && f.cut
@@ -169,7 +175,7 @@ Commands:{{range .Commands}}{{if .IsAvailableCommand}}
   {{rpad .Name .NamePadding}}  {{.Short}}{{end}}{{end}}{{end}}{{range flagGroups .}}
 
 {{.Title}}:
-{{.Usages | trimTrailingWhitespaces}}{{end}}{{with flagsFor .LocalFlags "with --master"}}
+{{.Usages | trimTrailingWhitespaces}}{{end}}{{with withMaster .}}
 
 With --master, only servers that meet all of these, and how to ask for them:
 {{. | trimTrailingWhitespaces}}{{end}}{{if not .HasParent}}

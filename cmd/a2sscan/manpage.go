@@ -71,41 +71,32 @@ func (p *roff) manCommands(cmd *cobra.Command) {
 
 // manOptions lists the flags as the help does, in the same groups.
 func (p *roff) manOptions(cmd *cobra.Command) {
-	own, withMaster := manGroup(cmd, ""), manGroup(cmd, forMaster)
-	if len(own) > 0 {
+	groups := flagGroups(cmd)
+	if len(groups) > 0 {
 		p.section("OPTIONS")
 	}
-	for _, flag := range own {
-		p.manFlag(flag)
+	for _, g := range groups {
+		if len(groups) > 1 {
+			p.subsection(g.Title)
+		}
+		p.manFlags(g.flags)
 	}
-	if len(withMaster) > 0 {
+	if flags := annotated(cmd, forMaster); len(flags) > 0 {
 		p.section("OPTIONS WITH --MASTER")
 		p.line("Only servers that meet all of these are asked for.")
-	}
-	for _, flag := range withMaster {
-		p.manFlag(flag)
+		p.manFlags(flags)
 	}
 }
 
-// manGroup are the flags of a command with an annotation; without one, those
-// that have none.
-func manGroup(cmd *cobra.Command, annotation string) (flags []*pflag.Flag) {
-	add := func(flag *pflag.Flag) {
-		if inGroup(flag, annotation) && !flag.Hidden {
-			flags = append(flags, flag)
-		}
+func (p *roff) manFlags(flags []*pflag.Flag) {
+	for _, flag := range flags {
+		p.manFlag(flag)
 	}
-	cmd.LocalFlags().VisitAll(add)
-	cmd.InheritedFlags().VisitAll(add)
-	return flags
 }
 
 // manFlag writes a flag with its value, its help and its default.
 func (p *roff) manFlag(flag *pflag.Flag) {
 	name, usage := pflag.UnquoteUsage(flag)
-	if name == "int" || name == "uint" {
-		name = "N" // as where the help names the value
-	}
 	tag := strong("--" + flag.Name)
 	if flag.Shorthand != "" {
 		tag = strong("-"+flag.Shorthand) + ", " + tag
@@ -137,7 +128,7 @@ func (p *roff) manExits(cmd *cobra.Command) {
 	}
 }
 
-// manFacts lists files, variables and signals, and the status of a scan.
+// manFacts lists files, variables and signals, and what a scan tells programs.
 func (p *roff) manFacts(cmd *cobra.Command) {
 	facts := manFacts[cmd.Name()]
 	p.manList("FILES", facts.files)
@@ -146,11 +137,18 @@ func (p *roff) manFacts(cmd *cobra.Command) {
 	}
 	p.manList("SIGNALS", facts.signals)
 	if cmd.Name() == "scan" {
-		p.section("STATUS")
-		p.text(manStatus)
-		for _, f := range manStatusKeys {
-			p.item(strong(f.what), f.text)
-		}
+		p.manExplain("STATUS", manStatus, manStatusKeys)
+		p.manExplain("SUMMARY", manSummary, manSummaryKeys)
+		p.manExplain("FAULTS", manFaults, manFaultWords)
+	}
+}
+
+// manExplain is a section with prose before its list.
+func (p *roff) manExplain(section, text string, facts []fact) {
+	p.section(section)
+	p.text(text)
+	for _, f := range facts {
+		p.item(strong(f.what), f.text)
 	}
 }
 

@@ -19,7 +19,7 @@ type commandFacts struct {
 }
 
 // exitAlways are the codes with which every command may end.
-var exitAlways = []int{exitOK, exitUsage, exitOutput}
+var exitAlways = []int{exitOK, exitUsage, exitOutput, exitPipe}
 
 var manFacts = map[string]commandFacts{
 	"a2sscan": {files: []fact{
@@ -33,7 +33,7 @@ var manFacts = map[string]commandFacts{
 		},
 		files: []fact{
 			{"PATH", "the records, where --output says; it is made just before the first packet"},
-			{"PATH.summary.json", "the numbers of the run, unless --summary names another file"},
+			{"PATH.summary.json", "the numbers of the run, unless --summary names another file: see SUMMARY"},
 			{"NAME-START-NNNNN.ndjson.zst", "a part of a census with --rotate; the one that is being written ends with .part"},
 			{"CHECKPOINT", "where the scan stands, with --checkpoint; gone when the scan is complete"},
 			{"CHECKPOINT.lock", "who uses the checkpoint"},
@@ -79,14 +79,14 @@ var manFacts = map[string]commandFacts{
 		exitUsage: "the command line makes no sense, or with --check not all records come out the same",
 		exitInput: "",
 	}},
-	"cat": {exits: map[int]string{exitInput: ""}, signals: []fact{signalPipe}},
+	"cat": {exits: map[int]string{exitInput: ""}},
 	"doctor": {exits: map[int]string{
 		exitOK: "the machine is ready, with warnings too", exitGuard: "something is bad",
 		exitInput: "a configuration file can't be read",
 	}},
 }
 
-var signalPipe = fact{"SIGPIPE", "is ignored: a closed pipe is an error of writing, exit code 3"}
+var signalPipe = fact{"SIGPIPE", "is ignored: a closed pipe is an error of writing, exit code 3, since results are lost"}
 
 // manVariables are the variables that the program reads.
 var manVariables = []fact{

@@ -66,7 +66,7 @@ func (f *masterCommandFlags) add(cmd *cobra.Command) {
 	fs.BoolVar(&f.force, "force", false, "replace an existing output, when the new list is whole")
 	fs.BoolVar(&f.json, "json", false, "write NDJSON, with all that the master knows of a server")
 	fs.BoolVar(&f.raw, "raw", false, "write the pages as they came, in binary (--udp only)")
-	fs.Uint64VarP(&f.most, "max-servers", "n", 0, "servers fetched at most; 0: all (default 0)")
+	fs.Uint64VarP(&f.most, "max-servers", "n", 0, "`N` servers fetched at most; 0: all (default 0)")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no status and no closing lines; errors are still said")
 	f.logFlags.add(cmd)
 	f.masterFlags.add(fs, "")
@@ -192,6 +192,8 @@ func (r *listRun) writeServer(s *master.Server) error {
 func (a *app) listEnd(r *listRun, s *master.Stats, err error) error {
 	f, n := r.masterCommandFlags, r.n
 	switch {
+	case err != nil && n > 0 && a.out.cut():
+		return err // nobody has what was fetched
 	case err != nil && n > 0:
 		a.say("the list is not whole: %s fetched before, %s", plural(int(n), "server"), r.kept())
 		return err

@@ -32,7 +32,7 @@ var conditions = []condition{
 	{"game-version", "PATTERN", "only servers of such a version; * in the `PATTERN` stands for any text", named(master.Version), false},
 	{"address", "IP[:PORT]", "only servers at this address, `IP[:PORT]`", addressed, true},
 	{"dedicated", "", "only dedicated servers", bare(master.Dedicated), true},
-	{"type", "LETTER", "only servers of this type, an old form of --dedicated: `LETTER` d", lettered, true},
+	{"type", "LETTER", "only servers of this type: `LETTER` d, an old form of --dedicated", lettered, true},
 	{"secure", "", "only servers with an anti-cheat system", bare(master.Secure), true},
 	{"linux", "", "only servers on Linux", bare(master.Linux), true},
 	{"no-password", "", "only servers without a password", bare(master.NoPassword), true},

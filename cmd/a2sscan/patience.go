@@ -17,7 +17,7 @@ type patienceFlags struct {
 func (f *patienceFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.DurationVar(&f.timeout, "timeout", scanner.DefaultTimeout, "how long the first request waits for a reply, `D` such as 800ms")
-	fs.IntVar(&f.retries, "retries", scanner.DefaultRetries, "requests after the first that stayed without reply")
+	fs.IntVar(&f.retries, "retries", scanner.DefaultRetries, "`N` requests after the first that stayed without reply")
 }
 
 func (f *patienceFlags) check() error {

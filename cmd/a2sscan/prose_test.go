@@ -18,7 +18,7 @@ func TestProse(t *testing.T) {
 	var look func(cmd *cobra.Command)
 	lines := 0
 	look = func(cmd *cobra.Command) {
-		for _, text := range []string{cmd.Short, cmd.Long, cmd.Example, cmd.UseLine()} {
+		for _, text := range []string{cmd.Short, cmd.Long, cmd.Example, cmd.UsageString()} {
 			for line := range strings.Lines(text) {
 				lines++
 				if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > screen {
@@ -41,7 +41,8 @@ func TestProse(t *testing.T) {
 	}
 }
 
-// TestFlagGroups: the help of scan shows each flag once, those of a kind together.
+// TestFlagGroups: the help of scan shows each flag once, and its page too, those
+// of a kind together.
 func TestFlagGroups(t *testing.T) {
 	scan, _, err := newTree().Find([]string{"scan"})
 	if err != nil {
@@ -55,7 +56,13 @@ func TestFlagGroups(t *testing.T) {
 		}
 	})
 	groups := flagGroups(scan)
-	if last := groups[len(groups)-1]; strings.Count(last.Usages, "--") > 5 {
-		t.Errorf("in no group:\n%s", last.Usages)
+	if last := groups[len(groups)-1]; strings.Count(last.Usages(), "--") > 5 {
+		t.Errorf("in no group:\n%s", last.Usages())
+	}
+	page := manPage(scan)
+	for _, g := range groups {
+		if !strings.Contains(page, ".SS "+g.Title+"\n.TP\n") || !strings.Contains(help, "\n"+g.Title+":\n  ") {
+			t.Errorf("%s is no group of the page, or of the help", g.Title)
+		}
 	}
 }

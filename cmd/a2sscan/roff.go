@@ -19,6 +19,8 @@ func (p *roff) title(name, section, date, manual string) {
 
 func (p *roff) section(name string) { p.WriteString(".SH " + roffText(name) + "\n") }
 
+func (p *roff) subsection(name string) { p.WriteString(".SS " + roffText(name) + "\n") }
+
 func (p *roff) paragraph() { p.WriteString(".PP\n") }
 
 // text writes paragraphs: blank lines divide them, and lines that are indented

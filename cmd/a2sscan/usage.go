@@ -1,29 +1,19 @@
 package main
 
 import (
+	"io"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"golang.org/x/term"
 )
 
 func init() {
-	cobra.AddTemplateFunc("flagsFor", flagsFor)
+	cobra.AddTemplateFunc("withMaster", withMaster)
 	cobra.AddTemplateFunc("flagGroups", flagGroups)
 	cobra.AddTemplateFunc("exitCodes", exitCodes)
-}
-
-// flagsFor are the usages of the flags with an annotation; without one, of
-// those that have none.
-func flagsFor(all *pflag.FlagSet, annotation string) string {
-	some := pflag.NewFlagSet("", pflag.ContinueOnError)
-	some.SortFlags = false
-	all.VisitAll(func(f *pflag.Flag) {
-		if inGroup(f, annotation) {
-			some.AddFlag(f)
-		}
-	})
-	return some.FlagUsages()
 }
 
 // inGroup reports whether a flag has an annotation; without one, whether it has
@@ -33,8 +23,45 @@ func inGroup(f *pflag.Flag, annotation string) bool {
 	return has || annotation == "" && len(f.Annotations) == 0
 }
 
-// flagGroup are flags that stand together in a help.
-type flagGroup struct{ Title, Usages string }
+// flagGroup are flags that stand together in a help and in a page for man.
+type flagGroup struct {
+	Title string
+	flags []*pflag.Flag
+	width int // columns of the help
+}
+
+// Usages is what the help says of them, broken at words.
+func (g flagGroup) Usages() string {
+	set := pflag.NewFlagSet("", pflag.ContinueOnError)
+	set.SortFlags = false
+	for _, f := range g.flags {
+		set.AddFlag(f)
+	}
+	return set.FlagUsagesWrapped(g.width)
+}
+
+// The width of a help, and of other prose on standard output: that of its terminal, unless lines would be too long to
+// be read with ease, and of a usual one where somebody pages it.
+const (
+	usualHelp  = 80
+	widestHelp = 120
+)
+
+// helpWidth is how many columns a help has that is written to w.
+func helpWidth(w io.Writer) int {
+	if r, ok := w.(*results); ok {
+		w = r.w
+	}
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return usualHelp
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil || width < 2 {
+		return usualHelp
+	}
+	return min(width, widestHelp)
+}
 
 // scanGroups are the groups of scan, which has more flags than fit on a screen.
 // What is in none stands under "Other flags".
@@ -48,33 +75,47 @@ var scanGroups = []struct{ title, names string }{
 	{"Watching", "status quiet dry-run metrics log-file log-format log-level"},
 }
 
-// flagGroups are the flags of a command that have no annotation.
-func flagGroups(cmd *cobra.Command) (groups []flagGroup) {
-	rest := pflag.NewFlagSet("", pflag.ContinueOnError)
-	rest.SortFlags = false
-	placed := map[string]bool{}
-	if cmd.CommandPath() == "a2sscan scan" {
-		for _, g := range scanGroups {
-			some := pflag.NewFlagSet("", pflag.ContinueOnError)
-			some.SortFlags = false
-			for _, name := range strings.Fields(g.names) {
-				some.AddFlag(cmd.Flag(name))
-				placed[name] = true
-			}
-			groups = append(groups, flagGroup{g.title, some.FlagUsages()})
-		}
-	}
+// withMaster are the flags that are of use with --master only, as the help
+// says them.
+func withMaster(cmd *cobra.Command) string {
+	return flagGroup{flags: annotated(cmd, forMaster), width: helpWidth(cmd.OutOrStdout())}.Usages()
+}
+
+// annotated are the flags of a command with an annotation that somebody is to
+// see; without one, those that have none.
+func annotated(cmd *cobra.Command, annotation string) (flags []*pflag.Flag) {
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		if inGroup(f, "") && !placed[f.Name] {
-			rest.AddFlag(f)
+		if inGroup(f, annotation) && !f.Hidden {
+			flags = append(flags, f)
 		}
 	})
-	switch {
-	case !rest.HasAvailableFlags():
-	case len(groups) > 0:
-		groups = append(groups, flagGroup{"Other flags", rest.FlagUsages()})
-	default:
-		groups = append(groups, flagGroup{"Flags", rest.FlagUsages()})
+	return flags
+}
+
+// flagGroups are the flags of a command that have no annotation.
+func flagGroups(cmd *cobra.Command) (groups []flagGroup) {
+	width, placed := helpWidth(cmd.OutOrStdout()), map[string]bool{}
+	if cmd.CommandPath() == "a2sscan scan" {
+		for _, of := range scanGroups {
+			g := flagGroup{Title: of.title, width: width}
+			for _, name := range strings.Fields(of.names) {
+				g.flags = append(g.flags, cmd.Flag(name))
+				placed[name] = true
+			}
+			groups = append(groups, g)
+		}
+	}
+	rest := flagGroup{Title: "Flags", width: width}
+	if len(groups) > 0 {
+		rest.Title = "Other flags"
+	}
+	for _, f := range annotated(cmd, "") {
+		if !placed[f.Name] {
+			rest.flags = append(rest.flags, f)
+		}
+	}
+	if len(rest.flags) > 0 {
+		groups = append(groups, rest)
 	}
 	return groups
 }
