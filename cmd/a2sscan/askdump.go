@@ -93,7 +93,7 @@ func (s sheet) field(p wire.Part, v []byte) []string {
 	for at := 0; at == 0 || at < len(v) && len(rows) < fieldRows; at += n {
 		row := v[at:min(at+n, len(v))]
 		if rest := len(v) - at - len(row); len(rows) == fieldRows-1 && rest > 0 {
-			text = fmt.Sprintf("… %d bytes more", rest)
+			text = "… " + plural(rest, "byte") + " more"
 		}
 		line := fmt.Sprintf("%*s%04x  %-*s  %s", dumpIndent, "", p.At+at, 3*n-1, fmt.Sprintf("% x", row), text)
 		rows = append(rows, strings.TrimRight(line, " "))

@@ -194,13 +194,16 @@ func (d *decoding) end() error {
 		return err
 	}
 	if d.bad > maxBadLines {
-		d.say("%d more lines that hold no datagram", d.bad-maxBadLines)
+		d.say("no datagram in %s", plural(d.bad-maxBadLines, "more line"))
 	}
 	if d.flags.check {
 		return d.endCheck()
 	}
+	if n := d.checked.noRaw; n > 0 {
+		d.say("left out: %s without all of their datagrams, which scan --raw keeps", plural(n, "record"))
+	}
 	if d.senders == 0 {
-		return fail(exitInput, "no datagrams in the input, %d bad lines", d.bad).
+		return fail(exitInput, "no datagrams in the input, %s", plural(d.bad, "bad line")).
 			hinting("datagrams in hexadecimal, a pcap, or records with raw are wanted: a2sscan decode --help")
 	}
 	d.say("%s from %s, %s", plural(d.senders, "record"), plural(d.datagrams, "datagram"), plural(d.bad, "bad line"))

@@ -126,14 +126,14 @@ func TestDoctorFindings(t *testing.T) {
 		{"conntrack is not loaded", "conntrack", levelOK, "not loaded", "", func(_ *machine, root fstest.MapFS, _ *doctorFlags) {
 			delete(root, "proc/sys/net/netfilter/nf_conntrack_max")
 		}},
-		{"a small table", "conntrack", levelBad, "100 of 8192 entries", "nf_conntrack_max=131072",
+		{"a small table", "conntrack", levelBad, "100 of 8,192 entries", "nf_conntrack_max=131072",
 			written("proc/sys/net/netfilter/nf_conntrack_max", "8192\n")},
-		{"a small table, few targets", "conntrack", levelOK, "100 of 8192 entries", "",
+		{"a small table, few targets", "conntrack", levelOK, "100 of 8,192 entries", "",
 			func(_ *machine, root fstest.MapFS, f *doctorFlags) {
 				set(root, "proc/sys/net/netfilter/nf_conntrack_max", "8192\n")
 				f.targets = 5000
 			}},
-		{"a table that is nearly enough", "conntrack", levelWarning, "100 of 60000 entries", "nf_conntrack_max=131072",
+		{"a table that is nearly enough", "conntrack", levelWarning, "100 of 60,000 entries", "nf_conntrack_max=131072",
 			written("proc/sys/net/netfilter/nf_conntrack_max", "60000\n")},
 		{"a small table that nobody uses", "conntrack", levelOK, "no rule has connections tracked", "",
 			written("proc/sys/net/netfilter/nf_conntrack_max", "8192\n",

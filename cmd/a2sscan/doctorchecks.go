@@ -179,10 +179,10 @@ func (m *machine) checkConntrack(f *doctorFlags) finding {
 	need := f.tracked(m.udpTimeout())
 	found := finding{
 		Level: levelOK,
-		Found: fmt.Sprintf("%d of %d entries in use", used, most),
-		Need: fmt.Sprintf("%d more, as each target is one until %v after its last datagram: "+
+		Found: fmt.Sprintf("%s of %s entries in use", grouped(used), grouped(most)),
+		Need: fmt.Sprintf("%s more, as each target is one until %v after its last datagram: "+
 			"a full table drops packets. Whether a rule has connections tracked can't be "+
-			"seen from here; one with NOTRACK for UDP spares the table", need, m.udpTimeout()),
+			"seen from here; one with NOTRACK for UDP spares the table", grouped(need), m.udpTimeout()),
 	}
 	if used == 0 {
 		found.Found += ": it seems that no rule has connections tracked"
@@ -343,7 +343,7 @@ func (m *machine) checkFiles(*doctorFlags) finding {
 		return unknown("the limit of open files can't be read: %v", err)
 	}
 	found := finding{
-		Level: levelOK, Found: fmt.Sprintf("%d may be open", limit),
+		Level: levelOK, Found: grouped(limit) + " may be open",
 		Need: fmt.Sprintf("%d: one socket for all servers, lists, output, metrics", someFiles),
 	}
 	if limit == math.MaxUint64 {

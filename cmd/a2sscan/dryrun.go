@@ -42,9 +42,7 @@ func (j *job) dryRun() error {
 	if asked > dryRunShown {
 		j.say("the first %d of them are named", dryRunShown)
 	}
-	if _, n, known := j.foresee(); !known || n != asked {
-		j.say("%s would be asked: %s", plural(asked, "target"), j.exactly(asked))
-	}
+	j.say("%s would be asked: %s", plural(asked, "target"), j.exactly(asked))
 	j.say("each would be asked %s; nothing was sent", &j.query)
 	return tornInput(j.list)
 }
@@ -70,10 +68,7 @@ func (j *job) sayLeft(asked uint64) {
 	if j.keep != nil && j.keep.waiting != nil {
 		j.say("%s would be asked once more", plural(j.keep.past.Silent.waiting(), "silent target"))
 	}
-	l := ledger{
-		Read: s.Read, Invalid: s.Invalid, Unscannable: s.Unscannable, Excluded: s.Excluded,
-		Duplicate: s.Duplicate, OtherShard: s.OtherShard,
-	}
+	l := listLedger(s)
 	j.say("%s read = %s%s%s that would be asked", grouped(s.Read), l.without(), behind, grouped(asked))
 }
 

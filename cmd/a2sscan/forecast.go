@@ -194,6 +194,8 @@ func (j *job) sayPlan() {
 		left = " left"
 	}
 	switch {
+	case j.scanFlags.dryRun && known: // how many of them are asked, and what that takes, comes at its end
+		j.say("%s%s %s", plural(n, "target"), left, j.said())
 	case !known:
 		j.say("targets%s as they come, %s; %s", left, perSecond(j.rate), j.said())
 	case j.shard.Count > 1:

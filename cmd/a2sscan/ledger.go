@@ -48,6 +48,14 @@ func newLedger(list target.Stats, scan *scanner.Stats) ledger {
 	return l
 }
 
+// listLedger is what a list that nobody asked yet leaves out.
+func listLedger(s target.Stats) ledger {
+	return ledger{
+		Read: s.Read, Invalid: s.Invalid, Unscannable: s.Unscannable, Excluded: s.Excluded,
+		Duplicate: s.Duplicate, OtherShard: s.OtherShard,
+	}
+}
+
 // leftOut is what was read and never became a target to ask.
 func (l *ledger) leftOut() uint64 {
 	return l.Invalid + l.Unscannable + l.Excluded + l.Duplicate + l.OtherShard + l.OverLimit

@@ -33,7 +33,7 @@ var manFacts = map[string]commandFacts{
 		},
 		files: []fact{
 			{"PATH", "the records, where --output says; it is made just before the first packet"},
-			{"PATH.summary.json", "the numbers of the run, unless --summary names another file: see SUMMARY"},
+			{"PATH.summary.json", "the numbers of the run, unless --summary names another file: see SUMMARY; with --rotate it is NAME-START.summary.json"},
 			{"NAME-START-NNNNN.ndjson.zst", "a part of a census with --rotate; the one that is being written ends with .part"},
 			{"CHECKPOINT", "where the scan stands, with --checkpoint; gone when the scan is complete"},
 			{"CHECKPOINT.lock", "who uses the checkpoint"},

@@ -67,7 +67,7 @@ func (d *decoding) census(name string, in io.Reader) error {
 func (d *decoding) remake(name string, n int, line []byte, bad func(int, string, error)) error {
 	scan, known, err := sink.Parse(line)
 	switch {
-	case d.flags.check && errors.Is(err, sink.ErrNoRaw):
+	case errors.Is(err, sink.ErrNoRaw):
 		d.checked.noRaw++
 		return nil
 	case err != nil:

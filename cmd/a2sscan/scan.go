@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -308,14 +309,19 @@ func isTerminal(r any) bool {
 // them, so that a file of another kind does not scroll everything away.
 type badLines struct {
 	*terminal
-	n uint64
+	n     uint64
+	hosts bool // some of them name hosts, which nobody looked up
 }
+
+// namesHost finds lines that begin with the name of a host.
+var namesHost = regexp.MustCompile(`^([A-Za-z0-9_-]+\.)+[A-Za-z][A-Za-z0-9-]*(:[0-9]+)?([\s,;]|$)`)
 
 // maxBadLines is how many are named.
 const maxBadLines = 20
 
 func (b *badLines) add(line target.Invalid) {
 	b.n++
+	b.hosts = b.hosts || line.Err == target.FaultAddress && namesHost.MatchString(line.Text)
 	if b.n <= maxBadLines {
 		b.log.Warn("no target", "file", line.File, "line", line.Line, "error", line.Err, "text", line.Text)
 	}
@@ -328,7 +334,10 @@ func (b *badLines) add(line target.Invalid) {
 func (b *badLines) rest() {
 	if b.n > maxBadLines {
 		b.log.Warn("more lines that are no targets", "lines", b.n-maxBadLines)
-		b.say("%d more lines that are no targets", b.n-maxBadLines)
+		b.say("no target in %s", plural(b.n-maxBadLines, "more line"))
+	}
+	if b.hosts {
+		b.hint("host names are looked up with --resolve")
 	}
 }
 
@@ -341,8 +350,10 @@ func nothingToAsk(list *target.List) error {
 	if s.Given > 0 {
 		return nil
 	}
-	f := fail(exitInput, "nothing left to ask: %d read = %d invalid + %d unscannable + %d excluded + %d duplicate"+
-		" + %d other shard", s.Read, s.Invalid, s.Unscannable, s.Excluded, s.Duplicate, s.OtherShard)
+	f := fail(exitInput, "nothing left to ask: %s read", grouped(s.Read))
+	if l := listLedger(s); s.Read > 0 {
+		f = fail(exitInput, "%w = %s", f.err, strings.TrimSuffix(l.without(), " + "))
+	}
 	switch {
 	case s.Read == 0:
 		return f.hinting("the input is empty: one ip:port a line is wanted")

@@ -78,7 +78,7 @@ var scanGroups = []struct{ title, names string }{
 // withMaster are the flags that are of use with --master only, as the help
 // says them.
 func withMaster(cmd *cobra.Command) string {
-	return flagGroup{flags: annotated(cmd, forMaster), width: helpWidth(cmd.OutOrStdout())}.Usages()
+	return flagGroup{flags: annotated(cmd, forMaster), width: helpWidth(cmd.Root().OutOrStdout())}.Usages()
 }
 
 // annotated are the flags of a command with an annotation that somebody is to
@@ -94,7 +94,7 @@ func annotated(cmd *cobra.Command, annotation string) (flags []*pflag.Flag) {
 
 // flagGroups are the flags of a command that have no annotation.
 func flagGroups(cmd *cobra.Command) (groups []flagGroup) {
-	width, placed := helpWidth(cmd.OutOrStdout()), map[string]bool{}
+	width, placed := helpWidth(cmd.Root().OutOrStdout()), map[string]bool{}
 	if cmd.CommandPath() == "a2sscan scan" {
 		for _, of := range scanGroups {
 			g := flagGroup{Title: of.title, width: width}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"golang.org/x/sys/unix"
+)
+
+// openTerminal returns a terminal of a width.
+func openTerminal(t *testing.T, columns uint16) *os.File {
+	t.Helper()
+	ours, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skipf("SKIPPED, THE WIDTH OF HELP ON A TERMINAL WAS NOT CHECKED: %v", err)
+	}
+	t.Cleanup(func() { ours.Close() })
+	fd := int(ours.Fd())
+	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)
+	}
+	if err == nil {
+		err = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: columns})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("SKIPPED, THE WIDTH OF HELP ON A TERMINAL WAS NOT CHECKED: %v", err)
+	}
+	t.Cleanup(func() { theirs.Close() })
+	return theirs
+}
+
+// TestHelpWidth: help is as wide as its terminal, within reason, and as a usual
+// one elsewhere.
+func TestHelpWidth(t *testing.T) {
+	for columns, want := range map[uint16]int{60: 60, 80: 80, 100: 100, 200: widestHelp, 0: usualHelp} {
+		a := &results{w: openTerminal(t, columns)}
+		if got := helpWidth(a); got != want {
+			t.Errorf("%d columns: %d", columns, got)
+		}
+		root := newTree()
+		root.SetOut(a)
+		scan, _, err := root.Find([]string{"scan"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := widestFlag(scan.UsageString()); got > want || got < want-20 {
+			t.Errorf("%d columns: flags take %d", columns, got)
+		}
+	}
+	if got := helpWidth(&bytes.Buffer{}); got != usualHelp {
+		t.Errorf("no terminal: %d", got)
+	}
+}
+
+// widestFlag is how many columns the flags of a help take.
+func widestFlag(help string) (columns int) {
+	flags, _, _ := strings.Cut(help, "\nExamples:")
+	for line := range strings.Lines(flags) {
+		if strings.HasPrefix(line, "      ") {
+			columns = max(columns, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")))
+		}
+	}
+	return columns
+}
