@@ -33,6 +33,7 @@ type keeper struct {
 	silent  silentFile
 	waiting iter.Seq[scanner.Target] // for a second look since earlier parts; nil: none
 	rest    iter.Seq[scanner.Target] // what follows in the list, if that was begun
+	asked   map[netip.Addr]int       // by earlier parts, while that is counted
 	walked  walked
 	written atomic.Pointer[time.Time] // when the file was last replaced; nil: not yet
 	pending chan draft                // of one place: a newer one replaces it
@@ -69,13 +70,11 @@ func (k *keeper) recount(list *target.List) map[netip.Addr]int {
 		return nil
 	}
 	asked := map[netip.Addr]int{}
-	next, stop := iter.Pull(list.From(0))
+	k.asked = asked
+	next, stop := iter.Pull(list.From(k.past.Place))
 	t, more := next()
-	for ; more && t.Place < k.past.Place; t, more = next() {
-		k.walked.again()
-		addr := t.Addr.Addr()
-		asked[addr] = min(asked[addr]+1, k.job.maxPerAddress) // the rest was left out
-		k.walked.base = list.Stats()
+	for addr, n := range asked {
+		asked[addr] = min(n, k.job.maxPerAddress) // the rest was left out
 	}
 	for i := range k.past.open {
 		asked[k.past.open[i].Addr.Addr()]--
@@ -86,6 +85,13 @@ func (k *keeper) recount(list *target.List) map[netip.Addr]int {
 		}
 	}
 	return asked
+}
+
+// passed counts a target that earlier parts were given.
+func (k *keeper) passed(addr netip.Addr) {
+	if k.asked != nil {
+		k.asked[addr]++
+	}
 }
 
 // first writes the checkpoint of a new scan, before its output is made: from
@@ -289,7 +295,7 @@ func (k *keeper) total(list target.Stats, s *scanner.Stats) target.Stats {
 // taken so many targets: the list may have given out one that nobody waited for.
 func (k *keeper) taken(list target.Stats, n uint64) target.Stats {
 	if k.resumes() {
-		n += k.walked.base.Given - min(n, uint64(len(k.past.open)))
+		n -= min(n, uint64(len(k.past.open)))
 	}
 	list.Read += n - list.Given
 	list.Given = n

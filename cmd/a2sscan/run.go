@@ -96,6 +96,9 @@ func (j *job) prepare(args []string) error {
 func (j *job) goOn(args []string) error {
 	j.keep.seed(&j.seed)
 	j.known, j.leaveOut = &j.keep.names, j.keep.walked.leaveOut
+	if j.keep.resumes() && j.maxPerAddress > 0 {
+		j.passed = j.keep.passed
+	}
 	plan, err := j.scanPlan(args)
 	if err != nil {
 		return err

@@ -25,6 +25,7 @@ type targetFlags struct {
 
 	known    *names                      // what names stood for; nil: nobody wants to know
 	leaveOut func(target.RuleID, uint64) // told what is left out by which rule; nil: nobody
+	passed   func(netip.Addr)            // told what earlier parts were given; nil: nobody
 }
 
 func (f *targetFlags) add(cmd *cobra.Command) {
@@ -54,7 +55,7 @@ func (f *targetFlags) into(cfg *target.Config) {
 	cfg.Seed = f.seed.n
 	cfg.Shard = target.Shard(f.shard)
 	cfg.Strict = f.strict
-	cfg.LeftOut = f.leaveOut
+	cfg.LeftOut, cfg.Passed = f.leaveOut, f.passed
 	if f.resolve {
 		cfg.Resolve = resolve
 		if f.known != nil {

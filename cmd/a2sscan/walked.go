@@ -11,15 +11,13 @@ import (
 // stand. The list is read ahead of the scan, and its own numbers with it.
 type walked struct {
 	past target.Stats // of the parts before this one
-	base target.Stats // what the list counted of those again
 
 	mu     sync.Mutex
 	marks  []walkMark // at places that the scan has not reached
 	last   target.Stats
-	behind *target.Stats // in front of the place that was asked for last; nil: base
+	behind *target.Stats // in front of the place that was asked for last; nil: none was passed
 
-	ahead leftOut                  // what rules left out in front of these places
-	twice map[target.RuleID]uint64 // what they left out again of earlier parts
+	ahead leftOut // what rules left out in front of these places
 
 	// What rules left out in all parts, up to the place that was asked for last,
 	// and where in that they stand.
@@ -55,19 +53,6 @@ func (w *walked) pass(place uint64, s target.Stats) {
 	}
 }
 
-// again is called in the place of pass for targets that an earlier part was
-// given.
-func (w *walked) again() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.twice == nil {
-		w.twice = map[target.RuleID]uint64{}
-	}
-	for _, c := range w.ahead.take(w.ahead.close()) {
-		w.twice[c.rule] += c.targets
-	}
-}
-
 // at returns the numbers in front of a place, of which this part gave out so
 // many targets. Places only grow.
 func (w *walked) at(place, given uint64) target.Stats {
@@ -78,11 +63,11 @@ func (w *walked) at(place, given uint64) target.Stats {
 		w.settle(w.ahead.take(w.marks[0].left))
 		w.marks = w.marks[1:]
 	}
-	now := w.base
+	var now target.Stats
 	if w.behind != nil {
 		now = *w.behind
 	}
-	now.Given = w.base.Given + given
+	now.Given = given
 	return w.total(now)
 }
 
@@ -150,11 +135,6 @@ func (k *keeper) countLeftOut(x *target.Exclusions) {
 	for _, e := range k.past.LeftOut {
 		past = append(past, e.rule())
 	}
-	for rule, n := range k.walked.twice {
-		r := rule.Rule()
-		r.Targets = -n
-		past = append(past, r)
-	}
 	x.Add(past)
 }
 
@@ -163,11 +143,11 @@ func (k *keeper) countLeftOut(x *target.Exclusions) {
 func (w *walked) total(now target.Stats) target.Stats {
 	now.Invalid = max(now.Invalid, w.past.Invalid) // where it was not read so far again
 	now.Duplicate = max(now.Duplicate, w.past.Duplicate)
-	now.Unscannable += w.past.Unscannable - w.base.Unscannable
-	now.NoPort += w.past.NoPort - w.base.NoPort
-	now.Excluded += w.past.Excluded - w.base.Excluded
-	now.OtherShard += w.past.OtherShard - w.base.OtherShard
-	now.Given += w.past.Given - w.base.Given
+	now.Unscannable += w.past.Unscannable
+	now.NoPort += w.past.NoPort
+	now.Excluded += w.past.Excluded
+	now.OtherShard += w.past.OtherShard
+	now.Given += w.past.Given
 	now.Read = now.Invalid + now.Unscannable + now.Excluded + now.Duplicate + now.OtherShard + now.Given
 	return now
 }

@@ -576,3 +576,31 @@ func BenchmarkOrder(b *testing.B) {
 		})
 	}
 }
+
+// TestPassed: From tells of what it would have given out in front of its place,
+// and counts none of it.
+func TestPassed(t *testing.T) {
+	x := mustExclude(t, ExclusionConfig{AllowReserved: true, Networks: []string{"10.0.0.64/26"}})
+	for _, order := range []Order{OrderRandom, OrderInput} {
+		cfg := Config{
+			Order: order, Args: []string{"10.0.0.0/24:1-2", "10.0.0.3:7", "10.0.1.0/25:1-2"},
+			Exclusions: x, Shard: Shard{1, 2},
+		}
+		all := slices.Collect(mustOpen(t, cfg).All())
+		for _, place := range []uint64{0, 1, 300, 500, 769, 1 << 40} {
+			var passed, want []netip.Addr
+			cfg.Passed = func(a netip.Addr) { passed = append(passed, a) }
+			l := mustOpen(t, cfg)
+			rest := slices.Collect(l.From(place))
+			for _, target := range all[:len(all)-len(rest)] {
+				want = append(want, target.Addr.Addr())
+			}
+			if !slices.Equal(passed, want) || l.Stats().Given != uint64(len(rest)) {
+				t.Errorf("%v, from %d: %d passed and %+v, want %d", order, place, len(passed), l.Stats(), len(want))
+			}
+			if n := len(all) - len(rest); n > 0 && all[n-1].Place >= place || len(rest) > 0 && rest[0].Place < place {
+				t.Errorf("%v: the rest from %d is another", order, place)
+			}
+		}
+	}
+}

@@ -61,6 +61,10 @@ type Config struct {
 	// targets, by From, before it gives out the next one.
 	LeftOut func(rule RuleID, targets uint64)
 
+	// Passed, if set, is told by From the address of each target in front of its
+	// place that would be given out now. It makes From look at all of them.
+	Passed func(netip.Addr)
+
 	Order Order  // in which order they are given out
 	Seed  uint64 // of OrderRandom
 	Shard Shard  // give out those of this part only

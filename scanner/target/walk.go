@@ -16,16 +16,25 @@ type giver struct {
 
 // pass goes on to the next place, and reports whether its target is to be given
 // out, after it counted what speaks against it.
-func (g *giver) pass(ip uint32) bool {
+func (g *giver) pass(ip uint32, port uint16) bool {
 	g.place++
 	switch {
 	case g.place <= g.from:
+		g.behind(ip, port)
 		return false
 	case !g.cfg.Shard.has(ip):
 		g.counts.otherShard.Add(1)
 		return false
 	}
 	return !g.stopped(ip)
+}
+
+// behind tells of a target that was given out before.
+func (g *giver) behind(ip uint32, port uint16) {
+	c := &g.cfg
+	if c.Passed != nil && port != 0 && c.Shard.has(ip) && g.rules().find(ip) == nil {
+		c.Passed(addrOf(ip))
+	}
 }
 
 // rules are those that hold at the moment.
@@ -75,10 +84,12 @@ func (g *giver) give(ip uint32, port uint16, s said) bool {
 
 // random gives out the targets of an order.
 func (g *giver) random(o *order) {
-	g.place = min(g.from, o.total)
+	if g.cfg.Passed == nil {
+		g.place = min(g.from, o.total)
+	}
 	for c := o.from(g.place); c.place < o.total; {
 		ip, port := c.next()
-		if g.pass(ip) && !g.give(ip, port, o.said(ip, port)) {
+		if g.pass(ip, port) && !g.give(ip, port, o.said(ip, port)) {
 			return
 		}
 	}
@@ -124,7 +135,7 @@ func (w *walk) target(ip uint32, port uint16, s said) bool {
 		w.counts.duplicate.Add(1)
 		return true
 	}
-	return !w.pass(ip) || w.give(ip, port, s)
+	return !w.pass(ip, port) || w.give(ip, port, s)
 }
 
 func pack(ip uint32, port uint16) uint64 { return uint64(ip)<<16 | uint64(port) }
@@ -185,14 +196,14 @@ func (w *walk) passAll(r *rule, n uint64) {
 
 // each gives out addresses one by one.
 func (w *walk) each(part span, port uint16, s said) bool {
-	if w.seen.n == 0 && w.place+part.len() <= w.from {
+	if w.seen.n == 0 && w.cfg.Passed == nil && w.place+part.len() <= w.from {
 		w.place += part.len()
 		return true
 	}
 	for ip := part.first; ; ip++ {
 		if w.seen.n > 0 && w.seen.has(pack(ip, port)) {
 			w.counts.duplicate.Add(1)
-		} else if w.pass(ip) && !w.give(ip, port, s) {
+		} else if w.pass(ip, port) && !w.give(ip, port, s) {
 			return false
 		}
 		if ip == part.last {
