@@ -21,6 +21,9 @@ type Decoder struct {
 	answer answer
 	result Result
 	seen   [wire.NumQuestions]uint32 // a bit for each fault that q had for a while
+	torn   Questions                 // lists that end too early
+	early  Questions                 // unsound lists that came when nothing but INFO need have been asked
+	cut    [wire.NumQuestions]span   // torn lists in whose place a later one stands
 	whole  []byte
 	plain  []byte
 }
@@ -42,6 +45,7 @@ func (d *Decoder) Reset() {
 	a := &d.answer
 	*a = answer{data: a.data[:0], raw: a.raw[:0]}
 	d.seen = [wire.NumQuestions]uint32{}
+	d.torn, d.early, d.cut = 0, 0, [wire.NumQuestions]span{}
 	d.talk = talk{open: AskAll, asked: AskAll, waiting: AskAll}
 	d.talk.begin(a)
 }
@@ -68,7 +72,45 @@ func (d *Decoder) Add(datagram []byte) {
 }
 
 func (d *Decoder) deliver(msg []byte) {
+	d.replace(msg)
 	d.answer.deliver(&d.talk, nil, 0, msg, &d.info)
+}
+
+// replace puts a sound list in the place of one that came before and is none. A
+// scan does so where nothing but INFO had been asked (EC-65); what had been, a
+// capture does not tell.
+func (d *Decoder) replace(msg []byte) {
+	q, ok := questionOf(wire.KindOf(msg))
+	if !ok || q == wire.QuestionInfo {
+		return
+	}
+	place := d.answer.place(q)
+	switch {
+	case *place == (span{}):
+		d.judge(q, msg)
+	case (d.torn | d.early).Has(q) && sound(q, msg):
+		if d.torn.Has(q) {
+			d.cut[q] = *place
+		}
+		d.torn &^= 1 << q
+		d.early &^= 1 << q
+		d.answer.put(nil, place, msg)
+	}
+}
+
+// judge notes what the first list for q is like.
+func (d *Decoder) judge(q wire.Question, msg []byte) {
+	d.torn &^= 1 << q
+	d.early &^= 1 << q
+	exact, err := readList(q, msg)
+	if err != nil {
+		d.torn |= 1 << q
+	}
+	unasked := d.talk.open.Has(wire.QuestionInfo) && d.answer.challenge == wire.NoChallenge
+	if unasked && (err != nil || !exact) {
+		d.early |= 1 << q
+		d.seen[q] |= 1 << wire.ErrMalformed
+	}
 }
 
 func (d *Decoder) fragment(datagram []byte) {
@@ -151,9 +193,11 @@ func (d *Decoder) Remake(known *Result) *Result {
 		Asked: known.Asked, Unchallenged: known.Unchallenged,
 	}
 	a.eachRaw(func(b []byte) { r.Raw = append(r.Raw, b) })
-	m := replies{err: d.talk.err}
+	d.retake(known)
+	var m replies
 	a.replies(&m)
 	for q := range each(r.Asked) {
+		m.err[q] = d.talk.err[q]
 		switch code := known.Err[q]; {
 		case silent[code] || d.seen[q]&(1<<code) != 0:
 			m.err[q] = code
@@ -169,6 +213,20 @@ func (d *Decoder) Remake(known *Result) *Result {
 var silent = [wire.NumErrors]bool{
 	wire.ErrTimeout: true, wire.ErrIncomplete: true, wire.ErrChallengeLoop: true,
 	wire.ErrUnreachable: true, wire.ErrSendFailed: true, wire.ErrExcluded: true,
+}
+
+// retake takes the lists that the scan took for answers: of one that is cut it
+// says so, and to one that came unasked and was of no use it preferred none.
+func (d *Decoder) retake(known *Result) {
+	for q := range each(AskPlayers | AskRules) {
+		place := d.answer.place(q)
+		switch code := known.Err[q]; {
+		case code == wire.ErrTruncated && d.cut[q] != (span{}):
+			*place = d.cut[q]
+		case d.early.Has(q) && code != 0 && code != wire.ErrTruncated:
+			*place = span{}
+		}
+	}
 }
 
 // dropLeading leaves out the beginnings of replies that the scan had given up

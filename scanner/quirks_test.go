@@ -146,7 +146,7 @@ func askOdd(t *testing.T, serve behaviour, ask Questions) (*Result, Stats, []sen
 			n.reply(addr, after+time.Duration(i)*time.Millisecond, []byte(d))
 		}
 	}
-	got, st, err := run(n, Config{Questions: ask}, addresses(1))
+	got, st, err := run(n, Config{Questions: ask, Raw: true}, addresses(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ type quirk struct {
 const allWell = "ok, name, 1 players, 1 rules, 4 sent"
 
 func TestQuirks(t *testing.T) {
-	for _, rows := range [][]quirk{challengeQuirks, signQuirks, infoQuirks, listQuirks, splitQuirks} {
+	for _, rows := range [][]quirk{challengeQuirks, signQuirks, infoQuirks, listQuirks, splitQuirks, againQuirks} {
 		for _, row := range rows {
 			t.Run(row.name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {

@@ -188,18 +188,24 @@ func (a *answer) deliverList(
 
 // sound reports whether a list is what it says it is, down to its count.
 func sound(q wire.Question, msg []byte) bool {
+	exact, err := readList(q, msg)
+	return exact && err == nil
+}
+
+// readList reads a list to its end, and reports whether its count is true.
+func readList(q wire.Question, msg []byte) (exact bool, err error) {
 	if q == wire.QuestionRules {
 		var rs wire.Rules
 		_ = rs.Reset(msg) // Err returns it too
 		for rs.Next() {
 		}
-		return rs.Err() == nil && rs.Count() == rs.Announced()
+		return rs.Count() == rs.Announced(), rs.Err()
 	}
 	var ps wire.Players
 	_ = ps.Reset(msg, wire.ShipUnknown)
 	for ps.Next() {
 	}
-	return ps.Err() == nil && ps.Count() == ps.Announced()
+	return ps.Count() == ps.Announced(), ps.Err()
 }
 
 // answered takes an answer to q with what is wrong with it at first sight.
@@ -241,7 +247,8 @@ func (a *answer) noteUnchallenged(t *talk, q wire.Question) {
 
 func (a *answer) deliverText(t *talk, pool *pool, k wire.Kind, msg []byte) delivery {
 	d := delivery{kind: ReplyText, class: ClassMatched}
-	if a.text == (span{}) {
+	// Of the texts the first stays, but a ban is worth more than a warning.
+	if a.text == (span{}) || k == wire.KindBanned && wire.KindOf(a.message(a.text)) != k {
 		d.full = !a.put(pool, &a.text, msg)
 	}
 	if k == wire.KindBanned {

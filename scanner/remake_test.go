@@ -1,0 +1,61 @@
+package scanner
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+)
+
+// TestQuirksAnew makes the Result of each odd server anew from its datagrams,
+// and wants it to say the same, whatever was asked.
+func TestQuirksAnew(t *testing.T) {
+	d := NewDecoder()
+	for _, rows := range [][]quirk{challengeQuirks, signQuirks, infoQuirks, listQuirks, splitQuirks, againQuirks} {
+		for _, row := range rows {
+			for _, ask := range []Questions{AskAll, AskInfo, AskPlayers, AskInfo | AskRules, AskPlayers | AskRules} {
+				t.Run(fmt.Sprintf("%s, %03b", row.name, ask), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						r, _, _ := askOdd(t, row.serve(), ask)
+						if r != nil {
+							wantAnew(t, d, r)
+						}
+					})
+				})
+			}
+		}
+	}
+}
+
+// wantAnew makes r anew and compares.
+func wantAnew(t *testing.T, d *Decoder, r *Result) {
+	t.Helper()
+	d.Reset()
+	for _, b := range r.Raw {
+		d.Add(b)
+	}
+	if got, want := describe(d.Remake(r)), describe(r); got != want {
+		t.Errorf("made anew %s\nwant %s", got, want)
+	}
+}
+
+// againQuirks are servers that say something useless before they answer, or
+// after.
+var againQuirks = []quirk{
+	{"EC-23 an unknown type before each answer", odd(func(h *host) {
+		h.info, h.players = []string{ff + "9x", oddInfo}, []string{ff + "9x", oddPlayers}
+	}), allWell},
+	{"EC-21 too many requests, beside INFO", open(ff+"XToo many", oddInfo),
+		`ok "Too many" open-info open-players open-rules, name, 1 players, 1 rules, 3 sent`},
+	{"EC-22 banned after too many requests",
+		odd(func(h *host) {
+			h.players = []string{ff + "XToo many", ff + "lYou have been banned", ff + "XToo many", ff + "lAgain"}
+		}),
+		`partial players=banned "You have been banned", name, 1 rules, 4 sent`},
+	{"EC-65 a corrupted D in answer to PLAYER, and a good one behind it",
+		withPlayers(ff+"D\x07\x00gar", oddPlayers), "partial players=truncated, name, 0 players of 7, 1 rules, 4 sent"},
+	{"EC-65 a corrupted D to INFO, and never a good one",
+		first('T', []string{ff + "D\x07\x00gar"}, odd(func(h *host) { h.players = nil })),
+		"partial players=malformed, name, 1 rules, 11 sent"},
+	{"EC-94 one count too high in answer to RULES, and a right one behind it",
+		withRules(ff+"E\x07\x00k\x00v\x00", oddRules), "ok rules.count, name, 1 players, 1 rules of 7, 4 sent"},
+}
