@@ -1,5 +1,7 @@
 package reasm
 
+import "bytes"
+
 // A datagram is kept in a chain of blocks of one size, so that whatever sizes
 // come in whatever order, memory that was given back fits again. A fragment of
 // 1400 bytes takes three blocks, one of 100 bytes takes one.
@@ -35,6 +37,19 @@ func (b *block) appendTo(dst []byte, skip int) []byte {
 		skip = 0
 	}
 	return dst
+}
+
+// begins reports whether what is longer begins with the datagram.
+func (b *block) begins(longer []byte) bool {
+	left := longer[:b.size]
+	for p := b; p != nil; p = p.more {
+		n := min(len(left), blockData)
+		if !bytes.Equal(p.data[:n], left[:n]) {
+			return false
+		}
+		left = left[n:]
+	}
+	return true
 }
 
 // memory is what a shard has of blocks and groups: how much is in use, and

@@ -47,7 +47,8 @@
 //     is (EC-109);
 //   - the same bytes again are a [Duplicate];
 //   - other bytes under the same number, or another total, are a [Conflict]:
-//     what was there first stays;
+//     what was there first stays, unless it is the beginning of the other: then
+//     it was cut, and gives way (EC-116);
 //   - a datagram that is cut within its header, or has nothing behind it, is
 //     wire.ErrMalformed, so that it does not stand in the way of the good one
 //     (EC-116), as is a number that is not below the total (EC-120);

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -90,6 +91,7 @@ func (s *modelSource) add(
 		g = &modelGroup{id: id, since: now}
 		s.open = append(s.open, g)
 	}
+	g.dropCut(f)
 	if g.total != 0 && (g.total != f.total || g.get(f.number) != nil) {
 		return "", Conflict
 	}
@@ -103,6 +105,17 @@ func (s *modelSource) add(
 	}
 	s.finish(g, now, groups)
 	return msg, Whole
+}
+
+// dropCut drops what there is of f, cut short.
+func (g *modelGroup) dropCut(f modelFragment) {
+	g.frags = slices.DeleteFunc(g.frags, func(o modelFragment) bool {
+		return o.number == f.number && o.total == f.total && o.payload != f.payload &&
+			strings.HasPrefix(f.payload, o.payload)
+	})
+	if len(g.frags) == 0 {
+		g.total = 0
+	}
 }
 
 // sort drops what contradicts fragment 0 or what came before it.

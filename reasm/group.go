@@ -56,6 +56,7 @@ type numbers [4]uint64
 
 func (s *numbers) has(n uint8) bool { return s[n>>6]&(1<<(n&63)) != 0 }
 func (s *numbers) add(n uint8)      { s[n>>6] |= 1 << (n & 63) }
+func (s *numbers) remove(n uint8)   { s[n>>6] &^= 1 << (n & 63) }
 
 // holds reports whether a datagram with that digest is part of the group.
 func (g *group) holds(sum uint64) bool {
@@ -113,6 +114,35 @@ func (g *group) push(b *block, number uint8) {
 	g.count++
 	g.size += int(b.size)
 	g.seen.add(number)
+}
+
+// cutShort returns the fragment with which the datagram begins, and after which
+// it goes on: that one was cut (EC-116). It is nil if there is none.
+func (g *group) cutShort(datagram []byte) *block {
+	b := g.first
+	for b != nil && !(int(b.size) < len(datagram) && b.begins(datagram)) {
+		b = b.later
+	}
+	return b
+}
+
+// remove takes a fragment out of the group. An empty one has no layout.
+func (g *group) remove(b *block) {
+	var before *block
+	at := &g.first
+	for *at != b {
+		before, at = *at, &(*at).later
+	}
+	*at = b.later
+	if g.last == b {
+		g.last = before
+	}
+	g.count--
+	g.size -= int(b.size)
+	g.seen.remove(b.number)
+	if g.count == 0 {
+		g.shape = shape{}
+	}
 }
 
 // takeAll empties the group and returns what it held, in order of arrival.

@@ -51,6 +51,9 @@ func (s *shard) add(a *arrival, dst []byte) ([]byte, Outcome, error) {
 		s.stats.Duplicate++
 		return dst, Duplicate, nil
 	}
+	if g != nil {
+		s.dropCut(g, a.datagram)
+	}
 	p, conflict, err := s.locate(g, a.datagram)
 	if err == nil && !conflict {
 		err = s.makeRoom(g, a.datagram)
@@ -100,6 +103,17 @@ func (s *shard) find(a *arrival) (g *group, known bool) {
 		}
 	}
 	return g, false
+}
+
+// dropCut drops what the group has of the datagram, cut short: it would stand in
+// the way.
+func (s *shard) dropCut(g *group, datagram []byte) {
+	for b := g.cutShort(datagram); b != nil; b = g.cutShort(datagram) {
+		g.remove(b)
+		s.mem.freeBlocks(b)
+		s.stats.Fragments--
+		s.stats.Conflict++
+	}
 }
 
 // locate tells where a fragment stands: in its group, if that is sorted and

@@ -111,10 +111,9 @@ func (s *shard) leading(from uint64, dst []byte, ends []int) ([]byte, []int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for g := s.sources[from]; g != nil; g = g.sibling {
-		if g.done || g.shape.compressed || !g.sorted() {
+		if g.done || g.shape.compressed || !g.sorted() || !g.seen.has(0) {
 			continue
 		}
-		// Fragment 0 is there: only that can have shown the layout.
 		dst = g.appendLeading(dst)
 		ends = append(ends, len(dst))
 	}

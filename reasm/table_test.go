@@ -297,6 +297,43 @@ func TestConflict(t *testing.T) {
 	}
 }
 
+// EC-116: a fragment that was cut gives way to itself as it should be, wherever
+// it was cut and whatever came before. Nothing tells that one is cut with which
+// the reply is whole.
+func TestCutFragment(t *testing.T) {
+	msg := rulesMessage(3000)
+	for _, l := range layouts {
+		ds := split(l, 1, msg, 1248)
+		for cut := range ds {
+			for _, n := range []int{l.HeaderLen() + 1, l.HeaderLen() + 5, 480, 481, 700, len(ds[cut]) - 1} {
+				if n >= len(ds[cut]) {
+					continue
+				}
+				permutations(len(ds), func(order []int) {
+					if order[len(order)-1] == cut {
+						return
+					}
+					table := New(Config{Shards: 1})
+					var got []byte
+					for _, i := range order {
+						if i == cut {
+							add(t, table, ds[i][:n], Pending)
+							audit(t, table)
+						}
+						if m, o, _ := table.Add(0, server, ds[i], nil); o == Whole {
+							got = m
+						}
+						audit(t, table)
+					}
+					if st := table.Stats(); !bytes.Equal(got, msg) || st.Conflict != 1 {
+						t.Errorf("%v, %d cut to %d, order %v: got %d bytes, %+v", l, cut, n, order, len(got), st)
+					}
+				})
+			}
+		}
+	}
+}
+
 // Of fragments that came before the layout was known, those that contradict
 // it or each other are dropped when it is; the first one stays.
 func TestConflictBeforeLayout(t *testing.T) {

@@ -487,6 +487,10 @@ var splitQuirks = []quirk{
 		ds := parts(wire.LayoutSource, 9, manyRules(100), 700)
 		return withRules(append([]string{ds[0][:8], ds[1][:12]}, ds...)...)()
 	}, "ok, name, 1 players, 100 rules, 4 sent"},
+	{"EC-116 a fragment first of which half is missing", func() behaviour {
+		ds := parts(wire.LayoutSource, 9, manyRules(100), 700)
+		return withRules(append([]string{ds[0][:300]}, ds...)...)()
+	}, "ok, name, 1 players, 100 rules, 4 sent"},
 	{"EC-117 bit 15", withRules(parts(wire.LayoutSource, 0x84FF, manyRules(100), 700)...),
 		"ok, name, 1 players, 100 rules, 4 sent"},
 	{"EC-119 two replies interleaved", func() behaviour {
