@@ -196,6 +196,9 @@ func (d *Decoder) Remake(known *Result) *Result {
 	d.retake(known)
 	var m replies
 	a.replies(&m)
+	for q := range each(AskAll &^ r.Asked) {
+		m.err[q] = 0 // a fault that fits every question
+	}
 	for q := range each(r.Asked) {
 		m.err[q] = d.talk.err[q]
 		switch code := known.Err[q]; {
