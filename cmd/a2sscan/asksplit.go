@@ -129,14 +129,18 @@ func (g *splitReply) fault() string {
 
 // plural writes a number of things: 1 fragment, 2 fragments, 1,200 addresses.
 func plural[N int | uint64](n N, thing string) string {
+	return grouped(uint64(n)) + " " + things(n, thing)
+}
+
+// things is the word for so many things.
+func things[N int | uint64](n N, thing string) string {
 	switch {
 	case n == 1:
+		return thing
 	case strings.HasSuffix(thing, "s"):
-		thing += "es"
-	default:
-		thing += "s"
+		return thing + "es"
 	}
-	return grouped(uint64(n)) + " " + thing
+	return thing + "s"
 }
 
 // numberList writes sorted numbers with ranges: 0-3, 5, 7. It shows ten spans

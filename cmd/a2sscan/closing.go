@@ -14,6 +14,18 @@ import (
 // characters where nothing is odd. Sums leave out what is zero: the summary
 // file has all.
 
+// sayNobody says what may be the reason where nobody answered.
+func (sum *summary) sayNobody(t *terminal) {
+	switch l := &sum.Targets; {
+	case l.Finished == 0:
+	case l.By["unreachable"] == l.Finished:
+		t.hint("nothing listens there, as the network says: another port, or no servers? " +
+			"a2sscan ask says more of one of them")
+	case l.By["no_reply"]+l.By["unreachable"] == l.Finished:
+		t.hint("nobody answered: another port, or a firewall in between? a2sscan ask says more of one of them")
+	}
+}
+
 // say tells a person how the scan went.
 func (sum *summary) say(t *terminal) {
 	l := &sum.Targets
@@ -24,8 +36,8 @@ func (sum *summary) say(t *terminal) {
 	t.say("found: %s", sum.tally.found(l.Finished))
 	if sum.tally.Servers > 0 {
 		sum.sayAnswers(t)
-	} else if l.By["no_reply"]+l.By["unreachable"] == l.Finished && l.Finished > 0 {
-		t.hint("nobody answered: another port, or a firewall in between? a2sscan ask says more of one of them")
+	} else {
+		sum.sayNobody(t)
 	}
 	if len(sum.Faults) > 0 {
 		t.say("faults: %s", listed(sum.Faults, words(wire.Error(1), wire.NumErrors), ", "))

@@ -332,11 +332,11 @@ func (t *terminal) sayList(who string, s *master.Stats) {
 		t.say("left out: %s", text)
 	}
 	if text := amounts([]amount{
-		{s.Retries, "requests repeated"},
-		{s.Truncated, "pages cut off"},
-		{s.Repeated, "pages that came twice"},
-		{s.Foreign, "datagrams that are no page"},
-		{s.Odd, "servers with a field of another type"},
+		{s.Retries, things(s.Retries, "request") + " repeated"},
+		{s.Truncated, things(s.Truncated, "page") + " cut off"},
+		{s.Repeated, things(s.Repeated, "page") + " that came twice"},
+		{s.Foreign, things(s.Foreign, "datagram") + " without a page"},
+		{s.Odd, things(s.Odd, "server") + " with a field of another type"},
 	}); text != "" {
 		t.say("oddities: %s", text)
 	}
@@ -360,7 +360,7 @@ func amounts(all []amount) string {
 	var parts []string
 	for _, a := range all {
 		if a.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", a.n, a.what))
+			parts = append(parts, grouped(a.n)+" "+a.what)
 		}
 	}
 	return strings.Join(parts, ", ")

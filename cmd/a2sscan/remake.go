@@ -123,8 +123,8 @@ func shownValue(s string) string {
 // comes out the same.
 func (d *decoding) endCheck() error {
 	c := &d.checked
-	d.say("%d records the same again, %d differ, %d without all their datagrams, %d bad lines",
-		c.same, c.differ, c.noRaw, d.bad)
+	d.say("%s the same again, %s differ, %s without all their datagrams, %s", plural(c.same, "record"),
+		grouped(uint64(c.differ)), grouped(uint64(c.noRaw)), plural(d.bad, "bad line"))
 	switch {
 	case c.differ > 0 || d.bad > 0:
 		return fail(exitUsage, "not all records come out the same again").

@@ -190,8 +190,8 @@ func (a *app) replay(f *fleetFlags) error {
 
 func (a *app) sayReplay(f *fleetFlags, rec *recording) {
 	s := &rec.Stats
-	a.say("replaying %d servers with their own datagrams, %d with datagrams made of their records; %d silent, %d unreachable",
-		s.Raw, s.Remade, s.Silent, s.Unreachable)
+	a.say("replaying %s with their own datagrams, %d with datagrams made of their records; %d silent, %d unreachable",
+		plural(s.Raw, "server"), s.Remade, s.Silent, s.Unreachable)
 	if s.Moved > 0 {
 		a.say("%d of them are at another place: that of their own is taken, or its port is none of --port", s.Moved)
 	}

@@ -280,3 +280,27 @@ func TestSummaryFile(t *testing.T) {
 		t.Errorf("%+v\n%s", got, text)
 	}
 }
+
+// TestSayNobody: where nobody answered, the hint fits what came instead.
+func TestSayNobody(t *testing.T) {
+	for _, test := range []struct {
+		silent, unreachable, broken uint64
+		want                        string
+	}{
+		{silent: 5, want: "nobody answered: another port, or a firewall"},
+		{unreachable: 5, want: "nothing listens there, as the network says"},
+		{silent: 1, unreachable: 5, want: "nobody answered"},
+		{silent: 1, broken: 5},
+		{},
+	} {
+		s := scanner.Stats{}
+		s.Finished[scanner.StatusNoReply] = test.silent
+		s.Finished[scanner.StatusUnreachable] = test.unreachable
+		s.Finished[scanner.StatusError] = test.broken
+		var b bytes.Buffer
+		summaryOf(target.Stats{}, s).say(newTerminal(&b))
+		if got := b.String(); !strings.Contains(got, test.want) || test.want == "" && strings.Contains(got, "a2sscan ask") {
+			t.Errorf("%+v: %s", test, got)
+		}
+	}
+}
