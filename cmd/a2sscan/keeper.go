@@ -136,6 +136,15 @@ func (k *keeper) targets(list *target.List) iter.Seq[scanner.Target] {
 	}
 }
 
+// excluded is asked by the sender.
+func (k *keeper) excluded(addr netip.Addr) bool {
+	rule, is := k.job.exclusions.Stop(addr)
+	if is {
+		k.walked.stop(rule)
+	}
+	return is
+}
+
 // snapshot is called among the results, where s stands.
 func (k *keeper) snapshot(s *scanner.Snapshot) {
 	mark, records, err := k.job.out.mark()
@@ -172,7 +181,7 @@ func (k *keeper) checkpoint(s *scanner.Snapshot) *checkpoint {
 		}
 	}
 	c.List = k.walked.at(c.Place, begun)
-	c.LeftOut = k.leftOut()
+	c.LeftOut = k.walked.leftOut(s.Stats.Excluded + s.Stats.Stopped)
 	return c
 }
 

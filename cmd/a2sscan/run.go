@@ -271,7 +271,7 @@ func (j *job) ask(ctx context.Context) (scanner.Stats, error) {
 	cfg.Rates = j.dial.source()
 	if j.keep != nil {
 		j.keep.begin(j)
-		cfg.Snapshot = j.keep.snapshot
+		cfg.Snapshot, cfg.Excluded = j.keep.snapshot, j.keep.excluded
 		cfg.Asked = j.keep.recount(j.list)
 		cfg.Silent = j.keep.waiting
 	}

@@ -17,7 +17,9 @@ type walked struct {
 	last   target.Stats
 	behind *target.Stats // in front of the place that was asked for last; nil: none was passed
 
-	ahead leftOut // what rules left out in front of these places
+	ahead leftOut         // what rules left out in front of these places
+	stops []target.RuleID // that stopped the sender, and are not in left
+	told  uint64          // how many of those are in it
 
 	// What rules left out in all parts, up to the place that was asked for last,
 	// and where in that they stand.
@@ -39,6 +41,13 @@ func (w *walked) leaveOut(rule target.RuleID, n uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.ahead.add(rule, n)
+}
+
+// stop is called when the sender is told that an address is excluded.
+func (w *walked) stop(rule target.RuleID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stops = append(w.stops, rule)
 }
 
 // pass is called for each target that the list gives out.
@@ -74,16 +83,21 @@ func (w *walked) at(place, given uint64) target.Stats {
 // settle counts what was left out in front of a place.
 func (w *walked) settle(counts []ruleCount) {
 	for _, c := range counts {
-		i, known := w.byID[c.rule]
-		if !known {
-			i = w.find(c.rule.Rule())
-			w.byID[c.rule] = i
-		}
-		w.left[i].Targets += c.targets
+		w.of(c.rule).Targets += c.targets
 	}
 	if len(w.byID) > 2*len(w.left)+1000 {
 		clear(w.byID) // most are of files that were read again
 	}
+}
+
+// of returns what is in left of a rule.
+func (w *walked) of(rule target.RuleID) *exclusion {
+	i, known := w.byID[rule]
+	if !known {
+		i = w.find(rule.Rule())
+		w.byID[rule] = i
+	}
+	return &w.left[i]
 }
 
 // find returns where a rule stands in left.
@@ -111,18 +125,19 @@ func (w *walked) inherit(past *checkpoint) {
 	}
 }
 
-// leftOut returns what each rule left out in front of the place of the last
-// checkpoint, in all parts.
-func (k *keeper) leftOut() []exclusion {
-	stopped := k.job.exclusions.Stopped()
-	for _, r := range stopped {
-		k.walked.find(r)
+// leftOut returns what each rule left out in all parts, in front of the place that
+// was asked for last, and until the sender was told of stops exclusions in this
+// part. It may have been told of more since.
+func (w *walked) leftOut(stops uint64) []exclusion {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := min(int(stops-w.told), len(w.stops))
+	for _, rule := range w.stops[:n] {
+		w.of(rule).Stopped++
 	}
-	list := slices.Clone(k.walked.left)
-	for _, r := range stopped {
-		list[k.walked.find(r)].Stopped += r.Stopped
-	}
-	return list
+	w.stops = w.stops[n:]
+	w.told = stops
+	return slices.Clone(w.left)
 }
 
 // countLeftOut adds what the parts before this one left out to the numbers of

@@ -134,14 +134,20 @@ func (x *Exclusions) retire(old *ruleSet, now []*rule) {
 // datagrams asks: an address for which the answer is yes counts as Stopped.
 // Anything but an IPv4 address is not excluded.
 func (x *Exclusions) Excluded(a netip.Addr) bool {
+	_, excluded := x.Stop(a)
+	return excluded
+}
+
+// Stop is Excluded, and says by which rule.
+func (x *Exclusions) Stop(a netip.Addr) (rule RuleID, excluded bool) {
 	if !a.Is4() {
-		return false
+		return RuleID{}, false
 	}
 	r, found := x.now.Load().table.Lookup(a)
 	if found {
 		r.left.stopped.Add(1)
 	}
-	return found
+	return RuleID{r}, found
 }
 
 // Len returns how many rules there are at the moment.
@@ -161,22 +167,12 @@ type Rule struct {
 
 // Rules returns the rules that left something out so far, in the order in
 // which they were named.
-func (x *Exclusions) Rules() []Rule {
-	return x.those(func(n *leftOut) bool { return !n.nothing() })
-}
-
-// Stopped returns those of Rules of which the sender was told.
-func (x *Exclusions) Stopped() []Rule {
-	return x.those(func(n *leftOut) bool { return n.stopped.Load() > 0 })
-}
-
-// those returns the rules whose numbers are wanted.
-func (x *Exclusions) those(want func(*leftOut) bool) (out []Rule) {
+func (x *Exclusions) Rules() (out []Rule) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	here := x.now.Load().rules
 	for i, r := range slices.Concat(here, x.gone) {
-		if want(r.left) {
+		if !r.left.nothing() {
 			s := RuleID{r}.Rule()
 			s.Gone, s.Targets, s.Stopped = i >= len(here), r.left.targets.Load(), r.left.stopped.Load()
 			out = append(out, s)
