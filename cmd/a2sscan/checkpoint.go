@@ -39,8 +39,9 @@ type checkpoint struct {
 	Resumed int       `json:"resumed"` // how often it was gone on with
 	Plan    scanPlan  `json:"plan"`
 
-	Place uint64 `json:"place"` // where the list goes on
-	Open  uint64 `json:"open"`  // targets taken and not finished
+	Place uint64 `json:"place"`          // where the list goes on
+	Size  uint64 `json:"size,omitempty"` // places in the list, where that is known
+	Open  uint64 `json:"open"`           // targets taken and not finished
 
 	Stats   scanner.Stats `json:"stats"`
 	List    target.Stats  `json:"list"`               // up to Place

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"io"
 	"math"
 	"net/netip"
 	"os"
@@ -293,5 +294,26 @@ func TestCommandLine(t *testing.T) {
 	}
 	if got, want := k.anew(), ` 'it'\''s' -o 'a*' --fresh --force`; !strings.HasSuffix(got, want) {
 		t.Errorf("%s, want …%s", got, want)
+	}
+}
+
+// TestLoadedOtherwise: lists in which this a2sscan finds other targets than the
+// one that wrote the checkpoint have other places: they are refused.
+func TestLoadedOtherwise(t *testing.T) {
+	list, err := target.Open(target.Config{Args: []string{"127.0.0.0/24:1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &app{terminal: newTerminal(io.Discard)}
+	k := &keeper{app: a, past: &checkpoint{Size: 255}}
+	want := "the a2sscan that began it found 255 targets in the lists, and this one finds 256"
+	if err := k.loaded(list); err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("%v, want …%s", err, want)
+	}
+	for _, size := range []uint64{0, 256} { // 0: an earlier a2sscan did not say
+		k.past.Size = size
+		if err := k.loaded(list); err != nil {
+			t.Errorf("%d: %v", size, err)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -34,6 +35,7 @@ type keeper struct {
 	waiting iter.Seq[scanner.Target] // for a second look since earlier parts; nil: none
 	rest    iter.Seq[scanner.Target] // what follows in the list, if that was begun
 	asked   map[netip.Addr]int       // by earlier parts, while that is counted
+	size    uint64                   // places in the list; 0: not known
 	walked  walked
 	written atomic.Pointer[time.Time] // when the file was last replaced; nil: not yet
 	pending chan draft                // of one place: a newer one replaces it
@@ -166,7 +168,7 @@ func (k *keeper) checkpoint(s *scanner.Snapshot) *checkpoint {
 	c := &checkpoint{
 		Program: commit, Scan: k.job.scanID, Start: k.job.start, Plan: k.plan,
 		Place: s.Place, Stats: s.Stats, Tally: k.job.tally.clone(), open: s.Open,
-		Names: k.names.all(),
+		Names: k.names.all(), Size: k.size,
 	}
 	begun := s.Stats.Taken
 	if past := k.past; past != nil {
@@ -367,6 +369,7 @@ func (k *keeper) remove() {
 		k.say("checkpoint %s: can't be removed: %v", plain(k.path, 200), pathless(err))
 	}
 	k.silent.close(true)
+	_ = syncFolder(filepath.Dir(k.path)) // one that came back would be gone on with, and find all done
 	step("checkpoint.removed")
 }
 

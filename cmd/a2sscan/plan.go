@@ -187,11 +187,16 @@ func (k *keeper) loaded(list *target.List) error {
 			k.plan.Lists = append(k.plan.Lists, listID{in.Name, in.SHA256})
 		}
 	}
+	k.size, _ = list.Size()
 	if k.past == nil {
 		return nil
 	}
 	if why := listsDiffer(k.plan.Lists, k.past.Plan.Lists); why != "" {
 		return k.refuseToGoOn(why)
+	}
+	if was := k.past.Size; was > 0 && k.size > 0 && was != k.size { // places are not what they were
+		return k.refuseToGoOn(fmt.Sprintf("the a2sscan that began it found %s in the lists, and this one finds %s",
+			plural(was, "target"), grouped(k.size)))
 	}
 	k.sayResumed()
 	return nil
