@@ -291,7 +291,7 @@ func (k *killed) checkKilled(how string) {
 
 // current is the file that a checkpoint's offset is in.
 func (k *killed) current(c *checkpoint) string {
-	keep := keeper{past: c}
+	keep := keeper{past: c, plan: c.Plan}
 	return keep.outputFile()
 }
 
