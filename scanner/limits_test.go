@@ -59,6 +59,7 @@ func TestScanLimitedBy(t *testing.T) {
 		{WaitAddress, func(s *setting) { s.targets = seqOf(ports(100)) }},
 		{WaitBudget, func(s *setting) {
 			s.cfg.ByteBudget, s.cfg.Rate = 4<<20, 50_000
+			s.targets = seqOf(addresses(600)) // each is fifty datagrams
 			big := newServer()
 			big.rules = wire.AppendRules(nil, 30, make([]wire.Rule, 30_000))
 			s.net.serve = func(addr uint64, req wire.Request) { big.answer(s.net, addr, req) }
@@ -70,6 +71,7 @@ func TestScanLimitedBy(t *testing.T) {
 		}},
 		{WaitKernel, func(s *setting) {
 			tries := 0
+			s.targets = seqOf(addresses(600)) // each is tried eighty times
 			s.net.refuse = func(uint64) error {
 				if tries++; tries%20 > 0 {
 					return full
