@@ -396,9 +396,9 @@ func TestScanSlowHandle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
 		n.serve = func(addr uint64, req wire.Request) { s.answer(n, addr, req) }
-		ts := addresses(100_000)
+		ts := addresses(15_000)
 		seen := 0
-		cfg := Config{Rate: Off, transport: n}
+		cfg := Config{Rate: Off, transport: n, unhandled: 1024}
 		st, err := Scan(context.Background(), cfg, seqOf(ts), func(*Result) {
 			if seen++; seen == 100 {
 				time.Sleep(5 * time.Second)
