@@ -359,7 +359,7 @@ const hardRounds = 10
 // decompressor, which has a time budget of its own. Without -bars it only
 // looks whether the talks are what they are taken for.
 func TestHostileCost(t *testing.T) {
-	all := 2
+	all := 1
 	if *bars {
 		all = 300
 	}
