@@ -88,6 +88,7 @@ type killed struct {
 // command until it is complete, has every server exactly once, as it is; its
 // numbers add up; and whenever it dies, what it wrote can be read.
 func TestKill(t *testing.T) {
+	t.Parallel() // it waits for scans, most of the time
 	cfg := fleet.Config{
 		Network: netip.MustParsePrefix("127.67.0.0/22"), Ports: []uint16{27119},
 		Alive: 0.9, Seed: 3, DelayMax: 20 * time.Millisecond,
@@ -111,8 +112,9 @@ func TestKill(t *testing.T) {
 // TestKillSteps: a scan that dies the first time that it has done a step is
 // complete after the same command again.
 func TestKillSteps(t *testing.T) {
+	t.Parallel()
 	cfg := fleet.Config{
-		Network: netip.MustParsePrefix("127.72.0.0/25"), Ports: []uint16{27124},
+		Network: netip.MustParsePrefix("127.72.0.0/25"), Ports: []uint16{27487},
 		Kinds: []fleet.Kind{fleet.Source}, // which answers everything at once
 	}
 	serve(t, cfg)
@@ -121,20 +123,28 @@ func TestKillSteps(t *testing.T) {
 			continue // nobody is silent here; TestSilentFile has it
 		}
 		for _, rotates := range []bool{false, true} {
-			k := &killed{T: t, cfg: cfg, dir: t.TempDir(), hits: map[string]int{},
-				rng: rand.New(rand.NewPCG(1, uint64(round)))}
-			k.prepare(round%2 == 0, rotates)
-			k.start(how, exec.CommandContext(t.Context(), "dies", append([]string{how, "1"}, k.args...)...), 0)
-			if k.hits[how] != 1 {
-				t.Errorf("%s: it did not die", how)
-			}
-			k.checkKilled(how)
-			if _, err := os.Stat(k.path("scan.checkpoint")); err == nil || len(k.files()) == 0 {
-				k.start("", exec.CommandContext(t.Context(), "a2sscan", k.args...), 0)
-			}
-			k.checkEnd()
+			t.Run(fmt.Sprintf("%s rotates=%v", how, rotates), func(t *testing.T) {
+				t.Parallel()
+				k := &killed{T: t, cfg: cfg, dir: t.TempDir(), hits: map[string]int{},
+					rng: rand.New(rand.NewPCG(1, uint64(round)))}
+				k.prepare(round%2 == 0, rotates)
+				k.diesOnce(how)
+			})
 		}
 	}
+}
+
+// diesOnce has the scan die the first time that it has done a step, and go on.
+func (k *killed) diesOnce(how string) {
+	k.start(how, exec.CommandContext(k.Context(), "dies", append([]string{how, "1"}, k.args...)...), 0)
+	if k.hits[how] != 1 {
+		k.Errorf("%s: it did not die", how)
+	}
+	k.checkKilled(how)
+	if _, err := os.Stat(k.path("scan.checkpoint")); err == nil || len(k.files()) == 0 {
+		k.start("", exec.CommandContext(k.Context(), "a2sscan", k.args...), 0)
+	}
+	k.checkEnd()
 }
 
 func deaths(m map[string]int) (n int) {

@@ -11,7 +11,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -24,8 +26,15 @@ import (
 
 // TestMain lets scripts run the program as a command. Most of their time they
 // wait for servers that are slow or silent, so more of them than there are
-// processors run at once; -parallel decides otherwise.
+// processors run at once; -parallel decides otherwise. A program that is built
+// with the race detector waits for a second when it ends, which makes minutes:
+// those that tests start do so only if GORACE says it.
 func TestMain(m *testing.M) {
+	if _, set := os.LookupEnv("GORACE"); raceEnabled && !set {
+		if err := os.Setenv("GORACE", "atexit_sleep_ms=10"); err != nil {
+			panic(err)
+		}
+	}
 	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err)
 	}
@@ -61,7 +70,8 @@ func panics() {
 //	exits CODE CMD…    as exec, and the exit code is CODE
 //	tmpfs DIR SIZE     a file system of that size
 //
-// and the condition [tmpfs]: whether one can be mounted here.
+// and the conditions [tmpfs], whether one can be mounted here, and [race], whether
+// the race detector is on.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
@@ -75,7 +85,11 @@ func TestScripts(t *testing.T) {
 			"replay":  scriptReplay,
 		},
 		Condition: func(cond string) (bool, error) {
-			if cond != "tmpfs" {
+			switch cond {
+			case "race":
+				return raceEnabled, nil
+			case "tmpfs":
+			default:
 				return false, errors.New("no such condition")
 			}
 			unmount, err := mountTmpfs(t.TempDir(), "4k")
@@ -89,21 +103,27 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// Scripts run side by side, so each needs ports of its own.
+// Scripts run side by side, and beside other tests, so each needs ports of its
+// own.
 func TestScriptPorts(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
+	scripts, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(scripts) == 0 {
+		t.Fatal(scripts, err)
 	}
-	serves := regexp.MustCompile(`(?m)^(?:fleet|replay) .*-p ([0-9,-]+)|^answers [0-9.]+:([0-9]+) `)
+	tests, err := filepath.Glob("*_test.go")
+	if err != nil || len(tests) == 0 {
+		t.Fatal(tests, err)
+	}
+	serves := regexp.MustCompile(`(?m)^(?:fleet|replay) .*-p ([0-9,-]+)|^answers [0-9.]+:([0-9]+) ` +
+		`|Ports: +\[\]uint16{([0-9, ]+)}`)
 	user := map[int]string{}
-	for _, file := range files {
+	for _, file := range slices.Concat(scripts, tests) {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, found := range serves.FindAllStringSubmatch(string(text), -1) {
-			ports, err := target.ParsePorts(found[1] + found[2])
+			ports, err := target.ParsePorts(strings.ReplaceAll(found[1]+found[2]+found[3], " ", ""))
 			if err != nil {
 				t.Fatalf("%s: %q: %v", file, found[0], err)
 			}
