@@ -83,8 +83,12 @@ func TestManClean(t *testing.T) {
 func TestManFlags(t *testing.T) {
 	eachFlag(func(cmd *cobra.Command, flag *pflag.Flag) {
 		entry := regexp.MustCompile(`\n\.TP\n(\\fB\\-\w\\fR, )?` + regexp.QuoteMeta(strong("--"+flag.Name)))
-		if !entry.MatchString(manPage(cmd)) {
+		page := manPage(cmd)
+		if !entry.MatchString(page) {
 			t.Errorf("%s --%s is not in its page", cmd.Name(), flag.Name)
+		}
+		if !strings.Contains(page, " ["+placeholder("FLAG…")+"]") {
+			t.Errorf("%s takes no flags, as its page says", cmd.Name())
 		}
 		if !strings.Contains(cmd.UsageString(), " --"+flag.Name) {
 			t.Errorf("%s --%s is not in the help", cmd.Name(), flag.Name)

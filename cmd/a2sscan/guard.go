@@ -111,7 +111,8 @@ func (g *guard) judge(s *scanner.Stats, sample uint64) {
 		return
 	}
 	if rate := share(float64(s.Answered()) / float64(all)); rate < g.minHitrate {
-		g.trip("--min-hitrate", "%s of %d targets answered, and %s are wanted", rate.percent(), all, g.minHitrate.percent())
+		g.trip("--min-hitrate", "%s of %s answered, and %s are wanted",
+			rate.percent(), plural(all, "target"), g.minHitrate.percent())
 	}
 }
 

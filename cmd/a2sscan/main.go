@@ -132,6 +132,9 @@ each.`,
 	root.AddCommand(a.commands()...)
 	a.configurable(root)
 	completable(root)
+	for _, cmd := range root.Commands() {
+		cmd.DisableFlagsInUseLine = !cmd.HasAvailableLocalFlags()
+	}
 	return root
 }
 

@@ -52,7 +52,11 @@ func (p *roff) manSynopsis(cmd *cobra.Command) {
 		return
 	}
 	_, args, _ := strings.Cut(cmd.Use, " ")
-	fmt.Fprintf(p, "%s [%s] %s\n", strong(cmd.CommandPath()), placeholder("FLAG…"), roffText(args))
+	flags := ""
+	if !cmd.DisableFlagsInUseLine {
+		flags = " [" + placeholder("FLAG…") + "]"
+	}
+	fmt.Fprintf(p, "%s\n", strings.TrimRight(strong(cmd.CommandPath())+flags+" "+roffText(args), " "))
 }
 
 // manCommands lists the commands below one.

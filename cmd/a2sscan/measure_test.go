@@ -180,7 +180,7 @@ func TestGuard(t *testing.T) {
 		t.Errorf("%d stops, %v", stops, why)
 	}
 	g = &guard{guardFlags: &guardFlags{minHitrate: 0.1, maxSendErrors: -1}, stop: func() { stops++ }}
-	if g.look(&s); g.tripped() == nil || !strings.HasPrefix(g.tripped().Why, "9.09% of 1210 targets answered, and 10% are wanted") {
+	if g.look(&s); g.tripped() == nil || !strings.HasPrefix(g.tripped().Why, "9.09% of 1,210 targets answered, and 10% are wanted") {
 		t.Errorf("%v", g.tripped())
 	}
 }
