@@ -44,11 +44,13 @@ func (b *budget) Read(p []byte) (int, error) {
 }
 
 // answers reads the servers of answers of the Web API, which may follow each
-// other: {"response":{"servers":[…]}}. Keys that are not known are passed over.
+// other: {"response":{"servers":[…]}}, or what others took out of them: […]. Keys
+// that are not known are passed over.
 type answers struct {
 	in      *budget
 	dec     *json.Decoder
 	inside  bool // of an array of servers
+	bare    bool // an array that is in no answer
 	begun   bool // there is an answer at all
 	refused bool // an answer said that it was no success
 	said    said
@@ -96,7 +98,12 @@ func (a *answers) open() error {
 	if err == io.EOF {
 		return io.EOF // between two answers: the end
 	}
+	first := !a.begun
 	a.begun = true
+	if first && t == json.Delim('[') {
+		a.inside, a.bare = true, true
+		return nil
+	}
 	if err == nil && t != json.Delim('{') {
 		err = ErrMalformed
 	}
@@ -163,6 +170,10 @@ func (a *answers) success() error {
 func (a *answers) rest() error {
 	a.in.refill()
 	err := a.delim(']')
+	if a.bare {
+		a.bare = false
+		return explainJSON(err)
+	}
 	for err == nil && a.dec.More() {
 		if _, err = a.dec.Token(); err == nil {
 			err = a.skip()

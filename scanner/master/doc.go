@@ -65,5 +65,6 @@
 // # Lists in files
 //
 // A [Reader] takes a list in whatever form it comes: pages, answers of the Web
-// API, of ISteamApps/GetServersAtAddress, NDJSON. Text it leaves to others.
+// API, of ISteamApps/GetServersAtAddress, the array of servers out of one of
+// those, NDJSON. Text it leaves to others.
 package master

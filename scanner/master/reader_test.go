@@ -28,6 +28,11 @@ func TestSniff(t *testing.T) {
 		{"another message", "\xFF\xFF\xFF\xFFI\x11", master.KindText},
 		{"GetServerList", `{"response":{"servers":[{"addr":"1.2.3.4:5","gameport":5}]}}`, master.KindWeb},
 		{"GetServerList, spread out", "\xEF\xBB\xBF\r\n{\n\t\"response\": {\n\t\t\"servers\": [\n", master.KindWeb},
+		{"an array of servers", `[{"addr":"1.2.3.4:5"}]`, master.KindWeb},
+		{"an array, spread out", "[\n  {\n    \"addr\": \"1.2.3.4:5\"", master.KindWeb},
+		{"an empty array", "[ ]", master.KindWeb},
+		{"half an array", "[", master.KindText},
+		{"IPv6", "[::1]:27015\n", master.KindText},
 		{"nothing found", `{"response":{}}`, master.KindWeb},
 		{"GetServersAtAddress", atAddress, master.KindAtAddress},
 		{"GetServersAtAddress without success", `{"response":{"servers":[{"addr":"1.2.3.4:5","gmsindex":-1`, master.KindAtAddress},
@@ -120,6 +125,11 @@ func TestReader(t *testing.T) {
 		{"too large an entry", `{"response":{"servers":[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"},` + strings.TrimSpace(long) + `]}}`, master.KindWeb, ab, master.ErrTooLarge, master.ReadStats{}},
 
 		{"a large answer", `{"response":{"servers":[{"addr":"203.0.113.7:27015"` + junk[:6<<20] + `"},{"addr":"1.2.3.4:80"` + junk[:6<<20] + `"}]}}`, master.KindWeb, ab, nil, master.ReadStats{}},
+
+		{"an array", "[\n {\"addr\":\"203.0.113.7:27015\"},\n {},{\"addr\":\"1.2.3.4:80\"} ]\n", master.KindWeb, ab, nil, master.ReadStats{Invalid: 1}},
+		{"an empty array", "\xEF\xBB\xBF[]", master.KindWeb, "", nil, master.ReadStats{}},
+		{"an array cut off", `[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"},`, master.KindWeb, ab, master.ErrTruncated, master.ReadStats{}},
+		{"something else behind an array", `[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"}]}`, master.KindWeb, ab, master.ErrMalformed, master.ReadStats{}},
 
 		{"at an address", atAddress, master.KindAtAddress, "203.0.113.7:27015", nil, master.ReadStats{}},
 		{"refused", `{"response":{"success":false,"message":"no"}}`, master.KindAtAddress, "", master.ErrMalformed, master.ReadStats{}},

@@ -13,7 +13,7 @@ type Kind uint8
 const (
 	KindText      Kind = iota // anything else: lines of text, which package target reads
 	KindPages                 // the replies of a master server, one after the other
-	KindWeb                   // answers of GetServerList
+	KindWeb                   // answers of GetServerList, or the array of servers in one
 	KindAtAddress             // answers of GetServersAtAddress
 	KindLines                 // NDJSON: a census, lines of AppendLine, elements of an answer
 )
@@ -55,10 +55,23 @@ func sniff(b []byte) (k Kind, sure bool) {
 	switch {
 	case len(rest) == 0:
 		return KindText, len(b) >= sniffLen
+	case rest[0] == '[':
+		return sniffArray(rest)
 	case rest[0] != '{':
 		return KindText, len(rest) >= len(byteOrderMark) || rest[0] < 0x80
 	}
 	return sniffObject(rest)
+}
+
+// sniffArray tells an array of servers from an IPv6 address.
+func sniffArray(b []byte) (k Kind, sure bool) {
+	switch rest := trimJSON(b[1:]); {
+	case len(rest) == 0:
+		return KindText, len(b) >= sniffLen
+	case rest[0] == '{', rest[0] == ']':
+		return KindWeb, true
+	}
+	return KindText, true
 }
 
 const byteOrderMark = "\xEF\xBB\xBF"
