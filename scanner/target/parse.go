@@ -26,6 +26,7 @@ const (
 	FaultQuote                        // a quoted field does not end in its line
 	FaultTorn                         // the list ends in the middle of the line
 	FaultStrayPort                    // a number behind an address without a port
+	FaultLineEnds                     // another target behind a carriage return
 )
 
 var faultTexts = [...]string{
@@ -45,6 +46,7 @@ var faultTexts = [...]string{
 	FaultQuote:       "a quoted field does not end in its line",
 	FaultTorn:        "the list ends in the middle of the line: it was cut off",
 	FaultStrayPort:   "a port follows its address after a colon, ip:port (with --port a number is a tag)",
+	FaultLineEnds:    "another target follows a carriage return: lines end with a newline (tr '\\r' '\\n')",
 }
 
 // Error says in words for a person what is wrong.

@@ -337,6 +337,9 @@ func (r *reader) oneLine(text []byte) bool {
 		r.named = name{form: formAddrPort, ip: ip, port: port}
 		return r.name(&r.named, said{})
 	}
+	if holdsLines(text) {
+		return r.invalid(text, FaultLineEnds)
+	}
 	addr, tag := cutTag(text)
 	if len(tag) > 0 && tag[0] == '-' {
 		addr, tag = joinRange(addr, tag)
@@ -345,6 +348,17 @@ func (r *reader) oneLine(text []byte) bool {
 		return r.invalid(text, FaultStrayPort)
 	}
 	return r.text(addr, said{tag: tag}, text)
+}
+
+// holdsLines reports whether a line is several that end with a carriage return
+// alone: the targets behind the first would be lost in its tag.
+func holdsLines(text []byte) bool {
+	i := bytes.IndexByte(text, '\r')
+	if i < 0 {
+		return false
+	}
+	addr, _ := cutTag(trimLeft(text[i:]))
+	return isTarget(addr)
 }
 
 // isStrayPort reports whether a tag is rather the port of the address before it:

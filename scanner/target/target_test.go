@@ -105,6 +105,9 @@ func TestLine(t *testing.T) {
 
 		{line: "1.2.3.4:0"}, // nobody can be asked there
 		{line: "1.2.3.4 27016", fault: FaultStrayPort},
+		{line: "1.2.3.4:5 a\r1.2.3.5:5 b\r1.2.3.6:5\r", fault: FaultLineEnds},
+		{line: "1.2.3.4:5\r1.2.3.5:5", fault: FaultLineEnds},
+		{line: "1.2.3.4:5 a\rb", want: []string{"1.2.3.4:5 a\rb"}},
 		{line: "1.2.3.4, 27016", want: []string{"1.2.3.4:27016"}}, // columns
 		{line: "1.2.3.4 27016", ports: "5", want: []string{"1.2.3.4:5 27016"}},
 		{line: "1.2.3.4:5 27016", want: []string{"1.2.3.4:5 27016"}},
