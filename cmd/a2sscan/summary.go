@@ -3,11 +3,9 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"runtime"
-	"syscall"
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -179,9 +177,22 @@ func (sum *summary) write(path string) error {
 	for line := range bytes.Lines(b.Bytes()) { // names in it are hostile, and somebody may look at it
 		text = append(append(text, visible(bytes.TrimSuffix(line, []byte("\n")))...), '\n')
 	}
-	err := os.WriteFile(path, text, 0o666)
-	if errors.Is(err, syscall.ENOSPC) && isFile(path) {
-		os.Remove(path) // half of it is of no use
+	return writeWhole(path, text)
+}
+
+// writeWhole writes a file, or removes it: half of it is of no use. A link, such
+// as that to standard error, stays.
+func writeWhole(path string, text []byte) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if info, e := os.Lstat(path); err != nil && e == nil && info.Mode().IsRegular() {
+		os.Remove(path)
 	}
 	return err
 }
