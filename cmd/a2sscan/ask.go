@@ -70,7 +70,7 @@ func oneAddress(_ *cobra.Command, args []string) error {
 	case 1:
 		return nil
 	case 0:
-		return fail(exitUsage, "ask whom").hinting("a2sscan ask 203.0.113.7:27015")
+		return fail(exitUsage, "ask needs an address").hinting("a2sscan ask 203.0.113.7:27015")
 	}
 	return fail(exitUsage, "more than one address: %s", quoted(args[1], 40)).
 		hinting("a2sscan scan asks many")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"os"
 	"strconv"
@@ -297,7 +298,7 @@ func (p *listProgress) line() string {
 		parts = append(parts, fmt.Sprintf("%d asked again", s.Retries))
 	}
 	if left := time.Until(p.until); left > 0 && s.Why != master.WaitNothing {
-		parts = append(parts, fmt.Sprintf("%.0f s to wait: %v", left.Seconds(), s.Why))
+		parts = append(parts, fmt.Sprintf("%v, %.0f s", s.Why, math.Ceil(left.Seconds())))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -43,7 +43,7 @@ func schema(args []string) (string, error) {
 	}
 	switch {
 	case len(args) == 0:
-		return "", fail(exitUsage, "schema of what").hinting("a2sscan schema json, duckdb or clickhouse")
+		return "", fail(exitUsage, "schema needs to be told for what").hinting("a2sscan schema json, duckdb or clickhouse")
 	case len(args) > 2 || len(args) == 2 && kind != "duckdb":
 		return "", fail(exitUsage, "too many arguments: %s", quoted(strings.Join(args, " "), 60)).
 			hinting("only duckdb takes a FILE, and one")
