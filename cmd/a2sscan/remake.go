@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"net/netip"
 
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
@@ -104,12 +105,20 @@ func (d *decoding) compare(name string, n int, line []byte, scan string, again *
 		return
 	}
 	for _, diff := range ds[:min(len(ds), maxKeys)] {
-		d.say("%s:%d: %v: %s is %s, made anew %s", plain(name, 100), n, again.Addr,
+		d.say("%s:%d: %s: %s is %s, made anew %s", plain(name, 100), n, sender(again.Addr),
 			plain(diff.Key, 60), shownValue(diff.One), shownValue(diff.Other))
 	}
 	if len(ds) > maxKeys {
 		d.say("%s:%d: and %d more keys", plain(name, 100), n, len(ds)-maxKeys)
 	}
+}
+
+// sender names a server, which a record of a capture need not do.
+func sender(addr netip.AddrPort) string {
+	if !addr.IsValid() {
+		return "no address"
+	}
+	return addr.String()
 }
 
 func shownValue(s string) string {
