@@ -196,11 +196,8 @@ func (d *Decoder) Remake(known *Result) *Result {
 	d.retake(known)
 	var m replies
 	a.replies(&m)
-	for q := range each(AskAll &^ r.Asked) {
-		m.err[q] = 0 // a fault that fits every question
-	}
 	for q := range each(r.Asked) {
-		m.err[q] = d.talk.err[q]
+		m.err[q] = d.talk.err[q] // those of the others fit every question
 		switch code := known.Err[q]; {
 		case silent[code] || d.seen[q]&(1<<code) != 0:
 			m.err[q] = code
