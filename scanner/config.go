@@ -48,6 +48,7 @@ type Config struct {
 	Raw bool // keep every datagram matched in Result.Raw
 
 	Source     netip.AddrPort // where to send from; zero: any address, any port
+	NoJoin     bool           // send every datagram by itself: see udp.Packet.Join
 	RecvBuffer int            // bytes asked of the kernel for receiving; zero: what the rate needs
 	SendBuffer int            // bytes asked of the kernel for sending; zero: what the rate needs
 

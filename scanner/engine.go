@@ -65,9 +65,10 @@ type engine struct {
 	behind  bool          // that is not now
 	packets []udp.Packet  // the batch that is being sent
 	out     []outgoing    // who sends what in packets
-	request []byte        // the bytes of packets
-	again   int           // tries of out[0]
-	gone    [64]uint64    // unreachable, as the socket tells
+	joining joining
+	request []byte     // the bytes of packets
+	again   int        // tries of out[0]
+	gone    [64]uint64 // unreachable, as the socket tells
 
 	second  look
 	pool    pool
@@ -124,6 +125,7 @@ func newEngine(cfg Config, sock transport, handle func(*Result)) *engine {
 	}
 	e.index.slots = e.slots
 	e.addrs.asked(cfg.Asked)
+	e.joining.off = cfg.NoJoin
 	e.pace = newPace(cfg.Rate, e.start)
 	if math.IsInf(cfg.Rate, 1) {
 		e.governor = newGovernor(e.pace)
@@ -451,8 +453,17 @@ func (e *engine) recycle(block []outcome) {
 
 // fire wakes a slot up.
 func (e *engine) fire(now time.Duration, i int32) {
-	e.slots.at(i).talk.tick(&e.plan, now)
+	t := &e.slots.at(i).talk
+	e.heardPair(t)
+	t.tick(&e.plan, now)
 	e.settle(now, i)
+}
+
+// heardPair takes the end of the first wait after a pair was sent.
+func (e *engine) heardPair(t *talk) {
+	if t.flags&flagJoined != 0 && e.joining.waited(t) {
+		e.stats.Unjoined++
+	}
 }
 
 // settle lets a conversation decide what is next, and does it.
@@ -486,6 +497,7 @@ func (e *engine) enqueue(i int32, t *talk) {
 func (e *engine) finish(now time.Duration, i int32) {
 	sl := e.slots.at(i)
 	t := &sl.talk
+	e.heardPair(t)
 	if t.flags&flagSplit != 0 {
 		e.scratch = keepLeading(e.table, sl.source(), e.scratch, sl.talk.got, &e.pool)
 		e.table.Forget(sl.source())

@@ -29,7 +29,7 @@ func TestSilentTargetSize(t *testing.T) {
 	for n := 1; n <= maxInFlight; n++ {
 		e.begin(entry{addr: uint64(n)<<16 | 27015})
 		for i := range e.out {
-			e.sent(time.Duration(n), &e.out[i], len(e.packets[i].Data))
+			e.sent(time.Duration(n), &e.out[i], &e.packets[i])
 		}
 		e.out, e.packets = e.out[:0], e.packets[:0]
 		if n >= 1<<15 && n%(1<<13) == 0 {

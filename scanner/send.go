@@ -22,10 +22,11 @@ func (e *engine) send(now time.Duration) int {
 	n, err := e.sock.Send(e.packets)
 	n = max(n, 0)
 	for i := range e.out[:n] {
-		if p := &e.packets[i]; e.cfg.Trace != nil {
+		p := &e.packets[i]
+		if e.cfg.Trace != nil {
 			e.cfg.Trace(now, true, udp.Unpack(p.Addr), p.Data)
 		}
-		e.sent(now, &e.out[i], len(e.packets[i].Data))
+		e.sent(now, &e.out[i], p)
 	}
 	if n > 0 {
 		e.again = 0
@@ -67,10 +68,10 @@ func (e *engine) keepUnsent(done int) {
 }
 
 // sent notes a datagram that went out.
-func (e *engine) sent(now time.Duration, o *outgoing, size int) {
+func (e *engine) sent(now time.Duration, o *outgoing, p *udp.Packet) {
 	sl := e.slots.alive(o.ref)
 	e.stats.Sent[o.q]++
-	e.stats.SentBytes += uint64(size)
+	e.stats.SentBytes += uint64(len(p.Data))
 	if sl == nil {
 		return
 	}
@@ -78,11 +79,14 @@ func (e *engine) sent(now time.Duration, o *outgoing, size int) {
 		e.stats.Repeats++
 	}
 	sl.sent++
-	sl.sentBytes += uint16(size)
+	sl.sentBytes += uint16(len(p.Data))
 	if sl.sent > addrBurst {
 		e.addrs.sent(now, sl.source())
 	}
 	sl.talk.onSent(&e.plan, now, 1<<o.q)
+	if p.Join {
+		sl.talk.flags |= flagJoined
+	}
 	e.wheel.file(e.slots, o.ref.slot)
 }
 
@@ -145,6 +149,7 @@ func (e *engine) add(r ref, sl *slot, q wire.Question) {
 		Addr: sl.source(),
 		Data: wire.AppendRequest(at, q, sl.talk.challenge()),
 	})
+	e.joining.join(e.packets, e.out, &sl.talk)
 }
 
 // fillNew starts new targets.

@@ -72,6 +72,7 @@ const (
 	flagAnswered                       // a question was answered
 	flagEchoed                         // the challenge in use came since the last datagram sent
 	flagHeld                           // a challenge came that is answered once nothing is under way
+	flagJoined                         // players and rules were asked for in one piece, and the wait for them goes on
 )
 
 // talk is the state of one conversation.

@@ -134,6 +134,11 @@ func (sum *summary) sayTrouble(t *terminal) {
 			sumOf(d.SendFaults, words(scanner.SendFault(0), scanner.NumSendFaults)))
 		t.hint("%s", sendHint(d.SendFaults))
 	}
+	if d.PairsLost {
+		t.say("segmentation offload: requests that the kernel or the network card was to cut in two stayed unanswered, " +
+			"and it was done no more")
+		t.hint("nothing is lost by it but time; --no-gso does without from the beginning")
+	}
 	refused := sum.RecvBuffer < sum.RecvBufferAsked
 	if d.KernelDrops > 0 {
 		t.say("kernel drops: %s datagrams arrived and were thrown away, receive buffer %s",

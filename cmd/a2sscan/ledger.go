@@ -105,7 +105,9 @@ type datagrams struct {
 	Sent          uint64            `json:"sent"`
 	SentBytes     uint64            `json:"sent_bytes"`
 	SentBy        map[string]uint64 `json:"sent_by_question"`
-	Repeats       uint64            `json:"repeats"` // of those sent
+	Repeats       uint64            `json:"repeats"`    // of those sent
+	Pairs         uint64            `json:"sent_pairs"` // of those sent, two at a time
+	PairsLost     bool              `json:"pairs_lost,omitempty"`
 	SendErrors    uint64            `json:"send_errors"`
 	SendFaults    map[string]uint64 `json:"send_errors_by_kind"`
 	SendPutOff    uint64            `json:"send_put_off"` // by the kernel, and sent later
@@ -122,6 +124,8 @@ func newDatagrams(s *scanner.Stats) datagrams {
 		SentBytes:     s.SentBytes,
 		SentBy:        map[string]uint64{},
 		Repeats:       s.Repeats,
+		Pairs:         s.Socket.Joined,
+		PairsLost:     s.Unjoined > 0,
 		SendErrors:    s.SendErrors,
 		SendFaults:    map[string]uint64{},
 		SendPutOff:    s.SendAgain,

@@ -51,6 +51,7 @@ var manSummaryKeys = []fact{
 	{"databases.built_before, databases.faults", "when those were made that earlier parts of the scan asked; addresses whose data is damaged"},
 	{"datagrams.sent, datagrams.sent_bytes", "all that went out"},
 	{"datagrams.sent_by_question, datagrams.repeats", "by what they asked; those of them that asked again after silence"},
+	{"datagrams.sent_pairs, datagrams.pairs_lost", "how many times two of them went out as one, which the kernel or the network card cut in two; true where so many of those stayed unanswered that it was done no more (--no-gso)"},
 	{"datagrams.send_errors, datagrams.send_errors_by_kind", "datagrams that could not be sent, and why"},
 	{"datagrams.send_put_off", "how often the kernel had no room, and sending was tried again"},
 	{"datagrams.received, datagrams.received_bytes", "all that came in"},

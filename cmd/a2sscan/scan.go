@@ -45,6 +45,7 @@ type scanFlags struct {
 	secondLook    bool
 	cooldown      time.Duration
 	inFlight      int
+	noGSO         bool
 	source        source
 
 	unanswered bool
@@ -119,6 +120,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.DurationVar(&f.cooldown, "cooldown", scanner.DefaultCooldown, "how long to listen for late replies, `D` such as 2s")
 	fs.IntVar(&f.inFlight, "in-flight", 0, "`N` targets open at once; 0: what rate and timeouts need (default 0)")
 	fs.Var(&f.source, "source", "address of this machine to send from (default: the system's choice)")
+	fs.BoolVar(&f.noGSO, "no-gso", false, "send each datagram by itself: let the kernel, or the network card, cut none in two (segmentation offload, Linux)")
 	fs.BoolVar(&f.unanswered, "unanswered", false, "write a record for targets without any reply too")
 	fs.BoolVar(&f.raw, "raw", false, "keep every datagram in the record, as base64")
 	addGeoFlag(fs, &f.mmdb)
@@ -237,6 +239,7 @@ func (f *scanFlags) config() scanner.Config {
 		SecondLook:    f.secondLook,
 		Cooldown:      orOff(f.cooldown),
 		InFlight:      f.inFlight,
+		NoJoin:        f.noGSO,
 		Raw:           f.raw,
 		Source:        f.source.addrPort(),
 	}

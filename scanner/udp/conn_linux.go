@@ -19,7 +19,7 @@ type Conn struct {
 	batch batcher
 
 	in  []ipv4.Message // of Recv
-	out []ipv4.Message // of Send
+	out *outBatch      // of Send
 
 	stats counters
 	fixed Stats // the part that doesn't change
@@ -53,7 +53,7 @@ func Listen(cfg Config) (*Conn, error) {
 		sock:  sock,
 		batch: ipv4.NewPacketConn(sock),
 		in:    newIn(cfg.Batch, bufferSize),
-		out:   newOut(cfg.Batch),
+		out:   newOutBatch(cfg.Batch, joins(sock)),
 	}
 	if err := errors.Join(cfg.granted(sock, &c.fixed), c.icmp.init(sock)); err != nil {
 		sock.Close()
@@ -73,20 +73,6 @@ func newIn(n, size int) []ipv4.Message {
 		vecs[i] = room[i*size : (i+1)*size : (i+1)*size]
 		ms[i].Buffers = vecs[i : i+1 : i+1]
 		ms[i].OOB = oob[i*dropSpace : (i+1)*dropSpace]
-	}
-	return ms
-}
-
-// newOut returns n messages to send, whose addresses are rewritten in place.
-func newOut(n int) []ipv4.Message {
-	ms := make([]ipv4.Message, n)
-	addrs := make([]net.UDPAddr, n)
-	ips := make([]byte, n*net.IPv4len)
-	vecs := make([][]byte, n)
-	for i := range ms {
-		addrs[i].IP = ips[i*net.IPv4len : (i+1)*net.IPv4len]
-		ms[i].Addr = &addrs[i]
-		ms[i].Buffers = vecs[i : i+1 : i+1]
 	}
 	return ms
 }
@@ -184,7 +170,7 @@ func (c *Conn) take(ps []Packet, ms []ipv4.Message) {
 func (c *Conn) Send(ps []Packet) (n int, err error) {
 	for n < len(ps) && err == nil {
 		var sent int
-		sent, err = c.sendBatch(ps[n:min(n+len(c.out), len(ps))])
+		sent, err = c.sendBatch(ps[n:min(n+len(c.out.room), len(ps))])
 		n += sent
 	}
 	return n, err
@@ -192,24 +178,22 @@ func (c *Conn) Send(ps []Packet) (n int, err error) {
 
 // sendBatch is Send of no more than a batch.
 func (c *Conn) sendBatch(ps []Packet) (sent int, err error) {
-	ms := c.out[:len(ps)]
-	for i := range ps {
-		setUDP(ms[i].Addr.(*net.UDPAddr), ps[i].Addr)
-		ms[i].Buffers[0] = ps[i].Data
-	}
-	for sent < len(ms) && err == nil {
+	for ms := c.out.fill(ps); len(ms) > 0 && err == nil; {
 		n := 0
-		n, err = c.write(ms[sent:])
+		n, err = c.write(ms)
 		switch {
+		case err != nil && c.out.unjoin(&ms[0], err):
+			return sent, nil // the rest is for another batch, each by itself
 		case err != nil && !errors.Is(err, ErrAgain):
-			n, err = c.writeAgain(ms[sent:sent+1], err)
-		case err == nil && sent+n < len(ms):
+			n, err = c.writeAgain(ms[:1], err)
+		case err == nil && n < len(ms):
 			// The kernel doesn't say why it stopped in the middle. The next
 			// batch, which begins with the culprit, does; but not if it was
 			// a pending error, which is gone now, all but its entry.
 			c.icmp.drain()
 		}
-		sent += n
+		sent += datagrams(ms[:n])
+		ms = ms[n:]
 	}
 	return sent, err
 }
@@ -221,12 +205,16 @@ func (c *Conn) write(ms []ipv4.Message) (n int, err error) {
 	if err != nil {
 		return 0, sendError(err)
 	}
-	var bytes uint64
+	sent := datagrams(ms[:n])
+	bytes := 0
 	for i := range ms[:n] {
-		bytes += uint64(len(ms[i].Buffers[0]))
+		for _, data := range ms[i].Buffers {
+			bytes += len(data)
+		}
 	}
-	c.stats.sent.Add(uint64(n))
-	c.stats.sentBytes.Add(bytes)
+	c.stats.sent.Add(uint64(sent))
+	c.stats.joined.Add(uint64(sent - n))
+	c.stats.sentBytes.Add(uint64(bytes))
 	return n, nil
 }
 
@@ -286,9 +274,4 @@ func (c *Conn) Close() error { return c.sock.Close() }
 
 func packUDP(a *net.UDPAddr) uint64 {
 	return uint64(binary.BigEndian.Uint32(a.IP.To4()))<<16 | uint64(uint16(a.Port))
-}
-
-func setUDP(a *net.UDPAddr, addr uint64) {
-	binary.BigEndian.PutUint32(a.IP, uint32(addr>>16))
-	a.Port = int(uint16(addr))
 }

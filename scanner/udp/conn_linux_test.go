@@ -40,7 +40,7 @@ func drain(t *testing.T, c *Conn) (count int) {
 // received or counted.
 func TestKernelDrops(t *testing.T) {
 	from, to := listen(t, Config{}), listen(t, Config{RecvBuffer: 1 << 12})
-	ps := slices.Repeat([]Packet{{Pack(to.LocalAddr()), make([]byte, 500)}}, 1000)
+	ps := slices.Repeat([]Packet{{Addr: Pack(to.LocalAddr()), Data: make([]byte, 500)}}, 1000)
 	for round := range 3 {
 		sendAll(t, from, ps)
 		drain(t, to)
@@ -69,7 +69,7 @@ func TestWhole(t *testing.T) {
 	}
 	const mark = "not to be fragmented"
 	from, to := listen(t, Config{}), listen(t, Config{})
-	sendAll(t, from, []Packet{{Pack(to.LocalAddr()), []byte(mark)}})
+	sendAll(t, from, []Packet{{Addr: Pack(to.LocalAddr()), Data: []byte(mark)}})
 	raw.SetReadDeadline(time.Now().Add(never))
 	for b := make([]byte, 1<<16); ; {
 		h, payload, _, err := raw.ReadFrom(b)
@@ -90,7 +90,7 @@ func TestWhole(t *testing.T) {
 // behind those that were queued before them.
 func TestDropsTold(t *testing.T) {
 	from, to := listen(t, Config{}), listen(t, Config{RecvBuffer: 1 << 16, Batch: maxBatch})
-	ps := slices.Repeat([]Packet{{Pack(to.LocalAddr()), make([]byte, 500)}}, 1000)
+	ps := slices.Repeat([]Packet{{Addr: Pack(to.LocalAddr()), Data: make([]byte, 500)}}, 1000)
 	sendAll(t, from, ps)
 	if n, err := to.Recv(make([]Packet, 40), 0); n != 40 || err != nil {
 		t.Fatalf("Recv = %d, %v", n, err)
@@ -131,8 +131,8 @@ func TestDropCounter(t *testing.T) {
 // whichever call meets them.
 func TestUnreachable(t *testing.T) {
 	from, to := listen(t, Config{}), listen(t, Config{RecvBuffer: 1 << 20})
-	good := Packet{Pack(to.LocalAddr()), []byte("good")}
-	refused := []Packet{{closedPort(t), []byte("1")}, {closedPort(t), []byte("2")}}
+	good := Packet{Addr: Pack(to.LocalAddr()), Data: []byte("good")}
+	refused := []Packet{{Addr: closedPort(t), Data: []byte("1")}, {Addr: closedPort(t), Data: []byte("2")}}
 
 	sendAll(t, from, []Packet{refused[0], good, refused[1], good})
 	recvNone(t, from) // meets what is pending
@@ -154,7 +154,7 @@ func TestUnreachable(t *testing.T) {
 // that they are told in parts.
 func TestUnreachableBound(t *testing.T) {
 	c := listen(t, Config{})
-	refused := Packet{closedPort(t), []byte("nobody")}
+	refused := Packet{Addr: closedPort(t), Data: []byte("nobody")}
 	for range maxUnreachable + 10 {
 		sendAll(t, c, []Packet{refused})
 		recvNone(t, c)
@@ -174,8 +174,8 @@ func TestUnreachableBound(t *testing.T) {
 func TestPendingBothWays(t *testing.T) {
 	const rounds = 500
 	c := listen(t, Config{RecvBuffer: 1 << 20})
-	good := Packet{Pack(c.LocalAddr()), []byte("good")}
-	refused := Packet{closedPort(t), []byte("nobody")}
+	good := Packet{Addr: Pack(c.LocalAddr()), Data: []byte("good")}
+	refused := Packet{Addr: closedPort(t), Data: []byte("nobody")}
 	var done sync.WaitGroup
 	done.Go(func() { recvN(t, c, 3*rounds) })
 	for range rounds {
@@ -269,8 +269,8 @@ func TestSendFaults(t *testing.T) {
 				}
 				return len(ms), nil
 			}}
-			good := Packet{Pack(to.LocalAddr()), []byte("good")}
-			n, err := from.Send([]Packet{good, good, {Pack(other.LocalAddr()), nil}, good, good})
+			good := Packet{Addr: Pack(to.LocalAddr()), Data: []byte("good")}
+			n, err := from.Send([]Packet{good, good, {Addr: Pack(other.LocalAddr()), Data: nil}, good, good})
 			if n != test.n || (err == nil) != (n == 5) || errors.Is(err, ErrAgain) != test.again {
 				t.Errorf("Send = %d, %v; want %d", n, err, test.n)
 			}
@@ -288,10 +288,10 @@ func TestSendFaults(t *testing.T) {
 // isn't the datagram's fault.
 func TestSendStorm(t *testing.T) {
 	from := listen(t, Config{})
-	refused := Packet{closedPort(t), []byte("nobody")}
+	refused := Packet{Addr: closedPort(t), Data: []byte("nobody")}
 	real := from.batch
 	from.batch = &faulty{batcher: real, write: func([]ipv4.Message) (int, error) {
-		m := newOut(1)
+		m := newOutBatch(1, false).room
 		setUDP(m[0].Addr.(*net.UDPAddr), refused.Addr)
 		real.WriteBatch(m, unix.MSG_DONTWAIT)
 		return 0, unix.ECONNREFUSED
@@ -329,7 +329,7 @@ func TestRecvFaults(t *testing.T) {
 				left--
 				return test.err
 			}}
-			sendAll(t, c, []Packet{{Pack(c.LocalAddr()), []byte("x")}})
+			sendAll(t, c, []Packet{{Addr: Pack(c.LocalAddr()), Data: []byte("x")}})
 			n, err := c.Recv(make([]Packet, 1), 0)
 			if !errors.Is(err, test.want) || (n == 1) != (test.want == nil) {
 				t.Errorf("Recv = %d, %v; want error %v", n, err, test.want)
@@ -353,9 +353,9 @@ func TestTruncated(t *testing.T) {
 	c := listen(t, Config{})
 	c.in = newIn(4, 100)
 	sendAll(t, c, []Packet{
-		{Pack(c.LocalAddr()), make([]byte, 100)},
-		{Pack(c.LocalAddr()), make([]byte, 101)},
-		{Pack(c.LocalAddr()), make([]byte, 5)},
+		{Addr: Pack(c.LocalAddr()), Data: make([]byte, 100)},
+		{Addr: Pack(c.LocalAddr()), Data: make([]byte, 101)},
+		{Addr: Pack(c.LocalAddr()), Data: make([]byte, 5)},
 	})
 	got := recvN(t, c, 3)
 	for i, want := range []int{100, 100, 5} {
@@ -388,7 +388,7 @@ func TestLargeBuffer(t *testing.T) {
 
 func TestDevice(t *testing.T) {
 	a, b := listen(t, Config{Device: "lo"}), listen(t, Config{})
-	sendAll(t, a, []Packet{{Pack(b.LocalAddr()), []byte("x")}})
+	sendAll(t, a, []Packet{{Addr: Pack(b.LocalAddr()), Data: []byte("x")}})
 	recvN(t, b, 1)
 }
 

@@ -46,7 +46,7 @@ func recvN(t testing.TB, c *Conn, n int) []Packet {
 			t.Fatalf("received %d datagrams, want %d", len(got), n)
 		}
 		for _, p := range ps[:m] {
-			got = append(got, Packet{p.Addr, bytes.Clone(p.Data)})
+			got = append(got, Packet{Addr: p.Addr, Data: bytes.Clone(p.Data)})
 		}
 	}
 	return got
@@ -115,7 +115,7 @@ func TestBothWays(t *testing.T) {
 			for i := range data {
 				data[i] = byte(rand.Uint32())
 			}
-			sendAll(t, a, []Packet{{Pack(b.LocalAddr()), data}})
+			sendAll(t, a, []Packet{{Addr: Pack(b.LocalAddr()), Data: data}})
 			got := recvN(t, b, 1)[0]
 			if got.Addr != Pack(a.LocalAddr()) || !bytes.Equal(got.Data, data) {
 				t.Fatalf("there: %d bytes from %v", len(got.Data), Unpack(got.Addr))
@@ -144,7 +144,7 @@ func TestBatches(t *testing.T) {
 	ps := make([]Packet, count)
 	for i := range ps {
 		data := binary.BigEndian.AppendUint32(nil, uint32(i))
-		ps[i] = Packet{Pack(to[i%2].LocalAddr()), append(data, make([]byte, i)...)}
+		ps[i] = Packet{Addr: Pack(to[i%2].LocalAddr()), Data: append(data, make([]byte, i)...)}
 	}
 	sendAll(t, from, ps)
 	for k, c := range to {
@@ -162,7 +162,7 @@ func TestBatches(t *testing.T) {
 // nothing by that.
 func TestRecvShort(t *testing.T) {
 	a, b := listen(t, Config{}), listen(t, Config{})
-	sendAll(t, a, []Packet{{Pack(b.LocalAddr()), []byte("1")}, {Pack(b.LocalAddr()), []byte("2")}})
+	sendAll(t, a, []Packet{{Addr: Pack(b.LocalAddr()), Data: []byte("1")}, {Addr: Pack(b.LocalAddr()), Data: []byte("2")}})
 	if n, err := b.Recv(nil, never); n != 0 || err != nil {
 		t.Fatalf("Recv(nil) = %d, %v", n, err)
 	}
@@ -184,7 +184,7 @@ func TestRecvNoWait(t *testing.T) {
 	if n, err := c.Recv(ps, time.Millisecond); n != 0 || err != nil {
 		t.Fatalf("Recv = %d, %v; want nothing", n, err)
 	}
-	sendAll(t, c, []Packet{{Pack(c.LocalAddr()), []byte("x")}})
+	sendAll(t, c, []Packet{{Addr: Pack(c.LocalAddr()), Data: []byte("x")}})
 	for end := time.Now().Add(never); ; {
 		n, err := c.Recv(ps, 0)
 		if err != nil {
@@ -251,7 +251,7 @@ func TestClose(t *testing.T) {
 	if _, err := c.Recv(make([]Packet, 1), 0); err != net.ErrClosed {
 		t.Errorf("Recv after closing: %v", err)
 	}
-	if n, err := c.Send([]Packet{{closedPort(t), nil}}); n != 0 || err != net.ErrClosed {
+	if n, err := c.Send([]Packet{{Addr: closedPort(t), Data: nil}}); n != 0 || err != net.ErrClosed {
 		t.Errorf("Send after closing: %d, %v", n, err)
 	}
 	c.Interrupt()
@@ -285,11 +285,11 @@ func sendPast(t *testing.T, c *Conn, ps []Packet) (failed []int) {
 // is forbidden, to the loopback network.
 func TestSendIsolation(t *testing.T) {
 	from, to := listen(t, Config{}), listen(t, Config{RecvBuffer: 1 << 20})
-	good := Packet{Pack(to.LocalAddr()), []byte("good")}
+	good := Packet{Addr: Pack(to.LocalAddr()), Data: []byte("good")}
 	bad := []Packet{
-		{Pack(netip.MustParseAddrPort("127.255.255.255:27015")), []byte("x")},
-		{Pack(netip.MustParseAddrPort("127.0.0.1:0")), []byte("x")},
-		{good.Addr, make([]byte, 65508)},
+		{Addr: Pack(netip.MustParseAddrPort("127.255.255.255:27015")), Data: []byte("x")},
+		{Addr: Pack(netip.MustParseAddrPort("127.0.0.1:0")), Data: []byte("x")},
+		{Addr: good.Addr, Data: make([]byte, 65508)},
 	}
 	for _, p := range bad {
 		t.Run(Unpack(p.Addr).String(), func(t *testing.T) {
@@ -311,12 +311,12 @@ func TestSendIsolation(t *testing.T) {
 // must arrive, and from a socket that also receives.
 func TestRefused(t *testing.T) {
 	from, to := listen(t, Config{}), listen(t, Config{RecvBuffer: 1 << 20})
-	good := Packet{Pack(to.LocalAddr()), []byte("good")}
-	refused := Packet{closedPort(t), []byte("nobody")}
+	good := Packet{Addr: Pack(to.LocalAddr()), Data: []byte("good")}
+	refused := Packet{Addr: closedPort(t), Data: []byte("nobody")}
 	const rounds = 50
 	for range rounds {
 		sendAll(t, from, []Packet{refused, good, refused, refused, good, good})
-		sendAll(t, to, []Packet{{Pack(from.LocalAddr()), []byte("back")}})
+		sendAll(t, to, []Packet{{Addr: Pack(from.LocalAddr()), Data: []byte("back")}})
 		recvN(t, from, 1)
 	}
 	recvN(t, to, 3*rounds)
@@ -403,9 +403,16 @@ func newExchange(t testing.TB, batch, size int) *exchange {
 		in:   make([]Packet, batch),
 	}
 	for i := range x.out {
-		x.out[i] = Packet{Pack(x.to.LocalAddr()), make([]byte, size)}
+		x.out[i] = Packet{Addr: Pack(x.to.LocalAddr()), Data: make([]byte, size)}
 	}
 	return x
+}
+
+// join has every other datagram joined with the next.
+func (x *exchange) join() {
+	for i := range x.out {
+		x.out[i].Join = i%2 == 0
+	}
 }
 
 func (x *exchange) send() {
@@ -438,6 +445,17 @@ func BenchmarkSend(b *testing.B) {
 			report(b, batch)
 		})
 	}
+	b.Run("joined", func(b *testing.B) {
+		const batch = 128
+		x := newExchange(b, batch, 9)
+		x.join()
+		b.ReportAllocs()
+		b.SetBytes(9 * batch)
+		for b.Loop() {
+			x.send()
+		}
+		report(b, batch)
+	})
 }
 
 func BenchmarkRecv(b *testing.B) {

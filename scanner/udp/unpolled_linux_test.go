@@ -1,3 +1,5 @@
+//go:build !portable
+
 package udp
 
 import (
@@ -111,7 +113,7 @@ func TestUnpolledClose(t *testing.T) {
 // wait goes on, and it doesn't turn around in vain.
 func TestNewsOfErrors(t *testing.T) {
 	c := listen(t, Config{})
-	refused := Packet{closedPort(t), []byte("nobody")}
+	refused := Packet{Addr: closedPort(t), Data: []byte("nobody")}
 	sendAll(t, c, []Packet{refused, refused, refused})
 	err := c.icmp.raw.Control(func(fd uintptr) { // takes the error, and leaves its news
 		unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_ERROR)

@@ -1,0 +1,54 @@
+package scanner
+
+import (
+	"github.com/a2sscan/a2sscan/scanner/udp"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// joining decides whether the requests for players and rules, which are equally
+// long and mostly go out together, are handed to the kernel in one piece. Only
+// what is asked for the first time is joined: whatever a device may do to such
+// pieces, the repetitions go out one by one.
+type joining struct {
+	off      bool
+	silent   int // pairs of which nothing came
+	answered int // and the others
+}
+
+// Pairs that stay unanswered, by servers that all gave a challenge just before,
+// are the sign of a device that loses what is joined, if they are so many, and
+// so many times as many as the others.
+const (
+	maxSilentPairs = 64
+	mostlySilent   = 16
+)
+
+// both are the questions whose requests are joined.
+const both = AskPlayers | AskRules
+
+// join marks the request for players in front of the one for rules to the same
+// server, which was just put into the batch behind it.
+func (j *joining) join(ps []udp.Packet, out []outgoing, t *talk) {
+	n := len(out)
+	if j.off || n < 2 || t.flags&flagRepeat != 0 {
+		return
+	}
+	first, second := &out[n-2], &out[n-1]
+	if first.ref == second.ref && first.q == wire.QuestionPlayers && second.q == wire.QuestionRules {
+		ps[n-2].Join = true
+	}
+}
+
+// waited takes the end of the wait for a pair. It reports whether nothing more
+// is joined from now on.
+func (j *joining) waited(t *talk) (ended bool) {
+	t.flags &^= flagJoined
+	if t.waiting&t.open&both == both {
+		j.silent++
+	} else {
+		j.answered++
+	}
+	ended = !j.off && j.silent >= maxSilentPairs && j.silent > mostlySilent*j.answered
+	j.off = j.off || ended
+	return ended
+}

@@ -1,0 +1,118 @@
+//go:build !portable
+
+package udp
+
+import (
+	"encoding/binary"
+	"net"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/net/ipv4"
+	"golang.org/x/sys/unix"
+)
+
+// outBatch are the messages that Send fills anew for each batch. A message is a
+// datagram, or two that are joined: the kernel takes them as one with the order
+// to cut it in two, which it does behind routing, filters and queues, or has
+// the network card do (UDP_SEGMENT: udp(7), "Generic segmentation offload").
+type outBatch struct {
+	room  []ipv4.Message
+	oob   []byte // of each message in room, the order to cut it
+	joins bool
+}
+
+// orderSpace is the room for the order to cut a message.
+var orderSpace = unix.CmsgSpace(2)
+
+// newOutBatch returns room for n messages, whose addresses are rewritten in
+// place.
+func newOutBatch(n int, joins bool) *outBatch {
+	b := &outBatch{room: make([]ipv4.Message, n), oob: make([]byte, n*orderSpace), joins: joins}
+	addrs := make([]net.UDPAddr, n)
+	ips := make([]byte, n*net.IPv4len)
+	vecs := make([][]byte, 2*n)
+	for i := range b.room {
+		addrs[i].IP = ips[i*net.IPv4len : (i+1)*net.IPv4len]
+		b.room[i].Addr = &addrs[i]
+		b.room[i].Buffers = vecs[2*i : 2*i+1 : 2*i+2]
+		putOrder(b.order(i))
+	}
+	return b
+}
+
+// joins reports whether the kernel of sock can cut messages: one that can't
+// would send them as they are.
+func joins(sock syscall.Conn) (can bool) {
+	raw, err := sock.SyscallConn()
+	if err != nil {
+		return false
+	}
+	raw.Control(func(fd uintptr) {
+		_, err := unix.GetsockoptInt(int(fd), unix.SOL_UDP, unix.UDP_SEGMENT)
+		can = err == nil
+	})
+	return can
+}
+
+// fill makes messages of ps, which are no more than there is room for. They
+// are valid until the next fill.
+func (b *outBatch) fill(ps []Packet) []ipv4.Message {
+	n := 0
+	for i := 0; i < len(ps); i++ {
+		p, m := &ps[i], &b.room[n]
+		setUDP(m.Addr.(*net.UDPAddr), p.Addr)
+		m.Buffers, m.OOB = m.Buffers[:1], nil
+		m.Buffers[0] = p.Data
+		if p.Join && b.joins && i+1 < len(ps) && pair(p, &ps[i+1]) {
+			i++
+			m.Buffers, m.OOB = m.Buffers[:2], b.order(n)
+			m.Buffers[1] = ps[i].Data
+			binary.NativeEndian.PutUint16(m.OOB[unix.CmsgLen(0):], uint16(len(p.Data)))
+		}
+		n++
+	}
+	return b.room[:n]
+}
+
+// pair reports whether p and q can be joined.
+func pair(p, q *Packet) bool {
+	return p.Addr == q.Addr && len(p.Data) == len(q.Data) && len(p.Data) > 0
+}
+
+// order is the order to cut message i.
+func (b *outBatch) order(i int) []byte {
+	return b.oob[i*orderSpace : (i+1)*orderSpace : (i+1)*orderSpace]
+}
+
+// putOrder fills in what is the same for every order.
+func putOrder(oob []byte) {
+	h := (*unix.Cmsghdr)(unsafe.Pointer(&oob[0]))
+	h.Level, h.Type = unix.SOL_UDP, unix.UDP_SEGMENT
+	h.SetLen(unix.CmsgLen(2))
+}
+
+// unjoin reports whether err, with which the kernel refused m, may be for its
+// being joined; then nothing is joined any more. A device that can't compute
+// checksums refuses with EIO, some with EINVAL, as soon as something is sent.
+func (b *outBatch) unjoin(m *ipv4.Message, err error) bool {
+	errno := errnoOf(err)
+	if len(m.Buffers) == 1 || errno != unix.EIO && errno != unix.EINVAL {
+		return false
+	}
+	b.joins = false
+	return true
+}
+
+// datagrams returns how many ms are.
+func datagrams(ms []ipv4.Message) (n int) {
+	for i := range ms {
+		n += len(ms[i].Buffers)
+	}
+	return n
+}
+
+func setUDP(a *net.UDPAddr, addr uint64) {
+	binary.BigEndian.PutUint32(a.IP, uint32(addr>>16))
+	a.Port = int(uint16(addr))
+}

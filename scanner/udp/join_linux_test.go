@@ -1,0 +1,140 @@
+//go:build !portable
+
+package udp
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"golang.org/x/net/ipv4"
+	"golang.org/x/sys/unix"
+)
+
+// joined returns datagrams to c, each to be joined with the next.
+func joined(c *Conn, texts ...string) (ps []Packet) {
+	for _, text := range texts {
+		ps = append(ps, Packet{Addr: Pack(c.LocalAddr()), Data: []byte(text), Join: true})
+	}
+	return ps
+}
+
+// TestJoin sends datagrams that are to be joined, and looks what comes.
+func TestJoin(t *testing.T) {
+	to, other := listen(t, Config{}), listen(t, Config{})
+	elsewhere := joined(other, "else")
+	alone := joined(to, "lone")
+	alone[0].Join = false
+	tests := []struct {
+		name   string
+		ps     []Packet
+		batch  int
+		joined uint64
+	}{
+		{"a pair", joined(to, "abcd", "efgh"), 0, 1},
+		{"two pairs", joined(to, "abcd", "efgh", "ijkl", "mnop"), 0, 2},
+		{"a pair and one", joined(to, "ab", "cd", "ef"), 0, 1},
+		{"one byte", joined(to, "a", "b"), 0, 1},
+		{"nothing", joined(to, "", ""), 0, 0},
+		{"other lengths", joined(to, "abc", "de", "f"), 0, 0},
+		{"to others", slices.Concat(joined(to, "abcd"), elsewhere, joined(to, "efgh")), 0, 0},
+		{"not asked for", slices.Concat(alone, alone), 0, 0},
+		{"the first alone", slices.Concat(alone, joined(to, "abcd", "efgh")), 0, 1},
+		{"a batch between", joined(to, "abcd", "efgh"), 1, 0},
+		{"three batches", joined(to, "ab", "cd", "ef", "gh", "ij"), 2, 2},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			from := listen(t, Config{Batch: test.batch})
+			sendAll(t, from, test.ps)
+			bytes := 0
+			var want []string
+			for _, p := range test.ps {
+				if bytes += len(p.Data); p.Addr == Pack(to.LocalAddr()) {
+					want = append(want, string(p.Data))
+				}
+			}
+			var got []string
+			for _, p := range recvN(t, to, len(want)) {
+				got = append(got, string(p.Data))
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("received %q, want %q", got, want)
+			}
+			recvNone(t, to)
+			s := from.Stats()
+			if s.Joined != test.joined || s.Sent != uint64(len(test.ps)) || s.SentBytes != uint64(bytes) {
+				t.Errorf("stats: %+v; want %d joined", s, test.joined)
+			}
+		})
+	}
+}
+
+// TestJoinRefused has the kernel refuse what is joined, as it does for a
+// device that can't compute checksums.
+func TestJoinRefused(t *testing.T) {
+	for _, refusal := range []error{unix.EIO, unix.EINVAL} {
+		for before := range 3 {
+			t.Run(fmt.Sprint(refusal, before), func(t *testing.T) {
+				from, to := listen(t, Config{}), listen(t, Config{})
+				from.batch = &faulty{batcher: from.batch, write: func(ms []ipv4.Message) (int, error) {
+					i := slices.IndexFunc(ms, func(m ipv4.Message) bool { return len(m.Buffers) > 1 })
+					if i < 0 {
+						return len(ms), nil
+					}
+					return i, refusal
+				}}
+				ps := slices.Concat(joined(to, "1", "22", "333")[:before], joined(to, "abcd", "efgh", "ijkl"))
+				for range 2 {
+					sendAll(t, from, ps)
+					for i, p := range recvN(t, to, len(ps)) {
+						if string(p.Data) != string(ps[i].Data) {
+							t.Errorf("datagram %d is %q, want %q", i, p.Data, ps[i].Data)
+						}
+					}
+				}
+				recvNone(t, to)
+				if s := from.Stats(); s.Joined != 0 || s.Sent != uint64(2*len(ps)) {
+					t.Errorf("stats: %+v", s)
+				}
+				if from.out.joins {
+					t.Error("it goes on joining")
+				}
+			})
+		}
+	}
+}
+
+// TestJoinFaults refuses a pair for reasons that are not that it is one.
+func TestJoinFaults(t *testing.T) {
+	tests := []struct {
+		err   error
+		times int
+		n     int
+	}{
+		{unix.EAGAIN, 2, 2},
+		{unix.ECONNREFUSED, 2, 6},
+		{unix.EACCES, 1 << 20, 2},
+	}
+	for _, test := range tests {
+		t.Run(fmt.Sprint(test.err), func(t *testing.T) {
+			from, to, other := listen(t, Config{}), listen(t, Config{}), listen(t, Config{})
+			left := test.times
+			from.batch = &faulty{batcher: from.batch, write: func(ms []ipv4.Message) (int, error) {
+				i := at(ms, Pack(other.LocalAddr()))
+				if i < len(ms) && left > 0 {
+					left--
+					return i, test.err
+				}
+				return len(ms), nil
+			}}
+			n, err := from.Send(slices.Concat(joined(to, "ab", "cd"), joined(other, "ab", "cd"), joined(to, "ef", "gh")))
+			if n != test.n || (err == nil) != (n == 6) {
+				t.Errorf("Send = %d, %v; want %d", n, err, test.n)
+			}
+			if s := from.Stats(); s.Sent != uint64(n) || s.Joined != uint64(n/2) || !from.out.joins {
+				t.Errorf("stats: %+v", s)
+			}
+		})
+	}
+}
