@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/a2sscan/a2sscan/scanner/thread"
 	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -55,8 +56,8 @@ type Snapshot struct {
 }
 
 // finisher makes Results of outcomes and hands them to the caller's function,
-// in a goroutine of its own: the loop never waits for it. Outcomes travel in
-// blocks, and the blocks come back with the memory of their answers.
+// in a goroutine of its own: the loop never waits for it, and has the processor
+// before it. Outcomes travel in blocks, and the blocks come back with the memory of their answers.
 type finisher struct {
 	blocks chan block
 	back   chan []outcome
@@ -97,6 +98,7 @@ func newFinisher(start time.Time, cfg *Config, handle func(*Result)) *finisher {
 
 func (f *finisher) run() {
 	defer close(f.done)
+	thread.Lower()
 	for b := range f.blocks {
 		f.finish(b.outcomes)
 		if b.snapshot != nil {

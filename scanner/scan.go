@@ -21,7 +21,8 @@ type transport interface {
 }
 
 // Scan asks every target and calls handle once for each that was asked to the
-// end, one call at a time, in a goroutine of its own. The Result is valid
+// end, one call at a time, in a goroutine of its own, which on Linux has a
+// thread of lower priority (package thread). The Result is valid
 // until handle returns; Clone keeps.
 //
 // Scan returns when the last target is finished and cfg.Cooldown has passed.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/thread"
 )
 
 // Sizes of what waits for the disk. A block is what is written, and what is
@@ -275,6 +276,7 @@ func (w *Writer) flush() {
 // run writes blocks until there are no more. After an error it only takes
 // them, so that nobody waits for ever.
 func (w *Writer) run() {
+	thread.Lower()
 	for j := range w.full {
 		if w.failure() == nil {
 			w.fail(w.dest.write(&j))

@@ -1,0 +1,37 @@
+package thread
+
+import (
+	"runtime"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestLower(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	own := func() int {
+		n, err := niceness(unix.Gettid())
+		if err != nil {
+			t.Error(err)
+		}
+		return n
+	}
+	before := own()
+	lowered := make(chan [2]int)
+	go func() {
+		Lower()
+		once := own()
+		for range 5 { // as far as it goes
+			Lower()
+		}
+		lowered <- [2]int{once, own()}
+	}()
+	got := <-lowered
+	if want := min(before+lower, nicest); got[0] != want || got[1] != nicest {
+		t.Errorf("niceness %d, then %d; want %d, then %d", got[0], got[1], want, nicest)
+	}
+	if after := own(); after != before {
+		t.Errorf("niceness of another thread %d, was %d", after, before)
+	}
+}
