@@ -85,10 +85,7 @@ func (a *assembler) playerList(r *Result, m *replies) {
 	}
 	var c wire.Players
 	err := c.Reset(m.players, r.shipHint())
-	a.players = a.players[:0]
-	for c.Next() {
-		a.players = append(a.players, *c.Player())
-	}
+	a.players = c.AppendAll(a.players[:0])
 	if err == nil {
 		err = c.Err()
 		r.HasPlayers, r.Players = true, a.players
@@ -106,10 +103,7 @@ func (a *assembler) ruleList(r *Result, m *replies) {
 	}
 	var c wire.Rules
 	err := c.Reset(m.rules)
-	a.rules = a.rules[:0]
-	for c.Next() {
-		a.rules = append(a.rules, *c.Rule())
-	}
+	a.rules = c.AppendAll(a.rules[:0])
 	if err == nil {
 		err = c.Err()
 		r.HasRules, r.Rules = true, a.rules
@@ -191,7 +185,10 @@ type nameSet struct {
 const fewRules = 16
 
 func (s *nameSet) twice(rules []wire.Rule) bool {
-	if len(rules) <= fewRules {
+	switch {
+	case ascending(rules):
+		return false
+	case len(rules) <= fewRules:
 		return twiceAmongFew(rules)
 	}
 	if s.factor == 0 {
@@ -209,6 +206,37 @@ func (s *nameSet) twice(rules []wire.Rule) bool {
 		}
 	}
 	return false
+}
+
+// ascending reports whether each name stands behind the one before it in an
+// order: then none is there twice. It is the order in which most servers send
+// them, by the letters, upper and lower case alike.
+func ascending(rules []wire.Rule) bool {
+	for i := range len(rules) - 1 {
+		if !before(rules[i].Name, rules[i+1].Name) {
+			return false
+		}
+	}
+	return true
+}
+
+// before reports whether a stands before b by their bytes without the bit that
+// upper and lower case differ in.
+func before(a, b []byte) bool {
+	const upper = 0x20
+	for ; len(a) >= 8 && len(b) >= 8; a, b = a[8:], b[8:] {
+		x := binary.BigEndian.Uint64(a) | upper*0x0101010101010101
+		y := binary.BigEndian.Uint64(b) | upper*0x0101010101010101
+		if x != y {
+			return x < y
+		}
+	}
+	for i := range min(len(a), len(b)) {
+		if x, y := a[i]|upper, b[i]|upper; x != y {
+			return x < y
+		}
+	}
+	return len(a) < len(b)
 }
 
 // insert adds the name of rules[i] and reports whether it was there.

@@ -75,11 +75,11 @@ func TestJoining(t *testing.T) {
 	tests := []struct {
 		name   string
 		cfg    Config
-		pieces int
+		pieces int // at least, and no more than there are servers
 	}{
-		{"all", Config{}, 500},
-		{"switched off", Config{NoJoin: true}, 0},
-		{"no rules", Config{Questions: AskInfo | AskPlayers}, 0},
+		{"all", Config{Rate: 100_000}, 450}, // some are cut by the end of a batch
+		{"switched off", Config{Rate: 100_000, NoJoin: true}, 0},
+		{"no rules", Config{Rate: 100_000, Questions: AskInfo | AskPlayers}, 0},
 		{"too slow", Config{Rate: 100}, 0}, // a datagram at a time
 	}
 	for _, test := range tests {
@@ -87,8 +87,11 @@ func TestJoining(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				n := newJoinNet()
 				complete, st := n.scan(t, test.cfg, 500)
-				if complete != 500 || n.pieces != test.pieces || st.Unjoined != 0 {
-					t.Errorf("%d complete, %d pieces, Unjoined %d; want 500, %d, 0", complete, n.pieces, st.Unjoined, test.pieces)
+				if complete != 500 || st.Unjoined != 0 {
+					t.Errorf("%d complete, Unjoined %d; want 500, 0", complete, st.Unjoined)
+				}
+				if n.pieces < test.pieces || n.pieces > 500 || test.pieces == 0 && n.pieces > 0 {
+					t.Errorf("%d pieces, want %d", n.pieces, test.pieces)
 				}
 			})
 		})
@@ -123,8 +126,8 @@ func TestJoiningSilentServers(t *testing.T) {
 			}
 		}
 		complete, st := n.scan(t, Config{InFlight: 16}, 640)
-		if complete != 80 || n.pieces != 640 || st.Unjoined != 0 {
-			t.Errorf("%d complete, %d pieces, Unjoined %d; want 80, 640, 0", complete, n.pieces, st.Unjoined)
+		if complete != 80 || n.pieces < 500 || st.Unjoined != 0 {
+			t.Errorf("%d complete, %d pieces, Unjoined %d; want 80, more than 500, 0", complete, n.pieces, st.Unjoined)
 		}
 	})
 }

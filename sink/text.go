@@ -26,6 +26,33 @@ var class = func() (t [256]uint8) {
 	return t
 }()
 
+// tame says of a byte with how many of any continuation bytes behind it it is a
+// character that is copied; 0: it takes a closer look.
+var tame = func() (t [256]uint8) {
+	for c := range t {
+		switch size, lo, hi := sequence(byte(c)); {
+		case lo != 0x80 || hi != 0xBF: // not any second byte will do
+		case c == 0xC2 || c == 0xD8 || c == 0xE2: // C1 controls, and others that are risky
+		case size > 1:
+			t[c] = uint8(size - 1)
+		}
+	}
+	return t
+}()
+
+// continued reports whether s begins with n continuation bytes.
+func continued[T text](s T, n int) bool {
+	if len(s) < n {
+		return false
+	}
+	for i := range n {
+		if s[i]&0xC0 != 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
 const hexDigits = "0123456789abcdef"
 
 // appendString appends s as a JSON string and reports whether it was valid
@@ -119,6 +146,10 @@ func appendEscaped[T text](dst []byte, s T) (_ []byte, valid bool) {
 		if i == len(s) {
 			dst = append(dst, s[run:]...)
 			return append(dst, '"'), valid
+		}
+		if n := int(tame[s[i]]); n > 0 && continued(s[i+1:], n) {
+			i += 1 + n
+			continue
 		}
 		r, n := rune(s[i]), 1
 		if r >= 0x80 {

@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 )
 
 // ShipHint says what is known of whether a server runs The Ship, whose player
@@ -122,7 +123,22 @@ func playerLen(b []byte) int {
 
 // Next reads the next player, and reports false at the end of the list or
 // where something is wrong; Err tells which.
-func (ps *Players) Next() bool {
+func (ps *Players) Next() bool { return ps.read(&ps.player) }
+
+// AppendAll reads all players that follow and appends them to dst; Err and
+// Notes then tell what Next would have stopped at. It is quicker than Next.
+func (ps *Players) AppendAll(dst []Player) []Player {
+	for {
+		n := len(dst)
+		dst = slices.Grow(dst, 1)[:n+1]
+		if !ps.read(&dst[n]) {
+			return dst[:n]
+		}
+	}
+}
+
+// read reads the next player into p.
+func (ps *Players) read(p *Player) bool {
 	n := playerLen(ps.rest)
 	if n == 0 {
 		ps.finish()
@@ -130,7 +146,6 @@ func (ps *Players) Next() bool {
 	}
 	b := ps.rest[:n]
 	ps.rest = ps.rest[n:]
-	p := &ps.player
 	end := n - playerTail - 1
 	p.Index = b[0]
 	p.Name = b[1:end:end]
@@ -141,7 +156,9 @@ func (ps *Players) Next() bool {
 		ps.notes |= NotePlayersNonFinite
 	}
 	if len(ps.extra) > 0 {
-		ps.readExtra()
+		ps.readExtra(p)
+	} else {
+		p.Ship, p.Deaths, p.Money = false, 0, 0
 	}
 	ps.count++
 	return true
@@ -153,9 +170,8 @@ func finite(bits uint32) bool {
 	return bits&exponent != exponent
 }
 
-// readExtra reads deaths and money of the player at hand.
-func (ps *Players) readExtra() {
-	p := &ps.player
+// readExtra reads deaths and money of the player at hand into p.
+func (ps *Players) readExtra(p *Player) {
 	i := shipExtra * ps.count
 	p.Ship = len(ps.extra) >= i+shipExtra
 	if !p.Ship {

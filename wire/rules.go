@@ -1,6 +1,9 @@
 package wire
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // Rules reads the rules of a RULES reply one after the other, as Players reads
 // players. It reads on to the end of the message whatever the count says
@@ -38,15 +41,30 @@ func (rs *Rules) Reset(msg []byte) error {
 
 // Next reads the next rule, and reports false at the end of the list or where
 // something is wrong; Err tells which.
-func (rs *Rules) Next() bool {
+func (rs *Rules) Next() bool { return rs.read(&rs.rule) }
+
+// AppendAll reads all rules that follow and appends them to dst; Err and Notes
+// then tell what Next would have stopped at. It is quicker than Next.
+func (rs *Rules) AppendAll(dst []Rule) []Rule {
+	for {
+		n := len(dst)
+		dst = slices.Grow(dst, 1)[:n+1]
+		if !rs.read(&dst[n]) {
+			return dst[:n]
+		}
+	}
+}
+
+// read reads the next rule into r.
+func (rs *Rules) read(r *Rule) bool {
 	b := rs.rest
 	i, j := indexTwoNULs(b)
 	if j < 0 {
 		rs.finish()
 		return false
 	}
-	rs.rule.Name = b[:i:i]
-	rs.rule.Value = b[i+1 : j : j]
+	r.Name = b[:i:i]
+	r.Value = b[i+1 : j : j]
 	rs.rest = b[j+1:]
 	rs.count++
 	if i == 0 {
