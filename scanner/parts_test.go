@@ -2,6 +2,7 @@ package scanner
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -208,6 +209,47 @@ func TestNameSet(t *testing.T) {
 			if !s.twice(rules) {
 				t.Errorf("%d names, one of them twice: not seen", n)
 			}
+		}
+	}
+}
+
+// TestAscending looks at names in order and in none: what is in order is not
+// searched for names that occur twice.
+func TestAscending(t *testing.T) {
+	tests := []struct {
+		names string
+		want  bool
+	}{
+		{"", true},
+		{"a", true},
+		{"a b c", true},
+		{"a B c", true},
+		{"b a", false},
+		{"a a", false},
+		{"a A", false}, // equal in this order, though different
+		{"a a1", true},
+		{"a1 a", false},
+		{"mp_autokick mp_buytime mp_c4timer", true},
+		{"mp_autokick Mp_buytime sv_gravity", true},
+		{"mp_autokick mp_autokick2", true},
+		{"mp_autokick2 mp_autokick", false},
+		{"mp_autokick1 mp_autokick2", true},
+		{"mp_autokick2 mp_autokick1", false},
+		{"mp_autokick1 mp_autokick1", false},
+		{"sv_gravity12345a sv_gravity12345b", true},
+		{"sv_gravity12345b sv_gravity12345a", false},
+		{"sv_gravity12345a sv_gravity12345a", false},
+		{"12345678 123456789", true},
+		{"123456789 12345678", false},
+		{"12345678 12345678", false},
+	}
+	for _, test := range tests {
+		var rules []wire.Rule
+		for _, name := range strings.Fields(test.names) {
+			rules = append(rules, wire.Rule{Name: []byte(name)})
+		}
+		if got := ascending(rules); got != test.want {
+			t.Errorf("%s: %v, want %v", test.names, got, test.want)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"hash/maphash"
 	"math/bits"
+	"slices"
 
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/wire"
@@ -64,6 +65,16 @@ func (e *Encoder) appendRules(dst []byte, r *scanner.Result) []byte {
 // gives up, where one of the texts is not UTF-8.
 func appendPairs(dst []byte, rules []wire.Rule) (_ []byte, exact bool) {
 	for i := range rules {
+		name, value := rules[i].Name, rules[i].Value
+		n, v := len(name), len(value)
+		old, size := len(dst), n+v+len(`"":"",`)
+		dst = slices.Grow(dst, size)
+		d := dst[old : old+size]
+		if copyPlain(d[1:1+n], name) && copyPlain(d[4+n:4+n+v], value) {
+			d[0], d[n+1], d[n+2], d[n+3], d[n+v+4], d[n+v+5] = '"', '"', ':', '"', '"', ','
+			dst = dst[:old+size]
+			continue
+		}
 		var named, valued bool
 		dst, named = appendString(dst, rules[i].Name)
 		dst = append(dst, ':')

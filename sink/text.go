@@ -69,49 +69,57 @@ func appendString[T text](dst []byte, s T) (_ []byte, valid bool) {
 
 // copyPlain copies s to d, which is as long, and reports whether all of it may
 // stand in a JSON string as it is. It takes eight bytes at once; the last eight
-// may overlap those before. Of less than eight the last four may overlap the
-// first.
+// may overlap those before, so that texts of nearly the same length, as most
+// are, take the same way. Of less than eight, four or three go the same way.
 func copyPlain[T text](d []byte, s T) bool {
 	n := len(s)
 	switch {
-	case n >= 8:
+	case n > 16:
+		seen := uint64(0)
 		for i := 0; i < n-8; i += 8 {
 			x := load8(s, i)
 			binary.LittleEndian.PutUint64(d[i:], x)
-			if special(x) {
-				return false
-			}
+			seen |= marks(x)
 		}
 		x := load8(s, n-8)
 		binary.LittleEndian.PutUint64(d[n-8:], x)
-		return !special(x)
+		return (seen|marks(x))&tops == 0
+	case n >= 8:
+		x, y := load8(s, 0), load8(s, n-8)
+		binary.LittleEndian.PutUint64(d, x)
+		binary.LittleEndian.PutUint64(d[n-8:], y)
+		return (marks(x)|marks(y))&tops == 0
 	case n >= 4:
 		x, y := load4(s, 0), load4(s, n-4)
 		binary.LittleEndian.PutUint32(d, x)
 		binary.LittleEndian.PutUint32(d[n-4:], y)
 		return !special(uint64(x) | uint64(y)<<32)
-	}
-	for i := range n {
-		d[i] = s[i]
-		if class[s[i]] != plain {
-			return false
-		}
+	case n > 0:
+		x, y, z := s[0], s[n/2], s[n-1]
+		d[0], d[n/2], d[n-1] = x, y, z
+		return class[x]|class[y]|class[z] == plain
 	}
 	return true
 }
 
-// special reports whether one of the eight bytes of x is not plain. The top
-// bit of a byte is set by what is taken from it or added to it where it is
-// below ' ', a quote, a backslash or DEL, and is set from the beginning where
-// it is beyond ASCII. What is borrowed from the next byte, or carried to it,
-// comes from such a byte only.
-func special(x uint64) bool {
-	const each, tops = 0x0101010101010101, 0x8080808080808080
+// special reports whether one of the eight bytes of x is not plain.
+func special(x uint64) bool { return marks(x)&tops != 0 }
+
+// tops are the top bits of eight bytes.
+const tops = 0x8080808080808080
+
+// marks has a top bit set if a byte of x is not plain. The top bit of a byte is
+// set by what is taken from it or added to it where it is below ' ', a quote, a
+// backslash or DEL, and is set from the beginning where it is beyond ASCII.
+// What is borrowed from the next byte, or carried to it, comes from such a byte
+// only.
+func marks(x uint64) uint64 {
+	const each = 0x0101010101010101
 	below := x - each*' '
 	quote := (x ^ each*'"') - each
 	backslash := (x ^ each*'\\') - each
 	del := x + each
-	return (x|below|quote|backslash|del)&tops != 0
+	return x | below | quote | backslash | del
 }
 
 // load8 returns the eight bytes of s from i on.
@@ -143,12 +151,14 @@ func appendEscaped[T text](dst []byte, s T) (_ []byte, valid bool) {
 		for i < len(s) && class[s[i]] == plain {
 			i++
 		}
-		if i == len(s) {
+		for i < len(s) && tame[s[i]] > 0 && continued(s[i+1:], int(tame[s[i]])) {
+			i += 1 + int(tame[s[i]])
+		}
+		switch {
+		case i == len(s):
 			dst = append(dst, s[run:]...)
 			return append(dst, '"'), valid
-		}
-		if n := int(tame[s[i]]); n > 0 && continued(s[i+1:], n) {
-			i += 1 + n
+		case class[s[i]] == plain:
 			continue
 		}
 		r, n := rune(s[i]), 1

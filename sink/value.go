@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"encoding/binary"
 	"net/netip"
 	"strconv"
 	"time"
@@ -55,18 +56,30 @@ func appendInt(dst []byte, key string, v int64) []byte {
 // appendNumber appends a number without a key. Most are short.
 func appendNumber(dst []byte, v uint64) []byte {
 	switch {
-	case v < 10:
-		return append(dst, '0'+byte(v))
-	case v < 100:
-		return append(dst, digit(v/10), digit(v))
 	case v < 1000:
-		return append(dst, digit(v/100), digit(v/10), digit(v))
-	case v < 10_000:
-		return append(dst, digit(v/1000), digit(v/100), digit(v/10), digit(v))
-	case v < 100_000:
-		return append(dst, digit(v/10_000), digit(v/1000), digit(v/100), digit(v/10), digit(v))
+		return appendThree(dst, threes[v])
+	case v < 1_000_000:
+		dst = appendThree(dst, threes[v/1000])
+		return binary.LittleEndian.AppendUint32(dst, threes[v%1000])[:len(dst)+3]
 	}
 	return strconv.AppendUint(dst, v, 10)
+}
+
+// threes are the numbers of up to three digits: in the lower bytes the digits
+// with leading zeros, in the top one how many are zeros.
+var threes = func() (t [1000]uint32) {
+	for v := range t {
+		zeros := 3 - len(strconv.Itoa(v))
+		t[v] = uint32(zeros)<<24 | uint32('0'+v/100) | uint32('0'+v/10%10)<<8 | uint32('0'+v%10)<<16
+	}
+	return t
+}()
+
+// appendThree appends one of threes without its leading zeros. There is no
+// branch in it, which nobody could foresee.
+func appendThree(dst []byte, three uint32) []byte {
+	zeros := three >> 24
+	return binary.LittleEndian.AppendUint32(dst, three<<8>>8>>(8*zeros))[:len(dst)+int(3-zeros)]
 }
 
 func appendSigned(dst []byte, v int64) []byte {

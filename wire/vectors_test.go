@@ -432,6 +432,14 @@ func readPlayers(msg []byte, ship wire.ShipHint) (l list[wire.Player]) {
 		panic("Err is not what Reset returned")
 	}
 	l.announced, l.notes, l.err = ps.Announced(), ps.Notes(), ps.Err()
+
+	// At once it is the same, whatever was in the memory before.
+	used := slices.Repeat([]wire.Player{{Name: msg, Index: 1, Ship: true, Deaths: 2, Money: 3}}, 1+len(l.all))
+	_ = ps.Reset(msg, ship)
+	at := ps.AppendAll(used[:1])
+	if !slices.EqualFunc(at[1:], l.all, samePlayer) || (ps.Announced() != l.announced || ps.Notes() != l.notes || ps.Err() != l.err) {
+		panic("AppendAll reads something else than Next")
+	}
 	return l
 }
 
@@ -449,6 +457,12 @@ func readRules(msg []byte) (l list[wire.Rule]) {
 		panic("Err is not what Reset returned")
 	}
 	l.announced, l.notes, l.err = rs.Announced(), rs.Notes(), rs.Err()
+
+	_ = rs.Reset(msg)
+	at := rs.AppendAll(make([]wire.Rule, 1, 3))
+	if !slices.EqualFunc(at[1:], l.all, sameRule) || (rs.Announced() != l.announced || rs.Notes() != l.notes || rs.Err() != l.err) {
+		panic("AppendAll reads something else than Next")
+	}
 	return l
 }
 
