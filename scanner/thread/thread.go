@@ -7,9 +7,10 @@
 // processor has nothing to do.
 package thread
 
-// lower is how much nicer than the process a thread is. At 5 it has a third of
-// the weight: it is served late, but never not at all.
-const lower = 5
+// lower is how much nicer than the process a thread is: as much as nice(1) makes
+// a program. It then has a tenth of the weight, so that it is served late, but
+// never not at all.
+const lower = 10
 
 // nicest is the largest niceness there is.
 const nicest = 19
