@@ -175,23 +175,18 @@ func barsOfServer(t *testing.T) {
 	t.Logf("decode alone: %.2f times copying and scanning", timesOf(s.decode, s.floor))
 }
 
-// timesOf returns how many times as long a takes as b: the median of several
-// windows of the shortest of many alternating runs in each. The shortest are
-// those that nothing interrupted; a window is so short that the processor's
-// clock is the same for both.
+// timesOf returns how many times as long a takes as b: the shortest of many
+// alternating runs of each, over some seconds. The shortest are those that
+// nothing interrupted or slowed down, above all not the other half of the core,
+// which on a rented machine may be somebody else's.
 func timesOf(a, b func()) float64 {
-	const windows, runs = 15, 60
-	var ratios []float64
-	for range windows {
-		bestA, bestB := time.Hour, time.Hour
-		for range runs {
-			bestA = min(bestA, durationOf(a))
-			bestB = min(bestB, durationOf(b))
-		}
-		ratios = append(ratios, float64(bestA)/float64(bestB))
+	const span = 5 * time.Second
+	bestA, bestB := time.Hour, time.Hour
+	for start := time.Now(); time.Since(start) < span; {
+		bestA = min(bestA, durationOf(a))
+		bestB = min(bestB, durationOf(b))
 	}
-	slices.Sort(ratios)
-	return ratios[windows/2]
+	return float64(bestA) / float64(bestB)
 }
 
 // durationOf times some runs at once: more than the clock's grain, less than

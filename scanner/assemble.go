@@ -210,7 +210,7 @@ func (s *nameSet) twice(rules []wire.Rule) bool {
 
 // ascending reports whether each name stands behind the one before it in an
 // order: then none is there twice. It is the order in which most servers send
-// them, by the letters, upper and lower case alike.
+// them: by the letters, upper and lower case alike, and _ behind them.
 func ascending(rules []wire.Rule) bool {
 	for i := range len(rules) - 1 {
 		if !before(rules[i].Name, rules[i+1].Name) {
@@ -220,19 +220,19 @@ func ascending(rules []wire.Rule) bool {
 	return true
 }
 
-// before reports whether a stands before b by their bytes without the bit that
+// before reports whether a stands before b by their bytes with the bit set that
 // upper and lower case differ in.
 func before(a, b []byte) bool {
-	const upper = 0x20
+	const lower = 0x20
 	for ; len(a) >= 8 && len(b) >= 8; a, b = a[8:], b[8:] {
-		x := binary.BigEndian.Uint64(a) | upper*0x0101010101010101
-		y := binary.BigEndian.Uint64(b) | upper*0x0101010101010101
+		x := binary.BigEndian.Uint64(a) | lower*0x0101010101010101
+		y := binary.BigEndian.Uint64(b) | lower*0x0101010101010101
 		if x != y {
 			return x < y
 		}
 	}
 	for i := range min(len(a), len(b)) {
-		if x, y := a[i]|upper, b[i]|upper; x != y {
+		if x, y := a[i]|lower, b[i]|lower; x != y {
 			return x < y
 		}
 	}

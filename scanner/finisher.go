@@ -57,7 +57,8 @@ type Snapshot struct {
 
 // finisher makes Results of outcomes and hands them to the caller's function,
 // in a goroutine of its own: the loop never waits for it, and has the processor
-// before it. Outcomes travel in blocks, and the blocks come back with the memory of their answers.
+// before it. Outcomes travel in blocks, and the blocks come back with the memory
+// of their answers.
 type finisher struct {
 	blocks chan block
 	back   chan []outcome

@@ -7,12 +7,12 @@ import (
 
 // joining decides whether the requests for players and rules, which are equally
 // long and mostly go out together, are handed to the kernel in one piece. Only
-// what is asked for the first time is joined: whatever a device may do to such
-// pieces, the repetitions go out one by one.
+// the first that a server is sent are joined: whatever a device may do to such
+// pieces, what is asked again goes out one by one.
 type joining struct {
 	off      bool
-	silent   int // pairs of which nothing came
-	answered int // and the others
+	silent   int // pairs of which neither was answered in time
+	answered int // the others
 }
 
 // Pairs that stay unanswered, by servers that all gave a challenge just before,
@@ -30,7 +30,7 @@ const both = AskPlayers | AskRules
 // server, which was just put into the batch behind it.
 func (j *joining) join(ps []udp.Packet, out []outgoing, t *talk) {
 	n := len(out)
-	if j.off || n < 2 || t.flags&flagRepeat != 0 {
+	if j.off || n < 2 || t.flags&flagRepeat != 0 || t.asked&both != 0 {
 		return
 	}
 	first, second := &out[n-2], &out[n-1]

@@ -12,6 +12,7 @@ import (
 type joinNet struct {
 	*memNet
 	loses  bool // it loses those that it takes so
+	single bool // it takes none so
 	pieces int
 	wrong  []udp.Packet // to be joined, but no first request for players with that for rules behind it
 }
@@ -19,6 +20,7 @@ type joinNet struct {
 func (n *joinNet) Send(ps []udp.Packet) (int, error) {
 	for i := 0; i < len(ps); i++ {
 		size := 1
+		ps[i].Join = ps[i].Join && !n.single
 		if ps[i].Join {
 			n.look(ps[i:])
 			n.pieces++
@@ -132,6 +134,23 @@ func TestJoiningSilentServers(t *testing.T) {
 	})
 }
 
+// TestJoiningNot has silent servers where nothing is joined, as on most systems:
+// it is not said that joining was to blame.
+func TestJoiningNot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, s := newJoinNet(), newServer()
+		n.single = true
+		n.serve = func(addr uint64, req wire.Request) {
+			if req.Kind == wire.KindInfoRequest {
+				s.answer(n.memNet, addr, req)
+			}
+		}
+		if complete, st := n.scan(t, Config{}, 200); complete != 0 || st.Unjoined != 0 {
+			t.Errorf("%d complete, Unjoined %d; want none", complete, st.Unjoined)
+		}
+	})
+}
+
 // TestJoin looks at batches that end with requests of several kinds.
 func TestJoin(t *testing.T) {
 	a, b := ref{slot: 1, gen: 1}, ref{slot: 1, gen: 2}
@@ -140,18 +159,22 @@ func TestJoin(t *testing.T) {
 		name string
 		out  []outgoing
 		want bool
+		talk talk
 	}{
-		{"both", []outgoing{{a, players}, {a, rules}}, true},
-		{"behind the info", []outgoing{{a, info}, {a, players}, {a, rules}}, true},
-		{"of two servers", []outgoing{{a, players}, {b, rules}}, false},
-		{"not yet", []outgoing{{a, info}, {a, players}}, false},
-		{"the other way round", []outgoing{{a, rules}, {a, players}}, false},
-		{"alone", []outgoing{{a, rules}}, false},
+		{"both", []outgoing{{a, players}, {a, rules}}, true, talk{asked: AskInfo}},
+		{"behind the info", []outgoing{{a, info}, {a, players}, {a, rules}}, true, talk{asked: AskInfo}},
+		{"of two servers", []outgoing{{a, players}, {b, rules}}, false, talk{asked: AskInfo}},
+		{"not yet", []outgoing{{a, info}, {a, players}}, false, talk{asked: AskInfo}},
+		{"the other way round", []outgoing{{a, rules}, {a, players}}, false, talk{asked: AskInfo}},
+		{"alone", []outgoing{{a, rules}}, false, talk{}},
+		{"asked before", []outgoing{{a, players}, {a, rules}}, false, talk{asked: AskAll}},
+		{"one asked before", []outgoing{{a, players}, {a, rules}}, false, talk{asked: AskRules}},
+		{"repeated", []outgoing{{a, players}, {a, rules}}, false, talk{asked: AskInfo, flags: flagRepeat}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			ps := make([]udp.Packet, len(test.out))
-			new(joining).join(ps, test.out, new(talk))
+			new(joining).join(ps, test.out, &test.talk)
 			for i := range ps {
 				if want := test.want && i == len(ps)-2; ps[i].Join != want {
 					t.Errorf("%d: Join %v, want %v", i, ps[i].Join, want)

@@ -25,7 +25,8 @@ const (
 // can be called from several goroutines.
 //
 // Records are appended to a block; full blocks go to a goroutine that
-// compresses and writes them. When the disk is slower than the scan, Write
+// compresses and writes them, in a thread of its own until Close (package
+// thread). When the disk is slower than the scan, Write
 // waits for a free block. The first error of the disk is final: every later
 // call returns it, and the file ends with the last whole record that fit, of
 // a compressed file with the last of those in whole blocks of zstd.

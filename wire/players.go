@@ -126,7 +126,8 @@ func playerLen(b []byte) int {
 func (ps *Players) Next() bool { return ps.read(&ps.player) }
 
 // AppendAll reads all players that follow and appends them to dst; Err and
-// Notes then tell what Next would have stopped at. It is quicker than Next.
+// Notes then tell what Next would have stopped at. It is quicker than Next;
+// Player knows nothing of it.
 func (ps *Players) AppendAll(dst []Player) []Player {
 	for {
 		n := len(dst)

@@ -44,7 +44,8 @@ func (rs *Rules) Reset(msg []byte) error {
 func (rs *Rules) Next() bool { return rs.read(&rs.rule) }
 
 // AppendAll reads all rules that follow and appends them to dst; Err and Notes
-// then tell what Next would have stopped at. It is quicker than Next.
+// then tell what Next would have stopped at. It is quicker than Next; Rule knows
+// nothing of it.
 func (rs *Rules) AppendAll(dst []Rule) []Rule {
 	for {
 		n := len(dst)

@@ -16,10 +16,11 @@ var arrows = map[string][]string{
 	"wire":           {},
 	"reasm":          {"wire"},
 	"scanner/udp":    {},
+	"scanner/thread": {},
 	"scanner/target": {},
 	"scanner/master": {"wire"},
-	"scanner":        {"reasm", "wire", "scanner/udp", "scanner/target"},
-	"sink":           {"scanner", "wire", "reasm", "scanner/udp", "scanner/target"},
+	"scanner":        {"reasm", "wire", "scanner/thread", "scanner/udp", "scanner/target"},
+	"sink":           {"scanner", "wire", "reasm", "scanner/thread", "scanner/udp", "scanner/target"},
 }
 
 // TestArrows holds the staircase: what a datagram passes later may know what it

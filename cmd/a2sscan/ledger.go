@@ -106,7 +106,7 @@ type datagrams struct {
 	SentBytes     uint64            `json:"sent_bytes"`
 	SentBy        map[string]uint64 `json:"sent_by_question"`
 	Repeats       uint64            `json:"repeats"`    // of those sent
-	Pairs         uint64            `json:"sent_pairs"` // of those sent, two at a time
+	Pairs         uint64            `json:"sent_pairs"` // how many times two of those sent went out as one
 	PairsLost     bool              `json:"pairs_lost,omitempty"`
 	SendErrors    uint64            `json:"send_errors"`
 	SendFaults    map[string]uint64 `json:"send_errors_by_kind"`

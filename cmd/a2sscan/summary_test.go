@@ -180,6 +180,27 @@ func TestSummaryDrops(t *testing.T) {
 	}
 }
 
+// TestSummaryPairs: what became of pairs is said where they got lost, only
+// there, and the file has it too.
+func TestSummaryPairs(t *testing.T) {
+	for _, lost := range []bool{false, true} {
+		var b bytes.Buffer
+		list, s := aScan()
+		s.Socket.Joined = 12
+		if lost {
+			s.Unjoined = 1
+		}
+		sum := summaryOf(list, s)
+		sum.sayTrouble(newTerminal(&b))
+		if strings.Contains(b.String(), "segmentation offload") != lost || strings.Contains(b.String(), "--no-gso") != lost {
+			t.Errorf("lost %v: got\n%s", lost, b.String())
+		}
+		if sum.Datagrams.Pairs != 12 || sum.Datagrams.PairsLost != lost {
+			t.Errorf("lost %v: %+v", lost, sum.Datagrams)
+		}
+	}
+}
+
 // TestContradictions: each sum that does not add up is noticed, and said, and
 // ends the program with its own exit code.
 func TestContradictions(t *testing.T) {

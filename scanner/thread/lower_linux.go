@@ -9,8 +9,12 @@ import (
 // Lower gives the calling goroutine a thread of its own and lowers its
 // priority (nice(2)). It is for goroutines that end by returning: the thread
 // ends with them, since its priority can't be raised again. A system that
-// refuses leaves the priority as it is.
+// refuses leaves the priority as it is. A program that has one processor only
+// (GOMAXPROCS) is left alone: there the others wait for whoever has it.
 func Lower() {
+	if runtime.GOMAXPROCS(0) == 1 {
+		return
+	}
 	runtime.LockOSThread()
 	tid := unix.Gettid()
 	if nice, err := niceness(tid); err == nil {

@@ -8,6 +8,7 @@ import (
 )
 
 func TestLower(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	own := func() int {
@@ -30,6 +31,15 @@ func TestLower(t *testing.T) {
 	got := <-lowered
 	if want := min(before+lower, nicest); got[0] != want || got[1] != nicest {
 		t.Errorf("niceness %d, then %d; want %d, then %d", got[0], got[1], want, nicest)
+	}
+	runtime.GOMAXPROCS(1)
+	alone := make(chan int)
+	go func() {
+		Lower()
+		alone <- own()
+	}()
+	if got := <-alone; got != before {
+		t.Errorf("niceness %d with one processor, want %d", got, before)
 	}
 	if after := own(); after != before {
 		t.Errorf("niceness of another thread %d, was %d", after, before)

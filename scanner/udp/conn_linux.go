@@ -186,6 +186,9 @@ func (c *Conn) sendBatch(ps []Packet) (sent int, err error) {
 			return sent, nil // the rest is for another batch, each by itself
 		case err != nil && !errors.Is(err, ErrAgain):
 			n, err = c.writeAgain(ms[:1], err)
+			if err != nil && c.out.unjoin(&ms[0], err) {
+				return sent, nil
+			}
 		case err == nil && n < len(ms):
 			// The kernel doesn't say why it stopped in the middle. The next
 			// batch, which begins with the culprit, does; but not if it was

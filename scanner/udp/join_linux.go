@@ -15,7 +15,7 @@ import (
 // outBatch are the messages that Send fills anew for each batch. A message is a
 // datagram, or two that are joined: the kernel takes them as one with the order
 // to cut it in two, which it does behind routing, filters and queues, or has
-// the network card do (UDP_SEGMENT: udp(7), "Generic segmentation offload").
+// the network card do (udp(7), UDP_SEGMENT).
 type outBatch struct {
 	room  []ipv4.Message
 	oob   []byte // of each message in room, the order to cut it
@@ -55,8 +55,9 @@ func joins(sock syscall.Conn) (can bool) {
 	return can
 }
 
-// fill makes messages of ps, which are no more than there is room for. They
-// are valid until the next fill.
+// fill makes messages of ps, which are no more than there is room for, and
+// takes the mark away from those that are not joined. The messages are valid
+// until the next fill.
 func (b *outBatch) fill(ps []Packet) []ipv4.Message {
 	n := 0
 	for i := 0; i < len(ps); i++ {
@@ -64,10 +65,10 @@ func (b *outBatch) fill(ps []Packet) []ipv4.Message {
 		setUDP(m.Addr.(*net.UDPAddr), p.Addr)
 		m.Buffers, m.OOB = m.Buffers[:1], nil
 		m.Buffers[0] = p.Data
-		if p.Join && b.joins && i+1 < len(ps) && pair(p, &ps[i+1]) {
+		if p.Join = p.Join && b.joins && i+1 < len(ps) && pair(p, &ps[i+1]); p.Join {
 			i++
 			m.Buffers, m.OOB = m.Buffers[:2], b.order(n)
-			m.Buffers[1] = ps[i].Data
+			m.Buffers[1], ps[i].Join = ps[i].Data, false
 			binary.NativeEndian.PutUint16(m.OOB[unix.CmsgLen(0):], uint16(len(p.Data)))
 		}
 		n++
@@ -75,9 +76,15 @@ func (b *outBatch) fill(ps []Packet) []ipv4.Message {
 	return b.room[:n]
 }
 
+// maxJoined is how long a datagram may be that is joined: shorter than what any
+// network takes in one piece. Of a longer one the kernel would say that it is
+// too long, or not say what is wrong.
+const maxJoined = 512
+
 // pair reports whether p and q can be joined.
 func pair(p, q *Packet) bool {
-	return p.Addr == q.Addr && len(p.Data) == len(q.Data) && len(p.Data) > 0
+	n := len(p.Data)
+	return p.Addr == q.Addr && n == len(q.Data) && n > 0 && n <= maxJoined
 }
 
 // order is the order to cut message i.

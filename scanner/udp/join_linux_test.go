@@ -5,6 +5,7 @@ package udp
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"golang.org/x/net/ipv4"
@@ -36,6 +37,8 @@ func TestJoin(t *testing.T) {
 		{"a pair and one", joined(to, "ab", "cd", "ef"), 0, 1},
 		{"one byte", joined(to, "a", "b"), 0, 1},
 		{"nothing", joined(to, "", ""), 0, 0},
+		{"as long as may be", joined(to, strings.Repeat("a", maxJoined), strings.Repeat("b", maxJoined)), 0, 1},
+		{"too long", joined(to, strings.Repeat("a", maxJoined+1), strings.Repeat("b", maxJoined+1)), 0, 0},
 		{"other lengths", joined(to, "abc", "de", "f"), 0, 0},
 		{"to others", slices.Concat(joined(to, "abcd"), elsewhere, joined(to, "efgh")), 0, 0},
 		{"not asked for", slices.Concat(alone, alone), 0, 0},
@@ -47,9 +50,12 @@ func TestJoin(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			from := listen(t, Config{Batch: test.batch})
 			sendAll(t, from, test.ps)
-			bytes := 0
+			bytes, marks := 0, uint64(0)
 			var want []string
 			for _, p := range test.ps {
+				if p.Join {
+					marks++
+				}
 				if bytes += len(p.Data); p.Addr == Pack(to.LocalAddr()) {
 					want = append(want, string(p.Data))
 				}
@@ -65,6 +71,9 @@ func TestJoin(t *testing.T) {
 			s := from.Stats()
 			if s.Joined != test.joined || s.Sent != uint64(len(test.ps)) || s.SentBytes != uint64(bytes) {
 				t.Errorf("stats: %+v; want %d joined", s, test.joined)
+			}
+			if marks != test.joined {
+				t.Errorf("%d are marked as joined, want %d", marks, test.joined)
 			}
 		})
 	}
@@ -94,6 +103,11 @@ func TestJoinRefused(t *testing.T) {
 					}
 				}
 				recvNone(t, to)
+				for _, p := range ps {
+					if p.Join {
+						t.Errorf("%q is marked as joined", p.Data)
+					}
+				}
 				if s := from.Stats(); s.Joined != 0 || s.Sent != uint64(2*len(ps)) {
 					t.Errorf("stats: %+v", s)
 				}
@@ -136,5 +150,27 @@ func TestJoinFaults(t *testing.T) {
 				t.Errorf("stats: %+v", s)
 			}
 		})
+	}
+}
+
+// TestJoinRefusedLater has the refusal come behind a pending error about
+// another datagram.
+func TestJoinRefusedLater(t *testing.T) {
+	from, to := listen(t, Config{}), listen(t, Config{})
+	pending := true
+	from.batch = &faulty{batcher: from.batch, write: func(ms []ipv4.Message) (int, error) {
+		switch {
+		case pending:
+			pending = false
+			return 0, unix.ECONNREFUSED
+		case len(ms[0].Buffers) > 1:
+			return 0, unix.EIO
+		}
+		return len(ms), nil
+	}}
+	sendAll(t, from, joined(to, "abcd", "efgh"))
+	recvN(t, to, 2)
+	if from.out.joins {
+		t.Error("it goes on joining")
 	}
 }

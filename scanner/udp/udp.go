@@ -17,9 +17,10 @@ type Packet struct {
 	Data []byte // UDP payload
 
 	// Join has Send hand the datagram to the kernel in one piece with the one
-	// behind it, if that is as long and goes to the same address. The network
-	// sees two datagrams, but most of what sending takes is done once. It is
-	// for Linux; where it can't be done, each is sent by itself.
+	// behind it, if that is as long, no longer than 512 bytes, and goes to the
+	// same address. The network sees two datagrams, but most of what sending
+	// takes is done once. It is for Linux. Where it can't be done, each is sent
+	// by itself, and Send takes the mark away.
 	Join bool
 }
 
