@@ -233,6 +233,18 @@ func at(ms []ipv4.Message, addr uint64) int {
 	return i
 }
 
+// refusing is a faulty's write that refuses what goes to c, times times.
+func refusing(c *Conn, times int, err error) func(ms []ipv4.Message) (int, error) {
+	return func(ms []ipv4.Message) (int, error) {
+		i := at(ms, Pack(c.LocalAddr()))
+		if i < len(ms) && times > 0 {
+			times--
+			return i, err
+		}
+		return len(ms), nil
+	}
+}
+
 // TestSendFaults lets the kernel refuse the third of five datagrams, times
 // times.
 func TestSendFaults(t *testing.T) {
@@ -260,15 +272,7 @@ func TestSendFaults(t *testing.T) {
 		t.Run(fmt.Sprint(test.err, test.times), func(t *testing.T) {
 			from, to := listen(t, Config{}), listen(t, Config{})
 			other := listen(t, Config{})
-			left := test.times
-			from.batch = &faulty{batcher: from.batch, write: func(ms []ipv4.Message) (int, error) {
-				i := at(ms, Pack(other.LocalAddr()))
-				if i < len(ms) && left > 0 {
-					left--
-					return i, test.err
-				}
-				return len(ms), nil
-			}}
+			from.batch = &faulty{batcher: from.batch, write: refusing(other, test.times, test.err)}
 			good := Packet{Addr: Pack(to.LocalAddr()), Data: []byte("good")}
 			n, err := from.Send([]Packet{good, good, {Addr: Pack(other.LocalAddr()), Data: nil}, good, good})
 			if n != test.n || (err == nil) != (n == 5) || errors.Is(err, ErrAgain) != test.again {

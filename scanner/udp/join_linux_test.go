@@ -133,15 +133,7 @@ func TestJoinFaults(t *testing.T) {
 	for _, test := range tests {
 		t.Run(fmt.Sprint(test.err), func(t *testing.T) {
 			from, to, other := listen(t, Config{}), listen(t, Config{}), listen(t, Config{})
-			left := test.times
-			from.batch = &faulty{batcher: from.batch, write: func(ms []ipv4.Message) (int, error) {
-				i := at(ms, Pack(other.LocalAddr()))
-				if i < len(ms) && left > 0 {
-					left--
-					return i, test.err
-				}
-				return len(ms), nil
-			}}
+			from.batch = &faulty{batcher: from.batch, write: refusing(other, test.times, test.err)}
 			n, err := from.Send(slices.Concat(joined(to, "ab", "cd"), joined(other, "ab", "cd"), joined(to, "ef", "gh")))
 			if n != test.n || (err == nil) != (n == 6) {
 				t.Errorf("Send = %d, %v; want %d", n, err, test.n)
