@@ -22,8 +22,8 @@ type transport interface {
 
 // Scan asks every target and calls handle once for each that was asked to the
 // end, one call at a time, in a goroutine of its own, which on Linux has a
-// thread of lower priority (package thread). The Result is valid
-// until handle returns; Clone keeps.
+// thread of lower priority (package thread). The Result is valid until handle
+// returns; Clone keeps.
 //
 // Scan returns when the last target is finished and cfg.Cooldown has passed.
 // When cfg.Drain is closed no new target is started and the open ones are

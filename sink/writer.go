@@ -26,10 +26,10 @@ const (
 //
 // Records are appended to a block; full blocks go to a goroutine that
 // compresses and writes them, in a thread of its own until Close (package
-// thread). When the disk is slower than the scan, Write
-// waits for a free block. The first error of the disk is final: every later
-// call returns it, and the file ends with the last whole record that fit, of
-// a compressed file with the last of those in whole blocks of zstd.
+// thread). When the disk is slower than the scan, Write waits for a free block.
+// The first error of the disk is final: every later call returns it, and the
+// file ends with the last whole record that fit, of a compressed file with the
+// last of those in whole blocks of zstd.
 type Writer struct {
 	scan string
 	dest *dest
