@@ -71,7 +71,7 @@ func TestSlowRepliesWithoutEnd(t *testing.T) {
 			t.Errorf("%v: %v %v", r.Addr, r.Status, r.Err)
 		}
 	}
-	if err := got[hostile].Err[wire.QuestionRules]; err != wire.ErrTooLarge {
+	if err := got[hostile].Err[wire.QuestionRules]; err != wire.ErrChecksum {
 		t.Errorf("the hostile one: %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package scanner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -372,7 +373,7 @@ func (e *engine) decompress(i int32, t *talk, msg []byte) bool {
 	a := t.got
 	switch {
 	case a.unpacked >= maxUnpacked:
-		t.fault(likelyPacked(t.waiting&t.open), wire.ErrTooLarge)
+		t.fault(likelyPacked(t.waiting&t.open), cmp.Or(a.unpackErr, wire.ErrTooLarge))
 		return false
 	case a.packed >= maxPacked:
 		return false
@@ -423,6 +424,7 @@ func (e *engine) unpacked(now time.Duration, tag uint64, msg []byte, err error) 
 	}
 	sl.talk.got.packed--
 	if err != nil {
+		sl.talk.got.unpackErr = codeOf(err)
 		sl.talk.fault(likelyPacked(sl.talk.waiting&sl.talk.open), codeOf(err))
 	} else {
 		sl.talk.got.deliver(&sl.talk, &e.pool, now, msg, &e.info)

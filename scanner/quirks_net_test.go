@@ -206,6 +206,26 @@ func TestQuirkPacked(t *testing.T) {
 	}
 }
 
+// TestQuirkPackedAgain: what is wrong with the replies of a server is still
+// said when it sent more of them than are looked at.
+func TestQuirkPackedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		msg := manyRules(300)
+		n, s := newMemNet(), newServer()
+		s.rules = []byte(packed(wire.LayoutSource, msg, 9000, uint32(len(msg)), 1)[0])
+		n.serve = func(addr uint64, req wire.Request) { s.answer(n, addr, req) }
+		got, _, err := run(n, Config{Retries: maxUnpacked + 3}, addresses(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range got {
+			if r.Sent < 4+maxUnpacked || r.Err[wire.QuestionRules] != wire.ErrChecksum {
+				t.Errorf("%d sent, %v", r.Sent, r.Err[wire.QuestionRules])
+			}
+		}
+	})
+}
+
 // TestQuirkNetwork has servers that are odd together.
 func TestQuirkNetwork(t *testing.T) {
 	for name, scan := range map[string]func(*testing.T){

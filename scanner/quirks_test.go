@@ -468,6 +468,19 @@ var splitQuirks = []quirk{
 	{"EC-51 INFO in fragments, the last of them lost", odd(func(h *host) {
 		h.info = parts(wire.LayoutSource, 9, oddInfo, 12)[:3]
 	}), "partial info=incomplete, name, 1 players, 1 rules, 8 sent"},
+	{"EC-20 EC-51 INFO in fragments at once, one of them lost twice", func() behaviour {
+		info, asked := parts(wire.LayoutSource, 9, oddInfo, 20), 0
+		h := host{openInfo: true, players: []string{oddPlayers}, rules: []string{oddRules}}
+		return func(req wire.Request) []string {
+			if req.Kind == wire.KindInfoRequest {
+				asked++
+			}
+			if h.info = info[:1]; asked > 2 {
+				h.info = info
+			}
+			return h.reply(req)
+		}
+	}, "ok open-info, name, 1 players, 1 rules, 7 sent"},
 	{"EC-93 a name cut between fragments", withRules(parts(wire.LayoutGoldSource, 9, ff+"E\x02\x00sv_contact\x00x\x00b\x002\x00", 14)...),
 		"ok, name, 1 players, 2 rules, 4 sent"},
 	{"EC-106 261 rules", withRules(parts(wire.LayoutSource, 9, manyRules(261), 900)...),

@@ -104,10 +104,13 @@ type dialog struct {
 
 	heard    Questions // something came of them: extraAsks
 	resent   Questions // sent with several challenges: which one is answered can't be told
+	openly   Questions // part of their answer came to a request without a challenge
 	packed   uint8     // replies in the decompressor
 	unpacked uint8     // replies that ever were there
 	same     uint8     // sendings that were answered by the challenge in use
 	slow     uint8     // waits in a row in which nothing came, after a question that was asked slowly
+
+	unpackErr wire.Error // what was wrong with the last reply in the decompressor; 0: nothing yet
 
 	rounds [wire.NumQuestions]uint8 // challenges in answer to each
 }
@@ -178,6 +181,9 @@ func (t *talk) onChallenge(c wire.Challenge) verdict {
 		return useless
 	}
 	t.quiet = 0
+	if qs := t.waiting & t.open; qs == lowest(qs) {
+		t.got.openly &^= qs // the fragments were this challenge
+	}
 	first := t.got.challenge == wire.NoChallenge
 	t.got.challenge = c
 	if !first {
@@ -302,6 +308,7 @@ func (t *talk) onFragment() {
 	t.got.heard |= qs
 	if qs == lowest(qs) {
 		t.fault(qs, wire.ErrIncomplete)
+		t.got.openly |= qs & t.bare
 	}
 }
 
@@ -595,12 +602,12 @@ func (t *talk) patience(p *plan) time.Duration {
 }
 
 // unchallenged reports whether an answer to q that comes now answers a
-// request that bore no challenge.
+// request that bore no challenge, or the fragments of an earlier one did.
 func (t *talk) unchallenged(q wire.Question) bool {
 	if !t.asked.Has(q) {
 		return t.challenge() == wire.NoChallenge
 	}
-	return t.bare.Has(q)
+	return (t.bare | t.got.openly).Has(q)
 }
 
 // sent is when q was sent last, of a server of which something came.
