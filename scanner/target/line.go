@@ -29,10 +29,28 @@ type line struct {
 // if r fails; the line in which that happens is not yielded. A list that was cut
 // off ends with a line that says so, which may be empty.
 func eachLine(r io.Reader, most int, err *error) iter.Seq[line] {
+	return newLineSource(r, most).each(err)
+}
+
+// lineSource reads lines longer than its buffer.
+type lineSource struct {
+	b      *bufio.Reader
+	most   int
+	number int    // of the line read last
+	long   []byte // a line that is longer than the buffer
+}
+
+func newLineSource(r io.Reader, most int) *lineSource {
+	return &lineSource{b: bufio.NewReaderSize(r, MaxLine), most: most}
+}
+
+// each is eachLine. Who takes lines out of the buffer meanwhile has to number
+// them.
+func (lr *lineSource) each(err *error) iter.Seq[line] {
 	return func(yield func(line) bool) {
-		lr := &lineSource{b: bufio.NewReaderSize(r, MaxLine), most: most}
-		for number := 1; ; number++ {
-			l := line{number: number}
+		for {
+			lr.number++
+			l := line{number: lr.number}
 			switch *err = lr.read(&l); *err {
 			case io.EOF:
 				l.last = true
@@ -42,7 +60,7 @@ func eachLine(r io.Reader, most int, err *error) iter.Seq[line] {
 			if l.last {
 				*err = nil
 			}
-			if number == 1 {
+			if l.number == 1 {
 				l.text = bytes.TrimPrefix(l.text, utf8BOM)
 			}
 			nothing := l.last && !l.cut && l.size == 0
@@ -51,13 +69,6 @@ func eachLine(r io.Reader, most int, err *error) iter.Seq[line] {
 			}
 		}
 	}
-}
-
-// lineSource reads lines longer than its buffer.
-type lineSource struct {
-	b    *bufio.Reader
-	most int
-	long []byte // a line that is longer than the buffer
 }
 
 // read reads a line. It returns the error that the line ends with, if not by

@@ -3,8 +3,11 @@ package target
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 )
 
 // FuzzLine reads any line: it comes to exactly one end, and what is given out
@@ -182,6 +185,49 @@ func FuzzQuick(f *testing.F) {
 			t.Errorf("%q is not taken", b)
 		}
 	})
+}
+
+// TestManyLines holds that the short way to read many lines comes to the same as
+// the long one: targets, their order and tags, and the numbers of bad lines.
+func TestManyLines(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	var quick, slow strings.Builder
+	for i := 0; i < 60_000; {
+		for range 1 << r.IntN(14) { // 256 are filed in another goroutine, 8192 are more than a buffer
+			line := fmt.Sprintf("8.0.%d.%d:%d", r.IntN(16), r.IntN(256), 1+r.IntN(3))
+			end := []string{"\n", "\r\n"}[r.IntN(2)]
+			quick.WriteString(line + end)
+			slow.WriteString(line + " " + end) // parseQuick does not see the space
+			i++
+		}
+		other := []string{
+			fmt.Sprintf("8.0.%d.%d:2 tag %d\n", r.IntN(16), r.IntN(256), i),
+			fmt.Sprintf("8.0.%d.0/25:1-4 net %d\n", r.IntN(16), i),
+			fmt.Sprintf("8.0.%d.%d:9-12 few\n", r.IntN(16), r.IntN(256)),
+			"8.0.0.1:65536\n", "8.0.0.1:0\n", "08.0.0.1:1\n", "\n", "# 8.0.0.1:1\n",
+		}[r.IntN(8)]
+		quick.WriteString(other)
+		slow.WriteString(other)
+	}
+	read := func(list string, cfg Config) (got []string, s Stats) {
+		cfg.Stdin = iotest.HalfReader(strings.NewReader(list))
+		cfg.Invalid = func(v Invalid) { got = append(got, v.Error()) }
+		l := mustOpen(t, cfg)
+		for tg := range l.All() {
+			got = append(got, fmt.Sprint(tg.Addr, " ", tg.Tag, " ", tg.Place))
+		}
+		return got, l.Stats()
+	}
+	for _, cfg := range []Config{{}, {Order: OrderInput}} {
+		got, stats := read(quick.String(), cfg)
+		want, wantStats := read(slow.String(), cfg)
+		if !slices.Equal(got, want) || stats != wantStats {
+			t.Errorf("%v: %d told, %+v; want %d, %+v", cfg.Order, len(got), stats, len(want), wantStats)
+		}
+		if len(got) < 5_000 || stats.Duplicate < 1000 || stats.Invalid < 3 {
+			t.Errorf("%v: %d told, %+v", cfg.Order, len(got), stats)
+		}
+	}
 }
 
 // BenchmarkParse is what a line of text costs before anybody takes its target.

@@ -2,6 +2,7 @@ package target
 
 import (
 	"context"
+	"sync"
 )
 
 // smallBlock is how many targets a name may stand for to be listed: from there
@@ -17,6 +18,9 @@ type loader struct {
 	notes  notes
 	texts  textStore
 	order  order
+
+	filing sync.WaitGroup // what is taken in bulk: wait before anything here is touched
+	spare  []addrPort
 }
 
 func newLoader(l *List) *loader {
@@ -27,6 +31,7 @@ func newLoader(l *List) *loader {
 
 // take implements taker.
 func (ld *loader) take(n *name, s said) bool {
+	ld.filing.Wait()
 	switch {
 	case n.form == formAddrPort:
 		ld.add(n.ip, n.port, s)
@@ -49,6 +54,28 @@ func (ld *loader) take(n *name, s said) bool {
 	return true
 }
 
+// fewToFile is how many targets are filed sooner than another goroutine starts.
+const fewToFile = 256
+
+// takeAll implements bulkTaker. Many are filed while the caller looks for the
+// next: where they go is all over the memory, and takes as long as reading.
+func (ld *loader) takeAll(all []addrPort) (empty []addrPort) {
+	ld.filing.Wait()
+	if len(all) < fewToFile {
+		ld.file(all)
+		return all[:0]
+	}
+	empty, ld.spare = ld.spare[:0], all
+	ld.filing.Go(func() { ld.file(all) })
+	return empty
+}
+
+func (ld *loader) file(all []addrPort) {
+	for _, a := range all {
+		ld.add(a.ip, a.port, said{})
+	}
+}
+
 func (ld *loader) add(ip uint32, port uint16, s said) {
 	k := ld.order.keys.scatter(ip, port)
 	before := ld.bag.add(k)
@@ -60,6 +87,7 @@ func (ld *loader) add(ip uint32, port uint16, s said) {
 
 // finish makes the order.
 func (ld *loader) finish(ctx context.Context) (*order, error) {
+	ld.filing.Wait()
 	o := &ld.order
 	parts := ld.blocks.stretches()
 	o.nets = newNets(parts, &ld.keys)

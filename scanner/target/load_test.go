@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/netip"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -150,6 +151,19 @@ func TestResolveEnough(t *testing.T) {
 		if l.Stats().Given != 1 {
 			t.Errorf("given %d, want 1", l.Stats().Given)
 		}
+	}
+}
+
+// TestResolveFirst holds that of one target what is said first stays, where that
+// is behind a name and what is said later behind none.
+func TestResolveFirst(t *testing.T) {
+	list := "one.example:5 first\n" + strings.Repeat("8.0.0.1:5\n", 1000)
+	l := mustOpen(t, Config{Stdin: strings.NewReader(list), Resolve: func(ctx context.Context, host string) ([]netip.Addr, error) {
+		runtime.Gosched() // the lines behind it are there
+		return names(ctx, host)
+	}})
+	if got := texts(l.All()); !slices.Equal(got, []string{"8.0.0.1:5 first"}) {
+		t.Errorf("%q", got)
 	}
 }
 

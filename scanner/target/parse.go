@@ -97,38 +97,56 @@ func (n *name) prefix() netip.Prefix {
 // parseQuick reads what most lines are, a.b.c.d:port and nothing else. What it
 // doesn't take parse has to look at.
 func parseQuick(b []byte) (ip uint32, port uint16, ok bool) {
-	v, digits, dots := uint32(0), 0, 0
-	for i, c := range b {
-		switch {
-		case '0' <= c && c <= '9' && (v > 0 || digits == 0):
-			v = v*10 + uint32(c-'0')
-			digits++
-		case (c == '.' && dots < 3 || c == ':' && dots == 3) && digits > 0 && digits <= 3 && v <= 255:
-			ip, v, digits = ip<<8|v, 0, 0
-			if dots++; dots == 4 {
-				port, ok = quickPort(b[i+1:])
-				return ip, port, ok
-			}
-		default:
-			return 0, 0, false
-		}
-	}
-	return 0, 0, false
+	ip, port, n := quickAddr(b)
+	return ip, port, n > 0 && n == len(b)
 }
 
-// quickPort is parseQuick's part behind the colon.
-func quickPort(b []byte) (port uint16, ok bool) {
-	if len(b) == 0 || len(b) > 5 || b[0] == '0' {
-		return 0, false
+// quickLine is parseQuick for the first line of b, which takes n bytes with its
+// end; 0 where it has no end, or is something else.
+func quickLine(b []byte) (ip uint32, port uint16, n int) {
+	ip, port, n = quickAddr(b)
+	switch {
+	case n == 0:
+	case n < len(b) && b[n] == '\n':
+		return ip, port, n + 1
+	case n+1 < len(b) && b[n] == '\r' && b[n+1] == '\n':
+		return ip, port, n + 2
 	}
-	v := 0
-	for _, c := range b {
-		if c < '0' || c > '9' {
-			return 0, false
+	return 0, 0, 0
+}
+
+// quickAddr reads a.b.c.d:port at the beginning of b, which takes n bytes; 0
+// where it is something else.
+func quickAddr(b []byte) (ip uint32, port uint16, n int) {
+	for i := range 4 {
+		v, digits := quickNumber(b[n:], 3)
+		if n += digits; digits == 0 || v > 255 || n >= len(b) || b[n] != "...:"[i] {
+			return 0, 0, 0
 		}
-		v = v*10 + int(c-'0')
+		ip = ip<<8 | v
+		n++
 	}
-	return uint16(v), v <= 65535
+	v, digits := quickNumber(b[n:], 5)
+	if v == 0 || v > 65535 {
+		return 0, 0, 0
+	}
+	return ip, uint16(v), n + digits
+}
+
+// quickNumber reads a number without leading zeros of at most that many digits
+// at the beginning of b. It has none if digits is 0.
+func quickNumber(b []byte, most int) (v uint32, digits int) {
+	for digits < len(b) && digits < most {
+		d := uint32(b[digits]) - '0'
+		if d > 9 {
+			break
+		}
+		v = v*10 + d
+		if digits++; v == 0 {
+			break
+		}
+	}
+	return v, digits
 }
 
 // parse reads an address, a network or a range, with or without ports.

@@ -15,12 +15,28 @@ type taker interface {
 	take(n *name, s said) bool
 }
 
+// bulkTaker is a taker that takes many addresses with ports at once.
+type bulkTaker interface {
+	taker
+	// takeAll takes what take would, one after the other, and returns a slice
+	// without elements to put the next in: all may still be in use.
+	takeAll(all []addrPort) (empty []addrPort)
+}
+
+// addrPort is an address with its port.
+type addrPort struct {
+	ip   uint32
+	port uint16
+}
+
 // reader reads inputs. Its methods that return a bool report whether to go on.
 type reader struct {
 	*List
 	ctx   context.Context
 	to    taker
-	quiet bool // only look for what is invalid
+	bulk  bulkTaker  // to, if it is one
+	many  []addrPort // for bulk
+	quiet bool       // only look for what is invalid
 
 	in    *input // that is read
 	line  int
@@ -42,7 +58,8 @@ type reader struct {
 
 func (l *List) newReader(ctx context.Context, to taker) (r *reader, end func()) {
 	ctx, end = context.WithCancel(ctx)
-	return &reader{List: l, ctx: ctx, to: to}, end
+	bulk, _ := to.(bulkTaker)
+	return &reader{List: l, ctx: ctx, to: to, bulk: bulk}, end
 }
 
 // all reads the inputs in order, and returns why that ended early; nil if the
@@ -272,7 +289,8 @@ func startsLine(c byte) bool { return ' ' < c && c < 0x7f && c != '{' && c != '[
 // lines reads a list of text.
 func (r *reader) lines(b *bufio.Reader) (more bool, err error) {
 	more = true
-	for line := range eachLine(b, MaxLine, &err) {
+	lr := newLineSource(b, MaxLine)
+	for line := range lr.each(&err) {
 		r.line = line.number
 		r.size += line.size
 		switch {
@@ -282,6 +300,9 @@ func (r *reader) lines(b *bufio.Reader) (more bool, err error) {
 			more = r.invalid(trimLeft(line.text), FaultTorn)
 		default:
 			more = r.oneLine(line.text)
+		}
+		if len(r.many) > 0 {
+			lr.number += r.manyLines(lr.b) // where one is, others follow
 		}
 		if r.size >= flushSize {
 			r.flush()
@@ -293,6 +314,27 @@ func (r *reader) lines(b *bufio.Reader) (more bool, err error) {
 		}
 	}
 	return more, err
+}
+
+// manyLines hands on many, with what the next lines in the buffer name, up to the
+// first that parseQuick would not take. It returns how many lines those are.
+func (r *reader) manyLines(b *bufio.Reader) (lines int) {
+	text, _ := b.Peek(b.Buffered())
+	used, before := 0, len(r.many)
+	for {
+		ip, port, n := quickLine(text[used:])
+		if n == 0 {
+			break
+		}
+		used += n
+		r.many = append(r.many, addrPort{ip, port})
+	}
+	_, _ = b.Discard(used) // it is buffered
+	lines = len(r.many) - before
+	r.size += int64(used)
+	r.targets += uint64(len(r.many))
+	r.many = r.bulk.takeAll(r.many)
+	return lines
 }
 
 // flushSize is how many bytes are read before others are told.
@@ -334,6 +376,10 @@ func (r *reader) oneLine(text []byte) bool {
 		return true
 	}
 	if ip, port, ok := parseQuick(text); ok {
+		if r.bulk != nil && r.hosts.empty() {
+			r.many = append(r.many, addrPort{ip, port})
+			return true
+		}
 		r.named = name{form: formAddrPort, ip: ip, port: port}
 		return r.name(&r.named, said{})
 	}

@@ -179,6 +179,7 @@ func (l *List) Load(ctx context.Context) error {
 
 func (l *List) loadAll(ctx context.Context) error {
 	ld := newLoader(l)
+	defer ld.filing.Wait()
 	r, end := l.newReader(ctx, ld)
 	defer end()
 	if err := r.all(); err != nil {
