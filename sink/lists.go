@@ -25,8 +25,11 @@ func appendPlayers(dst []byte, r *scanner.Result) []byte {
 }
 
 func appendPlayer(dst []byte, p *wire.Player) []byte {
-	dst = append(dst, `{"index":`...)
-	dst = append(appendNumber(dst, uint64(p.Index)), ',')
+	if p.Index == 0 { // as most servers say of everyone (EC-77)
+		dst = append(dst, `{"index":0,`...)
+	} else {
+		dst = appendUint(dst, `{"index":`, uint64(p.Index))
+	}
 	dst = appendText(dst, `"name":`, p.Name)
 	dst = append(dst, `"score":`...)
 	dst = appendSigned(dst, int64(p.Score))
@@ -70,15 +73,20 @@ func appendPairs(dst []byte, rules []wire.Rule) (_ []byte, exact bool) {
 		old, size := len(dst), n+v+len(`"":"",`)
 		dst = slices.Grow(dst, size)
 		d := dst[old : old+size]
-		if copyPlain(d[1:1+n], name) && copyPlain(d[4+n:4+n+v], value) {
-			d[0], d[n+1], d[n+2], d[n+3], d[n+v+4], d[n+v+5] = '"', '"', ':', '"', '"', ','
-			dst = dst[:old+size]
-			continue
+		named, valued := true, true
+		if copyPlain(d[1:1+n], name) {
+			d[0], d[n+1], d[n+2] = '"', '"', ':'
+			if copyPlain(d[4+n:4+n+v], value) {
+				d[n+3], d[n+v+4], d[n+v+5] = '"', '"', ','
+				dst = dst[:old+size]
+				continue
+			}
+			dst = dst[:old+n+3]
+		} else {
+			dst, named = appendString(dst, name)
+			dst = append(dst, ':')
 		}
-		var named, valued bool
-		dst, named = appendString(dst, rules[i].Name)
-		dst = append(dst, ':')
-		dst, valued = appendString(dst, rules[i].Value)
+		dst, valued = appendString(dst, value)
 		if !named || !valued {
 			return dst, false
 		}

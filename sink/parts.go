@@ -46,25 +46,41 @@ func (e *Encoder) part(dst []byte, p int, r *scanner.Result) []byte {
 }
 
 func (e *Encoder) appendPart(dst []byte, p int, r *scanner.Result) []byte {
-	switch {
-	case p == partTag && r.Tag != "":
-		return appendText(dst, `"tag":`, r.Tag)
-	case p == partMessage && len(r.Message) > 0:
-		return appendText(dst, `"message":`, r.Message)
-	case p == partInfo && r.HasInfo:
-		return appendInfo(dst, &r.Info)
-	case p == partPlayers && r.HasPlayers:
-		return appendPlayers(dst, r)
-	case p == partRules && r.HasRules:
-		return e.appendRules(dst, r)
-	case p == partRulesRaw && r.HasRules && e.inexact:
-		return appendRulesRaw(dst, r.Rules)
-	case p == partRaw:
+	switch p {
+	case partTag:
+		if r.Tag != "" {
+			return appendText(dst, `"tag":`, r.Tag)
+		}
+	case partMessage:
+		if len(r.Message) > 0 {
+			return appendText(dst, `"message":`, r.Message)
+		}
+	case partInfo:
+		if r.HasInfo {
+			return appendInfo(dst, &r.Info)
+		}
+	case partPlayers:
+		if r.HasPlayers {
+			return appendPlayers(dst, r)
+		}
+	case partRules:
+		if r.HasRules {
+			return e.appendRules(dst, r)
+		}
+	case partRulesRaw:
+		if r.HasRules && e.inexact {
+			return appendRulesRaw(dst, r.Rules)
+		}
+	case partRaw:
 		return appendRaw(dst, r.Raw)
-	case p == partGeo && r.Geo != scanner.Geo{}:
-		return appendGeo(dst, &r.Geo)
-	case p == partMaster && r.Master != "":
-		return e.appendMaster(dst, r.Master)
+	case partGeo:
+		if r.Geo != (scanner.Geo{}) {
+			return appendGeo(dst, &r.Geo)
+		}
+	case partMaster:
+		if r.Master != "" {
+			return e.appendMaster(dst, r.Master)
+		}
 	}
 	return dst
 }

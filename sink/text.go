@@ -2,6 +2,7 @@ package sink
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"slices"
 )
 
@@ -26,32 +27,26 @@ var class = func() (t [256]uint8) {
 	return t
 }()
 
-// tame says of a byte with how many of any continuation bytes behind it it is a
-// character that is copied; 0: it takes a closer look.
-var tame = func() (t [256]uint8) {
+// trails says of a first byte what must be behind it so that both are a character
+// that is copied. There are others: those take a closer look.
+var trails = func() (t [256]trail) {
 	for c := range t {
 		switch size, lo, hi := sequence(byte(c)); {
-		case lo != 0x80 || hi != 0xBF: // not any second byte will do
-		case c == 0xC2 || c == 0xD8 || c == 0xE2: // C1 controls, and others that are risky
-		case size > 1:
-			t[c] = uint8(size - 1)
+		case size < 2 || c == 0xD8: // U+061C is one of those
+		case c == 0xC2:
+			t[c] = trail{1, 0xA0, hi} // C1 controls are below
+		case c == 0xE2:
+			t[c] = trail{2, 0x82, hi} // below are U+2000 to 207F
+		default:
+			t[c] = trail{uint8(size - 1), lo, hi}
 		}
 	}
 	return t
 }()
 
-// continued reports whether s begins with n continuation bytes.
-func continued[T text](s T, n int) bool {
-	if len(s) < n {
-		return false
-	}
-	for i := range n {
-		if s[i]&0xC0 != 0x80 {
-			return false
-		}
-	}
-	return true
-}
+// trail is n continuation bytes, the first of which is from lo to hi; none if n
+// is 0.
+type trail struct{ n, lo, hi uint8 }
 
 const hexDigits = "0123456789abcdef"
 
@@ -60,15 +55,18 @@ const hexDigits = "0123456789abcdef"
 func appendString[T text](dst []byte, s T) (_ []byte, valid bool) {
 	old, n := len(dst), len(s)
 	dst = slices.Grow(dst, n+2)[:old+n+2]
-	if !copyPlain(dst[old+1:old+1+n], s) {
-		return appendEscaped(dst[:old], s)
-	}
 	dst[old], dst[old+1+n] = '"', '"'
+	if copyPlain(dst[old+1:old+1+n], s) {
+		return dst, true
+	}
+	if as := clean(s); as < n {
+		return appendEscaped(dst[:old+1+as], s, as)
+	}
 	return dst, true
 }
 
-// copyPlain copies s to d, which is as long, and reports whether all of it may
-// stand in a JSON string as it is. It takes eight bytes at once; the last eight
+// copyPlain copies s to d, which is as long, and reports whether all of it is
+// plain. It takes eight bytes at once; the last eight
 // may overlap those before, so that texts of nearly the same length, as most
 // are, take the same way. Of less than eight, four or three go the same way.
 func copyPlain[T text](d []byte, s T) bool {
@@ -135,31 +133,56 @@ func load4[T text](s T, i int) uint32 {
 	return uint32(s[i]) | uint32(s[i+1])<<8 | uint32(s[i+2])<<16 | uint32(s[i+3])<<24
 }
 
-// appendEscaped is appendString for any text.
+// clean returns how many bytes at the beginning of s may stand in a JSON string
+// as they are, or less, if what comes then is no byte and no character that
+// tells so at first sight.
+func clean[T text](s T) (n int) {
+	for {
+		for len(s)-n >= 8 {
+			m := marks(load8(s, n)) & tops
+			if m != 0 {
+				n += bits.TrailingZeros64(m) / 8 // the first mark is no borrowed one
+				break
+			}
+			n += 8
+		}
+		for n < len(s) && class[s[n]] == plain {
+			n++
+		}
+		start := n
+		for n < len(s) && trails[s[n]].n > 0 && follows(s[n+1:], trails[s[n]]) {
+			n += 1 + int(trails[s[n]].n)
+		}
+		if n == start {
+			return n
+		}
+	}
+}
+
+// follows reports whether s begins with t.
+func follows[T text](s T, t trail) bool {
+	if len(s) < int(t.n) || s[0] < t.lo || s[0] > t.hi {
+		return false
+	}
+	for i := 1; i < int(t.n); i++ {
+		if s[i]&0xC0 != 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
+// appendEscaped appends the rest of a text and the quote behind it, from s[i] on.
 //
 // JSON itself asks only for escapes below U+0020. DEL, the C1 controls, the
 // line separators and the bidirectional controls are escaped as well: a reader
 // of JSON sees no difference, a terminal that is shown the file does.
-func appendEscaped[T text](dst []byte, s T) (_ []byte, valid bool) {
-	dst = append(dst, '"')
+func appendEscaped[T text](dst []byte, s T, i int) (_ []byte, valid bool) {
 	valid = true
-	run := 0 // where the bytes begin that can be copied as they are
-	for i := 0; ; {
-		for i+8 <= len(s) && !special(load8(s, i)) {
-			i += 8
-		}
-		for i < len(s) && class[s[i]] == plain {
-			i++
-		}
-		for i < len(s) && tame[s[i]] > 0 && continued(s[i+1:], int(tame[s[i]])) {
-			i += 1 + int(tame[s[i]])
-		}
-		switch {
-		case i == len(s):
+	for run := i; ; { // where the bytes begin that can be copied as they are
+		if i += clean(s[i:]); i == len(s) {
 			dst = append(dst, s[run:]...)
 			return append(dst, '"'), valid
-		case class[s[i]] == plain:
-			continue
 		}
 		r, n := rune(s[i]), 1
 		if r >= 0x80 {

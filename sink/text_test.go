@@ -98,7 +98,7 @@ func TestAppendStringLengths(t *testing.T) {
 			s := []byte("The quick brown fox jumps over the lazy dog.")[:n]
 			for c := range 256 {
 				s[at] = byte(c)
-				want, wantValid := appendEscaped(nil, s)
+				want, wantValid := appendEscaped([]byte{'"'}, s, 0)
 				got, valid := appendString([]byte("before")[:0], s)
 				if string(got) != string(want) || valid != wantValid {
 					t.Fatalf("%q became %q, want %q", s, got, want)
@@ -141,7 +141,7 @@ func checkString(t *testing.T, s []byte) {
 	if twin, _ := appendString(nil, string(s)); string(twin) != string(got) {
 		t.Errorf("%q as a string became %q, as bytes %q", s, twin, got)
 	}
-	if slow, _ := appendEscaped(nil, s); string(slow) != string(got) {
+	if slow, _ := appendEscaped([]byte{'"'}, s, 0); string(slow) != string(got) {
 		t.Errorf("%q became %q, the long way %q", s, got, slow)
 	}
 	checkHex(t, s)

@@ -123,7 +123,7 @@ func appendAddr(dst []byte, key string, a netip.Addr) []byte {
 func appendMillis(dst []byte, key string, d time.Duration) []byte {
 	us := uint64(max(d, 0) / time.Microsecond)
 	dst = append(dst, key...)
-	dst = strconv.AppendUint(dst, us/1000, 10)
+	dst = appendNumber(dst, us/1000)
 	if frac := us % 1000; frac != 0 {
 		dst = append(dst, '.', digit(frac/100), digit(frac/10), digit(frac))
 		for dst[len(dst)-1] == '0' {
