@@ -157,7 +157,7 @@ func barsOfPacing(t *testing.T) {
 // testSmallDrops has the kernel's buffer be far too small: every reply that was
 // sent was received, or is counted.
 func testSmallDrops(t *testing.T) {
-	c := Throughput(3000)
+	c := Throughput(600)
 	c.Window, c.RecvBuffer, c.Output = 0, 1, Discard // the kernel makes it the least there is
 	c.Retries, c.Timeout = 10, 300*time.Millisecond
 	r := run(t, c)
@@ -169,7 +169,7 @@ func testSmallDrops(t *testing.T) {
 // testSmallThroughput wants every server complete, every record right, and the
 // same datagrams from the bare loop and the scanner.
 func testSmallThroughput(t *testing.T) {
-	const servers = 3000
+	const servers = 1000
 	for _, c := range clients(servers) {
 		c.Check = c.Loop == Scan
 		r := run(t, c)

@@ -135,10 +135,10 @@ func TestSeriesEvery(t *testing.T) {
 // TestSeriesResume: whatever was written behind a mark is gone after a
 // resume, whatever its names were, and the parts before it are as they were.
 func TestSeriesResume(t *testing.T) {
-	const n = 2400
+	const n = 1200
 	for _, name := range names {
 		for _, hold := range []bool{false, true} {
-			for at := 0; at <= n; at += 800 {
+			for at := 0; at <= n; at += 400 {
 				t.Run(fmt.Sprint(name, hold, at), func(t *testing.T) { resumeSeries(t, name, hold, at, n) })
 			}
 		}
@@ -147,7 +147,7 @@ func TestSeriesResume(t *testing.T) {
 
 func resumeSeries(t *testing.T, name string, hold bool, at, n int) {
 	path := filepath.Join(t.TempDir(), name)
-	r := Rotation{Size: 200_000, Hold: hold}
+	r := Rotation{Size: 100_000, Hold: hold}
 	s := createSeries(t, path, Options{}, r)
 	writeSeries(t, s, 0, at)
 	m, err := s.Mark()
@@ -166,7 +166,7 @@ func resumeSeries(t *testing.T, name string, hold bool, at, n int) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if at%1600 == 0 { // it was almost complete
+	if at%800 == 0 { // it was almost complete
 		if err := s.SettleAll(); err != nil {
 			t.Fatal(err)
 		}
