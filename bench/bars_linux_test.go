@@ -44,6 +44,7 @@ func TestBars(t *testing.T) {
 		t.Run("realistic", testSmallRealistic)
 		t.Run("sweep", testSmallSweep)
 		t.Run("drops", testSmallDrops)
+		t.Run("start", testSmallStart)
 		return
 	}
 	t.Logf("%s, %d processors, %s", runtime.Version(), runtime.NumCPU(), time.Now().UTC().Format(time.DateOnly))
@@ -53,6 +54,7 @@ func TestBars(t *testing.T) {
 	t.Run("sweep", barsOfSweep)
 	t.Run("drops", barsOfDrops)
 	t.Run("pacing", barsOfPacing)
+	t.Run("start", barsOfStart)
 }
 
 // measure runs rounds and logs every run.

@@ -1,0 +1,98 @@
+package bench
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+)
+
+// barsOfStart holds how soon a large list is asked: from the start of the program
+// until a first datagram has come.
+func barsOfStart(t *testing.T) {
+	const lines = 10_000_000
+	var took []time.Duration
+	s := newStarter(t, lines)
+	for range *roundsFlag {
+		took = append(took, s.first(t))
+		t.Logf("%.2f s", took[len(took)-1].Seconds())
+	}
+	slices.Sort(took)
+	hold(t, bar{what: "10 million lines, seconds to the first datagram", got: took[len(took)/2].Seconds(), limit: 3})
+}
+
+// testSmallStart wants a datagram from the list.
+func testSmallStart(t *testing.T) { newStarter(t, 1000).first(t) }
+
+// starter starts the program with a list of addresses at which it listens.
+type starter struct {
+	program, list, output string
+
+	sock *net.UDPConn
+}
+
+func newStarter(t *testing.T, lines int) *starter {
+	t.Helper()
+	dir := t.TempDir()
+	s := &starter{
+		program: filepath.Join(dir, "a2sscan"), list: filepath.Join(dir, "list.txt"),
+		output: filepath.Join(dir, "records.ndjson.zst"),
+	}
+	if out, err := exec.Command("go", "build", "-o", s.program, "../cmd/a2sscan").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var err error
+	if s.sock, err = net.ListenUDP("udp4", nil); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.sock.Close() })
+	if err := s.write(lines); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// write writes a list of addresses all over 127.0.0.0/8, each once.
+func (s *starter) write(lines int) error {
+	f, err := os.Create(s.list)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	port := s.sock.LocalAddr().(*net.UDPAddr).AddrPort().Port()
+	b := bufio.NewWriterSize(f, 1<<20)
+	for i := range lines {
+		host := 1 + i*(1<<24-2)/lines
+		addr := netip.AddrFrom4([4]byte{127, byte(host >> 16), byte(host >> 8), byte(host)})
+		fmt.Fprintln(b, netip.AddrPortFrom(addr, port))
+	}
+	return b.Flush()
+}
+
+// first starts the program for one target of the list, and returns how long it
+// takes until the datagram to it is there.
+func (s *starter) first(t *testing.T) time.Duration {
+	t.Helper()
+	const most = time.Minute
+	cmd := exec.Command(s.program, "scan", s.list, "--allow-reserved", "--max-targets", "1",
+		"--query", "info", "--retries", "0", "--timeout", "100ms", "--cooldown", "0",
+		"--max-runtime", most.String(), "-o", s.output, "--force", "-q")
+	start := time.Now()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = s.sock.SetReadDeadline(start.Add(most))
+	_, err := s.sock.Read(make([]byte, 64))
+	took := time.Since(start)
+	if err := errors.Join(err, cmd.Wait()); err != nil {
+		t.Fatal(err)
+	}
+	return took
+}
