@@ -424,8 +424,9 @@ func (e *engine) unpacked(now time.Duration, tag uint64, msg []byte, err error) 
 	}
 	sl.talk.got.packed--
 	if err != nil {
-		sl.talk.got.unpackErr = codeOf(err)
-		sl.talk.fault(likelyPacked(sl.talk.waiting&sl.talk.open), codeOf(err))
+		code := codeOf(err)
+		sl.talk.got.unpackErr = code
+		sl.talk.fault(likelyPacked(sl.talk.waiting&sl.talk.open), code)
 	} else {
 		sl.talk.got.deliver(&sl.talk, &e.pool, now, msg, &e.info)
 	}

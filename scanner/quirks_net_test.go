@@ -207,23 +207,31 @@ func TestQuirkPacked(t *testing.T) {
 }
 
 // TestQuirkPackedAgain: what is wrong with the replies of a server is still
-// said when it sent more of them than are looked at.
+// said when it sent more of them than are looked at, and too much is too much
+// where nothing else is wrong.
 func TestQuirkPackedAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		msg := manyRules(300)
-		n, s := newMemNet(), newServer()
-		s.rules = []byte(packed(wire.LayoutSource, msg, 9000, uint32(len(msg)), 1)[0])
-		n.serve = func(addr uint64, req wire.Request) { s.answer(n, addr, req) }
-		got, _, err := run(n, Config{Retries: maxUnpacked + 3}, addresses(1))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, r := range got {
-			if r.Sent < 4+maxUnpacked || r.Err[wire.QuestionRules] != wire.ErrChecksum {
-				t.Errorf("%d sent, %v", r.Sent, r.Err[wire.QuestionRules])
+	pack := func(msg string, crc uint32) []byte {
+		return []byte(packed(wire.LayoutSource, msg, 9000, uint32(len(msg)), crc)[0])
+	}
+	for want, reply := range map[wire.Error][]byte{
+		wire.ErrChecksum: pack(manyRules(300), 1),
+		wire.ErrTooLarge: pack(oddPlayers, crc32.ChecksumIEEE([]byte(oddPlayers))), // is no answer to RULES
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			n, s := newMemNet(), newServer()
+			s.rules = reply
+			n.serve = func(addr uint64, req wire.Request) { s.answer(n, addr, req) }
+			got, _, err := run(n, Config{Retries: maxUnpacked + 3}, addresses(1))
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
-	})
+			for _, r := range got {
+				if r.Sent < 4+maxUnpacked || r.Err[wire.QuestionRules] != want {
+					t.Errorf("%d sent, %v, want %v", r.Sent, r.Err[wire.QuestionRules], want)
+				}
+			}
+		})
+	}
 }
 
 // TestQuirkNetwork has servers that are odd together.

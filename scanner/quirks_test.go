@@ -481,6 +481,10 @@ var splitQuirks = []quirk{
 			return h.reply(req)
 		}
 	}, "ok open-info, name, 1 players, 1 rules, 7 sent"},
+	{"EC-51 fragments of a late INFO, where PLAYER's challenge is lost",
+		first(wire.KindPlayersRequest, parts(wire.LayoutSource, 10, oddInfo, 20), odd(func(h *host) {
+			h.openInfo, h.info = true, parts(wire.LayoutSource, 9, oddInfo, 20)
+		})), "ok open-info, name, 1 players, 1 rules, 6 sent"},
 	{"EC-93 a name cut between fragments", withRules(parts(wire.LayoutGoldSource, 9, ff+"E\x02\x00sv_contact\x00x\x00b\x002\x00", 14)...),
 		"ok, name, 1 players, 2 rules, 4 sent"},
 	{"EC-106 261 rules", withRules(parts(wire.LayoutSource, 9, manyRules(261), 900)...),

@@ -71,7 +71,7 @@ type Result struct {
 	SentBytes    uint64        // UDP payload
 	RecvBytes    uint64        // UDP payload
 	Asked        Questions     // what was asked
-	Unchallenged Questions     // answered to a request that bore no challenge
+	Unchallenged Questions     // answered, in part at least, to a request that bore no challenge
 
 	HasInfo bool      // INFO was answered, at least in part; Info.Has says which fields
 	Info    wire.Info // the zero value without an answer

@@ -110,7 +110,7 @@ type dialog struct {
 	same     uint8     // sendings that were answered by the challenge in use
 	slow     uint8     // waits in a row in which nothing came, after a question that was asked slowly
 
-	unpackErr wire.Error // what was wrong with the last reply in the decompressor; 0: nothing yet
+	unpackErr wire.Error // what the decompressor found wrong last; 0: nothing yet
 
 	rounds [wire.NumQuestions]uint8 // challenges in answer to each
 }
@@ -308,7 +308,9 @@ func (t *talk) onFragment() {
 	t.got.heard |= qs
 	if qs == lowest(qs) {
 		t.fault(qs, wire.ErrIncomplete)
-		t.got.openly |= qs & t.bare
+		if t.asked == qs { // else they may be of an answer that is late
+			t.got.openly |= qs & t.bare
+		}
 	}
 }
 

@@ -45,7 +45,8 @@
 //	                  microseconds
 //	sent, received    datagrams
 //	sent_bytes, received_bytes
-//	unchallenged      list: questions answered to a request without a challenge
+//	unchallenged      list: questions answered, in part at least, to a request
+//	                  without a challenge
 //	info              object, see below; {} if the answer was empty
 //	players           list; [] if the answer listed none
 //	  index, name, score

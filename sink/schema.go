@@ -71,7 +71,7 @@ var record = withHex([]field{
 	{name: "sent_bytes", is: typeUint64, about: "UDP payload of sent; absent from a capture"},
 	{name: "received_bytes", is: typeUint64, about: "UDP payload of received"},
 	{name: "unchallenged", is: typeWord, lists: 1, words: questionWords(),
-		about: "questions answered to a request without a challenge"},
+		about: "questions answered, in part at least, to a request without a challenge"},
 	{name: "info", is: typeObject, fields: infoFields,
 		about: "the fields that were read whole, if info was answered"},
 	{name: "players", is: typeObject, lists: 1, fields: playerFields,

@@ -66,9 +66,9 @@ func appendString[T text](dst []byte, s T) (_ []byte, valid bool) {
 }
 
 // copyPlain copies s to d, which is as long, and reports whether all of it is
-// plain. It takes eight bytes at once; the last eight
-// may overlap those before, so that texts of nearly the same length, as most
-// are, take the same way. Of less than eight, four or three go the same way.
+// plain. It takes eight bytes at once; the last eight may overlap those before,
+// so that texts of nearly the same length, as most are, take the same way. Of
+// less than eight, four or three go the same way.
 func copyPlain[T text](d []byte, s T) bool {
 	n := len(s)
 	switch {

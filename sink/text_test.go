@@ -98,7 +98,7 @@ func TestAppendStringLengths(t *testing.T) {
 			s := []byte("The quick brown fox jumps over the lazy dog.")[:n]
 			for c := range 256 {
 				s[at] = byte(c)
-				want, wantValid := appendEscaped([]byte{'"'}, s, 0)
+				want, wantValid := slowly(s)
 				got, valid := appendString([]byte("before")[:0], s)
 				if string(got) != string(want) || valid != wantValid {
 					t.Fatalf("%q became %q, want %q", s, got, want)
@@ -141,10 +141,30 @@ func checkString(t *testing.T, s []byte) {
 	if twin, _ := appendString(nil, string(s)); string(twin) != string(got) {
 		t.Errorf("%q as a string became %q, as bytes %q", s, twin, got)
 	}
-	if slow, _ := appendEscaped([]byte{'"'}, s, 0); string(slow) != string(got) {
+	if slow, _ := slowly(s); string(slow) != string(got) {
 		t.Errorf("%q became %q, the long way %q", s, got, slow)
 	}
 	checkHex(t, s)
+}
+
+// slowly is appendString a character at a time.
+func slowly(s []byte) (dst []byte, valid bool) {
+	dst, valid = []byte{'"'}, true
+	for len(s) > 0 {
+		r, n := rune(s[0]), 1
+		if r >= 0x80 {
+			r, n = decode(s)
+		}
+		switch {
+		case r >= 0x80 && !risky(r), r >= 0 && r < 0x80 && class[r] == plain:
+			dst = append(dst, s[:n]...)
+		default:
+			dst = appendEscape(dst, r)
+		}
+		valid = valid && r != illFormed
+		s = s[n:]
+	}
+	return append(dst, '"'), valid
 }
 
 func checkHex(t *testing.T, s []byte) {

@@ -32,7 +32,7 @@ func eachLine(r io.Reader, most int, err *error) iter.Seq[line] {
 	return newLineSource(r, most).each(err)
 }
 
-// lineSource reads lines longer than its buffer.
+// lineSource reads lines, also those that are longer than its buffer.
 type lineSource struct {
 	b      *bufio.Reader
 	most   int
