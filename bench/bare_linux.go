@@ -92,13 +92,11 @@ func (t *task) listen() (net.PacketConn, error) {
 	return u, nil
 }
 
-// listenBare opens a socket with what makes the scanner's fast: its buffers, and
-// that nothing is fragmented, so that nothing needs an identification.
+// listenBare opens a socket with the buffers of the scanner's.
 func listenBare() (*net.UDPConn, error) {
 	lc := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
 		return raw.Control(func(fd uintptr) {
 			s := int(fd)
-			_ = unix.SetsockoptInt(s, unix.SOL_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_DO)
 			if unix.SetsockoptInt(s, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, bareBuffer) != nil {
 				_ = unix.SetsockoptInt(s, unix.SOL_SOCKET, unix.SO_RCVBUF, bareBuffer)
 			}
