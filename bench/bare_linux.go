@@ -80,7 +80,7 @@ func (t *task) newBare(c *Client) (*bare, error) {
 
 // listen opens a socket as the loop wants it.
 func (t *task) listen() (net.PacketConn, error) {
-	conn, err := listenBare()
+	conn, err := listenBare(t.Config.Loop != Blast)
 	if err != nil || t.Config.Loop == BarePolled {
 		return conn, err
 	}
@@ -92,11 +92,16 @@ func (t *task) listen() (net.PacketConn, error) {
 	return u, nil
 }
 
-// listenBare opens a socket with the buffers of the scanner's.
-func listenBare() (*net.UDPConn, error) {
+// listenBare opens a socket with the buffers of the scanner's. One for whole
+// datagrams forbids to fragment them, as the scanner does: that spares the kernel
+// to find identifications.
+func listenBare(whole bool) (*net.UDPConn, error) {
 	lc := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
 		return raw.Control(func(fd uintptr) {
 			s := int(fd)
+			if whole {
+				_ = unix.SetsockoptInt(s, unix.SOL_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_DO)
+			}
 			if unix.SetsockoptInt(s, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, bareBuffer) != nil {
 				_ = unix.SetsockoptInt(s, unix.SOL_SOCKET, unix.SO_RCVBUF, bareBuffer)
 			}
