@@ -73,7 +73,7 @@ func appendPairs(dst []byte, rules []wire.Rule) (_ []byte, exact bool) {
 		old, size := len(dst), n+v+len(`"":"",`)
 		dst = slices.Grow(dst, size)
 		d := dst[old : old+size]
-		named, valued := true, true
+		named := true
 		if copyPlain(d[1:1+n], name) {
 			d[0], d[n+1], d[n+2] = '"', '"', ':'
 			if copyPlain(d[4+n:4+n+v], value) {
@@ -86,8 +86,8 @@ func appendPairs(dst []byte, rules []wire.Rule) (_ []byte, exact bool) {
 			dst, named = appendString(dst, name)
 			dst = append(dst, ':')
 		}
-		dst, valued = appendString(dst, value)
-		if !named || !valued {
+		var valued bool
+		if dst, valued = appendString(dst, value); !named || !valued {
 			return dst, false
 		}
 		dst = append(dst, ',')

@@ -20,7 +20,7 @@ type loader struct {
 	order  order
 
 	filing sync.WaitGroup // what is taken in bulk: wait before anything here is touched
-	spare  []addrPort
+	spare  []addrPort     // what was filed last: to be filled again when filing is done
 }
 
 func newLoader(l *List) *loader {
