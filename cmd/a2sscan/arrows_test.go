@@ -19,6 +19,8 @@ var arrows = map[string][]string{
 	"scanner/thread": {},
 	"scanner/target": {},
 	"scanner/master": {"wire"},
+
+	"cmd/a2sscan/internal/console": {},
 	"scanner":        {"reasm", "wire", "scanner/thread", "scanner/udp", "scanner/target"},
 	"sink":           {"scanner", "wire", "reasm", "scanner/thread", "scanner/udp", "scanner/target"},
 }
