@@ -21,8 +21,8 @@ var arrows = map[string][]string{
 	"scanner/master": {"wire"},
 
 	"cmd/a2sscan/internal/console": {},
-	"scanner":        {"reasm", "wire", "scanner/thread", "scanner/udp", "scanner/target"},
-	"sink":           {"scanner", "wire", "reasm", "scanner/thread", "scanner/udp", "scanner/target"},
+	"scanner":                      {"reasm", "wire", "scanner/thread", "scanner/udp", "scanner/target"},
+	"sink":                         {"scanner", "wire", "reasm", "scanner/thread", "scanner/udp", "scanner/target"},
 }
 
 // TestArrows holds the staircase: what a datagram passes later may know what it
