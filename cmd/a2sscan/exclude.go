@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/a2sscan/a2sscan/scanner/target"
+	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
 // excludeFlags say which addresses are sent nothing.
@@ -30,8 +30,8 @@ func (f *excludeFlags) add(cmd *cobra.Command) {
 }
 
 // open reads the files.
-func (f *excludeFlags) open() (*target.Exclusions, error) {
-	x, err := target.NewExclusions(target.ExclusionConfig{
+func (f *excludeFlags) open() (*list.Exclusions, error) {
+	x, err := list.NewExclusions(list.ExclusionConfig{
 		AllowReserved: f.allowReserved, Networks: f.networks, Files: f.files,
 	})
 	if err != nil {
@@ -46,8 +46,8 @@ func (f *excludeFlags) hangupEnds() bool { return len(f.files) == 0 }
 // exclusionFailure gives an error of the exclusions its exit code: nothing is
 // sent before all of them are understood.
 func exclusionFailure(err error) error {
-	var line *target.LineError
-	var arg *target.ArgError
+	var line *list.LineError
+	var arg *list.ArgError
 	var path *fs.PathError
 	switch {
 	case errors.As(err, &line):
@@ -63,7 +63,7 @@ func exclusionFailure(err error) error {
 
 // reloadOnHangup reads the files of exclusions again whenever SIGHUP comes,
 // until end is called. Without files it is a signal that ends the scan.
-func (t *terminal) reloadOnHangup(x *target.Exclusions, files []string) (end func()) {
+func (t *terminal) reloadOnHangup(x *list.Exclusions, files []string) (end func()) {
 	if len(files) == 0 {
 		return func() {}
 	}
@@ -84,7 +84,7 @@ func (t *terminal) reloadOnHangup(x *target.Exclusions, files []string) (end fun
 }
 
 // reload reads the files again and says how that went.
-func (t *terminal) reload(x *target.Exclusions) {
+func (t *terminal) reload(x *list.Exclusions) {
 	if err := x.Reload(); err != nil {
 		t.log.Warn("exclusions not reloaded", "error", err)
 		t.say("exclusions: %v", err)
