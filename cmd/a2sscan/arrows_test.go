@@ -20,10 +20,11 @@ var arrows = map[string][]string{
 	"scanner/target": {},
 	"scanner/list":   {"scanner/target"},
 	"scanner/master": {"wire"},
+	"scanner":        {"reasm", "wire", "scanner/thread", "scanner/udp", "scanner/target"},
+	"sink/record":    {"scanner", "wire", "reasm", "scanner/thread", "scanner/udp", "scanner/target"},
+	"sink":           {"sink/record", "scanner", "wire", "reasm", "scanner/thread", "scanner/udp", "scanner/target"},
 
 	"cmd/a2sscan/internal/console": {},
-	"scanner":                      {"reasm", "wire", "scanner/thread", "scanner/udp", "scanner/target"},
-	"sink":                         {"scanner", "wire", "reasm", "scanner/thread", "scanner/udp", "scanner/target"},
 }
 
 // TestArrows holds the staircase: what a datagram passes later may know what it
@@ -87,7 +88,9 @@ func TestArrowsNoticed(t *testing.T) {
 		{"wire", []string{"golang.org/x/net/ipv4"}, "golang.org/x/net/ipv4"},
 		{"scanner", []string{"github.com/prometheus/client_golang/prometheus"}, "github.com/prometheus/client_golang/prometheus"},
 		{"scanner", []string{module + "sink", module + "wire"}, "sink"},
-		{"sink", []string{module + "cmd/a2sscan"}, "cmd/a2sscan"},
+		{"scanner", []string{module + "sink/record", module + "wire"}, "sink/record"},
+		{"sink/record", []string{module + "sink", module + "scanner"}, "sink"},
+		{"sink", []string{module + "sink/record", module + "cmd/a2sscan"}, "cmd/a2sscan"},
 		{"bench/fleet", []string{module + "cmd/a2sscan", module + "sink"}, "cmd/a2sscan"},
 	}
 	for _, test := range tests {

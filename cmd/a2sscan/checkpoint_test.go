@@ -19,6 +19,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/record"
 )
 
 // someCheckpoint has something in every kind of field.
@@ -97,7 +98,7 @@ func TestPlanOfAnyName(t *testing.T) {
 func TestOurs(t *testing.T) {
 	for _, scan := range []string{"20261120T030000Z", "a \"b\" \\", "\u00a0\u200d\x7f\x01", "日本"} {
 		path := filepath.Join(t.TempDir(), "census.ndjson")
-		line := sink.AppendRecord(nil, scan, &scanner.Result{Addr: netip.MustParseAddrPort("127.0.0.1:1")})
+		line := record.Append(nil, scan, &scanner.Result{Addr: netip.MustParseAddrPort("127.0.0.1:1")})
 		if err := os.WriteFile(path, line, 0o666); err != nil {
 			t.Fatal(err)
 		}
