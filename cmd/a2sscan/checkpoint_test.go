@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/wire"
 
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
@@ -29,7 +30,7 @@ func someCheckpoint() *checkpoint {
 		Resumed: 2, Place: 1 << 40, Records: 7,
 		Plan: scanPlan{Targets: []string{"127.0.0.0/30"}, Ports: "27015", Output: "/a/b", Rotate: true},
 		List: list.Stats{Excluded: 3}, LeftOut: []exclusion{{Network: "127.0.0.0/31", Source: "f:1", Targets: 3}},
-		Tally:  tally{Servers: 4, Games: namesOf("\xff")},
+		Tally:  oddTally(),
 		Output: outputState{Offset: 9, Tail: 8, Parts: []sink.Part{{Name: "p", Records: 1, Bytes: 2}}},
 		Silent: silentState{Bytes: 1, Sum: 2, Targets: 3, Looked: 4},
 		Names:  map[string]hostName{"a.test": {Addrs: []netip.Addr{netip.MustParseAddr("127.0.0.1")}}},
@@ -42,6 +43,12 @@ func someCheckpoint() *checkpoint {
 		})
 	}
 	return c
+}
+
+// oddTally has counted a server whose game is not UTF-8.
+func oddTally() (t tally) {
+	t.add(&scanner.Result{HasInfo: true, Info: wire.Info{Has: wire.HasGame, Game: []byte("\xff")}})
+	return t
 }
 
 // TestCheckpoint: a checkpoint comes back from its file as it was; a rate
@@ -57,7 +64,7 @@ func TestCheckpoint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if top := got.Tally.Games.top(9); len(top) != 1 || top[0].Key != "\xff" || top[0].Servers != 1 {
+	if top := got.Tally.Games.list(9); len(top) != 1 || top[0].NameHex != "ff" || top[0].Servers != 1 {
 		t.Errorf("games: %+v", top)
 	}
 	got.Tally, c.Tally = tally{Servers: got.Tally.Servers}, tally{Servers: c.Tally.Servers} // what is empty is not nil

@@ -68,7 +68,7 @@ func (sum *summary) sayAnswers(t *console.Terminal) {
 		{"systems", &sum.tally.Systems}, {"versions", &sum.tally.Versions},
 		{"countries", &sum.tally.Countries},
 	} {
-		if len(kind.names.by) == 0 {
+		if kind.names.size() == 0 {
 			continue
 		}
 		head := fmt.Sprintf("%s (%s): ", kind.word, kind.names.many())

@@ -7,13 +7,13 @@ import (
 	"slices"
 )
 
-// frequent finds the keys with the most servers, in memory that doesn't grow
+// spaceSaving finds the keys with the most servers, in memory that doesn't grow
 // with the scan: it counts maxFrequent keys, and a new one takes the place of
 // the one with the fewest, from whose count it goes on. So a count may be too
 // high, by no more than it says, and a key with more servers than one in
 // maxFrequent of all is never missed ("space saving": Metwally and others,
 // 2005). The zero value is empty.
-type frequent[K comparable] struct {
+type spaceSaving[K comparable] struct {
 	at map[K]*counted[K]
 	by countHeap[K] // the one with the fewest first
 }
@@ -31,7 +31,7 @@ type counted[K comparable] struct {
 }
 
 // add counts a server.
-func (f *frequent[K]) add(key K) {
+func (f *spaceSaving[K]) add(key K) {
 	if f.at == nil {
 		f.at = map[K]*counted[K]{}
 	}
@@ -51,22 +51,25 @@ func (f *frequent[K]) add(key K) {
 }
 
 // again counts one more server of a key that is known.
-func (f *frequent[K]) again(one *counted[K]) {
+func (f *spaceSaving[K]) again(one *counted[K]) {
 	one.Servers++
 	heap.Fix(&f.by, one.at)
 }
 
-func (f *frequent[K]) insert(one *counted[K]) {
+func (f *spaceSaving[K]) insert(one *counted[K]) {
 	f.at[one.Key] = one
 	heap.Push(&f.by, one)
 }
 
+// size is how many keys are counted.
+func (f *spaceSaving[K]) size() int { return len(f.by) }
+
 // full reports whether there may have been more keys than are counted.
-func (f *frequent[K]) full() bool { return len(f.by) >= maxFrequent }
+func (f *spaceSaving[K]) full() bool { return len(f.by) >= maxFrequent }
 
 // top returns the n keys with the most servers, in the order of keys where
 // those are equal.
-func (f *frequent[K]) top(n int, order func(a, b K) int) []counted[K] {
+func (f *spaceSaving[K]) top(n int, order func(a, b K) int) []counted[K] {
 	all := make([]counted[K], len(f.by))
 	for i, one := range f.by {
 		all[i] = *one
@@ -78,8 +81,8 @@ func (f *frequent[K]) top(n int, order func(a, b K) int) []counted[K] {
 }
 
 // clone returns a copy that counts on by itself.
-func (f *frequent[K]) clone() frequent[K] {
-	c := frequent[K]{at: maps.Clone(f.at), by: make(countHeap[K], len(f.by))}
+func (f *spaceSaving[K]) clone() spaceSaving[K] {
+	c := spaceSaving[K]{at: maps.Clone(f.at), by: make(countHeap[K], len(f.by))}
 	for i, one := range f.by {
 		same := *one
 		c.by[i], c.at[one.Key] = &same, &same
@@ -88,8 +91,8 @@ func (f *frequent[K]) clone() frequent[K] {
 }
 
 // frequentOf is what counted all, as far as there is room.
-func frequentOf[K comparable](all []counted[K]) frequent[K] {
-	f := frequent[K]{at: make(map[K]*counted[K], len(all))}
+func frequentOf[K comparable](all []counted[K]) spaceSaving[K] {
+	f := spaceSaving[K]{at: make(map[K]*counted[K], len(all))}
 	for i := range all[:min(len(all), maxFrequent)] {
 		if f.at[all[i].Key] == nil {
 			f.insert(&all[i])

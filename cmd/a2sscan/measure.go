@@ -43,7 +43,7 @@ func (sum *summary) found(t *tally, asks int) {
 	sum.Servers, sum.Players, sum.Bots = t.Servers, t.Players, t.Bots
 	sum.Games, sum.Maps = t.Games.list(namesListed), t.Maps.list(namesListed)
 	sum.Systems, sum.Versions = t.Systems.list(namesListed), t.Versions.list(namesListed)
-	if len(t.Countries.by) > 0 {
+	if t.Countries.size() > 0 {
 		sum.Countries = t.Countries.list(countriesListed)
 	}
 	sum.FirstAnswers = newFirstAnswers(t.AtAsk, asks)

@@ -63,9 +63,9 @@ type summary struct {
 
 	Countries []namedServers `json:"countries,omitempty"` // with --mmdb
 
-	FirstAnswers firstAnswers `json:"first_answers"`
-	RoundTrips   *quantiles   `json:"round_trips,omitempty"`
-	Busiest      []busy       `json:"largest_addresses"` // those with the most servers
+	FirstAnswers firstAnswers   `json:"first_answers"`
+	RoundTrips   *quantiles     `json:"round_trips,omitempty"`
+	Busiest      []AddressCount `json:"largest_addresses"` // those with the most servers
 
 	RecvBufferAsked int    `json:"receive_buffer_asked"`     // bytes
 	RecvBuffer      int    `json:"receive_buffer"`           // bytes

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/netip"
 	"os"
 	"strings"
 	"testing"
@@ -69,6 +70,18 @@ a2sscan: rate: 5k/s asked, 50/s reached while asking; time: 2s
 	}
 }
 
+// oneServer answered with a name for everything.
+func oneServer(game, mapName, version string, environment byte) *scanner.Result {
+	r := &scanner.Result{Status: scanner.StatusOK, HasInfo: true, Ask: 1, RTT: time.Millisecond,
+		Addr: netip.MustParseAddrPort("203.0.113.7:27015")}
+	r.Info = wire.Info{
+		Has:  wire.HasGame | wire.HasMap | wire.HasVersion | wire.HasEnvironment,
+		Game: []byte(game), Map: []byte(mapName), Version: []byte(version), Environment: environment,
+		Players: 2, Bots: 1,
+	}
+	return r
+}
+
 // aCensus is a scan of a million targets in which nothing was odd.
 func aCensus() *summary {
 	list := list.Stats{Read: 1_000_412, Duplicate: 400, Invalid: 12, Given: 1_000_000}
@@ -88,7 +101,7 @@ func aCensus() *summary {
 
 	var ta tally
 	for i := range 5000 {
-		r := aServer([]string{"Counter-Strike: Global Offensive", "Rust", "Team Fortress", "Garry's Mod"}[i*i%4],
+		r := oneServer([]string{"Counter-Strike: Global Offensive", "Rust", "Team Fortress", "Garry's Mod"}[i*i%4],
 			fmt.Sprint("de_dust", i%70), fmt.Sprint("1.38.", i%40), "lwmx"[i*i%4])
 		r.Ask, r.RTT = uint8(1+i%7/6), time.Duration(i)*time.Millisecond/10
 		ta.add(r)
@@ -135,7 +148,7 @@ func TestSummaryHostile(t *testing.T) {
 	var ta tally
 	hostile := "\x1b]0;mine\a\u202e\u009b31m\xff\r\n\t\u2028\u200b"
 	for _, game := range []string{hostile, strings.Repeat(hostile, 50), `"`} {
-		ta.add(aServer(game, hostile+"map", hostile+"version", 0x9b))
+		ta.add(oneServer(game, hostile+"map", hostile+"version", 0x9b))
 	}
 	sum := aCensus()
 	sum.found(&ta, 3)

@@ -25,9 +25,9 @@ type tally struct {
 
 	Countries topNames `json:"countries,omitzero"` // with --mmdb
 
-	AtAsk []uint64   `json:"at_ask"`      // that answered first on ask 1, 2 …
-	Trips roundTrips `json:"round_trips"` //
-	Busy  busiest    `json:"busiest"`     // addresses with many servers
+	AtAsk []uint64     `json:"at_ask"`      // that answered first on ask 1, 2 …
+	Trips roundTrips   `json:"round_trips"` //
+	Busy  topAddresses `json:"busiest"`     // addresses with many servers
 }
 
 // clone returns a tally that later results do not change.
@@ -53,7 +53,7 @@ func (t *tally) add(r *scanner.Result) {
 		t.Trips.add(r.RTT)
 	}
 	if r.Geo.Country != "" {
-		t.Countries.frequent.add(r.Geo.Country)
+		t.Countries.spaceSaving.add(r.Geo.Country)
 	}
 	if !r.HasInfo {
 		return
@@ -75,7 +75,7 @@ func (t *tally) addNames(in *wire.Info) {
 		t.Versions.add(in.Version)
 	}
 	if in.Has&wire.HasEnvironment != 0 {
-		t.Systems.frequent.add(system(in.Environment))
+		t.Systems.spaceSaving.add(system(in.Environment))
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 // They come from the network, so their number and length are bounded, and
 // nobody may show one otherwise than with quoted.
 type topNames struct {
-	frequent[string]
+	spaceSaving[string]
 	cut bool // a checkpoint may have left some out
 }
 
@@ -31,7 +31,7 @@ func (t *topNames) add(name []byte) {
 		t.again(old)
 		return
 	}
-	t.frequent.add(string(name))
+	t.spaceSaving.add(string(name))
 }
 
 // cutName takes away what is too long of a name, and no part of a character.
@@ -46,9 +46,9 @@ func cutName(name []byte) []byte {
 	return name[:cut]
 }
 
-func (t *topNames) top(n int) []counted[string] { return t.frequent.top(n, strings.Compare) }
+func (t *topNames) top(n int) []counted[string] { return t.spaceSaving.top(n, strings.Compare) }
 
-func (t *topNames) clone() topNames { return topNames{t.frequent.clone(), t.cut} }
+func (t *topNames) clone() topNames { return topNames{t.spaceSaving.clone(), t.cut} }
 
 // many is how many names there are, in words.
 func (t *topNames) many() string {
