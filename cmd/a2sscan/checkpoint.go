@@ -14,6 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
+
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -46,7 +48,7 @@ type checkpoint struct {
 	Stats   scanner.Stats `json:"stats"`
 	List    list.Stats    `json:"list"`               // up to Place
 	LeftOut []exclusion   `json:"left_out,omitempty"` // by which rules, up to Place
-	Tally   tally         `json:"tally"`
+	Tally   tally.Tally   `json:"tally"`
 	Records uint64        `json:"records"`
 	Output  outputState   `json:"output"`
 

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/wire"
 
@@ -46,8 +48,8 @@ func someCheckpoint() *checkpoint {
 }
 
 // oddTally has counted a server whose game is not UTF-8.
-func oddTally() (t tally) {
-	t.add(&scanner.Result{HasInfo: true, Info: wire.Info{Has: wire.HasGame, Game: []byte("\xff")}})
+func oddTally() (t tally.Tally) {
+	t.Add(&scanner.Result{HasInfo: true, Info: wire.Info{Has: wire.HasGame, Game: []byte("\xff")}})
 	return t
 }
 
@@ -64,10 +66,10 @@ func TestCheckpoint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if top := got.Tally.Games.list(9); len(top) != 1 || top[0].NameHex != "ff" || top[0].Servers != 1 {
+	if top := got.Tally.Games.Top(9); len(top) != 1 || top[0].NameHex != "ff" || top[0].Servers != 1 {
 		t.Errorf("games: %+v", top)
 	}
-	got.Tally, c.Tally = tally{Servers: got.Tally.Servers}, tally{Servers: c.Tally.Servers} // what is empty is not nil
+	got.Tally, c.Tally = tally.Tally{Servers: got.Tally.Servers}, tally.Tally{Servers: c.Tally.Servers} // what is empty is not nil
 	if !reflect.DeepEqual(got, c) {
 		got.open, c.open = got.open[:2], c.open[:2]
 		t.Errorf("%+v\nwant %+v", got, c)

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -35,7 +37,7 @@ func (sum *summary) say(t *console.Terminal) {
 	sum.sayExclusions(t)
 	t.Say("finished: %s%s", console.Grouped(l.Finished),
 		console.SumOf(l.By, console.Words(scanner.StatusOK, scanner.NumStatuses)))
-	t.Say("found: %s", sum.tally.found(l.Finished))
+	t.Say("found: %s", sum.tally.Line(l.Finished))
 	if sum.tally.Servers > 0 {
 		sum.sayAnswers(t)
 	} else {
@@ -62,18 +64,18 @@ func (sum *summary) sayAnswers(t *console.Terminal) {
 	}
 	for _, kind := range []struct {
 		word  string
-		names *topNames
+		names *tally.TopNames
 	}{
 		{"games", &sum.tally.Games}, {"maps", &sum.tally.Maps},
 		{"systems", &sum.tally.Systems}, {"versions", &sum.tally.Versions},
 		{"countries", &sum.tally.Countries},
 	} {
-		if kind.names.size() == 0 {
+		if kind.names.Size() == 0 {
 			continue
 		}
-		head := fmt.Sprintf("%s (%s): ", kind.word, kind.names.many())
+		head := fmt.Sprintf("%s (%s): ", kind.word, kind.names.Number())
 		room := t.Width() - len("a2sscan: ") - len(head)
-		t.Say("%s%s", head, kind.names.said(namesShown, room, sum.tally.Servers))
+		t.Say("%s%s", head, kind.names.Shown(namesShown, room, sum.tally.Servers))
 	}
 }
 

@@ -225,7 +225,7 @@ func (a *app) demoFound(sum *summary) {
 		{"found", fmt.Sprintf("%s servers: %s answered all of it, %s some, %s nothing of use",
 			console.Grouped(sum.tally.Servers), console.Grouped(l.By["ok"]), console.Grouped(l.By["partial"]), console.Grouped(l.By["error"]))},
 		{"players", fmt.Sprintf("%s players and %s bots", console.Grouped(sum.tally.Players), console.Grouped(sum.tally.Bots))},
-		{"games", sum.tally.Games.many() + ", most of them " + sum.tally.Games.said(3, 100, sum.tally.Servers)},
+		{"games", sum.tally.Games.Number() + ", most of them " + sum.tally.Games.Shown(3, 100, sum.tally.Servers)},
 		{"replies", console.Listed(d.ByKind, console.Words(scanner.ReplyKind(0), scanner.NumKinds), ", ")},
 		{"datagrams", fmt.Sprintf("%s sent (%s), %s received (%s), %s asked again after silence",
 			console.Grouped(d.Sent), console.Bytes(d.SentBytes), console.Grouped(d.Received), console.Bytes(d.ReceivedBytes), console.Grouped(d.Repeats))},

@@ -4,6 +4,8 @@ import (
 	"math"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
+
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
@@ -38,17 +40,17 @@ const countriesListed = 26 * 26
 
 // found fills in what follows from the answers, of a scan that asked the silent
 // so many times.
-func (sum *summary) found(t *tally, asks int) {
+func (sum *summary) found(t *tally.Tally, asks int) {
 	sum.tally = *t
 	sum.Servers, sum.Players, sum.Bots = t.Servers, t.Players, t.Bots
-	sum.Games, sum.Maps = t.Games.list(namesListed), t.Maps.list(namesListed)
-	sum.Systems, sum.Versions = t.Systems.list(namesListed), t.Versions.list(namesListed)
-	if t.Countries.size() > 0 {
-		sum.Countries = t.Countries.list(countriesListed)
+	sum.Games, sum.Maps = t.Games.Top(namesListed), t.Maps.Top(namesListed)
+	sum.Systems, sum.Versions = t.Systems.Top(namesListed), t.Versions.Top(namesListed)
+	if t.Countries.Size() > 0 {
+		sum.Countries = t.Countries.Top(countriesListed)
 	}
-	sum.FirstAnswers = newFirstAnswers(t.AtAsk, asks)
-	sum.RoundTrips = t.Trips.quantiles()
-	sum.Busiest = t.Busy.top(largestShown)
+	sum.FirstAnswers = tally.NewFirstAnswers(t.AtAsk, asks)
+	sum.RoundTrips = t.Trips.Quantiles()
+	sum.Busiest = t.Busy.Top(largestShown)
 }
 
 // asks is how many attempts a target gets that stays silent.

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
+
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
@@ -70,9 +72,9 @@ func TestShare(t *testing.T) {
 
 // TestSummaryMeasures: what follows from the answers is in the file.
 func TestSummaryMeasures(t *testing.T) {
-	var ta tally
+	var ta tally.Tally
 	for i := range 100 {
-		ta.add(&scanner.Result{
+		ta.Add(&scanner.Result{
 			Status: scanner.StatusOK, Ask: uint8(1 + i/90), RTT: time.Duration(i+1) * time.Millisecond,
 			Addr: netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(i % 3)}), uint16(i+1)),
 		})

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -159,7 +161,7 @@ type job struct {
 	keep       *keeper // nil: no checkpoint
 	meter      *meter  // nil: no metrics
 	observer   observer
-	tally      tally
+	tally      tally.Tally
 	stop       *stopper
 	guard      *guard
 	dial       *dial                           // nil: nobody can turn the rate
@@ -378,7 +380,7 @@ func (j *job) handle(r *scanner.Result) {
 		j.geo.fill(&r.Geo, r.Addr.Addr())
 		j.geo.sayDamaged(j.Terminal)
 	}
-	j.tally.add(r)
+	j.tally.Add(r)
 	if wanted {
 		j.out.write(r)
 	}

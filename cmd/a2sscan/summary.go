@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -53,19 +55,19 @@ type summary struct {
 	rates
 	PacingError *float64 `json:"pacing_error,omitempty"` // of the rate asked for: 0.01 is 1 % too fast
 
-	Servers  uint64         `json:"servers"` // that answered
-	Players  uint64         `json:"players"` // on them, as they say
-	Bots     uint64         `json:"bots"`
-	Games    []namedServers `json:"games"` // those with the most servers, and so on
-	Maps     []namedServers `json:"maps"`
-	Systems  []namedServers `json:"environments"`
-	Versions []namedServers `json:"versions"`
+	Servers  uint64            `json:"servers"` // that answered
+	Players  uint64            `json:"players"` // on them, as they say
+	Bots     uint64            `json:"bots"`
+	Games    []tally.NameCount `json:"games"` // those with the most servers, and so on
+	Maps     []tally.NameCount `json:"maps"`
+	Systems  []tally.NameCount `json:"environments"`
+	Versions []tally.NameCount `json:"versions"`
 
-	Countries []namedServers `json:"countries,omitempty"` // with --mmdb
+	Countries []tally.NameCount `json:"countries,omitempty"` // with --mmdb
 
-	FirstAnswers firstAnswers   `json:"first_answers"`
-	RoundTrips   *quantiles     `json:"round_trips,omitempty"`
-	Busiest      []AddressCount `json:"largest_addresses"` // those with the most servers
+	FirstAnswers tally.FirstAnswers   `json:"first_answers"`
+	RoundTrips   *tally.Quantiles     `json:"round_trips,omitempty"`
+	Busiest      []tally.AddressCount `json:"largest_addresses"` // those with the most servers
 
 	RecvBufferAsked int    `json:"receive_buffer_asked"`     // bytes
 	RecvBuffer      int    `json:"receive_buffer"`           // bytes
@@ -73,7 +75,7 @@ type summary struct {
 	PeakBytes       int64  `json:"peak_bytes"`               // of replies held
 	PeakRSS         uint64 `json:"peak_rss_bytes,omitempty"` // of the process, in this part
 
-	tally tally
+	tally tally.Tally
 }
 
 // exclusion is a rule and what it left out.

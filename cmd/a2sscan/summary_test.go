@@ -14,6 +14,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -99,12 +101,12 @@ func aCensus() *summary {
 	s.Socket.Sent, s.Socket.Received = s.DatagramsSent(), s.DatagramsReceived()
 	s.Socket.RecvBuffer = 4 << 20
 
-	var ta tally
+	var ta tally.Tally
 	for i := range 5000 {
 		r := oneServer([]string{"Counter-Strike: Global Offensive", "Rust", "Team Fortress", "Garry's Mod"}[i*i%4],
 			fmt.Sprint("de_dust", i%70), fmt.Sprint("1.38.", i%40), "lwmx"[i*i%4])
 		r.Ask, r.RTT = uint8(1+i%7/6), time.Duration(i)*time.Millisecond/10
-		ta.add(r)
+		ta.Add(r)
 	}
 	ta.Servers, ta.Players, ta.Bots = 710_876, 2_345_678, 123_456
 	for i := range ta.AtAsk {
@@ -145,10 +147,10 @@ func TestSummaryScreen(t *testing.T) {
 // TestSummaryHostile: whatever servers are called, the closing lines and the
 // file do nothing to a terminal, and the file still has the names.
 func TestSummaryHostile(t *testing.T) {
-	var ta tally
+	var ta tally.Tally
 	hostile := "\x1b]0;mine\a\u202e\u009b31m\xff\r\n\t\u2028\u200b"
 	for _, game := range []string{hostile, strings.Repeat(hostile, 50), `"`} {
-		ta.add(oneServer(game, hostile+"map", hostile+"version", 0x9b))
+		ta.Add(oneServer(game, hostile+"map", hostile+"version", 0x9b))
 	}
 	sum := aCensus()
 	sum.found(&ta, 3)
@@ -176,7 +178,7 @@ func TestSummaryHostile(t *testing.T) {
 	if strings.ContainsFunc(strings.ReplaceAll(string(text), "\n", ""), odd) {
 		t.Errorf("%q", text)
 	}
-	var got struct{ Maps []namedServers }
+	var got struct{ Maps []tally.NameCount }
 	if err := json.Unmarshal(text, &got); err != nil {
 		t.Fatal(err)
 	}

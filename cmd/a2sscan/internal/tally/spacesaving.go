@@ -1,4 +1,4 @@
-package main
+package tally
 
 import (
 	"cmp"
@@ -61,8 +61,8 @@ func (f *spaceSaving[K]) insert(one *counted[K]) {
 	heap.Push(&f.by, one)
 }
 
-// size is how many keys are counted.
-func (f *spaceSaving[K]) size() int { return len(f.by) }
+// Size is how many keys are counted.
+func (f *spaceSaving[K]) Size() int { return len(f.by) }
 
 // full reports whether there may have been more keys than are counted.
 func (f *spaceSaving[K]) full() bool { return len(f.by) >= maxFrequent }

@@ -1,4 +1,4 @@
-package main
+package tally
 
 import (
 	"encoding/hex"
@@ -10,10 +10,10 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// topNames finds the names that the most servers have: games, maps, versions.
+// TopNames finds the names that the most servers have: games, maps, versions.
 // They come from the network, so their number and length are bounded, and
 // nobody may show one otherwise than with quoted.
-type topNames struct {
+type TopNames struct {
 	spaceSaving[string]
 	cut bool // a checkpoint may have left some out
 }
@@ -25,7 +25,7 @@ const (
 )
 
 // add counts a server. Names that are the same up to maxName are the same.
-func (t *topNames) add(name []byte) {
+func (t *TopNames) add(name []byte) {
 	name = cutName(name)
 	if old := t.at[string(name)]; old != nil { // makes no string
 		t.again(old)
@@ -46,12 +46,12 @@ func cutName(name []byte) []byte {
 	return name[:cut]
 }
 
-func (t *topNames) top(n int) []counted[string] { return t.spaceSaving.top(n, strings.Compare) }
+func (t *TopNames) top(n int) []counted[string] { return t.spaceSaving.top(n, strings.Compare) }
 
-func (t *topNames) clone() topNames { return topNames{t.spaceSaving.clone(), t.cut} }
+func (t *TopNames) clone() TopNames { return TopNames{t.spaceSaving.clone(), t.cut} }
 
 // many is how many names there are, in words.
-func (t *topNames) many() string {
+func (t *TopNames) Number() string {
 	if t.cut || t.full() {
 		return fmt.Sprintf("%d or more", len(t.by))
 	}
@@ -67,7 +67,7 @@ type nameCount struct {
 }
 
 // MarshalJSON writes those with the most servers.
-func (t topNames) MarshalJSON() ([]byte, error) {
+func (t TopNames) MarshalJSON() ([]byte, error) {
 	list := []nameCount{}
 	for _, c := range t.top(namesKept) {
 		list = append(list, nameCount{[]byte(c.Key), c.Servers, c.Over})
@@ -76,7 +76,7 @@ func (t topNames) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote.
-func (t *topNames) UnmarshalJSON(text []byte) error {
+func (t *TopNames) UnmarshalJSON(text []byte) error {
 	var list []nameCount
 	if err := json.Unmarshal(text, &list); err != nil {
 		return err
@@ -85,12 +85,12 @@ func (t *topNames) UnmarshalJSON(text []byte) error {
 	for i, one := range list {
 		all[i] = counted[string]{Key: string(cutName(one.Name)), Servers: one.Servers, Over: one.Over}
 	}
-	*t = topNames{frequentOf(all), len(all) >= namesKept}
+	*t = TopNames{frequentOf(all), len(all) >= namesKept}
 	return nil
 }
 
 // namedServers is a name and its servers in a summary.
-type namedServers struct {
+type NameCount struct {
 	Name    string `json:"name"`
 	NameHex string `json:"name_hex,omitempty"` // the bytes, where they are not UTF-8
 	Servers uint64 `json:"servers"`
@@ -98,10 +98,10 @@ type namedServers struct {
 }
 
 // list returns the n names with the most servers, for a summary.
-func (t *topNames) list(n int) []namedServers {
-	list := []namedServers{}
+func (t *TopNames) Top(n int) []NameCount {
+	list := []NameCount{}
 	for _, c := range t.top(n) {
-		one := namedServers{Name: c.Key, Servers: c.Servers, Over: c.Over}
+		one := NameCount{Name: c.Key, Servers: c.Servers, Over: c.Over}
 		if !utf8.ValidString(c.Key) {
 			one.Name = strings.ToValidUTF8(c.Key, "\ufffd")
 			one.NameHex = hex.EncodeToString([]byte(c.Key))
@@ -121,7 +121,7 @@ const (
 // said names those with the most servers, as many as fit into so many
 // characters, but at least one, and at most n; all is of how many servers there
 // are any.
-func (t *topNames) said(n, width int, all uint64) string {
+func (t *TopNames) Shown(n, width int, all uint64) string {
 	s := ""
 	each := max(leastName, min(width/nameParts, mostName))
 	for i, c := range t.top(n) {

@@ -1,4 +1,4 @@
-package main
+package tally
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// firstAnswers is on which ask servers answered first, and what follows from
+// FirstAnswers is on which ask servers answered first, and what follows from
 // that for those that answered none.
 //
 // A server that is there answers an ask with some probability p, the same for
@@ -21,16 +21,16 @@ import (
 // that are down, behind a firewall, or overloaded all the time. Where losses
 // come together (a full queue on the way), p is lower for the ask right behind a
 // lost one, and the estimate too low; a second look is much later and sees more.
-type firstAnswers struct {
+type FirstAnswers struct {
 	AtAsk  []uint64 `json:"at_ask"`                    // servers, from the first ask
 	Chance *float64 `json:"answer_chance,omitempty"`   // p
 	Missed *float64 `json:"missed_estimate,omitempty"` // servers; absent where it can't be told
 }
 
-// newFirstAnswers makes the estimate of a scan that asked silent targets so
+// NewFirstAnswers makes the estimate of a scan that asked silent targets so
 // many times.
-func newFirstAnswers(atAsk []uint64, asks int) firstAnswers {
-	fa := firstAnswers{AtAsk: append([]uint64{}, atAsk...)}
+func NewFirstAnswers(atAsk []uint64, asks int) FirstAnswers {
+	fa := FirstAnswers{AtAsk: append([]uint64{}, atAsk...)}
 	for len(fa.AtAsk) < asks {
 		fa.AtAsk = append(fa.AtAsk, 0)
 	}
@@ -84,7 +84,7 @@ func meanAsks(q float64, asks int) float64 {
 }
 
 // String says it in one line.
-func (fa *firstAnswers) String() string {
+func (fa *FirstAnswers) String() string {
 	s := ""
 	for i, n := range fa.AtAsk {
 		switch {

@@ -1,4 +1,4 @@
-package main
+package tally
 
 import (
 	"encoding/json"
@@ -15,8 +15,8 @@ type AddressCount struct {
 	Over    uint64     `json:"over,omitempty"` // by how much Servers may be too high
 }
 
-// top returns the n addresses with the most servers.
-func (b *topAddresses) top(n int) []AddressCount {
+// Top returns the n addresses with the most servers.
+func (b *topAddresses) Top(n int) []AddressCount {
 	all := []AddressCount{}
 	for _, c := range b.spaceSaving.top(n, netip.Addr.Compare) {
 		all = append(all, AddressCount{c.Key, c.Servers, c.Over})
@@ -31,7 +31,7 @@ func (b *topAddresses) clone() topAddresses { return topAddresses{b.spaceSaving.
 const busyKept = 512
 
 // MarshalJSON writes those with the most servers.
-func (b topAddresses) MarshalJSON() ([]byte, error) { return json.Marshal(b.top(busyKept)) }
+func (b topAddresses) MarshalJSON() ([]byte, error) { return json.Marshal(b.Top(busyKept)) }
 
 // UnmarshalJSON reads what MarshalJSON wrote.
 func (b *topAddresses) UnmarshalJSON(text []byte) error {

@@ -1,4 +1,4 @@
-package main
+package tally
 
 import (
 	"fmt"
@@ -11,27 +11,27 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// tally counts what a scan found, for its closing lines. Its JSON is part of a
+// Tally counts what a scan found, for its closing lines. Its JSON is part of a
 // checkpoint.
-type tally struct {
+type Tally struct {
 	Servers uint64 `json:"servers"` // that answered
 	Players uint64 `json:"players"` // as their INFO says
 	Bots    uint64 `json:"bots"`
 
-	Games    topNames `json:"games"`
-	Maps     topNames `json:"maps"`
-	Systems  topNames `json:"environments"`
-	Versions topNames `json:"versions"`
+	Games    TopNames `json:"games"`
+	Maps     TopNames `json:"maps"`
+	Systems  TopNames `json:"environments"`
+	Versions TopNames `json:"versions"`
 
-	Countries topNames `json:"countries,omitzero"` // with --mmdb
+	Countries TopNames `json:"countries,omitzero"` // with --mmdb
 
 	AtAsk []uint64     `json:"at_ask"`      // that answered first on ask 1, 2 …
 	Trips roundTrips   `json:"round_trips"` //
 	Busy  topAddresses `json:"busiest"`     // addresses with many servers
 }
 
-// clone returns a tally that later results do not change.
-func (t *tally) clone() tally {
+// Clone returns a tally that later results do not change.
+func (t *Tally) Clone() Tally {
 	c := *t
 	c.Games, c.Maps = t.Games.clone(), t.Maps.clone()
 	c.Systems, c.Versions = t.Systems.clone(), t.Versions.clone()
@@ -42,7 +42,7 @@ func (t *tally) clone() tally {
 	return c
 }
 
-func (t *tally) add(r *scanner.Result) {
+func (t *Tally) Add(r *scanner.Result) {
 	if r.Status == scanner.StatusNoReply || r.Status == scanner.StatusUnreachable {
 		return
 	}
@@ -64,7 +64,7 @@ func (t *tally) add(r *scanner.Result) {
 }
 
 // addNames counts what the server has of those fields that were whole.
-func (t *tally) addNames(in *wire.Info) {
+func (t *Tally) addNames(in *wire.Info) {
 	if in.Has&wire.HasGame != 0 {
 		t.Games.add(in.Game)
 	}
@@ -87,7 +87,7 @@ func system(letter byte) string {
 	return fmt.Sprintf("0x%02x", letter)
 }
 
-func (t *tally) addAsk(ask int) {
+func (t *Tally) addAsk(ask int) {
 	for len(t.AtAsk) < ask {
 		t.AtAsk = append(t.AtAsk, 0)
 	}
@@ -97,7 +97,7 @@ func (t *tally) addAsk(ask int) {
 }
 
 // found is one line: servers, players and bots.
-func (t *tally) found(asked uint64) string {
+func (t *Tally) Line(asked uint64) string {
 	return fmt.Sprintf("%s (%s of asked), %s, %s", console.Plural(t.Servers, "server"),
 		console.Percent(t.Servers, asked), console.Plural(t.Players, "player"), console.Plural(t.Bots, "bot"))
 }

@@ -1,4 +1,4 @@
-package main
+package tally
 
 import (
 	"encoding/json"
@@ -18,7 +18,7 @@ import (
 )
 
 // namesOf counts names.
-func namesOf(names ...string) (t topNames) {
+func namesOf(names ...string) (t TopNames) {
 	for _, name := range names {
 		t.add([]byte(name))
 	}
@@ -40,31 +40,31 @@ func aServer(game, mapName, version string, environment byte) *scanner.Result {
 // TestTallyJSON: a tally comes back from a checkpoint as it was, with names
 // that are not UTF-8, and what is counted later does not change the copy.
 func TestTallyJSON(t *testing.T) {
-	var ta tally
+	var ta Tally
 	first := aServer("a\xff", "m", "1", 'l')
 	first.Geo.Country = "DE"
-	ta.add(first)
-	ta.add(aServer("a\xfe", "m", "1", 'L'))
-	ta.add(aServer("a\xff", "", "2", 0))
-	saved := ta.clone()
-	ta.add(first)
+	ta.Add(first)
+	ta.Add(aServer("a\xfe", "m", "1", 'L'))
+	ta.Add(aServer("a\xff", "", "2", 0))
+	saved := ta.Clone()
+	ta.Add(first)
 	b, err := json.Marshal(&saved)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got tally
+	var got Tally
 	if err := json.Unmarshal(b, &got); err != nil {
 		t.Fatal(err)
 	}
-	if top := got.Busy.top(9); len(top) != 1 || top[0].Servers != 3 || got.Trips.quantiles().Servers != 3 {
-		t.Errorf("%+v, %+v", got.Busy, got.Trips.quantiles())
+	if top := got.Busy.Top(9); len(top) != 1 || top[0].Servers != 3 || got.Trips.Quantiles().Servers != 3 {
+		t.Errorf("%+v, %+v", got.Busy, got.Trips.Quantiles())
 	}
 	for what, names := range map[string][2]string{
-		"games":     {got.Games.said(9, 99, 3), `"a\xff" 2 (67%), "a\xfe" 1 (33%)`},
-		"maps":      {got.Maps.said(9, 99, 3), `"m" 2 (67%), "" 1 (33%)`},
-		"systems":   {got.Systems.said(9, 99, 3), `"linux" 2 (67%), "0x00" 1 (33%)`},
-		"countries": {got.Countries.said(9, 99, 3), `"DE" 1 (33%)`},
-		"versions":  {got.Versions.said(9, 99, 3), `"1" 2 (67%), "2" 1 (33%)`},
+		"games":     {got.Games.Shown(9, 99, 3), `"a\xff" 2 (67%), "a\xfe" 1 (33%)`},
+		"maps":      {got.Maps.Shown(9, 99, 3), `"m" 2 (67%), "" 1 (33%)`},
+		"systems":   {got.Systems.Shown(9, 99, 3), `"linux" 2 (67%), "0x00" 1 (33%)`},
+		"countries": {got.Countries.Shown(9, 99, 3), `"DE" 1 (33%)`},
+		"versions":  {got.Versions.Shown(9, 99, 3), `"1" 2 (67%), "2" 1 (33%)`},
 	} {
 		if names[0] != names[1] {
 			t.Errorf("%s: %s, want %s", what, names[0], names[1])
@@ -73,7 +73,7 @@ func TestTallyJSON(t *testing.T) {
 	if got.Servers != 3 || got.Players != 6 || got.Bots != 3 || !slices.Equal(got.AtAsk, []uint64{3}) {
 		t.Errorf("%+v", got)
 	}
-	got.add(first)
+	got.Add(first)
 	if top := got.Games.top(1); top[0].Servers != 3 || ta.Games.top(1)[0].Servers != 3 {
 		t.Errorf("counted on: %+v", top)
 	}
@@ -82,31 +82,31 @@ func TestTallyJSON(t *testing.T) {
 // TestTally: what names servers send is counted in bounded memory, on the heap
 // and in a checkpoint, and the frequent ones are found among many.
 func TestTally(t *testing.T) {
-	var ta tally
+	var ta Tally
 	for i := range maxFrequent + 10 {
-		ta.add(aServer(strings.Repeat("x", i%5000), fmt.Sprint("m", i), "1", 'w'))
-		ta.add(aServer("frequent", "", "1", 'w'))
+		ta.Add(aServer(strings.Repeat("x", i%5000), fmt.Sprint("m", i), "1", 'w'))
+		ta.Add(aServer("frequent", "", "1", 'w'))
 	}
-	ta.add(&scanner.Result{Status: scanner.StatusNoReply})
-	ta.add(&scanner.Result{Status: scanner.StatusError})
+	ta.Add(&scanner.Result{Status: scanner.StatusNoReply})
+	ta.Add(&scanner.Result{Status: scanner.StatusError})
 	if n := uint64(2 * (maxFrequent + 10)); ta.Servers != n+1 || ta.Players != 2*n || ta.Bots != n {
 		t.Errorf("%d servers, %d players, %d bots", ta.Servers, ta.Players, ta.Bots)
 	}
 	if len(ta.Maps.by) != maxFrequent || len(ta.Maps.at) != maxFrequent || len(ta.Games.by) > maxName+2 {
 		t.Errorf("%d maps and %d games are counted", len(ta.Maps.by), len(ta.Games.by))
 	}
-	if many := ta.Maps.many(); many != "4096 or more" {
+	if many := ta.Maps.Number(); many != "4096 or more" {
 		t.Errorf("%s maps", many)
 	}
 	b, err := json.Marshal(&ta)
 	if err != nil || len(b) > 100_000 {
 		t.Errorf("%d bytes in a checkpoint, %v", len(b), err)
 	}
-	var back tally
+	var back Tally
 	if err := json.Unmarshal(b, &back); err != nil {
 		t.Fatal(err)
 	}
-	if many := back.Maps.many(); many != "256 or more" {
+	if many := back.Maps.Number(); many != "256 or more" {
 		t.Errorf("%s maps", many)
 	}
 	if top := back.Games.top(2); top[0].Key != "frequent" || top[0].Servers != maxFrequent+10 {
@@ -123,7 +123,7 @@ func TestNamesSaid(t *testing.T) {
 	}
 	for _, name := range hostile {
 		names := namesOf(name)
-		got := names.said(5, 80, 1)
+		got := names.Shown(5, 80, 1)
 		if strings.ContainsFunc(got, func(r rune) bool { return !unicode.IsPrint(r) }) {
 			t.Errorf("%q is shown as %q", name, got)
 		}
@@ -132,7 +132,7 @@ func TestNamesSaid(t *testing.T) {
 		}
 	}
 	names := namesOf(hostile[1])
-	if got, want := names.said(5, 112, 1), `"Rust\" 9 (99%), \"DayZ" 1 (100%)`; got != want {
+	if got, want := names.Shown(5, 112, 1), `"Rust\" 9 (99%), \"DayZ" 1 (100%)`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	names = namesOf("a", "a", "a", "b", "b", "c")
@@ -143,11 +143,11 @@ func TestNamesSaid(t *testing.T) {
 		23: `"a" 3 (50%)`,
 		1:  `"a" 3 (50%)`,
 	} {
-		if got := names.said(9, width, 6); got != want {
+		if got := names.Shown(9, width, 6); got != want {
 			t.Errorf("%d characters: %s, want %s", width, got, want)
 		}
 	}
-	if got := names.said(1, 80, 6); got != `"a" 3 (50%)` {
+	if got := names.Shown(1, 80, 6); got != `"a" 3 (50%)` {
 		t.Errorf("one of them: %s", got)
 	}
 }
@@ -155,8 +155,8 @@ func TestNamesSaid(t *testing.T) {
 // TestNamesListed: a summary has the bytes of names that are not text.
 func TestNamesListed(t *testing.T) {
 	names := namesOf("a", "a", "\xff\xfe!")
-	want := []namedServers{{Name: "a", Servers: 2}, {Name: "\ufffd!", NameHex: "fffe21", Servers: 1}}
-	if got := names.list(9); !slices.Equal(got, want) {
+	want := []NameCount{{Name: "a", Servers: 2}, {Name: "\ufffd!", NameHex: "fffe21", Servers: 1}}
+	if got := names.Top(9); !slices.Equal(got, want) {
 		t.Errorf("%+v", got)
 	}
 	if got := cutName([]byte(strings.Repeat("x", maxName-1) + "é")); len(got) != maxName-1 {
@@ -213,11 +213,11 @@ func TestEstimateEdges(t *testing.T) {
 			t.Errorf("%v: %v, %v; want %v", test.atAsk, missed, ok, test.missed)
 		}
 	}
-	fa := newFirstAnswers([]uint64{750, 187, 47}, 3)
+	fa := NewFirstAnswers([]uint64{750, 187, 47}, 3)
 	if s := fa.String(); s != "750 at the first request, 187 at number 2, 47 at number 3; datagrams that got lost hid about 16 more" {
 		t.Error(s)
 	}
-	fa = newFirstAnswers([]uint64{7}, 1)
+	fa = NewFirstAnswers([]uint64{7}, 1)
 	if s := fa.String(); s != "7 at the first request" || fa.Missed != nil {
 		t.Error(s)
 	}
@@ -238,7 +238,7 @@ func TestBusiest(t *testing.T) {
 		truth[addr(i)]++
 		b.add(addr(i))
 	}
-	for i, one := range b.top(maxFrequent) {
+	for i, one := range b.Top(maxFrequent) {
 		is := truth[one.Addr]
 		if is > one.Servers || one.Servers-one.Over > is {
 			t.Errorf("%v has %d servers, and %d are said, at most %d too many", one.Addr, is, one.Servers, one.Over)
@@ -256,19 +256,19 @@ func TestBusiest(t *testing.T) {
 			few.add(addr(i))
 		}
 	}
-	if top := few.top(2); top[0] != (AddressCount{Addr: addr(99), Servers: 99}) || top[1].Servers != 98 {
+	if top := few.Top(2); top[0] != (AddressCount{Addr: addr(99), Servers: 99}) || top[1].Servers != 98 {
 		t.Errorf("%+v", top)
 	}
 	c := b.clone()
 	b.add(addr(1_000_000))
-	if c.top(1)[0].Servers+1 != b.top(1)[0].Servers {
+	if c.Top(1)[0].Servers+1 != b.Top(1)[0].Servers {
 		t.Error("a copy counts what is counted later")
 	}
 }
 
 func TestRoundTrips(t *testing.T) {
 	var rt roundTrips
-	if rt.quantiles() != nil {
+	if rt.Quantiles() != nil {
 		t.Error("quantiles of nothing")
 	}
 	for i := range 10_000 {
@@ -284,7 +284,7 @@ func TestRoundTrips(t *testing.T) {
 	if err := json.Unmarshal(b, &back); err != nil {
 		t.Fatal(err)
 	}
-	for _, q := range []*quantiles{rt.quantiles(), back.quantiles()} {
+	for _, q := range []*Quantiles{rt.Quantiles(), back.Quantiles()} {
 		near := func(got, want float64) bool { return math.Abs(got-want) <= want*0.011 }
 		if q.Servers != 10_002 || q.Min > 0.0011 || !near(q.P50, 50) || !near(q.P90, 90) || !near(q.P99, 99) || !near(q.Max, 600e3) {
 			t.Errorf("%+v", q)

@@ -1,4 +1,4 @@
-package main
+package tally
 
 import (
 	"encoding/json"
@@ -67,9 +67,9 @@ func (rt *roundTrips) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// quantiles are round trips in milliseconds. Half of the servers answered in
+// Quantiles are round trips in milliseconds. Half of the servers answered in
 // P50 or less.
-type quantiles struct {
+type Quantiles struct {
 	Servers int64   `json:"servers"` // of which one is known
 	Min     float64 `json:"min_ms"`
 	P50     float64 `json:"p50_ms"`
@@ -79,20 +79,20 @@ type quantiles struct {
 	Max     float64 `json:"max_ms"`
 }
 
-// quantiles returns nil if there is no round trip.
-func (rt *roundTrips) quantiles() *quantiles {
+// Quantiles returns nil if there is no round trip.
+func (rt *roundTrips) Quantiles() *Quantiles {
 	if rt.h == nil || rt.h.TotalCount() == 0 {
 		return nil
 	}
 	at := func(q float64) float64 { return float64(rt.h.ValueAtQuantile(q)) / 1000 }
-	return &quantiles{
+	return &Quantiles{
 		Servers: rt.h.TotalCount(), Min: float64(rt.h.Min()) / 1000,
 		P50: at(50), P90: at(90), P99: at(99), P999: at(99.9), Max: float64(rt.h.Max()) / 1000,
 	}
 }
 
 // String says them in one line.
-func (q *quantiles) String() string {
+func (q *Quantiles) String() string {
 	return fmt.Sprintf("half within %s, 90%% %s, 99%% %s, the slowest %s",
 		inMS(q.P50), inMS(q.P90), inMS(q.P99), inMS(q.Max))
 }
