@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -14,7 +16,7 @@ const dryRunShown = 10
 
 // dryRun says what would be asked.
 func (j *job) dryRun() error {
-	stop, ctx, end := listen(j.Terminal, j.hangupEnds())
+	stop, ctx, end := shutdown.Listen(j.Terminal, j.hangupEnds())
 	defer end()
 	err := j.load(j.scanFlags, j.list, stop)
 	if err == nil {
@@ -30,7 +32,7 @@ func (j *job) dryRun() error {
 		if asked++; asked <= dryRunShown {
 			fmt.Fprintln(j.app.out, t.Addr)
 		}
-		if stop.interrupted() || ctx.Err() != nil {
+		if stop.Interrupted() || ctx.Err() != nil {
 			return console.Fail(console.ExitInterrupted, "interrupted")
 		}
 	}

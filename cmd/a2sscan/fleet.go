@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/spf13/cobra"
@@ -222,7 +224,7 @@ func (a *app) fleet(f *fleetFlags) error {
 	if err != nil {
 		return err
 	}
-	ctx, end := interruptible(true)
+	ctx, end := shutdown.Interruptible(true)
 	defer end()
 	a.sayReady(f)
 	return a.serve(ctx, f, fl, m)

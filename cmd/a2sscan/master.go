@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/spf13/cobra"
@@ -120,7 +122,7 @@ func (a *app) master(f *masterCommandFlags) error {
 	if err != nil {
 		return err
 	}
-	ctx, end := interruptible(true)
+	ctx, end := shutdown.Interruptible(true)
 	defer end()
 	r := &listRun{masterCommandFlags: f, listOutput: out}
 	quiet := f.quiet || a.Interactive && !f.toFile() && isTerminal(a.out.w)

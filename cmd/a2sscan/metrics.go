@@ -329,7 +329,7 @@ func (m *meter) stopping() bool {
 		return false
 	}
 	select {
-	case <-m.job.stop.drain:
+	case <-m.job.stop.Draining:
 		return true
 	default:
 		return false

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -340,7 +342,7 @@ func TestHealth(t *testing.T) {
 	}
 	failed := false
 	is("loading", true)
-	m.attach(&job{stop: &stopper{drain: drain}, out: &output{failed: func() { failed = true }}})
+	m.attach(&job{stop: &shutdown.Shutdown{Draining: drain}, out: &output{failed: func() { failed = true }}})
 	is("loading", true)
 	m.begin(new(scanner.Monitor), nil)
 	now = m.begun.Add(stalledLoop)

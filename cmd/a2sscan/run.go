@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -162,7 +164,7 @@ type job struct {
 	meter      *meter  // nil: no metrics
 	observer   observer
 	tally      tally.Tally
-	stop       *stopper
+	stop       *shutdown.Shutdown
 	guard      *guard
 	dial       *dial                           // nil: nobody can turn the rate
 	reading    atomic.Pointer[list.List]       // nil: no list is read yet
@@ -185,13 +187,13 @@ func (j *job) run(inputs []string) (*summary, error) {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryLimit + j.geo.bytes())
 	}
-	stop, ctx, end := listen(j.Terminal, j.hangupEnds())
+	stop, ctx, end := shutdown.Listen(j.Terminal, j.hangupEnds())
 	defer end()
 	j.stop = stop
-	j.out.failed = stop.stop
+	j.out.failed = stop.Cancel
 	j.meter.attach(j)
 	j.logStart()
-	j.guard = &guard{guardFlags: &j.guardFlags, stop: stop.finish, ended: stop.interrupted}
+	j.guard = &guard{guardFlags: &j.guardFlags, stop: stop.Drain, ended: stop.Interrupted}
 	defer j.guard.begin()()
 
 	j.reading.Store(j.list)
@@ -220,7 +222,7 @@ func (j *job) run(inputs []string) (*summary, error) {
 
 	own := stats
 	listed := j.list.Stats()
-	if j.stop.first.Err() != nil {
+	if j.stop.Drained.Err() != nil {
 		listed = j.keep.taken(listed, stats.Taken)
 	}
 	listed = j.keep.total(listed, &stats)
@@ -260,7 +262,7 @@ func (j *job) run(inputs []string) (*summary, error) {
 	sum.Parts = j.out.parts()
 	j.observer.lookParts()
 	sum.Guard = j.guard.tripped()
-	sum.Interrupted = stop.interrupted()
+	sum.Interrupted = stop.Interrupted()
 	sum.check(j.unanswered)
 	j.lastStatus(own, sum.Ended)
 	return sum, nil
@@ -271,7 +273,7 @@ func (j *job) ask(ctx context.Context) (scanner.Stats, error) {
 	cfg := j.config()
 	cfg.Excluded = j.exclusions.Excluded
 	cfg.Monitor = new(scanner.Monitor)
-	cfg.Drain = j.stop.drain
+	cfg.Drain = j.stop.Draining
 	cfg.Rates = j.dial.source()
 	if j.keep != nil {
 		j.keep.begin(j)
@@ -317,7 +319,7 @@ func (j *job) newProgress() *progress {
 	p := &progress{
 		input: j.list.Progress, given: j.given, begun: j.begun(),
 		wait: j.silentFor(), longest: j.partlyFor(), again: j.secondLook, cooldown: j.cooldown,
-		drained: func() bool { return j.stop.first.Err() != nil },
+		drained: func() bool { return j.stop.Drained.Err() != nil },
 	}
 	if past := j.pastCheckpoint(); past != nil {
 		p.past = &past.Stats
@@ -395,7 +397,7 @@ func (j *job) early(err error, stats *scanner.Stats) error {
 		return j.source.failure(err)
 	case j.written != nil:
 		return j.written
-	case j.stop.interrupted():
+	case j.stop.Interrupted():
 		return console.Fail(console.ExitInterrupted, "interrupted before the first packet")
 	case j.guard.tripped() != nil:
 		return j.guarded(nil)
@@ -412,7 +414,7 @@ func (j *job) ended() string {
 		return endedBroken
 	case j.guard.tripped() != nil:
 		return endedGuard
-	case j.stop.interrupted():
+	case j.stop.Interrupted():
 		return endedInterrupted
 	case j.list.Err() != nil || j.partial != nil || tornInput(j.list) != nil:
 		return endedInput

@@ -10,6 +10,8 @@ import (
 	"os"
 	"strconv"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/spf13/cobra"
@@ -89,9 +91,9 @@ func resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 
 // load reads the lists, as far as they have to be read before the first
 // target, with a status line. A signal ends it.
-func (a *app) load(f *scanFlags, list *list.List, stop *stopper) error {
+func (a *app) load(f *scanFlags, list *list.List, stop *shutdown.Shutdown) error {
 	defer a.watchLoad(f, list)()
-	return loadFailure(list.Load(stop.first))
+	return loadFailure(list.Load(stop.Drained))
 }
 
 // loading is the status line while lists are read.
