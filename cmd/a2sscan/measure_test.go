@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"math"
 	"net/netip"
-	"strings"
 	"testing"
 	"time"
 
@@ -27,31 +26,6 @@ func TestPacingError(t *testing.T) {
 	}
 	if s.Rate, s.Waited[scanner.WaitReplies] = math.Inf(1), 0; pacingError(s) != nil {
 		t.Error("a scan without a rate has an error of it")
-	}
-}
-
-// TestGuard: the first reason counts, and nothing is judged by a few targets.
-func TestGuard(t *testing.T) {
-	stops := 0
-	g := &guard{guardFlags: &guardFlags{minHitrate: 0.1, maxSendErrors: 3}, stop: func() { stops++ }}
-	s := scanner.Stats{Silent: 500}
-	s.Finished[scanner.StatusNoReply] = 400
-	if g.look(&s); g.tripped() != nil {
-		t.Errorf("900 targets: %v", g.tripped())
-	}
-	s.Finished[scanner.StatusOK] = 110
-	if g.look(&s); g.tripped() != nil {
-		t.Errorf("110 of 1010: %v", g.tripped())
-	}
-	s.SendErrors, s.Silent = 4, 700
-	g.look(&s)
-	g.look(&s)
-	if why := g.tripped(); stops != 1 || why == nil || why.Flag != "--max-send-errors" {
-		t.Errorf("%d stops, %v", stops, why)
-	}
-	g = &guard{guardFlags: &guardFlags{minHitrate: 0.1, maxSendErrors: -1}, stop: func() { stops++ }}
-	if g.look(&s); g.tripped() == nil || !strings.HasPrefix(g.tripped().Why, "9.09% of 1,210 targets answered, and 10% are wanted") {
-		t.Errorf("%v", g.tripped())
 	}
 }
 

@@ -5,17 +5,18 @@ import (
 	"math"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ratecontrol"
 
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
 // rates is the part of a summary that is about how fast the scan was.
 type rates struct {
-	RateAsked   *float64     `json:"rate_asked"`             // datagrams a second; null: as fast as it goes
-	RateReached float64      `json:"rate_reached"`           // in the time in which there were targets to start
-	Changes     []rateChange `json:"rate_changes,omitempty"` // by signals, of this part; rate_asked is the last one
-	RateSettled float64      `json:"rate_settled,omitempty"`
-	RateSlowed  uint64       `json:"rate_slowed,omitempty"` // how often it was too fast, without a rate
+	RateAsked   *float64             `json:"rate_asked"`             // datagrams a second; null: as fast as it goes
+	RateReached float64              `json:"rate_reached"`           // in the time in which there were targets to start
+	Changes     []ratecontrol.Change `json:"rate_changes,omitempty"` // by signals, of this part; rate_asked is the last one
+	RateSettled float64              `json:"rate_settled,omitempty"`
+	RateSlowed  uint64               `json:"rate_slowed,omitempty"` // how often it was too fast, without a rate
 
 	RateLimitedBy   string  `json:"rate_limited_by,omitempty"`   // why it was not higher; absent: it was kept
 	RateLimitedPart float64 `json:"rate_limited_part,omitempty"` // of the time

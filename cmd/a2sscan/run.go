@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/guard"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ratecontrol"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
@@ -35,7 +37,7 @@ func (a *app) scan(f *scanFlags, args []string) error {
 		return err
 	}
 	defer keep.close()
-	j := &job{app: a, scanFlags: f, start: time.Now().UTC(), keep: keep, meter: meter, dial: newDial(f.rate)}
+	j := &job{app: a, scanFlags: f, start: time.Now().UTC(), keep: keep, meter: meter, dial: ratecontrol.New(float64(f.rate))}
 	if !f.dryRun {
 		defer j.controls()()
 	}
@@ -165,8 +167,8 @@ type job struct {
 	observer   observer
 	tally      tally.Tally
 	stop       *shutdown.Shutdown
-	guard      *guard
-	dial       *dial                           // nil: nobody can turn the rate
+	guard      *guard.Guard
+	dial       *ratecontrol.Control
 	reading    atomic.Pointer[list.List]       // nil: no list is read yet
 	monitor    atomic.Pointer[scanner.Monitor] // nil: nobody is asked yet
 	progress   *progress                       // of the status lines in JSON; nil: there are none
@@ -193,8 +195,8 @@ func (j *job) run(inputs []string) (*summary, error) {
 	j.out.failed = stop.Cancel
 	j.meter.attach(j)
 	j.logStart()
-	j.guard = &guard{guardFlags: &j.guardFlags, stop: stop.Drain, ended: stop.Interrupted}
-	defer j.guard.begin()()
+	j.guard = guard.New(j.guardFlags.limits(), stop.Drain, stop.Interrupted)
+	defer j.guard.StartClock()()
 
 	j.reading.Store(j.list)
 	if err := j.load(j.scanFlags, j.list, stop); err != nil {
@@ -230,7 +232,7 @@ func (j *job) run(inputs []string) (*summary, error) {
 	l := newLedger(listed, &stats)
 	rest, known := j.unread(listed)
 	if l.Unread = rest; known && l.Unfinished+rest == 0 {
-		j.guard.late()
+		j.guard.AllFinished()
 	}
 	sum := newSummary(&stats, l)
 	sum.Scan, sum.Command, sum.Inputs = j.scanID, j.args, inputNotes(j.list, inputs, &j.from)
@@ -254,14 +256,14 @@ func (j *job) run(inputs []string) (*summary, error) {
 	}
 	if sum.Ended = j.ended(); sum.Ended == endedComplete || sum.Ended == endedInput && j.list.Err() == nil {
 		j.whole = true
-		j.guard.judge(&stats, 1)
+		j.guard.JudgeFinal(&stats)
 		j.written = j.out.settle(nil)
 		sum.Ended = j.ended()
 	}
-	sum.Changes = j.dial.turns()
+	sum.Changes = j.dial.Changes()
 	sum.Parts = j.out.parts()
 	j.observer.lookParts()
-	sum.Guard = j.guard.tripped()
+	sum.Guard = j.guard.Tripped()
 	sum.Interrupted = stop.Interrupted()
 	sum.check(j.unanswered)
 	j.lastStatus(own, sum.Ended)
@@ -274,7 +276,7 @@ func (j *job) ask(ctx context.Context) (scanner.Stats, error) {
 	cfg.Excluded = j.exclusions.Excluded
 	cfg.Monitor = new(scanner.Monitor)
 	cfg.Drain = j.stop.Draining
-	cfg.Rates = j.dial.source()
+	cfg.Rates = j.dial.Rates()
 	if j.keep != nil {
 		j.keep.begin(j)
 		cfg.Snapshot, cfg.Excluded = j.keep.snapshot, j.keep.excluded
@@ -282,7 +284,7 @@ func (j *job) ask(ctx context.Context) (scanner.Stats, error) {
 		cfg.Silent = j.keep.waiting
 	}
 	j.monitor.Store(cfg.Monitor)
-	defer j.guard.watch(cfg.Monitor, j.Terminal)()
+	defer j.guard.Watch(cfg.Monitor, j.Terminal)()
 	defer j.observe(cfg.Monitor)()
 	defer j.watchScan(cfg.Monitor, j.newProgress())()
 	defer j.meter.end()
@@ -399,7 +401,7 @@ func (j *job) early(err error, stats *scanner.Stats) error {
 		return j.written
 	case j.stop.Interrupted():
 		return console.Fail(console.ExitInterrupted, "interrupted before the first packet")
-	case j.guard.tripped() != nil:
+	case j.guard.Tripped() != nil:
 		return j.guarded(nil)
 	}
 	return nothingToAsk(j.list)
@@ -412,7 +414,7 @@ func (j *job) ended() string {
 		return endedOutput
 	case j.broken != nil:
 		return endedBroken
-	case j.guard.tripped() != nil:
+	case j.guard.Tripped() != nil:
 		return endedGuard
 	case j.stop.Interrupted():
 		return endedInterrupted
@@ -500,5 +502,32 @@ func (j *job) sayFiles(sum *summary, summaryPath string) {
 	}
 	if summaryPath != "" {
 		j.Say("numbers of the run: %s", console.Plain(summaryPath, 200))
+	}
+}
+
+// guarded is the error of a scan that a guard stopped, err if none did.
+func (j *job) guarded(err error) error {
+	if why := j.guard.Tripped(); why != nil {
+		return console.Fail(console.ExitGuard, "%s", why)
+	}
+	return err
+}
+
+// turnRate changes the rate and reports that.
+func (j *job) turnRate(up bool) {
+	from, to, ok := j.dial.Step(up)
+	signal, way := "SIGUSR1", "up"
+	if !up {
+		signal, way = "SIGUSR2", "down"
+	}
+	switch {
+	case !ok:
+		j.Say("%s: without a rate the scan governs itself, as fast as it goes", signal)
+		j.Hint("--rate N sets one that can be turned up and down")
+	case from == to:
+		j.Say("%s: the rate is %s/s, and goes no further %s", signal, console.Short(to), way)
+	default:
+		j.Say("%s: rate turned %s from %s/s to %s/s, begun with %s/s", signal, way,
+			console.Short(from), console.Short(to), console.Short(j.dial.Initial()))
 	}
 }

@@ -23,7 +23,7 @@ func (j *job) sayState() {
 		return
 	}
 	s := m.Stats()
-	s.Rate = j.dial.rate() // the scan may not know of it yet
+	s.Rate = j.dial.Rate() // the scan may not know of it yet
 	p := j.newProgress()
 	v := p.look(s)
 	j.Say("state: scan %s, %s", console.Plain(j.scanID, 100), v.state())
@@ -39,7 +39,7 @@ func (j *job) sayState() {
 		console.Bytes(s.SentBytes), console.Grouped(s.Repeats))
 	j.Say("received: %s datagrams, %s", console.Grouped(s.DatagramsReceived()), console.Bytes(s.RecvBytes))
 	r := newRates(&s)
-	r.Changes = j.dial.turns()
+	r.Changes = j.dial.Changes()
 	j.Say("rate: %s; drops %s, send errors %s", r.String(),
 		console.Grouped(s.Socket.KernelDrops), console.Grouped(s.SendErrors))
 	j.sayMemory(s.Bytes)

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/guard"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -40,11 +41,11 @@ type summary struct {
 
 	Resumed int `json:"resumed"` // how often the scan was gone on with; numbers are of all parts
 
-	Ended       string   `json:"ended"` // why: complete, interrupted, guard, output, input, error
-	Guard       *stopped `json:"guard,omitempty"`
-	Interrupted bool     `json:"interrupted"`
-	Consistent  bool     `json:"consistent"` // all sums add up
-	Wrong       []string `json:"wrong,omitempty"`
+	Ended       string      `json:"ended"` // why: complete, interrupted, guard, output, input, error
+	Guard       *guard.Trip `json:"guard,omitempty"`
+	Interrupted bool        `json:"interrupted"`
+	Consistent  bool        `json:"consistent"` // all sums add up
+	Wrong       []string    `json:"wrong,omitempty"`
 
 	Targets    ledger            `json:"targets"`
 	Exclusions []exclusion       `json:"exclusions"`          // that left something out
