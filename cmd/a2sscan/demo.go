@@ -224,9 +224,9 @@ func (a *app) demoFound(sum *summary) {
 	rows := []struct{ what, found string }{
 		{"asked", fmt.Sprintf("%s addresses, of which %s did not answer", console.Grouped(l.Finished), console.Grouped(l.By["no_reply"]))},
 		{"found", fmt.Sprintf("%s servers: %s answered all of it, %s some, %s nothing of use",
-			console.Grouped(sum.tally.Servers), console.Grouped(l.By["ok"]), console.Grouped(l.By["partial"]), console.Grouped(l.By["error"]))},
-		{"players", fmt.Sprintf("%s players and %s bots", console.Grouped(sum.tally.Players), console.Grouped(sum.tally.Bots))},
-		{"games", sum.tally.Games.Number() + ", most of them " + sum.tally.Games.Shown(3, 100, sum.tally.Servers)},
+			console.Grouped(sum.answers().Servers), console.Grouped(l.By["ok"]), console.Grouped(l.By["partial"]), console.Grouped(l.By["error"]))},
+		{"players", fmt.Sprintf("%s players and %s bots", console.Grouped(sum.answers().Players), console.Grouped(sum.answers().Bots))},
+		{"games", sum.answers().Games.Number() + ", most of them " + sum.answers().Games.Shown(3, 100, sum.answers().Servers)},
 		{"replies", console.Listed(d.ByKind, console.Words(scanner.ReplyKind(0), scanner.NumKinds), ", ")},
 		{"datagrams", fmt.Sprintf("%s sent (%s), %s received (%s), %s asked again after silence",
 			console.Grouped(d.Sent), console.Bytes(d.SentBytes), console.Grouped(d.Received), console.Bytes(d.ReceivedBytes), console.Grouped(d.Repeats))},

@@ -197,3 +197,6 @@ func (j *job) sayPlan() {
 		j.Say("%s%s, %s; %s", console.Plural(n, "target"), left, fc, j.said())
 	}
 }
+
+// asks is how many attempts a target gets that stays silent.
+func (f *scanFlags) asks() int { return f.schedule().Attempts() }

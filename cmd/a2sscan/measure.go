@@ -38,6 +38,9 @@ const namesListed = 20
 // countriesListed is how many countries a summary names: all that there are.
 const countriesListed = 26 * 26
 
+// answers is what was counted of the answers.
+func (sum *summary) answers() *tally.Tally { return &sum.tally }
+
 // found fills in what follows from the answers, of a scan that asked the silent
 // so many times.
 func (sum *summary) found(t *tally.Tally, asks int) {
@@ -52,6 +55,3 @@ func (sum *summary) found(t *tally.Tally, asks int) {
 	sum.RoundTrips = t.Trips.Quantiles()
 	sum.Busiest = t.Busy.Top(largestShown)
 }
-
-// asks is how many attempts a target gets that stays silent.
-func (f *scanFlags) asks() int { return f.schedule().Attempts() }

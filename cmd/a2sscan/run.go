@@ -148,6 +148,12 @@ func (j *job) checkSummary() error {
 	return writeFailure(sink.Check(j.summary, sink.Options{Force: true}))
 }
 
+// thisBuild is the version of this program.
+func thisBuild() build {
+	version, commit := buildVersion()
+	return build{Version: version, Commit: commit}
+}
+
 // scanName is the name of a scan that has no other: its start.
 func scanName(start time.Time) string { return start.Format("20060102T150405Z") }
 
@@ -234,9 +240,9 @@ func (j *job) run(inputs []string) (*summary, error) {
 	if l.Unread = rest; known && l.Unfinished+rest == 0 {
 		j.guard.AllFinished()
 	}
-	sum := newSummary(&stats, l)
+	sum := newSummary(&stats, l, thisBuild())
 	sum.Scan, sum.Command, sum.Inputs = j.scanID, j.args, inputNotes(j.list, inputs, &j.from)
-	sum.Config = j.configFile
+	sum.Config = (*configFile)(j.configFile)
 	sum.Order, sum.Shard = j.order.String(), j.shard.String()
 	if j.order == order(list.OrderRandom) {
 		sum.Seed = &j.seed.n
@@ -248,7 +254,9 @@ func (j *job) run(inputs []string) (*summary, error) {
 	if j.written != nil {
 		sum.Records = j.out.whole()
 	}
-	sum.Databases = j.geo.notes()
+	for _, note := range j.geo.notes() {
+		sum.Databases = append(sum.Databases, database(note))
+	}
 	sum.Exclusions = exclusionsOf(j.exclusions)
 	sum.Start, sum.End = j.start, time.Now().UTC()
 	if !errors.Is(err, context.Canceled) {

@@ -26,8 +26,8 @@ type summary struct {
 	Commit  string      `json:"commit"`
 	Go      string      `json:"go"`
 	Command []string    `json:"command"`
-	Config  *configNote `json:"config,omitempty"`
-	Inputs  []inputNote `json:"inputs"`
+	Config  *configFile `json:"config,omitempty"`
+	Inputs  []inputFile `json:"inputs"`
 	Order   string      `json:"order"`           // random, input
 	Seed    *uint64     `json:"seed,omitempty"`  // of the random order
 	Shard   string      `json:"shard,omitempty"` // I/N; absent: all
@@ -49,7 +49,7 @@ type summary struct {
 
 	Targets    ledger            `json:"targets"`
 	Exclusions []exclusion       `json:"exclusions"`          // that left something out
-	Databases  []geoNote         `json:"databases,omitempty"` // of --mmdb
+	Databases  []database        `json:"databases,omitempty"` // of --mmdb
 	Datagrams  datagrams         `json:"datagrams"`
 	Faults     map[string]uint64 `json:"faults"`
 
@@ -77,6 +77,48 @@ type summary struct {
 	PeakRSS         uint64 `json:"peak_rss_bytes,omitempty"` // of the process, in this part
 
 	tally tally.Tally
+}
+
+// inputFile is one input of a scan.
+type inputFile struct {
+	Name        string      `json:"name"`
+	Format      string      `json:"format"` // "argument": an address or a network itself
+	Compression string      `json:"compression,omitempty"`
+	Torn        bool        `json:"torn,omitempty"` // its compressed data ended early
+	Bytes       int64       `json:"bytes,omitempty"`
+	SHA256      string      `json:"sha256,omitempty"` // of the bytes as they came; absent: not read to the end
+	Targets     uint64      `json:"targets,omitempty"`
+	Invalid     uint64      `json:"invalid,omitempty"`
+	Master      *masterList `json:"master,omitempty"` // where it was fetched, with --master
+}
+
+// masterList is what a master was asked for.
+type masterList struct {
+	Protocol string `json:"protocol"` // udp, web
+	Address  string `json:"address"`  // HOST:PORT, or the URL without what may be secret in it
+	Region   string `json:"region"`
+	Filter   string `json:"filter"` // as masters read it; empty: all servers
+	Whole    bool   `json:"whole"`  // the master said that nothing follows
+}
+
+// build is the program that ran the scan.
+type build struct{ Version, Commit string }
+
+// configFile is the configuration file that a scan took flags from.
+type configFile struct {
+	File    string   `json:"file"`
+	SHA256  string   `json:"sha256"`
+	Flags   []string `json:"flags"`             // taken from it, as one would type them
+	Targets []string `json:"targets,omitempty"` // taken from it
+}
+
+// database is a file of --mmdb.
+type database struct {
+	Name   string      `json:"name"`
+	Type   string      `json:"type"`
+	Built  time.Time   `json:"built"`
+	Before []time.Time `json:"built_before,omitempty"` // of those that earlier parts of the scan used
+	Faults uint64      `json:"faults,omitempty"`       // addresses whose data is damaged, in this part
 }
 
 // exclusion is a rule and what it left out.
@@ -110,10 +152,9 @@ func exclusionsOf(x *list.Exclusions) []exclusion {
 }
 
 // newSummary fills in what follows from the numbers of the scan.
-func newSummary(s *scanner.Stats, l ledger) *summary {
-	version, commit := buildVersion()
+func newSummary(s *scanner.Stats, l ledger, b build) *summary {
 	sum := &summary{
-		Version: version, Commit: commit, Go: runtime.Version(),
+		Version: b.Version, Commit: b.Commit, Go: runtime.Version(),
 		Seconds:         s.Elapsed.Seconds(),
 		Targets:         l,
 		Datagrams:       newDatagrams(s),
@@ -187,11 +228,4 @@ func writeWhole(path string, text []byte) error {
 		os.Remove(path)
 	}
 	return err
-}
-
-// isFile reports whether path is a file such as can be made anew: no device, no
-// pipe.
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"net/netip"
@@ -42,7 +41,7 @@ func aScan() (list.Stats, scanner.Stats) {
 }
 
 func summaryOf(list list.Stats, s scanner.Stats) *summary {
-	sum := newSummary(&s, newLedger(list, &s))
+	sum := newSummary(&s, newLedger(list, &s), build{"1.2", "abc"})
 	sum.Ended, sum.Records = endedComplete, 30
 	sum.check(false)
 	return sum
@@ -112,7 +111,7 @@ func aCensus() *summary {
 	for i := range ta.AtAsk {
 		ta.AtAsk[i] *= 142
 	}
-	sum := newSummary(&s, newLedger(list, &s))
+	sum := newSummary(&s, newLedger(list, &s), build{"1.2", "abc"})
 	sum.found(&ta, 3)
 	return sum
 }
@@ -220,8 +219,7 @@ func TestSummaryPairs(t *testing.T) {
 	}
 }
 
-// TestContradictions: each sum that does not add up is noticed, and said, and
-// ends the program with its own exit code.
+// TestContradictions: each sum that does not add up is reported.
 func TestContradictions(t *testing.T) {
 	tests := []struct {
 		name string
@@ -250,37 +248,7 @@ func TestContradictions(t *testing.T) {
 			if got := strings.Join(sum.Wrong, "; "); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
-			want := console.ExitOK
-			if test.want != "" {
-				want = console.ExitNumbers
-			}
-			if got := console.ExitCode((&job{list: new(list.List)}).verdict(sum)); got != want {
-				t.Errorf("exit code %d, want %d", got, want)
-			}
 		})
-	}
-}
-
-// TestVerdict: of several reasons to end otherwise than well the gravest
-// decides.
-func TestVerdict(t *testing.T) {
-	full := console.Fail(console.ExitOutput, "disk full")
-	tests := []struct {
-		job  *job
-		sum  summary
-		want int
-	}{
-		{&job{}, summary{Consistent: true}, console.ExitOK},
-		{&job{}, summary{Consistent: true, Interrupted: true}, console.ExitInterrupted},
-		{&job{}, summary{Interrupted: true}, console.ExitNumbers},
-		{&job{written: full}, summary{Interrupted: true}, console.ExitOutput},
-		{&job{broken: errors.New("no network")}, summary{}, console.ExitUsage},
-	}
-	for _, test := range tests {
-		test.job.list = new(list.List)
-		if got := console.ExitCode(test.job.verdict(&test.sum)); got != test.want {
-			t.Errorf("%v: exit code %d, want %d", test.job.verdict(&test.sum), got, test.want)
-		}
 	}
 }
 
@@ -341,6 +309,49 @@ func TestSayNobody(t *testing.T) {
 		summaryOf(list.Stats{}, s).say(console.New(&b))
 		if got := b.String(); !strings.Contains(got, test.want) || test.want == "" && strings.Contains(got, "a2sscan ask") {
 			t.Errorf("%+v: %s", test, got)
+		}
+	}
+}
+
+func TestPacingError(t *testing.T) {
+	s := &scanner.Stats{Elapsed: 10 * time.Second, Rate: 100}
+	s.Waited[scanner.WaitReplies] = 4e6
+	s.Sent[0], s.Allowed = 606, 600
+	if e := pacingError(s); e == nil || math.Abs(*e-0.01) > 1e-9 {
+		t.Errorf("%v, want 1%%", e)
+	}
+	s.Waited[scanner.WaitReplies] = 9.95e6
+	if e := pacingError(s); e != nil {
+		t.Errorf("%v of too short a time", *e)
+	}
+	if s.Rate, s.Waited[scanner.WaitReplies] = math.Inf(1), 0; pacingError(s) != nil {
+		t.Error("a scan without a rate has an error of it")
+	}
+}
+
+// TestSummaryMeasures: what follows from the answers is in the file.
+func TestSummaryMeasures(t *testing.T) {
+	var ta tally.Tally
+	for i := range 100 {
+		ta.Add(&scanner.Result{
+			Status: scanner.StatusOK, Ask: uint8(1 + i/90), RTT: time.Duration(i+1) * time.Millisecond,
+			Addr: netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(i % 3)}), uint16(i+1)),
+		})
+	}
+	sum := summaryOf(aScan())
+	sum.found(&ta, 3)
+	b, err := json.Marshal(sum)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`"first_answers":{"at_ask":[90,10,0],"answer_chance":0.9`,
+		`"round_trips":{"servers":100,"min_ms":1,"p50_ms":50`,
+		`"largest_addresses":[{"address":"10.0.0.0","servers":34},{"address":"10.0.0.1","servers":33}`,
+		`"send_errors_by_kind":{`, `"peak_rss_bytes":`, `"inputs":`,
+	} {
+		if !bytes.Contains(b, []byte(want)) {
+			t.Errorf("no %s in\n%s", want, b)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"testing"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -53,6 +54,21 @@ func TestSource(t *testing.T) {
 		var s source
 		if err := s.Set(bad); err == nil {
 			t.Errorf("%q is taken for %q", bad, s.String())
+		}
+	}
+}
+
+func TestShare(t *testing.T) {
+	for text, want := range map[string]share{"2%": 0.02, "0.02": 0.02, "100%": 1, "0": 0, "1": 1, "0.5%": 0.005} {
+		var s share
+		if err := s.Set(text); err != nil || math.Abs(float64(s-want)) > 1e-12 {
+			t.Errorf("%s: %v, %v", text, float64(s), err)
+		}
+	}
+	for _, text := range []string{"", "%", "2", "101%", "-1%", "NaN", "x"} {
+		var s share
+		if s.Set(text) == nil {
+			t.Errorf("%q is %v", text, float64(s))
 		}
 	}
 }
