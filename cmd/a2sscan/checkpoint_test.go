@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -31,7 +33,7 @@ func someCheckpoint() *checkpoint {
 		Program: "abc", Scan: "20261120T030000Z", Start: time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC),
 		Resumed: 2, Place: 1 << 40, Records: 7,
 		Plan: scanPlan{Targets: []string{"127.0.0.0/30"}, Ports: "27015", Output: "/a/b", Rotate: true},
-		List: list.Stats{Excluded: 3}, LeftOut: []exclusion{{Network: "127.0.0.0/31", Source: "f:1", Targets: 3}},
+		List: list.Stats{Excluded: 3}, LeftOut: []ledger.Exclusion{{Network: "127.0.0.0/31", Source: "f:1", Targets: 3}},
 		Tally:  oddTally(),
 		Output: outputState{Offset: 9, Tail: 8, Parts: []sink.Part{{Name: "p", Records: 1, Bytes: 2}}},
 		Silent: silentState{Bytes: 1, Sum: 2, Targets: 3, Looked: 4},
@@ -245,7 +247,7 @@ func TestWalkedRules(t *testing.T) {
 	}
 	k := &keeper{
 		job:  &job{exclusions: x},
-		past: &checkpoint{LeftOut: []exclusion{{Network: "10.0.0.8/30", Source: "--exclude", Targets: 5, Stopped: 1}}},
+		past: &checkpoint{LeftOut: []ledger.Exclusion{{Network: "10.0.0.8/30", Source: "--exclude", Targets: 5, Stopped: 1}}},
 	}
 	k.walked.inherit(k.past)
 	list, err := list.Open(list.Config{
@@ -262,13 +264,13 @@ func TestWalkedRules(t *testing.T) {
 	}
 	for _, test := range []struct {
 		place uint64
-		want  []exclusion
+		want  []ledger.Exclusion
 	}{
-		{4, []exclusion{{Targets: 5, Stopped: 1}, {Stopped: 1}}}, // the fifth was not taken
-		{5, []exclusion{{Targets: 5, Stopped: 1}, {Targets: 4, Stopped: 1}}},
-		{8, []exclusion{{Targets: 5, Stopped: 1}, {Targets: 4, Stopped: 1}}},
-		{13, []exclusion{{Targets: 9, Stopped: 1}, {Targets: 4, Stopped: 1}}},
-		{16, []exclusion{{Targets: 9, Stopped: 1}, {Targets: 4, Stopped: 1}}},
+		{4, []ledger.Exclusion{{Targets: 5, Stopped: 1}, {Stopped: 1}}}, // the fifth was not taken
+		{5, []ledger.Exclusion{{Targets: 5, Stopped: 1}, {Targets: 4, Stopped: 1}}},
+		{8, []ledger.Exclusion{{Targets: 5, Stopped: 1}, {Targets: 4, Stopped: 1}}},
+		{13, []ledger.Exclusion{{Targets: 9, Stopped: 1}, {Targets: 4, Stopped: 1}}},
+		{16, []ledger.Exclusion{{Targets: 9, Stopped: 1}, {Targets: 4, Stopped: 1}}},
 	} {
 		k.walked.at(test.place, 0)
 		for i, network := range []string{"10.0.0.8/30", "10.0.0.0/30"} {

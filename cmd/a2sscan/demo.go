@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ratecontrol"
 
@@ -119,7 +121,7 @@ func demoFleet(network string) (fleet.Config, *fleet.Fleet, error) {
 }
 
 // demoScan scans the fleet as scan would.
-func (a *app) demoScan(cfg fleet.Config) (*summary, error) {
+func (a *app) demoScan(cfg fleet.Config) (*ledger.Summary, error) {
 	start := time.Now().UTC()
 	f := &scanFlags{
 		outFlags:      outFlags{output: demoFile, force: true},
@@ -150,12 +152,12 @@ func (a *app) demoScan(cfg fleet.Config) (*summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	sum.sayWrong(a.Terminal)
+	sum.SayWrong(a.Terminal)
 	return sum, j.verdict(sum)
 }
 
 // demoReport compares the file with the truth and tells what was found.
-func (a *app) demoReport(cfg fleet.Config, sum *summary) error {
+func (a *app) demoReport(cfg fleet.Config, sum *ledger.Summary) error {
 	report, err := compareFile(cfg, demoFile)
 	if err != nil {
 		return err
@@ -219,18 +221,18 @@ func (a *app) sayDoubts(r fleet.Report) {
 
 // demoFound is the demo's summary, for somebody who sees all this for the
 // first time.
-func (a *app) demoFound(sum *summary) {
+func (a *app) demoFound(sum *ledger.Summary) {
 	l, d := &sum.Targets, &sum.Datagrams
 	rows := []struct{ what, found string }{
 		{"asked", fmt.Sprintf("%s addresses, of which %s did not answer", console.Grouped(l.Finished), console.Grouped(l.By["no_reply"]))},
 		{"found", fmt.Sprintf("%s servers: %s answered all of it, %s some, %s nothing of use",
-			console.Grouped(sum.answers().Servers), console.Grouped(l.By["ok"]), console.Grouped(l.By["partial"]), console.Grouped(l.By["error"]))},
-		{"players", fmt.Sprintf("%s players and %s bots", console.Grouped(sum.answers().Players), console.Grouped(sum.answers().Bots))},
-		{"games", sum.answers().Games.Number() + ", most of them " + sum.answers().Games.Shown(3, 100, sum.answers().Servers)},
+			console.Grouped(sum.Answers().Servers), console.Grouped(l.By["ok"]), console.Grouped(l.By["partial"]), console.Grouped(l.By["error"]))},
+		{"players", fmt.Sprintf("%s players and %s bots", console.Grouped(sum.Answers().Players), console.Grouped(sum.Answers().Bots))},
+		{"games", sum.Answers().Games.Number() + ", most of them " + sum.Answers().Games.Shown(3, 100, sum.Answers().Servers)},
 		{"replies", console.Listed(d.ByKind, console.Words(scanner.ReplyKind(0), scanner.NumKinds), ", ")},
 		{"datagrams", fmt.Sprintf("%s sent (%s), %s received (%s), %s asked again after silence",
 			console.Grouped(d.Sent), console.Bytes(d.SentBytes), console.Grouped(d.Received), console.Bytes(d.ReceivedBytes), console.Grouped(d.Repeats))},
-		{"time", fmt.Sprintf("%.1f s", sum.Seconds) + sum.rates.said()},
+		{"time", fmt.Sprintf("%.1f s", sum.Seconds) + sum.Rates.Reached()},
 	}
 	fmt.Fprintln(a.out)
 	for _, r := range rows {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/spf13/cobra"
@@ -162,7 +164,7 @@ func TestManSummary(t *testing.T) {
 			said[key] = true
 		}
 	}
-	jsonKeys(reflect.TypeFor[summary](), "", are)
+	jsonKeys(reflect.TypeFor[ledger.Summary](), "", are)
 	for _, like := range []string{"maps", "environments", "versions", "countries"} { // as games are
 		for _, key := range []string{"name", "name_hex", "servers", "over"} {
 			delete(are, like+"."+key)

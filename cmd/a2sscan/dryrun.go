@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -72,8 +74,8 @@ func (j *job) sayLeft(asked uint64) {
 	if j.keep != nil && j.keep.waiting != nil {
 		j.Say("%s would be asked once more", console.Plural(j.keep.past.Silent.waiting(), "silent target"))
 	}
-	l := listLedger(s)
-	j.Say("%s read = %s%s%s that would be asked", console.Grouped(s.Read), l.without(), behind, console.Grouped(asked))
+	l := ledger.OfList(s)
+	j.Say("%s read = %s%s%s that would be asked", console.Grouped(s.Read), l.Accounted(), behind, console.Grouped(asked))
 }
 
 // exactly is the forecast for so many targets.

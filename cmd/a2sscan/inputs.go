@@ -6,6 +6,8 @@ import (
 	"os"
 	"slices"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/a2sscan/a2sscan/scanner/list"
@@ -13,10 +15,10 @@ import (
 )
 
 // inputNotes are the lists, as they were read, and then the other arguments.
-func inputNotes(list *list.List, args []string, from *scanMasterFlags) []inputFile {
-	all := []inputFile{}
+func inputNotes(list *list.List, args []string, from *scanMasterFlags) []ledger.Input {
+	all := []ledger.Input{}
 	for i, in := range list.Inputs() {
-		note := inputFile{
+		note := ledger.Input{
 			Name: in.Name, Format: in.Format, Compression: in.Compression, Torn: in.Torn,
 			Bytes: in.Bytes, SHA256: in.SHA256, Targets: in.Targets, Invalid: in.Invalid,
 		}
@@ -26,14 +28,14 @@ func inputNotes(list *list.List, args []string, from *scanMasterFlags) []inputFi
 		all = append(all, note)
 	}
 	for _, arg := range unlisted(args) {
-		all = append(all, inputFile{Name: arg, Format: "argument"})
+		all = append(all, ledger.Input{Name: arg, Format: "argument"})
 	}
 	return all
 }
 
 // note is what was asked of the master.
-func (f *scanMasterFlags) note() *masterList {
-	n := &masterList{
+func (f *scanMasterFlags) note() *ledger.MasterList {
+	n := &ledger.MasterList{
 		Protocol: "web", Address: publicURL(f.url), Region: f.region.String(),
 		Filter: f.filter.String(), Whole: f.partial == nil,
 	}

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -16,8 +18,8 @@ import (
 type sample struct {
 	scan     scanner.Stats
 	list     list.Stats
-	targets  ledger
-	rates    rates
+	targets  ledger.Ledger
+	rates    ledger.Rates
 	expected uint64
 	known    bool // expected is
 
@@ -234,7 +236,7 @@ func (m *meter) look() *sample {
 			s.scan.Rate = j.rate.number()
 		}
 	}
-	s.targets = newLedger(s.list, &s.scan)
-	s.rates = newRates(&s.scan)
+	s.targets = ledger.New(s.list, &s.scan)
+	s.rates = ledger.NewRates(&s.scan)
 	return s
 }

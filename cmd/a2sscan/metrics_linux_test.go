@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -228,10 +230,10 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-func readSummary(t *testing.T, path string) *summary {
+func readSummary(t *testing.T, path string) *ledger.Summary {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	sum := &summary{}
+	sum := &ledger.Summary{}
 	if err == nil {
 		err = json.Unmarshal(text, sum)
 	}
@@ -393,7 +395,7 @@ func TestMetricsResumed(t *testing.T) {
 	serve(t, fleet.Config{Network: network, Ports: []uint16{27354}, Kinds: []fleet.Kind{fleet.Source}})
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out.ndjson")
-	scan := func(code int, hear func(line string), more ...string) *summary {
+	scan := func(code int, hear func(line string), more ...string) *ledger.Summary {
 		t.Helper()
 		args := []string{"scan", network.String(), "-p", "27354", "--allow-reserved", "--exclude", "127.80.6.0/27",
 			"--cooldown", "0", "-o", out, "--checkpoint", filepath.Join(dir, "checkpoint")}

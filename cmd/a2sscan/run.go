@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/guard"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ratecontrol"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
@@ -149,9 +151,9 @@ func (j *job) checkSummary() error {
 }
 
 // thisBuild is the version of this program.
-func thisBuild() build {
+func thisBuild() ledger.Build {
 	version, commit := buildVersion()
-	return build{Version: version, Commit: commit}
+	return ledger.Build{Version: version, Commit: commit}
 }
 
 // scanName is the name of a scan that has no other: its start.
@@ -191,7 +193,7 @@ const memoryLimit = scanner.DefaultByteBudget + 64<<20
 
 // run scans and returns its numbers. The error is that of a run that asked
 // nobody.
-func (j *job) run(inputs []string) (*summary, error) {
+func (j *job) run(inputs []string) (*ledger.Summary, error) {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryLimit + j.geo.bytes())
 	}
@@ -235,34 +237,34 @@ func (j *job) run(inputs []string) (*summary, error) {
 	}
 	listed = j.keep.total(listed, &stats)
 	j.keep.countLeftOut(j.exclusions)
-	l := newLedger(listed, &stats)
+	l := ledger.New(listed, &stats)
 	rest, known := j.unread(listed)
 	if l.Unread = rest; known && l.Unfinished+rest == 0 {
 		j.guard.AllFinished()
 	}
-	sum := newSummary(&stats, l, thisBuild())
+	sum := ledger.NewSummary(&stats, l, thisBuild())
 	sum.Scan, sum.Command, sum.Inputs = j.scanID, j.args, inputNotes(j.list, inputs, &j.from)
-	sum.Config = (*configFile)(j.configFile)
+	sum.Config = (*ledger.ConfigFile)(j.configFile)
 	sum.Order, sum.Shard = j.order.String(), j.shard.String()
 	if j.order == order(list.OrderRandom) {
 		sum.Seed = &j.seed.n
 	}
 	sum.Output, sum.Records = j.output, j.out.count()
-	sum.found(&j.tally, j.asks())
+	sum.SetAnswers(&j.tally, j.asks())
 	sum.Resumed = j.keep.resumed()
 	sum.Records += j.keep.records()
 	if j.written != nil {
 		sum.Records = j.out.whole()
 	}
 	for _, note := range j.geo.notes() {
-		sum.Databases = append(sum.Databases, database(note))
+		sum.Databases = append(sum.Databases, ledger.Database(note))
 	}
-	sum.Exclusions = exclusionsOf(j.exclusions)
+	sum.Exclusions = ledger.Exclusions(j.exclusions)
 	sum.Start, sum.End = j.start, time.Now().UTC()
 	if !errors.Is(err, context.Canceled) {
 		j.broken = err
 	}
-	if sum.Ended = j.ended(); sum.Ended == endedComplete || sum.Ended == endedInput && j.list.Err() == nil {
+	if sum.Ended = j.ended(); sum.Ended == ledger.EndedComplete || sum.Ended == ledger.EndedInput && j.list.Err() == nil {
 		j.whole = true
 		j.guard.JudgeFinal(&stats)
 		j.written = j.out.settle(nil)
@@ -273,7 +275,7 @@ func (j *job) run(inputs []string) (*summary, error) {
 	j.observer.lookParts()
 	sum.Guard = j.guard.Tripped()
 	sum.Interrupted = stop.Interrupted()
-	sum.check(j.unanswered)
+	sum.CheckRecords(j.unanswered)
 	j.lastStatus(own, sum.Ended)
 	return sum, nil
 }
@@ -419,28 +421,28 @@ func (j *job) early(err error, stats *scanner.Stats) error {
 func (j *job) ended() string {
 	switch {
 	case j.written != nil:
-		return endedOutput
+		return ledger.EndedOutput
 	case j.broken != nil:
-		return endedBroken
+		return ledger.EndedBroken
 	case j.guard.Tripped() != nil:
-		return endedGuard
+		return ledger.EndedGuard
 	case j.stop.Interrupted():
-		return endedInterrupted
+		return ledger.EndedInterrupted
 	case j.list.Err() != nil || j.partial != nil || tornInput(j.list) != nil:
-		return endedInput
+		return ledger.EndedInput
 	}
-	return endedComplete
+	return ledger.EndedComplete
 }
 
 // finish tells how the scan went and chooses the exit code.
-func (j *job) finish(sum *summary) error {
+func (j *job) finish(sum *ledger.Summary) error {
 	if !j.quiet {
-		sum.say(j.Terminal)
+		sum.Say(j.Terminal)
 	}
-	sum.sayWrong(j.Terminal)
+	sum.SayWrong(j.Terminal)
 	path := j.summaryPath()
 	if path != "" {
-		if err := sum.write(path); err != nil {
+		if err := sum.WriteFile(path); err != nil {
 			path = ""
 			j.unsummed(err)
 		}
@@ -467,7 +469,7 @@ func (j *job) unsummed(err error) {
 
 // verdict is the error with which the run ends, the gravest if there are
 // several.
-func (j *job) verdict(sum *summary) error {
+func (j *job) verdict(sum *ledger.Summary) error {
 	switch {
 	case j.written != nil:
 		return j.written
@@ -478,7 +480,7 @@ func (j *job) verdict(sum *summary) error {
 	case sum.Guard != nil:
 		return j.guarded(nil)
 	case sum.Interrupted:
-		return console.Fail(console.ExitInterrupted, "interrupted: %s", sum.Targets.rest())
+		return console.Fail(console.ExitInterrupted, "interrupted: %s", sum.Targets.Undone())
 	case j.list.Err() != nil:
 		return loadFailure(j.list.Err())
 	case j.partial != nil:
@@ -504,7 +506,7 @@ func (j *job) summaryPath() string {
 	return j.output + ".summary.json"
 }
 
-func (j *job) sayFiles(sum *summary, summaryPath string) {
+func (j *job) sayFiles(sum *ledger.Summary, summaryPath string) {
 	if j.output != "-" {
 		j.Say("written: %s to %s", console.Plural(sum.Records, "record"), j.out.written())
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
@@ -14,14 +16,14 @@ func TestVerdict(t *testing.T) {
 	full := console.Fail(console.ExitOutput, "disk full")
 	tests := []struct {
 		job  *job
-		sum  summary
+		sum  ledger.Summary
 		want int
 	}{
-		{&job{}, summary{Consistent: true}, console.ExitOK},
-		{&job{}, summary{Consistent: true, Interrupted: true}, console.ExitInterrupted},
-		{&job{}, summary{Interrupted: true}, console.ExitNumbers},
-		{&job{written: full}, summary{Interrupted: true}, console.ExitOutput},
-		{&job{broken: errors.New("no network")}, summary{}, console.ExitUsage},
+		{&job{}, ledger.Summary{Consistent: true}, console.ExitOK},
+		{&job{}, ledger.Summary{Consistent: true, Interrupted: true}, console.ExitInterrupted},
+		{&job{}, ledger.Summary{Interrupted: true}, console.ExitNumbers},
+		{&job{written: full}, ledger.Summary{Interrupted: true}, console.ExitOutput},
+		{&job{broken: errors.New("no network")}, ledger.Summary{}, console.ExitUsage},
 	}
 	for _, test := range tests {
 		test.job.list = new(list.List)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"runtime"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -29,8 +31,8 @@ func (j *job) sayState() {
 	j.Say("state: scan %s, %s", console.Plain(j.scanID, 100), v.state())
 
 	listed := j.keep.total(j.list.Stats(), &s) // from here on of all parts
-	l := newLedger(listed, &s)
-	l.Unfinished = l.Read - min(l.Read, l.leftOut()+l.Finished)
+	l := ledger.New(listed, &s)
+	l.Unfinished = l.Read - min(l.Read, l.LeftOut()+l.Finished)
 	l.Unread, _ = j.unread(listed)
 	j.Say("targets: %s", &l)
 	j.Say("finished: %s%s", console.Grouped(l.Finished), console.SumOf(l.By, console.Words(scanner.StatusOK, scanner.NumStatuses)))
@@ -38,7 +40,7 @@ func (j *job) sayState() {
 	j.Say("sent: %s datagrams, %s; %s of them repeats", console.Grouped(s.DatagramsSent()),
 		console.Bytes(s.SentBytes), console.Grouped(s.Repeats))
 	j.Say("received: %s datagrams, %s", console.Grouped(s.DatagramsReceived()), console.Bytes(s.RecvBytes))
-	r := newRates(&s)
+	r := ledger.NewRates(&s)
 	r.Changes = j.dial.Changes()
 	j.Say("rate: %s; drops %s, send errors %s", r.String(),
 		console.Grouped(s.Socket.KernelDrops), console.Grouped(s.SendErrors))

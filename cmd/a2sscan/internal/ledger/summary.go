@@ -1,4 +1,4 @@
-package main
+package ledger
 
 import (
 	"bytes"
@@ -18,16 +18,16 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// summary is how a scan went: what its closing lines say, and as JSON the file
+// Summary is how a scan went: what its closing lines say, and as JSON the file
 // that stands beside the output. Keys may be added.
-type summary struct {
+type Summary struct {
 	Scan    string      `json:"scan"`
 	Version string      `json:"version"`
 	Commit  string      `json:"commit"`
 	Go      string      `json:"go"`
 	Command []string    `json:"command"`
-	Config  *configFile `json:"config,omitempty"`
-	Inputs  []inputFile `json:"inputs"`
+	Config  *ConfigFile `json:"config,omitempty"`
+	Inputs  []Input     `json:"inputs"`
 	Order   string      `json:"order"`           // random, input
 	Seed    *uint64     `json:"seed,omitempty"`  // of the random order
 	Shard   string      `json:"shard,omitempty"` // I/N; absent: all
@@ -47,13 +47,13 @@ type summary struct {
 	Consistent  bool        `json:"consistent"` // all sums add up
 	Wrong       []string    `json:"wrong,omitempty"`
 
-	Targets    ledger            `json:"targets"`
-	Exclusions []exclusion       `json:"exclusions"`          // that left something out
-	Databases  []database        `json:"databases,omitempty"` // of --mmdb
-	Datagrams  datagrams         `json:"datagrams"`
+	Targets    Ledger            `json:"targets"`
+	Exclusions []Exclusion       `json:"exclusions"`          // that left something out
+	Databases  []Database        `json:"databases,omitempty"` // of --mmdb
+	Datagrams  Datagrams         `json:"datagrams"`
 	Faults     map[string]uint64 `json:"faults"`
 
-	rates
+	Rates
 	PacingError *float64 `json:"pacing_error,omitempty"` // of the rate asked for: 0.01 is 1 % too fast
 
 	Servers  uint64            `json:"servers"` // that answered
@@ -80,7 +80,7 @@ type summary struct {
 }
 
 // inputFile is one input of a scan.
-type inputFile struct {
+type Input struct {
 	Name        string      `json:"name"`
 	Format      string      `json:"format"` // "argument": an address or a network itself
 	Compression string      `json:"compression,omitempty"`
@@ -89,11 +89,11 @@ type inputFile struct {
 	SHA256      string      `json:"sha256,omitempty"` // of the bytes as they came; absent: not read to the end
 	Targets     uint64      `json:"targets,omitempty"`
 	Invalid     uint64      `json:"invalid,omitempty"`
-	Master      *masterList `json:"master,omitempty"` // where it was fetched, with --master
+	Master      *MasterList `json:"master,omitempty"` // where it was fetched, with --master
 }
 
-// masterList is what a master was asked for.
-type masterList struct {
+// MasterList is what a master was asked for.
+type MasterList struct {
 	Protocol string `json:"protocol"` // udp, web
 	Address  string `json:"address"`  // HOST:PORT, or the URL without what may be secret in it
 	Region   string `json:"region"`
@@ -101,19 +101,19 @@ type masterList struct {
 	Whole    bool   `json:"whole"`  // the master said that nothing follows
 }
 
-// build is the program that ran the scan.
-type build struct{ Version, Commit string }
+// Build is the program that ran the scan.
+type Build struct{ Version, Commit string }
 
-// configFile is the configuration file that a scan took flags from.
-type configFile struct {
+// ConfigFile is the configuration file that a scan took flags from.
+type ConfigFile struct {
 	File    string   `json:"file"`
 	SHA256  string   `json:"sha256"`
 	Flags   []string `json:"flags"`             // taken from it, as one would type them
 	Targets []string `json:"targets,omitempty"` // taken from it
 }
 
-// database is a file of --mmdb.
-type database struct {
+// Database is a file of --mmdb.
+type Database struct {
 	Name   string      `json:"name"`
 	Type   string      `json:"type"`
 	Built  time.Time   `json:"built"`
@@ -121,8 +121,8 @@ type database struct {
 	Faults uint64      `json:"faults,omitempty"`       // addresses whose data is damaged, in this part
 }
 
-// exclusion is a rule and what it left out.
-type exclusion struct {
+// Exclusion is a rule and what it left out.
+type Exclusion struct {
 	Network     string `json:"network"`
 	Reason      string `json:"reason,omitempty"`
 	Source      string `json:"source"`                // where that is written
@@ -132,18 +132,18 @@ type exclusion struct {
 	Stopped     uint64 `json:"stopped"`               // taken from the list before they were excluded
 }
 
-// rule is the rule as package target has it.
-func (x *exclusion) rule() list.Rule {
+// Rule is the rule as package target has it.
+func (x *Exclusion) Rule() list.Rule {
 	return list.Rule{
 		Network: x.Network, Reason: x.Reason, Source: x.Source,
 		Unscannable: x.Unscannable, Gone: x.Gone, Targets: x.Targets, Stopped: x.Stopped,
 	}
 }
 
-func exclusionsOf(x *list.Exclusions) []exclusion {
-	all := []exclusion{}
+func Exclusions(x *list.Exclusions) []Exclusion {
+	all := []Exclusion{}
 	for _, r := range x.Rules() {
-		all = append(all, exclusion{
+		all = append(all, Exclusion{
 			Network: r.Network, Reason: r.Reason, Source: r.Source,
 			Unscannable: r.Unscannable, Gone: r.Gone, Targets: r.Targets, Stopped: r.Stopped,
 		})
@@ -151,20 +151,20 @@ func exclusionsOf(x *list.Exclusions) []exclusion {
 	return all
 }
 
-// newSummary fills in what follows from the numbers of the scan.
-func newSummary(s *scanner.Stats, l ledger, b build) *summary {
-	sum := &summary{
+// NewSummary fills in what follows from the numbers of the scan.
+func NewSummary(s *scanner.Stats, l Ledger, b Build) *Summary {
+	sum := &Summary{
 		Version: b.Version, Commit: b.Commit, Go: runtime.Version(),
 		Seconds:         s.Elapsed.Seconds(),
 		Targets:         l,
-		Datagrams:       newDatagrams(s),
+		Datagrams:       CountDatagrams(s),
 		Faults:          faults(s),
 		RecvBufferAsked: s.Socket.RecvBufferAsked,
 		RecvBuffer:      s.Socket.RecvBuffer,
 		PeakOpen:        s.PeakOpen,
 		PeakBytes:       s.PeakBytes,
 		PeakRSS:         peakRSS(),
-		rates:           newRates(s),
+		Rates:           NewRates(s),
 		PacingError:     pacingError(s),
 	}
 	sum.Wrong = contradictions(&sum.Targets, &sum.Datagrams, s)
@@ -174,13 +174,13 @@ func newSummary(s *scanner.Stats, l ledger, b build) *summary {
 
 // check adds a sum of the writing side: a record for each target that is to
 // have one.
-func (sum *summary) check(unanswered bool) {
+func (sum *Summary) CheckRecords(unanswered bool) {
 	by := sum.Targets.By
 	want := by["ok"] + by["partial"] + by["error"]
 	if unanswered {
 		want += by["no_reply"] + by["unreachable"]
 	}
-	if sum.Ended != endedOutput && sum.Records != want {
+	if sum.Ended != EndedOutput && sum.Records != want {
 		sum.Wrong = append(sum.Wrong,
 			fmt.Sprintf("records due, and records written: %d and %d", want, sum.Records))
 		sum.Consistent = false
@@ -189,16 +189,16 @@ func (sum *summary) check(unanswered bool) {
 
 // Why a scan ended.
 const (
-	endedComplete    = "complete"
-	endedInterrupted = "interrupted"
-	endedGuard       = "guard"
-	endedOutput      = "output"
-	endedInput       = "input"
-	endedBroken      = "error"
+	EndedComplete    = "complete"
+	EndedInterrupted = "interrupted"
+	EndedGuard       = "guard"
+	EndedOutput      = "output"
+	EndedInput       = "input"
+	EndedBroken      = "error"
 )
 
 // write puts the summary into a file, replacing what was there.
-func (sum *summary) write(path string) error {
+func (sum *Summary) WriteFile(path string) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

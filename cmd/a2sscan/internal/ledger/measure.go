@@ -1,4 +1,4 @@
-package main
+package ledger
 
 import (
 	"math"
@@ -38,12 +38,12 @@ const namesListed = 20
 // countriesListed is how many countries a summary names: all that there are.
 const countriesListed = 26 * 26
 
-// answers is what was counted of the answers.
-func (sum *summary) answers() *tally.Tally { return &sum.tally }
+// Answers is what was counted of the answers.
+func (sum *Summary) Answers() *tally.Tally { return &sum.tally }
 
 // found fills in what follows from the answers, of a scan that asked the silent
 // so many times.
-func (sum *summary) found(t *tally.Tally, asks int) {
+func (sum *Summary) SetAnswers(t *tally.Tally, asks int) {
 	sum.tally = *t
 	sum.Servers, sum.Players, sum.Bots = t.Servers, t.Players, t.Bots
 	sum.Games, sum.Maps = t.Games.Top(namesListed), t.Maps.Top(namesListed)

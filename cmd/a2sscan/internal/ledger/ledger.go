@@ -1,4 +1,4 @@
-package main
+package ledger
 
 import (
 	"fmt"
@@ -10,9 +10,9 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// ledger says where every target of a scan went. Its JSON is part of the
+// Ledger says where every target of a scan went. Its JSON is part of the
 // summary file.
-type ledger struct {
+type Ledger struct {
 	Read        uint64            `json:"read"`
 	Invalid     uint64            `json:"invalid"`     // lines that name no server
 	Unscannable uint64            `json:"unscannable"` // addresses that nobody can have
@@ -28,8 +28,8 @@ type ledger struct {
 	By          map[string]uint64 `json:"by_status"` // of the finished
 }
 
-func newLedger(list list.Stats, scan *scanner.Stats) ledger {
-	l := ledger{
+func New(list list.Stats, scan *scanner.Stats) Ledger {
+	l := Ledger{
 		Read:        list.Read,
 		Invalid:     list.Invalid,
 		Unscannable: list.Unscannable + scan.Unscannable,
@@ -50,30 +50,30 @@ func newLedger(list list.Stats, scan *scanner.Stats) ledger {
 }
 
 // listLedger is what a list that nobody asked yet leaves out.
-func listLedger(s list.Stats) ledger {
-	return ledger{
+func OfList(s list.Stats) Ledger {
+	return Ledger{
 		Read: s.Read, Invalid: s.Invalid, Unscannable: s.Unscannable, Excluded: s.Excluded,
 		Duplicate: s.Duplicate, OtherShard: s.OtherShard,
 	}
 }
 
-// leftOut is what was read and never became a target to ask.
-func (l *ledger) leftOut() uint64 {
+// LeftOut is what was read and never became a target to ask.
+func (l *Ledger) LeftOut() uint64 {
 	return l.Invalid + l.Unscannable + l.Excluded + l.Duplicate + l.OtherShard + l.OverLimit
 }
 
 // String says it in one line, without what is zero, but always with what is
 // unfinished.
-func (l *ledger) String() string {
+func (l *Ledger) String() string {
 	s := console.Grouped(l.Read) + " read = "
 	if l.Unread > 0 { // the scan was stopped
 		s = console.Grouped(l.Read+l.Unread) + " = "
 	}
-	return s + l.without() + console.Grouped(l.Unfinished+l.Unread) + " unfinished"
+	return s + l.Accounted() + console.Grouped(l.Unfinished+l.Unread) + " unfinished"
 }
 
 // without says what is not unfinished, as the beginning of a sum.
-func (l *ledger) without() (s string) {
+func (l *Ledger) Accounted() (s string) {
 	for _, part := range []struct {
 		n    uint64
 		word string
@@ -90,7 +90,7 @@ func (l *ledger) without() (s string) {
 }
 
 // rest says what a scan left undone.
-func (l *ledger) rest() string {
+func (l *Ledger) Undone() string {
 	n := console.Grouped(l.Unfinished + l.Unread)
 	if l.Unread > 0 {
 		return fmt.Sprintf("of %s targets %s were not asked to the end", console.Grouped(l.Read+l.Unread), n)
@@ -101,8 +101,8 @@ func (l *ledger) rest() string {
 	return n + " targets were not asked to the end"
 }
 
-// datagrams are the datagrams of a scan by class and by kind.
-type datagrams struct {
+// Datagrams are the datagrams of a scan by class and by kind.
+type Datagrams struct {
 	Sent          uint64            `json:"sent"`
 	SentBytes     uint64            `json:"sent_bytes"`
 	SentBy        map[string]uint64 `json:"sent_by_question"`
@@ -119,8 +119,8 @@ type datagrams struct {
 	KernelDrops   uint64            `json:"kernel_drops"`
 }
 
-func newDatagrams(s *scanner.Stats) datagrams {
-	d := datagrams{
+func CountDatagrams(s *scanner.Stats) Datagrams {
+	d := Datagrams{
 		Sent:          s.DatagramsSent(),
 		SentBytes:     s.SentBytes,
 		SentBy:        map[string]uint64{},
@@ -166,14 +166,14 @@ func faults(s *scanner.Stats) map[string]uint64 {
 
 // contradictions returns, in words, the sums that should be equal and are not.
 // None is the promise of exit code 0.
-func contradictions(l *ledger, d *datagrams, s *scanner.Stats) []string {
+func contradictions(l *Ledger, d *Datagrams, s *scanner.Stats) []string {
 	var bad []string
 	equal := func(what string, a, b uint64) {
 		if a != b {
 			bad = append(bad, fmt.Sprintf("%s: %d and %d", what, a, b))
 		}
 	}
-	equal("targets read, and where they went", l.Read, l.leftOut()+l.Finished+l.Unfinished)
+	equal("targets read, and where they went", l.Read, l.LeftOut()+l.Finished+l.Unfinished)
 	equal("targets finished, and their statuses", l.Finished, total(l.By))
 	equal("datagrams sent, and what the socket counted", d.Sent, s.Socket.Sent)
 	equal("datagrams received, and what the socket counted", d.Received, s.Socket.Received)

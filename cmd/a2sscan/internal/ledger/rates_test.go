@@ -1,4 +1,4 @@
-package main
+package ledger
 
 import (
 	"bytes"
@@ -50,7 +50,7 @@ func TestRatesSaid(t *testing.T) {
 			s := scanner.Stats{Elapsed: 10 * time.Second, Rate: 5000}
 			s.Sent[0] = 50_000
 			test.set(&s)
-			r := newRates(&s)
+			r := NewRates(&s)
 			if r.String() != test.line || r.RateReached != test.reached || r.RateLimitedBy != test.word {
 				t.Errorf("%q, %v/s, by %q", r.String(), r.RateReached, r.RateLimitedBy)
 			}

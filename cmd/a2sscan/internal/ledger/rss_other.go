@@ -1,6 +1,6 @@
 //go:build !unix
 
-package main
+package ledger
 
 // peakRSS is the most memory that this process had at once, in bytes; 0: the
 // system does not tell.

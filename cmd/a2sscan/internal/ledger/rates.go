@@ -1,4 +1,4 @@
-package main
+package ledger
 
 import (
 	"fmt"
@@ -10,8 +10,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// rates is the part of a summary that is about how fast the scan was.
-type rates struct {
+// Rates is the part of a summary that is about how fast the scan was.
+type Rates struct {
 	RateAsked   *float64             `json:"rate_asked"`             // datagrams a second; null: as fast as it goes
 	RateReached float64              `json:"rate_reached"`           // in the time in which there were targets to start
 	Changes     []ratecontrol.Change `json:"rate_changes,omitempty"` // by signals, of this part; rate_asked is the last one
@@ -32,8 +32,8 @@ const (
 	oneProcessor = 20_000
 )
 
-func newRates(s *scanner.Stats) rates {
-	r := rates{RateSettled: s.Settled, RateSlowed: s.Slowed}
+func NewRates(s *scanner.Stats) Rates {
+	r := Rates{RateSettled: s.Settled, RateSlowed: s.Slowed}
 	if !math.IsInf(s.Rate, 1) {
 		r.RateAsked = &s.Rate
 	}
@@ -49,7 +49,7 @@ func newRates(s *scanner.Stats) rates {
 
 // String says it in one line. What was reached is the rate while targets were
 // started, not that of the whole time.
-func (r *rates) String() string {
+func (r *Rates) String() string {
 	asked := "as fast as it goes"
 	switch {
 	case len(r.Changes) > 0 && r.RateAsked != nil:
@@ -67,7 +67,7 @@ func (r *rates) String() string {
 }
 
 // said is the rate that was reached, where it means something.
-func (r *rates) said() string {
+func (r *Rates) Reached() string {
 	if r.brief {
 		return ""
 	}
@@ -88,7 +88,7 @@ var limitHints = [scanner.NumWaits]string{
 }
 
 // sayLimit says what kept the scan from its rate.
-func (r *rates) sayLimit(t *console.Terminal) {
+func (r *Rates) sayLimit(t *console.Terminal) {
 	if r.limit == scanner.WaitNothing {
 		return
 	}

@@ -1,4 +1,4 @@
-package main
+package ledger
 
 import (
 	"bytes"
@@ -40,10 +40,10 @@ func aScan() (list.Stats, scanner.Stats) {
 	return list, s
 }
 
-func summaryOf(list list.Stats, s scanner.Stats) *summary {
-	sum := newSummary(&s, newLedger(list, &s), build{"1.2", "abc"})
-	sum.Ended, sum.Records = endedComplete, 30
-	sum.check(false)
+func summaryOf(list list.Stats, s scanner.Stats) *Summary {
+	sum := NewSummary(&s, New(list, &s), Build{"1.2", "abc"})
+	sum.Ended, sum.Records = EndedComplete, 30
+	sum.CheckRecords(false)
 	return sum
 }
 
@@ -51,7 +51,7 @@ func summaryOf(list list.Stats, s scanner.Stats) *summary {
 func TestSummarySaid(t *testing.T) {
 	var b bytes.Buffer
 	sum := summaryOf(aScan())
-	sum.say(console.New(&b))
+	sum.Say(console.New(&b))
 	want := `a2sscan: targets: 121 read = 1 invalid + 3 unscannable + 4 excluded + 5 duplicate + 6 other shard + 2 over limit + 50 finished + 50 unfinished
 a2sscan: finished: 50 = 10 ok + 10 partial + 10 error + 10 no_reply + 10 unreachable
 a2sscan: found: 0 servers (0% of asked), 0 players, 0 bots
@@ -84,7 +84,7 @@ func oneServer(game, mapName, version string, environment byte) *scanner.Result 
 }
 
 // aCensus is a scan of a million targets in which nothing was odd.
-func aCensus() *summary {
+func aCensus() *Summary {
 	list := list.Stats{Read: 1_000_412, Duplicate: 400, Invalid: 12, Given: 1_000_000}
 	s := scanner.Stats{Elapsed: 14 * time.Minute, Rate: 5000, Taken: 1_000_000}
 	s.Finished = [scanner.NumStatuses]uint64{
@@ -111,8 +111,8 @@ func aCensus() *summary {
 	for i := range ta.AtAsk {
 		ta.AtAsk[i] *= 142
 	}
-	sum := newSummary(&s, newLedger(list, &s), build{"1.2", "abc"})
-	sum.found(&ta, 3)
+	sum := NewSummary(&s, New(list, &s), Build{"1.2", "abc"})
+	sum.SetAnswers(&ta, 3)
 	return sum
 }
 
@@ -122,7 +122,7 @@ func TestSummaryScreen(t *testing.T) {
 	for _, width := range []int{80, 200} {
 		var written bytes.Buffer
 		tm, screen := console.NewScreen(&written, func() int { return width }), written.String
-		aCensus().say(tm)
+		aCensus().Say(tm)
 		rows := 3 // two about files, and the prompt
 		text := screen()
 		for line := range strings.Lines(text) {
@@ -152,13 +152,13 @@ func TestSummaryHostile(t *testing.T) {
 		ta.Add(oneServer(game, hostile+"map", hostile+"version", 0x9b))
 	}
 	sum := aCensus()
-	sum.found(&ta, 3)
-	sum.Exclusions = []exclusion{{Network: "203.0.113.0/24", Reason: hostile, Source: hostile}}
+	sum.SetAnswers(&ta, 3)
+	sum.Exclusions = []Exclusion{{Network: "203.0.113.0/24", Reason: hostile, Source: hostile}}
 	odd := func(r rune) bool { return !unicode.IsPrint(r) }
 	for _, width := range []int{40, 80, 200} {
 		var written bytes.Buffer
 		tm, screen := console.NewScreen(&written, func() int { return width }), written.String
-		sum.say(tm)
+		sum.Say(tm)
 		for line := range strings.Lines(screen()) {
 			said := strings.HasPrefix(line, "a2sscan: ") || strings.HasPrefix(line, "         ")
 			if !said || strings.ContainsFunc(strings.TrimSuffix(line, "\n"), odd) {
@@ -167,7 +167,7 @@ func TestSummaryHostile(t *testing.T) {
 		}
 	}
 	path := t.TempDir() + "/summary.json"
-	if err := sum.write(path); err != nil {
+	if err := sum.WriteFile(path); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(path)
@@ -257,7 +257,7 @@ func TestSummaryFile(t *testing.T) {
 	list, s := aScan()
 	s.Rate = math.Inf(1)
 	path := t.TempDir() + "/summary.json"
-	if err := summaryOf(list, s).write(path); err != nil {
+	if err := summaryOf(list, s).WriteFile(path); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(path)
@@ -306,7 +306,7 @@ func TestSayNobody(t *testing.T) {
 		s.Finished[scanner.StatusUnreachable] = test.unreachable
 		s.Finished[scanner.StatusError] = test.broken
 		var b bytes.Buffer
-		summaryOf(list.Stats{}, s).say(console.New(&b))
+		summaryOf(list.Stats{}, s).Say(console.New(&b))
 		if got := b.String(); !strings.Contains(got, test.want) || test.want == "" && strings.Contains(got, "a2sscan ask") {
 			t.Errorf("%+v: %s", test, got)
 		}
@@ -339,7 +339,7 @@ func TestSummaryMeasures(t *testing.T) {
 		})
 	}
 	sum := summaryOf(aScan())
-	sum.found(&ta, 3)
+	sum.SetAnswers(&ta, 3)
 	b, err := json.Marshal(sum)
 	if err != nil {
 		t.Fatal(err)

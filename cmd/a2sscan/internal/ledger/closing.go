@@ -1,4 +1,4 @@
-package main
+package ledger
 
 import (
 	"fmt"
@@ -19,7 +19,7 @@ import (
 // file has all.
 
 // sayNobody says what may be the reason where nobody answered.
-func (sum *summary) sayNobody(t *console.Terminal) {
+func (sum *Summary) sayNobody(t *console.Terminal) {
 	switch l := &sum.Targets; {
 	case l.Finished == 0:
 	case l.By["unreachable"] == l.Finished:
@@ -30,8 +30,8 @@ func (sum *summary) sayNobody(t *console.Terminal) {
 	}
 }
 
-// say tells a person how the scan went.
-func (sum *summary) say(t *console.Terminal) {
+// Say tells a person how the scan went.
+func (sum *Summary) Say(t *console.Terminal) {
 	l := &sum.Targets
 	t.Say("targets: %s", l)
 	sum.sayExclusions(t)
@@ -48,16 +48,16 @@ func (sum *summary) say(t *console.Terminal) {
 	}
 	sum.sayDatagrams(t)
 	sum.sayTrouble(t)
-	t.Say("rate: %s; time: %s", sum.rates.String(),
+	t.Say("rate: %s; time: %s", sum.Rates.String(),
 		time.Duration(sum.Seconds*float64(time.Second)).Round(10*time.Millisecond))
-	sum.rates.sayLimit(t)
+	sum.Rates.sayLimit(t)
 }
 
 // namesShown is how many games, maps, systems and versions are named at most.
 const namesShown = 8
 
 // sayAnswers says what answered.
-func (sum *summary) sayAnswers(t *console.Terminal) {
+func (sum *Summary) sayAnswers(t *console.Terminal) {
 	t.Say("answered: %s", &sum.FirstAnswers)
 	if sum.RoundTrips != nil {
 		t.Say("round trips: %s", sum.RoundTrips)
@@ -80,7 +80,7 @@ func (sum *summary) sayAnswers(t *console.Terminal) {
 }
 
 // sayDatagrams says what was sent and received.
-func (sum *summary) sayDatagrams(t *console.Terminal) {
+func (sum *Summary) sayDatagrams(t *console.Terminal) {
 	d := &sum.Datagrams
 	t.Say("sent: %s datagrams, %s%s; %s of them repeats", console.Grouped(d.Sent), console.Bytes(d.SentBytes),
 		console.SumOf(d.SentBy, console.Words(wire.Question(0), wire.NumQuestions)), console.Grouped(d.Repeats))
@@ -93,7 +93,7 @@ func (sum *summary) sayDatagrams(t *console.Terminal) {
 }
 
 // word is how targets are counted that the rule leaves out.
-func (x *exclusion) word() string {
+func (x *Exclusion) word() string {
 	if x.Unscannable {
 		return "unscannable"
 	}
@@ -104,7 +104,7 @@ func (x *exclusion) word() string {
 const exclusionsShown = 4
 
 // sayExclusions says what left targets out.
-func (sum *summary) sayExclusions(t *console.Terminal) {
+func (sum *Summary) sayExclusions(t *console.Terminal) {
 	if sum.Targets.NoPort > 0 {
 		t.Say("unscannable: %s with port 0", console.Grouped(sum.Targets.NoPort))
 	}
@@ -122,7 +122,7 @@ func (sum *summary) sayExclusions(t *console.Terminal) {
 }
 
 // sayTrouble says what stood in the way, and what can be done about it.
-func (sum *summary) sayTrouble(t *console.Terminal) {
+func (sum *Summary) sayTrouble(t *console.Terminal) {
 	d := &sum.Datagrams
 	if d.SendErrors > 0 {
 		t.Say("send errors: %s datagrams could not be sent%s", console.Grouped(d.SendErrors),
@@ -171,8 +171,8 @@ func sendHint(faults map[string]uint64) string {
 	return sendHints[most]
 }
 
-// sayWrong says which numbers do not add up.
-func (sum *summary) sayWrong(t *console.Terminal) {
+// SayWrong says which numbers do not add up.
+func (sum *Summary) SayWrong(t *console.Terminal) {
 	for _, w := range sum.Wrong {
 		t.Say("numbers that do not add up: %s", w)
 	}
