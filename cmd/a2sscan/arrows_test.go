@@ -25,6 +25,26 @@ var arrows = map[string][]string{
 	"sink":           {"sink/record", "scanner", "wire", "reasm", "scanner/thread", "scanner/udp", "scanner/target"},
 
 	"cmd/a2sscan/internal/console": {},
+
+	"cmd/a2sscan/internal/ratecontrol": {},
+	"cmd/a2sscan/internal/shutdown":    room(),
+	"cmd/a2sscan/internal/guard":       room(),
+	"cmd/a2sscan/internal/progress":    room(),
+	"cmd/a2sscan/internal/tally":       room(),
+	"cmd/a2sscan/internal/ledger":      room("guard", "ratecontrol", "tally"),
+}
+
+// room is what a package of the program may import: the layers below, console,
+// and these other packages of the program.
+func room(others ...string) []string {
+	allowed := []string{
+		"wire", "reasm", "scanner", "scanner/thread", "scanner/udp", "scanner/target", "scanner/list",
+		"sink", "sink/record", "cmd/a2sscan/internal/console",
+	}
+	for _, other := range others {
+		allowed = append(allowed, "cmd/a2sscan/internal/"+other)
+	}
+	return allowed
 }
 
 // TestArrows holds the staircase: what a datagram passes later may know what it

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
@@ -146,7 +147,7 @@ func TestManStatus(t *testing.T) {
 	for _, f := range manStatusKeys {
 		said = append(said, strings.Split(f.what, ", ")...)
 	}
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[statusRecord]()) {
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[progress.Record]()) {
 		if key, _, _ := strings.Cut(f.Tag.Get("json"), ","); key != "" {
 			are = append(are, key)
 		}

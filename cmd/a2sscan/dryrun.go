@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 
@@ -20,7 +21,8 @@ const dryRunShown = 10
 func (j *job) dryRun() error {
 	stop, ctx, end := shutdown.Listen(j.Terminal, j.hangupEnds())
 	defer end()
-	err := j.load(j.scanFlags, j.list, stop)
+	j.status = j.newStatus()
+	err := j.load(stop)
 	if err == nil {
 		err = j.keep.loaded(j.list)
 	}
@@ -79,11 +81,11 @@ func (j *job) sayLeft(asked uint64) {
 }
 
 // exactly is the forecast for so many targets.
-func (j *job) exactly(asked uint64) *forecast {
+func (j *job) exactly(asked uint64) *progress.Forecast {
 	size, known := j.list.Size()
 	listed := float64(asked)
 	if known {
 		listed *= float64(j.list.Listed()) / float64(max(size, 1))
 	}
-	return j.newForecast(listed, float64(asked)-listed)
+	return j.forecast(listed, float64(asked)-listed)
 }

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -241,7 +242,7 @@ func (a *app) serve(ctx context.Context, f *fleetFlags, fl *fleet.Fleet, m *flee
 	if m != nil {
 		defer a.serveMaster(ctx, m)()
 	}
-	stop := a.RepeatStatus(statusEvery(a.Terminal), func() string { return fleetLine(fl.Stats()) })
+	stop := a.RepeatStatus(progress.Interval(a.Terminal), func() string { return fleetLine(fl.Stats()) })
 	err := fl.Serve(ctx)
 	stop()
 	a.FinalStatus(fleetLine(fl.Stats()))

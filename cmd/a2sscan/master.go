@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -148,7 +149,7 @@ func (a *app) fetch(ctx context.Context, f *fetcher, quiet bool, flush func() er
 	}
 	stop := func() {}
 	if !quiet {
-		stop = a.RepeatStatus(statusEvery(a.Terminal), p.line)
+		stop = a.RepeatStatus(progress.Interval(a.Terminal), p.line)
 	}
 	defer stop()
 	a.sends = true

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/guard"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ratecontrol"
@@ -179,8 +180,8 @@ type job struct {
 	dial       *ratecontrol.Control
 	reading    atomic.Pointer[list.List]       // nil: no list is read yet
 	monitor    atomic.Pointer[scanner.Monitor] // nil: nobody is asked yet
-	progress   *progress                       // of the status lines in JSON; nil: there are none
-	whole      bool                            // every target was asked to the end
+	status     progress.Status
+	whole      bool // every target was asked to the end
 
 	written error // what went wrong with the output
 	partial error // why the list of --master is not whole
@@ -207,7 +208,8 @@ func (j *job) run(inputs []string) (*ledger.Summary, error) {
 	defer j.guard.StartClock()()
 
 	j.reading.Store(j.list)
-	if err := j.load(j.scanFlags, j.list, stop); err != nil {
+	j.status = j.newStatus()
+	if err := j.load(stop); err != nil {
 		j.bad.rest()
 		return nil, j.guarded(err)
 	}
@@ -250,7 +252,7 @@ func (j *job) run(inputs []string) (*ledger.Summary, error) {
 		sum.Seed = &j.seed.n
 	}
 	sum.Output, sum.Records = j.output, j.out.count()
-	sum.SetAnswers(&j.tally, j.asks())
+	sum.SetAnswers(&j.tally, j.schedule().Attempts())
 	sum.Resumed = j.keep.resumed()
 	sum.Records += j.keep.records()
 	if j.written != nil {
@@ -276,7 +278,7 @@ func (j *job) run(inputs []string) (*ledger.Summary, error) {
 	sum.Guard = j.guard.Tripped()
 	sum.Interrupted = stop.Interrupted()
 	sum.CheckRecords(j.unanswered)
-	j.lastStatus(own, sum.Ended)
+	j.status.End(own, sum.Ended)
 	return sum, nil
 }
 
@@ -296,7 +298,7 @@ func (j *job) ask(ctx context.Context) (scanner.Stats, error) {
 	j.monitor.Store(cfg.Monitor)
 	defer j.guard.Watch(cfg.Monitor, j.Terminal)()
 	defer j.observe(cfg.Monitor)()
-	defer j.watchScan(cfg.Monitor, j.newProgress())()
+	defer j.watchScan(cfg.Monitor)()
 	defer j.meter.end()
 	return scanner.Scan(ctx, cfg, j.targets(), j.meter.begin(cfg.Monitor, j.handle))
 }
@@ -326,17 +328,33 @@ func (j *job) begun() float64 {
 	return float64(j.keep.past.Place) / float64(max(n, 1))
 }
 
-// newProgress knows how far this scan is.
-func (j *job) newProgress() *progress {
-	p := &progress{
-		input: j.list.Progress, given: j.given, begun: j.begun(),
-		wait: j.silentFor(), longest: j.partlyFor(), again: j.secondLook, cooldown: j.cooldown,
-		drained: func() bool { return j.stop.Drained.Err() != nil },
+// newTracker knows how far this scan is.
+func (j *job) newTracker() *progress.Tracker {
+	cfg := progress.Config{
+		Input: j.list.Progress, Given: j.given, Begun: j.begun(),
+		Silence: j.schedule().Silence(), Longest: progress.Longest(j.schedule(), scanner.Questions(j.query)),
+		SecondPass: j.secondLook, Cooldown: j.cooldown,
+		Draining: func() bool { return j.stop.Drained.Err() != nil },
 	}
 	if past := j.pastCheckpoint(); past != nil {
-		p.past = &past.Stats
+		cfg.Earlier = &past.Stats
 	}
-	return p
+	return progress.NewTracker(cfg)
+}
+
+// newStatus shows how this scan is going.
+func (j *job) newStatus() progress.Status {
+	return progress.Status{Terminal: j.Terminal, Kind: j.statusKind(), Scan: j.scanID}
+}
+
+// watchScan shows status lines until stop is called, unless the records are on
+// the screen.
+func (j *job) watchScan(m *scanner.Monitor) (stop func()) {
+	onScreen := j.Interactive && j.output == "-" && isTerminal(j.app.out.w)
+	if onScreen && j.status.Kind == progress.Text {
+		return func() {}
+	}
+	return j.status.WatchScan(m, j.newTracker(), j.rate.number())
 }
 
 // given is how many targets the list has given out: the scan reads ahead.

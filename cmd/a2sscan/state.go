@@ -1,10 +1,10 @@
 package main
 
 import (
-	"fmt"
 	"runtime"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
@@ -18,7 +18,7 @@ func (j *job) sayState() {
 	if m == nil {
 		doing := "preparing"
 		if list := j.reading.Load(); list != nil {
-			doing = loading(list)
+			doing = progress.Loading(list.Loading())
 		}
 		j.Say("state: %s; nothing was sent yet", doing)
 		j.sayMemory(0)
@@ -26,9 +26,8 @@ func (j *job) sayState() {
 	}
 	s := m.Stats()
 	s.Rate = j.dial.Rate() // the scan may not know of it yet
-	p := j.newProgress()
-	v := p.look(s)
-	j.Say("state: scan %s, %s", console.Plain(j.scanID, 100), v.state())
+	v := j.newTracker().Sample(s)
+	j.Say("state: scan %s, %s", console.Plain(j.scanID, 100), v.State())
 
 	listed := j.keep.total(j.list.Stats(), &s) // from here on of all parts
 	l := ledger.New(listed, &s)
@@ -36,7 +35,7 @@ func (j *job) sayState() {
 	l.Unread, _ = j.unread(listed)
 	j.Say("targets: %s", &l)
 	j.Say("finished: %s%s", console.Grouped(l.Finished), console.SumOf(l.By, console.Words(scanner.StatusOK, scanner.NumStatuses)))
-	j.Say("open: %s%s", console.Grouped(uint64(v.Open)), v.aside())
+	j.Say("open: %s%s", console.Grouped(uint64(v.Open)), v.Waiting())
 	j.Say("sent: %s datagrams, %s; %s of them repeats", console.Grouped(s.DatagramsSent()),
 		console.Bytes(s.SentBytes), console.Grouped(s.Repeats))
 	j.Say("received: %s datagrams, %s", console.Grouped(s.DatagramsReceived()), console.Bytes(s.RecvBytes))
@@ -46,26 +45,6 @@ func (j *job) sayState() {
 		console.Grouped(s.Socket.KernelDrops), console.Grouped(s.SendErrors))
 	j.sayMemory(s.Bytes)
 	j.sayWritten()
-}
-
-// state is what a scan is doing.
-func (v *view) state() string {
-	s := v.far()
-	if why := v.waiting(); why != "" {
-		s += ", waiting: " + why
-	}
-	return s
-}
-
-// aside are the targets that wait, where there are any.
-func (v *view) aside() (s string) {
-	if v.Held > 0 {
-		s = fmt.Sprintf("; held back: %s on %s", console.Grouped(uint64(v.Held)), console.Plural(v.HeldAddrs, "address"))
-	}
-	if v.Silent > 0 {
-		s += "; silent, for a second look: " + console.Grouped(uint64(v.Silent))
-	}
-	return s
 }
 
 // sayMemory says what memory the process has, of which so many bytes are for

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
@@ -70,5 +71,29 @@ func TestShare(t *testing.T) {
 		if s.Set(text) == nil {
 			t.Errorf("%q is %v", text, float64(s))
 		}
+	}
+}
+
+// TestStatusKind: --quiet means no status, unless one is asked for.
+func TestStatusKind(t *testing.T) {
+	for _, test := range []struct {
+		quiet bool
+		flag  string
+		want  progress.Kind
+	}{
+		{false, "", "text"}, {true, "", "none"}, {false, "json", "json"}, {true, "json", "json"}, {false, "none", "none"},
+	} {
+		f := scanFlags{quiet: test.quiet}
+		if test.flag != "" {
+			if err := f.status.Set(test.flag); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := f.statusKind(); got != test.want {
+			t.Errorf("%+v: %s", test, got)
+		}
+	}
+	if new(statusMode).Set("xml") == nil {
+		t.Error("xml is a kind")
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package progress
 
 import (
 	"bytes"
@@ -14,10 +14,10 @@ import (
 
 func TestStatusLine(t *testing.T) {
 	read, known, given := 0.0, false, uint64(0)
-	p := &progress{
-		input: func() (float64, bool) { return read, known },
-		given: func() uint64 { return given },
-	}
+	p := NewTracker(Config{
+		Input: func() (float64, bool) { return read, known },
+		Given: func() uint64 { return given },
+	})
 
 	var s scanner.Stats
 	s.Elapsed = time.Second
@@ -26,8 +26,8 @@ func TestStatusLine(t *testing.T) {
 	s.Wait = scanner.WaitInFlight
 	check := func(want string) {
 		t.Helper()
-		v := p.look(s)
-		if got := v.line(0); got != want {
+		v := p.Sample(s)
+		if got := v.Line(0); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
@@ -60,7 +60,7 @@ func TestStatusLine(t *testing.T) {
 
 	// A fifth of the list was scanned by an earlier part: its time is not this
 	// part's.
-	s.Silent, p.silent, p.begun, read = 0, 0, 0.2, 0.6
+	s.Silent, p.silent, p.cfg.Begun, read = 0, 0, 0.2, 0.6
 	check("0:03 30%, 0:21 left; sent 8k; answered 1.5k (47%); open 700; received 5k")
 }
 
@@ -99,12 +99,12 @@ func TestStatusWidth(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			p := &progress{
-				input: func() (float64, bool) { return 0.81, test.known },
-				given: func() uint64 { return 0 },
-			}
-			v := p.look(test.stats)
-			if got := v.line(test.width); got != test.want {
+			p := NewTracker(Config{
+				Input: func() (float64, bool) { return 0.81, test.known },
+				Given: func() uint64 { return 0 },
+			})
+			v := p.Sample(test.stats)
+			if got := v.Line(test.width); got != test.want {
 				t.Errorf("%d columns: got\n%s (%d)\nwant\n%s", test.width, got, wide(got), test.want)
 			}
 		})
@@ -115,20 +115,21 @@ func TestStatusWidth(t *testing.T) {
 // that is never nothing.
 func TestStatusEnd(t *testing.T) {
 	drained := false
-	p := &progress{
-		input: func() (float64, bool) { return 1, true }, given: func() uint64 { return 1000 },
-		wait: time.Second, longest: 5 * time.Second, cooldown: 2 * time.Second, drained: func() bool { return drained },
-	}
+	p := NewTracker(Config{
+		Input: func() (float64, bool) { return 1, true }, Given: func() uint64 { return 1000 },
+		Silence: time.Second, Longest: 5 * time.Second, Cooldown: 2 * time.Second,
+		Draining: func() bool { return drained },
+	})
 	s := scanner.Stats{Taken: 1000, Open: 500}
 	s.Finished[scanner.StatusOK] = 500
 	check := func(at time.Duration, why scanner.Wait, want string) {
 		t.Helper()
 		s.Elapsed, s.Wait = at, why
-		v := p.look(s)
+		v := p.Sample(s)
 		if got := v.far(); got != want {
 			t.Errorf("%v: got %s, want %s", at, got, want)
 		}
-		if r := v.record(); r.Left != nil && *r.Left <= 0 {
+		if r := v.Record(); r.Left != nil && *r.Left <= 0 {
 			t.Errorf("%v: %v s are left", at, *r.Left)
 		}
 	}
@@ -145,25 +146,25 @@ func TestStatusEnd(t *testing.T) {
 	check(22*time.Second, scanner.WaitCooldown, "0:22 100%, finishing")
 
 	// An interrupted scan has only what is open before it.
-	p.ending, p.quiet, drained = 0, 0, true
+	p.ending, p.cooldown, drained = 0, 0, true
 	s.Finished[scanner.StatusNoReply], s.Open = 0, 1213
 	check(10*time.Second, scanner.WaitReplies, "0:10 finishing 1,213 open, at most 0:05")
 	check(14500*time.Millisecond, scanner.WaitReplies, "0:14 finishing 1,213 open, at most 0:01")
 	check(16*time.Second, scanner.WaitReplies, "0:16 finishing 1,213 open")
 }
 
-// TestStatusSecondLook: a second look is no step back, and before it nothing is
+// TestStatusSecondPass: a second pass is no step back, and before it nothing is
 // near its end.
-func TestStatusSecondLook(t *testing.T) {
-	p := &progress{
-		input: func() (float64, bool) { return 1, true }, given: func() uint64 { return 1000 },
-		wait: 7 * time.Second, again: true,
-	}
+func TestStatusSecondPass(t *testing.T) {
+	p := NewTracker(Config{
+		Input: func() (float64, bool) { return 1, true }, Given: func() uint64 { return 1000 },
+		Silence: 7 * time.Second, SecondPass: true,
+	})
 	s := scanner.Stats{Taken: 1000, Elapsed: 9 * time.Second, Silent: 400, Wait: scanner.WaitReplies}
 	s.Finished[scanner.StatusOK] = 600
-	before := p.look(s)
+	before := p.Sample(s)
 	s.Silent, s.Open = 100, 300
-	after := p.look(s)
+	after := p.Sample(s)
 	if before.part != 0.9 || after.part != 0.9 || p.ending != 0 {
 		t.Errorf("%v, then %v, ending %v", before.part, after.part, p.ending)
 	}
@@ -171,23 +172,23 @@ func TestStatusSecondLook(t *testing.T) {
 		t.Errorf("%s answered", got)
 	}
 	s.Silent, s.Open = 0, 400
-	if p.look(s); p.ending == 0 {
+	if p.Sample(s); p.ending == 0 {
 		t.Error("all were started, and there is no end")
 	}
 }
 
 // TestStatusBar: a bar has the same length whatever else there is to say.
 func TestStatusBar(t *testing.T) {
-	p := &progress{input: func() (float64, bool) { return 0.5, true }, given: func() uint64 { return 1 }}
+	p := NewTracker(Config{Input: func() (float64, bool) { return 0.5, true }, Given: func() uint64 { return 1 }})
 	for _, columns := range []int{79, 120, 200} {
 		s := scanner.Stats{Elapsed: time.Second, Taken: 1}
 		want := barOn(columns) - 1
 		for range 12 {
 			s.Elapsed *= 2
 			s.Sent[0] = s.Sent[0]*7 + 1
-			v := p.look(s)
-			if got := strings.IndexByte(v.line(columns), ']') + 1; got != want {
-				t.Fatalf("%d columns: a bar of %d, want %d:\n%s", columns, got, want, v.line(columns))
+			v := p.Sample(s)
+			if got := strings.IndexByte(v.Line(columns), ']') + 1; got != want {
+				t.Fatalf("%d columns: a bar of %d, want %d:\n%s", columns, got, want, v.Line(columns))
 			}
 		}
 	}
@@ -198,11 +199,11 @@ func TestStatusResized(t *testing.T) {
 	columns := 80
 	var b strings.Builder
 	tm, written := console.NewScreen(&b, func() int { return columns }), b.String
-	p := &progress{input: func() (float64, bool) { return 0.5, true }, given: func() uint64 { return 1 }}
+	p := NewTracker(Config{Input: func() (float64, bool) { return 0.5, true }, Given: func() uint64 { return 1 }})
 	for _, columns = range []int{40, 80, 200} {
 		before := len(written())
-		v := p.look(scanner.Stats{Elapsed: time.Minute, Taken: 1})
-		tm.ShowStatus(v.line(tm.StatusWidth()))
+		v := p.Sample(scanner.Stats{Elapsed: time.Minute, Taken: 1})
+		tm.ShowStatus(v.Line(tm.StatusWidth()))
 		line := strings.TrimPrefix(written()[before:], "\r\x1b[K")
 		if n := wide(line); n >= columns || n < columns/2 {
 			t.Errorf("%d columns: %d of them used: %q", columns, n, line)
@@ -214,15 +215,15 @@ func TestStatusResized(t *testing.T) {
 // scripts know, and none that is not known.
 func TestStatusRecord(t *testing.T) {
 	known := false
-	p := &progress{input: func() (float64, bool) { return 0.5, known }, given: func() uint64 { return 1 }}
+	p := NewTracker(Config{Input: func() (float64, bool) { return 0.5, known }, Given: func() uint64 { return 1 }})
 	var s scanner.Stats
 	s.Rate, s.Sent[0] = math.Inf(1), 7
 	var b bytes.Buffer
-	a := &app{Terminal: console.New(&b)}
+	status := Status{Terminal: console.New(&b), Scan: "\x1b]0;mine\a"}
 	say := func() string {
 		b.Reset()
-		v := p.look(s)
-		a.sayStatus("\x1b]0;mine\a", v.record())
+		v := p.Sample(s)
+		status.sayJSON(v.Record())
 		return b.String()
 	}
 	got := say()
@@ -244,29 +245,5 @@ func TestStatusRecord(t *testing.T) {
 		if !strings.Contains(got, has) {
 			t.Errorf("no %s in\n%s", has, got)
 		}
-	}
-}
-
-// TestStatusKind: --quiet means no status, unless one is asked for.
-func TestStatusKind(t *testing.T) {
-	for _, test := range []struct {
-		quiet bool
-		flag  string
-		want  string
-	}{
-		{false, "", "text"}, {true, "", "none"}, {false, "json", "json"}, {true, "json", "json"}, {false, "none", "none"},
-	} {
-		f := scanFlags{quiet: test.quiet}
-		if test.flag != "" {
-			if err := f.status.Set(test.flag); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if got := f.statusKind(); got != test.want {
-			t.Errorf("%+v: %s", test, got)
-		}
-	}
-	if new(statusMode).Set("xml") == nil {
-		t.Error("xml is a kind")
 	}
 }

@@ -1,57 +1,18 @@
-package main
+package progress
 
 import (
-	"errors"
+	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
-// statusMode is a flag's kind of status lines. The zero value is text.
-type statusMode struct {
-	word string
-	said bool
-}
-
-var statusModes = []string{"text", "json", "none"}
-
-// Set reads text, json or none.
-func (m *statusMode) Set(s string) error {
-	if !slices.Contains(statusModes, s) {
-		return errors.New("want text, json or none")
-	}
-	*m = statusMode{s, true}
-	return nil
-}
-
-func (m *statusMode) String() string {
-	if m.word == "" {
-		return statusModes[0]
-	}
-	return m.word
-}
-
-// Type is the word that stands for the value in the help.
-func (m *statusMode) Type() string { return "KIND" }
-
-// statusKind is how status lines are shown: --quiet means none, unless
-// --status says otherwise.
-func (f *scanFlags) statusKind() string {
-	if f.quiet && !f.status.said {
-		return "none"
-	}
-	return f.status.String()
-}
-
-// statusRecord is a status line as JSON. Keys may be added; one whose value is
+// Record is a status line as JSON. Keys may be added; one whose value is
 // not known is absent. Numbers are of this part of a scan that was resumed, but
 // for Part.
-type statusRecord struct {
+type Record struct {
 	Time  time.Time `json:"time"`
 	Scan  string    `json:"scan"`
 	Phase string    `json:"phase"`           // reading, asking, ended
@@ -61,11 +22,11 @@ type statusRecord struct {
 	Part    *float64 `json:"part,omitempty"`    // that is done, 0 to 1
 	Left    *float64 `json:"left,omitempty"`    // seconds, about; absent: not known, or about to end
 
-	*statusNumbers
+	*Numbers
 }
 
-// statusNumbers are those of a scan that asks.
-type statusNumbers struct {
+// Numbers are those of a scan that asks.
+type Numbers struct {
 	Elapsed  float64 `json:"elapsed"`  // seconds
 	Finished uint64  `json:"finished"` // targets
 	Answered uint64  `json:"answered"` // of those
@@ -98,13 +59,13 @@ func unless(unknown bool, v float64) *float64 {
 // milli rounds to three places.
 func milli(v float64) float64 { return math.Round(v*1000) / 1000 }
 
-// record makes a status line of a view.
-func (v *view) record() statusRecord {
-	return statusRecord{
+// Record returns the status line as JSON.
+func (v *View) Record() Record {
+	return Record{
 		Phase: "asking",
 		Part:  unless(!v.known, v.part),
 		Left:  unless(!v.soon || v.left == 0, v.left.Seconds()),
-		statusNumbers: &statusNumbers{
+		Numbers: &Numbers{
 			Elapsed: milli(v.Elapsed.Seconds()), Finished: v.TargetsFinished(), Answered: v.Answered(),
 			Open: v.Open, Held: v.Held, Silent: v.Silent,
 			Sent: v.DatagramsSent(), Received: v.DatagramsReceived(),
@@ -118,58 +79,105 @@ func (v *view) record() statusRecord {
 	}
 }
 
-// sayStatus writes a status line as JSON.
-func (a *app) sayStatus(scan string, r statusRecord) {
-	r.Time, r.Scan = time.Now().UTC(), scan
-	a.JSON(r)
+// A status line is due once a second on a terminal, where it replaces the one
+// before, and as JSON. It is due every ten seconds in a log.
+const (
+	statusOnTerminal = time.Second
+	statusInLog      = 10 * time.Second
+)
+
+// Kind is how status lines are shown.
+type Kind string
+
+// The kinds.
+const (
+	Text Kind = "text" // a line that is rewritten on a terminal
+	JSON Kind = "json" // an object a line
+	None Kind = "none"
+)
+
+// Status shows how a scan is going, on standard error.
+type Status struct {
+	Terminal *console.Terminal
+	Kind     Kind
+	Scan     string // its name
+
+	tracker *Tracker // of the lines in JSON
 }
 
-// watchScan shows status lines until stop is called, with which the last one
-// says why the scan ended.
-func (j *job) watchScan(m *scanner.Monitor, p *progress) (stop func()) {
-	switch j.statusKind() {
-	case "none":
+// Interval is how often a status line is due on a terminal or in a log.
+func Interval(t *console.Terminal) time.Duration {
+	if t.Interactive {
+		return statusOnTerminal
+	}
+	return statusInLog
+}
+
+// sayJSON writes a status line as JSON.
+func (s *Status) sayJSON(r Record) {
+	r.Time, r.Scan = time.Now().UTC(), s.Scan
+	s.Terminal.JSON(r)
+}
+
+// WatchLoading shows status lines while lists are read, until stop is called.
+// loading returns how many targets were read, and which part of the input.
+func (s *Status) WatchLoading(loading func() (n uint64, part float64, known bool)) (stop func()) {
+	switch s.Kind {
+	case None:
 		return func() {}
-	case "json":
-		j.progress = p
+	case JSON:
+		return console.Every(statusOnTerminal, func() {
+			n, part, known := loading()
+			s.sayJSON(Record{Phase: "reading", Targets: n, Part: unless(!known, part)})
+		})
+	}
+	return s.Terminal.RepeatStatus(Interval(s.Terminal), func() string { return Loading(loading()) })
+}
+
+// Loading is the status line while lists are read.
+func Loading(n uint64, part float64, known bool) string {
+	s := fmt.Sprintf("reading the targets: %d so far", n)
+	if known {
+		s += fmt.Sprintf(" (%.0f%%)", 100*part)
+	}
+	return s
+}
+
+// WatchScan shows status lines of a scan until stop is called. rate is the one
+// that it begins with.
+func (s *Status) WatchScan(m *scanner.Monitor, tracker *Tracker, rate float64) (stop func()) {
+	switch s.Kind {
+	case None:
+		return func() {}
+	case JSON:
+		s.tracker = tracker
 		say := func() {
-			s := m.Stats()
-			if s.Elapsed == 0 { // it has not begun
-				s.Rate = j.rate.number()
+			now := m.Stats()
+			if now.Elapsed == 0 { // the scan has not begun
+				now.Rate = rate
 			}
-			v := p.look(s)
-			j.sayStatus(j.scanID, v.record())
+			v := tracker.Sample(now)
+			s.sayJSON(v.Record())
 		}
 		say()
 		return console.Every(statusOnTerminal, say)
 	}
-	if j.Interactive && j.output == "-" && isTerminal(j.app.out.w) {
-		return func() {} // the records are on the screen
-	}
-	return watch(j.Terminal, m, p)
+	return s.Terminal.RepeatStatus(Interval(s.Terminal), func() string {
+		v := tracker.Sample(m.Stats())
+		if earlier := tracker.cfg.Earlier; earlier != nil { // as the closing lines will
+			v.Add(earlier)
+		}
+		return v.Line(s.Terminal.StatusWidth())
+	})
 }
 
-// lastStatus is the status line of a scan that ended.
-func (j *job) lastStatus(s scanner.Stats, ended string) {
-	if j.progress == nil {
+// End writes the last status line in JSON, with why the scan ended.
+func (s *Status) End(final scanner.Stats, ended string) {
+	if s.tracker == nil {
 		return
 	}
-	v := j.progress.look(s)
-	r := v.record()
+	v := s.tracker.Sample(final)
+	r := v.Record()
 	r.Phase, r.Ended, r.Left, r.Waiting, r.WaitingFor = "ended", ended, nil, "", nil
-	j.sayStatus(j.scanID, r)
-}
-
-// watchLoad shows status lines while lists are read, until stop is called.
-func (a *app) watchLoad(f *scanFlags, list *list.List) (stop func()) {
-	switch f.statusKind() {
-	case "none":
-		return func() {}
-	case "json":
-		return console.Every(statusOnTerminal, func() {
-			n, part, known := list.Loading()
-			a.sayStatus(f.scanID, statusRecord{Phase: "reading", Targets: n, Part: unless(!known, part)})
-		})
-	}
-	return a.RepeatStatus(statusEvery(a.Terminal), func() string { return loading(list) })
+	s.sayJSON(r)
 }

@@ -1,4 +1,6 @@
-package main
+// Package progress tells how far a scan is: the status line as text and as JSON,
+// and the forecast before the scan begins.
+package progress
 
 import (
 	"fmt"
@@ -13,35 +15,38 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// A status line is due once a second on a terminal, where it replaces the one
-// before, and as JSON, and every ten seconds in a log.
-const (
-	statusOnTerminal = time.Second
-	statusInLog      = 10 * time.Second
-)
+// Config is what a Tracker has to know of a scan.
+type Config struct {
+	Input   func() (part float64, known bool) // how much of it was read
+	Given   func() uint64                     // targets that the list gave out in that part
+	Begun   float64                           // how much of the input earlier parts of the scan did
+	Earlier *scanner.Stats                    // of those parts; nil: there were none
 
-// progress knows how far one scan is. It remembers the numbers of the moment
-// before, because rates are of the time since.
-type progress struct {
-	input func() (part float64, known bool) // how much of it was read
-	given func() uint64                     // targets in that part
-	begun float64                           // how much of it was done by earlier parts of the scan
-	past  *scanner.Stats                    // numbers of those parts; nil: there were none
-
-	wait     time.Duration // for a target that stays silent
-	longest  time.Duration // for one that answers some of it
-	again    bool          // such a one has a second look
-	cooldown time.Duration
-	drained  func() bool // whether nothing new is started; nil: never
-
-	last   scanner.Stats
-	silent int           // the most there were
-	ending time.Duration // when it was seen that nothing new is started; 0: not yet
-	quiet  time.Duration // when the cooldown was seen to have begun; 0: not yet
+	Silence    time.Duration // for how long a silent target is open
+	Longest    time.Duration // for how long one that answers some questions is open
+	SecondPass bool          // silent targets are asked once more
+	Cooldown   time.Duration
+	Draining   func() bool // whether nothing new starts; nil: never
 }
 
-// view is what there is to see of a scan at one moment.
-type view struct {
+// Tracker knows how far one scan is. It remembers the previous sample, because
+// rates are those since then.
+type Tracker struct {
+	cfg Config
+
+	last     scanner.Stats
+	silent   int           // the most there were
+	ending   time.Duration // when nothing new was seen to start; 0: not yet
+	cooldown time.Duration // when the cooldown was seen to begin; 0: not yet
+}
+
+// NewTracker returns the tracker of a scan that begins.
+func NewTracker(cfg Config) *Tracker { return &Tracker{cfg: cfg} }
+
+func (p *Tracker) draining() bool { return p.cfg.Draining != nil && p.cfg.Draining() }
+
+// View is a scan at one moment.
+type View struct {
 	scanner.Stats
 	sentRate, recvRate float64 // datagrams a second; negative: not known
 
@@ -52,80 +57,80 @@ type view struct {
 	last  bool // nothing new is started, and left is the most that it takes
 }
 
-// look makes a view of these numbers.
-func (p *progress) look(s scanner.Stats) view {
-	v := view{Stats: s, sentRate: -1, recvRate: -1}
+// Sample returns a view of these numbers.
+func (p *Tracker) Sample(s scanner.Stats) View {
+	v := View{Stats: s, sentRate: -1, recvRate: -1}
 	if since := (s.Elapsed - p.last.Elapsed).Seconds(); since > 0 {
 		v.sentRate = float64(s.DatagramsSent()-p.last.DatagramsSent()) / since
 		v.recvRate = float64(s.DatagramsReceived()-p.last.DatagramsReceived()) / since
 	}
 	p.last = s
 	p.phases(&s)
-	if v.part, v.known = p.input(); v.known {
+	if v.part, v.known = p.cfg.Input(); v.known {
 		read := p.behind(&s, v.part)
-		v.part = p.begun + read
+		v.part = p.cfg.Begun + read
 		p.foresee(&v, read)
 	}
-	if v.last = p.drained != nil && p.drained(); v.last {
+	if v.last = p.draining(); v.last {
 		v.left, v.soon = p.open(&s), true
 	}
 	return v
 }
 
 // phases notes when the scan began its last ones: nothing new, and the cooldown.
-func (p *progress) phases(s *scanner.Stats) {
+func (p *Tracker) phases(s *scanner.Stats) {
 	p.silent = max(p.silent, s.Silent)
-	looked := !p.again || p.silent > 0 && s.Silent == 0
+	passed := !p.cfg.SecondPass || p.silent > 0 && s.Silent == 0
 	cooldown := s.Wait == scanner.WaitCooldown
-	drained := p.drained != nil && p.drained()
-	if p.ending == 0 && (drained || cooldown || s.Wait == scanner.WaitReplies && looked) {
+	draining := p.draining()
+	if p.ending == 0 && (draining || cooldown || s.Wait == scanner.WaitReplies && passed) {
 		p.ending = max(s.Elapsed, 1)
 	}
-	if p.quiet == 0 && cooldown {
-		p.quiet = max(s.Elapsed, 1)
+	if p.cooldown == 0 && cooldown {
+		p.cooldown = max(s.Elapsed, 1)
 	}
 }
 
 // behind is how much of the input this part of the scan has behind it, if so
 // much of all was read.
-func (p *progress) behind(s *scanner.Stats, part float64) float64 {
+func (p *Tracker) behind(s *scanner.Stats, part float64) float64 {
 	passed := s.TargetsFinished() + s.Unscannable + s.Excluded + s.Duplicate + s.OverLimit
 	looked := s.Silent // of their asks one is still to come
 	if s.Silent < p.silent {
 		looked += s.Open + s.Held // it is under way
 	}
 	all := float64(passed) + float64(looked)*3/4
-	return max(part-p.begun, 0) * min(1, all/float64(max(p.given(), s.Taken, 1)))
+	return max(part-p.cfg.Begun, 0) * min(1, all/float64(max(p.cfg.Given(), s.Taken, 1)))
 }
 
 // foresee says how long it takes until all is done: the rest as fast as what is
 // behind, and then the last target may be silent, and late replies are waited
 // for.
-func (p *progress) foresee(v *view, read float64) {
+func (p *Tracker) foresee(v *View, read float64) {
 	switch {
-	case p.quiet > 0:
-		v.left, v.soon = max(0, p.quiet+p.cooldown-v.Elapsed), true
+	case p.cooldown > 0:
+		v.left, v.soon = max(0, p.cooldown+p.cfg.Cooldown-v.Elapsed), true
 		return
 	case p.ending > 0:
-		v.left, v.soon = p.open(&v.Stats)+p.cooldown, true
+		v.left, v.soon = p.open(&v.Stats)+p.cfg.Cooldown, true
 		return
 	case read < 0.01 || v.part >= 1:
 		return
 	}
 	rest := time.Duration(float64(v.Elapsed) * (1 - v.part) / read)
-	v.left, v.soon = max(rest, v.HeldFor)+p.tail(&v.Stats)+p.cooldown, true
+	v.left, v.soon = max(rest, v.HeldFor)+p.tail(&v.Stats)+p.cfg.Cooldown, true
 }
 
 // tail is how long the last target may take.
-func (p *progress) tail(s *scanner.Stats) time.Duration {
+func (p *Tracker) tail(s *scanner.Stats) time.Duration {
 	if s.Answered() > 0 {
-		return max(p.wait, p.longest)
+		return max(p.cfg.Silence, p.cfg.Longest)
 	}
-	return p.wait
+	return p.cfg.Silence
 }
 
 // open is how long targets may be open still when nothing new is started.
-func (p *progress) open(s *scanner.Stats) time.Duration {
+func (p *Tracker) open(s *scanner.Stats) time.Duration {
 	if s.Open == 0 {
 		return 0
 	}
@@ -144,10 +149,10 @@ const (
 // time, so that it only grows.
 func barOn(columns int) int { return min(max(leastBar, (columns-beside)/2), mostBar) }
 
-// line is the status line of a screen with so many columns, or of a log if
+// Line is the status line of a screen with so many columns, or of a log if
 // columns is 0. What is in the way comes first, and then how far the scan is:
 // both are always there. Of the rest that is shown for which there is room.
-func (v *view) line(columns int) string {
+func (v *View) Line(columns int) string {
 	head := append(v.trouble(), v.far())
 	if columns == 0 {
 		return strings.Join(append(head, v.flows()...), "; ")
@@ -194,7 +199,7 @@ func drawBar(part float64, columns int) string {
 const waits = "waiting: "
 
 // trouble is what keeps the scan from going on, and what it lost.
-func (v *view) trouble() []string {
+func (v *View) trouble() []string {
 	var parts []string
 	if why := v.waiting(); why != "" && v.Wait != scanner.WaitReplies { // that is no trouble
 		parts = append(parts, waits+why)
@@ -209,7 +214,7 @@ func (v *view) trouble() []string {
 }
 
 // waiting says what is waited for, and how long if that is known.
-func (v *view) waiting() string {
+func (v *View) waiting() string {
 	if v.Wait != scanner.WaitAddress {
 		return v.Wait.String()
 	}
@@ -224,7 +229,7 @@ func (v *view) waiting() string {
 }
 
 // far is the time, and share and time left where they are known.
-func (v *view) far() string {
+func (v *View) far() string {
 	if !v.known && !v.last {
 		return console.Clock(v.Elapsed)
 	}
@@ -232,7 +237,7 @@ func (v *view) far() string {
 }
 
 // share is the part that is done, and the time left, as far as they are known.
-func (v *view) share() string {
+func (v *View) share() string {
 	if v.last {
 		return v.finishing()
 	}
@@ -250,7 +255,7 @@ func (v *view) share() string {
 }
 
 // finishing says how long a scan that starts nothing new may take.
-func (v *view) finishing() string {
+func (v *View) finishing() string {
 	s := "finishing " + console.Grouped(uint64(v.Open)) + " open"
 	if v.left > 0 {
 		s += ", at most " + console.Clock(upToSeconds(v.left))
@@ -264,7 +269,7 @@ func upToSeconds(d time.Duration) time.Duration {
 }
 
 // flows are the numbers of a status line, the most telling ones first.
-func (v *view) flows() []string {
+func (v *View) flows() []string {
 	parts := []string{
 		flow("sent", v.DatagramsSent(), v.sentRate),
 		fmt.Sprintf("answered %s (%s)", console.Short(float64(v.Answered())),
@@ -287,7 +292,7 @@ func (v *view) flows() []string {
 // asked is how many targets were asked until now. The share of them that
 // answered is not that of those that are finished: whoever is silent is open for
 // long.
-func (v *view) asked() uint64 { return v.TargetsFinished() + uint64(v.Silent) + uint64(v.Open) }
+func (v *View) asked() uint64 { return v.TargetsFinished() + uint64(v.Silent) + uint64(v.Open) }
 
 // flow says how many there are and how many come in a second.
 func flow(word string, n uint64, perSecond float64) string {
@@ -298,21 +303,22 @@ func flow(word string, n uint64, perSecond float64) string {
 	return s
 }
 
-// watch shows status lines of a scan until stop is called, from a goroutine of
-// its own, so that a slow terminal holds nothing up.
-func watch(t *console.Terminal, m *scanner.Monitor, p *progress) (stop func()) {
-	return t.RepeatStatus(statusEvery(t), func() string {
-		v := p.look(m.Stats())
-		if p.past != nil { // as the closing lines will
-			v.Add(p.past)
-		}
-		return v.line(t.StatusWidth())
-	})
+// State is what a scan is doing.
+func (v *View) State() string {
+	s := v.far()
+	if why := v.waiting(); why != "" {
+		s += ", waiting: " + why
+	}
+	return s
 }
 
-func statusEvery(t *console.Terminal) time.Duration {
-	if t.Interactive {
-		return statusOnTerminal
+// Waiting counts the targets that wait, if there are any.
+func (v *View) Waiting() (s string) {
+	if v.Held > 0 {
+		s = fmt.Sprintf("; held back: %s on %s", console.Grouped(uint64(v.Held)), console.Plural(v.HeldAddrs, "address"))
 	}
-	return statusInLog
+	if v.Silent > 0 {
+		s += "; silent, for a second look: " + console.Grouped(uint64(v.Silent))
+	}
+	return s
 }

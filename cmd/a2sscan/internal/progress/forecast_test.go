@@ -1,4 +1,4 @@
-package main
+package progress
 
 import (
 	"testing"
@@ -7,51 +7,51 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// TestForecast: what is said before the first packet, by flags, of a list and
-// of networks.
+// TestForecast: the forecast of a list and of networks, with various settings.
 func TestForecast(t *testing.T) {
 	tests := []struct {
 		name           string
-		set            func(f *scanFlags)
+		set            func(f *Forecast)
 		listed, spread float64
 		want           string
 	}{
-		{"list", func(*scanFlags) {}, 1e6, 0,
+		{"list", func(*Forecast) {}, 1e6, 0,
 			"about 4M datagrams, 14 min at 5k a second, 3 GB of replies if all answer"},
-		{"few", func(*scanFlags) {}, 3, 0, "about 12 datagrams, 3 s at 5k a second, 9 kB of replies if all answer"},
-		{"info", func(f *scanFlags) { f.query = questions(scanner.AskInfo) }, 1e6, 0,
+		{"few", func(*Forecast) {}, 3, 0, "about 12 datagrams, 3 s at 5k a second, 9 kB of replies if all answer"},
+		{"info", func(f *Forecast) { f.Questions = scanner.AskInfo }, 1e6, 0,
 			"about 2M datagrams, 7 min at 5k a second, 200 MB of replies if all answer"},
-		{"fast", func(f *scanFlags) { f.rate = 1e5 }, 1e6, 0,
+		{"fast", func(f *Forecast) { f.Rate = 1e5 }, 1e6, 0,
 			"about 4M datagrams, 42 s at 100k a second, 3 GB of replies if all answer"},
-		{"no rate", func(f *scanFlags) { f.rate = 0 }, 1e6, 0,
+		{"no rate", func(f *Forecast) { f.Rate = 0 }, 1e6, 0,
 			"about 4M datagrams, as fast as it goes, 3 GB of replies if all answer"},
-		{"network", func(*scanFlags) {}, 0, 65536,
+		{"network", func(*Forecast) {}, 0, 65536,
 			"about 197k to 262k datagrams, 46 to 68 s at 5k a second, by how many answer"},
-		{"network, info", func(f *scanFlags) { f.query = questions(scanner.AskInfo) }, 0, 65536,
+		{"network, info", func(f *Forecast) { f.Questions = scanner.AskInfo }, 0, 65536,
 			"about 131k to 197k datagrams, 33 to 46 s at 5k a second, by how many answer"},
-		{"one ask", func(f *scanFlags) { f.retries = 0 }, 0, 65536,
+		{"one attempt", func(f *Forecast) { f.Schedule.Retries = 0 }, 0, 65536,
 			"about 65.5k to 262k datagrams, 17 to 58 s at 5k a second, by how many answer"},
-		{"second look", func(f *scanFlags) { f.secondLook = true }, 0, 65536,
+		{"second pass", func(f *Forecast) { f.Schedule.SecondPass = true }, 0, 65536,
 			"about 262k datagrams, 61 to 74 s at 5k a second, by how many answer"},
-		{"second look at a list", func(f *scanFlags) { f.secondLook = true }, 1e6, 0,
+		{"second pass, list", func(f *Forecast) { f.Schedule.SecondPass = true }, 1e6, 0,
 			"about 4M datagrams, 14 min at 5k a second, 3 GB of replies if all answer"},
-		{"ports", func(f *scanFlags) { f.ports = "27000-27999" }, 0, 1000,
+		{"ports", func(f *Forecast) { f.Ports = 1000 }, 0, 1000,
 			"about 3k to 4k datagrams, 7 min at 5k a second, by how many answer"},
-		{"ports, no limit", func(f *scanFlags) { f.ports, f.addressRate = "27000-27999", 0 }, 0, 1000,
+		{"ports, no limit", func(f *Forecast) { f.Ports, f.AddressRate = 1000, 0 }, 0, 1000,
 			"about 3k to 4k datagrams, 8 to 17 s at 5k a second, by how many answer"},
-		{"both", func(*scanFlags) {}, 1e6, 65536,
+		{"both", func(*Forecast) {}, 1e6, 65536,
 			"about 4.2M to 4.26M datagrams, 15 min at 5k a second, by how many answer"},
-		{"for ever", func(f *scanFlags) { f.rate = 0.001 }, 0, 1 << 48,
+		{"for ever", func(f *Forecast) { f.Rate = 0.001 }, 0, 1 << 48,
 			"about 844424930M to 1125899907M datagrams, 53376 days at 0 a second, by how many answer"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			f := &scanFlags{
-				query: questions(scanner.AskAll), rate: scanner.DefaultRate, addressRate: scanner.DefaultAddressRate,
-				patienceFlags: patienceFlags{timeout: time.Second, retries: 2}, cooldown: 2 * time.Second,
+			f := &Forecast{
+				Listed: test.listed, InNetworks: test.spread,
+				Questions: scanner.AskAll, Rate: scanner.DefaultRate, AddressRate: scanner.DefaultAddressRate,
+				Schedule: scanner.Schedule{Timeout: time.Second, Retries: 2}, Cooldown: 2 * time.Second,
 			}
 			test.set(f)
-			if got := f.newForecast(test.listed, test.spread).String(); got != test.want {
+			if got := f.String(); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
 		})
