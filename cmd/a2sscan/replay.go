@@ -60,6 +60,9 @@ func (f *fleetFlags) checkReplay(cmd *cobra.Command) error {
 	case given("compare") && (f.truth || f.span != 0 || given("list")):
 		return fail(exitUsage, "--compare goes with neither --truth nor --list nor --for").
 			hinting("--compare compares two files and ends")
+	case given("compare") && f.takesFree():
+		return fail(exitUsage, "--compare needs the number of each port").
+			hinting("a replay that takes a free port says which on its line")
 	case f.truth && f.list == "-" && !f.toFile():
 		return fail(exitUsage, "--truth and --list would both write to standard output").
 			hinting("name a file for one of them")
@@ -76,6 +79,7 @@ func (f *fleetFlags) checkReplay(cmd *cobra.Command) error {
 // recording is a census that is to be replayed.
 type recording struct {
 	*fleet.Recording
+	sockets *fleet.Sockets // they hold the free ports that were asked for; nil without
 	file    string
 	config  fleet.Config
 	reasons map[string]int // why records are left out, and how many
@@ -110,7 +114,14 @@ func (a *app) record(f *fleetFlags) (*recording, error) {
 		return nil, fail(exitInput, "%s: no server that can be replayed", plain(f.replay, 200)).
 			hinting("a file that scan wrote is wanted, best with --raw")
 	}
+	if f.takesFree() {
+		if rec.sockets, err = fleet.Listen(rec.config.Ports); err != nil {
+			return nil, fleetFailure(err)
+		}
+		rec.config.Ports = rec.sockets.Ports()
+	}
 	if err := rec.Place(rec.config.Network, rec.config.Ports); err != nil {
+		rec.sockets.Close()
 		return nil, fail(exitUsage, "%w", err).
 			hinting("a larger --network, or more ports with --port")
 	}
@@ -177,7 +188,7 @@ func (a *app) replay(f *fleetFlags) error {
 	if f.truth {
 		return a.replayTruth(f, rec)
 	}
-	fl, err := fleet.Replay(rec.config, rec.Recording)
+	fl, err := rec.serve()
 	if err != nil {
 		return fleetFailure(err)
 	}
@@ -186,6 +197,14 @@ func (a *app) replay(f *fleetFlags) error {
 	ctx, end := interruptible(true)
 	defer end()
 	return a.serve(ctx, f, fl, nil)
+}
+
+// serve opens the sockets of the replay, unless they are open.
+func (rec *recording) serve() (*fleet.Fleet, error) {
+	if rec.sockets != nil {
+		return rec.sockets.Replay(rec.config, rec.Recording)
+	}
+	return fleet.Replay(rec.config, rec.Recording)
 }
 
 func (a *app) sayReplay(f *fleetFlags, rec *recording) {
@@ -199,7 +218,11 @@ func (a *app) sayReplay(f *fleetFlags, rec *recording) {
 	if f.span > 0 {
 		until = "for " + f.span.String()
 	}
-	a.say("ready: %d servers on %v, %d ports, %s", rec.Len(), rec.config.Network, len(rec.Ports()), until)
+	ports := plural(len(rec.Ports()), "port")
+	if rec.sockets != nil {
+		ports = "port " + servedPorts(f.ports, rec.config.Ports)
+	}
+	a.say("ready: %d servers on %v, %s, %s", rec.Len(), rec.config.Network, ports, until)
 	list := "LIST"
 	if f.list != "" && f.list != "-" {
 		list = plain(f.list, 200)
