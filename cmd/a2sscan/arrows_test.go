@@ -19,8 +19,10 @@ var arrows = map[string][]string{
 	"scanner/thread": {},
 	"scanner/target": {},
 	"scanner/master": {"wire"},
-	"scanner":        {"reasm", "wire", "scanner/thread", "scanner/udp", "scanner/target"},
-	"sink":           {"scanner", "wire", "reasm", "scanner/thread", "scanner/udp", "scanner/target"},
+
+	"cmd/a2sscan/internal/console": {},
+	"scanner":                      {"reasm", "wire", "scanner/thread", "scanner/udp", "scanner/target"},
+	"sink":                         {"scanner", "wire", "reasm", "scanner/thread", "scanner/udp", "scanner/target"},
 }
 
 // TestArrows holds the staircase: what a datagram passes later may know what it

@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/a2sscan/a2sscan/sink"
 )
 
@@ -14,7 +16,7 @@ import (
 func (k *asking) write(v *verdict) {
 	var b strings.Builder
 	if n := len(k.log.events) + k.tap.lost - shownEvents; n > 0 {
-		fmt.Fprintf(&b, "  … %s more\n", plural(n, "datagram"))
+		fmt.Fprintf(&b, "  … %s more\n", console.Plural(n, "datagram"))
 	}
 	b.WriteString("\nrecord:\n")
 	for _, line := range pretty(sink.AppendRecord(nil, "", k.result), k.log.width) {
@@ -32,7 +34,7 @@ func (k *asking) write(v *verdict) {
 // list writes sentences, each behind a dash.
 func (k *asking) list(b *strings.Builder, sentences []string) {
 	for _, s := range sentences {
-		for _, line := range wrap("- "+s, k.log.width, 2) {
+		for _, line := range console.Wrap("- "+s, k.log.width, 2) {
 			b.WriteString(line + "\n")
 		}
 	}
@@ -75,7 +77,7 @@ func (k *asking) writeJSON(v *verdict) {
 	enc.Encode(&j) // of types that can be written
 	line := []byte(strings.TrimSuffix(b.String(), "\n"))
 	if isTerminal(k.app.out.w) {
-		line = visible(line)
+		line = console.Visible(line)
 	}
 	k.app.out.Write(append(line, '\n')) // an error is the output's, which run says
 }

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/target"
 	"github.com/a2sscan/a2sscan/sink"
@@ -304,7 +306,7 @@ func TestLoadedOtherwise(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &app{terminal: newTerminal(io.Discard)}
+	a := &app{Terminal: console.New(io.Discard)}
 	k := &keeper{app: a, past: &checkpoint{Size: 255}}
 	want := "the a2sscan that began it found 255 targets in the lists, and this one finds 256"
 	if err := k.loaded(list); err == nil || !strings.HasSuffix(err.Error(), want) {

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/spf13/cobra"
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
@@ -129,19 +131,19 @@ func (f *fleetFlags) check(cmd *cobra.Command) error {
 	}
 	switch {
 	case f.truth && f.span != 0:
-		return fail(exitUsage, "--truth and --for exclude each other").
-			hinting("--truth prints and ends")
+		return console.Fail(console.ExitUsage, "--truth and --for exclude each other").
+			WithHint("--truth prints and ends")
 	case !f.truth && (f.toFile() || f.scanID != ""):
-		return fail(exitUsage, "--output and --scan-id need --truth").
-			hinting("a fleet that runs writes no records")
+		return console.Fail(console.ExitUsage, "--output and --scan-id need --truth").
+			WithHint("a fleet that runs writes no records")
 	case f.truth && f.takesFree():
-		return fail(exitUsage, "--truth needs the number of each port").
-			hinting("a free port is taken by a fleet that runs; its servers are those of port 27015")
+		return console.Fail(console.ExitUsage, "--truth needs the number of each port").
+			WithHint("a free port is taken by a fleet that runs; its servers are those of port 27015")
 	case f.truth && f.master.wanted():
-		return fail(exitUsage, "--truth and a master exclude each other").
-			hinting("--truth prints and ends")
+		return console.Fail(console.ExitUsage, "--truth and a master exclude each other").
+			WithHint("--truth prints and ends")
 	case f.span < 0:
-		return fail(exitUsage, "--for is negative").hinting("a fleet without --for runs until it is interrupted")
+		return console.Fail(console.ExitUsage, "--for is negative").WithHint("a fleet without --for runs until it is interrupted")
 	}
 	if err := f.master.check(); err != nil {
 		return err
@@ -185,10 +187,10 @@ func (f *fleetFlags) config() (fleet.Config, error) {
 		return cfg, err
 	}
 	if cfg.Kinds, err = fleet.ParseKinds(f.kinds); err != nil {
-		return cfg, fail(exitUsage, "--kinds: %w", err)
+		return cfg, console.Fail(console.ExitUsage, "--kinds: %w", err)
 	}
 	if cfg.HostileKinds, err = fleet.ParseKinds(f.hostileKinds); err != nil {
-		return cfg, fail(exitUsage, "--hostile-kinds: %w", err)
+		return cfg, console.Fail(console.ExitUsage, "--hostile-kinds: %w", err)
 	}
 	return cfg, nil
 }
@@ -244,8 +246,8 @@ func servedPorts(list string, taken []uint16) string {
 func readNetwork(text string) (netip.Prefix, error) {
 	network, err := netip.ParsePrefix(text)
 	if err != nil {
-		return network, fail(exitUsage, "--network %s: not a network", quoted(text, 40)).
-			hinting("a network inside 127.0.0.0/8, such as 127.42.0.0/20")
+		return network, console.Fail(console.ExitUsage, "--network %s: not a network", console.Quoted(text, 40)).
+			WithHint("a network inside 127.0.0.0/8, such as 127.42.0.0/20")
 	}
 	return network.Masked(), nil
 }
@@ -287,12 +289,12 @@ func (a *app) serve(ctx context.Context, f *fleetFlags, fl *fleet.Fleet, m *flee
 	if m != nil {
 		defer a.serveMaster(ctx, m)()
 	}
-	stop := a.repeat(a.statusEvery(), func() string { return fleetLine(fl.Stats()) })
+	stop := a.RepeatStatus(statusEvery(a.Terminal), func() string { return fleetLine(fl.Stats()) })
 	err := fl.Serve(ctx)
 	stop()
-	a.last(fleetLine(fl.Stats()))
+	a.FinalStatus(fleetLine(fl.Stats()))
 	if err != nil && ctx.Err() == nil {
-		return fail(exitUsage, "%w", err)
+		return console.Fail(console.ExitUsage, "%w", err)
 	}
 	return nil
 }
@@ -306,17 +308,17 @@ func (a *app) serveMaster(ctx context.Context, m *fleet.Master) (wait func()) {
 	return func() {
 		m.Close()
 		if err := <-done; err != nil {
-			a.say("%v", err)
+			a.Say("%v", err)
 		}
-		a.say("%s", masterLine(m))
+		a.Say("%s", masterLine(m))
 	}
 }
 
 // fleetFailure explains why a fleet can't start.
 func fleetFailure(err error) error {
-	f := fail(exitUsage, "%w", err)
+	f := console.Fail(console.ExitUsage, "%w", err)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		f.hinting("something else has that port: --port takes another")
+		f.WithHint("something else has that port: --port takes another")
 	}
 	return f
 }
@@ -326,14 +328,14 @@ func (a *app) sayReady(f *fleetFlags) {
 	if f.span > 0 {
 		until = "for " + f.span.String()
 	}
-	a.say("ready: servers on %s, port %s, %s", f.network, f.ports, until)
-	a.hint("scan them with: %s scan %s -p %s --allow-reserved", self(), f.network, f.ports)
+	a.Say("ready: servers on %s, port %s, %s", f.network, f.ports, until)
+	a.Hint("scan them with: %s scan %s -p %s --allow-reserved", self(), f.network, f.ports)
 }
 
 // fleetLine is the status line of a fleet.
 func fleetLine(s fleet.Stats) string {
 	return fmt.Sprintf("queries %d; replies %d, %s; unanswered %d; lost on purpose %d; drops %d",
-		s.Queries, s.Replies, size(s.ReplyBytes), s.Nobody+s.Malformed+s.Limited,
+		s.Queries, s.Replies, console.Bytes(s.ReplyBytes), s.Nobody+s.Malformed+s.Limited,
 		s.LostQueries+s.LostReplies, s.KernelDrops+s.Overflow+s.SendErrors)
 }
 

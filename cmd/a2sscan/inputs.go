@@ -6,6 +6,8 @@ import (
 	"os"
 	"slices"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/a2sscan/a2sscan/scanner/master"
 	"github.com/a2sscan/a2sscan/scanner/target"
 )
@@ -77,8 +79,8 @@ func publicURL(s string) string {
 func tornInput(list *target.List) error {
 	for _, in := range list.Inputs() {
 		if in.Torn {
-			return fail(exitInput, "%s can't be read whole: its compressed data ends early", plain(in.Name, 100)).
-				hinting("%d targets were read from it; --strict refuses such a list before anything is sent", in.Targets)
+			return console.Fail(console.ExitInput, "%s can't be read whole: its compressed data ends early", console.Plain(in.Name, 100)).
+				WithHint("%d targets were read from it; --strict refuses such a list before anything is sent", in.Targets)
 		}
 	}
 	return nil
@@ -108,8 +110,8 @@ func (f *scanFlags) checkInputs(args []string) error {
 func writtenOver(flag, path string, read []string) error {
 	for _, in := range read {
 		if sameFile(in, path) {
-			return fail(exitUsage, "%s names a file that is read: %s", flag, plain(in, 200)).
-				hinting("it would be written over: name another one")
+			return console.Fail(console.ExitUsage, "%s names a file that is read: %s", flag, console.Plain(in, 200)).
+				WithHint("it would be written over: name another one")
 		}
 	}
 	return nil

@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/klauspost/compress/zstd"
 	"github.com/spf13/pflag"
 
@@ -46,18 +48,18 @@ func (f *scanMasterFlags) check(dryRun, checkpoint bool) error {
 			}
 		})
 		if alone != "" {
-			return fail(exitUsage, "--%s without --master", alone).
-				hinting("it chooses servers of a master's list, or says how that is fetched")
+			return console.Fail(console.ExitUsage, "--%s without --master", alone).
+				WithHint("it chooses servers of a master's list, or says how that is fetched")
 		}
 		return nil
 	}
 	if dryRun {
-		return fail(exitUsage, "--dry-run and --master exclude each other").
-			hinting("fetch the list first: a2sscan master … | a2sscan scan --dry-run")
+		return console.Fail(console.ExitUsage, "--dry-run and --master exclude each other").
+			WithHint("fetch the list first: a2sscan master … | a2sscan scan --dry-run")
 	}
 	if checkpoint {
-		return fail(exitUsage, "--checkpoint and --master exclude each other").
-			hinting("a scan goes on with the same list: fetch it into a file first, with a2sscan master -o FILE")
+		return console.Fail(console.ExitUsage, "--checkpoint and --master exclude each other").
+			WithHint("a scan goes on with the same list: fetch it into a file first, with a2sscan master -o FILE")
 	}
 	switch isURL := strings.Contains(f.where, "://"); {
 	case isURL:
@@ -66,7 +68,7 @@ func (f *scanMasterFlags) check(dryRun, checkpoint bool) error {
 		f.udp = f.where
 	}
 	if f.udp != "" && f.keyFile != "" {
-		return fail(exitUsage, "--key-file without a Web API").hinting("a master server wants no key")
+		return console.Fail(console.ExitUsage, "--key-file without a Web API").WithHint("a master server wants no key")
 	}
 	return f.masterFlags.check()
 }
@@ -97,7 +99,7 @@ func (j *job) fetchFirst() error {
 	}
 	stats, err := a.fetch(ctx, &fetcher{masterFlags: &f.masterFlags, handle: s.add}, quiet, func() error { return nil })
 	if !quiet && stats.Requests > 0 {
-		a.sayList(f.who(), &stats)
+		sayList(a.Terminal, f.who(), &stats)
 	}
 	switch {
 	case stats.Servers == 0 && err == nil:
@@ -106,10 +108,10 @@ func (j *job) fetchFirst() error {
 		return err
 	case err != nil:
 		f.partial = err
-		a.say("the list is not whole: scanning what was fetched, %s", plural(int(stats.Servers), "server"))
-		a.report(err)
+		a.Say("the list is not whole: scanning what was fetched, %s", console.Plural(int(stats.Servers), "server"))
+		a.Report(err)
 	case !quiet:
-		a.say("end: %v", stats.End)
+		a.Say("end: %v", stats.End)
 	}
 	source, err := s.source(f.who())
 	f.sources = []target.Source{source}

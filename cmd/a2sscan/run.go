@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/target"
 	"github.com/a2sscan/a2sscan/sink"
@@ -40,7 +42,7 @@ func (a *app) scan(f *scanFlags, args []string) error {
 		return j.dryRun()
 	}
 	a.sends = true
-	defer a.reloadOnHangup(j.exclusions, f.excludeFlags.files)()
+	defer reloadOnHangup(a.Terminal, j.exclusions, f.excludeFlags.files)()
 	sum, err := j.run(args)
 	if err != nil {
 		return err
@@ -109,7 +111,7 @@ func (j *job) goOn(args []string) error {
 	}
 	if past := j.keep.past; past != nil {
 		j.start, j.tally, j.known.known = past.Start, past.Tally, past.Names
-		j.geo.goOn(past.Plan.Databases, j.terminal)
+		j.geo.goOn(past.Plan.Databases, j.Terminal)
 		j.keep.plan.Databases = j.geo.ids()
 	}
 	return nil
@@ -181,7 +183,7 @@ func (j *job) run(inputs []string) (*summary, error) {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryLimit + j.geo.bytes())
 	}
-	stop, ctx, end := j.listen(j.hangupEnds())
+	stop, ctx, end := listen(j.Terminal, j.hangupEnds())
 	defer end()
 	j.stop = stop
 	j.out.failed = stop.stop
@@ -276,7 +278,7 @@ func (j *job) ask(ctx context.Context) (scanner.Stats, error) {
 		cfg.Silent = j.keep.waiting
 	}
 	j.monitor.Store(cfg.Monitor)
-	defer j.guard.watch(cfg.Monitor, j.terminal)()
+	defer j.guard.watch(cfg.Monitor, j.Terminal)()
 	defer j.observe(cfg.Monitor)()
 	defer j.watchScan(cfg.Monitor, j.newProgress())()
 	defer j.meter.end()
@@ -364,7 +366,7 @@ func (j *job) openOutput() error {
 // sayCut says what --append took away of a file that ended within a record.
 func (j *job) sayCut() {
 	if n := j.out.cut(); n > 0 {
-		j.say("%s: torn: %d bytes after the last whole record cut off", plain(j.output, 200), n)
+		j.Say("%s: torn: %d bytes after the last whole record cut off", console.Plain(j.output, 200), n)
 	}
 }
 
@@ -374,7 +376,7 @@ func (j *job) handle(r *scanner.Result) {
 	wanted := !silent || j.unanswered
 	if wanted && j.geo != nil {
 		j.geo.fill(&r.Geo, r.Addr.Addr())
-		j.geo.sayDamaged(j.terminal)
+		j.geo.sayDamaged(j.Terminal)
 	}
 	j.tally.add(r)
 	if wanted {
@@ -392,7 +394,7 @@ func (j *job) early(err error, stats *scanner.Stats) error {
 	case j.written != nil:
 		return j.written
 	case j.stop.interrupted():
-		return fail(exitInterrupted, "interrupted before the first packet")
+		return console.Fail(console.ExitInterrupted, "interrupted before the first packet")
 	case j.guard.tripped() != nil:
 		return j.guarded(nil)
 	}
@@ -419,9 +421,9 @@ func (j *job) ended() string {
 // finish tells how the scan went and chooses the exit code.
 func (j *job) finish(sum *summary) error {
 	if !j.quiet {
-		sum.say(j.terminal)
+		sum.say(j.Terminal)
 	}
-	sum.sayWrong(j.terminal)
+	sum.sayWrong(j.Terminal)
 	path := j.summaryPath()
 	if path != "" {
 		if err := sum.write(path); err != nil {
@@ -441,12 +443,12 @@ func (j *job) finish(sum *summary) error {
 // unsummed says that the run's numbers could not be written. A full disk takes
 // them away together with the output.
 func (j *job) unsummed(err error) {
-	lost := fail(exitOutput, "summary: %w", err)
+	lost := console.Fail(console.ExitOutput, "summary: %w", err)
 	if j.written == nil {
 		j.written = lost
 		return
 	}
-	j.say("%v", lost)
+	j.Say("%v", lost)
 }
 
 // verdict is the error with which the run ends, the gravest if there are
@@ -456,19 +458,19 @@ func (j *job) verdict(sum *summary) error {
 	case j.written != nil:
 		return j.written
 	case j.broken != nil:
-		return fail(exitUsage, "%w", j.broken)
+		return console.Fail(console.ExitUsage, "%w", j.broken)
 	case !sum.Consistent:
-		return fail(exitNumbers, "numbers do not add up")
+		return console.Fail(console.ExitNumbers, "numbers do not add up")
 	case sum.Guard != nil:
 		return j.guarded(nil)
 	case sum.Interrupted:
-		return fail(exitInterrupted, "interrupted: %s", sum.Targets.rest())
+		return console.Fail(console.ExitInterrupted, "interrupted: %s", sum.Targets.rest())
 	case j.list.Err() != nil:
 		return loadFailure(j.list.Err())
 	case j.partial != nil:
-		return fail(exitInput, "the list was not whole: %w", j.partial)
+		return console.Fail(console.ExitInput, "the list was not whole: %w", j.partial)
 	case sum.Datagrams.Sent == 0 && sum.Datagrams.SendErrors > 0:
-		return fail(exitUsage, "nobody was asked: not one of %d datagrams could be sent", sum.Datagrams.SendErrors)
+		return console.Fail(console.ExitUsage, "nobody was asked: not one of %d datagrams could be sent", sum.Datagrams.SendErrors)
 	}
 	return tornInput(j.list)
 }
@@ -490,9 +492,9 @@ func (j *job) summaryPath() string {
 
 func (j *job) sayFiles(sum *summary, summaryPath string) {
 	if j.output != "-" {
-		j.say("written: %s to %s", plural(sum.Records, "record"), j.out.written())
+		j.Say("written: %s to %s", console.Plural(sum.Records, "record"), j.out.written())
 	}
 	if summaryPath != "" {
-		j.say("numbers of the run: %s", plain(summaryPath, 200))
+		j.Say("numbers of the run: %s", console.Plain(summaryPath, 200))
 	}
 }

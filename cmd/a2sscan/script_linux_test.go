@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
 
@@ -164,7 +166,7 @@ func scriptReplay(ts *testscript.TestScript, neg bool, args []string) {
 	flags := append([]string{"--replay", ts.MkAbs(args[0]), "--list", ts.MkAbs(args[1])}, args[2:]...)
 	ts.Check(cmd.ParseFlags(flags))
 	ts.Check(f.check(cmd))
-	a := &app{terminal: newTerminal(io.Discard)}
+	a := &app{Terminal: console.New(io.Discard)}
 	rec, err := a.record(f)
 	ts.Check(err)
 	ts.Check(a.writeList(f.list, rec))

@@ -13,6 +13,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/target"
 	"github.com/a2sscan/a2sscan/wire"
@@ -47,7 +49,7 @@ func summaryOf(list target.Stats, s scanner.Stats) *summary {
 func TestSummarySaid(t *testing.T) {
 	var b bytes.Buffer
 	sum := summaryOf(aScan())
-	sum.say(newTerminal(&b))
+	sum.say(console.New(&b))
 	want := `a2sscan: targets: 121 read = 1 invalid + 3 unscannable + 4 excluded + 5 duplicate + 6 other shard + 2 over limit + 50 finished + 50 unfinished
 a2sscan: finished: 50 = 10 ok + 10 partial + 10 error + 10 no_reply + 10 unreachable
 a2sscan: found: 0 servers (0% of asked), 0 players, 0 bots
@@ -104,7 +106,8 @@ func aCensus() *summary {
 // with the lines about files and before the prompt, whatever its width.
 func TestSummaryScreen(t *testing.T) {
 	for _, width := range []int{80, 200} {
-		tm, screen := terminalOf(t, width)
+		var written bytes.Buffer
+		tm, screen := console.NewScreen(&written, func() int { return width }), written.String
 		aCensus().say(tm)
 		rows := 3 // two about files, and the prompt
 		text := screen()
@@ -139,7 +142,8 @@ func TestSummaryHostile(t *testing.T) {
 	sum.Exclusions = []exclusion{{Network: "203.0.113.0/24", Reason: hostile, Source: hostile}}
 	odd := func(r rune) bool { return !unicode.IsPrint(r) }
 	for _, width := range []int{40, 80, 200} {
-		tm, screen := terminalOf(t, width)
+		var written bytes.Buffer
+		tm, screen := console.NewScreen(&written, func() int { return width }), written.String
 		sum.say(tm)
 		for line := range strings.Lines(screen()) {
 			said := strings.HasPrefix(line, "a2sscan: ") || strings.HasPrefix(line, "         ")
@@ -174,7 +178,7 @@ func TestSummaryDrops(t *testing.T) {
 	var b bytes.Buffer
 	list, s := aScan()
 	s.Socket.RecvBuffer = s.Socket.RecvBufferAsked
-	summaryOf(list, s).sayTrouble(newTerminal(&b))
+	summaryOf(list, s).sayTrouble(console.New(&b))
 	if !strings.Contains(b.String(), "hint: a lower --rate") || strings.Contains(b.String(), "sysctl") {
 		t.Errorf("got\n%s", b.String())
 	}
@@ -191,7 +195,7 @@ func TestSummaryPairs(t *testing.T) {
 			s.Unjoined = 1
 		}
 		sum := summaryOf(list, s)
-		sum.sayTrouble(newTerminal(&b))
+		sum.sayTrouble(console.New(&b))
 		if strings.Contains(b.String(), "segmentation offload") != lost || strings.Contains(b.String(), "--no-gso") != lost {
 			t.Errorf("lost %v: got\n%s", lost, b.String())
 		}
@@ -231,11 +235,11 @@ func TestContradictions(t *testing.T) {
 			if got := strings.Join(sum.Wrong, "; "); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
-			want := exitOK
+			want := console.ExitOK
 			if test.want != "" {
-				want = exitNumbers
+				want = console.ExitNumbers
 			}
-			if got := exitCode((&job{list: new(target.List)}).verdict(sum)); got != want {
+			if got := console.ExitCode((&job{list: new(target.List)}).verdict(sum)); got != want {
 				t.Errorf("exit code %d, want %d", got, want)
 			}
 		})
@@ -245,21 +249,21 @@ func TestContradictions(t *testing.T) {
 // TestVerdict: of several reasons to end otherwise than well the gravest
 // decides.
 func TestVerdict(t *testing.T) {
-	full := fail(exitOutput, "disk full")
+	full := console.Fail(console.ExitOutput, "disk full")
 	tests := []struct {
 		job  *job
 		sum  summary
 		want int
 	}{
-		{&job{}, summary{Consistent: true}, exitOK},
-		{&job{}, summary{Consistent: true, Interrupted: true}, exitInterrupted},
-		{&job{}, summary{Interrupted: true}, exitNumbers},
-		{&job{written: full}, summary{Interrupted: true}, exitOutput},
-		{&job{broken: errors.New("no network")}, summary{}, exitUsage},
+		{&job{}, summary{Consistent: true}, console.ExitOK},
+		{&job{}, summary{Consistent: true, Interrupted: true}, console.ExitInterrupted},
+		{&job{}, summary{Interrupted: true}, console.ExitNumbers},
+		{&job{written: full}, summary{Interrupted: true}, console.ExitOutput},
+		{&job{broken: errors.New("no network")}, summary{}, console.ExitUsage},
 	}
 	for _, test := range tests {
 		test.job.list = new(target.List)
-		if got := exitCode(test.job.verdict(&test.sum)); got != test.want {
+		if got := console.ExitCode(test.job.verdict(&test.sum)); got != test.want {
 			t.Errorf("%v: exit code %d, want %d", test.job.verdict(&test.sum), got, test.want)
 		}
 	}
@@ -319,7 +323,7 @@ func TestSayNobody(t *testing.T) {
 		s.Finished[scanner.StatusUnreachable] = test.unreachable
 		s.Finished[scanner.StatusError] = test.broken
 		var b bytes.Buffer
-		summaryOf(target.Stats{}, s).say(newTerminal(&b))
+		summaryOf(target.Stats{}, s).say(console.New(&b))
 		if got := b.String(); !strings.Contains(got, test.want) || test.want == "" && strings.Contains(got, "a2sscan ask") {
 			t.Errorf("%+v: %s", test, got)
 		}

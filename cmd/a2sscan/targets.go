@@ -10,6 +10,8 @@ import (
 	"os"
 	"strconv"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/spf13/cobra"
 
 	"github.com/a2sscan/a2sscan/scanner/target"
@@ -40,8 +42,8 @@ func (f *targetFlags) add(cmd *cobra.Command) {
 // check settles what was not said.
 func (f *targetFlags) check() error {
 	if f.seed.said && f.order == order(target.OrderInput) {
-		return fail(exitUsage, "--seed with --order input").
-			hinting("the order of the input needs no seed")
+		return console.Fail(console.ExitUsage, "--seed with --order input").
+			WithHint("the order of the input needs no seed")
 	}
 	if !f.seed.said {
 		f.seed.n = rand.Uint64N(1 << 32) // short enough to be typed again
@@ -108,13 +110,13 @@ func loadFailure(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, context.Canceled):
-		return fail(exitInterrupted, "interrupted before the first packet")
+		return console.Fail(console.ExitInterrupted, "interrupted before the first packet")
 	case isLine:
-		return fail(exitInput, "%s:%d: %w: %s", plain(bad.File, 100), bad.Line, bad.Err, quoted(bad.Text, 60)).
-			hinting("without --strict such lines are counted and passed over")
+		return console.Fail(console.ExitInput, "%s:%d: %w: %s", console.Plain(bad.File, 100), bad.Line, bad.Err, console.Quoted(bad.Text, 60)).
+			WithHint("without --strict such lines are counted and passed over")
 	}
 	f := targetFailure(err)
-	f.code = exitInput
+	f.Code = console.ExitInput
 	return f
 }
 

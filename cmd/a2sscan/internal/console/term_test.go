@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"bytes"
@@ -36,7 +36,7 @@ func TestPlain(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if got := plain(test.in, test.width); got != test.want {
+			if got := Plain(test.in, test.width); got != test.want {
 				t.Errorf("plain(%q, %d) = %q, want %q", test.in, test.width, got, test.want)
 			}
 		})
@@ -47,7 +47,7 @@ func FuzzPlain(f *testing.F) {
 	f.Add("\x1b[31m\u202e\xff", 10)
 	f.Fuzz(func(t *testing.T, s string, width int) {
 		width = width&0xFF + 1
-		got := plain(s, width)
+		got := Plain(s, width)
 		if n := utf8.RuneCountInString(got); n > width {
 			t.Errorf("plain(%q, %d) is %d characters wide", s, width, n)
 		}
@@ -66,7 +66,7 @@ func TestVisible(t *testing.T) {
 		{"\xff", `\ufffd`},
 	}
 	for _, test := range tests {
-		if got := string(visible([]byte(test.in))); got != test.want {
+		if got := string(Visible([]byte(test.in))); got != test.want {
 			t.Errorf("visible(%q) = %q, want %q", test.in, got, test.want)
 		}
 	}
@@ -74,7 +74,7 @@ func TestVisible(t *testing.T) {
 
 // TestQuoted: a name can't end its own quotes and go on in our words.
 func TestQuoted(t *testing.T) {
-	if got, want := quoted(`x", map "\y`, 60), `"x\", map \"\y"`; got != want {
+	if got, want := Quoted(`x", map "\y`, 60), `"x\", map \"\y"`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
@@ -83,56 +83,54 @@ func TestQuoted(t *testing.T) {
 // whatever it is made of, and a status line is wiped first.
 func TestGrammar(t *testing.T) {
 	var b bytes.Buffer
-	tm := newTerminal(&b)
-	tm.say("%s: no such file", "a\nb\x1b[2J")
-	tm.report(fail(exitInput, "what is wrong").hinting("what to do"))
-	tm.show("on its way")
+	tm := New(&b)
+	tm.Say("%s: no such file", "a\nb\x1b[2J")
+	tm.Report(Fail(ExitInput, "what is wrong").WithHint("what to do"))
+	tm.ShowStatus("on its way")
 	want := `a2sscan: a\nb\x1b[2J: no such file
 a2sscan: what is wrong
 a2sscan: hint: what to do
 a2sscan: on its way
 `
-	tm.show("on its way") // stands there
-	tm.last("on its way")
+	tm.ShowStatus("on its way") // stands there
+	tm.FinalStatus("on its way")
 	if b.String() != want {
 		t.Errorf("got\n%swant\n%s", b.String(), want)
 	}
 
 	b.Reset()
-	tm.last("on its way")
-	tm.say("something else")
-	tm.last("on its way")
+	tm.FinalStatus("on its way")
+	tm.Say("something else")
+	tm.FinalStatus("on its way")
 	if n := strings.Count(b.String(), "on its way"); n != 1 {
 		t.Errorf("said %d times:\n%s", n, b.String())
 	}
 
 	b.Reset()
-	tm.live, tm.fd = true, -1 // no size: 80 columns
-	tm.show(strings.Repeat("x", 200))
-	tm.say("done")
+	tm = NewScreen(&b, nil) // no size: 80 columns
+	tm.ShowStatus(strings.Repeat("x", 200))
+	tm.Say("done")
 	want = "\r\x1b[K" + strings.Repeat("x", 78) + "…\r\x1b[Ka2sscan: done\n"
 	if b.String() != want {
 		t.Errorf("on a terminal: got\n%q want\n%q", b.String(), want)
 	}
 }
 
-// terminalOf returns a screen of so many columns, and what was written on it.
 // TestSayWraps: on a terminal lines are broken at words, but for commands, which
 // somebody copies.
 func TestSayWraps(t *testing.T) {
 	tm, written := terminalOf(t, 30)
-	tm.say("the quick brown fox jumps over it")
-	tm.command("to go on: a2sscan scan list.txt -o out")
+	tm.Say("the quick brown fox jumps over it")
+	tm.Command("to go on: a2sscan scan list.txt -o out")
 	want := "a2sscan: the quick brown fox\n         jumps over it\na2sscan: to go on: a2sscan scan list.txt -o out\n"
 	if got := written(); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }
 
-func terminalOf(t *testing.T, columns int) (tm *terminal, written func() string) {
+// terminalOf returns a screen of so many columns, and what was written on it.
+func terminalOf(t *testing.T, columns int) (tm *Terminal, written func() string) {
 	t.Helper()
 	var b bytes.Buffer
-	tm = newTerminal(&b)
-	tm.live, tm.columns = true, func() int { return columns }
-	return tm, b.String
+	return NewScreen(&b, func() int { return columns }), b.String
 }
