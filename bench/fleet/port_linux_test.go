@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/record"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -151,8 +151,8 @@ func TestTruthOverSockets(t *testing.T) {
 			cfg = start(t, cfg).Config()
 			p := &perfect{t: t, ask: overSockets(newClient(t))}
 			for addr := range cfg.All() {
-				got := sink.AppendRecord(nil, "", p.scan(addr, scanner.AskAll))
-				want := sink.AppendRecord(nil, "", cfg.Truth(addr, scanner.AskAll))
+				got := record.Append(nil, "", p.scan(addr, scanner.AskAll))
+				want := record.Append(nil, "", cfg.Truth(addr, scanner.AskAll))
 				if !bytes.Equal(got, want) {
 					t.Errorf("sent  %.500s\ntruth %.500s", got, want)
 				}

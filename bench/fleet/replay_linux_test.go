@@ -10,7 +10,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/bench/captures"
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/record"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -28,7 +28,7 @@ func scan(t testing.TB, cfg scanner.Config, addrs []netip.AddrPort) map[netip.Ad
 		}
 	}
 	_, err := scanner.Scan(t.Context(), cfg, targets, func(r *scanner.Result) {
-		records[r.Addr] = sink.AppendRecord(nil, "", r)
+		records[r.Addr] = record.Append(nil, "", r)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -139,12 +139,12 @@ func sameRecord(
 	t testing.TB, at netip.AddrPort, allowed [wire.NumQuestions]ErrorSet, want, got []byte,
 ) bool {
 	t.Helper()
-	ds, err := sink.Differences(want, got)
+	ds, err := record.Differences(want, got)
 	if err != nil {
 		t.Errorf("%v: %v", at, err)
 		return false
 	}
-	ds = slices.DeleteFunc(ds, func(d sink.Difference) bool { return isLeftAside(d.Key) || timed(d, allowed) })
+	ds = slices.DeleteFunc(ds, func(d record.Difference) bool { return isLeftAside(d.Key) || timed(d, allowed) })
 	for _, d := range ds[:min(len(ds), 3)] {
 		t.Errorf("%v: %s was %.80s, is %.80s", at, d.Key, d.One, d.Other)
 	}
@@ -152,7 +152,7 @@ func sameRecord(
 }
 
 // timed reports whether time decides between two errors.
-func timed(d sink.Difference, allowed [wire.NumQuestions]ErrorSet) bool {
+func timed(d record.Difference, allowed [wire.NumQuestions]ErrorSet) bool {
 	may := func(set ErrorSet, word string) bool {
 		for e := range wire.Error(wire.NumErrors) {
 			if set.Has(e) && word == `"`+e.String()+`"` {
@@ -182,7 +182,7 @@ func TestReplayCaptures(t *testing.T) {
 			d.Add(datagram)
 		}
 		r := d.Result()
-		want[i] = sink.AppendRecord(nil, "", r)
+		want[i] = record.Append(nil, "", r)
 		if err := rec.Add(want[i]); err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
@@ -207,7 +207,7 @@ func TestReplayCaptures(t *testing.T) {
 // sameAnswers wants a capture's record and that of a scan to say the same.
 func sameAnswers(t *testing.T, name string, asked scanner.Questions, want, got []byte) {
 	t.Helper()
-	ds, err := sink.Differences(want, got)
+	ds, err := record.Differences(want, got)
 	if err != nil {
 		t.Errorf("%s: %v", name, err)
 	}

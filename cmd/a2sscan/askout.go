@@ -9,7 +9,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
-	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/record"
 )
 
 // write prints record and verdict.
@@ -19,7 +19,7 @@ func (k *asking) write(v *verdict) {
 		fmt.Fprintf(&b, "  … %s more\n", console.Plural(n, "datagram"))
 	}
 	b.WriteString("\nrecord:\n")
-	for _, line := range pretty(sink.AppendRecord(nil, "", k.result), k.log.width) {
+	for _, line := range pretty(record.Append(nil, "", k.result), k.log.width) {
 		b.WriteString(line + "\n")
 	}
 	fmt.Fprintf(&b, "\nverdict: %s\n", strings.ReplaceAll(v.Word, "_", " "))
@@ -62,7 +62,7 @@ type datagramJSON struct {
 func (k *asking) writeJSON(v *verdict) {
 	j := askedJSON{
 		Schema: 1, Addr: k.target.String(), verdict: v, LeftOut: k.tap.lost,
-		Record: sink.AppendRecord(nil, "", k.result),
+		Record: record.Append(nil, "", k.result),
 	}
 	for i := range k.log.events {
 		e := &k.log.events[i]

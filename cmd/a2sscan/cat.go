@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/record"
 )
 
 func (a *app) catCommand() *cobra.Command {
@@ -98,7 +99,7 @@ func noCensus(name string) error {
 
 // locate appends a line with what the databases say, if it is a record.
 func (a *app) locate(dst, line []byte, bases geoBases) []byte {
-	dst, err := sink.Locate(dst, line, bases.geo)
+	dst, err := record.Locate(dst, line, bases.geo)
 	if err != nil {
 		return append(dst, line...)
 	}

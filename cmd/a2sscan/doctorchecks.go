@@ -202,9 +202,8 @@ func (m *machine) checkConntrack(f *doctorFlags) finding {
 
 // tracked is how many entries the connections of a scan take at most.
 func (f *doctorFlags) tracked(keeps time.Duration) uint64 {
-	asks := float64(1 + f.retries)
-	open := f.timeout.Seconds() * (2*asks - 1) // 1, 1.5, then 2 timeouts each
-	n := f.newTargets() * (open + keeps.Seconds())
+	open := scanner.Schedule{Timeout: f.timeout, Retries: f.retries}.Silence()
+	n := f.newTargets() * (open + keeps).Seconds()
 	if f.targets > 0 {
 		n = math.Min(n, float64(f.targets))
 	}

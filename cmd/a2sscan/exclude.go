@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/a2sscan/a2sscan/scanner/target"
+	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
 // excludeFlags say which addresses are sent nothing.
@@ -32,8 +32,8 @@ func (f *excludeFlags) add(cmd *cobra.Command) {
 }
 
 // open reads the files.
-func (f *excludeFlags) open() (*target.Exclusions, error) {
-	x, err := target.NewExclusions(target.ExclusionConfig{
+func (f *excludeFlags) open() (*list.Exclusions, error) {
+	x, err := list.NewExclusions(list.ExclusionConfig{
 		AllowReserved: f.allowReserved, Networks: f.networks, Files: f.files,
 	})
 	if err != nil {
@@ -48,8 +48,8 @@ func (f *excludeFlags) hangupEnds() bool { return len(f.files) == 0 }
 // exclusionFailure gives an error of the exclusions its exit code: nothing is
 // sent before all of them are understood.
 func exclusionFailure(err error) error {
-	var line *target.LineError
-	var arg *target.ArgError
+	var line *list.LineError
+	var arg *list.ArgError
 	var path *fs.PathError
 	switch {
 	case errors.As(err, &line):
@@ -65,7 +65,7 @@ func exclusionFailure(err error) error {
 
 // reloadOnHangup reads the files of exclusions again whenever SIGHUP comes,
 // until end is called. Without files it is a signal that ends the scan.
-func reloadOnHangup(t *console.Terminal, x *target.Exclusions, files []string) (end func()) {
+func reloadOnHangup(t *console.Terminal, x *list.Exclusions, files []string) (end func()) {
 	if len(files) == 0 {
 		return func() {}
 	}
@@ -86,7 +86,7 @@ func reloadOnHangup(t *console.Terminal, x *target.Exclusions, files []string) (
 }
 
 // reload reads the files again and says how that went.
-func reloadExclusions(t *console.Terminal, x *target.Exclusions) {
+func reloadExclusions(t *console.Terminal, x *list.Exclusions) {
 	if err := x.Reload(); err != nil {
 		t.Log.Warn("exclusions not reloaded", "error", err)
 		t.Say("exclusions: %v", err)

@@ -55,27 +55,18 @@ func (f *scanFlags) newForecast(listed, spread float64) *forecast {
 	return fc
 }
 
-// silentFor is how long a target is waited for that stays silent.
-func (f *scanFlags) silentFor() time.Duration {
-	return time.Duration(float64(f.timeout) * silentTimeouts(f.asks()))
+// schedule is when a target is asked again.
+func (f *scanFlags) schedule() scanner.Schedule {
+	return scanner.Schedule{Timeout: f.timeout, Retries: f.retries, SecondPass: f.secondLook}
 }
 
-// partlyFor is how long a target is waited for at most, or nearly, that answers
-// some questions and then no more: what is silent is asked one after another.
+// silentFor is how long the scan waits for a target that stays silent.
+func (f *scanFlags) silentFor() time.Duration { return f.schedule().Silence() }
+
+// partlyFor is about how long the scan waits at most for a target that answers
+// some questions only: it asks the silent ones one after another.
 func (f *scanFlags) partlyFor() time.Duration {
 	return time.Duration(howMany(scanner.Questions(f.query))) * f.silentFor()
-}
-
-// silentTimeouts is how many timeouts a target is waited for that is asked so
-// often: 1, 1.5, and then 2 each.
-func silentTimeouts(asks int) float64 {
-	switch asks {
-	case 1:
-		return 1
-	case 2:
-		return 2.5
-	}
-	return 2.5 + 2*float64(asks-2)
 }
 
 // howMany is how many questions there are.

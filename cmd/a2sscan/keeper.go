@@ -14,7 +14,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/scanner/target"
+	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
 )
 
@@ -69,7 +69,7 @@ func (k *keeper) begin(j *job) {
 // recount passes through what earlier parts of a scan with --max-per-address
 // were given, and returns how many servers of each address they asked to the
 // end.
-func (k *keeper) recount(list *target.List) map[netip.Addr]int {
+func (k *keeper) recount(list *list.List) map[netip.Addr]int {
 	if !k.resumes() || k.job.maxPerAddress == 0 {
 		return nil
 	}
@@ -112,7 +112,7 @@ func (k *keeper) first() error {
 }
 
 // targets are those that were open, and what follows in the list.
-func (k *keeper) targets(list *target.List) iter.Seq[scanner.Target] {
+func (k *keeper) targets(list *list.List) iter.Seq[scanner.Target] {
 	return func(yield func(scanner.Target) bool) {
 		var from, given uint64
 		if k.past != nil {
@@ -296,7 +296,7 @@ func (k *keeper) resumes() bool { return k != nil && k.past != nil }
 
 // total adds what the parts before this one counted to the numbers of a scan,
 // and returns those of the list.
-func (k *keeper) total(list target.Stats, s *scanner.Stats) target.Stats {
+func (k *keeper) total(list list.Stats, s *scanner.Stats) list.Stats {
 	if !k.resumes() {
 		return list
 	}
@@ -306,7 +306,7 @@ func (k *keeper) total(list target.Stats, s *scanner.Stats) target.Stats {
 
 // taken returns the numbers of a list of a scan that was stopped when it had
 // taken so many targets: the list may have given out one that nobody waited for.
-func (k *keeper) taken(list target.Stats, n uint64) target.Stats {
+func (k *keeper) taken(list list.Stats, n uint64) list.Stats {
 	if k.resumes() {
 		n -= min(n, uint64(len(k.past.open)))
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/scanner/target"
+	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -28,7 +28,7 @@ type ledger struct {
 	By          map[string]uint64 `json:"by_status"` // of the finished
 }
 
-func newLedger(list target.Stats, scan *scanner.Stats) ledger {
+func newLedger(list list.Stats, scan *scanner.Stats) ledger {
 	l := ledger{
 		Read:        list.Read,
 		Invalid:     list.Invalid,
@@ -50,7 +50,7 @@ func newLedger(list target.Stats, scan *scanner.Stats) ledger {
 }
 
 // listLedger is what a list that nobody asked yet leaves out.
-func listLedger(s target.Stats) ledger {
+func listLedger(s list.Stats) ledger {
 	return ledger{
 		Read: s.Read, Invalid: s.Invalid, Unscannable: s.Unscannable, Excluded: s.Excluded,
 		Duplicate: s.Duplicate, OtherShard: s.OtherShard,

@@ -10,8 +10,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/spf13/pflag"
 
+	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/scanner/master"
-	"github.com/a2sscan/a2sscan/scanner/target"
 )
 
 // scanMasterFlags are the flags of scan that have to do with masters.
@@ -21,8 +21,8 @@ type scanMasterFlags struct {
 	keep  bool
 	fs    *pflag.FlagSet
 
-	sources []target.Source // the list that was fetched
-	partial error           // why it is not whole
+	sources []list.Source // the list that was fetched
+	partial error         // why it is not whole
 }
 
 // forMaster is the annotation of flags that are of use with --master only.
@@ -74,7 +74,7 @@ func (f *scanMasterFlags) check(dryRun, checkpoint bool) error {
 }
 
 // into sets what the flags say, and the list that was fetched.
-func (f *scanMasterFlags) into(cfg *target.Config) {
+func (f *scanMasterFlags) into(cfg *list.Config) {
 	cfg.Formats = masterFormats()
 	cfg.KeepMaster = f.keep
 	cfg.Sources = f.sources
@@ -114,7 +114,7 @@ func (j *job) fetchFirst() error {
 		a.Say("end: %v", stats.End)
 	}
 	source, err := s.source(f.who())
-	f.sources = []target.Source{source}
+	f.sources = []list.Source{source}
 	return err
 }
 
@@ -145,9 +145,9 @@ func (s *spool) add(server *master.Server) error {
 }
 
 // source ends the list.
-func (s *spool) source(name string) (target.Source, error) {
+func (s *spool) source(name string) (list.Source, error) {
 	err := s.pack.Close()
-	return target.Source{Name: name, Size: s.size, Open: func() (io.ReadCloser, error) {
+	return list.Source{Name: name, Size: s.size, Open: func() (io.ReadCloser, error) {
 		d, err := zstd.NewReader(bytes.NewReader(s.buf.Bytes()), zstd.WithDecoderConcurrency(1))
 		if err != nil {
 			return nil, err

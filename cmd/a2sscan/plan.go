@@ -13,7 +13,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
-	"github.com/a2sscan/a2sscan/scanner/target"
+	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
 // scanPlan is what of a scan's command has to be the same when the scan is
@@ -139,7 +139,7 @@ func listsDiffer(now, was []listID) string {
 // they are given out while they are read. It returns what is to be read in the
 // place of stdin. A list in random order is read first anyway.
 func (k *keeper) readAhead(o order, args []string, stdin io.Reader) (io.Reader, error) {
-	if o == order(target.OrderRandom) || len(args) == 0 && isTerminal(stdin) {
+	if o == order(list.OrderRandom) || len(args) == 0 && isTerminal(stdin) {
 		return stdin, nil
 	}
 	if len(args) == 0 {
@@ -180,7 +180,7 @@ func hashFile(w io.Writer, path string) error {
 }
 
 // loaded compares the lists with those of the checkpoint, when they were read.
-func (k *keeper) loaded(list *target.List) error {
+func (k *keeper) loaded(list *list.List) error {
 	if k == nil {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/record"
 )
 
 // input is what decode reads, as its first bytes show.
@@ -68,9 +69,9 @@ func (d *decoding) census(name string, in io.Reader) error {
 
 // remake makes one record anew.
 func (d *decoding) remake(name string, n int, line []byte, bad func(int, string, error)) error {
-	scan, known, err := sink.Parse(line)
+	scan, known, err := record.Parse(line)
 	switch {
-	case errors.Is(err, sink.ErrNoRaw):
+	case errors.Is(err, record.ErrNoRaw):
 		d.checked.noRaw++
 		return nil
 	case err != nil:
@@ -97,7 +98,7 @@ const (
 
 // compare holds a record against the one made anew.
 func (d *decoding) compare(name string, n int, line []byte, scan string, again *scanner.Result) {
-	ds, err := sink.Differences(line, sink.AppendRecord(nil, scan, again))
+	ds, err := record.Differences(line, record.Append(nil, scan, again))
 	if err == nil && len(ds) == 0 {
 		d.checked.same++
 		return

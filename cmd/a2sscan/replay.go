@@ -16,6 +16,7 @@ import (
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/record"
 )
 
 // replayFlags are the flags of fleet that are about a recorded census.
@@ -275,8 +276,8 @@ func (rec *recording) changed() error {
 // make, and with its index.
 func (rec *recording) eachTruth(do func(i int, scan string, r *scanner.Result) error) error {
 	return rec.eachServed(func(i int, line []byte) error {
-		scan, r, err := sink.Read(line)
-		if err != nil && !errors.Is(err, sink.ErrNoRaw) {
+		scan, r, err := record.Read(line)
+		if err != nil && !errors.Is(err, record.ErrNoRaw) {
 			return rec.changed()
 		}
 		r.Addr, _ = rec.At(i)
@@ -350,7 +351,7 @@ func (a *app) endCompare(f *fleetFlags, rec *recording, c *fleet.Comparison, bad
 	}
 	err = rec.eachTruth(func(i int, _ string, r *scanner.Result) error {
 		if line := got[r.Addr]; line != nil {
-			a.showDifferences(rec.Tag(i), sink.AppendRecord(nil, "", r), line)
+			a.showDifferences(rec.Tag(i), record.Append(nil, "", r), line)
 		}
 		return nil
 	})
@@ -363,11 +364,11 @@ func (a *app) endCompare(f *fleetFlags, rec *recording, c *fleet.Comparison, bad
 
 // showDifferences names the keys in which a server differs.
 func (a *app) showDifferences(server string, want, got []byte) {
-	ds, err := sink.Differences(want, got)
+	ds, err := record.Differences(want, got)
 	if err != nil {
 		return // it is no record: counted
 	}
-	ds = slices.DeleteFunc(ds, func(d sink.Difference) bool { return fleet.LeftAside(d.Key) })
+	ds = slices.DeleteFunc(ds, func(d record.Difference) bool { return fleet.LeftAside(d.Key) })
 	for _, d := range ds[:min(len(ds), maxKeys)] {
 		a.Say("%s: %s was %s, is %s", console.Plain(server, 100), console.Plain(d.Key, 60),
 			shownValue(d.One), shownValue(d.Other))

@@ -12,7 +12,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/scanner/target"
+	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
 )
 
@@ -150,10 +150,10 @@ type job struct {
 	*app
 	*scanFlags
 	start time.Time
-	list  *target.List
+	list  *list.List
 	bad   *badLines
 
-	exclusions *target.Exclusions
+	exclusions *list.Exclusions
 	geo        geoBases
 	out        *output
 	keep       *keeper // nil: no checkpoint
@@ -163,7 +163,7 @@ type job struct {
 	stop       *stopper
 	guard      *guard
 	dial       *dial                           // nil: nobody can turn the rate
-	reading    atomic.Pointer[target.List]     // nil: no list is read yet
+	reading    atomic.Pointer[list.List]       // nil: no list is read yet
 	monitor    atomic.Pointer[scanner.Monitor] // nil: nobody is asked yet
 	progress   *progress                       // of the status lines in JSON; nil: there are none
 	whole      bool                            // every target was asked to the end
@@ -232,7 +232,7 @@ func (j *job) run(inputs []string) (*summary, error) {
 	sum.Scan, sum.Command, sum.Inputs = j.scanID, j.args, inputNotes(j.list, inputs, &j.from)
 	sum.Config = j.configFile
 	sum.Order, sum.Shard = j.order.String(), j.shard.String()
-	if j.order == order(target.OrderRandom) {
+	if j.order == order(list.OrderRandom) {
 		sum.Seed = &j.seed.n
 	}
 	sum.Output, sum.Records = j.output, j.out.count()
@@ -288,7 +288,7 @@ func (j *job) ask(ctx context.Context) (scanner.Stats, error) {
 // unread is how many targets the list has beyond those that are counted in
 // these numbers. It is not known of a list that is read as it comes, and of a
 // part of one.
-func (j *job) unread(listed target.Stats) (n uint64, known bool) {
+func (j *job) unread(listed list.Stats) (n uint64, known bool) {
 	n, known = j.list.Size()
 	if !known || j.shard.Count > 1 {
 		return 0, false

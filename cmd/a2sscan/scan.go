@@ -18,7 +18,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/scanner/target"
+	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
 // scanFlags are the flags of scan.
@@ -249,9 +249,9 @@ func (f *scanFlags) config() scanner.Config {
 
 // open checks the targets.
 func (a *app) openTargets(
-	f *scanFlags, x *target.Exclusions, args []string, stdin io.Reader,
-) (*target.List, *badLines, error) {
-	cfg := target.Config{
+	f *scanFlags, x *list.Exclusions, args []string, stdin io.Reader,
+) (*list.List, *badLines, error) {
+	cfg := list.Config{
 		Args:            args,
 		Stdin:           stdin,
 		StdinIsTerminal: isTerminal(stdin),
@@ -269,7 +269,7 @@ func (a *app) openTargets(
 	f.from.into(&cfg)
 	bad := &badLines{Terminal: a.Terminal}
 	cfg.Invalid = bad.add
-	list, err := target.Open(cfg)
+	list, err := list.Open(cfg)
 	if err != nil {
 		return nil, nil, targetFailure(err)
 	}
@@ -279,7 +279,7 @@ func (a *app) openTargets(
 // targetFailure gives an error of the targets its exit code: what can't be
 // read is input, the rest was typed wrongly.
 func targetFailure(err error) *console.Failure {
-	arg, ok := errors.AsType[*target.ArgError](err)
+	arg, ok := errors.AsType[*list.ArgError](err)
 	if !ok {
 		return console.Fail(console.ExitUsage, "%w", err)
 	}
@@ -295,8 +295,8 @@ func targetFailure(err error) *console.Failure {
 }
 
 // readPorts reads a flag's list of ports.
-func readPorts(flag, list string) (target.Ports, error) {
-	ports, err := target.ParsePorts(list)
+func readPorts(flag, text string) (list.Ports, error) {
+	ports, err := list.ParsePorts(text)
 	if err != nil {
 		return ports, console.Fail(console.ExitUsage, "%s: %w", flag, err).
 			WithHint("ports are numbers and ranges of them, such as 27015,27020-27030")
@@ -324,9 +324,9 @@ var namesHost = regexp.MustCompile(`^([A-Za-z0-9_-]+\.)+[A-Za-z][A-Za-z0-9-]*(:[
 // maxBadLines is how many are named.
 const maxBadLines = 20
 
-func (b *badLines) add(line target.Invalid) {
+func (b *badLines) add(line list.Invalid) {
 	b.n++
-	b.hosts = b.hosts || line.Err == target.FaultAddress && namesHost.MatchString(line.Text)
+	b.hosts = b.hosts || line.Err == list.FaultAddress && namesHost.MatchString(line.Text)
 	if b.n <= maxBadLines {
 		b.Log.Warn("no target", "file", line.File, "line", line.Line, "error", line.Err, "text", line.Text)
 	}
@@ -347,7 +347,7 @@ func (b *badLines) rest() {
 }
 
 // nothingToAsk is the error of a list that gave out no target, and says why.
-func nothingToAsk(list *target.List) error {
+func nothingToAsk(list *list.List) error {
 	if err := list.Err(); err != nil {
 		return loadFailure(err)
 	}
@@ -374,9 +374,9 @@ func nothingToAsk(list *target.List) error {
 }
 
 // excludedHint says by which rule most was left out.
-func excludedHint(list *target.List) string {
-	var most target.Rule
-	for _, r := range list.LeftOut() {
+func excludedHint(l *list.List) string {
+	var most list.Rule
+	for _, r := range l.LeftOut() {
 		if !r.Unscannable && r.Targets > most.Targets {
 			most = r
 		}

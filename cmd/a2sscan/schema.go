@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/record"
 )
 
 func (a *app) schemaCommand() *cobra.Command {
@@ -52,11 +52,11 @@ func schema(args []string) (string, error) {
 	}
 	switch kind {
 	case "json":
-		return string(sink.JSONSchema()), nil
+		return string(record.JSONSchema()), nil
 	case "duckdb":
-		return sink.DuckDB(file), nil
+		return record.DuckDB(file), nil
 	case "clickhouse":
-		return sink.ClickHouse(), nil
+		return record.ClickHouse(), nil
 	}
 	return "", console.Fail(console.ExitUsage, "no schema for %s", console.Quoted(kind, 40)).
 		WithHint("there are json, duckdb and clickhouse")

@@ -23,7 +23,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
-	"github.com/a2sscan/a2sscan/scanner/target"
+	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
 // TestMain lets scripts run the program as a command. Most of their time they
@@ -125,7 +125,7 @@ func TestScriptPorts(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, found := range serves.FindAllStringSubmatch(string(text), -1) {
-			ports, err := target.ParsePorts(strings.ReplaceAll(found[1]+found[2]+found[3], " ", ""))
+			ports, err := list.ParsePorts(strings.ReplaceAll(found[1]+found[2]+found[3], " ", ""))
 			if err != nil {
 				t.Fatalf("%s: %q: %v", file, found[0], err)
 			}

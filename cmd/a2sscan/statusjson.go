@@ -9,7 +9,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/scanner/target"
+	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
 // statusMode is a flag's kind of status lines. The zero value is text.
@@ -161,7 +161,7 @@ func (j *job) lastStatus(s scanner.Stats, ended string) {
 }
 
 // watchLoad shows status lines while lists are read, until stop is called.
-func (a *app) watchLoad(f *scanFlags, list *target.List) (stop func()) {
+func (a *app) watchLoad(f *scanFlags, list *list.List) (stop func()) {
 	switch f.statusKind() {
 	case "none":
 		return func() {}

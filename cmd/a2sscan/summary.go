@@ -11,7 +11,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/scanner/target"
+	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
 )
 
@@ -88,14 +88,14 @@ type exclusion struct {
 }
 
 // rule is the rule as package target has it.
-func (x *exclusion) rule() target.Rule {
-	return target.Rule{
+func (x *exclusion) rule() list.Rule {
+	return list.Rule{
 		Network: x.Network, Reason: x.Reason, Source: x.Source,
 		Unscannable: x.Unscannable, Gone: x.Gone, Targets: x.Targets, Stopped: x.Stopped,
 	}
 }
 
-func exclusionsOf(x *target.Exclusions) []exclusion {
+func exclusionsOf(x *list.Exclusions) []exclusion {
 	all := []exclusion{}
 	for _, r := range x.Rules() {
 		all = append(all, exclusion{

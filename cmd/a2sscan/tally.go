@@ -7,7 +7,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/record"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -81,7 +81,7 @@ func (t *tally) addNames(in *wire.Info) {
 
 // system is a record's word for an operating system.
 func system(letter byte) string {
-	if word := sink.Environment(letter); word != "" {
+	if word := record.Environment(letter); word != "" {
 		return word
 	}
 	return fmt.Sprintf("0x%02x", letter)
