@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/metrics"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ratecontrol"
@@ -147,7 +148,7 @@ func (a *app) demoScan(cfg fleet.Config) (*ledger.Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &job{app: a, scanFlags: f, start: start, list: list, exclusions: x, bad: bad, out: out, dial: ratecontrol.New(demoRate)}
+	j := &job{app: a, scanFlags: f, start: start, list: list, exclusions: x, bad: bad, out: out, dial: ratecontrol.New(demoRate), metrics: metrics.Off()}
 	sum, err := j.run(inputs)
 	if err != nil {
 		return nil, err

@@ -263,7 +263,7 @@ func (k *keeper) fail(err error) {
 	defer k.mu.Unlock()
 	if k.err == nil {
 		k.err = err
-		k.job.out.failed()
+		k.job.out.fail()
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/metrics"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/guard"
@@ -30,17 +31,17 @@ func (a *app) scan(f *scanFlags, args []string) error {
 	if err := f.checkInputs(args); err != nil {
 		return err
 	}
-	meter, err := a.openWindows(f)
+	watched, err := a.openWindows(f)
 	if err != nil {
 		return err
 	}
-	defer meter.close()
+	defer watched.Close()
 	keep, err := a.openKeeper(f)
 	if err != nil {
 		return err
 	}
 	defer keep.close()
-	j := &job{app: a, scanFlags: f, start: time.Now().UTC(), keep: keep, meter: meter, dial: ratecontrol.New(float64(f.rate))}
+	j := &job{app: a, scanFlags: f, start: time.Now().UTC(), keep: keep, metrics: watched, dial: ratecontrol.New(float64(f.rate))}
 	if !f.dryRun {
 		defer j.controls()()
 	}
@@ -61,9 +62,9 @@ func (a *app) scan(f *scanFlags, args []string) error {
 
 // openWindows opens what a scan is watched by: its log and its metrics. A dry
 // run has neither.
-func (a *app) openWindows(f *scanFlags) (*meter, error) {
+func (a *app) openWindows(f *scanFlags) (*metrics.Server, error) {
 	if f.dryRun {
-		return nil, nil
+		return metrics.Off(), nil
 	}
 	if err := a.openLog(&f.logFlags); err != nil {
 		return nil, err
@@ -172,7 +173,7 @@ type job struct {
 	geo        geoBases
 	out        *output
 	keep       *keeper // nil: no checkpoint
-	meter      *meter  // nil: no metrics
+	metrics    *metrics.Server
 	observer   observer
 	tally      tally.Tally
 	stop       *shutdown.Shutdown
@@ -202,7 +203,7 @@ func (j *job) run(inputs []string) (*ledger.Summary, error) {
 	defer end()
 	j.stop = stop
 	j.out.failed = stop.Cancel
-	j.meter.attach(j)
+	j.metrics.Attach(j.metricsSource())
 	j.logStart()
 	j.guard = guard.New(j.guardFlags.limits(), stop.Drain, stop.Interrupted)
 	defer j.guard.StartClock()()
@@ -282,6 +283,16 @@ func (j *job) run(inputs []string) (*ledger.Summary, error) {
 	return sum, nil
 }
 
+// metricsSource is what the metrics are read from.
+func (j *job) metricsSource() metrics.Source {
+	return metrics.Source{
+		List: j.list.Stats, Size: j.list.Size,
+		Records: j.out.records.Load, OutputFailed: j.out.broken.Load,
+		Draining: j.stop.Draining,
+		Resumed:  j.keep.behind(), Start: j.start, Rate: j.rate.number(),
+	}
+}
+
 // ask scans with a status line.
 func (j *job) ask(ctx context.Context) (scanner.Stats, error) {
 	cfg := j.config()
@@ -299,8 +310,8 @@ func (j *job) ask(ctx context.Context) (scanner.Stats, error) {
 	defer j.guard.Watch(cfg.Monitor, j.Terminal)()
 	defer j.observe(cfg.Monitor)()
 	defer j.watchScan(cfg.Monitor)()
-	defer j.meter.end()
-	return scanner.Scan(ctx, cfg, j.targets(), j.meter.begin(cfg.Monitor, j.handle))
+	defer j.metrics.End()
+	return scanner.Scan(ctx, cfg, j.targets(), j.metrics.Begin(cfg.Monitor, j.handle))
 }
 
 // unread is how many targets the list has beyond those that are counted in

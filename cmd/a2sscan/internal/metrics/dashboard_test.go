@@ -1,4 +1,4 @@
-package main
+package metrics
 
 import (
 	"encoding/json"
@@ -15,13 +15,13 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-const dashboardFolder = "../../packaging/grafana/"
+const dashboardFolder = "../../../../packaging/grafana/"
 
 // exported returns the names that a query may have, as a scan exports them.
 func exported(t *testing.T) map[string]bool {
 	t.Helper()
-	m := newMeter(console.New(io.Discard))
-	m.begin(new(scanner.Monitor), nil)
+	m := newServer(console.New(io.Discard), Options{})
+	m.Begin(new(scanner.Monitor), nil)
 	families, err := m.registry().Gather()
 	if err != nil {
 		t.Fatal(err)

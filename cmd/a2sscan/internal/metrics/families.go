@@ -1,4 +1,4 @@
-package main
+package metrics
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// sample is what a scrape finds: one look at everything.
+// sample is what a scrape finds.
 type sample struct {
 	scan     scanner.Stats
 	list     list.Stats
@@ -23,6 +23,7 @@ type sample struct {
 	expected uint64
 	known    bool // expected is
 
+	build   ledger.Build
 	records uint64
 	resumed uint64 // targets with which earlier parts of the scan were done
 	start   float64
@@ -145,9 +146,8 @@ var families = []*family{
 		}),
 	{name: "build_info", help: "1, for the program that the labels tell of.",
 		labels: []string{"version", "commit", "goversion"},
-		kind:   prometheus.GaugeValue, read: func(_ *sample, put putter) {
-			version, commit := buildVersion()
-			put(1, version, commit, runtime.Version())
+		kind:   prometheus.GaugeValue, read: func(s *sample, put putter) {
+			put(1, s.build.Version, s.build.Commit, runtime.Version())
 		}},
 }
 
@@ -200,16 +200,16 @@ func outcomes(s *sample, put putter) {
 	}
 }
 
-// Describe says what Collect finds.
-func (m *meter) Describe(to chan<- *prometheus.Desc) {
+// Describe names the metrics that Collect finds.
+func (m *Server) Describe(to chan<- *prometheus.Desc) {
 	for _, f := range families {
 		to <- f.desc
 	}
 }
 
-// Collect looks at the scan and hands over what it finds.
-func (m *meter) Collect(to chan<- prometheus.Metric) {
-	s := m.look()
+// Collect samples the scan and hands over the metrics.
+func (m *Server) Collect(to chan<- prometheus.Metric) {
+	s := m.sample()
 	for _, f := range families {
 		f.read(s, func(v float64, labels ...string) {
 			to <- prometheus.MustNewConstMetric(f.desc, f.kind, v, labels...)
@@ -217,23 +217,23 @@ func (m *meter) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// look gathers the numbers.
-func (m *meter) look() *sample {
+// sample gathers the numbers.
+func (m *Server) sample() *sample {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := &sample{}
+	s := &sample{build: m.build}
 	_, s.healthy = m.health(time.Now())
 	if m.scan != nil {
 		s.scan = m.scan.Stats()
 	}
-	if j := m.job; j != nil {
-		s.list = j.list.Stats()
-		s.expected, s.known = j.list.Size()
-		s.records = j.out.records.Load()
-		s.resumed = j.keep.behind()
-		s.start = float64(j.start.UnixMilli()) / 1e3
-		if s.scan.Rate == 0 { // the engine tells a little later
-			s.scan.Rate = j.rate.number()
+	if m.attached {
+		s.list = m.source.List()
+		s.expected, s.known = m.source.Size()
+		s.records = m.source.Records()
+		s.resumed = m.source.Resumed
+		s.start = float64(m.source.Start.UnixMilli()) / 1e3
+		if s.scan.Rate == 0 { // the engine says it a little later
+			s.scan.Rate = m.source.Rate
 		}
 	}
 	s.targets = ledger.New(s.list, &s.scan)
