@@ -150,7 +150,7 @@ func (o *observer) look(s *scanner.Stats) {
 		o.log.Warn("send errors", "datagrams", more, "in_all", s.SendErrors, "kinds", sendFaults(s))
 	}
 	o.lookRate(s)
-	if o.out.opened.Load() {
+	if o.out.isOpened() {
 		o.lookParts()
 	}
 }

@@ -253,7 +253,7 @@ func TestMetricsPort(t *testing.T) {
 	code := run([]string{"scan", "127.80.1.1:27351", "--allow-reserved", "--metrics", ":" + port, "-o", out},
 		strings.NewReader(""), io.Discard, &said)
 	want := "a2sscan: --metrics 127.0.0.1:" + port + ": another program has the port\n" +
-		"a2sscan: hint: another port, or 0 for one that is free\n"
+		"a2sscan: hint: another port, or 0 for a free one\n"
 	if code != console.ExitUsage || said.String() != want {
 		t.Errorf("exit code %d:\n%s", code, said.String())
 	}

@@ -11,66 +11,9 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
-	"github.com/spf13/cobra"
-
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
 )
-
-// outFlags are the flags of commands that write records.
-type outFlags struct {
-	output string
-	append bool
-	force  bool
-}
-
-func (f *outFlags) add(cmd *cobra.Command) {
-	fs := cmd.Flags()
-	fs.SortFlags = false
-	fs.StringVarP(&f.output, "output", "o", "-",
-		"write records to `PATH`, compressed if it ends in .zst; -: standard output")
-	fs.BoolVar(&f.append, "append", false, "add to an existing output")
-	fs.BoolVar(&f.force, "force", false, "replace an existing output")
-}
-
-// toFile reports whether the records go elsewhere than to standard output.
-func (f *outFlags) toFile() bool { return f.output != "-" && f.output != "" }
-
-// check refuses what makes no sense together.
-func (f *outFlags) check() error {
-	switch {
-	case f.append && f.force:
-		return console.Fail(console.ExitUsage, "--append and --force exclude each other").
-			WithHint("--append keeps what is in the file, --force does not")
-	case f.append && !f.toFile():
-		return console.Fail(console.ExitUsage, "--append without --output").
-			WithHint("name the file with -o PATH, or use the shell's >>")
-	case f.force && !f.toFile():
-		return console.Fail(console.ExitUsage, "--force without --output").
-			WithHint("name the file with -o PATH, or use the shell's >")
-	}
-	return nil
-}
-
-// plan returns the output that the flags ask for, of which nothing is made
-// yet, or the error that making it would be.
-func (f *outFlags) plan(scan string) (*output, error) {
-	o := f.planned(scan)
-	return o, writeFailure(sink.Check(o.path, o.options))
-}
-
-// planned is plan without the check.
-func (f *outFlags) planned(scan string) *output {
-	o := &output{
-		path:    f.output,
-		options: sink.Options{Scan: scan, Append: f.append, Force: f.force},
-		failed:  func() {},
-	}
-	if !f.toFile() && isTerminal(os.Stdout) {
-		o.options.Shown = console.Visible
-	}
-	return o
-}
 
 // output is where the records of a run go. It is made just before the first
 // packet, so that a run that fails earlier leaves no file behind. Its methods
@@ -102,6 +45,26 @@ type recordWriter interface {
 	Cut() int64
 	Close() error
 }
+
+// newOutput returns an output, of which nothing is made yet.
+func newOutput(path string, options sink.Options) *output {
+	return &output{path: path, options: options, failed: func() {}}
+}
+
+// divide makes parts instead of one file.
+func (o *output) divide(r *sink.Rotation) { o.rotation = r }
+
+// onFailure sets what is called once when writing fails.
+func (o *output) onFailure(failed func()) { o.failed = failed }
+
+// taken is how many records the output took. It never waits.
+func (o *output) taken() uint64 { return o.records.Load() }
+
+// isOpened reports whether the file was made.
+func (o *output) isOpened() bool { return o.opened.Load() }
+
+// hasFailed reports whether writing failed. It never waits.
+func (o *output) hasFailed() bool { return o.broken.Load() }
 
 // open makes the file. Records can be written after it.
 func (o *output) open() error {
@@ -258,4 +221,76 @@ func writeFailure(err error) error {
 // sinkError says what a file's error is, without its hint.
 func sinkError(e *sink.Error) string {
 	return fmt.Sprintf("can't %s %s: %v", e.Op, console.Plain(e.Path, 200), e.Err)
+}
+
+// resume makes o continue where a checkpoint says that it was.
+func (o *output) resume(at position) {
+	o.options.Force, o.options.Resume, o.options.Offset = false, true, at.Offset
+	if o.rotation != nil {
+		o.rotation.Whole, o.rotation.Records = at.Parts, at.Records
+	}
+}
+
+// position is how far an output is durable. With parts, Offset and Records are
+// of the part after Parts.
+type position struct {
+	Offset  int64
+	Parts   []sink.Part
+	Records uint64
+}
+
+// check returns the error that making o would be.
+func (o *output) check() error {
+	if o.rotation != nil {
+		return writeFailure(sink.CheckSeries(o.path, o.options, *o.rotation))
+	}
+	return writeFailure(sink.Check(o.path, o.options))
+}
+
+// parts are the files that a run wrote, nil without --rotate.
+func (o *output) parts() []sink.Part {
+	if s, ok := o.w.(*sink.Series); ok {
+		return s.Parts()
+	}
+	return nil
+}
+
+// settle gives parts their names: those that are whole at m, which a
+// checkpoint tells of, or all at the end.
+func (o *output) settle(m *sink.Mark) error {
+	s, ok := o.w.(*sink.Series)
+	switch {
+	case !ok:
+		return nil
+	case m == nil:
+		return writeFailure(s.SettleAll())
+	}
+	return writeFailure(s.Settle(m))
+}
+
+// files are those that hold the records, with the names that they have now.
+func (o *output) files() []string {
+	if o.rotation == nil {
+		return []string{o.path}
+	}
+	var names []string
+	for _, p := range o.parts() {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// written says where the records are.
+func (o *output) written() string {
+	parts := o.parts()
+	switch {
+	case o.rotation == nil:
+		return console.Plain(o.path, 200)
+	case len(parts) == 0:
+		return "no file"
+	case len(parts) == 1:
+		return console.Plain(parts[0].Name, 200)
+	}
+	return fmt.Sprintf("%d parts, %s to %s", len(parts), console.Plain(parts[0].Name, 150),
+		console.Plain(parts[len(parts)-1].Name, 150))
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -65,70 +64,6 @@ func (r *rotation) on() bool { return *r != rotation{} }
 // plan is how a scan that began at start is divided.
 func (r *rotation) plan(start time.Time) *sink.Rotation {
 	return &sink.Rotation{Start: start, Size: r.size, Every: r.every}
-}
-
-// resume makes o go on where a checkpoint says that it was.
-func (o *output) resume(was *outputState) {
-	o.options.Force, o.options.Resume, o.options.Offset = false, true, was.Offset
-	if o.rotation != nil {
-		o.rotation.Whole, o.rotation.Records = was.Parts, was.Records
-	}
-}
-
-// check returns the error that making o would be.
-func (o *output) check() error {
-	if o.rotation != nil {
-		return writeFailure(sink.CheckSeries(o.path, o.options, *o.rotation))
-	}
-	return writeFailure(sink.Check(o.path, o.options))
-}
-
-// parts are the files that a run wrote, nil without --rotate.
-func (o *output) parts() []sink.Part {
-	if s, ok := o.w.(*sink.Series); ok {
-		return s.Parts()
-	}
-	return nil
-}
-
-// settle gives parts their names: those that are whole at m, which a
-// checkpoint tells of, or all at the end.
-func (o *output) settle(m *sink.Mark) error {
-	s, ok := o.w.(*sink.Series)
-	switch {
-	case !ok:
-		return nil
-	case m == nil:
-		return writeFailure(s.SettleAll())
-	}
-	return writeFailure(s.Settle(m))
-}
-
-// files are those that hold the records, with the names that they have now.
-func (o *output) files() []string {
-	if o.rotation == nil {
-		return []string{o.path}
-	}
-	var names []string
-	for _, p := range o.parts() {
-		names = append(names, p.Name)
-	}
-	return names
-}
-
-// written says where the records are.
-func (o *output) written() string {
-	parts := o.parts()
-	switch {
-	case o.rotation == nil:
-		return console.Plain(o.path, 200)
-	case len(parts) == 0:
-		return "no file"
-	case len(parts) == 1:
-		return console.Plain(parts[0].Name, 200)
-	}
-	return fmt.Sprintf("%d parts, %s to %s", len(parts), console.Plain(parts[0].Name, 150),
-		console.Plain(parts[len(parts)-1].Name, 150))
 }
 
 // summaryName is where the numbers of a scan in parts go: beside them, with

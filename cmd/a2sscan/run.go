@@ -131,11 +131,13 @@ func (j *job) goOn(args []string) error {
 func (j *job) planOutput() (*output, error) {
 	o := j.planned(j.scanID)
 	if j.rotate.on() {
-		o.rotation = j.rotate.plan(j.start)
-		o.rotation.Hold = j.keep != nil
+		rotation := j.rotate.plan(j.start)
+		rotation.Hold = j.keep != nil
+		o.divide(rotation)
 	}
 	if j.keep.resumes() {
-		o.resume(&j.keep.past.Output)
+		was := &j.keep.past.Output
+		o.resume(position{was.Offset, was.Parts, was.Records})
 	}
 	if err := o.check(); err != nil {
 		return nil, err
@@ -202,7 +204,7 @@ func (j *job) run(inputs []string) (*ledger.Summary, error) {
 	stop, ctx, end := shutdown.Listen(j.Terminal, j.hangupEnds())
 	defer end()
 	j.stop = stop
-	j.out.failed = stop.Cancel
+	j.out.onFailure(stop.Cancel)
 	j.metrics.Attach(j.metricsSource())
 	j.logStart()
 	j.guard = guard.New(j.guardFlags.limits(), stop.Drain, stop.Interrupted)
@@ -287,7 +289,7 @@ func (j *job) run(inputs []string) (*ledger.Summary, error) {
 func (j *job) metricsSource() metrics.Source {
 	return metrics.Source{
 		List: j.list.Stats, Size: j.list.Size,
-		Records: j.out.records.Load, OutputFailed: j.out.broken.Load,
+		Records: j.out.taken, OutputFailed: j.out.hasFailed,
 		Draining: j.stop.Draining,
 		Resumed:  j.keep.behind(), Start: j.start, Rate: j.rate.number(),
 	}
