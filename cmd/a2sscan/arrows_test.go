@@ -34,6 +34,7 @@ var arrows = map[string][]string{
 	"cmd/a2sscan/internal/guard":       room(),
 	"cmd/a2sscan/internal/progress":    room(),
 	"cmd/a2sscan/internal/tally":       room(),
+	"cmd/a2sscan/internal/output":      room(),
 	"cmd/a2sscan/internal/ledger":      room("guard", "ratecontrol", "tally"),
 	"cmd/a2sscan/internal/metrics":     room("guard", "ratecontrol", "tally", "ledger"),
 }

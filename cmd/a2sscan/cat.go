@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/spf13/cobra"
@@ -113,7 +115,7 @@ func readFailure(err error) error {
 	if !errors.As(err, &s) {
 		return console.Fail(console.ExitInput, "%w", err)
 	}
-	return console.Fail(console.ExitInput, "%s", sinkError(s)).WithHint("%s", s.Hint)
+	return console.Fail(console.ExitInput, "%s", output.ErrorText(s)).WithHint("%s", s.Hint)
 }
 
 func (a *app) sayTorn(name string, n int64) {

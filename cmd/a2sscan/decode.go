@@ -5,6 +5,8 @@ import (
 	"io"
 	"os"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/spf13/cobra"
@@ -73,7 +75,7 @@ func (f *decodeFlags) refuse(cmd *cobra.Command) error {
 type decoding struct {
 	*app
 	flags     *decodeFlags
-	out       *output
+	out       *output.Output
 	decoder   *scanner.Decoder
 	senders   int
 	datagrams int
@@ -101,7 +103,7 @@ func (a *app) decode(f *decodeFlags, files []string) error {
 	}
 	for _, name := range files {
 		if err := d.file(name); err != nil {
-			d.out.close()
+			d.out.Close()
 			return err
 		}
 	}
@@ -178,21 +180,21 @@ func (d *decoding) add(datagrams [][]byte) {
 // write writes one record. The file is made for the first one.
 func (d *decoding) write(scan string, r *scanner.Result) error {
 	if d.senders == 0 {
-		if err := d.out.open(); err != nil {
-			return writeFailure(err)
+		if err := d.out.Open(); err != nil {
+			return output.Failure(err)
 		}
 	}
 	if !d.flags.raw {
 		r.Raw = nil
 	}
-	d.out.writeAs(scan, r)
+	d.out.WriteAs(scan, r)
 	d.senders++
 	return nil
 }
 
 // end closes the output and says how much there was.
 func (d *decoding) end() error {
-	if err := d.out.close(); err != nil {
+	if err := d.out.Close(); err != nil {
 		return err
 	}
 	if d.bad > maxBadLines {

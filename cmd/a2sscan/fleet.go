@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 
@@ -348,14 +350,14 @@ func (a *app) truth(f *fleetFlags, cfg fleet.Config) error {
 	if err != nil {
 		return err
 	}
-	if err := out.open(); err != nil {
-		return writeFailure(err)
+	if err := out.Open(); err != nil {
+		return output.Failure(err)
 	}
 	for at := range cfg.All() {
 		r := cfg.Truth(at, scanner.AskAll)
-		if r != nil && !out.write(r) {
+		if r != nil && !out.Write(r) {
 			break
 		}
 	}
-	return out.close()
+	return out.Close()
 }

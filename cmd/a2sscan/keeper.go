@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -151,7 +153,7 @@ func (k *keeper) excluded(addr netip.Addr) bool {
 
 // snapshot is called among the results, where s stands.
 func (k *keeper) snapshot(s *scanner.Snapshot) {
-	mark, records, err := k.job.out.mark()
+	mark, records, err := k.job.out.Mark()
 	if err != nil || k.failure() != nil {
 		return // there is nothing to go on from: the last checkpoint stays
 	}
@@ -203,13 +205,13 @@ func (k *keeper) keep(c draft) error {
 		return nil
 	}
 	step("output.synced")
-	if err := k.job.out.lost(); err != nil {
+	if err := k.job.out.Lost(); err != nil {
 		return err
 	}
 	c.Output = outputState{Offset: offset, Parts: c.mark.Parts(), Records: c.mark.Records()}
 	if name := c.mark.Name(); name != "" {
 		if c.Output.Tail, err = tailSum(name, offset); err != nil {
-			return writeFailure(err)
+			return output.Failure(err)
 		}
 	}
 	if c.Silent, err = k.silent.save(c.at, k.looked()); err != nil {
@@ -218,7 +220,7 @@ func (k *keeper) keep(c draft) error {
 	if err := k.write(c.checkpoint); err != nil {
 		return err
 	}
-	return k.job.out.settle(c.mark)
+	return k.job.out.NameParts(c.mark)
 }
 
 // write replaces the checkpoint.
@@ -263,7 +265,7 @@ func (k *keeper) fail(err error) {
 	defer k.mu.Unlock()
 	if k.err == nil {
 		k.err = err
-		k.job.out.fail()
+		k.job.out.Fail()
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -48,7 +50,7 @@ func (j *job) logLoaded() {
 // logOpened tells where the records go.
 func (j *job) logOpened() {
 	attrs := []any{"path", j.output}
-	if cut := j.out.cut(); cut > 0 {
+	if cut := j.out.CutOff(); cut > 0 {
 		attrs = append(attrs, "cut_bytes", cut)
 	}
 	if j.keep.resumes() {
@@ -76,7 +78,7 @@ func (j *job) logFinished(sum *ledger.Summary, err error) {
 // observer looks at a scan now and then, and logs what it sees.
 type observer struct {
 	log   *slog.Logger
-	out   *output
+	out   *output.Output
 	parts int // of the output that were told of
 
 	drops, errors seldom
@@ -150,7 +152,7 @@ func (o *observer) look(s *scanner.Stats) {
 		o.log.Warn("send errors", "datagrams", more, "in_all", s.SendErrors, "kinds", sendFaults(s))
 	}
 	o.lookRate(s)
-	if o.out.isOpened() {
+	if o.out.Opened() {
 		o.lookParts()
 	}
 }
@@ -197,7 +199,7 @@ func (o *observer) lookParts() {
 	if o.out == nil {
 		return // nobody wants to know
 	}
-	parts := o.out.parts()
+	parts := o.out.Parts()
 	for o.parts < len(parts) && parts[o.parts].Bytes > 0 {
 		p := &parts[o.parts]
 		o.log.Info("part finished", "path", strings.TrimSuffix(p.Name, sink.PartSuffix),

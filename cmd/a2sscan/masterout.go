@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/klauspost/compress/zstd"
@@ -37,7 +39,7 @@ type listOutput struct {
 func newListOutput(f *outFlags, stdout io.Writer) (*listOutput, error) {
 	o := &listOutput{path: f.output, stdout: stdout}
 	if err := sink.Check(f.output, sink.Options{Force: f.force}); err != nil {
-		return nil, writeFailure(err)
+		return nil, output.Failure(err)
 	}
 	if !f.toFile() || !isFile(o.path) {
 		return o, nil
@@ -160,5 +162,5 @@ func (o *listOutput) failure(err error) error {
 	if errors.Is(err, syscall.ENOSPC) {
 		e.Hint = "free some space, or choose another disk"
 	}
-	return writeFailure(e)
+	return output.Failure(e)
 }

@@ -3,9 +3,12 @@ package main
 import (
 	"os"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
+
+	"github.com/spf13/cobra"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/sink"
-	"github.com/spf13/cobra"
 )
 
 // outFlags are the flags of commands that write records.
@@ -45,16 +48,16 @@ func (f *outFlags) check() error {
 
 // plan returns the output that the flags ask for, of which nothing is made
 // yet, or the error that making it would be.
-func (f *outFlags) plan(scan string) (*output, error) {
+func (f *outFlags) plan(scan string) (*output.Output, error) {
 	o := f.planned(scan)
-	return o, o.check()
+	return o, o.Check()
 }
 
 // planned is plan without the check.
-func (f *outFlags) planned(scan string) *output {
+func (f *outFlags) planned(scan string) *output.Output {
 	options := sink.Options{Scan: scan, Append: f.append, Force: f.force}
 	if !f.toFile() && isTerminal(os.Stdout) {
 		options.Shown = console.Visible
 	}
-	return newOutput(f.output, options)
+	return output.New(f.output, options)
 }

@@ -9,6 +9,8 @@ import (
 	"os"
 	"slices"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -294,17 +296,17 @@ func (a *app) replayTruth(f *fleetFlags, rec *recording) error {
 	if err != nil {
 		return err
 	}
-	if err := out.open(); err != nil {
-		return writeFailure(err)
+	if err := out.Open(); err != nil {
+		return output.Failure(err)
 	}
 	err = rec.eachTruth(func(_ int, scan string, r *scanner.Result) error {
 		if f.scanID != "" {
 			scan = f.scanID
 		}
-		out.writeAs(scan, r)
+		out.WriteAs(scan, r)
 		return nil
 	})
-	return errors.Join(err, out.close())
+	return errors.Join(err, out.Close())
 }
 
 // compareReplay holds a census against the recorded one.

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/metrics"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
@@ -128,18 +130,18 @@ func (j *job) goOn(args []string) error {
 }
 
 // planOutput returns the output, of which nothing is made or cut yet.
-func (j *job) planOutput() (*output, error) {
+func (j *job) planOutput() (*output.Output, error) {
 	o := j.planned(j.scanID)
 	if j.rotate.on() {
 		rotation := j.rotate.plan(j.start)
 		rotation.Hold = j.keep != nil
-		o.divide(rotation)
+		o.Divide(rotation)
 	}
 	if j.keep.resumes() {
 		was := &j.keep.past.Output
-		o.resume(position{was.Offset, was.Parts, was.Records})
+		o.Resume(output.Position{Offset: was.Offset, Parts: was.Parts, Records: was.Records})
 	}
-	if err := o.check(); err != nil {
+	if err := o.Check(); err != nil {
 		return nil, err
 	}
 	return o, j.checkSummary()
@@ -151,7 +153,7 @@ func (j *job) checkSummary() error {
 	if j.summary == "" {
 		return nil
 	}
-	return writeFailure(sink.Check(j.summary, sink.Options{Force: true}))
+	return output.Failure(sink.Check(j.summary, sink.Options{Force: true}))
 }
 
 // thisBuild is the version of this program.
@@ -173,7 +175,7 @@ type job struct {
 
 	exclusions *list.Exclusions
 	geo        geoBases
-	out        *output
+	out        *output.Output
 	keep       *keeper // nil: no checkpoint
 	metrics    *metrics.Server
 	observer   observer
@@ -204,7 +206,7 @@ func (j *job) run(inputs []string) (*ledger.Summary, error) {
 	stop, ctx, end := shutdown.Listen(j.Terminal, j.hangupEnds())
 	defer end()
 	j.stop = stop
-	j.out.onFailure(stop.Cancel)
+	j.out.OnFailure(stop.Cancel)
 	j.metrics.Attach(j.metricsSource())
 	j.logStart()
 	j.guard = guard.New(j.guardFlags.limits(), stop.Drain, stop.Interrupted)
@@ -226,11 +228,11 @@ func (j *job) run(inputs []string) (*ledger.Summary, error) {
 	stats, err := j.ask(ctx)
 	j.bad.rest()
 	kept := j.keep.end()
-	if j.written = j.out.close(); j.written == nil {
+	if j.written = j.out.Close(); j.written == nil {
 		j.written = kept
 	}
 	if err := j.early(err, &stats); err != nil {
-		j.out.remove()
+		j.out.Remove()
 		j.keep.forget()
 		return nil, err
 	}
@@ -254,12 +256,12 @@ func (j *job) run(inputs []string) (*ledger.Summary, error) {
 	if j.order == order(list.OrderRandom) {
 		sum.Seed = &j.seed.n
 	}
-	sum.Output, sum.Records = j.output, j.out.count()
+	sum.Output, sum.Records = j.output, j.out.Count()
 	sum.SetAnswers(&j.tally, j.schedule().Attempts())
 	sum.Resumed = j.keep.resumed()
 	sum.Records += j.keep.records()
 	if j.written != nil {
-		sum.Records = j.out.whole()
+		sum.Records = j.out.Complete()
 	}
 	for _, note := range j.geo.notes() {
 		sum.Databases = append(sum.Databases, ledger.Database(note))
@@ -272,11 +274,11 @@ func (j *job) run(inputs []string) (*ledger.Summary, error) {
 	if sum.Ended = j.ended(); sum.Ended == ledger.EndedComplete || sum.Ended == ledger.EndedInput && j.list.Err() == nil {
 		j.whole = true
 		j.guard.JudgeFinal(&stats)
-		j.written = j.out.settle(nil)
+		j.written = j.out.NameParts(nil)
 		sum.Ended = j.ended()
 	}
 	sum.Changes = j.dial.Changes()
-	sum.Parts = j.out.parts()
+	sum.Parts = j.out.Parts()
 	j.observer.lookParts()
 	sum.Guard = j.guard.Tripped()
 	sum.Interrupted = stop.Interrupted()
@@ -289,7 +291,7 @@ func (j *job) run(inputs []string) (*ledger.Summary, error) {
 func (j *job) metricsSource() metrics.Source {
 	return metrics.Source{
 		List: j.list.Stats, Size: j.list.Size,
-		Records: j.out.taken, OutputFailed: j.out.hasFailed,
+		Records: j.out.Taken, OutputFailed: j.out.Failed,
 		Draining: j.stop.Draining,
 		Resumed:  j.keep.behind(), Start: j.start, Rate: j.rate.number(),
 	}
@@ -401,7 +403,7 @@ func (j *job) openOutput() error {
 	if err := j.keep.first(); err != nil {
 		return err
 	}
-	if err := j.out.open(); err != nil {
+	if err := j.out.Open(); err != nil {
 		return err
 	}
 	step("output.created")
@@ -412,7 +414,7 @@ func (j *job) openOutput() error {
 
 // sayCut says what --append took away of a file that ended within a record.
 func (j *job) sayCut() {
-	if n := j.out.cut(); n > 0 {
+	if n := j.out.CutOff(); n > 0 {
 		j.Say("%s: torn: %d bytes after the last whole record cut off", console.Plain(j.output, 200), n)
 	}
 }
@@ -427,7 +429,7 @@ func (j *job) handle(r *scanner.Result) {
 	}
 	j.tally.Add(r)
 	if wanted {
-		j.out.write(r)
+		j.out.Write(r)
 	}
 }
 
@@ -539,7 +541,7 @@ func (j *job) summaryPath() string {
 
 func (j *job) sayFiles(sum *ledger.Summary, summaryPath string) {
 	if j.output != "-" {
-		j.Say("written: %s to %s", console.Plural(sum.Records, "record"), j.out.written())
+		j.Say("written: %s to %s", console.Plural(sum.Records, "record"), j.out.Place())
 	}
 	if summaryPath != "" {
 		j.Say("numbers of the run: %s", console.Plain(summaryPath, 200))

@@ -58,7 +58,7 @@ func (j *job) sayMemory(replies int64) {
 
 // sayWritten says how far the files are.
 func (j *job) sayWritten() {
-	n, busy := j.out.soFar()
+	n, busy := j.out.CountNow()
 	records := console.Plural(n+j.keep.records(), "record")
 	if busy {
 		records = "a write takes its time now"

@@ -1,4 +1,6 @@
-package main
+// Package output writes the records of a run: to a file, to parts, or to standard
+// output.
+package output
 
 import (
 	"errors"
@@ -15,17 +17,17 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// output is where the records of a run go. It is made just before the first
+// Output is where the records of a run go. It is made just before the first
 // packet, so that a run that fails earlier leaves no file behind. Its methods
 // may be called from several goroutines.
-type output struct {
+type Output struct {
 	path    string
 	options sink.Options
-	failed  func() // called once, when writing failed
+	notify  func() // called once, when writing failed
 
 	rotation *sink.Rotation // nil: one file
 
-	opened  atomic.Bool
+	created atomic.Bool
 	broken  atomic.Bool   // writing failed, or the checkpoint
 	records atomic.Uint64 // taken by this process; can be read while a record waits for the disk
 
@@ -47,27 +49,27 @@ type recordWriter interface {
 }
 
 // newOutput returns an output, of which nothing is made yet.
-func newOutput(path string, options sink.Options) *output {
-	return &output{path: path, options: options, failed: func() {}}
+func New(path string, options sink.Options) *Output {
+	return &Output{path: path, options: options, notify: func() {}}
 }
 
-// divide makes parts instead of one file.
-func (o *output) divide(r *sink.Rotation) { o.rotation = r }
+// Divide makes parts instead of one file.
+func (o *Output) Divide(r *sink.Rotation) { o.rotation = r }
 
-// onFailure sets what is called once when writing fails.
-func (o *output) onFailure(failed func()) { o.failed = failed }
+// OnFailure sets what is called once when writing fails.
+func (o *Output) OnFailure(failed func()) { o.notify = failed }
 
-// taken is how many records the output took. It never waits.
-func (o *output) taken() uint64 { return o.records.Load() }
+// Taken is how many records the output took. It never waits.
+func (o *Output) Taken() uint64 { return o.records.Load() }
 
 // isOpened reports whether the file was made.
-func (o *output) isOpened() bool { return o.opened.Load() }
+func (o *Output) Opened() bool { return o.created.Load() }
 
 // hasFailed reports whether writing failed. It never waits.
-func (o *output) hasFailed() bool { return o.broken.Load() }
+func (o *Output) Failed() bool { return o.broken.Load() }
 
-// open makes the file. Records can be written after it.
-func (o *output) open() error {
+// Open makes the file. Records can be written after it.
+func (o *Output) Open() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.ended {
@@ -78,45 +80,45 @@ func (o *output) open() error {
 	if o.rotation != nil {
 		s, err := sink.CreateSeries(o.path, o.options, *o.rotation)
 		o.w, o.err = s, err
-		o.opened.Store(err == nil)
+		o.created.Store(err == nil)
 		return o.err
 	}
 	w, err := sink.Create(o.path, o.options)
 	if o.err = err; err == nil {
 		o.w = w
-		o.opened.Store(true)
+		o.created.Store(true)
 	}
 	return o.err
 }
 
-// write adds a record and reports whether that went well. After the first
+// Write adds a record and reports whether that went well. After the first
 // error it does nothing.
-func (o *output) write(r *scanner.Result) bool { return o.writeAs(o.options.Scan, r) }
+func (o *Output) Write(r *scanner.Result) bool { return o.WriteAs(o.options.Scan, r) }
 
-// writeAs is write for a record of a scan of another name.
-func (o *output) writeAs(scan string, r *scanner.Result) bool {
+// WriteAs is Write for a record of a scan of another name.
+func (o *Output) WriteAs(scan string, r *scanner.Result) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.err != nil || o.w == nil {
 		return false
 	}
 	if o.err = o.w.WriteAs(scan, r); o.err != nil {
-		o.fail()
+		o.Fail()
 		return false
 	}
 	o.records.Add(1)
 	return true
 }
 
-// fail ends the run: nothing more can be written.
-func (o *output) fail() {
+// Fail ends the run: nothing more can be written.
+func (o *Output) Fail() {
 	o.broken.Store(true)
-	o.failed()
+	o.notify()
 }
 
-// mark marks the place behind all records that were written, of which it
-// returns the number.
-func (o *output) mark() (m *sink.Mark, records uint64, err error) {
+// Mark marks the place behind all records written so far, and returns their
+// number.
+func (o *Output) Mark() (m *sink.Mark, records uint64, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.err != nil || o.w == nil {
@@ -126,11 +128,11 @@ func (o *output) mark() (m *sink.Mark, records uint64, err error) {
 	return m, o.w.Count(), err
 }
 
-// lost is the error of an output that was taken away while it is written.
-func (o *output) lost() error { return writeFailure(o.w.Lost()) }
+// Lost returns an error if somebody removed or replaced the file meanwhile.
+func (o *Output) Lost() error { return Failure(o.w.Lost()) }
 
-// close ends the file. It returns the first error that there was.
-func (o *output) close() error {
+// Close ends the file. It returns the first error of all calls.
+func (o *Output) Close() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.ended = true
@@ -139,11 +141,11 @@ func (o *output) close() error {
 			o.err = err
 		}
 	}
-	return writeFailure(o.err)
+	return Failure(o.err)
 }
 
-// count returns how many records were written.
-func (o *output) count() uint64 {
+// Count returns how many records were written.
+func (o *Output) Count() uint64 {
 	if o.w == nil {
 		return 0
 	}
@@ -152,24 +154,24 @@ func (o *output) count() uint64 {
 
 // soFar is count while records are written, or busy if one is being written just
 // now: it doesn't wait.
-func (o *output) soFar() (n uint64, busy bool) {
+func (o *Output) CountNow() (n uint64, busy bool) {
 	if !o.mu.TryLock() {
 		return 0, true
 	}
 	defer o.mu.Unlock()
-	return o.count(), false
+	return o.Count(), false
 }
 
 // whole returns how many records can be read back from an output that failed:
 // of those that were handed to it the last may be lost. It is 0 for a pipe.
-func (o *output) whole() (n uint64) {
+func (o *Output) Complete() (n uint64) {
 	for _, name := range o.files() {
-		n += wholeIn(name)
+		n += completeIn(name)
 	}
 	return n
 }
 
-func wholeIn(path string) (n uint64) {
+func completeIn(path string) (n uint64) {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return 0
 	}
@@ -187,22 +189,22 @@ func wholeIn(path string) (n uint64) {
 }
 
 // cut returns how many bytes of a torn record were cut off an appended file.
-func (o *output) cut() int64 {
+func (o *Output) CutOff() int64 {
 	if o.w == nil {
 		return 0
 	}
 	return o.w.Cut()
 }
 
-// remove takes back a file of a run that turned out to have asked nobody.
-func (o *output) remove() {
+// Remove removes the file of a run that turned out to have asked no target.
+func (o *Output) Remove() {
 	if o.w != nil && o.isNew && o.w.Count() == 0 {
 		os.Remove(o.path)
 	}
 }
 
 // writeFailure gives an error of writing its exit code and hint.
-func writeFailure(err error) error {
+func Failure(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -210,7 +212,7 @@ func writeFailure(err error) error {
 	if !errors.As(err, &s) {
 		return console.Fail(console.ExitOutput, "%w", err)
 	}
-	f := console.Fail(console.ExitOutput, "%s", sinkError(s)).WithHint("%s", s.Hint)
+	f := console.Fail(console.ExitOutput, "%s", ErrorText(s)).WithHint("%s", s.Hint)
 	f.ReaderGone = errors.Is(err, syscall.EPIPE)
 	if errors.Is(err, fs.ErrExist) {
 		f.WithHint("another -o, --append to add to it, or --force to replace it")
@@ -219,36 +221,36 @@ func writeFailure(err error) error {
 }
 
 // sinkError says what a file's error is, without its hint.
-func sinkError(e *sink.Error) string {
+func ErrorText(e *sink.Error) string {
 	return fmt.Sprintf("can't %s %s: %v", e.Op, console.Plain(e.Path, 200), e.Err)
 }
 
-// resume makes o continue where a checkpoint says that it was.
-func (o *output) resume(at position) {
+// Resume makes o continue where a checkpoint says that it was.
+func (o *Output) Resume(at Position) {
 	o.options.Force, o.options.Resume, o.options.Offset = false, true, at.Offset
 	if o.rotation != nil {
 		o.rotation.Whole, o.rotation.Records = at.Parts, at.Records
 	}
 }
 
-// position is how far an output is durable. With parts, Offset and Records are
+// Position is how far an output is durable. With parts, Offset and Records are
 // of the part after Parts.
-type position struct {
+type Position struct {
 	Offset  int64
 	Parts   []sink.Part
 	Records uint64
 }
 
-// check returns the error that making o would be.
-func (o *output) check() error {
+// Check returns the error that Open would return, and makes nothing.
+func (o *Output) Check() error {
 	if o.rotation != nil {
-		return writeFailure(sink.CheckSeries(o.path, o.options, *o.rotation))
+		return Failure(sink.CheckSeries(o.path, o.options, *o.rotation))
 	}
-	return writeFailure(sink.Check(o.path, o.options))
+	return Failure(sink.Check(o.path, o.options))
 }
 
-// parts are the files that a run wrote, nil without --rotate.
-func (o *output) parts() []sink.Part {
+// Parts returns the files that a run wrote, nil if it is one file.
+func (o *Output) Parts() []sink.Part {
 	if s, ok := o.w.(*sink.Series); ok {
 		return s.Parts()
 	}
@@ -257,32 +259,32 @@ func (o *output) parts() []sink.Part {
 
 // settle gives parts their names: those that are whole at m, which a
 // checkpoint tells of, or all at the end.
-func (o *output) settle(m *sink.Mark) error {
+func (o *Output) NameParts(m *sink.Mark) error {
 	s, ok := o.w.(*sink.Series)
 	switch {
 	case !ok:
 		return nil
 	case m == nil:
-		return writeFailure(s.SettleAll())
+		return Failure(s.SettleAll())
 	}
-	return writeFailure(s.Settle(m))
+	return Failure(s.Settle(m))
 }
 
 // files are those that hold the records, with the names that they have now.
-func (o *output) files() []string {
+func (o *Output) files() []string {
 	if o.rotation == nil {
 		return []string{o.path}
 	}
 	var names []string
-	for _, p := range o.parts() {
+	for _, p := range o.Parts() {
 		names = append(names, p.Name)
 	}
 	return names
 }
 
 // written says where the records are.
-func (o *output) written() string {
-	parts := o.parts()
+func (o *Output) Place() string {
+	parts := o.Parts()
 	switch {
 	case o.rotation == nil:
 		return console.Plain(o.path, 200)

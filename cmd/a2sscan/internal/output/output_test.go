@@ -1,4 +1,4 @@
-package main
+package output
 
 import (
 	"errors"
@@ -30,17 +30,17 @@ func TestOutputRemove(t *testing.T) {
 			if test.before != "" {
 				os.WriteFile(path, []byte(test.before), 0o666)
 			}
-			o := newOutput(path, sink.Options{Scan: "test", Append: true})
-			if err := o.open(); err != nil {
+			o := New(path, sink.Options{Scan: "test", Append: true})
+			if err := o.Open(); err != nil {
 				t.Fatal(err)
 			}
 			if test.records {
-				o.write(&scanner.Result{Status: scanner.StatusOK})
+				o.Write(&scanner.Result{Status: scanner.StatusOK})
 			}
-			if err := o.close(); err != nil {
+			if err := o.Close(); err != nil {
 				t.Fatal(err)
 			}
-			o.remove()
+			o.Remove()
 			_, err := os.Stat(path)
 			if kept := !errors.Is(err, fs.ErrNotExist); kept != test.keeps {
 				t.Errorf("kept: %v, want %v", kept, test.keeps)
@@ -52,11 +52,11 @@ func TestOutputRemove(t *testing.T) {
 // TestOutputClosed: an output that was closed before its first record makes no file.
 func TestOutputClosed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
-	o := newOutput(path, sink.Options{Scan: "test"})
-	if err := o.close(); err != nil {
+	o := New(path, sink.Options{Scan: "test"})
+	if err := o.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := o.open(); err == nil {
+	if err := o.Open(); err == nil {
 		t.Error("opened after the end")
 	}
 	if _, err := os.Stat(path); err == nil {
