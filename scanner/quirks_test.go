@@ -268,6 +268,36 @@ var challengeQuirks = []quirk{
 			return []string{challenge(own)}
 		}
 	}, "ok, name, 1 players, 1 rules, 5 sent"},
+	{"EC-143 a challenge for each question, a wrong one is dropped", func() behaviour {
+		h := host{open: true, info: []string{oddInfo}, players: []string{oddPlayers}, rules: []string{oddRules}}
+		return func(req wire.Request) []string {
+			switch own := byte(req.Kind); {
+			case !req.HasChallenge:
+				return []string{challenge(own)}
+			case byte(req.Challenge) == own:
+				return h.reply(req)
+			}
+			return nil
+		}
+	}, "ok, name, 1 players, 1 rules, 10 sent"},
+	{"EC-14 challenges that expire, an old one is dropped", func() behaviour {
+		h := host{open: true, info: []string{oddInfo}, players: []string{oddPlayers}, rules: []string{oddRules}}
+		given, last, lost := time.Time{}, byte(0), 0
+		return func(req wire.Request) []string {
+			switch {
+			case !req.HasChallenge:
+				given = time.Now()
+				last++
+				return []string{challenge(last)}
+			case byte(req.Challenge) != last || time.Since(given) >= 5*time.Second:
+				return nil
+			case req.Kind == wire.KindInfoRequest && lost < 4:
+				lost++ // its answer is lost until the challenge is old
+				return nil
+			}
+			return h.reply(req)
+		}
+	}, "ok, name, 1 players, 1 rules, 9 sent"},
 	{"EC-13 a challenge for each question", func() behaviour {
 		h := host{open: true, info: []string{oddInfo}, players: []string{oddPlayers}, rules: []string{oddRules}}
 		return func(req wire.Request) []string {
@@ -412,7 +442,7 @@ var listQuirks = []quirk{
 	{"EC-6 a few bytes of rules", withRules(ff + "E\x01"),
 		"partial rules=truncated, name, 1 players, 4 sent"},
 	{"EC-54 players never arrive", withPlayers(),
-		"partial players=timeout, name, 1 rules, 6 sent"},
+		"partial players=timeout, name, 1 rules, 7 sent"},
 	{"EC-61 EC-83 another number in INFO",
 		odd(func(h *host) { h.players = []string{ff + "D\xAA" + nameless(170)} }),
 		"ok, name, 170 players, 1 rules, 4 sent"},
@@ -437,7 +467,7 @@ var listQuirks = []quirk{
 	{"EC-85 Max Players", withPlayers(ff + "D\x01\x00Max Players\x00\x40\x00\x00\x00\x00\x00\x80\x3F"),
 		"ok, name, 1 players, 1 rules, 4 sent"},
 	{"EC-86 players are never answered", withPlayers(),
-		"partial players=timeout, name, 1 rules, 6 sent"},
+		"partial players=timeout, name, 1 rules, 7 sent"},
 	{"EC-89 a duration of infinity", withPlayers(ff + "D\x01\x00p\x00\x00\x00\x00\x00\x00\x00\x80\x7F"),
 		"ok players.non_finite, name, 1 players, 1 rules, 4 sent"},
 	{"EC-92 cut inside a rule", withRules(ff + "E\x09\x00a\x001\x00b\x002\x00sv_conta"),
@@ -474,7 +504,7 @@ var listQuirks = []quirk{
 		}
 	}, "partial rules=timeout, name, 1 players, 6 sent"},
 	{"EC-134 a filter lets nothing but INFO through", odd(func(h *host) { h.players, h.rules = nil, nil }),
-		"partial players=timeout rules=timeout, name, 8 sent"},
+		"partial players=timeout rules=timeout, name, 9 sent"},
 }
 
 // parts cuts a message into fragments of size bytes in the layout l.

@@ -100,7 +100,7 @@ type delivery struct {
 func (a *answer) deliver(t *talk, pool *pool, now time.Duration, msg []byte, scratch *wire.Info) delivery {
 	switch k := wire.KindOf(msg); k {
 	case wire.KindChallenge:
-		return deliverChallenge(t, msg)
+		return deliverChallenge(t, now, msg)
 	case wire.KindInfo:
 		return a.deliverInfo(t, pool, now, msg, scratch)
 	case wire.KindGoldSource:
@@ -123,13 +123,13 @@ func (a *answer) deliver(t *talk, pool *pool, now time.Duration, msg []byte, scr
 	return delivery{kind: ReplyOther, class: ClassMatched}
 }
 
-func deliverChallenge(t *talk, msg []byte) delivery {
+func deliverChallenge(t *talk, now time.Duration, msg []byte) delivery {
 	c, err := wire.DecodeChallenge(msg)
 	if err != nil {
 		t.onJunk(wire.ErrMalformed)
 		return delivery{kind: ReplyChallenge, class: ClassMalformed}
 	}
-	return delivery{kind: ReplyChallenge, class: classOf(t.onChallenge(c))}
+	return delivery{kind: ReplyChallenge, class: classOf(t.onChallenge(now, c))}
 }
 
 func (a *answer) deliverInfo(t *talk, pool *pool, now time.Duration, msg []byte, in *wire.Info) delivery {

@@ -147,7 +147,7 @@ func (e *engine) add(r ref, sl *slot, q wire.Question) {
 	e.out = append(e.out, outgoing{r, q})
 	e.packets = append(e.packets, udp.Packet{
 		Addr: sl.source(),
-		Data: wire.AppendRequest(at, q, sl.talk.challenge()),
+		Data: wire.AppendRequest(at, q, sl.talk.challengeFor(q)),
 	})
 	e.joining.join(e.packets, e.out, &sl.talk)
 }

@@ -24,9 +24,10 @@ import (
 //	          (one at a time, no                              │      └───────┘
 //	           challenge is known)                            │
 //	                                 second new challenge, X, │ conflict,
-//	                                 a whole burst unanswered ▼
-//	                                              serial: one question at a time,
-//	                                              1.2 s apart where a limit shows
+//	                                 a whole burst unanswered,▼
+//	                                 last repetition     serial: one question at a time,
+//	                                 (one challenge per  1.2 s apart where a limit shows
+//	                                 question)
 //
 //	  every question answered or given up ──▶ done (after an 'm': once no 'I' can follow)
 
@@ -39,6 +40,7 @@ const (
 	slowAsks    = 2                       // silent ones in a row, and it isn't a limit
 	csgoAsks    = 2                       // RULES of app 730 mostly never come (EC-99)
 	csgoAppID   = 730
+	freshFor    = 5 * time.Second // some servers drop an older challenge in silence (EC-14)
 	maxRTTWait  = 10 * time.Second // no round trip makes us wait longer than that
 	packedWait  = 50 * time.Millisecond
 	maxPacked   = 2  // a server's replies in the decompressor: players and rules
@@ -99,6 +101,9 @@ type talk struct {
 // stands in the answer.
 type dialog struct {
 	challenge wire.Challenge            // in use; NoChallenge: none yet
+	origin    Questions                 // those that it may have been the reply to
+	seenAt    time.Duration             // when it, or one of a question's own, came last
+	single    bool                      // each question has a challenge of its own: see own
 	sentUS    [wire.NumQuestions]uint32 // µs after firstAt: when each was sent last
 	goldEnd   time.Duration             // when an 'I' after an 'm' is no longer waited for
 
@@ -113,6 +118,11 @@ type dialog struct {
 	unpackErr wire.Error // what the decompressor found wrong last; 0: nothing yet
 
 	rounds [wire.NumQuestions]uint8 // challenges in answer to each
+
+	fresh   Questions                         // to be sent without a challenge, to get one of their own
+	renewed Questions                         // that was tried, or is of no use
+	owned   Questions                         // those with a challenge of their own
+	own     [wire.NumQuestions]wire.Challenge // theirs
 }
 
 // begin keeps in a what comes from now on. It is called before the first event
@@ -131,6 +141,22 @@ func (t *talk) challenge() wire.Challenge {
 		return wire.NoChallenge
 	}
 	return t.got.challenge
+}
+
+// challengeFor is the one to send q with.
+func (t *talk) challengeFor(q wire.Question) wire.Challenge {
+	switch {
+	case t.got == nil || t.got.fresh.Has(q):
+		return wire.NoChallenge
+	case t.got.owned.Has(q):
+		return t.got.own[q]
+	}
+	return t.got.challenge
+}
+
+// serial reports whether only one question is asked at a time.
+func (t *talk) serial() bool {
+	return t.flags&flagSerial != 0 || t.got != nil && t.got.single
 }
 
 // unpacking reports whether an answer may be in the decompressor.
@@ -171,11 +197,15 @@ func (t *talk) came() {
 }
 
 // onChallenge takes an 'A'. A challenge round is no retry.
-func (t *talk) onChallenge(c wire.Challenge) verdict {
+func (t *talk) onChallenge(now time.Duration, c wire.Challenge) verdict {
 	t.came()
 	if t.open == 0 {
 		return useless
 	}
+	if t.got.single {
+		return t.onOwnChallenge(now, c)
+	}
+	t.got.seenAt = now
 	if c == t.got.challenge {
 		t.echoed()
 		return useless
@@ -186,6 +216,7 @@ func (t *talk) onChallenge(c wire.Challenge) verdict {
 	}
 	first := t.got.challenge == wire.NoChallenge
 	t.got.challenge = c
+	t.got.origin = t.waiting & t.open
 	if !first {
 		t.got.resent |= t.waiting
 	}
@@ -207,6 +238,86 @@ func (t *talk) onChallenge(c wire.Challenge) verdict {
 		t.flags &^= flagBurst
 	}
 	return used
+}
+
+// onOwnChallenge takes an 'A' where each question has a challenge of its own.
+// An 'A' names no question: it answers the only one that is waited for.
+func (t *talk) onOwnChallenge(now time.Duration, c wire.Challenge) verdict {
+	a := t.got
+	qs := t.waiting & t.open
+	if qs == 0 {
+		return useless
+	}
+	q := wire.Question(bits.TrailingZeros8(uint8(qs)))
+	asked := a.fresh.Has(q)
+	switch {
+	case asked && c == a.challenge:
+		t.oneForAll(qs)
+	case !asked && c == t.challengeFor(q):
+		t.echoed()
+		return useless
+	case !asked:
+		t.countRound(qs)
+	default:
+		a.heard |= qs
+	}
+	a.seenAt = now
+	a.fresh &^= qs
+	a.own[q] = c
+	a.owned |= qs
+	t.quiet = 0
+	t.waiting = 0
+	t.due |= qs & t.open
+	t.flags &^= flagRepeat
+	return used
+}
+
+// oneForAll takes the news that the server's challenge is the one that was
+// dropped in silence: the silence has another reason. What is open is asked
+// together again.
+func (t *talk) oneForAll(challenged Questions) {
+	t.got.single = false
+	t.got.fresh = 0
+	t.got.renewed = AskAll
+	if !t.serial() {
+		rest := t.open &^ challenged
+		t.askNew(rest)
+		t.due |= rest
+	}
+}
+
+// renewable returns those of qs, which are about to be repeated, that are to be
+// sent without a challenge: it is their last repetition, and nothing came of
+// them with a challenge that another question got, or with an old one. Some
+// servers have a challenge per question, or forget it, and drop a wrong one in
+// silence.
+func (t *talk) renewable(p *plan, now time.Duration, qs Questions) (renew Questions) {
+	a := t.got
+	if t.challenge() == wire.NoChallenge {
+		return 0
+	}
+	old := now-a.seenAt >= freshFor
+	for q := range each(qs &^ (a.renewed | t.bare)) {
+		last := int(t.asks[q])+1 == t.maxAsks(p, q)
+		foreign := !a.owned.Has(q) && a.origin != 1<<q
+		if last && (foreign || old) && t.err[q] == 0 && !t.rarelyAnswered(q) {
+			renew |= 1 << q
+		}
+	}
+	return renew
+}
+
+// renew has each of qs asked for a challenge of its own, one at a time.
+func (t *talk) renew(qs Questions) {
+	t.got.single = true
+	t.got.fresh |= qs
+	t.got.renewed |= qs
+}
+
+// rarelyAnswered reports whether q is mostly never answered: RULES of app 730
+// (EC-99).
+func (t *talk) rarelyAnswered(q wire.Question) bool {
+	return q == wire.QuestionRules && t.flags&flagCSGO != 0
 }
 
 // echoed counts the challenge in use when it comes as the answer to a request
@@ -367,10 +478,11 @@ func (t *talk) onSent(p *plan, now time.Duration, qs Questions) {
 	t.due &^= qs
 	t.waiting |= qs
 	t.flying += uint8(bits.OnesCount8(uint8(qs)))
-	if t.challenge() == wire.NoChallenge {
-		t.bare |= qs
-	} else {
-		t.bare &^= qs
+	t.bare &^= qs
+	for q := range each(qs) {
+		if t.challengeFor(q) == wire.NoChallenge {
+			t.bare |= 1 << q
+		}
 	}
 	t.flags &^= flagEchoed
 	t.wakeAt(now + t.patience(p))
@@ -418,7 +530,10 @@ func (t *talk) tick(p *plan, now time.Duration) {
 		return
 	}
 	again := t.silenced(p, silent)
-	if t.flags&flagSerial != 0 || again == 0 {
+	if renew := t.renewable(p, now, again); renew != 0 {
+		t.renew(renew)
+	}
+	if t.serial() || again == 0 {
 		return
 	}
 	if t.flags&flagCame != 0 {
@@ -484,7 +599,7 @@ func (t *talk) settle(p *plan, now time.Duration) {
 		t.flags &^= flagHeld
 		t.resend(lowest(t.open))
 	case t.due != 0 || t.waiting != 0:
-	case t.flags&flagSerial != 0:
+	case t.serial():
 		t.askSerially(p, now)
 	case t.challenge() != wire.NoChallenge:
 		t.ask(t.open)
@@ -571,7 +686,7 @@ func (t *talk) silence(q wire.Question) wire.Error {
 
 func (t *talk) maxAsks(p *plan, q wire.Question) int {
 	n := 1 + p.retries
-	if q == wire.QuestionRules && t.flags&flagCSGO != 0 {
+	if t.rarelyAnswered(q) {
 		return min(n, csgoAsks)
 	}
 	if t.got != nil && t.got.heard.Has(q) {
