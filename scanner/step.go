@@ -40,7 +40,7 @@ const (
 	slowAsks    = 2                       // silent ones in a row, and it isn't a limit
 	csgoAsks    = 2                       // RULES of app 730 mostly never come (EC-99)
 	csgoAppID   = 730
-	freshFor    = 5 * time.Second // some servers drop an older challenge in silence (EC-14)
+	freshFor    = 5 * time.Second  // some servers drop an older challenge in silence (EC-14)
 	maxRTTWait  = 10 * time.Second // no round trip makes us wait longer than that
 	packedWait  = 50 * time.Millisecond
 	maxPacked   = 2  // a server's replies in the decompressor: players and rules
@@ -59,7 +59,7 @@ type plan struct {
 type talkFlags uint16
 
 const (
-	flagCame     talkFlags = 1 << iota // something came
+	flagRefused  talkFlags = 1 << iota // ICMP said that nothing listens, and nothing came since
 	flagChanged                        // a second challenge replaced the first
 	flagSerial                         // one question at a time
 	flagLimited                        // serialGap apart
@@ -72,7 +72,7 @@ const (
 	flagQueued                         // waits in a queue of the sender
 	flagRepeat                         // what is due is a repetition
 	flagAnswered                       // a question was answered
-	flagEchoed                         // the challenge in use came since the last datagram sent
+	flagRetried                        // something was sent after flagRefused
 	flagHeld                           // a challenge came that is answered once nothing is under way
 	flagJoined                         // players and rules were asked for in one piece, and the wait for them goes on
 )
@@ -112,6 +112,7 @@ type dialog struct {
 	openly   Questions // part of their answer came to a request without a challenge
 	packed   uint8     // replies in the decompressor
 	unpacked uint8     // replies that ever were there
+	echoed   bool      // the challenge in use came since the last datagram sent
 	same     uint8     // sendings that were answered by the challenge in use
 	slow     uint8     // waits in a row in which nothing came, after a question that was asked slowly
 
@@ -192,7 +193,7 @@ func (t *talk) start(p *plan) {
 
 // came notes that a datagram came, for one of those under way.
 func (t *talk) came() {
-	t.flags |= flagCame
+	t.flags &^= flagRefused | flagRetried
 	t.flying -= b2u8(t.flying > 0)
 }
 
@@ -324,8 +325,8 @@ func (t *talk) rarelyAnswered(q wire.Question) bool {
 // that bore it: once for all that was sent together, so that late copies of it
 // don't look like a server that knows nothing else.
 func (t *talk) echoed() {
-	if t.flags&flagEchoed == 0 {
-		t.flags |= flagEchoed
+	if !t.got.echoed {
+		t.got.echoed = true
 		t.got.same += b2u8(t.got.same < maxRounds)
 	}
 }
@@ -412,8 +413,8 @@ func (t *talk) onGold(now time.Duration, code wire.Error) verdict {
 // onFragment notes that part of an answer came. Where one question alone is
 // waited for, it is that one's.
 func (t *talk) onFragment() {
-	t.flags |= flagCame | flagSplit
-	t.flags &^= flagBurst
+	t.flags |= flagSplit
+	t.flags &^= flagBurst | flagRefused | flagRetried
 	t.quiet = 0
 	qs := t.waiting & t.open
 	t.got.heard |= qs
@@ -428,7 +429,7 @@ func (t *talk) onFragment() {
 // onConflict takes a fragment that contradicts its group: this server gives
 // several replies one ID, so what is open is asked again one by one.
 func (t *talk) onConflict() {
-	t.flags |= flagCame | flagSplit
+	t.flags |= flagSplit
 	if t.flags&flagSerial != 0 || t.open == 0 {
 		return
 	}
@@ -470,6 +471,7 @@ func (t *talk) onSent(p *plan, now time.Duration, qs Questions) {
 	}
 	t.sentUS = uint32(min((now-t.firstAt)/time.Microsecond, math.MaxUint32))
 	if t.got != nil {
+		t.got.echoed = false
 		for q := range each(qs) {
 			t.got.sentUS[q] = t.sentUS
 		}
@@ -484,12 +486,20 @@ func (t *talk) onSent(p *plan, now time.Duration, qs Questions) {
 			t.bare |= 1 << q
 		}
 	}
-	t.flags &^= flagEchoed
+	if t.flags&flagRefused != 0 {
+		t.flags |= flagRetried
+	}
 	t.wakeAt(now + t.patience(p))
 }
 
-// onUnreachable takes the news, by ICMP, that nothing can come any more.
+// onUnreachable takes an ICMP error: nothing listens. The first one is not
+// final, as the port may open a moment later. The second one is, if it came
+// after another datagram was sent.
 func (t *talk) onUnreachable() {
+	if t.flags&flagRetried == 0 {
+		t.flags |= flagRefused
+		return
+	}
 	for q := range each(t.open) {
 		t.giveUp(q, wire.ErrUnreachable)
 	}
@@ -536,7 +546,7 @@ func (t *talk) tick(p *plan, now time.Duration) {
 	if t.serial() || again == 0 {
 		return
 	}
-	if t.flags&flagCame != 0 {
+	if t.got != nil {
 		again |= t.open &^ t.asked // no challenge and a silent question: don't wait for it
 	}
 	t.ask(again)
