@@ -25,7 +25,8 @@ var arrows = map[string][]string{
 	"scanner/master": {"wire"},
 	"scanner":        {"reasm", "wire", "scanner/thread", "scanner/udp", "scanner/target"},
 	"sink/record":    {"scanner", "wire", "reasm", "scanner/thread", "scanner/udp", "scanner/target"},
-	"sink":           {"sink/record", "scanner", "wire", "reasm", "scanner/thread", "scanner/udp", "scanner/target"},
+	"sink/disk":      {},
+	"sink":           {"sink/record", "sink/disk", "scanner", "wire", "reasm", "scanner/thread", "scanner/udp", "scanner/target"},
 
 	"cmd/a2sscan/internal/console": {},
 
@@ -115,6 +116,7 @@ func TestArrowsNoticed(t *testing.T) {
 		{"scanner", []string{module + "sink", module + "wire"}, "sink"},
 		{"scanner", []string{module + "sink/record", module + "wire"}, "sink/record"},
 		{"sink/record", []string{module + "sink", module + "scanner"}, "sink"},
+		{"sink/disk", []string{module + "sink/record"}, "sink/record"},
 		{"sink", []string{module + "sink/record", module + "cmd/a2sscan"}, "cmd/a2sscan"},
 		{"bench/fleet", []string{module + "cmd/a2sscan", module + "sink"}, "cmd/a2sscan"},
 	}

@@ -58,7 +58,7 @@ type checkpoint struct {
 
 	Silent silentState `json:"silent,omitzero"` // those that wait for their second look
 
-	open []scanner.Target
+	still []scanner.Target `json:"-"` // open targets; Open of them
 }
 
 // outputState is how far the output was durable. With --rotate, Offset, Tail
@@ -94,11 +94,11 @@ func (v errNewer) Error() string {
 
 // encode returns the file.
 func (c *checkpoint) encode() ([]byte, error) {
-	c.Open = uint64(len(c.open))
+	c.Open = uint64(len(c.still))
 	c.Stats.Rate = 0 // it may be infinite, for which JSON has no number
 	var targets []byte
-	for i := range c.open {
-		targets = appendTarget(targets, &c.open[i])
+	for i := range c.still {
+		targets = appendTarget(targets, &c.still[i])
 	}
 	body, err := json.Marshal(c)
 	if err != nil {
@@ -174,7 +174,7 @@ func decodeBody(body []byte) (*checkpoint, error) {
 		if r.bad {
 			return nil, errDamaged
 		}
-		c.open = append(c.open, t)
+		c.still = append(c.still, t)
 	}
 	return c, nil
 }

@@ -41,7 +41,7 @@ func someCheckpoint() *checkpoint {
 	}
 	c.Stats.Finished[scanner.StatusOK] = 5
 	for i := range 300 {
-		c.open = append(c.open, scanner.Target{
+		c.still = append(c.still, scanner.Target{
 			Addr: netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, byte(i)}), uint16(i)),
 			Tag:  strings.Repeat("\xff\n", i), Master: `{"a":1}`, Place: uint64(i),
 		})
@@ -73,7 +73,7 @@ func TestCheckpoint(t *testing.T) {
 	}
 	got.Tally, c.Tally = tally.Tally{Servers: got.Tally.Servers}, tally.Tally{Servers: c.Tally.Servers} // what is empty is not nil
 	if !reflect.DeepEqual(got, c) {
-		got.open, c.open = got.open[:2], c.open[:2]
+		got.still, c.still = got.still[:2], c.still[:2]
 		t.Errorf("%+v\nwant %+v", got, c)
 	}
 }
@@ -98,8 +98,7 @@ func TestPlanOfAnyName(t *testing.T) {
 		t.Error("another output is not told")
 	}
 	plan.Output = "/caf\xe9\xe9.ndjson"
-	k := keeper{plan: plan, past: c}
-	if got := k.outputFile(); got != plan.Output {
+	if got := c.outputFile(&plan); got != plan.Output {
 		t.Errorf("%q, want %q", got, plan.Output)
 	}
 }
@@ -156,8 +155,8 @@ func FuzzCheckpoint(f *testing.F) {
 	f.Add([]byte(`{"open":1}` + "\n\x7f\x00\x00\x01\x01\x01\x01a\x00"))
 	f.Add([]byte(`{"open":18446744073709551615}` + "\n\x7f"))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		if c, err := decodeBody(body); err == nil && len(c.open) > len(body) {
-			t.Errorf("%d targets in %d bytes", len(c.open), len(body))
+		if c, err := decodeBody(body); err == nil && len(c.still) > len(body) {
+			t.Errorf("%d targets in %d bytes", len(c.still), len(body))
 		}
 	})
 }
@@ -186,31 +185,6 @@ func TestReplaceFile(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(path + "?*"); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
-	}
-}
-
-// TestLockFile: one process has it, and a lock whose file was taken away by
-// the one before is not worth anything.
-func TestLockFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "lock")
-	first, err := lockFile(path)
-	if err != nil || first == nil {
-		t.Fatal(err)
-	}
-	if second, err := lockFile(path); second != nil || err != nil {
-		t.Errorf("%v, %v for the second", second, err)
-	}
-	first.release(false)
-	again, err := lockFile(path)
-	if err != nil || again == nil || !isAt(again.lock, path) {
-		t.Fatalf("%v, %v", again, err)
-	}
-	again.release(true)
-	if _, err := os.Stat(path); err == nil {
-		t.Error("the file was not taken away")
-	}
-	if isAt(again.lock, path) {
-		t.Error("a file that is gone is said to be there")
 	}
 }
 
@@ -246,7 +220,7 @@ func TestWalkedRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	k := &keeper{
-		job:  &job{exclusions: x},
+		scan: scan{Excluded: x.Stop},
 		past: &checkpoint{LeftOut: []ledger.Exclusion{{Network: "10.0.0.8/30", Source: "--exclude", Targets: 5, Stopped: 1}}},
 	}
 	k.walked.inherit(k.past)
@@ -286,12 +260,12 @@ func TestWalkedRules(t *testing.T) {
 // a scan that was gone on with or not.
 func TestTaken(t *testing.T) {
 	l := list.Stats{Read: 12, Excluded: 3, Given: 9}
-	var k *keeper
+	k := off()
 	if got, want := k.taken(l, 8), (list.Stats{Read: 11, Excluded: 3, Given: 8}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	// Eight were given before, of which two were open; some are taken again.
-	k = &keeper{past: &checkpoint{List: list.Stats{Given: 8}, open: make([]scanner.Target, 2)}}
+	k = &keeper{past: &checkpoint{List: list.Stats{Given: 8}, still: make([]scanner.Target, 2)}}
 	k.walked.past = k.past.List
 	for n, want := range []uint64{8, 8, 8, 9} {
 		got := k.walked.total(k.taken(list.Stats{Read: 1, Given: 1}, uint64(n)))
@@ -302,7 +276,7 @@ func TestTaken(t *testing.T) {
 }
 
 func TestCommandLine(t *testing.T) {
-	k := &keeper{app: &app{args: []string{"scan", "my list", "it's", "--fresh", "--dry-run=true", "-o", "a*"}}}
+	k := &keeper{opt: options{Program: "a2sscan", Args: []string{"scan", "my list", "it's", "--fresh", "--dry-run=true", "-o", "a*"}}}
 	if got, want := k.again(), ` scan 'my list' 'it'\''s' -o 'a*'`; !strings.HasSuffix(got, want) {
 		t.Errorf("%s, want …%s", got, want)
 	}
@@ -318,8 +292,7 @@ func TestLoadedOtherwise(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &app{Terminal: console.New(io.Discard)}
-	k := &keeper{app: a, past: &checkpoint{Size: 255}}
+	k := &keeper{enabled: true, terminal: console.New(io.Discard), past: &checkpoint{Size: 255}}
 	want := "the a2sscan that began it found 255 targets in the lists, and this one finds 256"
 	if err := k.loaded(list); err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("%v, want …%s", err, want)

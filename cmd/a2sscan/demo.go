@@ -148,7 +148,7 @@ func (a *app) demoScan(cfg fleet.Config) (*ledger.Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &job{app: a, scanFlags: f, start: start, list: list, exclusions: x, bad: bad, out: out, dial: ratecontrol.New(demoRate), metrics: metrics.Off()}
+	j := &job{app: a, scanFlags: f, start: start, list: list, exclusions: x, bad: bad, out: out, dial: ratecontrol.New(demoRate), metrics: metrics.Off(), keep: off()}
 	sum, err := j.run(inputs)
 	if err != nil {
 		return nil, err

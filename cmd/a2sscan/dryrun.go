@@ -42,7 +42,7 @@ func (j *job) dryRun() error {
 	}
 	j.bad.rest()
 	j.sayLeft(asked)
-	if j.keep == nil || j.list.Err() != nil {
+	if !j.keep.enabled || j.list.Err() != nil {
 		if err := nothingToAsk(j.list); err != nil {
 			return err
 		}
@@ -58,22 +58,21 @@ func (j *job) dryRun() error {
 // left are the targets that a run would ask: with a checkpoint, those that are
 // not behind it.
 func (j *job) left() iter.Seq[scanner.Target] {
-	if j.keep == nil {
+	if !j.keep.enabled {
 		return j.list.All()
 	}
-	j.keep.job = j
-	j.keep.walked.inherit(j.keep.past)
+	j.keep.prepare(j.checkpointed())
 	return j.keep.targets(j.list)
 }
 
 // sayLeft says where the targets of a list would go.
 func (j *job) sayLeft(asked uint64) {
 	s, behind := j.list.Stats(), ""
-	if j.keep != nil {
-		s = j.keep.walked.total(s)
+	if j.keep.enabled {
+		s = j.keep.listTotal(s)
 		behind = console.Grouped(s.Given-asked) + " that are behind + "
 	}
-	if j.keep != nil && j.keep.waiting != nil {
+	if j.keep.enabled && j.keep.waiting != nil {
 		j.Say("%s would be asked once more", console.Plural(j.keep.past.Silent.waiting(), "silent target"))
 	}
 	l := ledger.OfList(s)

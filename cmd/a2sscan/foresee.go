@@ -40,7 +40,7 @@ func (j *job) foresee() (fc *progress.Forecast, n uint64, known bool) {
 		n = min(n, most)
 	}
 	if past := j.pastCheckpoint(); past != nil {
-		n += uint64(len(past.open)) + uint64(past.Silent.waiting())
+		n += uint64(len(past.still)) + uint64(past.Silent.waiting())
 	}
 	here := float64(n) / float64(max(1, j.shard.Count))
 	listed := here * float64(j.list.Listed()) / float64(max(size, 1))
@@ -49,9 +49,6 @@ func (j *job) foresee() (fc *progress.Forecast, n uint64, known bool) {
 
 // pastCheckpoint is what the scan goes on with, nil if it begins.
 func (j *job) pastCheckpoint() *checkpoint {
-	if !j.keep.resumes() {
-		return nil
-	}
 	return j.keep.past
 }
 

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/netip"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -237,15 +236,6 @@ func (bs geoBases) ids() (ids []geoID) {
 		ids = append(ids, geoID{b.kind(), b.built(), b.before})
 	}
 	return ids
-}
-
-// typesOf names databases as they call themselves.
-func typesOf(ids []geoID) string {
-	var types []string
-	for _, id := range ids {
-		types = append(types, id.Type)
-	}
-	return strings.Join(types, ", ")
 }
 
 // goOn takes over which databases the earlier parts of a scan asked: the same

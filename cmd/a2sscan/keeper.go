@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
+	"github.com/a2sscan/a2sscan/sink/disk"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
@@ -25,15 +27,17 @@ import (
 // of its own waits until the output is durable up to the mark, and then
 // replaces the checkpoint. Results never wait for that.
 type keeper struct {
-	*app
-	path string
-	lock *fileLock
-	plan scanPlan
-	past *checkpoint // what is gone on with; nil: the scan is new
+	enabled  bool // false: there is no checkpoint, and methods do nothing
+	terminal *console.Terminal
+	opt      options
+	path     string
+	lock     *disk.Lock
+	plan     scanPlan
+	past     *checkpoint // what is resumed; nil: the scan is new
 
 	foreign bool // the file is no checkpoint
 
-	job     *job
+	scan    scan
 	names   names
 	silent  silentFile
 	waiting iter.Seq[scanner.Target] // for a second look since earlier parts; nil: none
@@ -49,6 +53,18 @@ type keeper struct {
 	began   sync.Once // to write
 }
 
+// scan is what a checkpointer needs of the running scan.
+type scan struct {
+	ID            string
+	Start         time.Time
+	MaxTargets    uint64 // 0: all
+	MaxPerAddress int    // 0: all
+	Replace       bool   // a new scan replaces an output that exists
+	Output        *output.Output
+	Tally         func() tally.Tally                           // a copy; called among the results
+	Excluded      func(netip.Addr) (rule list.RuleID, is bool) // for the sender
+}
+
 // draft is a checkpoint that is complete but for how long the output is.
 type draft struct {
 	*checkpoint
@@ -56,11 +72,12 @@ type draft struct {
 	at   *scanner.Snapshot
 }
 
-// begin starts to take snapshots of j.
-func (k *keeper) begin(j *job) {
-	k.job = j
+// begin starts to take snapshots. It is called before the first target.
+func (k *keeper) begin() {
+	if !k.enabled {
+		return
+	}
 	k.pending = make(chan draft, 1)
-	k.walked.inherit(k.past)
 	k.gone.Go(func() {
 		for c := range k.pending {
 			k.fail(k.keep(c))
@@ -68,11 +85,17 @@ func (k *keeper) begin(j *job) {
 	})
 }
 
+// prepare names the scan whose targets are given out next.
+func (k *keeper) prepare(sc scan) {
+	k.scan = sc
+	k.walked.inherit(k.past)
+}
+
 // recount passes through what earlier parts of a scan with --max-per-address
 // were given, and returns how many servers of each address they asked to the
 // end.
 func (k *keeper) recount(list *list.List) map[netip.Addr]int {
-	if !k.resumes() || k.job.maxPerAddress == 0 {
+	if !k.resumes() || k.scan.MaxPerAddress == 0 {
 		return nil
 	}
 	asked := map[netip.Addr]int{}
@@ -80,10 +103,10 @@ func (k *keeper) recount(list *list.List) map[netip.Addr]int {
 	next, stop := iter.Pull(list.From(k.past.Place))
 	t, more := next()
 	for addr, n := range asked {
-		asked[addr] = min(n, k.job.maxPerAddress) // the rest was left out
+		asked[addr] = min(n, k.scan.MaxPerAddress) // the rest was left out
 	}
-	for i := range k.past.open {
-		asked[k.past.open[i].Addr.Addr()]--
+	for i := range k.past.still {
+		asked[k.past.still[i].Addr.Addr()]--
 	}
 	k.rest = func(yield func(scanner.Target) bool) {
 		defer stop()
@@ -103,11 +126,11 @@ func (k *keeper) passed(addr netip.Addr) {
 // first writes the checkpoint of a new scan, before its output is made: from
 // then on the same command goes on with it.
 func (k *keeper) first() error {
-	if k == nil || k.past != nil {
+	if !k.enabled || k.past != nil {
 		return nil
 	}
 	c := k.checkpoint(&scanner.Snapshot{})
-	c.Output.Replace = k.job.force
+	c.Output.Replace = k.scan.Replace
 	err := k.write(c)
 	k.fail(err)
 	return err
@@ -119,13 +142,13 @@ func (k *keeper) targets(list *list.List) iter.Seq[scanner.Target] {
 		var from, given uint64
 		if k.past != nil {
 			from, given = k.past.Place, k.past.List.Given
-			for _, t := range k.past.open {
+			for _, t := range k.past.still {
 				if !yield(t) {
 					return
 				}
 			}
 		}
-		if most := k.job.maxTargets; most > 0 && given >= most {
+		if most := k.scan.MaxTargets; most > 0 && given >= most {
 			return
 		}
 		rest := k.rest
@@ -135,7 +158,7 @@ func (k *keeper) targets(list *list.List) iter.Seq[scanner.Target] {
 		for t := range rest {
 			k.walked.pass(t.Place, list.Stats())
 			given++
-			if !yield(t) || given == k.job.maxTargets {
+			if !yield(t) || given == k.scan.MaxTargets {
 				return
 			}
 		}
@@ -144,7 +167,7 @@ func (k *keeper) targets(list *list.List) iter.Seq[scanner.Target] {
 
 // excluded is asked by the sender.
 func (k *keeper) excluded(addr netip.Addr) bool {
-	rule, is := k.job.exclusions.Stop(addr)
+	rule, is := k.scan.Excluded(addr)
 	if is {
 		k.walked.stop(rule)
 	}
@@ -153,7 +176,7 @@ func (k *keeper) excluded(addr netip.Addr) bool {
 
 // snapshot is called among the results, where s stands.
 func (k *keeper) snapshot(s *scanner.Snapshot) {
-	mark, records, err := k.job.out.Mark()
+	mark, records, err := k.scan.Output.Mark()
 	if err != nil || k.failure() != nil {
 		return // there is nothing to go on from: the last checkpoint stays
 	}
@@ -168,10 +191,9 @@ func (k *keeper) snapshot(s *scanner.Snapshot) {
 
 // checkpoint returns what is known where s stands.
 func (k *keeper) checkpoint(s *scanner.Snapshot) *checkpoint {
-	_, commit := buildVersion()
 	c := &checkpoint{
-		Program: commit, Scan: k.job.scanID, Start: k.job.start, Plan: k.plan,
-		Place: s.Place, Stats: s.Stats, Tally: k.job.tally.Clone(), open: s.Open,
+		Program: k.opt.Version, Scan: k.scan.ID, Start: k.scan.Start, Plan: k.plan,
+		Place: s.Place, Stats: s.Stats, Tally: k.scan.Tally(), still: s.Open,
 		Names: k.names.all(), Size: k.size,
 	}
 	begun := s.Stats.Taken
@@ -180,8 +202,8 @@ func (k *keeper) checkpoint(s *scanner.Snapshot) *checkpoint {
 		c.Stats.Add(&past.Stats)
 		// The targets that were open come first; those that the scan did not
 		// take yet are still open, and the list was not touched.
-		again := min(begun, uint64(len(past.open)))
-		c.open = append(c.open, past.open[again:]...)
+		again := min(begun, uint64(len(past.still)))
+		c.still = append(c.still, past.still[again:]...)
 		if begun -= again; begun == 0 {
 			c.Place = past.Place
 		}
@@ -205,7 +227,7 @@ func (k *keeper) keep(c draft) error {
 		return nil
 	}
 	step("output.synced")
-	if err := k.job.out.Lost(); err != nil {
+	if err := k.scan.Output.Lost(); err != nil {
 		return err
 	}
 	c.Output = outputState{Offset: offset, Parts: c.mark.Parts(), Records: c.mark.Records()}
@@ -220,7 +242,7 @@ func (k *keeper) keep(c draft) error {
 	if err := k.write(c.checkpoint); err != nil {
 		return err
 	}
-	return k.job.out.NameParts(c.mark)
+	return k.scan.Output.NameParts(c.mark)
 }
 
 // write replaces the checkpoint.
@@ -237,7 +259,7 @@ func (k *keeper) write(c *checkpoint) error {
 	if err != nil {
 		return k.unwritten(err)
 	}
-	k.began.Do(func() { k.Log.Info("checkpoint first written", "path", k.path) })
+	k.began.Do(func() { k.terminal.Log.Info("checkpoint first written", "path", k.path) })
 	return nil
 }
 
@@ -265,7 +287,7 @@ func (k *keeper) fail(err error) {
 	defer k.mu.Unlock()
 	if k.err == nil {
 		k.err = err
-		k.job.out.Fail()
+		k.scan.Output.Fail()
 	}
 }
 
@@ -277,7 +299,7 @@ func (k *keeper) failure() error {
 
 // end waits until the last snapshot is a checkpoint.
 func (k *keeper) end() error {
-	if k == nil {
+	if !k.enabled {
 		return nil
 	}
 	close(k.pending)
@@ -294,7 +316,16 @@ func (k *keeper) looked() int {
 }
 
 // resumes reports whether the scan was begun earlier.
-func (k *keeper) resumes() bool { return k != nil && k.past != nil }
+func (k *keeper) resumes() bool { return k.past != nil }
+
+// leaveOut counts what the list leaves out by a rule.
+func (k *keeper) leaveOut(rule list.RuleID, n uint64) { k.walked.leaveOut(rule, n) }
+
+// hostNames remembers what host names stand for.
+func (k *keeper) hostNames() *names { return &k.names }
+
+// listTotal adds what earlier parts counted to the numbers of the list.
+func (k *keeper) listTotal(now list.Stats) list.Stats { return k.walked.total(now) }
 
 // total adds what the parts before this one counted to the numbers of a scan,
 // and returns those of the list.
@@ -310,7 +341,7 @@ func (k *keeper) total(list list.Stats, s *scanner.Stats) list.Stats {
 // taken so many targets: the list may have given out one that nobody waited for.
 func (k *keeper) taken(list list.Stats, n uint64) list.Stats {
 	if k.resumes() {
-		n -= min(n, uint64(len(k.past.open)))
+		n -= min(n, uint64(len(k.past.still)))
 	}
 	list.Read += n - list.Given
 	list.Given = n
@@ -340,12 +371,12 @@ func (k *keeper) behind() uint64 {
 		return 0
 	}
 	l := &k.past.List
-	return l.Unscannable + l.Excluded + l.OtherShard + l.Given - uint64(len(k.past.open))
+	return l.Unscannable + l.Excluded + l.OtherShard + l.Given - uint64(len(k.past.still))
 }
 
 // forget takes back the checkpoint of a scan that never began.
 func (k *keeper) forget() {
-	if k != nil && k.past == nil {
+	if k.enabled && k.past == nil {
 		k.remove()
 	}
 }
@@ -354,9 +385,9 @@ func (k *keeper) forget() {
 // with another. What is written must outlive it.
 func (k *keeper) done(complete bool, summary string) {
 	switch {
-	case k == nil:
+	case !k.enabled:
 	case !complete:
-		k.Command("to go on with this scan: " + k.again())
+		k.terminal.Command("to go on with this scan: " + k.again())
 	default:
 		step("summary.written")
 		if summary != "" {
@@ -369,20 +400,24 @@ func (k *keeper) done(complete bool, summary string) {
 // remove removes the checkpoint.
 func (k *keeper) remove() {
 	if err := os.Remove(k.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		k.Log.Warn("checkpoint can't be removed", "path", k.path, "error", console.WithoutPath(err))
-		k.Say("checkpoint %s: can't be removed: %v", console.Plain(k.path, 200), console.WithoutPath(err))
+		k.terminal.Log.Warn("checkpoint can't be removed", "path", k.path, "error", console.WithoutPath(err))
+		k.terminal.Say("checkpoint %s: can't be removed: %v", console.Plain(k.path, 200), console.WithoutPath(err))
 	}
 	k.silent.close(true)
-	_ = syncFolder(filepath.Dir(k.path)) // one that came back would be gone on with, and find all done
+	_ = disk.SyncDir(filepath.Dir(k.path)) // one that came back would be gone on with, and find all done
 	step("checkpoint.removed")
 }
 
 // close gives the checkpoint free.
 func (k *keeper) close() {
-	if k != nil && k.lock != nil {
+	if k.lock != nil {
 		_, err := os.Lstat(k.path)
 		k.silent.close(false)
-		k.lock.release(k.foreign || errors.Is(err, fs.ErrNotExist))
+		if k.foreign || errors.Is(err, fs.ErrNotExist) {
+			k.lock.Remove()
+		} else {
+			k.lock.Release()
+		}
 	}
 }
 
@@ -393,13 +428,13 @@ func (k *keeper) sayResumed() {
 		going = "a run would go on"
 	}
 	if p != nil {
-		k.Log.Info("checkpoint resumed", "path", k.path, "scan", p.Scan, "began", p.Start, "resumed", k.resumed(),
-			"finished", p.Stats.TargetsFinished(), "open", len(p.open))
+		k.terminal.Log.Info("checkpoint resumed", "path", k.path, "scan", p.Scan, "began", p.Start, "resumed", k.resumed(),
+			"finished", p.Stats.TargetsFinished(), "open", len(p.still))
 		again := ""
-		if len(p.open) > 0 {
-			again = ", " + console.Plural(len(p.open), "open one") + " asked again"
+		if len(p.still) > 0 {
+			again = ", " + console.Plural(len(p.still), "open one") + " asked again"
 		}
-		k.Say("%s with scan %s of %s: %s finished%s", going, console.Plain(p.Scan, 100),
+		k.terminal.Say("%s with scan %s of %s: %s finished%s", going, console.Plain(p.Scan, 100),
 			p.Start.Format(time.RFC3339), console.Plural(p.Stats.TargetsFinished(), "target"), again)
 	}
 }

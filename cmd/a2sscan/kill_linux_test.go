@@ -303,8 +303,7 @@ func (k *killed) checkKilled(how string) {
 
 // current is the file that a checkpoint's offset is in.
 func (k *killed) current(c *checkpoint) string {
-	keep := keeper{past: c, plan: c.Plan}
-	return keep.outputFile()
+	return c.outputFile(&c.Plan)
 }
 
 // checkNamed: a part that has its name is whole, and stays as it is.

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
+	"github.com/a2sscan/a2sscan/sink/disk"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
@@ -41,7 +42,7 @@ func newListOutput(f *outFlags, stdout io.Writer) (*listOutput, error) {
 	if err := sink.Check(f.output, sink.Options{Force: f.force}); err != nil {
 		return nil, output.Failure(err)
 	}
-	if !f.toFile() || !isFile(o.path) {
+	if !f.toFile() || !output.IsFile(o.path) {
 		return o, nil
 	}
 	var err error
@@ -113,7 +114,7 @@ func (o *listOutput) close(whole bool) error {
 	err := o.end()
 	if err == nil && whole && o.old != nil {
 		if err = os.Rename(o.name(), o.target); err == nil {
-			err = syncFolder(filepath.Dir(o.target))
+			err = disk.SyncDir(filepath.Dir(o.target))
 			o.old = nil
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
@@ -19,52 +19,44 @@ import (
 // scanPlan is what of a scan's command has to be the same when the scan is
 // gone on with: otherwise the two halves would not be one census.
 type scanPlan struct {
-	Targets       []string `json:"targets"` // those that are no lists, as they were named
-	Lists         []listID `json:"lists"`
-	Ports         string   `json:"ports"`
-	Order         string   `json:"order"`
-	Seed          uint64   `json:"seed,omitempty"` // of the random order
-	Shard         string   `json:"shard,omitempty"`
-	Resolve       bool     `json:"resolve,omitempty"`
-	Query         string   `json:"query"`
-	MaxTargets    uint64   `json:"max_targets"`
-	MaxPerAddress int      `json:"max_per_address"`
-	Raw           bool     `json:"raw"`
-	KeepMaster    bool     `json:"keep_master,omitempty"`
-	Unanswered    bool     `json:"unanswered"`
-	Databases     []geoID  `json:"mmdb,omitempty"`
-	Output        string   `json:"output"` // absolute
-	Rotate        bool     `json:"rotate"`
+	Targets       []string   `json:"targets"` // those that are no lists, as they were named
+	Lists         []listID   `json:"lists"`
+	Ports         string     `json:"ports"`
+	Order         string     `json:"order"`
+	Seed          uint64     `json:"seed,omitempty"` // of the random order
+	Shard         string     `json:"shard,omitempty"`
+	Resolve       bool       `json:"resolve,omitempty"`
+	Query         string     `json:"query"`
+	MaxTargets    uint64     `json:"max_targets"`
+	MaxPerAddress int        `json:"max_per_address"`
+	Raw           bool       `json:"raw"`
+	KeepMaster    bool       `json:"keep_master,omitempty"`
+	Unanswered    bool       `json:"unanswered"`
+	Databases     []database `json:"mmdb,omitempty"`
+	Output        string     `json:"output"` // absolute
+	Rotate        bool       `json:"rotate"`
+}
+
+// database is a file of --mmdb as a checkpoint has it.
+type database struct {
+	Type   string      `json:"type"`
+	Built  time.Time   `json:"built"`
+	Before []time.Time `json:"before,omitempty"` // those of earlier parts
+}
+
+// typesOf names databases as they call themselves.
+func typesOf(databases []database) string {
+	var types []string
+	for _, db := range databases {
+		types = append(types, db.Type)
+	}
+	return strings.Join(types, ", ")
 }
 
 // listID tells a list of targets from all others.
 type listID struct {
 	Name   string `json:"name"`
 	SHA256 string `json:"sha256"`
-}
-
-// scanPlan returns the plan of a command.
-func (f *scanFlags) scanPlan(args []string) (scanPlan, error) {
-	output, err := filepath.Abs(f.output)
-	return scanPlan{
-		Targets: unlisted(args), Ports: f.ports,
-		Order: f.order.String(), Seed: f.seed.n, Shard: f.shard.String(), Resolve: f.resolve,
-		Query:      f.query.String(),
-		MaxTargets: f.maxTargets, MaxPerAddress: f.maxPerAddress,
-		Raw: f.raw, KeepMaster: f.from.keep, Unanswered: f.unanswered, Output: output, Rotate: f.rotate.on(),
-	}, err
-}
-
-// unlisted returns the arguments that are no lists. Those are known by what they
-// hold.
-func unlisted(args []string) []string {
-	names := []string{}
-	for _, arg := range args {
-		if _, err := os.Stat(arg); err != nil && arg != "-" {
-			names = append(names, arg)
-		}
-	}
-	return names
 }
 
 // differs says in words what is another thing in p than it was, "" if nothing
@@ -138,10 +130,7 @@ func listsDiffer(now, was []listID) string {
 // readAhead makes known what the lists hold before anything is sent, where
 // they are given out while they are read. It returns what is to be read in the
 // place of stdin. A list in random order is read first anyway.
-func (k *keeper) readAhead(o order, args []string, stdin io.Reader) (io.Reader, error) {
-	if o == order(list.OrderRandom) || len(args) == 0 && isTerminal(stdin) {
-		return stdin, nil
-	}
+func (k *keeper) readAhead(args []string, stdin io.Reader) (io.Reader, error) {
 	if len(args) == 0 {
 		args = []string{"-"}
 	}
@@ -181,7 +170,7 @@ func hashFile(w io.Writer, path string) error {
 
 // loaded compares the lists with those of the checkpoint, when they were read.
 func (k *keeper) loaded(list *list.List) error {
-	if k == nil {
+	if !k.enabled {
 		return nil
 	}
 	if k.plan.Lists == nil {

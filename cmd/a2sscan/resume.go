@@ -14,41 +14,54 @@ import (
 	"strings"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/sink/disk"
 
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// openKeeper locks the checkpoint that the flags name and reads it if it is
-// there. Without the flag it returns nil.
-func (a *app) openKeeper(f *scanFlags) (*keeper, error) {
-	if f.checkpoint == "" {
-		return nil, nil
-	}
-	k := &keeper{app: a, path: f.checkpoint}
+// Options say which checkpoint a scan has.
+type options struct {
+	Path     string
+	Fresh    bool     // discard the checkpoint that is there
+	LookOnly bool     // for a dry run: lock nothing and write nothing
+	Program  string   // how the program was started
+	Args     []string // its command line
+	Version  string   // of the program
+}
+
+// off returns the checkpointer of a scan that has none.
+func off() *keeper { return &keeper{} }
+
+// openKeeper locks the checkpoint and reads it if it exists.
+func openKeeper(t *console.Terminal, opt options) (*keeper, error) {
+	k := &keeper{enabled: true, terminal: t, opt: opt, path: opt.Path}
 	k.silent.path = k.path + ".silent"
-	if f.dryRun {
-		return k.look(f.fresh)
+	if opt.LookOnly {
+		return k.inspect()
 	}
 	var err error
-	if k.lock, err = lockFile(k.path + ".lock"); err != nil {
-		return nil, k.refuse("%v", console.WithoutPath(err)).WithHint("--checkpoint names a file in a folder that is there")
-	}
-	if k.lock == nil {
+	switch k.lock, err = disk.TryLock(k.path + ".lock"); {
+	case errors.Is(err, disk.ErrLocked):
 		return nil, k.refuse("another scan is using it").
 			WithHint("wait until that is done, or give this one another --checkpoint")
+	case err != nil:
+		return nil, k.refuse("%v", console.WithoutPath(err)).WithHint("--checkpoint names a file in a folder that exists")
 	}
-	if err := k.read(f.fresh); err != nil {
+	if err := k.read(opt.Fresh); err != nil {
 		k.close()
 		return nil, err
 	}
 	return k, nil
 }
 
-// look reads the checkpoint for a dry run, which locks nothing: that would make
-// a file. It returns nil where a run would begin anew.
-func (k *keeper) look(fresh bool) (*keeper, error) {
-	if err := k.read(fresh); err != nil || k.past == nil {
+// inspect reads the checkpoint for a dry run, which must not make a lock file.
+// Where a scan would begin anew the checkpointer is off.
+func (k *keeper) inspect() (*keeper, error) {
+	if err := k.read(k.opt.Fresh); err != nil {
 		return nil, err
+	}
+	if k.past == nil {
+		return off(), nil
 	}
 	return k, nil
 }
@@ -95,24 +108,24 @@ func (k *keeper) anew() string {
 	if !slices.Contains(args, "--force") {
 		args = append(args, "--force")
 	}
-	return "to discard what was scanned and begin anew: " + command(args)
+	return "to discard what was scanned and begin anew: " + k.command(args)
 }
 
 // again is the command that goes on with an unfinished scan.
-func (k *keeper) again() string { return command(k.stale()) }
+func (k *keeper) again() string { return k.command(k.stale()) }
 
 // stale are the arguments without those that are not the scan's: --fresh, and
 // --dry-run.
 func (k *keeper) stale() []string {
-	return slices.DeleteFunc(slices.Clone(k.args), func(arg string) bool {
+	return slices.DeleteFunc(slices.Clone(k.opt.Args), func(arg string) bool {
 		name, _, _ := strings.Cut(arg, "=")
 		return name == "--fresh" || name == "--dry-run"
 	})
 }
 
 // command is a command line of ours as it can be typed.
-func command(args []string) string {
-	words := []string{self()}
+func (k *keeper) command(args []string) string {
+	words := []string{k.opt.Program}
 	for _, arg := range args {
 		if arg == "" || strings.ContainsAny(arg, " \t\n\"'`$&|;<>()*?[]{}~#!\\") {
 			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
@@ -122,43 +135,39 @@ func command(args []string) string {
 	return strings.Join(words, " ")
 }
 
-// inherit takes over what a scan keeps when it is gone on with, or says why
-// that can't be done. plan is what the command asks for now.
-func (k *keeper) inherit(f *scanFlags, plan scanPlan) error {
+// inherit compares the plan of this command with that of the checkpoint, and
+// returns the name of the scan. scanID is the name that the command gives, if any.
+func (k *keeper) inherit(plan scanPlan, scanID string) (string, error) {
 	k.plan = plan
 	if k.past == nil {
-		return nil
+		return scanID, nil
 	}
 	why := plan.differs(&k.past.Plan)
-	if f.scanID != "" && f.scanID != k.past.Scan {
-		why = fmt.Sprintf("--scan-id is %s, and was %s", console.Plain(f.scanID, 100), console.Plain(k.past.Scan, 100))
+	if scanID != "" && scanID != k.past.Scan {
+		why = fmt.Sprintf("--scan-id is %s, and was %s", console.Plain(scanID, 100), console.Plain(k.past.Scan, 100))
 	}
 	if why == "" {
 		why = k.outputGone()
 	}
 	if why != "" {
-		return k.refuseToGoOn(why)
+		return "", k.refuseToGoOn(why)
 	}
-	f.scanID = k.past.Scan
-	return nil
+	k.names.known = k.past.Names
+	return k.past.Scan, nil
 }
+
+// setDatabases notes which databases this part of the scan uses.
+func (k *keeper) setDatabases(all []database) { k.plan.Databases = all }
 
 func (k *keeper) refuseToGoOn(why string) error {
 	return k.refuse("the scan that it is of can't be gone on with: %s", why).WithHint("%s", k.anew())
-}
-
-// seed takes over the seed of the scan that is gone on with, if none was said.
-func (k *keeper) seed(s *seed) {
-	if k.resumes() && !s.said {
-		s.n = k.past.Plan.Seed
-	}
 }
 
 // outputGone says in words why the output is not the one of the checkpoint, ""
 // if it is. What stands behind the checkpoint is cut off later: a file that
 // is another one must not lose anything by that.
 func (k *keeper) outputGone() string {
-	path, was := k.outputFile(), &k.past.Output
+	path, was := k.past.outputFile(&k.plan), &k.past.Output
 	name := console.Plain(path, 200)
 	info, err := os.Stat(path)
 	switch {
@@ -186,13 +195,13 @@ func (k *keeper) outputGone() string {
 }
 
 // outputFile is the file that the checkpoint's offset is in. With --rotate it
-// is the part that was being written, or was whole just after the checkpoint.
-func (k *keeper) outputFile() string {
-	plan := &k.plan // that of the checkpoint has names in UTF-8 only
+// is the part that was being written, or was completed just after the
+// checkpoint. plan is that of the checkpoint with names that need not be UTF-8.
+func (c *checkpoint) outputFile(plan *scanPlan) string {
 	if !plan.Rotate {
 		return plan.Output
 	}
-	name := sink.PartName(plan.Output, k.past.Start, len(k.past.Output.Parts)+1)
+	name := sink.PartName(plan.Output, c.Start, len(c.Output.Parts)+1)
 	if _, err := os.Stat(name + sink.PartSuffix); err == nil {
 		return name + sink.PartSuffix
 	}

@@ -38,7 +38,7 @@ func (a *app) scan(f *scanFlags, args []string) error {
 		return err
 	}
 	defer watched.Close()
-	keep, err := a.openKeeper(f)
+	keep, err := a.openCheckpoint(f)
 	if err != nil {
 		return err
 	}
@@ -81,12 +81,14 @@ func (j *job) prepare(args []string) error {
 		return err
 	}
 	stdin := j.in
-	if j.keep != nil {
-		if err := j.goOn(args); err != nil {
+	if j.keep.enabled {
+		if err := j.resume(args); err != nil {
 			return err
 		}
-		if stdin, err = j.keep.readAhead(j.order, args, stdin); err != nil {
-			return err
+		if ahead := j.order == order(list.OrderInput); ahead && (len(args) > 0 || !isTerminal(stdin)) {
+			if stdin, err = j.keep.readAhead(args, stdin); err != nil {
+				return err
+			}
 		}
 	}
 	if j.exclusions, err = j.excludeFlags.open(); err != nil {
@@ -106,27 +108,52 @@ func (j *job) prepare(args []string) error {
 	return err
 }
 
-// goOn takes over what a checkpoint says, if there is one.
-func (j *job) goOn(args []string) error {
-	j.keep.seed(&j.seed)
-	j.known, j.leaveOut = &j.keep.names, j.keep.walked.leaveOut
-	if j.keep.resumes() && j.maxPerAddress > 0 {
+// openCheckpoint opens the checkpoint that the flags name.
+func (a *app) openCheckpoint(f *scanFlags) (*keeper, error) {
+	if f.checkpoint == "" {
+		return off(), nil
+	}
+	_, commit := buildVersion()
+	return openKeeper(a.Terminal, options{
+		Path: f.checkpoint, Fresh: f.fresh, LookOnly: f.dryRun,
+		Program: self(), Args: a.args, Version: commit,
+	})
+}
+
+// resume takes over what a checkpoint says, if there is one.
+func (j *job) resume(args []string) error {
+	past := j.keep.past
+	if past != nil && !j.seed.said {
+		j.seed.n = past.Plan.Seed
+	}
+	j.known, j.leaveOut = j.keep.hostNames(), j.keep.leaveOut
+	if past != nil && j.maxPerAddress > 0 {
 		j.passed = j.keep.passed
 	}
 	plan, err := j.scanPlan(args)
 	if err != nil {
 		return err
 	}
-	plan.Databases = j.geo.ids()
-	if err := j.keep.inherit(j.scanFlags, plan); err != nil {
+	plan.Databases = databasesOf(j.geo)
+	if j.scanID, err = j.keep.inherit(plan, j.scanID); err != nil || past == nil {
 		return err
 	}
-	if past := j.keep.past; past != nil {
-		j.start, j.tally, j.known.known = past.Start, past.Tally, past.Names
-		j.geo.goOn(past.Plan.Databases, j.Terminal)
-		j.keep.plan.Databases = j.geo.ids()
+	j.start, j.tally = past.Start, past.Tally
+	var ids []geoID
+	for _, db := range past.Plan.Databases {
+		ids = append(ids, geoID(db))
 	}
+	j.geo.goOn(ids, j.Terminal)
+	j.keep.setDatabases(databasesOf(j.geo))
 	return nil
+}
+
+// databasesOf are the files of --mmdb as a checkpoint has them.
+func databasesOf(bases geoBases) (all []database) {
+	for _, id := range bases.ids() {
+		all = append(all, database(id))
+	}
+	return all
 }
 
 // planOutput returns the output, of which nothing is made or cut yet.
@@ -134,7 +161,7 @@ func (j *job) planOutput() (*output.Output, error) {
 	o := j.planned(j.scanID)
 	if j.rotate.on() {
 		rotation := j.rotate.plan(j.start)
-		rotation.Hold = j.keep != nil
+		rotation.Hold = j.keep.enabled
 		o.Divide(rotation)
 	}
 	if j.keep.resumes() {
@@ -176,7 +203,7 @@ type job struct {
 	exclusions *list.Exclusions
 	geo        geoBases
 	out        *output.Output
-	keep       *keeper // nil: no checkpoint
+	keep       *keeper
 	metrics    *metrics.Server
 	observer   observer
 	tally      tally.Tally
@@ -212,6 +239,7 @@ func (j *job) run(inputs []string) (*ledger.Summary, error) {
 	j.guard = guard.New(j.guardFlags.limits(), stop.Drain, stop.Interrupted)
 	defer j.guard.StartClock()()
 
+	j.keep.prepare(j.checkpointed())
 	j.reading.Store(j.list)
 	j.status = j.newStatus()
 	if err := j.load(stop); err != nil {
@@ -297,6 +325,14 @@ func (j *job) metricsSource() metrics.Source {
 	}
 }
 
+// checkpointed is what the checkpoint reads of this scan.
+func (j *job) checkpointed() scan {
+	return scan{
+		ID: j.scanID, Start: j.start, MaxTargets: j.maxTargets, MaxPerAddress: j.maxPerAddress,
+		Replace: j.force, Output: j.out, Tally: j.tally.Clone, Excluded: j.exclusions.Stop,
+	}
+}
+
 // ask scans with a status line.
 func (j *job) ask(ctx context.Context) (scanner.Stats, error) {
 	cfg := j.config()
@@ -304,8 +340,8 @@ func (j *job) ask(ctx context.Context) (scanner.Stats, error) {
 	cfg.Monitor = new(scanner.Monitor)
 	cfg.Drain = j.stop.Draining
 	cfg.Rates = j.dial.Rates()
-	if j.keep != nil {
-		j.keep.begin(j)
+	if j.keep.enabled {
+		j.keep.begin()
 		cfg.Snapshot, cfg.Excluded = j.keep.snapshot, j.keep.excluded
 		cfg.Asked = j.keep.recount(j.list)
 		cfg.Silent = j.keep.waiting
@@ -379,7 +415,7 @@ func (j *job) given() uint64 { return j.list.Stats().Given }
 // taken: the socket is open then, and no packet was sent.
 func (j *job) targets() iter.Seq[scanner.Target] {
 	all := j.list.All()
-	if j.keep != nil {
+	if j.keep.enabled {
 		all = j.keep.targets(j.list)
 	}
 	return func(yield func(scanner.Target) bool) {
@@ -533,7 +569,7 @@ func (j *job) summaryPath() string {
 	if j.rotate.on() {
 		return summaryName(j.output, j.start)
 	}
-	if !isFile(j.output) {
+	if !output.IsFile(j.output) {
 		return ""
 	}
 	return j.output + ".summary.json"

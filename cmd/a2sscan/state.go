@@ -64,7 +64,7 @@ func (j *job) sayWritten() {
 		records = "a write takes its time now"
 	}
 	j.Say("output: %s, %s", console.Plain(j.output, 200), records)
-	if j.keep != nil {
+	if j.keep.enabled {
 		j.Say("checkpoint: %s, %s", console.Plain(j.checkpoint, 200), j.keep.age())
 	}
 }

@@ -265,9 +265,9 @@ func (o *Output) NameParts(m *sink.Mark) error {
 	case !ok:
 		return nil
 	case m == nil:
-		return Failure(s.SettleAll())
+		return Failure(s.Commit())
 	}
-	return Failure(s.Settle(m))
+	return Failure(s.CommitBefore(m))
 }
 
 // files are those that hold the records, with the names that they have now.
@@ -295,4 +295,10 @@ func (o *Output) Place() string {
 	}
 	return fmt.Sprintf("%d parts, %s to %s", len(parts), console.Plain(parts[0].Name, 150),
 		console.Plain(parts[len(parts)-1].Name, 150))
+}
+
+// IsFile reports whether path is a regular file, no device and no pipe.
+func IsFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }

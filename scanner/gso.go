@@ -5,11 +5,11 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// joining decides whether the requests for players and rules, which are equally
+// gso decides whether the requests for players and rules, which are equally
 // long and mostly go out together, are handed to the kernel in one piece. Only
 // the first that a server is sent are joined: whatever a device may do to such
 // pieces, what is asked again goes out one by one.
-type joining struct {
+type gso struct {
 	off      bool
 	silent   int // pairs of which neither was answered in time
 	answered int // the others
@@ -28,9 +28,9 @@ const both = AskPlayers | AskRules
 
 // join marks the request for players in front of the one for rules to the same
 // server, which was just put into the batch behind it.
-func (j *joining) join(ps []udp.Packet, out []outgoing, t *talk) {
+func (g *gso) join(ps []udp.Packet, out []outgoing, t *talk) {
 	n := len(out)
-	if j.off || n < 2 || t.flags&flagRepeat != 0 || t.asked&both != 0 {
+	if g.off || n < 2 || t.flags&flagRepeat != 0 || t.asked&both != 0 {
 		return
 	}
 	first, second := &out[n-2], &out[n-1]
@@ -39,16 +39,20 @@ func (j *joining) join(ps []udp.Packet, out []outgoing, t *talk) {
 	}
 }
 
-// waited takes the end of the wait for a pair. It reports whether nothing more
-// is joined from now on.
-func (j *joining) waited(t *talk) (ended bool) {
+// waited takes the end of the first wait after a pair was sent, if t has such a
+// wait.
+func (g *gso) waited(t *talk, stats *Stats) {
+	if t.flags&flagJoined == 0 {
+		return
+	}
 	t.flags &^= flagJoined
 	if t.waiting&t.open&both == both {
-		j.silent++
+		g.silent++
 	} else {
-		j.answered++
+		g.answered++
 	}
-	ended = !j.off && j.silent >= maxSilentPairs && j.silent > mostlySilent*j.answered
-	j.off = j.off || ended
-	return ended
+	if !g.off && g.silent >= maxSilentPairs && g.silent > mostlySilent*g.answered {
+		g.off = true
+		stats.Unjoined++
+	}
 }

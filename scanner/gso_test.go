@@ -174,7 +174,7 @@ func TestJoin(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			ps := make([]udp.Packet, len(test.out))
-			new(joining).join(ps, test.out, &test.talk)
+			new(gso).join(ps, test.out, &test.talk)
 			for i := range ps {
 				if want := test.want && i == len(ps)-2; ps[i].Join != want {
 					t.Errorf("%d: Join %v, want %v", i, ps[i].Join, want)

@@ -226,7 +226,7 @@ func TestSecondLookExcluded(t *testing.T) {
 
 // TestSilentMemory holds what a silent target takes while it waits.
 func TestSilentMemory(t *testing.T) {
-	var l look
+	var l secondPass
 	for i := range uint64(1000) {
 		l.push(i, nil)
 	}

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// scanPlan returns the plan of a command.
+func (f *scanFlags) scanPlan(args []string) (scanPlan, error) {
+	output, err := filepath.Abs(f.output)
+	return scanPlan{
+		Targets: unlisted(args), Ports: f.ports,
+		Order: f.order.String(), Seed: f.seed.n, Shard: f.shard.String(), Resolve: f.resolve,
+		Query:      f.query.String(),
+		MaxTargets: f.maxTargets, MaxPerAddress: f.maxPerAddress,
+		Raw: f.raw, KeepMaster: f.from.keep, Unanswered: f.unanswered, Output: output, Rotate: f.rotate.on(),
+	}, err
+}
+
+// unlisted returns the arguments that are no lists. Those are known by what they
+// hold.
+func unlisted(args []string) []string {
+	names := []string{}
+	for _, arg := range args {
+		if _, err := os.Stat(arg); err != nil && arg != "-" {
+			names = append(names, arg)
+		}
+	}
+	return names
+}
