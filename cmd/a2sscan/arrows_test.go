@@ -38,6 +38,7 @@ var arrows = map[string][]string{
 	"cmd/a2sscan/internal/output":      room(),
 	"cmd/a2sscan/internal/ledger":      room("guard", "ratecontrol", "tally"),
 	"cmd/a2sscan/internal/metrics":     room("guard", "ratecontrol", "tally", "ledger"),
+	"cmd/a2sscan/internal/checkpoint":  room("output", "guard", "ratecontrol", "tally", "ledger"),
 }
 
 // room is what a package of the program may import: the layers below, console,
@@ -45,7 +46,7 @@ var arrows = map[string][]string{
 func room(others ...string) []string {
 	allowed := []string{
 		"wire", "reasm", "scanner", "scanner/thread", "scanner/udp", "scanner/target", "scanner/list",
-		"sink", "sink/record", "cmd/a2sscan/internal/console",
+		"sink", "sink/disk", "sink/record", "cmd/a2sscan/internal/console",
 	}
 	for _, other := range others {
 		allowed = append(allowed, "cmd/a2sscan/internal/"+other)

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/metrics"
 
@@ -148,7 +150,7 @@ func (a *app) demoScan(cfg fleet.Config) (*ledger.Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &job{app: a, scanFlags: f, start: start, list: list, exclusions: x, bad: bad, out: out, dial: ratecontrol.New(demoRate), metrics: metrics.Off(), keep: off()}
+	j := &job{app: a, scanFlags: f, start: start, list: list, exclusions: x, bad: bad, out: out, dial: ratecontrol.New(demoRate), metrics: metrics.Off(), keep: checkpoint.Off()}
 	sum, err := j.run(inputs)
 	if err != nil {
 		return nil, err

@@ -53,8 +53,8 @@ func (j *job) logOpened() {
 	if cut := j.out.CutOff(); cut > 0 {
 		attrs = append(attrs, "cut_bytes", cut)
 	}
-	if j.keep.resumes() {
-		attrs = append(attrs, "resumed_at_byte", j.keep.past.Output.Offset)
+	if j.keep.Resumes() {
+		attrs = append(attrs, "resumed_at_byte", j.keep.Past.Output.Offset)
 	}
 	j.Log.Info("output opened", attrs...)
 }
@@ -118,8 +118,8 @@ func (j *job) observe(m *scanner.Monitor) (stop func()) {
 	}
 	o := &j.observer
 	o.log, o.out, o.rate = j.Log, j.out, j.rate.number()
-	if j.keep.resumes() {
-		o.parts = len(j.keep.past.Output.Parts)
+	if j.keep.Resumes() {
+		o.parts = len(j.keep.Past.Output.Parts)
 	}
 	done, gone := make(chan struct{}), make(chan struct{})
 	go func() {

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
@@ -42,7 +44,7 @@ func (a *app) scan(f *scanFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer keep.close()
+	defer keep.Close()
 	j := &job{app: a, scanFlags: f, start: time.Now().UTC(), keep: keep, metrics: watched, dial: ratecontrol.New(float64(f.rate))}
 	if !f.dryRun {
 		defer j.controls()()
@@ -81,12 +83,12 @@ func (j *job) prepare(args []string) error {
 		return err
 	}
 	stdin := j.in
-	if j.keep.enabled {
+	if j.keep.Enabled {
 		if err := j.resume(args); err != nil {
 			return err
 		}
 		if ahead := j.order == order(list.OrderInput); ahead && (len(args) > 0 || !isTerminal(stdin)) {
-			if stdin, err = j.keep.readAhead(args, stdin); err != nil {
+			if stdin, err = j.keep.HashLists(args, stdin); err != nil {
 				return err
 			}
 		}
@@ -109,12 +111,12 @@ func (j *job) prepare(args []string) error {
 }
 
 // openCheckpoint opens the checkpoint that the flags name.
-func (a *app) openCheckpoint(f *scanFlags) (*keeper, error) {
+func (a *app) openCheckpoint(f *scanFlags) (*checkpoint.Checkpointer, error) {
 	if f.checkpoint == "" {
-		return off(), nil
+		return checkpoint.Off(), nil
 	}
 	_, commit := buildVersion()
-	return openKeeper(a.Terminal, options{
+	return checkpoint.Open(a.Terminal, checkpoint.Options{
 		Path: f.checkpoint, Fresh: f.fresh, LookOnly: f.dryRun,
 		Program: self(), Args: a.args, Version: commit,
 	})
@@ -122,20 +124,20 @@ func (a *app) openCheckpoint(f *scanFlags) (*keeper, error) {
 
 // resume takes over what a checkpoint says, if there is one.
 func (j *job) resume(args []string) error {
-	past := j.keep.past
+	past := j.keep.Past
 	if past != nil && !j.seed.said {
 		j.seed.n = past.Plan.Seed
 	}
-	j.known, j.leaveOut = j.keep.hostNames(), j.keep.leaveOut
+	j.known, j.leaveOut = j.keep.HostNames(), j.keep.LeaveOut
 	if past != nil && j.maxPerAddress > 0 {
-		j.passed = j.keep.passed
+		j.passed = j.keep.CountGiven
 	}
 	plan, err := j.scanPlan(args)
 	if err != nil {
 		return err
 	}
 	plan.Databases = databasesOf(j.geo)
-	if j.scanID, err = j.keep.inherit(plan, j.scanID); err != nil || past == nil {
+	if j.scanID, err = j.keep.Inherit(plan, j.scanID); err != nil || past == nil {
 		return err
 	}
 	j.start, j.tally = past.Start, past.Tally
@@ -144,14 +146,14 @@ func (j *job) resume(args []string) error {
 		ids = append(ids, geoID(db))
 	}
 	j.geo.goOn(ids, j.Terminal)
-	j.keep.setDatabases(databasesOf(j.geo))
+	j.keep.SetDatabases(databasesOf(j.geo))
 	return nil
 }
 
 // databasesOf are the files of --mmdb as a checkpoint has them.
-func databasesOf(bases geoBases) (all []database) {
+func databasesOf(bases geoBases) (all []checkpoint.Database) {
 	for _, id := range bases.ids() {
-		all = append(all, database(id))
+		all = append(all, checkpoint.Database(id))
 	}
 	return all
 }
@@ -161,11 +163,11 @@ func (j *job) planOutput() (*output.Output, error) {
 	o := j.planned(j.scanID)
 	if j.rotate.on() {
 		rotation := j.rotate.plan(j.start)
-		rotation.Hold = j.keep.enabled
+		rotation.Hold = j.keep.Enabled
 		o.Divide(rotation)
 	}
-	if j.keep.resumes() {
-		was := &j.keep.past.Output
+	if j.keep.Resumes() {
+		was := &j.keep.Past.Output
 		o.Resume(output.Position{Offset: was.Offset, Parts: was.Parts, Records: was.Records})
 	}
 	if err := o.Check(); err != nil {
@@ -203,7 +205,7 @@ type job struct {
 	exclusions *list.Exclusions
 	geo        geoBases
 	out        *output.Output
-	keep       *keeper
+	keep       *checkpoint.Checkpointer
 	metrics    *metrics.Server
 	observer   observer
 	tally      tally.Tally
@@ -239,14 +241,14 @@ func (j *job) run(inputs []string) (*ledger.Summary, error) {
 	j.guard = guard.New(j.guardFlags.limits(), stop.Drain, stop.Interrupted)
 	defer j.guard.StartClock()()
 
-	j.keep.prepare(j.checkpointed())
+	j.keep.Attach(j.checkpointed())
 	j.reading.Store(j.list)
 	j.status = j.newStatus()
 	if err := j.load(stop); err != nil {
 		j.bad.rest()
 		return nil, j.guarded(err)
 	}
-	if err := j.keep.loaded(j.list); err != nil {
+	if err := j.keep.Loaded(j.list); err != nil {
 		return nil, err
 	}
 	j.logLoaded()
@@ -255,23 +257,23 @@ func (j *job) run(inputs []string) (*ledger.Summary, error) {
 	}
 	stats, err := j.ask(ctx)
 	j.bad.rest()
-	kept := j.keep.end()
+	kept := j.keep.Finish()
 	if j.written = j.out.Close(); j.written == nil {
 		j.written = kept
 	}
 	if err := j.early(err, &stats); err != nil {
 		j.out.Remove()
-		j.keep.forget()
+		j.keep.Forget()
 		return nil, err
 	}
 
 	own := stats
 	listed := j.list.Stats()
 	if j.stop.Drained.Err() != nil {
-		listed = j.keep.taken(listed, stats.Taken)
+		listed = j.keep.Taken(listed, stats.Taken)
 	}
-	listed = j.keep.total(listed, &stats)
-	j.keep.countLeftOut(j.exclusions)
+	listed = j.keep.Total(listed, &stats)
+	j.keep.AddExclusions(j.exclusions)
 	l := ledger.New(listed, &stats)
 	rest, known := j.unread(listed)
 	if l.Unread = rest; known && l.Unfinished+rest == 0 {
@@ -286,8 +288,8 @@ func (j *job) run(inputs []string) (*ledger.Summary, error) {
 	}
 	sum.Output, sum.Records = j.output, j.out.Count()
 	sum.SetAnswers(&j.tally, j.schedule().Attempts())
-	sum.Resumed = j.keep.resumed()
-	sum.Records += j.keep.records()
+	sum.Resumed = j.keep.TimesResumed()
+	sum.Records += j.keep.Records()
 	if j.written != nil {
 		sum.Records = j.out.Complete()
 	}
@@ -321,13 +323,13 @@ func (j *job) metricsSource() metrics.Source {
 		List: j.list.Stats, Size: j.list.Size,
 		Records: j.out.Taken, OutputFailed: j.out.Failed,
 		Draining: j.stop.Draining,
-		Resumed:  j.keep.behind(), Start: j.start, Rate: j.rate.number(),
+		Resumed:  j.keep.Behind(), Start: j.start, Rate: j.rate.number(),
 	}
 }
 
 // checkpointed is what the checkpoint reads of this scan.
-func (j *job) checkpointed() scan {
-	return scan{
+func (j *job) checkpointed() checkpoint.Scan {
+	return checkpoint.Scan{
 		ID: j.scanID, Start: j.start, MaxTargets: j.maxTargets, MaxPerAddress: j.maxPerAddress,
 		Replace: j.force, Output: j.out, Tally: j.tally.Clone, Excluded: j.exclusions.Stop,
 	}
@@ -340,11 +342,11 @@ func (j *job) ask(ctx context.Context) (scanner.Stats, error) {
 	cfg.Monitor = new(scanner.Monitor)
 	cfg.Drain = j.stop.Draining
 	cfg.Rates = j.dial.Rates()
-	if j.keep.enabled {
-		j.keep.begin()
-		cfg.Snapshot, cfg.Excluded = j.keep.snapshot, j.keep.excluded
-		cfg.Asked = j.keep.recount(j.list)
-		cfg.Silent = j.keep.waiting
+	if j.keep.Enabled {
+		j.keep.Begin()
+		cfg.Snapshot, cfg.Excluded = j.keep.Snapshot, j.keep.Excluded
+		cfg.Asked = j.keep.Recount(j.list)
+		cfg.Silent = j.keep.SilentTargets
 	}
 	j.monitor.Store(cfg.Monitor)
 	defer j.guard.Watch(cfg.Monitor, j.Terminal)()
@@ -373,10 +375,10 @@ func (j *job) unread(listed list.Stats) (n uint64, known bool) {
 // begun is how much of the list earlier parts of the scan passed by.
 func (j *job) begun() float64 {
 	n, known := j.list.Size()
-	if !known || !j.keep.resumes() {
+	if !known || !j.keep.Resumes() {
 		return 0
 	}
-	return float64(j.keep.past.Place) / float64(max(n, 1))
+	return float64(j.keep.Past.Place) / float64(max(n, 1))
 }
 
 // newTracker knows how far this scan is.
@@ -415,11 +417,11 @@ func (j *job) given() uint64 { return j.list.Stats().Given }
 // taken: the socket is open then, and no packet was sent.
 func (j *job) targets() iter.Seq[scanner.Target] {
 	all := j.list.All()
-	if j.keep.enabled {
-		all = j.keep.targets(j.list)
+	if j.keep.Enabled {
+		all = j.keep.Targets(j.list)
 	}
 	return func(yield func(scanner.Target) bool) {
-		opened := j.keep.resumes() // it is cut back, whatever comes
+		opened := j.keep.Resumes() // it is cut back, whatever comes
 		if opened && j.openOutput() != nil {
 			return
 		}
@@ -436,13 +438,13 @@ func (j *job) targets() iter.Seq[scanner.Target] {
 }
 
 func (j *job) openOutput() error {
-	if err := j.keep.first(); err != nil {
+	if err := j.keep.WriteFirst(); err != nil {
 		return err
 	}
 	if err := j.out.Open(); err != nil {
 		return err
 	}
-	step("output.created")
+	checkpoint.Step("output.created")
 	j.logOpened()
 	j.sayCut()
 	return nil
@@ -472,7 +474,7 @@ func (j *job) handle(r *scanner.Result) {
 // early is the error of a run that asked nobody.
 func (j *job) early(err error, stats *scanner.Stats) error {
 	switch {
-	case stats.DatagramsSent() > 0 || j.keep.resumes() && err == nil:
+	case stats.DatagramsSent() > 0 || j.keep.Resumes() && err == nil:
 		return nil
 	case err != nil && !errors.Is(err, context.Canceled):
 		return j.source.failure(err)
@@ -521,7 +523,7 @@ func (j *job) finish(sum *ledger.Summary) error {
 	}
 	verdict := j.verdict(sum)
 	j.logFinished(sum, verdict)
-	j.keep.done(j.whole && j.written == nil, path)
+	j.keep.Done(j.whole && j.written == nil, path)
 	return verdict
 }
 

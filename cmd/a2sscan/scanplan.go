@@ -3,12 +3,14 @@ package main
 import (
 	"os"
 	"path/filepath"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
 )
 
 // scanPlan returns the plan of a command.
-func (f *scanFlags) scanPlan(args []string) (scanPlan, error) {
+func (f *scanFlags) scanPlan(args []string) (checkpoint.Plan, error) {
 	output, err := filepath.Abs(f.output)
-	return scanPlan{
+	return checkpoint.Plan{
 		Targets: unlisted(args), Ports: f.ports,
 		Order: f.order.String(), Seed: f.seed.n, Shard: f.shard.String(), Resolve: f.resolve,
 		Query:      f.query.String(),

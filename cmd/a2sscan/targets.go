@@ -10,6 +10,8 @@ import (
 	"os"
 	"strconv"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -27,7 +29,7 @@ type targetFlags struct {
 	strict  bool
 	resolve bool
 
-	known    *names                    // what names stood for; nil: nobody wants to know
+	known    *checkpoint.HostNames     // what names stood for; nil: nobody wants to know
 	leaveOut func(list.RuleID, uint64) // told what is left out by which rule; nil: nobody
 	passed   func(netip.Addr)          // told what earlier parts were given; nil: nobody
 }
@@ -63,7 +65,7 @@ func (f *targetFlags) into(cfg *list.Config) {
 	if f.resolve {
 		cfg.Resolve = resolve
 		if f.known != nil {
-			cfg.Resolve = f.known.remember(resolve)
+			cfg.Resolve = f.known.Resolver(resolve)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package checkpoint
 
 import (
 	"errors"
@@ -22,39 +22,39 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// keeper keeps the checkpoint of a scan. The scan's results pass by it: where
+// Checkpointer keeps the checkpoint of a scan. The scan's results pass by it: where
 // a snapshot stands among them it makes a mark in the output, and a goroutine
 // of its own waits until the output is durable up to the mark, and then
 // replaces the checkpoint. Results never wait for that.
-type keeper struct {
-	enabled  bool // false: there is no checkpoint, and methods do nothing
+type Checkpointer struct {
+	Enabled  bool // false: there is no checkpoint, and methods do nothing
 	terminal *console.Terminal
-	opt      options
+	opt      Options
 	path     string
 	lock     *disk.Lock
-	plan     scanPlan
-	past     *checkpoint // what is resumed; nil: the scan is new
+	plan     Plan
+	Past     *Checkpoint // what is resumed; nil: the scan is new
 
 	foreign bool // the file is no checkpoint
 
-	scan    scan
-	names   names
-	silent  silentFile
-	waiting iter.Seq[scanner.Target] // for a second look since earlier parts; nil: none
-	rest    iter.Seq[scanner.Target] // what follows in the list, if that was begun
-	asked   map[netip.Addr]int       // by earlier parts, while that is counted
-	size    uint64                   // places in the list; 0: not known
-	walked  walked
-	written atomic.Pointer[time.Time] // when the file was last replaced; nil: not yet
-	pending chan draft                // of one place: a newer one replaces it
-	gone    sync.WaitGroup
-	mu      sync.Mutex
-	err     error
-	began   sync.Once // to write
+	scan          Scan
+	hostNames     HostNames
+	silent        silentFile
+	SilentTargets iter.Seq[scanner.Target] // for a second look since earlier parts; nil: none
+	rest          iter.Seq[scanner.Target] // what follows in the list, if that was begun
+	asked         map[netip.Addr]int       // by earlier parts, while that is counted
+	size          uint64                   // places in the list; 0: not known
+	listProgress  listProgress
+	written       atomic.Pointer[time.Time] // when the file was last replaced; nil: not yet
+	pending       chan draft                // of one place: a newer one replaces it
+	gone          sync.WaitGroup
+	mu            sync.Mutex
+	err           error
+	began         sync.Once // to write
 }
 
-// scan is what a checkpointer needs of the running scan.
-type scan struct {
+// Scan is what a checkpointer needs of the running scan.
+type Scan struct {
 	ID            string
 	Start         time.Time
 	MaxTargets    uint64 // 0: all
@@ -67,46 +67,46 @@ type scan struct {
 
 // draft is a checkpoint that is complete but for how long the output is.
 type draft struct {
-	*checkpoint
+	*Checkpoint
 	mark *sink.Mark
 	at   *scanner.Snapshot
 }
 
-// begin starts to take snapshots. It is called before the first target.
-func (k *keeper) begin() {
-	if !k.enabled {
+// Begin starts to take snapshots. It is called before the first target.
+func (k *Checkpointer) Begin() {
+	if !k.Enabled {
 		return
 	}
 	k.pending = make(chan draft, 1)
 	k.gone.Go(func() {
 		for c := range k.pending {
-			k.fail(k.keep(c))
+			k.fail(k.save(c))
 		}
 	})
 }
 
-// prepare names the scan whose targets are given out next.
-func (k *keeper) prepare(sc scan) {
+// Attach names the scan whose targets are given out next.
+func (k *Checkpointer) Attach(sc Scan) {
 	k.scan = sc
-	k.walked.inherit(k.past)
+	k.listProgress.inherit(k.Past)
 }
 
-// recount passes through what earlier parts of a scan with --max-per-address
+// Recount passes through what earlier parts of a scan with --max-per-address
 // were given, and returns how many servers of each address they asked to the
 // end.
-func (k *keeper) recount(list *list.List) map[netip.Addr]int {
-	if !k.resumes() || k.scan.MaxPerAddress == 0 {
+func (k *Checkpointer) Recount(list *list.List) map[netip.Addr]int {
+	if !k.Resumes() || k.scan.MaxPerAddress == 0 {
 		return nil
 	}
 	asked := map[netip.Addr]int{}
 	k.asked = asked
-	next, stop := iter.Pull(list.From(k.past.Place))
+	next, stop := iter.Pull(list.From(k.Past.Place))
 	t, more := next()
 	for addr, n := range asked {
 		asked[addr] = min(n, k.scan.MaxPerAddress) // the rest was left out
 	}
-	for i := range k.past.still {
-		asked[k.past.still[i].Addr.Addr()]--
+	for i := range k.Past.OpenTargets {
+		asked[k.Past.OpenTargets[i].Addr.Addr()]--
 	}
 	k.rest = func(yield func(scanner.Target) bool) {
 		defer stop()
@@ -116,33 +116,33 @@ func (k *keeper) recount(list *list.List) map[netip.Addr]int {
 	return asked
 }
 
-// passed counts a target that earlier parts were given.
-func (k *keeper) passed(addr netip.Addr) {
+// CountGiven counts a target that earlier parts were given.
+func (k *Checkpointer) CountGiven(addr netip.Addr) {
 	if k.asked != nil {
 		k.asked[addr]++
 	}
 }
 
-// first writes the checkpoint of a new scan, before its output is made: from
+// WriteFirst writes the checkpoint of a new scan, before its output is made: from
 // then on the same command goes on with it.
-func (k *keeper) first() error {
-	if !k.enabled || k.past != nil {
+func (k *Checkpointer) WriteFirst() error {
+	if !k.Enabled || k.Past != nil {
 		return nil
 	}
-	c := k.checkpoint(&scanner.Snapshot{})
+	c := k.compose(&scanner.Snapshot{})
 	c.Output.Replace = k.scan.Replace
 	err := k.write(c)
 	k.fail(err)
 	return err
 }
 
-// targets are those that were open, and what follows in the list.
-func (k *keeper) targets(list *list.List) iter.Seq[scanner.Target] {
+// Targets are those that were open, and what follows in the list.
+func (k *Checkpointer) Targets(list *list.List) iter.Seq[scanner.Target] {
 	return func(yield func(scanner.Target) bool) {
 		var from, given uint64
-		if k.past != nil {
-			from, given = k.past.Place, k.past.List.Given
-			for _, t := range k.past.still {
+		if k.Past != nil {
+			from, given = k.Past.Place, k.Past.List.Given
+			for _, t := range k.Past.OpenTargets {
 				if !yield(t) {
 					return
 				}
@@ -156,7 +156,7 @@ func (k *keeper) targets(list *list.List) iter.Seq[scanner.Target] {
 			rest = list.From(from)
 		}
 		for t := range rest {
-			k.walked.pass(t.Place, list.Stats())
+			k.listProgress.pass(t.Place, list.Stats())
 			given++
 			if !yield(t) || given == k.scan.MaxTargets {
 				return
@@ -165,22 +165,22 @@ func (k *keeper) targets(list *list.List) iter.Seq[scanner.Target] {
 	}
 }
 
-// excluded is asked by the sender.
-func (k *keeper) excluded(addr netip.Addr) bool {
+// Excluded is asked by the sender.
+func (k *Checkpointer) Excluded(addr netip.Addr) bool {
 	rule, is := k.scan.Excluded(addr)
 	if is {
-		k.walked.stop(rule)
+		k.listProgress.stopped(rule)
 	}
 	return is
 }
 
-// snapshot is called among the results, where s stands.
-func (k *keeper) snapshot(s *scanner.Snapshot) {
+// Snapshot is called among the results, where s stands.
+func (k *Checkpointer) Snapshot(s *scanner.Snapshot) {
 	mark, records, err := k.scan.Output.Mark()
 	if err != nil || k.failure() != nil {
 		return // there is nothing to go on from: the last checkpoint stays
 	}
-	c := k.checkpoint(s)
+	c := k.compose(s)
 	c.Records += records
 	select {
 	case <-k.pending:
@@ -190,47 +190,47 @@ func (k *keeper) snapshot(s *scanner.Snapshot) {
 }
 
 // checkpoint returns what is known where s stands.
-func (k *keeper) checkpoint(s *scanner.Snapshot) *checkpoint {
-	c := &checkpoint{
+func (k *Checkpointer) compose(s *scanner.Snapshot) *Checkpoint {
+	c := &Checkpoint{
 		Program: k.opt.Version, Scan: k.scan.ID, Start: k.scan.Start, Plan: k.plan,
-		Place: s.Place, Stats: s.Stats, Tally: k.scan.Tally(), still: s.Open,
-		Names: k.names.all(), Size: k.size,
+		Place: s.Place, Stats: s.Stats, Tally: k.scan.Tally(), OpenTargets: s.Open,
+		Names: k.hostNames.all(), Size: k.size,
 	}
 	begun := s.Stats.Taken
-	if past := k.past; past != nil {
-		c.Resumed, c.Records = k.resumed(), past.Records
+	if past := k.Past; past != nil {
+		c.Resumed, c.Records = k.TimesResumed(), past.Records
 		c.Stats.Add(&past.Stats)
 		// The targets that were open come first; those that the scan did not
 		// take yet are still open, and the list was not touched.
-		again := min(begun, uint64(len(past.still)))
-		c.still = append(c.still, past.still[again:]...)
+		again := min(begun, uint64(len(past.OpenTargets)))
+		c.OpenTargets = append(c.OpenTargets, past.OpenTargets[again:]...)
 		if begun -= again; begun == 0 {
 			c.Place = past.Place
 		}
 	}
-	c.List = k.walked.at(c.Place, begun)
-	c.LeftOut = k.walked.leftOut(s.Stats.Excluded + s.Stats.Stopped)
+	c.List = k.listProgress.at(c.Place, begun)
+	c.LeftOut = k.listProgress.leftOut(s.Stats.Excluded + s.Stats.Stopped)
 	return c
 }
 
 // keep writes a checkpoint when the output is durable up to it.
-func (k *keeper) keep(c draft) error {
+func (k *Checkpointer) save(c draft) error {
 	if k.failure() != nil {
 		return nil
 	}
 	if _, err := c.mark.Written(); err != nil {
 		return nil // the output tells that by itself
 	}
-	step("output.written")
+	Step("output.written")
 	offset, err := c.mark.Sync()
 	if err != nil {
 		return nil
 	}
-	step("output.synced")
+	Step("output.synced")
 	if err := k.scan.Output.Lost(); err != nil {
 		return err
 	}
-	c.Output = outputState{Offset: offset, Parts: c.mark.Parts(), Records: c.mark.Records()}
+	c.Output = OutputState{Offset: offset, Parts: c.mark.Parts(), Records: c.mark.Records()}
 	if name := c.mark.Name(); name != "" {
 		if c.Output.Tail, err = tailSum(name, offset); err != nil {
 			return output.Failure(err)
@@ -239,20 +239,20 @@ func (k *keeper) keep(c draft) error {
 	if c.Silent, err = k.silent.save(c.at, k.looked()); err != nil {
 		return k.unwritten(err)
 	}
-	if err := k.write(c.checkpoint); err != nil {
+	if err := k.write(c.Checkpoint); err != nil {
 		return err
 	}
 	return k.scan.Output.NameParts(c.mark)
 }
 
 // write replaces the checkpoint.
-func (k *keeper) write(c *checkpoint) error {
+func (k *Checkpointer) write(c *Checkpoint) error {
 	c.Written = time.Now().UTC()
 	file, err := c.encode()
 	if err == nil {
 		err = replaceFile(k.path, file)
 	}
-	step("checkpoint.written")
+	Step("checkpoint.written")
 	if err == nil {
 		k.written.Store(&c.Written)
 	}
@@ -263,8 +263,8 @@ func (k *keeper) write(c *checkpoint) error {
 	return nil
 }
 
-// age is how old the checkpoint is, in words.
-func (k *keeper) age() string {
+// Age is how old the checkpoint is, in words.
+func (k *Checkpointer) Age() string {
 	last := k.written.Load()
 	if last == nil {
 		return "not written yet"
@@ -273,13 +273,13 @@ func (k *keeper) age() string {
 }
 
 // unwritten is the error of a checkpoint that could not be written.
-func (k *keeper) unwritten(err error) error {
+func (k *Checkpointer) unwritten(err error) error {
 	return console.Fail(console.ExitOutput, "can't write checkpoint %s: %w", console.Plain(k.path, 200), console.WithoutPath(err)).
 		WithHint("the one before it is as it was")
 }
 
 // fail keeps the first error and ends the scan.
-func (k *keeper) fail(err error) {
+func (k *Checkpointer) fail(err error) {
 	if err == nil {
 		return
 	}
@@ -291,15 +291,15 @@ func (k *keeper) fail(err error) {
 	}
 }
 
-func (k *keeper) failure() error {
+func (k *Checkpointer) failure() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.err
 }
 
-// end waits until the last snapshot is a checkpoint.
-func (k *keeper) end() error {
-	if !k.enabled {
+// Finish waits until the last snapshot is a checkpoint.
+func (k *Checkpointer) Finish() error {
+	if !k.Enabled {
 		return nil
 	}
 	close(k.pending)
@@ -308,88 +308,88 @@ func (k *keeper) end() error {
 }
 
 // looked is for how many silent targets earlier parts had begun a second look.
-func (k *keeper) looked() int {
-	if !k.resumes() {
+func (k *Checkpointer) looked() int {
+	if !k.Resumes() {
 		return 0
 	}
-	return k.past.Silent.Looked
+	return k.Past.Silent.Looked
 }
 
-// resumes reports whether the scan was begun earlier.
-func (k *keeper) resumes() bool { return k.past != nil }
+// Resumes reports whether the scan was begun earlier.
+func (k *Checkpointer) Resumes() bool { return k.Past != nil }
 
-// leaveOut counts what the list leaves out by a rule.
-func (k *keeper) leaveOut(rule list.RuleID, n uint64) { k.walked.leaveOut(rule, n) }
+// LeaveOut counts what the list leaves out by a rule.
+func (k *Checkpointer) LeaveOut(rule list.RuleID, n uint64) { k.listProgress.leaveOut(rule, n) }
 
-// hostNames remembers what host names stand for.
-func (k *keeper) hostNames() *names { return &k.names }
+// HostNames remembers what host names stand for.
+func (k *Checkpointer) HostNames() *HostNames { return &k.hostNames }
 
-// listTotal adds what earlier parts counted to the numbers of the list.
-func (k *keeper) listTotal(now list.Stats) list.Stats { return k.walked.total(now) }
+// ListTotal adds what earlier parts counted to the numbers of the list.
+func (k *Checkpointer) ListTotal(now list.Stats) list.Stats { return k.listProgress.total(now) }
 
-// total adds what the parts before this one counted to the numbers of a scan,
+// Total adds what the parts before this one counted to the numbers of a scan,
 // and returns those of the list.
-func (k *keeper) total(list list.Stats, s *scanner.Stats) list.Stats {
-	if !k.resumes() {
+func (k *Checkpointer) Total(list list.Stats, s *scanner.Stats) list.Stats {
+	if !k.Resumes() {
 		return list
 	}
-	s.Add(&k.past.Stats)
-	return k.walked.total(list)
+	s.Add(&k.Past.Stats)
+	return k.listProgress.total(list)
 }
 
-// taken returns the numbers of a list of a scan that was stopped when it had
+// Taken returns the numbers of a list of a scan that was stopped when it had
 // taken so many targets: the list may have given out one that nobody waited for.
-func (k *keeper) taken(list list.Stats, n uint64) list.Stats {
-	if k.resumes() {
-		n -= min(n, uint64(len(k.past.still)))
+func (k *Checkpointer) Taken(list list.Stats, n uint64) list.Stats {
+	if k.Resumes() {
+		n -= min(n, uint64(len(k.Past.OpenTargets)))
 	}
 	list.Read += n - list.Given
 	list.Given = n
 	return list
 }
 
-// resumed is how often the scan was gone on with.
-func (k *keeper) resumed() int {
-	if !k.resumes() {
+// TimesResumed is how often the scan was gone on with.
+func (k *Checkpointer) TimesResumed() int {
+	if !k.Resumes() {
 		return 0
 	}
-	return k.past.Resumed + 1
+	return k.Past.Resumed + 1
 }
 
-// records is how many records the parts before this one wrote.
-func (k *keeper) records() uint64 {
-	if !k.resumes() {
+// Records is how many records the parts before this one wrote.
+func (k *Checkpointer) Records() uint64 {
+	if !k.Resumes() {
 		return 0
 	}
-	return k.past.Records
+	return k.Past.Records
 }
 
-// behind is with how many targets the parts before this one were done: those
+// Behind is with how many targets the parts before this one were done: those
 // that they finished, and those that they left out.
-func (k *keeper) behind() uint64 {
-	if !k.resumes() {
+func (k *Checkpointer) Behind() uint64 {
+	if !k.Resumes() {
 		return 0
 	}
-	l := &k.past.List
-	return l.Unscannable + l.Excluded + l.OtherShard + l.Given - uint64(len(k.past.still))
+	l := &k.Past.List
+	return l.Unscannable + l.Excluded + l.OtherShard + l.Given - uint64(len(k.Past.OpenTargets))
 }
 
-// forget takes back the checkpoint of a scan that never began.
-func (k *keeper) forget() {
-	if k.enabled && k.past == nil {
+// Forget takes back the checkpoint of a scan that never began.
+func (k *Checkpointer) Forget() {
+	if k.Enabled && k.Past == nil {
 		k.remove()
 	}
 }
 
-// done takes the checkpoint of a complete scan away, and says how to go on
+// Done takes the checkpoint of a complete scan away, and says how to go on
 // with another. What is written must outlive it.
-func (k *keeper) done(complete bool, summary string) {
+func (k *Checkpointer) Done(complete bool, summary string) {
 	switch {
-	case !k.enabled:
+	case !k.Enabled:
 	case !complete:
 		k.terminal.Command("to go on with this scan: " + k.again())
 	default:
-		step("summary.written")
+		Step("summary.written")
 		if summary != "" {
 			_ = syncFile(summary) // it was written: that it outlives a crash is all that is missing
 		}
@@ -398,18 +398,18 @@ func (k *keeper) done(complete bool, summary string) {
 }
 
 // remove removes the checkpoint.
-func (k *keeper) remove() {
+func (k *Checkpointer) remove() {
 	if err := os.Remove(k.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		k.terminal.Log.Warn("checkpoint can't be removed", "path", k.path, "error", console.WithoutPath(err))
 		k.terminal.Say("checkpoint %s: can't be removed: %v", console.Plain(k.path, 200), console.WithoutPath(err))
 	}
 	k.silent.close(true)
 	_ = disk.SyncDir(filepath.Dir(k.path)) // one that came back would be gone on with, and find all done
-	step("checkpoint.removed")
+	Step("checkpoint.removed")
 }
 
-// close gives the checkpoint free.
-func (k *keeper) close() {
+// Close gives the checkpoint free.
+func (k *Checkpointer) Close() {
 	if k.lock != nil {
 		_, err := os.Lstat(k.path)
 		k.silent.close(false)
@@ -422,17 +422,17 @@ func (k *keeper) close() {
 }
 
 // sayResumed says with what is gone on.
-func (k *keeper) sayResumed() {
-	p, going := k.past, "going on"
+func (k *Checkpointer) sayResumed() {
+	p, going := k.Past, "going on"
 	if k.lock == nil { // a dry run
 		going = "a run would go on"
 	}
 	if p != nil {
-		k.terminal.Log.Info("checkpoint resumed", "path", k.path, "scan", p.Scan, "began", p.Start, "resumed", k.resumed(),
-			"finished", p.Stats.TargetsFinished(), "open", len(p.still))
+		k.terminal.Log.Info("checkpoint resumed", "path", k.path, "scan", p.Scan, "began", p.Start, "resumed", k.TimesResumed(),
+			"finished", p.Stats.TargetsFinished(), "open", len(p.OpenTargets))
 		again := ""
-		if len(p.still) > 0 {
-			again = ", " + console.Plural(len(p.still), "open one") + " asked again"
+		if len(p.OpenTargets) > 0 {
+			again = ", " + console.Plural(len(p.OpenTargets), "open one") + " asked again"
 		}
 		k.terminal.Say("%s with scan %s of %s: %s finished%s", going, console.Plain(p.Scan, 100),
 			p.Start.Format(time.RFC3339), console.Plural(p.Stats.TargetsFinished(), "target"), again)

@@ -1,4 +1,4 @@
-package main
+package checkpoint
 
 import (
 	"bytes"
@@ -20,7 +20,7 @@ import (
 )
 
 // Options say which checkpoint a scan has.
-type options struct {
+type Options struct {
 	Path     string
 	Fresh    bool     // discard the checkpoint that is there
 	LookOnly bool     // for a dry run: lock nothing and write nothing
@@ -29,12 +29,12 @@ type options struct {
 	Version  string   // of the program
 }
 
-// off returns the checkpointer of a scan that has none.
-func off() *keeper { return &keeper{} }
+// Off returns the checkpointer of a scan that has none.
+func Off() *Checkpointer { return &Checkpointer{} }
 
 // openKeeper locks the checkpoint and reads it if it exists.
-func openKeeper(t *console.Terminal, opt options) (*keeper, error) {
-	k := &keeper{enabled: true, terminal: t, opt: opt, path: opt.Path}
+func Open(t *console.Terminal, opt Options) (*Checkpointer, error) {
+	k := &Checkpointer{Enabled: true, terminal: t, opt: opt, path: opt.Path}
 	k.silent.path = k.path + ".silent"
 	if opt.LookOnly {
 		return k.inspect()
@@ -48,7 +48,7 @@ func openKeeper(t *console.Terminal, opt options) (*keeper, error) {
 		return nil, k.refuse("%v", console.WithoutPath(err)).WithHint("--checkpoint names a file in a folder that exists")
 	}
 	if err := k.read(opt.Fresh); err != nil {
-		k.close()
+		k.Close()
 		return nil, err
 	}
 	return k, nil
@@ -56,24 +56,24 @@ func openKeeper(t *console.Terminal, opt options) (*keeper, error) {
 
 // inspect reads the checkpoint for a dry run, which must not make a lock file.
 // Where a scan would begin anew the checkpointer is off.
-func (k *keeper) inspect() (*keeper, error) {
+func (k *Checkpointer) inspect() (*Checkpointer, error) {
 	if err := k.read(k.opt.Fresh); err != nil {
 		return nil, err
 	}
-	if k.past == nil {
-		return off(), nil
+	if k.Past == nil {
+		return Off(), nil
 	}
 	return k, nil
 }
 
 // refuse is the error of a checkpoint that can't be used.
-func (k *keeper) refuse(format string, args ...any) *console.Failure {
+func (k *Checkpointer) refuse(format string, args ...any) *console.Failure {
 	return console.Fail(console.ExitCheckpoint, "checkpoint %s: %s", console.Plain(k.path, 200), fmt.Sprintf(format, args...))
 }
 
 // read reads the checkpoint. With fresh it only makes sure that the file is
 // one: what is to be written over is not to be somebody's list.
-func (k *keeper) read(fresh bool) error {
+func (k *Checkpointer) read(fresh bool) error {
 	if info, err := os.Stat(k.path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		k.foreign = true
 		return k.refuse("is no regular file").WithHint("--checkpoint names a file of its own")
@@ -85,7 +85,7 @@ func (k *keeper) read(fresh bool) error {
 	if err != nil {
 		return k.refuse("%v", console.WithoutPath(err)).WithHint("--checkpoint names a file that this scan may write")
 	}
-	past, err := decodeCheckpoint(file)
+	past, err := Decode(file)
 	switch {
 	case errors.Is(err, errNoCheckpoint):
 		k.foreign = true
@@ -93,18 +93,18 @@ func (k *keeper) read(fresh bool) error {
 	case fresh:
 		return nil
 	case err != nil:
-		return k.refuse("%v", err).WithHint("%s", k.anew())
+		return k.refuse("%v", err).WithHint("%s", k.startOver())
 	}
-	k.past = past
-	if k.waiting, err = k.silent.load(past.Silent); err != nil {
-		return k.refuse("%v", err).WithHint("%s", k.anew())
+	k.Past = past
+	if k.SilentTargets, err = k.silent.load(past.Silent); err != nil {
+		return k.refuse("%v", err).WithHint("%s", k.startOver())
 	}
 	return nil
 }
 
 // anew is how to begin anew instead of going on.
-func (k *keeper) anew() string {
-	args := append(k.stale(), "--fresh")
+func (k *Checkpointer) startOver() string {
+	args := append(k.scanArgs(), "--fresh")
 	if !slices.Contains(args, "--force") {
 		args = append(args, "--force")
 	}
@@ -112,11 +112,11 @@ func (k *keeper) anew() string {
 }
 
 // again is the command that goes on with an unfinished scan.
-func (k *keeper) again() string { return k.command(k.stale()) }
+func (k *Checkpointer) again() string { return k.command(k.scanArgs()) }
 
 // stale are the arguments without those that are not the scan's: --fresh, and
 // --dry-run.
-func (k *keeper) stale() []string {
+func (k *Checkpointer) scanArgs() []string {
 	return slices.DeleteFunc(slices.Clone(k.opt.Args), func(arg string) bool {
 		name, _, _ := strings.Cut(arg, "=")
 		return name == "--fresh" || name == "--dry-run"
@@ -124,7 +124,7 @@ func (k *keeper) stale() []string {
 }
 
 // command is a command line of ours as it can be typed.
-func (k *keeper) command(args []string) string {
+func (k *Checkpointer) command(args []string) string {
 	words := []string{k.opt.Program}
 	for _, arg := range args {
 		if arg == "" || strings.ContainsAny(arg, " \t\n\"'`$&|;<>()*?[]{}~#!\\") {
@@ -135,39 +135,39 @@ func (k *keeper) command(args []string) string {
 	return strings.Join(words, " ")
 }
 
-// inherit compares the plan of this command with that of the checkpoint, and
+// Inherit compares the plan of this command with that of the checkpoint, and
 // returns the name of the scan. scanID is the name that the command gives, if any.
-func (k *keeper) inherit(plan scanPlan, scanID string) (string, error) {
+func (k *Checkpointer) Inherit(plan Plan, scanID string) (string, error) {
 	k.plan = plan
-	if k.past == nil {
+	if k.Past == nil {
 		return scanID, nil
 	}
-	why := plan.differs(&k.past.Plan)
-	if scanID != "" && scanID != k.past.Scan {
-		why = fmt.Sprintf("--scan-id is %s, and was %s", console.Plain(scanID, 100), console.Plain(k.past.Scan, 100))
+	why := plan.differs(&k.Past.Plan)
+	if scanID != "" && scanID != k.Past.Scan {
+		why = fmt.Sprintf("--scan-id is %s, and was %s", console.Plain(scanID, 100), console.Plain(k.Past.Scan, 100))
 	}
 	if why == "" {
 		why = k.outputGone()
 	}
 	if why != "" {
-		return "", k.refuseToGoOn(why)
+		return "", k.refuseResume(why)
 	}
-	k.names.known = k.past.Names
-	return k.past.Scan, nil
+	k.hostNames.known = k.Past.Names
+	return k.Past.Scan, nil
 }
 
-// setDatabases notes which databases this part of the scan uses.
-func (k *keeper) setDatabases(all []database) { k.plan.Databases = all }
+// SetDatabases notes which databases this part of the scan uses.
+func (k *Checkpointer) SetDatabases(all []Database) { k.plan.Databases = all }
 
-func (k *keeper) refuseToGoOn(why string) error {
-	return k.refuse("the scan that it is of can't be gone on with: %s", why).WithHint("%s", k.anew())
+func (k *Checkpointer) refuseResume(why string) error {
+	return k.refuse("the scan that it is of can't be gone on with: %s", why).WithHint("%s", k.startOver())
 }
 
 // outputGone says in words why the output is not the one of the checkpoint, ""
 // if it is. What stands behind the checkpoint is cut off later: a file that
 // is another one must not lose anything by that.
-func (k *keeper) outputGone() string {
-	path, was := k.past.outputFile(&k.plan), &k.past.Output
+func (k *Checkpointer) outputGone() string {
+	path, was := k.Past.OutputFile(&k.plan), &k.Past.Output
 	name := console.Plain(path, 200)
 	info, err := os.Stat(path)
 	switch {
@@ -181,7 +181,7 @@ func (k *keeper) outputGone() string {
 		return name + " is not a file any more"
 	case info.Size() < was.Offset:
 		return fmt.Sprintf("%s has %d bytes, and had %d", name, info.Size(), was.Offset)
-	case was.Offset == 0 && !was.Replace && !ours(path, k.past.Scan):
+	case was.Offset == 0 && !was.Replace && !ours(path, k.Past.Scan):
 		return name + " is not the file that it wrote"
 	}
 	tail, err := tailSum(path, was.Offset)
@@ -194,10 +194,10 @@ func (k *keeper) outputGone() string {
 	return ""
 }
 
-// outputFile is the file that the checkpoint's offset is in. With --rotate it
+// OutputFile is the file that the checkpoint's offset is in. With --rotate it
 // is the part that was being written, or was completed just after the
 // checkpoint. plan is that of the checkpoint with names that need not be UTF-8.
-func (c *checkpoint) outputFile(plan *scanPlan) string {
+func (c *Checkpoint) OutputFile(plan *Plan) string {
 	if !plan.Rotate {
 		return plan.Output
 	}

@@ -1,4 +1,4 @@
-package main
+package checkpoint
 
 import (
 	"bytes"
@@ -18,9 +18,9 @@ import (
 
 // scanPlan is what of a scan's command has to be the same when the scan is
 // gone on with: otherwise the two halves would not be one census.
-type scanPlan struct {
+type Plan struct {
 	Targets       []string   `json:"targets"` // those that are no lists, as they were named
-	Lists         []listID   `json:"lists"`
+	Lists         []ListID   `json:"lists"`
 	Ports         string     `json:"ports"`
 	Order         string     `json:"order"`
 	Seed          uint64     `json:"seed,omitempty"` // of the random order
@@ -32,20 +32,20 @@ type scanPlan struct {
 	Raw           bool       `json:"raw"`
 	KeepMaster    bool       `json:"keep_master,omitempty"`
 	Unanswered    bool       `json:"unanswered"`
-	Databases     []database `json:"mmdb,omitempty"`
+	Databases     []Database `json:"mmdb,omitempty"`
 	Output        string     `json:"output"` // absolute
 	Rotate        bool       `json:"rotate"`
 }
 
-// database is a file of --mmdb as a checkpoint has it.
-type database struct {
+// Database is a file of --mmdb as a checkpoint has it.
+type Database struct {
 	Type   string      `json:"type"`
 	Built  time.Time   `json:"built"`
 	Before []time.Time `json:"before,omitempty"` // those of earlier parts
 }
 
 // typesOf names databases as they call themselves.
-func typesOf(databases []database) string {
+func typesOf(databases []Database) string {
 	var types []string
 	for _, db := range databases {
 		types = append(types, db.Type)
@@ -53,15 +53,15 @@ func typesOf(databases []database) string {
 	return strings.Join(types, ", ")
 }
 
-// listID tells a list of targets from all others.
-type listID struct {
+// ListID tells a list of targets from all others.
+type ListID struct {
 	Name   string `json:"name"`
 	SHA256 string `json:"sha256"`
 }
 
 // differs says in words what is another thing in p than it was, "" if nothing
 // is. It leaves the lists aside: they are to be read first.
-func (p *scanPlan) differs(was *scanPlan) string {
+func (p *Plan) differs(was *Plan) string {
 	for _, c := range []struct {
 		what     string
 		now, was any
@@ -109,12 +109,12 @@ func orNone(v any) string {
 	return "none"
 }
 
-func listsDiffer(now, was []listID) string {
+func listsDiffer(now, was []ListID) string {
 	if len(now) != len(was) {
 		return fmt.Sprintf("there are %d lists of targets, and there were %d", len(now), len(was))
 	}
-	i := slices.IndexFunc(now, func(l listID) bool {
-		return !slices.ContainsFunc(was, func(w listID) bool { return l.SHA256 == w.SHA256 })
+	i := slices.IndexFunc(now, func(l ListID) bool {
+		return !slices.ContainsFunc(was, func(w ListID) bool { return l.SHA256 == w.SHA256 })
 	})
 	if i < 0 {
 		for i = range now {
@@ -127,10 +127,10 @@ func listsDiffer(now, was []listID) string {
 	return console.Plain(now[i].Name, 100) + " is not the list that it was"
 }
 
-// readAhead makes known what the lists hold before anything is sent, where
+// HashLists makes known what the lists hold before anything is sent, where
 // they are given out while they are read. It returns what is to be read in the
 // place of stdin. A list in random order is read first anyway.
-func (k *keeper) readAhead(args []string, stdin io.Reader) (io.Reader, error) {
+func (k *Checkpointer) HashLists(args []string, stdin io.Reader) (io.Reader, error) {
 	if len(args) == 0 {
 		args = []string{"-"}
 	}
@@ -153,7 +153,7 @@ func (k *keeper) readAhead(args []string, stdin io.Reader) (io.Reader, error) {
 				return nil, console.Fail(console.ExitInput, "%w", err)
 			}
 		}
-		k.plan.Lists = append(k.plan.Lists, listID{arg, hex.EncodeToString(h.Sum(nil))})
+		k.plan.Lists = append(k.plan.Lists, ListID{arg, hex.EncodeToString(h.Sum(nil))})
 	}
 	return stdin, nil
 }
@@ -168,25 +168,25 @@ func hashFile(w io.Writer, path string) error {
 	return err
 }
 
-// loaded compares the lists with those of the checkpoint, when they were read.
-func (k *keeper) loaded(list *list.List) error {
-	if !k.enabled {
+// Loaded compares the lists with those of the checkpoint, when they were read.
+func (k *Checkpointer) Loaded(list *list.List) error {
+	if !k.Enabled {
 		return nil
 	}
 	if k.plan.Lists == nil {
 		for _, in := range list.Inputs() {
-			k.plan.Lists = append(k.plan.Lists, listID{in.Name, in.SHA256})
+			k.plan.Lists = append(k.plan.Lists, ListID{in.Name, in.SHA256})
 		}
 	}
 	k.size, _ = list.Size()
-	if k.past == nil {
+	if k.Past == nil {
 		return nil
 	}
-	if why := listsDiffer(k.plan.Lists, k.past.Plan.Lists); why != "" {
-		return k.refuseToGoOn(why)
+	if why := listsDiffer(k.plan.Lists, k.Past.Plan.Lists); why != "" {
+		return k.refuseResume(why)
 	}
-	if was := k.past.Size; was > 0 && k.size > 0 && was != k.size { // places are not what they were
-		return k.refuseToGoOn(fmt.Sprintf("the a2sscan that began it found %s in the lists, and this one finds %s",
+	if was := k.Past.Size; was > 0 && k.size > 0 && was != k.size { // places are not what they were
+		return k.refuseResume(fmt.Sprintf("the a2sscan that began it found %s in the lists, and this one finds %s",
 			console.Plural(was, "target"), console.Grouped(k.size)))
 	}
 	k.sayResumed()

@@ -1,4 +1,4 @@
-package main
+package checkpoint
 
 import (
 	"errors"
@@ -9,9 +9,9 @@ import (
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
-// step is called between two changes of files, with the name of what was just
+// Step is called between two changes of files, with the name of what was just
 // done. Tests end the process there, as a crash would.
-var step = func(string) {}
+var Step = func(string) {}
 
 // replaceFile gives the file path a new content. After a crash at any moment
 // it holds the old one or the new one, whole: the new one is written beside it,
@@ -20,14 +20,14 @@ func replaceFile(path string, content []byte) error {
 	temp := path + ".tmp"
 	err := writeDurably(temp, content)
 	if err == nil {
-		step("checkpoint.temporary-synced")
+		Step("checkpoint.temporary-synced")
 		err = os.Rename(temp, path)
 	}
 	if err != nil {
 		os.Remove(temp)
 		return err
 	}
-	step("checkpoint.renamed")
+	Step("checkpoint.renamed")
 	return disk.SyncDir(filepath.Dir(path))
 }
 
@@ -39,7 +39,7 @@ func writeDurably(path string, content []byte) error {
 	}
 	_, err = f.Write(content)
 	if err == nil {
-		step("checkpoint.temporary-written")
+		Step("checkpoint.temporary-written")
 		err = f.Sync()
 	}
 	return errors.Join(err, f.Close())
