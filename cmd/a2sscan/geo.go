@@ -15,15 +15,10 @@ import (
 
 	// The format of MaxMind's databases, in which others give away theirs too.
 	"github.com/oschwald/maxminddb-golang/v2"
-	"github.com/spf13/pflag"
 
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// addGeoFlag names the flag with which databases are.
-func addGeoFlag(fs *pflag.FlagSet, files *[]string) {
-	fs.StringArrayVar(files, "mmdb", nil, "say in each record where its server is, by the database in `FILE` (MaxMind's format: GeoLite2, DB-IP, IPinfo); may be repeated: City and ASN")
-}
 
 // geoBases are databases that say where an address is and whose. Each is asked
 // for what those before it don't know.
