@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"io"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/geo"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/spf13/cobra"
@@ -50,12 +52,12 @@ type catRun struct {
 	term      *console.Terminal
 	out       *bufio.Writer
 	visible   bool // escape invisible characters, because a person reads
-	databases geoBases
+	databases geo.Databases
 	located   []byte // the last record with its place
 }
 
 func (a *app) cat(files, mmdb []string) error {
-	databases, err := openGeo(mmdb)
+	databases, err := geo.Open(mmdb)
 	if err != nil {
 		return err
 	}
@@ -113,10 +115,10 @@ func (c *catRun) print(line []byte) error {
 // record stays as it is. The result is valid until the next call.
 func (c *catRun) locate(line []byte) []byte {
 	var err error
-	if c.located, err = record.Locate(c.located[:0], line, c.databases.geo); err != nil {
+	if c.located, err = record.Locate(c.located[:0], line, c.databases.Lookup); err != nil {
 		return line
 	}
-	c.databases.sayDamaged(c.term)
+	c.databases.ReportDamage(c.term)
 	return c.located
 }
 

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/geo"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -65,7 +67,7 @@ func (a *app) openWindows(f *scanFlags) (*meter, error) {
 // prepare does what can be done before anything is sent or written.
 func (j *job) prepare(args []string) error {
 	var err error
-	if j.geo, err = openGeo(j.mmdb); err != nil {
+	if j.geo, err = geo.Open(j.mmdb); err != nil {
 		return err
 	}
 	stdin := j.in
@@ -105,14 +107,14 @@ func (j *job) goOn(args []string) error {
 	if err != nil {
 		return err
 	}
-	plan.Databases = j.geo.ids()
+	plan.Databases = j.geo.IDs()
 	if err := j.keep.inherit(j.scanFlags, plan); err != nil {
 		return err
 	}
 	if past := j.keep.past; past != nil {
 		j.start, j.tally, j.known.known = past.Start, past.Tally, past.Names
-		j.geo.goOn(past.Plan.Databases, j.Terminal)
-		j.keep.plan.Databases = j.geo.ids()
+		j.geo.Resume(past.Plan.Databases, j.Terminal)
+		j.keep.plan.Databases = j.geo.IDs()
 	}
 	return nil
 }
@@ -154,7 +156,7 @@ type job struct {
 	bad   *badLines
 
 	exclusions *list.Exclusions
-	geo        geoBases
+	geo        geo.Databases
 	out        *output
 	keep       *keeper // nil: no checkpoint
 	meter      *meter  // nil: no metrics
@@ -181,7 +183,7 @@ const memoryLimit = scanner.DefaultByteBudget + 64<<20
 // nobody.
 func (j *job) run(inputs []string) (*summary, error) {
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memoryLimit + j.geo.bytes())
+		debug.SetMemoryLimit(memoryLimit + j.geo.Bytes())
 	}
 	stop, ctx, end := listen(j.Terminal, j.hangupEnds())
 	defer end()
@@ -242,7 +244,7 @@ func (j *job) run(inputs []string) (*summary, error) {
 	if j.written != nil {
 		sum.Records = j.out.whole()
 	}
-	sum.Databases = j.geo.notes()
+	sum.Databases = j.geo.Notes()
 	sum.Exclusions = exclusionsOf(j.exclusions)
 	sum.Start, sum.End = j.start, time.Now().UTC()
 	if !errors.Is(err, context.Canceled) {
@@ -375,8 +377,8 @@ func (j *job) handle(r *scanner.Result) {
 	silent := r.Status == scanner.StatusNoReply || r.Status == scanner.StatusUnreachable
 	wanted := !silent || j.unanswered
 	if wanted && j.geo != nil {
-		j.geo.fill(&r.Geo, r.Addr.Addr())
-		j.geo.sayDamaged(j.Terminal)
+		j.geo.Fill(&r.Geo, r.Addr.Addr())
+		j.geo.ReportDamage(j.Terminal)
 	}
 	j.tally.add(r)
 	if wanted {

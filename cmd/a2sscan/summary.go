@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/geo"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -46,7 +48,7 @@ type summary struct {
 
 	Targets    ledger            `json:"targets"`
 	Exclusions []exclusion       `json:"exclusions"`          // that left something out
-	Databases  []geoNote         `json:"databases,omitempty"` // of --mmdb
+	Databases  []geo.Note        `json:"databases,omitempty"` // of --mmdb
 	Datagrams  datagrams         `json:"datagrams"`
 	Faults     map[string]uint64 `json:"faults"`
 
