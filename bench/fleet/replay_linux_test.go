@@ -39,10 +39,15 @@ func scan(t testing.TB, cfg scanner.Config, addrs []netip.AddrPort) map[netip.Ad
 // replay serves a recording until the test ends.
 func replay(t testing.TB, rec *Recording, network netip.Prefix) {
 	t.Helper()
-	if err := rec.Place(network, []uint16{freePort(t)}); err != nil {
+	sockets, err := Listen(anyPort)
+	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := Replay(Config{Network: network}, rec)
+	defer sockets.Close()
+	if err := rec.Place(network, sockets.Ports()); err != nil {
+		t.Fatal(err)
+	}
+	f, err := sockets.Replay(Config{Network: network}, rec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,10 +82,10 @@ func TestReplay(t *testing.T) {
 		bits = "/27"
 	}
 	cfg := Config{
-		Network: netip.MustParsePrefix("127.10.0.0" + bits), Ports: []uint16{freePort(t)},
+		Network: netip.MustParsePrefix("127.10.0.0" + bits), Ports: anyPort,
 		Hostile: 0.4, Seed: 3,
 	}
-	start(t, cfg)
+	cfg = start(t, cfg).Config()
 	addrs := slices.Collect(cfg.All())
 	first := scan(t, quick, addrs)
 	t.Run("raw", func(t *testing.T) {

@@ -5,9 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
@@ -104,7 +108,7 @@ func (f *fleetFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.StringVar(&f.network, "network", "127.42.0.0/20", "`NETWORK` inside 127.0.0.0/8 whose addresses are servers")
-	fs.StringVarP(&f.ports, "port", "p", "27015", "`LIST` of ports on each address")
+	fs.StringVarP(&f.ports, "port", "p", "27015", "`LIST` of ports on each address; 0: any free port, with the servers of 27015")
 	fs.Uint64Var(&f.seed, "seed", 1, "another `N` is another fleet")
 	fs.Float64Var(&f.alive, "alive", 1, "`SHARE` of the places that have a server, 0 to 1")
 	fs.Float64Var(&f.hostile, "hostile", 0, "`SHARE` of the servers that are hostile, 0 to 1 (default 0)")
@@ -135,6 +139,9 @@ func (f *fleetFlags) check(cmd *cobra.Command) error {
 	case !f.truth && (f.toFile() || f.scanID != ""):
 		return console.Fail(console.ExitUsage, "--output and --scan-id need --truth").
 			WithHint("a fleet that runs writes no records")
+	case f.truth && f.takesFree():
+		return console.Fail(console.ExitUsage, "--truth needs the number of each port").
+			WithHint("a free port is taken by a fleet that runs; its servers are those of port 27015")
 	case f.truth && f.master.wanted():
 		return console.Fail(console.ExitUsage, "--truth and a master exclude each other").
 			WithHint("--truth prints and ends")
@@ -148,6 +155,12 @@ func (f *fleetFlags) check(cmd *cobra.Command) error {
 		return err
 	}
 	return f.checkWritten()
+}
+
+// takesFree reports whether the fleet is to take free ports.
+func (f *fleetFlags) takesFree() bool {
+	_, free := fleetPorts(f.ports)
+	return free > 0
 }
 
 // checkWritten refuses to write over the census that is replayed.
@@ -173,16 +186,8 @@ func (f *fleetFlags) config() (fleet.Config, error) {
 	if cfg.Network, err = readNetwork(f.network); err != nil {
 		return cfg, err
 	}
-	if f.ports != "" {
-		ports, err := readPorts("--port", f.ports)
-		if err != nil {
-			return cfg, err
-		}
-		for port := range 1 << 16 {
-			if ports.Contains(uint16(port)) {
-				cfg.Ports = append(cfg.Ports, uint16(port))
-			}
-		}
+	if cfg.Ports, err = readFleetPorts(f.ports); err != nil {
+		return cfg, err
 	}
 	if cfg.Kinds, err = fleet.ParseKinds(f.kinds); err != nil {
 		return cfg, console.Fail(console.ExitUsage, "--kinds: %w", err)
@@ -191,6 +196,53 @@ func (f *fleetFlags) config() (fleet.Config, error) {
 		return cfg, console.Fail(console.ExitUsage, "--hostile-kinds: %w", err)
 	}
 	return cfg, nil
+}
+
+// readFleetPorts reads the ports of a fleet: those that are numbered, then as
+// many zeros as there are free ports to take.
+func readFleetPorts(list string) (ports []uint16, err error) {
+	numbers, free := fleetPorts(list)
+	if numbers != "" {
+		set, err := readPorts("--port", numbers)
+		if err != nil {
+			return nil, err
+		}
+		for port := range 1 << 16 {
+			if set.Contains(uint16(port)) {
+				ports = append(ports, uint16(port))
+			}
+		}
+	}
+	return append(ports, make([]uint16, free)...), nil
+}
+
+// fleetPorts splits a list into the ports that it names and a count of zeros.
+func fleetPorts(list string) (numbers string, free int) {
+	var named []string
+	for word := range strings.SplitSeq(list, ",") {
+		if strings.TrimSpace(word) == "0" {
+			free++
+			continue
+		}
+		named = append(named, word)
+	}
+	return strings.Join(named, ","), free
+}
+
+// servedPorts is the list with the ports that were taken in place of zeros.
+func servedPorts(list string, taken []uint16) string {
+	numbers, free := fleetPorts(list)
+	if free == 0 {
+		return list
+	}
+	var words []string
+	if numbers != "" {
+		words = append(words, numbers)
+	}
+	for _, port := range taken[len(taken)-free:] {
+		words = append(words, strconv.Itoa(int(port)))
+	}
+	return strings.Join(words, ",")
 }
 
 // readNetwork reads a flag's network.
@@ -218,11 +270,12 @@ func (a *app) fleet(f *fleetFlags) error {
 		return fleetFailure(err)
 	}
 	defer fl.Close()
-	m, err := f.master.listen(cfg)
+	f.ports = servedPorts(f.ports, fl.Ports())
+	m, err := f.master.listen(fl.Config())
 	if err != nil {
 		return err
 	}
-	ctx, end := interruptible(true)
+	ctx, end := shutdown.Interruptible(true)
 	defer end()
 	a.sayReady(f)
 	return a.serve(ctx, f, fl, m)
@@ -239,7 +292,7 @@ func (a *app) serve(ctx context.Context, f *fleetFlags, fl *fleet.Fleet, m *flee
 	if m != nil {
 		defer a.serveMaster(ctx, m)()
 	}
-	stop := a.RepeatStatus(statusEvery(a.Terminal), func() string { return fleetLine(fl.Stats()) })
+	stop := a.RepeatStatus(progress.Interval(a.Terminal), func() string { return fleetLine(fl.Stats()) })
 	err := fl.Serve(ctx)
 	stop()
 	a.FinalStatus(fleetLine(fl.Stats()))

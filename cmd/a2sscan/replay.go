@@ -9,6 +9,8 @@ import (
 	"os"
 	"slices"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/spf13/cobra"
@@ -63,6 +65,9 @@ func (f *fleetFlags) checkReplay(cmd *cobra.Command) error {
 	case given("compare") && (f.truth || f.span != 0 || given("list")):
 		return console.Fail(console.ExitUsage, "--compare goes with neither --truth nor --list nor --for").
 			WithHint("--compare compares two files and ends")
+	case given("compare") && f.takesFree():
+		return console.Fail(console.ExitUsage, "--compare needs the number of each port").
+			WithHint("a replay that takes a free port says which on its line")
 	case f.truth && f.list == "-" && !f.toFile():
 		return console.Fail(console.ExitUsage, "--truth and --list would both write to standard output").
 			WithHint("name a file for one of them")
@@ -79,6 +84,7 @@ func (f *fleetFlags) checkReplay(cmd *cobra.Command) error {
 // recording is a census that is to be replayed.
 type recording struct {
 	*fleet.Recording
+	sockets *fleet.Sockets // they hold the free ports that were asked for; nil without
 	file    string
 	config  fleet.Config
 	reasons map[string]int // why records are left out, and how many
@@ -113,7 +119,14 @@ func (a *app) record(f *fleetFlags) (*recording, error) {
 		return nil, console.Fail(console.ExitInput, "%s: no server that can be replayed", console.Plain(f.replay, 200)).
 			WithHint("a file that scan wrote is wanted, best with --raw")
 	}
+	if f.takesFree() {
+		if rec.sockets, err = fleet.Listen(rec.config.Ports); err != nil {
+			return nil, fleetFailure(err)
+		}
+		rec.config.Ports = rec.sockets.Ports()
+	}
 	if err := rec.Place(rec.config.Network, rec.config.Ports); err != nil {
+		rec.sockets.Close()
 		return nil, console.Fail(console.ExitUsage, "%w", err).
 			WithHint("a larger --network, or more ports with --port")
 	}
@@ -180,15 +193,23 @@ func (a *app) replay(f *fleetFlags) error {
 	if f.truth {
 		return a.replayTruth(f, rec)
 	}
-	fl, err := fleet.Replay(rec.config, rec.Recording)
+	fl, err := rec.serve()
 	if err != nil {
 		return fleetFailure(err)
 	}
 	defer fl.Close()
 	a.sayReplay(f, rec)
-	ctx, end := interruptible(true)
+	ctx, end := shutdown.Interruptible(true)
 	defer end()
 	return a.serve(ctx, f, fl, nil)
+}
+
+// serve opens the sockets of the replay, unless they are open.
+func (rec *recording) serve() (*fleet.Fleet, error) {
+	if rec.sockets != nil {
+		return rec.sockets.Replay(rec.config, rec.Recording)
+	}
+	return fleet.Replay(rec.config, rec.Recording)
 }
 
 func (a *app) sayReplay(f *fleetFlags, rec *recording) {
@@ -202,7 +223,11 @@ func (a *app) sayReplay(f *fleetFlags, rec *recording) {
 	if f.span > 0 {
 		until = "for " + f.span.String()
 	}
-	a.Say("ready: %d servers on %v, %d ports, %s", rec.Len(), rec.config.Network, len(rec.Ports()), until)
+	ports := console.Plural(len(rec.Ports()), "port")
+	if rec.sockets != nil {
+		ports = "port " + servedPorts(f.ports, rec.config.Ports)
+	}
+	a.Say("ready: %d servers on %v, %s, %s", rec.Len(), rec.config.Network, ports, until)
 	list := "LIST"
 	if f.list != "" && f.list != "-" {
 		list = console.Plain(f.list, 200)

@@ -153,6 +153,7 @@ func scriptFleet(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	fl, err := fleet.New(cfg)
 	ts.Check(err)
+	ts.Setenv("PORT", servedPorts(f.ports, fl.Ports()))
 	serveScript(ts, fl)
 }
 
@@ -169,8 +170,9 @@ func scriptReplay(ts *testscript.TestScript, neg bool, args []string) {
 	rec, err := a.record(f)
 	ts.Check(err)
 	ts.Check(a.writeList(f.list, rec))
-	fl, err := fleet.Replay(rec.config, rec.Recording)
+	fl, err := rec.serve()
 	ts.Check(err)
+	ts.Setenv("PORT", servedPorts(f.ports, fl.Ports()))
 	serveScript(ts, fl)
 }
 
