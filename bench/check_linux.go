@@ -11,6 +11,7 @@ import (
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/record"
 )
 
 // checker holds records against what the servers say, each on its own, and
@@ -19,7 +20,7 @@ type checker struct {
 	fleet fleet.CannedConfig
 	asked scanner.Questions
 	seen  map[netip.AddrPort]bool
-	enc   sink.Encoder
+	enc   record.Encoder
 	got   []byte
 	want  []byte
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/scanner/target"
+	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
 )
 
@@ -44,23 +44,23 @@ func (t *task) scan(c *Client) error {
 	return list.Err()
 }
 
-func (t *task) openList() (*target.List, error) {
-	x, err := target.NewExclusions(target.ExclusionConfig{AllowReserved: true})
+func (t *task) openList() (*list.List, error) {
+	x, err := list.NewExclusions(list.ExclusionConfig{AllowReserved: true})
 	if err != nil {
 		return nil, err
 	}
-	cfg := target.Config{Args: []string{t.List}, Exclusions: x}
+	cfg := list.Config{Args: []string{t.List}, Exclusions: x}
 	if t.List == "" {
 		words := make([]string, len(t.Ports))
 		for i, p := range t.Ports {
 			words[i] = strconv.Itoa(int(p))
 		}
-		if cfg.Ports, err = target.ParsePorts(strings.Join(words, ",")); err != nil {
+		if cfg.Ports, err = list.ParsePorts(strings.Join(words, ",")); err != nil {
 			return nil, err
 		}
 		cfg.Args = []string{t.Config.Network.String()}
 	}
-	return target.Open(cfg)
+	return list.Open(cfg)
 }
 
 func (t *task) scannerConfig() scanner.Config {
@@ -144,7 +144,7 @@ func (r *recorder) finish(s *scanner.Stats) {
 }
 
 // audit looks whether a scan's ledger adds up.
-func (t *task) audit(c *Client, l target.Stats, s *scanner.Stats) {
+func (t *task) audit(c *Client, l list.Stats, s *scanner.Stats) {
 	equal := func(what string, a, b uint64) {
 		if a != b {
 			c.problem("%s: %d and %d", what, a, b)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/record"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -21,7 +21,7 @@ type sample struct {
 	next    int
 
 	asm    scanner.Assembler
-	enc    sink.Encoder
+	enc    record.Encoder
 	info   wire.Info
 	buf    []byte
 	record []byte
@@ -155,7 +155,7 @@ func TestServerRecord(t *testing.T) {
 	for i := range s.servers {
 		r := fleet.CannedConfig{}.Truth(s.servers[i].addr, scanner.AskAll)
 		traffic(r)
-		want := sink.AppendRecord(nil, "20261120T030000Z", r)
+		want := record.Append(nil, "20261120T030000Z", r)
 		s.decodeAppend()
 		same := bytes.Equal(s.record, want)
 		if !same || len(r.Players) != fleet.CannedPlayers || len(r.Rules) != fleet.CannedRules {

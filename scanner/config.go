@@ -144,15 +144,19 @@ func setFloat(v *float64, def float64) {
 const maxInFlight = 1 << 18
 
 // defaultInFlight is how many targets are open when none of them answers and
-// the rate is kept: each is sent 1 + Retries datagrams while it waits.
+// the rate is kept: each datagram keeps a target open for one wait, at most the
+// longest. A quarter is added.
 func (cfg *Config) defaultInFlight() int {
 	if math.IsInf(cfg.Rate, 1) {
 		return maxInFlight
 	}
-	asks := float64(1 + cfg.Retries)
-	wait := cfg.Timeout.Seconds() * 2 * asks
-	n := cfg.Rate / asks * wait * 1.25
+	n := cfg.Rate * cfg.schedule().Longest().Seconds() * 1.25
 	return int(min(max(n, 1024), maxInFlight))
+}
+
+// schedule is when a target of this scan is asked again.
+func (cfg *Config) schedule() Schedule {
+	return Schedule{Timeout: cfg.Timeout, Retries: cfg.Retries, SecondPass: cfg.SecondLook}
 }
 
 // Limits of a Config's numbers, so that sums of them can't overflow.

@@ -30,8 +30,8 @@ type talk struct {
 	packets int
 }
 
-// record has a server answer what the engine asks and returns what it says.
-func record(h *scanner.Harness, addr uint64, answer func(request []byte, reply func(uint64, []byte))) talk {
+// converse has a server answer what the engine asks and returns what it says.
+func converse(h *scanner.Harness, addr uint64, answer func(request []byte, reply func(uint64, []byte))) talk {
 	t := talk{addr: addr}
 	h.Begin(addr)
 	for h.Open() > 0 {
@@ -162,7 +162,7 @@ func talksOf(tb testing.TB, h *scanner.Harness, k fleet.Kind) (talks []talk) {
 	now := time.Duration(0)
 	for at := range c.All() {
 		addr := udp.Pack(at)
-		talks = append(talks, record(h, addr, func(request []byte, reply func(uint64, []byte)) {
+		talks = append(talks, converse(h, addr, func(request []byte, reply func(uint64, []byte)) {
 			now += time.Millisecond
 			f.Ask(now, scanFrom, addr, request, reply)
 		}))
@@ -241,7 +241,7 @@ func honestTalk(h *scanner.Harness, size int, split bool) talk {
 	if split {
 		msgs[wire.QuestionRules] = honestRules(8 * (size - wire.LayoutSource.HeaderLen()))
 	}
-	return record(h, scanFrom+1, func(request []byte, reply func(uint64, []byte)) {
+	return converse(h, scanFrom+1, func(request []byte, reply func(uint64, []byte)) {
 		r, err := wire.DecodeRequest(request)
 		q := map[wire.Kind]wire.Question{'T': 0, 'U': 1, 'V': 2}[r.Kind]
 		switch {
@@ -303,7 +303,7 @@ func honestPrice(h *scanner.Harness, rounds int) (p price) {
 		return cheapest(h, many, rounds) / times
 	}
 	rounds *= 3 // they are quick, and all else is measured in them
-	p.silent = of(record(h, scanFrom+2, func([]byte, func(uint64, []byte)) {}))
+	p.silent = of(converse(h, scanFrom+2, func([]byte, func(uint64, []byte)) {}))
 	smallest := 0.0
 	for _, size := range wholeSizes {
 		t := honestTalk(h, size, false)

@@ -106,7 +106,7 @@ type outgoing struct {
 func newEngine(cfg Config, sock transport, handle func(*Result)) *engine {
 	e := &engine{
 		cfg:   cfg,
-		plan:  plan{questions: cfg.Questions, timeout: cfg.Timeout, retries: cfg.Retries},
+		plan:  plan{questions: cfg.Questions, schedule: cfg.schedule()},
 		start: time.Now(),
 		sock:  sock,
 

@@ -13,7 +13,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/target"
 	"github.com/a2sscan/a2sscan/scanner/udp"
-	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/record"
 )
 
 // fleetNet is a network of simulated servers that allocates nothing itself:
@@ -139,7 +139,7 @@ func scanFleet(t testing.TB, k fleet.Kind, targets int) (allocations int64, data
 		Rate: scanner.Off, AddressRate: scanner.Off, Cooldown: scanner.Off, InFlight: 128,
 		Timeout: 100 * time.Millisecond,
 	}.Over(n)
-	var enc sink.Encoder
+	var enc record.Encoder
 	record := make([]byte, 0, 1<<20)
 	var st scanner.Stats
 	var err error

@@ -12,7 +12,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/target"
 	"github.com/a2sscan/a2sscan/scanner/udp"
-	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/record"
 )
 
 // hostileFleet is a fleet of which three in ten are hostile, in every way.
@@ -43,7 +43,7 @@ func TestHostileFleet(t *testing.T) {
 		peak := int64(0)
 		st, err := scanner.Scan(t.Context(), cfg, placesOf(c), func(r *scanner.Result) {
 			if r.Status != scanner.StatusNoReply {
-				records = append(records, sink.AppendRecord(nil, "", r))
+				records = append(records, record.Append(nil, "", r))
 			}
 			peak = max(peak, cfg.Monitor.Stats().Bytes)
 		})

@@ -108,7 +108,7 @@ func (e *engine) askedBefore() int {
 	if !e.second.on {
 		return 0
 	}
-	return 1 + e.plan.retries
+	return 1 + e.plan.schedule.Retries
 }
 
 // sentBefore is what a silent target was sent before the second look at it.

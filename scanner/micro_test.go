@@ -65,7 +65,7 @@ func indexMicros() []micro {
 
 // stepMicro is a conversation as most are: a challenge, and three replies.
 func stepMicro() micro {
-	p := plan{questions: AskAll, timeout: time.Second, retries: 2}
+	p := plan{questions: AskAll, schedule: Schedule{Timeout: time.Second, Retries: 2}}
 	var t talk
 	var a answer
 	return micro{"step/challenged", 4, func() {

@@ -261,7 +261,7 @@ func FuzzTalk(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9, 9}, uint8(7))
 	f.Add([]byte{5, 6, 0, 5, 6, 12, 12, 12, 7, 12}, uint8(3))
 	f.Fuzz(func(t *testing.T, events []byte, questions uint8) {
-		p := plan{questions: Questions(questions) & AskAll, timeout: time.Second, retries: 2}
+		p := plan{questions: Questions(questions) & AskAll, schedule: Schedule{Timeout: time.Second, Retries: 2}}
 		if p.questions == 0 {
 			return
 		}

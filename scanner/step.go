@@ -48,8 +48,7 @@ const (
 // plan is what is the same for every conversation of a scan.
 type plan struct {
 	questions Questions
-	timeout   time.Duration
-	retries   int
+	schedule  Schedule
 	once      bool // a server that answers nothing is asked once
 }
 
@@ -467,9 +466,9 @@ func (t *talk) patienceAsks(p *plan) int {
 		return 1
 	}
 	if heard {
-		return 1 + p.retries + extraAsks
+		return 1 + p.schedule.Retries + extraAsks
 	}
-	return 1 + p.retries
+	return 1 + p.schedule.Retries
 }
 
 // settle is called after every event: it decides what is asked next and when
@@ -570,7 +569,7 @@ func (t *talk) silence(q wire.Question) wire.Error {
 }
 
 func (t *talk) maxAsks(p *plan, q wire.Question) int {
-	n := 1 + p.retries
+	n := 1 + p.schedule.Retries
 	if q == wire.QuestionRules && t.flags&flagCSGO != 0 {
 		return min(n, csgoAsks)
 	}
@@ -580,19 +579,16 @@ func (t *talk) maxAsks(p *plan, q wire.Question) int {
 	return n
 }
 
-// patience is how long to wait for what was just sent: 1, 1.5, then 2
-// timeouts, and never less than two round trips of this server.
+// patience is how long to wait for what was just sent: as the schedule says, and
+// never less than two round trips of this server.
 func (t *talk) patience(p *plan) time.Duration {
 	var asks uint8
 	for q := range each(t.waiting & t.open) {
 		asks = max(asks, t.asks[q])
 	}
-	d := p.timeout
-	switch {
-	case asks == 2:
-		d += p.timeout / 2
-	case asks > 2 || p.once:
-		d *= 2
+	d := p.schedule.Wait(int(asks))
+	if p.once {
+		d = p.schedule.Longest()
 	}
 	if t.got != nil {
 		d = max(d, min(2*t.got.rtt, maxRTTWait))

@@ -55,7 +55,7 @@ type player struct {
 }
 
 func playTalk(text []byte) ([]byte, error) {
-	p := player{plan: plan{questions: AskAll, timeout: time.Second, retries: 2}}
+	p := player{plan: plan{questions: AskAll, schedule: Schedule{Timeout: time.Second, Retries: 2}}}
 	for n, line := range strings.Split(strings.TrimSuffix(string(text), "\n"), "\n") {
 		if strings.HasPrefix(line, "\t>") {
 			continue

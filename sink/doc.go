@@ -1,5 +1,4 @@
-// Package sink turns the results of a scan into lines of a file, and reads
-// such files back.
+// Package sink writes census files, and reads them back.
 //
 // A file is a census: NDJSON, one line a server, no header and no trailer,
 // plain or compressed with zstd. Census files can be put one after the other.
@@ -14,107 +13,11 @@
 //	err = w.Close()
 //
 // To read one: [Open] a [Reader] and take its lines with Next until io.EOF. A
-// line is JSON for whatever reads JSON; [Read] makes the Result of it again,
-// [Locate] puts a place into it. For records without a file there is
-// [AppendRecord], and [JSONSchema], [DuckDB] and [ClickHouse] tell other
-// programs what a record is.
+// line is JSON; package [record] describes its keys and reads it.
 //
 // A Writer copies what it needs before Write returns, and remembers its first
 // error: all later calls return it, so that looking at Close's is enough. A line
 // that a Reader returned is valid until its next call.
-//
-// # The record
-//
-// A line is a JSON object. Its keys stand in the order of this list; a key
-// that does not apply is absent, and each has one type for ever.
-//
-//	schema            1; it rises when the meaning of a key changes
-//	scan              name of the scan
-//	ip, port          the server; absent from a capture that names no sender
-//	tag               what followed the address in its line of the list
-//	time              RFC 3339 in UTC with milliseconds: when the first reply
-//	                  came, or when the server was given up
-//	status            ok, partial, error, no_reply or unreachable
-//	errors            object: info, players, rules, each one word, where that
-//	                  question has no whole answer
-//	notes             list of words: oddities of answers that are whole, and
-//	                  what was left out of this record (see below)
-//	message           text of a reply that refuses: banned, too many requests
-//	rtt_ms            round trip of the first question that was asked once
-//	took_ms           first datagram to last; both in milliseconds, cut to
-//	                  microseconds
-//	sent, received    datagrams
-//	sent_bytes, received_bytes
-//	unchallenged      list: questions answered, in part at least, to a request
-//	                  without a challenge
-//	info              object, see below; {} if the answer was empty
-//	players           list; [] if the answer listed none
-//	  index, name, score
-//	  duration        seconds, the shortest decimal of the float32; null if it
-//	                  is not a finite number
-//	  deaths, money   The Ship
-//	players_announced the count that the answer bore, where it is another
-//	rules             object, name to value, both text; {} if there were none;
-//	                  of a name that occurs twice the first
-//	rules_announced   as players_announced
-//	rules_raw         list of [name, value], each in hex: all rules in their
-//	                  order, where the object can't say it exactly
-//	raw               list of datagrams in base64
-//	geo               object: where the address is and whose, as databases say,
-//	                  if any were asked
-//	  continent, country
-//	                  two capital letters: AF AN AS EU NA OC SA; ISO 3166-1
-//	  region, city    text
-//	  asn, org        number of the autonomous system, and to whom it belongs
-//	master            object: what the master server said of the server; its
-//	                  keys are the master's, and may be any
-//
-// sent, sent_bytes and took_ms are absent where nobody knows what was sent,
-// which is to say from a capture: nothing was sent, as far as the Result goes,
-// and yet a reply is there, or no time. Of a server that nothing could be sent
-// to they are 0.
-//
-// The object info holds the fields that were read whole:
-//
-//	format            source (the I reply) or goldsource (the m reply)
-//	protocol, name, map, folder, game
-//	app_id            the low 24 bits of game_id if they are not 0, else the
-//	                  short one
-//	players, max_players, bots
-//	server_type       dedicated, listen, proxy, or the byte: "0x00"
-//	environment       linux, windows, mac, or the byte
-//	password, vac     true or false
-//	ship              object: mode, witnesses, duration
-//	version
-//	edf               extra data flag
-//	game_port
-//	steam_id          decimal, a string
-//	sourcetv          object: port, name
-//	keywords
-//	game_id           decimal, a string
-//	address           what the server believes its address to be
-//	mod               object: url, download_url, version, size,
-//	                  multiplayer_only, custom_dll
-//
-// # Text
-//
-// Names, rules and messages are what strangers sent, and hostile. A record is
-// valid UTF-8 and valid JSON whatever they are. In bytes that are not UTF-8
-// each maximal ill-formed subsequence becomes one U+FFFD, as Python and
-// browsers have it, and right after a KEY where that happened stands KEY_hex,
-// the exact bytes in lower-case hex: name, name_hex. Rules have rules_raw for
-// that. Besides what JSON demands, DEL, the C1 controls U+0080 to U+009F, the
-// line separators U+2028 and U+2029 and the bidirectional controls are
-// escaped, so that a census can be shown on a terminal. No other character is,
-// and none is changed or trimmed.
-//
-// # Length
-//
-// A record is at most MaxRecord bytes. Of one that would be longer whole parts
-// are left out, the longest first, until it fits: raw (always, if it is too
-// long by itself), rules_raw, rules, players, info, message, tag, geo, master. The
-// word raw.dropped, rules_raw.dropped and so on among the notes says so. Counts
-// (players_announced, rules_announced) go with their list.
 //
 // # What survives
 //

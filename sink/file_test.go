@@ -16,6 +16,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
+	"github.com/a2sscan/a2sscan/sink/record"
 )
 
 // names are the two forms of a census.
@@ -35,7 +37,7 @@ func create(t *testing.T, path string, o Options) *Writer {
 func write(t *testing.T, w *Writer, from, to int) {
 	t.Helper()
 	for i := from; i < to; i++ {
-		if err := w.Write(typical(i)); err != nil {
+		if err := w.Write(sinktest.Typical(i)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -51,7 +53,7 @@ func closeWriter(t *testing.T, w *Writer) {
 // lines are the records of typical results, without newlines.
 func lines(from, to int) (want []string) {
 	for i := from; i < to; i++ {
-		want = append(want, strings.TrimSuffix(string(AppendRecord(nil, "", typical(i))), "\n"))
+		want = append(want, strings.TrimSuffix(string(record.Append(nil, "", sinktest.Typical(i))), "\n"))
 	}
 	return want
 }
@@ -274,7 +276,7 @@ func TestAppend(t *testing.T) {
 // record is whole there is none.
 func TestAppendLong(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "census.ndjson")
-	half := prefix + `1,"tag":"` + strings.Repeat("x", MaxRecord-100)
+	half := prefix + `1,"tag":"` + strings.Repeat("x", record.MaxSize-100)
 	for n := range 2 {
 		before := lines(0, n)
 		put(t, path, strings.Join(append(before, half), "\n"))
@@ -297,7 +299,7 @@ func TestAppendRefused(t *testing.T) {
 		{"other text", "a.ndjson", "a list\nof lines", "does not look like a census"},
 		{"shorter than a prefix", "a.ndjson", "{}", "does not look like a census"},
 		{"no newline in too many bytes", "a.ndjson",
-			prefix + strings.Repeat("x", MaxRecord+1<<20), "does not look like a census"},
+			prefix + strings.Repeat("x", record.MaxSize+1<<20), "does not look like a census"},
 		{"compressed", "a.ndjson", frame, "does not look like a census"},
 		{"not compressed", "a.zst", lines(0, 1)[0] + "\n", "no zstd frame begins here"},
 		{"garbage after a frame", "a.zst", frame + "garbage", "no zstd frame begins here"},
@@ -501,7 +503,7 @@ func TestAppendCutFrame(t *testing.T) {
 // tiny is a server of few words, so that there are not too many bytes at
 // which its record can be cut.
 func tiny(i int) *scanner.Result {
-	r := blank()
+	r := sinktest.Blank()
 	r.Tag = strconv.Itoa(i)
 	return r
 }
@@ -509,7 +511,7 @@ func tiny(i int) *scanner.Result {
 // tinyLines is a file of n of them.
 func tinyLines(n int) (s string) {
 	for i := range n {
-		s += string(AppendRecord(nil, "", tiny(i)))
+		s += string(record.Append(nil, "", tiny(i)))
 	}
 	return s
 }

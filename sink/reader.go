@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/a2sscan/a2sscan/sink/record"
 )
 
 // maxLine is the longest line that a Reader returns. Files of a later schema
 // may have somewhat longer records than ours.
-const maxLine = MaxRecord + 1<<20
+const maxLine = record.MaxSize + 1<<20
 
 // Reader reads the lines of a census: of a file as it is, or compressed with
 // zstd, which shows in its first bytes. Files that were put one after the

@@ -15,6 +15,8 @@ import (
 	"testing/iotest"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/a2sscan/a2sscan/sink/record"
 )
 
 // stream compresses a text as other programs do: one frame of any length,
@@ -42,7 +44,7 @@ func skippable(n int) string {
 
 func TestReader(t *testing.T) {
 	a, ab := string(pack("a\n")), string(stream(t, "a\nb\n"))
-	long := strings.Repeat("x", MaxRecord)
+	long := strings.Repeat("x", record.MaxSize)
 	tests := []struct {
 		name, in string
 		want     []string
@@ -56,7 +58,7 @@ func TestReader(t *testing.T) {
 		{"a line like a magic number", "\x28\n", []string{"("}, 0},
 		{"half a line like one", "\x28\xB5", nil, 2},
 		{"long", long + "\n" + long + "\nx", []string{long, long}, 1},
-		{"half a long line", long, nil, MaxRecord},
+		{"half a long line", long, nil, record.MaxSize},
 
 		{"a frame", a, []string{"a"}, 0},
 		{"a frame of another program", ab, []string{"a", "b"}, 0},

@@ -11,6 +11,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
+	"github.com/a2sscan/a2sscan/sink/record"
 )
 
 var partStart = time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC)
@@ -42,7 +45,7 @@ func createSeries(t *testing.T, path string, o Options, r Rotation) *Series {
 func writeSeries(t *testing.T, s *Series, from, to int) {
 	t.Helper()
 	for i := from; i < to; i++ {
-		if err := s.WriteAs("", typical(i)); err != nil {
+		if err := s.WriteAs("", sinktest.Typical(i)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -68,10 +71,10 @@ func inFolder(t *testing.T, path string) (files, records []string) {
 }
 
 func seriesLines(from, to int) []string {
-	var e Encoder
+	var e record.Encoder
 	var all []string
 	for i := from; i < to; i++ {
-		all = append(all, strings.TrimSuffix(string(e.Append(nil, "", typical(i))), "\n"))
+		all = append(all, strings.TrimSuffix(string(e.Append(nil, "", sinktest.Typical(i))), "\n"))
 	}
 	return all
 }
@@ -106,7 +109,7 @@ func TestSeriesSize(t *testing.T) {
 		if counted != n || s.Count() != n || len(files) != len(parts) || len(parts) < 2 {
 			t.Errorf("%s: %d records in %d parts, %d files", name, counted, len(parts), len(files))
 		}
-		if err := s.WriteAs("", typical(0)); !errors.Is(err, os.ErrClosed) {
+		if err := s.WriteAs("", sinktest.Typical(0)); !errors.Is(err, os.ErrClosed) {
 			t.Errorf("a record after Close: %v", err)
 		}
 	}
@@ -236,8 +239,8 @@ func TestSeriesThere(t *testing.T) {
 func TestSeriesFails(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "no", names[0])
 	s := createSeries(t, path, Options{}, Rotation{Size: 1})
-	err := s.WriteAs("", typical(0))
-	if err == nil || s.WriteAs("", typical(1)) != err || s.Close() != err {
+	err := s.WriteAs("", sinktest.Typical(0))
+	if err == nil || s.WriteAs("", sinktest.Typical(1)) != err || s.Close() != err {
 		t.Error(err)
 	}
 	if _, again := s.Mark(); again != err {

@@ -7,6 +7,8 @@ import (
 	"io"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/a2sscan/a2sscan/sink/record"
 )
 
 // Why a file isn't added to. Cutting a torn tail off is safe only in a file
@@ -19,7 +21,7 @@ var (
 )
 
 // maxTail is more than a frame of ours holds.
-const maxTail = frameSize + blockSize + 2*MaxRecord
+const maxTail = frameSize + blockSize + 2*record.MaxSize
 
 // prefix is how every record begins.
 const prefix = `{"schema":`
@@ -56,7 +58,7 @@ func wholeLines(f io.ReaderAt, size int64) (int64, error) {
 		if i := bytes.LastIndexByte(chunk, '\n'); i >= 0 {
 			return end + int64(i) + 1, nil
 		}
-		if size-end > MaxRecord {
+		if size-end > record.MaxSize {
 			return 0, errNotCensus
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/thread"
+	"github.com/a2sscan/a2sscan/sink/record"
 )
 
 // Sizes of what waits for the disk. A block is what is written, and what is
@@ -42,7 +43,7 @@ type Writer struct {
 	gone sync.WaitGroup
 
 	mu     sync.Mutex // guards what follows
-	enc    Encoder
+	enc    record.Encoder
 	block  []byte // being filled; nil until one is needed
 	closed bool
 

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
 )
 
 // memory is a file that is none. What waits on gate can be held up.
@@ -187,7 +189,7 @@ func TestSlowDisk(t *testing.T) {
 		const n = 2000
 		go func() {
 			for i := range n {
-				if err := w.Write(typical(i)); err != nil {
+				if err := w.Write(sinktest.Typical(i)); err != nil {
 					t.Error(err)
 				}
 			}
@@ -217,7 +219,7 @@ func TestManyWriters(t *testing.T) {
 	for g := range 4 {
 		all.Go(func() {
 			for i := range each {
-				if err := w.Write(typical(g*each + i)); err != nil {
+				if err := w.Write(sinktest.Typical(g*each + i)); err != nil {
 					t.Error(err)
 				}
 				if i%50 == 0 {
@@ -244,7 +246,7 @@ func TestClosed(t *testing.T) {
 	w := create(t, path, Options{})
 	closeWriter(t, w)
 	closeWriter(t, w)
-	if err := w.Write(typical(0)); !errors.Is(err, os.ErrClosed) {
+	if err := w.Write(sinktest.Typical(0)); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("Write after Close: %v", err)
 	}
 	if err := w.Sync(); !errors.Is(err, os.ErrClosed) {
@@ -342,7 +344,7 @@ func TestFull(t *testing.T) {
 			w, path := brokenWriter(t, name, broken{room: room})
 			synced := 0
 			for i := range 6 {
-				if err := w.Write(typical(i)); err != nil {
+				if err := w.Write(sinktest.Typical(i)); err != nil {
 					break
 				}
 				if i%2 == 1 && w.Sync() == nil {
@@ -354,7 +356,7 @@ func TestFull(t *testing.T) {
 				break // all of it fits
 			}
 			checkFull(t, err, path)
-			for _, again := range []error{w.Write(typical(9)), w.Sync(), w.Close()} {
+			for _, again := range []error{w.Write(sinktest.Typical(9)), w.Sync(), w.Close()} {
 				if again != err {
 					t.Errorf("the error changed from %v to %v", err, again)
 				}
@@ -384,7 +386,7 @@ func checkFullFrame(t *testing.T, room, less int) {
 	w, path := brokenWriter(t, names[1], broken{room: room, less: less})
 	fit, synced := 0, []byte(nil)
 	for i := range 60 {
-		if w.Write(typical(i)) != nil {
+		if w.Write(sinktest.Typical(i)) != nil {
 			break
 		}
 		if i == 1 {
@@ -460,7 +462,7 @@ func TestFullReleases(t *testing.T) {
 	w, _ := brokenWriter(t, names[0], broken{})
 	var err error
 	for i := 0; err == nil; i++ {
-		err = w.Write(typical(i))
+		err = w.Write(sinktest.Typical(i))
 	}
 	if !errors.Is(err, syscall.ENOSPC) || w.Bytes() > 2*numBlocks*(blockSize+blockRoom) {
 		t.Errorf("%v after %d bytes", err, w.Bytes())
@@ -476,7 +478,7 @@ func TestFullOnce(t *testing.T) {
 	for _, name := range names {
 		w, path := brokenWriter(t, name, broken{heals: true, close: syscall.EIO})
 		for i := range 2000 {
-			w.Write(typical(i))
+			w.Write(sinktest.Typical(i))
 		}
 		checkFull(t, w.Close(), path)
 		if n := size(t, path); n != 0 {

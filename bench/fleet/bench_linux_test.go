@@ -26,9 +26,9 @@ var benchKinds = map[string][]Kind{
 		Ship, Split, SplitNoSize, SplitGoldSource, Packed, TruncatedRules},
 }
 
-func benchConfig(kinds string, port uint16) Config {
+func benchConfig(kinds string) Config {
 	return Config{
-		Network: netip.MustParsePrefix("127.0.0.0/8"), Ports: []uint16{port},
+		Network: netip.MustParsePrefix("127.0.0.0/8"), Ports: anyPort,
 		Seed: 1, Kinds: benchKinds[kinds],
 	}
 }
@@ -44,10 +44,9 @@ func BenchmarkServe(b *testing.B) {
 }
 
 func benchmarkServe(b *testing.B, kinds string) {
-	port := freePort(b)
-	f := start(b, benchConfig(kinds, port))
+	f := start(b, benchConfig(kinds))
 	load := exec.Command(os.Args[0], "-test.run=^TestLoad$")
-	load.Env = append(os.Environ(), fmt.Sprintf("FLEET_LOAD=%s,%d,%d", kinds, port, b.N))
+	load.Env = append(os.Environ(), fmt.Sprintf("FLEET_LOAD=%s,%d,%d", kinds, f.Ports()[0], b.N))
 	load.Stderr = os.Stderr
 	before, begin := cpuTime(b), time.Now()
 	b.ResetTimer()
@@ -82,18 +81,17 @@ func TestLoad(t *testing.T) {
 	if len(spec) == 3 {
 		port, _ := strconv.ParseUint(spec[1], 10, 16)
 		queries, _ := strconv.Atoi(spec[2])
-		ask(t, benchConfig(spec[0], uint16(port)), queries)
+		ask(t, benchConfig(spec[0]).on([]uint16{uint16(port)}), queries)
 		return
 	}
-	c := benchConfig("mix", freePort(t))
 	var f *Fleet
 	t.Cleanup(func() { // when it has ended: it answers first, and counts then
 		if n := f.Stats().Queries; n != 2*window {
 			t.Errorf("the fleet was asked %d times, not %d", n, 2*window)
 		}
 	})
-	f = start(t, c)
-	ask(t, c, 2*window)
+	f = start(t, benchConfig("mix"))
+	ask(t, f.Config(), 2*window)
 }
 
 // ask sends a fleet so many queries and waits for their answers.

@@ -11,7 +11,7 @@ import (
 	"strconv"
 
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/record"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -72,7 +72,7 @@ type judge struct {
 	lies  []string // examples of what was never said
 	lacks []string // examples of what is missing
 	said  content
-	enc   sink.Encoder
+	enc   record.Encoder
 	line  []byte
 	got   []member
 	want  []member

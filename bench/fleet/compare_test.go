@@ -235,12 +235,12 @@ func TestCompareBoth(t *testing.T) {
 	e := c.Expect(netip.MustParseAddrPort("127.1.0.1:27015"), scanner.AskInfo)
 	r := *e.Result
 	r.Info = *e.Else
-	got, err := Compare(c, scanner.AskInfo, each([][]byte{record(&r)}))
+	got, err := Compare(c, scanner.AskInfo, each([][]byte{line(&r)}))
 	if err != nil || got.Less != 1 {
 		t.Errorf("%+v, %v, want less", got, err)
 	}
 	c.Loss = 0.02 // now the 'I' may have been lost
-	got, err = Compare(c, scanner.AskInfo, each([][]byte{record(&r)}))
+	got, err = Compare(c, scanner.AskInfo, each([][]byte{line(&r)}))
 	if err != nil || got.AsTheyAre != 1 {
 		t.Errorf("%+v, %v, want as it is", got, err)
 	}

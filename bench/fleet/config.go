@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"net/netip"
+	"slices"
 	"time"
 )
 
@@ -25,8 +27,13 @@ const (
 // the network between them and the scanner a bad one.
 type Config struct {
 	Network netip.Prefix // where servers are: a prefix inside 127.0.0.0/8, up to all of it
-	Ports   []uint16     // on which ports of each address; at least one
+	Ports   []uint16     // on which ports of each address; at least one; 0, for New: one that is free
 	Seed    uint64       // another seed is another fleet
+
+	// ServersOf names, for a port, another port whose servers it has instead
+	// of its own. New fills it in for the free ports that it takes, so that a
+	// seed means the same servers wherever they answer.
+	ServersOf map[uint16]uint16
 
 	Alive        float64 // share of places with a server; zero: all of them; None: none
 	Hostile      float64 // share of the servers that are hostile
@@ -105,6 +112,40 @@ func (c *Config) checkKinds() error {
 		}
 	}
 	return nil
+}
+
+// nominalPorts returns the ports whose servers the fleet has: those of 27015
+// for the first free port, of 27016 for the second, and so on.
+func (c *Config) nominalPorts() []uint16 {
+	ports := slices.Clone(c.Ports)
+	next := uint16(defaultPort)
+	for i, p := range ports {
+		if p != 0 {
+			continue
+		}
+		for slices.Contains(ports, next) {
+			next++
+		}
+		ports[i] = next
+	}
+	return ports
+}
+
+// on returns the Config with these ports, in the same order, instead of its
+// own, and the same servers.
+func (c Config) on(ports []uint16) Config {
+	servers := maps.Clone(c.ServersOf)
+	for i, of := range c.nominalPorts() {
+		if c.Ports[i] != 0 {
+			continue
+		}
+		if servers == nil {
+			servers = map[uint16]uint16{}
+		}
+		servers[ports[i]] = of
+	}
+	c.Ports, c.ServersOf = ports, servers
+	return c
 }
 
 // inside reports whether all addresses of p are behind the wall.

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/record"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -141,7 +141,7 @@ func (d *dispute) info(g, w *claims) string {
 // otherInfo returns the info of a record that has only the 'm'.
 func (d *dispute) otherInfo() map[string]any {
 	var c claims
-	f, err := parse(sink.AppendRecord(nil, "", &scanner.Result{HasInfo: true, Info: *d.expect.Else}))
+	f, err := parse(record.Append(nil, "", &scanner.Result{HasInfo: true, Info: *d.expect.Else}))
 	if err != nil || decode(f, &c) != nil {
 		return nil
 	}

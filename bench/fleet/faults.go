@@ -20,7 +20,7 @@ const (
 
 func newFaults(m *model, port uint16) *faults {
 	f := &faults{loss: m.Loss, duplicate: m.Duplicate, reorder: m.Reorder}
-	f.random = rng(hash(m.Seed, uint64(port), 0xFA))
+	f.random = rng(hash(m.Seed, uint64(m.seedPort(port)), 0xFA))
 	f.held = newWheel(m.DelayMax + reorderMax)
 	return f
 }

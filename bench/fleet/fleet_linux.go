@@ -32,7 +32,14 @@ const recvBuffer = 16 << 20
 // that makes no sense, and a machine without the device lo, to which the
 // sockets are bound.
 func New(c Config) (*Fleet, error) {
-	return open(c, nil)
+	if _, err := newModel(c.on(c.nominalPorts())); err != nil {
+		return nil, fmt.Errorf("fleet: %w", err)
+	}
+	s, err := Listen(c.Ports)
+	if err != nil {
+		return nil, err
+	}
+	return s.serve(c.on(s.Ports()), nil)
 }
 
 // Replay opens the sockets of a fleet whose servers are those of a recording
@@ -40,26 +47,79 @@ func New(c Config) (*Fleet, error) {
 // bad one count; the ports are those of the recording. The recording must not
 // be used by another fleet.
 func Replay(c Config, rec *Recording) (*Fleet, error) {
-	c.Ports = rec.Ports()
-	return open(c, rec)
+	s, err := Listen(rec.Ports())
+	if err != nil {
+		return nil, err
+	}
+	return s.Replay(c, rec)
 }
 
-// open opens the sockets of a fleet of c's servers, or of rec's.
-func open(c Config, rec *Recording) (*Fleet, error) {
+// Sockets are open on every address of the device lo, and nobody answers yet.
+// They hold free ports for a recording that needs to know them.
+type Sockets struct{ conns []*net.UDPConn }
+
+// Listen opens a socket on each of the ports. 0 stands for a port that no
+// other socket of this machine's loopback has; it may be given several times.
+func Listen(ports []uint16) (*Sockets, error) {
+	s := &Sockets{}
+	for _, number := range ports {
+		conn, err := listen(number)
+		if err != nil {
+			s.Close()
+			return nil, fmt.Errorf("fleet: port %d: %w", number, err)
+		}
+		s.conns = append(s.conns, conn)
+	}
+	return s, nil
+}
+
+// Ports returns the ports in the order in which Listen was given them.
+func (s *Sockets) Ports() []uint16 {
+	ports := make([]uint16, len(s.conns))
+	for i, conn := range s.conns {
+		ports[i] = portOf(conn)
+	}
+	return ports
+}
+
+func portOf(conn *net.UDPConn) uint16 { return conn.LocalAddr().(*net.UDPAddr).AddrPort().Port() }
+
+// Close closes those of the sockets that no fleet has taken over. A nil Sockets
+// has none.
+func (s *Sockets) Close() error {
+	if s == nil {
+		return nil
+	}
+	var errs []error
+	for _, conn := range s.conns {
+		errs = append(errs, conn.Close())
+	}
+	s.conns = nil
+	return errors.Join(errs...)
+}
+
+// Replay is the function Replay, on sockets that are open. The fleet closes
+// them, also if there is an error.
+func (s *Sockets) Replay(c Config, rec *Recording) (*Fleet, error) {
+	c.Ports = rec.Ports()
+	return s.serve(c, rec)
+}
+
+// serve makes a fleet of c's servers, or of rec's, on the sockets.
+func (s *Sockets) serve(c Config, rec *Recording) (*Fleet, error) {
+	defer s.Close()
 	m, err := newModel(c)
 	if err != nil {
 		return nil, fmt.Errorf("fleet: %w", err)
 	}
 	f := &Fleet{model: m}
-	for _, number := range m.ports {
-		conn, err := listenUnpolled(number)
-		if err != nil {
+	for len(s.conns) > 0 {
+		conn := s.conns[0]
+		s.conns = s.conns[1:]
+		if err := f.addPort(conn, rec); err != nil {
 			f.Close()
-			return nil, fmt.Errorf("fleet: port %d: %w", number, err)
+			return nil, fmt.Errorf("fleet: %w", err)
 		}
-		p := newPort(m, number, conn)
-		p.rec = rec
-		f.ports = append(f.ports, p)
 	}
 	if f.stray, err = listen(0); err != nil {
 		f.Close()
@@ -68,14 +128,25 @@ func open(c Config, rec *Recording) (*Fleet, error) {
 	return f, nil
 }
 
-// listenUnpolled is listen for a socket that answers as many as it can.
-func listenUnpolled(number uint16) (*udp.Unpolled, error) {
-	conn, err := listen(number)
+// addPort lets a socket answer as many as it can.
+func (f *Fleet) addPort(conn *net.UDPConn, rec *Recording) error {
+	number := portOf(conn)
+	unpolled, err := udp.Unpoll(conn)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return udp.Unpoll(conn)
+	p := newPort(f.model, number, unpolled)
+	p.rec = rec
+	f.ports = append(f.ports, p)
+	return nil
 }
+
+// Config returns what fleet it is, with the ports that it is on. Its Truth and
+// Nature are those of this fleet.
+func (f *Fleet) Config() Config { return f.model.Config }
+
+// Ports returns the ports that the fleet is on, in the order of Config.Ports.
+func (f *Fleet) Ports() []uint16 { return f.model.Config.Ports }
 
 // listen opens a socket on a port of every address of the device lo.
 func listen(number uint16) (*net.UDPConn, error) {

@@ -3,6 +3,7 @@ package fleet
 import (
 	"bytes"
 	"context"
+	"maps"
 	"net"
 	"net/netip"
 	"testing"
@@ -11,16 +12,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// freePort returns a UDP port that nobody uses on any loopback address.
-func freePort(t testing.TB) uint16 {
-	t.Helper()
-	conn, err := net.ListenUDP("udp4", &net.UDPAddr{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	return conn.LocalAddr().(*net.UDPAddr).AddrPort().Port()
-}
+// anyPort is a port that is free.
+var anyPort = []uint16{0}
 
 // start serves a fleet until the test ends.
 func start(t testing.TB, c Config) *Fleet {
@@ -91,10 +84,10 @@ const patience = 5 * time.Second // for a reply that must come
 // answer from that address, a challenge or what the model says.
 func TestAnswersFromTheAddressAsked(t *testing.T) {
 	cfg := Config{
-		Network: netip.MustParsePrefix("127.9.0.0/25"), Ports: []uint16{freePort(t)},
+		Network: netip.MustParsePrefix("127.9.0.0/25"), Ports: anyPort,
 		Kinds: []Kind{Source, SourceLists, SourceOpen},
 	}
-	start(t, cfg)
+	cfg = start(t, cfg).Config()
 	c := newClient(t)
 	for addr := range cfg.All() {
 		c.send(addr, wire.AppendInfoRequest(nil, wire.NoChallenge))
@@ -113,5 +106,48 @@ func TestAnswersFromTheAddressAsked(t *testing.T) {
 		if want := cfg.Truth(addr, 1).Info; !bytes.Equal(info.Name, want.Name) {
 			t.Errorf("%v: name %q, want %q", addr, info.Name, want.Name)
 		}
+	}
+}
+
+// TestFreePorts: fleets that take free ports stand side by side, and have the
+// servers that a fleet on 27015 and 27016 has.
+func TestFreePorts(t *testing.T) {
+	cfg := Config{Network: netip.MustParsePrefix("127.9.1.0/28"), Ports: []uint16{0, 0}, Seed: 4}
+	one, other := start(t, cfg), start(t, cfg)
+	seen := map[uint16]bool{}
+	for _, f := range []*Fleet{one, other} {
+		named := cfg
+		named.Ports = []uint16{27015, 27016}
+		for i, port := range f.Ports() {
+			if port == 0 || seen[port] {
+				t.Fatalf("port %d: zero or taken twice", port)
+			}
+			seen[port] = true
+			sameNature(t, f.Config(), named, port, named.Ports[i])
+		}
+	}
+}
+
+// sameNature wants the servers of one fleet on one port to be those of another.
+func sameNature(t *testing.T, one, other Config, port, of uint16) {
+	t.Helper()
+	addr := one.Network.Addr()
+	for ; one.Network.Contains(addr); addr = addr.Next() {
+		got, ok := one.Nature(netip.AddrPortFrom(addr, port))
+		want, _ := other.Nature(netip.AddrPortFrom(addr, of))
+		want.Addr = got.Addr
+		if !ok || got != want {
+			t.Errorf("port %d has %+v, port %d %+v", port, got, of, want)
+		}
+	}
+}
+
+// TestFreePortAmongNamed: a port that is named keeps its own servers.
+func TestFreePortAmongNamed(t *testing.T) {
+	cfg := Config{Ports: []uint16{27016, 0, 27015, 0}}
+	cfg = cfg.on([]uint16{27016, 40001, 27015, 40002})
+	want := map[uint16]uint16{40001: 27017, 40002: 27018}
+	if !maps.Equal(cfg.ServersOf, want) {
+		t.Errorf("servers of %v, want %v", cfg.ServersOf, want)
 	}
 }

@@ -20,6 +20,27 @@ func New(Config) (*Fleet, error) { return nil, errSystem }
 // Replay returns an error: a fleet needs Linux.
 func Replay(Config, *Recording) (*Fleet, error) { return nil, errSystem }
 
+// Sockets are open ports of loopback. There are none on this system.
+type Sockets struct{}
+
+// Listen returns an error: a fleet needs Linux.
+func Listen([]uint16) (*Sockets, error) { return nil, errSystem }
+
+// Ports returns none.
+func (*Sockets) Ports() []uint16 { return nil }
+
+// Close does nothing.
+func (*Sockets) Close() error { return nil }
+
+// Replay returns an error: a fleet needs Linux.
+func (*Sockets) Replay(Config, *Recording) (*Fleet, error) { return nil, errSystem }
+
+// Config returns a fleet of nothing.
+func (*Fleet) Config() Config { return Config{} }
+
+// Ports returns none.
+func (*Fleet) Ports() []uint16 { return nil }
+
 // Serve returns the error that New returned.
 func (*Fleet) Serve(context.Context) error { return errSystem }
 

@@ -59,6 +59,19 @@ func (m *model) index(addr uint64) (uint64, bool) {
 	return offset*uint64(len(m.ports)) + uint64(p), ok
 }
 
+// seedPort returns the port whose servers a port has.
+func (c *Config) seedPort(port uint16) uint16 {
+	if of, ok := c.ServersOf[port]; ok {
+		return of
+	}
+	return port
+}
+
+// seedAddr returns the address that decides what is at the packed address.
+func (c *Config) seedAddr(addr uint64) uint64 {
+	return addr&^0xFFFF | uint64(c.seedPort(uint16(addr)))
+}
+
 // broadcast is the one address of 127.0.0.0/8 to which nothing can be sent.
 const broadcast = 0x7FFFFFFF
 
@@ -162,7 +175,7 @@ func (m *model) nature(addr uint64) (nature, bool) {
 	if _, ok := m.index(addr); !ok || addr>>16 == broadcast || m.Alive == None {
 		return nature{}, false
 	}
-	n := nature{addr: addr, hash: hash(m.Seed, addr)}
+	n := nature{addr: addr, hash: hash(m.Seed, m.seedAddr(addr))}
 	r := rng(n.hash)
 	dead := m.Alive > 0 && !r.chance(m.Alive)
 	if dead {
@@ -185,7 +198,7 @@ func (m *model) delayOf(addr uint64) time.Duration {
 	if m.DelayMax == 0 {
 		return 0
 	}
-	r := rng(hash(m.Seed, addr))
+	r := rng(hash(m.Seed, m.seedAddr(addr)))
 	return m.DelayMin + time.Duration(r.below(int(m.DelayMax-m.DelayMin)+1))
 }
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/record"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -232,7 +232,7 @@ func TestTruthIsWhatIsSent(t *testing.T) {
 			if got == nil {
 				continue
 			}
-			g, w := sink.AppendRecord(nil, "", got), sink.AppendRecord(nil, "", want)
+			g, w := record.Append(nil, "", got), record.Append(nil, "", want)
 			if !bytes.Equal(g, w) {
 				n, _ := cfg.Nature(addr)
 				t.Fatalf("%v, a %v asked %b:\nsent  %s\ntruth %s", addr, n.Kind, asked, g, w)

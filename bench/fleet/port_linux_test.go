@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"net"
 	"net/netip"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -14,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/record"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -96,7 +98,7 @@ func TestKernelDropsAreCounted(t *testing.T) {
 
 // TestBoundToLoopback asks the kernel to which device the sockets are bound.
 func TestBoundToLoopback(t *testing.T) {
-	f, err := New(Config{Network: loopback, Ports: []uint16{freePort(t)}})
+	f, err := New(Config{Network: loopback, Ports: anyPort})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,12 +147,12 @@ func TestTruthOverSockets(t *testing.T) {
 		}
 		t.Run(k.String(), func(t *testing.T) {
 			cfg := oneServer(t, k)
-			cfg.Ports = []uint16{freePort(t)}
-			start(t, cfg)
+			cfg.Ports = anyPort
+			cfg = start(t, cfg).Config()
 			p := &perfect{t: t, ask: overSockets(newClient(t))}
 			for addr := range cfg.All() {
-				got := sink.AppendRecord(nil, "", p.scan(addr, scanner.AskAll))
-				want := sink.AppendRecord(nil, "", cfg.Truth(addr, scanner.AskAll))
+				got := record.Append(nil, "", p.scan(addr, scanner.AskAll))
+				want := record.Append(nil, "", cfg.Truth(addr, scanner.AskAll))
 				if !bytes.Equal(got, want) {
 					t.Errorf("sent  %.500s\ntruth %.500s", got, want)
 				}
@@ -170,10 +172,11 @@ func TestStrayReplies(t *testing.T) {
 
 func testStray(t *testing.T, kind Kind, network string) {
 	cfg := Config{
-		Network: netip.MustParsePrefix(network), Ports: []uint16{freePort(t)},
+		Network: netip.MustParsePrefix(network), Ports: anyPort,
 		Hostile: 1, HostileKinds: []Kind{kind},
 	}
 	f := start(t, cfg)
+	cfg = f.Config()
 	c := newClient(t)
 	at := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 1, 0, 1}), cfg.Ports[0])
 	c.send(at, wire.AppendInfoRequest(nil, wire.NoChallenge))
@@ -209,14 +212,14 @@ func waitFor(t *testing.T, f *Fleet, ok func(Stats) bool) {
 // also when nothing else arrives to wake the port.
 func TestDelayOverSockets(t *testing.T) {
 	cfg := Config{
-		Network: netip.MustParsePrefix("127.1.0.1/32"), Ports: []uint16{freePort(t)},
+		Network: netip.MustParsePrefix("127.1.0.1/32"), Ports: anyPort,
 		Kinds: []Kind{SourceOpen}, DelayMin: 60 * time.Millisecond, DelayMax: 80 * time.Millisecond,
 	}
 	f := start(t, cfg)
 	c := newClient(t)
 	for range 3 {
 		begin := time.Now()
-		c.send(netip.AddrPortFrom(cfg.Network.Addr(), cfg.Ports[0]), wire.AppendInfoRequest(nil, wire.NoChallenge))
+		c.send(netip.AddrPortFrom(cfg.Network.Addr(), f.Ports()[0]), wire.AppendInfoRequest(nil, wire.NoChallenge))
 		if got, _ := c.receive(patience); wire.KindOf(got) != wire.KindInfo {
 			t.Fatalf("answered by %X", got)
 		}
@@ -233,7 +236,7 @@ func TestServeEnds(t *testing.T) {
 		"context": func(_ *Fleet, stop context.CancelFunc) { stop() },
 		"close":   func(f *Fleet, _ context.CancelFunc) { f.Close() },
 	} {
-		f, err := New(Config{Network: loopback, Ports: []uint16{freePort(t)}})
+		f, err := New(Config{Network: loopback, Ports: anyPort})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -251,14 +254,17 @@ func TestServeEnds(t *testing.T) {
 
 // TestPortTaken: a port that is in use is an error that names it.
 func TestPortTaken(t *testing.T) {
-	c := Config{Network: loopback, Ports: []uint16{freePort(t)}}
-	f, err := New(c)
+	f, err := New(Config{Network: loopback, Ports: anyPort})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if second, err := New(c); err == nil {
+	second, err := New(f.Config())
+	if err == nil {
 		second.Close()
-		t.Error("two fleets on one port")
+		t.Fatal("two fleets on one port")
+	}
+	if port := fmt.Sprint(f.Ports()[0]); !strings.Contains(err.Error(), port) {
+		t.Errorf("%v: names no port %s", err, port)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"net/netip"
 
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/record"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -112,10 +112,10 @@ func (rec *Recording) Add(line []byte) error {
 	if len(rec.servers) >= maxRecordedHosts {
 		return ErrFull
 	}
-	_, r, err := sink.Parse(line)
+	_, r, err := record.Parse(line)
 	raw := err == nil && len(r.Raw) > 0
 	if !raw { // the rest of the record is wanted
-		if _, r, err = sink.Read(line); err != nil && !errors.Is(err, sink.ErrNoRaw) {
+		if _, r, err = record.Read(line); err != nil && !errors.Is(err, record.ErrNoRaw) {
 			return err
 		}
 	}

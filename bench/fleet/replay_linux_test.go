@@ -10,7 +10,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/bench/captures"
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/record"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -28,7 +28,7 @@ func scan(t testing.TB, cfg scanner.Config, addrs []netip.AddrPort) map[netip.Ad
 		}
 	}
 	_, err := scanner.Scan(t.Context(), cfg, targets, func(r *scanner.Result) {
-		records[r.Addr] = sink.AppendRecord(nil, "", r)
+		records[r.Addr] = record.Append(nil, "", r)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -39,10 +39,15 @@ func scan(t testing.TB, cfg scanner.Config, addrs []netip.AddrPort) map[netip.Ad
 // replay serves a recording until the test ends.
 func replay(t testing.TB, rec *Recording, network netip.Prefix) {
 	t.Helper()
-	if err := rec.Place(network, []uint16{freePort(t)}); err != nil {
+	sockets, err := Listen(anyPort)
+	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := Replay(Config{Network: network}, rec)
+	defer sockets.Close()
+	if err := rec.Place(network, sockets.Ports()); err != nil {
+		t.Fatal(err)
+	}
+	f, err := sockets.Replay(Config{Network: network}, rec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,10 +82,10 @@ func TestReplay(t *testing.T) {
 		bits = "/27"
 	}
 	cfg := Config{
-		Network: netip.MustParsePrefix("127.10.0.0" + bits), Ports: []uint16{freePort(t)},
+		Network: netip.MustParsePrefix("127.10.0.0" + bits), Ports: anyPort,
 		Hostile: 0.4, Seed: 3,
 	}
-	start(t, cfg)
+	cfg = start(t, cfg).Config()
 	addrs := slices.Collect(cfg.All())
 	first := scan(t, quick, addrs)
 	t.Run("raw", func(t *testing.T) {
@@ -134,12 +139,12 @@ func sameRecord(
 	t testing.TB, at netip.AddrPort, allowed [wire.NumQuestions]ErrorSet, want, got []byte,
 ) bool {
 	t.Helper()
-	ds, err := sink.Differences(want, got)
+	ds, err := record.Differences(want, got)
 	if err != nil {
 		t.Errorf("%v: %v", at, err)
 		return false
 	}
-	ds = slices.DeleteFunc(ds, func(d sink.Difference) bool { return isLeftAside(d.Key) || timed(d, allowed) })
+	ds = slices.DeleteFunc(ds, func(d record.Difference) bool { return isLeftAside(d.Key) || timed(d, allowed) })
 	for _, d := range ds[:min(len(ds), 3)] {
 		t.Errorf("%v: %s was %.80s, is %.80s", at, d.Key, d.One, d.Other)
 	}
@@ -147,7 +152,7 @@ func sameRecord(
 }
 
 // timed reports whether time decides between two errors.
-func timed(d sink.Difference, allowed [wire.NumQuestions]ErrorSet) bool {
+func timed(d record.Difference, allowed [wire.NumQuestions]ErrorSet) bool {
 	may := func(set ErrorSet, word string) bool {
 		for e := range wire.Error(wire.NumErrors) {
 			if set.Has(e) && word == `"`+e.String()+`"` {
@@ -177,7 +182,7 @@ func TestReplayCaptures(t *testing.T) {
 			d.Add(datagram)
 		}
 		r := d.Result()
-		want[i] = sink.AppendRecord(nil, "", r)
+		want[i] = record.Append(nil, "", r)
 		if err := rec.Add(want[i]); err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
@@ -202,7 +207,7 @@ func TestReplayCaptures(t *testing.T) {
 // sameAnswers wants a capture's record and that of a scan to say the same.
 func sameAnswers(t *testing.T, name string, asked scanner.Questions, want, got []byte) {
 	t.Helper()
-	ds, err := sink.Differences(want, got)
+	ds, err := record.Differences(want, got)
 	if err != nil {
 		t.Errorf("%s: %v", name, err)
 	}

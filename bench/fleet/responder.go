@@ -24,7 +24,7 @@ type responder struct {
 func newResponder(m *model, port uint16) *responder {
 	return &responder{
 		m:      m,
-		junk:   rng(hash(m.Seed, streamJunk, uint64(port))),
+		junk:   rng(hash(m.Seed, streamJunk, uint64(m.seedPort(port)))),
 		used:   newUsedTable(),
 		limits: newLimitTable(m.QueryLimit),
 	}

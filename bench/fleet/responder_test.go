@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/record"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -80,5 +80,5 @@ func testConfig() Config {
 	return Config{Network: netip.MustParsePrefix("127.1.0.0/24"), Ports: []uint16{27015}, Seed: 1}
 }
 
-// record returns the record of r.
-func record(r *scanner.Result) []byte { return sink.AppendRecord(nil, "", r) }
+// line returns the record of r.
+func line(r *scanner.Result) []byte { return record.Append(nil, "", r) }

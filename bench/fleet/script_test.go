@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/record"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -134,7 +134,7 @@ func TestScripts(t *testing.T) {
 func converse(t *testing.T, r *scanner.Result, asks string) {
 	t.Helper()
 	rec := NewRecording()
-	if err := rec.Add(sink.AppendRecord(nil, "", r)); err != nil {
+	if err := rec.Add(record.Append(nil, "", r)); err != nil {
 		t.Fatal(err)
 	}
 	ask := asking(t, rec)
@@ -196,7 +196,7 @@ func TestRecordingRefuses(t *testing.T) {
 	}{
 		{`{"schema":1,"notes":["rules.dropped"],"status":"partial"}`, ErrDropped},
 		{`{"schema":1,"errors":{"info":"send_failed"},"status":"error"}`, ErrUnsent},
-		{string(sink.AppendRecord(nil, "", huge)), ErrDatagram},
+		{string(record.Append(nil, "", huge)), ErrDatagram},
 		{`{"schema":1,"raw":["="]}`, nil},
 		{`{}`, nil},
 	}
@@ -245,7 +245,7 @@ func TestRecordedPlaces(t *testing.T) {
 			if at != "" {
 				r.Addr = netip.MustParseAddrPort(at)
 			}
-			if err := rec.Add(sink.AppendRecord(nil, "", r)); err != nil {
+			if err := rec.Add(record.Append(nil, "", r)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -295,7 +295,7 @@ func TestRecordedTags(t *testing.T) {
 		rec := NewRecording()
 		r := &scanner.Result{Addr: netip.MustParseAddrPort("203.0.113.7:27015"), Tag: tag}
 		r.Status = scanner.StatusNoReply
-		if err := rec.Add(sink.AppendRecord(nil, "", r)); err != nil {
+		if err := rec.Add(record.Append(nil, "", r)); err != nil {
 			t.Fatal(err)
 		}
 		if got := rec.Tag(0); got != want {

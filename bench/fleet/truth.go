@@ -5,7 +5,7 @@ import (
 	"net/netip"
 
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/record"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -66,7 +66,7 @@ func (c Config) WriteTruth(w io.Writer, scan string, asked scanner.Questions) er
 	}
 	var (
 		said content
-		enc  sink.Encoder
+		enc  record.Encoder
 		line []byte
 	)
 	for i := range m.places() {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/a2sscan/a2sscan/bench/fleet"
 )
 
@@ -59,7 +61,7 @@ func TestInfoAlike(t *testing.T) {
 func ran(t *testing.T, args ...string) []byte {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	if code := run(args, strings.NewReader(""), &stdout, &stderr); code != exitOK {
+	if code := run(args, strings.NewReader(""), &stdout, &stderr); code != console.ExitOK {
 		t.Fatalf("%q: %d %s", args, code, stderr.String())
 	}
 	return stdout.Bytes()

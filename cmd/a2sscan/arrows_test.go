@@ -18,9 +18,13 @@ var arrows = map[string][]string{
 	"scanner/udp":    {},
 	"scanner/thread": {},
 	"scanner/target": {},
+	"scanner/list":   {"scanner/target"},
 	"scanner/master": {"wire"},
 	"scanner":        {"reasm", "wire", "scanner/thread", "scanner/udp", "scanner/target"},
-	"sink":           {"scanner", "wire", "reasm", "scanner/thread", "scanner/udp", "scanner/target"},
+	"sink/record":    {"scanner", "wire", "reasm", "scanner/thread", "scanner/udp", "scanner/target"},
+	"sink":           {"sink/record", "scanner", "wire", "reasm", "scanner/thread", "scanner/udp", "scanner/target"},
+
+	"cmd/a2sscan/internal/console": {},
 }
 
 // TestArrows holds the staircase: what a datagram passes later may know what it
@@ -30,6 +34,46 @@ func TestArrows(t *testing.T) {
 		if bad := forbidden(pkg, deps); len(bad) > 0 {
 			t.Errorf("%s imports %s: it may import %q", pkg, bad, arrows[pkg])
 		}
+	}
+}
+
+// heavy are the libraries that read lists: list formats, compression and text
+// encodings. Importing scanner must not bring them in.
+var heavy = []string{
+	"github.com/gaissmai/bart", "github.com/klauspost/compress", "golang.org/x/text",
+}
+
+// TestScannerIsLight holds that a program that imports scanner with targets of
+// its own does not compile what reads lists.
+func TestScannerIsLight(t *testing.T) {
+	for _, pkg := range []string{"scanner", "scanner/target"} {
+		if bad := listReading(dependencies(t)[pkg]); len(bad) > 0 {
+			t.Errorf("%s imports %q, which only read lists", pkg, bad)
+		}
+	}
+}
+
+// listReading returns those of the dependencies that only reading lists needs.
+func listReading(deps []string) (bad []string) {
+	for _, dep := range deps {
+		if dep == module+"scanner/list" || slices.ContainsFunc(heavy, func(lib string) bool {
+			return dep == lib || strings.HasPrefix(dep, lib+"/")
+		}) {
+			bad = append(bad, dep)
+		}
+	}
+	return bad
+}
+
+// TestScannerIsLightNoticed makes sure that such an import would be seen.
+func TestScannerIsLightNoticed(t *testing.T) {
+	deps := []string{
+		"fmt", "golang.org/x/text/encoding/unicode", "golang.org/x/textual",
+		module + "scanner/list", "github.com/klauspost/compress/zstd", "github.com/gaissmai/bart",
+	}
+	want := slices.Delete(slices.Clone(deps), 2, 3)[1:]
+	if got := listReading(deps); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
@@ -44,7 +88,9 @@ func TestArrowsNoticed(t *testing.T) {
 		{"wire", []string{"golang.org/x/net/ipv4"}, "golang.org/x/net/ipv4"},
 		{"scanner", []string{"github.com/prometheus/client_golang/prometheus"}, "github.com/prometheus/client_golang/prometheus"},
 		{"scanner", []string{module + "sink", module + "wire"}, "sink"},
-		{"sink", []string{module + "cmd/a2sscan"}, "cmd/a2sscan"},
+		{"scanner", []string{module + "sink/record", module + "wire"}, "sink/record"},
+		{"sink/record", []string{module + "sink", module + "scanner"}, "sink"},
+		{"sink", []string{module + "sink/record", module + "cmd/a2sscan"}, "cmd/a2sscan"},
 		{"bench/fleet", []string{module + "cmd/a2sscan", module + "sink"}, "cmd/a2sscan"},
 	}
 	for _, test := range tests {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
@@ -70,10 +72,10 @@ func oneAddress(_ *cobra.Command, args []string) error {
 	case 1:
 		return nil
 	case 0:
-		return fail(exitUsage, "ask needs an address").hinting("a2sscan ask 203.0.113.7:27015")
+		return console.Fail(console.ExitUsage, "ask needs an address").WithHint("a2sscan ask 203.0.113.7:27015")
 	}
-	return fail(exitUsage, "more than one address: %s", quoted(args[1], 40)).
-		hinting("a2sscan scan asks many")
+	return console.Fail(console.ExitUsage, "more than one address: %s", console.Quoted(args[1], 40)).
+		WithHint("a2sscan scan asks many")
 }
 
 // Bounds of what is kept of a conversation, so that a server that floods can't
@@ -206,11 +208,11 @@ func (k *asking) targets() iter.Seq[scanner.Target] {
 func (k *asking) finish(ctx context.Context) error {
 	switch {
 	case k.err != nil && !errors.Is(k.err, context.Canceled):
-		return fail(exitUsage, "%w", k.err).hinting("a2sscan ask --help lists the flags with units and defaults")
+		return console.Fail(console.ExitUsage, "%w", k.err).WithHint("a2sscan ask --help lists the flags with units and defaults")
 	case k.app.out.err != nil:
 		return nil // run says so
 	case k.result == nil || ctx.Err() != nil && k.result.Status != scanner.StatusOK:
-		return fail(exitInterrupted, "interrupted: %v was not asked to the end", k.target)
+		return console.Fail(console.ExitInterrupted, "interrupted: %v was not asked to the end", k.target)
 	}
 	v := judge(k)
 	if k.json {
@@ -222,7 +224,7 @@ func (k *asking) finish(ctx context.Context) error {
 	case verdictUp:
 		return nil
 	case verdictUnsent:
-		return &failure{code: exitUsage, err: errors.New(v.exit())}
+		return &console.Failure{Code: console.ExitUsage, Err: errors.New(v.exit())}
 	}
-	return &failure{code: exitInput, err: errors.New(v.exit())}
+	return &console.Failure{Code: console.ExitInput, Err: errors.New(v.exit())}
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -86,7 +88,7 @@ func requestWord(b []byte) string {
 }
 
 func TestAskedAddr(t *testing.T) {
-	a := &app{terminal: newTerminal(os.Stderr)}
+	a := &app{Terminal: console.New(os.Stderr)}
 	for _, test := range []struct {
 		arg, want, err string
 	}{
@@ -132,8 +134,8 @@ func TestAskUnsent(t *testing.T) {
 		},
 	}
 	err := k.finish(t.Context())
-	var f *failure
-	if v := judge(k); v.Word != verdictUnsent || !errors.As(err, &f) || f.code != exitUsage {
+	var f *console.Failure
+	if v := judge(k); v.Word != verdictUnsent || !errors.As(err, &f) || f.Code != console.ExitUsage {
 		t.Errorf("verdict %s, %v", v.Word, err)
 	}
 }
@@ -171,7 +173,7 @@ func TestWrap(t *testing.T) {
 		{"äöü äöü äöü", 7, 0, "äöü äöü|äöü"},
 		{"        much before it", 12, 8, "        much|        before|        it"},
 	} {
-		if got := strings.Join(wrap(test.line, test.width, test.indent), "|"); got != test.want {
+		if got := strings.Join(console.Wrap(test.line, test.width, test.indent), "|"); got != test.want {
 			t.Errorf("%q in %d: %q, want %q", test.line, test.width, got, test.want)
 		}
 	}

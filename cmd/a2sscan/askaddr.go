@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
 // askPort is the port of an address that comes without one.
@@ -25,19 +27,19 @@ func (a *app) askedAddr(ctx context.Context, arg string) (netip.AddrPort, error)
 	ip, err := netip.ParseAddr(host)
 	switch {
 	case err == nil && !ip.Is4():
-		return netip.AddrPort{}, fail(exitUsage, "%s: IPv6 address", quoted(arg, 60)).
-			hinting("A2S is IPv4 only")
+		return netip.AddrPort{}, console.Fail(console.ExitUsage, "%s: IPv6 address", console.Quoted(arg, 60)).
+			WithHint("A2S is IPv4 only")
 	case err != nil && !isHostName(host):
-		return netip.AddrPort{}, fail(exitUsage, "%s: no address", quoted(arg, 60)).
-			hinting("ip:port, ip or a host name is wanted, such as 203.0.113.7:27015")
+		return netip.AddrPort{}, console.Fail(console.ExitUsage, "%s: no address", console.Quoted(arg, 60)).
+			WithHint("ip:port, ip or a host name is wanted, such as 203.0.113.7:27015")
 	case err != nil:
 		if ip, err = a.lookup(ctx, host); err != nil {
 			return netip.AddrPort{}, err
 		}
 	}
 	if ip.IsUnspecified() || ip.As4()[0] >= 224 {
-		return netip.AddrPort{}, fail(exitUsage, "%v: no server can have this address", ip).
-			hinting("addresses for all, for groups and of the system's future are no places")
+		return netip.AddrPort{}, console.Fail(console.ExitUsage, "%v: no server can have this address", ip).
+			WithHint("addresses for all, for groups and of the system's future are no places")
 	}
 	return netip.AddrPortFrom(ip, port), nil
 }
@@ -50,8 +52,8 @@ func splitPort(arg string) (host string, port uint16, err error) {
 	}
 	n, err := strconv.ParseUint(digits, 10, 16)
 	if err != nil || n == 0 || digits[0] == '+' {
-		return "", 0, fail(exitUsage, "%s: the port is not a number from 1 to 65535", quoted(arg, 60)).
-			hinting("a2sscan ask ADDR:PORT; without a port it is %d", askPort)
+		return "", 0, console.Fail(console.ExitUsage, "%s: the port is not a number from 1 to 65535", console.Quoted(arg, 60)).
+			WithHint("a2sscan ask ADDR:PORT; without a port it is %d", askPort)
 	}
 	return host, uint16(n), nil
 }
@@ -78,14 +80,14 @@ func (a *app) lookup(ctx context.Context, host string) (netip.Addr, error) {
 	defer cancel()
 	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip4", host)
 	if err != nil || len(ips) == 0 {
-		return netip.Addr{}, fail(exitInput, "%s: no IPv4 address found: %v", quoted(host, 60), err).
-			hinting("is the name right? an ip:port needs no look-up")
+		return netip.Addr{}, console.Fail(console.ExitInput, "%s: no IPv4 address found: %v", console.Quoted(host, 60), err).
+			WithHint("is the name right? an ip:port needs no look-up")
 	}
 	ip := ips[0].Unmap()
 	if len(ips) > 1 {
-		a.say("%s has %d addresses: %v is asked", plain(host, 60), len(ips), ip)
+		a.Say("%s has %d addresses: %v is asked", console.Plain(host, 60), len(ips), ip)
 	} else {
-		a.say("%s is %v", plain(host, 60), ip)
+		a.Say("%s is %v", console.Plain(host, 60), ip)
 	}
 	return ip, nil
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -93,7 +95,7 @@ func (s sheet) field(p wire.Part, v []byte) []string {
 	for at := 0; at == 0 || at < len(v) && len(rows) < fieldRows; at += n {
 		row := v[at:min(at+n, len(v))]
 		if rest := len(v) - at - len(row); len(rows) == fieldRows-1 && rest > 0 {
-			text = "… " + plural(rest, "byte") + " more"
+			text = "… " + console.Plural(rest, "byte") + " more"
 		}
 		line := fmt.Sprintf("%*s%04x  %-*s  %s", dumpIndent, "", p.At+at, 3*n-1, fmt.Sprintf("% x", row), text)
 		rows = append(rows, strings.TrimRight(line, " "))
@@ -107,16 +109,16 @@ func label(p wire.Part, v []byte, room int) string {
 	name := p.Name
 	switch {
 	case p.Cut && len(v) == 0:
-		return plain(name+" is missing: the end is here", room)
+		return console.Plain(name+" is missing: the end is here", room)
 	case p.Cut:
-		return plain(name+" is cut: the end is in it", room)
+		return console.Plain(name+" is cut: the end is in it", room)
 	case p.Form == wire.FormText:
 		return labelText(name, v, room)
 	}
 	if p.Form == wire.FormLetter {
-		return plain(fmt.Sprintf("%s %s: %s", name, letter(v[0]), letterWord(p.Name, v[0])), room)
+		return console.Plain(fmt.Sprintf("%s %s: %s", name, letter(v[0]), letterWord(p.Name, v[0])), room)
 	}
-	return plain(name+" "+value(p.Form, v), room)
+	return console.Plain(name+" "+value(p.Form, v), room)
 }
 
 // labelText is label for a string.
@@ -124,7 +126,7 @@ func labelText(name string, v []byte, room int) string {
 	if n := len(v); n > 0 && v[n-1] == 0 {
 		v = v[:n-1]
 	}
-	return name + " " + quoted(string(v), max(room-len(name)-3, 8))
+	return name + " " + console.Quoted(string(v), max(room-len(name)-3, 8))
 }
 
 // value says what the bytes of a field mean.
@@ -155,7 +157,7 @@ func value(f wire.Form, v []byte) string {
 	case wire.FormChallenge:
 		return fmt.Sprintf("% x", v)
 	}
-	return fmt.Sprintf("of %d bytes %s", len(v), quoted(string(v[:min(len(v), 100)]), 60))
+	return fmt.Sprintf("of %d bytes %s", len(v), console.Quoted(string(v[:min(len(v), 100)]), 60))
 }
 
 // number reads a little-endian number of up to eight bytes.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/a2sscan/a2sscan/reasm"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -88,7 +90,7 @@ func (t *transcript) headline(e *event, what string) []string {
 		word = "sent"
 	}
 	line := fmt.Sprintf("%9.1f ms  %-8s %5d bytes  %s", ms(t.since(e)), word, len(e.data), what)
-	return wrap(line, t.width, 35)
+	return console.Wrap(line, t.width, 35)
 }
 
 // since is the time since the first datagram.
@@ -130,7 +132,7 @@ func (t *transcript) describe(e *event) string {
 	}
 	k := wire.KindOf(e.data)
 	if text, err := wire.DecodeText(e.data); err == nil {
-		return kindWord(k) + ": " + quoted(string(text), 60)
+		return kindWord(k) + ": " + console.Quoted(string(text), 60)
 	}
 	if w := kindWord(k); w != "unknown to A2S" {
 		return w
@@ -210,7 +212,7 @@ func (t *transcript) whole(how string, msg []byte) []string {
 }
 
 func (t *transcript) note(text string) []string {
-	return wrap("    = "+text, t.width, 6)
+	return console.Wrap("    = "+text, t.width, 6)
 }
 
 // learn takes from an INFO whether the game is The Ship, whose players have
@@ -230,32 +232,4 @@ func (t *transcript) learn(msg []byte) {
 func faultWords(err error) string {
 	code, _ := err.(wire.Error)
 	return strings.ReplaceAll(code.String(), "_", " ")
-}
-
-// wrap breaks a line at spaces so that it fits into width columns; what follows
-// the first line is indented. A word that is too long stays as it is.
-func wrap(line string, width, indent int) []string {
-	var rows []string
-	for {
-		cut := breakAt(line, width, indent)
-		if cut < 0 {
-			return append(rows, line)
-		}
-		rows = append(rows, strings.TrimRight(line[:cut], " "))
-		line = strings.Repeat(" ", indent) + strings.TrimLeft(line[cut:], " ")
-	}
-}
-
-// breakAt returns where to break a line, -1 if it needs none or has no place.
-func breakAt(line string, width, indent int) int {
-	cells, space := 0, -1
-	for i, r := range line {
-		if r == ' ' && cells > indent && strings.TrimLeft(line[i:], " ") != "" {
-			space = i
-		}
-		if cells++; cells > width && space > 0 {
-			return space
-		}
-	}
-	return -1
 }

@@ -7,17 +7,19 @@ import (
 	"io"
 	"strings"
 
-	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
+	"github.com/a2sscan/a2sscan/sink/record"
 )
 
 // write prints record and verdict.
 func (k *asking) write(v *verdict) {
 	var b strings.Builder
 	if n := len(k.log.events) + k.tap.lost - shownEvents; n > 0 {
-		fmt.Fprintf(&b, "  … %s more\n", plural(n, "datagram"))
+		fmt.Fprintf(&b, "  … %s more\n", console.Plural(n, "datagram"))
 	}
 	b.WriteString("\nrecord:\n")
-	for _, line := range pretty(sink.AppendRecord(nil, "", k.result), k.log.width) {
+	for _, line := range pretty(record.Append(nil, "", k.result), k.log.width) {
 		b.WriteString(line + "\n")
 	}
 	fmt.Fprintf(&b, "\nverdict: %s\n", strings.ReplaceAll(v.Word, "_", " "))
@@ -32,7 +34,7 @@ func (k *asking) write(v *verdict) {
 // list writes sentences, each behind a dash.
 func (k *asking) list(b *strings.Builder, sentences []string) {
 	for _, s := range sentences {
-		for _, line := range wrap("- "+s, k.log.width, 2) {
+		for _, line := range console.Wrap("- "+s, k.log.width, 2) {
 			b.WriteString(line + "\n")
 		}
 	}
@@ -60,7 +62,7 @@ type datagramJSON struct {
 func (k *asking) writeJSON(v *verdict) {
 	j := askedJSON{
 		Schema: 1, Addr: k.target.String(), verdict: v, LeftOut: k.tap.lost,
-		Record: sink.AppendRecord(nil, "", k.result),
+		Record: record.Append(nil, "", k.result),
 	}
 	for i := range k.log.events {
 		e := &k.log.events[i]
@@ -75,7 +77,7 @@ func (k *asking) writeJSON(v *verdict) {
 	enc.Encode(&j) // of types that can be written
 	line := []byte(strings.TrimSuffix(b.String(), "\n"))
 	if isTerminal(k.app.out.w) {
-		line = visible(line)
+		line = console.Visible(line)
 	}
 	k.app.out.Write(append(line, '\n')) // an error is the output's, which run says
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"unicode/utf8"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
 // How much of a list in a record is shown, and of one that is for programs.
@@ -19,7 +21,7 @@ const (
 // cut and ends with …, lists too. What can't be seen is escaped.
 func pretty(record []byte, width int) []string {
 	p := &prettyPrinter{width: width}
-	p.value("", "", visible(bytes.TrimSpace(record)), "")
+	p.value("", "", console.Visible(bytes.TrimSpace(record)), "")
 	return p.lines
 }
 
@@ -36,7 +38,7 @@ func (p *prettyPrinter) value(indent, key string, v json.RawMessage, comma strin
 	case utf8.RuneCountInString(line) <= p.width:
 		p.lines = append(p.lines, line)
 	case len(members) == 0:
-		p.lines = append(p.lines, plain(line, p.width))
+		p.lines = append(p.lines, console.Plain(line, p.width))
 	default:
 		p.lines = append(p.lines, indent+key+string(v[:1]))
 		p.members(indent+"  ", members, mostShown(indent, key))

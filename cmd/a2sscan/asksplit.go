@@ -3,7 +3,8 @@ package main
 import (
 	"fmt"
 	"slices"
-	"strings"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -110,7 +111,7 @@ func (a *arrivals) missing() (lost []int) {
 func (g *splitReply) fault() string {
 	a := g.came()
 	lost := a.missing()
-	came := fmt.Sprintf("of reply 0x%08x came %s", g.id, plural(len(g.fragments), "fragment"))
+	came := fmt.Sprintf("of reply 0x%08x came %s", g.id, console.Plural(len(g.fragments), "fragment"))
 	switch {
 	case g.short:
 		return ""
@@ -124,43 +125,5 @@ func (g *splitReply) fault() string {
 		return ""
 	}
 	return fmt.Sprintf("of reply 0x%08x (layout %s) came %d of %d fragments: %s; missing: %s",
-		g.id, g.form(), len(a.numbers), a.most, numberList(a.numbers), numberList(lost))
-}
-
-// plural writes a number of things: 1 fragment, 2 fragments, 1,200 addresses.
-func plural[N int | uint64](n N, thing string) string {
-	return grouped(uint64(n)) + " " + things(n, thing)
-}
-
-// things is the word for so many things.
-func things[N int | uint64](n N, thing string) string {
-	switch {
-	case n == 1:
-		return thing
-	case strings.HasSuffix(thing, "s"):
-		return thing + "es"
-	}
-	return thing + "s"
-}
-
-// numberList writes sorted numbers with ranges: 0-3, 5, 7. It shows ten spans
-// at most.
-func numberList(numbers []int) string {
-	var spans []string
-	for i := 0; i < len(numbers); {
-		j := i
-		for j+1 < len(numbers) && numbers[j+1] == numbers[j]+1 {
-			j++
-		}
-		if j > i {
-			spans = append(spans, fmt.Sprintf("%d-%d", numbers[i], numbers[j]))
-		} else {
-			spans = append(spans, fmt.Sprint(numbers[i]))
-		}
-		i = j + 1
-	}
-	if len(spans) > 10 {
-		spans = append(spans[:10], "…")
-	}
-	return strings.Join(spans, ", ")
+		g.id, g.form(), len(a.numbers), a.most, console.NumberList(a.numbers), console.NumberList(lost))
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -151,7 +153,7 @@ func (k *asking) headline(word string) string {
 		b := k.log.junk()[0]
 		return fmt.Sprintf("something answers, and it is not A2S (is it the right port?): "+
 			"%d bytes, %s",
-			len(b), quoted(string(b), 60))
+			len(b), console.Quoted(string(b), 60))
 	}
 	return headlines[word]
 }
@@ -184,7 +186,7 @@ func (k *asking) summary() string {
 	var parts []string
 	if in := &r.Info; r.HasInfo {
 		parts = append(parts, fmt.Sprintf("%s, map %s, %d of %d players",
-			quoted(string(in.Name), 60), quoted(string(in.Map), 40), in.Players, in.MaxPlayers))
+			console.Quoted(string(in.Name), 60), console.Quoted(string(in.Map), 40), in.Players, in.MaxPlayers))
 	}
 	if r.HasRules {
 		parts = append(parts, fmt.Sprintf("%d rules", len(r.Rules)))
@@ -254,7 +256,7 @@ func (k *asking) saySplits(v *verdict) {
 // sayMeanings says what a silence may mean, and what the server said in words.
 func (k *asking) sayMeanings(v *verdict) {
 	if m := k.result.Message; len(m) > 0 {
-		v.say("its words: %s", quoted(string(m), 120))
+		v.say("its words: %s", console.Quoted(string(m), 120))
 	}
 	if v.Word == verdictFaulty {
 		k.sayFaults(v)
@@ -307,12 +309,12 @@ func (k *asking) hintAtTools(v *verdict) {
 		k.hintAtReplies(v)
 		if n := k.log.repeats(); n > 0 && r.Status == scanner.StatusOK {
 			v.hint("%s had to be repeated: packets get lost, or it limits queries",
-				plural(n, "request"))
+				console.Plural(n, "request"))
 		}
 	}
 	if n := k.late(); n > 0 && r.Status != scanner.StatusOK && v.Word != verdictLate {
 		v.hint("%s came after being given up: try --timeout %v",
-			plural(n, "datagram"), 4*k.timeout)
+			console.Plural(n, "datagram"), 4*k.timeout)
 	}
 	if k.log.splits.layouts() != "" && v.Word == verdictIncomplete {
 		v.hint("the same each time: fragments of that size do not get through")

@@ -4,14 +4,14 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/spf13/cobra"
 
 	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/record"
 )
 
 func (a *app) catCommand() *cobra.Command {
@@ -28,8 +28,8 @@ each record says where its server is by that database, whatever it said before.`
   a2sscan cat census.ndjson.zst | jq -r 'select(.info.players > 0) | .info.name'`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return fail(exitUsage, "cat needs a file").
-					hinting("a2sscan cat census.ndjson.zst")
+				return console.Fail(console.ExitUsage, "cat needs a file").
+					WithHint("a2sscan cat census.ndjson.zst")
 			}
 			return nil
 		},
@@ -79,7 +79,7 @@ func (a *app) catFile(out *bufio.Writer, name string, bases geoBases) error {
 			line = located
 		}
 		if shown {
-			line = visible(line)
+			line = console.Visible(line)
 		}
 		out.Write(line)
 		if err := out.WriteByte('\n'); err != nil {
@@ -93,17 +93,17 @@ func (a *app) catFile(out *bufio.Writer, name string, bases geoBases) error {
 func beginsRecord(rest []byte) bool { return len(rest) == 0 || rest[0] == '{' }
 
 func noCensus(name string) error {
-	return fail(exitInput, "%s is no census: it does not begin with a record", plain(name, 200)).
-		hinting("cat reads what scan wrote: a line of JSON for each server, compressed or not")
+	return console.Fail(console.ExitInput, "%s is no census: it does not begin with a record", console.Plain(name, 200)).
+		WithHint("cat reads what scan wrote: a line of JSON for each server, compressed or not")
 }
 
 // locate appends a line with what the databases say, if it is a record.
 func (a *app) locate(dst, line []byte, bases geoBases) []byte {
-	dst, err := sink.Locate(dst, line, bases.geo)
+	dst, err := record.Locate(dst, line, bases.geo)
 	if err != nil {
 		return append(dst, line...)
 	}
-	bases.sayDamaged(a.terminal)
+	bases.sayDamaged(a.Terminal)
 	return dst
 }
 
@@ -111,32 +111,13 @@ func (a *app) locate(dst, line []byte, bases geoBases) []byte {
 func readFailure(err error) error {
 	var s *sink.Error
 	if !errors.As(err, &s) {
-		return fail(exitInput, "%w", err)
+		return console.Fail(console.ExitInput, "%w", err)
 	}
-	return fail(exitInput, "%s", sinkError(s)).hinting("%s", s.Hint)
+	return console.Fail(console.ExitInput, "%s", sinkError(s)).WithHint("%s", s.Hint)
 }
 
 func (a *app) sayTorn(name string, n int64) {
 	if n > 0 {
-		a.say("%s: torn: %d bytes after the last whole record left out", plain(name, 200), n)
+		a.Say("%s: torn: %d bytes after the last whole record left out", console.Plain(name, 200), n)
 	}
-}
-
-// visible returns a line of JSON that says the same in characters that can be
-// seen: the others can only stand in its strings, where \u escapes them.
-func visible(line []byte) []byte {
-	var b []byte
-	for i := 0; i < len(line); {
-		r, n := utf8.DecodeRune(line[i:])
-		switch {
-		case unicode.IsPrint(r) && (r != utf8.RuneError || n > 1):
-			b = append(b, line[i:i+n]...)
-		case r > 0xFFFF:
-			b = fmt.Appendf(b, `\u%04x\u%04x`, 0xD800+(r-0x10000)>>10, 0xDC00+(r-0x10000)&0x3FF)
-		default:
-			b = fmt.Appendf(b, `\u%04x`, r)
-		}
-		i += n
-	}
-	return b
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/scanner/target"
+	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
 )
 
@@ -44,7 +44,7 @@ type checkpoint struct {
 	Open  uint64 `json:"open"`           // targets taken and not finished
 
 	Stats   scanner.Stats `json:"stats"`
-	List    target.Stats  `json:"list"`               // up to Place
+	List    list.Stats    `json:"list"`               // up to Place
 	LeftOut []exclusion   `json:"left_out,omitempty"` // by which rules, up to Place
 	Tally   tally         `json:"tally"`
 	Records uint64        `json:"records"`

@@ -14,9 +14,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/scanner/target"
+	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/record"
 )
 
 // someCheckpoint has something in every kind of field.
@@ -25,7 +28,7 @@ func someCheckpoint() *checkpoint {
 		Program: "abc", Scan: "20261120T030000Z", Start: time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC),
 		Resumed: 2, Place: 1 << 40, Records: 7,
 		Plan: scanPlan{Targets: []string{"127.0.0.0/30"}, Ports: "27015", Output: "/a/b", Rotate: true},
-		List: target.Stats{Excluded: 3}, LeftOut: []exclusion{{Network: "127.0.0.0/31", Source: "f:1", Targets: 3}},
+		List: list.Stats{Excluded: 3}, LeftOut: []exclusion{{Network: "127.0.0.0/31", Source: "f:1", Targets: 3}},
 		Tally:  tally{Servers: 4, Games: namesOf("\xff")},
 		Output: outputState{Offset: 9, Tail: 8, Parts: []sink.Part{{Name: "p", Records: 1, Bytes: 2}}},
 		Silent: silentState{Bytes: 1, Sum: 2, Targets: 3, Looked: 4},
@@ -95,7 +98,7 @@ func TestPlanOfAnyName(t *testing.T) {
 func TestOurs(t *testing.T) {
 	for _, scan := range []string{"20261120T030000Z", "a \"b\" \\", "\u00a0\u200d\x7f\x01", "日本"} {
 		path := filepath.Join(t.TempDir(), "census.ndjson")
-		line := sink.AppendRecord(nil, scan, &scanner.Result{Addr: netip.MustParseAddrPort("127.0.0.1:1")})
+		line := record.Append(nil, scan, &scanner.Result{Addr: netip.MustParseAddrPort("127.0.0.1:1")})
 		if err := os.WriteFile(path, line, 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -204,16 +207,16 @@ func TestLockFile(t *testing.T) {
 // out the target before, however far it read ahead, with those of the parts
 // before this one.
 func TestWalked(t *testing.T) {
-	w := walked{past: target.Stats{Excluded: 100, Given: 10, Invalid: 3}}
-	if got, want := w.at(5, 0), (target.Stats{Read: 113, Excluded: 100, Given: 10, Invalid: 3}); got != want {
+	w := walked{past: list.Stats{Excluded: 100, Given: 10, Invalid: 3}}
+	if got, want := w.at(5, 0), (list.Stats{Read: 113, Excluded: 100, Given: 10, Invalid: 3}); got != want {
 		t.Errorf("at the start %+v, want %+v", got, want)
 	}
 	for place := uint64(5); place < 1000; place += 2 { // every second place is excluded
-		w.pass(place, target.Stats{Excluded: (place - 5) / 2, Invalid: 4, Given: 77, Read: 99})
+		w.pass(place, list.Stats{Excluded: (place - 5) / 2, Invalid: 4, Given: 77, Read: 99})
 	}
 	for given := uint64(1); given < 400; given += 7 {
 		place := 5 + 2*(given-1) + 1
-		want := target.Stats{Excluded: 100 + given - 1, Given: 10 + given, Invalid: 4}
+		want := list.Stats{Excluded: 100 + given - 1, Given: 10 + given, Invalid: 4}
 		want.Read = want.Excluded + want.Given + want.Invalid
 		if got := w.at(place, given); got != want {
 			t.Errorf("at %d %+v, want %+v", place, got, want)
@@ -227,7 +230,7 @@ func TestWalked(t *testing.T) {
 // TestWalkedRules: what each rule left out counts when the scan has passed it,
 // on top of what earlier parts counted, whatever order it comes in.
 func TestWalkedRules(t *testing.T) {
-	x, err := target.NewExclusions(target.ExclusionConfig{AllowReserved: true, Networks: []string{"10.0.0.0/30", "10.0.0.8/30"}})
+	x, err := list.NewExclusions(list.ExclusionConfig{AllowReserved: true, Networks: []string{"10.0.0.0/30", "10.0.0.8/30"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,8 +239,8 @@ func TestWalkedRules(t *testing.T) {
 		past: &checkpoint{LeftOut: []exclusion{{Network: "10.0.0.8/30", Source: "--exclude", Targets: 5, Stopped: 1}}},
 	}
 	k.walked.inherit(k.past)
-	list, err := target.Open(target.Config{
-		Args: []string{"10.0.0.0/28:1"}, Exclusions: x, Order: target.OrderInput, LeftOut: k.walked.leaveOut,
+	list, err := list.Open(list.Config{
+		Args: []string{"10.0.0.0/28:1"}, Exclusions: x, Order: list.OrderInput, LeftOut: k.walked.leaveOut,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -271,16 +274,16 @@ func TestWalkedRules(t *testing.T) {
 // TestTaken: a target that the list gave out and nobody took does not count, in
 // a scan that was gone on with or not.
 func TestTaken(t *testing.T) {
-	list := target.Stats{Read: 12, Excluded: 3, Given: 9}
+	l := list.Stats{Read: 12, Excluded: 3, Given: 9}
 	var k *keeper
-	if got, want := k.taken(list, 8), (target.Stats{Read: 11, Excluded: 3, Given: 8}); got != want {
+	if got, want := k.taken(l, 8), (list.Stats{Read: 11, Excluded: 3, Given: 8}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	// Eight were given before, of which two were open; some are taken again.
-	k = &keeper{past: &checkpoint{List: target.Stats{Given: 8}, open: make([]scanner.Target, 2)}}
+	k = &keeper{past: &checkpoint{List: list.Stats{Given: 8}, open: make([]scanner.Target, 2)}}
 	k.walked.past = k.past.List
 	for n, want := range []uint64{8, 8, 8, 9} {
-		got := k.walked.total(k.taken(target.Stats{Read: 1, Given: 1}, uint64(n)))
+		got := k.walked.total(k.taken(list.Stats{Read: 1, Given: 1}, uint64(n)))
 		if got.Given != want || got.Read != want {
 			t.Errorf("%d taken: %+v, want %d", n, got, want)
 		}
@@ -300,11 +303,11 @@ func TestCommandLine(t *testing.T) {
 // TestLoadedOtherwise: lists in which this a2sscan finds other targets than the
 // one that wrote the checkpoint have other places: they are refused.
 func TestLoadedOtherwise(t *testing.T) {
-	list, err := target.Open(target.Config{Args: []string{"127.0.0.0/24:1"}})
+	list, err := list.Open(list.Config{Args: []string{"127.0.0.0/24:1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &app{terminal: newTerminal(io.Discard)}
+	a := &app{Terminal: console.New(io.Discard)}
 	k := &keeper{app: a, past: &checkpoint{Size: 255}}
 	want := "the a2sscan that began it found 255 targets in the lists, and this one finds 256"
 	if err := k.loaded(list); err == nil || !strings.HasSuffix(err.Error(), want) {

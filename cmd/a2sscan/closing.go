@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -15,36 +17,36 @@ import (
 // file has all.
 
 // sayNobody says what may be the reason where nobody answered.
-func (sum *summary) sayNobody(t *terminal) {
+func (sum *summary) sayNobody(t *console.Terminal) {
 	switch l := &sum.Targets; {
 	case l.Finished == 0:
 	case l.By["unreachable"] == l.Finished:
-		t.hint("nothing listens there, as the network says: another port, or no servers? " +
+		t.Hint("nothing listens there, as the network says: another port, or no servers? " +
 			"a2sscan ask says more of one of them")
 	case l.By["no_reply"]+l.By["unreachable"] == l.Finished:
-		t.hint("nobody answered: another port, or a firewall in between? a2sscan ask says more of one of them")
+		t.Hint("nobody answered: another port, or a firewall in between? a2sscan ask says more of one of them")
 	}
 }
 
 // say tells a person how the scan went.
-func (sum *summary) say(t *terminal) {
+func (sum *summary) say(t *console.Terminal) {
 	l := &sum.Targets
-	t.say("targets: %s", l)
+	t.Say("targets: %s", l)
 	sum.sayExclusions(t)
-	t.say("finished: %s%s", grouped(l.Finished),
-		sumOf(l.By, words(scanner.StatusOK, scanner.NumStatuses)))
-	t.say("found: %s", sum.tally.found(l.Finished))
+	t.Say("finished: %s%s", console.Grouped(l.Finished),
+		console.SumOf(l.By, console.Words(scanner.StatusOK, scanner.NumStatuses)))
+	t.Say("found: %s", sum.tally.found(l.Finished))
 	if sum.tally.Servers > 0 {
 		sum.sayAnswers(t)
 	} else {
 		sum.sayNobody(t)
 	}
 	if len(sum.Faults) > 0 {
-		t.say("faults: %s", listed(sum.Faults, words(wire.Error(1), wire.NumErrors), ", "))
+		t.Say("faults: %s", console.Listed(sum.Faults, console.Words(wire.Error(1), wire.NumErrors), ", "))
 	}
 	sum.sayDatagrams(t)
 	sum.sayTrouble(t)
-	t.say("rate: %s; time: %s", sum.rates.String(),
+	t.Say("rate: %s; time: %s", sum.rates.String(),
 		time.Duration(sum.Seconds*float64(time.Second)).Round(10*time.Millisecond))
 	sum.rates.sayLimit(t)
 }
@@ -53,10 +55,10 @@ func (sum *summary) say(t *terminal) {
 const namesShown = 8
 
 // sayAnswers says what answered.
-func (sum *summary) sayAnswers(t *terminal) {
-	t.say("answered: %s", &sum.FirstAnswers)
+func (sum *summary) sayAnswers(t *console.Terminal) {
+	t.Say("answered: %s", &sum.FirstAnswers)
 	if sum.RoundTrips != nil {
-		t.say("round trips: %s", sum.RoundTrips)
+		t.Say("round trips: %s", sum.RoundTrips)
 	}
 	for _, kind := range []struct {
 		word  string
@@ -70,31 +72,22 @@ func (sum *summary) sayAnswers(t *terminal) {
 			continue
 		}
 		head := fmt.Sprintf("%s (%s): ", kind.word, kind.names.many())
-		room := t.width() - len("a2sscan: ") - len(head)
-		t.say("%s%s", head, kind.names.said(namesShown, room, sum.tally.Servers))
+		room := t.Width() - len("a2sscan: ") - len(head)
+		t.Say("%s%s", head, kind.names.said(namesShown, room, sum.tally.Servers))
 	}
 }
 
 // sayDatagrams says what was sent and received.
-func (sum *summary) sayDatagrams(t *terminal) {
+func (sum *summary) sayDatagrams(t *console.Terminal) {
 	d := &sum.Datagrams
-	t.say("sent: %s datagrams, %s%s; %s of them repeats", grouped(d.Sent), size(d.SentBytes),
-		sumOf(d.SentBy, words(wire.Question(0), wire.NumQuestions)), grouped(d.Repeats))
-	t.say("received: %s datagrams, %s%s", grouped(d.Received), size(d.ReceivedBytes),
-		sumOf(d.ByClass, words(scanner.Class(0), scanner.NumClasses)))
-	if matched := d.ByClass["matched"]; matched > 0 && t.width() >= logWidth {
-		t.say("matched: %s%s", grouped(matched),
-			sumOf(d.ByKind, words(scanner.ReplyKind(0), scanner.NumKinds)))
+	t.Say("sent: %s datagrams, %s%s; %s of them repeats", console.Grouped(d.Sent), console.Bytes(d.SentBytes),
+		console.SumOf(d.SentBy, console.Words(wire.Question(0), wire.NumQuestions)), console.Grouped(d.Repeats))
+	t.Say("received: %s datagrams, %s%s", console.Grouped(d.Received), console.Bytes(d.ReceivedBytes),
+		console.SumOf(d.ByClass, console.Words(scanner.Class(0), scanner.NumClasses)))
+	if matched := d.ByClass["matched"]; matched > 0 && t.Width() >= console.LogWidth {
+		t.Say("matched: %s%s", console.Grouped(matched),
+			console.SumOf(d.ByKind, console.Words(scanner.ReplyKind(0), scanner.NumKinds)))
 	}
-}
-
-// sumOf says what a number is made of: " = 3 ok + 1 partial", nothing if it is
-// made of nothing.
-func sumOf(m map[string]uint64, words []string) string {
-	if s := listed(m, words, " + "); s != "" {
-		return " = " + s
-	}
-	return ""
 }
 
 // word is how targets are counted that the rule leaves out.
@@ -109,48 +102,48 @@ func (x *exclusion) word() string {
 const exclusionsShown = 4
 
 // sayExclusions says what left targets out.
-func (sum *summary) sayExclusions(t *terminal) {
+func (sum *summary) sayExclusions(t *console.Terminal) {
 	if sum.Targets.NoPort > 0 {
-		t.say("unscannable: %s with port 0", grouped(sum.Targets.NoPort))
+		t.Say("unscannable: %s with port 0", console.Grouped(sum.Targets.NoPort))
 	}
 	for i, x := range sum.Exclusions {
 		if i == exclusionsShown {
-			t.say("excluded: by %d more rules", len(sum.Exclusions)-i)
+			t.Say("excluded: by %d more rules", len(sum.Exclusions)-i)
 			break
 		}
-		t.say("%s: %s in %s (%s)", x.word(), grouped(x.Targets+x.Stopped), x.Network,
+		t.Say("%s: %s in %s (%s)", x.word(), console.Grouped(x.Targets+x.Stopped), x.Network,
 			strings.TrimPrefix(x.Reason+", "+x.Source, ", "))
 	}
 	if n := sum.Targets.Stopped; n > 0 {
-		t.say("excluded: %s of them when they had been asked already, and so they are finished", grouped(n))
+		t.Say("excluded: %s of them when they had been asked already, and so they are finished", console.Grouped(n))
 	}
 }
 
 // sayTrouble says what stood in the way, and what can be done about it.
-func (sum *summary) sayTrouble(t *terminal) {
+func (sum *summary) sayTrouble(t *console.Terminal) {
 	d := &sum.Datagrams
 	if d.SendErrors > 0 {
-		t.say("send errors: %s datagrams could not be sent%s", grouped(d.SendErrors),
-			sumOf(d.SendFaults, words(scanner.SendFault(0), scanner.NumSendFaults)))
-		t.hint("%s", sendHint(d.SendFaults))
+		t.Say("send errors: %s datagrams could not be sent%s", console.Grouped(d.SendErrors),
+			console.SumOf(d.SendFaults, console.Words(scanner.SendFault(0), scanner.NumSendFaults)))
+		t.Hint("%s", sendHint(d.SendFaults))
 	}
 	if d.PairsLost {
-		t.say("segmentation offload: requests that the kernel or the network card was to cut in two stayed unanswered, " +
+		t.Say("segmentation offload: requests that the kernel or the network card was to cut in two stayed unanswered, " +
 			"and it was done no more")
-		t.hint("nothing is lost by it but time; --no-gso does without from the beginning")
+		t.Hint("nothing is lost by it but time; --no-gso does without from the beginning")
 	}
 	refused := sum.RecvBuffer < sum.RecvBufferAsked
 	if d.KernelDrops > 0 {
-		t.say("kernel drops: %s datagrams arrived and were thrown away, receive buffer %s",
-			grouped(d.KernelDrops), size(uint64(sum.RecvBuffer)))
+		t.Say("kernel drops: %s datagrams arrived and were thrown away, receive buffer %s",
+			console.Grouped(d.KernelDrops), console.Bytes(uint64(sum.RecvBuffer)))
 	}
 	switch {
 	case refused:
-		t.say("receive buffer: asked for %s, granted %s",
-			size(uint64(sum.RecvBufferAsked)), size(uint64(sum.RecvBuffer)))
-		t.hint("as root: sysctl -w net.core.rmem_max=%d", sum.RecvBufferAsked)
+		t.Say("receive buffer: asked for %s, granted %s",
+			console.Bytes(uint64(sum.RecvBufferAsked)), console.Bytes(uint64(sum.RecvBuffer)))
+		t.Hint("as root: sysctl -w net.core.rmem_max=%d", sum.RecvBufferAsked)
 	case d.KernelDrops > 0:
-		t.hint("a lower --rate, or a machine with more cores")
+		t.Hint("a lower --rate, or a machine with more cores")
 	}
 }
 
@@ -177,8 +170,8 @@ func sendHint(faults map[string]uint64) string {
 }
 
 // sayWrong says which numbers do not add up.
-func (sum *summary) sayWrong(t *terminal) {
+func (sum *summary) sayWrong(t *console.Terminal) {
 	for _, w := range sum.Wrong {
-		t.say("numbers that do not add up: %s", w)
+		t.Say("numbers that do not add up: %s", w)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/pelletier/go-toml/v2/unstable"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -190,7 +192,7 @@ func (c *configuration) takeFlag(flag *pflag.Flag, e configEntry, texts []string
 			continue
 		}
 		if onlyTyped[flag.Name] != "" {
-			return c.bad(e, errors.New("is for the command line only")).hinting("%s", onlyTyped[flag.Name])
+			return c.bad(e, errors.New("is for the command line only")).WithHint("%s", onlyTyped[flag.Name])
 		}
 		if err := flag.Value.Set(text); err != nil {
 			return c.bad(e, err)
@@ -211,7 +213,7 @@ var onlyTyped = map[string]string{
 
 // at says where an entry stands.
 func (c *configuration) at(e configEntry) string {
-	return fmt.Sprintf("%s:%d", plain(c.path, 200), e.line)
+	return fmt.Sprintf("%s:%d", console.Plain(c.path, 200), e.line)
 }
 
 // lineError is an error of one value among several.
@@ -221,17 +223,17 @@ type lineError struct {
 }
 
 // bad is the error of a value.
-func (c *configuration) bad(e configEntry, err error) *failure {
+func (c *configuration) bad(e configEntry, err error) *console.Failure {
 	line := e.line
 	if in, ok := errors.AsType[lineError](err); ok {
 		line = in.line
 	}
-	f := configFailure(c.path, line, "%s: %v", plain(e.key, 60), err)
+	f := configFailure(c.path, line, "%s: %v", console.Plain(e.key, 60), err)
 	if e.table == "" && len(c.commandsWith(e.key)) > 1 {
-		return f.hinting("a key before the first table is for every command with --%s: "+
+		return f.WithHint("a key before the first table is for every command with --%s: "+
 			"what is for one stands under its name, such as [%s]", e.key, c.cmd.Name())
 	}
-	return f.hinting("it takes what --%s takes: %s --help", e.key, c.cmd.CommandPath())
+	return f.WithHint("it takes what --%s takes: %s --help", e.key, c.cmd.CommandPath())
 }
 
 // takeTargets takes the arguments from the file, if none were typed.
@@ -242,7 +244,7 @@ func (c *configuration) takeTargets(e configEntry, note *configNote) error {
 	for _, v := range e.value.list() {
 		if v.kind != unstable.String || v.text == "" {
 			return configFailure(c.path, v.line, "%s: want texts", targetsKey).
-				hinting(`targets = ["servers.txt", "203.0.113.7:27015"]`)
+				WithHint(`targets = ["servers.txt", "203.0.113.7:27015"]`)
 		}
 		c.args = append(c.args, v.text)
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -72,7 +74,7 @@ func TestConfigErrors(t *testing.T) {
 		}
 		code, out, err := runIn(test.command, "--config", path, "--print-config")
 		said := strings.ReplaceAll(strings.TrimSpace(err), "\na2sscan: hint: ", "; ")
-		if want := "a2sscan: " + path + ":" + test.want; code != exitUsage || out != "" || !strings.HasPrefix(said, want) {
+		if want := "a2sscan: " + path + ":" + test.want; code != console.ExitUsage || out != "" || !strings.HasPrefix(said, want) {
 			t.Errorf("%q: exit code %d, %q\n got %s\nwant %s", test.file, code, out, said, want)
 		}
 		if strings.Contains(err, "hush") {
@@ -89,7 +91,7 @@ func TestConfigUnread(t *testing.T) {
 	}
 	for _, name := range []string{long + "er", t.TempDir(), long, ""} {
 		code, out, err := runIn("scan", "--config", name, "--print-config")
-		if code != exitInput || out != "" || !strings.HasPrefix(err, "a2sscan: --config "+name) {
+		if code != console.ExitInput || out != "" || !strings.HasPrefix(err, "a2sscan: --config "+name) {
 			t.Errorf("%s: exit code %d, %q, %s", name, code, out, err)
 		}
 	}
@@ -121,7 +123,7 @@ func eachFlag(do func(cmd *cobra.Command, flag *pflag.Flag)) {
 }
 
 func newTree() *cobra.Command {
-	a := &app{terminal: newTerminal(os.Stderr), out: &results{}}
+	a := &app{Terminal: console.New(os.Stderr), out: &results{}}
 	return a.rootCommand()
 }
 
@@ -197,7 +199,7 @@ func TestConfigDefaults(t *testing.T) {
 	if err := os.WriteFile(path, []byte(out), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	a := &app{terminal: newTerminal(os.Stderr), out: &results{}, args: []string{"scan", "--config", path}}
+	a := &app{Terminal: console.New(os.Stderr), out: &results{}, args: []string{"scan", "--config", path}}
 	cmd, rest, _ := a.rootCommand().Find(a.args)
 	if err := cmd.ParseFlags(rest); err != nil {
 		t.Fatal(err)
@@ -227,7 +229,7 @@ func TestNearest(t *testing.T) {
 		"raet": "rate", "Rate": "rate", "retreis": "retries", "per_address_rate": "per-address-rate",
 		"key": "key-file", "maxtargets": "max-targets", "bandwidth": "", "x": "",
 	} {
-		if got := nearest(word, names); got != want {
+		if got := console.Nearest(word, names); got != want {
 			t.Errorf("%s: %q, want %q", word, got, want)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	// TOML. Its parser gives the line of every key and numbers as they were
 	// typed, which is what errors and flags need.
 	"github.com/pelletier/go-toml/v2"
@@ -39,17 +41,17 @@ const maxConfig = 1 << 20
 func readConfig(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fail(exitInput, "--config %s: %v", plain(path, 200), pathless(err)).
-			hinting("it names a TOML file; a path is relative to the working directory")
+		return nil, console.Fail(console.ExitInput, "--config %s: %v", console.Plain(path, 200), console.WithoutPath(err)).
+			WithHint("it names a TOML file; a path is relative to the working directory")
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxConfig+1))
 	switch {
 	case err != nil:
-		return nil, fail(exitInput, "--config %s: %v", plain(path, 200), pathless(err))
+		return nil, console.Fail(console.ExitInput, "--config %s: %v", console.Plain(path, 200), console.WithoutPath(err))
 	case len(text) > maxConfig:
-		return nil, fail(exitInput, "--config %s: longer than %s", plain(path, 200), size(maxConfig)).
-			hinting("lists of targets and of exclusions are files of their own")
+		return nil, console.Fail(console.ExitInput, "--config %s: longer than %s", console.Plain(path, 200), console.Bytes(maxConfig)).
+			WithHint("lists of targets and of exclusions are files of their own")
 	}
 	return text, nil
 }
@@ -81,12 +83,12 @@ func tomlFailure(path string, err error) error {
 	}
 	why := strings.TrimPrefix(err.Error(), "toml: ")
 	return configFailure(path, line, "%s", why).
-		hinting(`it is read as TOML: rate = "20k", exclude = ["198.51.100.0/24"]`)
+		WithHint(`it is read as TOML: rate = "20k", exclude = ["198.51.100.0/24"]`)
 }
 
 // configFailure is an error in a line of a file.
-func configFailure(path string, line int, format string, args ...any) *failure {
-	return fail(exitUsage, "%s:%d: %s", plain(path, 200), line, fmt.Sprintf(format, args...))
+func configFailure(path string, line int, format string, args ...any) *console.Failure {
+	return console.Fail(console.ExitUsage, "%s:%d: %s", console.Plain(path, 200), line, fmt.Sprintf(format, args...))
 }
 
 // configReader takes a file's entries out of what the parser finds.
@@ -109,8 +111,8 @@ func (r *configReader) expression(n *unstable.Node) {
 	case unstable.ArrayTable:
 		words, line := r.keys(n.Key())
 		name := strings.Join(words, ".")
-		r.err = configFailure(r.path, line, "[[%s]]: a command has one table", plain(name, 60)).
-			hinting("write [%s]", plain(name, 60))
+		r.err = configFailure(r.path, line, "[[%s]]: a command has one table", console.Plain(name, 60)).
+			WithHint("write [%s]", console.Plain(name, 60))
 	case unstable.KeyValue:
 		r.keyValue(r.table, n)
 	}

@@ -9,6 +9,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/spf13/pflag"
 )
 
@@ -74,7 +76,7 @@ func (c *configuration) line(flag *pflag.Flag) (configLine, error) {
 	}
 	text, err := tomlValue(flag, s.texts)
 	if err != nil {
-		return configLine{}, fail(exitUsage, "--%s: %w", flag.Name, err)
+		return configLine{}, console.Fail(console.ExitUsage, "--%s: %w", flag.Name, err)
 	}
 	l := configLine{flag.Name + " = " + text, strings.Join(s.whence, ", ")}
 	switch {
@@ -147,7 +149,7 @@ func tomlScalar(flag *pflag.Flag, text string) (string, error) {
 // tomlString writes a text. What can't be seen is escaped.
 func tomlString(s string) (string, error) {
 	if !utf8.ValidString(s) {
-		return "", fmt.Errorf("%s is not UTF-8, and can't stand in TOML", quoted(s, 100))
+		return "", fmt.Errorf("%s is not UTF-8, and can't stand in TOML", console.Quoted(s, 100))
 	}
 	var b strings.Builder
 	b.WriteByte('"')

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/a2sscan/a2sscan/bench/fleet"
 )
 
@@ -54,7 +56,7 @@ func TestControls(t *testing.T) {
 	} {
 		p.wait(p.err, line)
 	}
-	_, rest := p.end(exitOK)
+	_, rest := p.end(console.ExitOK)
 	for line := range strings.Lines(said.String()) {
 		if !strings.HasPrefix(line, "a2sscan: ") && !strings.HasPrefix(line, `{"time":`) || strings.ContainsFunc(strings.TrimSuffix(line, "\n"), func(r rune) bool {
 			return !unicode.IsPrint(r)
@@ -102,5 +104,5 @@ func TestControlsGoverned(t *testing.T) {
 	p.wait(p.err, "waiting: the target list")
 	p.wait(p.err, "rate: as fast as it goes")
 	p.in.Close()
-	p.end(exitOK)
+	p.end(console.ExitOK)
 }

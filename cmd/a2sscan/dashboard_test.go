@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -18,7 +20,7 @@ const dashboardFolder = "../../packaging/grafana/"
 // exported returns the names that a query may have, as a scan exports them.
 func exported(t *testing.T) map[string]bool {
 	t.Helper()
-	m := newMeter(newTerminal(io.Discard))
+	m := newMeter(console.New(io.Discard))
 	m.begin(new(scanner.Monitor), nil)
 	families, err := m.registry().Gather()
 	if err != nil {

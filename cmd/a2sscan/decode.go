@@ -5,6 +5,8 @@ import (
 	"io"
 	"os"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/spf13/cobra"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -60,8 +62,8 @@ code is 1.`,
 func (f *decodeFlags) refuse(cmd *cobra.Command) error {
 	for _, name := range []string{"output", "append", "force", "raw", "scan-id"} {
 		if f.check && cmd.Flags().Changed(name) {
-			return fail(exitUsage, "--check and --%s exclude each other", name).
-				hinting("--check writes no records")
+			return console.Fail(console.ExitUsage, "--check and --%s exclude each other", name).
+				WithHint("--check writes no records")
 		}
 	}
 	return f.outFlags.check()
@@ -82,8 +84,8 @@ type decoding struct {
 func (a *app) decode(f *decodeFlags, files []string) error {
 	if len(files) == 0 {
 		if isTerminal(a.in) {
-			return fail(exitUsage, "standard input is a terminal").
-				hinting("name a file, or pipe datagrams in: a2sscan decode --help")
+			return console.Fail(console.ExitUsage, "standard input is a terminal").
+				WithHint("name a file, or pipe datagrams in: a2sscan decode --help")
 		}
 		files = []string{"-"}
 	}
@@ -110,7 +112,7 @@ func (a *app) decode(f *decodeFlags, files []string) error {
 func (d *decoding) file(name string) error {
 	r, err := d.input(name)
 	if err != nil {
-		return openFailure(name, err)
+		return console.OpenFailure(name, err)
 	}
 	defer r.Close()
 	in := bufio.NewReaderSize(r, 1<<16)
@@ -119,14 +121,14 @@ func (d *decoding) file(name string) error {
 	case kind == inputRecords:
 		return d.census(name, in)
 	case d.flags.check:
-		return fail(exitUsage, "%s: --check needs records", plain(name, 200)).
-			hinting("scan --raw writes records that can be checked")
+		return console.Fail(console.ExitUsage, "%s: --check needs records", console.Plain(name, 200)).
+			WithHint("scan --raw writes records that can be checked")
 	}
 	var cs captures
 	if kind == inputPcap {
 		err = d.pcap(name, in, &cs)
 	} else if err = cs.read(in, d.badLine(name)); err != nil {
-		err = fail(exitInput, "%w", err)
+		err = console.Fail(console.ExitInput, "%w", err)
 	}
 	if err != nil {
 		return err
@@ -151,7 +153,7 @@ func (d *decoding) badLine(file string) func(int, string, error) {
 	return func(line int, text string, err error) {
 		d.bad++
 		if d.bad <= maxBadLines {
-			d.say("%s:%d: %v: %s", plain(file, 100), line, err, quoted(text, 60))
+			d.Say("%s:%d: %v: %s", console.Plain(file, 100), line, err, console.Quoted(text, 60))
 		}
 	}
 }
@@ -194,18 +196,18 @@ func (d *decoding) end() error {
 		return err
 	}
 	if d.bad > maxBadLines {
-		d.say("no datagram in %s", plural(d.bad-maxBadLines, "more line"))
+		d.Say("no datagram in %s", console.Plural(d.bad-maxBadLines, "more line"))
 	}
 	if d.flags.check {
 		return d.endCheck()
 	}
 	if n := d.checked.noRaw; n > 0 {
-		d.say("left out: %s without all of their datagrams, which scan --raw keeps", plural(n, "record"))
+		d.Say("left out: %s without all of their datagrams, which scan --raw keeps", console.Plural(n, "record"))
 	}
 	if d.senders == 0 {
-		return fail(exitInput, "no datagrams in the input, %s", plural(d.bad, "bad line")).
-			hinting("datagrams in hexadecimal, a pcap, or records with raw are wanted: a2sscan decode --help")
+		return console.Fail(console.ExitInput, "no datagrams in the input, %s", console.Plural(d.bad, "bad line")).
+			WithHint("datagrams in hexadecimal, a pcap, or records with raw are wanted: a2sscan decode --help")
 	}
-	d.say("%s from %s, %s", plural(d.senders, "record"), plural(d.datagrams, "datagram"), plural(d.bad, "bad line"))
+	d.Say("%s from %s, %s", console.Plural(d.senders, "record"), console.Plural(d.datagrams, "datagram"), console.Plural(d.bad, "bad line"))
 	return nil
 }

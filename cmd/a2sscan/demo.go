@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/spf13/cobra"
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
@@ -79,9 +81,9 @@ func (a *app) demo(network string) error {
 	}()
 
 	if _, err := os.Lstat(demoFile); err == nil {
-		a.say("replacing %s of an earlier demo", demoFile)
+		a.Say("replacing %s of an earlier demo", demoFile)
 	}
-	a.say("scanning a simulated fleet on %s, port %d: %.0f %% loss each way, %.0f %% hostile servers",
+	a.Say("scanning a simulated fleet on %s, port %d: %.0f %% loss each way, %.0f %% hostile servers",
 		cfg.Network, cfg.Ports[0], 100*cfg.Loss, 100*cfg.Hostile)
 	sum, err := a.demoScan(cfg)
 	if err != nil {
@@ -147,7 +149,7 @@ func (a *app) demoScan(cfg fleet.Config) (*summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	sum.sayWrong(a.terminal)
+	sum.sayWrong(a.Terminal)
 	return sum, j.verdict(sum)
 }
 
@@ -171,7 +173,7 @@ what to do next:
   %s scan --help
 `, me, demoFile, me, me)
 	if !proven(report) {
-		return fail(exitNumbers, "the records are not what the servers are")
+		return console.Fail(console.ExitNumbers, "the records are not what the servers are")
 	}
 	return nil
 }
@@ -193,7 +195,7 @@ func compareFile(cfg fleet.Config, path string) (fleet.Report, error) {
 // proof is the sentence for the sake of which there is a demo.
 func proof(r fleet.Report) string {
 	s := fmt.Sprintf("%s servers, %s recorded as they are, %d wrong, %d missing",
-		grouped(uint64(r.Servers)), grouped(uint64(r.AsTheyAre)), r.Wrong, r.Missing)
+		console.Grouped(uint64(r.Servers)), console.Grouped(uint64(r.AsTheyAre)), r.Wrong, r.Missing)
 	if r.Less > 0 {
 		s += fmt.Sprintf(", %d lack an answer and say so", r.Less)
 	}
@@ -210,7 +212,7 @@ func proven(r fleet.Report) bool { return r.AsTheyAre == r.Servers && r.Twice+r.
 // sayDoubts names some of the records that are not as they should be.
 func (a *app) sayDoubts(r fleet.Report) {
 	for _, x := range r.Examples {
-		a.say("%s", x)
+		a.Say("%s", x)
 	}
 }
 
@@ -219,19 +221,19 @@ func (a *app) sayDoubts(r fleet.Report) {
 func (a *app) demoFound(sum *summary) {
 	l, d := &sum.Targets, &sum.Datagrams
 	rows := []struct{ what, found string }{
-		{"asked", fmt.Sprintf("%s addresses, of which %s did not answer", grouped(l.Finished), grouped(l.By["no_reply"]))},
+		{"asked", fmt.Sprintf("%s addresses, of which %s did not answer", console.Grouped(l.Finished), console.Grouped(l.By["no_reply"]))},
 		{"found", fmt.Sprintf("%s servers: %s answered all of it, %s some, %s nothing of use",
-			grouped(sum.tally.Servers), grouped(l.By["ok"]), grouped(l.By["partial"]), grouped(l.By["error"]))},
-		{"players", fmt.Sprintf("%s players and %s bots", grouped(sum.tally.Players), grouped(sum.tally.Bots))},
+			console.Grouped(sum.tally.Servers), console.Grouped(l.By["ok"]), console.Grouped(l.By["partial"]), console.Grouped(l.By["error"]))},
+		{"players", fmt.Sprintf("%s players and %s bots", console.Grouped(sum.tally.Players), console.Grouped(sum.tally.Bots))},
 		{"games", sum.tally.Games.many() + ", most of them " + sum.tally.Games.said(3, 100, sum.tally.Servers)},
-		{"replies", listed(d.ByKind, words(scanner.ReplyKind(0), scanner.NumKinds), ", ")},
+		{"replies", console.Listed(d.ByKind, console.Words(scanner.ReplyKind(0), scanner.NumKinds), ", ")},
 		{"datagrams", fmt.Sprintf("%s sent (%s), %s received (%s), %s asked again after silence",
-			grouped(d.Sent), size(d.SentBytes), grouped(d.Received), size(d.ReceivedBytes), grouped(d.Repeats))},
+			console.Grouped(d.Sent), console.Bytes(d.SentBytes), console.Grouped(d.Received), console.Bytes(d.ReceivedBytes), console.Grouped(d.Repeats))},
 		{"time", fmt.Sprintf("%.1f s", sum.Seconds) + sum.rates.said()},
 	}
 	fmt.Fprintln(a.out)
 	for _, r := range rows {
-		for _, row := range wrap(fmt.Sprintf("%-10s %s", r.what, r.found), helpWidth(a.out.w), 11) {
+		for _, row := range console.Wrap(fmt.Sprintf("%-10s %s", r.what, r.found), helpWidth(a.out.w), 11) {
 			fmt.Fprintln(a.out, row)
 		}
 	}
@@ -258,7 +260,7 @@ func (a *app) demoRecord() error {
 		case err != nil:
 			return readFailure(err)
 		case presentable(line):
-			fmt.Fprintf(a.out, "\none record of %s:\n%s\n", demoFile, visible(line))
+			fmt.Fprintf(a.out, "\none record of %s:\n%s\n", demoFile, console.Visible(line))
 			return nil
 		}
 	}

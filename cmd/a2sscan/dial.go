@@ -4,6 +4,8 @@ import (
 	"math"
 	"sync"
 	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
 // dial turns the rate of a scan that runs up and down.
@@ -98,12 +100,12 @@ func (j *job) turnRate(up bool) {
 	}
 	switch {
 	case !ok:
-		j.say("%s: without a rate the scan governs itself, as fast as it goes", signal)
-		j.hint("--rate N sets one that can be turned up and down")
+		j.Say("%s: without a rate the scan governs itself, as fast as it goes", signal)
+		j.Hint("--rate N sets one that can be turned up and down")
 	case from == to:
-		j.say("%s: the rate is %s/s, and goes no further %s", signal, short(to), way)
+		j.Say("%s: the rate is %s/s, and goes no further %s", signal, console.Short(to), way)
 	default:
-		j.say("%s: rate turned %s from %s/s to %s/s, begun with %s/s", signal, way,
-			short(from), short(to), short(j.dial.begun))
+		j.Say("%s: rate turned %s from %s/s to %s/s, begun with %s/s", signal, way,
+			console.Short(from), console.Short(to), console.Short(j.dial.begun))
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/spf13/cobra"
 )
 
@@ -24,7 +26,7 @@ of the commands themselves, and the same program writes the same bytes.`,
   a2sscan docs "$HOME/.local/share"`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return fail(exitUsage, "docs needs one directory").hinting("a2sscan docs packaging")
+				return console.Fail(console.ExitUsage, "docs needs one directory").WithHint("a2sscan docs packaging")
 			}
 			return nil
 		},
@@ -67,20 +69,20 @@ func docs(root *cobra.Command) (files []docFile, err error) {
 func writeDocs(dir string, files []docFile) error {
 	old, err := filepath.Glob(filepath.Join(dir, "man", "a2sscan*.1"))
 	if err != nil {
-		return fail(exitUsage, "%w", err)
+		return console.Fail(console.ExitUsage, "%w", err)
 	}
 	for _, name := range old {
 		if err := os.Remove(name); err != nil {
-			return fail(exitOutput, "%w", err)
+			return console.Fail(console.ExitOutput, "%w", err)
 		}
 	}
 	for _, f := range files {
 		path := filepath.Join(dir, filepath.FromSlash(f.name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			return fail(exitOutput, "%w", err)
+			return console.Fail(console.ExitOutput, "%w", err)
 		}
 		if err := os.WriteFile(path, f.text, 0o666); err != nil {
-			return fail(exitOutput, "%w", fmt.Errorf("docs: %w", err))
+			return console.Fail(console.ExitOutput, "%w", fmt.Errorf("docs: %w", err))
 		}
 	}
 	return nil

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -105,7 +107,7 @@ func TestManSays(t *testing.T) {
 			t.Errorf("manual.go speaks of %s, which is no command", name)
 		}
 		for code := range facts.exits {
-			if !strings.Contains(exitCodes(), fmt.Sprintf("\n  %d  ", code)) {
+			if !strings.Contains(console.ExitHelp(), fmt.Sprintf("\n  %d  ", code)) {
 				t.Errorf("manual.go says that %s ends with %d, which is no exit code", name, code)
 			}
 		}
@@ -223,8 +225,8 @@ func TestExitCodesSaid(t *testing.T) {
 	for _, row := range rows {
 		said = append(said, string(row[1]))
 	}
-	for _, e := range exits {
-		are = append(are, fmt.Sprint(e.code))
+	for _, e := range console.Exits {
+		are = append(are, fmt.Sprint(e.Code))
 	}
 	if !slices.Equal(said, are) {
 		t.Errorf("the README has the exit codes %v, the program %v", said, are)

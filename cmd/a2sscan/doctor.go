@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/spf13/cobra"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -125,8 +127,8 @@ func (a *app) doctor(f *doctorFlags, m *machine) error {
 	if r.Ready {
 		return nil
 	}
-	bad := fail(exitGuard, "not ready: %s", r.count())
-	bad.said = !f.json
+	bad := console.Fail(console.ExitGuard, "not ready: %s", r.count())
+	bad.Reported = !f.json
 	return bad
 }
 
@@ -154,13 +156,13 @@ const (
 func (f *finding) text(width int) string {
 	head := fmt.Sprintf("%-*s%-*s%s", levelColumn, f.Level, foundColumn-levelColumn,
 		strings.ReplaceAll(f.Check, "_", " "), f.Found)
-	lines := wrap(head, width, foundColumn)
+	lines := console.Wrap(head, width, foundColumn)
 	if f.Level == levelOK {
 		return strings.Join(lines, "\n") + "\n"
 	}
 	indent := strings.Repeat(" ", foundColumn)
 	if f.Need != "" {
-		lines = append(lines, wrap(indent+"needed: "+f.Need, width, foundColumn)...)
+		lines = append(lines, console.Wrap(indent+"needed: "+f.Need, width, foundColumn)...)
 	}
 	if len(f.Mend) > 0 {
 		lines = append(lines, indent+"to mend it:")
@@ -178,5 +180,5 @@ func (r *report) count() string {
 		n[f.Level]++
 	}
 	return fmt.Sprintf("%d ok, %s, %d bad, %d unknown",
-		n[levelOK], plural(n[levelWarning], "warning"), n[levelBad], n[levelUnknown])
+		n[levelOK], console.Plural(n[levelWarning], "warning"), n[levelBad], n[levelUnknown])
 }

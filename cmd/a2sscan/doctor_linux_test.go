@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
 // doctored runs the program as a doctor in a child process, with a script
@@ -83,7 +85,7 @@ func TestDoctorBuffers(t *testing.T) {
 			"mount that without noexec: %s", problem)
 	}
 	f := r.find("receive_buffer")
-	if f.Level == levelOK || !strings.HasPrefix(f.Found, size(uint64(most))+" granted of 67.1 MB") ||
+	if f.Level == levelOK || !strings.HasPrefix(f.Found, console.Bytes(uint64(most))+" granted of 67.1 MB") ||
 		len(f.Mend) != 2 || f.Mend[0] != "sudo sysctl -w net.core.rmem_max=67108864" {
 		t.Errorf("with rmem_max %d: %+v", most, f)
 	}

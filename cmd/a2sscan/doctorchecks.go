@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
@@ -55,7 +57,7 @@ func (m *machine) examine(f *doctorFlags) *report {
 	} {
 		found := check.look(f)
 		found.Check = check.word
-		found.Found = plain(found.Found, maxLine) // errors and paths are in it
+		found.Found = console.Plain(found.Found, console.MaxLine) // errors and paths are in it
 		r.Findings = append(r.Findings, found)
 		r.Ready = r.Ready && found.Level != levelBad
 	}
@@ -112,8 +114,8 @@ func (m *machine) checkRecvBuffer(f *doctorFlags) finding {
 	}
 	found := finding{
 		Level: levelOK,
-		Found: fmt.Sprintf("%s granted of %s asked for", size(uint64(got)), size(uint64(ask))),
-		Need:  size(uint64(need)) + ", for the replies of 100 ms at this rate: what finds no room is lost",
+		Found: fmt.Sprintf("%s granted of %s asked for", console.Bytes(uint64(got)), console.Bytes(uint64(ask))),
+		Need:  console.Bytes(uint64(need)) + ", for the replies of 100 ms at this rate: what finds no room is lost",
 	}
 	if got < need {
 		found.Level = levelWarning
@@ -140,8 +142,8 @@ func (m *machine) checkSendBuffer(f *doctorFlags) finding {
 	}
 	found := finding{
 		Level: levelOK,
-		Found: fmt.Sprintf("%s granted of %s asked for", size(uint64(got)), size(uint64(ask))),
-		Need:  size(leastSendBuffer) + ", for one batch of requests: with less, sending waits for the network card",
+		Found: fmt.Sprintf("%s granted of %s asked for", console.Bytes(uint64(got)), console.Bytes(uint64(ask))),
+		Need:  console.Bytes(leastSendBuffer) + ", for one batch of requests: with less, sending waits for the network card",
 	}
 	if got < leastSendBuffer {
 		found.Level = levelWarning
@@ -179,10 +181,10 @@ func (m *machine) checkConntrack(f *doctorFlags) finding {
 	need := f.tracked(m.udpTimeout())
 	found := finding{
 		Level: levelOK,
-		Found: fmt.Sprintf("%s of %s entries in use", grouped(used), grouped(most)),
+		Found: fmt.Sprintf("%s of %s entries in use", console.Grouped(used), console.Grouped(most)),
 		Need: fmt.Sprintf("%s more, as each target is one until %v after its last datagram: "+
 			"a full table drops packets. Whether a rule has connections tracked can't be "+
-			"seen from here; one with NOTRACK for UDP spares the table", grouped(need), m.udpTimeout()),
+			"seen from here; one with NOTRACK for UDP spares the table", console.Grouped(need), m.udpTimeout()),
 	}
 	if used == 0 {
 		found.Found += ": it seems that no rule has connections tracked"
@@ -200,9 +202,8 @@ func (m *machine) checkConntrack(f *doctorFlags) finding {
 
 // tracked is how many entries the connections of a scan take at most.
 func (f *doctorFlags) tracked(keeps time.Duration) uint64 {
-	asks := float64(1 + f.retries)
-	open := f.timeout.Seconds() * (2*asks - 1) // 1, 1.5, then 2 timeouts each
-	n := f.newTargets() * (open + keeps.Seconds())
+	open := scanner.Schedule{Timeout: f.timeout, Retries: f.retries}.Silence()
+	n := f.newTargets() * (open + keeps).Seconds()
 	if f.targets > 0 {
 		n = math.Min(n, float64(f.targets))
 	}
@@ -249,9 +250,9 @@ func (m *machine) checkFragments(f *doctorFlags) finding {
 	need := uint64(f.perSecond()*longShare*lostShare*float64(min(keeps, 600))*longCost) + leastFragMem
 	found := finding{
 		Level: levelOK,
-		Found: fmt.Sprintf("%s for IP fragments that wait, %d s at most", size(most), keeps),
+		Found: fmt.Sprintf("%s for IP fragments that wait, %d s at most", console.Bytes(most), keeps),
 		Need: fmt.Sprintf("%s: replies longer than a packet come in IP fragments, and "+
-			"without room the kernel drops them, so that those servers look silent", size(need)),
+			"without room the kernel drops them, so that those servers look silent", console.Bytes(need)),
 	}
 	if most < need {
 		found.Level = levelWarning
@@ -343,7 +344,7 @@ func (m *machine) checkFiles(*doctorFlags) finding {
 		return unknown("the limit of open files can't be read: %v", err)
 	}
 	found := finding{
-		Level: levelOK, Found: grouped(limit) + " may be open",
+		Level: levelOK, Found: console.Grouped(limit) + " may be open",
 		Need: fmt.Sprintf("%d: one socket for all servers, lists, output, metrics", someFiles),
 	}
 	if limit == math.MaxUint64 {
@@ -399,8 +400,8 @@ func (m *machine) checkMemory(f *doctorFlags) finding {
 		return unknown("how much is free can't be read")
 	}
 	found := finding{
-		Level: levelOK, Found: fmt.Sprintf("%s free %s", size(free), whose),
-		Need: fmt.Sprintf("up to %s, when many replies wait and the list is long", size(need)),
+		Level: levelOK, Found: fmt.Sprintf("%s free %s", console.Bytes(free), whose),
+		Need: fmt.Sprintf("up to %s, when many replies wait and the list is long", console.Bytes(need)),
 	}
 	if free < need {
 		found.Level = levelWarning
@@ -433,13 +434,13 @@ func (m *machine) checkDisk(f *doctorFlags) finding {
 	case nodes == 0:
 		return finding{Level: levelBad, Found: "the disk of " + dir + " has no place for a new file (inodes)"}
 	}
-	found := finding{Level: levelOK, Found: fmt.Sprintf("%s free in %s", size(free), dir)}
+	found := finding{Level: levelOK, Found: fmt.Sprintf("%s free in %s", console.Bytes(free), dir)}
 	need := f.recordBytes()
 	if f.targets == 0 {
 		found.Need = "some 6 kB a server that answers, 1 kB with .zst: with -n N there is a sum"
 		need = 1e9 / 2
 	} else {
-		found.Need = fmt.Sprintf("up to %s if all %s answer", size(need), grouped(f.targets))
+		found.Need = fmt.Sprintf("up to %s if all %s answer", console.Bytes(need), console.Grouped(f.targets))
 	}
 	switch {
 	case f.targets > 0 && free < need, free < 50e6:

@@ -12,7 +12,7 @@ import (
 
 // libraries are the packages that other programs import.
 var libraries = []string{
-	"wire", "reasm", "scanner", "scanner/udp", "scanner/target", "scanner/master", "sink",
+	"wire", "reasm", "scanner", "scanner/udp", "scanner/target", "scanner/list", "scanner/master", "sink",
 }
 
 // TestDocumented: every exported name of a library has a comment, every field

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
@@ -12,7 +14,7 @@ const dryRunShown = 10
 
 // dryRun says what would be asked.
 func (j *job) dryRun() error {
-	stop, ctx, end := j.listen(j.hangupEnds())
+	stop, ctx, end := listen(j.Terminal, j.hangupEnds())
 	defer end()
 	err := j.load(j.scanFlags, j.list, stop)
 	if err == nil {
@@ -29,7 +31,7 @@ func (j *job) dryRun() error {
 			fmt.Fprintln(j.app.out, t.Addr)
 		}
 		if stop.interrupted() || ctx.Err() != nil {
-			return fail(exitInterrupted, "interrupted")
+			return console.Fail(console.ExitInterrupted, "interrupted")
 		}
 	}
 	j.bad.rest()
@@ -40,10 +42,10 @@ func (j *job) dryRun() error {
 		}
 	}
 	if asked > dryRunShown {
-		j.say("the first %d of them are named", dryRunShown)
+		j.Say("the first %d of them are named", dryRunShown)
 	}
-	j.say("%s would be asked: %s", plural(asked, "target"), j.exactly(asked))
-	j.say("each would be asked %s; nothing was sent", &j.query)
+	j.Say("%s would be asked: %s", console.Plural(asked, "target"), j.exactly(asked))
+	j.Say("each would be asked %s; nothing was sent", &j.query)
 	return tornInput(j.list)
 }
 
@@ -63,13 +65,13 @@ func (j *job) sayLeft(asked uint64) {
 	s, behind := j.list.Stats(), ""
 	if j.keep != nil {
 		s = j.keep.walked.total(s)
-		behind = grouped(s.Given-asked) + " that are behind + "
+		behind = console.Grouped(s.Given-asked) + " that are behind + "
 	}
 	if j.keep != nil && j.keep.waiting != nil {
-		j.say("%s would be asked once more", plural(j.keep.past.Silent.waiting(), "silent target"))
+		j.Say("%s would be asked once more", console.Plural(j.keep.past.Silent.waiting(), "silent target"))
 	}
 	l := listLedger(s)
-	j.say("%s read = %s%s%s that would be asked", grouped(s.Read), l.without(), behind, grouped(asked))
+	j.Say("%s read = %s%s%s that would be asked", console.Grouped(s.Read), l.without(), behind, console.Grouped(asked))
 }
 
 // exactly is the forecast for so many targets.

@@ -7,9 +7,11 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/spf13/cobra"
 
-	"github.com/a2sscan/a2sscan/scanner/target"
+	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
 // excludeFlags say which addresses are sent nothing.
@@ -30,8 +32,8 @@ func (f *excludeFlags) add(cmd *cobra.Command) {
 }
 
 // open reads the files.
-func (f *excludeFlags) open() (*target.Exclusions, error) {
-	x, err := target.NewExclusions(target.ExclusionConfig{
+func (f *excludeFlags) open() (*list.Exclusions, error) {
+	x, err := list.NewExclusions(list.ExclusionConfig{
 		AllowReserved: f.allowReserved, Networks: f.networks, Files: f.files,
 	})
 	if err != nil {
@@ -46,24 +48,24 @@ func (f *excludeFlags) hangupEnds() bool { return len(f.files) == 0 }
 // exclusionFailure gives an error of the exclusions its exit code: nothing is
 // sent before all of them are understood.
 func exclusionFailure(err error) error {
-	var line *target.LineError
-	var arg *target.ArgError
+	var line *list.LineError
+	var arg *list.ArgError
 	var path *fs.PathError
 	switch {
 	case errors.As(err, &line):
-		return fail(exitInput, "%w", err).hinting(
+		return console.Fail(console.ExitInput, "%w", err).WithHint(
 			"a line is an address, a network or a range, and a reason behind a #; nothing was sent")
 	case errors.As(err, &path):
-		return fail(exitInput, "--exclude-file: %w", err)
+		return console.Fail(console.ExitInput, "--exclude-file: %w", err)
 	case errors.As(err, &arg):
-		return fail(exitUsage, "--exclude: %s: %s", arg.Arg, arg.Problem).hinting("%s", arg.Hint)
+		return console.Fail(console.ExitUsage, "--exclude: %s: %s", arg.Arg, arg.Problem).WithHint("%s", arg.Hint)
 	}
-	return fail(exitInput, "%w", err)
+	return console.Fail(console.ExitInput, "%w", err)
 }
 
 // reloadOnHangup reads the files of exclusions again whenever SIGHUP comes,
 // until end is called. Without files it is a signal that ends the scan.
-func (t *terminal) reloadOnHangup(x *target.Exclusions, files []string) (end func()) {
+func reloadOnHangup(t *console.Terminal, x *list.Exclusions, files []string) (end func()) {
 	if len(files) == 0 {
 		return func() {}
 	}
@@ -73,7 +75,7 @@ func (t *terminal) reloadOnHangup(x *target.Exclusions, files []string) (end fun
 	go func() {
 		defer close(done)
 		for range signals {
-			t.reload(x)
+			reloadExclusions(t, x)
 		}
 	}()
 	return func() {
@@ -84,13 +86,13 @@ func (t *terminal) reloadOnHangup(x *target.Exclusions, files []string) (end fun
 }
 
 // reload reads the files again and says how that went.
-func (t *terminal) reload(x *target.Exclusions) {
+func reloadExclusions(t *console.Terminal, x *list.Exclusions) {
 	if err := x.Reload(); err != nil {
-		t.log.Warn("exclusions not reloaded", "error", err)
-		t.say("exclusions: %v", err)
-		t.hint("the exclusions stay as they were: correct the file and send SIGHUP again")
+		t.Log.Warn("exclusions not reloaded", "error", err)
+		t.Say("exclusions: %v", err)
+		t.Hint("the exclusions stay as they were: correct the file and send SIGHUP again")
 		return
 	}
-	t.log.Info("exclusions reloaded", "rules", x.Len())
-	t.say("exclusions: read again, %d rules hold", x.Len())
+	t.Log.Info("exclusions reloaded", "rules", x.Len())
+	t.Say("exclusions: read again, %d rules hold", x.Len())
 }

@@ -2,9 +2,9 @@ package main
 
 import (
 	"errors"
-	"io/fs"
 	"strings"
-	"syscall"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -15,15 +15,15 @@ import (
 func flagError(cmd *cobra.Command, err error) error {
 	var missing *pflag.NotExistError
 	var bad *pflag.InvalidValueError
-	f := fail(exitUsage, "%w", err).hinting("%s --help lists the flags", cmd.CommandPath())
+	f := console.Fail(console.ExitUsage, "%w", err).WithHint("%s --help lists the flags", cmd.CommandPath())
 	switch {
 	case errors.As(err, &missing):
-		if like := nearest(missing.GetSpecifiedName(), flagNames(cmd)); like != "" {
-			f.hinting("did you mean --%s?", like)
+		if like := console.Nearest(missing.GetSpecifiedName(), flagNames(cmd)); like != "" {
+			f.WithHint("did you mean --%s?", like)
 		}
 	case errors.As(err, &bad) && forProgrammers(bad.Unwrap()):
 		head, _, _ := strings.Cut(err.Error(), bad.Unwrap().Error())
-		f.err = errors.New(head + wanted[bad.GetFlag().Value.Type()])
+		f.Err = errors.New(head + wanted[bad.GetFlag().Value.Type()])
 	}
 	return f
 }
@@ -54,16 +54,4 @@ func flagNames(cmd *cobra.Command) (names []string) {
 		}
 	})
 	return names
-}
-
-// openFailure is the error of an input that can't be opened.
-func openFailure(name string, err error) error {
-	if path, ok := errors.AsType[*fs.PathError](err); ok {
-		err = path.Err
-	}
-	f := fail(exitInput, "can't open %s: %w", plain(name, 200), err)
-	if errors.Is(err, syscall.ENOENT) {
-		f.hinting("check its name")
-	}
-	return f
 }

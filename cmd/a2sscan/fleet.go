@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/spf13/cobra"
 
@@ -102,7 +105,7 @@ func (f *fleetFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.StringVar(&f.network, "network", "127.42.0.0/20", "`NETWORK` inside 127.0.0.0/8 whose addresses are servers")
-	fs.StringVarP(&f.ports, "port", "p", "27015", "`LIST` of ports on each address")
+	fs.StringVarP(&f.ports, "port", "p", "27015", "`LIST` of ports on each address; 0: any free port, with the servers of 27015")
 	fs.Uint64Var(&f.seed, "seed", 1, "another `N` is another fleet")
 	fs.Float64Var(&f.alive, "alive", 1, "`SHARE` of the places that have a server, 0 to 1")
 	fs.Float64Var(&f.hostile, "hostile", 0, "`SHARE` of the servers that are hostile, 0 to 1 (default 0)")
@@ -128,16 +131,19 @@ func (f *fleetFlags) check(cmd *cobra.Command) error {
 	}
 	switch {
 	case f.truth && f.span != 0:
-		return fail(exitUsage, "--truth and --for exclude each other").
-			hinting("--truth prints and ends")
+		return console.Fail(console.ExitUsage, "--truth and --for exclude each other").
+			WithHint("--truth prints and ends")
 	case !f.truth && (f.toFile() || f.scanID != ""):
-		return fail(exitUsage, "--output and --scan-id need --truth").
-			hinting("a fleet that runs writes no records")
+		return console.Fail(console.ExitUsage, "--output and --scan-id need --truth").
+			WithHint("a fleet that runs writes no records")
+	case f.truth && f.takesFree():
+		return console.Fail(console.ExitUsage, "--truth needs the number of each port").
+			WithHint("a free port is taken by a fleet that runs; its servers are those of port 27015")
 	case f.truth && f.master.wanted():
-		return fail(exitUsage, "--truth and a master exclude each other").
-			hinting("--truth prints and ends")
+		return console.Fail(console.ExitUsage, "--truth and a master exclude each other").
+			WithHint("--truth prints and ends")
 	case f.span < 0:
-		return fail(exitUsage, "--for is negative").hinting("a fleet without --for runs until it is interrupted")
+		return console.Fail(console.ExitUsage, "--for is negative").WithHint("a fleet without --for runs until it is interrupted")
 	}
 	if err := f.master.check(); err != nil {
 		return err
@@ -146,6 +152,12 @@ func (f *fleetFlags) check(cmd *cobra.Command) error {
 		return err
 	}
 	return f.checkWritten()
+}
+
+// takesFree reports whether the fleet is to take free ports.
+func (f *fleetFlags) takesFree() bool {
+	_, free := fleetPorts(f.ports)
+	return free > 0
 }
 
 // checkWritten refuses to write over the census that is replayed.
@@ -171,32 +183,71 @@ func (f *fleetFlags) config() (fleet.Config, error) {
 	if cfg.Network, err = readNetwork(f.network); err != nil {
 		return cfg, err
 	}
-	if f.ports != "" {
-		ports, err := readPorts("--port", f.ports)
+	if cfg.Ports, err = readFleetPorts(f.ports); err != nil {
+		return cfg, err
+	}
+	if cfg.Kinds, err = fleet.ParseKinds(f.kinds); err != nil {
+		return cfg, console.Fail(console.ExitUsage, "--kinds: %w", err)
+	}
+	if cfg.HostileKinds, err = fleet.ParseKinds(f.hostileKinds); err != nil {
+		return cfg, console.Fail(console.ExitUsage, "--hostile-kinds: %w", err)
+	}
+	return cfg, nil
+}
+
+// readFleetPorts reads the ports of a fleet: those that are numbered, then as
+// many zeros as there are free ports to take.
+func readFleetPorts(list string) (ports []uint16, err error) {
+	numbers, free := fleetPorts(list)
+	if numbers != "" {
+		set, err := readPorts("--port", numbers)
 		if err != nil {
-			return cfg, err
+			return nil, err
 		}
 		for port := range 1 << 16 {
-			if ports.Contains(uint16(port)) {
-				cfg.Ports = append(cfg.Ports, uint16(port))
+			if set.Contains(uint16(port)) {
+				ports = append(ports, uint16(port))
 			}
 		}
 	}
-	if cfg.Kinds, err = fleet.ParseKinds(f.kinds); err != nil {
-		return cfg, fail(exitUsage, "--kinds: %w", err)
+	return append(ports, make([]uint16, free)...), nil
+}
+
+// fleetPorts splits a list into the ports that it names and a count of zeros.
+func fleetPorts(list string) (numbers string, free int) {
+	var named []string
+	for word := range strings.SplitSeq(list, ",") {
+		if strings.TrimSpace(word) == "0" {
+			free++
+			continue
+		}
+		named = append(named, word)
 	}
-	if cfg.HostileKinds, err = fleet.ParseKinds(f.hostileKinds); err != nil {
-		return cfg, fail(exitUsage, "--hostile-kinds: %w", err)
+	return strings.Join(named, ","), free
+}
+
+// servedPorts is the list with the ports that were taken in place of zeros.
+func servedPorts(list string, taken []uint16) string {
+	numbers, free := fleetPorts(list)
+	if free == 0 {
+		return list
 	}
-	return cfg, nil
+	var words []string
+	if numbers != "" {
+		words = append(words, numbers)
+	}
+	for _, port := range taken[len(taken)-free:] {
+		words = append(words, strconv.Itoa(int(port)))
+	}
+	return strings.Join(words, ",")
 }
 
 // readNetwork reads a flag's network.
 func readNetwork(text string) (netip.Prefix, error) {
 	network, err := netip.ParsePrefix(text)
 	if err != nil {
-		return network, fail(exitUsage, "--network %s: not a network", quoted(text, 40)).
-			hinting("a network inside 127.0.0.0/8, such as 127.42.0.0/20")
+		return network, console.Fail(console.ExitUsage, "--network %s: not a network", console.Quoted(text, 40)).
+			WithHint("a network inside 127.0.0.0/8, such as 127.42.0.0/20")
 	}
 	return network.Masked(), nil
 }
@@ -216,7 +267,8 @@ func (a *app) fleet(f *fleetFlags) error {
 		return fleetFailure(err)
 	}
 	defer fl.Close()
-	m, err := f.master.listen(cfg)
+	f.ports = servedPorts(f.ports, fl.Ports())
+	m, err := f.master.listen(fl.Config())
 	if err != nil {
 		return err
 	}
@@ -237,12 +289,12 @@ func (a *app) serve(ctx context.Context, f *fleetFlags, fl *fleet.Fleet, m *flee
 	if m != nil {
 		defer a.serveMaster(ctx, m)()
 	}
-	stop := a.repeat(a.statusEvery(), func() string { return fleetLine(fl.Stats()) })
+	stop := a.RepeatStatus(statusEvery(a.Terminal), func() string { return fleetLine(fl.Stats()) })
 	err := fl.Serve(ctx)
 	stop()
-	a.last(fleetLine(fl.Stats()))
+	a.FinalStatus(fleetLine(fl.Stats()))
 	if err != nil && ctx.Err() == nil {
-		return fail(exitUsage, "%w", err)
+		return console.Fail(console.ExitUsage, "%w", err)
 	}
 	return nil
 }
@@ -256,17 +308,17 @@ func (a *app) serveMaster(ctx context.Context, m *fleet.Master) (wait func()) {
 	return func() {
 		m.Close()
 		if err := <-done; err != nil {
-			a.say("%v", err)
+			a.Say("%v", err)
 		}
-		a.say("%s", masterLine(m))
+		a.Say("%s", masterLine(m))
 	}
 }
 
 // fleetFailure explains why a fleet can't start.
 func fleetFailure(err error) error {
-	f := fail(exitUsage, "%w", err)
+	f := console.Fail(console.ExitUsage, "%w", err)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		f.hinting("something else has that port: --port takes another")
+		f.WithHint("something else has that port: --port takes another")
 	}
 	return f
 }
@@ -276,14 +328,14 @@ func (a *app) sayReady(f *fleetFlags) {
 	if f.span > 0 {
 		until = "for " + f.span.String()
 	}
-	a.say("ready: servers on %s, port %s, %s", f.network, f.ports, until)
-	a.hint("scan them with: %s scan %s -p %s --allow-reserved", self(), f.network, f.ports)
+	a.Say("ready: servers on %s, port %s, %s", f.network, f.ports, until)
+	a.Hint("scan them with: %s scan %s -p %s --allow-reserved", self(), f.network, f.ports)
 }
 
 // fleetLine is the status line of a fleet.
 func fleetLine(s fleet.Stats) string {
 	return fmt.Sprintf("queries %d; replies %d, %s; unanswered %d; lost on purpose %d; drops %d",
-		s.Queries, s.Replies, size(s.ReplyBytes), s.Nobody+s.Malformed+s.Limited,
+		s.Queries, s.Replies, console.Bytes(s.ReplyBytes), s.Nobody+s.Malformed+s.Limited,
 		s.LostQueries+s.LostReplies, s.KernelDrops+s.Overflow+s.SendErrors)
 }
 

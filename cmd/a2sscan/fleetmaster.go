@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/spf13/pflag"
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
@@ -42,11 +44,11 @@ func (f *fleetMasterFlags) wanted() bool { return f.udp != "" || f.web != "" }
 // check refuses what makes no sense together.
 func (f *fleetMasterFlags) check() error {
 	if !f.wanted() && (f.also != "" || f.limit != 0 || f.faults != "" || f.after != 0 || f.during != 0) {
-		return fail(exitUsage, "flags of a master without --master or --web").
-			hinting("--master 127.0.0.1:27011 --web 127.0.0.1:8080 simulates one")
+		return console.Fail(console.ExitUsage, "flags of a master without --master or --web").
+			WithHint("--master 127.0.0.1:27011 --web 127.0.0.1:8080 simulates one")
 	}
 	if f.limit < 0 || f.after < 0 || f.during < 0 || f.retry < 0 {
-		return fail(exitUsage, "a number of the master is negative")
+		return console.Fail(console.ExitUsage, "a number of the master is negative")
 	}
 	return nil
 }
@@ -59,7 +61,7 @@ func (f *fleetMasterFlags) config(servers fleet.Config) (fleet.MasterConfig, err
 	}
 	var err error
 	if c.Faults, err = fleet.ParseMasterFaults(f.faults); err != nil {
-		return c, fail(exitUsage, "--master-faults: %w", err)
+		return c, console.Fail(console.ExitUsage, "--master-faults: %w", err)
 	}
 	if c.UDP, err = readAddrPort("--master", f.udp); err != nil {
 		return c, err
@@ -84,8 +86,8 @@ func readAddrPort(flag, text string) (netip.AddrPort, error) {
 	}
 	at, err := netip.ParseAddrPort(text)
 	if err != nil || !at.Addr().Is4() {
-		return at, fail(exitUsage, "%s %s: not ip:port", flag, quoted(text, 40)).
-			hinting("an IPv4 address and a port, such as 127.0.0.1:27011")
+		return at, console.Fail(console.ExitUsage, "%s %s: not ip:port", flag, console.Quoted(text, 40)).
+			WithHint("an IPv4 address and a port, such as 127.0.0.1:27011")
 	}
 	return at, nil
 }
@@ -111,9 +113,9 @@ func (f *fleetMasterFlags) listen(servers fleet.Config) (*fleet.Master, error) {
 
 // masterFailure explains why a master can't start.
 func masterFailure(err error) error {
-	f := fail(exitUsage, "%w", err)
+	f := console.Fail(console.ExitUsage, "%w", err)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		f.hinting("something else has that port: name another with --master or --web, or 0 for any")
+		f.WithHint("something else has that port: name another with --master or --web, or 0 for any")
 	}
 	return f
 }
@@ -121,12 +123,12 @@ func masterFailure(err error) error {
 // sayMaster says where the master is.
 func (a *app) sayMaster(m *fleet.Master) {
 	if at := m.UDPAddr(); at != "" {
-		a.say("ready: a master server at %s, %d servers", at, m.Len())
-		a.hint("fetch its list with: %s master --udp %s", self(), at)
+		a.Say("ready: a master server at %s, %d servers", at, m.Len())
+		a.Hint("fetch its list with: %s master --udp %s", self(), at)
 	}
 	if url := m.URL(); url != "" {
-		a.say("ready: a Web API at %s, %d servers, any key", url, m.Len())
-		a.hint("fetch its list with: %s=any %s master --web --url %s", keyVariable, self(), url)
+		a.Say("ready: a Web API at %s, %d servers, any key", url, m.Len())
+		a.Hint("fetch its list with: %s=any %s master --web --url %s", keyVariable, self(), url)
 	}
 }
 

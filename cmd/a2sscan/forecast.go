@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -53,27 +55,18 @@ func (f *scanFlags) newForecast(listed, spread float64) *forecast {
 	return fc
 }
 
-// silentFor is how long a target is waited for that stays silent.
-func (f *scanFlags) silentFor() time.Duration {
-	return time.Duration(float64(f.timeout) * silentTimeouts(f.asks()))
+// schedule is when a target is asked again.
+func (f *scanFlags) schedule() scanner.Schedule {
+	return scanner.Schedule{Timeout: f.timeout, Retries: f.retries, SecondPass: f.secondLook}
 }
 
-// partlyFor is how long a target is waited for at most, or nearly, that answers
-// some questions and then no more: what is silent is asked one after another.
+// silentFor is how long the scan waits for a target that stays silent.
+func (f *scanFlags) silentFor() time.Duration { return f.schedule().Silence() }
+
+// partlyFor is about how long the scan waits at most for a target that answers
+// some questions only: it asks the silent ones one after another.
 func (f *scanFlags) partlyFor() time.Duration {
 	return time.Duration(howMany(scanner.Questions(f.query))) * f.silentFor()
-}
-
-// silentTimeouts is how many timeouts a target is waited for that is asked so
-// often: 1, 1.5, and then 2 each.
-func silentTimeouts(asks int) float64 {
-	switch asks {
-	case 1:
-		return 1
-	case 2:
-		return 2.5
-	}
-	return 2.5 + 2*float64(asks-2)
 }
 
 // howMany is how many questions there are.
@@ -116,10 +109,10 @@ func (fc *forecast) time(datagrams float64, last time.Duration) time.Duration {
 // all answer". In networks nobody knows how many answer: "19 to 24 s".
 func (fc *forecast) String() string {
 	least, most := fc.datagrams()
-	parts := []string{"about " + between(short(least), short(most)) + " datagrams"}
+	parts := []string{"about " + between(console.Short(least), console.Short(most)) + " datagrams"}
 	if fc.rate > 0 {
-		times := between(inWords(fc.time(least, fc.wait)), inWords(fc.time(most, fc.longest)))
-		parts = append(parts, times+" at "+short(fc.rate)+" a second")
+		times := between(console.RoughDuration(fc.time(least, fc.wait)), console.RoughDuration(fc.time(most, fc.longest)))
+		parts = append(parts, times+" at "+console.Short(fc.rate)+" a second")
 	} else {
 		parts = append(parts, "as fast as it goes")
 	}
@@ -148,7 +141,7 @@ func between(a, b string) string {
 
 // roughly writes a number of bytes that is not known well: 3 GB, 1.5 MB.
 func roughly(bytes float64) string {
-	number, unit, _ := strings.Cut(size(uint64(bytes)), " ")
+	number, unit, _ := strings.Cut(console.Bytes(uint64(bytes)), " ")
 	if whole, tenth, ok := strings.Cut(number, "."); ok && (tenth == "0" || len(whole) > 1) {
 		number = whole
 	}
@@ -195,12 +188,12 @@ func (j *job) sayPlan() {
 	}
 	switch {
 	case j.scanFlags.dryRun && known: // how many of them are asked, and what that takes, comes at its end
-		j.say("%s%s %s", plural(n, "target"), left, j.said())
+		j.Say("%s%s %s", console.Plural(n, "target"), left, j.said())
 	case !known:
-		j.say("targets%s as they come, %s; %s", left, perSecond(j.rate), j.said())
+		j.Say("targets%s as they come, %s; %s", left, perSecond(j.rate), j.said())
 	case j.shard.Count > 1:
-		j.say("%s targets%s, 1 in %d of them ours, %s; %s", grouped(n), left, j.shard.Count, fc, j.said())
+		j.Say("%s targets%s, 1 in %d of them ours, %s; %s", console.Grouped(n), left, j.shard.Count, fc, j.said())
 	default:
-		j.say("%s%s, %s; %s", plural(n, "target"), left, fc, j.said())
+		j.Say("%s%s, %s; %s", console.Plural(n, "target"), left, fc, j.said())
 	}
 }

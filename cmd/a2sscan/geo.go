@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	// The format of MaxMind's databases, in which others give away theirs too.
 	"github.com/oschwald/maxminddb-golang/v2"
 	"github.com/spf13/pflag"
@@ -60,11 +62,11 @@ func openGeo(files []string) (bases geoBases, err error) {
 
 // geoFailure says which database an error is about.
 func geoFailure(name string, err error) error {
-	f, ok := errors.AsType[*failure](err)
+	f, ok := errors.AsType[*console.Failure](err)
 	if !ok {
-		f = fail(exitInput, "%w", err)
+		f = console.Fail(console.ExitInput, "%w", err)
 	}
-	f.err = fmt.Errorf("--mmdb %s: %w", plain(name, 200), f.err)
+	f.Err = fmt.Errorf("--mmdb %s: %w", console.Plain(name, 200), f.Err)
 	return f
 }
 
@@ -80,7 +82,7 @@ func readGeo(name string) (*geoBase, error) {
 func newGeoBase(name string, file []byte) (*geoBase, error) {
 	db, err := maxminddb.OpenBytes(file)
 	if err != nil {
-		return nil, fail(exitInput, "is damaged: %w", err).hinting("fetch it again")
+		return nil, console.Fail(console.ExitInput, "is damaged: %w", err).WithHint("fetch it again")
 	}
 	b := &geoBase{name: name, size: int64(len(file)), db: db, known: map[uintptr]scanner.Geo{}}
 	return b, b.check()
@@ -95,27 +97,27 @@ const (
 func readDatabase(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, pathless(err)
+		return nil, console.WithoutPath(err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	switch {
 	case err != nil:
-		return nil, pathless(err)
+		return nil, console.WithoutPath(err)
 	case !info.Mode().IsRegular():
-		return nil, fail(exitInput, "is no regular file").hinting("%s", geoHint)
+		return nil, console.Fail(console.ExitInput, "is no regular file").WithHint("%s", geoHint)
 	}
 	from := max(info.Size()-geoTail, 0)
 	tail, err := io.ReadAll(io.NewSectionReader(f, from, info.Size()-from))
 	switch {
 	case err != nil:
-		return nil, pathless(err)
+		return nil, console.WithoutPath(err)
 	case !bytes.Contains(tail, []byte(geoMark)):
 		return nil, noDatabase(f)
 	}
 	file := make([]byte, info.Size())
 	if _, err := io.ReadFull(f, file); err != nil {
-		return nil, pathless(err)
+		return nil, console.WithoutPath(err)
 	}
 	return file, nil
 }
@@ -127,9 +129,9 @@ func noDatabase(f io.ReaderAt) error {
 	var head [2]byte
 	f.ReadAt(head[:], 0)
 	if head == [2]byte{0x1F, 0x8B} {
-		return fail(exitInput, "is compressed").hinting("unpack it first: gunzip, or tar -xzf")
+		return console.Fail(console.ExitInput, "is compressed").WithHint("unpack it first: gunzip, or tar -xzf")
 	}
-	return fail(exitInput, "is no database in MaxMind's format").hinting("%s", geoHint)
+	return console.Fail(console.ExitInput, "is no database in MaxMind's format").WithHint("%s", geoHint)
 }
 
 // maxGeoSample is in how many networks a database must say what is wanted. Those
@@ -151,11 +153,11 @@ func (b *geoBase) check() error {
 		}
 	}
 	if b.fault != nil {
-		return fail(exitInput, "is damaged: %w", b.fault).hinting("fetch it again")
+		return console.Fail(console.ExitInput, "is damaged: %w", b.fault).WithHint("fetch it again")
 	}
 	const format = "a database of type %s tells no country, city or network of IPv4 addresses"
-	return fail(exitInput, format, quoted(b.db.Metadata.DatabaseType, 60)).
-		hinting("databases of countries, cities and ASNs do")
+	return console.Fail(console.ExitInput, format, console.Quoted(b.db.Metadata.DatabaseType, 60)).
+		WithHint("databases of countries, cities and ASNs do")
 }
 
 // fill says where an address is, and whose.
@@ -214,10 +216,10 @@ func (b *geoBase) damaged(err error) scanner.Geo {
 }
 
 // sayDamaged says once that a database is damaged.
-func (bs geoBases) sayDamaged(t *terminal) {
+func (bs geoBases) sayDamaged(t *console.Terminal) {
 	for _, b := range bs {
 		if b.fault != nil {
-			t.say("--mmdb %s: is damaged: %v", plain(b.name, 200), b.fault)
+			t.Say("--mmdb %s: is damaged: %v", console.Plain(b.name, 200), b.fault)
 			b.fault = nil
 		}
 	}
@@ -248,7 +250,7 @@ func typesOf(ids []geoID) string {
 
 // goOn takes over which databases the earlier parts of a scan asked: the same
 // ones, of which there may be newer files by now.
-func (bs geoBases) goOn(past []geoID, t *terminal) {
+func (bs geoBases) goOn(past []geoID, t *console.Terminal) {
 	for i, b := range bs {
 		was := past[i]
 		b.before = was.Before
@@ -256,12 +258,12 @@ func (bs geoBases) goOn(past []geoID, t *terminal) {
 			continue
 		}
 		b.before = append(b.before, was.Built)
-		t.say("--mmdb %s: the database is of %s, and was of %s before", plain(b.name, 200),
+		t.Say("--mmdb %s: the database is of %s, and was of %s before", console.Plain(b.name, 200),
 			b.built().Format(time.RFC3339), was.Built.Format(time.RFC3339))
 	}
 }
 
-func (b *geoBase) kind() string     { return plain(b.db.Metadata.DatabaseType, 60) }
+func (b *geoBase) kind() string     { return console.Plain(b.db.Metadata.DatabaseType, 60) }
 func (b *geoBase) built() time.Time { return b.db.Metadata.BuildTime().UTC() }
 
 // bytes is how much memory the databases take.

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/spf13/cobra"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -31,10 +33,10 @@ func (f *guardFlags) add(cmd *cobra.Command) {
 func (f *guardFlags) check() error {
 	switch {
 	case f.maxSendErrors < -1:
-		return fail(exitUsage, "--max-send-errors is negative").
-			hinting("--max-send-errors 0 stops at the first, -1 never")
+		return console.Fail(console.ExitUsage, "--max-send-errors is negative").
+			WithHint("--max-send-errors 0 stops at the first, -1 never")
 	case f.maxRuntime < 0:
-		return fail(exitUsage, "--max-runtime is negative").hinting("--max-runtime 0 never stops a scan")
+		return console.Fail(console.ExitUsage, "--max-runtime is negative").WithHint("--max-runtime 0 never stops a scan")
 	}
 	return nil
 }
@@ -112,7 +114,7 @@ func (g *guard) judge(s *scanner.Stats, sample uint64) {
 	}
 	if rate := share(float64(s.Answered()) / float64(all)); rate < g.minHitrate {
 		g.trip("--min-hitrate", "%s of %s answered, and %s are wanted",
-			rate.percent(), plural(all, "target"), g.minHitrate.percent())
+			rate.percent(), console.Plural(all, "target"), g.minHitrate.percent())
 	}
 }
 
@@ -131,7 +133,7 @@ func (g *guard) begin() (end func()) {
 const guardEvery = 100 * time.Millisecond
 
 // watch looks at a scan until stop is called, and says when it ends it.
-func (g *guard) watch(m *scanner.Monitor, t *terminal) (stop func()) {
+func (g *guard) watch(m *scanner.Monitor, t *console.Terminal) (stop func()) {
 	done, gone := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(gone)
@@ -146,8 +148,8 @@ func (g *guard) watch(m *scanner.Monitor, t *terminal) (stop func()) {
 				g.look(&s)
 			}
 			if why := g.tripped(); why != nil && !said && m.Stats().Wait != scanner.WaitCooldown {
-				t.log.Warn("guard tripped", "flag", why.Flag, "why", why.Why)
-				t.say("%s: no new targets, finishing what is open", why)
+				t.Log.Warn("guard tripped", "flag", why.Flag, "why", why.Why)
+				t.Say("%s: no new targets, finishing what is open", why)
 				said = true
 			}
 		}
@@ -164,7 +166,7 @@ func (s *stopped) String() string { return "stopped by " + s.Flag + ": " + s.Why
 // guarded is the error of a scan that a guard stopped, err if none did.
 func (j *job) guarded(err error) error {
 	if why := j.guard.tripped(); why != nil {
-		return fail(exitGuard, "%s", why)
+		return console.Fail(console.ExitGuard, "%s", why)
 	}
 	return err
 }

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/a2sscan/a2sscan/bench/fleet"
 )
 
@@ -48,7 +50,7 @@ func TestHangup(t *testing.T) {
 	io.WriteString(p.in, "127.68.0.4:27152\n127.68.0.5:27152\n127.68.0.6:27152\n")
 	p.wait(p.out, `"ip":"127.68.0.6"`)
 	p.in.Close()
-	out, errs := p.end(exitOK)
+	out, errs := p.end(console.ExitOK)
 	if out != "" {
 		t.Errorf("asked although excluded: %s", out)
 	}
@@ -82,7 +84,7 @@ func TestHangupEnds(t *testing.T) {
 		p.hangUp()
 		p.wait(p.err, "a2sscan: interrupted: no new targets, finishing what is open")
 		p.hangUp()
-		_, errs := p.end(exitInterrupted)
+		_, errs := p.end(console.ExitInterrupted)
 		p.said(errs, `(?m) 2 finished \+ 0 unfinished$`)
 	})
 	t.Run("ignored", func(t *testing.T) {
@@ -93,7 +95,7 @@ func TestHangupEnds(t *testing.T) {
 		io.WriteString(p.in, "127.68.1.3:27480\n")
 		p.wait(p.out, `"ip":"127.68.1.3"`)
 		p.in.Close()
-		p.end(exitOK)
+		p.end(console.ExitOK)
 	})
 }
 
@@ -103,11 +105,11 @@ func TestHangupElsewhere(t *testing.T) {
 	p := startCommand(t, "a2sscan", "fleet", "--network", "127.68.2.0/30", "-p", "27481", "--for", "50s")
 	p.wait(p.err, "127.68.2.0/30")
 	p.hangUp()
-	p.end(exitOK)
+	p.end(console.ExitOK)
 
 	p = startCommand(t, "a2sscan", "ask", "127.68.9.9:27480", "--timeout", "40s")
 	p.wait(p.out, "asking 127.68.9.9:27480")
 	p.wait(p.out, "sent") // the signals are heeded by then
 	p.hangUp()
-	p.end(exitInterrupted)
+	p.end(console.ExitInterrupted)
 }

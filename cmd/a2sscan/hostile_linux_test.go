@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
@@ -32,7 +34,7 @@ func TestHostileFleet(t *testing.T) {
 	code := run([]string{
 		"scan", network, "-p", "27161", "--allow-reserved", "-r", rate, "-o", census, "-q",
 	}, strings.NewReader(""), &stdout, &stderr)
-	if code != exitOK {
+	if code != console.ExitOK {
 		t.Fatalf("scan: %d %s", code, stderr.String())
 	}
 	r, err := sink.Open(census)

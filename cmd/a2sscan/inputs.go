@@ -6,8 +6,10 @@ import (
 	"os"
 	"slices"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
+	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/scanner/master"
-	"github.com/a2sscan/a2sscan/scanner/target"
 )
 
 // inputNote is what a summary says of one input.
@@ -33,7 +35,7 @@ type masterNote struct {
 }
 
 // inputNotes are the lists, as they were read, and then the other arguments.
-func inputNotes(list *target.List, args []string, from *scanMasterFlags) []inputNote {
+func inputNotes(list *list.List, args []string, from *scanMasterFlags) []inputNote {
 	all := []inputNote{}
 	for i, in := range list.Inputs() {
 		note := inputNote{
@@ -74,11 +76,11 @@ func publicURL(s string) string {
 
 // tornInput is the error of a run in which a list was cut off: what was there
 // was scanned.
-func tornInput(list *target.List) error {
+func tornInput(list *list.List) error {
 	for _, in := range list.Inputs() {
 		if in.Torn {
-			return fail(exitInput, "%s can't be read whole: its compressed data ends early", plain(in.Name, 100)).
-				hinting("%d targets were read from it; --strict refuses such a list before anything is sent", in.Targets)
+			return console.Fail(console.ExitInput, "%s can't be read whole: its compressed data ends early", console.Plain(in.Name, 100)).
+				WithHint("%d targets were read from it; --strict refuses such a list before anything is sent", in.Targets)
 		}
 	}
 	return nil
@@ -98,7 +100,7 @@ func (f *scanFlags) checkInputs(args []string) error {
 			}
 		}
 	}
-	if f.force || f.append && f.order == order(target.OrderInput) {
+	if f.force || f.append && f.order == order(list.OrderInput) {
 		return writtenOver("--output", f.output, read)
 	}
 	return nil
@@ -108,8 +110,8 @@ func (f *scanFlags) checkInputs(args []string) error {
 func writtenOver(flag, path string, read []string) error {
 	for _, in := range read {
 		if sameFile(in, path) {
-			return fail(exitUsage, "%s names a file that is read: %s", flag, plain(in, 200)).
-				hinting("it would be written over: name another one")
+			return console.Fail(console.ExitUsage, "%s names a file that is read: %s", flag, console.Plain(in, 200)).
+				WithHint("it would be written over: name another one")
 		}
 	}
 	return nil

@@ -6,6 +6,8 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
 // heedHangup relays a hangup as a signal that ends a run, unless somebody said
@@ -52,7 +54,7 @@ type stopper struct {
 // listen returns a stopper and the context that it cancels; a hangup is the
 // first signal and never the second. Its end takes the signals' handling away
 // again.
-func (t *terminal) listen(hangup bool) (s *stopper, ctx context.Context, end func()) {
+func listen(t *console.Terminal, hangup bool) (s *stopper, ctx context.Context, end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s = &stopper{drain: make(chan struct{}), stop: cancel}
 	s.first, s.quit = context.WithCancel(ctx)
@@ -63,7 +65,7 @@ func (t *terminal) listen(hangup bool) (s *stopper, ctx context.Context, end fun
 	}
 	go func() {
 		for sig := range signals {
-			t.log.Warn("signal", "name", sig.String())
+			t.Log.Warn("signal", "name", sig.String())
 			if sig != syscall.SIGHUP || !s.interrupted() {
 				s.signalled(t)
 			}
@@ -76,19 +78,19 @@ func (t *terminal) listen(hangup bool) (s *stopper, ctx context.Context, end fun
 	}
 }
 
-func (s *stopper) signalled(t *terminal) {
+func (s *stopper) signalled(t *console.Terminal) {
 	s.mu.Lock()
 	again := s.hit
 	s.hit = true
 	s.mu.Unlock()
 	if again {
 		s.stop()
-		t.say("interrupted again: writing what is there")
+		t.Say("interrupted again: writing what is there")
 		return
 	}
 	s.finish()
-	t.say("interrupted: no new targets, finishing what is open")
-	t.hint("interrupt again to end at once")
+	t.Say("interrupted: no new targets, finishing what is open")
+	t.Hint("interrupt again to end at once")
 }
 
 // finish lets a scan finish what is open and start nothing new.

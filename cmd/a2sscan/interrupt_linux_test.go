@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/a2sscan/a2sscan/bench/fleet"
 )
 
@@ -118,7 +120,7 @@ func TestInterrupt(t *testing.T) {
 	p.wait(p.out, `"ip":"127.65.0.1"`)
 	p.interrupt()
 	p.wait(p.err, "a2sscan: interrupted: no new targets, finishing what is open")
-	_, errs := p.end(exitInterrupted)
+	_, errs := p.end(console.ExitInterrupted)
 	p.said(errs, `(?m) 1 finished \+ 0 unfinished$`)
 	p.said(errs, `(?m)^a2sscan: interrupted: 0 targets were not asked to the end$`)
 }
@@ -134,7 +136,7 @@ func TestInterruptTwice(t *testing.T) {
 	p.interrupt()
 	p.wait(p.err, "interrupt again to end at once")
 	p.interrupt()
-	out, errs := p.end(exitInterrupted)
+	out, errs := p.end(console.ExitInterrupted)
 	p.said(errs, `(?m) 1 finished \+ 1 unfinished$`)
 	if out != "" {
 		t.Errorf("written after the end: %s", out)
@@ -151,7 +153,7 @@ func TestInterruptRest(t *testing.T) {
 	p.wait(p.err, `"sent_rate":`) // a second later
 	p.interrupt()
 	p.wait(p.err, "interrupt again to end at once")
-	_, errs := p.end(exitInterrupted)
+	_, errs := p.end(console.ExitInterrupted)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -166,7 +168,7 @@ func TestInterruptRest(t *testing.T) {
 	if l.Unread == 0 || l.Finished+l.Unfinished+l.Unread != 4096 {
 		t.Errorf("%d finished, %d unfinished, %d unread", l.Finished, l.Unfinished, l.Unread)
 	}
-	rest := grouped(4096 - l.Finished)
+	rest := console.Grouped(4096 - l.Finished)
 	p.said(errs, `(?m)^a2sscan: targets: 4,096 = .*`+rest+" unfinished$")
 	p.said(errs, `(?m)^a2sscan: interrupted: of 4,096 targets `+rest+` were not asked to the end$`)
 }
@@ -187,7 +189,7 @@ func TestInterruptEarly(t *testing.T) {
 		}
 	}
 	p.interrupt()
-	_, errs := p.end(exitInterrupted)
+	_, errs := p.end(console.ExitInterrupted)
 	p.said(errs, `(?m)^a2sscan: interrupted before the first packet$`)
 	for _, name := range []string{path, path + ".summary.json"} {
 		if _, err := os.Stat(name); err == nil {
@@ -205,7 +207,7 @@ func TestInterruptLoading(t *testing.T) {
 	io.WriteString(p.in, strings.Repeat("127.65.3.1:27105\n", 300)+"no server\n")
 	p.wait(p.err, "not an IPv4 address") // it reads, and waits for more
 	p.interrupt()
-	_, errs := p.end(exitInterrupted)
+	_, errs := p.end(console.ExitInterrupted)
 	p.said(errs, "(?m)^a2sscan: interrupted before the first packet$")
 	if _, err := os.Stat(path); err == nil {
 		t.Error("a file was left behind")

@@ -11,8 +11,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/scanner/target"
+	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
 )
 
@@ -67,7 +69,7 @@ func (k *keeper) begin(j *job) {
 // recount passes through what earlier parts of a scan with --max-per-address
 // were given, and returns how many servers of each address they asked to the
 // end.
-func (k *keeper) recount(list *target.List) map[netip.Addr]int {
+func (k *keeper) recount(list *list.List) map[netip.Addr]int {
 	if !k.resumes() || k.job.maxPerAddress == 0 {
 		return nil
 	}
@@ -110,7 +112,7 @@ func (k *keeper) first() error {
 }
 
 // targets are those that were open, and what follows in the list.
-func (k *keeper) targets(list *target.List) iter.Seq[scanner.Target] {
+func (k *keeper) targets(list *list.List) iter.Seq[scanner.Target] {
 	return func(yield func(scanner.Target) bool) {
 		var from, given uint64
 		if k.past != nil {
@@ -233,7 +235,7 @@ func (k *keeper) write(c *checkpoint) error {
 	if err != nil {
 		return k.unwritten(err)
 	}
-	k.began.Do(func() { k.log.Info("checkpoint first written", "path", k.path) })
+	k.began.Do(func() { k.Log.Info("checkpoint first written", "path", k.path) })
 	return nil
 }
 
@@ -243,13 +245,13 @@ func (k *keeper) age() string {
 	if last == nil {
 		return "not written yet"
 	}
-	return "written " + inWords(time.Since(*last)) + " ago"
+	return "written " + console.RoughDuration(time.Since(*last)) + " ago"
 }
 
 // unwritten is the error of a checkpoint that could not be written.
 func (k *keeper) unwritten(err error) error {
-	return fail(exitOutput, "can't write checkpoint %s: %w", plain(k.path, 200), pathless(err)).
-		hinting("the one before it is as it was")
+	return console.Fail(console.ExitOutput, "can't write checkpoint %s: %w", console.Plain(k.path, 200), console.WithoutPath(err)).
+		WithHint("the one before it is as it was")
 }
 
 // fail keeps the first error and ends the scan.
@@ -294,7 +296,7 @@ func (k *keeper) resumes() bool { return k != nil && k.past != nil }
 
 // total adds what the parts before this one counted to the numbers of a scan,
 // and returns those of the list.
-func (k *keeper) total(list target.Stats, s *scanner.Stats) target.Stats {
+func (k *keeper) total(list list.Stats, s *scanner.Stats) list.Stats {
 	if !k.resumes() {
 		return list
 	}
@@ -304,7 +306,7 @@ func (k *keeper) total(list target.Stats, s *scanner.Stats) target.Stats {
 
 // taken returns the numbers of a list of a scan that was stopped when it had
 // taken so many targets: the list may have given out one that nobody waited for.
-func (k *keeper) taken(list target.Stats, n uint64) target.Stats {
+func (k *keeper) taken(list list.Stats, n uint64) list.Stats {
 	if k.resumes() {
 		n -= min(n, uint64(len(k.past.open)))
 	}
@@ -352,7 +354,7 @@ func (k *keeper) done(complete bool, summary string) {
 	switch {
 	case k == nil:
 	case !complete:
-		k.command("to go on with this scan: " + k.again())
+		k.Command("to go on with this scan: " + k.again())
 	default:
 		step("summary.written")
 		if summary != "" {
@@ -365,8 +367,8 @@ func (k *keeper) done(complete bool, summary string) {
 // remove removes the checkpoint.
 func (k *keeper) remove() {
 	if err := os.Remove(k.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		k.log.Warn("checkpoint can't be removed", "path", k.path, "error", pathless(err))
-		k.say("checkpoint %s: can't be removed: %v", plain(k.path, 200), pathless(err))
+		k.Log.Warn("checkpoint can't be removed", "path", k.path, "error", console.WithoutPath(err))
+		k.Say("checkpoint %s: can't be removed: %v", console.Plain(k.path, 200), console.WithoutPath(err))
 	}
 	k.silent.close(true)
 	_ = syncFolder(filepath.Dir(k.path)) // one that came back would be gone on with, and find all done
@@ -389,13 +391,13 @@ func (k *keeper) sayResumed() {
 		going = "a run would go on"
 	}
 	if p != nil {
-		k.log.Info("checkpoint resumed", "path", k.path, "scan", p.Scan, "began", p.Start, "resumed", k.resumed(),
+		k.Log.Info("checkpoint resumed", "path", k.path, "scan", p.Scan, "began", p.Start, "resumed", k.resumed(),
 			"finished", p.Stats.TargetsFinished(), "open", len(p.open))
 		again := ""
 		if len(p.open) > 0 {
-			again = ", " + plural(len(p.open), "open one") + " asked again"
+			again = ", " + console.Plural(len(p.open), "open one") + " asked again"
 		}
-		k.say("%s with scan %s of %s: %s finished%s", going, plain(p.Scan, 100),
-			p.Start.Format(time.RFC3339), plural(p.Stats.TargetsFinished(), "target"), again)
+		k.Say("%s with scan %s of %s: %s finished%s", going, console.Plain(p.Scan, 100),
+			p.Start.Format(time.RFC3339), console.Plural(p.Stats.TargetsFinished(), "target"), again)
 	}
 }

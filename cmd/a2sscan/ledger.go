@@ -2,10 +2,11 @@ package main
 
 import (
 	"fmt"
-	"strings"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/scanner/target"
+	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -27,7 +28,7 @@ type ledger struct {
 	By          map[string]uint64 `json:"by_status"` // of the finished
 }
 
-func newLedger(list target.Stats, scan *scanner.Stats) ledger {
+func newLedger(list list.Stats, scan *scanner.Stats) ledger {
 	l := ledger{
 		Read:        list.Read,
 		Invalid:     list.Invalid,
@@ -49,7 +50,7 @@ func newLedger(list target.Stats, scan *scanner.Stats) ledger {
 }
 
 // listLedger is what a list that nobody asked yet leaves out.
-func listLedger(s target.Stats) ledger {
+func listLedger(s list.Stats) ledger {
 	return ledger{
 		Read: s.Read, Invalid: s.Invalid, Unscannable: s.Unscannable, Excluded: s.Excluded,
 		Duplicate: s.Duplicate, OtherShard: s.OtherShard,
@@ -64,11 +65,11 @@ func (l *ledger) leftOut() uint64 {
 // String says it in one line, without what is zero, but always with what is
 // unfinished.
 func (l *ledger) String() string {
-	s := grouped(l.Read) + " read = "
+	s := console.Grouped(l.Read) + " read = "
 	if l.Unread > 0 { // the scan was stopped
-		s = grouped(l.Read+l.Unread) + " = "
+		s = console.Grouped(l.Read+l.Unread) + " = "
 	}
-	return s + l.without() + grouped(l.Unfinished+l.Unread) + " unfinished"
+	return s + l.without() + console.Grouped(l.Unfinished+l.Unread) + " unfinished"
 }
 
 // without says what is not unfinished, as the beginning of a sum.
@@ -82,7 +83,7 @@ func (l *ledger) without() (s string) {
 		{l.Finished, "finished"},
 	} {
 		if part.n > 0 {
-			s += grouped(part.n) + " " + part.word + " + "
+			s += console.Grouped(part.n) + " " + part.word + " + "
 		}
 	}
 	return s
@@ -90,9 +91,9 @@ func (l *ledger) without() (s string) {
 
 // rest says what a scan left undone.
 func (l *ledger) rest() string {
-	n := grouped(l.Unfinished + l.Unread)
+	n := console.Grouped(l.Unfinished + l.Unread)
 	if l.Unread > 0 {
-		return fmt.Sprintf("of %s targets %s were not asked to the end", grouped(l.Read+l.Unread), n)
+		return fmt.Sprintf("of %s targets %s were not asked to the end", console.Grouped(l.Read+l.Unread), n)
 	}
 	if l.Unfinished == 1 {
 		return "1 target was not asked to the end"
@@ -185,28 +186,4 @@ func total(m map[string]uint64) (n uint64) {
 		n += v
 	}
 	return n
-}
-
-// listed writes the counters that count something, in the order of words:
-// "3 ok + 1 partial".
-func listed(m map[string]uint64, words []string, between string) string {
-	var parts []string
-	for _, w := range words {
-		if m[w] > 0 {
-			parts = append(parts, grouped(m[w])+" "+w)
-		}
-	}
-	return strings.Join(parts, between)
-}
-
-// words returns the words of the values 'from' to 'to'-1 of a kind of number.
-func words[T interface {
-	~uint8
-	fmt.Stringer
-}](from, to T) []string {
-	var all []string
-	for v := from; v < to; v++ {
-		all = append(all, v.String())
-	}
-	return all
 }

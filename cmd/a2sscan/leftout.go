@@ -1,10 +1,10 @@
 package main
 
-import "github.com/a2sscan/a2sscan/scanner/target"
+import "github.com/a2sscan/a2sscan/scanner/list"
 
 // ruleCount is how many targets a rule left out.
 type ruleCount struct {
-	rule    target.RuleID
+	rule    list.RuleID
 	targets uint64
 }
 
@@ -12,16 +12,16 @@ type ruleCount struct {
 // targets that a list gave out. Each rule stands in a gap once, so that a long
 // one takes no more room than there are rules.
 type leftOut struct {
-	counts []ruleCount           // the oldest first
-	closed int                   // of counts, those of gaps that are closed
-	at     map[target.RuleID]int // in counts, of the last gap if that has many rules
+	counts []ruleCount         // the oldest first
+	closed int                 // of counts, those of gaps that are closed
+	at     map[list.RuleID]int // in counts, of the last gap if that has many rules
 }
 
 // fewRules is how many rules of a gap are looked through one by one.
 const fewRules = 8
 
 // add counts targets in the last gap.
-func (l *leftOut) add(rule target.RuleID, n uint64) {
+func (l *leftOut) add(rule list.RuleID, n uint64) {
 	if i := l.find(rule); i >= 0 {
 		l.counts[i].targets += n
 		return
@@ -31,7 +31,7 @@ func (l *leftOut) add(rule target.RuleID, n uint64) {
 	case l.at != nil:
 		l.at[rule] = len(l.counts) - 1
 	case gap > fewRules:
-		l.at = map[target.RuleID]int{}
+		l.at = map[list.RuleID]int{}
 		for i := l.closed; i < len(l.counts); i++ {
 			l.at[l.counts[i].rule] = i
 		}
@@ -39,7 +39,7 @@ func (l *leftOut) add(rule target.RuleID, n uint64) {
 }
 
 // find returns where a rule stands in the last gap, -1 if it doesn't.
-func (l *leftOut) find(rule target.RuleID) int {
+func (l *leftOut) find(rule list.RuleID) int {
 	if l.at != nil {
 		if i, there := l.at[rule]; there {
 			return i

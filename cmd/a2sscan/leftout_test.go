@@ -6,22 +6,22 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/a2sscan/a2sscan/scanner/target"
+	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
 // someRules are n rules of exclusions.
-func someRules(t *testing.T, n int) (rules []target.RuleID) {
+func someRules(t *testing.T, n int) (rules []list.RuleID) {
 	t.Helper()
-	cfg := target.ExclusionConfig{AllowReserved: true}
+	cfg := list.ExclusionConfig{AllowReserved: true}
 	for i := range n {
 		cfg.Networks = append(cfg.Networks, fmt.Sprintf("10.0.%d.0", i))
 	}
-	x, err := target.NewExclusions(cfg)
+	x, err := list.NewExclusions(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := target.Open(target.Config{
-		Args: cfg.Networks, Exclusions: x, LeftOut: func(r target.RuleID, _ uint64) { rules = append(rules, r) },
+	list, err := list.Open(list.Config{
+		Args: cfg.Networks, Exclusions: x, LeftOut: func(r list.RuleID, _ uint64) { rules = append(rules, r) },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -40,20 +40,20 @@ func TestLeftOut(t *testing.T) {
 	}
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var l leftOut
-	var gaps []map[target.RuleID]uint64 // closed
+	var gaps []map[list.RuleID]uint64 // closed
 	var sizes []int
-	gap := map[target.RuleID]uint64{}
+	gap := map[list.RuleID]uint64{}
 	taken := 0
 	for range 20_000 {
 		switch rnd.IntN(30) {
 		case 0:
 			gaps, sizes = append(gaps, gap), append(sizes, l.close())
-			gap = map[target.RuleID]uint64{}
+			gap = map[list.RuleID]uint64{}
 		case 1:
 			if len(gaps) == 0 {
 				continue
 			}
-			got := map[target.RuleID]uint64{}
+			got := map[list.RuleID]uint64{}
 			for _, c := range l.take(sizes[0]) {
 				if _, twice := got[c.rule]; twice {
 					t.Fatal("a rule is there twice")

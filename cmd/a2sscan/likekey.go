@@ -3,6 +3,8 @@ package main
 import (
 	"regexp"
 	"slices"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
 // A key of the Web API is 32 hexadecimal digits. People type it where the name
@@ -24,6 +26,6 @@ func noKeyIn(flag string, texts []string) error {
 	if !slices.Contains(besideKeys, flag) || !slices.ContainsFunc(texts, bearsKey) {
 		return nil
 	}
-	return fail(exitUsage, "--%s: there is a key in it, or what looks like one, which is not shown", flag).
-		hinting("put the key into a file that --key-file names, or into the variable %s", keyVariable)
+	return console.Fail(console.ExitUsage, "--%s: there is a key in it, or what looks like one, which is not shown", flag).
+		WithHint("put the key into a file that --key-file names, or into the variable %s", keyVariable)
 }

@@ -2,28 +2,14 @@ package main
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"log/slog"
-	"os"
 	"slices"
 	"strings"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/spf13/cobra"
 )
-
-// The log's grammar.
-//
-//   - A line is one notable thing: what happened as its message, a few fixed
-//     words, and the particulars as attributes. Never one a packet: what repeats
-//     is told when it is first seen, and then at most once a minute, as a sum.
-//   - info is what an untroubled scan tells, warn what somebody should look at
-//     one day, error why it ended. What is said on the terminal stands in the log
-//     at debug.
-//   - Text that is not ours passes through plain, whichever attribute it is in
-//     (see harmless), so that no line can be forged and no terminal painted by
-//     it.
-//   - Times are UTC.
 
 // logFlags say where the log goes.
 type logFlags struct {
@@ -44,14 +30,14 @@ func (f *logFlags) check(others ...string) error {
 	shared := func(other string) bool { return other != "" && same(f.file, other) }
 	switch {
 	case f.file == "" && f.format.said:
-		return fail(exitUsage, "--log-format without --log-file").hinting("name the file with --log-file FILE")
+		return console.Fail(console.ExitUsage, "--log-format without --log-file").WithHint("name the file with --log-file FILE")
 	case f.file == "" && f.level.said:
-		return fail(exitUsage, "--log-level without --log-file").hinting("name the file with --log-file FILE")
+		return console.Fail(console.ExitUsage, "--log-level without --log-file").WithHint("name the file with --log-file FILE")
 	case f.file == "-":
-		return fail(exitUsage, "--log-file can't be standard output").
-			hinting("records have that for themselves; standard error is --log-file %s, best with -q", standardError)
+		return console.Fail(console.ExitUsage, "--log-file can't be standard output").
+			WithHint("records have that for themselves; standard error is --log-file %s, best with -q", console.StandardError)
 	case slices.ContainsFunc(others, shared):
-		return fail(exitUsage, "--log-file names the file of another flag").hinting("the log is a file of its own")
+		return console.Fail(console.ExitUsage, "--log-file names the file of another flag").WithHint("the log is a file of its own")
 	}
 	return nil
 }
@@ -100,87 +86,12 @@ func (l *logLevel) String() string { return strings.ToLower(l.Level.String()) }
 // Type is the word that stands for the value in the help.
 func (l *logLevel) Type() string { return "LEVEL" }
 
-// openLog begins the log that the flags name. It is appended to, so that a
-// tool that copies and truncates it needs no signal.
+// openLog opens the log that the flags name.
 func (a *app) openLog(f *logFlags) error {
 	if f.file == "" {
 		return nil
 	}
-	if f.file == standardError {
-		a.log = slog.New(newLogHandler(&screenLog{a.terminal}, f))
-		return nil
-	}
-	file, err := os.OpenFile(f.file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
-	if err != nil {
-		return fail(exitUsage, "--log-file %s: %w", plain(f.file, 200), pathless(err)).
-			hinting("name a file that may be written, in a folder that is there")
-	}
-	a.log = slog.New(newLogHandler(&logFile{terminal: a.terminal, w: file, name: f.file}, f))
-	return nil
-}
-
-func newLogHandler(w io.Writer, f *logFlags) slog.Handler {
-	o := &slog.HandlerOptions{Level: f.level.Level, ReplaceAttr: harmless}
-	if f.format.json {
-		return slog.NewJSONHandler(w, o)
-	}
-	return slog.NewTextHandler(w, o)
-}
-
-// standardError is the name of a log that goes where the program speaks. It is
-// not opened: that does not go well where it is a socket, as under systemd.
-const standardError = "/dev/stderr"
-
-// screenLog writes lines between those of the terminal.
-type screenLog struct{ *terminal }
-
-// Write writes one line.
-func (l *screenLog) Write(line []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.wipe()
-	l.shown = ""
-	return l.err.Write(line)
-}
-
-// logFile is where lines go. A log that can't be written any more is said once
-// and ends nothing: the scan is worth more.
-type logFile struct {
-	*terminal
-	w    io.WriteCloser
-	name string
-	lost bool
-}
-
-// Write writes one line. slog calls it once at a time.
-func (l *logFile) Write(line []byte) (int, error) {
-	n, err := l.w.Write(line)
-	if err != nil && !l.lost {
-		l.lost = true
-		l.line("a2sscan: " + fmt.Sprintf("log %s: can't be written: %v; the scan goes on",
-			plain(l.name, 200), pathless(err)))
-	}
-	return n, err
-}
-
-// maxLogged is the number of characters after which a text of the log is cut.
-const maxLogged = 1000
-
-// harmless makes an attribute one that can be shown: text is plain, an error
-// its text, a time UTC.
-func harmless(_ []string, a slog.Attr) slog.Attr {
-	a.Value = a.Value.Resolve()
-	switch a.Value.Kind() {
-	case slog.KindString:
-		a.Value = slog.StringValue(plain(a.Value.String(), maxLogged))
-	case slog.KindTime:
-		a.Value = slog.TimeValue(a.Value.Time().UTC())
-	case slog.KindAny:
-		if _, level := a.Value.Any().(slog.Level); !level {
-			a.Value = slog.StringValue(plain(fmt.Sprint(a.Value.Any()), maxLogged))
-		}
-	}
-	return a
+	return a.OpenLog(f.file, f.format.json, f.level.Level)
 }
 
 // logEnd logs the error with which the program ends, if there is one.
@@ -188,9 +99,9 @@ func (a *app) logEnd(err error) {
 	if err == nil {
 		return
 	}
-	attrs := []any{"error", err, "exit_code", exitCode(err)}
-	if f, ok := errors.AsType[*failure](err); ok && f.hint != "" {
-		attrs = append(attrs, "hint", f.hint)
+	attrs := []any{"error", err, "exit_code", console.ExitCode(err)}
+	if f, ok := errors.AsType[*console.Failure](err); ok && f.Hint != "" {
+		attrs = append(attrs, "hint", f.Hint)
 	}
-	a.log.Error("ended with an error", attrs...)
+	a.Log.Error("ended with an error", attrs...)
 }

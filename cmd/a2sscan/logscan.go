@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
 )
@@ -20,9 +22,9 @@ const maxLoggedInputs = 50
 // logStart tells what is going to be scanned, and how.
 func (j *job) logStart() {
 	version, commit := buildVersion()
-	j.log.Info("scan started", "scan", j.scanID, "version", version, "commit", commit,
+	j.Log.Info("scan started", "scan", j.scanID, "version", version, "commit", commit,
 		"seed", j.seed.n, "order", j.order.String(), "shard", j.shard.String(), "query", j.query.String(),
-		"rate", short(j.rate.number()), "per_address_rate", short(j.addressRate.number()),
+		"rate", console.Short(j.rate.number()), "per_address_rate", console.Short(j.addressRate.number()),
 		"timeout", j.timeout.String(), "retries", j.retries, "second_look", j.secondLook,
 		"output", j.output, "checkpoint", j.checkpoint, "exclusion_rules", j.exclusions.Len())
 }
@@ -33,11 +35,11 @@ func (j *job) logLoaded() {
 		if i == maxLoggedInputs {
 			break
 		}
-		j.log.Info("input", "name", in.Name, "format", in.Format, "compression", in.Compression,
+		j.Log.Info("input", "name", in.Name, "format", in.Format, "compression", in.Compression,
 			"bytes", in.Bytes, "sha256", in.SHA256, "targets", in.Targets, "invalid", in.Invalid)
 	}
 	if n, known := j.list.Size(); known {
-		j.log.Info("inputs loaded", "lists", len(j.list.Inputs()), "targets", n)
+		j.Log.Info("inputs loaded", "lists", len(j.list.Inputs()), "targets", n)
 	}
 }
 
@@ -50,7 +52,7 @@ func (j *job) logOpened() {
 	if j.keep.resumes() {
 		attrs = append(attrs, "resumed_at_byte", j.keep.past.Output.Offset)
 	}
-	j.log.Info("output opened", attrs...)
+	j.Log.Info("output opened", attrs...)
 }
 
 // logFinished tells how the scan went; err is the error that it ends with.
@@ -60,13 +62,13 @@ func (j *job) logFinished(sum *summary, err error) {
 	if err != nil || d.KernelDrops > 0 || d.SendErrors > 0 {
 		level = slog.LevelWarn
 	}
-	j.log.Log(context.Background(), level, "scan finished", "ended", sum.Ended, "seconds", sum.Seconds,
+	j.Log.Log(context.Background(), level, "scan finished", "ended", sum.Ended, "seconds", sum.Seconds,
 		"read", l.Read, "finished", l.Finished, "unfinished", l.Unfinished, "left_out", l.leftOut(),
 		"ok", l.By["ok"], "partial", l.By["partial"], "error", l.By["error"],
 		"no_reply", l.By["no_reply"], "unreachable", l.By["unreachable"],
 		"sent", d.Sent, "received", d.Received, "kernel_drops", d.KernelDrops, "send_errors", d.SendErrors,
 		"rate_reached", math.Round(sum.RateReached), "rate_limited_by", sum.RateLimitedBy,
-		"records", sum.Records, "resumed", sum.Resumed, "consistent", sum.Consistent, "exit_code", exitCode(err))
+		"records", sum.Records, "resumed", sum.Resumed, "consistent", sum.Consistent, "exit_code", console.ExitCode(err))
 }
 
 // observer looks at a scan now and then, and logs what it sees.
@@ -107,11 +109,11 @@ func (s *seldom) news(now time.Duration, n uint64) (more uint64, tell bool) {
 
 // observe looks at a scan until stop is called. Without a log it does nothing.
 func (j *job) observe(m *scanner.Monitor) (stop func()) {
-	if !j.log.Enabled(context.Background(), slog.LevelError) {
+	if !j.Log.Enabled(context.Background(), slog.LevelError) {
 		return func() {}
 	}
 	o := &j.observer
-	o.log, o.out, o.rate = j.log, j.out, j.rate.number()
+	o.log, o.out, o.rate = j.Log, j.out, j.rate.number()
 	if j.keep.resumes() {
 		o.parts = len(j.keep.past.Output.Parts)
 	}
@@ -154,7 +156,7 @@ func (o *observer) look(s *scanner.Stats) {
 // sendFaults names the kinds of send errors that there were.
 func sendFaults(s *scanner.Stats) string {
 	faults := newDatagrams(s).SendFaults
-	return listed(faults, words(scanner.SendFault(0), scanner.NumSendFaults), ", ")
+	return console.Listed(faults, console.Words(scanner.SendFault(0), scanner.NumSendFaults), ", ")
 }
 
 // lookRate logs a rate that was changed, and once a minute what keeps a scan
@@ -162,7 +164,7 @@ func sendFaults(s *scanner.Stats) string {
 // that the scan comes to.
 func (o *observer) lookRate(s *scanner.Stats) {
 	if s.Rate != o.rate && s.Rate != 0 {
-		o.log.Info("rate changed", "from", short(o.rate), "to", short(s.Rate))
+		o.log.Info("rate changed", "from", console.Short(o.rate), "to", console.Short(s.Rate))
 		o.rate = s.Rate
 	}
 	if s.Elapsed-o.window.Elapsed < seldomEvery {

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/spf13/cobra"
 )
 
@@ -32,7 +34,7 @@ func prepare() {
 
 // app is what every command shares.
 type app struct {
-	*terminal
+	*console.Terminal
 	args  []string // the command line, without the program's name
 	in    io.Reader
 	out   *results
@@ -44,7 +46,7 @@ type app struct {
 // run is the program: it returns the exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	a := &app{
-		terminal: newTerminal(stderr),
+		Terminal: console.New(stderr),
 		args:     args,
 		in:       stdin,
 		out:      &results{w: stdout},
@@ -55,15 +57,15 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if a.out.err != nil {
 		err = a.out.failure()
 	}
-	a.clear()
+	a.ClearStatus()
 	if isCut(err) && !a.sends {
-		err = &failure{code: exitPipe, err: err, said: true}
+		err = &console.Failure{Code: console.ExitPipe, Err: err, Reported: true}
 	}
 	if err != nil && !isSaid(err) {
-		a.report(err)
+		a.Report(err)
 	}
 	a.logEnd(err)
-	return exitCode(err)
+	return console.ExitCode(err)
 }
 
 // results is standard output. It remembers the first error, so that a full
@@ -87,24 +89,24 @@ func (r *results) cut() bool { return errors.Is(r.err, syscall.EPIPE) }
 
 // failure is the error of a run that could not write.
 func (r *results) failure() error {
-	f := fail(exitOutput, "can't write standard output: %w", pathless(r.err))
-	if f.cut = r.cut(); f.cut {
-		f.hinting("whoever was to read it has gone away")
+	f := console.Fail(console.ExitOutput, "can't write standard output: %w", console.WithoutPath(r.err))
+	if f.ReaderGone = r.cut(); f.ReaderGone {
+		f.WithHint("whoever was to read it has gone away")
 	}
 	return f
 }
 
 // isSaid reports whether an error need not be said once more.
 func isSaid(err error) bool {
-	var f *failure
-	return errors.As(err, &f) && f.said
+	var f *console.Failure
+	return errors.As(err, &f) && f.Reported
 }
 
 // isCut reports whether a reader of standard output went away: head does, and
 // whoever put it there knows. Where the same can be had again, no words are said.
 func isCut(err error) bool {
-	var f *failure
-	return errors.As(err, &f) && f.cut
+	var f *console.Failure
+	return errors.As(err, &f) && f.ReaderGone
 }
 
 func (a *app) rootCommand() *cobra.Command {
@@ -125,7 +127,7 @@ each.`,
 		DisableSuggestions: true, // anyCommand makes its own, as a hint
 	}
 	root.SetOut(a.out)
-	root.SetErr(a.err)
+	root.SetErr(a.Messages())
 	root.SetIn(a.in)
 	root.SetUsageTemplate(usageTemplate)
 	root.SetFlagErrorFunc(flagError)
@@ -160,11 +162,11 @@ func (a *app) anyCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	f := fail(exitUsage, "unknown command %s", quoted(args[0], 40)).
-		hinting("a2sscan --help lists the commands")
+	f := console.Fail(console.ExitUsage, "unknown command %s", console.Quoted(args[0], 40)).
+		WithHint("a2sscan --help lists the commands")
 	cmd.SuggestionsMinimumDistance = 2
 	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
-		f.hint = fmt.Sprintf("did you mean %s?", like[0])
+		f.Hint = fmt.Sprintf("did you mean %s?", like[0])
 	}
 	return f
 }
@@ -196,7 +198,7 @@ func self() string {
 		return "go run ./cmd/a2sscan"
 	}
 	if strings.ContainsRune(os.Args[0], filepath.Separator) {
-		return plain(os.Args[0], 200)
+		return console.Plain(os.Args[0], 200)
 	}
 	return "a2sscan"
 }

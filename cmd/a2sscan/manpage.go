@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -121,13 +123,13 @@ func (p *roff) manFlag(flag *pflag.Flag) {
 func (p *roff) manExits(cmd *cobra.Command) {
 	p.section("EXIT STATUS")
 	own := manFacts[cmd.Name()].exits
-	for _, e := range exits {
-		when, may := own[e.code]
+	for _, e := range console.Exits {
+		when, may := own[e.Code]
 		if when == "" {
-			when = e.when
+			when = e.When
 		}
-		if may || !cmd.HasParent() || slices.Contains(exitAlways, e.code) {
-			p.item(strong(fmt.Sprint(e.code)), when)
+		if may || !cmd.HasParent() || slices.Contains(exitAlways, e.Code) {
+			p.item(strong(fmt.Sprint(e.Code)), when)
 		}
 	}
 }

@@ -1,6 +1,10 @@
 package main
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+)
 
 // What the pages for man say beside the help. Flags, commands, examples and
 // exit codes come from the commands themselves.
@@ -19,7 +23,7 @@ type commandFacts struct {
 }
 
 // exitAlways are the codes with which every command may end.
-var exitAlways = []int{exitOK, exitUsage, exitOutput, exitPipe}
+var exitAlways = []int{console.ExitOK, console.ExitUsage, console.ExitOutput, console.ExitPipe}
 
 var manFacts = map[string]commandFacts{
 	"a2sscan": {files: []fact{
@@ -28,8 +32,8 @@ var manFacts = map[string]commandFacts{
 	}},
 	"scan": {
 		exits: map[int]string{
-			exitInterrupted: "", exitInput: "", exitCheckpoint: "", exitNumbers: "",
-			exitGuard: "stopped by --min-hitrate, --max-send-errors or --max-runtime",
+			console.ExitInterrupted: "", console.ExitInput: "", console.ExitCheckpoint: "", console.ExitNumbers: "",
+			console.ExitGuard: "stopped by --min-hitrate, --max-send-errors or --max-runtime",
 		},
 		files: []fact{
 			{"PATH", "the records, where --output says; it is made just before the first packet"},
@@ -49,40 +53,40 @@ var manFacts = map[string]commandFacts{
 		},
 	},
 	"master": {
-		exits:   map[int]string{exitInterrupted: "", exitInput: "the list is empty or not whole, or the key can't be read"},
+		exits:   map[int]string{console.ExitInterrupted: "", console.ExitInput: "the list is empty or not whole, or the key can't be read"},
 		files:   []fact{{"PATH", "the list, where --output says"}},
 		signals: []fact{{"SIGINT, SIGTERM, SIGHUP", "the first leaves what was fetched; the second ends the program"}, signalPipe},
 	},
 	"demo": {
-		exits: map[int]string{exitInterrupted: "", exitInput: "", exitNumbers: "a record is not what the server is"},
+		exits: map[int]string{console.ExitInterrupted: "", console.ExitInput: "", console.ExitNumbers: "a record is not what the server is"},
 		files: []fact{{demoFile, "the records, replaced by every demo"}},
 		signals: []fact{{"SIGINT, SIGTERM", "the first ends the scan when what is open is finished; the second at once"},
 			{"SIGHUP", "is a first SIGINT, unless it is ignored (nohup)"}},
 	},
 	"fleet": {
 		exits: map[int]string{
-			exitUsage: "the command line makes no sense, or with --compare not all servers are as they were",
-			exitInput: "",
+			console.ExitUsage: "the command line makes no sense, or with --compare not all servers are as they were",
+			console.ExitInput: "",
 		},
 		signals: []fact{{"SIGINT, SIGTERM, SIGHUP", "end the fleet, with exit code 0"}},
 	},
 	"ask": {
 		exits: map[int]string{
-			exitOK:          "all that was asked was answered whole",
-			exitUsage:       "nothing could be sent, or the command line makes no sense",
-			exitInterrupted: "",
-			exitInput:       "not all that was asked was answered whole",
+			console.ExitOK:          "all that was asked was answered whole",
+			console.ExitUsage:       "nothing could be sent, or the command line makes no sense",
+			console.ExitInterrupted: "",
+			console.ExitInput:       "not all that was asked was answered whole",
 		},
 		signals: []fact{{"SIGINT, SIGTERM, SIGHUP", "the first ends the asking, with what was seen so far; the second ends the program"}},
 	},
 	"decode": {exits: map[int]string{
-		exitUsage: "the command line makes no sense, or with --check not all records come out the same",
-		exitInput: "",
+		console.ExitUsage: "the command line makes no sense, or with --check not all records come out the same",
+		console.ExitInput: "",
 	}},
-	"cat": {exits: map[int]string{exitInput: ""}},
+	"cat": {exits: map[int]string{console.ExitInput: ""}},
 	"doctor": {exits: map[int]string{
-		exitOK: "the machine is ready, with warnings too", exitGuard: "something is bad",
-		exitInput: "a configuration file can't be read",
+		console.ExitOK: "the machine is ready, with warnings too", console.ExitGuard: "something is bad",
+		console.ExitInput: "a configuration file can't be read",
 	}},
 }
 

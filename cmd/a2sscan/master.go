@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/spf13/cobra"
 
 	"github.com/a2sscan/a2sscan/scanner/master"
@@ -88,7 +90,7 @@ func (f *masterCommandFlags) check() error {
 	}
 	for _, r := range rules {
 		if r.bad {
-			return fail(exitUsage, "%s", r.err).hinting("%s", r.hint)
+			return console.Fail(console.ExitUsage, "%s", r.err).WithHint("%s", r.hint)
 		}
 	}
 	if err := f.outFlags.check(); err != nil {
@@ -111,8 +113,8 @@ type listRun struct {
 // master fetches a list and writes it.
 func (a *app) master(f *masterCommandFlags) error {
 	if f.raw && !f.toFile() && isTerminal(a.out.w) {
-		return fail(exitUsage, "--raw is binary, and standard output is a terminal").
-			hinting("name a file with -o PATH, or pipe it into a2sscan scan")
+		return console.Fail(console.ExitUsage, "--raw is binary, and standard output is a terminal").
+			WithHint("name a file with -o PATH, or pipe it into a2sscan scan")
 	}
 	out, err := newListOutput(&f.outFlags, a.out)
 	if err != nil {
@@ -121,13 +123,13 @@ func (a *app) master(f *masterCommandFlags) error {
 	ctx, end := interruptible(true)
 	defer end()
 	r := &listRun{masterCommandFlags: f, listOutput: out}
-	quiet := f.quiet || a.live && !f.toFile() && isTerminal(a.out.w)
+	quiet := f.quiet || a.Interactive && !f.toFile() && isTerminal(a.out.w)
 	stats, err := a.fetch(ctx, &fetcher{masterFlags: &f.masterFlags, page: r.page(), handle: r.handle}, quiet, r.flush)
 	if e := r.close(err == nil); err == nil || e != nil {
 		err = e
 	}
 	if !f.quiet && (err == nil || stats.Requests > 0) {
-		a.sayList(f.who(), &stats)
+		sayList(a.Terminal, f.who(), &stats)
 	}
 	return a.listEnd(r, &stats, err)
 }
@@ -135,7 +137,7 @@ func (a *app) master(f *masterCommandFlags) error {
 // fetch fetches a list with a status line. Between requests it calls flush.
 func (a *app) fetch(ctx context.Context, f *fetcher, quiet bool, flush func() error) (master.Stats, error) {
 	for _, key := range f.filter.Unknown() {
-		a.say("filter %s: no master is known to know it, and masters pass over what they don't know", quoted(key, 40))
+		a.Say("filter %s: no master is known to know it, and masters pass over what they don't know", console.Quoted(key, 40))
 	}
 	p := newListProgress()
 	f.progress = func(now master.Progress) {
@@ -144,16 +146,16 @@ func (a *app) fetch(ctx context.Context, f *fetcher, quiet bool, flush func() er
 	}
 	stop := func() {}
 	if !quiet {
-		stop = a.repeat(a.statusEvery(), p.line)
+		stop = a.RepeatStatus(statusEvery(a.Terminal), p.line)
 	}
 	defer stop()
 	a.sends = true
-	a.log.Info("list begun", "from", f.who())
+	a.Log.Info("list begun", "from", f.who())
 	stats, err := f.fetch(ctx)
 	if err != nil {
-		a.log.Warn("list not whole", "from", f.who(), "servers", stats.Servers, "requests", stats.Requests, "error", err)
+		a.Log.Warn("list not whole", "from", f.who(), "servers", stats.Servers, "requests", stats.Requests, "error", err)
 	} else {
-		a.log.Info("list fetched", "from", f.who(), "servers", stats.Servers, "requests", stats.Requests, "end", stats.End.String())
+		a.Log.Info("list fetched", "from", f.who(), "servers", stats.Servers, "requests", stats.Requests, "end", stats.End.String())
 	}
 	return stats, err
 }
@@ -195,7 +197,7 @@ func (a *app) listEnd(r *listRun, s *master.Stats, err error) error {
 	case err != nil && n > 0 && a.out.cut():
 		return err // nobody has what was fetched
 	case err != nil && n > 0:
-		a.say("the list is not whole: %s fetched before, %s", plural(int(n), "server"), r.kept())
+		a.Say("the list is not whole: %s fetched before, %s", console.Plural(int(n), "server"), r.kept())
 		return err
 	case err != nil:
 		return err
@@ -203,19 +205,19 @@ func (a *app) listEnd(r *listRun, s *master.Stats, err error) error {
 		return emptyList(&f.masterFlags, s)
 	case f.quiet:
 	case f.most > 0 && n == f.most:
-		a.say("ended at --max-servers %d", n)
+		a.Say("ended at --max-servers %d", n)
 	default:
-		a.say("end: %v", s.End)
+		a.Say("end: %v", s.End)
 	}
 	if f.toFile() && !f.quiet {
-		a.say("written: %s to %s", plural(int(n), "server"), plain(f.output, 200))
+		a.Say("written: %s to %s", console.Plural(int(n), "server"), console.Plain(f.output, 200))
 	}
 	return nil
 }
 
 // emptyList is the error of a list with nobody on it.
 func emptyList(f *masterFlags, s *master.Stats) error {
-	return fail(exitInput, "%s: the list is empty", f.who()).hinting("%s", emptyHint(f, s))
+	return console.Fail(console.ExitInput, "%s: the list is empty", f.who()).WithHint("%s", emptyHint(f, s))
 }
 
 // emptyHint says why a list may be empty.

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
@@ -41,7 +43,7 @@ func TestMasterCapped(t *testing.T) {
 		}
 		fmt.Fprint(w, body)
 	})
-	if n := strings.Count(stdout, "\n"); code != exitOK || n != master.WebCap {
+	if n := strings.Count(stdout, "\n"); code != console.ExitOK || n != master.WebCap {
 		t.Errorf("exit code %d, %d servers", code, n)
 	}
 	for _, want := range []string{
@@ -61,7 +63,7 @@ func TestMasterHostile(t *testing.T) {
 		fmt.Fprintf(w, `{"response":{"servers":[{"addr":"\u001b[31m%s"},{"addr":"127.0.0.1:7","name":"\u001b]0;%s\u0007\u202e"}]}}`,
 			r.URL.Query().Get("key"), "title")
 	}, "--json")
-	if code != exitOK || strings.ContainsAny(stdout+stderr, "\x1b\x07\u202e") {
+	if code != console.ExitOK || strings.ContainsAny(stdout+stderr, "\x1b\x07\u202e") {
 		t.Errorf("exit code %d: %q %q", code, stdout, stderr)
 	}
 	if strings.Contains(stdout+stderr, "SECRET") || !strings.Contains(stderr, "1 without an address") {
@@ -74,7 +76,7 @@ func TestMasterHostileStatus(t *testing.T) {
 	code, stdout, stderr := web(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Bad", "\x1b[31m?"+r.URL.RawQuery)
 	}, "--retries", "0")
-	if code != exitInput || strings.Contains(stdout+stderr, "SECRET") || strings.Contains(stderr, "\x1b") {
+	if code != console.ExitInput || strings.Contains(stdout+stderr, "SECRET") || strings.Contains(stderr, "\x1b") {
 		t.Errorf("a bad header: exit code %d: %q %q", code, stdout, stderr)
 	}
 	for _, status := range []int{301, 400, 401, 404, 418, 500} {

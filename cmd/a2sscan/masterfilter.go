@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/spf13/pflag"
 
 	"github.com/a2sscan/a2sscan/scanner/master"
@@ -221,7 +223,7 @@ func parseCondition(word string) (master.Condition, error) {
 	}
 	return master.Condition{}, fmt.Errorf(
 		"%s is no condition: want flags' names, such as map=cp_dustbowl,empty; --filter takes what can't be said so",
-		quoted(name, 40))
+		console.Quoted(name, 40))
 }
 
 func (g *groupFlag) String() string { return "" }

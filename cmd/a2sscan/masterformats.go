@@ -4,17 +4,17 @@ import (
 	"bytes"
 	"io"
 
+	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/scanner/master"
-	"github.com/a2sscan/a2sscan/scanner/target"
 )
 
 // masterFormats are the kinds of lists that masters write, and we: each is
 // known by how it begins.
-func masterFormats() (formats []target.Format) {
+func masterFormats() (formats []list.Format) {
 	for _, kind := range []master.Kind{
 		master.KindPages, master.KindWeb, master.KindAtAddress, master.KindLines,
 	} {
-		formats = append(formats, target.Format{
+		formats = append(formats, list.Format{
 			Name:  kind.String(),
 			Sniff: func(head []byte) bool { return master.Sniff(head) == kind && saysMore(kind, head) },
 			Read:  readMasterList,
@@ -33,19 +33,19 @@ func saysMore(kind master.Kind, head []byte) bool {
 }
 
 // readMasterList hands out the entries of a list that is not text.
-func readMasterList(r io.Reader, yield func(target.Entry) bool) error {
+func readMasterList(r io.Reader, yield func(list.Entry) bool) error {
 	l, err := master.NewReader(r)
 	if err != nil {
 		return err
 	}
 	more := true
 	l.Invalid = func(bad master.Invalid) {
-		more = more && yield(target.Entry{Line: int(bad.Item), Fault: bad.Err})
+		more = more && yield(list.Entry{Line: int(bad.Item), Fault: bad.Err})
 	}
 	var said []byte
 	for l.Next() && more {
 		s := l.Server()
-		e := target.Entry{
+		e := list.Entry{
 			Line: int(l.Stats().Servers + l.Stats().Invalid),
 			Addr: s.Addr, Tag: []byte(l.Tag()),
 		}

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/a2sscan/a2sscan/scanner/target"
+	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
 // TestMasterFormats holds which lines of JSON are read in a master's words: a
@@ -36,7 +36,7 @@ func TestMasterFormats(t *testing.T) {
 	var said []byte
 	for _, f := range masterFormats() {
 		if f.Sniff([]byte(tests[1].head)) {
-			_ = f.Read(bytes.NewReader([]byte(tests[1].head)), func(e target.Entry) bool {
+			_ = f.Read(bytes.NewReader([]byte(tests[1].head)), func(e list.Entry) bool {
 				said = bytes.Clone(e.Master)
 				return true
 			})

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/spf13/pflag"
 
 	"github.com/a2sscan/a2sscan/scanner/master"
@@ -50,8 +52,8 @@ func (f *masterFlags) add(fs *pflag.FlagSet, prefix string) {
 // check refuses what makes no sense.
 func (f *masterFlags) check() error {
 	if f.timeout < 0 || f.maxWait < 0 {
-		return fail(exitUsage, "a time to wait for the master is negative").
-			hinting("durations have a unit: 500ms, 30s, 2m")
+		return console.Fail(console.ExitUsage, "a time to wait for the master is negative").
+			WithHint("durations have a unit: 500ms, 30s, 2m")
 	}
 	if f.udp == "" {
 		return nil
@@ -59,8 +61,8 @@ func (f *masterFlags) check() error {
 	host, port, err := net.SplitHostPort(f.udp)
 	n, bad := strconv.ParseUint(port, 10, 16)
 	if err != nil || bad != nil || n == 0 || host == "" {
-		return fail(exitUsage, "master %s: want HOST:PORT", quoted(withoutKeys(f.udp), 80)).
-			hinting("for instance %s", master.DefaultUDP)
+		return console.Fail(console.ExitUsage, "master %s: want HOST:PORT", console.Quoted(withoutKeys(f.udp), 80)).
+			WithHint("for instance %s", master.DefaultUDP)
 	}
 	return nil
 }
@@ -153,15 +155,15 @@ func (f *masterFlags) key() (master.Key, error) {
 			if err := noKeyIn("key-file", []string{f.keyFile}); err != nil {
 				return master.Key{}, err // no such file, and it would be quoted
 			}
-			return master.Key{}, fail(exitInput, "key: %w", err)
+			return master.Key{}, console.Fail(console.ExitInput, "key: %w", err)
 		}
 	} else if len(text) == 0 {
-		return master.Key{}, fail(exitUsage, "the Web API needs a key").
-			hinting("--key-file FILE, or the variable %s; steamcommunity.com/dev/apikey gives one", keyVariable)
+		return master.Key{}, console.Fail(console.ExitUsage, "the Web API needs a key").
+			WithHint("--key-file FILE, or the variable %s; steamcommunity.com/dev/apikey gives one", keyVariable)
 	}
 	k, err := master.ParseKey(text)
 	if err != nil {
-		return k, fail(exitUsage, "%s: %w", where, err)
+		return k, console.Fail(console.ExitUsage, "%s: %w", where, err)
 	}
 	return k, nil
 }
@@ -202,10 +204,10 @@ func (f *fetcher) fetch(ctx context.Context) (master.Stats, error) {
 // asUsage gives an error that has no exit code the one of a command line that
 // makes no sense.
 func asUsage(err error) error {
-	if _, ok := errors.AsType[*failure](err); ok {
+	if _, ok := errors.AsType[*console.Failure](err); ok {
 		return err
 	}
-	return fail(exitUsage, "%w", err)
+	return console.Fail(console.ExitUsage, "%w", err)
 }
 
 func (f *fetcher) fetchUDP(ctx context.Context) (master.Stats, error) {
@@ -234,16 +236,16 @@ var errEnough = errors.New("enough")
 
 // failure gives the error of a list its exit code, and a hint.
 func (f *fetcher) failure(ctx context.Context, err error) error {
-	if own, ok := errors.AsType[*failure](err); ok {
+	if own, ok := errors.AsType[*console.Failure](err); ok {
 		return own // the output's
 	}
 	switch {
 	case err == nil, errors.Is(err, errEnough):
 		return nil
 	case ctx.Err() != nil:
-		return fail(exitInterrupted, "interrupted")
+		return console.Fail(console.ExitInterrupted, "interrupted")
 	}
-	return fail(exitInput, "%w", err).hinting("%s", f.advice(err))
+	return console.Fail(console.ExitInput, "%w", err).WithHint("%s", f.advice(err))
 }
 
 // advice says what can be done about a list that did not come to its end.
@@ -293,7 +295,7 @@ func (p *listProgress) line() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := &p.last
-	parts := []string{clock(time.Since(p.start)), listCounts(&s.Stats)}
+	parts := []string{console.Clock(time.Since(p.start)), listCounts(&s.Stats)}
 	if s.Retries > 0 {
 		parts = append(parts, fmt.Sprintf("%d asked again", s.Retries))
 	}
@@ -305,48 +307,48 @@ func (p *listProgress) line() string {
 
 // listCounts says how much of a list there is.
 func listCounts(s *master.Stats) string {
-	where := "in " + plural(int(s.Replies), "answer")
+	where := "in " + console.Plural(int(s.Replies), "answer")
 	if s.Replies == 0 && s.Servers > 0 {
 		where = "of an answer that was not read to its end"
 	}
-	return plural(int(s.Servers), "server") + " " + where + ", " + size(s.Bytes)
+	return console.Plural(int(s.Servers), "server") + " " + where + ", " + console.Bytes(s.Bytes)
 }
 
 // maxCapped is how many questions are named whose answers were cut.
 const maxCapped = 10
 
 // sayList says how a list ended, and what was odd about it.
-func (t *terminal) sayList(who string, s *master.Stats) {
-	t.say("%s: %s, %s", who, listCounts(s), plural(int(s.Requests), "request"))
+func sayList(t *console.Terminal, who string, s *master.Stats) {
+	t.Say("%s: %s, %s", who, listCounts(s), console.Plural(int(s.Requests), "request"))
 	if text := amounts([]amount{
 		{s.Unscannable[master.Relay], "with " + master.Relay.String()},
 		{s.Unscannable[master.NoAddress], "with " + master.NoAddress.String()},
 		{s.Unscannable[master.NoPort], "with " + master.NoPort.String()},
 	}); text != "" {
-		t.say("servers that nobody can ask: %s", text)
+		t.Say("servers that nobody can ask: %s", text)
 	}
 	if text := amounts([]amount{
 		{s.Duplicates, "named more than once"},
 		{s.Elsewhere, "in other regions"},
 		{s.Invalid, "without an address"},
 	}); text != "" {
-		t.say("left out: %s", text)
+		t.Say("left out: %s", text)
 	}
 	if text := amounts([]amount{
-		{s.Retries, things(s.Retries, "request") + " repeated"},
-		{s.Truncated, things(s.Truncated, "page") + " cut off"},
-		{s.Repeated, things(s.Repeated, "page") + " that came twice"},
-		{s.Foreign, things(s.Foreign, "datagram") + " without a page"},
-		{s.Odd, things(s.Odd, "server") + " with a field of another type"},
+		{s.Retries, console.Things(s.Retries, "request") + " repeated"},
+		{s.Truncated, console.Things(s.Truncated, "page") + " cut off"},
+		{s.Repeated, console.Things(s.Repeated, "page") + " that came twice"},
+		{s.Foreign, console.Things(s.Foreign, "datagram") + " without a page"},
+		{s.Odd, console.Things(s.Odd, "server") + " with a field of another type"},
 	}); text != "" {
-		t.say("oddities: %s", text)
+		t.Say("oddities: %s", text)
 	}
 	for i, c := range s.Capped {
 		if i == maxCapped {
-			t.say("%d more such answers", len(s.Capped)-maxCapped)
+			t.Say("%d more such answers", len(s.Capped)-maxCapped)
 			break
 		}
-		t.say("cut at the cap: %v", c)
+		t.Say("cut at the cap: %v", c)
 	}
 }
 
@@ -361,7 +363,7 @@ func amounts(all []amount) string {
 	var parts []string
 	for _, a := range all {
 		if a.n > 0 {
-			parts = append(parts, grouped(a.n)+" "+a.what)
+			parts = append(parts, console.Grouped(a.n)+" "+a.what)
 		}
 	}
 	return strings.Join(parts, ", ")

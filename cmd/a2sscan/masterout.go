@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/a2sscan/a2sscan/sink"
@@ -139,7 +141,7 @@ func (o *listOutput) kept() string {
 	if o.old == nil {
 		return "and kept"
 	}
-	return "and kept in " + plain(o.name(), 200) + "; " + plain(o.path, 200) + " is as it was"
+	return "and kept in " + console.Plain(o.name(), 200) + "; " + console.Plain(o.path, 200) + " is as it was"
 }
 
 // failure gives an error of writing its exit code.

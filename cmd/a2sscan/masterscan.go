@@ -5,11 +5,13 @@ import (
 	"io"
 	"strings"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/klauspost/compress/zstd"
 	"github.com/spf13/pflag"
 
+	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/scanner/master"
-	"github.com/a2sscan/a2sscan/scanner/target"
 )
 
 // scanMasterFlags are the flags of scan that have to do with masters.
@@ -19,8 +21,8 @@ type scanMasterFlags struct {
 	keep  bool
 	fs    *pflag.FlagSet
 
-	sources []target.Source // the list that was fetched
-	partial error           // why it is not whole
+	sources []list.Source // the list that was fetched
+	partial error         // why it is not whole
 }
 
 // forMaster is the annotation of flags that are of use with --master only.
@@ -46,18 +48,18 @@ func (f *scanMasterFlags) check(dryRun, checkpoint bool) error {
 			}
 		})
 		if alone != "" {
-			return fail(exitUsage, "--%s without --master", alone).
-				hinting("it chooses servers of a master's list, or says how that is fetched")
+			return console.Fail(console.ExitUsage, "--%s without --master", alone).
+				WithHint("it chooses servers of a master's list, or says how that is fetched")
 		}
 		return nil
 	}
 	if dryRun {
-		return fail(exitUsage, "--dry-run and --master exclude each other").
-			hinting("fetch the list first: a2sscan master … | a2sscan scan --dry-run")
+		return console.Fail(console.ExitUsage, "--dry-run and --master exclude each other").
+			WithHint("fetch the list first: a2sscan master … | a2sscan scan --dry-run")
 	}
 	if checkpoint {
-		return fail(exitUsage, "--checkpoint and --master exclude each other").
-			hinting("a scan goes on with the same list: fetch it into a file first, with a2sscan master -o FILE")
+		return console.Fail(console.ExitUsage, "--checkpoint and --master exclude each other").
+			WithHint("a scan goes on with the same list: fetch it into a file first, with a2sscan master -o FILE")
 	}
 	switch isURL := strings.Contains(f.where, "://"); {
 	case isURL:
@@ -66,13 +68,13 @@ func (f *scanMasterFlags) check(dryRun, checkpoint bool) error {
 		f.udp = f.where
 	}
 	if f.udp != "" && f.keyFile != "" {
-		return fail(exitUsage, "--key-file without a Web API").hinting("a master server wants no key")
+		return console.Fail(console.ExitUsage, "--key-file without a Web API").WithHint("a master server wants no key")
 	}
 	return f.masterFlags.check()
 }
 
 // into sets what the flags say, and the list that was fetched.
-func (f *scanMasterFlags) into(cfg *target.Config) {
+func (f *scanMasterFlags) into(cfg *list.Config) {
 	cfg.Formats = masterFormats()
 	cfg.KeepMaster = f.keep
 	cfg.Sources = f.sources
@@ -97,7 +99,7 @@ func (j *job) fetchFirst() error {
 	}
 	stats, err := a.fetch(ctx, &fetcher{masterFlags: &f.masterFlags, handle: s.add}, quiet, func() error { return nil })
 	if !quiet && stats.Requests > 0 {
-		a.sayList(f.who(), &stats)
+		sayList(a.Terminal, f.who(), &stats)
 	}
 	switch {
 	case stats.Servers == 0 && err == nil:
@@ -106,13 +108,13 @@ func (j *job) fetchFirst() error {
 		return err
 	case err != nil:
 		f.partial = err
-		a.say("the list is not whole: scanning what was fetched, %s", plural(int(stats.Servers), "server"))
-		a.report(err)
+		a.Say("the list is not whole: scanning what was fetched, %s", console.Plural(int(stats.Servers), "server"))
+		a.Report(err)
 	case !quiet:
-		a.say("end: %v", stats.End)
+		a.Say("end: %v", stats.End)
 	}
 	source, err := s.source(f.who())
-	f.sources = []target.Source{source}
+	f.sources = []list.Source{source}
 	return err
 }
 
@@ -143,9 +145,9 @@ func (s *spool) add(server *master.Server) error {
 }
 
 // source ends the list.
-func (s *spool) source(name string) (target.Source, error) {
+func (s *spool) source(name string) (list.Source, error) {
 	err := s.pack.Close()
-	return target.Source{Name: name, Size: s.size, Open: func() (io.ReadCloser, error) {
+	return list.Source{Name: name, Size: s.size, Open: func() (io.ReadCloser, error) {
 		d, err := zstd.NewReader(bytes.NewReader(s.buf.Bytes()), zstd.WithDecoderConcurrency(1))
 		if err != nil {
 			return nil, err

@@ -51,10 +51,5 @@ func (sum *summary) found(t *tally, asks int) {
 	sum.Busiest = t.Busy.top(largestShown)
 }
 
-// asks is how often a target that stays silent is asked.
-func (f *scanFlags) asks() int {
-	if f.secondLook {
-		return f.retries + 2
-	}
-	return f.retries + 1
-}
+// asks is how many attempts a target gets that stays silent.
+func (f *scanFlags) asks() int { return f.schedule().Attempts() }

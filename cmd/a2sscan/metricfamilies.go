@@ -8,14 +8,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/scanner/target"
+	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
 // sample is what a scrape finds: one look at everything.
 type sample struct {
 	scan     scanner.Stats
-	list     target.Stats
+	list     list.Stats
 	targets  ledger
 	rates    rates
 	expected uint64

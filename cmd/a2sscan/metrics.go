@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	// Prometheus' own library: the text formats, and what Go and the process
 	// tell of themselves.
 	"github.com/prometheus/client_golang/prometheus"
@@ -75,7 +77,7 @@ func (l *listenAddr) Type() string { return "[ADDRESS:]PORT" }
 // scan but round trips: it reads those that are kept anyway, when it is asked.
 // A nil meter, that of a scan without --metrics, does nothing.
 type meter struct {
-	*terminal
+	*console.Terminal
 	quiet  bool
 	server http.Server
 	gone   chan struct{} // closed: the server is no more
@@ -114,16 +116,16 @@ func (a *app) serveMetrics(f *metricsFlags, quiet bool) (*meter, error) {
 	if err != nil {
 		return nil, metricsFailure(&f.at, err)
 	}
-	m := newMeter(a.terminal)
+	m := newMeter(a.Terminal)
 	m.quiet = quiet
 	go func() {
 		defer close(m.gone)
 		_ = m.server.Serve(netutil.LimitListener(l, watchers)) // it ends when close says so
 	}()
 	if !quiet {
-		a.say("metrics: http://%s/metrics", l.Addr())
+		a.Say("metrics: http://%s/metrics", l.Addr())
 	}
-	a.log.Info("metrics served", "address", l.Addr().String())
+	a.Log.Info("metrics served", "address", l.Addr().String())
 	return m, nil
 }
 
@@ -131,21 +133,21 @@ func (a *app) serveMetrics(f *metricsFlags, quiet bool) (*meter, error) {
 func metricsFailure(at *listenAddr, err error) error {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return fail(exitUsage, "--metrics %s: another program has the port", at).
-			hinting("another port, or 0 for one that is free")
+		return console.Fail(console.ExitUsage, "--metrics %s: another program has the port", at).
+			WithHint("another port, or 0 for one that is free")
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return fail(exitUsage, "--metrics %s: no address of this machine", at).
-			hinting("a port alone is on 127.0.0.1; 0.0.0.0:PORT is on all addresses")
+		return console.Fail(console.ExitUsage, "--metrics %s: no address of this machine", at).
+			WithHint("a port alone is on 127.0.0.1; 0.0.0.0:PORT is on all addresses")
 	case errors.Is(err, syscall.EACCES):
-		return fail(exitUsage, "--metrics %s: the port is not for everybody", at).
-			hinting("ports from 1024 on are")
+		return console.Fail(console.ExitUsage, "--metrics %s: the port is not for everybody", at).
+			WithHint("ports from 1024 on are")
 	}
-	return fail(exitUsage, "--metrics %s: %w", at, err)
+	return console.Fail(console.ExitUsage, "--metrics %s: %w", at, err)
 }
 
-func newMeter(t *terminal) *meter {
+func newMeter(t *console.Terminal) *meter {
 	m := &meter{
-		terminal: t,
+		Terminal: t,
 		gone:     make(chan struct{}),
 		trips: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "a2sscan_round_trip_seconds",
@@ -166,7 +168,7 @@ func newMeter(t *terminal) *meter {
 		WriteTimeout:      30 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    16 << 10,
-		ErrorLog:          slog.NewLogLogger(t.log.Handler(), slog.LevelDebug),
+		ErrorLog:          slog.NewLogLogger(t.Log.Handler(), slog.LevelDebug),
 	}
 	return m
 }
@@ -184,7 +186,7 @@ const scrapesAtOnce = 4
 
 func (m *meter) metrics() http.Handler {
 	return promhttp.HandlerFor(m.registry(), promhttp.HandlerOpts{
-		ErrorLog:            slog.NewLogLogger(m.log.Handler(), slog.LevelWarn),
+		ErrorLog:            slog.NewLogLogger(m.Log.Handler(), slog.LevelWarn),
 		MaxRequestsInFlight: scrapesAtOnce,
 		EnableOpenMetrics:   true,
 	})
@@ -266,11 +268,11 @@ func (m *meter) close() {
 	last := "nobody scraped them"
 	if m.number > 0 {
 		last = fmt.Sprintf("scraped %s times, the last %s before the end",
-			grouped(uint64(m.number)), clock(time.Since(m.scrape)))
+			console.Grouped(uint64(m.number)), console.Clock(time.Since(m.scrape)))
 	}
-	m.log.Info("metrics ended", "how", last)
+	m.Log.Info("metrics ended", "how", last)
 	if !m.quiet {
-		m.say("metrics: %s", last)
+		m.Say("metrics: %s", last)
 	}
 }
 

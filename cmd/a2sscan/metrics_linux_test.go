@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
@@ -157,7 +159,7 @@ func TestMetrics(t *testing.T) {
 	code := run([]string{"scan", "-", "--order", "input", "--allow-reserved", "--exclude", "127.80.0.9", "--timeout", "100ms",
 		"--retries", "1", "--cooldown", "0", "--metrics", "127.0.0.1:0", "-o", out}, in, io.Discard, &listener{hear: w.hear})
 	last := w.last
-	if code != exitOK || last == nil {
+	if code != console.ExitOK || last == nil {
 		t.Fatalf("exit code %d", code)
 	}
 	for name, want := range map[string]float64{"invalid": 1, "unscannable": 1, "excluded": 1, "duplicate": 1} {
@@ -240,7 +242,7 @@ func readSummary(t *testing.T, path string) *summary {
 // TestMetricNames: names, units and help are as Prometheus wants them, and no
 // label has other values than words of ours.
 func TestMetricNames(t *testing.T) {
-	m := newMeter(newTerminal(io.Discard))
+	m := newMeter(console.New(io.Discard))
 	m.trips.Observe(0.1)
 	problems, err := testutil.GatherAndLint(m.registry())
 	if err != nil {
@@ -280,7 +282,7 @@ func TestMetricsPort(t *testing.T) {
 		strings.NewReader(""), io.Discard, &said)
 	want := "a2sscan: --metrics 127.0.0.1:" + port + ": another program has the port\n" +
 		"a2sscan: hint: another port, or 0 for one that is free\n"
-	if code != exitUsage || said.String() != want {
+	if code != console.ExitUsage || said.String() != want {
 		t.Errorf("exit code %d:\n%s", code, said.String())
 	}
 	if _, err := os.Stat(out); err == nil {
@@ -300,7 +302,7 @@ func passResult(m *meter, handled *int) func() {
 // datagram passes nothing: see TestArrows.
 func TestMetricsCost(t *testing.T) {
 	handled := 0
-	pass := passResult(newMeter(newTerminal(io.Discard)), &handled)
+	pass := passResult(newMeter(console.New(io.Discard)), &handled)
 	if n := testing.AllocsPerRun(1000, pass); n > 0 && !raceEnabled {
 		t.Errorf("%v allocations a result", n)
 	}
@@ -311,7 +313,7 @@ func TestMetricsCost(t *testing.T) {
 
 // BenchmarkResult is a result on its way, for the difference between the two.
 func BenchmarkResult(b *testing.B) {
-	for name, m := range map[string]*meter{"plain": nil, "metrics": newMeter(newTerminal(io.Discard))} {
+	for name, m := range map[string]*meter{"plain": nil, "metrics": newMeter(console.New(io.Discard))} {
 		b.Run(name, func(b *testing.B) {
 			handled := 0
 			pass := passResult(m, &handled)
@@ -326,7 +328,7 @@ func BenchmarkResult(b *testing.B) {
 // TestHealth: what /healthz says in each state of a scan.
 func TestHealth(t *testing.T) {
 	drain := make(chan struct{})
-	m := newMeter(newTerminal(io.Discard))
+	m := newMeter(console.New(io.Discard))
 	now := time.Now()
 	is := func(want string, well bool) {
 		t.Helper()
@@ -398,10 +400,10 @@ func TestMetricsResumed(t *testing.T) {
 		}
 		return readSummary(t, out+".summary.json")
 	}
-	first := scan(exitGuard, func(string) {}, "-r", "100", "--max-runtime", "1s")
+	first := scan(console.ExitGuard, func(string) {}, "-r", "100", "--max-runtime", "1s")
 	var url string
 	var last scraped
-	whole := scan(exitOK, func(line string) {
+	whole := scan(console.ExitOK, func(line string) {
 		if at, ok := strings.CutPrefix(line, "a2sscan: metrics: http"); ok && url == "" {
 			url = "http" + at
 		}

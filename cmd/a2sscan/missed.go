@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"math"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
 // firstAnswers is on which ask servers answered first, and what follows from
@@ -87,16 +89,16 @@ func (fa *firstAnswers) String() string {
 	for i, n := range fa.AtAsk {
 		switch {
 		case i == 0:
-			s = grouped(n) + " at the first request"
+			s = console.Grouped(n) + " at the first request"
 		case n > 0:
-			s += fmt.Sprintf(", %s at number %d", grouped(n), i+1)
+			s += fmt.Sprintf(", %s at number %d", console.Grouped(n), i+1)
 		}
 	}
 	if fa.Missed == nil {
 		return s
 	}
 	if n := uint64(math.Round(*fa.Missed)); n > 0 {
-		s += fmt.Sprintf("; datagrams that got lost hid about %s more", grouped(n))
+		s += fmt.Sprintf("; datagrams that got lost hid about %s more", console.Grouped(n))
 	}
 	return s
 }

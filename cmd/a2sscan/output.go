@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/spf13/cobra"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -38,14 +40,14 @@ func (f *outFlags) toFile() bool { return f.output != "-" && f.output != "" }
 func (f *outFlags) check() error {
 	switch {
 	case f.append && f.force:
-		return fail(exitUsage, "--append and --force exclude each other").
-			hinting("--append keeps what is in the file, --force does not")
+		return console.Fail(console.ExitUsage, "--append and --force exclude each other").
+			WithHint("--append keeps what is in the file, --force does not")
 	case f.append && !f.toFile():
-		return fail(exitUsage, "--append without --output").
-			hinting("name the file with -o PATH, or use the shell's >>")
+		return console.Fail(console.ExitUsage, "--append without --output").
+			WithHint("name the file with -o PATH, or use the shell's >>")
 	case f.force && !f.toFile():
-		return fail(exitUsage, "--force without --output").
-			hinting("name the file with -o PATH, or use the shell's >")
+		return console.Fail(console.ExitUsage, "--force without --output").
+			WithHint("name the file with -o PATH, or use the shell's >")
 	}
 	return nil
 }
@@ -65,7 +67,7 @@ func (f *outFlags) planned(scan string) *output {
 		failed:  func() {},
 	}
 	if !f.toFile() && isTerminal(os.Stdout) {
-		o.options.Shown = visible
+		o.options.Shown = console.Visible
 	}
 	return o
 }
@@ -236,17 +238,17 @@ func writeFailure(err error) error {
 	}
 	var s *sink.Error
 	if !errors.As(err, &s) {
-		return fail(exitOutput, "%w", err)
+		return console.Fail(console.ExitOutput, "%w", err)
 	}
-	f := fail(exitOutput, "%s", sinkError(s)).hinting("%s", s.Hint)
-	f.cut = errors.Is(err, syscall.EPIPE)
+	f := console.Fail(console.ExitOutput, "%s", sinkError(s)).WithHint("%s", s.Hint)
+	f.ReaderGone = errors.Is(err, syscall.EPIPE)
 	if errors.Is(err, fs.ErrExist) {
-		f.hinting("another -o, --append to add to it, or --force to replace it")
+		f.WithHint("another -o, --append to add to it, or --force to replace it")
 	}
 	return f
 }
 
 // sinkError says what a file's error is, without its hint.
 func sinkError(e *sink.Error) string {
-	return fmt.Sprintf("can't %s %s: %v", e.Op, plain(e.Path, 200), e.Err)
+	return fmt.Sprintf("can't %s %s: %v", e.Op, console.Plain(e.Path, 200), e.Err)
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/spf13/cobra"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -23,10 +25,10 @@ func (f *patienceFlags) add(cmd *cobra.Command) {
 func (f *patienceFlags) check() error {
 	switch {
 	case f.timeout < time.Millisecond:
-		return fail(exitUsage, "--timeout is below 1ms").
-			hinting("durations have a unit: --timeout 800ms, --timeout 2s")
+		return console.Fail(console.ExitUsage, "--timeout is below 1ms").
+			WithHint("durations have a unit: --timeout 800ms, --timeout 2s")
 	case f.retries < 0:
-		return fail(exitUsage, "--retries is negative").hinting("--retries 0 asks once")
+		return console.Fail(console.ExitUsage, "--retries is negative").WithHint("--retries 0 asks once")
 	}
 	return nil
 }

@@ -9,6 +9,8 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	// The maintained gopacket, and of it what is pure Go: no libpcap is needed.
 	"github.com/gopacket/gopacket"
 	"github.com/gopacket/gopacket/ip4defrag"
@@ -187,11 +189,11 @@ func (d *decoding) pcap(name string, in *bufio.Reader, cs *captures) error {
 	p := &pcap{to: cs}
 	torn, err := p.read(in)
 	if err != nil {
-		return fail(exitInput, "%s: after %d packets: %w", plain(name, 200), p.packets, err)
+		return console.Fail(console.ExitInput, "%s: after %d packets: %w", console.Plain(name, 200), p.packets, err)
 	}
-	d.say("%s: %d packets, %d replies, %d cut short", plain(name, 200), p.packets, p.replies, p.cut)
+	d.Say("%s: %d packets, %d replies, %d cut short", console.Plain(name, 200), p.packets, p.replies, p.cut)
 	if torn {
-		d.say("%s: torn: the packet after those is left out", plain(name, 200))
+		d.Say("%s: torn: the packet after those is left out", console.Plain(name, 200))
 	}
 	return nil
 }

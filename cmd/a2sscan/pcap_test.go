@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -230,7 +232,7 @@ func TestPcapRecords(t *testing.T) {
 		"a2sscan: -: torn: the packet after those is left out\n" +
 		"a2sscan: 1 record from 1 datagram, 0 bad lines\n"
 	got, err := os.ReadFile(out)
-	if err != nil || code != exitOK || string(got) != want || stderr.String() != numbers {
+	if err != nil || code != console.ExitOK || string(got) != want || stderr.String() != numbers {
 		t.Errorf("%v: %d %s%s", err, code, got, stderr.String())
 	}
 }

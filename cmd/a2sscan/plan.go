@@ -11,7 +11,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/a2sscan/a2sscan/scanner/target"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
+	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
 // scanPlan is what of a scan's command has to be the same when the scan is
@@ -109,7 +111,7 @@ func given(set bool) string {
 }
 
 func orNone(v any) string {
-	if s := plain(fmt.Sprint(v), 100); s != "" {
+	if s := console.Plain(fmt.Sprint(v), 100); s != "" {
 		return s
 	}
 	return "none"
@@ -130,14 +132,14 @@ func listsDiffer(now, was []listID) string {
 		}
 		return ""
 	}
-	return plain(now[i].Name, 100) + " is not the list that it was"
+	return console.Plain(now[i].Name, 100) + " is not the list that it was"
 }
 
 // readAhead makes known what the lists hold before anything is sent, where
 // they are given out while they are read. It returns what is to be read in the
 // place of stdin. A list in random order is read first anyway.
 func (k *keeper) readAhead(o order, args []string, stdin io.Reader) (io.Reader, error) {
-	if o == order(target.OrderRandom) || len(args) == 0 && isTerminal(stdin) {
+	if o == order(list.OrderRandom) || len(args) == 0 && isTerminal(stdin) {
 		return stdin, nil
 	}
 	if len(args) == 0 {
@@ -149,17 +151,17 @@ func (k *keeper) readAhead(o order, args []string, stdin io.Reader) (io.Reader, 
 		case arg == "-":
 			var all bytes.Buffer
 			if _, err := io.Copy(io.MultiWriter(h, &all), stdin); err != nil {
-				return nil, fail(exitInput, "standard input: %w", err)
+				return nil, console.Fail(console.ExitInput, "standard input: %w", err)
 			}
 			arg, stdin = "standard input", &all
 		case err != nil || info.IsDir():
 			continue // no list: target.Open says what it is
 		case !info.Mode().IsRegular():
-			return nil, fail(exitUsage, "--checkpoint with --order input: %s can't be read twice", plain(arg, 100)).
-				hinting("leave --order input away, or send the list to standard input")
+			return nil, console.Fail(console.ExitUsage, "--checkpoint with --order input: %s can't be read twice", console.Plain(arg, 100)).
+				WithHint("leave --order input away, or send the list to standard input")
 		default:
 			if err := hashFile(h, arg); err != nil {
-				return nil, fail(exitInput, "%w", err)
+				return nil, console.Fail(console.ExitInput, "%w", err)
 			}
 		}
 		k.plan.Lists = append(k.plan.Lists, listID{arg, hex.EncodeToString(h.Sum(nil))})
@@ -178,7 +180,7 @@ func hashFile(w io.Writer, path string) error {
 }
 
 // loaded compares the lists with those of the checkpoint, when they were read.
-func (k *keeper) loaded(list *target.List) error {
+func (k *keeper) loaded(list *list.List) error {
 	if k == nil {
 		return nil
 	}
@@ -196,7 +198,7 @@ func (k *keeper) loaded(list *target.List) error {
 	}
 	if was := k.past.Size; was > 0 && k.size > 0 && was != k.size { // places are not what they were
 		return k.refuseToGoOn(fmt.Sprintf("the a2sscan that began it found %s in the lists, and this one finds %s",
-			plural(was, "target"), grouped(k.size)))
+			console.Plural(was, "target"), console.Grouped(k.size)))
 	}
 	k.sayResumed()
 	return nil

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -31,7 +33,7 @@ func TestProse(t *testing.T) {
 		}
 	}
 	look(newTree())
-	for line := range strings.Lines(exitCodes()) {
+	for line := range strings.Lines(console.ExitHelp()) {
 		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > screen {
 			t.Errorf("exit codes: %d columns: %s", n, line)
 		}

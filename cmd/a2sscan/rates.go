@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
@@ -50,17 +52,17 @@ func (r *rates) String() string {
 	asked := "as fast as it goes"
 	switch {
 	case len(r.Changes) > 0 && r.RateAsked != nil:
-		asked = fmt.Sprintf("%s/s asked after %s from %s/s", short(*r.RateAsked),
-			plural(len(r.Changes), "change"), short(r.Changes[0].From))
+		asked = fmt.Sprintf("%s/s asked after %s from %s/s", console.Short(*r.RateAsked),
+			console.Plural(len(r.Changes), "change"), console.Short(r.Changes[0].From))
 	case r.RateAsked != nil:
-		asked = short(*r.RateAsked) + "/s asked"
+		asked = console.Short(*r.RateAsked) + "/s asked"
 	case r.RateSettled > 0:
-		return asked + ", settled at " + short(r.RateSettled) + "/s"
+		return asked + ", settled at " + console.Short(r.RateSettled) + "/s"
 	}
 	if r.brief {
 		return asked
 	}
-	return asked + ", " + short(r.RateReached) + "/s reached while asking"
+	return asked + ", " + console.Short(r.RateReached) + "/s reached while asking"
 }
 
 // said is the rate that was reached, where it means something.
@@ -68,7 +70,7 @@ func (r *rates) said() string {
 	if r.brief {
 		return ""
 	}
-	return ", " + short(r.RateReached) + " datagrams a second while asking"
+	return ", " + console.Short(r.RateReached) + " datagrams a second while asking"
 }
 
 // limitHints say what can be done so that a scan is faster.
@@ -85,16 +87,16 @@ var limitHints = [scanner.NumWaits]string{
 }
 
 // sayLimit says what kept the scan from its rate.
-func (r *rates) sayLimit(t *terminal) {
+func (r *rates) sayLimit(t *console.Terminal) {
 	if r.limit == scanner.WaitNothing {
 		return
 	}
-	t.say("rate limited by %s, %.0f%% of the time", r.limit.Limit(), 100*r.RateLimitedPart)
+	t.Say("rate limited by %s, %.0f%% of the time", r.limit.Limit(), 100*r.RateLimitedPart)
 	hint := limitHints[r.limit]
 	if r.limit == scanner.WaitSending && r.RateReached < oneProcessor {
 		hint = "this machine was busy with other things: one processor sends more by itself"
 	}
 	if hint != "" && r.RateAsked != nil {
-		t.hint("%s", hint)
+		t.Hint("%s", hint)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
@@ -53,7 +55,7 @@ func TestRatesSaid(t *testing.T) {
 				t.Errorf("%q, %v/s, by %q", r.String(), r.RateReached, r.RateLimitedBy)
 			}
 			var b bytes.Buffer
-			r.sayLimit(newTerminal(&b))
+			r.sayLimit(console.New(&b))
 			if !strings.HasPrefix(strings.TrimPrefix(b.String(), "a2sscan: "), test.limit) || (test.limit == "") != (b.Len() == 0) {
 				t.Errorf("said %q", b.String())
 			}

@@ -17,6 +17,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/scanner"
 )
@@ -112,7 +114,7 @@ func TestReadmeSession(t *testing.T) {
 	}
 	t.Chdir(t.TempDir()) // where the census goes
 	var said strings.Builder
-	if code := run(append(args, "--cooldown", "0", "--timeout", "100ms"), strings.NewReader(""), io.Discard, &said); code != exitOK {
+	if code := run(append(args, "--cooldown", "0", "--timeout", "100ms"), strings.NewReader(""), io.Discard, &said); code != console.ExitOK {
 		t.Fatalf("%q: %d %s", args, code, said.String())
 	}
 	labels := 0
@@ -182,7 +184,7 @@ func runProgram(t *testing.T, source string) string {
 // TestExamples: the examples of every command's help are command lines that
 // the program understands.
 func TestExamples(t *testing.T) {
-	a := &app{terminal: newTerminal(os.Stderr), out: &results{}}
+	a := &app{Terminal: console.New(os.Stderr), out: &results{}}
 	root := a.rootCommand()
 	for _, cmd := range append(root.Commands(), root) {
 		lines := strings.Split(cmd.Example, "\n")
@@ -211,7 +213,7 @@ func checkCommandLine(t *testing.T, part string) {
 		}
 		args = append(args, f)
 	}
-	a := &app{terminal: newTerminal(os.Stderr), out: &results{}}
+	a := &app{Terminal: console.New(os.Stderr), out: &results{}}
 	cmd, rest, err := a.rootCommand().Find(args)
 	if err == nil {
 		err = cmd.ParseFlags(rest)

@@ -7,8 +7,11 @@ import (
 	"io"
 	"net/netip"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/record"
 )
 
 // input is what decode reads, as its first bytes show.
@@ -66,9 +69,9 @@ func (d *decoding) census(name string, in io.Reader) error {
 
 // remake makes one record anew.
 func (d *decoding) remake(name string, n int, line []byte, bad func(int, string, error)) error {
-	scan, known, err := sink.Parse(line)
+	scan, known, err := record.Parse(line)
 	switch {
-	case errors.Is(err, sink.ErrNoRaw):
+	case errors.Is(err, record.ErrNoRaw):
 		d.checked.noRaw++
 		return nil
 	case err != nil:
@@ -95,7 +98,7 @@ const (
 
 // compare holds a record against the one made anew.
 func (d *decoding) compare(name string, n int, line []byte, scan string, again *scanner.Result) {
-	ds, err := sink.Differences(line, sink.AppendRecord(nil, scan, again))
+	ds, err := record.Differences(line, record.Append(nil, scan, again))
 	if err == nil && len(ds) == 0 {
 		d.checked.same++
 		return
@@ -105,11 +108,11 @@ func (d *decoding) compare(name string, n int, line []byte, scan string, again *
 		return
 	}
 	for _, diff := range ds[:min(len(ds), maxKeys)] {
-		d.say("%s:%d: %s: %s is %s, made anew %s", plain(name, 100), n, sender(again.Addr),
-			plain(diff.Key, 60), shownValue(diff.One), shownValue(diff.Other))
+		d.Say("%s:%d: %s: %s is %s, made anew %s", console.Plain(name, 100), n, sender(again.Addr),
+			console.Plain(diff.Key, 60), shownValue(diff.One), shownValue(diff.Other))
 	}
 	if len(ds) > maxKeys {
-		d.say("%s:%d: and %d more keys", plain(name, 100), n, len(ds)-maxKeys)
+		d.Say("%s:%d: and %d more keys", console.Plain(name, 100), n, len(ds)-maxKeys)
 	}
 }
 
@@ -125,22 +128,22 @@ func shownValue(s string) string {
 	if s == "" {
 		return "absent"
 	}
-	return plain(s, 80)
+	return console.Plain(s, 80)
 }
 
 // endCheck says how the check ended. A line that is no record is not one that
 // comes out the same.
 func (d *decoding) endCheck() error {
 	c := &d.checked
-	d.say("%s the same again, %s differ, %s without all their datagrams, %s", plural(c.same, "record"),
-		grouped(uint64(c.differ)), grouped(uint64(c.noRaw)), plural(d.bad, "bad line"))
+	d.Say("%s the same again, %s differ, %s without all their datagrams, %s", console.Plural(c.same, "record"),
+		console.Grouped(uint64(c.differ)), console.Grouped(uint64(c.noRaw)), console.Plural(d.bad, "bad line"))
 	switch {
 	case c.differ > 0 || d.bad > 0:
-		return fail(exitUsage, "not all records come out the same again").
-			hinting("their datagrams say something else now: the record was changed, or another version wrote it")
+		return console.Fail(console.ExitUsage, "not all records come out the same again").
+			WithHint("their datagrams say something else now: the record was changed, or another version wrote it")
 	case c.same == 0:
-		return fail(exitInput, "no record that can be checked").
-			hinting("scan --raw keeps the datagrams")
+		return console.Fail(console.ExitInput, "no record that can be checked").
+			WithHint("scan --raw keeps the datagrams")
 	}
 	return nil
 }

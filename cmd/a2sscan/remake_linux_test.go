@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/a2sscan/a2sscan/bench/fleet"
 )
 
@@ -22,13 +24,13 @@ func TestCheck(t *testing.T) {
 	code := run([]string{"scan", "127.68.0.0/22", "-p", "27131", "--allow-reserved", "--raw", "--unanswered",
 		"--retries", "1", "--timeout", "300ms", "--cooldown", "0", "--scan-id", "s", "-o", census, "-q"},
 		strings.NewReader(""), &stdout, &stderr)
-	if code != exitOK {
+	if code != console.ExitOK {
 		t.Fatalf("scan: %d %s", code, stderr.String())
 	}
 	stderr.Reset()
 	code = run([]string{"decode", "--check", census}, strings.NewReader(""), &stdout, &stderr)
 	const want = "a2sscan: 1,024 records the same again, 0 differ, 0 without all their datagrams, 0 bad lines\n"
-	if code != exitOK || stderr.String() != want {
+	if code != console.ExitOK || stderr.String() != want {
 		t.Errorf("decode --check: %d %s", code, stderr.String())
 	}
 }

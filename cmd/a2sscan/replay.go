@@ -9,11 +9,14 @@ import (
 	"os"
 	"slices"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/spf13/cobra"
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/record"
 )
 
 // replayFlags are the flags of fleet that are about a recorded census.
@@ -42,27 +45,30 @@ func (f *fleetFlags) checkReplay(cmd *cobra.Command) error {
 	given := func(name string) bool { return cmd.Flags().Changed(name) }
 	if f.replay == "" {
 		if given("list") || given("compare") {
-			return fail(exitUsage, "--list and --compare need --replay").
-				hinting("a simulated fleet is a network, which scan takes as it is")
+			return console.Fail(console.ExitUsage, "--list and --compare need --replay").
+				WithHint("a simulated fleet is a network, which scan takes as it is")
 		}
 		return nil
 	}
 	for _, name := range noReplay {
 		if given(name) {
-			return fail(exitUsage, "--replay and --%s exclude each other", name).
-				hinting("the servers are those of the census")
+			return console.Fail(console.ExitUsage, "--replay and --%s exclude each other", name).
+				WithHint("the servers are those of the census")
 		}
 	}
 	switch {
 	case f.replay == "-" && (f.truth || given("compare")):
-		return fail(exitUsage, "--replay - with --truth or --compare: standard input can't be read twice").
-			hinting("name a file")
+		return console.Fail(console.ExitUsage, "--replay - with --truth or --compare: standard input can't be read twice").
+			WithHint("name a file")
 	case given("compare") && (f.truth || f.span != 0 || given("list")):
-		return fail(exitUsage, "--compare goes with neither --truth nor --list nor --for").
-			hinting("--compare compares two files and ends")
+		return console.Fail(console.ExitUsage, "--compare goes with neither --truth nor --list nor --for").
+			WithHint("--compare compares two files and ends")
+	case given("compare") && f.takesFree():
+		return console.Fail(console.ExitUsage, "--compare needs the number of each port").
+			WithHint("a replay that takes a free port says which on its line")
 	case f.truth && f.list == "-" && !f.toFile():
-		return fail(exitUsage, "--truth and --list would both write to standard output").
-			hinting("name a file for one of them")
+		return console.Fail(console.ExitUsage, "--truth and --list would both write to standard output").
+			WithHint("name a file for one of them")
 	}
 	if !given("network") {
 		f.network = "127.0.0.0/8"
@@ -76,6 +82,7 @@ func (f *fleetFlags) checkReplay(cmd *cobra.Command) error {
 // recording is a census that is to be replayed.
 type recording struct {
 	*fleet.Recording
+	sockets *fleet.Sockets // they hold the free ports that were asked for; nil without
 	file    string
 	config  fleet.Config
 	reasons map[string]int // why records are left out, and how many
@@ -107,12 +114,19 @@ func (a *app) record(f *fleetFlags) (*recording, error) {
 	a.sayTorn(f.replay, rec.torn)
 	a.saySkipped(rec)
 	if rec.Len() == 0 {
-		return nil, fail(exitInput, "%s: no server that can be replayed", plain(f.replay, 200)).
-			hinting("a file that scan wrote is wanted, best with --raw")
+		return nil, console.Fail(console.ExitInput, "%s: no server that can be replayed", console.Plain(f.replay, 200)).
+			WithHint("a file that scan wrote is wanted, best with --raw")
+	}
+	if f.takesFree() {
+		if rec.sockets, err = fleet.Listen(rec.config.Ports); err != nil {
+			return nil, fleetFailure(err)
+		}
+		rec.config.Ports = rec.sockets.Ports()
 	}
 	if err := rec.Place(rec.config.Network, rec.config.Ports); err != nil {
-		return nil, fail(exitUsage, "%w", err).
-			hinting("a larger --network, or more ports with --port")
+		rec.sockets.Close()
+		return nil, console.Fail(console.ExitUsage, "%w", err).
+			WithHint("a larger --network, or more ports with --port")
 	}
 	return rec, nil
 }
@@ -154,10 +168,10 @@ func (a *app) saySkipped(rec *recording) {
 	if len(rec.skipped) == 0 {
 		return
 	}
-	a.say("%s: %d records can't be replayed", plain(rec.file, 100), len(rec.skipped))
+	a.Say("%s: %d records can't be replayed", console.Plain(rec.file, 100), len(rec.skipped))
 	reasons := slices.Sorted(maps.Keys(rec.reasons))
 	for _, reason := range reasons[:min(len(reasons), maxReasons)] {
-		a.say("%d: %s", rec.reasons[reason], plain(reason, 200))
+		a.Say("%d: %s", rec.reasons[reason], console.Plain(reason, 200))
 	}
 }
 
@@ -177,7 +191,7 @@ func (a *app) replay(f *fleetFlags) error {
 	if f.truth {
 		return a.replayTruth(f, rec)
 	}
-	fl, err := fleet.Replay(rec.config, rec.Recording)
+	fl, err := rec.serve()
 	if err != nil {
 		return fleetFailure(err)
 	}
@@ -188,25 +202,37 @@ func (a *app) replay(f *fleetFlags) error {
 	return a.serve(ctx, f, fl, nil)
 }
 
+// serve opens the sockets of the replay, unless they are open.
+func (rec *recording) serve() (*fleet.Fleet, error) {
+	if rec.sockets != nil {
+		return rec.sockets.Replay(rec.config, rec.Recording)
+	}
+	return fleet.Replay(rec.config, rec.Recording)
+}
+
 func (a *app) sayReplay(f *fleetFlags, rec *recording) {
 	s := &rec.Stats
-	a.say("replaying %s with their own datagrams, %d with datagrams made of their records; %d silent, %d unreachable",
-		plural(s.Raw, "server"), s.Remade, s.Silent, s.Unreachable)
+	a.Say("replaying %s with their own datagrams, %d with datagrams made of their records; %d silent, %d unreachable",
+		console.Plural(s.Raw, "server"), s.Remade, s.Silent, s.Unreachable)
 	if s.Moved > 0 {
-		a.say("%d of them are at another place: that of their own is taken, or its port is none of --port", s.Moved)
+		a.Say("%d of them are at another place: that of their own is taken, or its port is none of --port", s.Moved)
 	}
 	until := "until it is interrupted"
 	if f.span > 0 {
 		until = "for " + f.span.String()
 	}
-	a.say("ready: %d servers on %v, %d ports, %s", rec.Len(), rec.config.Network, len(rec.Ports()), until)
+	ports := console.Plural(len(rec.Ports()), "port")
+	if rec.sockets != nil {
+		ports = "port " + servedPorts(f.ports, rec.config.Ports)
+	}
+	a.Say("ready: %d servers on %v, %s, %s", rec.Len(), rec.config.Network, ports, until)
 	list := "LIST"
 	if f.list != "" && f.list != "-" {
-		list = plain(f.list, 200)
+		list = console.Plain(f.list, 200)
 	} else {
-		a.hint("--list LIST writes the targets to a file")
+		a.Hint("--list LIST writes the targets to a file")
 	}
-	a.hint("scan them with: %s scan %s --allow-reserved", self(), list)
+	a.Hint("scan them with: %s scan %s --allow-reserved", self(), list)
 }
 
 // writeList writes the targets to a file, which is replaced.
@@ -222,7 +248,7 @@ func (a *app) writeList(path string, rec *recording) error {
 		err = errors.Join(rec.WriteList(file), file.Close())
 	}
 	if err != nil {
-		return fail(exitOutput, "--list: %w", err)
+		return console.Fail(console.ExitOutput, "--list: %w", err)
 	}
 	return nil
 }
@@ -243,15 +269,15 @@ func (rec *recording) eachServed(do func(i int, line []byte) error) error {
 }
 
 func (rec *recording) changed() error {
-	return fail(exitInput, "%s: was changed while it was read", plain(rec.file, 200))
+	return console.Fail(console.ExitInput, "%s: was changed while it was read", console.Plain(rec.file, 200))
 }
 
 // eachTruth calls do with the record that a scan of each replayed server is to
 // make, and with its index.
 func (rec *recording) eachTruth(do func(i int, scan string, r *scanner.Result) error) error {
 	return rec.eachServed(func(i int, line []byte) error {
-		scan, r, err := sink.Read(line)
-		if err != nil && !errors.Is(err, sink.ErrNoRaw) {
+		scan, r, err := record.Read(line)
+		if err != nil && !errors.Is(err, record.ErrNoRaw) {
 			return rec.changed()
 		}
 		r.Addr, _ = rec.At(i)
@@ -301,7 +327,7 @@ func (a *app) compareReplay(f *fleetFlags, rec *recording) error {
 		return err
 	}
 	a.sayTorn(f.compare, torn)
-	a.say("%d servers: %d as they were, %d differ, %d missing, %d not recorded or twice, %d lines that are no record",
+	a.Say("%d servers: %d as they were, %d differ, %d missing, %d not recorded or twice, %d lines that are no record",
 		c.Servers, c.Same, len(c.Differ)+c.MoreDiffer, c.Missing(), c.Others, bad)
 	return a.endCompare(f, rec, c, bad)
 }
@@ -325,26 +351,26 @@ func (a *app) endCompare(f *fleetFlags, rec *recording, c *fleet.Comparison, bad
 	}
 	err = rec.eachTruth(func(i int, _ string, r *scanner.Result) error {
 		if line := got[r.Addr]; line != nil {
-			a.showDifferences(rec.Tag(i), sink.AppendRecord(nil, "", r), line)
+			a.showDifferences(rec.Tag(i), record.Append(nil, "", r), line)
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	return fail(exitUsage, "not all servers are as they were").
-		hinting("the same --query, --retries and --timeout as the first time? was anything lost on the way?")
+	return console.Fail(console.ExitUsage, "not all servers are as they were").
+		WithHint("the same --query, --retries and --timeout as the first time? was anything lost on the way?")
 }
 
 // showDifferences names the keys in which a server differs.
 func (a *app) showDifferences(server string, want, got []byte) {
-	ds, err := sink.Differences(want, got)
+	ds, err := record.Differences(want, got)
 	if err != nil {
 		return // it is no record: counted
 	}
-	ds = slices.DeleteFunc(ds, func(d sink.Difference) bool { return fleet.LeftAside(d.Key) })
+	ds = slices.DeleteFunc(ds, func(d record.Difference) bool { return fleet.LeftAside(d.Key) })
 	for _, d := range ds[:min(len(ds), maxKeys)] {
-		a.say("%s: %s was %s, is %s", plain(server, 100), plain(d.Key, 60),
+		a.Say("%s: %s was %s, is %s", console.Plain(server, 100), console.Plain(d.Key, 60),
 			shownValue(d.One), shownValue(d.Other))
 	}
 }

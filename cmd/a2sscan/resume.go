@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/a2sscan/a2sscan/sink"
 )
 
@@ -29,11 +31,11 @@ func (a *app) openKeeper(f *scanFlags) (*keeper, error) {
 	}
 	var err error
 	if k.lock, err = lockFile(k.path + ".lock"); err != nil {
-		return nil, k.refuse("%v", pathless(err)).hinting("--checkpoint names a file in a folder that is there")
+		return nil, k.refuse("%v", console.WithoutPath(err)).WithHint("--checkpoint names a file in a folder that is there")
 	}
 	if k.lock == nil {
 		return nil, k.refuse("another scan is using it").
-			hinting("wait until that is done, or give this one another --checkpoint")
+			WithHint("wait until that is done, or give this one another --checkpoint")
 	}
 	if err := k.read(f.fresh); err != nil {
 		k.close()
@@ -51,17 +53,9 @@ func (k *keeper) look(fresh bool) (*keeper, error) {
 	return k, nil
 }
 
-// pathless is an error of the os package without the file's name.
-func pathless(err error) error {
-	if p, ok := errors.AsType[*fs.PathError](err); ok {
-		return p.Err
-	}
-	return err
-}
-
 // refuse is the error of a checkpoint that can't be used.
-func (k *keeper) refuse(format string, args ...any) *failure {
-	return fail(exitCheckpoint, "checkpoint %s: %s", plain(k.path, 200), fmt.Sprintf(format, args...))
+func (k *keeper) refuse(format string, args ...any) *console.Failure {
+	return console.Fail(console.ExitCheckpoint, "checkpoint %s: %s", console.Plain(k.path, 200), fmt.Sprintf(format, args...))
 }
 
 // read reads the checkpoint. With fresh it only makes sure that the file is
@@ -69,28 +63,28 @@ func (k *keeper) refuse(format string, args ...any) *failure {
 func (k *keeper) read(fresh bool) error {
 	if info, err := os.Stat(k.path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		k.foreign = true
-		return k.refuse("is no regular file").hinting("--checkpoint names a file of its own")
+		return k.refuse("is no regular file").WithHint("--checkpoint names a file of its own")
 	}
 	file, err := os.ReadFile(k.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		return k.refuse("%v", pathless(err)).hinting("--checkpoint names a file that this scan may write")
+		return k.refuse("%v", console.WithoutPath(err)).WithHint("--checkpoint names a file that this scan may write")
 	}
 	past, err := decodeCheckpoint(file)
 	switch {
 	case errors.Is(err, errNoCheckpoint):
 		k.foreign = true
-		return k.refuse("%v", err).hinting("--checkpoint names a file of its own")
+		return k.refuse("%v", err).WithHint("--checkpoint names a file of its own")
 	case fresh:
 		return nil
 	case err != nil:
-		return k.refuse("%v", err).hinting("%s", k.anew())
+		return k.refuse("%v", err).WithHint("%s", k.anew())
 	}
 	k.past = past
 	if k.waiting, err = k.silent.load(past.Silent); err != nil {
-		return k.refuse("%v", err).hinting("%s", k.anew())
+		return k.refuse("%v", err).WithHint("%s", k.anew())
 	}
 	return nil
 }
@@ -137,7 +131,7 @@ func (k *keeper) inherit(f *scanFlags, plan scanPlan) error {
 	}
 	why := plan.differs(&k.past.Plan)
 	if f.scanID != "" && f.scanID != k.past.Scan {
-		why = fmt.Sprintf("--scan-id is %s, and was %s", plain(f.scanID, 100), plain(k.past.Scan, 100))
+		why = fmt.Sprintf("--scan-id is %s, and was %s", console.Plain(f.scanID, 100), console.Plain(k.past.Scan, 100))
 	}
 	if why == "" {
 		why = k.outputGone()
@@ -150,7 +144,7 @@ func (k *keeper) inherit(f *scanFlags, plan scanPlan) error {
 }
 
 func (k *keeper) refuseToGoOn(why string) error {
-	return k.refuse("the scan that it is of can't be gone on with: %s", why).hinting("%s", k.anew())
+	return k.refuse("the scan that it is of can't be gone on with: %s", why).WithHint("%s", k.anew())
 }
 
 // seed takes over the seed of the scan that is gone on with, if none was said.
@@ -165,7 +159,7 @@ func (k *keeper) seed(s *seed) {
 // is another one must not lose anything by that.
 func (k *keeper) outputGone() string {
 	path, was := k.outputFile(), &k.past.Output
-	name := plain(path, 200)
+	name := console.Plain(path, 200)
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && was.Offset == 0:
@@ -208,7 +202,7 @@ func (k *keeper) outputFile() string {
 func folderGone(path string) string {
 	dir := filepath.Dir(path)
 	if _, err := os.Stat(dir); err != nil {
-		return fmt.Sprintf("the folder %s is gone", plain(dir, 200))
+		return fmt.Sprintf("the folder %s is gone", console.Plain(dir, 200))
 	}
 	return ""
 }

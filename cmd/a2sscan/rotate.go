@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/a2sscan/a2sscan/sink"
 )
 
@@ -49,7 +51,7 @@ func (r *rotation) String() string {
 	case r.every > 0:
 		return r.every.String()
 	case r.size > 0:
-		return size(uint64(r.size))
+		return console.Bytes(uint64(r.size))
 	}
 	return ""
 }
@@ -119,14 +121,14 @@ func (o *output) written() string {
 	parts := o.parts()
 	switch {
 	case o.rotation == nil:
-		return plain(o.path, 200)
+		return console.Plain(o.path, 200)
 	case len(parts) == 0:
 		return "no file"
 	case len(parts) == 1:
-		return plain(parts[0].Name, 200)
+		return console.Plain(parts[0].Name, 200)
 	}
-	return fmt.Sprintf("%d parts, %s to %s", len(parts), plain(parts[0].Name, 150),
-		plain(parts[len(parts)-1].Name, 150))
+	return fmt.Sprintf("%d parts, %s to %s", len(parts), console.Plain(parts[0].Name, 150),
+		console.Plain(parts[len(parts)-1].Name, 150))
 }
 
 // summaryName is where the numbers of a scan in parts go: beside them, with

@@ -6,6 +6,8 @@ import (
 	"math"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	// Quantiles of millions of round trips in a few kB, at a known precision.
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
@@ -99,7 +101,7 @@ func (q *quantiles) String() string {
 // point.
 func inMS(v float64) string {
 	if v >= 1000 {
-		return grouped(uint64(math.Round(v))) + " ms"
+		return console.Grouped(uint64(math.Round(v))) + " ms"
 	}
 	return fmt.Sprintf("%.3g ms", v)
 }

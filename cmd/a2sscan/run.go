@@ -9,8 +9,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/scanner/target"
+	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
 )
 
@@ -40,7 +42,7 @@ func (a *app) scan(f *scanFlags, args []string) error {
 		return j.dryRun()
 	}
 	a.sends = true
-	defer a.reloadOnHangup(j.exclusions, f.excludeFlags.files)()
+	defer reloadOnHangup(a.Terminal, j.exclusions, f.excludeFlags.files)()
 	sum, err := j.run(args)
 	if err != nil {
 		return err
@@ -109,7 +111,7 @@ func (j *job) goOn(args []string) error {
 	}
 	if past := j.keep.past; past != nil {
 		j.start, j.tally, j.known.known = past.Start, past.Tally, past.Names
-		j.geo.goOn(past.Plan.Databases, j.terminal)
+		j.geo.goOn(past.Plan.Databases, j.Terminal)
 		j.keep.plan.Databases = j.geo.ids()
 	}
 	return nil
@@ -148,10 +150,10 @@ type job struct {
 	*app
 	*scanFlags
 	start time.Time
-	list  *target.List
+	list  *list.List
 	bad   *badLines
 
-	exclusions *target.Exclusions
+	exclusions *list.Exclusions
 	geo        geoBases
 	out        *output
 	keep       *keeper // nil: no checkpoint
@@ -161,7 +163,7 @@ type job struct {
 	stop       *stopper
 	guard      *guard
 	dial       *dial                           // nil: nobody can turn the rate
-	reading    atomic.Pointer[target.List]     // nil: no list is read yet
+	reading    atomic.Pointer[list.List]       // nil: no list is read yet
 	monitor    atomic.Pointer[scanner.Monitor] // nil: nobody is asked yet
 	progress   *progress                       // of the status lines in JSON; nil: there are none
 	whole      bool                            // every target was asked to the end
@@ -181,7 +183,7 @@ func (j *job) run(inputs []string) (*summary, error) {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryLimit + j.geo.bytes())
 	}
-	stop, ctx, end := j.listen(j.hangupEnds())
+	stop, ctx, end := listen(j.Terminal, j.hangupEnds())
 	defer end()
 	j.stop = stop
 	j.out.failed = stop.stop
@@ -230,7 +232,7 @@ func (j *job) run(inputs []string) (*summary, error) {
 	sum.Scan, sum.Command, sum.Inputs = j.scanID, j.args, inputNotes(j.list, inputs, &j.from)
 	sum.Config = j.configFile
 	sum.Order, sum.Shard = j.order.String(), j.shard.String()
-	if j.order == order(target.OrderRandom) {
+	if j.order == order(list.OrderRandom) {
 		sum.Seed = &j.seed.n
 	}
 	sum.Output, sum.Records = j.output, j.out.count()
@@ -276,7 +278,7 @@ func (j *job) ask(ctx context.Context) (scanner.Stats, error) {
 		cfg.Silent = j.keep.waiting
 	}
 	j.monitor.Store(cfg.Monitor)
-	defer j.guard.watch(cfg.Monitor, j.terminal)()
+	defer j.guard.watch(cfg.Monitor, j.Terminal)()
 	defer j.observe(cfg.Monitor)()
 	defer j.watchScan(cfg.Monitor, j.newProgress())()
 	defer j.meter.end()
@@ -286,7 +288,7 @@ func (j *job) ask(ctx context.Context) (scanner.Stats, error) {
 // unread is how many targets the list has beyond those that are counted in
 // these numbers. It is not known of a list that is read as it comes, and of a
 // part of one.
-func (j *job) unread(listed target.Stats) (n uint64, known bool) {
+func (j *job) unread(listed list.Stats) (n uint64, known bool) {
 	n, known = j.list.Size()
 	if !known || j.shard.Count > 1 {
 		return 0, false
@@ -364,7 +366,7 @@ func (j *job) openOutput() error {
 // sayCut says what --append took away of a file that ended within a record.
 func (j *job) sayCut() {
 	if n := j.out.cut(); n > 0 {
-		j.say("%s: torn: %d bytes after the last whole record cut off", plain(j.output, 200), n)
+		j.Say("%s: torn: %d bytes after the last whole record cut off", console.Plain(j.output, 200), n)
 	}
 }
 
@@ -374,7 +376,7 @@ func (j *job) handle(r *scanner.Result) {
 	wanted := !silent || j.unanswered
 	if wanted && j.geo != nil {
 		j.geo.fill(&r.Geo, r.Addr.Addr())
-		j.geo.sayDamaged(j.terminal)
+		j.geo.sayDamaged(j.Terminal)
 	}
 	j.tally.add(r)
 	if wanted {
@@ -392,7 +394,7 @@ func (j *job) early(err error, stats *scanner.Stats) error {
 	case j.written != nil:
 		return j.written
 	case j.stop.interrupted():
-		return fail(exitInterrupted, "interrupted before the first packet")
+		return console.Fail(console.ExitInterrupted, "interrupted before the first packet")
 	case j.guard.tripped() != nil:
 		return j.guarded(nil)
 	}
@@ -419,9 +421,9 @@ func (j *job) ended() string {
 // finish tells how the scan went and chooses the exit code.
 func (j *job) finish(sum *summary) error {
 	if !j.quiet {
-		sum.say(j.terminal)
+		sum.say(j.Terminal)
 	}
-	sum.sayWrong(j.terminal)
+	sum.sayWrong(j.Terminal)
 	path := j.summaryPath()
 	if path != "" {
 		if err := sum.write(path); err != nil {
@@ -441,12 +443,12 @@ func (j *job) finish(sum *summary) error {
 // unsummed says that the run's numbers could not be written. A full disk takes
 // them away together with the output.
 func (j *job) unsummed(err error) {
-	lost := fail(exitOutput, "summary: %w", err)
+	lost := console.Fail(console.ExitOutput, "summary: %w", err)
 	if j.written == nil {
 		j.written = lost
 		return
 	}
-	j.say("%v", lost)
+	j.Say("%v", lost)
 }
 
 // verdict is the error with which the run ends, the gravest if there are
@@ -456,19 +458,19 @@ func (j *job) verdict(sum *summary) error {
 	case j.written != nil:
 		return j.written
 	case j.broken != nil:
-		return fail(exitUsage, "%w", j.broken)
+		return console.Fail(console.ExitUsage, "%w", j.broken)
 	case !sum.Consistent:
-		return fail(exitNumbers, "numbers do not add up")
+		return console.Fail(console.ExitNumbers, "numbers do not add up")
 	case sum.Guard != nil:
 		return j.guarded(nil)
 	case sum.Interrupted:
-		return fail(exitInterrupted, "interrupted: %s", sum.Targets.rest())
+		return console.Fail(console.ExitInterrupted, "interrupted: %s", sum.Targets.rest())
 	case j.list.Err() != nil:
 		return loadFailure(j.list.Err())
 	case j.partial != nil:
-		return fail(exitInput, "the list was not whole: %w", j.partial)
+		return console.Fail(console.ExitInput, "the list was not whole: %w", j.partial)
 	case sum.Datagrams.Sent == 0 && sum.Datagrams.SendErrors > 0:
-		return fail(exitUsage, "nobody was asked: not one of %d datagrams could be sent", sum.Datagrams.SendErrors)
+		return console.Fail(console.ExitUsage, "nobody was asked: not one of %d datagrams could be sent", sum.Datagrams.SendErrors)
 	}
 	return tornInput(j.list)
 }
@@ -490,9 +492,9 @@ func (j *job) summaryPath() string {
 
 func (j *job) sayFiles(sum *summary, summaryPath string) {
 	if j.output != "-" {
-		j.say("written: %s to %s", plural(sum.Records, "record"), j.out.written())
+		j.Say("written: %s to %s", console.Plural(sum.Records, "record"), j.out.written())
 	}
 	if summaryPath != "" {
-		j.say("numbers of the run: %s", plain(summaryPath, 200))
+		j.Say("numbers of the run: %s", console.Plain(summaryPath, 200))
 	}
 }

@@ -12,11 +12,13 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/scanner/target"
+	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
 // scanFlags are the flags of scan.
@@ -181,7 +183,7 @@ func (f *scanFlags) check() error {
 	}
 	for _, r := range rules {
 		if r.bad {
-			return fail(exitUsage, "%s", r.err).hinting("%s", r.hint)
+			return console.Fail(console.ExitUsage, "%s", r.err).WithHint("%s", r.hint)
 		}
 	}
 	return nil
@@ -192,24 +194,24 @@ func (f *scanFlags) checkCheckpoint() error {
 	info, err := os.Stat(f.output)
 	switch {
 	case f.checkpoint == "" && f.fresh:
-		return fail(exitUsage, "--fresh without --checkpoint").
-			hinting("--force replaces an output that is there")
+		return console.Fail(console.ExitUsage, "--fresh without --checkpoint").
+			WithHint("--force replaces an output that is there")
 	case f.checkpoint == "":
 		return nil
 	case !f.toFile():
-		return fail(exitUsage, "--checkpoint needs a file to write to").
-			hinting("name one with -o PATH: what went to a pipe can't be cut back")
+		return console.Fail(console.ExitUsage, "--checkpoint needs a file to write to").
+			WithHint("name one with -o PATH: what went to a pipe can't be cut back")
 	case err == nil && !info.Mode().IsRegular() && !info.IsDir():
-		return fail(exitUsage, "--checkpoint needs a file to write to, and %s is none", plain(f.output, 100)).
-			hinting("what went to a pipe or a device can't be cut back")
+		return console.Fail(console.ExitUsage, "--checkpoint needs a file to write to, and %s is none", console.Plain(f.output, 100)).
+			WithHint("what went to a pipe or a device can't be cut back")
 	case f.append:
-		return fail(exitUsage, "--checkpoint and --append exclude each other").
-			hinting("give the scan a file of its own: a2sscan cat reads several")
+		return console.Fail(console.ExitUsage, "--checkpoint and --append exclude each other").
+			WithHint("give the scan a file of its own: a2sscan cat reads several")
 	}
 	for _, own := range checkpointFiles(f.checkpoint) {
 		if same(own, f.output) || same(own, f.summary) {
-			return fail(exitUsage, "--checkpoint names the file of another flag").
-				hinting("the checkpoint is a file of its own, and so are .lock, .silent and .tmp beside it")
+			return console.Fail(console.ExitUsage, "--checkpoint names the file of another flag").
+				WithHint("the checkpoint is a file of its own, and so are .lock, .silent and .tmp beside it")
 		}
 	}
 	return nil
@@ -247,9 +249,9 @@ func (f *scanFlags) config() scanner.Config {
 
 // open checks the targets.
 func (a *app) openTargets(
-	f *scanFlags, x *target.Exclusions, args []string, stdin io.Reader,
-) (*target.List, *badLines, error) {
-	cfg := target.Config{
+	f *scanFlags, x *list.Exclusions, args []string, stdin io.Reader,
+) (*list.List, *badLines, error) {
+	cfg := list.Config{
 		Args:            args,
 		Stdin:           stdin,
 		StdinIsTerminal: isTerminal(stdin),
@@ -265,9 +267,9 @@ func (a *app) openTargets(
 	}
 	f.targetFlags.into(&cfg)
 	f.from.into(&cfg)
-	bad := &badLines{terminal: a.terminal}
+	bad := &badLines{Terminal: a.Terminal}
 	cfg.Invalid = bad.add
-	list, err := target.Open(cfg)
+	list, err := list.Open(cfg)
 	if err != nil {
 		return nil, nil, targetFailure(err)
 	}
@@ -276,28 +278,28 @@ func (a *app) openTargets(
 
 // targetFailure gives an error of the targets its exit code: what can't be
 // read is input, the rest was typed wrongly.
-func targetFailure(err error) *failure {
-	arg, ok := errors.AsType[*target.ArgError](err)
+func targetFailure(err error) *console.Failure {
+	arg, ok := errors.AsType[*list.ArgError](err)
 	if !ok {
-		return fail(exitUsage, "%w", err)
+		return console.Fail(console.ExitUsage, "%w", err)
 	}
-	code := exitUsage
+	code := console.ExitUsage
 	if _, unread := errors.AsType[*fs.PathError](err); unread {
-		code = exitInput
+		code = console.ExitInput
 	}
 	text := arg.Problem
 	if arg.Arg != "" {
 		text = arg.Arg + ": " + text
 	}
-	return fail(code, "%s", text).hinting("%s", arg.Hint)
+	return console.Fail(code, "%s", text).WithHint("%s", arg.Hint)
 }
 
 // readPorts reads a flag's list of ports.
-func readPorts(flag, list string) (target.Ports, error) {
-	ports, err := target.ParsePorts(list)
+func readPorts(flag, text string) (list.Ports, error) {
+	ports, err := list.ParsePorts(text)
 	if err != nil {
-		return ports, fail(exitUsage, "%s: %w", flag, err).
-			hinting("ports are numbers and ranges of them, such as 27015,27020-27030")
+		return ports, console.Fail(console.ExitUsage, "%s: %w", flag, err).
+			WithHint("ports are numbers and ranges of them, such as 27015,27020-27030")
 	}
 	return ports, nil
 }
@@ -311,7 +313,7 @@ func isTerminal(r any) bool {
 // badLines says which lines of the input are no targets: the first few of
 // them, so that a file of another kind does not scroll everything away.
 type badLines struct {
-	*terminal
+	*console.Terminal
 	n     uint64
 	hosts bool // some of them name hosts, which nobody looked up
 }
@@ -322,30 +324,30 @@ var namesHost = regexp.MustCompile(`^([A-Za-z0-9_-]+\.)+[A-Za-z][A-Za-z0-9-]*(:[
 // maxBadLines is how many are named.
 const maxBadLines = 20
 
-func (b *badLines) add(line target.Invalid) {
+func (b *badLines) add(line list.Invalid) {
 	b.n++
-	b.hosts = b.hosts || line.Err == target.FaultAddress && namesHost.MatchString(line.Text)
+	b.hosts = b.hosts || line.Err == list.FaultAddress && namesHost.MatchString(line.Text)
 	if b.n <= maxBadLines {
-		b.log.Warn("no target", "file", line.File, "line", line.Line, "error", line.Err, "text", line.Text)
+		b.Log.Warn("no target", "file", line.File, "line", line.Line, "error", line.Err, "text", line.Text)
 	}
 	if b.n <= maxBadLines {
-		b.say("%s:%d: %v: %s", plain(line.File, 100), line.Line, line.Err, quoted(line.Text, 60))
+		b.Say("%s:%d: %v: %s", console.Plain(line.File, 100), line.Line, line.Err, console.Quoted(line.Text, 60))
 	}
 }
 
 // rest counts those that were not named.
 func (b *badLines) rest() {
 	if b.n > maxBadLines {
-		b.log.Warn("more lines that are no targets", "lines", b.n-maxBadLines)
-		b.say("no target in %s", plural(b.n-maxBadLines, "more line"))
+		b.Log.Warn("more lines that are no targets", "lines", b.n-maxBadLines)
+		b.Say("no target in %s", console.Plural(b.n-maxBadLines, "more line"))
 	}
 	if b.hosts {
-		b.hint("host names are looked up with --resolve")
+		b.Hint("host names are looked up with --resolve")
 	}
 }
 
 // nothingToAsk is the error of a list that gave out no target, and says why.
-func nothingToAsk(list *target.List) error {
+func nothingToAsk(list *list.List) error {
 	if err := list.Err(); err != nil {
 		return loadFailure(err)
 	}
@@ -353,28 +355,28 @@ func nothingToAsk(list *target.List) error {
 	if s.Given > 0 {
 		return nil
 	}
-	f := fail(exitInput, "nothing left to ask: %s read", grouped(s.Read))
+	f := console.Fail(console.ExitInput, "nothing left to ask: %s read", console.Grouped(s.Read))
 	if l := listLedger(s); s.Read > 0 {
-		f = fail(exitInput, "%w = %s", f.err, strings.TrimSuffix(l.without(), " + "))
+		f = console.Fail(console.ExitInput, "%w = %s", f.Err, strings.TrimSuffix(l.without(), " + "))
 	}
 	switch {
 	case s.Read == 0:
-		return f.hinting("the input is empty: one ip:port a line is wanted")
+		return f.WithHint("the input is empty: one ip:port a line is wanted")
 	case s.Excluded > 0:
-		return f.hinting("%s", excludedHint(list))
+		return f.WithHint("%s", excludedHint(list))
 	case s.Invalid > 0:
-		return f.hinting("one ip:port a line is wanted, such as 203.0.113.7:27015")
+		return f.WithHint("one ip:port a line is wanted, such as 203.0.113.7:27015")
 	}
 	if s.OtherShard > 0 {
-		return f.hinting("all addresses are in other parts than that of --shard")
+		return f.WithHint("all addresses are in other parts than that of --shard")
 	}
-	return f.hinting("no server can have these addresses")
+	return f.WithHint("no server can have these addresses")
 }
 
 // excludedHint says by which rule most was left out.
-func excludedHint(list *target.List) string {
-	var most target.Rule
-	for _, r := range list.LeftOut() {
+func excludedHint(l *list.List) string {
+	var most list.Rule
+	for _, r := range l.LeftOut() {
 		if !r.Unscannable && r.Targets > most.Targets {
 			most = r
 		}

@@ -3,9 +3,11 @@ package main
 import (
 	"strings"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/spf13/cobra"
 
-	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/record"
 )
 
 func (a *app) schemaCommand() *cobra.Command {
@@ -43,19 +45,19 @@ func schema(args []string) (string, error) {
 	}
 	switch {
 	case len(args) == 0:
-		return "", fail(exitUsage, "schema needs to be told for what").hinting("a2sscan schema json, duckdb or clickhouse")
+		return "", console.Fail(console.ExitUsage, "schema needs to be told for what").WithHint("a2sscan schema json, duckdb or clickhouse")
 	case len(args) > 2 || len(args) == 2 && kind != "duckdb":
-		return "", fail(exitUsage, "too many arguments: %s", quoted(strings.Join(args, " "), 60)).
-			hinting("only duckdb takes a FILE, and one")
+		return "", console.Fail(console.ExitUsage, "too many arguments: %s", console.Quoted(strings.Join(args, " "), 60)).
+			WithHint("only duckdb takes a FILE, and one")
 	}
 	switch kind {
 	case "json":
-		return string(sink.JSONSchema()), nil
+		return string(record.JSONSchema()), nil
 	case "duckdb":
-		return sink.DuckDB(file), nil
+		return record.DuckDB(file), nil
 	case "clickhouse":
-		return sink.ClickHouse(), nil
+		return record.ClickHouse(), nil
 	}
-	return "", fail(exitUsage, "no schema for %s", quoted(kind, 40)).
-		hinting("there are json, duckdb and clickhouse")
+	return "", console.Fail(console.ExitUsage, "no schema for %s", console.Quoted(kind, 40)).
+		WithHint("there are json, duckdb and clickhouse")
 }

@@ -17,11 +17,13 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
-	"github.com/a2sscan/a2sscan/scanner/target"
+	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
 // TestMain lets scripts run the program as a command. Most of their time they
@@ -123,7 +125,7 @@ func TestScriptPorts(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, found := range serves.FindAllStringSubmatch(string(text), -1) {
-			ports, err := target.ParsePorts(strings.ReplaceAll(found[1]+found[2]+found[3], " ", ""))
+			ports, err := list.ParsePorts(strings.ReplaceAll(found[1]+found[2]+found[3], " ", ""))
 			if err != nil {
 				t.Fatalf("%s: %q: %v", file, found[0], err)
 			}
@@ -151,6 +153,7 @@ func scriptFleet(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	fl, err := fleet.New(cfg)
 	ts.Check(err)
+	ts.Setenv("PORT", servedPorts(f.ports, fl.Ports()))
 	serveScript(ts, fl)
 }
 
@@ -163,12 +166,13 @@ func scriptReplay(ts *testscript.TestScript, neg bool, args []string) {
 	flags := append([]string{"--replay", ts.MkAbs(args[0]), "--list", ts.MkAbs(args[1])}, args[2:]...)
 	ts.Check(cmd.ParseFlags(flags))
 	ts.Check(f.check(cmd))
-	a := &app{terminal: newTerminal(io.Discard)}
+	a := &app{Terminal: console.New(io.Discard)}
 	rec, err := a.record(f)
 	ts.Check(err)
 	ts.Check(a.writeList(f.list, rec))
-	fl, err := fleet.Replay(rec.config, rec.Recording)
+	fl, err := rec.serve()
 	ts.Check(err)
+	ts.Setenv("PORT", servedPorts(f.ports, fl.Ports()))
 	serveScript(ts, fl)
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"runtime"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
@@ -16,7 +18,7 @@ func (j *job) sayState() {
 		if list := j.reading.Load(); list != nil {
 			doing = loading(list)
 		}
-		j.say("state: %s; nothing was sent yet", doing)
+		j.Say("state: %s; nothing was sent yet", doing)
 		j.sayMemory(0)
 		return
 	}
@@ -24,22 +26,22 @@ func (j *job) sayState() {
 	s.Rate = j.dial.rate() // the scan may not know of it yet
 	p := j.newProgress()
 	v := p.look(s)
-	j.say("state: scan %s, %s", plain(j.scanID, 100), v.state())
+	j.Say("state: scan %s, %s", console.Plain(j.scanID, 100), v.state())
 
 	listed := j.keep.total(j.list.Stats(), &s) // from here on of all parts
 	l := newLedger(listed, &s)
 	l.Unfinished = l.Read - min(l.Read, l.leftOut()+l.Finished)
 	l.Unread, _ = j.unread(listed)
-	j.say("targets: %s", &l)
-	j.say("finished: %s%s", grouped(l.Finished), sumOf(l.By, words(scanner.StatusOK, scanner.NumStatuses)))
-	j.say("open: %s%s", grouped(uint64(v.Open)), v.aside())
-	j.say("sent: %s datagrams, %s; %s of them repeats", grouped(s.DatagramsSent()),
-		size(s.SentBytes), grouped(s.Repeats))
-	j.say("received: %s datagrams, %s", grouped(s.DatagramsReceived()), size(s.RecvBytes))
+	j.Say("targets: %s", &l)
+	j.Say("finished: %s%s", console.Grouped(l.Finished), console.SumOf(l.By, console.Words(scanner.StatusOK, scanner.NumStatuses)))
+	j.Say("open: %s%s", console.Grouped(uint64(v.Open)), v.aside())
+	j.Say("sent: %s datagrams, %s; %s of them repeats", console.Grouped(s.DatagramsSent()),
+		console.Bytes(s.SentBytes), console.Grouped(s.Repeats))
+	j.Say("received: %s datagrams, %s", console.Grouped(s.DatagramsReceived()), console.Bytes(s.RecvBytes))
 	r := newRates(&s)
 	r.Changes = j.dial.turns()
-	j.say("rate: %s; drops %s, send errors %s", r.String(),
-		grouped(s.Socket.KernelDrops), grouped(s.SendErrors))
+	j.Say("rate: %s; drops %s, send errors %s", r.String(),
+		console.Grouped(s.Socket.KernelDrops), console.Grouped(s.SendErrors))
 	j.sayMemory(s.Bytes)
 	j.sayWritten()
 }
@@ -56,10 +58,10 @@ func (v *view) state() string {
 // aside are the targets that wait, where there are any.
 func (v *view) aside() (s string) {
 	if v.Held > 0 {
-		s = fmt.Sprintf("; held back: %s on %s", grouped(uint64(v.Held)), plural(v.HeldAddrs, "address"))
+		s = fmt.Sprintf("; held back: %s on %s", console.Grouped(uint64(v.Held)), console.Plural(v.HeldAddrs, "address"))
 	}
 	if v.Silent > 0 {
-		s += "; silent, for a second look: " + grouped(uint64(v.Silent))
+		s += "; silent, for a second look: " + console.Grouped(uint64(v.Silent))
 	}
 	return s
 }
@@ -69,19 +71,19 @@ func (v *view) aside() (s string) {
 func (j *job) sayMemory(replies int64) {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	j.say("memory: %s in use, %s of it replies; %s from the system",
-		size(m.HeapAlloc), size(uint64(max(replies, 0))), size(m.Sys))
+	j.Say("memory: %s in use, %s of it replies; %s from the system",
+		console.Bytes(m.HeapAlloc), console.Bytes(uint64(max(replies, 0))), console.Bytes(m.Sys))
 }
 
 // sayWritten says how far the files are.
 func (j *job) sayWritten() {
 	n, busy := j.out.soFar()
-	records := plural(n+j.keep.records(), "record")
+	records := console.Plural(n+j.keep.records(), "record")
 	if busy {
 		records = "a write takes its time now"
 	}
-	j.say("output: %s, %s", plain(j.output, 200), records)
+	j.Say("output: %s, %s", console.Plain(j.output, 200), records)
 	if j.keep != nil {
-		j.say("checkpoint: %s, %s", plain(j.checkpoint, 200), j.keep.age())
+		j.Say("checkpoint: %s, %s", console.Plain(j.checkpoint, 200), j.keep.age())
 	}
 }

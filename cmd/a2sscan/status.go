@@ -8,6 +8,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
@@ -198,10 +200,10 @@ func (v *view) trouble() []string {
 		parts = append(parts, waits+why)
 	}
 	if n := v.Socket.KernelDrops; n > 0 {
-		parts = append(parts, "DROPS "+grouped(n))
+		parts = append(parts, "DROPS "+console.Grouped(n))
 	}
 	if n := v.SendErrors; n > 0 {
-		parts = append(parts, "SEND ERRORS "+grouped(n))
+		parts = append(parts, "SEND ERRORS "+console.Grouped(n))
 	}
 	return parts
 }
@@ -211,12 +213,12 @@ func (v *view) waiting() string {
 	if v.Wait != scanner.WaitAddress {
 		return v.Wait.String()
 	}
-	s := grouped(uint64(v.HeldAddrs)) + " addresses at their limit"
+	s := console.Grouped(uint64(v.HeldAddrs)) + " addresses at their limit"
 	if v.HeldAddrs == 1 {
 		s = "1 address at its limit"
 	}
 	if v.HeldFor > 0 && !v.soon { // else that is in the time left
-		s += " for " + inWords(v.HeldFor)
+		s += " for " + console.RoughDuration(v.HeldFor)
 	}
 	return s
 }
@@ -224,9 +226,9 @@ func (v *view) waiting() string {
 // far is the time, and share and time left where they are known.
 func (v *view) far() string {
 	if !v.known && !v.last {
-		return clock(v.Elapsed)
+		return console.Clock(v.Elapsed)
 	}
-	return clock(v.Elapsed) + " " + v.share()
+	return console.Clock(v.Elapsed) + " " + v.share()
 }
 
 // share is the part that is done, and the time left, as far as they are known.
@@ -235,12 +237,12 @@ func (v *view) share() string {
 		return v.finishing()
 	}
 	if !v.known {
-		return clock(v.Elapsed)
+		return console.Clock(v.Elapsed)
 	}
 	s := fmt.Sprintf("%.0f%%", math.Floor(100*v.part))
 	switch {
 	case v.soon && v.left > 0:
-		s += ", " + clock(upToSeconds(v.left)) + " left"
+		s += ", " + console.Clock(upToSeconds(v.left)) + " left"
 	case v.soon:
 		s += ", finishing"
 	}
@@ -249,9 +251,9 @@ func (v *view) share() string {
 
 // finishing says how long a scan that starts nothing new may take.
 func (v *view) finishing() string {
-	s := "finishing " + grouped(uint64(v.Open)) + " open"
+	s := "finishing " + console.Grouped(uint64(v.Open)) + " open"
 	if v.left > 0 {
-		s += ", at most " + clock(upToSeconds(v.left))
+		s += ", at most " + console.Clock(upToSeconds(v.left))
 	}
 	return s
 }
@@ -265,19 +267,19 @@ func upToSeconds(d time.Duration) time.Duration {
 func (v *view) flows() []string {
 	parts := []string{
 		flow("sent", v.DatagramsSent(), v.sentRate),
-		fmt.Sprintf("answered %s (%s)", short(float64(v.Answered())),
-			percent(v.Answered(), v.asked())),
-		"open " + short(float64(v.Open)),
+		fmt.Sprintf("answered %s (%s)", console.Short(float64(v.Answered())),
+			console.Percent(v.Answered(), v.asked())),
+		"open " + console.Short(float64(v.Open)),
 		flow("received", v.DatagramsReceived(), v.recvRate),
 	}
 	if v.last { // how many are open is said with it
 		parts = slices.Delete(parts, 2, 3)
 	}
 	if v.Held > 0 {
-		parts = append(parts, short(float64(v.Held))+" held back")
+		parts = append(parts, console.Short(float64(v.Held))+" held back")
 	}
 	if v.Silent > 0 {
-		parts = append(parts, short(float64(v.Silent))+" silent, for a second look")
+		parts = append(parts, console.Short(float64(v.Silent))+" silent, for a second look")
 	}
 	return parts
 }
@@ -289,92 +291,28 @@ func (v *view) asked() uint64 { return v.TargetsFinished() + uint64(v.Silent) + 
 
 // flow says how many there are and how many come in a second.
 func flow(word string, n uint64, perSecond float64) string {
-	s := word + " " + short(float64(n))
+	s := word + " " + console.Short(float64(n))
 	if perSecond >= 0 {
-		s += ", " + short(perSecond) + "/s"
+		s += ", " + console.Short(perSecond) + "/s"
 	}
 	return s
 }
 
-// percent is a share of all in whole percent, and – where there is nothing.
-func percent(part, all uint64) string {
-	if all == 0 {
-		return "–"
-	}
-	return fmt.Sprintf("%.0f%%", 100*float64(part)/float64(all))
-}
-
-// clock writes a duration as 1:02 or 1:02:03.
-func clock(d time.Duration) string {
-	s := int(d.Seconds())
-	if s < 3600 {
-		return fmt.Sprintf("%d:%02d", s/60, s%60)
-	}
-	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
-}
-
-// inWords writes a duration that is not known well, rounded up: 9 s, 12 min, 3 h,
-// 2 days.
-func inWords(d time.Duration) string {
-	up := func(unit time.Duration) int64 { return int64((d + unit - 1) / unit) }
-	switch {
-	case d <= 99*time.Second:
-		return fmt.Sprintf("%d s", up(time.Second))
-	case d <= 99*time.Minute:
-		return fmt.Sprintf("%d min", up(time.Minute))
-	case d <= 48*time.Hour:
-		return fmt.Sprintf("%d h", up(time.Hour))
-	}
-	return fmt.Sprintf("%d days", up(24*time.Hour))
-}
-
 // watch shows status lines of a scan until stop is called, from a goroutine of
 // its own, so that a slow terminal holds nothing up.
-func (t *terminal) watch(m *scanner.Monitor, p *progress) (stop func()) {
-	return t.repeat(t.statusEvery(), func() string {
+func watch(t *console.Terminal, m *scanner.Monitor, p *progress) (stop func()) {
+	return t.RepeatStatus(statusEvery(t), func() string {
 		v := p.look(m.Stats())
 		if p.past != nil { // as the closing lines will
 			v.Add(p.past)
 		}
-		return v.line(t.room())
+		return v.line(t.StatusWidth())
 	})
 }
 
-func (t *terminal) statusEvery() time.Duration {
-	if t.live {
+func statusEvery(t *console.Terminal) time.Duration {
+	if t.Interactive {
 		return statusOnTerminal
 	}
 	return statusInLog
-}
-
-// repeat shows a line now and then until stop is called.
-func (t *terminal) repeat(every time.Duration, line func() string) (stop func()) {
-	end := repeatedly(every, func() { t.show(line()) })
-	return func() {
-		end()
-		t.clear()
-	}
-}
-
-// repeatedly does something now and then until stop is called, which waits for
-// its end.
-func repeatedly(every time.Duration, do func()) (stop func()) {
-	done, gone := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(gone)
-		tick := time.NewTicker(every)
-		defer tick.Stop()
-		for {
-			select {
-			case <-done:
-				return
-			case <-tick.C:
-				do()
-			}
-		}
-	}()
-	return func() {
-		close(done)
-		<-gone
-	}
 }

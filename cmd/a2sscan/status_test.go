@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
@@ -165,7 +167,7 @@ func TestStatusSecondLook(t *testing.T) {
 	if before.part != 0.9 || after.part != 0.9 || p.ending != 0 {
 		t.Errorf("%v, then %v, ending %v", before.part, after.part, p.ending)
 	}
-	if got := percent(after.Answered(), after.asked()); got != "60%" {
+	if got := console.Percent(after.Answered(), after.asked()); got != "60%" {
 		t.Errorf("%s answered", got)
 	}
 	s.Silent, s.Open = 0, 400
@@ -194,13 +196,13 @@ func TestStatusBar(t *testing.T) {
 // TestStatusResized: the line follows the screen while it is shown.
 func TestStatusResized(t *testing.T) {
 	columns := 80
-	tm, written := terminalOf(t, 0)
-	tm.columns = func() int { return columns }
+	var b strings.Builder
+	tm, written := console.NewScreen(&b, func() int { return columns }), b.String
 	p := &progress{input: func() (float64, bool) { return 0.5, true }, given: func() uint64 { return 1 }}
 	for _, columns = range []int{40, 80, 200} {
 		before := len(written())
 		v := p.look(scanner.Stats{Elapsed: time.Minute, Taken: 1})
-		tm.show(v.line(tm.room()))
+		tm.ShowStatus(v.line(tm.StatusWidth()))
 		line := strings.TrimPrefix(written()[before:], "\r\x1b[K")
 		if n := wide(line); n >= columns || n < columns/2 {
 			t.Errorf("%d columns: %d of them used: %q", columns, n, line)
@@ -216,7 +218,7 @@ func TestStatusRecord(t *testing.T) {
 	var s scanner.Stats
 	s.Rate, s.Sent[0] = math.Inf(1), 7
 	var b bytes.Buffer
-	a := &app{terminal: newTerminal(&b)}
+	a := &app{Terminal: console.New(&b)}
 	say := func() string {
 		b.Reset()
 		v := p.look(s)
@@ -266,40 +268,5 @@ func TestStatusKind(t *testing.T) {
 	}
 	if new(statusMode).Set("xml") == nil {
 		t.Error("xml is a kind")
-	}
-}
-
-func TestInWords(t *testing.T) {
-	tests := map[time.Duration]string{
-		time.Millisecond: "1 s", 9 * time.Second: "9 s", 99 * time.Second: "99 s", 100 * time.Second: "2 min",
-		800 * time.Second: "14 min", 100 * time.Minute: "2 h", 49 * time.Hour: "3 days",
-	}
-	for in, want := range tests {
-		if got := inWords(in); got != want {
-			t.Errorf("inWords(%v) = %q, want %q", in, got, want)
-		}
-	}
-}
-
-func TestClock(t *testing.T) {
-	tests := map[time.Duration]string{
-		0:                             "0:00",
-		1900 * time.Millisecond:       "0:01",
-		754 * time.Second:             "12:34",
-		25*time.Hour + 61*time.Second: "25:01:01",
-	}
-	for in, want := range tests {
-		if got := clock(in); got != want {
-			t.Errorf("clock(%v) = %q, want %q", in, got, want)
-		}
-	}
-}
-
-func TestSize(t *testing.T) {
-	tests := map[uint64]string{0: "0 B", 999: "999 B", 1000: "1.0 kB", 1_234_567: "1.2 MB", 5e9: "5.0 GB"}
-	for in, want := range tests {
-		if got := size(in); got != want {
-			t.Errorf("size(%d) = %q, want %q", in, got, want)
-		}
 	}
 }

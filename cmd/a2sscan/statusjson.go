@@ -1,15 +1,15 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/scanner/target"
+	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
 // statusMode is a flag's kind of status lines. The zero value is text.
@@ -118,26 +118,10 @@ func (v *view) record() statusRecord {
 	}
 }
 
-// json writes a line of JSON, which begins with { and not with the program's
-// name.
-func (t *terminal) json(v any) {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if e.Encode(v) != nil {
-		return // there is nothing in it that JSON has not
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.wipe()
-	t.shown = ""
-	t.err.Write(append(visible([]byte(strings.TrimSuffix(b.String(), "\n"))), '\n'))
-}
-
 // sayStatus writes a status line as JSON.
 func (a *app) sayStatus(scan string, r statusRecord) {
 	r.Time, r.Scan = time.Now().UTC(), scan
-	a.json(r)
+	a.JSON(r)
 }
 
 // watchScan shows status lines until stop is called, with which the last one
@@ -157,12 +141,12 @@ func (j *job) watchScan(m *scanner.Monitor, p *progress) (stop func()) {
 			j.sayStatus(j.scanID, v.record())
 		}
 		say()
-		return repeatedly(statusOnTerminal, say)
+		return console.Every(statusOnTerminal, say)
 	}
-	if j.live && j.output == "-" && isTerminal(j.app.out.w) {
+	if j.Interactive && j.output == "-" && isTerminal(j.app.out.w) {
 		return func() {} // the records are on the screen
 	}
-	return j.watch(m, p)
+	return watch(j.Terminal, m, p)
 }
 
 // lastStatus is the status line of a scan that ended.
@@ -177,15 +161,15 @@ func (j *job) lastStatus(s scanner.Stats, ended string) {
 }
 
 // watchLoad shows status lines while lists are read, until stop is called.
-func (a *app) watchLoad(f *scanFlags, list *target.List) (stop func()) {
+func (a *app) watchLoad(f *scanFlags, list *list.List) (stop func()) {
 	switch f.statusKind() {
 	case "none":
 		return func() {}
 	case "json":
-		return repeatedly(statusOnTerminal, func() {
+		return console.Every(statusOnTerminal, func() {
 			n, part, known := list.Loading()
 			a.sayStatus(f.scanID, statusRecord{Phase: "reading", Targets: n, Part: unless(!known, part)})
 		})
 	}
-	return a.repeat(a.statusEvery(), func() string { return loading(list) })
+	return a.RepeatStatus(statusEvery(a.Terminal), func() string { return loading(list) })
 }

@@ -8,8 +8,10 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/scanner/target"
+	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
 )
 
@@ -86,14 +88,14 @@ type exclusion struct {
 }
 
 // rule is the rule as package target has it.
-func (x *exclusion) rule() target.Rule {
-	return target.Rule{
+func (x *exclusion) rule() list.Rule {
+	return list.Rule{
 		Network: x.Network, Reason: x.Reason, Source: x.Source,
 		Unscannable: x.Unscannable, Gone: x.Gone, Targets: x.Targets, Stopped: x.Stopped,
 	}
 }
 
-func exclusionsOf(x *target.Exclusions) []exclusion {
+func exclusionsOf(x *list.Exclusions) []exclusion {
 	all := []exclusion{}
 	for _, r := range x.Rules() {
 		all = append(all, exclusion{
@@ -151,19 +153,6 @@ const (
 	endedBroken      = "error"
 )
 
-// size writes a number of bytes for a person.
-func size(n uint64) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprintf("%d B", n)
-	case n < 1000_000:
-		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
-	case n < 1000_000_000:
-		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
-	}
-	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
-}
-
 // write puts the summary into a file, replacing what was there.
 func (sum *summary) write(path string) error {
 	var b bytes.Buffer
@@ -175,7 +164,7 @@ func (sum *summary) write(path string) error {
 	}
 	var text []byte
 	for line := range bytes.Lines(b.Bytes()) { // names in it are hostile, and somebody may look at it
-		text = append(append(text, visible(bytes.TrimSuffix(line, []byte("\n")))...), '\n')
+		text = append(append(text, console.Visible(bytes.TrimSuffix(line, []byte("\n")))...), '\n')
 	}
 	return writeWhole(path, text)
 }

@@ -13,14 +13,16 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/scanner/target"
+	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
 // aScan is the numbers of a scan with something of everything. They add up.
-func aScan() (target.Stats, scanner.Stats) {
-	list := target.Stats{Read: 121, Invalid: 1, Unscannable: 2, Excluded: 3, Duplicate: 4, OtherShard: 6, Given: 105}
+func aScan() (list.Stats, scanner.Stats) {
+	list := list.Stats{Read: 121, Invalid: 1, Unscannable: 2, Excluded: 3, Duplicate: 4, OtherShard: 6, Given: 105}
 	s := scanner.Stats{Elapsed: 2 * time.Second, Rate: 5000, Taken: 105,
 		Unscannable: 1, Excluded: 1, Duplicate: 1, OverLimit: 2, Unfinished: 50}
 	for st := scanner.StatusOK; st < scanner.NumStatuses; st++ {
@@ -36,7 +38,7 @@ func aScan() (target.Stats, scanner.Stats) {
 	return list, s
 }
 
-func summaryOf(list target.Stats, s scanner.Stats) *summary {
+func summaryOf(list list.Stats, s scanner.Stats) *summary {
 	sum := newSummary(&s, newLedger(list, &s))
 	sum.Ended, sum.Records = endedComplete, 30
 	sum.check(false)
@@ -47,7 +49,7 @@ func summaryOf(list target.Stats, s scanner.Stats) *summary {
 func TestSummarySaid(t *testing.T) {
 	var b bytes.Buffer
 	sum := summaryOf(aScan())
-	sum.say(newTerminal(&b))
+	sum.say(console.New(&b))
 	want := `a2sscan: targets: 121 read = 1 invalid + 3 unscannable + 4 excluded + 5 duplicate + 6 other shard + 2 over limit + 50 finished + 50 unfinished
 a2sscan: finished: 50 = 10 ok + 10 partial + 10 error + 10 no_reply + 10 unreachable
 a2sscan: found: 0 servers (0% of asked), 0 players, 0 bots
@@ -69,7 +71,7 @@ a2sscan: rate: 5k/s asked, 50/s reached while asking; time: 2s
 
 // aCensus is a scan of a million targets in which nothing was odd.
 func aCensus() *summary {
-	list := target.Stats{Read: 1_000_412, Duplicate: 400, Invalid: 12, Given: 1_000_000}
+	list := list.Stats{Read: 1_000_412, Duplicate: 400, Invalid: 12, Given: 1_000_000}
 	s := scanner.Stats{Elapsed: 14 * time.Minute, Rate: 5000, Taken: 1_000_000}
 	s.Finished = [scanner.NumStatuses]uint64{
 		scanner.StatusOK: 655_321, scanner.StatusPartial: 54_321, scanner.StatusError: 1234,
@@ -104,7 +106,8 @@ func aCensus() *summary {
 // with the lines about files and before the prompt, whatever its width.
 func TestSummaryScreen(t *testing.T) {
 	for _, width := range []int{80, 200} {
-		tm, screen := terminalOf(t, width)
+		var written bytes.Buffer
+		tm, screen := console.NewScreen(&written, func() int { return width }), written.String
 		aCensus().say(tm)
 		rows := 3 // two about files, and the prompt
 		text := screen()
@@ -139,7 +142,8 @@ func TestSummaryHostile(t *testing.T) {
 	sum.Exclusions = []exclusion{{Network: "203.0.113.0/24", Reason: hostile, Source: hostile}}
 	odd := func(r rune) bool { return !unicode.IsPrint(r) }
 	for _, width := range []int{40, 80, 200} {
-		tm, screen := terminalOf(t, width)
+		var written bytes.Buffer
+		tm, screen := console.NewScreen(&written, func() int { return width }), written.String
 		sum.say(tm)
 		for line := range strings.Lines(screen()) {
 			said := strings.HasPrefix(line, "a2sscan: ") || strings.HasPrefix(line, "         ")
@@ -174,7 +178,7 @@ func TestSummaryDrops(t *testing.T) {
 	var b bytes.Buffer
 	list, s := aScan()
 	s.Socket.RecvBuffer = s.Socket.RecvBufferAsked
-	summaryOf(list, s).sayTrouble(newTerminal(&b))
+	summaryOf(list, s).sayTrouble(console.New(&b))
 	if !strings.Contains(b.String(), "hint: a lower --rate") || strings.Contains(b.String(), "sysctl") {
 		t.Errorf("got\n%s", b.String())
 	}
@@ -191,7 +195,7 @@ func TestSummaryPairs(t *testing.T) {
 			s.Unjoined = 1
 		}
 		sum := summaryOf(list, s)
-		sum.sayTrouble(newTerminal(&b))
+		sum.sayTrouble(console.New(&b))
 		if strings.Contains(b.String(), "segmentation offload") != lost || strings.Contains(b.String(), "--no-gso") != lost {
 			t.Errorf("lost %v: got\n%s", lost, b.String())
 		}
@@ -206,36 +210,36 @@ func TestSummaryPairs(t *testing.T) {
 func TestContradictions(t *testing.T) {
 	tests := []struct {
 		name string
-		bend func(list *target.Stats, s *scanner.Stats)
+		bend func(list *list.Stats, s *scanner.Stats)
 		want string // how what is said begins
 	}{
-		{"none", func(*target.Stats, *scanner.Stats) {}, ""},
-		{"a target is lost", func(l *target.Stats, s *scanner.Stats) { s.Unfinished-- },
+		{"none", func(*list.Stats, *scanner.Stats) {}, ""},
+		{"a target is lost", func(l *list.Stats, s *scanner.Stats) { s.Unfinished-- },
 			"targets read, and where they went: 121 and 120"},
-		{"a datagram was not sent by us", func(_ *target.Stats, s *scanner.Stats) { s.Socket.Sent++ },
+		{"a datagram was not sent by us", func(_ *list.Stats, s *scanner.Stats) { s.Socket.Sent++ },
 			"datagrams sent, and what the socket counted: 100 and 101"},
-		{"a datagram has no class", func(_ *target.Stats, s *scanner.Stats) { s.Socket.Received++ },
+		{"a datagram has no class", func(_ *list.Stats, s *scanner.Stats) { s.Socket.Received++ },
 			"datagrams received, and what the socket counted: 33 and 34"},
-		{"a datagram has no kind", func(_ *target.Stats, s *scanner.Stats) { s.Kinds[0]-- },
+		{"a datagram has no kind", func(_ *list.Stats, s *scanner.Stats) { s.Kinds[0]-- },
 			"datagrams matched, and their kinds: 30 and 29"},
-		{"a record was not written", func(l *target.Stats, s *scanner.Stats) {
+		{"a record was not written", func(l *list.Stats, s *scanner.Stats) {
 			s.Finished[scanner.StatusOK]++
 			s.Unfinished--
 		}, "records due, and records written: 31 and 30"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			list, s := aScan()
-			test.bend(&list, &s)
-			sum := summaryOf(list, s)
+			l, s := aScan()
+			test.bend(&l, &s)
+			sum := summaryOf(l, s)
 			if got := strings.Join(sum.Wrong, "; "); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
-			want := exitOK
+			want := console.ExitOK
 			if test.want != "" {
-				want = exitNumbers
+				want = console.ExitNumbers
 			}
-			if got := exitCode((&job{list: new(target.List)}).verdict(sum)); got != want {
+			if got := console.ExitCode((&job{list: new(list.List)}).verdict(sum)); got != want {
 				t.Errorf("exit code %d, want %d", got, want)
 			}
 		})
@@ -245,21 +249,21 @@ func TestContradictions(t *testing.T) {
 // TestVerdict: of several reasons to end otherwise than well the gravest
 // decides.
 func TestVerdict(t *testing.T) {
-	full := fail(exitOutput, "disk full")
+	full := console.Fail(console.ExitOutput, "disk full")
 	tests := []struct {
 		job  *job
 		sum  summary
 		want int
 	}{
-		{&job{}, summary{Consistent: true}, exitOK},
-		{&job{}, summary{Consistent: true, Interrupted: true}, exitInterrupted},
-		{&job{}, summary{Interrupted: true}, exitNumbers},
-		{&job{written: full}, summary{Interrupted: true}, exitOutput},
-		{&job{broken: errors.New("no network")}, summary{}, exitUsage},
+		{&job{}, summary{Consistent: true}, console.ExitOK},
+		{&job{}, summary{Consistent: true, Interrupted: true}, console.ExitInterrupted},
+		{&job{}, summary{Interrupted: true}, console.ExitNumbers},
+		{&job{written: full}, summary{Interrupted: true}, console.ExitOutput},
+		{&job{broken: errors.New("no network")}, summary{}, console.ExitUsage},
 	}
 	for _, test := range tests {
-		test.job.list = new(target.List)
-		if got := exitCode(test.job.verdict(&test.sum)); got != test.want {
+		test.job.list = new(list.List)
+		if got := console.ExitCode(test.job.verdict(&test.sum)); got != test.want {
 			t.Errorf("%v: exit code %d, want %d", test.job.verdict(&test.sum), got, test.want)
 		}
 	}
@@ -319,7 +323,7 @@ func TestSayNobody(t *testing.T) {
 		s.Finished[scanner.StatusUnreachable] = test.unreachable
 		s.Finished[scanner.StatusError] = test.broken
 		var b bytes.Buffer
-		summaryOf(target.Stats{}, s).say(newTerminal(&b))
+		summaryOf(list.Stats{}, s).say(console.New(&b))
 		if got := b.String(); !strings.Contains(got, test.want) || test.want == "" && strings.Contains(got, "a2sscan ask") {
 			t.Errorf("%+v: %s", test, got)
 		}

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/record"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -79,7 +81,7 @@ func (t *tally) addNames(in *wire.Info) {
 
 // system is a record's word for an operating system.
 func system(letter byte) string {
-	if word := sink.Environment(letter); word != "" {
+	if word := record.Environment(letter); word != "" {
 		return word
 	}
 	return fmt.Sprintf("0x%02x", letter)
@@ -96,6 +98,6 @@ func (t *tally) addAsk(ask int) {
 
 // found is one line: servers, players and bots.
 func (t *tally) found(asked uint64) string {
-	return fmt.Sprintf("%s (%s of asked), %s, %s", plural(t.Servers, "server"),
-		percent(t.Servers, asked), plural(t.Players, "player"), plural(t.Bots, "bot"))
+	return fmt.Sprintf("%s (%s of asked), %s, %s", console.Plural(t.Servers, "server"),
+		console.Percent(t.Servers, asked), console.Plural(t.Players, "player"), console.Plural(t.Bots, "bot"))
 }

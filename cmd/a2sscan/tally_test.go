@@ -161,11 +161,3 @@ func TestNamesListed(t *testing.T) {
 		t.Errorf("a character is cut: %q", got)
 	}
 }
-
-func TestGrouped(t *testing.T) {
-	for n, want := range map[uint64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
-		if got := grouped(n); got != want {
-			t.Errorf("%d: %s", n, got)
-		}
-	}
-}

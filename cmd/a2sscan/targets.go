@@ -10,9 +10,11 @@ import (
 	"os"
 	"strconv"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/spf13/cobra"
 
-	"github.com/a2sscan/a2sscan/scanner/target"
+	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
 // targetFlags say which targets of a list are asked, and in which order.
@@ -23,9 +25,9 @@ type targetFlags struct {
 	strict  bool
 	resolve bool
 
-	known    *names                      // what names stood for; nil: nobody wants to know
-	leaveOut func(target.RuleID, uint64) // told what is left out by which rule; nil: nobody
-	passed   func(netip.Addr)            // told what earlier parts were given; nil: nobody
+	known    *names                    // what names stood for; nil: nobody wants to know
+	leaveOut func(list.RuleID, uint64) // told what is left out by which rule; nil: nobody
+	passed   func(netip.Addr)          // told what earlier parts were given; nil: nobody
 }
 
 func (f *targetFlags) add(cmd *cobra.Command) {
@@ -39,9 +41,9 @@ func (f *targetFlags) add(cmd *cobra.Command) {
 
 // check settles what was not said.
 func (f *targetFlags) check() error {
-	if f.seed.said && f.order == order(target.OrderInput) {
-		return fail(exitUsage, "--seed with --order input").
-			hinting("the order of the input needs no seed")
+	if f.seed.said && f.order == order(list.OrderInput) {
+		return console.Fail(console.ExitUsage, "--seed with --order input").
+			WithHint("the order of the input needs no seed")
 	}
 	if !f.seed.said {
 		f.seed.n = rand.Uint64N(1 << 32) // short enough to be typed again
@@ -50,10 +52,10 @@ func (f *targetFlags) check() error {
 }
 
 // into sets what the flags say.
-func (f *targetFlags) into(cfg *target.Config) {
-	cfg.Order = target.Order(f.order)
+func (f *targetFlags) into(cfg *list.Config) {
+	cfg.Order = list.Order(f.order)
 	cfg.Seed = f.seed.n
-	cfg.Shard = target.Shard(f.shard)
+	cfg.Shard = list.Shard(f.shard)
 	cfg.Strict = f.strict
 	cfg.LeftOut, cfg.Passed = f.leaveOut, f.passed
 	if f.resolve {
@@ -67,7 +69,7 @@ func (f *targetFlags) into(cfg *target.Config) {
 // said is in which order the targets are asked, in words.
 func (f *targetFlags) said() string {
 	s := "in the order of the input"
-	if f.order == order(target.OrderRandom) {
+	if f.order == order(list.OrderRandom) {
 		s = fmt.Sprintf("in random order, --seed %d", f.seed.n)
 	}
 	if f.shard.Count > 1 {
@@ -87,13 +89,13 @@ func resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 
 // load reads the lists, as far as they have to be read before the first
 // target, with a status line. A signal ends it.
-func (a *app) load(f *scanFlags, list *target.List, stop *stopper) error {
+func (a *app) load(f *scanFlags, list *list.List, stop *stopper) error {
 	defer a.watchLoad(f, list)()
 	return loadFailure(list.Load(stop.first))
 }
 
 // loading is the status line while lists are read.
-func loading(list *target.List) string {
+func loading(list *list.List) string {
 	n, part, known := list.Loading()
 	s := fmt.Sprintf("reading the targets: %d so far", n)
 	if known {
@@ -104,26 +106,26 @@ func loading(list *target.List) string {
 
 // loadFailure gives an error of Load its exit code.
 func loadFailure(err error) error {
-	switch bad, isLine := errors.AsType[target.Invalid](err); {
+	switch bad, isLine := errors.AsType[list.Invalid](err); {
 	case err == nil:
 		return nil
 	case errors.Is(err, context.Canceled):
-		return fail(exitInterrupted, "interrupted before the first packet")
+		return console.Fail(console.ExitInterrupted, "interrupted before the first packet")
 	case isLine:
-		return fail(exitInput, "%s:%d: %w: %s", plain(bad.File, 100), bad.Line, bad.Err, quoted(bad.Text, 60)).
-			hinting("without --strict such lines are counted and passed over")
+		return console.Fail(console.ExitInput, "%s:%d: %w: %s", console.Plain(bad.File, 100), bad.Line, bad.Err, console.Quoted(bad.Text, 60)).
+			WithHint("without --strict such lines are counted and passed over")
 	}
 	f := targetFailure(err)
-	f.code = exitInput
+	f.Code = console.ExitInput
 	return f
 }
 
 // order is a flag's order of targets.
-type order target.Order
+type order list.Order
 
 // Set reads "random" or "input".
 func (o *order) Set(s string) error {
-	for _, known := range []target.Order{target.OrderRandom, target.OrderInput} {
+	for _, known := range []list.Order{list.OrderRandom, list.OrderInput} {
 		if s == known.String() {
 			*o = order(known)
 			return nil
@@ -132,7 +134,7 @@ func (o *order) Set(s string) error {
 	return errors.New("want random or input")
 }
 
-func (o *order) String() string { return target.Order(*o).String() }
+func (o *order) String() string { return list.Order(*o).String() }
 
 // Type is the word that stands for the value in the help.
 func (o *order) Type() string { return "ORDER" }
@@ -164,14 +166,14 @@ func (s *seed) String() string {
 func (s *seed) Type() string { return "N" }
 
 // shard is a flag's part of all addresses.
-type shard target.Shard
+type shard list.Shard
 
 // Set reads I/N or auto/N.
 func (s *shard) Set(text string) error {
 	if text == "" {
 		return errors.New("want I/N such as 0/16, or auto/16")
 	}
-	v, err := target.ParseShard(text, os.Getenv("JOB_COMPLETION_INDEX"))
+	v, err := list.ParseShard(text, os.Getenv("JOB_COMPLETION_INDEX"))
 	if err != nil {
 		return err
 	}
@@ -183,7 +185,7 @@ func (s *shard) String() string {
 	if s.Count == 0 {
 		return ""
 	}
-	return target.Shard(*s).String()
+	return list.Shard(*s).String()
 }
 
 // Type is the word that stands for the value in the help.

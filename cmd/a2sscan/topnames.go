@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
 // topNames finds the names that the most servers have: games, maps, versions.
@@ -123,7 +125,7 @@ func (t *topNames) said(n, width int, all uint64) string {
 	s := ""
 	each := max(leastName, min(width/nameParts, mostName))
 	for i, c := range t.top(n) {
-		part := fmt.Sprintf("%s %s (%s)", quoted(c.Key, each), c.number(), percent(c.Servers, all))
+		part := fmt.Sprintf("%s %s (%s)", console.Quoted(c.Key, each), c.number(), console.Percent(c.Servers, all))
 		if i > 0 {
 			part = ", " + part
 		}
@@ -138,16 +140,7 @@ func (t *topNames) said(n, width int, all uint64) string {
 // number is how many servers a key has, in words where that is not certain.
 func (c *counted[K]) number() string {
 	if c.Over > 0 {
-		return "at most " + grouped(c.Servers)
+		return "at most " + console.Grouped(c.Servers)
 	}
-	return grouped(c.Servers)
-}
-
-// grouped writes a number with commas: 1,234,567.
-func grouped(n uint64) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
+	return console.Grouped(c.Servers)
 }

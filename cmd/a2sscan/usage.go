@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
@@ -13,7 +15,7 @@ import (
 func init() {
 	cobra.AddTemplateFunc("withMaster", withMaster)
 	cobra.AddTemplateFunc("flagGroups", flagGroups)
-	cobra.AddTemplateFunc("exitCodes", exitCodes)
+	cobra.AddTemplateFunc("exitCodes", console.ExitHelp)
 }
 
 // inGroup reports whether a flag has an annotation; without one, whether it has

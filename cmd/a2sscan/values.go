@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -32,7 +34,7 @@ func (r *rate) Set(s string) error {
 	return nil
 }
 
-func (r *rate) String() string { return short(float64(*r)) }
+func (r *rate) String() string { return console.Short(float64(*r)) }
 
 // Type is the word that stands for the value in the help.
 func (r *rate) Type() string { return "N" }
@@ -58,7 +60,7 @@ func perSecond(r rate) string {
 	if r == 0 {
 		return "as fast as it goes"
 	}
-	return short(float64(r)) + " datagrams a second"
+	return console.Short(float64(r)) + " datagrams a second"
 }
 
 // orOff is a number of a Config in which 0 would mean the default.
@@ -67,32 +69,6 @@ func orOff[T int | ~int64](n T) T {
 		return scanner.Off
 	}
 	return n
-}
-
-// short writes a number with k or M behind it where that is shorter, with
-// three digits: 800, 5k, 12.3k, 1.5M.
-func short(v float64) string {
-	unit := ""
-	switch {
-	case math.IsInf(v, 1):
-		return "unlimited"
-	case v >= 999.5e3:
-		v, unit = v/1e6, "M"
-	case v >= 1e3:
-		v, unit = v/1e3, "k"
-	}
-	digits := 0
-	switch {
-	case v < 9.995 && v != math.Trunc(v):
-		digits = 2
-	case v < 99.95 && v != math.Trunc(v):
-		digits = 1
-	}
-	s := strconv.FormatFloat(v, 'f', digits, 64)
-	if digits > 0 {
-		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
-	}
-	return s + unit
 }
 
 // questions is a flag's set of questions: info,players,rules.
@@ -169,18 +145,18 @@ func (s *source) addrPort() netip.AddrPort { return netip.AddrPort(*s) }
 
 // failure is the error of a scan that got no socket, or could not begin for
 // another reason.
-func (s *source) failure(err error) *failure {
+func (s *source) failure(err error) *console.Failure {
 	switch {
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return fail(exitUsage, "--source %s: no address of this machine", s).
-			hinting("without --source the system chooses one")
+		return console.Fail(console.ExitUsage, "--source %s: no address of this machine", s).
+			WithHint("without --source the system chooses one")
 	case errors.Is(err, syscall.EADDRINUSE):
-		return fail(exitUsage, "--source %s: another program has the port", s).
-			hinting("without the port the system chooses one")
+		return console.Fail(console.ExitUsage, "--source %s: another program has the port", s).
+			WithHint("without the port the system chooses one")
 	case errors.Is(err, syscall.EACCES) && s.addrPort().Port() > 0:
-		return fail(exitUsage, "--source %s: the port is not for everybody", s).
-			hinting("ports from 1024 on are, or leave the port away")
+		return console.Fail(console.ExitUsage, "--source %s: the port is not for everybody", s).
+			WithHint("ports from 1024 on are, or leave the port away")
 	}
-	return fail(exitUsage, "%w", err).
-		hinting("a2sscan scan --help lists the flags with units and defaults")
+	return console.Fail(console.ExitUsage, "%w", err).
+		WithHint("a2sscan scan --help lists the flags with units and defaults")
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"math"
 	"testing"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -28,22 +27,6 @@ func TestRate(t *testing.T) {
 	}
 	if rate(0).limit() != scanner.Off || rate(9).limit() != 9 {
 		t.Error("a rate of 0 does not lift the limit, or another does")
-	}
-}
-
-func TestShort(t *testing.T) {
-	tests := []struct {
-		in   float64
-		want string
-	}{
-		{0, "0"}, {0.5, "0.5"}, {7.25, "7.25"}, {9.999, "10"}, {12.34, "12.3"}, {800, "800"}, {999.4, "999"},
-		{1000, "1k"}, {4980.2, "4.98k"}, {5000, "5k"}, {12345, "12.3k"}, {123456, "123k"},
-		{999_499, "999k"}, {999_500, "1M"}, {1.5e6, "1.5M"}, {math.Inf(1), "unlimited"},
-	}
-	for _, test := range tests {
-		if got := short(test.in); got != test.want {
-			t.Errorf("short(%v) = %q, want %q", test.in, got, test.want)
-		}
 	}
 }
 

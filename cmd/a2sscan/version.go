@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"runtime/debug"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
 	"github.com/spf13/cobra"
 )
 
@@ -65,6 +67,6 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return fail(exitUsage, "%s takes no arguments, got %s", cmd.Name(), quoted(withoutKeys(args[0]), 40)).
-		hinting("%s --help shows how it is used", cmd.CommandPath())
+	return console.Fail(console.ExitUsage, "%s takes no arguments, got %s", cmd.Name(), console.Quoted(withoutKeys(args[0]), 40)).
+		WithHint("%s --help shows how it is used", cmd.CommandPath())
 }

@@ -4,54 +4,54 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/a2sscan/a2sscan/scanner/target"
+	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
 // walked knows what the list's numbers were at each place where the scan may
 // stand. The list is read ahead of the scan, and its own numbers with it.
 type walked struct {
-	past target.Stats // of the parts before this one
+	past list.Stats // of the parts before this one
 
 	mu     sync.Mutex
 	marks  []walkMark // at places that the scan has not reached
-	last   target.Stats
-	behind *target.Stats // in front of the place that was asked for last; nil: none was passed
+	last   list.Stats
+	behind *list.Stats // in front of the place that was asked for last; nil: none was passed
 
-	ahead leftOut         // what rules left out in front of these places
-	stops []target.RuleID // that stopped the sender, and are not in left
-	told  uint64          // how many of those are in it
+	ahead leftOut       // what rules left out in front of these places
+	stops []list.RuleID // that stopped the sender, and are not in left
+	told  uint64        // how many of those are in it
 
 	// What rules left out in all parts, up to the place that was asked for last,
 	// and where in that they stand.
 	left  []exclusion
 	byKey map[string]int
-	byID  map[target.RuleID]int
+	byID  map[list.RuleID]int
 }
 
 // walkMark is what the list had counted when it gave out the target at a
 // place.
 type walkMark struct {
 	place uint64
-	stats target.Stats
+	stats list.Stats
 	left  int // how much of ahead is in front of it, and behind the mark before
 }
 
 // leaveOut is called when the list leaves targets out.
-func (w *walked) leaveOut(rule target.RuleID, n uint64) {
+func (w *walked) leaveOut(rule list.RuleID, n uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.ahead.add(rule, n)
 }
 
 // stop is called when the sender is told that an address is excluded.
-func (w *walked) stop(rule target.RuleID) {
+func (w *walked) stop(rule list.RuleID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.stops = append(w.stops, rule)
 }
 
 // pass is called for each target that the list gives out.
-func (w *walked) pass(place uint64, s target.Stats) {
+func (w *walked) pass(place uint64, s list.Stats) {
 	s.Read, s.Given = 0, 0
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -64,7 +64,7 @@ func (w *walked) pass(place uint64, s target.Stats) {
 
 // at returns the numbers in front of a place, of which this part gave out so
 // many targets. Places only grow.
-func (w *walked) at(place, given uint64) target.Stats {
+func (w *walked) at(place, given uint64) list.Stats {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for len(w.marks) > 0 && w.marks[0].place < place {
@@ -72,7 +72,7 @@ func (w *walked) at(place, given uint64) target.Stats {
 		w.settle(w.ahead.take(w.marks[0].left))
 		w.marks = w.marks[1:]
 	}
-	var now target.Stats
+	var now list.Stats
 	if w.behind != nil {
 		now = *w.behind
 	}
@@ -91,7 +91,7 @@ func (w *walked) settle(counts []ruleCount) {
 }
 
 // of returns what is in left of a rule.
-func (w *walked) of(rule target.RuleID) *exclusion {
+func (w *walked) of(rule list.RuleID) *exclusion {
 	i, known := w.byID[rule]
 	if !known {
 		i = w.find(rule.Rule())
@@ -101,7 +101,7 @@ func (w *walked) of(rule target.RuleID) *exclusion {
 }
 
 // find returns where a rule stands in left.
-func (w *walked) find(r target.Rule) int {
+func (w *walked) find(r list.Rule) int {
 	i, known := w.byKey[r.Key()]
 	if !known {
 		i = len(w.left)
@@ -115,7 +115,7 @@ func (w *walked) find(r target.Rule) int {
 
 // inherit takes over what earlier parts counted; past may be nil.
 func (w *walked) inherit(past *checkpoint) {
-	w.byKey, w.byID = map[string]int{}, map[target.RuleID]int{}
+	w.byKey, w.byID = map[string]int{}, map[list.RuleID]int{}
 	if past == nil {
 		return
 	}
@@ -142,11 +142,11 @@ func (w *walked) leftOut(stops uint64) []exclusion {
 
 // countLeftOut adds what the parts before this one left out to the numbers of
 // the rules.
-func (k *keeper) countLeftOut(x *target.Exclusions) {
+func (k *keeper) countLeftOut(x *list.Exclusions) {
 	if !k.resumes() {
 		return
 	}
-	var past []target.Rule
+	var past []list.Rule
 	for _, e := range k.past.LeftOut {
 		past = append(past, e.rule())
 	}
@@ -155,7 +155,7 @@ func (k *keeper) countLeftOut(x *target.Exclusions) {
 
 // total are the numbers of all parts, when the list counts now. What is invalid
 // or there twice is found again by each part.
-func (w *walked) total(now target.Stats) target.Stats {
+func (w *walked) total(now list.Stats) list.Stats {
 	now.Invalid = max(now.Invalid, w.past.Invalid) // where it was not read so far again
 	now.Duplicate = max(now.Duplicate, w.past.Duplicate)
 	now.Unscannable += w.past.Unscannable

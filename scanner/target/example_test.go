@@ -2,64 +2,22 @@ package target_test
 
 import (
 	"fmt"
-	"strings"
+	"net/netip"
+	"slices"
 
 	"github.com/a2sscan/a2sscan/scanner/target"
 )
 
+// Any iterator over targets is a list for scanner.Scan.
 func Example() {
-	list := strings.NewReader(`# two servers and two mistakes
-8.8.8.8:27015 first
-8.8.4.4
-8.8.4.4:27015
-8.8.4.4:70000
-10.0.0.1:27015
-`)
-	l, err := target.Open(target.Config{
-		Stdin: list, Order: target.OrderInput,
-		Invalid: func(line target.Invalid) {
-			fmt.Printf("%s:%d: %v: %s\n", line.File, line.Line, line.Err, line.Text)
-		},
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
+	servers := []target.Target{
+		{Addr: netip.MustParseAddrPort("203.0.113.7:27015"), Tag: "mine"},
+		{Addr: netip.MustParseAddrPort("203.0.113.8:27015"), Place: 1},
 	}
-	for t := range l.All() {
-		fmt.Printf("%v %q\n", t.Addr, t.Tag)
-	}
-	fmt.Printf("%+v\n", l.Stats())
-	for _, out := range l.LeftOut() {
-		fmt.Printf("%d in %v (%s, %s)\n", out.Targets, out.Network, out.Reason, out.Source)
+	for t := range slices.Values(servers) {
+		fmt.Println(t.Place, t.Addr, t.Tag)
 	}
 	// Output:
-	// 8.8.8.8:27015 "first"
-	// 8.8.4.4:27015 ""
-	// standard input:5: the port is not a number from 1 to 65535: 8.8.4.4:70000
-	// {Read:5 Invalid:1 Unscannable:0 Excluded:1 Duplicate:1 OtherShard:0 Given:2 NoPort:0 Resolved:0}
-	// 1 in 10.0.0.0/8 (private use, RFC 1918)
-}
-
-// Networks come port by port.
-func Example_network() {
-	ports, err := target.ParsePorts("27015-27016")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	l, err := target.Open(target.Config{Args: []string{"8.8.8.0/31"}, Ports: ports, Order: target.OrderInput})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(l.Size())
-	for t := range l.All() {
-		fmt.Println(t.Addr)
-	}
-	// Output:
-	// 4 true
-	// 8.8.8.0:27015
-	// 8.8.8.1:27015
-	// 8.8.8.0:27016
-	// 8.8.8.1:27016
+	// 0 203.0.113.7:27015 mine
+	// 1 203.0.113.8:27015
 }

@@ -1,0 +1,27 @@
+package main
+
+import "testing"
+
+// TestFleetPorts: zeros in a list of ports are free ports, which come last.
+func TestFleetPorts(t *testing.T) {
+	tests := []struct {
+		list, numbers string
+		free          int
+		served        string // with the ports 1, 2, 3 taken
+	}{
+		{"27015", "27015", 0, "27015"},
+		{"27015,27020-27030", "27015,27020-27030", 0, "27015,27020-27030"},
+		{"0", "", 1, "3"},
+		{"0, 0", "", 2, "2,3"},
+		{"0,27020-27030,0", "27020-27030", 2, "27020-27030,2,3"},
+		{"0-3", "0-3", 0, "0-3"}, // refused as a range
+		{"", "", 0, ""},
+	}
+	for _, test := range tests {
+		numbers, free := fleetPorts(test.list)
+		served := servedPorts(test.list, []uint16{1, 2, 3})
+		if numbers != test.numbers || free != test.free || served != test.served {
+			t.Errorf("%q: %q, %d, %q", test.list, numbers, free, served)
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package console
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// The exit codes. They are a promise to scripts. 2 is what the Go runtime and
+// many shells use, so it is never ours.
+const (
+	ExitOK          = 0
+	ExitUsage       = 1 // the command line makes no sense, or the network can't be used
+	ExitOutput      = 3 // results could not be written
+	ExitInterrupted = 4 // SIGINT or SIGTERM
+	ExitGuard       = 5 // a guard stopped the scan, or doctor found something bad
+	ExitInput       = 6 // input can't be read, a list is not whole, or there is nothing left to ask
+	ExitCheckpoint  = 7 // a checkpoint can't be used
+	ExitNumbers     = 8 // numbers that must add up do not
+
+	ExitPipe = 141 // the reader of standard output closed the pipe and nothing is lost: as SIGPIPE would end it
+)
+
+// Exits lists the exit codes with the outcome that each stands for.
+var Exits = []struct {
+	Code int
+	When string
+}{
+	{ExitOK, "complete (bad input lines are counted and reported)"},
+	{ExitUsage, "the command line or a configuration is wrong, or nothing can be sent"},
+	{ExitOutput, "results could not be written (full disk, closed pipe, existing file)"},
+	{ExitInterrupted, "interrupted"},
+	{ExitGuard, "stopped by a guard such as --max-runtime; doctor: not ready"},
+	{ExitInput, "input can't be read, a list is not whole, or nothing is left to ask"},
+	{ExitCheckpoint, "the checkpoint can't be used"},
+	{ExitNumbers, "numbers that must add up do not"},
+	{ExitPipe, "the reader closed the pipe, and nothing is lost (cat | head)"},
+}
+
+// ExitHelp returns the paragraph of the help that lists the exit codes.
+func ExitHelp() string {
+	var b strings.Builder
+	b.WriteString("Exit codes:")
+	for _, e := range Exits {
+		fmt.Fprintf(&b, "\n  %-3d  %s", e.Code, e.When)
+	}
+	return b.String()
+}
+
+// Failure is an error with its exit code and a hint: what to do about it.
+type Failure struct {
+	Code       int
+	Err        error
+	Hint       string
+	Reported   bool // the user has seen it already, or need not
+	ReaderGone bool // the reader of standard output closed the pipe
+}
+
+func (f *Failure) Error() string { return f.Err.Error() }
+func (f *Failure) Unwrap() error { return f.Err }
+
+// Fail makes an error that ends the program with code.
+func Fail(code int, format string, args ...any) *Failure {
+	return &Failure{Code: code, Err: fmt.Errorf(format, args...)}
+}
+
+// WithHint adds a hint and returns f.
+func (f *Failure) WithHint(format string, args ...any) *Failure {
+	f.Hint = fmt.Sprintf(format, args...)
+	return f
+}
+
+// ExitCode returns the exit code for err. An error without a code comes from
+// cobra and means a wrong command line.
+func ExitCode(err error) int {
+	var f *Failure
+	switch {
+	case err == nil:
+		return ExitOK
+	case errors.As(err, &f):
+		return f.Code
+	}
+	return ExitUsage
+}
+
+// Report says an error and its hint.
+func (t *Terminal) Report(err error) {
+	t.Say("%v", err)
+	var f *Failure
+	if errors.As(err, &f) && f.Hint != "" {
+		t.Hint("%s", f.Hint)
+	}
+}

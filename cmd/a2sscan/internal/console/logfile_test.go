@@ -1,0 +1,73 @@
+package console
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+// hostileText has what must not reach a terminal or a reader of lines: control
+// and C1 characters, the bidirectional ones, line separators, bytes that are not
+// UTF-8, and a line that looks like one of ours.
+const hostileText = "a\x1b[2J\r\n\x9b31m\u009b\u202e\u2066\u2028\u200b\x00\xff level=ERROR msg=\"forged\" =\t{"
+
+type hostileStringer struct{}
+
+func (hostileStringer) String() string { return hostileText }
+
+// TestLogHostile: whichever way hostile text comes into a line, it stays one
+// line, and all of it is visible.
+func TestLogHostile(t *testing.T) {
+	for _, json := range []bool{false, true} {
+		var b bytes.Buffer
+		log := slog.New(NewLogHandler(&b, json, slog.LevelInfo))
+		log.Info("text", "text", hostileText, "error", errors.New(hostileText), "wrapped", fmt.Errorf("x: %w", errors.New(hostileText)),
+			"stringer", hostileStringer{}, "list", []string{hostileText}, "any", struct{ S string }{hostileText},
+			slog.Group("group", "text", hostileText))
+		log.Info(hostileText)
+		out := b.String()
+		if n := strings.Count(out, "\n"); n != 2 {
+			t.Errorf("json %v: %d lines:\n%q", json, n, out)
+		}
+		for _, r := range strings.ReplaceAll(out, "\n", "") {
+			if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
+				t.Errorf("json %v: %U in\n%q", json, r, out)
+			}
+		}
+		if n := strings.Count(out, `\\u202e`); n != 8 {
+			t.Errorf("json %v: shown %d times:\n%s", json, n, out)
+		}
+	}
+}
+
+// TestLogLong: a text does not make a line of any length.
+func TestLogLong(t *testing.T) {
+	var b bytes.Buffer
+	slog.New(NewLogHandler(&b, false, slog.LevelInfo)).Info("text", "text", strings.Repeat("x", 1e6))
+	if n := b.Len(); n > maxLogged+200 {
+		t.Errorf("%d bytes", n)
+	}
+}
+
+// failing is a disk that is full.
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+func (failing) Close() error { return nil }
+
+// TestLogLost: that a log can't be written any more is said once.
+func TestLogLost(t *testing.T) {
+	var said bytes.Buffer
+	term := New(&said)
+	log := slog.New(NewLogHandler(&logFile{terminal: term, w: failing{}, name: "log\x1b"}, false, slog.LevelInfo))
+	log.Info("a")
+	log.Info("b")
+	if want := "a2sscan: log log\\x1b: can't be written: no space left on device; the scan goes on\n"; said.String() != want {
+		t.Errorf("said %q", said.String())
+	}
+}

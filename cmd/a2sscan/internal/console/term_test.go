@@ -1,0 +1,136 @@
+package console
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+)
+
+func TestPlain(t *testing.T) {
+	tests := []struct {
+		name, in string
+		width    int
+		want     string
+	}{
+		{"as it is", "Dust II [EU] #1", 80, "Dust II [EU] #1"},
+		{"other scripts", "Сервер 服务器 🎮", 80, "Сервер 服务器 🎮"},
+		{"escape sequence", "\x1b[2Jgone", 80, `\x1b[2Jgone`},
+		{"title", "\x1b]0;mine\a", 80, `\x1b]0;mine\x07`},
+		{"newline and tab", "a\nb\tc\r", 80, `a\nb\tc\x0d`},
+		{"C1: CSI", "\u009b31m", 80, `\x9b31m`},
+		{"C1: a lone byte", "\x9b31m", 80, `\x9b31m`},
+		{"bidirectional", "abc\u202egpj", 80, `abc\u202egpj`},
+		{"isolate", "\u2066x\u2069", 80, `\u2066x\u2069`},
+		{"marks", "\u200e\u200f\u061c", 80, `\u200e\u200f\u061c`},
+		{"line separator", "a\u2028b", 80, `a\u2028b`},
+		{"invisible", "a\u200bb\ufeff", 80, `a\u200bb\ufeff`},
+		{"delete", "\x7f", 80, `\x7f`},
+		{"tag", "\U000e0041", 80, `\ue0041`},
+		{"empty", "", 80, ""},
+		{"fits exactly", "12345", 5, "12345"},
+		{"cut", "123456", 5, "1234…"},
+		{"cut before an escape", "123\x1b5", 5, "123…"},
+		{"cut by characters", "éééééé", 4, "ééé…"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if got := Plain(test.in, test.width); got != test.want {
+				t.Errorf("plain(%q, %d) = %q, want %q", test.in, test.width, got, test.want)
+			}
+		})
+	}
+}
+
+func FuzzPlain(f *testing.F) {
+	f.Add("\x1b[31m\u202e\xff", 10)
+	f.Fuzz(func(t *testing.T, s string, width int) {
+		width = width&0xFF + 1
+		got := Plain(s, width)
+		if n := utf8.RuneCountInString(got); n > width {
+			t.Errorf("plain(%q, %d) is %d characters wide", s, width, n)
+		}
+		if strings.ContainsFunc(got, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			t.Errorf("plain(%q, %d) = %q", s, width, got)
+		}
+	})
+}
+
+func TestVisible(t *testing.T) {
+	tests := []struct{ in, want string }{
+		{`{"name":"plain é 服"}`, `{"name":"plain é 服"}`},
+		{"{\"name\":\"\u009b\u202e\x7f\"}", `{"name":"\u009b\u202e\u007f"}`},
+		{"\x1b", `\u001b`},
+		{"\U000e0041", `\udb40\udc41`},
+		{"\xff", `\ufffd`},
+	}
+	for _, test := range tests {
+		if got := string(Visible([]byte(test.in))); got != test.want {
+			t.Errorf("visible(%q) = %q, want %q", test.in, got, test.want)
+		}
+	}
+}
+
+// TestQuoted: a name can't end its own quotes and go on in our words.
+func TestQuoted(t *testing.T) {
+	if got, want := Quoted(`x", map "\y`, 60), `"x\", map \"\y"`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestGrammar: every line of standard error has the program's name before it,
+// whatever it is made of, and a status line is wiped first.
+func TestGrammar(t *testing.T) {
+	var b bytes.Buffer
+	tm := New(&b)
+	tm.Say("%s: no such file", "a\nb\x1b[2J")
+	tm.Report(Fail(ExitInput, "what is wrong").WithHint("what to do"))
+	tm.ShowStatus("on its way")
+	want := `a2sscan: a\nb\x1b[2J: no such file
+a2sscan: what is wrong
+a2sscan: hint: what to do
+a2sscan: on its way
+`
+	tm.ShowStatus("on its way") // stands there
+	tm.FinalStatus("on its way")
+	if b.String() != want {
+		t.Errorf("got\n%swant\n%s", b.String(), want)
+	}
+
+	b.Reset()
+	tm.FinalStatus("on its way")
+	tm.Say("something else")
+	tm.FinalStatus("on its way")
+	if n := strings.Count(b.String(), "on its way"); n != 1 {
+		t.Errorf("said %d times:\n%s", n, b.String())
+	}
+
+	b.Reset()
+	tm = NewScreen(&b, nil) // no size: 80 columns
+	tm.ShowStatus(strings.Repeat("x", 200))
+	tm.Say("done")
+	want = "\r\x1b[K" + strings.Repeat("x", 78) + "…\r\x1b[Ka2sscan: done\n"
+	if b.String() != want {
+		t.Errorf("on a terminal: got\n%q want\n%q", b.String(), want)
+	}
+}
+
+// TestSayWraps: on a terminal lines are broken at words, but for commands, which
+// somebody copies.
+func TestSayWraps(t *testing.T) {
+	tm, written := terminalOf(t, 30)
+	tm.Say("the quick brown fox jumps over it")
+	tm.Command("to go on: a2sscan scan list.txt -o out")
+	want := "a2sscan: the quick brown fox\n         jumps over it\na2sscan: to go on: a2sscan scan list.txt -o out\n"
+	if got := written(); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+// terminalOf returns a screen of so many columns, and what was written on it.
+func terminalOf(t *testing.T, columns int) (tm *Terminal, written func() string) {
+	t.Helper()
+	var b bytes.Buffer
+	return NewScreen(&b, func() int { return columns }), b.String
+}

@@ -1,0 +1,284 @@
+package console
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Wrap breaks a line at spaces so that it fits into width columns; what follows
+// the first line is indented. A word that is too long stays as it is.
+func Wrap(line string, width, indent int) []string {
+	var rows []string
+	for {
+		cut := breakAt(line, width, indent)
+		if cut < 0 {
+			return append(rows, line)
+		}
+		rows = append(rows, strings.TrimRight(line[:cut], " "))
+		line = strings.Repeat(" ", indent) + strings.TrimLeft(line[cut:], " ")
+	}
+}
+
+// breakAt returns where to break a line, -1 if it needs none or has no place.
+func breakAt(line string, width, indent int) int {
+	cells, space := 0, -1
+	for i, r := range line {
+		if r == ' ' && cells > indent && strings.TrimLeft(line[i:], " ") != "" {
+			space = i
+		}
+		if cells++; cells > width && space > 0 {
+			return space
+		}
+	}
+	return -1
+}
+
+// Plural writes a number of things: 1 fragment, 2 fragments, 1,200 addresses.
+func Plural[N int | uint64](n N, thing string) string {
+	return Grouped(uint64(n)) + " " + Things(n, thing)
+}
+
+// Things is the word for so many things.
+func Things[N int | uint64](n N, thing string) string {
+	switch {
+	case n == 1:
+		return thing
+	case strings.HasSuffix(thing, "s"):
+		return thing + "es"
+	}
+	return thing + "s"
+}
+
+// NumberList writes sorted numbers with ranges: 0-3, 5, 7. It shows ten spans
+// at most.
+func NumberList(numbers []int) string {
+	var spans []string
+	for i := 0; i < len(numbers); {
+		j := i
+		for j+1 < len(numbers) && numbers[j+1] == numbers[j]+1 {
+			j++
+		}
+		if j > i {
+			spans = append(spans, fmt.Sprintf("%d-%d", numbers[i], numbers[j]))
+		} else {
+			spans = append(spans, fmt.Sprint(numbers[i]))
+		}
+		i = j + 1
+	}
+	if len(spans) > 10 {
+		spans = append(spans[:10], "…")
+	}
+	return strings.Join(spans, ", ")
+}
+
+// SumOf says what a number is made of: " = 3 ok + 1 partial", nothing if it is
+// made of nothing.
+func SumOf(m map[string]uint64, words []string) string {
+	if s := Listed(m, words, " + "); s != "" {
+		return " = " + s
+	}
+	return ""
+}
+
+// Nearest returns the name that was probably meant, "" if none comes near.
+func Nearest(word string, names []string) (best string) {
+	word = strings.ToLower(strings.ReplaceAll(word, "_", "-"))
+	least := min(len(word), 1+max(2, len(word)/4)) // something has to be the same
+	for _, name := range names {
+		d := distance(word, name)
+		if strings.HasPrefix(name, word+"-") {
+			d = min(d, 2)
+		}
+		if d < least {
+			best, least = name, d
+		}
+	}
+	return best
+}
+
+// distance is how many letters have to be put in, taken out, changed or
+// swapped with the next to make b of a.
+func distance(a, b string) int {
+	d := make([][]int, len(a)+1)
+	for i := range d {
+		d[i] = make([]int, len(b)+1)
+		d[i][0] = i
+	}
+	for j := range d[0] {
+		d[0][j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		for j := 1; j <= len(b); j++ {
+			change := 1
+			if a[i-1] == b[j-1] {
+				change = 0
+			}
+			d[i][j] = min(d[i-1][j]+1, d[i][j-1]+1, d[i-1][j-1]+change)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				d[i][j] = min(d[i][j], d[i-2][j-2]+1)
+			}
+		}
+	}
+	return d[len(a)][len(b)]
+}
+
+// Listed writes the counters that count something, in the order of words:
+// "3 ok + 1 partial".
+func Listed(m map[string]uint64, words []string, between string) string {
+	var parts []string
+	for _, w := range words {
+		if m[w] > 0 {
+			parts = append(parts, Grouped(m[w])+" "+w)
+		}
+	}
+	return strings.Join(parts, between)
+}
+
+// Words returns the words of the values 'from' to 'to'-1 of a kind of number.
+func Words[T interface {
+	~uint8
+	fmt.Stringer
+}](from, to T) []string {
+	var all []string
+	for v := from; v < to; v++ {
+		all = append(all, v.String())
+	}
+	return all
+}
+
+// WithoutPath is an error of the os package without the file's name.
+func WithoutPath(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err
+	}
+	return err
+}
+
+// Percent is a share of all in whole percent, and – where there is nothing.
+func Percent(part, all uint64) string {
+	if all == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.0f%%", 100*float64(part)/float64(all))
+}
+
+// Clock writes a duration as 1:02 or 1:02:03.
+func Clock(d time.Duration) string {
+	s := int(d.Seconds())
+	if s < 3600 {
+		return fmt.Sprintf("%d:%02d", s/60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+}
+
+// RoughDuration writes a duration that is not known well, rounded up: 9 s, 12 min, 3 h,
+// 2 days.
+func RoughDuration(d time.Duration) string {
+	up := func(unit time.Duration) int64 { return int64((d + unit - 1) / unit) }
+	switch {
+	case d <= 99*time.Second:
+		return fmt.Sprintf("%d s", up(time.Second))
+	case d <= 99*time.Minute:
+		return fmt.Sprintf("%d min", up(time.Minute))
+	case d <= 48*time.Hour:
+		return fmt.Sprintf("%d h", up(time.Hour))
+	}
+	return fmt.Sprintf("%d days", up(24*time.Hour))
+}
+
+// Every does something now and then until stop is called, which waits for
+// its end.
+func Every(every time.Duration, do func()) (stop func()) {
+	done, gone := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(gone)
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				do()
+			}
+		}
+	}()
+	return func() {
+		close(done)
+		<-gone
+	}
+}
+
+// Bytes writes a number of bytes for a person.
+func Bytes(n uint64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprintf("%d B", n)
+	case n < 1000_000:
+		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
+	case n < 1000_000_000:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+}
+
+// Grouped writes a number with commas: 1,234,567.
+func Grouped(n uint64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// Short writes a number with k or M behind it where that is shorter, with
+// three digits: 800, 5k, 12.3k, 1.5M.
+func Short(v float64) string {
+	unit := ""
+	switch {
+	case math.IsInf(v, 1):
+		return "unlimited"
+	case v >= 999.5e3:
+		v, unit = v/1e6, "M"
+	case v >= 1e3:
+		v, unit = v/1e3, "k"
+	}
+	digits := 0
+	switch {
+	case v < 9.995 && v != math.Trunc(v):
+		digits = 2
+	case v < 99.95 && v != math.Trunc(v):
+		digits = 1
+	}
+	s := strconv.FormatFloat(v, 'f', digits, 64)
+	if digits > 0 {
+		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	}
+	return s + unit
+}
+
+// Visible returns a line of JSON that says the same in characters that can be
+// seen: the others can only stand in its strings, where \u escapes them.
+func Visible(line []byte) []byte {
+	var b []byte
+	for i := 0; i < len(line); {
+		r, n := utf8.DecodeRune(line[i:])
+		switch {
+		case unicode.IsPrint(r) && (r != utf8.RuneError || n > 1):
+			b = append(b, line[i:i+n]...)
+		case r > 0xFFFF:
+			b = fmt.Appendf(b, `\u%04x\u%04x`, 0xD800+(r-0x10000)>>10, 0xDC00+(r-0x10000)&0x3FF)
+		default:
+			b = fmt.Appendf(b, `\u%04x`, r)
+		}
+		i += n
+	}
+	return b
+}

@@ -1,0 +1,240 @@
+package list
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"sync/atomic"
+)
+
+// stdin is the argument that names standard input.
+const stdin = "-"
+
+// ArgError is an argument that names no targets.
+type ArgError struct {
+	Arg     string // as it was given, made fit to be shown; empty: there was none
+	Problem string // what is wrong
+	Hint    string // what to do; empty: that is clear
+	Err     error  // a *fs.PathError for what can't be read, a Fault, or nil
+}
+
+// Error is argument, problem and hint in one line.
+func (e *ArgError) Error() string {
+	s := e.Problem
+	if e.Arg != "" {
+		s = e.Arg + ": " + s
+	}
+	if e.Hint != "" {
+		s += " (" + e.Hint + ")"
+	}
+	return s
+}
+
+// Unwrap returns e.Err.
+func (e *ArgError) Unwrap() error { return e.Err }
+
+// input is an argument that was understood.
+type input struct {
+	name   name    // if path and host are empty
+	host   string  // a name to look up, with or without a port; if path is empty
+	path   string  // of a list; "-" for standard input
+	source *Source // of a list that is no file; path is its name
+	size   int64   // bytes of a list; -1: not known
+	arg    int     // which argument it is, from 1
+
+	format, compression, sum atomic.Pointer[string]
+
+	torn             atomic.Bool
+	bytes            atomic.Int64
+	targets, invalid atomic.Uint64 // read of it, a little late
+}
+
+// isStdin reports whether the input is standard input. A Source may have any
+// name.
+func (in *input) isStdin() bool { return in.path == stdin && in.source == nil }
+
+// title is the input's name for a person, not yet fit to be shown.
+func (in *input) title() string {
+	switch {
+	case in.path == "":
+		return "argument"
+	case in.isStdin():
+		return "standard input"
+	}
+	return in.path
+}
+
+// report is what was read of a list.
+func (in *input) report() Input {
+	text := func(p *atomic.Pointer[string]) string {
+		if s := p.Load(); s != nil {
+			return *s
+		}
+		return ""
+	}
+	return Input{
+		Name:        show([]byte(in.title())),
+		Format:      cmp.Or(text(&in.format), "text"),
+		Compression: text(&in.compression),
+		Torn:        in.torn.Load(),
+		Bytes:       in.bytes.Load(),
+		SHA256:      text(&in.sum),
+		Targets:     in.targets.Load(),
+		Invalid:     in.invalid.Load(),
+	}
+}
+
+// open finds out what arg is. What can be read as an address or a network is
+// one, even if a file has that name.
+func (l *List) open(arg string) (*input, error) {
+	if arg == stdin {
+		return l.openStdin()
+	}
+	n, f := parse([]byte(arg))
+	if f == 0 && l.needsPorts(&n) {
+		f = FaultNoPorts
+	}
+	if f == 0 {
+		return &input{name: n}, nil
+	}
+	info, err := os.Stat(arg)
+	if err != nil && l.cfg.Resolve != nil && isHost([]byte(arg)) {
+		return &input{host: arg}, nil
+	}
+	if err != nil {
+		return nil, notATarget(arg, f, err)
+	}
+	in := &input{path: arg, size: -1}
+	if info.Mode().IsRegular() {
+		in.size = info.Size()
+	}
+	return in, readable(arg, info)
+}
+
+func (l *List) openStdin() (*input, error) {
+	for _, in := range l.inputs {
+		if in.isStdin() {
+			return nil, &ArgError{Arg: stdin, Problem: "standard input is named twice"}
+		}
+	}
+	if l.cfg.Stdin == nil {
+		return nil, &ArgError{Arg: stdin, Problem: "there is no standard input"}
+	}
+	return &input{path: stdin, size: rest(l.cfg.Stdin)}, nil
+}
+
+// rest returns how much is left to read of r, if it is a regular file; -1: that
+// is not known.
+func rest(r io.Reader) int64 {
+	f, ok := r.(*os.File)
+	if !ok {
+		return -1
+	}
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return -1
+	}
+	at, err := f.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return -1
+	}
+	return max(info.Size()-at, 0)
+}
+
+// readable checks that a list can be read. Only regular files are tried:
+// opening a pipe may wait for its writer, and closing it end him.
+func readable(path string, info fs.FileInfo) error {
+	if info.IsDir() {
+		return &ArgError{
+			Arg: show([]byte(path)), Problem: "is a directory", Hint: "name the files in it",
+			Err: &fs.PathError{Op: "read", Path: path, Err: errors.New("is a directory")},
+		}
+	}
+	if !info.Mode().IsRegular() {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return unreadable(path, err)
+	}
+	return f.Close()
+}
+
+// unreadable is the error of a list that is there and can't be read.
+func unreadable(path string, err error) error {
+	return &ArgError{Arg: show([]byte(path)), Problem: "can't be read: " + reason(err), Err: err}
+}
+
+// reason is err without the call and the path, which are said otherwise.
+func reason(err error) string {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	return err.Error()
+}
+
+// notATarget is the error of an argument that is not an address because of f,
+// and not a file because of err.
+func notATarget(arg string, f Fault, err error) error {
+	e := &ArgError{Arg: show([]byte(arg)), Err: f}
+	switch {
+	case arg == "":
+		e.Arg, e.Problem = `""`, "a target is empty"
+	case f == FaultNoPorts:
+		e.Problem = "a network needs ports"
+		e.Hint = "say which, such as --port 27015 or --port 27015-27020"
+	case f == FaultIPv6 || looksNumeric(arg):
+		e.Problem = f.Error()
+	case strings.Contains(arg, "://"):
+		e.Problem = "is a URL"
+		e.Hint = "targets are files, addresses and networks: save the list to a file first"
+	case !errors.Is(err, fs.ErrNotExist):
+		return unreadable(arg, err)
+	default:
+		e.Problem = "no such file, and not an IPv4 address or network"
+		e.Hint = "host names are looked up with --resolve"
+		e.Err = err
+	}
+	return e
+}
+
+// looksNumeric reports whether arg was meant to be an address or a network.
+func looksNumeric(arg string) bool {
+	return strings.Contains(arg, ".") && len(bytes.Trim([]byte(arg), "0123456789.:/,-")) == 0
+}
+
+// measure finds out how much there is, as far as that can be known.
+func (l *List) measure() error {
+	fx := fixed{all: true, files: true}
+	for _, in := range l.inputs {
+		switch {
+		case in.path == "" && in.host == "":
+			fx.targets += l.count(&in.name)
+		case in.host != "" || in.size < 0:
+			fx.all, fx.files = false, false
+		default:
+			fx.all = false
+			fx.bytes += in.size
+		}
+	}
+	l.fixed = fx
+	if !fx.all {
+		return nil
+	}
+	ld := newLoader(l)
+	for _, in := range l.inputs {
+		ld.take(&in.name, said{})
+	}
+	o, err := ld.finish(context.Background())
+	if err == nil {
+		l.listed.Store(o.alone())
+		l.size.Store(&o.total)
+	}
+	return err
+}

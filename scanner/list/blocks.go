@@ -1,0 +1,234 @@
+package list
+
+import (
+	"cmp"
+	"encoding/binary"
+	"net/netip"
+	"slices"
+
+	"github.com/gaissmai/bart"
+)
+
+// blocks are addresses that follow each other, at some ports each, as somebody
+// named them: networks and ranges. They take memory by the block and not by the
+// target.
+type blocks struct {
+	sets   []portSet
+	known  map[string]int
+	recent *Ports // of the block before
+	set    int    // that they are
+	n      int    // blocks named
+	texts  bool   // something was said of one
+}
+
+// portSet is a set of ports, and the blocks that have it.
+type portSet struct {
+	ports Ports
+	spans []span
+	nets  bart.Table[blockAt] // each by the first block that holds it
+}
+
+// blockAt is a block: which one, and the text that was said beside it.
+type blockAt struct {
+	index int
+	text  uint64
+}
+
+// span are the addresses from first to last.
+type span struct{ first, last uint32 }
+
+func (s span) len() uint64 { return uint64(s.last-s.first) + 1 }
+
+// add puts a block in.
+func (bs *blocks) add(s span, ports *Ports, text uint64) {
+	set := &bs.sets[bs.setOf(ports)]
+	set.spans = append(set.spans, s)
+	for p := range prefixes(s.first, s.last) {
+		if _, inside := set.nets.LookupPrefix(p); !inside {
+			set.nets.Insert(p, blockAt{bs.n, text})
+		}
+	}
+	bs.n++
+	bs.texts = bs.texts || text != 0
+}
+
+// setOf returns the index of a set of ports, whatever order they are in.
+func (bs *blocks) setOf(p *Ports) int {
+	if p == bs.recent {
+		return bs.set
+	}
+	list := slices.Clone(p.list)
+	slices.Sort(list)
+	key := listKey(list)
+	i, ok := bs.known[key]
+	if !ok {
+		if bs.known == nil {
+			bs.known = map[string]int{}
+		}
+		i = len(bs.sets)
+		bs.known[key] = i
+		bs.sets = append(bs.sets, portSet{ports: Ports{list: list, has: p.has}})
+	}
+	bs.recent, bs.set = p, i
+	return i
+}
+
+func listKey[T uint16 | int](list []T) string {
+	b := make([]byte, 0, 4*len(list))
+	for _, v := range list {
+		b = binary.BigEndian.AppendUint32(b, uint32(v))
+	}
+	return string(b)
+}
+
+// find returns the first block that a target is in.
+func (bs *blocks) find(ip uint32, port uint16) (at blockAt, found bool) {
+	for i := range bs.sets {
+		set := &bs.sets[i]
+		if !set.ports.Contains(port) {
+			continue
+		}
+		if b, ok := set.nets.Lookup(addrOf(ip)); ok && (!found || b.index < at.index) {
+			at, found = b, true
+		}
+	}
+	return at, found
+}
+
+// has reports whether a target is in a block.
+func (bs *blocks) has(ip uint32, port uint16) bool {
+	_, found := bs.find(ip, port)
+	return found
+}
+
+// inStretch reports whether a target is in one of the stretches.
+func inStretch(all []stretch, ip uint32, port uint16) bool {
+	i, found := slices.BinarySearchFunc(all, ip, func(s stretch, ip uint32) int {
+		return cmp.Compare(s.last, ip)
+	})
+	if !found && (i == len(all) || all[i].first > ip) {
+		return false
+	}
+	_, found = slices.BinarySearch(all[i].ports, port)
+	return found
+}
+
+// with appends the sets of ports that have one.
+func (bs *blocks) with(sets []int, port uint16) []int {
+	for i := range bs.sets {
+		if bs.sets[i].ports.Contains(port) {
+			sets = append(sets, i)
+		}
+	}
+	return sets
+}
+
+// holes returns what of s is in blocks with one of the sets.
+func (bs *blocks) holes(sets []int, s span) (holes []span) {
+	for _, i := range sets {
+		nets := &bs.sets[i].nets
+		for p := range prefixes(s.first, s.last) {
+			if _, inside := nets.LookupPrefix(p); inside {
+				holes = append(holes, spanOf(p))
+				continue
+			}
+			for q := range nets.Subnets(p) {
+				holes = append(holes, spanOf(q))
+			}
+		}
+	}
+	return joined(holes)
+}
+
+func spanOf(p netip.Prefix) span {
+	first, last := bounds(p)
+	return span{first, last}
+}
+
+// joined puts spans in order, and those that overlap or touch together.
+func joined(spans []span) []span {
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.first, b.first) })
+	out := spans[:0]
+	for _, s := range spans {
+		if n := len(out); n > 0 && uint64(s.first) <= uint64(out[n-1].last)+1 {
+			out[n-1].last = max(out[n-1].last, s.last)
+		} else {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// without returns what is left of s without the holes, which are joined.
+func without(out []span, s span, holes []span) []span {
+	for _, h := range holes {
+		if h.first > s.first {
+			out = append(out, span{s.first, h.first - 1})
+		}
+		if h.last >= s.last {
+			return out
+		}
+		s.first = h.last + 1
+	}
+	return append(out, s)
+}
+
+// stretch are addresses that have the same ports.
+type stretch struct {
+	span
+	ports []uint16 // in order
+}
+
+// edge is where the blocks of a set begin or have ended.
+type edge struct {
+	at  uint64
+	set int
+}
+
+// stretches returns all addresses of the blocks, in order, with all of their
+// ports. It depends on what the blocks hold, and not on how that was named.
+func (bs *blocks) stretches() (out []stretch) {
+	edges := bs.edges()
+	unions := map[string][]uint16{}
+	var open []int // sets, in order
+	for i, e := range edges {
+		at, there := slices.BinarySearch(open, e.set)
+		if there {
+			open = slices.Delete(open, at, at+1)
+		} else {
+			open = slices.Insert(open, at, e.set)
+		}
+		if len(open) == 0 || edges[i+1].at == e.at {
+			continue
+		}
+		key := listKey(open)
+		if _, ok := unions[key]; !ok {
+			unions[key] = bs.union(open)
+		}
+		s := span{uint32(e.at), uint32(edges[i+1].at - 1)}
+		out = append(out, stretch{s, unions[key]})
+	}
+	return out
+}
+
+// edges returns where the blocks of each set begin and end, in order.
+func (bs *blocks) edges() (edges []edge) {
+	for i := range bs.sets {
+		set := &bs.sets[i]
+		set.spans = joined(set.spans)
+		for _, s := range set.spans {
+			edges = append(edges, edge{uint64(s.first), i}, edge{uint64(s.last) + 1, i})
+		}
+	}
+	slices.SortFunc(edges, func(a, b edge) int { return cmp.Compare(a.at, b.at) })
+	return edges
+}
+
+// union returns the ports of some sets, in order.
+func (bs *blocks) union(sets []int) (ports []uint16) {
+	for _, i := range sets {
+		ports = append(ports, bs.sets[i].ports.list...)
+	}
+	slices.Sort(ports)
+	return slices.Compact(ports)
+}

@@ -1,0 +1,117 @@
+package list
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// errTorn ends a compressed list that was cut off: what came before it is
+// whole.
+var errTorn = errors.New("the compressed data ends early")
+
+// maxWindow bounds the memory that a compressed list can ask for, as the zstd
+// tool does.
+const maxWindow = 128 << 20
+
+// A magic number is how a compressed file begins.
+var magics = []struct {
+	begins string
+	name   string
+	open   func(*bufio.Reader) (io.Reader, error) // nil: not read here
+}{
+	{"\x1f\x8b", "gzip", openGzip},
+	{"\x28\xb5\x2f\xfd", "zstd", openZstd},
+	{"BZh", "bzip2", nil},
+	{"\xfd7zXZ", "xz", nil},
+	{"PK\x03\x04", "zip", nil},
+	{"\x04\x22\x4d\x18", "lz4", nil},
+}
+
+// decompress returns what b holds, and the name of the compression that it
+// undid; without one it is b. A compressed list that was cut off ends with
+// errTorn.
+func decompress(b *bufio.Reader) (plain io.Reader, compression string, err error) {
+	first, err := b.Peek(1)
+	if err != nil {
+		return b, "", nil
+	}
+	for _, m := range magics {
+		if m.begins[0] != first[0] {
+			continue
+		}
+		head, _ := b.Peek(len(m.begins))
+		switch {
+		case string(head) != m.begins:
+		case m.open == nil:
+			return nil, "", fmt.Errorf("it is compressed with %s, which is not read here: "+
+				"decompress it first, or use gzip or zstd", m.name)
+		default:
+			plain, err = m.open(b)
+			return plain, m.name, err
+		}
+	}
+	if head, _ := b.Peek(min(4, b.Buffered())); isSkippable(head) {
+		plain, err = openZstd(b)
+		return plain, "zstd", err
+	}
+	return b, "", nil
+}
+
+// isSkippable reports whether a zstd file begins with a frame that holds no
+// data.
+func isSkippable(head []byte) bool {
+	return len(head) == 4 && head[0]>>4 == 5 && bytes.HasSuffix(head, []byte("\x2a\x4d\x18"))
+}
+
+func openGzip(b *bufio.Reader) (io.Reader, error) {
+	z, err := gzip.NewReader(b)
+	if err != nil {
+		return torn(err)
+	}
+	return &tearable{r: z}, nil
+}
+
+func openZstd(b *bufio.Reader) (io.Reader, error) {
+	// With one goroutine, ours, there is nothing to close.
+	z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1),
+		zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+	if err != nil {
+		return torn(err)
+	}
+	return &tearable{r: z}, nil
+}
+
+// torn is a list of which not even the beginning is whole.
+func torn(err error) (io.Reader, error) {
+	if isTear(err) {
+		return &tearable{r: bytes.NewReader(nil), err: errTorn}, nil
+	}
+	return nil, err
+}
+
+func isTear(err error) bool { return err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) }
+
+// tearable is a decompressor whose data may end early.
+type tearable struct {
+	r   io.Reader
+	err error
+}
+
+// Read implements io.Reader.
+func (t *tearable) Read(p []byte) (int, error) {
+	if t.err != nil {
+		return 0, t.err
+	}
+	n, err := t.r.Read(p)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = errTorn
+	}
+	t.err = err
+	return n, err
+}

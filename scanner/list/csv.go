@@ -1,0 +1,209 @@
+package list
+
+import (
+	"bytes"
+	"io"
+	"slices"
+	"strings"
+)
+
+// Lists in columns. The address is in a column whose name says so, or, where
+// the columns have no names, in the first one that holds an address.
+var (
+	commaList = columns("CSV", ',')
+	tabList   = columns("TSV", '\t')
+	semiList  = columns("CSV with semicolons", ';')
+)
+
+func columns(name string, between byte) Format {
+	return Format{
+		Name:  name,
+		Sniff: func(head []byte) bool { return sniffColumns(firstLine(head), between) },
+		Read: func(r io.Reader, yield func(Entry) bool) error {
+			t := &grid{between: between}
+			return t.read(r, yield)
+		},
+	}
+}
+
+// The names of columns, in small letters; of several the first counts.
+var (
+	addrNames = []string{"ip", "address", "addr", "host", "endpoint", "ip:port",
+		"ip_port", "ip_address"}
+	portNames = []string{"query_port", "queryport", "port"}
+	tagNames  = []string{"tag"}
+)
+
+// sniffColumns reports whether a first line is that of a table. A line that
+// begins with an address is text, with a tag behind it, unless it is the port
+// that is behind it.
+func sniffColumns(first []byte, between byte) bool {
+	t := grid{between: between}
+	fields, ok := t.split(first)
+	if !ok || len(first) == 0 {
+		return false
+	}
+	if t.header(fields) {
+		return len(fields) > 1 || between == ','
+	}
+	t.guess(fields)
+	addr, _ := cutTag(first)
+	_, fault := parse(addr)
+	switch {
+	case t.addr < 0:
+		return false
+	case t.addr == 0 && first[0] != '"' && between != ';':
+		return t.port == 1
+	}
+	return fault != 0 && (len(fields) > 1 || between == ',')
+}
+
+// grid reads a list in columns.
+type grid struct {
+	between byte
+	known   bool // the columns are
+	addr    int  // columns; -1: there is none
+	port    int
+	tag     int
+
+	fields  [][]byte
+	scratch []byte
+	unquote []byte
+}
+
+func (t *grid) read(r io.Reader, yield func(Entry) bool) (err error) {
+	for line := range eachLine(r, MaxLine, &err) {
+		text := bytes.TrimRight(line.text, "\r\n")
+		if blank := len(trimLeft(text)) == 0; blank && !line.cut || !blank && text[0] == '#' {
+			continue
+		}
+		e := Entry{Line: line.number, Text: text}
+		fields, ok := t.split(text)
+		switch {
+		case line.long:
+			e.Fault = FaultLong
+		case line.cut:
+			e.Fault = FaultTorn
+		case !ok:
+			e.Fault = FaultQuote
+		case !t.known && t.header(fields):
+			continue
+		default:
+			t.entry(&e, fields)
+		}
+		if !yield(e) {
+			return nil
+		}
+	}
+	return err
+}
+
+// entry makes an entry of a line's fields.
+func (t *grid) entry(e *Entry, fields [][]byte) {
+	if !t.known {
+		t.guess(fields)
+	}
+	field := func(i int) []byte {
+		if i < 0 || i >= len(fields) {
+			return nil
+		}
+		return fields[i]
+	}
+	addr := field(t.addr)
+	if len(addr) == 0 {
+		e.Fault = FaultNoAddress
+		return
+	}
+	e.Text, t.scratch = joinPort(t.scratch[:0], addr, field(t.port))
+	e.Tag = field(t.tag)
+}
+
+// header finds the columns by their names, and reports whether these are names.
+func (t *grid) header(fields [][]byte) bool {
+	find := func(names []string) int {
+		for _, name := range names {
+			i := slices.IndexFunc(fields, func(f []byte) bool { return strings.EqualFold(string(f), name) })
+			if i >= 0 {
+				return i
+			}
+		}
+		return -1
+	}
+	t.addr, t.port, t.tag = find(addrNames), find(portNames), find(tagNames)
+	t.known = t.addr >= 0
+	return t.known
+}
+
+// guess finds the columns by what is in them: the first address, and the port
+// right behind it if it has none.
+func (t *grid) guess(fields [][]byte) {
+	t.addr, t.port, t.tag = slices.IndexFunc(fields, isTarget), -1, -1
+	t.known = t.addr >= 0
+	if !t.known || t.addr+1 == len(fields) {
+		return
+	}
+	n, _ := parse(fields[t.addr])
+	if _, f := parsePort(fields[t.addr+1]); n.form == formAddr && f == 0 {
+		t.port = t.addr + 1
+	}
+}
+
+// isTarget reports whether a field is an address or a network.
+func isTarget(field []byte) bool {
+	_, f := parse(field)
+	return f == 0
+}
+
+// split returns the fields of a line without the white space around them; ok is
+// false if a quoted one doesn't end. They are valid until the next call.
+func (t *grid) split(text []byte) (fields [][]byte, ok bool) {
+	t.fields, t.unquote = t.fields[:0], t.unquote[:0]
+	for {
+		var field []byte
+		field, text, ok = t.field(text)
+		t.fields = append(t.fields, field)
+		if text == nil || !ok {
+			return t.fields, ok
+		}
+	}
+}
+
+// field returns the first field of text, and what is behind it; nil: nothing,
+// not even another field.
+func (t *grid) field(text []byte) (field, rest []byte, ok bool) {
+	if start := bytes.TrimLeft(text, " "); len(start) > 0 && start[0] == '"' {
+		return t.quoted(start[1:])
+	}
+	end := bytes.IndexByte(text, t.between)
+	if end < 0 {
+		return trimRight(trimLeft(text)), nil, true
+	}
+	return trimRight(trimLeft(text[:end])), text[end+1:], true
+}
+
+// quoted returns the field that text begins with, behind its first quote. Two
+// quotes in it stand for one.
+func (t *grid) quoted(text []byte) (field, rest []byte, ok bool) {
+	from := len(t.unquote)
+	for {
+		end := bytes.IndexByte(text, '"')
+		if end < 0 {
+			return nil, nil, false
+		}
+		t.unquote = append(t.unquote, text[:end]...)
+		text = text[end+1:]
+		if len(text) == 0 || text[0] != '"' {
+			break
+		}
+		t.unquote = append(t.unquote, '"')
+		text = text[1:]
+	}
+	field = t.unquote[from:len(t.unquote):len(t.unquote)]
+	switch text = bytes.TrimLeft(text, " "); {
+	case len(text) == 0:
+		return field, nil, true
+	case text[0] == t.between:
+		return field, text[1:], true
+	}
+	return nil, nil, false
+}

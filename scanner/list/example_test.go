@@ -1,0 +1,65 @@
+package list_test
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/a2sscan/a2sscan/scanner/list"
+)
+
+func Example() {
+	input := strings.NewReader(`# two servers and two mistakes
+8.8.8.8:27015 first
+8.8.4.4
+8.8.4.4:27015
+8.8.4.4:70000
+10.0.0.1:27015
+`)
+	l, err := list.Open(list.Config{
+		Stdin: input, Order: list.OrderInput,
+		Invalid: func(line list.Invalid) {
+			fmt.Printf("%s:%d: %v: %s\n", line.File, line.Line, line.Err, line.Text)
+		},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for t := range l.All() {
+		fmt.Printf("%v %q\n", t.Addr, t.Tag)
+	}
+	fmt.Printf("%+v\n", l.Stats())
+	for _, out := range l.LeftOut() {
+		fmt.Printf("%d in %v (%s, %s)\n", out.Targets, out.Network, out.Reason, out.Source)
+	}
+	// Output:
+	// 8.8.8.8:27015 "first"
+	// 8.8.4.4:27015 ""
+	// standard input:5: the port is not a number from 1 to 65535: 8.8.4.4:70000
+	// {Read:5 Invalid:1 Unscannable:0 Excluded:1 Duplicate:1 OtherShard:0 Given:2 NoPort:0 Resolved:0}
+	// 1 in 10.0.0.0/8 (private use, RFC 1918)
+}
+
+// Networks come port by port.
+func Example_network() {
+	ports, err := list.ParsePorts("27015-27016")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	l, err := list.Open(list.Config{Args: []string{"8.8.8.0/31"}, Ports: ports, Order: list.OrderInput})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(l.Size())
+	for t := range l.All() {
+		fmt.Println(t.Addr)
+	}
+	// Output:
+	// 4 true
+	// 8.8.8.0:27015
+	// 8.8.8.1:27015
+	// 8.8.8.0:27016
+	// 8.8.8.1:27016
+}

@@ -1,0 +1,461 @@
+package list
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+func mustExclude(t testing.TB, cfg ExclusionConfig) *Exclusions {
+	t.Helper()
+	x, err := NewExclusions(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func addr(s string) netip.Addr { return netip.MustParseAddr(s) }
+
+// TestSpecialPurpose checks that the registry is there, and the table's own
+// sense.
+func TestSpecialPurpose(t *testing.T) {
+	registry := strings.Fields(`0.0.0.0/8 0.0.0.0/32 10.0.0.0/8 100.64.0.0/10
+		127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.0.0/29
+		192.0.0.8/32 192.0.0.9/32 192.0.0.10/32 192.0.0.170/32 192.0.0.171/32
+		192.0.2.0/24 192.31.196.0/24 192.52.193.0/24 192.88.99.0/24
+		192.88.99.2/32 192.168.0.0/16 192.175.48.0/24 198.18.0.0/15
+		198.51.100.0/24 203.0.113.0/24 240.0.0.0/4 255.255.255.255/32`)
+	have := map[string]bool{}
+	for _, r := range specialPurpose {
+		have[r.network.String()] = true
+		if r.network != r.network.Masked() || r.name == "" || r.source == "" {
+			t.Errorf("%v: %+v", r.network, r)
+		}
+	}
+	for _, network := range registry {
+		if !have[network] {
+			t.Errorf("%s is not in the table", network)
+		}
+	}
+	x := mustExclude(t, ExclusionConfig{})
+	for _, s := range []string{"8.8.8.8", "1.1.1.1", "192.0.1.0", "192.88.98.255", "223.255.255.255"} {
+		if x.Excluded(addr(s)) {
+			t.Errorf("%s is left out", s)
+		}
+	}
+}
+
+// slowFind looks for the rule of an address among all of them: the longest
+// network, the first of those that are the same, what a user named before the
+// rest.
+func slowFind(rules []*rule, ip uint32) (best *rule) {
+	bits := -1
+	for _, r := range rules {
+		for p := range prefixes(r.first, r.last) {
+			longer := p.Bits() > bits
+			same := p.Bits() == bits && best.kind == reserved && r.kind == named
+			if p.Contains(addrOf(ip)) && (longer || same) {
+				best, bits = r, p.Bits()
+			}
+		}
+	}
+	return best
+}
+
+// TestFind checks the ends of every rule, and the addresses beside them,
+// against a search through all rules.
+func TestFind(t *testing.T) {
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		var cfg ExclusionConfig
+		for range r.IntN(30) {
+			first := r.Uint32N(4)<<30 | r.Uint32N(256)
+			last := first + r.Uint32N(200)
+			cfg.Networks = append(cfg.Networks, fmt.Sprintf("%v-%v", addrOf(first), addrOf(last)))
+		}
+		cfg.Networks = append(cfg.Networks, "10.0.0.0/8", "0.0.0.0", "169.254.7.0/24", "255.255.255.255")
+		set := mustExclude(t, cfg).now.Load()
+		check := func(ip uint32) {
+			want := slowFind(set.rules, ip)
+			if got := set.find(ip); got != want {
+				t.Fatalf("seed %d, %v: %+v, want %+v", seed, addrOf(ip), got, want)
+			}
+			if segs := set.within(nil, ip, ip); len(segs) != 1 || segs[0] != (segment{ip, ip, want}) {
+				t.Fatalf("seed %d, %v: segments %v, want %v", seed, addrOf(ip), segs, want)
+			}
+		}
+		for _, rule := range set.rules {
+			for _, ip := range []uint32{rule.first - 1, rule.first, rule.last, rule.last + 1} {
+				check(ip)
+			}
+		}
+		for range 500 {
+			check(r.Uint32())
+		}
+	}
+}
+
+func TestExclusions(t *testing.T) {
+	file := writeFile(t, "nets.txt", "\xef\xbb\xbf# owners who asked\r\n\n"+
+		"8.8.8.0/24 # asked on Monday \x1b[2J\r\n"+
+		" 9.9.9.9#no space\n"+
+		"7.0.0.5 - 7.0.0.9\n"+
+		"2001:db8::/32 # nothing is sent there anyway\n"+
+		"8.8.8.8/30")
+	x := mustExclude(t, ExclusionConfig{
+		Networks: []string{"1.2.3.4", "10.1.0.0/16", "5.0.0.1-5.0.0.6"},
+		Files:    []string{file},
+	})
+	tests := []struct {
+		addr string
+		rule string // network, reason, source
+	}{
+		{"1.2.3.4", "1.2.3.4/32||--exclude"},
+		{"1.2.3.5", ""},
+		{"10.1.9.9", "10.1.0.0/16||--exclude"},
+		{"10.2.0.0", "10.0.0.0/8|private use|RFC 1918"},
+		{"5.0.0.0", ""},
+		{"5.0.0.1", "5.0.0.1-5.0.0.6||--exclude"},
+		{"5.0.0.6", "5.0.0.1-5.0.0.6||--exclude"},
+		{"5.0.0.7", ""},
+		{"8.8.8.255", "8.8.8.0/24|asked on Monday \x1b[2J|" + file + ":3"},
+		{"8.8.8.11", "8.8.8.8/30||" + file + ":7"},
+		{"9.9.9.9", "9.9.9.9/32|no space|" + file + ":4"},
+		{"7.0.0.9", "7.0.0.5-7.0.0.9||" + file + ":5"},
+		{"7.0.0.10", ""},
+		{"2001:db8::1", ""},
+	}
+	for _, test := range tests {
+		before := x.Rules()
+		if got := x.Excluded(addr(test.addr)); got != (test.rule != "") {
+			t.Errorf("%s: excluded %v", test.addr, got)
+		}
+		got := ""
+		for _, r := range x.Rules() {
+			if !slices.Contains(before, r) {
+				got = r.Network + "|" + r.Reason + "|" + r.Source
+			}
+		}
+		if got != test.rule {
+			t.Errorf("%s: %q, want %q", test.addr, got, test.rule)
+		}
+	}
+}
+
+func TestExclusionErrors(t *testing.T) {
+	dir := t.TempDir()
+	tests := []struct {
+		name, text string
+		want       string
+		fault      Fault
+	}{
+		{"network", "8.8.8.0/24\n# c\n8.8.8.0/33 # why", `:3: the length of the network is not a number from 0 to 32: "8.8.8.0/33 # why"`, FaultNetwork},
+		{"name", "example.com\r\n", `:1: not an IPv4 address: "example.com"`, FaultAddress},
+		{"port", "1.2.3.4:27015", `:1: an exclusion is for all ports of an address: "1.2.3.4:27015"`, FaultNoPort},
+		{"backwards", "1.2.3.4-1.2.3.3", `:1: the range ends before it begins: "1.2.3.4-1.2.3.3"`, FaultRange},
+		{"half a range", "1.2.3.4-", `:1: not an IPv4 address: "1.2.3.4-"`, FaultAddress},
+		{"range of networks", "1.2.3.4-1.2.4.0/24", `:1: not an IPv4 address: "1.2.3.4-1.2.4.0/24"`, FaultAddress},
+		{"no comment", "1.2.3.0/24 somebody", `:1: the length of the network is not a number from 0 to 32: "1.2.3.0/24 somebody"`, FaultNetwork},
+		{"IPv6", "2001:db8::/129", `:1: IPv6 address: A2S is IPv4 only: "2001:db8::/129"`, FaultIPv6},
+		{"hostile", "\x1b[2J", `:1: not an IPv4 address: "\\x1b[2J"`, FaultAddress},
+		{"long", "1.2.3.4 #" + strings.Repeat("x", MaxLine), `:1: the line is longer than 64 KiB: `, FaultLong},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			path := filepath.Join(dir, "list")
+			if err := os.WriteFile(path, []byte(test.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_, err := NewExclusions(ExclusionConfig{Files: []string{path}})
+			var line *LineError
+			if !errors.As(err, &line) || !strings.HasPrefix(err.Error(), show([]byte(path))+test.want) {
+				t.Fatalf("%v\nwant %s", err, test.want)
+			}
+			if !errors.Is(err, test.fault) {
+				t.Errorf("%v is not %v", err, test.fault)
+			}
+		})
+	}
+	for _, cfg := range []ExclusionConfig{{Files: []string{"no-such-file"}}, {Files: []string{dir}}} {
+		var path *fs.PathError
+		if _, err := NewExclusions(cfg); !errors.As(err, &path) {
+			t.Errorf("%q: %v", cfg.Files, err)
+		}
+	}
+	_, err := NewExclusions(ExclusionConfig{Networks: []string{"1.2.3.4", "1.2.3.0/40"}})
+	var arg *ArgError
+	if !errors.As(err, &arg) || arg.Arg != "1.2.3.0/40" || arg.Hint == "" || !errors.Is(err, FaultNetwork) {
+		t.Error(err)
+	}
+}
+
+func rewrite(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ruleTexts are the rules that count something, for comparison.
+func ruleTexts(x *Exclusions) (out []string) {
+	for _, r := range x.Rules() {
+		_, line, _ := strings.Cut(filepath.Base(r.Source), ":")
+		s := fmt.Sprintf("%s line %s: %d %d", r.Network, line, r.Targets, r.Stopped)
+		if r.Gone {
+			s += " gone"
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func TestReload(t *testing.T) {
+	a := writeFile(t, "a.txt", "1.0.0.0/24\n2.0.0.0/24\n")
+	b := writeFile(t, "b.txt", "3.0.0.0/24")
+	x := mustExclude(t, ExclusionConfig{Files: []string{a, b}})
+	ask := func(want bool, addrs ...string) {
+		t.Helper()
+		for _, s := range addrs {
+			if got := x.Excluded(addr(s)); got != want {
+				t.Errorf("%s: excluded %v", s, got)
+			}
+		}
+	}
+	ask(true, "1.0.0.1", "2.0.0.1", "2.0.0.2", "3.0.0.3")
+
+	rewrite(t, a, "# moved\n2.0.0.0/24\n4.0.0.0/24\n")
+	if err := x.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	ask(true, "2.0.0.9", "4.0.0.1", "3.0.0.3")
+	ask(false, "1.0.0.1")
+	want := []string{"2.0.0.0/24 line 2: 0 3", "4.0.0.0/24 line 3: 0 1", "3.0.0.0/24 line 1: 0 2",
+		"1.0.0.0/24 line 1: 0 1 gone"}
+	if got := ruleTexts(x); !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+
+	// A bad line and a missing file change nothing.
+	rewrite(t, a, "1.0.0.0/24\nnonsense\n")
+	var line *LineError
+	if err := x.Reload(); !errors.As(err, &line) || line.Line != 2 {
+		t.Errorf("%v", err)
+	}
+	rewrite(t, a, "1.0.0.0/24\n")
+	if err := os.Remove(b); err != nil {
+		t.Fatal(err)
+	}
+	if err := x.Reload(); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+	ask(true, "2.0.0.9", "4.0.0.1", "3.0.0.3")
+	ask(false, "1.0.0.1")
+
+	// A rule that comes back has its numbers back.
+	rewrite(t, b, "")
+	if err := x.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	ask(true, "1.0.0.1")
+	ask(false, "2.0.0.1")
+	want = []string{"1.0.0.0/24 line 1: 0 2", "2.0.0.0/24 line 2: 0 4 gone",
+		"4.0.0.0/24 line 3: 0 2 gone", "3.0.0.0/24 line 1: 0 3 gone"}
+	got := ruleTexts(x)
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+}
+
+// TestReloadWhileAsked reads the files again and again while others ask: the
+// address that stands in both versions is excluded at every moment, and no
+// count of it is lost.
+func TestReloadWhileAsked(t *testing.T) {
+	path := writeFile(t, "list", "1.0.0.0/24\n")
+	x := mustExclude(t, ExclusionConfig{Files: []string{path}})
+	const askers, times = 4, 20_000
+	var all sync.WaitGroup
+	for range askers {
+		all.Go(func() {
+			for range times {
+				if !x.Excluded(addr("1.0.0.7")) {
+					t.Error("not excluded while the file is read again")
+					return
+				}
+				if x.Excluded(addr("1.0.1.7")) {
+					t.Error("excluded without a rule")
+					return
+				}
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() { all.Wait(); close(done) }()
+	for i := 0; ; i++ {
+		select {
+		case <-done:
+			if got := ruleTexts(x)[0]; !strings.HasSuffix(got, fmt.Sprintf(": 0 %d", askers*times)) {
+				t.Errorf("%s, want %d", got, askers*times)
+			}
+			return
+		default:
+		}
+		next := filepath.Join(filepath.Dir(path), "next")
+		rewrite(t, next, strings.Repeat("# a line\n", i%3)+"1.0.0.0/24\n")
+		if err := os.Rename(next, path); err != nil {
+			t.Fatal(err)
+		}
+		if err := x.Reload(); err != nil {
+			t.Fatal(err)
+		}
+		x.Rules()
+	}
+}
+
+// TestListReload changes the exclusions while a list is given out.
+func TestListReload(t *testing.T) {
+	path := writeFile(t, "list", "")
+	x := mustExclude(t, ExclusionConfig{Files: []string{path}})
+	l := mustOpen(t, Config{
+		Order: OrderInput,
+		Stdin: strings.NewReader("1.0.0.1:1\n2.0.0.1:1\n1.0.0.2:1\n3.0.0.1:1\n"), Exclusions: x,
+	})
+	var got []string
+	for tg := range l.All() {
+		got = append(got, text(tg))
+		rewrite(t, path, "1.0.0.0/24\n")
+		if err := x.Reload(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := []string{"1.0.0.1:1", "2.0.0.1:1", "3.0.0.1:1"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	if s := l.Stats(); s != (Stats{Read: 4, Excluded: 1, Given: 3}) {
+		t.Errorf("%+v", s)
+	}
+	if got := ruleTexts(x); !slices.Equal(got, []string{"1.0.0.0/24 line 1: 1 0"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestPrefixes(t *testing.T) {
+	tests := []struct{ span, want string }{
+		{"1.2.3.4-1.2.3.4", "1.2.3.4/32"},
+		{"0.0.0.0-255.255.255.255", "0.0.0.0/0"},
+		{"1.2.3.0/24", "1.2.3.0/24"},
+		{"1.2.3.9/24", "1.2.3.0/24"},
+		{"255.255.255.254-255.255.255.255", "255.255.255.254/31"},
+		{"1.0.0.1-1.0.0.6", "1.0.0.1/32 1.0.0.2/31 1.0.0.4/31 1.0.0.6/32"},
+		{"0.0.0.0-0.0.0.4", "0.0.0.0/30 0.0.0.4/32"},
+	}
+	for _, test := range tests {
+		first, last, f := parseSpan([]byte(test.span))
+		var got []string
+		for p := range prefixes(first, last) {
+			got = append(got, p.String())
+		}
+		if f != 0 || strings.Join(got, " ") != test.want {
+			t.Errorf("%s: %q, %v", test.span, got, f)
+		}
+	}
+}
+
+// FuzzSpan holds that the networks of a span are its addresses, without a gap.
+func FuzzSpan(f *testing.F) {
+	for _, s := range []string{"1.2.3.4", "1.2.3.0/24", "1.2.3.4-1.2.4.9", "::1", "-", "1.2.3.4-"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		first, last, fault := parseSpan(b)
+		if fault != 0 {
+			return
+		}
+		next := first
+		for p := range prefixes(first, last) {
+			from, to := bounds(p)
+			if from != next || p != p.Masked() || to > last {
+				t.Fatalf("%q: %v", b, p)
+			}
+			next = to + 1
+		}
+		if next != last+1 {
+			t.Fatalf("%q ends at %v", b, addrOf(next-1))
+		}
+		r, fault := parseRule(append(b, "# x"...))
+		if fault != 0 || r == nil || r.first != first || r.last != last {
+			t.Fatalf("%q as a rule: %+v, %v", b, r, fault)
+		}
+	})
+}
+
+func BenchmarkExcluded(b *testing.B) {
+	x := mustExclude(b, ExclusionConfig{})
+	a := addr("8.8.8.8")
+	b.ReportAllocs()
+	for b.Loop() {
+		x.Excluded(a)
+	}
+}
+
+// TestAdd: what an earlier part counted is added to the rule, wherever it stands
+// in its file now; what is not there any more is Gone, once.
+func TestAdd(t *testing.T) {
+	path := writeFile(t, "ex.txt", "# moved down by a line\n10.0.0.0/30 # mine\n")
+	x := mustExclude(t, ExclusionConfig{Files: []string{path}, Networks: []string{"11.0.0.0/8"}})
+	l := mustOpen(t, Config{Args: []string{"10.0.0.0/29:5"}, Exclusions: x, Order: OrderInput})
+	told := map[string]uint64{}
+	l.cfg.LeftOut = func(id RuleID, n uint64) { told[id.Rule().Network] += n }
+	texts(l.All())
+	if told["10.0.0.0/30"] != 4 || told["10.0.0.0/8"] != 4 || len(told) != 2 {
+		t.Errorf("told of %v", told)
+	}
+	past := []Rule{
+		{Network: "10.0.0.0/30", Reason: "mine", Source: path + ":1", Targets: 3, Stopped: 1},
+		{Network: "11.0.0.0/8", Source: "--exclude", Targets: 5},
+		{Network: "12.0.0.0/8", Reason: "was", Source: path + ":2", Targets: 7},
+		{Network: "0.0.0.0/32", Source: "elsewhere", Unscannable: true, Targets: 1},
+	}
+	x.Add(past)
+	x.Add(past[2:3])
+	want := []Rule{
+		{Network: "10.0.0.0/8", Reason: "private use", Source: "RFC 1918", Targets: 4},
+		{Network: "11.0.0.0/8", Source: "--exclude", Targets: 5},
+		{Network: "10.0.0.0/30", Reason: "mine", Source: path + ":2", Targets: 7, Stopped: 1},
+		{Network: "12.0.0.0/8", Reason: "was", Source: path + ":2", Gone: true, Targets: 14},
+		{Network: "0.0.0.0/32", Source: "elsewhere", Unscannable: true, Gone: true, Targets: 1},
+	}
+	if got := x.Rules(); !slices.Equal(got, want) {
+		t.Errorf("%+v\nwant %+v", got, want)
+	}
+}
+
+// TestReloadTwice: a network that a file names twice counts once, before and
+// after the file is read again.
+func TestReloadTwice(t *testing.T) {
+	path := writeFile(t, "ex.txt", "10.0.0.0/30 # first\n10.0.0.0/30 # second\n")
+	x := mustExclude(t, ExclusionConfig{Files: []string{path, path}, AllowReserved: true})
+	texts(mustOpen(t, Config{Args: []string{"10.0.0.0/29:5"}, Exclusions: x}).All())
+	want := x.Rules()
+	if len(want) != 1 || want[0].Targets != 4 || want[0].Reason != "first" {
+		t.Fatalf("%+v", want)
+	}
+	for range 2 {
+		if err := x.Reload(); err != nil {
+			t.Fatal(err)
+		}
+		if got := x.Rules(); !slices.Equal(got, want) {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+	}
+}

@@ -1,0 +1,440 @@
+package list
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// lists are the same three targets, and what else is in them, in every form.
+var lists = []struct {
+	name, format, text string
+	want               string
+	invalid            string // line, fault, text
+}{
+	{"text", "text", "# c\n1.0.0.1:5 eu\n1.0.0.2:6-7\nbad\n", "1.0.0.1:5 eu|1.0.0.2:6|1.0.0.2:7",
+		"4 not an IPv4 address: bad"},
+	{"no end of line", "text", "1.0.0.1:5\n1.0.0.2:6", "1.0.0.1:5|1.0.0.2:6", ""},
+	{"census", "NDJSON", `{"schema":1,"scan":"x","ip":"1.0.0.1","port":5,"tag":"e\"u ä","info":{"port":9,"name":"}\"{"}}` + "\n" +
+		`{"schema":1,"scan":"x","ip":"1.0.0.2","port":6,"tag":"\uFFFDx","tag_hex":"ff78","players":[{"name":"[\\"}],"rules":{"ip":"9.9.9.9"}}` + "\n\n" +
+		`{"schema":1,"ip":"1.0.0.3","port":70000}` + "\n" +
+		`{"schema":1,"ip":"1.0.0.3"` + "\n" +
+		`{"name":"nobody"}` + "\n",
+		"1.0.0.1:5 e\"u ä|1.0.0.2:6 \xffx",
+		"4 the port is not a number from 1 to 65535: 1.0.0.3:70000|5 not a JSON object: {\"schema\":1,\"ip\":\"1.0.0.3\"|" +
+			`6 there is no address in it: {"name":"nobody"}`},
+	{"other JSON", "NDJSON", `{"addr":"1.0.0.1:5","gameport":9}` + "\n" +
+		` { "port" : "6" , "ip" : "1.0.0.2" } ` + "\n" +
+		`{"address":"1.0.0.3:7","port":9,"tag":null}` + "\n" +
+		`{"ip":"1.0.0.4","port":9,"query_port":8}` + "\n" +
+		`{"ip":"1.0.0.5"}` + "\n" + `{"ip":"2001:db8::1","port":5}` + "\n",
+		"1.0.0.1:5|1.0.0.2:6|1.0.0.3:7|1.0.0.4:8|1.0.0.5:27015", "6 IPv6 address: A2S is IPv4 only: 2001:db8::1"},
+	{"CSV", "CSV", "\xef\xbb\xbf\"name\",IP,Port,Tag\r\n\"a, \"\"b\"\"\",1.0.0.1,5,eu\r\nx, 1.0.0.2 ,6\r\ny\r\n\"z,1.0.0.3,7\r\n",
+		"1.0.0.1:5 eu|1.0.0.2:6", "4 there is no address in it: y|5 a quoted field does not end in its line: \"z,1.0.0.3,7"},
+	{"CSV of endpoints", "CSV", "# list\nendpoint\n1.0.0.1:5\n1.0.0.2:6\n", "1.0.0.1:5|1.0.0.2:6", ""},
+	{"CSV of ip:port", "CSV", "id,ip:port\n1,1.0.0.1:5\n2,1.0.0.2:x\n", "1.0.0.1:5",
+		"3 the port is not a number from 1 to 65535: 1.0.0.2:x"},
+	{"CSV without names", "CSV", "a server,12,1.0.0.1:5,x\nanother,13,1.0.0.2:6,y\nodd,14,z\n",
+		"1.0.0.1:5|1.0.0.2:6", "3 not an IPv4 address: z"},
+	{"CSV of address and port", "CSV", "1.0.0.1,5,x\n1.0.0.2,6,y\n", "1.0.0.1:5|1.0.0.2:6", ""},
+	{"quoted CSV", "CSV", "\"1.0.0.1:5\",\"a\"\n\"1.0.0.2:6\",\"b\"\n", "1.0.0.1:5|1.0.0.2:6", ""},
+	{"CSV with semicolons", "CSV with semicolons", "name;host;query_port;port\na;1.0.0.1;5;9\nb;1.0.0.2;6;9\n", "1.0.0.1:5|1.0.0.2:6", ""},
+	{"TSV", "TSV", "name\taddress\tport\na\t1.0.0.1\t5\n\"q\"\t1.0.0.2\t6\n\t1.0.0.3\t7\n", "1.0.0.1:5|1.0.0.2:6|1.0.0.3:7", ""},
+	{"TSV without names", "TSV", "a b, c\t1.0.0.1\t5\nd\t1.0.0.2\t6\n", "1.0.0.1:5|1.0.0.2:6", ""},
+	{"commas in tags", "text", "1.0.0.1:5,eu,1.0.0.9:9\n1.0.0.2 a b, 1.0.0.9\n", "1.0.0.1:5 eu,1.0.0.9:9|1.0.0.2:27015 a b, 1.0.0.9", ""},
+}
+
+func compressed(t testing.TB, kind string, parts ...string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	for _, part := range parts {
+		var w io.WriteCloser
+		switch kind {
+		case "gzip":
+			w = gzip.NewWriter(&b)
+		case "zstd":
+			w, _ = zstd.NewWriter(&b)
+		default:
+			b.WriteString(part)
+			continue
+		}
+		if _, err := io.WriteString(w, part); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.Bytes()
+}
+
+func halves(s string) []string { return []string{s[:len(s)/2], s[len(s)/2:]} }
+
+// opened reads a list and returns its targets and what is invalid.
+func opened(t testing.TB, cfg Config) (l *List, got, bad []string) {
+	t.Helper()
+	cfg.Invalid = func(v Invalid) { bad = append(bad, fmt.Sprintf("%d %v: %s", v.Line, v.Err, v.Text)) }
+	l = mustOpen(t, cfg)
+	return l, texts(l.All()), bad
+}
+
+// TestFormats reads every form of list in every compression, as a file and as
+// standard input, in both orders.
+func TestFormats(t *testing.T) {
+	for _, list := range lists {
+		for _, kind := range []string{"", "gzip", "zstd"} {
+			t.Run(list.name+" "+kind, func(t *testing.T) {
+				data := compressed(t, kind, halves(list.text)...)
+				file := writeFile(t, "list", string(data))
+				want, invalid := strings.Split(list.want, "|"), []string(nil)
+				if list.invalid != "" {
+					invalid = strings.Split(list.invalid, "|")
+				}
+				for _, order := range []Order{OrderInput, OrderRandom} {
+					for _, arg := range []string{file, "-"} {
+						l, got, bad := opened(t, Config{Args: []string{arg}, Stdin: bytes.NewReader(data), Order: order})
+						if order == OrderRandom {
+							slices.Sort(got)
+						}
+						if !slices.Equal(got, want) || !slices.Equal(bad, invalid) || l.Err() != nil {
+							t.Errorf("%q, invalid %q, %v\nwant %q, %q", got, bad, l.Err(), want, invalid)
+						}
+						in := l.Inputs()[0]
+						if in.Format != list.format || in.Compression != kind || in.Bytes != int64(len(data)) {
+							t.Errorf("%+v", in)
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestFormatsTogether reads all forms as inputs of one list.
+func TestFormatsTogether(t *testing.T) {
+	cfg := Config{Order: OrderInput}
+	want := map[string]bool{}
+	invalid := 0
+	for i, list := range lists {
+		kind := []string{"", "gzip", "zstd"}[i%3]
+		cfg.Args = append(cfg.Args, writeFile(t, "list", string(compressed(t, kind, list.text))))
+		for _, s := range strings.Split(list.want, "|") {
+			addr, _, _ := strings.Cut(s, " ")
+			want[addr] = true
+		}
+		if list.invalid != "" {
+			invalid += strings.Count(list.invalid, "|") + 1
+		}
+	}
+	l, got, bad := opened(t, cfg)
+	if len(got) != len(want) || len(bad) != invalid || l.Err() != nil {
+		t.Errorf("%d targets, %d invalid, %v; want %d and %d", len(got), len(bad), l.Err(), len(want), invalid)
+	}
+}
+
+// TestTorn cuts a census at every byte: what is whole before the cut is there,
+// in order, and the cut is said.
+func TestTorn(t *testing.T) {
+	var parts, want []string
+	for i := range 6 {
+		want = append(want, fmt.Sprintf("1.0.0.%d:5", i))
+		parts = append(parts, fmt.Sprintf(`{"schema":1,"ip":"1.0.0.%d","port":5,"info":{"name":"%d"}}`+"\n", i, i))
+	}
+	for _, kind := range []string{"", "gzip", "zstd"} {
+		whole := compressed(t, kind, parts...)
+		ends := map[int]int{} // of whole parts
+		for i := range parts {
+			ends[len(compressed(t, kind, parts[:i+1]...))] = i + 1
+		}
+		for cut := 5; cut < len(whole); cut++ {
+			l, got, bad := opened(t, Config{Order: OrderInput, Stdin: bytes.NewReader(whole[:cut])})
+			if !slices.Equal(got, want[:min(len(got), len(want))]) || l.Err() != nil {
+				t.Fatalf("%s cut at %d: %q, %q, %v", kind, cut, got, bad, l.Err())
+			}
+			n, clean := ends[cut]
+			if torn := l.Inputs()[0].Torn; torn != (kind != "" && !clean) {
+				t.Errorf("%s cut at %d: torn %v", kind, cut, torn)
+			}
+			switch {
+			case clean && (len(got) != n || len(bad) > 0):
+				t.Errorf("%s cut at %d, between records: %q, %q", kind, cut, got, bad)
+			case !clean && (len(bad) != 1 || !strings.Contains(bad[0], FaultTorn.Error())):
+				// Nobody can tell when all but the end of the last line is there.
+				if kind != "" || ends[cut+1] != len(got) {
+					t.Errorf("%s cut at %d: %q", kind, cut, bad)
+				}
+			}
+		}
+	}
+}
+
+// TestTornText holds that half a port is not taken for a port.
+func TestTornText(t *testing.T) {
+	for _, text := range []string{"1.0.0.1:27015\n1.0.0.2:27015\n", "n,ip,port\na,1.0.0.1,27015\nb,1.0.0.2,27015\n"} {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		io.WriteString(z, text[:len(text)-4])
+		z.Flush()
+		_, got, bad := opened(t, Config{Stdin: &b})
+		if !slices.Equal(got, []string{"1.0.0.1:27015"}) || len(bad) != 1 || !strings.Contains(bad[0], FaultTorn.Error()) {
+			t.Errorf("%q, %q", got, bad)
+		}
+	}
+}
+
+// TestUTF16 reads what Windows writes, by its mark, plain and compressed.
+func TestUTF16(t *testing.T) {
+	const text = "1.0.0.1:5 tag\r\n1.0.0.2:5 \u65e5\U0001f3ae\n"
+	want := []string{"1.0.0.1:5 tag", "1.0.0.2:5 \u65e5\U0001f3ae"}
+	for name, order := range map[string]binary.AppendByteOrder{
+		"little": binary.LittleEndian, "big": binary.BigEndian,
+	} {
+		list := order.AppendUint16(nil, 0xfeff)
+		for _, c := range utf16.Encode([]rune(text)) {
+			list = order.AppendUint16(list, c)
+		}
+		for _, kind := range []string{"", "gzip", "zstd"} {
+			for _, o := range []Order{OrderInput, OrderRandom} {
+				packed := compressed(t, kind, string(list))
+				l := mustOpen(t, Config{Order: o, Stdin: bytes.NewReader(packed)})
+				got := texts(l.All())
+				slices.Sort(got)
+				if s := l.Stats(); !slices.Equal(got, want) || s.Invalid > 0 || l.Err() != nil {
+					t.Errorf("%s %s %v: %q, %+v, %v", name, kind, o, got, s, l.Err())
+				}
+			}
+		}
+	}
+	// Whatever else begins like that is no UTF-16, and half a character is one
+	// that nobody knows.
+	for list, want := range map[string]uint64{"\xff": 1, "\xff\xff1.0.0.1:5\n": 1, "\xff\xfe1\x00.": 1, "\xfe\xff": 0} {
+		l := mustOpen(t, Config{Order: OrderInput, Stdin: strings.NewReader(list)})
+		if got := texts(l.All()); len(got) > 0 || l.Stats().Invalid != want || l.Err() != nil {
+			t.Errorf("%q: %q, %+v, %v", list, got, l.Stats(), l.Err())
+		}
+	}
+}
+
+func TestOtherCompressions(t *testing.T) {
+	for head, name := range map[string]string{
+		"BZh91AY&SY": "bzip2", "\xfd7zXZ\x00": "xz", "PK\x03\x04\x14": "zip", "\x04\x22\x4d\x18\x60": "lz4",
+	} {
+		l, got, _ := opened(t, Config{Stdin: strings.NewReader(head)})
+		if err := l.Err(); err == nil || !strings.Contains(err.Error(), "compressed with "+name) || got != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	broken := compressed(t, "gzip", "1.0.0.1:5\n")
+	broken[len(broken)-5] ^= 1
+	l, _, _ := opened(t, Config{Stdin: bytes.NewReader(broken)})
+	if err := l.Err(); err == nil || !strings.Contains(err.Error(), "checksum") {
+		t.Errorf("a wrong checksum: %v", err)
+	}
+	skippable := append([]byte("\x52\x2a\x4d\x18\x02\x00\x00\x00xx"), compressed(t, "zstd", "1.0.0.1:5\n")...)
+	if _, got, _ := opened(t, Config{Stdin: bytes.NewReader(skippable)}); len(got) != 1 {
+		t.Errorf("a frame to be skipped: %q", got)
+	}
+	// "P" may begin a name.
+	if _, _, bad := opened(t, Config{Stdin: strings.NewReader("PK\nPQRST\n")}); len(bad) != 2 {
+		t.Errorf("%q", bad)
+	}
+}
+
+// TestLongLines holds the bounds of lines in every form.
+func TestLongLines(t *testing.T) {
+	record := func(size int) string {
+		s := `{"ip":"1.0.0.1","port":5,"x":"`
+		return s + strings.Repeat("x", size-len(s)-3) + "\"}\n"
+	}
+	tests := []struct {
+		name, text   string
+		given, fault int
+	}{
+		{"a record of 9 MiB", record(MaxJSONLine) + record(100), 1, 0},
+		{"a larger one", record(MaxJSONLine+1) + record(100), 1, 1},
+		{"a much larger one", record(4*MaxJSONLine) + record(100), 1, 1},
+		{"a row of 64 KiB", "n,ip\n" + strings.Repeat("x", MaxLine-len(",1.0.0.1\n")) + ",1.0.0.1\ny,1.0.0.1\n", 1, 0},
+		{"a larger row", "n,ip\n" + strings.Repeat("x", MaxLine) + ",1.0.0.1\ny,1.0.0.1\n", 1, 1},
+	}
+	for _, test := range tests {
+		for _, kind := range []string{"", "zstd"} {
+			data := compressed(t, kind, test.text)
+			_, got, bad := opened(t, Config{Order: OrderInput, Stdin: bytes.NewReader(data)})
+			if len(got) != test.given || len(bad) != test.fault {
+				t.Errorf("%s: %q, %.300q", test.name, got, bad)
+			}
+			if test.fault > 0 && !strings.Contains(strings.Join(bad, ""), "longer") {
+				t.Errorf("%s: %.300q", test.name, bad)
+			}
+		}
+	}
+}
+
+// TestSlowPipe gets each target as soon as its line is written.
+func TestSlowPipe(t *testing.T) {
+	for _, lines := range [][]string{
+		{`{"ip":"1.0.0.1","port":5}`, `{"ip":"1.0.0.2","port":5}`},
+		{"1.0.0.1:5", "1.0.0.2:5"},
+		{"a,1.0.0.1:5", "b,1.0.0.2:5"},
+	} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := mustOpen(t, Config{Order: OrderInput, Stdin: r})
+		io.WriteString(w, lines[0]+"\n")
+		n := 0
+		for range l.All() {
+			if n++; n == len(lines) {
+				break
+			}
+			io.WriteString(w, lines[n]+"\n")
+		}
+		w.Close()
+		if n != 2 {
+			t.Errorf("%q: %d targets", lines, n)
+		}
+		r.Close()
+	}
+}
+
+// FuzzNDJSON holds that whatever is a JSON object is read as one, with the
+// address that encoding/json finds in it.
+func FuzzNDJSON(f *testing.F) {
+	for _, list := range lists {
+		f.Add([]byte(list.text))
+	}
+	f.Add([]byte(`{"ip":"1.2.3.4","port":5,"a":"\\\"","b":[{"c":"]"}],"tag":"\u00e4"}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		last := 0
+		err := readNDJSON(bytes.NewReader(b), func(e Entry) bool {
+			if e.Line <= last || e.Fault == nil && len(e.Text) == 0 && !bytes.Contains(b, []byte(`""`)) {
+				t.Fatalf("%q: %+v", b, e)
+			}
+			last = e.Line
+			return true
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		line, _, _ := bytes.Cut(b, []byte("\n"))
+		var m map[string]json.RawMessage
+		if json.Unmarshal(line, &m) != nil || m == nil || len(line) == 0 {
+			return
+		}
+		var o object
+		if !o.parse(trimRight(trimLeft(line))) {
+			t.Fatalf("%q is an object", line)
+		}
+		if ip, ok := m["ip"]; ok && bytes.Count(line, []byte("\"ip\"")) == 1 && string(ip) != "null" &&
+			!bytes.ContainsAny(line, `\`) && !bytes.Equal(o.ip, ip) {
+			t.Fatalf("%q: ip %q, want %q", line, o.ip, ip)
+		}
+	})
+}
+
+// FuzzColumns holds that every line of a table comes to one end, and that
+// fields without quotes are those between the separators.
+func FuzzColumns(f *testing.F) {
+	for _, list := range lists {
+		f.Add([]byte(list.text), byte(','))
+	}
+	f.Fuzz(func(t *testing.T, b []byte, between byte) {
+		if between != ',' && between != '\t' && between != ';' {
+			return
+		}
+		sniffColumns(firstLine(b), between)
+		g := &grid{between: between}
+		entries := 0
+		err := g.read(bytes.NewReader(b), func(Entry) bool { entries++; return true })
+		if lines := bytes.Count(b, []byte("\n")) + 1; err != nil || entries > lines {
+			t.Fatalf("%q: %d entries, %v", b, entries, err)
+		}
+		line, _, _ := bytes.Cut(b, []byte("\n"))
+		if bytes.IndexByte(line, '"') >= 0 {
+			return
+		}
+		fields, ok := g.split(line)
+		want := bytes.Split(line, []byte{between})
+		if !ok || len(fields) != len(want) {
+			t.Fatalf("%q: %q, %v", line, fields, ok)
+		}
+		for i := range want {
+			if !bytes.Equal(fields[i], trimRight(trimLeft(want[i]))) {
+				t.Fatalf("%q: field %q, want %q", line, fields[i], want[i])
+			}
+		}
+	})
+}
+
+// FuzzDecompress holds that no compressed list does harm: it is read, torn, or
+// refused.
+func FuzzDecompress(f *testing.F) {
+	for _, kind := range []string{"gzip", "zstd"} {
+		whole := compressed(f, kind, "1.0.0.1:5\n1.0.0.2:6\n", "1.0.0.3:7\n")
+		f.Add(whole)
+		f.Add(whole[:len(whole)-3])
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r, _, err := decompress(bufio.NewReader(bytes.NewReader(b)))
+		if err != nil {
+			return
+		}
+		var read error
+		n := 0
+		for line := range eachLine(io.LimitReader(r, 1<<20), MaxLine, &read) {
+			if n++; len(line.text) > MaxLine || line.number != n {
+				t.Fatalf("line %d: %+v", n, line)
+			}
+		}
+		if errors.Is(read, io.ErrUnexpectedEOF) || read == errTorn {
+			t.Fatalf("a torn list is an error: %v", read)
+		}
+	})
+}
+
+func BenchmarkFormats(b *testing.B) {
+	const n = 1 << 16
+	kinds := map[string]func(i int) string{
+		"NDJSON": func(i int) string {
+			return fmt.Sprintf(`{"schema":1,"scan":"x","ip":"1.0.%d.%d","port":27015,"info":{"name":"a server","map":"de_dust2"},"rules":{"sv_gravity":"800"}}`, i>>8&255, i&255)
+		},
+		"CSV": func(i int) string { return fmt.Sprintf("a server,1.0.%d.%d,27015,de_dust2", i>>8&255, i&255) },
+	}
+	for name, line := range kinds {
+		var text bytes.Buffer
+		if name == "CSV" {
+			text.WriteString("name,ip,port,map\n")
+		}
+		for i := range n {
+			text.WriteString(line(i) + "\n")
+		}
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(text.Len()))
+			b.ReportAllocs()
+			for b.Loop() {
+				l := mustOpen(b, Config{Order: OrderInput, Stdin: bytes.NewReader(text.Bytes())})
+				count := 0
+				for range l.All() {
+					count++
+				}
+				if count != n {
+					b.Fatal(count)
+				}
+			}
+			perTarget(b, n)
+		})
+	}
+}

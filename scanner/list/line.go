@@ -1,0 +1,96 @@
+package list
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"iter"
+)
+
+// MaxLine is how long a line may be, in bytes, its end included. A longer one
+// is invalid; no more than that of it is ever held. Only a line of JSON may be
+// longer: MaxJSONLine.
+const MaxLine = 64 << 10
+
+// utf8BOM is what some editors begin a file with.
+var utf8BOM = []byte("\xef\xbb\xbf")
+
+// line is one line of a text, valid until the next one.
+type line struct {
+	number int    // from 1
+	text   []byte // with its end; of a line that is too long, how it begins
+	long   bool   // longer than it may be
+	size   int64  // bytes it took
+	last   bool   // nothing follows, not even an end of line
+	cut    bool   // last, and the compressed list ends before its end
+}
+
+// eachLine yields the lines of r, of which none is longer than most. err is set
+// if r fails; the line in which that happens is not yielded. A list that was cut
+// off ends with a line that says so, which may be empty.
+func eachLine(r io.Reader, most int, err *error) iter.Seq[line] {
+	return newLineSource(r, most).each(err)
+}
+
+// lineSource reads lines, also those that are longer than its buffer.
+type lineSource struct {
+	b      *bufio.Reader
+	most   int
+	number int    // of the line read last
+	long   []byte // a line that is longer than the buffer
+}
+
+func newLineSource(r io.Reader, most int) *lineSource {
+	return &lineSource{b: bufio.NewReaderSize(r, MaxLine), most: most}
+}
+
+// each is eachLine. Who takes lines out of the buffer meanwhile has to number
+// them.
+func (lr *lineSource) each(err *error) iter.Seq[line] {
+	return func(yield func(line) bool) {
+		for {
+			lr.number++
+			l := line{number: lr.number}
+			switch *err = lr.read(&l); *err {
+			case io.EOF:
+				l.last = true
+			case errTorn:
+				l.last, l.cut = true, true
+			}
+			if l.last {
+				*err = nil
+			}
+			if l.number == 1 {
+				l.text = bytes.TrimPrefix(l.text, utf8BOM)
+			}
+			nothing := l.last && !l.cut && l.size == 0
+			if *err != nil || nothing || !yield(l) || l.last {
+				return
+			}
+		}
+	}
+}
+
+// read reads a line. It returns the error that the line ends with, if not by
+// an end of line.
+func (lr *lineSource) read(l *line) error {
+	text, err := lr.b.ReadSlice('\n')
+	l.text, l.size = text, int64(len(text))
+	if err != bufio.ErrBufferFull {
+		return err
+	}
+	lr.long = lr.long[:0]
+	for {
+		if room := lr.most - len(lr.long); len(text) > room || room == 0 {
+			l.long = true
+			text = text[:room]
+		}
+		lr.long = append(lr.long, text...)
+		if err != bufio.ErrBufferFull {
+			l.text = lr.long
+			return err
+		}
+		text, err = lr.b.ReadSlice('\n')
+		l.size += int64(len(text))
+	}
+}

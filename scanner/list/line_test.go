@@ -1,0 +1,248 @@
+package list
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/a2sscan/a2sscan/scanner/target"
+)
+
+// FuzzLine reads any line: it comes to exactly one end, and what is given out
+// reads the same again.
+func FuzzLine(f *testing.F) {
+	for _, s := range []string{
+		"1.2.3.4:27015 tag", "1.2.3.4", "1.2.3.0/30,x", "# c", "::1", "127.0.0.1:1",
+		"0.0.0.0:1", "1.2.3.4:0", "1.2.3.4 27016", "\xef\xbb\xbf1.2.3.4:1\r", "999.1.1.1", "\x00",
+	} {
+		f.Add([]byte(s))
+	}
+	ports := mustPorts(f, "27015,27016")
+	f.Fuzz(func(t *testing.T, line []byte) {
+		line, _, _ = bytes.Cut(line, []byte("\n"))
+		if bytes.HasPrefix(line, littleEndianBOM) || bytes.HasPrefix(line, bigEndianBOM) {
+			return // UTF-16, of which this is no line
+		}
+		if i := bytes.IndexByte(line, '/'); i >= 0 {
+			line = append(bytes.Clone(line[:i+1]), "30"...) // no endless networks
+		}
+		bad := 0
+		l := mustOpen(t, Config{Order: OrderInput,
+			Stdin: bytes.NewReader(line), Ports: ports,
+			Invalid: func(v Invalid) {
+				bad++
+				if v.Line != 1 || v.Err == nil || strings.ContainsFunc(v.Text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+					t.Errorf("%+v", v)
+				}
+			},
+		})
+		var again strings.Builder
+		given := texts(l.All())
+		for _, s := range given {
+			again.WriteString(s + "\n")
+		}
+		s := l.Stats()
+		blank := len(bytes.TrimLeft(line, " \t\v\f\r\xef\xbb\xbf")) == 0 || bytes.Contains(line, []byte("#"))
+		ends, most := 0, 1
+		if bytes.IndexByte(line, '/') >= 0 {
+			most = 4 // a network may lie in several
+		}
+		for _, n := range []uint64{s.Invalid, s.Unscannable, s.Excluded, s.Given} {
+			if n > 0 {
+				ends++
+			}
+		}
+		if ends > most || ends == 0 && !blank || s.Duplicate > 0 || s.Invalid != uint64(bad) || l.Err() != nil {
+			t.Errorf("%q: %+v, %v", line, s, l.Err())
+		}
+		l = mustOpen(t, Config{Order: OrderInput, Stdin: strings.NewReader(again.String())})
+		if got := texts(l.All()); fmt.Sprint(got) != fmt.Sprint(given) {
+			t.Errorf("%q: %q, and then %q", line, given, got)
+		}
+	})
+}
+
+// lineReader is a reader whose targets go nowhere, in input order.
+func lineReader(t testing.TB, ports string) (*reader, *walk) {
+	l := mustOpen(t, Config{Order: OrderInput, Stdin: strings.NewReader(""), Ports: mustPorts(t, ports)})
+	w := &walk{giver: giver{List: l, yield: func(target.Target) bool { return true }}}
+	r, end := l.newReader(t.Context(), w)
+	t.Cleanup(end)
+	r.in = l.inputs[0]
+	return r, w
+}
+
+// numbered writes 1.0.0.0 + i, port 27015, over b, which holds a line with
+// room for it.
+func numbered(b []byte, i uint32) []byte {
+	return fmt.Appendf(b[:0], "1.%d.%d.%d:27015", i>>16&255, i>>8&255, i&255)
+}
+
+// TestLineAllocs holds that a line without a tag allocates nothing, but for
+// the growth of the set of addresses.
+func TestLineAllocs(t *testing.T) {
+	r, w := lineReader(t, "")
+	lines := make([][]byte, 20_000)
+	for i := range lines {
+		lines[i] = numbered(nil, uint32(i))
+	}
+	i := 0
+	next := func() { r.oneLine(lines[i%len(lines)]); i++ }
+	for range lines {
+		next()
+	}
+	if got := testing.AllocsPerRun(1000, next); got != 0 {
+		t.Errorf("a duplicate: %v allocations", got)
+	}
+	w.seen = addrSet{}
+	w.seen.init()
+	if got := testing.AllocsPerRun(1, func() {
+		for range lines {
+			next()
+		}
+	}); got > float64(len(lines)) {
+		t.Errorf("%d new targets: %v allocations", len(lines), got)
+	}
+	for _, line := range []string{"# comment", "", "127.0.0.1:1", "nonsense", "1.2.3.4:0"} {
+		b := []byte(line)
+		if got := testing.AllocsPerRun(1000, func() { r.oneLine(b) }); got != 0 {
+			t.Errorf("%q: %v allocations", line, got)
+		}
+	}
+}
+
+func BenchmarkLines(b *testing.B) {
+	const n = 1 << 20
+	for _, tag := range []string{"", " owner=somebody"} {
+		var list bytes.Buffer
+		var line []byte
+		for i := range uint32(n) {
+			line = numbered(line, i)
+			list.Write(line)
+			list.WriteString(tag + "\n")
+		}
+		b.Run("tag="+fmt.Sprint(tag != ""), func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(list.Len()))
+			for b.Loop() {
+				l := mustOpen(b, Config{Order: OrderInput, Stdin: bytes.NewReader(list.Bytes())})
+				for range l.All() {
+				}
+				if l.Stats().Given != n {
+					b.Fatal(l.Stats())
+				}
+			}
+			perTarget(b, n)
+		})
+	}
+	dup := bytes.Repeat([]byte("1.22.33.44:27015\n"), n)
+	b.Run("duplicates", func(b *testing.B) {
+		b.SetBytes(int64(len(dup)))
+		for b.Loop() {
+			l := mustOpen(b, Config{Order: OrderInput, Stdin: bytes.NewReader(dup)})
+			for range l.All() {
+			}
+		}
+		perTarget(b, n)
+	})
+}
+
+func BenchmarkNetwork(b *testing.B) {
+	const n = 1 << 20
+	for _, args := range [][]string{{"1.0.0.0/12"}, {"9.9.9.9:9", "1.0.0.0/12"}} {
+		b.Run(strings.Join(args, " "), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				l := mustOpen(b, Config{Order: OrderInput, Args: args, Ports: mustPorts(b, "27015")})
+				for range l.All() {
+				}
+			}
+			perTarget(b, n)
+		})
+	}
+}
+
+func perTarget(b *testing.B, n int) {
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/target")
+}
+
+// FuzzQuick holds that the short way to read a line comes to the same as the
+// long one, where it is taken.
+func FuzzQuick(f *testing.F) {
+	for _, s := range []string{"1.2.3.4:5", "255.255.255.255:65535", "01.2.3.4:5", "1.2.3.256:5",
+		"1.2.3.4:65536", "0.0.0.0:1", "00.0.0.0:1", "1.2.3.4", "1.2.3.4.5:6", "1.2.3:4", "99999999999.1.1.1:1", "1.2.3.4:0"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		ip, port, ok := parseQuick(b)
+		n, fault := parse(b)
+		if ok && (fault != 0 || n.form != formAddrPort || n.ip != ip || n.port != port) {
+			t.Errorf("%q: %08x:%d, and %+v %v", b, ip, port, n, fault)
+		}
+		if plain := addrOf(n.ip).String() + ":" + fmt.Sprint(n.port); !ok && fault == 0 && plain == string(b) {
+			t.Errorf("%q is not taken", b)
+		}
+	})
+}
+
+// TestManyLines holds that the short way to read many lines comes to the same as
+// the long one: targets, their order and tags, and the numbers of bad lines.
+func TestManyLines(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	var quick, slow strings.Builder
+	for i := 0; i < 60_000; {
+		for range 1 << r.IntN(14) { // 256 are filed in another goroutine, 8192 are more than a buffer
+			line := fmt.Sprintf("8.0.%d.%d:%d", r.IntN(16), r.IntN(256), 1+r.IntN(3))
+			end := []string{"\n", "\r\n"}[r.IntN(2)]
+			quick.WriteString(line + end)
+			slow.WriteString(line + " " + end) // parseQuick does not see the space
+			i++
+		}
+		other := []string{
+			fmt.Sprintf("8.0.%d.%d:2 tag %d\n", r.IntN(16), r.IntN(256), i),
+			fmt.Sprintf("8.0.%d.0/25:1-4 net %d\n", r.IntN(16), i),
+			fmt.Sprintf("8.0.%d.%d:9-12 few\n", r.IntN(16), r.IntN(256)),
+			"8.0.0.1:65536\n", "8.0.0.1:0\n", "08.0.0.1:1\n", "\n", "# 8.0.0.1:1\n",
+		}[r.IntN(8)]
+		quick.WriteString(other)
+		slow.WriteString(other)
+	}
+	read := func(list string, cfg Config) (got []string, s Stats) {
+		cfg.Stdin = iotest.HalfReader(strings.NewReader(list))
+		cfg.Invalid = func(v Invalid) { got = append(got, v.Error()) }
+		l := mustOpen(t, cfg)
+		for tg := range l.All() {
+			got = append(got, fmt.Sprint(tg.Addr, " ", tg.Tag, " ", tg.Place))
+		}
+		return got, l.Stats()
+	}
+	for _, cfg := range []Config{{}, {Order: OrderInput}} {
+		got, stats := read(quick.String(), cfg)
+		want, wantStats := read(slow.String(), cfg)
+		if !slices.Equal(got, want) || stats != wantStats {
+			t.Errorf("%v: %d told, %+v; want %d, %+v", cfg.Order, len(got), stats, len(want), wantStats)
+		}
+		if len(got) < 5_000 || stats.Duplicate < 1000 || stats.Invalid < 3 {
+			t.Errorf("%v: %d told, %+v", cfg.Order, len(got), stats)
+		}
+	}
+}
+
+// BenchmarkParse is what a line of text costs before anybody takes its target.
+func BenchmarkParse(b *testing.B) {
+	r, _ := lineReader(b, "")
+	r.quiet = true
+	for _, line := range []string{"203.0.113.107:27015", "203.0.113.7:27015 eu", "203.0.113.7:27015,27017-27020"} {
+		text := []byte(line + "\n")
+		b.Run(line, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				r.oneLine(text)
+			}
+		})
+	}
+}

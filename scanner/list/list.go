@@ -1,0 +1,381 @@
+package list
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"net/netip"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/a2sscan/a2sscan/scanner/target"
+)
+
+// Order is in which order targets are given out.
+type Order uint8
+
+// The orders.
+const (
+	// OrderRandom is a random order that Config.Seed chooses: the same targets
+	// come in the same order with the same seed, however they are listed.
+	OrderRandom Order = iota
+
+	// OrderInput is that of the arguments, and in each that of its lines.
+	OrderInput
+)
+
+// String returns "random" or "input".
+func (o Order) String() string {
+	if o == OrderInput {
+		return "input"
+	}
+	return "random"
+}
+
+// DefaultPort is the port of an address that is named without one.
+const DefaultPort = 27015
+
+// Config says where targets come from.
+type Config struct {
+	Args            []string      // addresses, networks, files and "-"; without any, and Sources: Stdin
+	Sources         []Source      // lists before those of Args
+	Ports           Ports         // for networks, and addresses without a port
+	Stdin           io.Reader     // what "-" reads; nil: nothing
+	StdinIsTerminal bool          // don't read Stdin unless "-" asks for it
+	Exclusions      *Exclusions   // what is left out; nil: the special-purpose networks
+	Max             uint64        // targets given out at most; zero: all
+	Invalid         func(Invalid) // called for each invalid line, by Load and From; may be nil
+
+	// LeftOut, if set, is told which rule of Exclusions left out how many
+	// targets, by From, before it gives out the next one.
+	LeftOut func(rule RuleID, targets uint64)
+
+	// Passed, if set, is told by From the address of each target in front of its
+	// place that would be given out now. It makes From look at all of them.
+	Passed func(netip.Addr)
+
+	Order Order  // in which order they are given out
+	Seed  uint64 // of OrderRandom
+	Shard Shard  // give out those of this part only
+
+	// Strict makes the first invalid line an error of Load.
+	Strict bool
+
+	// Resolve looks up a host name; nil: names are invalid. It is called by
+	// several goroutines at once.
+	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
+
+	Formats    []Format // kinds of lists to know, beside those that this package knows
+	KeepMaster bool     // fill Target.Master
+}
+
+// Invalid is a line that names no target.
+type Invalid struct {
+	File string // as it was named; "standard input" for "-"
+	Line int    // from 1
+	Text string // the line, or how it begins; made fit to be shown, see Err
+	Err  error  // a Fault
+}
+
+// Error is file, line, fault and text in one line.
+func (v Invalid) Error() string {
+	return fmt.Sprintf("%s:%d: %v: %s", v.File, v.Line, v.Err, v.Text)
+}
+
+// Unwrap returns v.Err.
+func (v Invalid) Unwrap() error { return v.Err }
+
+// List is where targets come from. Load and then From or All run once, not at
+// the same time; the other methods may be called at any time and by any
+// goroutine.
+type List struct {
+	cfg     Config
+	inputs  []*input
+	formats []Format
+	fixed   fixed
+
+	loading sync.Mutex
+	loaded  bool
+	failed  error  // what Load returns
+	order   *order // of OrderRandom
+	size    atomic.Pointer[uint64]
+	listed  atomic.Uint64 // of those, named one by one
+
+	started atomic.Bool
+	err     atomic.Pointer[error]
+	counts  counters
+}
+
+// fixed is what is known before anything is read.
+type fixed struct {
+	targets uint64 // in networks and arguments, duplicates included
+	bytes   int64  // in regular files
+	all     bool   // there are nothing but networks and addresses
+	files   bool   // all else are regular files
+}
+
+// Open checks cfg's arguments, and whether files are there and can be read. It
+// opens none for good. Its errors are an *ArgError.
+func Open(cfg Config) (*List, error) {
+	args := cfg.Args
+	if len(args) == 0 && len(cfg.Sources) == 0 {
+		if cfg.Stdin == nil || cfg.StdinIsTerminal {
+			return nil, &ArgError{
+				Problem: "no targets",
+				Hint:    "name a file, an address or a network, or send a list to standard input",
+			}
+		}
+		args = []string{stdin}
+	}
+	if cfg.Exclusions == nil {
+		cfg.Exclusions, _ = NewExclusions(ExclusionConfig{}) // no files: no error
+	}
+	l := &List{cfg: cfg}
+	l.formats = append(slices.Clone(cfg.Formats), ownFormats(&l.cfg)...)
+	for i := range cfg.Sources {
+		s := &cfg.Sources[i]
+		l.inputs = append(l.inputs, &input{path: s.Name, size: s.Size, source: s})
+	}
+	for i, arg := range args {
+		in, err := l.open(arg)
+		if err != nil {
+			return nil, err
+		}
+		in.arg = i + 1
+		l.inputs = append(l.inputs, in)
+	}
+	return l, l.measure()
+}
+
+// Load reads what has to be read before the first target is given out: all
+// inputs with OrderRandom, and with OrderInput none. If Config.Strict is set the
+// first invalid line is its error, an Invalid; with OrderInput it looks for one
+// in all regular files. It returns ctx's error if that is done before. From
+// calls it if nobody did; a second call returns what the first did.
+func (l *List) Load(ctx context.Context) error {
+	l.loading.Lock()
+	defer l.loading.Unlock()
+	if !l.loaded {
+		l.loaded = true
+		if l.cfg.Order == OrderRandom {
+			l.failed = l.loadAll(ctx)
+		} else if l.cfg.Strict {
+			l.failed = l.lookThrough(ctx)
+		}
+	}
+	return l.failed
+}
+
+func (l *List) loadAll(ctx context.Context) error {
+	ld := newLoader(l)
+	defer ld.filing.Wait()
+	r, end := l.newReader(ctx, ld)
+	defer end()
+	if err := r.all(); err != nil {
+		return err
+	}
+	o, err := ld.finish(ctx)
+	if err != nil {
+		return err
+	}
+	named := uint64(0)
+	for _, in := range l.inputs {
+		named += in.targets.Load()
+	}
+	l.counts.duplicate.Store(named - o.total)
+	l.order = o
+	l.listed.Store(o.alone())
+	l.size.Store(&o.total)
+	return nil
+}
+
+// lookThrough looks for invalid lines, where they can be looked for twice.
+func (l *List) lookThrough(ctx context.Context) error {
+	r, end := l.newReader(ctx, nil)
+	defer end()
+	r.quiet = true
+	for _, in := range l.inputs {
+		if !in.isStdin() && in.size >= 0 {
+			if err := r.one(in); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// All gives out all targets: From(0).
+func (l *List) All() iter.Seq[target.Target] { return l.From(0) }
+
+// From gives out the targets whose Place is not below place, once: a second
+// call, or one of All, gives none. With OrderInput lists are read while it
+// runs, a line at a time, and closed when it ends; the targets before place are
+// read too, and count as Duplicate and Invalid, but not as anything else.
+func (l *List) From(place uint64) iter.Seq[target.Target] {
+	return func(yield func(target.Target) bool) {
+		if l.started.Swap(true) {
+			return
+		}
+		err := l.Load(context.Background())
+		g := giver{List: l, yield: yield, from: place}
+		switch {
+		case err != nil:
+		case l.order != nil:
+			g.random(l.order)
+		default:
+			err = (&walk{giver: g}).input()
+		}
+		if err != nil {
+			l.err.Store(&err)
+		}
+	}
+}
+
+// Inputs says what was read of each list that was named, in that order.
+func (l *List) Inputs() []Input {
+	var all []Input
+	for _, in := range l.inputs {
+		if in.path != "" {
+			all = append(all, in.report())
+		}
+	}
+	return all
+}
+
+// Err returns why From ended before the end of its input: a file that could no
+// longer be read, an invalid line if Config.Strict is set. It is nil if From was
+// ended by its caller or by Config.Max.
+func (l *List) Err() error {
+	if p := l.err.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
+// Size returns how many places there are: targets, before shards, exclusions
+// and limits take anything out. It is known when there are only networks and
+// addresses, and with OrderRandom after Load.
+func (l *List) Size() (n uint64, known bool) {
+	if p := l.size.Load(); p != nil {
+		return *p, true
+	}
+	return 0, false
+}
+
+// Listed returns about how many of Size are named one by one: the rest are in
+// networks and ranges, or several ports of an address. It is 0 where Size is not
+// known.
+func (l *List) Listed() uint64 { return l.listed.Load() }
+
+// Stats are the numbers of a list: where each target that was read went. Read =
+// Invalid + Unscannable + Excluded + Duplicate + OtherShard + Given.
+//
+// Invalid and Duplicate are of the whole input, as far as it was read; the other
+// parts are of the places that From has passed, from the one where it began.
+type Stats struct {
+	Read        uint64 // all of the following; an address without a port counts once a port
+	Invalid     uint64 // lines that name no target
+	Unscannable uint64 // addresses that can't be asked: 0.0.0.0, relays, port 0
+	Excluded    uint64 // by Config.Exclusions
+	Duplicate   uint64 // named before
+	OtherShard  uint64 // in another part than Config.Shard
+	Given       uint64 // to be asked
+
+	NoPort   uint64 // of Unscannable, those with port 0; LeftOut has the others
+	Resolved uint64 // host names that were looked up; not a part of Read
+}
+
+// LeftOut returns the rules by which targets were left out so far.
+func (l *List) LeftOut() []Rule { return l.cfg.Exclusions.Rules() }
+
+// counters are the parts of Stats. Read is their sum, so that it is right
+// whenever they are looked at.
+type counters struct {
+	invalid, unscannable, excluded, duplicate, otherShard, given atomic.Uint64
+
+	noPort atomic.Uint64
+
+	resolved    atomic.Uint64
+	place       atomic.Uint64 // places passed, a little late
+	listed      atomic.Uint64 // targets and invalid lines read from lists, a little late
+	listedBytes atomic.Int64  // bytes they took
+}
+
+// Stats returns the numbers so far.
+func (l *List) Stats() Stats {
+	c := &l.counts
+	s := Stats{
+		Invalid:     c.invalid.Load(),
+		Unscannable: c.unscannable.Load(),
+		Excluded:    c.excluded.Load(),
+		Duplicate:   c.duplicate.Load(),
+		OtherShard:  c.otherShard.Load(),
+		Given:       c.given.Load(),
+		NoPort:      c.noPort.Load(),
+		Resolved:    c.resolved.Load(),
+	}
+	s.Read = s.Invalid + s.Unscannable + s.Excluded + s.Duplicate + s.OtherShard + s.Given
+	return s
+}
+
+// Loading returns how many targets and invalid lines were read from lists so
+// far, and which part of the lists that is by their bytes, from 0 to 1; the part
+// isn't known where something else than files is read, such as a pipe.
+func (l *List) Loading() (lines uint64, part float64, known bool) {
+	lines = l.counts.listed.Load()
+	if !l.fixed.files {
+		return lines, 0, false
+	}
+	bytes := float64(l.counts.listedBytes.Load())
+	return lines, min(1, bytes/float64(max(l.fixed.bytes, 1))), true
+}
+
+// bytesATarget is how long a line is before the first is known.
+const bytesATarget = 21
+
+// Progress returns which part of the targets is behind, from 0 to 1. With
+// OrderRandom it is known when Size is. With OrderInput files count by their bytes, so it is an estimate where there are
+// some; it isn't known where something else is read, such as a pipe.
+func (l *List) Progress() (part float64, known bool) {
+	size, known := l.Size()
+	switch {
+	case known && l.cfg.Order == OrderRandom:
+		part = float64(l.counts.place.Load()) / float64(max(size, 1))
+	case l.cfg.Order == OrderInput && (l.fixed.all || l.fixed.files):
+		part = l.passed()
+	default:
+		return 0, false
+	}
+	if l.loadedNothing() {
+		part = 1
+	}
+	if most := l.cfg.Max; most > 0 {
+		part = max(part, min(float64(l.counts.given.Load())/float64(most), 1))
+	}
+	return part, true
+}
+
+// loadedNothing reports whether there is no target to give out.
+func (l *List) loadedNothing() bool {
+	size, known := l.Size()
+	return known && size == 0
+}
+
+// passed returns the part of the input that was read in input order.
+func (l *List) passed() float64 {
+	c := &l.counts
+	listed, bytes := c.listed.Load(), c.listedBytes.Load()
+	each := float64(bytesATarget)
+	if listed > 0 {
+		each = float64(bytes) / float64(listed)
+	}
+	passed := c.place.Load() + c.duplicate.Load() + c.invalid.Load()
+	left := float64(l.fixed.targets) - float64(passed-min(passed, listed))
+	left = max(left, 0) + float64(max(l.fixed.bytes-bytes, 0))/each
+	if left <= 0 {
+		return 1
+	}
+	return float64(passed) / (float64(passed) + left)
+}

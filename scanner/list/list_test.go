@@ -1,0 +1,589 @@
+package list
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/iotest"
+
+	"github.com/a2sscan/a2sscan/scanner/target"
+)
+
+func mustPorts(t testing.TB, list string) Ports {
+	t.Helper()
+	if list == "" {
+		return Ports{}
+	}
+	p, err := ParsePorts(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func mustOpen(t testing.TB, cfg Config) *List {
+	t.Helper()
+	l, err := Open(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func writeFile(t testing.TB, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// text is a target as a list would say it.
+func text(t target.Target) string {
+	if t.Tag == "" {
+		return t.Addr.String()
+	}
+	return t.Addr.String() + " " + t.Tag
+}
+
+func texts(seq iter.Seq[target.Target]) (out []string) {
+	for t := range seq {
+		out = append(out, text(t))
+	}
+	return out
+}
+
+// TestLine has one line a case. A line that gives out nothing and has no fault
+// is passed over.
+func TestLine(t *testing.T) {
+	tests := []struct {
+		line  string
+		ports string
+		want  []string
+		fault Fault
+	}{
+		{line: "1.2.3.4:27015", want: []string{"1.2.3.4:27015"}},
+		{line: "  \t1.2.3.4:1  \r", want: []string{"1.2.3.4:1"}},
+		{line: "1.2.3.4:65535", want: []string{"1.2.3.4:65535"}},
+		{line: "1.2.3.4", want: []string{"1.2.3.4:27015"}},
+		{line: "1.2.3.4", ports: "5,1-2", want: []string{"1.2.3.4:5", "1.2.3.4:1", "1.2.3.4:2"}},
+		{line: "1.2.3.4:9 x", ports: "5", want: []string{"1.2.3.4:9 x"}},
+		{line: "1.2.3.4/31 lan", ports: "5", want: []string{"1.2.3.4:5 lan", "1.2.3.5:5 lan"}},
+		{line: "1.2.3.5/31", ports: "5", want: []string{"1.2.3.4:5", "1.2.3.5:5"}},
+		{line: "1.2.3.4/32", ports: "5", want: []string{"1.2.3.4:5"}},
+		{line: "1.2.3.4:1 tag", want: []string{"1.2.3.4:1 tag"}},
+		{line: "1.2.3.4:1,tag", want: []string{"1.2.3.4:1 tag"}},
+		{line: "1.2.3.4:1\t a b,c \t", want: []string{"1.2.3.4:1 a b,c"}},
+		{line: "1.2.3.4:1, a", want: []string{"1.2.3.4:1 a"}},
+		{line: "1.2.3.4:1,", want: []string{"1.2.3.4:1"}},
+		{line: "1.2.3.4:1 # no comment", want: []string{"1.2.3.4:1 # no comment"}},
+		{line: "1.2.3.4:1 \x1b[31m\xff\x00", want: []string{"1.2.3.4:1 \x1b[31m\xff\x00"}},
+		{line: "1.2.3.4:5-7", want: []string{"1.2.3.4:5", "1.2.3.4:6", "1.2.3.4:7"}},
+		{line: "1.2.3.4:9,5-6,9 x", want: []string{"1.2.3.4:9 x", "1.2.3.4:5 x", "1.2.3.4:6 x"}},
+		{line: "1.2.3.4:1,2fort", want: []string{"1.2.3.4:1 2fort"}},
+		{line: "1.2.3.4:1,2,two", want: []string{"1.2.3.4:1 2,two"}},
+		{line: "1.2.3.4:1,271828", want: []string{"1.2.3.4:1 271828"}},
+		{line: "1.2.3.4:1, 2", want: []string{"1.2.3.4:1 2"}},
+		{line: "1.2.3.4-1.2.3.5", ports: "5", want: []string{"1.2.3.4:5", "1.2.3.5:5"}},
+		{line: "1.2.3.4-1.2.3.5:6,8 x", ports: "5",
+			want: []string{"1.2.3.4:6 x", "1.2.3.5:6 x", "1.2.3.4:8 x", "1.2.3.5:8 x"}},
+		{line: "1.2.3.4 - 1.2.3.5:6 x", want: []string{"1.2.3.4:6 x", "1.2.3.5:6 x"}},
+		{line: "1.2.3.4:1 - 1.2.3.5", want: []string{"1.2.3.4:1 - 1.2.3.5"}},
+		{line: "1.2.3.4/31:6-7", want: []string{"1.2.3.4:6", "1.2.3.5:6", "1.2.3.4:7", "1.2.3.5:7"}},
+		{line: "255.255.255.254-255.255.255.255:6"},
+		{line: ""},
+		{line: " \t\r"},
+		{line: "#1.2.3.4:1"},
+		{line: "  # 1.2.3.4:1"},
+
+		{line: "1.2.3.4:0"}, // nobody can be asked there
+		{line: "1.2.3.4 27016", fault: FaultStrayPort},
+		{line: "1.2.3.4:5 a\r1.2.3.5:5 b\r1.2.3.6:5\r", fault: FaultLineEnds},
+		{line: "1.2.3.4:5\r1.2.3.5:5", fault: FaultLineEnds},
+		{line: "1.2.3.4:5 a\rb", want: []string{"1.2.3.4:5 a\rb"}},
+		{line: "1.2.3.4, 27016", want: []string{"1.2.3.4:27016"}}, // columns
+		{line: "1.2.3.4 27016", ports: "5", want: []string{"1.2.3.4:5 27016"}},
+		{line: "1.2.3.4:5 27016", want: []string{"1.2.3.4:5 27016"}},
+		{line: "1.2.3.4 0", want: []string{"1.2.3.4:27015 0"}},
+		{line: "1.2.3.4 65536", want: []string{"1.2.3.4:27015 65536"}},
+		{line: "1.2.3.4 27016 eu", want: []string{"1.2.3.4:27015 27016 eu"}},
+		{line: "1.2.3.4:70000", fault: FaultPort},
+		{line: "1.2.3.4:65536", fault: FaultPort},
+		{line: "1.2.3.4:999999", fault: FaultPort},
+		{line: "1.2.3.4:18446744073709551617", fault: FaultPort},
+		{line: "1.2.3.4:", fault: FaultPort},
+		{line: "1.2.3.4:+1", fault: FaultPort},
+		{line: "1.2.3.4:27015x", fault: FaultPort},
+		{line: "1.2.3.4:27015/24", ports: "5", fault: FaultPort},
+		{line: "1.2.3.4:027015", fault: FaultLeadingZero},
+		{line: "999.1.1.1", fault: FaultOctet},
+		{line: "1.2.3.256:1", fault: FaultOctet},
+		{line: "010.0.0.1", fault: FaultLeadingZero},
+		{line: "1.2.3.00:1", fault: FaultLeadingZero},
+		{line: "1.2.3", fault: FaultAddress},
+		{line: "1.2.3.4.5", fault: FaultAddress},
+		{line: "1.2..4:1", fault: FaultAddress},
+		{line: "1.2.3.1234", fault: FaultAddress},
+		{line: "16909060", fault: FaultAddress},
+		{line: "example.com:27015", fault: FaultAddress},
+		{line: "1.2.3.4\x00:27015", fault: FaultAddress},
+		{line: "\xef\xbc\x91.2.3.4:1", fault: FaultAddress},
+		{line: "::1", fault: FaultIPv6},
+		{line: "[2001:db8::1]:27015", fault: FaultIPv6},
+		{line: "fe80::1%eth0", fault: FaultIPv6},
+		{line: "::ffff:1.2.3.4", fault: FaultIPv6},
+		{line: "2001:db8::/32", fault: FaultIPv6},
+		{line: "1.2.3.0/24", fault: FaultNoPorts},
+		{line: "1.2.3.0/33", ports: "5", fault: FaultNetwork},
+		{line: "1.2.3.0/", ports: "5", fault: FaultNetwork},
+		{line: "1.2.3.0/-1", ports: "5", fault: FaultNetwork},
+		{line: "1.2.3.0/024", ports: "5", fault: FaultLeadingZero},
+		{line: "1.2.3.0/24/24", ports: "5", fault: FaultNetwork},
+		{line: "1.2.3.0/24x", ports: "5", fault: FaultNetwork},
+		{line: "1.2.3.0/24:", ports: "5", fault: FaultPort},
+		{line: "1.2.3.0/24:0", ports: "5", fault: FaultPort},
+		{line: "1.2.3.4:5,70000", fault: FaultPorts},
+		{line: "1.2.3.4:5,07", fault: FaultPorts},
+		{line: "1.2.3.4:7-5", fault: FaultPorts},
+		{line: "1.2.3.4:5-", fault: FaultPorts},
+		{line: "1.2.3.4:1-2-3", fault: FaultPorts},
+		{line: "1.2.3.4:-1", fault: FaultPorts},
+		{line: "1.2.3.4-1.2.3.9", fault: FaultNoPorts},
+		{line: "1.2.3.4-1.2.3.3:5", fault: FaultRange},
+		{line: "1.2.3.4-1.2.3", ports: "5", fault: FaultAddress},
+		{line: "1.2.3.4-1.2.3.9/30", ports: "5", fault: FaultAddress},
+	}
+	for _, test := range tests {
+		t.Run(fmt.Sprintf("%q %s", test.line, test.ports), func(t *testing.T) {
+			var bad []Invalid
+			l := mustOpen(t, Config{Order: OrderInput,
+				Stdin:   strings.NewReader(test.line + "\n"),
+				Ports:   mustPorts(t, test.ports),
+				Invalid: func(v Invalid) { bad = append(bad, v) },
+			})
+			if got := texts(l.All()); !slices.Equal(got, test.want) {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+			switch {
+			case test.fault == 0 && len(bad) > 0:
+				t.Errorf("invalid: %v", bad)
+			case test.fault != 0 && (len(bad) != 1 || bad[0].Err != test.fault):
+				t.Errorf("invalid: %v, want %v", bad, test.fault)
+			}
+			if s := l.Stats(); s.Invalid != uint64(len(bad)) || s.Given != uint64(len(test.want)) {
+				t.Errorf("stats: %+v", s)
+			}
+		})
+	}
+}
+
+// TestFile reads a list with everything that editors do to one.
+func TestFile(t *testing.T) {
+	long := strings.Repeat("x", MaxLine)
+	path := writeFile(t, "list.txt", "\xef\xbb\xbf1.0.0.1:1\r\n\r\n# comment\n"+
+		"bad \x1b]0;title\x07\xe2\x80\xae\xff\n"+ // line 4
+		"1.0.0.2:2 "+long[:MaxLine-11]+"\n"+ // as long as may be
+		"1.0.0.3:3 "+long[:MaxLine-10]+"\n"+ // line 6
+		"#"+long+long+"\n"+
+		long+long+long+"\n"+ // line 8
+		"\xef\xbb\xbf1.0.0.4:4\n"+ // line 9
+		"1.0.0.5:5")
+	var bad []string
+	l := mustOpen(t, Config{Order: OrderInput,
+		Args: []string{path, path},
+		Invalid: func(v Invalid) {
+			bad = append(bad, fmt.Sprintf("%d %.44s %v", v.Line, v.Text, v.Err))
+			if v.File != show([]byte(path)) {
+				t.Errorf("file %q, want %q", v.File, path)
+			}
+		},
+	})
+	want := []string{"1.0.0.1:1", "1.0.0.2:2 " + long[:MaxLine-11], "1.0.0.5:5"}
+	if got := texts(l.All()); !slices.Equal(got, want) {
+		t.Errorf("%.40q", got)
+	}
+	want = []string{
+		`4 bad \x1b]0;title\x07\u202e\xff not an IPv4 address`,
+		`6 1.0.0.3:3 ` + long[:34] + ` the line is longer than 64 KiB`,
+		`8 ` + long[:44] + ` the line is longer than 64 KiB`,
+		`9 \ufeff1.0.0.4:4 not an IPv4 address`,
+	}
+	want = append(want, want...)
+	if !slices.Equal(bad, want) {
+		t.Errorf("invalid:\n%s\nwant:\n%s", strings.Join(bad, "\n"), strings.Join(want, "\n"))
+	}
+	if s := l.Stats(); s != (Stats{Read: 14, Invalid: 8, Duplicate: 3, Given: 3}) {
+		t.Errorf("stats: %+v", s)
+	}
+	if l.Err() != nil {
+		t.Error(l.Err())
+	}
+}
+
+// TestLongLastLine ends a list inside of a line that is too long.
+func TestLongLastLine(t *testing.T) {
+	l := mustOpen(t, Config{Order: OrderInput, Stdin: strings.NewReader("1.0.0.1:1\n" + strings.Repeat("y", 3*MaxLine+5))})
+	if got := texts(l.All()); len(got) != 1 {
+		t.Errorf("%q", got)
+	}
+	if s := l.Stats(); s != (Stats{Read: 2, Invalid: 1, Given: 1}) || l.Err() != nil {
+		t.Errorf("stats: %+v, %v", s, l.Err())
+	}
+}
+
+func TestOpenErrors(t *testing.T) {
+	dir := t.TempDir()
+	file := writeFile(t, "list.txt", "")
+	tests := []struct {
+		arg  string
+		want string
+	}{
+		{"1.2.3.0/24", "1.2.3.0/24: a network needs ports (say which, such as --port 27015 or --port 27015-27020)"},
+		{"1.2.3.0/33", "1.2.3.0/33: the length of the network is not a number from 0 to 32"},
+		{"1.2.3.4:0", "1.2.3.4:0: the port is not a number from 1 to 65535"},
+		{"1.2.3.4:70000", "1.2.3.4:70000: the port is not a number from 1 to 65535"},
+		{"999.1.1.1", "999.1.1.1: not an IPv4 address: a number is above 255"},
+		{"010.0.0.1", "010.0.0.1: a number begins with 0"},
+		{"1.2.3", "1.2.3: not an IPv4 address"},
+		{"::1", "::1: IPv6 address: A2S is IPv4 only"},
+		{"[::1]:27015", "[::1]:27015: IPv6 address: A2S is IPv4 only"},
+		{"example.com:27015", "example.com:27015: no such file, and not an IPv4 address or network (host names are looked up with --resolve)"},
+		{"list.txt", "list.txt: no such file, and not an IPv4 address or network (host names are looked up with --resolve)"},
+		{"https://example.com/list", "https://example.com/list: is a URL (targets are files, addresses and networks: save the list to a file first)"},
+		{"a\x1b[2Jb", `a\x1b[2Jb: no such file, and not an IPv4 address or network (host names are looked up with --resolve)`},
+		{"", `"": a target is empty`},
+		{dir, show([]byte(dir)) + ": is a directory (name the files in it)"},
+		{file + "/x", show([]byte(file+"/x")) + ": can't be read: not a directory"},
+	}
+	for _, test := range tests {
+		_, err := Open(Config{Args: []string{"1.2.3.4:5", test.arg}})
+		var arg *ArgError
+		if !errors.As(err, &arg) || err.Error() != test.want {
+			t.Errorf("%q:\n     %v\nwant %v", test.arg, err, test.want)
+		}
+	}
+}
+
+// TestOpenErrorKinds holds how callers tell what was typed wrongly from what
+// can't be read.
+func TestOpenErrorKinds(t *testing.T) {
+	tests := []struct {
+		arg  string
+		path bool
+		want error
+	}{
+		{"no-such-file", true, fs.ErrNotExist},
+		{t.TempDir(), true, nil},
+		{"1.2.3.4:0", false, FaultPort},
+		{"::1", false, FaultIPv6},
+		{"1.2.3.0/24", false, FaultNoPorts},
+	}
+	for _, test := range tests {
+		_, err := Open(Config{Args: []string{test.arg}})
+		var path *fs.PathError
+		if errors.As(err, &path) != test.path || test.want != nil && !errors.Is(err, test.want) {
+			t.Errorf("%q: %#v", test.arg, err)
+		}
+	}
+}
+
+func TestOpenUnreadable(t *testing.T) {
+	path := writeFile(t, "secret.txt", "1.2.3.4:5\n")
+	dir := filepath.Dir(path) // made by TempDir in one that is its owner's alone
+	err := errors.Join(os.Chmod(filepath.Dir(dir), 0o755), os.Chmod(path, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var unread error
+	asNobody(func() {
+		_, unread = os.ReadFile(path)
+		_, err = Open(Config{Args: []string{path}})
+	})
+	if unread == nil {
+		t.Skip("SKIPPED, NO UNREADABLE FILE WAS TRIED: this user may read every file; run the tests as another than root")
+	}
+	if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "secret.txt: can't be read: ") {
+		t.Error(err)
+	}
+}
+
+func TestStdin(t *testing.T) {
+	const list = "1.0.0.1:1\n"
+	tests := []struct {
+		name string
+		cfg  Config
+		want string // error
+	}{
+		{"no arguments", Config{Stdin: strings.NewReader(list)}, ""},
+		{"dash", Config{Args: []string{"-"}, Stdin: strings.NewReader(list)}, ""},
+		{"terminal", Config{Stdin: strings.NewReader(list), StdinIsTerminal: true}, "no targets (name a file"},
+		{"terminal that is asked for", Config{Args: []string{"-"}, Stdin: strings.NewReader(list), StdinIsTerminal: true}, ""},
+		{"nothing", Config{}, "no targets (name a file"},
+		{"nothing for dash", Config{Args: []string{"-"}}, "-: there is no standard input"},
+		{"twice", Config{Args: []string{"-", "-"}, Stdin: strings.NewReader(list)}, "-: standard input is named twice"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			test.cfg.Order = OrderInput
+			l, err := Open(test.cfg)
+			if test.want != "" {
+				if err == nil || !strings.HasPrefix(err.Error(), test.want) {
+					t.Errorf("error %v, want %q", err, test.want)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := texts(l.All()); !slices.Equal(got, []string{"1.0.0.1:1"}) {
+				t.Errorf("%q", got)
+			}
+		})
+	}
+}
+
+// TestStream takes targets from a pipe whose writer waits for each to be taken.
+func TestStream(t *testing.T) {
+	r, w := io.Pipe()
+	l := mustOpen(t, Config{Order: OrderInput, Stdin: r})
+	next, stop := iter.Pull(l.All())
+	defer stop()
+	for i := range 10 {
+		line := fmt.Sprintf("1.0.0.%d:1", i)
+		go io.WriteString(w, line+"\n")
+		if got, ok := next(); !ok || text(got) != line {
+			t.Fatalf("%v, %v; want %v", got, ok, line)
+		}
+	}
+	w.Close()
+	if got, ok := next(); ok {
+		t.Errorf("at the end: %v", got)
+	}
+}
+
+// openFiles counts how often this process has path open.
+func openFiles(t *testing.T, path string) (n int) {
+	fds, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Skip("SKIPPED, OPEN FILES WERE NOT COUNTED: only Linux tells in /proc which are open")
+	}
+	for _, fd := range fds {
+		if to, err := os.Readlink("/proc/self/fd/" + fd.Name()); err == nil && to == path {
+			n++
+		}
+	}
+	return n
+}
+
+func TestStop(t *testing.T) {
+	path := writeFile(t, "list.txt", "1.0.0.1:1\n1.0.0.2:1\n1.0.0.3:1\n")
+	l := mustOpen(t, Config{Order: OrderInput, Args: []string{path, path}})
+	if n := openFiles(t, path); n != 0 {
+		t.Errorf("open before All: %d", n)
+	}
+	for range l.All() {
+		if n := openFiles(t, path); n != 1 {
+			t.Errorf("open while reading: %d", n)
+		}
+		break
+	}
+	if n := openFiles(t, path); n != 0 {
+		t.Errorf("open after All: %d", n)
+	}
+	if got := texts(l.All()); got != nil {
+		t.Errorf("a second All gives %q", got)
+	}
+	if s := l.Stats(); s != (Stats{Read: 1, Given: 1}) || l.Err() != nil {
+		t.Errorf("stats: %+v, %v", s, l.Err())
+	}
+}
+
+func TestMax(t *testing.T) {
+	file := writeFile(t, "list.txt", "1.0.0.1:1\n1.0.0.1:1\nbad\n1.0.0.2:1\n1.0.0.3:1\n")
+	for _, args := range [][]string{{file}, {"1.0.0.0/30"}, {"1.0.0.1", "1.0.0.2", "1.0.0.3"}} {
+		l := mustOpen(t, Config{Order: OrderInput, Args: args, Ports: mustPorts(t, "1"), Max: 2})
+		if got := texts(l.All()); len(got) != 2 {
+			t.Errorf("%q: %q", args, got)
+		}
+		if part, known := l.Progress(); part != 1 || !known {
+			t.Errorf("%q: progress %v, %v", args, part, known)
+		}
+	}
+}
+
+func TestReadError(t *testing.T) {
+	broken := errors.New("the disk is gone")
+	l := mustOpen(t, Config{Order: OrderInput, Stdin: io.MultiReader(
+		strings.NewReader("1.0.0.1:1\n1.0.0.2:2"), iotest.ErrReader(broken))})
+	if got := texts(l.All()); !slices.Equal(got, []string{"1.0.0.1:1"}) {
+		t.Errorf("%q: a line may be cut by the error", got)
+	}
+	want := "standard input: can't be read: the disk is gone"
+	if err := l.Err(); !errors.Is(err, broken) || err.Error() != want {
+		t.Errorf("%v, want %v", err, want)
+	}
+	long := strings.Repeat("x", 2*MaxLine)
+	l = mustOpen(t, Config{Order: OrderInput, Stdin: io.MultiReader(strings.NewReader(long), iotest.ErrReader(broken))})
+	texts(l.All())
+	if err := l.Err(); !errors.Is(err, broken) {
+		t.Errorf("in a long line: %v", err)
+	}
+}
+
+func TestVanishedFile(t *testing.T) {
+	path := writeFile(t, "list.txt", "1.0.0.1:1\n")
+	l := mustOpen(t, Config{Order: OrderInput, Args: []string{"1.0.0.9:9", path, "1.0.0.8:8"}})
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if got := texts(l.All()); !slices.Equal(got, []string{"1.0.0.9:9"}) {
+		t.Errorf("%q", got)
+	}
+	if err := l.Err(); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+func TestProgress(t *testing.T) {
+	var list strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&list, "1.0.%d.%d:1\n", i/256, i%256)
+	}
+	file := writeFile(t, "list.txt", list.String())
+	stdin, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	for _, args := range [][]string{{file}, {"2.0.0.0/19"}, {"2.0.0.0/19", "-", "3.0.0.0/19", "4.0.0.0:5"}} {
+		l := mustOpen(t, Config{Order: OrderInput, Args: args, Ports: mustPorts(t, "1,2"), Stdin: stdin})
+		if part, known := l.Progress(); part != 0 || !known {
+			t.Errorf("%q: %v, %v before", args, part, known)
+		}
+		last := 0.0
+		for range l.All() {
+			part, _ := l.Progress()
+			// Files count by blocks.
+			if part < last-0.1 || part > last+0.1 || part > 1 {
+				t.Fatalf("%q: from %v to %v", args, last, part)
+			}
+			last = part
+		}
+		if last < 0.9 {
+			t.Errorf("%q: %v just before the end", args, last)
+		}
+		if part, known := l.Progress(); part != 1 || !known {
+			t.Errorf("%q: %v, %v after", args, part, known)
+		}
+	}
+	l := mustOpen(t, Config{Order: OrderInput, Args: []string{"-", "2.0.0.0/19"}, Ports: mustPorts(t, "1"), Stdin: strings.NewReader("")})
+	if _, known := l.Progress(); known {
+		t.Error("the length of a reader is known")
+	}
+}
+
+// TestStatsWhileRunning looks at the numbers from another goroutine.
+func TestStatsWhileRunning(t *testing.T) {
+	l := mustOpen(t, Config{Order: OrderInput, Args: []string{"1.0.0.0/18", "127.0.0.0/30"}, Ports: mustPorts(t, "1-2")})
+	done := make(chan struct{})
+	var look sync.WaitGroup
+	look.Go(func() {
+		for last := (Stats{}); ; {
+			s := l.Stats()
+			if s.Given < last.Given || s.Read < s.Given {
+				t.Errorf("from %+v to %+v", last, s)
+			}
+			last = s
+			l.LeftOut()
+			l.Progress()
+			l.Err()
+			select {
+			case <-done:
+				return
+			default:
+			}
+		}
+	})
+	texts(l.All())
+	close(done)
+	look.Wait()
+}
+
+func TestPorts(t *testing.T) {
+	tests := []struct{ list, want string }{
+		{"27015", "27015"},
+		{"27015,27016-27020", "27015-27020"},
+		{" 5 , 1 - 3 ", ""},
+		{"5, 1-3 ,2,5", "5,1-3"},
+		{"65535,1", "65535,1"},
+		{"1-65535", "1-65535"},
+		{"", ""},
+		{"1,,2", ""},
+		{"0", ""},
+		{"70000", ""},
+		{"3-1", ""},
+		{"1-", ""},
+		{"-1", ""},
+		{"1-2-3", ""},
+		{"http", ""},
+		{"01", ""},
+	}
+	for _, test := range tests {
+		p, err := ParsePorts(test.list)
+		if (err == nil) != (test.want != "") || p.String() != test.want {
+			t.Errorf("%q: %q, %v; want %q", test.list, p, err, test.want)
+		}
+		if err != nil {
+			continue
+		}
+		for _, port := range p.list {
+			if !p.Contains(port) {
+				t.Errorf("%q: %d is not contained", test.list, port)
+			}
+		}
+		if p.Contains(0) || p.Contains(40000) && test.list != "1-65535" {
+			t.Errorf("%q contains what was not named", test.list)
+		}
+	}
+	if p := mustPorts(t, "1-65535"); p.Len() != 65535 {
+		t.Errorf("%d ports", p.Len())
+	}
+}
+
+func TestShow(t *testing.T) {
+	tests := []struct{ text, want string }{
+		{"plain text: \"é\" \\ 日本", "plain text: \"é\" \\ 日本"},
+		{"\x00\t\r\n\x1b\x7f", `\x00\x09\x0d\x0a\x1b\x7f`},
+		{"\u0085\u009b", `\u0085\u009b`},
+		{"\u202e\u2066\u200b\ufeff", `\u202e\u2066\u200b\ufeff`},
+		{"\xff\xc3", `\xff\xc3`},
+		{"\ufffd", "\ufffd"},
+		{strings.Repeat("é", maxShown), strings.Repeat("é", maxShown)},
+		{strings.Repeat("é", maxShown+1), strings.Repeat("é", maxShown) + "…"},
+	}
+	for _, test := range tests {
+		if got := show([]byte(test.text)); got != test.want {
+			t.Errorf("%q: %q, want %q", test.text, got, test.want)
+		}
+	}
+}
+
+func TestFaultTexts(t *testing.T) {
+	for f := FaultAddress; f <= FaultLong; f++ {
+		if f.Error() == "" || f.Error() == "no fault" {
+			t.Errorf("fault %d has no text", f)
+		}
+	}
+	if Fault(0).Error() != "no fault" || Fault(200).Error() != "no fault" {
+		t.Error("numbers that are no fault")
+	}
+}

@@ -1,0 +1,384 @@
+package list
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/iotest"
+	"testing/synctest"
+)
+
+// TestStrict holds that the first bad line of a strict list is an error: before
+// the first target, but for a pipe in input order, where it is one there.
+func TestStrict(t *testing.T) {
+	const list = "8.0.0.1:1\n8.0.0.2:1 tag\nbad line\n8.0.0.3:1\nworse\n"
+	file := writeFile(t, "list.txt", list)
+	tests := []struct {
+		name  string
+		cfg   Config
+		load  bool // it is Load's error
+		given int
+	}{
+		{"random", Config{Args: []string{file}}, true, 0},
+		{"random, from a pipe", Config{Stdin: strings.NewReader(list)}, true, 0},
+		{"input", Config{Order: OrderInput, Args: []string{"8.0.0.9:1", file}}, true, 0},
+		{"input, from a pipe", Config{Order: OrderInput, Stdin: strings.NewReader(list)}, false, 2},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			test.cfg.Strict = true
+			test.cfg.Invalid = func(v Invalid) { t.Errorf("said too: %v", v) }
+			l := mustOpen(t, test.cfg)
+			err := l.Load(t.Context())
+			if (err != nil) != test.load {
+				t.Errorf("Load: %v", err)
+			}
+			if got := texts(l.All()); len(got) != test.given {
+				t.Errorf("%q", got)
+			}
+			var bad Invalid
+			if !errors.As(l.Err(), &bad) || bad.Line != 3 || bad.Text != "bad line" || bad.Err != FaultAddress {
+				t.Errorf("%v", l.Err())
+			}
+		})
+	}
+	for _, order := range []Order{OrderRandom, OrderInput} {
+		l := mustOpen(t, Config{Order: order, Strict: true, Args: []string{writeFile(t, "good.txt", "8.0.0.1:1\n# bad line\n")}})
+		if got := texts(l.All()); len(got) != 1 || l.Err() != nil {
+			t.Errorf("%v, a good list: %q, %v", order, got, l.Err())
+		}
+	}
+}
+
+// names is a world of host names.
+func names(_ context.Context, host string) ([]netip.Addr, error) {
+	known := map[string][]netip.Addr{
+		"one.example":  {netip.MustParseAddr("8.0.0.1")},
+		"two.example":  {netip.MustParseAddr("8.0.0.2"), netip.MustParseAddr("::ffff:8.0.0.3"), netip.MustParseAddr("2001:db8::1")},
+		"six.example":  {netip.MustParseAddr("2001:db8::1")},
+		"home.example": {netip.MustParseAddr("127.0.0.1")},
+	}
+	if addrs, ok := known[host]; ok {
+		return addrs, nil
+	}
+	return nil, errors.New("no such host")
+}
+
+func TestResolve(t *testing.T) {
+	const list = "one.example:5 a\n8.0.0.7:7\ntwo.example\n8.0.0.2:27015\nsix.example\nnone.example:1\n" +
+		"home.example\none.example:0\none.example:5\n::1\n1.2.3.999\nnot a name!\n"
+	want := []string{"8.0.0.1:5 a", "8.0.0.7:7", "8.0.0.2:27015", "8.0.0.3:27015"}
+	wantBad := []string{
+		"5 six.example the name has no IPv4 address",
+		"6 none.example:1 the name was not found: no such host",
+		"8 one.example:0 the port is not a number from 1 to 65535",
+		"10 ::1 IPv6 address: A2S is IPv4 only",
+		"11 1.2.3.999 not an IPv4 address: a number is above 255",
+		"12 not a name! the name was not found: no such host",
+	}
+	for _, order := range []Order{OrderRandom, OrderInput} {
+		var bad []string
+		l := mustOpen(t, Config{Order: order, Stdin: strings.NewReader(list), Resolve: names,
+			Invalid: func(v Invalid) { bad = append(bad, fmt.Sprint(v.Line, " ", v.Text, " ", v.Err)) }})
+		got := texts(l.All())
+		if order == OrderRandom {
+			slices.Sort(got)
+		}
+		sorted := slices.Clone(want)
+		if order == OrderRandom {
+			slices.Sort(sorted)
+		}
+		if !slices.Equal(got, sorted) {
+			t.Errorf("%v: %q", order, got)
+		}
+		slices.SortStableFunc(bad, func(a, b string) int { return lineOf(a) - lineOf(b) })
+		wantBad[5] = bad[5]
+		if !slices.Equal(bad, wantBad) {
+			t.Errorf("%v:\n%s", order, strings.Join(bad, "\n"))
+		}
+		s := l.Stats()
+		if s.Given != 4 || s.Duplicate != 2 || s.Excluded != 1 || s.Invalid != 6 || s.Read != 13 || s.Resolved != 7 {
+			t.Errorf("%v: %+v", order, s)
+		}
+	}
+}
+
+func lineOf(s string) (n int) {
+	fmt.Sscan(s, &n)
+	return n
+}
+
+// TestResolveArgument looks up what is no file.
+func TestResolveArgument(t *testing.T) {
+	var bad []string
+	l := mustOpen(t, Config{Order: OrderInput, Args: []string{"two.example:9", "8.0.0.8:8", "none.example"},
+		Resolve: names, Invalid: func(v Invalid) { bad = append(bad, v.Error()) }})
+	if got := texts(l.All()); !slices.Equal(got, []string{"8.0.0.2:9", "8.0.0.3:9", "8.0.0.8:8"}) {
+		t.Errorf("%q", got)
+	}
+	if want := []string{"argument:3: the name was not found: no such host: none.example"}; !slices.Equal(bad, want) {
+		t.Errorf("%q", bad)
+	}
+	if _, err := Open(Config{Args: []string{"two.example:9"}}); err == nil {
+		t.Error("a name without Resolve")
+	}
+}
+
+// TestResolveEnough holds that what waits behind a name is not given out when no
+// more is wanted, in every kind of list.
+func TestResolveEnough(t *testing.T) {
+	for _, list := range []string{
+		"two.example:1\none.example:2\n8.0.0.7:7\n",
+		"ip,port\ntwo.example,1\none.example,2\n8.0.0.7,7\n",
+	} {
+		l := mustOpen(t, Config{Order: OrderInput, Stdin: strings.NewReader(list), Resolve: names, Max: 1})
+		if got := texts(l.All()); len(got) != 1 || l.Stats().Given != 1 {
+			t.Errorf("%q, given %d, want 1 target", got, l.Stats().Given)
+		}
+		l = mustOpen(t, Config{Order: OrderInput, Stdin: strings.NewReader(list), Resolve: names})
+		for range l.All() {
+			break
+		}
+		if l.Stats().Given != 1 {
+			t.Errorf("given %d, want 1", l.Stats().Given)
+		}
+	}
+}
+
+// TestResolveFirst holds that of one target what is said first stays, where that
+// is behind a name and what is said later behind none.
+func TestResolveFirst(t *testing.T) {
+	list := "one.example:5 first\n" + strings.Repeat("8.0.0.1:5\n", 1000)
+	l := mustOpen(t, Config{Stdin: strings.NewReader(list), Resolve: func(ctx context.Context, host string) ([]netip.Addr, error) {
+		runtime.Gosched() // the lines behind it are there
+		return names(ctx, host)
+	}})
+	if got := texts(l.All()); !slices.Equal(got, []string{"8.0.0.1:5 first"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestResolveBounded holds that many names are looked up at once, but not too
+// many, and come in order all the same.
+func TestResolveBounded(t *testing.T) {
+	var list strings.Builder
+	const n = 3000
+	for i := range n {
+		fmt.Fprintf(&list, "h%d.example:1\n", i)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		var now atomic.Int64
+		answer := make(chan struct{})
+		l := mustOpen(t, Config{Order: OrderInput, Stdin: strings.NewReader(list.String()),
+			Resolve: func(_ context.Context, host string) ([]netip.Addr, error) {
+				now.Add(1)
+				<-answer
+				var i uint32
+				fmt.Sscanf(host, "h%d.example", &i)
+				return []netip.Addr{addrOf(0x08000000 + i)}, nil
+			}})
+		go func() {
+			synctest.Wait()
+			if at := now.Load(); at != maxLookups {
+				t.Errorf("%d lookups at once, want %d", at, maxLookups)
+			}
+			close(answer)
+		}()
+		i := uint32(0)
+		for tg := range l.All() {
+			if ipOf(tg.Addr.Addr()) != 0x08000000+i {
+				t.Fatalf("%v is number %d", tg.Addr, i)
+			}
+			i++
+		}
+		if i != n {
+			t.Errorf("%d targets", i)
+		}
+	})
+}
+
+// TestResolveStreams holds that a name of a pipe is given out before the next
+// line is there.
+func TestResolveStreams(t *testing.T) {
+	r, w := io.Pipe()
+	l := mustOpen(t, Config{Order: OrderInput, Stdin: r, Resolve: names})
+	go io.WriteString(w, "one.example:1\n8.0.0.9:1\n")
+	n := 0
+	for range l.All() {
+		if n++; n == 2 {
+			w.Close()
+		}
+	}
+	if n != 2 {
+		t.Errorf("%d targets", n)
+	}
+}
+
+// TestInputs holds what is said of each list.
+func TestInputs(t *testing.T) {
+	one := "8.0.0.1:1\nbad\n8.0.0.2:1\n8.0.0.2:1\n"
+	two := strings.Repeat("8.0.0.3:1 and much more\n", 100_000)
+	file := writeFile(t, "one.txt", one)
+	sum := func(s string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(s))) }
+	for _, order := range []Order{OrderRandom, OrderInput} {
+		l := mustOpen(t, Config{Order: order, Args: []string{"9.9.9.9:9", file, "-"}, Stdin: iotest.HalfReader(strings.NewReader(two))})
+		texts(l.All())
+		want := []Input{
+			{Name: show([]byte(file)), Format: "text", Bytes: int64(len(one)), SHA256: sum(one), Targets: 3, Invalid: 1},
+			{Name: "standard input", Format: "text", Bytes: int64(len(two)), SHA256: sum(two), Targets: 100_000},
+		}
+		if got := l.Inputs(); !slices.Equal(got, want) {
+			t.Errorf("%v: %+v\nwant %+v", order, got, want)
+		}
+	}
+	l := mustOpen(t, Config{Order: OrderInput, Args: []string{file}, Max: 1})
+	texts(l.All())
+	if got := l.Inputs()[0]; got.SHA256 != "" {
+		t.Errorf("the sum of a list that was not read to its end: %+v", got)
+	}
+}
+
+// TestLoadCancel ends Load at different moments.
+func TestLoadCancel(t *testing.T) {
+	r, w := io.Pipe()
+	ctx, cancel := context.WithCancel(t.Context())
+	l := mustOpen(t, Config{Stdin: r})
+	go func() {
+		io.WriteString(w, "8.0.0.1:1\n")
+		cancel() // while it waits for more
+	}()
+	if err := l.Load(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("while waiting: %v", err)
+	}
+	if got := texts(l.All()); got != nil || !errors.Is(l.Err(), context.Canceled) {
+		t.Errorf("after that: %q, %v", got, l.Err())
+	}
+	ctx, cancel = context.WithCancel(t.Context())
+	l = mustOpen(t, Config{Stdin: endless{cancel, new(int)}})
+	if err := l.Load(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("while reading: %v", err)
+	}
+	l = mustOpen(t, Config{Stdin: strings.NewReader("slow.example\n"),
+		Resolve: func(ctx context.Context, _ string) ([]netip.Addr, error) { <-ctx.Done(); return nil, ctx.Err() }})
+	ctx, cancel = context.WithCancel(t.Context())
+	context.AfterFunc(ctx, func() {})
+	go cancel()
+	if err := l.Load(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("while looking up: %v", err)
+	}
+	ctx, cancel = context.WithCancel(t.Context())
+	cancel()
+	if _, err := newLoader(l).finish(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("while sorting: %v", err)
+	}
+}
+
+// endless is a list without an end. Somebody loses patience after a while.
+type endless struct {
+	stop func()
+	n    *int
+}
+
+func (e endless) Read(p []byte) (int, error) {
+	if *e.n++; *e.n == 10 {
+		e.stop()
+	}
+	return copy(p, strings.Repeat("8.0.0.1:1\n", 100)), nil
+}
+
+// TestLoading holds what is told while lists are read.
+func TestLoading(t *testing.T) {
+	var list strings.Builder
+	for i := range 50_000 {
+		fmt.Fprintf(&list, "8.0.%d.%d:1\n", i/256, i%256)
+	}
+	file := writeFile(t, "list.txt", list.String()+"bad\n")
+	var l *List
+	last := 0.0
+	l = mustOpen(t, Config{Args: []string{file}, Invalid: func(Invalid) {
+		_, last, _ = l.Loading()
+	}})
+	if n, part, known := l.Loading(); n != 0 || part != 0 || !known {
+		t.Errorf("before: %d, %v, %v", n, part, known)
+	}
+	if _, known := l.Progress(); known {
+		t.Error("progress is known before the list is")
+	}
+	if err := l.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if last < 0.9 || last > 1 {
+		t.Errorf("at the last line: %v", last)
+	}
+	if n, part, known := l.Loading(); n != 50_001 || part != 1 || !known {
+		t.Errorf("after: %d, %v, %v", n, part, known)
+	}
+	if part, known := l.Progress(); part != 0 || !known {
+		t.Errorf("progress %v, %v", part, known)
+	}
+}
+
+// TestLoadErrors: a list that can't be read is an error of Load.
+func TestLoadErrors(t *testing.T) {
+	broken := errors.New("the disk is gone")
+	l := mustOpen(t, Config{Stdin: io.MultiReader(strings.NewReader("8.0.0.1:1\n"), iotest.ErrReader(broken))})
+	if err := l.Load(t.Context()); !errors.Is(err, broken) {
+		t.Error(err)
+	}
+	if err := l.Load(t.Context()); !errors.Is(err, broken) {
+		t.Errorf("the second time: %v", err)
+	}
+	if got := texts(l.All()); got != nil || !errors.Is(l.Err(), broken) {
+		t.Errorf("%q, %v", got, l.Err())
+	}
+	path := writeFile(t, "list.txt", "8.0.0.1:1\n")
+	l = mustOpen(t, Config{Args: []string{path}})
+	os.Remove(path)
+	if err := l.Load(t.Context()); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+// TestListed tells those that are named one by one from networks, small or
+// large, and from several ports of an address.
+func TestListed(t *testing.T) {
+	file := writeFile(t, "list.txt", "8.0.0.1:1\n8.0.0.2:1\n8.0.1.0/28:5\n8.0.1.0/28:5\n9.0.0.0/24:1\n")
+	for _, test := range []struct {
+		args         []string
+		ports        string
+		size, listed uint64
+	}{
+		{[]string{"8.0.0.1:1"}, "", 1, 1},
+		{[]string{"8.0.0.1"}, "7", 1, 1},
+		{[]string{"8.0.0.1"}, "7,8,9", 3, 0},
+		{[]string{"8.0.0.0/28"}, "7", 16, 0},
+		{[]string{"8.0.0.0/16"}, "7", 65536, 0},
+		{[]string{"8.0.0.0/28", "8.1.0.0/16", "8.0.3.1-8.0.3.4", "8.4.0.1:7"}, "7", 65536 + 21, 1},
+		{[]string{file}, "", 18 + 256, 0}, // what comes twice may hide some
+	} {
+		cfg := Config{Args: test.args}
+		if test.ports != "" {
+			ports, err := ParsePorts(test.ports)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cfg.Ports = ports
+		}
+		l := mustOpen(t, cfg)
+		if err := l.Load(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if size, _ := l.Size(); size != test.size || l.Listed() != test.listed {
+			t.Errorf("%q: %d of %d, want %d of %d", test.args, l.Listed(), size, test.listed, test.size)
+		}
+	}
+}

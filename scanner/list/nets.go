@@ -1,0 +1,80 @@
+package list
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+)
+
+// nets gives out the targets of blocks in a random order, each found from its
+// place in constant memory.
+//
+// A round gives out each address once, in an order that is the same in every
+// round, at one of its ports: so the questions to one address are a whole round
+// apart. Which port an address has in a round is another for each, so that the
+// ports are mixed. Addresses with fewer ports than others have no part in the
+// last rounds.
+type nets struct {
+	parts []stretch // those with the most ports first
+	ends  []uint64  // addresses up to the end of each part
+	tiers []tier
+	turn  scatterer // of the ports
+}
+
+// tier are rounds in which the same addresses take part.
+type tier struct {
+	start uint64 // places before it
+	round uint64 // the first
+	perm  perm   // of the addresses, as many as take part
+}
+
+func newNets(parts []stretch, keys *stream) *nets {
+	n := &nets{parts: slices.Clone(parts), turn: newScatterer(keys)}
+	slices.SortStableFunc(n.parts, func(a, b stretch) int {
+		return cmp.Compare(len(b.ports), len(a.ports))
+	})
+	total := uint64(0)
+	for i := range n.parts {
+		total += n.parts[i].len()
+		n.ends = append(n.ends, total)
+	}
+	at, round := uint64(0), uint64(0)
+	for i := len(n.parts) - 1; i >= 0; i-- {
+		if until := uint64(len(n.parts[i].ports)); until > round {
+			n.tiers = append(n.tiers, tier{at, round, newPerm(n.ends[i], keys)})
+			at += (until - round) * n.ends[i]
+			round = until
+		}
+	}
+	return n
+}
+
+// size returns how many targets there are.
+func (n *nets) size() (total uint64) {
+	for i := range n.parts {
+		total += n.parts[i].len() * uint64(len(n.parts[i].ports))
+	}
+	return total
+}
+
+// at returns the target in a place.
+func (n *nets) at(place uint64) (ip uint32, port uint16) {
+	i := len(n.tiers) - 1
+	for n.tiers[i].start > place {
+		i--
+	}
+	t := &n.tiers[i]
+	place -= t.start
+	address := t.perm.at(place % t.perm.size)
+	k := 0
+	if len(n.ends) > 1 {
+		k = sort.Search(len(n.ends), func(k int) bool { return n.ends[k] > address })
+	}
+	part := &n.parts[k]
+	ip = part.last - uint32(n.ends[k]-1-address)
+	if len(part.ports) == 1 {
+		return ip, part.ports[0]
+	}
+	round := t.round + place/t.perm.size + uint64(n.turn.hash(ip))
+	return ip, part.ports[round%uint64(len(part.ports))]
+}

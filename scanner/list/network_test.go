@@ -1,0 +1,231 @@
+package list
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/a2sscan/a2sscan/scanner/target"
+)
+
+// TestNetworks has arguments and what becomes of them, in order.
+func TestNetworks(t *testing.T) {
+	tests := []struct {
+		args  string
+		ports string
+		want  string
+		stats Stats
+	}{
+		{"1.0.0.0/31", "1", "1.0.0.0:1 1.0.0.1:1", Stats{Read: 2, Given: 2}},
+		{"1.0.0.0/31", "2,1", "1.0.0.0:2 1.0.0.1:2 1.0.0.0:1 1.0.0.1:1", Stats{Read: 4, Given: 4}},
+		{"1.0.0.1/32 1.0.0.0/31", "1", "1.0.0.1:1 1.0.0.0:1", Stats{Read: 3, Duplicate: 1, Given: 2}},
+		{"1.0.0.0/31 1.0.0.1/32", "1", "1.0.0.0:1 1.0.0.1:1", Stats{Read: 3, Duplicate: 1, Given: 2}},
+		{"1.0.0.0/31 1.0.0.0/31", "1", "1.0.0.0:1 1.0.0.1:1", Stats{Read: 4, Duplicate: 2, Given: 2}},
+		{"1.0.0.1 1.0.0.0/31", "1", "1.0.0.1:1 1.0.0.0:1", Stats{Read: 3, Duplicate: 1, Given: 2}},
+		{"1.0.0.0/31 1.0.0.1 1.0.0.1:1 1.0.0.1:2", "1", "1.0.0.0:1 1.0.0.1:1 1.0.0.1:2",
+			Stats{Read: 5, Duplicate: 2, Given: 3}},
+		{"1.0.0.2/32 1.0.0.0/32 1.0.0.0/30", "1", "1.0.0.2:1 1.0.0.0:1 1.0.0.1:1 1.0.0.3:1",
+			Stats{Read: 6, Duplicate: 2, Given: 4}},
+		{"1.0.0.0/32 1.0.0.0/31 1.0.0.0/30", "1", "1.0.0.0:1 1.0.0.1:1 1.0.0.2:1 1.0.0.3:1",
+			Stats{Read: 7, Duplicate: 3, Given: 4}},
+		{"9.255.255.254/30", "1", "9.255.255.252:1 9.255.255.253:1 9.255.255.254:1 9.255.255.255:1",
+			Stats{Read: 4, Given: 4}},
+		{"10.0.0.0/8", "1,2", "", Stats{Read: 2 << 24, Excluded: 2 << 24}},
+		{"240.0.0.0/4", "1", "", Stats{Read: 1 << 28, Excluded: 1 << 28}},
+		{"0.0.0.0/8", "1", "", Stats{Read: 1 << 24, Excluded: 1<<24 - 1, Unscannable: 1}},
+		{"169.254.0.0/16 169.254.1.1", "1", "", Stats{Read: 1<<16 + 1, Unscannable: 1 << 16, Duplicate: 1}},
+		{"192.0.0.8/30", "1", "", Stats{Read: 4, Excluded: 4}},
+	}
+	for _, test := range tests {
+		t.Run(test.args+" at "+test.ports, func(t *testing.T) {
+			l := mustOpen(t, Config{Order: OrderInput, Args: strings.Fields(test.args), Ports: mustPorts(t, test.ports)})
+			if n, known := l.Size(); n != test.stats.Read-test.stats.Duplicate || !known {
+				t.Errorf("size %d, %v; want what is read and no duplicate", n, known)
+			}
+			if got := strings.Join(texts(l.All()), " "); got != test.want {
+				t.Errorf("%s\nwant %s", got, test.want)
+			}
+			if s := l.Stats(); s != test.stats {
+				t.Errorf("stats %+v\nwant  %+v", s, test.stats)
+			}
+		})
+	}
+}
+
+// TestWholeInternet checks the sums of a network that holds every rule, and
+// that it streams.
+func TestWholeInternet(t *testing.T) {
+	l := mustOpen(t, Config{Order: OrderInput, Args: []string{"0.0.0.0/0"}, Ports: mustPorts(t, "1-65535"), Max: 3})
+	if n, known := l.Size(); n != 65535<<32 || !known {
+		t.Errorf("size %d, %v", n, known)
+	}
+	if got := strings.Join(texts(l.All()), " "); got != "1.0.0.0:1 1.0.0.1:1 1.0.0.2:1" {
+		t.Error(got)
+	}
+	var reserved uint64
+	for _, s := range mustExclude(t, ExclusionConfig{}).now.Load().segments {
+		if s.rule != nil {
+			reserved += s.len()
+		}
+	}
+	// 0/8 10/8 127/8 100.64/10 169.254/16 172.16/12 192.168/16 198.18/15 224/3,
+	// eight /24 (192.0.0, 192.0.2, 192.31.196, 192.52.193, 192.88.99, 192.175.48,
+	// 198.51.100, 203.0.113).
+	want := uint64(3<<24 + 1<<22 + 1<<16 + 1<<20 + 1<<16 + 1<<17 + 1<<29 + 8<<8)
+	if reserved != want {
+		t.Errorf("%d addresses are left out, want %d", reserved, want)
+	}
+}
+
+func TestAllowReserved(t *testing.T) {
+	const list = "0.0.0.0:1\n127.0.0.1:1\n169.254.1.1:1\n224.0.0.1:1\n8.8.8.8:1\n10.0.0.1:1\n10.0.0.2:1\n"
+	tests := []struct {
+		allow bool
+		want  string
+		stats Stats
+		left  string
+	}{
+		{false, "8.8.8.8:1", Stats{Read: 7, Unscannable: 2, Excluded: 4, Given: 1},
+			"0.0.0.0/32 true 1, 10.0.0.0/8 false 2, 127.0.0.0/8 false 1, 169.254.0.0/16 true 1, 224.0.0.0/4 false 1, "},
+		{true, "127.0.0.1:1 224.0.0.1:1 8.8.8.8:1 10.0.0.1:1 10.0.0.2:1",
+			Stats{Read: 7, Unscannable: 2, Given: 5}, "0.0.0.0/32 true 1, 169.254.0.0/16 true 1, "},
+	}
+	for _, test := range tests {
+		l := mustOpen(t, Config{
+			Order:      OrderInput,
+			Stdin:      strings.NewReader(list),
+			Exclusions: mustExclude(t, ExclusionConfig{AllowReserved: test.allow}),
+		})
+		if got := strings.Join(texts(l.All()), " "); got != test.want {
+			t.Errorf("allowed %v: %s", test.allow, got)
+		}
+		if s := l.Stats(); s != test.stats {
+			t.Errorf("allowed %v: %+v", test.allow, s)
+		}
+		left := ""
+		for _, r := range l.LeftOut() {
+			left += fmt.Sprintf("%v %v %d, ", r.Network, r.Unscannable, r.Targets)
+		}
+		if left != test.left {
+			t.Errorf("allowed %v: left out %s", test.allow, left)
+		}
+	}
+}
+
+// model is what List does, in the obvious way: everything is counted up and
+// remembered.
+type model struct {
+	ports Ports
+	seen  map[string]bool
+	rules *Exclusions
+	out   []target.Target
+	stats Stats
+
+	places uint64
+}
+
+func (m *model) name(s, tag string) {
+	ports := m.ports.list
+	if p, err := netip.ParsePrefix(s); err == nil {
+		for _, port := range ports {
+			for ip := p.Masked().Addr(); p.Contains(ip); ip = ip.Next() {
+				m.target(ip, port, tag)
+			}
+		}
+		return
+	}
+	if a, err := netip.ParseAddrPort(s); err == nil {
+		m.target(a.Addr(), a.Port(), tag)
+		return
+	}
+	for _, port := range ports {
+		m.target(netip.MustParseAddr(s), port, tag)
+	}
+}
+
+func (m *model) target(ip netip.Addr, port uint16, tag string) {
+	t := target.Target{Addr: netip.AddrPortFrom(ip, port), Tag: tag}
+	m.stats.Read++
+	key := t.Addr.String()
+	if m.seen[key] {
+		m.stats.Duplicate++
+		return
+	}
+	m.seen[key] = true
+	t.Place = m.places
+	m.places++
+	switch rule := m.rules.now.Load().find(ipOf(ip)); {
+	case rule != nil && !rule.unscannable():
+		m.stats.Excluded++
+	case rule != nil:
+		m.stats.Unscannable++
+	default:
+		m.stats.Given++
+		m.out = append(m.out, t)
+	}
+}
+
+// randomName is an address or network in a corner of the address space where
+// rules begin and end, so that much of it overlaps.
+func randomName(r *rand.Rand) string {
+	corners := []uint32{0x01000000, 0x09FFFFF0, 0xC0000000, 0xA9FDFFF8, 0xDFFFFFF8, 0}
+	ip := addrOf(corners[r.IntN(len(corners))] + r.Uint32N(16))
+	switch r.IntN(3) {
+	case 0:
+		return fmt.Sprintf("%v/%d", ip, 27+r.IntN(6))
+	case 1:
+		return fmt.Sprintf("%v:%d", ip, 1+r.IntN(4))
+	}
+	return ip.String()
+}
+
+// TestModel gives List and model the same inputs, and compares every target,
+// their order and the numbers.
+func TestModel(t *testing.T) {
+	for seed := range uint64(150) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		m := &model{ports: mustPorts(t, "3,1"), seen: map[string]bool{}, rules: mustExclude(t, ExclusionConfig{})}
+		cfg := Config{Ports: m.ports, Order: OrderInput}
+		lists := 0
+		for range 1 + r.IntN(6) {
+			if r.IntN(3) > 0 {
+				arg := randomName(r)
+				cfg.Args = append(cfg.Args, arg)
+				m.name(arg, "")
+				continue
+			}
+			var file strings.Builder
+			for range r.IntN(8) {
+				if r.IntN(8) == 0 {
+					file.WriteString("nonsense\n")
+					m.stats.Read++
+					m.stats.Invalid++
+					continue
+				}
+				line, tag := randomName(r), []string{"", "tag"}[r.IntN(2)]
+				file.WriteString(line + " " + tag + "\n")
+				m.name(line, tag)
+			}
+			lists++
+			cfg.Args = append(cfg.Args, writeFile(t, "list", file.String()))
+		}
+		l := mustOpen(t, cfg)
+		size, known := l.Size()
+		got := slices.Collect(l.All())
+		if !slices.Equal(got, m.out) {
+			t.Fatalf("seed %d, %q:\n     %v\nwant %v", seed, cfg.Args, got, m.out)
+		}
+		if l.Stats() != m.stats {
+			t.Fatalf("seed %d: %+v, want %+v", seed, l.Stats(), m.stats)
+		}
+		if known != (lists == 0) || known && size != m.places {
+			t.Fatalf("seed %d: size %d, %v; want %d", seed, size, known, m.places)
+		}
+		if part, known := l.Progress(); part != 1 || !known {
+			t.Fatalf("seed %d: progress %v, %v", seed, part, known)
+		}
+	}
+}

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package list
+
+// asNobody runs f with the rights that the tests have.
+func asNobody(f func()) { f() }

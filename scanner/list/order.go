@@ -1,0 +1,75 @@
+package list
+
+import (
+	"math/bits"
+)
+
+// order is a random order of all targets: those of the list in the order of
+// their scattered numbers, those of networks as nets has them, and the one
+// spread evenly among the other.
+type order struct {
+	list  *bag
+	nets  *nets
+	keys  scatterer
+	notes *notes
+	texts *textStore
+	named *blocks
+
+	listed, total uint64
+	small         uint64 // of listed, those of small networks, more if some came twice
+}
+
+// alone is how many targets were named one by one.
+func (o *order) alone() uint64 { return o.listed - min(o.small, o.listed) }
+
+// cursor is a place in an order. It goes forward.
+type cursor struct {
+	*order
+	place  uint64
+	listed uint64 // of the list, before this place
+	share  uint64 // place * listed targets, modulo total
+	bucket uint64 // of the next target of the list
+}
+
+// from returns a cursor at a place that is not behind the end.
+func (o *order) from(place uint64) *cursor {
+	c := &cursor{order: o, place: place}
+	if o.total > 0 {
+		hi, lo := bits.Mul64(place, o.listed)
+		c.listed, c.share = bits.Div64(hi, lo, o.total)
+	}
+	if c.listed < o.listed {
+		c.bucket = uint64(o.list.bucketOf(c.listed))
+	}
+	return c
+}
+
+// next returns the target at the cursor, which is not at the end, and moves on.
+func (c *cursor) next() (ip uint32, port uint16) {
+	c.place++
+	c.share += c.order.listed
+	if c.share < c.total {
+		return c.nets.at(c.place - 1 - c.listed)
+	}
+	c.share -= c.total
+	for c.list.starts[c.bucket+1] <= c.listed {
+		c.bucket++
+	}
+	k := c.bucket<<slotBits | uint64(c.list.at(c.listed))
+	c.listed++
+	return c.keys.gather(k)
+}
+
+// said returns what was said of a target.
+func (o *order) said(ip uint32, port uint16) said {
+	text := uint64(0)
+	found := false
+	if o.notes.any {
+		text, found = o.notes.find(o.keys.scatter(ip, port))
+	}
+	if !found && o.named.texts {
+		b, _ := o.named.find(ip, port)
+		text = b.text
+	}
+	return o.texts.get(text)
+}

@@ -1,0 +1,608 @@
+package list
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/a2sscan/a2sscan/scanner/target"
+)
+
+func TestPerm(t *testing.T) {
+	keys := stream(1)
+	for _, size := range []uint64{0, 1, 2, 3, 4, 5, 7, 8, 9, 255, 256, 257, 1000, 65536, 100_003} {
+		p := newPerm(size, &keys)
+		seen := make([]bool, size)
+		for x := range size {
+			y := p.at(x)
+			if y >= size || seen[y] {
+				t.Fatalf("size %d: %d comes twice, or is too large", size, y)
+			}
+			seen[y] = true
+		}
+	}
+}
+
+// TestPermMixes holds that neighbours are sent far apart, in a whole address
+// space and in a network: on average a third of all, as by chance.
+func TestPermMixes(t *testing.T) {
+	for _, size := range []uint64{1 << 8, 1 << 16, 3_000_000, 1 << 32} {
+		keys := stream(7)
+		mean := 0.0
+		const perms, steps = 20, 200
+		for range perms {
+			p := newPerm(size, &keys)
+			last := p.at(0)
+			for x := uint64(1); x <= steps; x++ {
+				now := p.at(x)
+				mean += float64(max(now, last)-min(now, last)) / float64(size)
+				last = now
+			}
+		}
+		if mean /= perms * steps; mean < 0.25 || mean > 0.42 {
+			t.Errorf("size %d: neighbours are %.3f of all apart", size, mean)
+		}
+	}
+}
+
+func TestScatter(t *testing.T) {
+	keys := stream(3)
+	s := newScatterer(&keys)
+	for range 100_000 {
+		ip, port := rand.Uint32(), uint16(rand.Uint32())
+		k := s.scatter(ip, port)
+		if gotIP, gotPort := s.gather(k); k > keyMask || gotIP != ip || gotPort != port {
+			t.Fatalf("%x:%d became %x, and that %x:%d", ip, port, k, gotIP, gotPort)
+		}
+	}
+}
+
+// sources are inputs for one list: arguments, and files of lines.
+type sources struct {
+	args  []string
+	lines [][]string
+}
+
+func randomSources(r *rand.Rand) (s sources) {
+	for range 1 + r.IntN(6) {
+		if r.IntN(3) > 0 {
+			s.args = append(s.args, randomPorts(r))
+			continue
+		}
+		var lines []string
+		for range r.IntN(12) {
+			lines = append(lines, randomPorts(r))
+		}
+		s.lines = append(s.lines, append(lines, "nonsense"))
+	}
+	return s
+}
+
+// randomPorts is a randomName, now and then with ports of its own.
+func randomPorts(r *rand.Rand) string {
+	name := randomName(r)
+	if r.IntN(3) > 0 || strings.Contains(name, ":") {
+		return name
+	}
+	first := 1 + r.IntN(20)
+	return fmt.Sprintf("%s:%d-%d", name, first, first+r.IntN(30))
+}
+
+// shuffled has the same in another order, cut into other files.
+func (s sources) shuffled(r *rand.Rand) (out sources) {
+	var all []string
+	for _, lines := range s.lines {
+		all = append(all, lines...)
+	}
+	r.Shuffle(len(all), func(i, k int) { all[i], all[k] = all[k], all[i] })
+	cut := r.IntN(len(all) + 1)
+	out.lines = [][]string{all[:cut], all[cut:]}
+	out.args = slices.Clone(s.args)
+	r.Shuffle(len(out.args), func(i, k int) { out.args[i], out.args[k] = out.args[k], out.args[i] })
+	return out
+}
+
+func (s sources) open(t *testing.T, cfg Config) *List {
+	cfg.Args = slices.Clone(s.args)
+	for _, lines := range s.lines {
+		cfg.Args = append(cfg.Args, writeFile(t, "list", strings.Join(lines, "\n")))
+	}
+	return mustOpen(t, cfg)
+}
+
+func byAddr(a, b target.Target) int { return a.Addr.Compare(b.Addr) }
+
+// TestRandomOrder compares the random order with that of the input: the same
+// targets, each once, the same numbers; the same order however they are listed;
+// and from any place what follows there.
+func TestRandomOrder(t *testing.T) {
+	for seed := range uint64(60) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		s := randomSources(r)
+		cfg := Config{Ports: mustPorts(t, "3,1,8-20"), Order: OrderInput}
+		plain := s.open(t, cfg)
+		want := slices.SortedFunc(plain.All(), byAddr)
+
+		cfg.Order, cfg.Seed = OrderRandom, seed
+		l := s.open(t, cfg)
+		got := slices.Collect(l.All())
+		size, known := l.Size()
+		if l.Stats() != plain.Stats() || !known || l.Err() != nil {
+			t.Fatalf("seed %d: %+v, want %+v; %v", seed, l.Stats(), plain.Stats(), l.Err())
+		}
+		if st := l.Stats(); size != st.Read-st.Invalid-st.Duplicate {
+			t.Fatalf("seed %d: %d places, and %+v", seed, size, st)
+		}
+		if part, known := l.Progress(); part != 1 || !known {
+			t.Fatalf("seed %d: progress %v, %v", seed, part, known)
+		}
+		for i := range got {
+			if i > 0 && got[i].Place <= got[i-1].Place || got[i].Place >= size {
+				t.Fatalf("seed %d: place %d", seed, got[i].Place)
+			}
+		}
+		sorted := slices.SortedFunc(slices.Values(got), byAddr)
+		for i := range sorted {
+			sorted[i].Place, want[i].Place = 0, 0
+		}
+		if !slices.Equal(sorted, want) {
+			t.Fatalf("seed %d, %v:\n     %v\nwant %v", seed, s, sorted, want)
+		}
+
+		again := s.shuffled(r).open(t, cfg)
+		if same := slices.Collect(again.All()); !slices.Equal(same, got) {
+			t.Fatalf("seed %d: %v, and in another order %v", seed, got, same)
+		}
+		from := r.Uint64N(size + 2)
+		first, _ := slices.BinarySearchFunc(got, from, func(t target.Target, p uint64) int { return int(t.Place) - int(p) })
+		if rest := slices.Collect(s.open(t, cfg).From(from)); !slices.Equal(rest, got[first:]) {
+			t.Fatalf("seed %d: from %d: %v, want %v", seed, from, rest, got[first:])
+		}
+		cfg.Order = OrderInput
+		all, rest := slices.Collect(s.open(t, cfg).All()), s.open(t, cfg)
+		first, _ = slices.BinarySearchFunc(all, from, func(t target.Target, p uint64) int { return int(t.Place) - int(p) })
+		if got := slices.Collect(rest.From(from)); !slices.Equal(got, all[first:]) {
+			t.Fatalf("seed %d: input order from %d: %v, want %v", seed, from, got, all[first:])
+		}
+		if a, b := rest.Stats(), plain.Stats(); a.Invalid != b.Invalid || a.Duplicate != b.Duplicate {
+			t.Fatalf("seed %d: from %d: %+v, want the invalid lines and duplicates of %+v", seed, from, a, b)
+		}
+	}
+}
+
+// TestCutNetworks holds that a network has the same order however it is cut
+// into others that take no memory by their size.
+func TestCutNetworks(t *testing.T) {
+	order := func(args ...string) string {
+		l := mustOpen(t, Config{Args: args, Ports: mustPorts(t, "1,2"), Seed: 4})
+		return fmt.Sprint(texts(l.All()))
+	}
+	whole := order("1.0.0.0/22", "2.0.0.0/24:7-9")
+	for _, args := range [][]string{
+		{"1.0.2.0/23", "2.0.0.0/24:7-9", "1.0.0.0/23"},
+		{"1.0.0.0/24", "1.0.0.128-1.0.3.255", "2.0.0.0/24:9,7", "2.0.0.0/24:8"},
+		{"1.0.0.0/22:1", "1.0.0.0/23:2", "1.0.2.0/23:2", "2.0.0.0/25:7-9", "2.0.0.64/26:8-9", "2.0.0.128/25:7-9"},
+	} {
+		if got := order(args...); got != whole {
+			t.Errorf("%q has another order", args)
+		}
+	}
+}
+
+// TestFromInside begins in the middle of a network of which nothing is given
+// out.
+func TestFromInside(t *testing.T) {
+	for _, order := range []Order{OrderRandom, OrderInput} {
+		for _, from := range []uint64{0, 1, 100, 256, 300, 512, 600} {
+			l := mustOpen(t, Config{Order: order, Args: []string{"10.0.0.0/24", "8.0.0.1:1"}, Ports: mustPorts(t, "1,2")})
+			for range l.From(from) {
+			}
+			s := l.Stats()
+			if left := 513 - min(from, 513); s.Excluded+s.Given != left || s.Read != left {
+				t.Errorf("%v, from %d: %+v", order, from, s)
+			}
+		}
+	}
+}
+
+// TestSeeds holds that another seed is another order.
+func TestSeeds(t *testing.T) {
+	orders := map[string]bool{}
+	for seed := range uint64(20) {
+		for _, args := range [][]string{{"1.0.0.0/24"}, {"1.0.0.0/28", "2.0.0.0/25"}} {
+			l := mustOpen(t, Config{Args: args, Ports: mustPorts(t, "1"), Seed: seed})
+			orders[fmt.Sprint(texts(l.All()))] = true
+		}
+	}
+	if len(orders) != 40 {
+		t.Errorf("%d orders of 40", len(orders))
+	}
+}
+
+// TestPlaces holds that a target's place depends on nothing that may change
+// between two parts of a scan.
+func TestPlaces(t *testing.T) {
+	places := func(cfg Config) map[netip.AddrPort]uint64 {
+		cfg.Args, cfg.Ports = []string{"10.0.0.0/24", "8.8.8.0/27", "10.0.0.1:9"}, mustPorts(t, "1-3")
+		all := map[netip.AddrPort]uint64{}
+		for tg := range mustOpen(t, cfg).All() {
+			all[tg.Addr] = tg.Place
+		}
+		return all
+	}
+	for _, order := range []Order{OrderRandom, OrderInput} {
+		allow := mustExclude(t, ExclusionConfig{AllowReserved: true})
+		whole := places(Config{Order: order, Exclusions: allow})
+		if len(whole) != 256*3+32*3+1 {
+			t.Fatalf("%v: %d targets", order, len(whole))
+		}
+		for name, part := range map[string]map[netip.AddrPort]uint64{
+			"exclusions": places(Config{Order: order}),
+			"a shard":    places(Config{Order: order, Exclusions: allow, Shard: Shard{1, 3}}),
+			"a limit":    places(Config{Order: order, Exclusions: allow, Max: 50}),
+		} {
+			if len(part) == 0 || len(part) == len(whole) {
+				t.Errorf("%v, %s: %d targets", order, name, len(part))
+			}
+			for at, place := range part {
+				if whole[at] != place {
+					t.Errorf("%v, %s: %v is at %d, and was at %d", order, name, at, place, whole[at])
+				}
+			}
+		}
+	}
+}
+
+// TestPortsApart holds that the ports of one address come far apart, listed or
+// in a network.
+func TestPortsApart(t *testing.T) {
+	const addrs, ports = 2000, 8
+	var list bytes.Buffer
+	for i := range addrs {
+		for port := range ports {
+			fmt.Fprintf(&list, "1.0.%d.%d:%d\n", i/250, i%250, 27015+port)
+		}
+	}
+	tests := []struct {
+		name  string
+		cfg   Config
+		least uint64 // places between two of an address
+	}{
+		// Between the golden ratio's third of an eighth of the list, and a tenth
+		// less because chance fills no list evenly.
+		{"list", Config{Stdin: &list}, addrs * ports * 3 / 80 * 9 / 10},
+		{"network", Config{Args: []string{"1.0.0.0/21"}, Ports: mustPorts(t, "27015-27022")}, 1 << 11},
+		{"networks", Config{Args: []string{"1.0.0.0/21", "2.0.0.0/21"}, Ports: mustPorts(t, "27015-27022")}, 1 << 12},
+	}
+	for _, test := range tests {
+		test.cfg.Seed = 5
+		last := map[netip.Addr]uint64{}
+		least := ^uint64(0)
+		for tg := range mustOpen(t, test.cfg).All() {
+			if before, ok := last[tg.Addr.Addr()]; ok {
+				least = min(least, tg.Place-before)
+			}
+			last[tg.Addr.Addr()] = tg.Place
+		}
+		if least < test.least {
+			t.Errorf("%s: %d places apart, want %d", test.name, least, test.least)
+		}
+	}
+}
+
+// TestInterleaved holds that networks and lists come evenly mixed.
+func TestInterleaved(t *testing.T) {
+	var list bytes.Buffer
+	for i := range 1000 {
+		fmt.Fprintf(&list, "9.0.%d.%d:1\n", i/250, i%250)
+	}
+	l := mustOpen(t, Config{Args: []string{"-", "1.0.0.0/20"}, Stdin: &list, Ports: mustPorts(t, "1"), Seed: 1})
+	listed := 0
+	for tg := range l.All() {
+		if tg.Addr.Addr().As4()[0] == 9 {
+			listed++
+		}
+		if want := float64(tg.Place+1) * 1000 / 5096; float64(listed) < want-1 || float64(listed) > want+1 {
+			t.Fatalf("%d of the list among the first %d", listed, tg.Place+1)
+		}
+	}
+}
+
+// TestFirstMention holds that what is said of a target counts where it is
+// named first, in either order.
+func TestFirstMention(t *testing.T) {
+	tests := []struct{ lines, want string }{
+		{"1.0.0.1:1 a\n1.0.0.1:1 b\n", "a"},
+		{"1.0.0.1:1\n1.0.0.1:1 b\n", ""},
+		{"1.0.0.1:1 a\n1.0.0.1:1\n1.0.0.1:1 a\n", "a"},
+		{"1.0.0.1:1 a\n1.0.0.0/24 net\n", "a"},
+		{"1.0.0.0/24 net\n1.0.0.1:1 a\n", "net"},
+		{"1.0.0.0/24\n1.0.0.1:1 a\n", ""},
+		{"1.0.0.0/24 net\n1.0.0.0/16 wide\n", "net"},
+		{"1.0.0.0/16 wide\n1.0.0.0/24 net\n", "wide"},
+		{"1.0.0.0/16\n1.0.0.0/24 net\n", ""},
+		{"1.0.0.0/25 a\n1.0.0.128/25 b\n", "a"},
+		{"1.0.0.0/24:1-2 a\n1.0.0.0/24:1-3 b\n", "a"},
+		{"1.0.0.0/24:1-3 b\n1.0.0.0/24:1-2 a\n", "b"},
+		{"1.0.0.0/24:2-3 b\n1.0.0.0/24:1-2 a\n", "a"},
+	}
+	for _, test := range tests {
+		for _, order := range []Order{OrderRandom, OrderInput} {
+			l := mustOpen(t, Config{Order: order, Stdin: strings.NewReader(test.lines), Ports: mustPorts(t, "1")})
+			got := "is missing"
+			for tg := range l.All() {
+				if tg.Addr == netip.MustParseAddrPort("1.0.0.1:1") {
+					got = tg.Tag
+				}
+			}
+			if got != test.want {
+				t.Errorf("%q, %v: %q, want %q", test.lines, order, got, test.want)
+			}
+		}
+	}
+}
+
+// TestManyTags has more tags than anything keeps in a cache, some of them long.
+func TestManyTags(t *testing.T) {
+	var list strings.Builder
+	want := map[string]string{}
+	for i := range 30_000 {
+		at := fmt.Sprintf("1.%d.%d.%d:1", i>>16, i>>8&255, i&255)
+		tag := fmt.Sprint("tag ", i%5000)
+		if i%1000 == 0 {
+			tag = strings.Repeat("long ", 5000) + fmt.Sprint(i)
+		}
+		want[at] = tag
+		list.WriteString(at + " " + tag + "\n")
+	}
+	n := 0
+	for tg := range mustOpen(t, Config{Stdin: strings.NewReader(list.String())}).All() {
+		if n++; want[tg.Addr.String()] != tg.Tag {
+			t.Fatalf("%v has %.40q", tg.Addr, tg.Tag)
+		}
+	}
+	if n != len(want) {
+		t.Errorf("%d targets", n)
+	}
+}
+
+// TestListMemory holds what a listed target may cost: 10 bytes, once all are
+// there and while they are collected.
+func TestListMemory(t *testing.T) {
+	const n = 1 << 20
+	l := mustOpen(t, Config{Stdin: strings.NewReader("")})
+	ld := newLoader(l)
+	before := heap()
+	for i := range uint32(n) {
+		ld.add(0x01000000+i*3, 27015, said{})
+	}
+	if each := float64(ld.bag.bytes()) / n; each > 10 {
+		t.Errorf("%.1f bytes a target while they are collected", each)
+	}
+	o, err := ld.finish(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if each := float64(o.list.bytes()) / n; each > 5 {
+		t.Errorf("%.1f bytes a target", each)
+	}
+	if each := float64(heap()-before) / n; each > 5 {
+		t.Errorf("%.1f bytes a target on the heap", each)
+	}
+	runtime.KeepAlive(ld)
+}
+
+func heap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// TestInputOrderMemory holds what a listed target may cost in input order: 16
+// bytes.
+func TestInputOrderMemory(t *testing.T) {
+	const n = 1 << 20
+	l := mustOpen(t, Config{Order: OrderInput, Stdin: strings.NewReader("")})
+	w := &walk{giver: giver{List: l, yield: func(target.Target) bool { return true }}}
+	before := heap()
+	for i := range uint32(n) {
+		w.target(0x01000000+i*3, 27015, said{})
+	}
+	if each := float64(heap()-before) / n; each > 16 {
+		t.Errorf("%.1f bytes a target", each)
+	}
+	runtime.KeepAlive(w)
+}
+
+// TestNetworkMemory holds that a network costs nothing by its size.
+func TestNetworkMemory(t *testing.T) {
+	before := heap()
+	l := mustOpen(t, Config{Args: []string{"0.0.0.0/0"}, Ports: mustPorts(t, "1-65535"), Seed: 3})
+	if err := l.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n, _ := l.Size(); n != 65535<<32 {
+		t.Errorf("%d targets", n)
+	}
+	if now := heap(); now > before+4<<20 {
+		t.Errorf("%d bytes", now-before)
+	}
+	seen := 0
+	for tg := range l.From(65535<<32 - 1000) {
+		seen++
+		_ = tg
+	}
+	if seen < 500 {
+		t.Errorf("%d of the last 1000 targets", seen)
+	}
+}
+
+// wholeSpace is set for a walk through all 2^32 addresses instead of a part of
+// them: A2SSCAN_WHOLE_SPACE=1.
+var wholeSpace = os.Getenv("A2SSCAN_WHOLE_SPACE") != ""
+
+// TestWholeSpace walks through the addresses of IPv4 in random order, in
+// several parts at once that are all parts of one scan, and compares the sums
+// of what was given out with those of a count: no address twice, none missing.
+// Without wholeSpace it takes a part of the space.
+func TestWholeSpace(t *testing.T) {
+	network, size := "32.0.0.0/11", uint64(1)<<21
+	if wholeSpace {
+		network, size = "0.0.0.0/0", 1<<32
+	}
+	type sums struct{ n, sum, mixed uint64 }
+	add := func(s *sums, ip uint32) {
+		s.n++
+		s.sum += uint64(ip)
+		s.mixed += uint64(mix(ip^0x5bd1e995)) * 0x9e3779b97f4a7c15 >> 7
+	}
+	x := mustExclude(t, ExclusionConfig{AllowReserved: true})
+	relays := cidr("169.254.0.0/16") // never asked, like 0.0.0.0
+	relay, lastRelay := bounds(relays)
+	const parts = 4
+	var got [parts]sums
+	var shards [parts][3]uint64
+	var walks sync.WaitGroup
+	for i := range parts {
+		l := mustOpen(t, Config{Args: []string{network}, Ports: mustPorts(t, "27015"), Seed: 99, Exclusions: x})
+		from, to := uint64(i)*size/parts, uint64(i+1)*size/parts
+		walks.Go(func() {
+			for tg := range l.From(from) {
+				if tg.Place >= to {
+					break
+				}
+				ip := ipOf(tg.Addr.Addr())
+				add(&got[i], ip)
+				shards[i][uint64(mix(ip))*3>>32]++
+			}
+		})
+	}
+	var want sums
+	first := uint64(ipOf(netip.MustParsePrefix(network).Addr()))
+	for ip := max(first, 1); ip < first+size; ip++ {
+		if ip < uint64(relay) || ip > uint64(lastRelay) {
+			add(&want, uint32(ip))
+		}
+	}
+	walks.Wait()
+	var all sums
+	var each [3]uint64
+	for i := range got {
+		all.n += got[i].n
+		all.sum += got[i].sum
+		all.mixed += got[i].mixed
+		for k := range each {
+			each[k] += shards[i][k]
+		}
+	}
+	if all != want {
+		t.Errorf("%+v, want %+v", all, want)
+	}
+	for k := range each {
+		if part := float64(each[k]) / float64(size); part < 0.332 || part > 0.335 {
+			t.Errorf("shard %d of 3 has %.4f of all", k, part)
+		}
+	}
+}
+
+// writeList writes n lines of ip:port, as a master list has them.
+func writeList(tb testing.TB, n int) string {
+	r := rand.New(rand.NewPCG(1, 2))
+	var list bytes.Buffer
+	for range n {
+		ip := 0x01000000 + r.Uint32N(0xDE000000)
+		fmt.Fprintf(&list, "%d.%d.%d.%d:%d\n", ip>>24, ip>>16&255, ip>>8&255, ip&255, 27000+r.IntN(64))
+	}
+	return writeFile(tb, "list.txt", list.String())
+}
+
+// BenchmarkLoad is the time until the first target of a list can be asked.
+func BenchmarkLoad(b *testing.B) {
+	for _, n := range []int{100_000, 10_000_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			path := writeList(b, n)
+			info, err := os.Stat(path)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.SetBytes(info.Size())
+			b.ReportAllocs()
+			b.ResetTimer()
+			for b.Loop() {
+				l := mustOpen(b, Config{Args: []string{path}})
+				if err := l.Load(context.Background()); err != nil {
+					b.Fatal(err)
+				}
+			}
+			perTarget(b, n)
+		})
+	}
+}
+
+// BenchmarkOrder is the time that a target takes to be given out.
+func BenchmarkOrder(b *testing.B) {
+	const n = 1 << 20
+	path := writeList(b, n)
+	for _, test := range []struct {
+		name string
+		args []string
+	}{
+		{"list", []string{path}},
+		{"network", []string{"32.0.0.0/12"}},
+		{"both", []string{path, "32.0.0.0/12"}},
+	} {
+		b.Run(test.name, func(b *testing.B) {
+			b.ReportAllocs()
+			total := uint64(0)
+			for b.Loop() {
+				b.StopTimer()
+				l := mustOpen(b, Config{Args: test.args, Ports: mustPorts(b, "27015")})
+				if err := l.Load(context.Background()); err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+				for range l.All() {
+				}
+				total += l.Stats().Given
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(total), "ns/target")
+		})
+	}
+}
+
+// TestPassed: From tells of what it would have given out in front of its place,
+// and counts none of it.
+func TestPassed(t *testing.T) {
+	x := mustExclude(t, ExclusionConfig{AllowReserved: true, Networks: []string{"10.0.0.64/26"}})
+	for _, order := range []Order{OrderRandom, OrderInput} {
+		cfg := Config{
+			Order: order, Args: []string{"10.0.0.0/24:1-2", "10.0.0.3:7", "10.0.1.0/25:1-2"},
+			Exclusions: x, Shard: Shard{1, 2},
+		}
+		all := slices.Collect(mustOpen(t, cfg).All())
+		for _, place := range []uint64{0, 1, 300, 500, 769, 1 << 40} {
+			var passed, want []netip.Addr
+			cfg.Passed = func(a netip.Addr) { passed = append(passed, a) }
+			l := mustOpen(t, cfg)
+			rest := slices.Collect(l.From(place))
+			for _, target := range all[:len(all)-len(rest)] {
+				want = append(want, target.Addr.Addr())
+			}
+			if !slices.Equal(passed, want) || l.Stats().Given != uint64(len(rest)) {
+				t.Errorf("%v, from %d: %d passed and %+v, want %d", order, place, len(passed), l.Stats(), len(want))
+			}
+			if n := len(all) - len(rest); n > 0 && all[n-1].Place >= place || len(rest) > 0 && rest[0].Place < place {
+				t.Errorf("%v: the rest from %d is another", order, place)
+			}
+		}
+	}
+}

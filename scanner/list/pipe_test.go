@@ -1,0 +1,67 @@
+//go:build unix
+
+package list
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestPipe reads a named pipe. To open it waits for a writer, and to close it
+// ends him, so that Open must do neither.
+func TestPipe(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l := mustOpen(t, Config{Order: OrderInput, Args: []string{path}})
+	go os.WriteFile(path, []byte("1.0.0.1:1\n"), 0)
+	if got := texts(l.All()); !slices.Equal(got, []string{"1.0.0.1:1"}) {
+		t.Errorf("%q", got)
+	}
+	if _, known := l.Progress(); known {
+		t.Error("the length of a pipe is known")
+	}
+}
+
+// TestExclusionsFromPipe holds that rules that came from a pipe stay: a second
+// reading would wait, or find nothing.
+func TestExclusionsFromPipe(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	go os.WriteFile(path, []byte("1.0.0.0/24\n"), 0)
+	x := mustExclude(t, ExclusionConfig{Files: []string{path}})
+	for range 2 {
+		if err := x.Reload(); err != nil {
+			t.Fatal(err)
+		}
+		if !x.Excluded(addr("1.0.0.1")) {
+			t.Error("the rules of the pipe are lost")
+		}
+	}
+	if got := x.Rules(); len(got) != 1 || got[0].Stopped != 2 || got[0].Gone {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestPipeWithoutWriter ends the waiting for a writer who never comes.
+func TestPipeWithoutWriter(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l := mustOpen(t, Config{Args: []string{path}})
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(10*time.Millisecond, cancel)
+	if err := l.Load(ctx); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,128 @@
+package list
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Ports is a set of UDP ports in the order in which they were named. The zero
+// value has none.
+type Ports struct {
+	list []uint16
+	has  []uint64 // a bit a port; empty if list is
+}
+
+// ParsePorts reads ports and ranges of them, such as "27015,27016-27020". One
+// that is named twice is there once.
+func ParsePorts(list string) (Ports, error) {
+	p := Ports{has: make([]uint64, 1<<16/64)}
+	for part := range strings.SplitSeq(list, ",") {
+		part = strings.TrimSpace(part)
+		from, to, isRange := strings.Cut(part, "-")
+		if !isRange {
+			to = from
+		}
+		first, f := parsePort([]byte(from))
+		last, f2 := parsePort([]byte(to))
+		switch {
+		case part == "":
+			return Ports{}, fmt.Errorf("ports %q: a port is missing", list)
+		case f != 0 || f2 != 0:
+			return Ports{}, fmt.Errorf("ports %q: %w", part, max(f, f2))
+		case first > last:
+			return Ports{}, fmt.Errorf("ports %q: the range goes backwards", part)
+		}
+		for port := int(first); port <= int(last); port++ {
+			p.add(uint16(port))
+		}
+	}
+	return p, nil
+}
+
+// isPortList reports whether b is written like a list of ports: numbers of at
+// most five digits, and ranges of them.
+func isPortList(b []byte) bool {
+	digits, inRange := 0, false
+	for _, c := range b {
+		switch {
+		case '0' <= c && c <= '9' && digits < 5:
+			digits++
+			continue
+		case c == '-' && digits > 0 && !inRange:
+			inRange = true
+		case c == ',' && digits > 0:
+			inRange = false
+		default:
+			return false
+		}
+		digits = 0
+	}
+	return digits > 0
+}
+
+// portLists are the ports that lines name, each list once: many lines name the
+// same. A nil one remembers none. Its lists must not be changed.
+type portLists map[string]*Ports
+
+// maxPortLists bounds the memory of those that are remembered, 8 KiB each.
+const maxPortLists = 1 << 10
+
+// get reads a list of ports.
+func (pl *portLists) get(b []byte) (*Ports, Fault) {
+	if pl != nil {
+		if p := (*pl)[string(b)]; p != nil {
+			return p, 0
+		}
+	}
+	p, err := ParsePorts(string(b))
+	if _, f := parsePort(b); err != nil && !bytes.ContainsAny(b, ",-") {
+		return nil, f
+	}
+	if err != nil || !isPortList(b) {
+		return nil, FaultPorts
+	}
+	if pl != nil {
+		if *pl == nil || len(*pl) == maxPortLists {
+			*pl = portLists{}
+		}
+		(*pl)[string(b)] = &p
+	}
+	return &p, 0
+}
+
+func (p *Ports) add(port uint16) {
+	if !p.Contains(port) {
+		p.list = append(p.list, port)
+		p.has[port/64] |= 1 << (port % 64)
+	}
+}
+
+// Len returns how many ports there are.
+func (p Ports) Len() int { return len(p.list) }
+
+// Contains reports whether port is among them.
+func (p Ports) Contains(port uint16) bool {
+	return p.has != nil && p.has[port/64]&(1<<(port%64)) != 0
+}
+
+// String returns the ports as ParsePorts reads them.
+func (p Ports) String() string {
+	var b []byte
+	for i := 0; i < len(p.list); i++ {
+		first := i
+		for i+1 < len(p.list) && p.list[i+1] == p.list[i]+1 {
+			i++
+		}
+		if first > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendUint(b, uint64(p.list[first]), 10)
+		if i > first {
+			b = append(b, '-')
+			b = strconv.AppendUint(b, uint64(p.list[i]), 10)
+		}
+	}
+	return string(b)
+}

@@ -1,0 +1,85 @@
+package list
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+)
+
+// Shard is one of Count parts into which all addresses are divided, so that
+// several machines can share a scan. The zero value is the whole.
+//
+// To which part an address belongs is fixed for ever, and depends on nothing
+// else. With a.b.c.d as the number x = a<<24 | b<<16 | c<<8 | d, and all
+// calculations modulo 2^32:
+//
+//	x ^= x >> 16
+//	x *= 0x85ebca6b
+//	x ^= x >> 13
+//	x *= 0xc2b2ae35
+//	x ^= x >> 16
+//	index = x * Count >> 32 (this one with 64 bits)
+//
+// All ports of an address are in the same part, so that the limit of an
+// address is kept.
+type Shard struct {
+	Index int // from 0
+	Count int // 0 and 1: the whole
+}
+
+// MaxShards is how many parts there may be.
+const MaxShards = 1 << 16
+
+// ParseShard reads "I/N", part I of N, where I is from 0 to N-1, or "auto/N":
+// then I is jobIndex, which a batch system gives to each of its jobs (the
+// environment variable JOB_COMPLETION_INDEX). An empty s is the whole.
+func ParseShard(s, jobIndex string) (Shard, error) {
+	if s == "" {
+		return Shard{}, nil
+	}
+	index, count, ok := strings.Cut(s, "/")
+	if !ok {
+		return Shard{}, fmt.Errorf("shard %q: want I/N such as 0/16, or auto/16", s)
+	}
+	n, err := strconv.ParseUint(count, 10, 32)
+	if err != nil || n == 0 || n > MaxShards {
+		return Shard{}, fmt.Errorf("shard %q: the number of parts is from 1 to %d", s, MaxShards)
+	}
+	if index == "auto" {
+		if index = jobIndex; index == "" {
+			return Shard{}, errors.New("shard auto: JOB_COMPLETION_INDEX is not set")
+		}
+	}
+	i, err := strconv.ParseUint(index, 10, 32)
+	if err != nil || i >= n {
+		return Shard{}, fmt.Errorf("shard %q: the part is %q, and has to be from 0 to %d", s, index, n-1)
+	}
+	return Shard{Index: int(i), Count: int(n)}, nil
+}
+
+// whole reports whether s has every address.
+func (s Shard) whole() bool { return s.Count <= 1 }
+
+// Has reports whether addr, an IPv4 address, is in the part.
+func (s Shard) Has(addr netip.Addr) bool { return s.has(ipOf(addr.Unmap())) }
+
+func (s Shard) has(ip uint32) bool {
+	return s.whole() || int(uint64(mix(ip))*uint64(s.Count)>>32) == s.Index
+}
+
+// mix is the function of Shard's documentation. It maps each number to
+// another.
+func mix(x uint32) uint32 {
+	x ^= x >> 16
+	x *= 0x85ebca6b
+	x ^= x >> 13
+	x *= 0xc2b2ae35
+	return x ^ x>>16
+}
+
+// String returns the part as ParseShard reads it; "0/1" for the whole.
+func (s Shard) String() string {
+	return fmt.Sprintf("%d/%d", s.Index, max(s.Count, 1))
+}

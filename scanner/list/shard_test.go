@@ -1,0 +1,143 @@
+package list
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"strings"
+	"testing"
+)
+
+// TestShardVectors pins the function that divides the addresses: other
+// machines, and later versions, have to come to the same parts.
+func TestShardVectors(t *testing.T) {
+	tests := []struct {
+		addr           string
+		of2, of16, of7 int
+	}{
+		{"0.0.0.0", 0, 0, 0},
+		{"0.0.0.1", 0, 5, 2},
+		{"1.1.1.1", 0, 6, 2},
+		{"8.8.8.8", 1, 8, 3},
+		{"10.0.0.1", 0, 1, 0},
+		{"127.0.0.1", 1, 12, 5},
+		{"192.0.2.1", 1, 13, 5},
+		{"198.51.100.7", 1, 11, 4},
+		{"203.0.113.7", 1, 11, 5},
+		{"203.0.113.8", 0, 6, 3},
+		{"255.255.255.255", 1, 8, 3},
+	}
+	for _, test := range tests {
+		a := netip.MustParseAddr(test.addr)
+		for n, want := range map[int]int{2: test.of2, 16: test.of16, 7: test.of7, 1: 0, 0: 0} {
+			for i := range max(n, 1) {
+				if got := (Shard{i, n}).Has(a); got != (i == want) {
+					t.Errorf("%s in %d/%d: %v", test.addr, i, n, got)
+				}
+			}
+		}
+	}
+}
+
+// TestShards holds that sixteen parts, each with its own seed and order of the
+// list, some of them interrupted and gone on with, are the whole, and no target
+// is in two.
+func TestShards(t *testing.T) {
+	const n = 16
+	for round := range uint64(10) {
+		r := rand.New(rand.NewPCG(round, 3))
+		s := randomSources(r)
+		var lines []string
+		for range 200 {
+			lines = append(lines, fmt.Sprintf("%v:%d", addrOf(r.Uint32()), 1+r.IntN(3)))
+		}
+		s.lines = append(s.lines, lines)
+		cfg := Config{Ports: mustPorts(t, "2,5-9")}
+		want := map[netip.AddrPort]bool{}
+		for tg := range s.open(t, cfg).All() {
+			want[tg.Addr] = true
+		}
+		given := map[netip.AddrPort]int{}
+		for i := range n {
+			cfg.Shard = Shard{i, n}
+			cfg.Seed, cfg.Order = r.Uint64(), Order(r.IntN(2))
+			part := s.shuffled(r)
+			l := part.open(t, cfg)
+			stop, next := r.IntN(20), uint64(0)
+			for tg := range l.All() {
+				given[tg.Addr]++
+				if next = tg.Place + 1; stop == 0 {
+					break
+				}
+				stop--
+			}
+			if stop == 0 {
+				for tg := range part.open(t, cfg).From(next) {
+					given[tg.Addr]++
+				}
+			}
+		}
+		for at, times := range given {
+			if times != 1 || !want[at] {
+				t.Fatalf("round %d: %v was given out %d times", round, at, times)
+			}
+		}
+		if len(given) != len(want) {
+			t.Fatalf("round %d: %d targets, want %d", round, len(given), len(want))
+		}
+	}
+}
+
+func TestShardStats(t *testing.T) {
+	for _, order := range []Order{OrderRandom, OrderInput} {
+		l := mustOpen(t, Config{Order: order, Args: []string{"8.0.0.0/16", "8.0.0.1", "10.0.0.0/16"},
+			Ports: mustPorts(t, "1,2"), Shard: Shard{2, 4}})
+		given := uint64(len(texts(l.All())))
+		s := l.Stats()
+		if s.Given != given || s.OtherShard+s.Excluded+s.Given != 1<<18 || s.Duplicate != 2 || s.Read != 1<<18+2 {
+			t.Errorf("%v: %+v", order, s)
+		}
+		// A part has about a fourth of the addresses, and all ports of each.
+		if part := float64(s.Given) / (1 << 17); part < 0.23 || part > 0.27 || s.Given%2 > 0 {
+			t.Errorf("%v: %+v", order, s)
+		}
+	}
+}
+
+func TestParseShard(t *testing.T) {
+	tests := []struct {
+		text, job string
+		want      Shard
+		err       string
+	}{
+		{"", "3", Shard{}, ""},
+		{"0/1", "", Shard{0, 1}, ""},
+		{"0/16", "", Shard{0, 16}, ""},
+		{"15/16", "7", Shard{15, 16}, ""},
+		{"65535/65536", "", Shard{65535, 65536}, ""},
+		{"auto/16", "7", Shard{7, 16}, ""},
+		{"16/16", "", Shard{}, `the part is "16", and has to be from 0 to 15`},
+		{"-1/16", "", Shard{}, `the part is "-1"`},
+		{"auto/16", "16", Shard{}, `the part is "16", and has to be from 0 to 15`},
+		{"auto/16", "x", Shard{}, `the part is "x"`},
+		{"auto/16", "", Shard{}, "JOB_COMPLETION_INDEX is not set"},
+		{"1", "", Shard{}, "want I/N such as 0/16, or auto/16"},
+		{"0/0", "", Shard{}, "the number of parts is from 1 to 65536"},
+		{"0/65537", "", Shard{}, "the number of parts"},
+		{"/", "", Shard{}, "the number of parts"},
+		{"1/2/3", "", Shard{}, "the number of parts"},
+		{"0x1/16", "", Shard{}, "the part is"},
+	}
+	for _, test := range tests {
+		got, err := ParseShard(test.text, test.job)
+		switch {
+		case test.err == "" && (err != nil || got != test.want):
+			t.Errorf("%q: %v, %v", test.text, got, err)
+		case test.err != "" && (err == nil || !strings.Contains(err.Error(), test.err)):
+			t.Errorf("%q: %v, want %q", test.text, err, test.err)
+		}
+		if again, err := ParseShard(got.String(), ""); err != nil || again.whole() != got.whole() {
+			t.Errorf("%q: %q is read as %v, %v", test.text, got, again, err)
+		}
+	}
+}

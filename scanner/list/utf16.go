@@ -1,0 +1,30 @@
+package list
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+
+	"golang.org/x/text/encoding/unicode" // reads UTF-16, surrogates and all
+)
+
+// The marks that a text in UTF-16 begins with, as editors and shells on Windows
+// write it.
+var (
+	littleEndianBOM = []byte("\xff\xfe")
+	bigEndianBOM    = []byte("\xfe\xff")
+)
+
+// asUTF8 returns b in UTF-8 if it begins with the mark of UTF-16, else b. No list
+// in another form begins like that.
+func asUTF8(b *bufio.Reader) io.Reader {
+	first, _ := b.Peek(1)
+	if len(first) == 0 || first[0] != littleEndianBOM[0] && first[0] != bigEndianBOM[0] {
+		return b // don't wait for a second byte
+	}
+	head, _ := b.Peek(2)
+	if !bytes.Equal(head, littleEndianBOM) && !bytes.Equal(head, bigEndianBOM) {
+		return b
+	}
+	return unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder().Reader(b)
+}

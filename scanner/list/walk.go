@@ -1,0 +1,215 @@
+package list
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+
+	"github.com/a2sscan/a2sscan/scanner/target"
+)
+
+// giver gives out targets, unless something speaks against them.
+type giver struct {
+	*List
+	yield func(target.Target) bool
+	from  uint64 // the first place that is given out
+	place uint64 // of the next target
+}
+
+// pass goes on to the next place, and reports whether its target is to be given
+// out, after it counted what speaks against it.
+func (g *giver) pass(ip uint32, port uint16) bool {
+	g.place++
+	switch {
+	case g.place <= g.from:
+		g.behind(ip, port)
+		return false
+	case !g.cfg.Shard.has(ip):
+		g.counts.otherShard.Add(1)
+		return false
+	}
+	return !g.stopped(ip)
+}
+
+// behind tells of a target that was given out before.
+func (g *giver) behind(ip uint32, port uint16) {
+	c := &g.cfg
+	if c.Passed != nil && port != 0 && c.Shard.has(ip) && g.rules().find(ip) == nil {
+		c.Passed(addrOf(ip))
+	}
+}
+
+// rules are those that hold at the moment.
+func (l *List) rules() *ruleSet { return l.cfg.Exclusions.now.Load() }
+
+// stopped reports whether a rule leaves an address out, and counts that.
+func (l *List) stopped(ip uint32) bool {
+	r := l.rules().find(ip)
+	if r == nil {
+		return false
+	}
+	l.leaveOut(r, 1)
+	return true
+}
+
+// leaveOut counts targets that a rule leaves out.
+func (l *List) leaveOut(r *rule, n uint64) {
+	r.left.targets.Add(n)
+	if l.cfg.LeftOut != nil && n > 0 {
+		l.cfg.LeftOut(RuleID{r}, n)
+	}
+	if r.unscannable() {
+		l.counts.unscannable.Add(n)
+	} else {
+		l.counts.excluded.Add(n)
+	}
+}
+
+// give gives out the target that was passed last, and reports whether more are
+// wanted.
+func (g *giver) give(ip uint32, port uint16, s said) bool {
+	g.counts.place.Store(g.place)
+	if port == 0 { // masters have such on their lists
+		g.counts.unscannable.Add(1)
+		g.counts.noPort.Add(1)
+		return true
+	}
+	given := g.counts.given.Add(1)
+	more := g.yield(target.Target{
+		Addr:   netip.AddrPortFrom(addrOf(ip), port),
+		Tag:    string(s.tag),
+		Master: string(s.master),
+		Place:  g.place - 1,
+	})
+	return more && given != g.cfg.Max
+}
+
+// random gives out the targets of an order.
+func (g *giver) random(o *order) {
+	if g.cfg.Passed == nil {
+		g.place = min(g.from, o.total)
+	}
+	for c := o.from(g.place); c.place < o.total; {
+		ip, port := c.next()
+		if g.pass(ip, port) && !g.give(ip, port, o.said(ip, port)) {
+			return
+		}
+	}
+	g.counts.place.Store(g.place)
+}
+
+// walk gives out targets in input order. It is a taker.
+type walk struct {
+	giver
+	seen addrSet // targets that were named one by one
+	done blocks  // those that were named together
+	segs []segment
+}
+
+// input gives out the targets of all inputs.
+func (w *walk) input() error {
+	r, end := w.newReader(context.Background(), w)
+	defer end()
+	err := r.all()
+	w.counts.place.Store(w.place)
+	return err
+}
+
+// take implements taker.
+func (w *walk) take(n *name, s said) bool {
+	switch n.form {
+	case formAddrPort:
+		return w.target(n.ip, n.port, s)
+	case formNetwork, formRange:
+		return w.block(n.span(), w.portsOf(n), s)
+	}
+	for _, port := range w.portsOf(n).list {
+		if !w.target(n.ip, port, s) {
+			return false
+		}
+	}
+	return true
+}
+
+// target gives out one listed target, unless it was named before.
+func (w *walk) target(ip uint32, port uint16, s said) bool {
+	if w.done.n > 0 && w.done.has(ip, port) || !w.seen.add(pack(ip, port)) {
+		w.counts.duplicate.Add(1)
+		return true
+	}
+	return !w.pass(ip, port) || w.give(ip, port, s)
+}
+
+func pack(ip uint32, port uint16) uint64 { return uint64(ip)<<16 | uint64(port) }
+
+// block gives out the targets of a block, port by port.
+func (w *walk) block(all span, ports *Ports, s said) bool {
+	var sets, last []int
+	var parts []span
+	for i, port := range ports.list {
+		sets = w.done.with(sets[:0], port)
+		if i == 0 || !slices.Equal(sets, last) {
+			parts = without(parts[:0], all, w.done.holes(sets, all))
+			last = append(last[:0], sets...)
+		}
+		again := all.len()
+		for _, part := range parts {
+			again -= part.len()
+		}
+		w.counts.duplicate.Add(again)
+		for _, part := range parts {
+			if !w.part(part, port, s) {
+				return false
+			}
+		}
+	}
+	w.done.add(all, ports, 0)
+	return true
+}
+
+// part gives out those of some addresses that were not listed before.
+func (w *walk) part(part span, port uint16, s said) bool {
+	if w.seen.n == 0 && w.cfg.Shard.whole() {
+		return w.segments(part, port, s)
+	}
+	return w.each(part, port, s)
+}
+
+// segments gives out addresses of which none was listed before. Those that a
+// rule leaves out are passed over at once.
+func (w *walk) segments(part span, port uint16, s said) bool {
+	w.segs = w.rules().within(w.segs[:0], part.first, part.last)
+	for _, seg := range w.segs {
+		if seg.rule != nil {
+			w.passAll(seg.rule, seg.len())
+		} else if !w.each(span{seg.first, seg.last}, port, s) {
+			return false
+		}
+	}
+	return true
+}
+
+// passAll passes n targets that a rule leaves out.
+func (w *walk) passAll(r *rule, n uint64) {
+	before := min(n, w.from-min(w.from, w.place))
+	w.place += n
+	w.leaveOut(r, n-before)
+}
+
+// each gives out addresses one by one.
+func (w *walk) each(part span, port uint16, s said) bool {
+	if w.seen.n == 0 && w.cfg.Passed == nil && w.place+part.len() <= w.from {
+		w.place += part.len()
+		return true
+	}
+	for ip := part.first; ; ip++ {
+		if w.seen.n > 0 && w.seen.has(pack(ip, port)) {
+			w.counts.duplicate.Add(1)
+		} else if w.pass(ip, port) && !w.give(ip, port, s) {
+			return false
+		}
+		if ip == part.last {
+			return true
+		}
+	}
+}

@@ -1,0 +1,37 @@
+package scanner
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+// TestSchedule pins the wait of every attempt, and their sum.
+func TestSchedule(t *testing.T) {
+	s := Schedule{Timeout: 100 * time.Millisecond}
+	var waits []time.Duration
+	for attempt := range 5 {
+		waits = append(waits, s.Wait(attempt+1)/time.Millisecond)
+	}
+	if want := []time.Duration{100, 150, 200, 200, 200}; !slices.Equal(waits, want) {
+		t.Errorf("waits of %v ms, want %v", waits, want)
+	}
+	for _, test := range []struct {
+		retries    int
+		secondPass bool
+		attempts   int
+		silence    time.Duration
+	}{
+		{0, false, 1, 100 * time.Millisecond},
+		{1, false, 2, 250 * time.Millisecond},
+		{2, false, 3, 450 * time.Millisecond},
+		{3, false, 4, 650 * time.Millisecond},
+		{0, true, 2, 300 * time.Millisecond},
+		{2, true, 4, 650 * time.Millisecond},
+	} {
+		s.Retries, s.SecondPass = test.retries, test.secondPass
+		if s.Attempts() != test.attempts || s.Silence() != test.silence {
+			t.Errorf("%+v: %d attempts in %v, want %d in %v", s, s.Attempts(), s.Silence(), test.attempts, test.silence)
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package sinktest
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// duckDir names the folder in which npm install @duckdb/node-api was run.
+const duckDir = "A2SSCAN_DUCKDB"
+
+// duckScript answers each statement of standard input with a line of JSON.
+const duckScript = `
+const { DuckDBInstance, version } = require('@duckdb/node-api');
+(async () => {
+	const db = await (await DuckDBInstance.create(':memory:')).connect();
+	console.log(JSON.stringify([{ version: version() }]));
+	for (const sql of JSON.parse(require('fs').readFileSync(0, 'utf8')))
+		console.log(JSON.stringify((await db.runAndReadAll(sql)).getRowObjectsJson()));
+})().catch(e => { console.error(e); process.exit(1); });
+`
+
+// DuckDB runs statements in DuckDB and returns the rows of each. It skips the
+// test where there is no DuckDB.
+func DuckDB(t *testing.T, statements ...string) (answers [][]map[string]any) {
+	t.Helper()
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("SKIPPED, NOTHING WAS READ WITH DUCKDB: there is no node in PATH (Debian: package nodejs)")
+	}
+	env := os.Environ()
+	if dir := os.Getenv(duckDir); dir != "" {
+		env = append(env, "NODE_PATH="+filepath.Join(dir, "node_modules"))
+	}
+	probe := exec.Command(node, "-e", `require("@duckdb/node-api")`)
+	probe.Env = env
+	if err := probe.Run(); err != nil {
+		if os.Getenv(duckDir) != "" {
+			t.Fatalf("%s is set, and node finds no @duckdb/node-api there: %v", duckDir, err)
+		}
+		t.Skipf("SKIPPED, NOTHING WAS READ WITH DUCKDB: node finds no @duckdb/node-api; "+
+			"npm install --prefix DIR @duckdb/node-api, and %s=DIR", duckDir)
+	}
+	in, err := json.Marshal(statements)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(node, "-e", duckScript)
+	cmd.Env, cmd.Stdin, cmd.Stderr = env, bytes.NewReader(in), os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		var rows []map[string]any
+		if err := json.Unmarshal([]byte(line), &rows); err != nil {
+			t.Fatal(err)
+		}
+		answers = append(answers, rows)
+	}
+	t.Logf("DuckDB %v", answers[0][0]["version"])
+	return answers[1:]
+}

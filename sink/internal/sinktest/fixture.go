@@ -1,0 +1,90 @@
+// Package sinktest has what the tests of sink and of sink/record share: the
+// results of simulated servers, and DuckDB.
+package sinktest
+
+import (
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// All is every field up to the version: what both formats have.
+const All = (wire.HasVersion<<1 - 1) &^ wire.HasShip
+
+// Blank is a result of which nothing came.
+func Blank() *scanner.Result {
+	return &scanner.Result{PlayersAnnounced: -1, RulesAnnounced: -1}
+}
+
+// Answered is a result with what any server has that was scanned.
+func Answered(addr string, status scanner.Status) *scanner.Result {
+	r := Blank()
+	r.Addr = netip.MustParseAddrPort(addr)
+	r.Time = time.Date(2026, 11, 20, 3, 0, 1, 123_999_999, time.UTC)
+	r.Status = status
+	r.Asked = scanner.AskAll
+	r.RTT = 23_412_700 * time.Nanosecond
+	r.Took = 4523_100 * time.Microsecond
+	r.Sent, r.Received, r.SentBytes, r.RecvBytes = 6, 3, 90, 412
+	return r
+}
+
+// Full has every key of a Source server.
+func Full() *scanner.Result {
+	r := Answered("203.0.113.7:27015", scanner.StatusOK)
+	r.Tag = "europe, 2"
+	r.Unchallenged = scanner.AskInfo | scanner.AskRules
+	r.Notes = wire.NoteInfoTrailing | wire.NotePlayersCount | wire.NoteRulesDuplicate
+	r.HasInfo = true
+	r.Info = wire.Info{
+		Has: All | wire.HasEDF | wire.HasGamePort | wire.HasSteamID | wire.HasSourceTV |
+			wire.HasKeywords | wire.HasGameID,
+		Format: wire.FormatSource, Protocol: 17,
+		Name: []byte("A \"good\" server"), Map: []byte("ctf_2fort"), Folder: []byte("tf"),
+		Game: []byte("Team Fortress"), ShortAppID: 440, Players: 12, MaxPlayers: 24,
+		ServerType: 'd', Environment: 'l', VAC: 1, Version: []byte("1.0.0.22"), EDF: 0xF1,
+		GamePort: 27015, SteamID: 90071992547409921, Keywords: []byte("cp,nocrits"), GameID: 440,
+		SourceTV: wire.SourceTV{Port: 27020, Name: []byte("SourceTV")},
+	}
+	r.HasPlayers, r.PlayersAnnounced = true, 19
+	r.Players = []wire.Player{
+		{Name: []byte("Zoë"), Score: -3, Duration: 123.4},
+		{Index: 1, Name: []byte(""), Score: 0, Duration: -1},
+	}
+	r.HasRules, r.RulesAnnounced = true, 93
+	r.Rules = Rules("sv_gravity", "800", "tf_arena", "", "sv_gravity", "600")
+	r.Raw = [][]byte{[]byte("\xff\xff\xff\xffI"), {}, []byte("\xff\xff\xff\xffD\x00")}
+	r.Geo = scanner.Geo{Continent: "EU", Country: "DE", Region: "Hesse", City: "Frankfurt am Main",
+		ASN: 64500, Org: "Example \"Hosting\" GmbH"}
+	r.Master = `{"name":"A \"good\" server","players":130,"steam_id":"90071992547409921"}`
+	return r
+}
+
+// Rules are those of these names and values, one after the other.
+func Rules(pairs ...string) (rs []wire.Rule) {
+	for i := 0; i < len(pairs); i += 2 {
+		rs = append(rs, wire.Rule{Name: []byte(pairs[i]), Value: []byte(pairs[i+1])})
+	}
+	return rs
+}
+
+// Typical is a server as a census has many: 12 players, 24 rules.
+func Typical(i int) *scanner.Result {
+	r := Full()
+	r.Addr = netip.AddrPortFrom(netip.AddrFrom4([4]byte{203, 0, byte(i >> 8), byte(i)}), 27015)
+	r.Notes, r.Info.Notes, r.Raw, r.Master, r.Geo = 0, 0, nil, "", scanner.Geo{}
+	r.Info.Name = fmt.Appendf(nil, "Server #%d [EU] 24/7 fast download", i)
+	r.Info.Keywords = []byte("cp,increased_maxplayers,nocrits,norespawntime,valve")
+	r.Players, r.Rules = nil, nil
+	for p := range 12 {
+		r.Players = append(r.Players, wire.Player{Name: fmt.Appendf(nil, "player %d", i+p),
+			Score: int32(i * p % 97), Duration: float32(i*p) * 1.17})
+	}
+	for n := range 24 {
+		r.Rules = append(r.Rules, Rules(fmt.Sprintf("sv_some_cvar_%d", n), fmt.Sprint(i*n%5))...)
+	}
+	return r
+}

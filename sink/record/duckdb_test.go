@@ -1,0 +1,99 @@
+package record
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
+)
+
+// TestDuckDB loads a census whose rare keys come last: whole, with the columns
+// that DuckDB is told, and rule names that differ in case only.
+func TestDuckDB(t *testing.T) {
+	const records = 50_000
+	path := filepath.Join(t.TempDir(), "census.ndjson")
+	last := writeLong(t, path, records-len(golden))
+	census := strings.TrimSuffix(strings.TrimSpace(DuckDB(path)), ";")
+	answers := sinktest.DuckDB(t,
+		"SELECT count(*)::INTEGER AS n, "+
+			"sum((rules['case'] = 'lower' AND rules['CASE'] = 'UPPER')::INTEGER)::INTEGER AS cases FROM ("+census+")",
+		fmt.Sprintf("SELECT to_json(c)::VARCHAR AS j FROM (%s) c OFFSET %d", census, records-len(golden)))
+	n := records - len(golden)
+	want := map[string]any{"n": float64(records), "cases": float64(n)}
+	if got := answers[0][0]; !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if len(answers[1]) != len(golden) {
+		t.Fatalf("%d of the last records", len(answers[1]))
+	}
+	for i, row := range answers[1] {
+		got, want := duckForm(t, []byte(row["j"].(string))), duckForm(t, last[i])
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s:\n got %v\nwant %v", golden[i].name, got, want)
+		}
+	}
+}
+
+// writeLong writes a census of n plain records and then the golden ones, which
+// have every key, and returns those.
+func writeLong(t *testing.T, path string, n int) (last [][]byte) {
+	t.Helper()
+	var b []byte
+	var e Encoder
+	for i := range n {
+		r := sinktest.Blank()
+		r.Addr = sinktest.Typical(i).Addr
+		r.Status = scanner.StatusOK
+		r.HasRules, r.Rules = true, sinktest.Rules("case", "lower", "CASE", "UPPER")
+		b = e.Append(b, "", r)
+	}
+	for _, g := range golden {
+		start := len(b)
+		b = e.Append(b, g.scan, g.result)
+		last = append(last, b[start:len(b):len(b)])
+	}
+	if err := os.WriteFile(path, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return last
+}
+
+// duckForm is a record as it can be compared: DuckDB says null for an absent
+// key, has a space in times, and holds a float32 in another decimal.
+func duckForm(t *testing.T, line []byte) any {
+	t.Helper()
+	var v map[string]any
+	if err := json.Unmarshal(line, &v); err != nil {
+		t.Fatal(err)
+	}
+	if s, ok := v["time"].(string); ok {
+		v["time"] = strings.TrimSuffix(strings.Replace(s, "T", " ", 1), "Z")
+	}
+	return withoutNull(v)
+}
+
+func withoutNull(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, part := range v {
+			if part == nil {
+				delete(v, key)
+				continue
+			}
+			v[key] = withoutNull(part)
+		}
+	case []any:
+		for i := range v {
+			v[i] = withoutNull(v[i])
+		}
+	case float64:
+		return float32(v)
+	}
+	return v
+}

@@ -1,0 +1,71 @@
+package record_test
+
+import (
+	"fmt"
+	"log"
+	"net/netip"
+	"os"
+	"strings"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink/record"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+func ExampleAppend() {
+	result := &scanner.Result{
+		Addr:             netip.MustParseAddrPort("203.0.113.7:27015"),
+		Status:           scanner.StatusOK,
+		HasPlayers:       true,
+		Players:          []wire.Player{{Name: []byte("caf\xe9"), Score: 3, Duration: 12.5}},
+		PlayersAnnounced: -1,
+	}
+	os.Stdout.Write(record.Append(nil, "", result))
+	// Output:
+	// {"schema":1,"ip":"203.0.113.7","port":27015,"status":"ok","players":[{"index":0,"name":"caf�","name_hex":"636166e9","score":3,"duration":12.5}]}
+}
+
+// A record becomes a Result again, of which the fields that were read have their
+// flag in Info.Has.
+func ExampleRead() {
+	line := []byte(`{"schema":1,"scan":"nightly","ip":"203.0.113.7","port":27015,"status":"partial",` +
+		`"errors":{"rules":"timeout"},"info":{"format":"source","name":"A server","map":"de_dust2","players":3}}`)
+	scan, r, err := record.Read(line)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%s: %v %v %q on %s, %d players\n", scan, r.Addr, r.Status, r.Info.Name, r.Info.Map, r.Info.Players)
+	fmt.Println("rules:", r.Err[wire.QuestionRules].String(), "bots known:", r.Info.Has&wire.HasBots != 0)
+	// Output:
+	// nightly: 203.0.113.7:27015 partial "A server" on de_dust2, 3 players
+	// rules: timeout bots known: false
+}
+
+// What somebody knows of an address goes into its record.
+func ExampleLocate() {
+	line := []byte(`{"schema":1,"ip":"203.0.113.7","port":27015,"status":"ok"}`)
+	where := func(addr netip.Addr) scanner.Geo {
+		return scanner.Geo{Country: "DE", ASN: 64500, Org: "Example GmbH"} // from a database
+	}
+	line, err := record.Locate(nil, line, where)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%s\n", line)
+	// Output:
+	// {"schema":1,"ip":"203.0.113.7","port":27015,"status":"ok","geo":{"country":"DE","asn":64500,"org":"Example GmbH"}}
+}
+
+// The columns of a census, for a program that reads JSON.
+func ExampleDuckDB() {
+	statement := record.DuckDB("census.ndjson.zst")
+	fmt.Print(statement[:strings.Index(statement, "tag")], "…")
+	// Output:
+	// FROM read_json('census.ndjson.zst', format = 'newline_delimited', columns = {
+	//   "schema": 'UTINYINT',
+	//   "scan": 'VARCHAR',
+	//   "scan_hex": 'VARCHAR',
+	//   "ip": 'VARCHAR',
+	//   "port": 'USMALLINT',
+	//   "…
+}

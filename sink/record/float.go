@@ -1,0 +1,77 @@
+package record
+
+import (
+	"math"
+	"strconv"
+)
+
+// appendFloat appends the shortest decimal that reads back as the same
+// float32, or null: JSON knows neither NaN nor infinity.
+func appendFloat(dst []byte, v float32) []byte {
+	if b := math.Float32bits(v); ordinary(b) {
+		return appendOrdinary(dst, b)
+	}
+	f := float64(v)
+	size := math.Abs(f)
+	switch {
+	case math.IsNaN(f) || math.IsInf(f, 0):
+		return append(dst, "null"...)
+	case size != 0 && float32(size) < 1e-6 || float32(size) >= 1e21:
+		return strconv.AppendFloat(dst, f, 'e', -1, 32)
+	}
+	return strconv.AppendFloat(dst, f, 'f', -1, 32)
+}
+
+// A float32 is a mantissa of 24 bits, the first of which is 1 and not stored,
+// times a power of two.
+const (
+	mantissaBits = 23
+	oneBits      = 0x3F800000 // of 1
+)
+
+// ordinary reports whether b are the bits of a float32 from 1/16 up to 2^23
+// (97 days, where durations are concerned), of either sign, that isn't a power
+// of two: below one of those its neighbours are twice as near.
+func ordinary(b uint32) bool {
+	const least, most = oneBits - 4<<mantissaBits, oneBits + mantissaBits<<mantissaBits
+	b &^= 1 << 31
+	return b >= least && b < most && b<<9 != 0
+}
+
+// appendOrdinary appends the shortest decimal of an ordinary float32, three
+// times as fast as package strconv. What is behind the point is a fraction of
+// less than 28 bits. Its digits are taken from it one by one, until so little
+// is left, or so little is missing to the next digit, that every decimal
+// there reads back as the same float: one that is nearer to it than half of
+// what it is apart from its neighbours. (Steele and White 1990, in integers.)
+func appendOrdinary(dst []byte, b uint32) []byte {
+	if b>>31 != 0 {
+		dst = append(dst, '-')
+	}
+	mantissa := uint64(b&(1<<mantissaBits-1) | 1<<mantissaBits)
+	point := mantissaBits - int(b>>mantissaBits&0xFF) + oneBits>>mantissaBits
+	dst = appendNumber(dst, mantissa>>point)
+	one := uint64(2) << point // in halves of the last bit of the mantissa
+	rest := mantissa << 1 & (one - 1)
+	if rest == 0 {
+		return dst
+	}
+	dst = append(dst, '.')
+	for near := uint64(10); ; near *= 10 {
+		rest *= 10
+		next := '0' + byte(rest>>(point+1))
+		rest &= one - 1
+		low, high := rest < near, one-rest < near
+		if mantissa&1 == 0 { // of two floats equally near, the even one is read
+			low, high = rest <= near, one-rest <= near
+		}
+		if !low && !high {
+			dst = append(dst, next)
+			continue
+		}
+		if high && (!low || rest > one-rest || rest == one-rest && next&1 != 0) {
+			next++
+		}
+		return append(dst, next)
+	}
+}

@@ -1,0 +1,48 @@
+package record
+
+import "github.com/a2sscan/a2sscan/scanner"
+
+// appendGeo appends what is known of the place and the network of a server, if
+// that is anything.
+func appendGeo(dst []byte, g *scanner.Geo) []byte {
+	const key = `"geo":{`
+	start := len(dst)
+	dst = append(dst, key...)
+	if isCode(g.Continent) {
+		dst = appendWord(dst, `"continent":`, g.Continent)
+	}
+	if isCode(g.Country) {
+		dst = appendWord(dst, `"country":`, g.Country)
+	}
+	if g.Region != "" {
+		dst = appendText(dst, `"region":`, g.Region)
+	}
+	if g.City != "" {
+		dst = appendText(dst, `"city":`, g.City)
+	}
+	if g.ASN != 0 {
+		dst = appendUint(dst, `"asn":`, uint64(g.ASN))
+	}
+	if g.Org != "" {
+		dst = appendText(dst, `"org":`, g.Org)
+	}
+	if len(dst) == start+len(key) {
+		return dst[:start]
+	}
+	return end(dst, '}')
+}
+
+// isCode reports whether s is two capital letters, as the code of a country is.
+func isCode(s string) bool {
+	return len(s) == 2 && 'A' <= min(s[0], s[1]) && max(s[0], s[1]) <= 'Z'
+}
+
+// geo reads what appendGeo wrote.
+func (v values) geo(err *error) (g scanner.Geo) {
+	o := v.inner("geo", err)
+	o.get("continent", &g.Continent, err)
+	o.get("country", &g.Country, err)
+	g.Region, g.City, g.Org = o.text("region", err), o.text("city", err), o.text("org", err)
+	o.get("asn", &g.ASN, err)
+	return g
+}

@@ -1,0 +1,77 @@
+package record
+
+import (
+	"bytes"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
+)
+
+// TestGeo: what is not known is absent, also what is no code of a country, and
+// text is as harmless as any other.
+func TestGeo(t *testing.T) {
+	tests := []struct {
+		name string
+		geo  scanner.Geo
+		want string // "": no key
+	}{
+		{"nothing", scanner.Geo{}, ``},
+		{"a country", scanner.Geo{Country: "DE"}, `{"country":"DE"}`},
+		{"a network", scanner.Geo{ASN: 64500, Org: "A & B"}, `{"asn":64500,"org":"A & B"}`},
+		{"all",
+			scanner.Geo{Continent: "NA", Country: "US", Region: "Texas", City: "Dallas", ASN: 1<<32 - 1, Org: "o"},
+			`{"continent":"NA","country":"US","region":"Texas","city":"Dallas","asn":4294967295,"org":"o"}`},
+		{"no codes", scanner.Geo{Continent: "Europe", Country: "de", City: "x"}, `{"city":"x"}`},
+		{"nothing but what is no code", scanner.Geo{Country: "\x1b["}, ``},
+		{"hostile", scanner.Geo{Region: "\x1b[2J", City: "\u202e\xff", Org: "\u009b"},
+			`{"region":"\u001b[2J","city":"\u202e` + "\ufffd" + `","city_hex":"e280aeff","org":"\u009b"}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := sinktest.Blank()
+			r.Geo = tt.geo
+			got := Append(nil, "", r)
+			checkRecord(t, got)
+			want := `{"schema":1}`
+			if tt.want != "" {
+				want = `{"schema":1,"geo":` + tt.want + `}`
+			}
+			if string(got) != want+"\n" {
+				t.Errorf("%s, want %s", got, want)
+			}
+		})
+	}
+}
+
+// TestGeoRead: it is read back, and compared by its keys.
+func TestGeoRead(t *testing.T) {
+	line := Append(nil, "", sinktest.Full())
+	_, r, err := Parse(line)
+	if err != nil || r.Geo != sinktest.Full().Geo {
+		t.Errorf("%+v, %v", r.Geo, err)
+	}
+	other := bytes.Replace(line, []byte(`"asn":64500`), []byte(`"asn":64501`), 1)
+	ds, err := Differences(line, other)
+	if want := []Difference{{"geo.asn", "64500", "64501"}}; err != nil || !reflect.DeepEqual(ds, want) {
+		t.Errorf("%v, %v", ds, err)
+	}
+	for _, bad := range []string{`[]`, `{"asn":-1}`, `{"country":1}`, `{"city_hex":"x"}`} {
+		if _, _, err := Parse([]byte(`{"schema":1,"geo":` + bad + `}`)); err == nil {
+			t.Errorf("%s passes", bad)
+		}
+	}
+}
+
+// TestGeoDropped: a database may say more than a record can hold.
+func TestGeoDropped(t *testing.T) {
+	r := sinktest.Answered("203.0.113.7:27015", scanner.StatusOK)
+	r.Geo = scanner.Geo{Country: "DE", Org: strings.Repeat("x", MaxSize)}
+	got := Append(nil, "", r)
+	checkRecord(t, got)
+	if len(got) > 1000 || !bytes.Contains(got, []byte(`"notes":["geo.dropped"]`)) {
+		t.Errorf("%d bytes: %.200s", len(got), got)
+	}
+}

@@ -1,0 +1,180 @@
+package record
+
+import (
+	"bytes"
+	"hash/maphash"
+	"math/bits"
+	"slices"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// appendPlayers appends the players, and their number as the server announced
+// it where it was another.
+func appendPlayers(dst []byte, r *scanner.Result) []byte {
+	dst = append(dst, `"players":[`...)
+	for i := range r.Players {
+		dst = appendPlayer(dst, &r.Players[i])
+	}
+	dst = end(dst, ']')
+	if r.PlayersAnnounced >= 0 {
+		dst = appendUint(dst, `"players_announced":`, uint64(r.PlayersAnnounced))
+	}
+	return dst
+}
+
+func appendPlayer(dst []byte, p *wire.Player) []byte {
+	if p.Index == 0 { // as most servers say of everyone (EC-77)
+		dst = append(dst, `{"index":0,`...)
+	} else {
+		dst = appendUint(dst, `{"index":`, uint64(p.Index))
+	}
+	dst = appendText(dst, `"name":`, p.Name)
+	dst = append(dst, `"score":`...)
+	dst = appendSigned(dst, int64(p.Score))
+	dst = append(dst, `,"duration":`...)
+	dst = appendFloat(dst, p.Duration)
+	if p.Ship {
+		dst = append(dst, ',')
+		dst = appendInt(dst, `"deaths":`, int64(p.Deaths))
+		dst = append(dst, `"money":`...)
+		dst = appendSigned(dst, int64(p.Money))
+	}
+	return append(dst, '}', ',')
+}
+
+// appendRules appends the rules as an object, the first of each name, and
+// their number as the server announced it where it was another. It notes in
+// e.inexact whether the object says less than the pairs did.
+func (e *Encoder) appendRules(dst []byte, r *scanner.Result) []byte {
+	start := len(dst)
+	dst = append(dst, `"rules":{`...)
+	exact := false
+	if r.RulesDistinct {
+		dst, exact = appendPairs(dst, r.Rules)
+	}
+	if e.inexact = false; !exact {
+		dst = e.appendFirst(dst[:start+len(`"rules":{`)], r.Rules)
+	}
+	dst = end(dst, '}')
+	if r.RulesAnnounced >= 0 {
+		dst = appendUint(dst, `"rules_announced":`, uint64(r.RulesAnnounced))
+	}
+	return dst
+}
+
+// appendPairs appends rules whose names are different. It reports false, and
+// gives up, where one of the texts is not UTF-8.
+func appendPairs(dst []byte, rules []wire.Rule) (_ []byte, exact bool) {
+	for i := range rules {
+		name, value := rules[i].Name, rules[i].Value
+		n, v := len(name), len(value)
+		old, size := len(dst), n+v+len(`"":"",`)
+		dst = slices.Grow(dst, size)
+		d := dst[old : old+size]
+		named := true
+		if copyPlain(d[1:1+n], name) {
+			d[0], d[n+1], d[n+2] = '"', '"', ':'
+			if copyPlain(d[4+n:4+n+v], value) {
+				d[n+3], d[n+v+4], d[n+v+5] = '"', '"', ','
+				dst = dst[:old+size]
+				continue
+			}
+			dst = dst[:old+n+3]
+		} else {
+			dst, named = appendString(dst, name)
+			dst = append(dst, ':')
+		}
+		var valued bool
+		if dst, valued = appendString(dst, value); !named || !valued {
+			return dst, false
+		}
+		dst = append(dst, ',')
+	}
+	return dst, true
+}
+
+// appendFirst appends the first rule of each name.
+//
+// A name is looked up as it stands in the record: two names that are both ill
+// formed may become the same text, and an object that holds a key twice means
+// something else to every reader.
+func (e *Encoder) appendFirst(dst []byte, rules []wire.Rule) []byte {
+	slots := e.names.reset(len(rules))
+	base := len(dst)
+	for i := range rules {
+		rule := &rules[i]
+		start := len(dst)
+		var named, valued bool
+		dst, named = appendString(dst, rule.Name)
+		if !add(slots, dst[base:], start-base) {
+			dst = dst[:start]
+			e.inexact = true
+			continue
+		}
+		dst = append(dst, ':')
+		dst, valued = appendString(dst, rule.Value)
+		dst = append(dst, ',')
+		e.inexact = e.inexact || !named || !valued
+	}
+	return dst
+}
+
+// appendRulesRaw appends all pairs in their order, as hex.
+func appendRulesRaw(dst []byte, rules []wire.Rule) []byte {
+	dst = append(dst, `"rules_raw":[`...)
+	for i := range rules {
+		dst = append(dst, '[')
+		dst = appendHex(dst, rules[i].Name)
+		dst = append(dst, ',')
+		dst = appendHex(dst, rules[i].Value)
+		dst = append(dst, ']', ',')
+	}
+	return end(dst, ']')
+}
+
+// table finds a name among those of one record: open addressing, at most half
+// full. Its hash has a seed that no server knows, so that nobody can choose
+// names that collide.
+type table struct {
+	small [512]slot // enough for honest servers, and not on the heap
+	large []slot    // for the others, kept for the next one
+}
+
+// slot is where in the record a name stands, quotes included; zero if free.
+type slot struct{ start, end uint32 }
+
+var seed = maphash.MakeSeed()
+
+// reset returns a table without names that has room for n.
+func (t *table) reset(n int) []slot {
+	size := 1 << bits.Len(uint(max(2*n, 1)-1))
+	slots := t.small[:]
+	if size > len(slots) {
+		if size > len(t.large) {
+			t.large = make([]slot, size)
+		}
+		slots = t.large
+	}
+	slots = slots[:size]
+	clear(slots)
+	return slots
+}
+
+// add enters the name that text ends with and that begins at start. It
+// reports false if it is there already.
+func add(slots []slot, text []byte, start int) bool {
+	name := text[start:]
+	mask := uint64(len(slots) - 1)
+	for i := maphash.Bytes(seed, name) & mask; ; i = (i + 1) & mask {
+		s := &slots[i]
+		if s.end == 0 {
+			*s = slot{uint32(start), uint32(len(text))}
+			return true
+		}
+		if bytes.Equal(text[s.start:s.end], name) {
+			return false
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package record
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// withRules is a result that has only rules.
+func withRules(rs []wire.Rule) *scanner.Result {
+	r := sinktest.Blank()
+	r.HasRules, r.Rules = true, rs
+	return r
+}
+
+// TestAnnounced: a count that disagrees can be 0, and is absent without its
+// list.
+func TestAnnounced(t *testing.T) {
+	r := sinktest.Blank()
+	r.PlayersAnnounced, r.RulesAnnounced = 0, 0
+	for _, want := range []string{
+		`{"schema":1}`,
+		`{"schema":1,"players":[],"players_announced":0,"rules":{},"rules_announced":0}`,
+	} {
+		if got := string(Append(nil, "", r)); got != want+"\n" {
+			t.Errorf("%s, want %s", got, want)
+		}
+		r.HasPlayers, r.HasRules = true, true
+	}
+}
+
+func TestRules(t *testing.T) {
+	tests := []struct {
+		name string
+		in   []wire.Rule
+		want string
+	}{
+		{"none", nil, `"rules":{}`},
+		{"in order", sinktest.Rules("b", "1", "a", "2"), `"rules":{"b":"1","a":"2"}`},
+		{"no name", sinktest.Rules("", "x"), `"rules":{"":"x"}`},
+		{"no name twice", sinktest.Rules("", "x", "", "y"), `"rules":{"":"x"},"rules_raw":[["","78"],["","79"]]`},
+		{"the first wins", sinktest.Rules("a", "1", "a", "2"),
+			`"rules":{"a":"1"},"rules_raw":[["61","31"],["61","32"]]`},
+		{"twice the same", sinktest.Rules("a", "1", "a", "1"),
+			`"rules":{"a":"1"},"rules_raw":[["61","31"],["61","31"]]`},
+		{"case counts", sinktest.Rules("a", "1", "A", "2"), `"rules":{"a":"1","A":"2"}`},
+		{"a beginning of another", sinktest.Rules("ab", "1", "a", "2"), `"rules":{"ab":"1","a":"2"}`},
+		{"a name like an escape", sinktest.Rules("\n", "1", `\n`, "2"), `"rules":{"\n":"1","\\n":"2"}`},
+		{"an ill-formed value", sinktest.Rules("a", "\xff"), `"rules":{"a":"` + "\ufffd" + `"},"rules_raw":[["61","ff"]]`},
+		{"an ill-formed name", sinktest.Rules("\xff", "1"), `"rules":{"` + "\ufffd" + `":"1"},"rules_raw":[["ff","31"]]`},
+		{"two that become one", sinktest.Rules("\xff", "1", "\xfe", "2", "\ufffd", "3"),
+			`"rules":{"` + "\ufffd" + `":"1"},"rules_raw":[["ff","31"],["fe","32"],["efbfbd","33"]]`},
+		{"an ill-formed value of a name that came before", sinktest.Rules("a", "1", "a", "\xff"),
+			`"rules":{"a":"1"},"rules_raw":[["61","31"],["61","ff"]]`},
+	}
+	for _, tt := range tests {
+		record := Append(nil, "", withRules(tt.in))
+		checkRecord(t, record)
+		if want := `{"schema":1,` + tt.want + "}\n"; string(record) != want {
+			t.Errorf("%s: %s, want %s", tt.name, record, want)
+		}
+	}
+}
+
+// TestRulesModel holds the table against a map, from no rules to more than
+// fit into the part of it that is not on the heap.
+func TestRulesModel(t *testing.T) {
+	var e Encoder
+	for n := 0; n < 1200; n += 1 + n/64 {
+		var in []wire.Rule
+		first := map[string]string{}
+		for range n {
+			name, value := fmt.Sprint("r", rand.IntN(n*2)), fmt.Sprint(rand.Int())
+			in = append(in, sinktest.Rules(name, value)...)
+			if _, ok := first[name]; !ok {
+				first[name] = value
+			}
+		}
+		var got struct {
+			Rules map[string]string
+			Raw   [][2]string `json:"rules_raw"`
+		}
+		if err := json.Unmarshal(e.Append(nil, "", withRules(in)), &got); err != nil {
+			t.Fatal(err)
+		}
+		same := len(got.Rules) == len(first)
+		for name, value := range first {
+			same = same && got.Rules[name] == value
+		}
+		if !same {
+			t.Fatalf("%d rules became %v, want %v", n, got.Rules, first)
+		}
+		checkPairs(t, in, got.Raw, len(first) < n)
+	}
+}
+
+func checkPairs(t *testing.T, in []wire.Rule, raw [][2]string, want bool) {
+	t.Helper()
+	if (raw != nil) != want {
+		t.Fatalf("%d rules: rules_raw is %v", len(in), raw != nil)
+	}
+	for i, pair := range raw {
+		if name := string(unhex(t, pair[0])); name != string(in[i].Name) {
+			t.Fatalf("rules_raw %d has the name %q, want %q", i, name, in[i].Name)
+		}
+		if value := string(unhex(t, pair[1])); value != string(in[i].Value) {
+			t.Fatalf("rules_raw %d has the value %q, want %q", i, value, in[i].Value)
+		}
+	}
+}
+
+// TestManyRules has as many as fit into the largest reply. Were the search
+// for names quadratic, this would take minutes.
+func TestManyRules(t *testing.T) {
+	const n = 512 << 10 / 2
+	same := slices.Repeat(sinktest.Rules("", ""), n)
+	var other []wire.Rule
+	for i := range n {
+		other = append(other, sinktest.Rules(fmt.Sprint(i), "")...)
+	}
+	for name, in := range map[string][]wire.Rule{"same": same, "other": other} {
+		record := Append(nil, "", withRules(in))
+		if got := strings.Count(string(record), `:""`); name == "other" && got != n {
+			t.Errorf("%s: %d of %d rules", name, got, n)
+		}
+		if !json.Valid(record) {
+			t.Errorf("%s: not JSON", name)
+		}
+	}
+}
+
+// TestRulesDistinct: that names are known to be different changes how a record
+// is made, and nothing in it, also where texts are not UTF-8.
+func TestRulesDistinct(t *testing.T) {
+	for _, pairs := range [][]string{
+		{},
+		{"a", "1", "b", "2"},
+		{"a", "1", "A", "2", "", ""},
+		{"a", "1", "\xff", "2", "b", "3"},
+		{"\xff", "1", "\xfe", "2"},
+		{"a", "\xff", "\uFFFD", "2", "\xfe", "3"},
+	} {
+		r := sinktest.Blank()
+		r.HasRules, r.Rules = true, sinktest.Rules(pairs...)
+		want := Append(nil, "", r)
+		r.RulesDistinct = true
+		if got := Append(nil, "", r); string(got) != string(want) {
+			t.Errorf("%q: %s, want %s", pairs, got, want)
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
+)
+
+func in(g scanner.Geo) func(netip.Addr) scanner.Geo {
+	return func(netip.Addr) scanner.Geo { return g }
+}
+
+// TestLocate: a record becomes the one that would have been written, had the
+// place been known at once.
+func TestLocate(t *testing.T) {
+	for _, g := range golden {
+		for _, before := range []scanner.Geo{{}, {Country: "US", City: "}\","}} {
+			for _, then := range []scanner.Geo{{}, {Country: "DE", Org: "\x1b"}} {
+				r := *g.result
+				r.Geo = before
+				line := bytes.TrimSpace(Append(nil, g.scan, &r))
+				if r.Addr.IsValid() {
+					r.Geo = then
+				}
+				want := bytes.TrimSpace(Append(nil, g.scan, &r))
+				got, err := Locate(nil, line, func(addr netip.Addr) scanner.Geo {
+					if addr != r.Addr.Addr() {
+						t.Errorf("%s: asked for %v", g.name, addr)
+					}
+					return then
+				})
+				if err != nil || !bytes.Equal(got, want) {
+					t.Errorf("%s: %v\n%s\n%s", g.name, err, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestLocateOthers: keys that nobody knows and ways of writing that are not ours
+// are left alone, and what is no record is refused.
+func TestLocateOthers(t *testing.T) {
+	tests := []struct{ in, want string }{
+		{`{ "schema" : 1 , "ip" : "127.0.0.1" , "later" : [ "]" , { } ] }`,
+			`{ "schema" : 1 , "ip" : "127.0.0.1" , "later" : [ "]" , { } ],"geo":{"country":"DE"} }`},
+		{`{"schema":1,"ip":"127.0.0.1","geo" : {"a\"}":{}} , "x":-1.5e3}`,
+			`{"schema":1,"ip":"127.0.0.1","geo":{"country":"DE"} , "x":-1.5e3}`},
+		{`{"schema":1,"ip":"127.0.0.1","master":{"geo":1}}`,
+			`{"schema":1,"ip":"127.0.0.1","geo":{"country":"DE"},"master":{"geo":1}}`},
+		{`{"schema":1,"info":{"ip":"127.0.0.1"}}`, `{"schema":1,"info":{"ip":"127.0.0.1"}}`},
+		{`{"schema":1,"ip":null,"geo":{}}`, `{"schema":1,"ip":null,"geo":{}}`},
+		{`{"schema":1,"ip":"","x":true}`, `{"schema":1,"ip":"","x":true}`},
+		{`{"ip":"127.0.0.1","schema":1}`, ``},
+		{`{"schema":1,"ip":"127.0.0.1"`, ``},
+		{`["schema"]`, ``},
+		{`{}`, ``},
+		{``, ``},
+	}
+	for _, tt := range tests {
+		got, err := Locate([]byte("before "), []byte(tt.in), in(scanner.Geo{Country: "DE"}))
+		if string(got) != "before "+tt.want || (err != nil) != (tt.want == "") {
+			t.Errorf("%s became %s, %v", tt.in, got, err)
+		}
+	}
+}
+
+// TestLocateLong: no record becomes longer than a reader takes.
+func TestLocateLong(t *testing.T) {
+	line := []byte(`{"schema":1,"ip":"127.0.0.1","tag":"` + strings.Repeat("x", MaxSize-60) + `"}`)
+	short, err := Locate(nil, line, in(scanner.Geo{ASN: 1}))
+	if err != nil || len(short) != len(line)+len(`,"geo":{"asn":1}`) {
+		t.Errorf("%d bytes became %d, %v", len(line), len(short), err)
+	}
+	long, err := Locate(nil, line, in(scanner.Geo{Org: "a name that is too long for it"}))
+	if err != nil || !bytes.Equal(long, line) {
+		t.Errorf("%d bytes became %d, %v", len(line), len(long), err)
+	}
+}
+
+func BenchmarkLocate(b *testing.B) {
+	line := bytes.TrimSpace(Append(nil, "20261120T030000Z", sinktest.Typical(1)))
+	where := in(scanner.Geo{Country: "DE"})
+	var dst []byte
+	b.SetBytes(int64(len(line)))
+	b.ReportAllocs()
+	for b.Loop() {
+		dst, _ = Locate(dst[:0], line, where)
+	}
+}
+
+// FuzzLocate: a record stays JSON, and says the same but for its place.
+func FuzzLocate(f *testing.F) {
+	for _, g := range golden {
+		f.Add(bytes.TrimSpace(Append(nil, g.scan, g.result)))
+	}
+	f.Add([]byte(`{ "schema":1 ,"ip":"127.0.0.1","geo":{"a":"\\\""},"x":[1,{"y":"]"}], "z" : null}`))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		got, err := Locate(nil, line, in(scanner.Geo{Country: "DE"}))
+		if err != nil {
+			return
+		}
+		var before, after map[string]any
+		if json.Unmarshal(line, &before) != nil || json.Unmarshal(got, &after) != nil {
+			t.Fatalf("%s became %s", line, got)
+		}
+		delete(before, "geo")
+		delete(after, "geo")
+		if a, b := written(before), written(after); a != b {
+			t.Errorf("%s became %s", line, got)
+		}
+	})
+}

@@ -1,0 +1,134 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
+)
+
+// TestMaster: what a master said is an object that is not ours, and the record
+// stays one line of JSON whatever it is.
+func TestMaster(t *testing.T) {
+	tests := []struct{ name, in, want string }{
+		{"nothing", ``, ``},
+		{"empty", `{}`, `{}`},
+		{"spaces", " {\t\"a\" : [ 1 , 2 ] ,\r\n\"b\":{ } , \"c\" : [ ] }\n", `{"a":[1,2],"b":{},"c":[]}`},
+		{"values", `{"a":true,"b":false,"c":null,"d":-1.5e+3,"e":0,"f":0.10,"g":[{}]}`, ``},
+		{"escapes", `{"a\"b":"\\\/\b\f\n\r\t\u0041\u202e"}`, ``},
+		{"a pair", `{"a":"\ud83d\ude00"}`, ``},
+		{"half a pair", `{"a":"\ud83d","b":"\ude00\ud83dx\ud83d\ud83d"}`,
+			`{"a":"` + "\ufffd" + `","b":"` + "\ufffd\ufffd" + "x" + "\ufffd\ufffd" + `"}`},
+		{"what a terminal obeys", "{\"a\x7f\":\"\u0085\u202e\u2028é\"}", `{"a\u007f":"\u0085\u202e\u2028é"}`},
+		{"not UTF-8", "{\"a\":\"\xff\xe2\x82x\"}", "{\"a\":\"\ufffd\ufffdx\"}"},
+		{"no object", `"a"`, `-`},
+		{"a list", `[]`, `-`},
+		{"two", `{}{}`, `-`},
+		{"cut", `{"a":"b`, `-`},
+		{"cut in an escape", `{"a":"\`, `-`},
+		{"a bad escape", `{"a":"\x41"}`, `-`},
+		{"a bad unit", `{"a":"\u+041"}`, `-`},
+		{"a newline in a text", "{\"a\":\"\n\"}", `-`},
+		{"no key", `{1:2}`, `-`},
+		{"no colon", `{"a" 1}`, `-`},
+		{"no comma", `{"a":1 "b":2}`, `-`},
+		{"a comma too many", `{"a":1,}`, `-`},
+		{"a comma too many in a list", `{"a":[1,]}`, `-`},
+		{"no bracket", `{"a":[1}`, `-`},
+		{"a leading zero", `{"a":01}`, `-`},
+		{"a plus", `{"a":+1}`, `-`},
+		{"no fraction", `{"a":1.}`, `-`},
+		{"no exponent", `{"a":1e}`, `-`},
+		{"beyond a double", `{"a":1e999}`, `-`},
+		{"a word", `{"a":nul}`, `-`},
+		{"only space", ` `, `-`},
+		{"as deep as may be", nested(maxMasterDepth), ``},
+		{"deeper", nested(maxMasterDepth + 1), `-`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := sinktest.Full()
+			r.Notes, r.Info.Notes, r.Master = 0, 0, tt.in
+			got := Append(nil, "", r)
+			checkRecord(t, got)
+			want := tt.want
+			if want == "" {
+				want = tt.in
+			}
+			_, after, found := bytes.Cut(got, []byte(`,"master":`))
+			dropped := bytes.Contains(got, []byte(`"master.dropped"`))
+			switch {
+			case want == "" || want == "-":
+				if found || dropped != (want == "-") {
+					t.Errorf("%s", got)
+				}
+			case string(after) != want+"}\n" || dropped:
+				t.Errorf("%q, want %q", after, want)
+			default:
+				_, back, _ := Parse(got)
+				if back == nil || back.Master != want {
+					t.Errorf("read back: %+v", back)
+				}
+			}
+		})
+	}
+}
+
+func nested(depth int) string {
+	return strings.Repeat(`{"a":`, depth) + "1" + strings.Repeat("}", depth)
+}
+
+// TestMasterDiffers: what a master said is compared by what it says.
+func TestMasterDiffers(t *testing.T) {
+	one := []byte(`{"schema":1,"master":{"a":1,"b":[2]}}`)
+	for other, want := range map[string]int{
+		`{"schema":1,"master":{"b":[2], "a":1}}`: 0,
+		`{"schema":1,"master":{"a":2,"b":[2]}}`:  1,
+		`{"schema":1,"master":{"a":1}}`:          1,
+		`{"schema":1}`:                           1,
+	} {
+		if ds, err := Differences(one, []byte(other)); err != nil || len(ds) != want {
+			t.Errorf("%s: %v, %v", other, ds, err)
+		}
+	}
+}
+
+// TestMasterAllocs: what a master said costs no memory but that of the record.
+func TestMasterAllocs(t *testing.T) {
+	r := sinktest.Full()
+	var e Encoder
+	dst := e.Append(nil, "s", r)
+	if n := testing.AllocsPerRun(100, func() { dst = e.Append(dst[:0], "s", r) }); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// FuzzMaster: what is taken is JSON and says the same, and what is left out is
+// none, or more than readers take.
+func FuzzMaster(f *testing.F) {
+	for _, s := range []string{`{}`, `{"a":[1,-2.5e3,"\ud83d\ude00",true,null]}`, "{\"\xff\":\"\x7f\"}", `{"a":1e999}`, ` {} `} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		got, ok := appendMaster(nil, s)
+		var in, out map[string]any
+		err := json.Unmarshal([]byte(s), &in)
+		if !ok {
+			if err == nil && in != nil && strings.Count(s, "{")+strings.Count(s, "[") <= maxMasterDepth {
+				t.Fatalf("%q is left out", s)
+			}
+			return
+		}
+		got = bytes.TrimSuffix(bytes.TrimPrefix(got, []byte(`"master":`)), []byte(","))
+		if err != nil || json.Unmarshal(got, &out) != nil || bytes.ContainsAny(got, "\n\x7f") {
+			t.Fatalf("%q became %q: %v", s, got, err)
+		}
+		// Package json makes one U+FFFD of each byte that is no character.
+		if !strings.Contains(string(got), "\ufffd") && !reflect.DeepEqual(in, out) {
+			t.Fatalf("%q became %q", s, got)
+		}
+	})
+}

@@ -1,0 +1,223 @@
+package record
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net/netip"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// ErrNoRaw says that a record lacks datagrams that the server sent: the scan
+// did not keep them, or not all.
+var ErrNoRaw = errors.New("the record lacks datagrams of its server")
+
+// values are the keys of an object and what stands behind them.
+type values map[string]json.RawMessage
+
+// Parse reads from a record what datagrams can't tell (the name of the scan;
+// address, tag, where that is, what a master said, times, counts; which questions
+// were asked, which of them were answered without a challenge, and their errors)
+// and, as Raw, the datagrams from which the rest can be made anew: see
+// scanner.Decoder.Remake. The other fields of the Result are zero. The error is ErrNoRaw, with the Result, where
+// there are fewer datagrams than were received. The Result shares no memory
+// with line.
+func Parse(line []byte) (scan string, r *scanner.Result, err error) {
+	var v values
+	if err := json.Unmarshal(line, &v); err != nil || v["schema"] == nil {
+		return "", nil, errors.New("not a record")
+	}
+	r = &scanner.Result{}
+	var raw []string
+	scan = v.text("scan", &err)
+	r.Tag = v.text("tag", &err)
+	r.Addr = v.addr(&err)
+	r.Geo = v.geo(&err)
+	r.Master = v.object("master", &err)
+	r.Time = v.time(&err)
+	r.RTT, r.Took = v.millis("rtt_ms", &err), v.millis("took_ms", &err)
+	v.get("sent", &r.Sent, &err)
+	v.get("received", &r.Received, &err)
+	v.get("sent_bytes", &r.SentBytes, &err)
+	v.get("received_bytes", &r.RecvBytes, &err)
+	v.get("raw", &raw, &err)
+	v.questions(r, &err)
+	for _, text := range raw {
+		b, bad := base64.StdEncoding.DecodeString(text)
+		if bad != nil && err == nil {
+			err = fmt.Errorf("raw: %w", bad)
+		}
+		r.Raw = append(r.Raw, b)
+	}
+	if err == nil && len(r.Raw) < int(r.Received) {
+		err = ErrNoRaw
+	}
+	return scan, r, err
+}
+
+// get reads the value of a key, if it is there. It keeps the first error.
+func (v values) get(key string, to any, err *error) {
+	if v[key] == nil {
+		return
+	}
+	if bad := json.Unmarshal(v[key], to); bad != nil && *err == nil {
+		*err = fmt.Errorf("%s: not such a value", key)
+	}
+}
+
+// text reads a text that may have its exact bytes beside it.
+func (v values) text(key string, err *error) string {
+	var s, exact string
+	v.get(key, &s, err)
+	if v.get(key+"_hex", &exact, err); exact == "" {
+		return s
+	}
+	b, bad := hex.DecodeString(exact)
+	if bad != nil && *err == nil {
+		*err = fmt.Errorf("%s_hex: %w", key, bad)
+	}
+	return string(b)
+}
+
+// object returns a value as it is written. It must be an object.
+func (v values) object(key string, err *error) string {
+	raw := v[key]
+	if raw != nil && raw[0] != '{' && *err == nil {
+		*err = fmt.Errorf("%s: not such a value", key)
+	}
+	return string(raw)
+}
+
+func (v values) addr(err *error) netip.AddrPort {
+	var ip netip.Addr
+	var port uint16
+	v.get("ip", &ip, err)
+	v.get("port", &port, err)
+	return netip.AddrPortFrom(ip, port)
+}
+
+func (v values) time(err *error) (t time.Time) {
+	v.get("time", &t, err)
+	return t
+}
+
+// millis reads a time that is written to the microsecond.
+func (v values) millis(key string, err *error) time.Duration {
+	var ms float64
+	v.get(key, &ms, err)
+	return time.Duration(math.Round(ms*1000)) * time.Microsecond
+}
+
+// questions reads what was asked: what has an answer, or an error.
+func (v values) questions(r *scanner.Result, err *error) {
+	var words values
+	var bare, notes []string
+	v.get("errors", &words, err)
+	v.get("unchallenged", &bare, err)
+	v.get("notes", &notes, err)
+	for q := range wire.Question(wire.NumQuestions) {
+		key := q.String()
+		var word string
+		words.get(key, &word, err)
+		r.Err[q] = errorOf(word)
+		answered := v[key] != nil || slices.Contains(notes, key+".dropped")
+		if r.Err[q] != 0 || answered {
+			r.Asked |= 1 << q
+		}
+		if slices.Contains(bare, key) {
+			r.Unchallenged |= 1 << q
+		}
+	}
+}
+
+func errorOf(word string) wire.Error {
+	for e := range wire.Error(wire.NumErrors) {
+		if e.String() == word {
+			return e
+		}
+	}
+	return 0
+}
+
+// Difference is a key that two records do not agree on: its path, with points
+// between the keys, and how its value is written in either, "" where it is
+// absent. All of them are text of strangers.
+type Difference struct {
+	Key        string // info.name
+	One, Other string // JSON
+}
+
+// Differences compares two records by what they say, however they are written.
+// Keys that are not in the schema are left aside.
+func Differences(one, other []byte) ([]Difference, error) {
+	if bytes.Equal(one, other) {
+		return nil, nil
+	}
+	a, err := decodeExactly(one)
+	if err != nil {
+		return nil, err
+	}
+	b, err := decodeExactly(other)
+	if err != nil {
+		return nil, err
+	}
+	var ds []Difference
+	for _, f := range record {
+		ds = differ(ds, f.name, a[f.name], b[f.name])
+	}
+	return ds, nil
+}
+
+// decodeExactly keeps numbers as they are written.
+func decodeExactly(line []byte) (v map[string]any, err error) {
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.UseNumber()
+	err = d.Decode(&v)
+	return v, err
+}
+
+// differ appends the differences between two values. It goes into objects.
+func differ(ds []Difference, key string, a, b any) []Difference {
+	m, ok1 := a.(map[string]any)
+	n, ok2 := b.(map[string]any)
+	if !ok1 || !ok2 {
+		if !reflect.DeepEqual(a, b) {
+			ds = append(ds, Difference{key, written(a), written(b)})
+		}
+		return ds
+	}
+	var keys []string
+	for k := range m {
+		keys = append(keys, k)
+	}
+	for k := range n {
+		if _, both := m[k]; !both {
+			keys = append(keys, k)
+		}
+	}
+	slices.Sort(keys)
+	for _, k := range keys {
+		ds = differ(ds, key+"."+k, m[k], n[k])
+	}
+	return ds
+}
+
+func written(v any) string {
+	if v == nil {
+		return ""
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return "" // it was made of JSON
+	}
+	return string(b)
+}

@@ -1,0 +1,103 @@
+package record
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+
+	"github.com/a2sscan/a2sscan/scanner"
+)
+
+// TestParse: what datagrams can't tell is read as it was written.
+func TestParse(t *testing.T) {
+	for _, g := range golden {
+		line := Append(nil, g.scan, g.result)
+		scan, got, err := Parse(line)
+		if short := len(g.result.Raw) < int(g.result.Received); short != errors.Is(err, ErrNoRaw) ||
+			err != nil && !short {
+			t.Errorf("%s: %v", g.name, err)
+		}
+		want := &scanner.Result{}
+		want.Addr, want.Tag, want.Err, want.Raw = g.result.Addr, g.result.Tag, g.result.Err, g.result.Raw
+		want.Master, want.Geo = g.result.Master, g.result.Geo
+		if !isCode(want.Geo.Country) {
+			want.Geo.Continent, want.Geo.Country = "", ""
+		}
+		want.RTT, want.Took, want.Time = g.result.RTT.Truncate(1e3), g.result.Took, g.result.Time.Truncate(1e6)
+		want.Sent, want.SentBytes = g.result.Sent, g.result.SentBytes
+		want.Received, want.RecvBytes = g.result.Received, g.result.RecvBytes
+		want.Unchallenged, want.Asked = g.result.Unchallenged, got.Asked
+		if !reflect.DeepEqual(got, want) || scan != g.scan {
+			t.Errorf("%s: %q %+v, want %+v", g.name, scan, got, want)
+		}
+	}
+}
+
+func TestParseAsked(t *testing.T) {
+	tests := map[string]scanner.Questions{
+		`{"schema":1}`:                              0,
+		`{"schema":1,"players":[]}`:                 scanner.AskPlayers,
+		`{"schema":1,"errors":{"rules":"timeout"}}`: scanner.AskRules,
+		`{"schema":1,"notes":["info.dropped"]}`:     scanner.AskInfo,
+	}
+	for line, want := range tests {
+		if _, r, err := Parse([]byte(line)); err != nil || r.Asked != want {
+			t.Errorf("%s: %v %v", line, r, err)
+		}
+	}
+}
+
+func TestParseBad(t *testing.T) {
+	for _, line := range []string{
+		``, `[]`, `{}`, `{"schema":1`, `{"schema":1,"port":"x"}`, `{"schema":1,"ip":"nowhere"}`,
+		`{"schema":1,"time":"yesterday"}`, `{"schema":1,"raw":["="]}`, `{"schema":1,"tag_hex":"0"}`,
+		`{"schema":1,"errors":[]}`, `{"schema":1,"received":1}`,
+	} {
+		if _, _, err := Parse([]byte(line)); err == nil {
+			t.Errorf("%s passes", line)
+		}
+	}
+}
+
+func TestDifferences(t *testing.T) {
+	tests := []struct {
+		one, other string
+		want       []Difference
+	}{
+		{`{"schema":1}`, `{ "schema" : 1 }`, nil},
+		{`{"schema":1,"later":1}`, `{"schema":1}`, nil},
+		{`{"port":1}`, `{}`, []Difference{{"port", "1", ""}}},
+		{`{"info":{"name":"a","bots":1}}`, `{"info":{"name":"b","vac":true,"bots":1}}`,
+			[]Difference{{"info.name", `"a"`, `"b"`}, {"info.vac", "", "true"}}},
+		{`{"rules":{}}`, `{}`, []Difference{{"rules", "{}", ""}}},
+	}
+	for _, tt := range tests {
+		got, err := Differences([]byte(tt.one), []byte(tt.other))
+		if err != nil || !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%s, %s: %v %v", tt.one, tt.other, got, err)
+		}
+	}
+	if _, err := Differences([]byte(`{`), []byte(`{}`)); err == nil {
+		t.Error("no error")
+	}
+}
+
+// FuzzParse: any line is read or refused, and a record that is read again says
+// the same.
+func FuzzParse(f *testing.F) {
+	for _, g := range golden {
+		f.Add(Append(nil, g.scan, g.result))
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		scan, r, err := Parse(line)
+		if err != nil {
+			return
+		}
+		r.PlayersAnnounced, r.RulesAnnounced = -1, -1
+		again := Append(nil, scan, r)
+		checkRecord(t, again)
+		if _, _, err := Parse(again); err != nil {
+			t.Errorf("%v: %s", err, again)
+		}
+	})
+}

@@ -1,0 +1,316 @@
+package record
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"flag"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+var update = flag.Bool("update", false,
+	"write the golden records anew; read each of them before it is committed")
+
+var golden = []struct {
+	name   string
+	scan   string
+	result *scanner.Result
+}{
+	{"full", "20261120T030000Z", sinktest.Full()},
+	{"goldsource", "20261120T030000Z", goldSource()},
+	{"ship", "20261120T030000Z", ship()},
+	{"partial", "", partial()},
+	{"hostile", "scan \"\xff\"", vicious()},
+	{"no_reply", "s", noReply()},
+	{"send_failed", "s", sendFailed()},
+	{"empty", "s", empty()},
+	{"capture", "", capture()},
+	{"nothing", "", sinktest.Blank()},
+}
+
+func TestGolden(t *testing.T) {
+	for _, tt := range golden {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join("..", "..", "testdata", "sink", tt.name+".json")
+			got := Append(nil, tt.scan, tt.result)
+			checkRecord(t, got)
+			if *update {
+				if err := os.WriteFile(path, got, 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), string(got)); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestEncoderAgain holds an Encoder that was used for other records against
+// new ones, whatever the order, and both against what dst held.
+func TestEncoderAgain(t *testing.T) {
+	var e Encoder
+	for _, first := range golden {
+		for _, then := range golden {
+			e.Append(nil, first.scan, first.result)
+			got := e.Append([]byte("before"), then.scan, then.result)
+			want := "before" + string(Append(nil, then.scan, then.result))
+			if string(got) != want {
+				t.Errorf("%s after %s: %s, want %s", then.name, first.name, got, want)
+			}
+		}
+	}
+}
+
+// TestFields takes one field of INFO away at a time, and leaves one at a time.
+func TestFields(t *testing.T) {
+	keys := map[wire.Fields]string{
+		wire.HasProtocol: "protocol", wire.HasName: "name", wire.HasMap: "map",
+		wire.HasFolder: "folder", wire.HasGame: "game", wire.HasAppID: "app_id",
+		wire.HasPlayers: "players", wire.HasMaxPlayers: "max_players", wire.HasBots: "bots",
+		wire.HasServerType: "server_type", wire.HasEnvironment: "environment",
+		wire.HasPassword: "password", wire.HasVAC: "vac", wire.HasShip: "ship",
+		wire.HasVersion: "version", wire.HasEDF: "edf", wire.HasGamePort: "game_port",
+		wire.HasSteamID: "steam_id", wire.HasSourceTV: "sourcetv",
+		wire.HasKeywords: "keywords", wire.HasGameID: "game_id", wire.HasAddress: "address",
+		wire.HasMod: "mod",
+	}
+	for has, key := range keys {
+		r := sinktest.Blank()
+		r.HasInfo = true
+		r.Info.Has = has
+		if got := infoKeys(t, r); !slices.Equal(got, []string{key}) {
+			t.Errorf("only %s: keys %v", key, got)
+		}
+		r.Info.Has = (wire.HasMod<<1 - 1) &^ has
+		if got := infoKeys(t, r); slices.Contains(got, key) || len(got) != len(keys)-1 {
+			t.Errorf("all but %s: keys %v", key, got)
+		}
+	}
+}
+
+func infoKeys(t *testing.T, r *scanner.Result) (keys []string) {
+	t.Helper()
+	record := Append(nil, "", r)
+	checkRecord(t, record)
+	var v struct{ Info map[string]any }
+	if err := json.Unmarshal(record, &v); err != nil {
+		t.Fatal(err)
+	}
+	for key := range v.Info {
+		keys = append(keys, key)
+	}
+	return keys
+}
+
+func TestLetters(t *testing.T) {
+	types := map[byte]string{'d': "dedicated", 'D': "dedicated", 'l': "listen", 'L': "listen",
+		'p': "proxy", 'P': "proxy"}
+	systems := map[byte]string{'l': "linux", 'L': "linux", 'w': "windows", 'W': "windows",
+		'm': "mac", 'M': "mac", 'o': "mac", 'O': "mac"}
+	for c := range 256 {
+		other := `0x` + string(hexDigits[c>>4]) + string(hexDigits[c&15])
+		in := wire.Info{Has: wire.HasServerType | wire.HasEnvironment,
+			ServerType: byte(c), Environment: byte(c)}
+		want := `"info":{"server_type":"` + or(types[byte(c)], other) +
+			`","environment":"` + or(systems[byte(c)], other) + `"},`
+		if got := string(appendInfo(nil, &in)); got != want {
+			t.Errorf("%#x: %s, want %s", c, got, want)
+		}
+	}
+}
+
+func or(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// TestAddresses: a name for what maps into IPv4, and nothing of a zone, which
+// could be any text.
+func TestAddresses(t *testing.T) {
+	for in, want := range map[string]string{
+		"203.0.113.7":            `"ip":"203.0.113.7","port":0`,
+		"::ffff:203.0.113.7":     `"ip":"203.0.113.7","port":0`,
+		"2001:db8::1":            `"ip":"2001:db8::1","port":0`,
+		"fe80::1%\"}{\x00\u2028": `"ip":"fe80::1","port":0`,
+	} {
+		r := sinktest.Blank()
+		r.Addr = netip.AddrPortFrom(netip.MustParseAddr(in), 0)
+		if got := string(Append(nil, "", r)); got != `{"schema":1,`+want+"}\n" {
+			t.Errorf("%q: %s", in, got)
+		}
+	}
+}
+
+// TestTraffic: which of the counts a record has.
+func TestTraffic(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	tests := []struct {
+		name string
+		r    scanner.Result
+		want string
+	}{
+		{"scanned", scanner.Result{Time: now, Sent: 2, Received: 1, SentBytes: 50, RecvBytes: 9, Took: 1e6},
+			`"took_ms":1,"sent":2,"received":1,"sent_bytes":50,"received_bytes":9,`},
+		{"nothing sent", scanner.Result{Time: now},
+			`"took_ms":0,"sent":0,"received":0,"sent_bytes":0,"received_bytes":0,`},
+		{"a capture", scanner.Result{Received: 1, RecvBytes: 9}, `"received":1,"received_bytes":9,`},
+		{"a capture with times", scanner.Result{Time: now, Received: 1, RecvBytes: 9, Took: 2e6},
+			`"took_ms":2,"received":1,"received_bytes":9,`},
+		{"nothing known", scanner.Result{}, ``},
+	}
+	for _, tt := range tests {
+		if got := string(appendTraffic(nil, &tt.r)); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestTooLong: what is left out of a record of a server that sends as much as
+// it can, and what is said about it.
+func TestTooLong(t *testing.T) {
+	const reply = 512 << 10
+	noise := func(n int) []byte { return bytes.Repeat([]byte("\x00"), n) }
+	tests := []struct {
+		name  string
+		make  func(r *scanner.Result)
+		notes []string
+	}{
+		{"raw over by itself", func(r *scanner.Result) {
+			r.Raw = [][]byte{noise(MaxSize)}
+		}, []string{"raw.dropped"}},
+		{"raw over by little", func(r *scanner.Result) {
+			r.Raw = [][]byte{noise(MaxSize * 3 / 4)}
+		}, []string{"raw.dropped"}},
+		{"raw at its longest", func(r *scanner.Result) {
+			r.Raw = [][]byte{noise((MaxSize - 4096) / 4 * 3)}
+		}, nil},
+		{"many datagrams", func(r *scanner.Result) {
+			r.Raw = make([][]byte, MaxSize/3)
+		}, []string{"raw.dropped"}},
+		{"rules, said exactly by rules_raw", func(r *scanner.Result) {
+			r.Rules = sinktest.Rules("a", strings.Repeat("\xff", 4*reply))
+		}, []string{"rules.dropped"}},
+		{"rules, both ways", func(r *scanner.Result) {
+			r.Rules = sinktest.Rules("a", strings.Repeat("\xff", 9*reply))
+		}, []string{"rules.dropped", "rules_raw.dropped"}},
+		{"players", func(r *scanner.Result) {
+			r.Players = make([]wire.Player, MaxSize/40)
+		}, []string{"players.dropped"}},
+		{"info", func(r *scanner.Result) {
+			r.Info.Name = noise(3 * reply)
+		}, []string{"info.dropped"}},
+		{"message", func(r *scanner.Result) {
+			r.Message = noise(3 * reply)
+		}, []string{"message.dropped"}},
+		{"tag", func(r *scanner.Result) {
+			r.Tag = string(noise(3 * reply))
+		}, []string{"tag.dropped"}},
+		{"what a master said", func(r *scanner.Result) {
+			r.Master = `{"a":"` + strings.Repeat("\x7f", 3*reply) + `"}`
+		}, []string{"master.dropped"}},
+		{"what a master said, over by itself", func(r *scanner.Result) {
+			r.Master = `{"a":"` + strings.Repeat("a", MaxSize) + `"}`
+		}, []string{"master.dropped"}},
+		{"what a master said, and no object", func(r *scanner.Result) {
+			r.Master = `[1]`
+		}, []string{"master.dropped"}},
+		{"each of them", func(r *scanner.Result) {
+			r.Raw = [][]byte{noise(MaxSize / 4 * 3)}
+			r.Tag, r.Message, r.Info.Map = string(noise(3*reply)), noise(3*reply), noise(3*reply)
+			r.Players = []wire.Player{{Name: noise(3 * reply)}}
+			r.Rules = sinktest.Rules("a", strings.Repeat("\xff", 9*reply))
+			r.Geo.City = string(noise(3 * reply))
+			r.Master = "{"
+		}, partNotes[:]},
+	}
+	var e Encoder
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := sinktest.Full()
+			r.Notes, r.Info.Notes, r.Raw = 0, 0, nil
+			tt.make(r)
+			got := e.Append(nil, "s", r)
+			next := e.Append(nil, "", sinktest.Typical(1))
+			if want := Append(nil, "", sinktest.Typical(1)); !bytes.Equal(next, want) {
+				t.Errorf("the next record is %s, want %s", next, want)
+			}
+			checkRecord(t, got)
+			if notes := notesOf(t, got); !slices.Equal(notes, tt.notes) {
+				t.Errorf("notes %v, want %v", notes, tt.notes)
+			}
+		})
+	}
+}
+
+// TestLongScan: a name of the scan that is too long is its owner's affair.
+func TestLongScan(t *testing.T) {
+	scan := strings.Repeat("x", MaxSize)
+	r := sinktest.Full()
+	r.Time, r.Sent, r.Received = time.Time{}, 0, 0
+	got := Append(nil, scan, r)
+	if !json.Valid(got) || len(got) < MaxSize || bytes.Contains(got, []byte(`"info":`)) {
+		t.Errorf("%d bytes: %.100s", len(got), got)
+	}
+}
+
+func notesOf(t *testing.T, record []byte) []string {
+	t.Helper()
+	var v struct{ Notes []string }
+	if err := json.Unmarshal(record, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v.Notes
+}
+
+// TestLongest tries lengths around the limit: a record of exactly that many
+// bytes is whole, one byte more is not.
+func TestLongest(t *testing.T) {
+	r := sinktest.Blank()
+	r.Message = []byte{'x'}
+	short := len(Append(nil, "", r))
+	for over := -2; over <= 2; over++ {
+		r.Message = bytes.Repeat([]byte{'x'}, MaxSize-short+1+over)
+		got := Append(nil, "", r)
+		if whole := len(got) == MaxSize+over; whole != (over <= 0) {
+			t.Errorf("%d bytes over: the record has %d", over, len(got))
+		}
+	}
+}
+
+func TestRaw(t *testing.T) {
+	var v struct{ Raw []string }
+	r := sinktest.Blank()
+	for n := range 10 {
+		r.Raw = append(r.Raw, bytes.Repeat([]byte{0xFB}, n))
+	}
+	if err := json.Unmarshal(Append(nil, "", r), &v); err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range v.Raw {
+		if b, err := base64.StdEncoding.DecodeString(s); err != nil || !bytes.Equal(b, r.Raw[i]) {
+			t.Errorf("%d bytes became %q: %v", i, s, err)
+		}
+	}
+	if len(v.Raw) != len(r.Raw) {
+		t.Errorf("%d datagrams became %d", len(r.Raw), len(v.Raw))
+	}
+}

@@ -1,0 +1,184 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// JSONSchema returns the schema of a record as a JSON Schema (draft 2020-12).
+// It allows keys that it does not name: later versions may add some.
+func JSONSchema() []byte {
+	s := object{
+		{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+		{"title", "a2sscan record"},
+		{"description", "One line of a census: what one game server answered."},
+	}
+	b, err := json.MarshalIndent(append(s, objectSchema(record)...), "", " ")
+	if err != nil {
+		panic("sink: the schema: " + err.Error()) // it is made of strings and numbers
+	}
+	return append(b, '\n')
+}
+
+// object is a JSON object whose keys keep their order.
+type object []struct {
+	key   string
+	value any
+}
+
+// MarshalJSON writes the object.
+func (o object) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, m := range o {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, "%q:", m.key)
+		v, err := json.Marshal(m.value)
+		if err != nil {
+			return nil, err
+		}
+		b.Write(v)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// objectSchema is the schema of an object with these keys.
+func objectSchema(fields []field) object {
+	var keys object
+	var required []string
+	for _, f := range fields {
+		value := append(object{{"description", f.about}}, f.schema(f.lists)...)
+		keys = append(keys, object{{f.name, value}}...)
+		if f.always {
+			required = append(required, f.name)
+		}
+	}
+	s := object{{"type", "object"}, {"properties", keys}}
+	if required != nil {
+		s = append(s, object{{"required", required}}...)
+	}
+	return s
+}
+
+// schema is that of f's values, in so many lists.
+func (f *field) schema(lists int) object {
+	if lists > 0 {
+		return object{{"type", "array"}, {"items", f.schema(lists - 1)}}
+	}
+	switch {
+	case f.name == "schema":
+		return object{{"const", 1}}
+	case f.words != nil:
+		return object{{"enum", f.words}}
+	case f.pattern != "":
+		return object{{"type", "string"}, {"pattern", f.pattern}}
+	case f.is == typeObject:
+		return objectSchema(f.fields)
+	}
+	return schemas[f.is]
+}
+
+// schemas are those of the simple types.
+var schemas = [numTypes]object{
+	typeText:    {{"type", "string"}},
+	typeHex:     {{"type", "string"}, {"pattern", "^([0-9a-f]{2})*$"}},
+	typeBase64:  {{"type", "string"}, {"contentEncoding", "base64"}, {"pattern", "^[A-Za-z0-9+/]*={0,2}$"}},
+	typeID:      {{"type", "string"}, {"pattern", "^(0|[1-9][0-9]{0,19})$"}},
+	typeTime:    {{"type", "string"}, {"pattern", `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$`}},
+	typeMillis:  {{"type", "number"}, {"minimum", 0}},
+	typeFloat32: {{"type", []string{"number", "null"}}},
+	typeBool:    {{"type", "boolean"}},
+	typeUint8:   integer("0", "255"),
+	typeUint16:  integer("0", "65535"),
+	typeUint32:  integer("0", "4294967295"),
+	typeUint64:  integer("0", "18446744073709551615"),
+	typeInt32:   integer("-2147483648", "2147483647"),
+	typeMap:     {{"type", "object"}, {"additionalProperties", object{{"type", "string"}}}},
+	typeJSON:    {{"type", "object"}},
+}
+
+func integer(least, most json.Number) object {
+	return object{{"type", "integer"}, {"minimum", least}, {"maximum", most}}
+}
+
+// duckTypes and clickTypes are the types of columns. Tuples, lists and maps of
+// ClickHouse can't be null: there an absent one is an empty one.
+var (
+	duckTypes = [numTypes]string{
+		"VARCHAR", "VARCHAR", "VARCHAR", "VARCHAR", "VARCHAR", "TIMESTAMP", "DOUBLE", "FLOAT", "BOOLEAN",
+		"UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "INTEGER", "", "MAP(VARCHAR,VARCHAR)",
+		"JSON",
+	}
+	clickTypes = [numTypes]string{
+		"String", "String", "String", "String", "String", "DateTime64(3,'UTC')", "Float64", "Float32", "Bool",
+		"UInt8", "UInt16", "UInt32", "UInt64", "Int32", "", "Map(String,String)",
+		"String",
+	}
+)
+
+// DuckDB returns the statement with which DuckDB reads the census in file,
+// compressed or not. With the types said, nothing is guessed from the first
+// records: keys that only the last one has are there too.
+func DuckDB(file string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "FROM read_json('%s', format = 'newline_delimited', columns = {\n",
+		strings.ReplaceAll(file, "'", "''"))
+	for i, f := range record {
+		fmt.Fprintf(&b, "  \"%s\": '%s'%s\n", f.name, f.duck(), comma(i, record))
+	}
+	b.WriteString("});\n")
+	return b.String()
+}
+
+func (f *field) duck() string {
+	t := duckTypes[f.is]
+	if f.is == typeObject {
+		var parts []string
+		for _, g := range f.fields {
+			parts = append(parts, `"`+g.name+`" `+g.duck())
+		}
+		t = "STRUCT(" + strings.Join(parts, ", ") + ")"
+	}
+	return t + strings.Repeat("[]", f.lists)
+}
+
+// ClickHouse returns the statement that makes a table for records.
+func ClickHouse() string {
+	var b strings.Builder
+	b.WriteString("-- a2sscan cat census.ndjson.zst | clickhouse-client --date_time_input_format best_effort \\\n" +
+		"--   --query 'INSERT INTO census FORMAT JSONEachRow'\nCREATE TABLE census\n(\n")
+	for i, f := range record {
+		fmt.Fprintf(&b, "  `%s` %s COMMENT '%s'%s\n",
+			f.name, f.click(), strings.ReplaceAll(f.about, "'", "''"), comma(i, record))
+	}
+	b.WriteString(")\nENGINE = MergeTree\nORDER BY tuple();\n")
+	return b.String()
+}
+
+func (f *field) click() string {
+	t := clickTypes[f.is]
+	switch {
+	case f.is == typeObject:
+		var parts []string
+		for _, g := range f.fields {
+			parts = append(parts, "`"+g.name+"` "+g.click())
+		}
+		t = "Tuple(" + strings.Join(parts, ", ") + ")"
+	case f.is != typeMap && f.lists == 0 && (!f.always || f.is == typeFloat32):
+		t = "Nullable(" + t + ")"
+	}
+	return strings.Repeat("Array(", f.lists) + t + strings.Repeat(")", f.lists)
+}
+
+// comma separates the fields of a statement.
+func comma(i int, fields []field) string {
+	if i < len(fields)-1 {
+		return ","
+	}
+	return ""
+}

@@ -1,0 +1,135 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestJSONSchema: the schema is one, and refuses what is no record.
+func TestJSONSchema(t *testing.T) {
+	if _, err := validator(); err != nil {
+		t.Fatal(err)
+	}
+	for _, good := range []string{
+		`{"schema":1}`,
+		`{"schema":1,"a key of a later version":[]}`,
+		`{"schema":1,"players":[{"index":0,"name":"","score":-1,"duration":null}]}`,
+	} {
+		if err := validate([]byte(good)); err != nil {
+			t.Errorf("%s: %v", good, err)
+		}
+	}
+	for _, bad := range []string{
+		`{}`,
+		`[]`,
+		`{"schema":2}`,
+		`{"schema":1,"port":65536}`,
+		`{"schema":1,"port":"27015"}`,
+		`{"schema":1,"time":"2026-11-20 03:00:01"}`,
+		`{"schema":1,"status":"fine"}`,
+		`{"schema":1,"errors":{"info":"because"}}`,
+		`{"schema":1,"notes":["Not a word"]}`,
+		`{"schema":1,"info":{"steam_id":1}}`,
+		`{"schema":1,"info":{"server_type":"d"}}`,
+		`{"schema":1,"info":{"sourcetv":{"port":1}}}`,
+		`{"schema":1,"players":[{"index":0}]}`,
+		`{"schema":1,"rules":{"a":1}}`,
+		`{"schema":1,"rules_raw":[["0"]]}`,
+		`{"schema":1,"raw":["="]}`,
+	} {
+		if validate([]byte(bad)) == nil {
+			t.Errorf("%s passes", bad)
+		}
+	}
+}
+
+// TestTableIsWhole: every key is explained, here and in the package's own
+// words, has a type in each language, and is in a golden record.
+func TestTableIsWhole(t *testing.T) {
+	doc, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []byte
+	for _, g := range golden {
+		all = Append(all, g.scan, g.result)
+	}
+	eachField(record, func(f *field) {
+		if f.about == "" {
+			t.Errorf("%s is not explained", f.name)
+		}
+		if name := strings.TrimSuffix(f.name, "_hex"); !bytes.Contains(doc, []byte(name)) {
+			t.Errorf("doc.go lacks %s", name)
+		}
+		if !bytes.Contains(all, []byte(`"`+f.name+`":`)) {
+			t.Errorf("no golden record has %s", f.name)
+		}
+		if f.is != typeObject && (f.duck() == "" || f.click() == "" || f.schema(0) == nil) {
+			t.Errorf("%s has no type", f.name)
+		}
+	})
+}
+
+// eachField calls do for every field of the table.
+func eachField(fields []field, do func(f *field)) {
+	for i := range fields {
+		do(&fields[i])
+		eachField(fields[i].fields, do)
+	}
+}
+
+// TestOrder: what a record says, it says in the order of the table, and
+// nothing else: a key that Append writes must be in the table.
+func TestOrder(t *testing.T) {
+	var names []string
+	for _, f := range record {
+		names = append(names, f.name)
+	}
+	last := -1
+	dec := json.NewDecoder(bytes.NewReader(Append(nil, "s\xff", vicious())))
+	if _, err := dec.Token(); err != nil {
+		t.Fatal(err)
+	}
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.Index(names, key.(string))
+		if i <= last {
+			t.Errorf("key %v is unknown, or too late", key)
+		}
+		last = i
+		var v json.RawMessage
+		if err := dec.Decode(&v); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestStatements(t *testing.T) {
+	duck, click := DuckDB("it's.ndjson"), ClickHouse()
+	for text, statement := range map[string]string{
+		"FROM read_json('it''s.ndjson', format = 'newline_delimited', columns = {\n  \"schema\": 'UTINYINT',\n":   duck,
+		`  "rules": 'MAP(VARCHAR,VARCHAR)',` + "\n":                                                               duck,
+		`  "rules_raw": 'VARCHAR[][]',` + "\n  \"raw\": 'VARCHAR[]',\n  \"geo\": 'STRUCT(\"continent\" VARCHAR, ": duck,
+		"\"org_hex\" VARCHAR)',\n  \"master\": 'JSON'\n});\n":                                                     duck,
+		`"sourcetv" STRUCT("port" USMALLINT, "name" VARCHAR, "name_hex" VARCHAR)`:                                 duck,
+		`  "players": 'STRUCT("index" UTINYINT, "name" VARCHAR, `:                                                 duck,
+		"  `schema` UInt8 COMMENT '":                                                                              click,
+		"  `master` Nullable(String) COMMENT '":                                                                   click,
+		"  `rules` Map(String,String) COMMENT '":                                                                  click,
+		"  `players` Array(Tuple(`index` UInt8, `name` String, `name_hex` Nullable(String)":                       click,
+	} {
+		if !strings.Contains(statement, text) {
+			t.Errorf("%q is not in %s", text, statement)
+		}
+	}
+	if !strings.Contains(click, "can''t say them exactly") {
+		t.Error("a comment's quote is not doubled")
+	}
+}

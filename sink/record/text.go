@@ -1,0 +1,285 @@
+package record
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
+)
+
+// text is what a JSON string can be made of.
+type text interface{ string | []byte }
+
+// What appendString does with a byte. Any other value is the letter of its
+// short escape.
+const (
+	plain = 0 // copied
+	long  = 1 // escaped as \u00XX, or it is no character of its own
+)
+
+var class = func() (t [256]uint8) {
+	for c := range t {
+		if c < ' ' || c >= 0x7F {
+			t[c] = long
+		}
+	}
+	t['"'], t['\\'] = '"', '\\'
+	t['\b'], t['\t'], t['\n'], t['\f'], t['\r'] = 'b', 't', 'n', 'f', 'r'
+	return t
+}()
+
+// trails says of a first byte what must be behind it so that both are a character
+// that is copied. There are others: those take a closer look.
+var trails = func() (t [256]trail) {
+	for c := range t {
+		switch size, lo, hi := sequence(byte(c)); {
+		case size < 2 || c == 0xD8: // U+061C is one of those
+		case c == 0xC2:
+			t[c] = trail{1, 0xA0, hi} // C1 controls are below
+		case c == 0xE2:
+			t[c] = trail{2, 0x82, hi} // below are U+2000 to 207F
+		default:
+			t[c] = trail{uint8(size - 1), lo, hi}
+		}
+	}
+	return t
+}()
+
+// trail is n continuation bytes, the first of which is from lo to hi; none if n
+// is 0.
+type trail struct{ n, lo, hi uint8 }
+
+const hexDigits = "0123456789abcdef"
+
+// appendString appends s as a JSON string and reports whether it was valid
+// UTF-8. If not, each maximal ill-formed subsequence became one U+FFFD.
+func appendString[T text](dst []byte, s T) (_ []byte, valid bool) {
+	old, n := len(dst), len(s)
+	dst = slices.Grow(dst, n+2)[:old+n+2]
+	dst[old], dst[old+1+n] = '"', '"'
+	if copyPlain(dst[old+1:old+1+n], s) {
+		return dst, true
+	}
+	if as := clean(s); as < n {
+		return appendEscaped(dst[:old+1+as], s, as)
+	}
+	return dst, true
+}
+
+// copyPlain copies s to d, which is as long, and reports whether all of it is
+// plain. It takes eight bytes at once; the last eight may overlap those before,
+// so that texts of nearly the same length, as most are, take the same way. Of
+// less than eight, four or three go the same way.
+func copyPlain[T text](d []byte, s T) bool {
+	n := len(s)
+	switch {
+	case n > 16:
+		seen := uint64(0)
+		for i := 0; i < n-8; i += 8 {
+			x := load8(s, i)
+			binary.LittleEndian.PutUint64(d[i:], x)
+			seen |= marks(x)
+		}
+		x := load8(s, n-8)
+		binary.LittleEndian.PutUint64(d[n-8:], x)
+		return (seen|marks(x))&tops == 0
+	case n >= 8:
+		x, y := load8(s, 0), load8(s, n-8)
+		binary.LittleEndian.PutUint64(d, x)
+		binary.LittleEndian.PutUint64(d[n-8:], y)
+		return (marks(x)|marks(y))&tops == 0
+	case n >= 4:
+		x, y := load4(s, 0), load4(s, n-4)
+		binary.LittleEndian.PutUint32(d, x)
+		binary.LittleEndian.PutUint32(d[n-4:], y)
+		return !special(uint64(x) | uint64(y)<<32)
+	case n > 0:
+		x, y, z := s[0], s[n/2], s[n-1]
+		d[0], d[n/2], d[n-1] = x, y, z
+		return class[x]|class[y]|class[z] == plain
+	}
+	return true
+}
+
+// special reports whether one of the eight bytes of x is not plain.
+func special(x uint64) bool { return marks(x)&tops != 0 }
+
+// tops are the top bits of eight bytes.
+const tops = 0x8080808080808080
+
+// marks has a top bit set if a byte of x is not plain. The top bit of a byte is
+// set by what is taken from it or added to it where it is below ' ', a quote, a
+// backslash or DEL, and is set from the beginning where it is beyond ASCII.
+// What is borrowed from the next byte, or carried to it, comes from such a byte
+// only.
+func marks(x uint64) uint64 {
+	const each = 0x0101010101010101
+	below := x - each*' '
+	quote := (x ^ each*'"') - each
+	backslash := (x ^ each*'\\') - each
+	del := x + each
+	return x | below | quote | backslash | del
+}
+
+// load8 returns the eight bytes of s from i on.
+func load8[T text](s T, i int) uint64 {
+	_ = s[i+7]
+	return uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
+		uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
+}
+
+// load4 returns the four bytes of s from i on.
+func load4[T text](s T, i int) uint32 {
+	_ = s[i+3]
+	return uint32(s[i]) | uint32(s[i+1])<<8 | uint32(s[i+2])<<16 | uint32(s[i+3])<<24
+}
+
+// clean returns how many bytes at the beginning of s may stand in a JSON string
+// as they are, or less, if what comes then is no byte and no character that
+// tells so at first sight.
+func clean[T text](s T) (n int) {
+	for {
+		for len(s)-n >= 8 {
+			m := marks(load8(s, n)) & tops
+			if m != 0 {
+				n += bits.TrailingZeros64(m) / 8 // the first mark is no borrowed one
+				break
+			}
+			n += 8
+		}
+		for n < len(s) && class[s[n]] == plain {
+			n++
+		}
+		start := n
+		for n < len(s) && trails[s[n]].n > 0 && follows(s[n+1:], trails[s[n]]) {
+			n += 1 + int(trails[s[n]].n)
+		}
+		if n == start {
+			return n
+		}
+	}
+}
+
+// follows reports whether s begins with t.
+func follows[T text](s T, t trail) bool {
+	if len(s) < int(t.n) || s[0] < t.lo || s[0] > t.hi {
+		return false
+	}
+	for i := 1; i < int(t.n); i++ {
+		if s[i]&0xC0 != 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
+// appendEscaped appends the rest of a text and the quote behind it, from s[i] on.
+//
+// JSON itself asks only for escapes below U+0020. DEL, the C1 controls, the
+// line separators and the bidirectional controls are escaped as well: a reader
+// of JSON sees no difference, a terminal that is shown the file does.
+func appendEscaped[T text](dst []byte, s T, i int) (_ []byte, valid bool) {
+	valid = true
+	for run := i; ; { // where the bytes begin that can be copied as they are
+		if i += clean(s[i:]); i == len(s) {
+			dst = append(dst, s[run:]...)
+			return append(dst, '"'), valid
+		}
+		r, n := rune(s[i]), 1
+		if r >= 0x80 {
+			if r, n = decode(s[i:]); !risky(r) {
+				i += n
+				continue
+			}
+			valid = valid && r != illFormed
+		}
+		dst = append(dst, s[run:i]...)
+		dst = appendEscape(dst, r)
+		i += n
+		run = i
+	}
+}
+
+// appendEscape appends what stands for a character that is not copied.
+func appendEscape(dst []byte, r rune) []byte {
+	switch {
+	case r == illFormed:
+		return append(dst, "\uFFFD"...)
+	case r < 0x80 && class[r] != long:
+		return append(dst, '\\', class[r])
+	}
+	return append(dst, '\\', 'u',
+		hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
+}
+
+// risky reports whether a character beyond ASCII is escaped or replaced.
+func risky(r rune) bool {
+	switch {
+	case r < 0xA0: // C1, and illFormed
+		return true
+	case r < 0x2000:
+		return r == 0x061C // Arabic letter mark
+	case r > 0x2069:
+		return false
+	}
+	return r == 0x200E || r == 0x200F || // left-to-right and right-to-left mark
+		r >= 0x2028 && r <= 0x202E || // line separators, embeddings and overrides
+		r >= 0x2066 // isolates
+}
+
+// illFormed is decode's answer to bytes that are no character.
+const illFormed rune = -1
+
+// decode returns the first character of s and its length. Where there is none
+// it returns illFormed and the length of the maximal ill-formed subsequence:
+// the longest beginning of a character, or one byte (Unicode 3.9, table 3-7
+// and the practice that WHATWG prescribes). utf8.DecodeRune can't tell this:
+// its length of an error is always one.
+func decode[T text](s T) (r rune, n int) {
+	size, lo, hi := sequence(s[0])
+	if size == 0 {
+		return illFormed, 1
+	}
+	r = rune(s[0]) & (0x7F >> size)
+	for n = 1; n < size; n++ {
+		if n == len(s) || s[n] < lo || s[n] > hi {
+			return illFormed, n
+		}
+		r = r<<6 | rune(s[n]&0x3F)
+		lo, hi = 0x80, 0xBF
+	}
+	return r, n
+}
+
+// sequence says how long the character is that begins with c, and between
+// what its second byte must be so that it is neither overlong, nor a
+// surrogate, nor beyond U+10FFFF. The size is 0 if c begins none.
+func sequence(c byte) (size int, lo, hi byte) {
+	switch {
+	case c < 0xC2:
+		return 0, 0, 0
+	case c < 0xE0:
+		return 2, 0x80, 0xBF
+	case c == 0xE0:
+		return 3, 0xA0, 0xBF
+	case c == 0xED:
+		return 3, 0x80, 0x9F
+	case c < 0xF0:
+		return 3, 0x80, 0xBF
+	case c == 0xF0:
+		return 4, 0x90, 0xBF
+	case c < 0xF4:
+		return 4, 0x80, 0xBF
+	case c == 0xF4:
+		return 4, 0x80, 0x8F
+	}
+	return 0, 0, 0
+}
+
+// appendHex appends the bytes of s as a JSON string of lower-case hex.
+func appendHex[T text](dst []byte, s T) []byte {
+	dst = append(dst, '"')
+	for i := range len(s) {
+		dst = append(dst, hexDigits[s[i]>>4], hexDigits[s[i]&15])
+	}
+	return append(dst, '"')
+}

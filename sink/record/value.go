@@ -1,0 +1,178 @@
+package record
+
+import (
+	"encoding/binary"
+	"net/netip"
+	"strconv"
+	"time"
+)
+
+// The functions of this file append one key with its value and a comma after
+// it. A key is passed as it is written, quotes and colon included. end turns
+// the last comma of an object or list into its bracket.
+
+// end closes an object or list whose members all end in a comma.
+func end(dst []byte, bracket byte) []byte {
+	if last := len(dst) - 1; dst[last] == ',' {
+		dst[last] = bracket
+	} else {
+		dst = append(dst, bracket)
+	}
+	return append(dst, ',')
+}
+
+// appendText appends text that a server or a list sent, and where it isn't
+// valid UTF-8 its exact bytes under KEY_hex.
+func appendText[T text](dst []byte, key string, s T) []byte {
+	dst = append(dst, key...)
+	dst, valid := appendString(dst, s)
+	if !valid {
+		dst = append(dst, ',')
+		dst = append(dst, key[:len(key)-len(`":`)]...)
+		dst = append(dst, `_hex":`...)
+		dst = appendHex(dst, s)
+	}
+	return append(dst, ',')
+}
+
+// appendWord appends a word of ours, which needs no escapes.
+func appendWord(dst []byte, key, word string) []byte {
+	dst = append(dst, key...)
+	dst = append(dst, '"')
+	dst = append(dst, word...)
+	return append(dst, '"', ',')
+}
+
+func appendUint(dst []byte, key string, v uint64) []byte {
+	dst = append(dst, key...)
+	return append(appendNumber(dst, v), ',')
+}
+
+func appendInt(dst []byte, key string, v int64) []byte {
+	dst = append(dst, key...)
+	return append(appendSigned(dst, v), ',')
+}
+
+// appendNumber appends a number without a key. Most are short.
+func appendNumber(dst []byte, v uint64) []byte {
+	switch {
+	case v < 1000:
+		return appendThree(dst, threes[v])
+	case v < 1_000_000:
+		dst = appendThree(dst, threes[v/1000])
+		return binary.LittleEndian.AppendUint32(dst, threes[v%1000])[:len(dst)+3]
+	}
+	return strconv.AppendUint(dst, v, 10)
+}
+
+// threes are the numbers of up to three digits: in the lower bytes the digits
+// with leading zeros, in the top one how many are zeros.
+var threes = func() (t [1000]uint32) {
+	for v := range t {
+		zeros := 3 - len(strconv.Itoa(v))
+		t[v] = uint32(zeros)<<24 | uint32('0'+v/100) | uint32('0'+v/10%10)<<8 | uint32('0'+v%10)<<16
+	}
+	return t
+}()
+
+// appendThree appends one of threes without its leading zeros. There is no
+// branch in it, which nobody could foresee.
+func appendThree(dst []byte, three uint32) []byte {
+	zeros := three >> 24
+	return binary.LittleEndian.AppendUint32(dst, three<<8>>8>>(8*zeros))[:len(dst)+int(3-zeros)]
+}
+
+func appendSigned(dst []byte, v int64) []byte {
+	if v < 0 {
+		return appendNumber(append(dst, '-'), -uint64(v))
+	}
+	return appendNumber(dst, uint64(v))
+}
+
+// appendID appends a 64-bit identifier as a string: as a number, readers that
+// hold numbers in a double would change its last digits.
+func appendID(dst []byte, key string, id uint64) []byte {
+	dst = append(dst, key...)
+	dst = append(dst, '"')
+	dst = strconv.AppendUint(dst, id, 10)
+	return append(dst, '"', ',')
+}
+
+func appendBool(dst []byte, key string, v bool) []byte {
+	dst = append(dst, key...)
+	dst = strconv.AppendBool(dst, v)
+	return append(dst, ',')
+}
+
+func appendAddr(dst []byte, key string, a netip.Addr) []byte {
+	dst = append(dst, key...)
+	dst = append(dst, '"')
+	if a = a.Unmap(); !a.Is4() {
+		dst = a.WithZone("").AppendTo(dst)
+		return append(dst, '"', ',')
+	}
+	for _, part := range a.As4() {
+		dst = append(appendNumber(dst, uint64(part)), '.')
+	}
+	dst[len(dst)-1] = '"'
+	return append(dst, ',')
+}
+
+// appendMillis appends d in milliseconds, cut to whole microseconds, without
+// zeros at the end.
+func appendMillis(dst []byte, key string, d time.Duration) []byte {
+	us := uint64(max(d, 0) / time.Microsecond)
+	dst = append(dst, key...)
+	dst = appendNumber(dst, us/1000)
+	if frac := us % 1000; frac != 0 {
+		dst = append(dst, '.', digit(frac/100), digit(frac/10), digit(frac))
+		for dst[len(dst)-1] == '0' {
+			dst = dst[:len(dst)-1]
+		}
+	}
+	return append(dst, ',')
+}
+
+// clock appends times, and remembers the last second: most records have the
+// same one as those before.
+type clock struct {
+	known  bool
+	second int64 // since 1970
+	text   [len("2006-01-02T15:04:05")]byte
+}
+
+// append appends t as RFC 3339 in UTC, cut to milliseconds. Years have four
+// digits there: a year outside of 0 to 9999 has no such form, and its key is
+// absent.
+func (c *clock) append(dst []byte, key string, t time.Time) []byte {
+	if second := t.Unix(); !c.known || second != c.second {
+		if year := t.UTC().Year(); year < 0 || year > 9999 {
+			return dst
+		}
+		c.known, c.second = true, second
+		c.set(t.UTC())
+	}
+	dst = append(dst, key...)
+	dst = append(dst, '"')
+	dst = append(dst, c.text[:]...)
+	ms := uint64(t.Nanosecond() / 1e6)
+	return append(dst, '.', digit(ms/100), digit(ms/10), digit(ms), 'Z', '"', ',')
+}
+
+func (c *clock) set(t time.Time) {
+	year, month, day := t.Date()
+	hour, minute, second := t.Clock()
+	dst := append2(append2(c.text[:0], year/100), year%100)
+	dst = append2(append(dst, '-'), int(month))
+	dst = append2(append(dst, '-'), day)
+	dst = append2(append(dst, 'T'), hour)
+	dst = append2(append(dst, ':'), minute)
+	append2(append(dst, ':'), second)
+}
+
+func append2(dst []byte, v int) []byte {
+	return append(dst, digit(uint64(v/10)), digit(uint64(v)))
+}
+
+// digit returns the last decimal digit of v.
+func digit(v uint64) byte { return '0' + byte(v%10) }
