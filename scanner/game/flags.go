@@ -9,8 +9,8 @@ import (
 )
 
 // Flags is a set of things about one reply that are hard to explain by an
-// honest server. A flag states evidence; it is no verdict, and each has innocent
-// causes. FlagRules says what they are.
+// honest server. A flag states evidence and is no verdict: FlagRules lists the
+// innocent causes of each.
 type Flags uint16
 
 // The flags. Their words in records are stable.
@@ -53,8 +53,8 @@ const (
 	ruleConflict
 )
 
-// FlagRules says of each flag, in the order of their bits, when it is set and
-// why. All thresholds are here.
+// FlagRules has the rule of each flag, in the order of their bits. All thresholds
+// are here.
 var FlagRules = [NumFlags]FlagRule{
 	rulePlayersOverMax: {
 		Word: "players_over_max",
@@ -68,11 +68,11 @@ var FlagRules = [NumFlags]FlagRule{
 	},
 	ruleCountMismatch: {
 		Word: "count_mismatch",
-		Rule: "the number of players and the length of the list are at least Least apart, " +
-			"bots set aside, and by more than Percent of the larger one",
+		Rule: "the length of the list is apart from INFO's count, and from the game's own if it has one, " +
+			"by at least Least, bots set aside, and by more than Percent of the larger number",
 		Innocent: "lists that came from a cache; Conan, DayZ and Battalion 1944 do not list players; Squad, " +
 			"Post Scriptum and ARK list ghosts; CS2 and CS:GO may list one \"Max Players\": none of these is compared",
-		Source: "spoofspy scores 0.2 at 12 apart and 1 at 64; gamedig's issue 440: 120 players and nobody listed; EC-83",
+		Source: "spoofspy scores 0.2 at 12 apart and 1 at 64; gamedig's issue 440: 120 players and an empty list; EC-83",
 		Least:  12, Percent: 25,
 	},
 	ruleEqualDurations: {
@@ -107,7 +107,7 @@ var FlagRules = [NumFlags]FlagRule{
 	ruleRedirect: {
 		Word:     "redirect",
 		Rule:     "a reply of type '9' with ConnectRedirectAddress, or a tag that begins with dest=",
-		Innocent: "an owner who has moved and says so",
+		Innocent: "a server that moved and sends its players on",
 		Source:   "EC-23, EC-140; Valve's Source-1-Games issue 6038",
 	},
 	ruleEdgeAnswers: {
@@ -204,7 +204,7 @@ func (s *Suspicion) counts(in Reply, g *Game) {
 		return
 	}
 	s.set(FlagPlayersOverMax, overMax(n, in.Info, g, s.Counts.Game >= 0))
-	s.set(FlagCountMismatch, s.Counts.List >= 0 && !listLies(in, g) && s.Counts.apart(in.Info))
+	s.set(FlagCountMismatch, s.Counts.List >= 0 && !listLies(in, g) && s.Counts.apart(bots(in.Info)))
 }
 
 // counterStrikes are the games that have 64 places at most.
@@ -245,20 +245,26 @@ func listLies(in Reply, g *Game) bool {
 	return len(in.Players) == 1 && string(in.Players[0].Name) == "Max Players" // EC-85
 }
 
-// apart is the rule of count_mismatch. INFO's count is a byte, so that of a list
-// is compared modulo 256 with it (EC-82).
-func (c *Counts) apart(in *wire.Info) bool {
-	n, list := c.players(), c.List
-	if c.Game < 0 && list%256 == n {
-		return false
-	}
-	larger := max(n, list)
-	diff := larger - min(n, list)
-	if in.Has&wire.HasBots != 0 {
-		diff -= int(in.Bots)
-	}
+// apart is the rule of count_mismatch: the list is apart from INFO's count and
+// from the game's, either of which may be the one that lags behind.
+func (c *Counts) apart(bots int) bool {
 	r := &FlagRules[ruleCountMismatch]
-	return diff >= r.Least && diff*100 > larger*r.Percent
+	for _, n := range [...]int{c.Info, c.Game} {
+		larger := max(n, c.List)
+		diff := larger - min(n, c.List) - bots
+		if n >= 0 && (diff < r.Least || diff*100 <= larger*r.Percent) {
+			return false
+		}
+	}
+	return c.Info < 0 || c.List%256 != c.Info // a list of more than 255 (EC-82)
+}
+
+// bots returns how many players INFO says are bots.
+func bots(in *wire.Info) int {
+	if in == nil || in.Has&wire.HasBots == 0 {
+		return 0
+	}
+	return int(in.Bots)
 }
 
 // steamID sets no_gslt.
@@ -292,12 +298,9 @@ func (s *Suspicion) durations(in Reply) {
 	if equal == 0 || equal < len(in.Players) {
 		return
 	}
-	if in.Info != nil && in.Info.Has&wire.HasBots != 0 {
-		equal -= int(in.Info.Bots)
-	}
 	r := &FlagRules[ruleEqualDurations]
 	long := float64(in.Players[0].Duration) > r.Time.Seconds()
-	s.set(FlagEqualDurations, long && equal >= r.Least)
+	s.set(FlagEqualDurations, long && equal-bots(in.Info) >= r.Least)
 }
 
 // maxRedirect is how many bytes of an address are kept: a host name and a port.

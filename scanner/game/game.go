@@ -65,8 +65,7 @@ type Keys uint32
 func (s Keys) Has(k Key) bool { return s&(1<<k) != 0 }
 
 // Game is what a reply means for its game. A field of a common key counts only
-// if Has has the key: the game said it, or a rule of its table follows from what
-// the game said.
+// if Has has the key. It has the key if the game sent the value.
 //
 // Byte slices alias the reply, memory of the Game that the next Decode reuses,
 // or constants. They must not be changed, and whoever keeps them copies; Clone
@@ -92,7 +91,7 @@ type Game struct {
 
 	PVP       bool // players may fight each other
 	Password  bool // players need a password
-	Modded    bool // the server says that it runs mods
+	Modded    bool // the server declares itself modded
 	Anticheat bool // the game's own anti-cheat program is on; VAC is in INFO
 
 	Mods       []Mod       // in the server's order
@@ -120,7 +119,7 @@ type Attribute struct {
 	Source string // as Game.Source
 }
 
-// Source says where the value of a common key came from: "info", "keywords" or
+// Source returns where the value of a common key came from: "info", "keywords" or
 // "rules", a full stop, and the field, tag or rule. N stands for a number where
 // a value was put together from several rules. It is "" for a key that the Game
 // does not have.

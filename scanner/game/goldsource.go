@@ -26,29 +26,7 @@ func goldSource(id, name, folder string, apps ...uint32) *table {
 		name:     name,
 		apps:     apps,
 		evidence: "documents 000 and 004; recorded replies of 2005 to 2026",
-		rules: []field{
-			{name: "sv_password", read: truth(KeyPassword)}, // 0 or 1, not the password (EC-98)
-			{name: "amx_nextmap", read: attribute("next_map")},
-			{name: "amx_timeleft", read: attribute("amx_timeleft")},
-			{name: "amxmodx_version", read: attribute("amxmodx_version")},
-			{name: "coop", read: attribute("coop")},
-			{name: "deathmatch", read: attribute("deathmatch")},
-			{name: "metamod_version", read: attribute("metamod_version")},
-			{name: "mp_c4timer", read: attribute("mp_c4timer")},
-			{name: "mp_fraglimit", read: attribute("mp_fraglimit")},
-			{name: "mp_freezetime", read: attribute("mp_freezetime")},
-			{name: "mp_friendlyfire", read: attribute("mp_friendlyfire")},
-			{name: "mp_maxrounds", read: attribute("mp_maxrounds")},
-			{name: "mp_roundtime", read: attribute("mp_roundtime")},
-			{name: "mp_startmoney", read: attribute("mp_startmoney")},
-			{name: "mp_teamplay", read: attribute("mp_teamplay")},
-			{name: "mp_timeleft", read: attribute("mp_timeleft")}, // seconds left on this map
-			{name: "mp_timelimit", read: attribute("mp_timelimit")},
-			{name: "mp_winlimit", read: attribute("mp_winlimit")},
-			{name: "sv_alltalk", read: attribute("sv_alltalk")},
-			{name: "sv_cheats", read: attribute("sv_cheats")},
-			{name: "sv_gravity", read: attribute("sv_gravity")},
-		},
+		rules:    goldSourceCvars,
 		vectors: []vector{{
 			rules: []string{
 				"amx_nextmap", "de_train", "mp_timeleft", "927", "mp_timelimit", "20", "sv_password", "1",
@@ -65,4 +43,30 @@ func goldSource(id, name, folder string, apps ...uint32) *table {
 		t.folders = []string{folder}
 	}
 	return t
+}
+
+// goldSourceCvars are the variables that all these games share. Their names are
+// the games' own.
+var goldSourceCvars = []field{
+	{name: "sv_password", read: truth(KeyPassword)}, // 0 or 1, not the password (EC-98)
+	{name: "amx_nextmap", read: attribute("next_map")},
+	{name: "amx_timeleft", read: attribute("amx_timeleft")},
+	{name: "amxmodx_version", read: attribute("amxmodx_version")},
+	{name: "coop", read: attribute("coop")},
+	{name: "deathmatch", read: attribute("deathmatch")},
+	{name: "metamod_version", read: attribute("metamod_version")},
+	{name: "mp_c4timer", read: attribute("mp_c4timer")},
+	{name: "mp_fraglimit", read: attribute("mp_fraglimit")},
+	{name: "mp_freezetime", read: attribute("mp_freezetime")},
+	{name: "mp_friendlyfire", read: attribute("mp_friendlyfire")},
+	{name: "mp_maxrounds", read: attribute("mp_maxrounds")},
+	{name: "mp_roundtime", read: attribute("mp_roundtime")},
+	{name: "mp_startmoney", read: attribute("mp_startmoney")},
+	{name: "mp_teamplay", read: attribute("mp_teamplay")},
+	{name: "mp_timeleft", read: attribute("mp_timeleft")}, // seconds left on this map
+	{name: "mp_timelimit", read: attribute("mp_timelimit")},
+	{name: "mp_winlimit", read: attribute("mp_winlimit")},
+	{name: "sv_alltalk", read: attribute("sv_alltalk")},
+	{name: "sv_cheats", read: attribute("sv_cheats")},
+	{name: "sv_gravity", read: attribute("sv_gravity")},
 }

@@ -3,7 +3,7 @@ package game
 import "bytes"
 
 // 7 Days to Die: about 40 rules. Its keywords are the same in an early version,
-// then numbers, then base64 that nobody has explained. CurrentPlayers lags
+// then numbers, then base64 of unknown meaning. CurrentPlayers lags
 // behind INFO's count (10 where INFO and the list have 11; 0 of 8 in the
 // keywords), so it is not read.
 var _ = register(&table{
@@ -117,7 +117,7 @@ func append2(dst []byte, n int64) []byte {
 	return append(dst, byte('0'+n/10), byte('0'+n%10))
 }
 
-// sevenDaysKilling reads whom players may kill: 0 nobody, 1 allies only, 2
+// sevenDaysKilling reads whom players may kill: 0 no one, 1 allies only, 2
 // strangers only, 3 everybody. 1 is neither.
 func sevenDaysKilling(d *decoder, v []byte, source string) {
 	switch string(v) {

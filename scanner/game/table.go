@@ -6,7 +6,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// table says where a game hides values and how to read them. Each game has one,
+// table describes where a game hides values and how to read them. Each game has one,
 // in a file of its own.
 type table struct {
 	id   string // stable: records carry it
@@ -23,7 +23,7 @@ type table struct {
 	info   func(d *decoder)
 	finish func(d *decoder)
 
-	vectors []vector // tests; each says what a reply must give
+	vectors []vector // its tests
 	byName  matcher  // of rules
 }
 
@@ -38,7 +38,7 @@ type field struct {
 // action takes the value of a field; source is where it came from.
 type action func(d *decoder, v []byte, source string)
 
-// tags says how to read the keywords of INFO.
+// tags describes how to read the keywords of INFO.
 type tags struct {
 	split    byte    // between two tags; 0: they are not read this way
 	words    []field // whole tags
