@@ -1,6 +1,7 @@
 package game
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
@@ -11,6 +12,9 @@ import (
 // its own.
 func (v *vector) reply(t *table) Reply {
 	info := v.info
+	for _, b := range []*[]byte{&info.Name, &info.Map, &info.Game, &info.Version} {
+		*b = bytes.Clone(*b)
+	}
 	info.Format = wire.FormatSource
 	if len(t.apps) > 0 {
 		info.GameID = uint64(t.apps[0])
