@@ -1,6 +1,7 @@
 package game
 
 import (
+	"encoding/binary"
 	"math"
 	"slices"
 	"strings"
@@ -79,7 +80,7 @@ func TestFlags(t *testing.T) {
 		}
 	}
 	relay := func(i *wire.Info) { i.ServerType = 'P' }
-	tiny := math.Float32frombits(tinyDuration)
+	tiny := math.Float32frombits(binary.LittleEndian.Uint32([]byte{0, 0, 0, 1}))
 	fake := Reply{HasPlayers: true, Players: []wire.Player{{Duration: tiny}}}
 	ms := time.Millisecond
 	tests := []struct {
@@ -137,7 +138,7 @@ func TestFlags(t *testing.T) {
 		{name: "minus one", in: server(appTF2, 20, 32).listing(20).lasting(-1)},
 
 		{name: "a faker's duration", in: fake, want: "tiny_durations"},
-		{name: "the next number", in: server(appTF2, 1, 32).listing(1).lasting(math.Float32frombits(tinyDuration + 1))},
+		{name: "the next number", in: server(appTF2, 1, 32).listing(1).lasting(math.Nextafter32(tiny, 1))},
 		{name: "a faker's duration with a name", in: server(appTF2, 1, 32).listing(1).lasting(tiny)},
 		{name: "zero", in: Reply{HasPlayers: true, Players: []wire.Player{{}}}},
 

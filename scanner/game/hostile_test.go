@@ -115,6 +115,17 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// TestPagesOfTwoLists: pages that give another total belong to something else.
+func TestPagesOfTwoLists(t *testing.T) {
+	var g Game
+	in := server(107410, 0, 1).rule("\x01\x02", "\x03\x01\x02\x01\x02\x01\x02\x05\x01\x02").
+		rule("\x02\x03", "\x01\x01junk").rule("\x02\x02", "\x01\x02\x01\x02").rule("\x02\x02", "\x01\x01again")
+	Decode(&g, in)
+	if len(g.Mods) != 0 || !g.Has.Has(KeyMods) || g.Notes != 0 {
+		t.Errorf("%s", dump(&g))
+	}
+}
+
 // TestEscapeAcrossPages: an escape may begin in one page and end in the next.
 func TestEscapeAcrossPages(t *testing.T) {
 	var want Game
@@ -215,6 +226,20 @@ func TestClone(t *testing.T) {
 				t.Errorf("%s: the clone became\n%s\nwas\n%s", table.id, got, want)
 			}
 		}
+	}
+}
+
+// TestBufferStays: a Game's own memory does not grow with the number of replies.
+func TestBufferStays(t *testing.T) {
+	var g Game
+	in := armaReply(80)
+	Decode(&g, in)
+	n := len(g.dec.buf)
+	for range 10 {
+		Decode(&g, in)
+	}
+	if len(g.dec.buf) != n {
+		t.Errorf("the buffer holds %d bytes, after the first reply %d", len(g.dec.buf), n)
 	}
 }
 

@@ -16,7 +16,7 @@ var _ = register(&table{
 	vectors: []vector{{
 		rules: []string{
 			"blood-bound-enabled", "true", "castle-heart-damage-mode", "CanBeDestroyedByPlayers",
-			"days-runningv2", "39", "desc0", "hello ", "desc2", "lost", "desc1", "there", "descx", "no", "desc-1", "no",
+			"days-runningv2", "39", "desc0", "hello ", "desc2", "lost", "desc1", "there", "desc1", "again", "descx", "no", "desc-1", "no",
 		},
 		want: `
 			day 39 < rules.days-runningv2
