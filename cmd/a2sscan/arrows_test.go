@@ -23,6 +23,7 @@ var arrows = map[string][]string{
 	"scanner/target": {},
 	"scanner/list":   {"scanner/target"},
 	"scanner/master": {"wire"},
+	"scanner/game":   {"wire"},
 	"scanner":        {"reasm", "wire", "scanner/thread", "scanner/udp", "scanner/target"},
 	"sink/record":    {"scanner", "wire", "reasm", "scanner/thread", "scanner/udp", "scanner/target"},
 	"sink/disk":      {},
