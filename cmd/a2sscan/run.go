@@ -21,6 +21,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ratecontrol"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/geo"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -79,7 +80,7 @@ func (a *app) openWindows(f *scanFlags) (*metrics.Server, error) {
 // prepare does what can be done before anything is sent or written.
 func (j *job) prepare(args []string) error {
 	var err error
-	if j.geo, err = openGeo(j.mmdb); err != nil {
+	if j.geo, err = geo.Open(j.mmdb); err != nil {
 		return err
 	}
 	stdin := j.in
@@ -141,18 +142,18 @@ func (j *job) resume(args []string) error {
 		return err
 	}
 	j.start, j.tally = past.Start, past.Tally
-	var ids []geoID
+	var ids []geo.ID
 	for _, db := range past.Plan.Databases {
-		ids = append(ids, geoID(db))
+		ids = append(ids, geo.ID(db))
 	}
-	j.geo.goOn(ids, j.Terminal)
+	j.geo.Resume(ids, j.Terminal)
 	j.keep.SetDatabases(databasesOf(j.geo))
 	return nil
 }
 
 // databasesOf are the files of --mmdb as a checkpoint has them.
-func databasesOf(bases geoBases) (all []checkpoint.Database) {
-	for _, id := range bases.ids() {
+func databasesOf(bases geo.Databases) (all []checkpoint.Database) {
+	for _, id := range bases.IDs() {
 		all = append(all, checkpoint.Database(id))
 	}
 	return all
@@ -203,7 +204,7 @@ type job struct {
 	bad   *badLines
 
 	exclusions *list.Exclusions
-	geo        geoBases
+	geo        geo.Databases
 	out        *output.Output
 	keep       *checkpoint.Checkpointer
 	metrics    *metrics.Server
@@ -230,7 +231,7 @@ const memoryLimit = scanner.DefaultByteBudget + 64<<20
 // nobody.
 func (j *job) run(inputs []string) (*ledger.Summary, error) {
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memoryLimit + j.geo.bytes())
+		debug.SetMemoryLimit(memoryLimit + j.geo.Bytes())
 	}
 	stop, ctx, end := shutdown.Listen(j.Terminal, j.hangupEnds())
 	defer end()
@@ -293,7 +294,7 @@ func (j *job) run(inputs []string) (*ledger.Summary, error) {
 	if j.written != nil {
 		sum.Records = j.out.Complete()
 	}
-	for _, note := range j.geo.notes() {
+	for _, note := range j.geo.Notes() {
 		sum.Databases = append(sum.Databases, ledger.Database(note))
 	}
 	sum.Exclusions = ledger.Exclusions(j.exclusions)
@@ -462,8 +463,8 @@ func (j *job) handle(r *scanner.Result) {
 	silent := r.Status == scanner.StatusNoReply || r.Status == scanner.StatusUnreachable
 	wanted := !silent || j.unanswered
 	if wanted && j.geo != nil {
-		j.geo.fill(&r.Geo, r.Addr.Addr())
-		j.geo.sayDamaged(j.Terminal)
+		j.geo.Fill(&r.Geo, r.Addr.Addr())
+		j.geo.ReportDamage(j.Terminal)
 	}
 	j.tally.Add(r)
 	if wanted {
