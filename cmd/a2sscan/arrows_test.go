@@ -37,6 +37,7 @@ var arrows = map[string][]string{
 	"cmd/a2sscan/internal/ratecontrol": {},
 	"cmd/a2sscan/internal/shutdown":    room(),
 	"cmd/a2sscan/internal/guard":       room(),
+	"cmd/a2sscan/internal/flagvalue":   room(),
 	"cmd/a2sscan/internal/progress":    room(),
 	"cmd/a2sscan/internal/tally":       room(),
 	"cmd/a2sscan/internal/output":      room(),

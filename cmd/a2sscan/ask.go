@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -23,13 +25,13 @@ import (
 // askFlags are the flags of ask.
 type askFlags struct {
 	patienceFlags
-	query  questions
-	source source
+	query  flagvalue.Questions
+	source flagvalue.Source
 	json   bool
 }
 
 func (a *app) askCommand() *cobra.Command {
-	f := &askFlags{query: questions(scanner.AskAll)}
+	f := &askFlags{query: flagvalue.Questions(scanner.AskAll)}
 	cmd := &cobra.Command{
 		Use:   "ask ADDR",
 		Short: "Ask one server, and show and explain every datagram",
@@ -195,9 +197,9 @@ func (k *asking) config() scanner.Config {
 	return scanner.Config{
 		Questions: scanner.Questions(k.query),
 		Timeout:   k.timeout,
-		Retries:   orOff(k.retries),
+		Retries:   flagvalue.OrOff(k.retries),
 		Cooldown:  k.timeout, // replies that come too late are worth knowing of
-		Source:    k.source.addrPort(),
+		Source:    k.source.AddrPort(),
 		Trace:     k.tap.trace,
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
@@ -133,7 +135,7 @@ func (a *app) demoScan(cfg fleet.Config) (*ledger.Summary, error) {
 		patienceFlags: patienceFlags{demoTimeout, demoRetries},
 		scanID:        scanName(start),
 		ports:         fmt.Sprint(cfg.Ports[0]),
-		query:         questions(scanner.AskAll),
+		query:         flagvalue.Questions(scanner.AskAll),
 		rate:          demoRate,
 		cooldown:      demoCooldown,
 	}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/spf13/cobra"
@@ -18,10 +20,10 @@ import (
 // doctorFlags are the flags of doctor: what a scan is to be like.
 type doctorFlags struct {
 	patienceFlags
-	rate    rate
+	rate    flagvalue.Rate
 	output  string
 	targets uint64
-	source  source
+	source  flagvalue.Source
 	json    bool
 }
 
@@ -135,7 +137,7 @@ func (a *app) doctor(f *doctorFlags, m *machine) error {
 // text is the report for a person.
 func (r *report) text(f *doctorFlags, width int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "a scan with %s, timeout %v, retries %d would find here:\n\n", perSecond(f.rate), f.timeout, f.retries)
+	fmt.Fprintf(&b, "a scan with %s, timeout %v, retries %d would find here:\n\n", flagvalue.PerSecond(f.rate), f.timeout, f.retries)
 	for _, one := range r.Findings {
 		b.WriteString(one.text(width))
 	}

@@ -10,6 +10,8 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
+
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
@@ -34,7 +36,7 @@ func healthy() (*machine, fstest.MapFS) {
 		root: root, system: "linux", cpus: 4,
 		kernel:  func() (string, error) { return "Linux 6.1.0", nil },
 		buffers: func(recv, send int) (int, int, error) { return recv, send, nil },
-		bind:    func(source) error { return nil },
+		bind:    func(flagvalue.Source) error { return nil },
 		files:   func() (uint64, error) { return 1024, nil },
 		disk:    func(string) (uint64, uint64, bool, error) { return 100e9, 1e6, true, nil },
 		synced:  func() (bool, time.Duration, error) { return true, 5 * time.Millisecond, nil },
@@ -152,7 +154,7 @@ func TestDoctorFindings(t *testing.T) {
 			func(_ *machine, root fstest.MapFS, _ *doctorFlags) { delete(root, "proc/sys/net/ipv4/ipfrag_time") }},
 
 		{"the port is taken", "source", levelBad, `refused \x1b[31m`, "", func(m *machine, _ fstest.MapFS, _ *doctorFlags) {
-			m.bind = func(source) error { return refused }
+			m.bind = func(flagvalue.Source) error { return refused }
 		}},
 		{"no route", "source", levelWarning, "no default route", "",
 			written("proc/net/route", "Iface\tDestination\n")},

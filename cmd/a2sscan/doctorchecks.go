@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -23,7 +25,7 @@ type machine struct {
 
 	kernel  func() (release string, err error)
 	buffers func(recv, send int) (gotRecv, gotSend int, err error)
-	bind    func(from source) error
+	bind    func(from flagvalue.Source) error
 	files   func() (limit uint64, err error)
 	disk    func(dir string) (free, nodes uint64, writable bool, err error)
 	synced  func() (synced bool, maxError time.Duration, err error)
@@ -153,7 +155,7 @@ func (m *machine) checkSendBuffer(f *doctorFlags) finding {
 }
 
 func (f *doctorFlags) config() scanner.Config {
-	return scanner.Config{Rate: f.rate.limit(), Timeout: f.timeout, Retries: orOff(f.retries)}
+	return scanner.Config{Rate: f.rate.Limit(), Timeout: f.timeout, Retries: flagvalue.OrOff(f.retries)}
 }
 
 // newTargets is how many targets a second are started at most: those that are
@@ -270,22 +272,22 @@ func (m *machine) checkSource(f *doctorFlags) finding {
 		return m.absent()
 	}
 	if err := m.bind(f.source); err != nil {
-		return finding{Level: levelBad, Found: f.source.failure(err).Error(),
+		return finding{Level: levelBad, Found: f.source.Failure(err).Error(),
 			Need: "an address of this machine and, if one is named, a port that nobody else has"}
 	}
 	found := finding{Level: levelOK, Found: "the system chooses address and port"}
-	if from := f.source.addrPort(); from.IsValid() {
+	if from := f.source.AddrPort(); from.IsValid() {
 		found.Found = f.source.String() + " is free"
 	}
 	if m.root == nil {
 		return found
 	}
-	if f.source.addrPort().Port() == 0 {
+	if f.source.AddrPort().Port() == 0 {
 		found.Found += m.portRange()
 	}
 	routed, known := m.routed()
 	switch {
-	case f.source.addrPort().Addr().IsLoopback():
+	case f.source.AddrPort().Addr().IsLoopback():
 		found.Level = levelWarning
 		found.Found += "; from there only this machine can be asked"
 		found.Need = "an address that servers elsewhere can answer to"

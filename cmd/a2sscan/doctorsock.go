@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
 	a2sudp "github.com/a2sscan/a2sscan/scanner/udp"
 )
 
@@ -16,8 +17,8 @@ func grantedBuffers(recv, send int) (gotRecv, gotSend int, err error) {
 }
 
 // tryBind opens the socket that a scan would send from.
-func tryBind(from source) error {
-	c, err := a2sudp.Listen(a2sudp.Config{Source: from.addrPort()})
+func tryBind(from flagvalue.Source) error {
+	c, err := a2sudp.Listen(a2sudp.Config{Source: from.AddrPort()})
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
 	"github.com/a2sscan/a2sscan/scanner"
 )
@@ -64,7 +65,7 @@ func (j *job) sayPlan() {
 	case j.scanFlags.dryRun && known: // how many of them are asked, and what that takes, comes at its end
 		j.Say("%s%s %s", console.Plural(n, "target"), left, j.said())
 	case !known:
-		j.Say("targets%s as they come, %s; %s", left, perSecond(j.rate), j.said())
+		j.Say("targets%s as they come, %s; %s", left, flagvalue.PerSecond(j.rate), j.said())
 	case j.shard.Count > 1:
 		j.Say("%s targets%s, 1 in %d of them ours, %s; %s", console.Grouped(n), left, j.shard.Count, fc, j.said())
 	default:

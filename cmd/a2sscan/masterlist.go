@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/spf13/pflag"
@@ -142,7 +144,7 @@ func (c *count) config() int {
 	if !c.set {
 		return 0
 	}
-	return orOff(c.n)
+	return flagvalue.OrOff(c.n)
 }
 
 // key reads the Web API's key. No error quotes what may be one.

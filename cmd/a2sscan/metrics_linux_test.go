@@ -262,25 +262,6 @@ func TestMetricsPort(t *testing.T) {
 	}
 }
 
-func TestListenAddr(t *testing.T) {
-	for _, test := range []struct{ text, want string }{
-		{"9100", "127.0.0.1:9100"},
-		{":9100", "127.0.0.1:9100"},
-		{"0", "127.0.0.1:0"},
-		{"localhost:9100", "127.0.0.1:9100"},
-		{"0.0.0.0:9100", "0.0.0.0:9100"},
-		{"192.0.2.1:9100", "192.0.2.1:9100"},
-		{"[::1]:9100", "[::1]:9100"},
-		{"", ""}, {":", ""}, {"127.0.0.1", ""}, {"65536", ""}, {"-1", ""}, {"http", ""}, {"127.0.0.1:http", ""},
-		{"example.org:9100", ""}, {"*:9100", ""}, {"[fe80::1%eth0]:9100", ""}, {"1.2.3:9100", ""}, {"127.0.0.1:", ""},
-	} {
-		var l listenAddr
-		if err := l.Set(test.text); (err == nil) != (test.want != "") || l.String() != test.want {
-			t.Errorf("%q: %v, %s, want %s", test.text, err, &l, test.want)
-		}
-	}
-}
-
 // TestMetricsResumed: the counters of a scan that is gone on with are of the
 // process, and what came before is a number of its own.
 func TestMetricsResumed(t *testing.T) {

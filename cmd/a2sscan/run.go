@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
@@ -88,7 +90,7 @@ func (j *job) prepare(args []string) error {
 		if err := j.resume(args); err != nil {
 			return err
 		}
-		if ahead := j.order == order(list.OrderInput); ahead && (len(args) > 0 || !isTerminal(stdin)) {
+		if ahead := j.order == flagvalue.Order(list.OrderInput); ahead && (len(args) > 0 || !isTerminal(stdin)) {
 			if stdin, err = j.keep.HashLists(args, stdin); err != nil {
 				return err
 			}
@@ -126,8 +128,8 @@ func (a *app) openCheckpoint(f *scanFlags) (*checkpoint.Checkpointer, error) {
 // resume takes over what a checkpoint says, if there is one.
 func (j *job) resume(args []string) error {
 	past := j.keep.Past
-	if past != nil && !j.seed.said {
-		j.seed.n = past.Plan.Seed
+	if past != nil && !j.seed.Given {
+		j.seed.N = past.Plan.Seed
 	}
 	j.known, j.leaveOut = j.keep.HostNames(), j.keep.LeaveOut
 	if past != nil && j.maxPerAddress > 0 {
@@ -162,8 +164,8 @@ func databasesOf(bases geo.Databases) (all []checkpoint.Database) {
 // planOutput returns the output, of which nothing is made or cut yet.
 func (j *job) planOutput() (*output.Output, error) {
 	o := j.planned(j.scanID)
-	if j.rotate.on() {
-		rotation := j.rotate.plan(j.start)
+	if j.rotate.On() {
+		rotation := j.rotate.Plan(j.start)
 		rotation.Hold = j.keep.Enabled
 		o.Divide(rotation)
 	}
@@ -284,8 +286,8 @@ func (j *job) run(inputs []string) (*ledger.Summary, error) {
 	sum.Scan, sum.Command, sum.Inputs = j.scanID, j.args, inputNotes(j.list, inputs, &j.from)
 	sum.Config = (*ledger.ConfigFile)(j.configFile)
 	sum.Order, sum.Shard = j.order.String(), j.shard.String()
-	if j.order == order(list.OrderRandom) {
-		sum.Seed = &j.seed.n
+	if j.order == flagvalue.Order(list.OrderRandom) {
+		sum.Seed = &j.seed.N
 	}
 	sum.Output, sum.Records = j.output, j.out.Count()
 	sum.SetAnswers(&j.tally, j.schedule().Attempts())
@@ -324,7 +326,7 @@ func (j *job) metricsSource() metrics.Source {
 		List: j.list.Stats, Size: j.list.Size,
 		Records: j.out.Taken, OutputFailed: j.out.Failed,
 		Draining: j.stop.Draining,
-		Resumed:  j.keep.Behind(), Start: j.start, Rate: j.rate.number(),
+		Resumed:  j.keep.Behind(), Start: j.start, Rate: j.rate.Number(),
 	}
 }
 
@@ -408,7 +410,7 @@ func (j *job) watchScan(m *scanner.Monitor) (stop func()) {
 	if onScreen && j.status.Kind == progress.Text {
 		return func() {}
 	}
-	return j.status.WatchScan(m, j.newTracker(), j.rate.number())
+	return j.status.WatchScan(m, j.newTracker(), j.rate.Number())
 }
 
 // given is how many targets the list has given out: the scan reads ahead.
@@ -478,7 +480,7 @@ func (j *job) early(err error, stats *scanner.Stats) error {
 	case stats.DatagramsSent() > 0 || j.keep.Resumes() && err == nil:
 		return nil
 	case err != nil && !errors.Is(err, context.Canceled):
-		return j.source.failure(err)
+		return j.source.Failure(err)
 	case j.written != nil:
 		return j.written
 	case j.stop.Interrupted():
@@ -569,7 +571,7 @@ func (j *job) summaryPath() string {
 	if j.summary != "" || j.output == "-" {
 		return j.summary
 	}
-	if j.rotate.on() {
+	if j.rotate.On() {
 		return summaryName(j.output, j.start)
 	}
 	if !output.IsFile(j.output) {

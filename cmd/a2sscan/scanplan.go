@@ -12,10 +12,10 @@ func (f *scanFlags) scanPlan(args []string) (checkpoint.Plan, error) {
 	output, err := filepath.Abs(f.output)
 	return checkpoint.Plan{
 		Targets: unlisted(args), Ports: f.ports,
-		Order: f.order.String(), Seed: f.seed.n, Shard: f.shard.String(), Resolve: f.resolve,
+		Order: f.order.String(), Seed: f.seed.N, Shard: f.shard.String(), Resolve: f.resolve,
 		Query:      f.query.String(),
 		MaxTargets: f.maxTargets, MaxPerAddress: f.maxPerAddress,
-		Raw: f.raw, KeepMaster: f.from.keep, Unanswered: f.unanswered, Output: output, Rotate: f.rotate.on(),
+		Raw: f.raw, KeepMaster: f.from.keep, Unanswered: f.unanswered, Output: output, Rotate: f.rotate.On(),
 	}, err
 }
 
