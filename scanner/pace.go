@@ -19,7 +19,7 @@ import (
 type pace struct {
 	limiter *rate.Limiter // nil: no limit
 	base    time.Time     // what the scan's clock counts from
-	rate    float64       // datagrams a second
+	rate    float64       // datagrams a second, or Off
 	burst   int           // datagrams at once
 	fullAt  time.Duration // when the bucket is full, or was last seen to be full
 }
@@ -31,7 +31,7 @@ const (
 
 func newPace(perSecond float64, base time.Time) *pace {
 	p := &pace{base: base, rate: perSecond}
-	if !noLimit(perSecond) {
+	if perSecond != Off {
 		p.limit(0, perSecond)
 	}
 	return p
@@ -63,7 +63,7 @@ func (p *pace) mostTokens() int {
 }
 
 // unlimit takes the limit away.
-func (p *pace) unlimit() { p.limiter, p.rate = nil, math.Inf(1) }
+func (p *pace) unlimit() { p.limiter, p.rate = nil, Off }
 
 // at is a time of the scan on the limiter's clock.
 func (p *pace) at(now time.Duration) time.Time { return p.base.Add(now) }

@@ -1,11 +1,11 @@
 package main
 
 import (
-	"math"
 	"sync"
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/scanner"
 )
 
 // dial turns the rate of a scan that runs up and down.
@@ -71,12 +71,12 @@ func (d *dial) source() <-chan float64 {
 	return d.rates
 }
 
-// rate is what is asked for now, infinite where the scan governs itself.
+// rate is the rate now, scanner.Off where the scan governs itself.
 func (d *dial) rate() float64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.begun == 0 {
-		return math.Inf(1)
+		return scanner.Off
 	}
 	return d.now
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"math"
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -19,7 +18,7 @@ func pacingError(s *scanner.Stats) *float64 {
 	for _, us := range s.Waited {
 		paced -= time.Duration(us) * time.Microsecond
 	}
-	if math.IsInf(s.Rate, 1) || s.Allowed == 0 || paced < leastPaced {
+	if s.Rate == scanner.Off || s.Allowed == 0 || paced < leastPaced {
 		return nil
 	}
 	e := float64(s.DatagramsSent())/float64(s.Allowed) - 1

@@ -155,7 +155,7 @@ func TestPacingError(t *testing.T) {
 	if e := pacingError(s); e != nil {
 		t.Errorf("%v of too short a time", *e)
 	}
-	if s.Rate, s.Waited[scanner.WaitReplies] = math.Inf(1), 0; pacingError(s) != nil {
+	if s.Rate, s.Waited[scanner.WaitReplies] = scanner.Off, 0; pacingError(s) != nil {
 		t.Error("a scan without a rate has an error of it")
 	}
 }

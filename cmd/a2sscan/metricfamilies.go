@@ -118,7 +118,7 @@ var families = []*family{
 		}),
 
 	gauge("rate_asked_datagrams_per_second", "The rate that was asked for; +Inf: as fast as it goes.",
-		func(s *sample) float64 { return s.scan.Rate }),
+		func(s *sample) float64 { return infinite(s.scan.Rate) }),
 	gauge("rate_reached_datagrams_per_second", "Datagrams sent a second, a mean of the time with targets to start.",
 		func(s *sample) float64 { return s.rates.RateReached }),
 	gauge("rate_settled_datagrams_per_second", "Without a rate: what it came to in the last seconds.",
@@ -231,7 +231,7 @@ func (m *meter) look() *sample {
 		s.resumed = j.keep.behind()
 		s.start = float64(j.start.UnixMilli()) / 1e3
 		if s.scan.Rate == 0 { // the engine tells a little later
-			s.scan.Rate = j.rate.number()
+			s.scan.Rate = j.rate.limit()
 		}
 	}
 	s.targets = newLedger(s.list, &s.scan)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
@@ -33,7 +32,7 @@ const (
 
 func newRates(s *scanner.Stats) rates {
 	r := rates{RateSettled: s.Settled, RateSlowed: s.Slowed}
-	if !math.IsInf(s.Rate, 1) {
+	if s.Rate != scanner.Off {
 		r.RateAsked = &s.Rate
 	}
 	idle := float64(s.Waited[scanner.WaitReplies]+s.Waited[scanner.WaitCooldown]) / 1e6

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"math"
 	"strings"
 	"testing"
 	"time"
@@ -216,7 +215,7 @@ func TestStatusRecord(t *testing.T) {
 	known := false
 	p := &progress{input: func() (float64, bool) { return 0.5, known }, given: func() uint64 { return 1 }}
 	var s scanner.Stats
-	s.Rate, s.Sent[0] = math.Inf(1), 7
+	s.Rate, s.Sent[0] = scanner.Off, 7
 	var b bytes.Buffer
 	a := &app{Terminal: console.New(&b)}
 	say := func() string {

@@ -110,7 +110,7 @@ func (v *view) record() statusRecord {
 			Sent: v.DatagramsSent(), Received: v.DatagramsReceived(),
 			SentRate:     unless(v.sentRate < 0, v.sentRate),
 			ReceivedRate: unless(v.recvRate < 0, v.recvRate),
-			Rate:         unless(math.IsInf(v.Rate, 1), v.Rate),
+			Rate:         unless(v.Rate == scanner.Off, v.Rate),
 			Drops:        v.Socket.KernelDrops, SendErrors: v.SendErrors,
 			Bytes: v.Bytes, Waiting: v.Wait.Word(),
 			WaitingFor: unless(v.HeldFor == 0, v.HeldFor.Seconds()),
@@ -135,7 +135,7 @@ func (j *job) watchScan(m *scanner.Monitor, p *progress) (stop func()) {
 		say := func() {
 			s := m.Stats()
 			if s.Elapsed == 0 { // it has not begun
-				s.Rate = j.rate.number()
+				s.Rate = j.rate.limit()
 			}
 			v := p.look(s)
 			j.sayStatus(j.scanID, v.record())

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"strings"
 	"testing"
@@ -272,7 +271,7 @@ func TestVerdict(t *testing.T) {
 // TestSummaryFile: the file has the numbers under the names that scripts know.
 func TestSummaryFile(t *testing.T) {
 	list, s := aScan()
-	s.Rate = math.Inf(1)
+	s.Rate = scanner.Off
 	path := t.TempDir() + "/summary.json"
 	if err := summaryOf(list, s).write(path); err != nil {
 		t.Fatal(err)

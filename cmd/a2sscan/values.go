@@ -47,12 +47,12 @@ func (r rate) limit() float64 {
 	return float64(r)
 }
 
-// number is the rate in datagrams a second, infinite without a limit.
-func (r rate) number() float64 {
-	if r == 0 {
+// infinite is a rate of package scanner as metrics have it: no limit is +Inf.
+func infinite(rate float64) float64 {
+	if rate == scanner.Off {
 		return math.Inf(1)
 	}
-	return float64(r)
+	return rate
 }
 
 // perSecond says a rate in words.
