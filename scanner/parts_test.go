@@ -301,9 +301,9 @@ func fuzzEvent(t *talk, p *plan, now time.Duration, b byte, next *wire.Challenge
 	switch b % 13 {
 	case 0:
 		*next++
-		t.onChallenge(*next)
+		t.onChallenge(now, *next)
 	case 1:
-		t.onChallenge(*next)
+		t.onChallenge(now, *next)
 	case 2:
 		t.onReply(q, 0)
 	case 3:

@@ -62,7 +62,7 @@ func (s *sender) add(r ref, sl *slot, q wire.Question) {
 	s.out = append(s.out, outgoing{r, q})
 	s.packets = append(s.packets, udp.Packet{
 		Addr: sl.source(),
-		Data: wire.AppendRequest(at, q, sl.talk.challenge()),
+		Data: wire.AppendRequest(at, q, sl.talk.challengeFor(q)),
 	})
 	s.gso.join(s.packets, s.out, &sl.talk)
 }
