@@ -47,14 +47,6 @@ func (r rate) limit() float64 {
 	return float64(r)
 }
 
-// infinite is a rate of package scanner as metrics have it: no limit is +Inf.
-func infinite(rate float64) float64 {
-	if rate == scanner.Off {
-		return math.Inf(1)
-	}
-	return rate
-}
-
 // perSecond says a rate in words.
 func perSecond(r rate) string {
 	if r == 0 {
