@@ -28,7 +28,7 @@ func (j *job) logStart() {
 	version, commit := buildVersion()
 	j.Log.Info("scan started", "scan", j.scanID, "version", version, "commit", commit,
 		"seed", j.seed.N, "order", j.order.String(), "shard", j.shard.String(), "query", j.query.String(),
-		"rate", console.Short(j.rate.Number()), "per_address_rate", console.Short(j.addressRate.Number()),
+		"rate", console.Short(j.rate.Limit()), "per_address_rate", console.Short(j.addressRate.Limit()),
 		"timeout", j.timeout.String(), "retries", j.retries, "second_look", j.secondLook,
 		"output", j.output, "checkpoint", j.checkpoint, "exclusion_rules", j.exclusions.Len())
 }
@@ -117,7 +117,7 @@ func (j *job) observe(m *scanner.Monitor) (stop func()) {
 		return func() {}
 	}
 	o := &j.observer
-	o.log, o.out, o.rate = j.Log, j.out, j.rate.Number()
+	o.log, o.out, o.rate = j.Log, j.out, j.rate.Limit()
 	if j.keep.Resumes() {
 		o.parts = len(j.keep.Past.Output.Parts)
 	}

@@ -326,7 +326,7 @@ func (j *job) metricsSource() metrics.Source {
 		List: j.list.Stats, Size: j.list.Size,
 		Records: j.out.Taken, OutputFailed: j.out.Failed,
 		Draining: j.stop.Draining,
-		Resumed:  j.keep.Behind(), Start: j.start, Rate: j.rate.Number(),
+		Resumed:  j.keep.Behind(), Start: j.start, Rate: j.rate.Limit(),
 	}
 }
 
@@ -410,7 +410,7 @@ func (j *job) watchScan(m *scanner.Monitor) (stop func()) {
 	if onScreen && j.status.Kind == progress.Text {
 		return func() {}
 	}
-	return j.status.WatchScan(m, j.newTracker(), j.rate.Number())
+	return j.status.WatchScan(m, j.newTracker(), j.rate.Limit())
 }
 
 // given is how many targets the list has given out: the scan reads ahead.

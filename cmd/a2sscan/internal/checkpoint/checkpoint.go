@@ -95,7 +95,7 @@ func (v errNewer) Error() string {
 // encode returns the file.
 func (c *Checkpoint) encode() ([]byte, error) {
 	c.Open = uint64(len(c.OpenTargets))
-	c.Stats.Rate = 0 // it may be infinite, for which JSON has no number
+	c.Stats.Rate = 0 // the flags say it
 	var targets []byte
 	for i := range c.OpenTargets {
 		targets = appendTarget(targets, &c.OpenTargets[i])

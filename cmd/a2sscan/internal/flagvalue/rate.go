@@ -45,14 +45,6 @@ func (r Rate) Limit() float64 {
 	return float64(r)
 }
 
-// Number is the rate in datagrams a second, infinite without a limit.
-func (r Rate) Number() float64 {
-	if r == 0 {
-		return math.Inf(1)
-	}
-	return float64(r)
-}
-
 // PerSecond says a rate in words.
 func PerSecond(r Rate) string {
 	if r == 0 {
