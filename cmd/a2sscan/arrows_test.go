@@ -34,7 +34,7 @@ var arrows = map[string][]string{
 	"cmd/a2sscan/internal/geo":         {"scanner", "cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/geo/geotest": {},
 
-	"cmd/a2sscan/internal/ratecontrol": {},
+	"cmd/a2sscan/internal/ratecontrol": room(),
 	"cmd/a2sscan/internal/shutdown":    room(),
 	"cmd/a2sscan/internal/guard":       room(),
 	"cmd/a2sscan/internal/flagvalue":   room(),
@@ -43,6 +43,7 @@ var arrows = map[string][]string{
 	"cmd/a2sscan/internal/output":      room(),
 	"cmd/a2sscan/internal/ledger":      room("guard", "ratecontrol", "tally"),
 	"cmd/a2sscan/internal/metrics":     room("guard", "ratecontrol", "tally", "ledger"),
+	"cmd/a2sscan/internal/scanlog":     room("guard", "ratecontrol", "tally", "ledger"),
 	"cmd/a2sscan/internal/checkpoint":  room("output", "guard", "ratecontrol", "tally", "ledger"),
 }
 

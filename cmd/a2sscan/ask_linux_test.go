@@ -125,7 +125,7 @@ func TestAskedAddr(t *testing.T) {
 func TestAskUnsent(t *testing.T) {
 	target := netip.MustParseAddrPort("127.0.0.1:27015")
 	k := &asking{
-		askFlags: &askFlags{patienceFlags: patienceFlags{timeout: time.Second}}, target: target, tap: newTap(target),
+		askFlags: &askFlags{timeoutFlags: timeoutFlags{timeout: time.Second}}, target: target, tap: newTap(target),
 		log: newTranscript(target, sheet{width: 80}),
 		app: &app{out: &results{w: new(strings.Builder)}},
 		result: &scanner.Result{

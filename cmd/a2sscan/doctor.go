@@ -19,7 +19,7 @@ import (
 
 // doctorFlags are the flags of doctor: what a scan is to be like.
 type doctorFlags struct {
-	patienceFlags
+	timeoutFlags
 	rate    flagvalue.Rate
 	output  string
 	targets uint64
@@ -61,7 +61,7 @@ func (f *doctorFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.VarP(&f.rate, "rate", "r", "datagrams a second, k and M are understood; 0: as fast as it goes")
-	f.patienceFlags.add(cmd)
+	f.timeoutFlags.add(cmd)
 	fs.StringVarP(&f.output, "output", "o", "", "the `PATH` that records would go to, for its disk (default: the working directory's)")
 	fs.Uint64VarP(&f.targets, "max-targets", "n", 0, "`N` targets there would be; 0: not known (default 0)")
 	fs.Var(&f.source, "source", "address of this machine to send from (default: the system's choice)")

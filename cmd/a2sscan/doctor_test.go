@@ -47,7 +47,7 @@ func healthy() (*machine, fstest.MapFS) {
 func set(root fstest.MapFS, name, text string) { root[name] = &fstest.MapFile{Data: []byte(text)} }
 
 func ordinary() *doctorFlags {
-	return &doctorFlags{rate: scanner.DefaultRate, patienceFlags: patienceFlags{time.Second, 2}}
+	return &doctorFlags{rate: scanner.DefaultRate, timeoutFlags: timeoutFlags{time.Second, 2}}
 }
 
 func (r *report) find(check string) finding {

@@ -17,29 +17,29 @@ import (
 )
 
 // inputNotes are the lists, as they were read, and then the other arguments.
-func inputNotes(list *list.List, args []string, from *scanMasterFlags) []ledger.Input {
+func (s *scanRun) inputNotes() []ledger.Input {
 	all := []ledger.Input{}
-	for i, in := range list.Inputs() {
+	for i, in := range s.list.Inputs() {
 		note := ledger.Input{
 			Name: in.Name, Format: in.Format, Compression: in.Compression, Torn: in.Truncated,
 			Bytes: in.Bytes, SHA256: in.SHA256, Targets: in.Targets, Invalid: in.Invalid,
 		}
-		if i < len(from.sources) { // they come before all others
-			note.Master = from.note()
+		if i < len(s.fetched.sources) { // they come before all others
+			note.Master = s.flags.from.note(s.fetched.err == nil)
 		}
 		all = append(all, note)
 	}
-	for _, arg := range unlisted(args) {
+	for _, arg := range unlisted(s.inputs) {
 		all = append(all, ledger.Input{Name: arg, Format: "argument"})
 	}
 	return all
 }
 
 // note is what was asked of the master.
-func (f *scanMasterFlags) note() *ledger.MasterList {
+func (f *scanMasterFlags) note(whole bool) *ledger.MasterList {
 	n := &ledger.MasterList{
 		Protocol: "web", Address: publicURL(f.url), Region: f.region.String(),
-		Filter: f.filter.String(), Whole: f.partial == nil,
+		Filter: f.filter.String(), Whole: whole,
 	}
 	if f.udp != "" {
 		n.Protocol, n.Address = "udp", f.udp
@@ -71,19 +71,19 @@ func tornInput(list *list.List) error {
 // checkInputs refuses to write over what is read: with --order input a list would
 // be cut off while it is read, and nobody would know.
 func (f *scanFlags) checkInputs(args []string) error {
-	read := slices.Concat(args, f.excludeFlags.files)
+	read := slices.Concat(args, f.exclude.files)
 	if err := writtenOver("--summary", f.summary, read); err != nil {
 		return err
 	}
-	if f.checkpoint != "" {
-		for _, own := range checkpointFiles(f.checkpoint) {
+	if f.saved.path != "" {
+		for _, own := range checkpointFiles(f.saved.path) {
 			if err := writtenOver("--checkpoint", own, read); err != nil {
 				return err
 			}
 		}
 	}
-	if f.force || f.append && f.order == flagvalue.Order(list.OrderInput) {
-		return writtenOver("--output", f.output, read)
+	if f.out.force || f.out.append && f.targets.order == flagvalue.Order(list.OrderInput) {
+		return writtenOver("--output", f.out.output, read)
 	}
 	return nil
 }

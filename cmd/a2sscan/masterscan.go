@@ -22,9 +22,6 @@ type scanMasterFlags struct {
 	where string
 	keep  bool
 	fs    *pflag.FlagSet
-
-	sources []list.Source // the list that was fetched
-	partial error         // why it is not whole
 }
 
 // forMaster is the annotation of flags that are of use with --master only.
@@ -75,31 +72,36 @@ func (f *scanMasterFlags) check(dryRun, checkpoint bool) error {
 	return f.masterFlags.check()
 }
 
-// into sets what the flags say, and the list that was fetched.
+// into sets what the flags say.
 func (f *scanMasterFlags) into(cfg *list.Config) {
 	cfg.Formats = masterFormats()
 	cfg.KeepMaster = f.keep
-	cfg.Sources = f.sources
+}
+
+// fetchedList is a list that was fetched before the scan.
+type fetchedList struct {
+	sources []list.Source
+	err     error // why it is incomplete
 }
 
 // fetchFirst fetches the list that is to be scanned, if one is. What was
 // fetched before an error of the master is scanned.
-func (j *job) fetchFirst() error {
-	a, f, quiet := j.app, &j.from, j.quiet
+func (s *scanRun) fetchFirst() error {
+	a, f, quiet := s.app, &s.flags.from, s.flags.quiet
 	if f.where == "" {
 		return nil
 	}
 	// An output that is refused is known before minutes have passed.
-	if _, err := j.planOutput(); err != nil {
+	if _, err := s.planOutput(); err != nil {
 		return err
 	}
-	ctx, end := shutdown.Interruptible(j.hangupEnds())
+	ctx, end := shutdown.Interruptible(s.flags.exclude.hangupEnds())
 	defer end()
-	s, err := newSpool(f.keep)
+	sp, err := newSpool(f.keep)
 	if err != nil {
 		return err
 	}
-	stats, err := a.fetch(ctx, &fetcher{masterFlags: &f.masterFlags, handle: s.add}, quiet, func() error { return nil })
+	stats, err := a.fetch(ctx, &fetcher{masterFlags: &f.masterFlags, handle: sp.add}, quiet, func() error { return nil })
 	if !quiet && stats.Requests > 0 {
 		sayList(a.Terminal, f.who(), &stats)
 	}
@@ -109,14 +111,14 @@ func (j *job) fetchFirst() error {
 	case stats.Servers == 0 || ctx.Err() != nil:
 		return err
 	case err != nil:
-		f.partial = err
-		a.Say("the list is not whole: scanning what was fetched, %s", console.Plural(int(stats.Servers), "server"))
+		s.fetched.err = err
+		a.Say("the list is incomplete: scanning what was fetched, %s", console.Plural(int(stats.Servers), "server"))
 		a.Report(err)
 	case !quiet:
 		a.Say("end: %v", stats.End)
 	}
-	source, err := s.source(f.who())
-	f.sources = []list.Source{source}
+	source, err := sp.source(f.who())
+	s.fetched.sources = []list.Source{source}
 	return err
 }
 

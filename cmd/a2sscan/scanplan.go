@@ -9,12 +9,12 @@ import (
 
 // scanPlan returns the plan of a command.
 func (f *scanFlags) scanPlan(args []string) (checkpoint.Plan, error) {
-	output, err := filepath.Abs(f.output)
+	output, err := filepath.Abs(f.out.output)
 	return checkpoint.Plan{
 		Targets: unlisted(args), Ports: f.ports,
-		Order: f.order.String(), Seed: f.seed.N, Shard: f.shard.String(), Resolve: f.resolve,
+		Order: f.targets.order.String(), Seed: f.targets.seed.N, Shard: f.targets.shard.String(), Resolve: f.targets.resolve,
 		Query:      f.query.String(),
-		MaxTargets: f.maxTargets, MaxPerAddress: f.maxPerAddress,
+		MaxTargets: f.maxTargets, MaxPerAddress: f.pace.maxPerAddress,
 		Raw: f.raw, KeepMaster: f.from.keep, Unanswered: f.unanswered, Output: output, Rotate: f.rotate.On(),
 	}, err
 }

@@ -10,10 +10,6 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
-
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
-
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/spf13/cobra"
@@ -28,10 +24,6 @@ type targetFlags struct {
 	shard   flagvalue.Shard
 	strict  bool
 	resolve bool
-
-	known    *checkpoint.HostNames     // what names stood for; nil: nobody wants to know
-	leaveOut func(list.RuleID, uint64) // told what is left out by which rule; nil: nobody
-	passed   func(netip.Addr)          // told what earlier parts were given; nil: nobody
 }
 
 func (f *targetFlags) add(cmd *cobra.Command) {
@@ -61,12 +53,8 @@ func (f *targetFlags) into(cfg *list.Config) {
 	cfg.Seed = f.seed.N
 	cfg.Shard = list.Shard(f.shard)
 	cfg.Strict = f.strict
-	cfg.LeftOut, cfg.Passed = f.leaveOut, f.passed
 	if f.resolve {
 		cfg.Resolve = resolve
-		if f.known != nil {
-			cfg.Resolve = f.known.Resolver(resolve)
-		}
 	}
 }
 
@@ -89,13 +77,6 @@ func resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 		return nil, errors.New(dns.Err) // the name is said anyway
 	}
 	return addrs, err
-}
-
-// load reads the lists, as far as they have to be read before the first
-// target, with a status line. A signal ends it.
-func (j *job) load(stop *shutdown.Shutdown) error {
-	defer j.status.WatchLoading(j.list.Loading)()
-	return loadFailure(j.list.Load(stop.Drained))
 }
 
 // loadFailure gives an error of Load its exit code.
