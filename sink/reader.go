@@ -124,6 +124,10 @@ func (r *Reader) next() ([]byte, error) {
 	return line[:len(line)-1], nil
 }
 
+// KeepLines makes Next return every line, also those that are no JSON: for a
+// program that reports each of them itself.
+func (r *Reader) KeepLines() { r.raw = true }
+
 // Damage returns what was passed over so far.
 func (r *Reader) Damage() Damage {
 	d := r.dropped

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"io"
 
@@ -45,34 +44,42 @@ func (a *app) cat(files, mmdb []string) error {
 		return err
 	}
 	out := bufio.NewWriterSize(a.out, 1<<16)
+	var damaged error
 	for _, name := range files {
-		if err := a.catFile(out, name, bases); err != nil {
+		damage, err := a.catFile(out, name, bases)
+		if err != nil {
 			out.Flush()
 			return err
 		}
+		if damage.Found() && damaged == nil {
+			damaged = damageFailure(name, damage)
+		}
 	}
-	return out.Flush()
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	return damaged
 }
 
-func (a *app) catFile(out *bufio.Writer, name string, bases geoBases) error {
+func (a *app) catFile(out *bufio.Writer, name string, bases geoBases) (sink.Damage, error) {
 	r, err := sink.Open(name)
 	if err != nil {
-		return readFailure(err)
+		return sink.Damage{}, readFailure(err)
 	}
 	defer r.Close()
 	shown := isTerminal(a.out.w)
 	var located []byte
 	for some := false; ; some = true {
 		line, err := r.Next()
-		if !some && (err == nil && !json.Valid(line) || err == io.EOF && !beginsRecord(r.Rest())) {
-			return noCensus(name)
+		if errors.Is(err, sink.ErrNotCensus) || !some && err == io.EOF && !beginsRecord(r.Rest()) {
+			return sink.Damage{}, noCensus(name)
 		}
 		if err == io.EOF {
 			a.sayTorn(name, r.Torn())
-			return nil
+			return r.Damage(), nil
 		}
 		if err != nil {
-			return readFailure(err)
+			return sink.Damage{}, readFailure(err)
 		}
 		if bases != nil {
 			located = a.locate(located[:0], line, bases)
@@ -83,9 +90,15 @@ func (a *app) catFile(out *bufio.Writer, name string, bases geoBases) error {
 		}
 		out.Write(line)
 		if err := out.WriteByte('\n'); err != nil {
-			return err // run gives it its exit code
+			return sink.Damage{}, err // run gives it its exit code
 		}
 	}
+}
+
+// damageFailure is the error of a census of which something could not be read.
+func damageFailure(name string, d sink.Damage) error {
+	return console.Fail(console.ExitNumbers, "%s is damaged: passed over %s", console.Plain(name, 200), d).
+		WithHint("other damage shows in a2sscan verify only")
 }
 
 // beginsRecord reports whether what came of a file that holds no whole line may

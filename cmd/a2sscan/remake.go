@@ -48,11 +48,14 @@ type checked struct {
 // census makes the records of a census anew, or checks them.
 func (d *decoding) census(name string, in io.Reader) error {
 	r := sink.NewReader(in)
+	r.KeepLines()
 	defer r.Close()
 	bad := d.badLine(name)
 	for n := 1; ; n++ {
 		line, err := r.Next()
 		switch {
+		case err == io.EOF && r.Damage().Found():
+			return damageFailure(name, r.Damage())
 		case err == io.EOF:
 			d.sayTorn(name, r.Torn())
 			return nil

@@ -149,6 +149,8 @@ func eachLine(file string, torn *int64, do func(n int, line []byte) error) error
 	for n := 0; ; n++ {
 		line, err := r.Next()
 		switch {
+		case err == io.EOF && r.Damage().Found():
+			return damageFailure(file, r.Damage())
 		case err == io.EOF:
 			*torn = r.Torn()
 			return nil
