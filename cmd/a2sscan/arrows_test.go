@@ -48,7 +48,7 @@ var arrows = map[string][]string{
 func room(others ...string) []string {
 	allowed := []string{
 		"wire", "reasm", "scanner", "scanner/thread", "scanner/udp", "scanner/target", "scanner/list",
-		"sink", "sink/record", "cmd/a2sscan/internal/console",
+		"sink", "sink/record", "sink/disk", "cmd/a2sscan/internal/console",
 	}
 	for _, other := range others {
 		allowed = append(allowed, "cmd/a2sscan/internal/"+other)
