@@ -20,6 +20,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	fleetjudge "github.com/a2sscan/a2sscan/bench/fleet/judge"
 	"github.com/a2sscan/a2sscan/scanner"
@@ -417,7 +419,7 @@ func (k *killed) checkSummary(servers uint64) {
 	if err != nil {
 		k.Fatal(err)
 	}
-	var s summary
+	var s ledger.Summary
 	if err := json.Unmarshal(b, &s); err != nil {
 		k.Fatal(err)
 	}
@@ -426,7 +428,7 @@ func (k *killed) checkSummary(servers uint64) {
 		places++
 	}
 	l := s.Targets
-	if !s.Consistent || s.Ended != endedComplete || s.Records != servers || l.Read != places+3 ||
+	if !s.Consistent || s.Ended != ledger.EndedComplete || s.Records != servers || l.Read != places+3 ||
 		l.Invalid != 1 || l.Unscannable != 1 || l.Duplicate != 1 || l.Unfinished != 0 {
 		k.Errorf("%s", b)
 	}

@@ -15,6 +15,7 @@ import (
 	fleetjudge "github.com/a2sscan/a2sscan/bench/fleet/judge"
 	"github.com/a2sscan/a2sscan/bench/fleet/replay"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/record"
@@ -198,7 +199,7 @@ func (a *app) replay(f *fleetFlags) error {
 	}
 	defer fl.Close()
 	a.sayReplay(f, rec)
-	ctx, end := interruptible(true)
+	ctx, end := shutdown.Interruptible(true)
 	defer end()
 	return a.serve(ctx, f, fl, nil)
 }
