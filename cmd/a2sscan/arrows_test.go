@@ -24,10 +24,12 @@ var arrows = map[string][]string{
 	"sink/record":    {"scanner", "wire", "reasm", "scanner/thread", "scanner/udp", "scanner/target"},
 	"sink":           {"sink/record", "scanner", "wire", "reasm", "scanner/thread", "scanner/udp", "scanner/target"},
 
-	"cmd/a2sscan/internal/console":     {},
-	"cmd/a2sscan/internal/capture":     {"wire"},
-	"cmd/a2sscan/internal/geo":         {"scanner", "cmd/a2sscan/internal/console"},
-	"cmd/a2sscan/internal/geo/geotest": {},
+	"cmd/a2sscan/internal/console":             {},
+	"cmd/a2sscan/internal/capture":             {"wire"},
+	"cmd/a2sscan/internal/console/consoletest": {},
+	"cmd/a2sscan/internal/doctor":              {"scanner", "cmd/a2sscan/internal/console"},
+	"cmd/a2sscan/internal/geo":                 {"scanner", "cmd/a2sscan/internal/console"},
+	"cmd/a2sscan/internal/geo/geotest":         {},
 }
 
 // TestArrows holds the staircase: what a datagram passes later may know what it

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console/consoletest"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -228,6 +229,6 @@ func FuzzTranscript(f *testing.F) {
 		for _, g := range log.splits.replies {
 			out.WriteString(g.fault() + "\n")
 		}
-		checkShown(t, out.String(), log.width)
+		consoletest.CheckVisible(t, out.String(), log.width)
 	})
 }

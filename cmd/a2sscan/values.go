@@ -55,14 +55,6 @@ func (r rate) number() float64 {
 	return float64(r)
 }
 
-// perSecond says a rate in words.
-func perSecond(r rate) string {
-	if r == 0 {
-		return "as fast as it goes"
-	}
-	return console.Short(float64(r)) + " datagrams a second"
-}
-
 // orOff is a number of a Config in which 0 would mean the default.
 func orOff[T int | ~int64](n T) T {
 	if n == 0 {
