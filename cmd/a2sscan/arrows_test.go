@@ -29,6 +29,7 @@ var arrows = map[string][]string{
 	"cmd/a2sscan/internal/console/consoletest": {},
 	"cmd/a2sscan/internal/doctor":              {"scanner", "cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/geo":                 {"scanner", "cmd/a2sscan/internal/console"},
+	"cmd/a2sscan/internal/transcript":          {"sink/record", "cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/geo/geotest":         {},
 }
 
