@@ -247,7 +247,7 @@ func adversaryQuirks() []quirk {
 		{"an INFO of 65,507 bytes", odd(func(h *host) { h.info = []string{strings.Replace(oddInfo, "name", long, 1)} }),
 			"ok, " + long + ", 1 players, 1 rules, 4 sent"},
 		{"EC-7 INFO to everything", odd(func(h *host) { h.players, h.rules = h.info, h.info }),
-			"partial players=timeout rules=timeout, name, 8 sent"},
+			"partial players=timeout rules=timeout, name, 9 sent"},
 		{"requests come back", odd(func(h *host) {
 			h.rules = []string{string(wire.AppendRulesRequest(nil, 77))}
 		}), "partial rules=unexpected, name, 1 players, 6 sent"},

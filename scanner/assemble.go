@@ -17,7 +17,7 @@ type replies struct {
 	gold    []byte // 'm'
 	players []byte
 	rules   []byte
-	text    []byte // 'l' or 'X'
+	text    []byte // 'l', 'X' or '9'
 
 	partial Questions                     // those above that lack their end: fragments are missing
 	err     [wire.NumQuestions]wire.Error // of questions without a message
@@ -128,10 +128,14 @@ func (r *Result) conclude(q wire.Question, m *replies, err error) {
 	r.Err[q] = code
 }
 
-// note adds the oddities of the answer to q, if it is whole.
+// note adds the oddities of the answer to q. Of a truncated one only those count
+// that say what the missing end leaves uncertain.
 func (r *Result) note(q wire.Question, msg []byte, notes wire.Notes) {
-	if r.Err[q] == 0 {
+	switch r.Err[q] {
+	case 0:
 		r.Notes |= notes | wire.HeaderNotes(msg)
+	case wire.ErrTruncated:
+		r.Notes |= notes & wire.CutNotes
 	}
 }
 

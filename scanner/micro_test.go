@@ -75,7 +75,7 @@ func stepMicro() micro {
 		t.settle(&p, now)
 		t.onSent(&p, now, AskInfo)
 		t.begin(&a)
-		t.onChallenge(77)
+		t.onChallenge(0, 77)
 		t.settle(&p, now)
 		t.onSent(&p, now, AskAll)
 		for q := range wire.Question(wire.NumQuestions) {

@@ -301,7 +301,7 @@ func refusedAndSilent(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range []string{
-		"unreachable info=unreachable players=unreachable rules=unreachable, 1 sent",
+		"unreachable info=unreachable players=unreachable rules=unreachable, 2 sent",
 		"no_reply info=timeout players=timeout rules=timeout, 3 sent",
 	} {
 		if r := describe(got[udp.Pack(ts[i].Addr)]); r != want {

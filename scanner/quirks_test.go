@@ -25,7 +25,8 @@ const (
 	oddRules   = ff + "E\x01\x00k\x00v\x00"
 
 	// What old servers answer to INFO.
-	oddGold = ff + "m192.0.2.7:27015\x00old\x00map\x00dir\x00game\x00\x02\x08\x2Fdl\x00\x00\x00\x00"
+	oddRelay = ff + "m192.0.2.7:27020\x00HLTV\x00map\x00dir\x00game\x00\x00\x10\x30pl\x00\x00\x00"
+	oddGold  = ff + "m192.0.2.7:27015\x00old\x00map\x00dir\x00game\x00\x02\x08\x2Fdl\x00\x00\x00\x00"
 )
 
 // behaviour is what a server replies to a request, datagram by datagram.
@@ -245,6 +246,58 @@ var challengeQuirks = []quirk{
 			return h.reply(req)
 		}
 	}, "ok open-info, name, 1 players, 1 rules, 4 sent"},
+	{"EC-138 a challenge of 59 bytes", func() behaviour {
+		h := host{open: true, info: []string{oddInfo}, players: []string{oddPlayers}, rules: []string{oddRules}}
+		return func(req wire.Request) []string {
+			if req.Challenge == 0x30303030 {
+				return h.reply(req)
+			}
+			return []string{ff + "A" + strings.Repeat("0", 54)}
+		}
+	}, allWell},
+	{"EC-143 INFO and PLAYER from a cache, RULES from the server", func() behaviour {
+		h := host{open: true, info: []string{oddInfo}, players: []string{oddPlayers}, rules: []string{oddRules}}
+		return func(req wire.Request) []string {
+			own := byte(5)
+			if req.Kind == wire.KindRulesRequest {
+				own = 6
+			}
+			if req.HasChallenge && byte(req.Challenge) == own {
+				return h.reply(req)
+			}
+			return []string{challenge(own)}
+		}
+	}, "ok, name, 1 players, 1 rules, 5 sent"},
+	{"EC-143 a challenge for each question, a wrong one is dropped", func() behaviour {
+		h := host{open: true, info: []string{oddInfo}, players: []string{oddPlayers}, rules: []string{oddRules}}
+		return func(req wire.Request) []string {
+			switch own := byte(req.Kind); {
+			case !req.HasChallenge:
+				return []string{challenge(own)}
+			case byte(req.Challenge) == own:
+				return h.reply(req)
+			}
+			return nil
+		}
+	}, "ok, name, 1 players, 1 rules, 10 sent"},
+	{"EC-14 challenges that expire, an old one is dropped", func() behaviour {
+		h := host{open: true, info: []string{oddInfo}, players: []string{oddPlayers}, rules: []string{oddRules}}
+		given, last, lost := time.Time{}, byte(0), 0
+		return func(req wire.Request) []string {
+			switch {
+			case !req.HasChallenge:
+				given = time.Now()
+				last++
+				return []string{challenge(last)}
+			case byte(req.Challenge) != last || time.Since(given) >= 5*time.Second:
+				return nil
+			case req.Kind == wire.KindInfoRequest && lost < 4:
+				lost++ // its answer is lost until the challenge is old
+				return nil
+			}
+			return h.reply(req)
+		}
+	}, "ok, name, 1 players, 1 rules, 9 sent"},
 	{"EC-13 a challenge for each question", func() behaviour {
 		h := host{open: true, info: []string{oddInfo}, players: []string{oddPlayers}, rules: []string{oddRules}}
 		return func(req wire.Request) []string {
@@ -309,6 +362,10 @@ var signQuirks = []quirk{
 		}
 	}, "ok, name, 1 players, 1 rules, 10 sent"},
 	{"EC-56 nothing, and bytes that are nothing", behind("\xFF", behind("", behind(ff[:3], behind(ff, odd(func(*host) {}))))), allWell},
+	{"EC-140 a redirect", open(ff + "9ConnectRedirectAddress:192.0.2.8:27015\x00"),
+		"partial info=unexpected \"ConnectRedirectAddress:192.0.2.8:27015\" open-players open-rules, 1 players, 1 rules, 5 sent"},
+	{"EC-144 a server that sleeps", func() behaviour { return func(wire.Request) []string { return nil } },
+		"no_reply info=timeout players=timeout rules=timeout, 3 sent"},
 	{"EC-57 a type byte of 65", open(ff + "\x65\x11name\x00"),
 		"partial info=unexpected open-players open-rules, 1 players, 1 rules, 5 sent"},
 	{"EC-72 the INFO of before Steam", open(ff + "C192.0.2.7:27015\x00name\x00"),
@@ -318,7 +375,15 @@ var signQuirks = []quirk{
 
 var infoQuirks = []quirk{
 	{"EC-29 the extra data flag promises too much", open(oddInfo + "\xB1\x87\x69\x01\x00"),
-		"partial info=truncated open-info open-players open-rules, name, 1 players, 1 rules, 3 sent"},
+		"partial info=truncated info.short_app_id open-info open-players open-rules, name, 1 players, 1 rules, 3 sent"},
+	{"EC-136 the version has no end", open(oddInfo[:len(oddInfo)-1]),
+		"partial info=truncated info.short_app_id open-info open-players open-rules, name, 1 players, 1 rules, 3 sent"},
+	{"EC-137 m is cut behind the mod flag", open(oddGold[:len(oddGold)-3] + "\x01ht"),
+		"partial info=truncated info.no_mod_block open-info open-players open-rules, old, 1 players, 1 rules, 3 sent"},
+	{"EC-145 cut before the game ID", open(oddInfo + "\x81\x87\x69\x00"),
+		"partial info=truncated info.short_app_id open-info open-players open-rules, name, 1 players, 1 rules, 3 sent"},
+	{"EC-33 a relay without bots", open(oddRelay),
+		"ok open-info open-players open-rules, HLTV, 1 players, 1 rules, 3 sent"},
 	{"EC-30 bytes behind INFO", open(oddInfo + "\x80\x87\x69zzz"),
 		"ok info.trailing open-info open-players open-rules, name, 1 players, 1 rules, 3 sent"},
 	{"EC-63 m and I", open(oddGold, oddInfo),
@@ -377,7 +442,7 @@ var listQuirks = []quirk{
 	{"EC-6 a few bytes of rules", withRules(ff + "E\x01"),
 		"partial rules=truncated, name, 1 players, 4 sent"},
 	{"EC-54 players never arrive", withPlayers(),
-		"partial players=timeout, name, 1 rules, 6 sent"},
+		"partial players=timeout, name, 1 rules, 7 sent"},
 	{"EC-61 EC-83 another number in INFO",
 		odd(func(h *host) { h.players = []string{ff + "D\xAA" + nameless(170)} }),
 		"ok, name, 170 players, 1 rules, 4 sent"},
@@ -402,7 +467,7 @@ var listQuirks = []quirk{
 	{"EC-85 Max Players", withPlayers(ff + "D\x01\x00Max Players\x00\x40\x00\x00\x00\x00\x00\x80\x3F"),
 		"ok, name, 1 players, 1 rules, 4 sent"},
 	{"EC-86 players are never answered", withPlayers(),
-		"partial players=timeout, name, 1 rules, 6 sent"},
+		"partial players=timeout, name, 1 rules, 7 sent"},
 	{"EC-89 a duration of infinity", withPlayers(ff + "D\x01\x00p\x00\x00\x00\x00\x00\x00\x00\x80\x7F"),
 		"ok players.non_finite, name, 1 players, 1 rules, 4 sent"},
 	{"EC-92 cut inside a rule", withRules(ff + "E\x09\x00a\x001\x00b\x002\x00sv_conta"),
@@ -417,6 +482,11 @@ var listQuirks = []quirk{
 		"ok rules.duplicate, name, 1 players, 2 rules, 4 sent"},
 	{"EC-98 EC-105 rules that say nothing", withRules(ff + "E\x02\x00sv_password\x001\x00Test\x00Test\x00"),
 		"ok, name, 1 players, 2 rules, 4 sent"},
+	{"EC-139 an empty list of rules", withRules(ff + "E\x00\x00"), "ok, name, 1 players, 0 rules, 4 sent"},
+	{"EC-141 an empty list of players at once",
+		odd(func(h *host) { h.openInfo, h.open, h.players = true, true, []string{ff + "D\x00"} }),
+		"ok open-info open-players open-rules, name, 0 players, 1 rules, 3 sent"},
+	{"EC-142 2500 bytes in one datagram", withRules(manyRules(150)), "ok, name, 1 players, 150 rules, 4 sent"},
 	{"EC-101 EC-102 pages, and plain rules behind them",
 		withRules(ff + "E\x03\x00\x01\x02\x01\x01\x01\x03\x00\x02\x02\xFF\x00allowedBuild\x000\x00"),
 		"ok rules.count, name, 1 players, 2 rules of 3, 4 sent"},
@@ -434,7 +504,7 @@ var listQuirks = []quirk{
 		}
 	}, "partial rules=timeout, name, 1 players, 6 sent"},
 	{"EC-134 a filter lets nothing but INFO through", odd(func(h *host) { h.players, h.rules = nil, nil }),
-		"partial players=timeout rules=timeout, name, 8 sent"},
+		"partial players=timeout rules=timeout, name, 9 sent"},
 }
 
 // parts cuts a message into fragments of size bytes in the layout l.

@@ -100,7 +100,7 @@ type delivery struct {
 func (a *answer) deliver(t *talk, pool *pool, now time.Duration, msg []byte, scratch *wire.Info) delivery {
 	switch k := wire.KindOf(msg); k {
 	case wire.KindChallenge:
-		return deliverChallenge(t, msg)
+		return deliverChallenge(t, now, msg)
 	case wire.KindInfo:
 		return a.deliverInfo(t, pool, now, msg, scratch)
 	case wire.KindGoldSource:
@@ -111,6 +111,8 @@ func (a *answer) deliver(t *talk, pool *pool, now time.Duration, msg []byte, scr
 		return a.deliverList(t, pool, now, wire.QuestionRules, msg, 2)
 	case wire.KindLimited, wire.KindBanned:
 		return a.deliverText(t, pool, k, msg)
+	case wire.KindRedirect:
+		return a.deliverRedirect(t, pool, msg)
 	case wire.KindPing:
 		return delivery{kind: ReplyOther, class: ClassMatched}
 	case 0:
@@ -121,13 +123,13 @@ func (a *answer) deliver(t *talk, pool *pool, now time.Duration, msg []byte, scr
 	return delivery{kind: ReplyOther, class: ClassMatched}
 }
 
-func deliverChallenge(t *talk, msg []byte) delivery {
+func deliverChallenge(t *talk, now time.Duration, msg []byte) delivery {
 	c, err := wire.DecodeChallenge(msg)
 	if err != nil {
 		t.onJunk(wire.ErrMalformed)
 		return delivery{kind: ReplyChallenge, class: ClassMalformed}
 	}
-	return delivery{kind: ReplyChallenge, class: classOf(t.onChallenge(c))}
+	return delivery{kind: ReplyChallenge, class: classOf(t.onChallenge(now, c))}
 }
 
 func (a *answer) deliverInfo(t *talk, pool *pool, now time.Duration, msg []byte, in *wire.Info) delivery {
@@ -247,8 +249,9 @@ func (a *answer) noteUnchallenged(t *talk, q wire.Question) {
 
 func (a *answer) deliverText(t *talk, pool *pool, k wire.Kind, msg []byte) delivery {
 	d := delivery{kind: ReplyText, class: ClassMatched}
-	// Of the texts the first stays, but a ban is worth more than a warning.
-	if a.text == (span{}) || k == wire.KindBanned && wire.KindOf(a.message(a.text)) != k {
+	// The first text stays, but a warning replaces a redirect, and a ban either.
+	old := wire.KindOf(a.message(a.text))
+	if old == 0 || old == wire.KindRedirect || k == wire.KindBanned && old != k {
 		d.full = !a.put(pool, &a.text, msg)
 	}
 	if k == wire.KindBanned {
@@ -256,6 +259,17 @@ func (a *answer) deliverText(t *talk, pool *pool, k wire.Kind, msg []byte) deliv
 	} else {
 		t.onLimited()
 	}
+	return d
+}
+
+// deliverRedirect takes a '9'. It answers nothing, but the address in it is worth
+// keeping where the server says nothing else (EC-140).
+func (a *answer) deliverRedirect(t *talk, pool *pool, msg []byte) delivery {
+	d := delivery{kind: ReplyOther, class: ClassMatched}
+	if _, err := wire.DecodeText(msg); err == nil && a.text == (span{}) {
+		d.full = !a.put(pool, &a.text, msg)
+	}
+	t.onJunk(wire.ErrUnexpected)
 	return d
 }
 

@@ -62,7 +62,7 @@ type Result struct {
 	// Err is why a question has no whole answer; zero: it has one, or was not asked.
 	Err          [wire.NumQuestions]wire.Error
 	Notes        wire.Notes    // oddities of whole answers
-	Message      []byte        // text of a 'l' or 'X' reply
+	Message      []byte        // text of an 'l', 'X' or '9' reply
 	RTT          time.Duration // send to reply of the first question asked once and answered; 0 if there was none
 	Took         time.Duration // first datagram to last
 	Ask          uint8         // how often it had been asked when the first reply came, 1 or more; 0: none came

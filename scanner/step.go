@@ -24,9 +24,10 @@ import (
 //	          (one at a time, no                              │      └───────┘
 //	           challenge is known)                            │
 //	                                 second new challenge, X, │ conflict,
-//	                                 a whole burst unanswered ▼
-//	                                              serial: one question at a time,
-//	                                              1.2 s apart where a limit shows
+//	                                 a whole burst unanswered,▼
+//	                                 last repetition     serial: one question at a time,
+//	                                 (one challenge per  1.2 s apart where a limit shows
+//	                                 question)
 //
 //	  every question answered or given up ──▶ done (after an 'm': once no 'I' can follow)
 
@@ -39,6 +40,7 @@ const (
 	slowAsks    = 2                       // silent ones in a row, and it isn't a limit
 	csgoAsks    = 2                       // RULES of app 730 mostly never come (EC-99)
 	csgoAppID   = 730
+	freshFor    = 5 * time.Second  // some servers drop an older challenge in silence (EC-14)
 	maxRTTWait  = 10 * time.Second // no round trip makes us wait longer than that
 	packedWait  = 50 * time.Millisecond
 	maxPacked   = 2  // a server's replies in the decompressor: players and rules
@@ -56,7 +58,7 @@ type plan struct {
 type talkFlags uint16
 
 const (
-	flagCame     talkFlags = 1 << iota // something came
+	flagRefused  talkFlags = 1 << iota // ICMP said that nothing listens, and nothing came since
 	flagChanged                        // a second challenge replaced the first
 	flagSerial                         // one question at a time
 	flagLimited                        // serialGap apart
@@ -69,7 +71,7 @@ const (
 	flagQueued                         // waits in a queue of the sender
 	flagRepeat                         // what is due is a repetition
 	flagAnswered                       // a question was answered
-	flagEchoed                         // the challenge in use came since the last datagram sent
+	flagRetried                        // something was sent after flagRefused
 	flagHeld                           // a challenge came that is answered once nothing is under way
 	flagJoined                         // players and rules were asked for in one piece, and the wait for them goes on
 )
@@ -98,6 +100,9 @@ type talk struct {
 // stands in the answer.
 type dialog struct {
 	challenge wire.Challenge            // in use; NoChallenge: none yet
+	origin    Questions                 // those that it may have been the reply to
+	seenAt    time.Duration             // when it, or one of a question's own, came last
+	single    bool                      // each question has a challenge of its own: see own
 	sentUS    [wire.NumQuestions]uint32 // µs after firstAt: when each was sent last
 	goldEnd   time.Duration             // when an 'I' after an 'm' is no longer waited for
 
@@ -106,12 +111,18 @@ type dialog struct {
 	openly   Questions // part of their answer came to a request without a challenge
 	packed   uint8     // replies in the decompressor
 	unpacked uint8     // replies that ever were there
+	echoed   bool      // the challenge in use came since the last datagram sent
 	same     uint8     // sendings that were answered by the challenge in use
 	slow     uint8     // waits in a row in which nothing came, after a question that was asked slowly
 
 	unpackErr wire.Error // what the decompressor found wrong last; 0: nothing yet
 
 	rounds [wire.NumQuestions]uint8 // challenges in answer to each
+
+	fresh   Questions                         // to be sent without a challenge, to get one of their own
+	renewed Questions                         // that was tried, or is of no use
+	owned   Questions                         // those with a challenge of their own
+	own     [wire.NumQuestions]wire.Challenge // theirs
 }
 
 // begin keeps in a what comes from now on. It is called before the first event
@@ -130,6 +141,22 @@ func (t *talk) challenge() wire.Challenge {
 		return wire.NoChallenge
 	}
 	return t.got.challenge
+}
+
+// challengeFor is the one to send q with.
+func (t *talk) challengeFor(q wire.Question) wire.Challenge {
+	switch {
+	case t.got == nil || t.got.fresh.Has(q):
+		return wire.NoChallenge
+	case t.got.owned.Has(q):
+		return t.got.own[q]
+	}
+	return t.got.challenge
+}
+
+// serial reports whether only one question is asked at a time.
+func (t *talk) serial() bool {
+	return t.flags&flagSerial != 0 || t.got != nil && t.got.single
 }
 
 // unpacking reports whether an answer may be in the decompressor.
@@ -165,16 +192,20 @@ func (t *talk) start(p *plan) {
 
 // came notes that a datagram came, for one of those under way.
 func (t *talk) came() {
-	t.flags |= flagCame
+	t.flags &^= flagRefused | flagRetried
 	t.flying -= b2u8(t.flying > 0)
 }
 
 // onChallenge takes an 'A'. A challenge round is no retry.
-func (t *talk) onChallenge(c wire.Challenge) verdict {
+func (t *talk) onChallenge(now time.Duration, c wire.Challenge) verdict {
 	t.came()
 	if t.open == 0 {
 		return useless
 	}
+	if t.got.single {
+		return t.onOwnChallenge(now, c)
+	}
+	t.got.seenAt = now
 	if c == t.got.challenge {
 		t.echoed()
 		return useless
@@ -185,6 +216,7 @@ func (t *talk) onChallenge(c wire.Challenge) verdict {
 	}
 	first := t.got.challenge == wire.NoChallenge
 	t.got.challenge = c
+	t.got.origin = t.waiting & t.open
 	if !first {
 		t.got.resent |= t.waiting
 	}
@@ -208,12 +240,92 @@ func (t *talk) onChallenge(c wire.Challenge) verdict {
 	return used
 }
 
+// onOwnChallenge takes an 'A' where each question has a challenge of its own.
+// An 'A' names no question: it answers the only one that is waited for.
+func (t *talk) onOwnChallenge(now time.Duration, c wire.Challenge) verdict {
+	a := t.got
+	qs := t.waiting & t.open
+	if qs == 0 {
+		return useless
+	}
+	q := wire.Question(bits.TrailingZeros8(uint8(qs)))
+	asked := a.fresh.Has(q)
+	switch {
+	case asked && c == a.challenge:
+		t.oneForAll(qs)
+	case !asked && c == t.challengeFor(q):
+		t.echoed()
+		return useless
+	case !asked:
+		t.countRound(qs)
+	default:
+		a.heard |= qs
+	}
+	a.seenAt = now
+	a.fresh &^= qs
+	a.own[q] = c
+	a.owned |= qs
+	t.quiet = 0
+	t.waiting = 0
+	t.due |= qs & t.open
+	t.flags &^= flagRepeat
+	return used
+}
+
+// oneForAll takes the news that the server's challenge is the one that was
+// dropped in silence: the silence has another reason. What is open is asked
+// together again.
+func (t *talk) oneForAll(challenged Questions) {
+	t.got.single = false
+	t.got.fresh = 0
+	t.got.renewed = AskAll
+	if !t.serial() {
+		rest := t.open &^ challenged
+		t.askNew(rest)
+		t.due |= rest
+	}
+}
+
+// renewable returns those of qs, which are about to be repeated, that are to be
+// sent without a challenge: it is their last repetition, and nothing came of
+// them with a challenge that another question got, or with an old one. Some
+// servers have a challenge per question, or forget it, and drop a wrong one in
+// silence.
+func (t *talk) renewable(p *plan, now time.Duration, qs Questions) (renew Questions) {
+	a := t.got
+	if t.challenge() == wire.NoChallenge {
+		return 0
+	}
+	old := now-a.seenAt >= freshFor
+	for q := range each(qs &^ (a.renewed | t.bare)) {
+		last := int(t.asks[q])+1 == t.maxAsks(p, q)
+		foreign := !a.owned.Has(q) && a.origin != 1<<q
+		if last && (foreign || old) && t.err[q] == 0 && !t.rarelyAnswered(q) {
+			renew |= 1 << q
+		}
+	}
+	return renew
+}
+
+// renew has each of qs asked for a challenge of its own, one at a time.
+func (t *talk) renew(qs Questions) {
+	t.got.single = true
+	t.got.fresh |= qs
+	t.got.renewed |= qs
+}
+
+// rarelyAnswered reports whether q is mostly never answered: RULES of app 730
+// (EC-99).
+func (t *talk) rarelyAnswered(q wire.Question) bool {
+	return q == wire.QuestionRules && t.flags&flagCSGO != 0
+}
+
 // echoed counts the challenge in use when it comes as the answer to a request
 // that bore it: once for all that was sent together, so that late copies of it
 // don't look like a server that knows nothing else.
 func (t *talk) echoed() {
-	if t.flags&flagEchoed == 0 {
-		t.flags |= flagEchoed
+	if !t.got.echoed {
+		t.got.echoed = true
 		t.got.same += b2u8(t.got.same < maxRounds)
 	}
 }
@@ -300,8 +412,8 @@ func (t *talk) onGold(now time.Duration, code wire.Error) verdict {
 // onFragment notes that part of an answer came. Where one question alone is
 // waited for, it is that one's.
 func (t *talk) onFragment() {
-	t.flags |= flagCame | flagSplit
-	t.flags &^= flagBurst
+	t.flags |= flagSplit
+	t.flags &^= flagBurst | flagRefused | flagRetried
 	t.quiet = 0
 	qs := t.waiting & t.open
 	t.got.heard |= qs
@@ -316,7 +428,7 @@ func (t *talk) onFragment() {
 // onConflict takes a fragment that contradicts its group: this server gives
 // several replies one ID, so what is open is asked again one by one.
 func (t *talk) onConflict() {
-	t.flags |= flagCame | flagSplit
+	t.flags |= flagSplit
 	if t.flags&flagSerial != 0 || t.open == 0 {
 		return
 	}
@@ -358,6 +470,7 @@ func (t *talk) onSent(p *plan, now time.Duration, qs Questions) {
 	}
 	t.sentUS = uint32(min((now-t.firstAt)/time.Microsecond, math.MaxUint32))
 	if t.got != nil {
+		t.got.echoed = false
 		for q := range each(qs) {
 			t.got.sentUS[q] = t.sentUS
 		}
@@ -366,17 +479,26 @@ func (t *talk) onSent(p *plan, now time.Duration, qs Questions) {
 	t.due &^= qs
 	t.waiting |= qs
 	t.flying += uint8(bits.OnesCount8(uint8(qs)))
-	if t.challenge() == wire.NoChallenge {
-		t.bare |= qs
-	} else {
-		t.bare &^= qs
+	t.bare &^= qs
+	for q := range each(qs) {
+		if t.challengeFor(q) == wire.NoChallenge {
+			t.bare |= 1 << q
+		}
 	}
-	t.flags &^= flagEchoed
+	if t.flags&flagRefused != 0 {
+		t.flags |= flagRetried
+	}
 	t.wakeAt(now + t.patience(p))
 }
 
-// onUnreachable takes the news, by ICMP, that nothing can come any more.
+// onUnreachable takes an ICMP error: nothing listens. The first one is not
+// final, as the port may open a moment later. The second one is, if it came
+// after another datagram was sent.
 func (t *talk) onUnreachable() {
+	if t.flags&flagRetried == 0 {
+		t.flags |= flagRefused
+		return
+	}
 	for q := range each(t.open) {
 		t.giveUp(q, wire.ErrUnreachable)
 	}
@@ -417,10 +539,13 @@ func (t *talk) tick(p *plan, now time.Duration) {
 		return
 	}
 	again := t.silenced(p, silent)
-	if t.flags&flagSerial != 0 || again == 0 {
+	if renew := t.renewable(p, now, again); renew != 0 {
+		t.renew(renew)
+	}
+	if t.serial() || again == 0 {
 		return
 	}
-	if t.flags&flagCame != 0 {
+	if t.got != nil {
 		again |= t.open &^ t.asked // no challenge and a silent question: don't wait for it
 	}
 	t.ask(again)
@@ -483,7 +608,7 @@ func (t *talk) settle(p *plan, now time.Duration) {
 		t.flags &^= flagHeld
 		t.resend(lowest(t.open))
 	case t.due != 0 || t.waiting != 0:
-	case t.flags&flagSerial != 0:
+	case t.serial():
 		t.askSerially(p, now)
 	case t.challenge() != wire.NoChallenge:
 		t.ask(t.open)
@@ -570,7 +695,7 @@ func (t *talk) silence(q wire.Question) wire.Error {
 
 func (t *talk) maxAsks(p *plan, q wire.Question) int {
 	n := 1 + p.schedule.Retries
-	if q == wire.QuestionRules && t.flags&flagCSGO != 0 {
+	if t.rarelyAnswered(q) {
 		return min(n, csgoAsks)
 	}
 	if t.got != nil && t.got.heard.Has(q) {

@@ -129,7 +129,7 @@ func (p *player) event(name string, args []string) error {
 		if err != nil {
 			return err
 		}
-		t.onChallenge(wire.Challenge(n))
+		t.onChallenge(p.now, wire.Challenge(n))
 	case "info", "players", "rules":
 		t.onReply(question(name), code)
 	case "goldsource":
@@ -181,8 +181,8 @@ func (p *player) show() {
 		fmt.Fprint(&p.out, "\t> send")
 		for q := range each(t.due) {
 			fmt.Fprintf(&p.out, " %v", q)
-			if t.challenge() != wire.NoChallenge {
-				fmt.Fprintf(&p.out, "+%d", t.challenge())
+			if c := t.challengeFor(q); c != wire.NoChallenge {
+				fmt.Fprintf(&p.out, "+%d", c)
 			}
 			t.onSent(&p.plan, p.now, 1<<q)
 		}

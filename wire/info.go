@@ -32,9 +32,14 @@ func IsShip(appID uint32) bool {
 // was read whole. It is ErrEmpty where there is only the type byte (EC-24),
 // ErrUnexpected where that is another one, ErrMalformed where there is none.
 //
-// A Source reply may end after the version (EC-27). In a GoldSource reply that
-// says it is a mod, three bytes or less are no mod block; the last two are VAC
-// and bots (EC-67).
+// A Source reply may end after the version (EC-27). Of a version that the reply
+// cuts off, Version holds what there is (EC-136). NoteInfoShortAppID stands for
+// a truncated reply that may have lost the game ID (EC-145).
+//
+// In a GoldSource reply that says it is a mod, three bytes or less are no mod
+// block; the last two are VAC and bots (EC-67), unless they can't be: then the
+// reply is truncated, and neither is set (EC-137). A relay may leave out bots
+// (EC-33).
 func (in *Info) Decode(msg []byte) error {
 	*in = Info{}
 	body := Body(msg)
@@ -71,9 +76,19 @@ func (in *Info) decode(r *reader) error {
 		in.Notes |= NoteInfoTrailing
 	}
 	if r.short {
+		if in.mayLackGameID() {
+			in.Notes |= NoteInfoShortAppID
+		}
 		return ErrTruncated
 	}
 	return nil
+}
+
+// mayLackGameID reports whether a truncated reply had a game ID that is lost,
+// for all that is known.
+func (in *Info) mayLackGameID() bool {
+	lost := in.Has&HasEDF == 0 || in.EDF&edfGameID != 0
+	return in.Format == FormatSource && lost && in.Has&HasAppID != 0 && in.Has&HasGameID == 0
 }
 
 // readSource reads the fields of an 'I' reply (document 000, A2S_INFO).
@@ -96,7 +111,7 @@ func (in *Info) readSource(r *reader) {
 		r.u8(&in.Ship.Witnesses, 0)
 		r.u8(&in.Ship.Duration, HasShip)
 	}
-	r.text(&in.Version, HasVersion)
+	r.lastText(&in.Version, HasVersion)
 	if len(r.b) > 0 {
 		in.readExtra(r)
 	}
@@ -143,27 +158,43 @@ func (in *Info) readGoldSource(r *reader) {
 		in.readMod(r)
 	}
 	r.u8(&in.VAC, HasVAC)
+	if in.isRelay() && len(r.b) == 0 {
+		return // HLTV sends no bots (EC-33)
+	}
 	r.u8(&in.Bots, HasBots)
 }
 
-// readMod reads the mod block, or what stands in for one that is not there:
-// nothing, or one byte before VAC and bots (EC-67).
+// isRelay reports whether the reply is a spectator relay's.
+func (in *Info) isRelay() bool { return in.ServerType == 'p' || in.ServerType == 'P' }
+
+// readMod reads the mod block. HLTV's source writes a string where document 000
+// has a NUL byte: an empty string is that byte. The text itself is not kept.
 func (in *Info) readMod(r *reader) {
 	if len(r.b) <= 3 {
 		in.Notes |= NoteInfoNoModBlock
-		if len(r.b) == 3 {
-			r.b = r.b[1:]
-		}
+		skipNoModBlock(r)
 		return
 	}
-	var null uint8
+	var null []byte
 	r.text(&in.Mod.URL, 0)
 	r.text(&in.Mod.DownloadURL, 0)
-	r.u8(&null, 0)
+	r.text(&null, 0)
 	r.u32(&in.Mod.Version, 0)
 	r.u32(&in.Mod.Size, 0)
 	r.u8(&in.Mod.Type, 0)
 	r.u8(&in.Mod.DLL, HasMod)
+}
+
+// skipNoModBlock skips what stands in for a mod block: nothing, or one byte
+// before VAC and bots (EC-67). Where the rest is too short for those two, or the
+// first of them is no boolean, the reply ends inside the block (EC-137).
+func skipNoModBlock(r *reader) {
+	if len(r.b) == 3 {
+		r.b = r.b[1:]
+	}
+	if len(r.b) < 2 || r.b[0] > 1 {
+		r.fail()
+	}
 }
 
 // AppendInfo appends an INFO reply: 'm' for FormatGoldSource, else 'I'.
@@ -173,7 +204,7 @@ func (in *Info) readMod(r *reader) {
 // them; the extra data flag follows from that and from the bits of in.EDF that
 // have no meaning, and is left out if there are none and HasEDF is not set. A
 // GoldSource reply with NoteInfoNoModBlock says that it is a mod and leaves the
-// block out (EC-67). Strings are written as far as their first NUL.
+// block out (EC-67). A relay's has bots only where in.Has has them. Strings are written as far as their first NUL.
 func AppendInfo(dst []byte, in *Info) []byte {
 	if in.Format == FormatGoldSource {
 		return appendGoldSource(appendHeader(dst, KindGoldSource), in)
@@ -252,8 +283,11 @@ func appendGoldSource(dst []byte, in *Info) []byte {
 	dst = appendText(dst, in.Game)
 	dst = append(dst, in.Players, in.MaxPlayers, in.Protocol,
 		in.ServerType, in.Environment, in.Password)
-	dst = appendMod(dst, in)
-	return append(dst, in.VAC, in.Bots)
+	dst = append(appendMod(dst, in), in.VAC)
+	if in.isRelay() && in.Has&HasBots == 0 {
+		return dst
+	}
+	return append(dst, in.Bots)
 }
 
 // appendMod appends the mod flag and, where it is there, the mod block.

@@ -1,6 +1,8 @@
 package wire_test
 
 import (
+	"bytes"
+	"encoding/hex"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +20,9 @@ const (
 	// goldInfo is an 'm' reply up to the flag for mods.
 	goldInfo = single + "m192.0.2.1:27015\x00name\x00map\x00folder\x00game\x00\x01\x02\x2FDW\x00"
 
+	// goldRelay is the same of a relay.
+	goldRelay = single + "m192.0.2.1:27020\x00name\x00map\x00folder\x00game\x00\x00\x00\x30pl\x00"
+
 	hasSource = wire.HasProtocol | wire.HasName | wire.HasMap | wire.HasFolder | wire.HasGame |
 		wire.HasAppID | wire.HasPlayers | wire.HasMaxPlayers | wire.HasBots | wire.HasServerType |
 		wire.HasEnvironment | wire.HasPassword | wire.HasVAC | wire.HasVersion
@@ -28,7 +33,7 @@ const (
 
 func TestInfoOutcome(t *testing.T) {
 	const odd, trailing = wire.NoteInfoOddBoolean, wire.NoteInfoTrailing
-	const noBlock = wire.NoteInfoNoModBlock
+	const noBlock, short = wire.NoteInfoNoModBlock, wire.NoteInfoShortAppID
 	withEDF := func(s string) string { return sourceInfo + s }
 	for _, test := range []struct {
 		name, msg string
@@ -54,23 +59,26 @@ func TestInfoOutcome(t *testing.T) {
 		{"EC-28 40",
 			withEDF("\x40\x8C\x69tv\x00"), nil, hasSource | wire.HasEDF | wire.HasSourceTV, 0},
 		{"EC-29 nothing of what is promised",
-			withEDF("\xF1"), wire.ErrTruncated, hasSource | wire.HasEDF, 0},
+			withEDF("\xF1"), wire.ErrTruncated, hasSource | wire.HasEDF, short},
 		{"EC-29 half of SourceTV",
 			withEDF("\x40\x8C\x69tv"), wire.ErrTruncated, hasSource | wire.HasEDF, 0},
 		{"EC-29 the last field is missing", withEDF("\x81\x87\x69"), wire.ErrTruncated,
-			hasSource | wire.HasEDF | wire.HasGamePort, 0},
+			hasSource | wire.HasEDF | wire.HasGamePort, short},
 		{"EC-30 bytes after the last field", withEDF("\x80\x87\x69\x00"), nil,
 			hasSource | wire.HasEDF | wire.HasGamePort, trailing},
 		{"EC-31 one byte short",
 			withEDF("\x01\xA0\x0F\x00\x00\x00\x00\x00"), wire.ErrTruncated,
-			hasSource | wire.HasEDF, 0},
+			hasSource | wire.HasEDF, short},
 		{"a bit without meaning", withEDF("\x02"), nil, hasSource | wire.HasEDF, 0},
 		{"EC-35 password",
 			strings.Replace(sourceInfo, "dl\x00\x01", "dl\x02\x01", 1), nil, hasSource, odd},
 		{"EC-35 VAC",
 			strings.Replace(sourceInfo, "dl\x00\x01", "dl\x00\xFF", 1), nil, hasSource, odd},
-		{"the version has no end",
-			sourceInfo[:len(sourceInfo)-1], wire.ErrTruncated, hasSource &^ wire.HasVersion, 0},
+		{"EC-136 the version has no end",
+			sourceInfo[:len(sourceInfo)-1], wire.ErrTruncated, hasSource, short},
+		{"nothing of the version", sourceInfo[:len(sourceInfo)-4], wire.ErrTruncated, hasSource &^ wire.HasVersion, short},
+		{"EC-145 cut before the game ID",
+			withEDF("\x81\x87"), wire.ErrTruncated, hasSource | wire.HasEDF, short},
 		{"the name has no end",
 			single + "I\x11name", wire.ErrTruncated, wire.HasProtocol, 0},
 		{"document 000 The Ship",
@@ -78,23 +86,34 @@ func TestInfoOutcome(t *testing.T) {
 			hasSource | wire.HasShip, 0},
 		{"The Ship, cut",
 			sourceHead + "\x60\x09\x01\x02\x03dl\x00\x01\x01\x03", wire.ErrTruncated,
-			hasSource &^ wire.HasVersion, 0},
+			hasSource &^ wire.HasVersion, short},
 		{"EC-114", single + sourceInfo, nil, hasSource, 0},
 		{"EC-113", sourceInfo[4:], nil, hasSource, 0},
 
 		{"EC-66 no mod", goldInfo + "\x00\x01\x03", nil, hasGold, 0},
 		{"EC-67 three bytes left", goldInfo + "\x01\x00\x01\x03", nil, hasGold, noBlock},
 		{"EC-67 two bytes left", goldInfo + "\x01\x01\x03", nil, hasGold, noBlock},
-		{"EC-67 one byte left",
-			goldInfo + "\x01\x01", wire.ErrTruncated, hasGold &^ wire.HasBots, noBlock},
+		{"EC-137 one byte left",
+			goldInfo + "\x01\x01", wire.ErrTruncated, hasGold &^ (wire.HasVAC | wire.HasBots), noBlock},
+		{"EC-137 two bytes left, of an address",
+			goldInfo + "\x01ht", wire.ErrTruncated, hasGold &^ (wire.HasVAC | wire.HasBots), noBlock},
+		{"EC-137 nothing left",
+			goldInfo + "\x01", wire.ErrTruncated, hasGold &^ (wire.HasVAC | wire.HasBots), noBlock},
 		{"EC-68 empty addresses",
 			goldInfo + "\x01\x00\x00\x00\x01\x00\x00\x00\x02\x00\x00\x00\x01\x00\x01\x03", nil,
 			hasGold | wire.HasMod, 0},
 		{"the mod block is cut",
 			goldInfo + "\x01http://example.org\x00\x00\x00\x01", wire.ErrTruncated,
 			hasGold &^ (wire.HasVAC | wire.HasBots), 0},
-		{"EC-33 a relay without bots",
+		{"EC-33 a relay without bots", goldRelay + "\x00\x00", nil, hasGold &^ wire.HasBots, 0},
+		{"EC-33 a relay of a mod, without bots",
+			goldRelay + "\x01url\x00download\x00\x00\x01\x00\x00\x00\x02\x00\x00\x00\x01\x01\x00", nil,
+			(hasGold | wire.HasMod) &^ wire.HasBots, 0},
+		{"no relay, and without bots",
 			goldInfo + "\x00\x00", wire.ErrTruncated, hasGold &^ wire.HasBots, 0},
+		{"a mod block with a text in place of its NUL byte",
+			goldInfo + "\x01url\x00download\x00notes\x00\x01\x00\x00\x00\x02\x00\x00\x00\x01\x00\x01\x03", nil,
+			hasGold | wire.HasMod, 0},
 		{"EC-30 GoldSource", goldInfo + "\x00\x01\x03\x00", nil, hasGold, trailing},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -113,6 +132,28 @@ func TestInfoOutcome(t *testing.T) {
 				t.Errorf("name %q is left over", in.Name)
 			}
 		})
+	}
+}
+
+// TestHLTV reads the reply of the relay that ReHLDS comes with, byte by byte.
+func TestHLTV(t *testing.T) {
+	msg, err := hex.DecodeString("ffffffff6d3132372e35302e302e383a323730323000484c5456207265616c20636f6465" +
+		"0063726f7373666972650076616c76650048616c662d4c69666500001030706c000000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var in wire.Info
+	if err := in.Decode(msg); err != nil {
+		t.Errorf("%d bytes: %v", len(msg), err)
+	}
+	if in.Has != hasGold&^wire.HasBots || in.Notes != 0 {
+		t.Errorf("has %b, notes %q", in.Has, noteWords(in.Notes))
+	}
+	if string(in.Name) != "HLTV real code" || in.MaxPlayers != 16 || in.Protocol != 48 || in.ServerType != 'p' {
+		t.Errorf("%q, %d places, protocol %d, type %q", in.Name, in.MaxPlayers, in.Protocol, in.ServerType)
+	}
+	if again := wire.AppendInfo(nil, &in); !bytes.Equal(again, msg) {
+		t.Errorf("%q, want %q", again, msg)
 	}
 }
 
@@ -197,9 +238,6 @@ func TestInfoCut(t *testing.T) {
 		legal := map[int]bool{len(whole): true}
 		if strings.HasPrefix(whole, sourceInfo) {
 			legal[len(sourceInfo)] = true
-		} else {
-			legal[len(goldInfo)+3] = true // VAC and bots in place of a mod block
-			legal[len(goldInfo)+4] = true
 		}
 		var before wire.Fields
 		for n := 6; n <= len(whole); n++ {

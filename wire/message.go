@@ -54,6 +54,7 @@ const (
 	KindPing       Kind = 'j'
 	KindBanned     Kind = 'l' // followed by a text (EC-22)
 	KindLimited    Kind = 'X' // followed by a text (EC-21)
+	KindRedirect   Kind = '9' // followed by the address of another server (EC-140)
 )
 
 // Format says which of the two INFO replies a server sent.
@@ -65,7 +66,8 @@ const (
 	FormatGoldSource                   // 'm'
 )
 
-// Fields is a set of the fields of an Info that were read whole.
+// Fields is a set of the fields of an Info that were read. Of these only the
+// version may be incomplete, where the reply ends inside it (EC-136).
 type Fields uint32
 
 // The fields of an INFO reply. HasMod means that the whole mod block was
@@ -184,8 +186,9 @@ type Rule struct {
 	Value []byte // as text, whatever it is
 }
 
-// Notes is a set of oddities of an answer that is whole all the same. It is
-// never a reason to call an answer partial.
+// Notes is a set of oddities of an answer that is complete all the same. It is
+// never a reason to call an answer partial. CutNotes are the exception: they
+// say what a truncated answer leaves uncertain.
 type Notes uint32
 
 // The oddities, each with the record's word.
@@ -194,7 +197,7 @@ const (
 	NoteInfoTrailing Notes = 1 << iota
 	// info.odd_boolean: password or VAC is neither 0 nor 1 (EC-35)
 	NoteInfoOddBoolean
-	// info.no_mod_block: the mod flag without the mod block (EC-67)
+	// info.no_mod_block: the mod flag without the mod block (EC-67, EC-137)
 	NoteInfoNoModBlock
 	// players.count: another number than announced (EC-81, EC-82)
 	NotePlayersCount
@@ -212,9 +215,18 @@ const (
 	NoteHeaderMissing
 	// header.twice: a reply with FF FF FF FF twice (EC-114)
 	NoteHeaderTwice
+	// info.short_app_id: the reply ends before the game ID, so the application
+	// ID may be no more than the low 16 bits of the true one (EC-145)
+	NoteInfoShortAppID
+	// info.conflict: another reply contradicts this one; one of the two may be
+	// forged. No decoder sets it: that takes more than one datagram.
+	NoteInfoConflict
 
 	NumNotes = iota // how many there are
 )
+
+// CutNotes are the notes that a truncated answer may have too.
+const CutNotes = NoteInfoNoModBlock | NoteInfoShortAppID
 
 var noteWords = [NumNotes]string{
 	"info.trailing",
@@ -228,6 +240,8 @@ var noteWords = [NumNotes]string{
 	"rules.empty_name",
 	"header.missing",
 	"header.twice",
+	"info.short_app_id",
+	"info.conflict",
 }
 
 // NoteWord returns the record's word for the note of bit i, 0 ≤ i < NumNotes.

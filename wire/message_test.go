@@ -55,6 +55,8 @@ func TestNoteWords(t *testing.T) {
 		wire.NoteRulesEmptyName:   "rules.empty_name",
 		wire.NoteHeaderMissing:    "header.missing",
 		wire.NoteHeaderTwice:      "header.twice",
+		wire.NoteInfoShortAppID:   "info.short_app_id",
+		wire.NoteInfoConflict:     "info.conflict",
 	}
 	if len(want) != wire.NumNotes {
 		t.Errorf("%d words are held, there are %d", len(want), wire.NumNotes)

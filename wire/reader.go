@@ -74,6 +74,18 @@ func (r *reader) text(v *[]byte, f Fields) {
 	r.has |= f
 }
 
+// lastText reads a string that may be the last field. One without a NUL is kept
+// up to the end of the message, which lies inside it.
+func (r *reader) lastText(v *[]byte, f Fields) {
+	if i := indexNUL(r.b); i < 0 && len(r.b) > 0 {
+		*v = r.b[:len(r.b):len(r.b)]
+		r.has |= f
+		r.fail()
+		return
+	}
+	r.text(v, f)
+}
+
 // untilNUL returns b up to its first NUL, or all of it.
 func untilNUL(b []byte) []byte {
 	i := indexNUL(b)

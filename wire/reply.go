@@ -1,14 +1,20 @@
 package wire
 
-import "encoding/binary"
+import (
+	"bytes"
+	"encoding/binary"
+)
 
-// DecodeChallenge returns the number of a challenge reply. Whatever is not
-// exactly 'A' and four bytes is ErrMalformed: shorter ones occur (EC-8), and
-// GoldSource servers answer another question with a text that begins with 'A'
-// (EC-19). 0 is a number like any other (EC-10).
+// textChallenge is how a GoldSource server begins its answer to another
+// question, a text that begins with 'A' too (EC-19).
+const textChallenge = "00000000 "
+
+// DecodeChallenge returns the number of a challenge reply: the four bytes after
+// 'A'. More may follow them (EC-138). Less than four bytes (EC-8) and the text
+// of EC-19 are ErrMalformed. 0 is a number like any other (EC-10).
 func DecodeChallenge(msg []byte) (Challenge, error) {
 	b, err := fields(msg, KindChallenge)
-	if err != 0 || len(b) != 4 {
+	if err != 0 || len(b) < 4 || bytes.HasPrefix(b, []byte(textChallenge)) {
 		return 0, ErrMalformed
 	}
 	return Challenge(binary.LittleEndian.Uint32(b)), nil
@@ -38,22 +44,26 @@ func AppendPing(dst, payload []byte) []byte {
 	return appendText(appendHeader(dst, KindPing), payload)
 }
 
-// DecodeText returns the text of a KindBanned (EC-22) or KindLimited (EC-21)
-// message, up to its first NUL or its end. Another type byte is ErrUnexpected,
-// none ErrMalformed. The text aliases msg.
+// redirectText is how the text of a KindRedirect message begins.
+const redirectText = "ConnectRedirectAddress:"
+
+// DecodeText returns the text of a KindBanned (EC-22), KindLimited (EC-21) or
+// KindRedirect (EC-140) message, up to its first NUL or its end. Another type
+// byte is ErrUnexpected, and so is a KindRedirect with another text (EC-23); no
+// type byte is ErrMalformed. The text aliases msg.
 func DecodeText(msg []byte) (text []byte, err error) {
-	b, e := fields(msg, KindBanned)
-	if e == ErrUnexpected {
-		b, e = fields(msg, KindLimited)
+	switch b := Body(msg); {
+	case len(b) == 0:
+		return nil, ErrMalformed
+	case Kind(b[0]) == KindBanned, Kind(b[0]) == KindLimited,
+		Kind(b[0]) == KindRedirect && bytes.HasPrefix(b[1:], []byte(redirectText)):
+		return untilNUL(b[1:]), nil
 	}
-	if e != 0 {
-		return nil, e
-	}
-	return untilNUL(b), nil
+	return nil, ErrUnexpected
 }
 
-// AppendText appends a message of kind KindBanned or KindLimited with its
-// text, as far as its first NUL.
+// AppendText appends a message of kind KindBanned, KindLimited or KindRedirect
+// with its text, as far as its first NUL.
 func AppendText(dst []byte, kind Kind, text []byte) []byte {
 	return appendText(appendHeader(dst, kind), text)
 }

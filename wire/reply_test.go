@@ -1,6 +1,7 @@
 package wire_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/a2sscan/a2sscan/wire"
@@ -18,7 +19,9 @@ func TestDecodeChallenge(t *testing.T) {
 		{"EC-8 no bytes", single + "A", 0, wire.ErrMalformed},
 		{"EC-8 three bytes", single + "A\x01\x02\x03", 0, wire.ErrMalformed},
 		{"EC-19 a text", single + "A00000000 1234567 2\n", 0, wire.ErrMalformed},
-		{"five bytes", single + "A\x01\x02\x03\x04\x00", 0, wire.ErrMalformed},
+		{"EC-19 a text without a line end", single + "A00000000 1", 0, wire.ErrMalformed},
+		{"EC-138 five bytes", single + "A\x01\x02\x03\x04\x00", 0x04030201, nil},
+		{"EC-138 59 bytes", single + "A0000" + strings.Repeat("0", 50), 0x30303030, nil},
 		{"another kind", single + "I\x01\x02\x03\x04", 0, wire.ErrMalformed},
 		{"no kind", single, 0, wire.ErrMalformed},
 		{"nothing", "", 0, wire.ErrMalformed},
@@ -64,6 +67,7 @@ func TestDecodeText(t *testing.T) {
 		{"EC-22 with a line end",
 			single + "lYou have been banned.\n\x00\x00", "You have been banned.\n", nil},
 		{"empty", single + "l", "", nil},
+		{"EC-140", single + "9ConnectRedirectAddress:192.0.2.7:27015\x00", "ConnectRedirectAddress:192.0.2.7:27015", nil},
 		{"EC-23", single + "9text\x00", "", wire.ErrUnexpected},
 		{"no kind", single, "", wire.ErrMalformed},
 	} {

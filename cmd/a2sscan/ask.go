@@ -10,6 +10,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/transcript"
 
@@ -92,7 +94,7 @@ func (f *askFlags) config(tap *transcript.Tap) scanner.Config {
 
 // ask queries a server and prints what happened.
 func (a *app) ask(f *askFlags, arg string) error {
-	ctx, end := interruptible(true)
+	ctx, end := shutdown.Interruptible(true)
 	defer end()
 	target, err := resolveAddr(ctx, a.Terminal, arg)
 	if err != nil {

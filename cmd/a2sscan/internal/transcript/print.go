@@ -15,7 +15,7 @@ import (
 func (s *Session) Text(v *Verdict) string {
 	var b strings.Builder
 	if n := len(s.Log.events) + s.Tap.dropped - shownEvents; n > 0 {
-		fmt.Fprintf(&b, "  … %s more\n", console.Plural(n, "datagram"))
+		fmt.Fprintf(&b, "  … %s more %s\n", console.Grouped(uint64(n)), console.Things(n, "datagram"))
 	}
 	b.WriteString("\nrecord:\n")
 	for _, line := range pretty(record.Append(nil, "", s.Result), s.Log.width) {
