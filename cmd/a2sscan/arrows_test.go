@@ -36,10 +36,13 @@ var arrows = map[string][]string{
 	"bench/fleet/judge":             simulated("", "/internal/random", "/internal/loopback"),
 	"bench/fleet/replay":            simulated("", "/internal/random", "/internal/loopback"),
 
-	"cmd/a2sscan/internal/console":     {},
-	"cmd/a2sscan/internal/capture":     {"wire"},
-	"cmd/a2sscan/internal/geo":         {"scanner", "cmd/a2sscan/internal/console"},
-	"cmd/a2sscan/internal/geo/geotest": {},
+	"cmd/a2sscan/internal/console":             {},
+	"cmd/a2sscan/internal/capture":             {"wire"},
+	"cmd/a2sscan/internal/console/consoletest": {},
+	"cmd/a2sscan/internal/doctor":              {"scanner", "cmd/a2sscan/internal/console"},
+	"cmd/a2sscan/internal/geo":                 {"scanner", "cmd/a2sscan/internal/console"},
+	"cmd/a2sscan/internal/transcript":          {"sink/record", "cmd/a2sscan/internal/console"},
+	"cmd/a2sscan/internal/geo/geotest":         {},
 
 	"cmd/a2sscan/internal/ratecontrol": room(),
 	"cmd/a2sscan/internal/shutdown":    room(),

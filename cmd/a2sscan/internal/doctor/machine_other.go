@@ -1,14 +1,14 @@
 //go:build !linux
 
-package main
+package doctor
 
 import (
 	"runtime"
 	"time"
 )
 
-// thisMachine is the machine that the program runs on, as far as what matters
-// can be looked at there.
+// thisMachine returns the machine that the program runs on, with what can be checked
+// on this system.
 func thisMachine() *machine {
 	return &machine{
 		system: systemName(), buffers: grantedBuffers, bind: tryBind,

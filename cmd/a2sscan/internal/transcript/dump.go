@@ -1,4 +1,4 @@
-package main
+package transcript
 
 import (
 	"encoding/binary"
@@ -13,18 +13,18 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// sheet makes rows of bytes in hexadecimal with what they are beside them, as
-// wide as the screen. All text is escaped and bounded: the bytes are hostile.
+// sheet formats bytes as rows of hexadecimal with their meaning beside them. All
+// text is escaped and bounded, because the bytes are hostile.
 type sheet struct {
 	width int // columns
 }
 
-// What is shown of one datagram at most.
+// Limits of what is shown of one datagram.
 const (
 	shownItems = 3 // players or rules
 	fieldRows  = 2 // of one field
 	dumpIndent = 4
-	wideSheet  = 110 // columns from which on a row has 16 bytes
+	wideSheet  = 110 // screens this wide get rows of 16 bytes
 )
 
 // perRow is the number of bytes in a row.
@@ -35,7 +35,7 @@ func (s sheet) perRow() int {
 	return 8
 }
 
-// dump returns the rows for b, of which parts are the fields.
+// dump returns the rows for b, whose fields are parts.
 func (s sheet) dump(b []byte, parts iter.Seq[wire.Part]) []string {
 	var rows []string
 	skip := gap{item: itemWord(b)}
@@ -53,9 +53,9 @@ func (s sheet) dump(b []byte, parts iter.Seq[wire.Part]) []string {
 	return skip.flush(rows)
 }
 
-// gap is a run of parts that are not shown.
+// gap is a run of fields that are not shown.
 type gap struct {
-	item        string // what the parts are of: player, rule
+	item        string // what the list holds: player or rule
 	parts       int
 	first, last wire.Part
 }
@@ -68,7 +68,7 @@ func (g *gap) add(p wire.Part) {
 	g.parts++
 }
 
-// flush adds a row that stands for the gap.
+// flush adds a row for the gap.
 func (g *gap) flush(rows []string) []string {
 	if g.parts > 0 {
 		rows = append(rows, fmt.Sprintf("%*s…  %ss %d to %d, %d bytes",
@@ -78,7 +78,7 @@ func (g *gap) flush(rows []string) []string {
 	return rows
 }
 
-// itemWord is what the list in a message is made of.
+// itemWord names what the list in a message holds.
 func itemWord(msg []byte) string {
 	if wire.KindOf(msg) == wire.KindPlayers {
 		return "player"
@@ -104,14 +104,14 @@ func (s sheet) field(p wire.Part, v []byte) []string {
 	return rows
 }
 
-// label says what a field is and what it holds, in at most room characters.
+// label names a field and its value, in at most room characters.
 func label(p wire.Part, v []byte, room int) string {
 	name := p.Name
 	switch {
 	case p.Cut && len(v) == 0:
-		return console.Plain(name+" is missing: the end is here", room)
+		return console.Plain(name+" is missing: the message ends here", room)
 	case p.Cut:
-		return console.Plain(name+" is cut: the end is in it", room)
+		return console.Plain(name+" is cut: the message ends inside it", room)
 	case p.Form == wire.FormText:
 		return labelText(name, v, room)
 	}
@@ -129,7 +129,7 @@ func labelText(name string, v []byte, room int) string {
 	return name + " " + console.Quoted(string(v), max(room-len(name)-3, 8))
 }
 
-// value says what the bytes of a field mean.
+// value is the value of a field in words.
 func value(f wire.Form, v []byte) string {
 	u := number(v)
 	switch f {
@@ -137,7 +137,7 @@ func value(f wire.Form, v []byte) string {
 		if v[0] == 0xFE {
 			return "-2: a fragment"
 		}
-		return "-1: a whole message"
+		return "-1: a single message"
 	case wire.FormKind:
 		return fmt.Sprintf("%s: %s", letter(v[0]), kindWord(wire.Kind(v[0])))
 	case wire.FormUint:
@@ -157,7 +157,7 @@ func value(f wire.Form, v []byte) string {
 	case wire.FormChallenge:
 		return fmt.Sprintf("% x", v)
 	}
-	return fmt.Sprintf("of %d bytes %s", len(v), console.Quoted(string(v[:min(len(v), 100)]), 60))
+	return fmt.Sprintf("%d bytes, %s", len(v), console.Quoted(string(v[:min(len(v), 100)]), 60))
 }
 
 // number reads a little-endian number of up to eight bytes.
@@ -175,13 +175,13 @@ func letter(c byte) string {
 	return fmt.Sprintf("0x%02x", c)
 }
 
-// letterWords are what the letters of two fields stand for.
+// letterWords are the meanings of the letters in two fields.
 var letterWords = map[string]map[byte]string{
 	"server type": {'d': "dedicated", 'l': "listen", 'p': "proxy (SourceTV)"},
 	"environment": {'l': "linux", 'w': "windows", 'm': "mac", 'o': "mac"},
 }
 
-// letterWord is what a letter stands for, in either case.
+// letterWord is the meaning of a letter in either case.
 func letterWord(field string, c byte) string {
 	if w, ok := letterWords[field][c|0x20]; ok {
 		return w
@@ -195,7 +195,7 @@ var extraBits = []struct {
 	word string
 }{{0x80, "port"}, {0x10, "Steam ID"}, {0x40, "SourceTV"}, {0x20, "keywords"}, {0x01, "game ID"}}
 
-// extraWords says which fields the extra data flag promises.
+// extraWords lists the fields that the extra data flag announces.
 func extraWords(flag byte) string {
 	var words []string
 	for _, e := range extraBits {
@@ -216,7 +216,7 @@ func boolWord(c byte) string {
 	case 1:
 		return "1: yes"
 	}
-	return fmt.Sprintf("%d: yes, though it should be 0 or 1", c)
+	return fmt.Sprintf("%d: yes, although only 0 and 1 are valid", c)
 }
 
 // kindWord names a kind of message.
@@ -231,7 +231,7 @@ func kindWord(k wire.Kind) string {
 	case wire.KindInfo:
 		return "info"
 	case wire.KindGoldSource:
-		return "info of GoldSource, obsolete"
+		return "info, obsolete GoldSource format"
 	case wire.KindPlayers:
 		return "players"
 	case wire.KindRules:
@@ -239,11 +239,11 @@ func kindWord(k wire.Kind) string {
 	case wire.KindChallenge:
 		return "challenge"
 	case wire.KindPing:
-		return "reply to a ping"
+		return "ping reply"
 	case wire.KindBanned:
-		return "a text: banned"
+		return "message: banned"
 	case wire.KindLimited:
-		return "a text: asked too often"
+		return "message: too many queries"
 	}
 	return "unknown to A2S"
 }

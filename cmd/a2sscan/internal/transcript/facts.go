@@ -1,4 +1,4 @@
-package main
+package transcript
 
 import (
 	"net/netip"
@@ -8,10 +8,10 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// This file is what a transcript tells about the server as a whole.
+// This file derives facts about the server from all datagrams.
 
-// replies yields what came from the target.
-func (t *transcript) replies(yield func([]byte) bool) {
+// replies yields the datagrams from the target.
+func (t *Transcript) replies(yield func([]byte) bool) {
 	for i := range t.events {
 		if e := &t.events[i]; !e.sent && e.addr == t.target && !yield(e.data) {
 			return
@@ -19,8 +19,8 @@ func (t *transcript) replies(yield func([]byte) bool) {
 	}
 }
 
-// strangers are the addresses that something came from without being asked.
-func (t *transcript) strangers() (all []netip.AddrPort) {
+// strangers are the addresses that sent something although they were not queried.
+func (t *Transcript) strangers() (all []netip.AddrPort) {
 	for i := range t.events {
 		if e := &t.events[i]; !e.sent && e.addr != t.target && !slices.Contains(all, e.addr) {
 			all = append(all, e.addr)
@@ -30,7 +30,7 @@ func (t *transcript) strangers() (all []netip.AddrPort) {
 }
 
 // strangerList names a few of the strangers.
-func (t *transcript) strangerList() string {
+func (t *Transcript) strangerList() string {
 	var words []string
 	for _, a := range t.strangers() {
 		if len(words) == 3 {
@@ -42,9 +42,8 @@ func (t *transcript) strangerList() string {
 	return strings.Join(words, ", ")
 }
 
-// junk are the datagrams that are neither message nor fragment nor of a kind
-// that A2S has.
-func (t *transcript) junk() (all [][]byte) {
+// junk are the datagrams that A2S does not know.
+func (t *Transcript) junk() (all [][]byte) {
 	for b := range t.replies {
 		if !wire.IsReply(b) {
 			all = append(all, b)
@@ -53,8 +52,8 @@ func (t *transcript) junk() (all [][]byte) {
 	return all
 }
 
-// speaksA2S reports whether anything of A2S came.
-func (t *transcript) speaksA2S() bool {
+// speaksA2S reports whether any datagram is A2S.
+func (t *Transcript) speaksA2S() bool {
 	for b := range t.replies {
 		if wire.IsReply(b) {
 			return true
@@ -63,8 +62,8 @@ func (t *transcript) speaksA2S() bool {
 	return false
 }
 
-// challenges is how many challenges came.
-func (t *transcript) challenges() (n int) {
+// challenges counts the challenges.
+func (t *Transcript) challenges() (n int) {
 	for b := range t.replies {
 		if _, err := wire.DecodeChallenge(b); err == nil && wire.IsSingle(b) {
 			n++
@@ -73,16 +72,16 @@ func (t *transcript) challenges() (n int) {
 	return n
 }
 
-// longest is the length of the longest datagram that came.
-func (t *transcript) longest() (n int) {
+// longest is the length of the longest datagram.
+func (t *Transcript) longest() (n int) {
 	for b := range t.replies {
 		n = max(n, len(b))
 	}
 	return n
 }
 
-// repeats is how many requests were sent more than once with the same bytes.
-func (t *transcript) repeats() (n int) {
+// repeats counts the requests that were sent again with the same bytes.
+func (t *Transcript) repeats() (n int) {
 	was := map[string]bool{}
 	for i := range t.events {
 		if e := &t.events[i]; e.sent {
@@ -95,7 +94,7 @@ func (t *transcript) repeats() (n int) {
 	return n
 }
 
-// layouts are the layouts of the fragments that came.
+// layouts lists the layouts of the fragments.
 func (s *splits) layouts() string {
 	var words []string
 	for _, g := range s.replies {

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"errors"
@@ -9,18 +9,17 @@ import (
 	"strings"
 )
 
-// This file reads what a container allows: control groups, of the first and of
-// the second version.
+// This file reads the limits of a container: control groups, versions 1 and 2.
 
-// group is a control group's place in the file system, from which the way leads
-// up to the root of its hierarchy.
+// group is the place of a control group in the file system. The groups that contain
+// it are the directories above, up to mount.
 type group struct {
 	mount string
 	path  string
 }
 
-// groupOf finds the control group of this process: that of a controller of the
-// first version, or the one of the second.
+// groupOf finds the control group of this process: that of a version 1 controller,
+// or the version 2 group.
 func (m *machine) groupOf(controller string) []group {
 	text, err := fs.ReadFile(m.root, "proc/self/cgroup")
 	if err != nil {
@@ -44,7 +43,7 @@ func (m *machine) groupOf(controller string) []group {
 	return found
 }
 
-// up yields the directories of a group and of those that it is in.
+// up yields the directories of a group and of the groups that contain it.
 func (g group) up(yield func(dir string) bool) {
 	for at := path.Clean("/" + g.path); ; at = path.Dir(at) {
 		if !yield(path.Join(g.mount, at)) || at == "/" {
@@ -53,8 +52,8 @@ func (g group) up(yield func(dir string) bool) {
 	}
 }
 
-// cpuQuota is how many processors the container may use, the least of all
-// groups. It reports false where there is no limit.
+// cpuQuota returns how many processors the container may use: the lowest quota of
+// all groups. It reports false without a limit.
 func (m *machine) cpuQuota() (least float64, limited bool) {
 	least = math.Inf(1)
 	if m.root == nil {
@@ -70,7 +69,7 @@ func (m *machine) cpuQuota() (least float64, limited bool) {
 	return least, !math.IsInf(least, 1)
 }
 
-// quotaIn reads the processors' limit of one group.
+// quotaIn reads the processor quota of one group.
 func (m *machine) quotaIn(dir string) (float64, bool) {
 	text, err := fs.ReadFile(m.root, dir+"/cpu.max")
 	f := strings.Fields(string(text))
@@ -82,7 +81,7 @@ func (m *machine) quotaIn(dir string) (float64, bool) {
 		}
 		f = []string{strings.TrimSpace(string(quota)), strings.TrimSpace(string(period))}
 	}
-	quota, err1 := strconv.ParseFloat(f[0], 64) // "max", or -1: no limit
+	quota, err1 := strconv.ParseFloat(f[0], 64) // "max" or -1: no limit
 	period, err2 := strconv.ParseFloat(f[1], 64)
 	if err1 != nil || err2 != nil || quota <= 0 || period <= 0 {
 		return 0, false
@@ -90,8 +89,8 @@ func (m *machine) quotaIn(dir string) (float64, bool) {
 	return quota / period, true
 }
 
-// freeMemory is how much memory is free, and whose limit that is: the
-// machine's, or a container's if that is less.
+// freeMemory returns how much memory is free on the machine, or in the container if
+// that is less, and which of the two it is.
 func (m *machine) freeMemory() (free uint64, whose string, err error) {
 	free, err = m.available()
 	if err != nil {
@@ -108,7 +107,7 @@ func (m *machine) freeMemory() (free uint64, whose string, err error) {
 	return free, whose, nil
 }
 
-// available is the memory that the machine can still give.
+// available returns the memory that the machine can still give.
 func (m *machine) available() (uint64, error) {
 	text, err := fs.ReadFile(m.root, "proc/meminfo")
 	if err != nil {
@@ -124,14 +123,14 @@ func (m *machine) available() (uint64, error) {
 	return 0, errors.New("proc/meminfo: no MemAvailable")
 }
 
-// memoryFiles are limit and use of a group, of either version.
+// memoryFiles are the limit and the usage of a group, version 2 and version 1.
 var memoryFiles = [][2]string{
 	{"/memory.max", "/memory.current"},
 	{"/memory.limit_in_bytes", "/memory.usage_in_bytes"},
 }
 
-// roomIn is how much a group may still take. What it uses includes files that
-// are read and can be dropped, so it may be more.
+// roomIn returns how much memory a group may still take. Its usage includes cached
+// files, which the kernel can drop, so there may be more.
 func (m *machine) roomIn(dir string) (uint64, bool) {
 	for _, names := range memoryFiles {
 		limit, err1 := m.number(dir + names[0]) // "max": no limit

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"os"
@@ -10,7 +10,7 @@ import (
 	a2sudp "github.com/a2sscan/a2sscan/scanner/udp"
 )
 
-// thisMachine is the machine that the program runs on.
+// thisMachine returns the machine that the program runs on.
 func thisMachine() *machine {
 	return &machine{
 		root: os.DirFS("/"), system: systemName(),
@@ -20,8 +20,8 @@ func thisMachine() *machine {
 	}
 }
 
-// kernelRelease opens a socket as a scan does, which fails where the kernel
-// lacks something.
+// kernelRelease opens a socket as a scan does. It fails if the kernel lacks a
+// feature.
 func kernelRelease() (string, error) {
 	c, err := a2sudp.Listen(a2sudp.Config{})
 	if err != nil {
@@ -47,14 +47,14 @@ func diskRoom(dir string) (free, nodes uint64, writable bool, err error) {
 		return 0, 0, false, err
 	}
 	nodes = s.Ffree
-	if s.Files == 0 { // file systems without a fixed number of them
+	if s.Files == 0 { // file systems without a fixed number of inodes
 		nodes = 1
 	}
 	return s.Bavail * uint64(s.Bsize), nodes, unix.Access(dir, unix.W_OK) == nil, nil
 }
 
 func clockSynced() (synced bool, maxError time.Duration, err error) {
-	var t unix.Timex // no mode: nothing is set
+	var t unix.Timex // no mode: the call changes nothing
 	state, err := unix.Adjtimex(&t)
 	if err != nil {
 		return false, 0, err

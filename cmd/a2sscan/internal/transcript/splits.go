@@ -1,4 +1,4 @@
-package main
+package transcript
 
 import (
 	"fmt"
@@ -9,13 +9,13 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// splits are the replies of one server that came in fragments, in the order in
-// which they began.
+// splits are the fragmented replies of one server, in the order of their first
+// fragments.
 type splits struct {
 	replies []*splitReply
 }
 
-// splitReply is one of them.
+// splitReply is one fragmented reply.
 type splitReply struct {
 	id         uint32
 	short      bool // too short to have an ID
@@ -24,7 +24,7 @@ type splitReply struct {
 	fragments  [][]byte
 }
 
-// add takes a fragment and returns its reply.
+// add takes a fragment and returns the reply that it belongs to.
 func (s *splits) add(b []byte) *splitReply {
 	g := s.of(b)
 	if len(g.fragments) == 0 {
@@ -37,7 +37,7 @@ func (s *splits) add(b []byte) *splitReply {
 	return g
 }
 
-// of returns the reply of a fragment, a new one if nothing came of it yet.
+// of returns the reply that a fragment belongs to, a new one for the first fragment.
 func (s *splits) of(b []byte) *splitReply {
 	id, err := wire.SplitID(b)
 	for _, g := range s.replies {
@@ -48,23 +48,23 @@ func (s *splits) of(b []byte) *splitReply {
 	return &splitReply{id: id, short: err != nil}
 }
 
-// describe says which fragment b is.
+// describe says which fragment of the reply b is.
 func (g *splitReply) describe(b []byte) string {
 	if g.short {
-		return "a fragment that is too short to be one"
+		return "a fragment that is too short"
 	}
 	var f wire.Fragment
 	if g.layout == wire.LayoutUnknown {
 		return fmt.Sprintf("a fragment, ID 0x%08x", g.id)
 	}
 	if f.Decode(b, g.layout, g.compressed) != nil {
-		return fmt.Sprintf("a fragment, ID 0x%08x: its number or total makes no sense", g.id)
+		return fmt.Sprintf("a fragment, ID 0x%08x: its number or total is not valid", g.id)
 	}
 	return fmt.Sprintf("fragment %d of %d, ID 0x%08x: %s",
 		f.Number, f.Total, g.id, g.form())
 }
 
-// form names layout and compression.
+// form names the layout and the compression.
 func (g *splitReply) form() string {
 	if g.compressed {
 		return g.layout.String() + ", bzip2"
@@ -72,13 +72,13 @@ func (g *splitReply) form() string {
 	return g.layout.String()
 }
 
-// arrivals says which fragments of a reply came.
+// arrivals says which fragments of a reply arrived.
 type arrivals struct {
 	numbers     []int // sorted, each once
-	least, most int   // what they say of how many there are; 0: none says anything
+	least, most int   // how many fragments there are, according to them; 0: none says it
 }
 
-func (g *splitReply) came() (a arrivals) {
+func (g *splitReply) arrived() (a arrivals) {
 	for _, b := range g.fragments {
 		var f wire.Fragment
 		if f.Decode(b, g.layout, g.compressed) != nil {
@@ -97,7 +97,7 @@ func (g *splitReply) came() (a arrivals) {
 	return a
 }
 
-// missing are the numbers of the fragments that did not come.
+// missing are the numbers of the fragments that did not arrive.
 func (a *arrivals) missing() (lost []int) {
 	for n := range a.most {
 		if !slices.Contains(a.numbers, n) {
@@ -107,23 +107,23 @@ func (a *arrivals) missing() (lost []int) {
 	return lost
 }
 
-// fault says what keeps a reply from being whole, "" if nothing does.
+// fault says why a reply is not complete, "" if it is.
 func (g *splitReply) fault() string {
-	a := g.came()
+	a := g.arrived()
 	lost := a.missing()
-	came := fmt.Sprintf("of reply 0x%08x came %s", g.id, console.Plural(len(g.fragments), "fragment"))
+	what := fmt.Sprintf("reply 0x%08x: %s arrived", g.id, console.Plural(len(g.fragments), "fragment"))
 	switch {
 	case g.short:
 		return ""
 	case g.layout == wire.LayoutUnknown:
-		return came + ", none of which can be the first"
+		return what + ", but none can be the first"
 	case a.most == 0:
-		return came + ", whose numbers make no sense"
+		return what + ", but their numbers are not valid"
 	case a.least != a.most:
-		return fmt.Sprintf("%s, which disagree on how many there are: %d to %d", came, a.least, a.most)
+		return fmt.Sprintf("%s, but they disagree on how many there are: %d to %d", what, a.least, a.most)
 	case len(lost) == 0:
 		return ""
 	}
-	return fmt.Sprintf("of reply 0x%08x (layout %s) came %d of %d fragments: %s; missing: %s",
+	return fmt.Sprintf("reply 0x%08x (layout %s): %d of %d fragments arrived: %s; missing: %s",
 		g.id, g.form(), len(a.numbers), a.most, console.NumberList(a.numbers), console.NumberList(lost))
 }

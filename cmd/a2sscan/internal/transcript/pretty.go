@@ -1,4 +1,4 @@
-package main
+package transcript
 
 import (
 	"bytes"
@@ -10,15 +10,15 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// How much of a list in a record is shown, and of one that is for programs.
+// How many members of a list are shown, and of one that is meant for programs.
 const (
 	shownMembers = 30
 	shownRaw     = 3
 )
 
-// pretty breaks a record into lines of at most width characters where that can
-// be: what fits stays on one line. It is JSON for the eye: what is too long is
-// cut and ends with …, lists too. What can't be seen is escaped.
+// pretty breaks a record into lines of at most width characters. A value that fits
+// stays on one line. Values and lists that are too long are cut and end with …, and
+// invisible characters are escaped.
 func pretty(record []byte, width int) []string {
 	p := &prettyPrinter{width: width}
 	p.value("", "", console.Visible(bytes.TrimSpace(record)), "")
@@ -30,7 +30,7 @@ type prettyPrinter struct {
 	lines []string
 }
 
-// value adds a value with what stands before and behind it.
+// value adds a value with its indent, its key and its comma.
 func (p *prettyPrinter) value(indent, key string, v json.RawMessage, comma string) {
 	line := indent + key + string(v) + comma
 	members := membersOf(v)
@@ -46,8 +46,8 @@ func (p *prettyPrinter) value(indent, key string, v json.RawMessage, comma strin
 	}
 }
 
-// mostShown is how much of the object or array behind a key is shown: all of
-// the record itself.
+// mostShown is the limit of members for the object or array behind a key. The record
+// itself has none.
 func mostShown(indent, key string) int {
 	switch {
 	case indent == "" && key == "":
@@ -58,7 +58,7 @@ func mostShown(indent, key string) int {
 	return shownMembers
 }
 
-// members adds what an object or array holds, as far as that is shown.
+// members adds the members of an object or array, up to the limit.
 func (p *prettyPrinter) members(indent string, all []member, most int) {
 	for i, m := range all {
 		comma := ","
@@ -75,12 +75,12 @@ func (p *prettyPrinter) members(indent string, all []member, most int) {
 
 // member is one of an object or, without a key, of an array.
 type member struct {
-	key   string // as it is written, with a colon
+	key   string // as written, with a colon
 	value json.RawMessage
 }
 
-// membersOf takes an object or array apart, in order; of anything else it is
-// nil.
+// membersOf returns the members of an object or array in order, nil for other
+// values.
 func membersOf(v json.RawMessage) (ms []member) {
 	if len(v) == 0 || v[0] != '{' && v[0] != '[' {
 		return nil

@@ -1,10 +1,12 @@
-package main
+package doctor
 
 import (
+	"net/netip"
+
 	a2sudp "github.com/a2sscan/a2sscan/scanner/udp"
 )
 
-// grantedBuffers asks for buffers as a scan does and says what it gets.
+// grantedBuffers asks for buffers as a scan does and returns their granted sizes.
 func grantedBuffers(recv, send int) (gotRecv, gotSend int, err error) {
 	c, err := a2sudp.Listen(a2sudp.Config{RecvBuffer: recv, SendBuffer: send})
 	if err != nil {
@@ -16,8 +18,8 @@ func grantedBuffers(recv, send int) (gotRecv, gotSend int, err error) {
 }
 
 // tryBind opens the socket that a scan would send from.
-func tryBind(from source) error {
-	c, err := a2sudp.Listen(a2sudp.Config{Source: from.addrPort()})
+func tryBind(from netip.AddrPort) error {
+	c, err := a2sudp.Listen(a2sudp.Config{Source: from})
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,6 @@
-package main
+// Package transcript explains a session with one server: every datagram with what
+// its bytes mean, the record, and a verdict in words.
+package transcript
 
 import (
 	"bytes"
@@ -14,24 +16,27 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// transcript is what was said, as it is shown: each datagram with a line of
-// its own and its bytes, and what fragments make together.
-type transcript struct {
+// Transcript shows the datagrams of a session with one server: a line for each and
+// its bytes, and the messages that fragments form.
+type Transcript struct {
 	sheet
-	out    io.Writer // nil: nothing is shown
+	out    io.Writer // nil: show nothing
 	target netip.AddrPort
 
-	events []event
-	what   []string // of each event: what it is, in words
+	events []Event
+	what   []string // of each event: its description
 	splits splits
 	table  *reasm.Table
 	unpack reasm.Unpacker
-	seen   map[string]bool // datagrams, with a byte for their direction
+	seen   map[string]bool // datagrams, each with a byte for its direction
 	ship   wire.ShipHint
 	last   []byte // challenge
 }
 
-// How much is shown: so many datagrams with their bytes, so many in all.
+// leastWidth is the width of the narrowest screen that lines are wrapped for.
+const leastWidth = 60
+
+// How much is shown: so many datagrams with their bytes, and so many in all.
 const (
 	dumpedEvents = 30
 	shownEvents  = 80
@@ -40,15 +45,17 @@ const (
 // theServer is the source of all fragments: there is one server.
 const theServer = 1
 
-func newTranscript(target netip.AddrPort, s sheet) *transcript {
-	return &transcript{
-		sheet: s, target: target,
+// New returns the transcript of a session with target. It is written to out, if that
+// is not nil, in lines of width columns.
+func New(out io.Writer, target netip.AddrPort, width int) *Transcript {
+	return &Transcript{
+		sheet: sheet{max(width, leastWidth)}, out: out, target: target,
 		table: reasm.New(reasm.Config{}), seen: map[string]bool{},
 	}
 }
 
-// add takes the next datagram and shows it.
-func (t *transcript) add(e event) {
+// Add takes the next datagram and shows it.
+func (t *Transcript) Add(e Event) {
 	var rows []string
 	what := t.describe(&e)
 	again := t.again(&e)
@@ -56,7 +63,7 @@ func (t *transcript) add(e event) {
 		what += ", again"
 	}
 	if e.addr != t.target {
-		what += fmt.Sprintf("; it comes from %v, which was not asked", e.addr)
+		what += fmt.Sprintf("; it comes from %v, which was not queried", e.addr)
 	}
 	t.events, t.what = append(t.events, e), append(t.what, what)
 	rows = append(rows, t.headline(&e, what)...)
@@ -64,13 +71,13 @@ func (t *transcript) add(e event) {
 		rows = append(rows, t.dump(e.data, t.parts(e.data))...)
 	}
 	if !e.sent && e.addr == t.target {
-		rows = append(rows, t.take(&e)...)
+		rows = append(rows, t.follow(&e)...)
 	}
 	t.show(rows)
 }
 
-// show prints the rows of an event, as far as there is room for more.
-func (t *transcript) show(rows []string) {
+// show prints the rows of a datagram while the limits allow it.
+func (t *Transcript) show(rows []string) {
 	n := len(t.events)
 	switch {
 	case t.out == nil || n > shownEvents:
@@ -84,7 +91,7 @@ func (t *transcript) show(rows []string) {
 }
 
 // headline is the line above the bytes.
-func (t *transcript) headline(e *event, what string) []string {
+func (t *Transcript) headline(e *Event, what string) []string {
 	word := "received"
 	if e.sent {
 		word = "sent"
@@ -94,7 +101,7 @@ func (t *transcript) headline(e *event, what string) []string {
 }
 
 // since is the time since the first datagram.
-func (t *transcript) since(e *event) time.Duration {
+func (t *Transcript) since(e *Event) time.Duration {
 	if len(t.events) == 0 {
 		return 0
 	}
@@ -104,7 +111,7 @@ func (t *transcript) since(e *event) time.Duration {
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // again reports whether the same bytes went the same way before.
-func (t *transcript) again(e *event) bool {
+func (t *Transcript) again(e *Event) bool {
 	key := string(e.data) + "<"
 	if e.sent {
 		key = string(e.data) + ">"
@@ -115,14 +122,14 @@ func (t *transcript) again(e *event) bool {
 }
 
 // describe says what a datagram is.
-func (t *transcript) describe(e *event) string {
+func (t *Transcript) describe(e *Event) string {
 	switch b := e.data; {
 	case len(b) == 0:
-		return "nothing at all"
+		return "empty"
 	case wire.IsSplit(b):
 		return t.splits.add(b).describe(b)
 	case !wire.IsSingle(b):
-		return "no A2S: it begins with neither -1 nor -2"
+		return "not A2S: it begins with neither -1 nor -2"
 	case len(wire.Body(b)) == 0:
 		return "a header without a message"
 	case wire.KindOf(b) == wire.KindChallenge:
@@ -140,14 +147,14 @@ func (t *transcript) describe(e *event) string {
 	return fmt.Sprintf("unknown to A2S: kind %s", letter(byte(k)))
 }
 
-func (t *transcript) describeChallenge(b []byte) string {
+func (t *Transcript) describeChallenge(b []byte) string {
 	if _, err := wire.DecodeChallenge(b); err != nil {
-		return "it looks like a challenge, and is none"
+		return "a malformed challenge"
 	}
 	c := wire.Body(b)[1:]
 	text := fmt.Sprintf("challenge % x", c)
 	if t.last != nil && !bytes.Equal(t.last, c) {
-		text += ", another one than before"
+		text += ", not the same as before"
 	}
 	t.last = c
 	return text
@@ -165,7 +172,7 @@ func describeRequest(b []byte) string {
 }
 
 // parts are the fields of a datagram.
-func (t *transcript) parts(b []byte) func(func(wire.Part) bool) {
+func (t *Transcript) parts(b []byte) func(func(wire.Part) bool) {
 	switch {
 	case wire.IsSplit(b):
 		g := t.splits.of(b)
@@ -178,11 +185,11 @@ func (t *transcript) parts(b []byte) func(func(wire.Part) bool) {
 	}
 }
 
-// take follows what the server says: which game it is, and what its fragments
-// make together. It returns the rows that show the latter.
-func (t *transcript) take(e *event) []string {
+// follow reads what the server sends: which game it is, and the messages that its
+// fragments form. It returns the rows for such a message.
+func (t *Transcript) follow(e *Event) []string {
 	if !wire.IsSplit(e.data) {
-		t.learn(e.data)
+		t.learnGame(e.data)
 		return nil
 	}
 	msg, o, err := t.table.Add(e.at, theServer, e.data, nil)
@@ -190,34 +197,34 @@ func (t *transcript) take(e *event) []string {
 	case err != nil:
 		return t.note("dropped: " + faultWords(err) + " as a fragment")
 	case o == reasm.Conflict:
-		return t.note("dropped: it contradicts the other fragments of its ID")
+		return t.note("dropped: it contradicts the other fragments with its ID")
 	case o == reasm.Whole:
-		return t.whole("put together", msg)
+		return t.message("reassembled", msg)
 	case o == reasm.Packed:
 		plain, err := t.unpack.Unpack(nil, msg)
 		if err != nil {
-			return t.note(fmt.Sprintf("put together: %d bytes of bzip2, which do not unpack: %s",
+			return t.note(fmt.Sprintf("reassembled: %d bytes of bzip2, which cannot be decompressed: %s",
 				len(msg), faultWords(err)))
 		}
-		return t.whole(fmt.Sprintf("put together and unpacked from %d bytes", len(msg)), plain)
+		return t.message(fmt.Sprintf("reassembled and decompressed from %d bytes", len(msg)), plain)
 	}
 	return nil
 }
 
-// whole shows a message that came in fragments.
-func (t *transcript) whole(how string, msg []byte) []string {
-	t.learn(msg)
+// message shows a message that came in fragments.
+func (t *Transcript) message(how string, msg []byte) []string {
+	t.learnGame(msg)
 	rows := t.note(fmt.Sprintf("%s: %s, %d bytes", how, kindWord(wire.KindOf(msg)), len(msg)))
 	return append(rows, t.dump(msg, wire.MessageParts(msg, t.ship))...)
 }
 
-func (t *transcript) note(text string) []string {
+func (t *Transcript) note(text string) []string {
 	return console.Wrap("    = "+text, t.width, 6)
 }
 
-// learn takes from an INFO whether the game is The Ship, whose players have
-// fields of their own.
-func (t *transcript) learn(msg []byte) {
+// learnGame finds out from an info reply whether the game is The Ship, whose player
+// lists have additional fields.
+func (t *Transcript) learnGame(msg []byte) {
 	var in wire.Info
 	if in.Decode(msg) != nil {
 		return
@@ -228,7 +235,7 @@ func (t *transcript) learn(msg []byte) {
 	}
 }
 
-// faultWords are the words of a fault of a datagram.
+// faultWords is an error of a datagram in words.
 func faultWords(err error) string {
 	code, _ := err.(wire.Error)
 	return strings.ReplaceAll(code.String(), "_", " ")

@@ -1,4 +1,5 @@
-package main
+// Package consoletest checks in tests what a person is shown.
+package consoletest
 
 import (
 	"strings"
@@ -7,10 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// checkShown checks that what is shown to a person is fit to be shown.
-func checkShown(t *testing.T, out string, width int) {
+// CheckVisible checks that text has only visible characters, not too many lines, and
+// no dump wider than width.
+func CheckVisible(t *testing.T, text string, width int) {
 	t.Helper()
-	lines := strings.Split(out, "\n")
+	lines := strings.Split(text, "\n")
 	if len(lines) > 600 {
 		t.Errorf("%d lines", len(lines))
 	}
