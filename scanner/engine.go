@@ -99,14 +99,18 @@ type engine struct {
 
 // outgoing is one datagram of a batch.
 type outgoing struct {
-	ref ref
-	q   wire.Question
+	ref     ref
+	q       wire.Question // that it is sent for
+	request wire.Question // that it is: GETCHALLENGE may stand in for q
 }
 
 func newEngine(cfg Config, sock transport, handle func(*Result)) *engine {
 	e := &engine{
-		cfg:   cfg,
-		plan:  plan{questions: cfg.Questions, schedule: cfg.schedule()},
+		cfg: cfg,
+		plan: plan{
+			questions: cfg.Questions, schedule: cfg.schedule(),
+			fallback: cfg.Fallback && !cfg.SecondLook,
+		},
 		start: time.Now(),
 		sock:  sock,
 

@@ -99,6 +99,7 @@ func (e *engine) lookAgain() (entry, bool) {
 		}
 		e.second.on = true
 		e.plan.once = true
+		e.plan.fallback = e.cfg.Fallback
 	}
 	return e.second.pop()
 }
@@ -118,7 +119,7 @@ func (e *engine) sentBefore() (datagrams, bytes uint16) {
 		return 0, 0
 	}
 	for q := range each(lowest(e.plan.questions)) {
-		bytes = uint16(n * len(wire.AppendRequest(nil, q, wire.NoChallenge)))
+		bytes = uint16(n * len(e.appendRequest(nil, q, wire.NoChallenge)))
 	}
 	return uint16(n), bytes
 }
@@ -130,7 +131,7 @@ func (e *engine) leave(en entry) {
 		firstAt: e.clock(), lastAt: e.clock(), endAt: e.clock(),
 	}
 	o.sent, o.sentBytes = e.sentBefore()
-	for q := range each(e.plan.questions) {
+	for q := range each(e.plan.questions.status()) {
 		o.err[q] = wire.ErrTimeout
 	}
 	e.stats.Stopped++

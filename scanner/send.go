@@ -70,7 +70,7 @@ func (e *engine) keepUnsent(done int) {
 // sent notes a datagram that went out.
 func (e *engine) sent(now time.Duration, o *outgoing, p *udp.Packet) {
 	sl := e.slots.alive(o.ref)
-	e.stats.Sent[o.q]++
+	e.stats.Sent[o.request]++
 	e.stats.SentBytes += uint64(len(p.Data))
 	if sl == nil {
 		return
@@ -130,7 +130,7 @@ func (e *engine) silence(now time.Duration, r ref, sl *slot) {
 // tokens for. It reports whether some are left.
 func (e *engine) addDue(r ref, sl *slot, tokens int) bool {
 	t := &sl.talk
-	t.due &= t.open
+	t.due &= t.open | AskPing
 	for q := range each(t.due) {
 		if len(e.out) == tokens {
 			return true
@@ -144,12 +144,22 @@ func (e *engine) addDue(r ref, sl *slot, tokens int) bool {
 // add puts one request into the batch.
 func (e *engine) add(r ref, sl *slot, q wire.Question) {
 	at := e.request[len(e.out)*requestLen:][:0:requestLen]
-	e.out = append(e.out, outgoing{r, q})
+	request := sl.talk.requestFor(q)
+	e.out = append(e.out, outgoing{r, q, request})
 	e.packets = append(e.packets, udp.Packet{
 		Addr: sl.source(),
-		Data: wire.AppendRequest(at, q, sl.talk.challengeFor(q)),
+		Data: e.appendRequest(at, request, sl.talk.challengeFor(q)),
 	})
 	e.joining.join(e.packets, e.out, &sl.talk)
+}
+
+// appendRequest appends a request, with one more NUL where that is wanted.
+func (e *engine) appendRequest(dst []byte, q wire.Question, c wire.Challenge) []byte {
+	dst = wire.AppendRequest(dst, q, c)
+	if e.cfg.TrailingNUL && q != wire.QuestionInfo {
+		dst = append(dst, 0)
+	}
+	return dst
 }
 
 // fillNew starts new targets.
