@@ -60,8 +60,8 @@ func newAddrs(rate float64, most int) *addrs {
 	return a
 }
 
-// asked counts servers that were asked before the scan began.
-func (a *addrs) asked(before map[netip.Addr]int) {
+// countBefore counts servers that were asked before the scan began.
+func (a *addrs) countBefore(before map[netip.Addr]int) {
 	for addr, n := range before {
 		if a.most > 0 && n > 0 {
 			a.counts[ipOf(udp.Pack(netip.AddrPortFrom(addr, 0)))] = uint32(min(n, a.most))
@@ -156,9 +156,9 @@ func (a *addrs) last(now time.Duration, each float64) time.Duration {
 	return last
 }
 
-// settle is called when a target that was admitted is finished, with the
+// refund is called when a target that was admitted is finished, with the
 // number of datagrams it was sent.
-func (a *addrs) settle(now time.Duration, addr uint64, sent int) {
+func (a *addrs) refund(now time.Duration, addr uint64, sent int) {
 	if a.every != 0 && sent < addrBurst {
 		a.charge(now, ipOf(addr), sent-addrBurst)
 	}

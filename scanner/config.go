@@ -146,6 +146,17 @@ func setFloat(v *float64, def float64) {
 	}
 }
 
+// noLimit reports whether a rate is none.
+func noLimit(perSecond float64) bool { return math.IsInf(perSecond, 1) }
+
+// fitInFlight lets a higher rate have more targets open, unless the caller set
+// how many.
+func (cfg *Config) fitInFlight() {
+	if cfg.freeInFlight {
+		cfg.InFlight = max(cfg.InFlight, cfg.defaultInFlight())
+	}
+}
+
 // maxInFlight bounds the memory of open targets whatever rate and timeouts
 // say: 2^18 targets at 96 bytes are 24 MiB.
 const maxInFlight = 1 << 18

@@ -59,9 +59,9 @@ func NewHarness() (*Harness, error) {
 
 // Close ends what belongs to the engine.
 func (h *Harness) Close() {
-	h.e.worker.Close()
-	close(h.e.finisher.blocks)
-	<-h.e.finisher.done
+	h.e.recv.parts.worker.Close()
+	close(h.e.handoff.finisher.blocks)
+	<-h.e.handoff.finisher.done
 }
 
 // Begin opens a target.
@@ -78,49 +78,51 @@ func (h *Harness) Send() []udp.Packet {
 // Receive gives the engine a datagram.
 func (h *Harness) Receive(p *udp.Packet) {
 	h.now += time.Microsecond
-	h.e.receive(h.now, p)
+	if slot := h.e.recv.take(h.now, p); slot >= 0 {
+		h.e.advance(h.now, slot)
+	}
 }
 
 // Wait lets the time pass up to the next time-out.
 func (h *Harness) Wait() {
 	h.Unpack()
 	h.now += idleWait
-	if next := h.e.wheel.next(); next > 0 {
+	if next := h.e.open.wheel.next(); next > 0 {
 		h.now = next
 	}
-	h.e.wheel.advance(h.e.slots, h.now, func(i int32) { h.e.fire(h.now, i) })
+	h.e.open.wheel.advance(h.e.open.slots, h.now, func(i int32) { h.e.fire(h.now, i) })
 }
 
 // Unpacking reports whether something is in the decompressor.
-func (h *Harness) Unpacking() bool { return h.e.worker.Pending() > 0 }
+func (h *Harness) Unpacking() bool { return h.e.recv.parts.worker.Pending() > 0 }
 
 // Unpack waits for the decompressor.
 func (h *Harness) Unpack() {
-	for h.e.worker.Pending() > 0 {
-		h.e.collect(h.now)
+	for h.e.recv.parts.worker.Pending() > 0 {
+		h.e.recv.collect(h.now, func(i int32) { h.e.advance(h.now, i) })
 		runtime.Gosched()
 	}
 }
 
 // Open is how many targets are open.
-func (h *Harness) Open() int { return h.e.slots.n }
+func (h *Harness) Open() int { return h.e.open.n() }
 
 // Finish makes the Results of the targets that are finished.
 func (h *Harness) Finish() {
-	for i := range h.e.outcomes {
-		o := &h.e.outcomes[i]
-		h.Give(h.e.finisher.make(o))
+	for i := range h.e.handoff.outcomes {
+		o := &h.e.handoff.outcomes[i]
+		h.Give(h.e.handoff.finisher.make(o))
 		if o.answer != nil {
 			h.e.pool.recycle(o.answer)
 		}
 		*o = outcome{}
 	}
-	h.e.unhandled -= len(h.e.outcomes)
-	h.e.outcomes = h.e.outcomes[:0]
+	h.e.handoff.waiting -= len(h.e.handoff.outcomes)
+	h.e.handoff.outcomes = h.e.handoff.outcomes[:0]
 }
 
 // Stats are the engine's numbers.
 func (h *Harness) Stats() Stats {
-	h.e.tell()
+	h.e.publish()
 	return h.e.stats
 }

@@ -93,3 +93,42 @@ func (f *feed) closeAndWait() {
 
 // leaveBehind is how long a list that blocks is waited for at the end.
 const leaveBehind = 200 * time.Millisecond
+
+// cursor is the loop's place in the list: the block that it takes targets from.
+type cursor struct {
+	feed  *feed
+	block []Target
+	pos   int    // next in block
+	ended bool   // nothing follows block
+	place uint64 // where the list continues
+}
+
+// next returns the next target, or nil if the feed has none now.
+func (c *cursor) next() *Target {
+	if c.pos == len(c.block) && !c.refill() {
+		return nil
+	}
+	t := &c.block[c.pos]
+	c.pos++
+	c.place = t.Place + 1
+	return t
+}
+
+// refill takes the next block from the feed and reports whether it holds any.
+func (c *cursor) refill() bool {
+	c.block, c.ended = c.feed.take(c.block)
+	c.pos = 0
+	return len(c.block) > 0
+}
+
+// more reports whether the list may have another target.
+func (c *cursor) more() bool { return !c.ended || c.pos < len(c.block) }
+
+// rest counts the targets that were read and not taken. It ends the use of c.
+func (c *cursor) rest() int {
+	rest := len(c.block) - c.pos
+	if !c.ended && c.refill() {
+		rest += len(c.block)
+	}
+	return rest
+}

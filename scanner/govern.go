@@ -78,10 +78,10 @@ func (g *governor) roundTrip(d time.Duration) {
 // due reports whether it is time for a look.
 func (g *governor) due(now time.Duration) bool { return now-g.at >= lookEvery }
 
-// look sets the pace by what there is to see. free says that nothing but the
+// sample sets the pace by what there is to see. free says that nothing but the
 // rate and the processor kept the scan from sending since the last look. It
 // reports whether something was amiss.
-func (g *governor) look(now time.Duration, s signs, free bool) (amiss bool) {
+func (g *governor) sample(now time.Duration, s signs, free bool) (amiss bool) {
 	took := (now - g.at).Seconds()
 	reached := float64(s.sent-g.seen.sent) / took
 	full := s.drops > g.seen.drops || s.putOff > g.seen.putOff || s.fills(&g.seen)
@@ -89,7 +89,7 @@ func (g *governor) look(now time.Duration, s signs, free bool) (amiss bool) {
 	g.at, g.seen = now, s
 	g.lately += (reached - g.lately) * part(took, latelyTime)
 	if free {
-		g.settle(reached, took)
+		g.average(reached, took)
 	}
 	switch {
 	case full:
@@ -111,8 +111,8 @@ func (s *signs) fills(before *signs) bool {
 	return s.queued > s.room/2 && s.queued >= before.queued && s.room > 0
 }
 
-// settle takes a rate into the mean.
-func (g *governor) settle(reached, took float64) {
+// average takes a rate into the mean.
+func (g *governor) average(reached, took float64) {
 	if g.settled == 0 {
 		g.settled = reached
 	}

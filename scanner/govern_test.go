@@ -35,7 +35,7 @@ func (m *narrow) run(g *governor, now *time.Duration, long time.Duration) (rates
 			m.dropped += over / 100
 		}
 		m.queued = min(max(m.queued, 0), m.room)
-		g.look(*now, signs{
+		g.sample(*now, signs{
 			sent: uint64(m.sent), drops: uint64(m.dropped), queued: int(m.queued), room: int(m.room),
 		}, true)
 	}
@@ -124,7 +124,7 @@ func TestGovernorSigns(t *testing.T) {
 					g.roundTrip(rtt)
 				}
 			}
-			return g.look(now, s, true)
+			return g.sample(now, s, true)
 		}
 		for range 50 {
 			if look(calm, 100*time.Millisecond) {
@@ -163,7 +163,7 @@ func TestGovernorGetsUsedToIt(t *testing.T) {
 			for range enoughRTTs {
 				g.roundTrip(rtt)
 			}
-			if g.look(now, signs{sent: uint64(1e5 * now.Seconds())}, true) {
+			if g.sample(now, signs{sent: uint64(1e5 * now.Seconds())}, true) {
 				amiss = true
 			}
 		}

@@ -5,41 +5,6 @@ import (
 	"time"
 )
 
-// charge accounts for the time since it was last called in which nothing was
-// sent although the rate allowed it, to what was waited for.
-func (e *engine) charge(now time.Duration) {
-	unused := now - e.charged
-	e.charged = now
-	if e.governor == nil {
-		unused = e.pace.unused(now)
-	}
-	why := e.stats.Wait
-	switch {
-	case why != WaitNothing:
-	case e.follow.n+e.repeat.n == 0 && (e.draining || !e.more()):
-		why = WaitReplies // the bucket was empty when that was looked at
-	case e.governor != nil && e.paced:
-		why = WaitLosses
-	default:
-		why = WaitSending
-	}
-	e.stats.Waited[why] += uint64(unused / time.Microsecond)
-}
-
-// govern has the governor look at the socket.
-func (e *engine) govern(now time.Duration) {
-	sock := e.sock.Stats()
-	amiss := e.governor.look(now, signs{
-		sent: e.stats.DatagramsSent(), drops: sock.KernelDrops, putOff: e.stats.SendAgain,
-		queued: sock.RecvQueued, room: sock.RecvBuffer,
-	}, e.free)
-	if amiss {
-		e.stats.Slowed++
-	}
-	e.free = true
-	e.stats.Settled = e.governor.settled
-}
-
 // slack is the part of its time that a scan may lose and be said to have kept
 // its rate, and the time itself.
 const (

@@ -23,15 +23,15 @@ func TestSilentTargetSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := newEngine(cfg, newMemNet(), func(*Result) {})
-	defer e.worker.Close()
-	defer close(e.finisher.blocks)
+	defer e.recv.parts.worker.Close()
+	defer close(e.handoff.finisher.blocks)
 	before, most := heapBytes(), 0.0
 	for n := 1; n <= maxInFlight; n++ {
 		e.begin(entry{addr: uint64(n)<<16 | 27015})
-		for i := range e.out {
-			e.sent(time.Duration(n), &e.out[i], &e.packets[i])
+		for i := range e.sender.out {
+			e.sender.sent(time.Duration(n), i)
 		}
-		e.out, e.packets = e.out[:0], e.packets[:0]
+		e.sender.keepUnsent(len(e.sender.out))
 		if n >= 1<<15 && n%(1<<13) == 0 {
 			most = max(most, float64(heapBytes()-before)/float64(n))
 		}

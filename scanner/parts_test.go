@@ -150,7 +150,7 @@ func TestAddrs(t *testing.T) {
 	if e, ok := a.release(500 * time.Millisecond); !ok || e.addr != two || a.holds(two) {
 		t.Error("not released when the bucket is full")
 	}
-	a.settle(500*time.Millisecond, two, 1)
+	a.refund(500*time.Millisecond, two, 1)
 	if full := a.full[0x7F000001]; full != 600*time.Millisecond {
 		t.Errorf("after a server that was sent 1 datagram the bucket is full at %v", full)
 	}

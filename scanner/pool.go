@@ -11,7 +11,7 @@ type pool struct {
 	used   int64 // bytes handed out
 	kept   int64 // bytes in free
 	peak   int64
-	refuse uint64 // how often there was no room
+	usual  float64 // mean size of the last answers
 
 	free    [poolClasses][][]byte
 	answers []*answer
@@ -22,6 +22,8 @@ const (
 	maxClass    = 23 // 8 MiB: with Raw, all that a server sent
 	poolClasses = maxClass - minClass + 1
 )
+
+func newPool(budget int64) *pool { return &pool{budget: budget, usual: firstAnswer} }
 
 // grow makes room for n more bytes in *b. It reports false, and leaves *b as
 // it was, where the budget has no room. A nil pool has no budget.
@@ -40,7 +42,6 @@ func (p *pool) grow(b *[]byte, n int) bool {
 	class := max(bits.Len(uint(need-1)), minClass)
 	bigger := p.get(class)
 	if bigger == nil {
-		p.refuse++
 		return false
 	}
 	bigger = append(bigger, *b...)
@@ -93,6 +94,22 @@ func (p *pool) makeRoom() {
 			*list = (*list)[:n]
 		}
 	}
+}
+
+// learn takes the size of an answer that is complete, nil for none, into the
+// mean.
+func (p *pool) learn(a *answer) {
+	size := 0.0
+	if a != nil {
+		size = float64(cap(a.data) + cap(a.raw))
+	}
+	p.usual += (size - p.usual) / 64
+}
+
+// roomFor reports whether the answers of so many open targets fit the budget, if
+// they are of the usual size.
+func (p *pool) roomFor(open int) bool {
+	return float64(p.used)+float64(open)*p.usual <= float64(p.budget)
 }
 
 // answer returns an empty answer.

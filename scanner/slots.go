@@ -106,8 +106,11 @@ func (q *queue) push(r ref) {
 	q.n++
 }
 
+// first is the ref that pop takes out.
+func (q *queue) first() ref { return q.buf[q.head] }
+
 func (q *queue) pop() ref {
-	r := q.buf[q.head]
+	r := q.first()
 	q.head = (q.head + 1) & (len(q.buf) - 1)
 	q.n--
 	return r

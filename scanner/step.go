@@ -50,9 +50,34 @@ const (
 // plan is what is the same for every conversation of a scan.
 type plan struct {
 	questions Questions // ping may be one of them
-	fallback  bool      // a server that ignores INFO is asked for PLAYER and ping once each
 	schedule  Schedule
-	once      bool // a server that answers nothing is asked once
+	once      bool // the second pass: a server that answers nothing is asked once
+
+	fallback     bool // a server that ignores INFO is asked for PLAYER and ping once each
+	lateFallback bool // the same for the second pass
+	trailingNUL  bool // every request but INFO has one more NUL
+}
+
+func newPlan(cfg *Config) plan {
+	return plan{
+		questions: cfg.Questions, schedule: cfg.schedule(), trailingNUL: cfg.TrailingNUL,
+		lateFallback: cfg.Fallback, fallback: cfg.Fallback && !cfg.SecondLook,
+	}
+}
+
+// beginSecondPass changes the plan for the targets that stayed silent.
+func (p *plan) beginSecondPass() {
+	p.once = true
+	p.fallback = p.lateFallback
+}
+
+// appendRequest appends a request, with one more NUL where that is wanted.
+func (p *plan) appendRequest(dst []byte, q wire.Question, c wire.Challenge) []byte {
+	dst = wire.AppendRequest(dst, q, c)
+	if p.trailingNUL && q != wire.QuestionInfo {
+		dst = append(dst, 0)
+	}
+	return dst
 }
 
 // talkFlags are the yes and no of a conversation.

@@ -3,7 +3,6 @@ package sink
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,21 +10,37 @@ import (
 	"time"
 )
 
-// Options say how a file is made. At most one of Append, Force and Resume can
-// be set; each of them also makes a file that isn't there.
+// Options say how a file is created. Append excludes Replace and Resume.
 type Options struct {
 	Scan string // the scan's name in every record; absent if empty
 
-	Append bool  // add to a census that is there, after cutting off a torn tail
-	Force  bool  // replace a file that is there
-	Resume bool  // cut a census back to Offset, and go on from there
-	Offset int64 // with Resume: what Writer.Offset said
+	// Append adds to an existing census, after a partial last record was cut
+	// off.
+	Append bool
 
-	// FlushEvery is how long a record may wait until it is handed to the
-	// file. Zero means DefaultFlush, or DefaultFlushZstd where the file is
-	// compressed: each flush ends a block of the frame there, and short
-	// blocks compress badly. A negative value means that only full blocks,
-	// Sync and Close hand records over.
+	// Replace permits that the file exists. The new census is written beside
+	// it, under its name with PartSuffix, and takes its place with Commit:
+	// until then, and after a crash, the old census is there. Symbolic links
+	// are followed. Pipes and devices are written to directly.
+	Replace bool
+
+	// Resume cuts the file back to Offset, which Mark.Sync returned, and
+	// continues there. With Replace the file is the one that was written beside
+	// the old census. The bytes before Offset must have the hash that
+	// Mark.Sum returned, unless Sum is empty; else the error is ErrChanged, and
+	// the file stays as it is.
+	Resume bool
+	Offset int64
+	Sum    string
+
+	// Progress is called while an existing file is read again, with how many
+	// bytes of how many were read. Nil: it is not.
+	Progress func(read, size int64)
+
+	// FlushEvery is how long a record may wait until it is written to the
+	// file. Zero means DefaultFlush, or DefaultFlushZstd for a compressed file:
+	// each flush ends a block of the frame there, and short blocks compress
+	// badly. With a negative value only full blocks, Sync and Close write.
 	FlushEvery time.Duration
 
 	Stdout *os.File // what "-" and "" stand for; nil: os.Stdout
@@ -34,73 +49,129 @@ type Options struct {
 	// its newline and may change. A terminal is shown \u escapes where names
 	// have invisible characters. Nil writes the record as it is.
 	Shown func(record []byte) []byte
+
+	// Force is Replace in place: the old census is gone when the file is
+	// created.
+	Force bool
 }
 
 // The defaults of Options.FlushEvery: a person who watches a pipe sees a
-// record at once; a census that is compressed stays small.
+// record at once; a compressed census stays small.
 const (
 	DefaultFlush     = 200 * time.Millisecond
 	DefaultFlushZstd = time.Second
 )
 
-// output is a place to write to, made ready.
-type output struct {
-	*os.File
-	name    string // for errors
-	zstd    bool   // by its name
-	regular bool   // a file on a disk: Sync means something
-	ours    bool   // opened by its path: can be cut back
-	size    int64  // its length now
-	cut     int64  // how much of a torn tail was cut off
-	info    fs.FileInfo
-}
+// PartSuffix ends the name of a file that is not complete: of a part while it
+// is written, and of a census that is to replace another one.
+const PartSuffix = ".part"
+
+// ErrChanged says that a file is not the one that a checkpoint describes.
+var ErrChanged = errors.New("is not as the checkpoint left it")
+
+// Why Create refuses a file.
+var (
+	errModes     = errors.New("append, replace and resume exclude each other")
+	errDirectory = errors.New("is a directory")
+	errOffset    = errors.New("a census has no negative length")
+)
 
 // Check reports whether Create would refuse path, as far as that can be told
-// without touching anything. A program calls it before it starts to work, and
-// Create when it has something to write: what fails in between leaves no
-// file.
+// without touching or reading anything. A program calls it before it starts to
+// work, and Create when it has something to write: what fails in between leaves
+// no file.
 func Check(path string, o Options) error {
-	_, err := o.check(path)
+	_, err := o.place(path)
 	return err
 }
 
-// check returns what is there at path, nil if nothing is.
-func (o *Options) check(path string) (fs.FileInfo, error) {
-	if o.modes() > 1 {
-		return nil, o.refuse(path, errModes, "choose one of them")
+// place is where a census is written to.
+type place struct {
+	name  string      // the file that is written
+	final string      // the name that Commit gives it; empty: it has that
+	info  fs.FileInfo // of what name names now; nil: nothing
+	old   fs.FileInfo // of what final names now; nil: nothing
+}
+
+// isFile reports whether the place holds a regular file, or will.
+func (p *place) isFile() bool { return p.info == nil || p.info.Mode().IsRegular() }
+
+// place chooses where the records go, or refuses path.
+func (o *Options) place(path string) (p place, err error) {
+	if err := o.check(path); err != nil || isStandard(path) {
+		return place{}, err
 	}
-	if isStandard(path) {
-		return nil, nil
+	p.name = path
+	if p.info, err = o.stat(path); err != nil {
+		return place{}, err
 	}
+	if o.Replace && p.isFile() {
+		return o.beside(p)
+	}
+	if p.info == nil {
+		return p, o.checkMissing(p.name)
+	}
+	if p.info.Mode().IsRegular() && o.isNew() {
+		return place{}, o.refuse(path, fs.ErrExist, "choose to append to it or to replace it")
+	}
+	return p, nil
+}
+
+// beside is the place of a census that is to replace the file p.
+func (o *Options) beside(p place) (_ place, err error) {
+	if real, err := filepath.EvalSymlinks(p.name); err == nil {
+		p.name = real
+	}
+	b := place{name: p.name + PartSuffix, final: p.name, old: p.info}
+	if b.info, err = o.stat(b.name); err != nil {
+		return place{}, err
+	}
+	switch {
+	case !b.isFile():
+		return place{}, o.refuse(b.name, errors.New("is not a regular file"), "remove it, or choose another name")
+	case b.info == nil && o.Resume && o.Offset > 0 && p.info != nil:
+		return p, nil // it was complete, and had its name already
+	case b.info == nil:
+		return b, o.checkMissing(b.name)
+	}
+	return b, nil
+}
+
+// stat returns what path names, nil if that is nothing. It refuses a directory.
+func (o *Options) stat(path string) (fs.FileInfo, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, o.checkMissing(path)
+		return nil, nil
 	case err != nil:
 		return nil, newError(o.op(), path, err)
 	case info.IsDir():
 		return nil, o.refuse(path, errDirectory, "name a file in it")
-	case info.Mode().IsRegular() && o.modes() == 0:
-		return nil, o.refuse(path, fs.ErrExist, "choose to append to it or to replace it")
 	}
 	return info, nil
 }
 
-var (
-	errModes     = errors.New("append, replace and resume exclude each other")
-	errDirectory = errors.New("is a directory")
-)
+// check refuses options that make no sense.
+func (o *Options) check(path string) error {
+	switch {
+	case o.Append && (o.Replace || o.Resume || o.Force) || o.Force && (o.Resume || o.Replace):
+		return o.refuse(path, errModes, "choose one of them")
+	case o.Offset < 0:
+		return o.refuse(path, errOffset, "the checkpoint is damaged")
+	}
+	return nil
+}
 
-// checkMissing reports whether a file can be made at path.
+// checkMissing reports whether a file can be created at path.
 func (o *Options) checkMissing(path string) error {
 	if o.Resume && o.Offset > 0 {
-		return o.refuse(path, fs.ErrNotExist, "to go on, the census that was begun is needed")
+		return o.refuse(path, fs.ErrNotExist, "a scan is resumed with the census that it began")
 	}
 	dir := filepath.Dir(path)
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return o.refuse(path, fmt.Errorf("the directory %s does not exist", dir), "make it first")
+		return o.refuse(path, fmt.Errorf("the directory %s does not exist", dir), "create it first")
 	case err != nil:
 		return newError(o.op(), path, err)
 	case !info.IsDir():
@@ -109,139 +180,31 @@ func (o *Options) checkMissing(path string) error {
 	return nil
 }
 
-// refuse explains why path isn't written to.
+// refuse explains why path is not written to.
 func (o *Options) refuse(path string, err error, hint string) error {
 	return &Error{Op: o.op(), Path: path, Err: err, Hint: hint}
 }
 
-// modes counts the modes that are set.
-func (o *Options) modes() (n int) {
-	for _, set := range []bool{o.Append, o.Force, o.Resume} {
-		if set {
-			n++
-		}
-	}
-	return n
-}
+// isNew reports whether the file must not exist.
+func (o *Options) isNew() bool { return !o.Append && !o.Replace && !o.Resume && !o.Force }
 
 // op is what is being done, for errors.
 func (o *Options) op() string {
 	switch {
 	case o.Append:
 		return "append to"
-	case o.Force:
-		return "replace"
 	case o.Resume:
 		return "resume"
+	case o.Replace, o.Force:
+		return "replace"
 	}
 	return "create"
 }
 
-// packs reports whether a file of that name is compressed.
-func packs(path string) bool {
+// isPacked reports whether a file of that name is compressed.
+func isPacked(path string) bool {
 	return strings.HasSuffix(strings.TrimSuffix(path, PartSuffix), ".zst")
 }
 
 // isStandard reports whether path stands for standard output or input.
 func isStandard(path string) bool { return path == "" || path == "-" }
-
-// open makes path ready to be written to.
-func (o *Options) open(path string) (*output, error) {
-	info, err := o.check(path)
-	if err != nil {
-		return nil, err
-	}
-	if isStandard(path) {
-		return o.openStandard()
-	}
-	flags := os.O_RDWR | os.O_CREATE
-	switch {
-	case info != nil && !info.Mode().IsRegular():
-		flags = os.O_WRONLY // a pipe or a device: there is nothing to lose
-	case o.modes() == 0:
-		flags |= os.O_EXCL
-	}
-	f, err := os.OpenFile(path, flags, 0o666)
-	if err != nil {
-		return nil, newError(o.op(), path, err)
-	}
-	out := &output{File: f, name: path, zstd: packs(path), ours: true}
-	if err := o.prepare(out); err != nil {
-		f.Close()
-		return nil, err
-	}
-	if info == nil {
-		syncDir(filepath.Dir(path))
-	}
-	return out, nil
-}
-
-func (o *Options) openStandard() (*output, error) {
-	f := o.Stdout
-	if f == nil {
-		f = os.Stdout
-	}
-	out := &output{File: f, name: "standard output"}
-	info, err := f.Stat()
-	if err != nil {
-		return nil, newError(o.op(), out.name, err)
-	}
-	out.regular = info.Mode().IsRegular()
-	return out, nil
-}
-
-// prepare locks a regular file, and cuts it to what is kept of it.
-func (o *Options) prepare(out *output) error {
-	info, err := out.Stat()
-	if err != nil {
-		return newError(o.op(), out.name, err)
-	}
-	out.info = info
-	if out.regular = info.Mode().IsRegular(); !out.regular {
-		return nil
-	}
-	if err := lock(out.File); err != nil {
-		return o.refuse(out.name, err, "wait until it is done, or choose another name")
-	}
-	t, err := o.tail(out, info.Size())
-	if err != nil {
-		return o.refuse(out.name, err, "choose another name")
-	}
-	out.size, out.cut = t.keep, t.torn
-	if len(t.lines) > 0 {
-		out.size, err = repack(out, t.keep, t.lines)
-	} else if t.keep < info.Size() {
-		err = out.Truncate(t.keep)
-	}
-	if err == nil {
-		_, err = out.Seek(out.size, io.SeekStart)
-	}
-	if err != nil {
-		return newError(o.op(), out.name, err)
-	}
-	return nil
-}
-
-// tail returns what is kept of a file that is there.
-func (o *Options) tail(out *output, size int64) (tail, error) {
-	switch {
-	case o.Resume && o.Offset > size:
-		return tail{}, errShort
-	case o.Resume:
-		return tail{keep: o.Offset}, nil
-	case !o.Append || size == 0:
-		return tail{}, nil
-	case out.zstd:
-		return packedTail(out, size)
-	}
-	return plainTail(out, size)
-}
-
-// syncDir makes the name of a new file as durable as its content. File
-// systems that can't do this for a directory do without.
-func syncDir(dir string) {
-	if d, err := os.Open(dir); err == nil {
-		_ = d.Sync()
-		_ = d.Close()
-	}
-}

@@ -191,11 +191,11 @@ func TestRefused(t *testing.T) {
 		{there, Options{}, "create " + there +
 			": file already exists; choose to append to it or to replace it", fs.ErrExist},
 		{dir, Options{Force: true}, "replace " + dir + ": is a directory; name a file in it", nil},
-		{filepath.Join(no, "x"), Options{}, "the directory " + no + " does not exist; make it first", nil},
+		{filepath.Join(no, "x"), Options{}, "the directory " + no + " does not exist; create it first", nil},
 		{filepath.Join(there, "x"), Options{}, "not a directory", nil},
 		{there, Options{Append: true, Force: true}, "exclude each other; choose one of them", nil},
 		{fresh, Options{Resume: true, Offset: 1}, "resume " + fresh +
-			": file does not exist; to go on, the census that was begun is needed", fs.ErrNotExist},
+			": file does not exist; a scan is resumed with the census that it began", fs.ErrNotExist},
 	}
 	for _, tt := range tests {
 		_, err := Create(tt.path, tt.o)
@@ -367,7 +367,7 @@ func TestResume(t *testing.T) {
 			wantLines(t, path, lines(0, i))
 		}
 		_, err := Create(path, Options{Resume: true, Offset: 1})
-		if err == nil || !strings.Contains(err.Error(), "shorter than it was") {
+		if !errors.Is(err, ErrChanged) || !strings.Contains(err.Error(), "0 of 1 bytes are left") {
 			t.Errorf("%s: a file that is too short: %v", name, err)
 		}
 	}

@@ -1,10 +1,5 @@
 package sink
 
-import (
-	"errors"
-	"os"
-)
-
 // Mark is a place between two records of a census. It goes with them to the
 // file: whoever writes a checkpoint makes a mark where the checkpoint stands,
 // goes on with other things, and asks the mark how long the file is there.
@@ -12,6 +7,7 @@ type Mark struct {
 	w       *Writer
 	written chan struct{} // closed when the file was written up to here
 	offset  int64         // of the end of the record or frame before; then
+	sum     string        // of the file up to there
 
 	// In a Series:
 	whole   []*volume // the parts before
@@ -47,6 +43,10 @@ func (m *Mark) Written() (offset int64, err error) {
 // Parts are the parts of a Series that were whole before the mark, when
 // Written returned.
 func (m *Mark) Parts() []Part { return partsOf(m.whole) }
+
+// Sum returns the hash of the file up to the offset that Written returned, or
+// "" if there is none: xxHash64 in hex. Options.Sum compares it.
+func (m *Mark) Sum() string { return m.sum }
 
 // Records returns how many records are before the mark in the part of a Series
 // that it is in; 0 if it is between two parts.
@@ -94,24 +94,3 @@ func (w *Writer) syncTo(offset int64) {
 	}
 	w.offset.Store(offset)
 }
-
-// Lost returns an error if the file's name is gone or is that of another file
-// now: what is written goes nowhere then, although nothing fails.
-func (w *Writer) Lost() error {
-	d := w.dest
-	if !d.regular || !d.ours {
-		return nil
-	}
-	now, err := os.Stat(d.name)
-	switch {
-	case err == nil && !os.SameFile(d.info, now):
-		err = errReplaced
-	case err == nil:
-		return nil
-	}
-	e := newError("write", d.name, err)
-	e.Hint = "whoever removes or renames a census while it is written loses it"
-	return e
-}
-
-var errReplaced = errors.New("another file has its name now")

@@ -14,10 +14,8 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink/disk"
 )
-
-// PartSuffix is what the name of a part ends with while it is written.
-const PartSuffix = ".part"
 
 // Rotation says how a census is divided into files.
 type Rotation struct {
@@ -25,14 +23,16 @@ type Rotation struct {
 	Size  int64         // bytes after which a part ends; 0: no limit
 	Every time.Duration // time after which a part ends; 0: no limit
 
-	// Hold lets whole parts keep PartSuffix until Settle: a file without it
-	// then never changes, although the scan may be cut back to a checkpoint.
+	// Hold lets complete parts keep PartSuffix until CommitBefore or Commit: a
+	// file without it then never changes, although the scan may be cut back to
+	// a checkpoint.
 	Hold bool
 
-	// With Options.Resume: the parts that were whole, in order. The one after
+	// With Options.Resume: the parts that were complete, in order. They must
+	// have the bytes that they had then, unless they were removed. The part after
 	// them is cut back to Options.Offset; later ones are removed.
 	Whole []Part
-	// Records is how many of them the part that is cut back keeps.
+	// Records is how many records the part that is cut back keeps.
 	Records uint64
 }
 
@@ -41,6 +41,8 @@ type Part struct {
 	Name    string `json:"name"`    // path, with PartSuffix while it has that
 	Records uint64 `json:"records"` // lines in it
 	Bytes   int64  `json:"bytes"`   // length of the file
+
+	Sum string `json:"xxh64,omitempty"` // hash of the file: xxHash64 in hex
 }
 
 // PartName is the name of part number n, from 1, of the census path of a scan
@@ -101,6 +103,9 @@ func CreateSeries(path string, o Options, r Rotation) (*Series, error) {
 	if o.Append || isStandard(path) {
 		return nil, o.refuse(path, errNoSeries, "name a new file")
 	}
+	if err := o.check(path); err != nil {
+		return nil, err
+	}
 	if !o.Resume {
 		return s, nil
 	}
@@ -118,47 +123,97 @@ func CheckSeries(path string, o Options, r Rotation) error {
 	return Check(PartName(path, r.Start, 1), o)
 }
 
-// resume brings the files back to where they were at a checkpoint.
+// resume brings the files back to where they were at a checkpoint. It changes
+// none before all that are kept were compared with it.
 func (s *Series) resume() error {
 	for i, p := range s.r.Whole {
-		p.Name = s.name(i + 1) // the folder may be named in another way now
+		p.Name = s.name(i + 1) // the folder may have another name now
 		v := &volume{Part: p, done: make(chan struct{})}
 		close(v.done)
 		s.parts = append(s.parts, v)
-		if _, err := os.Lstat(p.Name + PartSuffix); err == nil {
-			if err := os.Rename(p.Name+PartSuffix, p.Name); err != nil {
-				return newError("resume", p.Name, err)
-			}
+	}
+	if err := s.checkWhole(); err != nil {
+		return err
+	}
+	keep := len(s.parts)
+	if s.o.Offset > 0 {
+		keep++
+		if err := s.reopen(s.name(keep)); err != nil {
+			return err
 		}
 	}
-	now := s.name(len(s.parts) + 1)
-	if err := s.removeFrom(len(s.parts) + 1); err != nil {
-		return newError("resume", now, err)
+	if err := s.removeAfter(keep); err != nil {
+		return newError("resume", s.name(keep+1), err)
 	}
-	if s.o.Offset > 0 {
-		return s.begin()
+	return s.nameWhole()
+}
+
+// checkWhole compares the complete parts with the checkpoint.
+func (s *Series) checkWhole() error {
+	var before, total int64
+	for _, v := range s.parts {
+		total += v.Bytes
+	}
+	total += s.o.Offset
+	for _, v := range s.parts {
+		p := v.Part
+		if _, err := os.Lstat(p.Name + PartSuffix); err == nil {
+			p.Name += PartSuffix
+		}
+		err := checkPart(&p, func(read int64) { s.progress(before+read, total) })
+		if err != nil {
+			return s.o.refuse(p.Name, err, "start a new scan")
+		}
+		before += p.Bytes
+	}
+	if progress := s.o.Progress; progress != nil {
+		s.o.Progress = func(read, _ int64) { progress(before+read, total) }
 	}
 	return nil
 }
 
-// removeFrom removes the parts from number n on, the last one first, but for
-// what is kept of part n: that gets its suffix back.
-func (s *Series) removeFrom(n int) error {
+func (s *Series) progress(read, total int64) {
+	if s.o.Progress != nil {
+		s.o.Progress(read, total)
+	}
+}
+
+// reopen opens the part that is cut back. It may have been complete, and have
+// its name: which it keeps if it is refused.
+func (s *Series) reopen(name string) error {
+	renamed := os.Rename(name, name+PartSuffix)
+	if renamed != nil && !errors.Is(renamed, fs.ErrNotExist) {
+		return newError("resume", name, renamed)
+	}
+	err := s.begin()
+	if err != nil && renamed == nil {
+		err = errors.Join(err, os.Rename(name+PartSuffix, name))
+	}
+	return err
+}
+
+// nameWhole gives the complete parts their names.
+func (s *Series) nameWhole() error {
+	for _, v := range s.parts {
+		err := os.Rename(v.Name+PartSuffix, v.Name)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return newError("resume", v.Name, err)
+		}
+	}
+	return nil
+}
+
+// removeAfter removes the parts after number n, the last one first.
+func (s *Series) removeAfter(n int) error {
 	numbers, err := s.numbers()
 	if err != nil {
 		return err
 	}
 	for _, i := range slices.Backward(numbers) {
-		name := s.name(i)
-		switch {
-		case i < n:
+		if i <= n {
 			return nil
-		case i == n && s.o.Offset > 0:
-			err = os.Rename(name, name+PartSuffix)
-		default:
-			err = errors.Join(remove(name), remove(name+PartSuffix))
 		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := errors.Join(remove(s.name(i)), remove(s.name(i)+PartSuffix)); err != nil {
 			return err
 		}
 	}
@@ -200,14 +255,16 @@ func (s *Series) begin() error {
 	v := &volume{born: time.Now(), done: make(chan struct{})}
 	v.held.Store(true)
 	v.Name = s.name(len(s.parts) + 1)
+	o := s.o
+	o.Replace, o.Force = false, !o.Resume && (o.Replace || o.Force)
 	var err error
-	if v.w, err = Create(v.Name+PartSuffix, s.o); err != nil {
+	if v.w, err = Create(v.Name+PartSuffix, o); err != nil {
 		return err
 	}
 	if s.o.Resume {
 		v.kept = s.r.Records
 	}
-	s.o.Resume, s.o.Offset = false, 0
+	s.o.Resume, s.o.Offset, s.o.Sum = false, 0, ""
 	s.open = v
 	return nil
 }
@@ -248,15 +305,15 @@ func (s *Series) turn() {
 	s.closing.Go(func() {
 		defer close(v.done)
 		v.err = v.w.Close()
-		v.Records, v.Bytes = v.kept+v.w.Count(), v.w.Length()
+		v.Records, v.Bytes, v.Sum = v.kept+v.w.Count(), v.w.Length(), v.w.Sum()
 		if v.err == nil && !s.r.Hold {
-			v.err = s.settle(v)
+			v.err = s.commit(v)
 		}
 	})
 }
 
-// settle gives a whole part its name.
-func (s *Series) settle(v *volume) error {
+// commit gives a complete part its name.
+func (s *Series) commit(v *volume) error {
 	s.renamed.Lock()
 	defer s.renamed.Unlock()
 	if !v.held.Load() {
@@ -266,7 +323,7 @@ func (s *Series) settle(v *volume) error {
 		return newError("rename", v.Name+PartSuffix, err)
 	}
 	v.held.Store(false)
-	syncDir(filepath.Dir(v.Name))
+	_ = disk.SyncDir(filepath.Dir(v.Name)) // some file systems can't
 	return nil
 }
 
@@ -319,15 +376,15 @@ func (s *Series) Mark() (*Mark, error) {
 	return m, err
 }
 
-// Settle gives all parts that were whole at m their names. Rotation.Hold says
-// what for.
-func (s *Series) Settle(m *Mark) error {
+// CommitBefore gives all parts that were complete at m their names. See
+// Rotation.Hold.
+func (s *Series) CommitBefore(m *Mark) error {
 	for _, v := range m.whole {
 		<-v.done
 		if v.err != nil {
 			return v.err
 		}
-		if err := s.settle(v); err != nil {
+		if err := s.commit(v); err != nil {
 			return err
 		}
 	}
@@ -358,9 +415,16 @@ func (s *Series) Close() error {
 	return s.failed
 }
 
-// SettleAll gives all parts their names, when a census is complete. It follows
+// Commit gives all parts their names, when the census is complete. It follows
 // Close.
-func (s *Series) SettleAll() error { return s.Settle(&Mark{whole: s.parts}) }
+func (s *Series) Commit() error { return s.CommitBefore(&Mark{whole: s.parts}) }
+
+// Keep leaves the parts of a census that is not complete as they are.
+func (s *Series) Keep() error { return s.Close() }
+
+// Discard leaves the parts as they are too: none is created before there is a
+// record for it.
+func (s *Series) Discard() error { return s.Close() }
 
 // Parts are those that are whole or being closed. Records and Bytes of the
 // latter are not known before Close.

@@ -162,7 +162,7 @@ func resumeSeries(t *testing.T, name string, hold bool, at, n int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Settle(m); err != nil {
+	if err := s.CommitBefore(m); err != nil {
 		t.Fatal(err)
 	}
 	checkHeld(t, path, hold, m)
@@ -170,7 +170,7 @@ func resumeSeries(t *testing.T, name string, hold bool, at, n int) {
 		t.Fatal(err)
 	}
 	if at%800 == 0 { // it was almost complete
-		if err := s.SettleAll(); err != nil {
+		if err := s.Commit(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -178,7 +178,7 @@ func resumeSeries(t *testing.T, name string, hold bool, at, n int) {
 	r.Whole, r.Records = m.Parts(), m.Records()
 	s = createSeries(t, path, Options{Resume: true, Offset: offset}, r)
 	writeSeries(t, s, at, n)
-	err = errors.Join(s.Close(), s.SettleAll())
+	err = errors.Join(s.Close(), s.Commit())
 	files, records := inFolder(t, path)
 	if err != nil || !slices.Equal(records, seriesLines(0, n)) {
 		t.Errorf("%d records in %v, %v", len(records), files, err)

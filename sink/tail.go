@@ -15,7 +15,6 @@ import (
 // that is a census of ours.
 var (
 	errNotCensus = errors.New("does not look like a census")
-	errShort     = errors.New("is shorter than it was when it was left")
 	errUnended   = errors.New("its last record is cut off inside a whole frame")
 	errLongFrame = errors.New("its last frame is cut off, and too long to be one of a census")
 )

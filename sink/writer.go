@@ -2,6 +2,7 @@ package sink
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"sync"
@@ -49,7 +50,8 @@ type Writer struct {
 
 	count  atomic.Uint64
 	bytes  atomic.Uint64
-	disk   sync.Mutex   // held while the file is synced or closed
+	disk   sync.Mutex   // held while the file is synced, closed or renamed
+	sum    string       // after Close; guarded by disk
 	offset atomic.Int64 // synced
 	length atomic.Int64 // of the file
 	failed atomic.Pointer[Error]
@@ -80,7 +82,7 @@ func Create(path string, o Options) (*Writer, error) {
 	d := &dest{f: out, output: out, frame: out.size}
 	if out.zstd {
 		if d.packer, err = newPacker(); err != nil {
-			out.Close()
+			out.release()
 			return nil, newError(o.op(), out.name, err)
 		}
 	}
@@ -201,8 +203,10 @@ func (w *Writer) Sync() error {
 	return err
 }
 
-// Close syncs and closes the file. Standard output stays open. A second Close
-// does nothing but return the error that there was.
+// Close syncs the file, makes sure that all of it is there under its name, and
+// closes it. A census that is to replace another one then waits for Commit or
+// Keep. Standard output stays open. A second Close does nothing but return the
+// error of the first.
 func (w *Writer) Close() error {
 	if w.shut() {
 		w.gone.Wait()
@@ -211,9 +215,66 @@ func (w *Writer) Close() error {
 		}
 		w.disk.Lock()
 		defer w.disk.Unlock()
-		w.fail(w.dest.close())
+		if w.failure() == nil {
+			w.fail(w.dest.checkWhole())
+		}
+		if w.dest.final == "" || w.failure() != nil {
+			w.fail(w.dest.close())
+		}
+		if w.failure() == nil {
+			w.sum = w.dest.sumNow()
+		}
 	}
 	return w.failure()
+}
+
+// Commit gives a complete census its name, in the place of the one that it
+// replaces. It follows Close, and does nothing without Options.Replace.
+func (w *Writer) Commit() error {
+	if err := w.Close(); err != nil {
+		return err
+	}
+	w.disk.Lock()
+	defer w.disk.Unlock()
+	if err := w.dest.commit(); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Keep leaves a census that is not complete beside the one that it was to
+// replace. It follows Close, and does nothing without Options.Replace.
+func (w *Writer) Keep() error {
+	err := w.Close()
+	w.disk.Lock()
+	defer w.disk.Unlock()
+	return errors.Join(err, w.dest.release())
+}
+
+// Discard removes the file, if this Writer created it: a scan that found
+// nothing to ask leaves none. It follows Close.
+func (w *Writer) Discard() error {
+	err := w.Keep()
+	if w.dest.created {
+		err = errors.Join(err, os.Remove(w.dest.name))
+	}
+	return err
+}
+
+// Name is the file that the records are in: with Options.Replace, until Commit,
+// the one beside the old census.
+func (w *Writer) Name() string {
+	w.disk.Lock()
+	defer w.disk.Unlock()
+	return w.dest.name
+}
+
+// Sum returns the hash of the whole file, xxHash64 in hex, after a Close that
+// went well. It is empty before, and if the output is no regular file.
+func (w *Writer) Sum() string {
+	w.disk.Lock()
+	defer w.disk.Unlock()
+	return w.sum
 }
 
 // shut hands over what is left, and reports whether that wasn't done before.
@@ -288,7 +349,7 @@ func (w *Writer) run() {
 			w.free <- emptied(j.block)
 		}
 		if j.mark != nil {
-			j.mark.offset = w.dest.size
+			j.mark.offset, j.mark.sum = w.dest.size, w.dest.sumNow()
 			close(j.mark.written)
 		}
 	}
@@ -299,6 +360,7 @@ type file interface {
 	io.Writer
 	io.ReaderAt
 	io.WriterAt
+	io.Seeker
 	Sync() error
 	Truncate(size int64) error
 	Close() error
@@ -324,10 +386,16 @@ func (d *dest) write(j *job) *Error {
 	if len(b) == 0 {
 		return nil
 	}
+	if err := d.checkLength(); err != nil {
+		return newError("write", d.name, err)
+	}
 	n, err := d.f.Write(b)
 	d.size += int64(n)
 	if err != nil {
 		return d.mend(b[:n], err)
+	}
+	if d.sum != nil {
+		_, _ = d.sum.Write(b) // it never fails
 	}
 	if d.packer != nil && d.packer.in == 0 {
 		d.frame = d.size
@@ -397,11 +465,19 @@ func (d *dest) sync() *Error {
 	return nil
 }
 
+// sumNow returns the hash of what was written so far, "" if there is none.
+func (d *dest) sumNow() string {
+	if d.sum == nil {
+		return ""
+	}
+	return sumText(d.sum)
+}
+
 func (d *dest) close() *Error {
 	if !d.ours {
 		return nil
 	}
-	if err := d.f.Close(); err != nil {
+	if err := errors.Join(d.f.Close(), d.release()); err != nil {
 		return newError("write", d.name, err)
 	}
 	return nil

@@ -38,6 +38,8 @@ func (m *memory) Write(p []byte) (int, error) {
 func (m *memory) ReadAt([]byte, int64) (int, error)  { return 0, errors.ErrUnsupported }
 func (m *memory) WriteAt([]byte, int64) (int, error) { return 0, errors.ErrUnsupported }
 
+func (m *memory) Seek(int64, int) (int64, error) { return 0, errors.ErrUnsupported }
+
 func (m *memory) Sync() error          { return nil }
 func (m *memory) Truncate(int64) error { return nil }
 func (m *memory) Close() error         { return nil }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/spf13/cobra"
@@ -134,7 +136,7 @@ type asking struct {
 }
 
 func (a *app) ask(f *askFlags, arg string) error {
-	ctx, end := interruptible(true)
+	ctx, end := shutdown.Interruptible(true)
 	defer end()
 	target, err := a.askedAddr(ctx, arg)
 	if err != nil {

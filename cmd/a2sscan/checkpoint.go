@@ -14,6 +14,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
+
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -43,12 +47,12 @@ type checkpoint struct {
 	Size  uint64 `json:"size,omitempty"` // places in the list, where that is known
 	Open  uint64 `json:"open"`           // targets taken and not finished
 
-	Stats   scanner.Stats `json:"stats"`
-	List    list.Stats    `json:"list"`               // up to Place
-	LeftOut []exclusion   `json:"left_out,omitempty"` // by which rules, up to Place
-	Tally   tally         `json:"tally"`
-	Records uint64        `json:"records"`
-	Output  outputState   `json:"output"`
+	Stats   scanner.Stats      `json:"stats"`
+	List    list.Stats         `json:"list"`               // up to Place
+	LeftOut []ledger.Exclusion `json:"left_out,omitempty"` // by which rules, up to Place
+	Tally   tally.Tally        `json:"tally"`
+	Records uint64             `json:"records"`
+	Output  outputState        `json:"output"`
 
 	Names map[string]hostName `json:"names,omitempty"` // with --resolve
 

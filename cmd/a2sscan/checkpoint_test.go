@@ -14,7 +14,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/wire"
 
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
@@ -28,8 +33,8 @@ func someCheckpoint() *checkpoint {
 		Program: "abc", Scan: "20261120T030000Z", Start: time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC),
 		Resumed: 2, Place: 1 << 40, Records: 7,
 		Plan: scanPlan{Targets: []string{"127.0.0.0/30"}, Ports: "27015", Output: "/a/b", Rotate: true},
-		List: list.Stats{Excluded: 3}, LeftOut: []exclusion{{Network: "127.0.0.0/31", Source: "f:1", Targets: 3}},
-		Tally:  tally{Servers: 4, Games: namesOf("\xff")},
+		List: list.Stats{Excluded: 3}, LeftOut: []ledger.Exclusion{{Network: "127.0.0.0/31", Source: "f:1", Targets: 3}},
+		Tally:  oddTally(),
 		Output: outputState{Offset: 9, Tail: 8, Parts: []sink.Part{{Name: "p", Records: 1, Bytes: 2}}},
 		Silent: silentState{Bytes: 1, Sum: 2, Targets: 3, Looked: 4},
 		Names:  map[string]hostName{"a.test": {Addrs: []netip.Addr{netip.MustParseAddr("127.0.0.1")}}},
@@ -42,6 +47,12 @@ func someCheckpoint() *checkpoint {
 		})
 	}
 	return c
+}
+
+// oddTally has counted a server whose game is not UTF-8.
+func oddTally() (t tally.Tally) {
+	t.Add(&scanner.Result{HasInfo: true, Info: wire.Info{Has: wire.HasGame, Game: []byte("\xff")}})
+	return t
 }
 
 // TestCheckpoint: a checkpoint comes back from its file as it was; a rate
@@ -57,10 +68,10 @@ func TestCheckpoint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if top := got.Tally.Games.top(9); len(top) != 1 || top[0].Key != "\xff" || top[0].Servers != 1 {
+	if top := got.Tally.Games.Top(9); len(top) != 1 || top[0].NameHex != "ff" || top[0].Servers != 1 {
 		t.Errorf("games: %+v", top)
 	}
-	got.Tally, c.Tally = tally{Servers: got.Tally.Servers}, tally{Servers: c.Tally.Servers} // what is empty is not nil
+	got.Tally, c.Tally = tally.Tally{Servers: got.Tally.Servers}, tally.Tally{Servers: c.Tally.Servers} // what is empty is not nil
 	if !reflect.DeepEqual(got, c) {
 		got.open, c.open = got.open[:2], c.open[:2]
 		t.Errorf("%+v\nwant %+v", got, c)
@@ -236,7 +247,7 @@ func TestWalkedRules(t *testing.T) {
 	}
 	k := &keeper{
 		job:  &job{exclusions: x},
-		past: &checkpoint{LeftOut: []exclusion{{Network: "10.0.0.8/30", Source: "--exclude", Targets: 5, Stopped: 1}}},
+		past: &checkpoint{LeftOut: []ledger.Exclusion{{Network: "10.0.0.8/30", Source: "--exclude", Targets: 5, Stopped: 1}}},
 	}
 	k.walked.inherit(k.past)
 	list, err := list.Open(list.Config{
@@ -253,13 +264,13 @@ func TestWalkedRules(t *testing.T) {
 	}
 	for _, test := range []struct {
 		place uint64
-		want  []exclusion
+		want  []ledger.Exclusion
 	}{
-		{4, []exclusion{{Targets: 5, Stopped: 1}, {Stopped: 1}}}, // the fifth was not taken
-		{5, []exclusion{{Targets: 5, Stopped: 1}, {Targets: 4, Stopped: 1}}},
-		{8, []exclusion{{Targets: 5, Stopped: 1}, {Targets: 4, Stopped: 1}}},
-		{13, []exclusion{{Targets: 9, Stopped: 1}, {Targets: 4, Stopped: 1}}},
-		{16, []exclusion{{Targets: 9, Stopped: 1}, {Targets: 4, Stopped: 1}}},
+		{4, []ledger.Exclusion{{Targets: 5, Stopped: 1}, {Stopped: 1}}}, // the fifth was not taken
+		{5, []ledger.Exclusion{{Targets: 5, Stopped: 1}, {Targets: 4, Stopped: 1}}},
+		{8, []ledger.Exclusion{{Targets: 5, Stopped: 1}, {Targets: 4, Stopped: 1}}},
+		{13, []ledger.Exclusion{{Targets: 9, Stopped: 1}, {Targets: 4, Stopped: 1}}},
+		{16, []ledger.Exclusion{{Targets: 9, Stopped: 1}, {Targets: 4, Stopped: 1}}},
 	} {
 		k.walked.at(test.place, 0)
 		for i, network := range []string{"10.0.0.8/30", "10.0.0.0/30"} {

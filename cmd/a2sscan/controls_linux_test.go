@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ratecontrol"
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
 )
@@ -80,8 +81,8 @@ func checkChanges(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	var sum struct {
-		RateAsked   float64      `json:"rate_asked"`
-		RateChanges []rateChange `json:"rate_changes"`
+		RateAsked   float64              `json:"rate_asked"`
+		RateChanges []ratecontrol.Change `json:"rate_changes"`
 	}
 	if err := json.Unmarshal(text, &sum); err != nil {
 		t.Fatal(err)

@@ -10,7 +10,11 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/metrics"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ratecontrol"
 
 	"github.com/spf13/cobra"
 
@@ -118,7 +122,7 @@ func demoFleet(network string) (fleet.Config, *fleet.Fleet, error) {
 }
 
 // demoScan scans the fleet as scan would.
-func (a *app) demoScan(cfg fleet.Config) (*summary, error) {
+func (a *app) demoScan(cfg fleet.Config) (*ledger.Summary, error) {
 	start := time.Now().UTC()
 	f := &scanFlags{
 		outFlags:      outFlags{output: demoFile, force: true},
@@ -144,17 +148,17 @@ func (a *app) demoScan(cfg fleet.Config) (*summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &job{app: a, scanFlags: f, start: start, list: list, exclusions: x, bad: bad, out: out}
+	j := &job{app: a, scanFlags: f, start: start, list: list, exclusions: x, bad: bad, out: out, dial: ratecontrol.New(demoRate), metrics: metrics.Off()}
 	sum, err := j.run(inputs)
 	if err != nil {
 		return nil, err
 	}
-	sum.sayWrong(a.Terminal)
+	sum.SayWrong(a.Terminal)
 	return sum, j.verdict(sum)
 }
 
 // demoReport compares the file with the truth and tells what was found.
-func (a *app) demoReport(cfg fleet.Config, sum *summary) error {
+func (a *app) demoReport(cfg fleet.Config, sum *ledger.Summary) error {
 	report, err := compareFile(cfg, demoFile)
 	if err != nil {
 		return err
@@ -218,18 +222,18 @@ func (a *app) sayDoubts(r fleet.Report) {
 
 // demoFound is the demo's summary, for somebody who sees all this for the
 // first time.
-func (a *app) demoFound(sum *summary) {
+func (a *app) demoFound(sum *ledger.Summary) {
 	l, d := &sum.Targets, &sum.Datagrams
 	rows := []struct{ what, found string }{
 		{"asked", fmt.Sprintf("%s addresses, of which %s did not answer", console.Grouped(l.Finished), console.Grouped(l.By["no_reply"]))},
 		{"found", fmt.Sprintf("%s servers: %s answered all of it, %s some, %s nothing of use",
-			console.Grouped(sum.tally.Servers), console.Grouped(l.By["ok"]), console.Grouped(l.By["partial"]), console.Grouped(l.By["error"]))},
-		{"players", fmt.Sprintf("%s players and %s bots", console.Grouped(sum.tally.Players), console.Grouped(sum.tally.Bots))},
-		{"games", sum.tally.Games.many() + ", most of them " + sum.tally.Games.said(3, 100, sum.tally.Servers)},
+			console.Grouped(sum.Answers().Servers), console.Grouped(l.By["ok"]), console.Grouped(l.By["partial"]), console.Grouped(l.By["error"]))},
+		{"players", fmt.Sprintf("%s players and %s bots", console.Grouped(sum.Answers().Players), console.Grouped(sum.Answers().Bots))},
+		{"games", sum.Answers().Games.Number() + ", most of them " + sum.Answers().Games.Shown(3, 100, sum.Answers().Servers)},
 		{"replies", console.Listed(d.ByKind, console.Words(scanner.ReplyKind(0), scanner.NumKinds), ", ")},
 		{"datagrams", fmt.Sprintf("%s sent (%s), %s received (%s), %s asked again after silence",
 			console.Grouped(d.Sent), console.Bytes(d.SentBytes), console.Grouped(d.Received), console.Bytes(d.ReceivedBytes), console.Grouped(d.Repeats))},
-		{"time", fmt.Sprintf("%.1f s", sum.Seconds) + sum.rates.said()},
+		{"time", fmt.Sprintf("%.1f s", sum.Seconds) + sum.Rates.Reached()},
 	}
 	fmt.Fprintln(a.out)
 	for _, r := range rows {

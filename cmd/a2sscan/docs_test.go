@@ -12,6 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/spf13/cobra"
@@ -144,7 +147,7 @@ func TestManStatus(t *testing.T) {
 	for _, f := range manStatusKeys {
 		said = append(said, strings.Split(f.what, ", ")...)
 	}
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[statusRecord]()) {
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[progress.Record]()) {
 		if key, _, _ := strings.Cut(f.Tag.Get("json"), ","); key != "" {
 			are = append(are, key)
 		}
@@ -162,7 +165,7 @@ func TestManSummary(t *testing.T) {
 			said[key] = true
 		}
 	}
-	jsonKeys(reflect.TypeFor[summary](), "", are)
+	jsonKeys(reflect.TypeFor[ledger.Summary](), "", are)
 	for _, like := range []string{"maps", "environments", "versions", "countries"} { // as games are
 		for _, key := range []string{"name", "name_hex", "servers", "over"} {
 			delete(are, like+"."+key)

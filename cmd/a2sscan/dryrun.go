@@ -4,6 +4,11 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -14,9 +19,10 @@ const dryRunShown = 10
 
 // dryRun says what would be asked.
 func (j *job) dryRun() error {
-	stop, ctx, end := listen(j.Terminal, j.hangupEnds())
+	stop, ctx, end := shutdown.Listen(j.Terminal, j.hangupEnds())
 	defer end()
-	err := j.load(j.scanFlags, j.list, stop)
+	j.status = j.newStatus()
+	err := j.load(stop)
 	if err == nil {
 		err = j.keep.loaded(j.list)
 	}
@@ -30,7 +36,7 @@ func (j *job) dryRun() error {
 		if asked++; asked <= dryRunShown {
 			fmt.Fprintln(j.app.out, t.Addr)
 		}
-		if stop.interrupted() || ctx.Err() != nil {
+		if stop.Interrupted() || ctx.Err() != nil {
 			return console.Fail(console.ExitInterrupted, "interrupted")
 		}
 	}
@@ -70,16 +76,16 @@ func (j *job) sayLeft(asked uint64) {
 	if j.keep != nil && j.keep.waiting != nil {
 		j.Say("%s would be asked once more", console.Plural(j.keep.past.Silent.waiting(), "silent target"))
 	}
-	l := listLedger(s)
-	j.Say("%s read = %s%s%s that would be asked", console.Grouped(s.Read), l.without(), behind, console.Grouped(asked))
+	l := ledger.OfList(s)
+	j.Say("%s read = %s%s%s that would be asked", console.Grouped(s.Read), l.Accounted(), behind, console.Grouped(asked))
 }
 
 // exactly is the forecast for so many targets.
-func (j *job) exactly(asked uint64) *forecast {
+func (j *job) exactly(asked uint64) *progress.Forecast {
 	size, known := j.list.Size()
 	listed := float64(asked)
 	if known {
 		listed *= float64(j.list.Listed()) / float64(max(size, 1))
 	}
-	return j.newForecast(listed, float64(asked)-listed)
+	return j.forecast(listed, float64(asked)-listed)
 }

@@ -10,6 +10,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/spf13/cobra"
@@ -272,7 +275,7 @@ func (a *app) fleet(f *fleetFlags) error {
 	if err != nil {
 		return err
 	}
-	ctx, end := interruptible(true)
+	ctx, end := shutdown.Interruptible(true)
 	defer end()
 	a.sayReady(f)
 	return a.serve(ctx, f, fl, m)
@@ -289,7 +292,7 @@ func (a *app) serve(ctx context.Context, f *fleetFlags, fl *fleet.Fleet, m *flee
 	if m != nil {
 		defer a.serveMaster(ctx, m)()
 	}
-	stop := a.RepeatStatus(statusEvery(a.Terminal), func() string { return fleetLine(fl.Stats()) })
+	stop := a.RepeatStatus(progress.Interval(a.Terminal), func() string { return fleetLine(fl.Stats()) })
 	err := fl.Serve(ctx)
 	stop()
 	a.FinalStatus(fleetLine(fl.Stats()))

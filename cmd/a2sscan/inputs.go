@@ -6,39 +6,19 @@ import (
 	"os"
 	"slices"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// inputNote is what a summary says of one input.
-type inputNote struct {
-	Name        string      `json:"name"`
-	Format      string      `json:"format"` // "argument": an address or a network itself
-	Compression string      `json:"compression,omitempty"`
-	Torn        bool        `json:"torn,omitempty"` // its compressed data ended early
-	Bytes       int64       `json:"bytes,omitempty"`
-	SHA256      string      `json:"sha256,omitempty"` // of the bytes as they came; absent: not read to the end
-	Targets     uint64      `json:"targets,omitempty"`
-	Invalid     uint64      `json:"invalid,omitempty"`
-	Master      *masterNote `json:"master,omitempty"` // where it was fetched, with --master
-}
-
-// masterNote is what was asked of a master.
-type masterNote struct {
-	Protocol string `json:"protocol"` // udp, web
-	Address  string `json:"address"`  // HOST:PORT, or the URL without what may be secret in it
-	Region   string `json:"region"`
-	Filter   string `json:"filter"` // as masters read it; empty: all servers
-	Whole    bool   `json:"whole"`  // the master said that nothing follows
-}
-
 // inputNotes are the lists, as they were read, and then the other arguments.
-func inputNotes(list *list.List, args []string, from *scanMasterFlags) []inputNote {
-	all := []inputNote{}
+func inputNotes(list *list.List, args []string, from *scanMasterFlags) []ledger.Input {
+	all := []ledger.Input{}
 	for i, in := range list.Inputs() {
-		note := inputNote{
+		note := ledger.Input{
 			Name: in.Name, Format: in.Format, Compression: in.Compression, Torn: in.Torn,
 			Bytes: in.Bytes, SHA256: in.SHA256, Targets: in.Targets, Invalid: in.Invalid,
 		}
@@ -48,14 +28,14 @@ func inputNotes(list *list.List, args []string, from *scanMasterFlags) []inputNo
 		all = append(all, note)
 	}
 	for _, arg := range unlisted(args) {
-		all = append(all, inputNote{Name: arg, Format: "argument"})
+		all = append(all, ledger.Input{Name: arg, Format: "argument"})
 	}
 	return all
 }
 
 // note is what was asked of the master.
-func (f *scanMasterFlags) note() *masterNote {
-	n := &masterNote{
+func (f *scanMasterFlags) note() *ledger.MasterList {
+	n := &ledger.MasterList{
 		Protocol: "web", Address: publicURL(f.url), Region: f.region.String(),
 		Filter: f.filter.String(), Whole: f.partial == nil,
 	}

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
@@ -159,7 +161,7 @@ func TestInterruptRest(t *testing.T) {
 		t.Fatal(err)
 	}
 	var sum struct {
-		Targets ledger `json:"targets"`
+		Targets ledger.Ledger `json:"targets"`
 	}
 	if err := json.Unmarshal(text, &sum); err != nil {
 		t.Fatal(err)

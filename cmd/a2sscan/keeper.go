@@ -169,7 +169,7 @@ func (k *keeper) checkpoint(s *scanner.Snapshot) *checkpoint {
 	_, commit := buildVersion()
 	c := &checkpoint{
 		Program: commit, Scan: k.job.scanID, Start: k.job.start, Plan: k.plan,
-		Place: s.Place, Stats: s.Stats, Tally: k.job.tally.clone(), open: s.Open,
+		Place: s.Place, Stats: s.Stats, Tally: k.job.tally.Clone(), open: s.Open,
 		Names: k.names.all(), Size: k.size,
 	}
 	begun := s.Stats.Taken
@@ -263,7 +263,7 @@ func (k *keeper) fail(err error) {
 	defer k.mu.Unlock()
 	if k.err == nil {
 		k.err = err
-		k.job.out.failed()
+		k.job.out.fail()
 	}
 }
 

@@ -20,6 +20,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
@@ -416,7 +418,7 @@ func (k *killed) checkSummary(servers uint64) {
 	if err != nil {
 		k.Fatal(err)
 	}
-	var s summary
+	var s ledger.Summary
 	if err := json.Unmarshal(b, &s); err != nil {
 		k.Fatal(err)
 	}
@@ -425,7 +427,7 @@ func (k *killed) checkSummary(servers uint64) {
 		places++
 	}
 	l := s.Targets
-	if !s.Consistent || s.Ended != endedComplete || s.Records != servers || l.Read != places+3 ||
+	if !s.Consistent || s.Ended != ledger.EndedComplete || s.Records != servers || l.Read != places+3 ||
 		l.Invalid != 1 || l.Unscannable != 1 || l.Duplicate != 1 || l.Unfinished != 0 {
 		k.Errorf("%s", b)
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -56,14 +58,14 @@ func (j *job) logOpened() {
 }
 
 // logFinished tells how the scan went; err is the error that it ends with.
-func (j *job) logFinished(sum *summary, err error) {
+func (j *job) logFinished(sum *ledger.Summary, err error) {
 	l, d := &sum.Targets, &sum.Datagrams
 	level := slog.LevelInfo
 	if err != nil || d.KernelDrops > 0 || d.SendErrors > 0 {
 		level = slog.LevelWarn
 	}
 	j.Log.Log(context.Background(), level, "scan finished", "ended", sum.Ended, "seconds", sum.Seconds,
-		"read", l.Read, "finished", l.Finished, "unfinished", l.Unfinished, "left_out", l.leftOut(),
+		"read", l.Read, "finished", l.Finished, "unfinished", l.Unfinished, "left_out", l.LeftOut(),
 		"ok", l.By["ok"], "partial", l.By["partial"], "error", l.By["error"],
 		"no_reply", l.By["no_reply"], "unreachable", l.By["unreachable"],
 		"sent", d.Sent, "received", d.Received, "kernel_drops", d.KernelDrops, "send_errors", d.SendErrors,
@@ -155,7 +157,7 @@ func (o *observer) look(s *scanner.Stats) {
 
 // sendFaults names the kinds of send errors that there were.
 func sendFaults(s *scanner.Stats) string {
-	faults := newDatagrams(s).SendFaults
+	faults := ledger.CountDatagrams(s).SendFaults
 	return console.Listed(faults, console.Words(scanner.SendFault(0), scanner.NumSendFaults), ", ")
 }
 

@@ -3,6 +3,9 @@ package main
 import (
 	"context"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/spf13/cobra"
@@ -120,7 +123,7 @@ func (a *app) master(f *masterCommandFlags) error {
 	if err != nil {
 		return err
 	}
-	ctx, end := interruptible(true)
+	ctx, end := shutdown.Interruptible(true)
 	defer end()
 	r := &listRun{masterCommandFlags: f, listOutput: out}
 	quiet := f.quiet || a.Interactive && !f.toFile() && isTerminal(a.out.w)
@@ -146,7 +149,7 @@ func (a *app) fetch(ctx context.Context, f *fetcher, quiet bool, flush func() er
 	}
 	stop := func() {}
 	if !quiet {
-		stop = a.RepeatStatus(statusEvery(a.Terminal), p.line)
+		stop = a.RepeatStatus(progress.Interval(a.Terminal), p.line)
 	}
 	defer stop()
 	a.sends = true

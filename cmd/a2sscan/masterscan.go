@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/klauspost/compress/zstd"
@@ -91,7 +93,7 @@ func (j *job) fetchFirst() error {
 	if _, err := j.planOutput(); err != nil {
 		return err
 	}
-	ctx, end := interruptible(j.hangupEnds())
+	ctx, end := shutdown.Interruptible(j.hangupEnds())
 	defer end()
 	s, err := newSpool(f.keep)
 	if err != nil {

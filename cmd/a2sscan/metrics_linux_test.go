@@ -9,15 +9,15 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
-	"github.com/prometheus/client_golang/prometheus/testutil"
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
@@ -226,10 +226,10 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-func readSummary(t *testing.T, path string) *summary {
+func readSummary(t *testing.T, path string) *ledger.Summary {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	sum := &summary{}
+	sum := &ledger.Summary{}
 	if err == nil {
 		err = json.Unmarshal(text, sum)
 	}
@@ -237,34 +237,6 @@ func readSummary(t *testing.T, path string) *summary {
 		t.Fatal(err)
 	}
 	return sum
-}
-
-// TestMetricNames: names, units and help are as Prometheus wants them, and no
-// label has other values than words of ours.
-func TestMetricNames(t *testing.T) {
-	m := newMeter(console.New(io.Discard))
-	m.trips.Observe(0.1)
-	problems, err := testutil.GatherAndLint(m.registry())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range problems {
-		t.Errorf("%s: %s", p.Metric, p.Text)
-	}
-	word := regexp.MustCompile(`^[a-z_]+$`)
-	families, _ := m.registry().Gather()
-	for _, f := range families {
-		if f.GetName() == "a2sscan_build_info" || !strings.HasPrefix(f.GetName(), "a2sscan_") {
-			continue
-		}
-		for _, metric := range f.GetMetric() {
-			for _, l := range metric.GetLabel() {
-				if !word.MatchString(l.GetValue()) {
-					t.Errorf("%s: %s is %q", f.GetName(), l.GetName(), l.GetValue())
-				}
-			}
-		}
-	}
 }
 
 // TestMetricsPort: a port that another program has is said before anything is
@@ -287,81 +259,6 @@ func TestMetricsPort(t *testing.T) {
 	}
 	if _, err := os.Stat(out); err == nil {
 		t.Error("a file was left behind")
-	}
-}
-
-// passResult returns what a result passes on its way to the output, with a
-// meter between or without.
-func passResult(m *meter, handled *int) func() {
-	handle := m.begin(new(scanner.Monitor), func(*scanner.Result) { *handled++ })
-	r := &scanner.Result{RTT: 20 * time.Millisecond}
-	return func() { handle(r) }
-}
-
-// TestMetricsCost: what a result passes costs no memory with a meter. A
-// datagram passes nothing: see TestArrows.
-func TestMetricsCost(t *testing.T) {
-	handled := 0
-	pass := passResult(newMeter(console.New(io.Discard)), &handled)
-	if n := testing.AllocsPerRun(1000, pass); n > 0 && !raceEnabled {
-		t.Errorf("%v allocations a result", n)
-	}
-	if handled == 0 {
-		t.Error("no result came through")
-	}
-}
-
-// BenchmarkResult is a result on its way, for the difference between the two.
-func BenchmarkResult(b *testing.B) {
-	for name, m := range map[string]*meter{"plain": nil, "metrics": newMeter(console.New(io.Discard))} {
-		b.Run(name, func(b *testing.B) {
-			handled := 0
-			pass := passResult(m, &handled)
-			b.ReportAllocs()
-			for b.Loop() {
-				pass()
-			}
-		})
-	}
-}
-
-// TestHealth: what /healthz says in each state of a scan.
-func TestHealth(t *testing.T) {
-	drain := make(chan struct{})
-	m := newMeter(console.New(io.Discard))
-	now := time.Now()
-	is := func(want string, well bool) {
-		t.Helper()
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		if got, ok := m.health(now); got != want || ok != well {
-			t.Errorf("%q, %v, want %q", got, ok, want)
-		}
-	}
-	failed := false
-	is("loading", true)
-	m.attach(&job{stop: &stopper{drain: drain}, out: &output{failed: func() { failed = true }}})
-	is("loading", true)
-	m.begin(new(scanner.Monitor), nil)
-	now = m.begun.Add(stalledLoop)
-	is("scanning", true)
-	now = now.Add(1) // a Monitor that nobody tells anything
-	is("stalled", false)
-	m.handing.Store(int64(now.Sub(m.begun))) // for a moment
-	is("stalled", false)
-	m.handing.Store(1)
-	now = m.begun.Add(stalledOutput)
-	is("scanning", true)
-	now = now.Add(2)
-	is("stalled: the output takes no more", false)
-	close(drain)
-	is("stopping", false)
-	m.end()
-	is("ended", false)
-	m.job.out.failed()
-	is("output failed", false)
-	if !failed {
-		t.Error("the scan does not know that its output failed")
 	}
 }
 
@@ -391,7 +288,7 @@ func TestMetricsResumed(t *testing.T) {
 	serve(t, fleet.Config{Network: network, Ports: []uint16{27354}, Kinds: []fleet.Kind{fleet.Source}})
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out.ndjson")
-	scan := func(code int, hear func(line string), more ...string) *summary {
+	scan := func(code int, hear func(line string), more ...string) *ledger.Summary {
 		t.Helper()
 		args := []string{"scan", network.String(), "-p", "27354", "--allow-reserved", "--exclude", "127.80.6.0/27",
 			"--cooldown", "0", "-o", out, "--checkpoint", filepath.Join(dir, "checkpoint")}

@@ -83,6 +83,7 @@ type output struct {
 	rotation *sink.Rotation // nil: one file
 
 	opened  atomic.Bool
+	broken  atomic.Bool   // writing failed, or the checkpoint
 	records atomic.Uint64 // taken by this process; can be read while a record waits for the disk
 
 	mu    sync.Mutex
@@ -137,11 +138,17 @@ func (o *output) writeAs(scan string, r *scanner.Result) bool {
 		return false
 	}
 	if o.err = o.w.WriteAs(scan, r); o.err != nil {
-		o.failed()
+		o.fail()
 		return false
 	}
 	o.records.Add(1)
 	return true
+}
+
+// fail ends the run: nothing more can be written.
+func (o *output) fail() {
+	o.broken.Store(true)
+	o.failed()
 }
 
 // mark marks the place behind all records that were written, of which it

@@ -9,6 +9,8 @@ import (
 	"os"
 	"slices"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/spf13/cobra"
@@ -197,7 +199,7 @@ func (a *app) replay(f *fleetFlags) error {
 	}
 	defer fl.Close()
 	a.sayReplay(f, rec)
-	ctx, end := interruptible(true)
+	ctx, end := shutdown.Interruptible(true)
 	defer end()
 	return a.serve(ctx, f, fl, nil)
 }

@@ -99,9 +99,9 @@ func (o *output) settle(m *sink.Mark) error {
 	case !ok:
 		return nil
 	case m == nil:
-		return writeFailure(s.SettleAll())
+		return writeFailure(s.Commit())
 	}
-	return writeFailure(s.Settle(m))
+	return writeFailure(s.CommitBefore(m))
 }
 
 // files are those that hold the records, with the names that they have now.

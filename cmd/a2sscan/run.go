@@ -9,6 +9,16 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/metrics"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/guard"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ratecontrol"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -21,17 +31,17 @@ func (a *app) scan(f *scanFlags, args []string) error {
 	if err := f.checkInputs(args); err != nil {
 		return err
 	}
-	meter, err := a.openWindows(f)
+	watched, err := a.openWindows(f)
 	if err != nil {
 		return err
 	}
-	defer meter.close()
+	defer watched.Close()
 	keep, err := a.openKeeper(f)
 	if err != nil {
 		return err
 	}
 	defer keep.close()
-	j := &job{app: a, scanFlags: f, start: time.Now().UTC(), keep: keep, meter: meter, dial: newDial(f.rate)}
+	j := &job{app: a, scanFlags: f, start: time.Now().UTC(), keep: keep, metrics: watched, dial: ratecontrol.New(float64(f.rate))}
 	if !f.dryRun {
 		defer j.controls()()
 	}
@@ -52,9 +62,9 @@ func (a *app) scan(f *scanFlags, args []string) error {
 
 // openWindows opens what a scan is watched by: its log and its metrics. A dry
 // run has neither.
-func (a *app) openWindows(f *scanFlags) (*meter, error) {
+func (a *app) openWindows(f *scanFlags) (*metrics.Server, error) {
 	if f.dryRun {
-		return nil, nil
+		return metrics.Off(), nil
 	}
 	if err := a.openLog(&f.logFlags); err != nil {
 		return nil, err
@@ -142,6 +152,12 @@ func (j *job) checkSummary() error {
 	return writeFailure(sink.Check(j.summary, sink.Options{Force: true}))
 }
 
+// thisBuild is the version of this program.
+func thisBuild() ledger.Build {
+	version, commit := buildVersion()
+	return ledger.Build{Version: version, Commit: commit}
+}
+
 // scanName is the name of a scan that has no other: its start.
 func scanName(start time.Time) string { return start.Format("20060102T150405Z") }
 
@@ -157,16 +173,16 @@ type job struct {
 	geo        geoBases
 	out        *output
 	keep       *keeper // nil: no checkpoint
-	meter      *meter  // nil: no metrics
+	metrics    *metrics.Server
 	observer   observer
-	tally      tally
-	stop       *stopper
-	guard      *guard
-	dial       *dial                           // nil: nobody can turn the rate
+	tally      tally.Tally
+	stop       *shutdown.Shutdown
+	guard      *guard.Guard
+	dial       *ratecontrol.Control
 	reading    atomic.Pointer[list.List]       // nil: no list is read yet
 	monitor    atomic.Pointer[scanner.Monitor] // nil: nobody is asked yet
-	progress   *progress                       // of the status lines in JSON; nil: there are none
-	whole      bool                            // every target was asked to the end
+	status     progress.Status
+	whole      bool // every target was asked to the end
 
 	written error // what went wrong with the output
 	partial error // why the list of --master is not whole
@@ -179,21 +195,22 @@ const memoryLimit = scanner.DefaultByteBudget + 64<<20
 
 // run scans and returns its numbers. The error is that of a run that asked
 // nobody.
-func (j *job) run(inputs []string) (*summary, error) {
+func (j *job) run(inputs []string) (*ledger.Summary, error) {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryLimit + j.geo.bytes())
 	}
-	stop, ctx, end := listen(j.Terminal, j.hangupEnds())
+	stop, ctx, end := shutdown.Listen(j.Terminal, j.hangupEnds())
 	defer end()
 	j.stop = stop
-	j.out.failed = stop.stop
-	j.meter.attach(j)
+	j.out.failed = stop.Cancel
+	j.metrics.Attach(j.metricsSource())
 	j.logStart()
-	j.guard = &guard{guardFlags: &j.guardFlags, stop: stop.finish, ended: stop.interrupted}
-	defer j.guard.begin()()
+	j.guard = guard.New(j.guardFlags.limits(), stop.Drain, stop.Interrupted)
+	defer j.guard.StartClock()()
 
 	j.reading.Store(j.list)
-	if err := j.load(j.scanFlags, j.list, stop); err != nil {
+	j.status = j.newStatus()
+	if err := j.load(stop); err != nil {
 		j.bad.rest()
 		return nil, j.guarded(err)
 	}
@@ -218,50 +235,62 @@ func (j *job) run(inputs []string) (*summary, error) {
 
 	own := stats
 	listed := j.list.Stats()
-	if j.stop.first.Err() != nil {
+	if j.stop.Drained.Err() != nil {
 		listed = j.keep.taken(listed, stats.Taken)
 	}
 	listed = j.keep.total(listed, &stats)
 	j.keep.countLeftOut(j.exclusions)
-	l := newLedger(listed, &stats)
+	l := ledger.New(listed, &stats)
 	rest, known := j.unread(listed)
 	if l.Unread = rest; known && l.Unfinished+rest == 0 {
-		j.guard.late()
+		j.guard.AllFinished()
 	}
-	sum := newSummary(&stats, l)
+	sum := ledger.NewSummary(&stats, l, thisBuild())
 	sum.Scan, sum.Command, sum.Inputs = j.scanID, j.args, inputNotes(j.list, inputs, &j.from)
-	sum.Config = j.configFile
+	sum.Config = (*ledger.ConfigFile)(j.configFile)
 	sum.Order, sum.Shard = j.order.String(), j.shard.String()
 	if j.order == order(list.OrderRandom) {
 		sum.Seed = &j.seed.n
 	}
 	sum.Output, sum.Records = j.output, j.out.count()
-	sum.found(&j.tally, j.asks())
+	sum.SetAnswers(&j.tally, j.schedule().Attempts())
 	sum.Resumed = j.keep.resumed()
 	sum.Records += j.keep.records()
 	if j.written != nil {
 		sum.Records = j.out.whole()
 	}
-	sum.Databases = j.geo.notes()
-	sum.Exclusions = exclusionsOf(j.exclusions)
+	for _, note := range j.geo.notes() {
+		sum.Databases = append(sum.Databases, ledger.Database(note))
+	}
+	sum.Exclusions = ledger.Exclusions(j.exclusions)
 	sum.Start, sum.End = j.start, time.Now().UTC()
 	if !errors.Is(err, context.Canceled) {
 		j.broken = err
 	}
-	if sum.Ended = j.ended(); sum.Ended == endedComplete || sum.Ended == endedInput && j.list.Err() == nil {
+	if sum.Ended = j.ended(); sum.Ended == ledger.EndedComplete || sum.Ended == ledger.EndedInput && j.list.Err() == nil {
 		j.whole = true
-		j.guard.judge(&stats, 1)
+		j.guard.JudgeFinal(&stats)
 		j.written = j.out.settle(nil)
 		sum.Ended = j.ended()
 	}
-	sum.Changes = j.dial.turns()
+	sum.Changes = j.dial.Changes()
 	sum.Parts = j.out.parts()
 	j.observer.lookParts()
-	sum.Guard = j.guard.tripped()
-	sum.Interrupted = stop.interrupted()
-	sum.check(j.unanswered)
-	j.lastStatus(own, sum.Ended)
+	sum.Guard = j.guard.Tripped()
+	sum.Interrupted = stop.Interrupted()
+	sum.CheckRecords(j.unanswered)
+	j.status.End(own, sum.Ended)
 	return sum, nil
+}
+
+// metricsSource is what the metrics are read from.
+func (j *job) metricsSource() metrics.Source {
+	return metrics.Source{
+		List: j.list.Stats, Size: j.list.Size,
+		Records: j.out.records.Load, OutputFailed: j.out.broken.Load,
+		Draining: j.stop.Draining,
+		Resumed:  j.keep.behind(), Start: j.start, Rate: j.rate.number(),
+	}
 }
 
 // ask scans with a status line.
@@ -269,8 +298,8 @@ func (j *job) ask(ctx context.Context) (scanner.Stats, error) {
 	cfg := j.config()
 	cfg.Excluded = j.exclusions.Excluded
 	cfg.Monitor = new(scanner.Monitor)
-	cfg.Drain = j.stop.drain
-	cfg.Rates = j.dial.source()
+	cfg.Drain = j.stop.Draining
+	cfg.Rates = j.dial.Rates()
 	if j.keep != nil {
 		j.keep.begin(j)
 		cfg.Snapshot, cfg.Excluded = j.keep.snapshot, j.keep.excluded
@@ -278,11 +307,11 @@ func (j *job) ask(ctx context.Context) (scanner.Stats, error) {
 		cfg.Silent = j.keep.waiting
 	}
 	j.monitor.Store(cfg.Monitor)
-	defer j.guard.watch(cfg.Monitor, j.Terminal)()
+	defer j.guard.Watch(cfg.Monitor, j.Terminal)()
 	defer j.observe(cfg.Monitor)()
-	defer j.watchScan(cfg.Monitor, j.newProgress())()
-	defer j.meter.end()
-	return scanner.Scan(ctx, cfg, j.targets(), j.meter.begin(cfg.Monitor, j.handle))
+	defer j.watchScan(cfg.Monitor)()
+	defer j.metrics.End()
+	return scanner.Scan(ctx, cfg, j.targets(), j.metrics.Begin(cfg.Monitor, j.handle))
 }
 
 // unread is how many targets the list has beyond those that are counted in
@@ -310,17 +339,33 @@ func (j *job) begun() float64 {
 	return float64(j.keep.past.Place) / float64(max(n, 1))
 }
 
-// newProgress knows how far this scan is.
-func (j *job) newProgress() *progress {
-	p := &progress{
-		input: j.list.Progress, given: j.given, begun: j.begun(),
-		wait: j.silentFor(), longest: j.partlyFor(), again: j.secondLook, cooldown: j.cooldown,
-		drained: func() bool { return j.stop.first.Err() != nil },
+// newTracker knows how far this scan is.
+func (j *job) newTracker() *progress.Tracker {
+	cfg := progress.Config{
+		Input: j.list.Progress, Given: j.given, Begun: j.begun(),
+		Silence: j.schedule().Silence(), Longest: progress.Longest(j.schedule(), scanner.Questions(j.query)),
+		SecondPass: j.secondLook, Cooldown: j.cooldown,
+		Draining: func() bool { return j.stop.Drained.Err() != nil },
 	}
 	if past := j.pastCheckpoint(); past != nil {
-		p.past = &past.Stats
+		cfg.Earlier = &past.Stats
 	}
-	return p
+	return progress.NewTracker(cfg)
+}
+
+// newStatus shows how this scan is going.
+func (j *job) newStatus() progress.Status {
+	return progress.Status{Terminal: j.Terminal, Kind: j.statusKind(), Scan: j.scanID}
+}
+
+// watchScan shows status lines until stop is called, unless the records are on
+// the screen.
+func (j *job) watchScan(m *scanner.Monitor) (stop func()) {
+	onScreen := j.Interactive && j.output == "-" && isTerminal(j.app.out.w)
+	if onScreen && j.status.Kind == progress.Text {
+		return func() {}
+	}
+	return j.status.WatchScan(m, j.newTracker(), j.rate.number())
 }
 
 // given is how many targets the list has given out: the scan reads ahead.
@@ -378,7 +423,7 @@ func (j *job) handle(r *scanner.Result) {
 		j.geo.fill(&r.Geo, r.Addr.Addr())
 		j.geo.sayDamaged(j.Terminal)
 	}
-	j.tally.add(r)
+	j.tally.Add(r)
 	if wanted {
 		j.out.write(r)
 	}
@@ -393,9 +438,9 @@ func (j *job) early(err error, stats *scanner.Stats) error {
 		return j.source.failure(err)
 	case j.written != nil:
 		return j.written
-	case j.stop.interrupted():
+	case j.stop.Interrupted():
 		return console.Fail(console.ExitInterrupted, "interrupted before the first packet")
-	case j.guard.tripped() != nil:
+	case j.guard.Tripped() != nil:
 		return j.guarded(nil)
 	}
 	return nothingToAsk(j.list)
@@ -405,28 +450,28 @@ func (j *job) early(err error, stats *scanner.Stats) error {
 func (j *job) ended() string {
 	switch {
 	case j.written != nil:
-		return endedOutput
+		return ledger.EndedOutput
 	case j.broken != nil:
-		return endedBroken
-	case j.guard.tripped() != nil:
-		return endedGuard
-	case j.stop.interrupted():
-		return endedInterrupted
+		return ledger.EndedBroken
+	case j.guard.Tripped() != nil:
+		return ledger.EndedGuard
+	case j.stop.Interrupted():
+		return ledger.EndedInterrupted
 	case j.list.Err() != nil || j.partial != nil || tornInput(j.list) != nil:
-		return endedInput
+		return ledger.EndedInput
 	}
-	return endedComplete
+	return ledger.EndedComplete
 }
 
 // finish tells how the scan went and chooses the exit code.
-func (j *job) finish(sum *summary) error {
+func (j *job) finish(sum *ledger.Summary) error {
 	if !j.quiet {
-		sum.say(j.Terminal)
+		sum.Say(j.Terminal)
 	}
-	sum.sayWrong(j.Terminal)
+	sum.SayWrong(j.Terminal)
 	path := j.summaryPath()
 	if path != "" {
-		if err := sum.write(path); err != nil {
+		if err := sum.WriteFile(path); err != nil {
 			path = ""
 			j.unsummed(err)
 		}
@@ -453,7 +498,7 @@ func (j *job) unsummed(err error) {
 
 // verdict is the error with which the run ends, the gravest if there are
 // several.
-func (j *job) verdict(sum *summary) error {
+func (j *job) verdict(sum *ledger.Summary) error {
 	switch {
 	case j.written != nil:
 		return j.written
@@ -464,7 +509,7 @@ func (j *job) verdict(sum *summary) error {
 	case sum.Guard != nil:
 		return j.guarded(nil)
 	case sum.Interrupted:
-		return console.Fail(console.ExitInterrupted, "interrupted: %s", sum.Targets.rest())
+		return console.Fail(console.ExitInterrupted, "interrupted: %s", sum.Targets.Undone())
 	case j.list.Err() != nil:
 		return loadFailure(j.list.Err())
 	case j.partial != nil:
@@ -490,11 +535,38 @@ func (j *job) summaryPath() string {
 	return j.output + ".summary.json"
 }
 
-func (j *job) sayFiles(sum *summary, summaryPath string) {
+func (j *job) sayFiles(sum *ledger.Summary, summaryPath string) {
 	if j.output != "-" {
 		j.Say("written: %s to %s", console.Plural(sum.Records, "record"), j.out.written())
 	}
 	if summaryPath != "" {
 		j.Say("numbers of the run: %s", console.Plain(summaryPath, 200))
+	}
+}
+
+// guarded is the error of a scan that a guard stopped, err if none did.
+func (j *job) guarded(err error) error {
+	if why := j.guard.Tripped(); why != nil {
+		return console.Fail(console.ExitGuard, "%s", why)
+	}
+	return err
+}
+
+// turnRate changes the rate and reports that.
+func (j *job) turnRate(up bool) {
+	from, to, ok := j.dial.Step(up)
+	signal, way := "SIGUSR1", "up"
+	if !up {
+		signal, way = "SIGUSR2", "down"
+	}
+	switch {
+	case !ok:
+		j.Say("%s: without a rate the scan governs itself, as fast as it goes", signal)
+		j.Hint("--rate N sets one that can be turned up and down")
+	case from == to:
+		j.Say("%s: the rate is %s/s, and goes no further %s", signal, console.Short(to), way)
+	default:
+		j.Say("%s: rate turned %s from %s/s to %s/s, begun with %s/s", signal, way,
+			console.Short(from), console.Short(to), console.Short(j.dial.Initial()))
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/spf13/cobra"
@@ -356,8 +358,8 @@ func nothingToAsk(list *list.List) error {
 		return nil
 	}
 	f := console.Fail(console.ExitInput, "nothing left to ask: %s read", console.Grouped(s.Read))
-	if l := listLedger(s); s.Read > 0 {
-		f = console.Fail(console.ExitInput, "%w = %s", f.Err, strings.TrimSuffix(l.without(), " + "))
+	if l := ledger.OfList(s); s.Read > 0 {
+		f = console.Fail(console.ExitInput, "%w = %s", f.Err, strings.TrimSuffix(l.Accounted(), " + "))
 	}
 	switch {
 	case s.Read == 0:

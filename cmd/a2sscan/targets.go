@@ -10,6 +10,8 @@ import (
 	"os"
 	"strconv"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/spf13/cobra"
@@ -89,19 +91,9 @@ func resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 
 // load reads the lists, as far as they have to be read before the first
 // target, with a status line. A signal ends it.
-func (a *app) load(f *scanFlags, list *list.List, stop *stopper) error {
-	defer a.watchLoad(f, list)()
-	return loadFailure(list.Load(stop.first))
-}
-
-// loading is the status line while lists are read.
-func loading(list *list.List) string {
-	n, part, known := list.Loading()
-	s := fmt.Sprintf("reading the targets: %d so far", n)
-	if known {
-		s += fmt.Sprintf(" (%.0f%%)", 100*part)
-	}
-	return s
+func (j *job) load(stop *shutdown.Shutdown) error {
+	defer j.status.WatchLoading(j.list.Loading)()
+	return loadFailure(j.list.Load(stop.Drained))
 }
 
 // loadFailure gives an error of Load its exit code.

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"math"
 	"testing"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
@@ -54,5 +56,44 @@ func TestSource(t *testing.T) {
 		if err := s.Set(bad); err == nil {
 			t.Errorf("%q is taken for %q", bad, s.String())
 		}
+	}
+}
+
+func TestShare(t *testing.T) {
+	for text, want := range map[string]share{"2%": 0.02, "0.02": 0.02, "100%": 1, "0": 0, "1": 1, "0.5%": 0.005} {
+		var s share
+		if err := s.Set(text); err != nil || math.Abs(float64(s-want)) > 1e-12 {
+			t.Errorf("%s: %v, %v", text, float64(s), err)
+		}
+	}
+	for _, text := range []string{"", "%", "2", "101%", "-1%", "NaN", "x"} {
+		var s share
+		if s.Set(text) == nil {
+			t.Errorf("%q is %v", text, float64(s))
+		}
+	}
+}
+
+// TestStatusKind: --quiet means no status, unless one is asked for.
+func TestStatusKind(t *testing.T) {
+	for _, test := range []struct {
+		quiet bool
+		flag  string
+		want  progress.Kind
+	}{
+		{false, "", "text"}, {true, "", "none"}, {false, "json", "json"}, {true, "json", "json"}, {false, "none", "none"},
+	} {
+		f := scanFlags{quiet: test.quiet}
+		if test.flag != "" {
+			if err := f.status.Set(test.flag); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := f.statusKind(); got != test.want {
+			t.Errorf("%+v: %s", test, got)
+		}
+	}
+	if new(statusMode).Set("xml") == nil {
+		t.Error("xml is a kind")
 	}
 }

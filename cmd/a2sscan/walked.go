@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
@@ -23,7 +25,7 @@ type walked struct {
 
 	// What rules left out in all parts, up to the place that was asked for last,
 	// and where in that they stand.
-	left  []exclusion
+	left  []ledger.Exclusion
 	byKey map[string]int
 	byID  map[list.RuleID]int
 }
@@ -91,7 +93,7 @@ func (w *walked) settle(counts []ruleCount) {
 }
 
 // of returns what is in left of a rule.
-func (w *walked) of(rule list.RuleID) *exclusion {
+func (w *walked) of(rule list.RuleID) *ledger.Exclusion {
 	i, known := w.byID[rule]
 	if !known {
 		i = w.find(rule.Rule())
@@ -106,7 +108,7 @@ func (w *walked) find(r list.Rule) int {
 	if !known {
 		i = len(w.left)
 		w.byKey[r.Key()] = i
-		w.left = append(w.left, exclusion{
+		w.left = append(w.left, ledger.Exclusion{
 			Network: r.Network, Reason: r.Reason, Source: r.Source, Unscannable: r.Unscannable,
 		})
 	}
@@ -121,14 +123,14 @@ func (w *walked) inherit(past *checkpoint) {
 	}
 	w.past, w.left = past.List, slices.Clone(past.LeftOut)
 	for i := range w.left {
-		w.byKey[w.left[i].rule().Key()] = i
+		w.byKey[w.left[i].Rule().Key()] = i
 	}
 }
 
 // leftOut returns what each rule left out in all parts, in front of the place that
 // was asked for last, and until the sender was told of stops exclusions in this
 // part. It may have been told of more since.
-func (w *walked) leftOut(stops uint64) []exclusion {
+func (w *walked) leftOut(stops uint64) []ledger.Exclusion {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	n := min(int(stops-w.told), len(w.stops))
@@ -148,7 +150,7 @@ func (k *keeper) countLeftOut(x *list.Exclusions) {
 	}
 	var past []list.Rule
 	for _, e := range k.past.LeftOut {
-		past = append(past, e.rule())
+		past = append(past, e.Rule())
 	}
 	x.Add(past)
 }

@@ -18,7 +18,7 @@ type blocks struct {
 	recent *Ports // of the block before
 	set    int    // that they are
 	n      int    // blocks named
-	texts  bool   // something was said of one
+	texts  textStore
 }
 
 // portSet is a set of ports, and the blocks that have it.
@@ -31,7 +31,7 @@ type portSet struct {
 // blockAt is a block: which one, and the text that was said beside it.
 type blockAt struct {
 	index int
-	text  uint64
+	text  uint64 // its number
 }
 
 // span are the addresses from first to last.
@@ -39,17 +39,57 @@ type span struct{ first, last uint32 }
 
 func (s span) len() uint64 { return uint64(s.last-s.first) + 1 }
 
-// add puts a block in.
-func (bs *blocks) add(s span, ports *Ports, text uint64) {
+// add adds a block. A block whose targets are all in others takes no memory.
+func (bs *blocks) add(s span, ports *Ports, text said) {
+	bs.n++
+	if bs.covers(s, ports) {
+		return
+	}
 	set := &bs.sets[bs.setOf(ports)]
 	set.spans = append(set.spans, s)
+	at := blockAt{bs.n, bs.texts.add(text)}
 	for p := range prefixes(s.first, s.last) {
 		if _, inside := set.nets.LookupPrefix(p); !inside {
-			set.nets.Insert(p, blockAt{bs.n, text})
+			set.nets.Insert(p, at)
 		}
 	}
-	bs.n++
-	bs.texts = bs.texts || text != 0
+}
+
+// maxCovering is how many sets of ports are searched for an earlier block.
+const maxCovering = 16
+
+// covers reports whether all targets of a block are in earlier ones, as far as
+// a short search finds out.
+func (bs *blocks) covers(s span, ports *Ports) bool {
+	if bs.recent == ports {
+		return bs.sets[bs.set].covers(s)
+	}
+	for _, port := range ports.list {
+		if !bs.coversAt(s, port) {
+			return false
+		}
+	}
+	return true
+}
+
+func (bs *blocks) coversAt(s span, port uint16) bool {
+	for i := range bs.sets[:min(maxCovering, len(bs.sets))] {
+		set := &bs.sets[i]
+		if set.ports.Contains(port) && set.covers(s) {
+			return true
+		}
+	}
+	return false
+}
+
+// covers reports whether all addresses of s are in blocks of the set.
+func (set *portSet) covers(s span) bool {
+	for p := range prefixes(s.first, s.last) {
+		if _, inside := set.nets.LookupPrefix(p); !inside {
+			return false
+		}
+	}
+	return true
 }
 
 // setOf returns the index of a set of ports, whatever order they are in.
@@ -93,6 +133,15 @@ func (bs *blocks) find(ip uint32, port uint16) (at blockAt, found bool) {
 		}
 	}
 	return at, found
+}
+
+// said returns what was said of the first block that a target is in.
+func (bs *blocks) said(ip uint32, port uint16) said {
+	if bs.texts.size == 0 {
+		return said{}
+	}
+	at, _ := bs.find(ip, port)
+	return bs.texts.get(at.text)
 }
 
 // has reports whether a target is in a block.

@@ -168,8 +168,10 @@ func (l *List) Load(ctx context.Context) error {
 	return l.failed
 }
 
-func (l *List) loadAll(ctx context.Context) error {
-	ld := newLoader(l)
+func (l *List) loadAll(ctx context.Context) error { return l.loadInto(ctx, newLoader(l)) }
+
+// loadInto reads all inputs into ld and makes the order of them.
+func (l *List) loadInto(ctx context.Context, ld *loader) error {
 	defer ld.filing.Wait()
 	r, end := l.newReader(ctx, ld)
 	defer end()

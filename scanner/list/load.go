@@ -2,6 +2,7 @@ package list
 
 import (
 	"context"
+	"slices"
 	"sync"
 )
 
@@ -12,19 +13,18 @@ const smallBlock = 64
 // loader collects what inputs name, and makes an order of it.
 type loader struct {
 	*List
-	keys   stream
-	bag    *bag
-	blocks blocks
-	notes  notes
-	texts  textStore
-	order  order
+	keys    stream
+	targets *buckets // named one by one
+	notes   notes    // what was said of those
+	blocks  blocks   // named together
+	order   order
 
 	filing sync.WaitGroup // what is taken in bulk: wait before anything here is touched
 	spare  []addrPort     // what was filed last: to be filled again when filing is done
 }
 
 func newLoader(l *List) *loader {
-	ld := &loader{List: l, bag: newBag(), keys: stream(l.cfg.Seed)}
+	ld := &loader{List: l, targets: newBuckets(), keys: stream(l.cfg.Seed)}
 	ld.order = order{keys: newScatterer(&ld.keys)}
 	return ld
 }
@@ -36,22 +36,28 @@ func (ld *loader) take(n *name, s said) bool {
 	case n.form == formAddrPort:
 		ld.add(n.ip, n.port, s)
 	case ld.count(n) <= smallBlock:
-		if several := ld.count(n); several > 1 {
-			ld.order.small += several
-		}
-		at := n.span()
-		for _, port := range ld.portsOf(n).list {
-			for ip := at.first; ; ip++ {
-				ld.add(ip, port, s)
-				if ip == at.last {
-					break
-				}
+		ld.addSmall(n, s)
+	default:
+		ld.blocks.add(n.span(), ld.portsOf(n), s)
+	}
+	ld.tidy()
+	return true
+}
+
+// addSmall adds the targets of a name that stands for few.
+func (ld *loader) addSmall(n *name, s said) {
+	if several := ld.count(n); several > 1 {
+		ld.order.small += several
+	}
+	at := n.span()
+	for _, port := range ld.portsOf(n).list {
+		for ip := at.first; ; ip++ {
+			ld.add(ip, port, s)
+			if ip == at.last {
+				break
 			}
 		}
-	default:
-		ld.blocks.add(n.span(), ld.portsOf(n), ld.texts.add(s))
 	}
-	return true
 }
 
 // fewToFile is how many targets are filed sooner than another goroutine starts.
@@ -74,15 +80,35 @@ func (ld *loader) file(all []addrPort) {
 	for _, a := range all {
 		ld.add(a.ip, a.port, said{})
 	}
+	ld.tidy()
 }
 
 func (ld *loader) add(ip uint32, port uint16, s said) {
 	k := ld.order.keys.scatter(ip, port)
-	before := ld.bag.add(k)
+	before := ld.targets.add(k)
 	if s.nothing() || ld.blocks.n > 0 && ld.blocks.has(ip, port) {
 		return
 	}
-	ld.notes.add(k, before, ld.texts.add(s))
+	ld.notes.add(k, before, s)
+}
+
+// tidy drops duplicates when there may be many.
+func (ld *loader) tidy() {
+	if ld.targets.full() || ld.notes.texts.full() {
+		_ = ld.merge(context.Background()) // nothing ends it early
+	}
+}
+
+// merge drops all duplicates so far.
+func (ld *loader) merge(ctx context.Context) error {
+	err := ld.notes.sort(ctx)
+	if err == nil {
+		err = ld.targets.merge(ctx, ld.notes.visit)
+	}
+	if err == nil {
+		ld.notes.sweep()
+	}
+	return err
 }
 
 // finish makes the order.
@@ -91,35 +117,29 @@ func (ld *loader) finish(ctx context.Context) (*order, error) {
 	o := &ld.order
 	parts := ld.blocks.stretches()
 	o.nets = newNets(parts, &ld.keys)
-	ld.notes.sort(ctx)
-	err := ld.bag.sort(ctx, func(bucket int, came, left []uint32) []uint32 {
-		if ld.notes.any && len(left) < len(came) {
-			ld.notes.onlyFirst(bucket, came)
-		}
-		if len(parts) == 0 {
-			return left
-		}
-		return ld.outside(parts, bucket, left)
-	})
-	if err != nil {
+	if err := ld.merge(ctx); err != nil {
 		return nil, err
 	}
-	o.list, o.notes, o.texts, o.named = ld.bag, &ld.notes, &ld.texts, &ld.blocks
-	o.listed = ld.bag.len()
+	if err := ld.targets.pack(ctx, ld.notIn(parts)); err != nil {
+		return nil, err
+	}
+	o.list, o.notes, o.named = ld.targets, &ld.notes, &ld.blocks
+	o.listed = ld.targets.len()
 	o.total = o.listed + o.nets.size()
 	return o, nil
 }
 
-// outside returns those of a bucket that are in no block.
-func (ld *loader) outside(parts []stretch, bucket int, left []uint32) []uint32 {
-	out := left[:0]
-	for _, v := range left {
-		ip, port := ld.order.keys.gather(uint64(bucket)<<slotBits | uint64(v))
-		if !inStretch(parts, ip, port) {
-			out = append(out, v)
-		}
+// notIn returns a filter for targets that are in no block, nil for all.
+func (ld *loader) notIn(parts []stretch) filter {
+	if len(parts) == 0 {
+		return nil
 	}
-	return out
+	return func(bucket int, numbers []uint32) []uint32 {
+		return slices.DeleteFunc(numbers, func(v uint32) bool {
+			ip, port := ld.order.keys.gather(uint64(bucket)<<slotBits | uint64(v))
+			return inStretch(parts, ip, port)
+		})
+	}
 }
 
 // defaultPorts are those of an address that is named without one.

@@ -8,11 +8,10 @@ import (
 // their scattered numbers, those of networks as nets has them, and the one
 // spread evenly among the other.
 type order struct {
-	list  *bag
+	list  *buckets
 	nets  *nets
 	keys  scatterer
 	notes *notes
-	texts *textStore
 	named *blocks
 
 	listed, total uint64
@@ -62,14 +61,10 @@ func (c *cursor) next() (ip uint32, port uint16) {
 
 // said returns what was said of a target.
 func (o *order) said(ip uint32, port uint16) said {
-	text := uint64(0)
-	found := false
 	if o.notes.any {
-		text, found = o.notes.find(o.keys.scatter(ip, port))
+		if s, found := o.notes.find(o.keys.scatter(ip, port)); found {
+			return s
+		}
 	}
-	if !found && o.named.texts {
-		b, _ := o.named.find(ip, port)
-		text = b.text
-	}
-	return o.texts.get(text)
+	return o.named.said(ip, port)
 }

@@ -384,7 +384,7 @@ func TestListMemory(t *testing.T) {
 	for i := range uint32(n) {
 		ld.add(0x01000000+i*3, 27015, said{})
 	}
-	if each := float64(ld.bag.bytes()) / n; each > 10 {
+	if each := float64(ld.targets.bytes()) / n; each > 10 {
 		t.Errorf("%.1f bytes a target while they are collected", each)
 	}
 	o, err := ld.finish(t.Context())

@@ -163,7 +163,7 @@ func (w *walk) block(all span, ports *Ports, s said) bool {
 			}
 		}
 	}
-	w.done.add(all, ports, 0)
+	w.done.add(all, ports, said{})
 	return true
 }
 

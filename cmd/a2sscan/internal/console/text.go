@@ -169,6 +169,11 @@ func Percent(part, all uint64) string {
 	return fmt.Sprintf("%.0f%%", 100*float64(part)/float64(all))
 }
 
+// ExactPercent writes a share from 0 to 1 with three digits: 9.09%.
+func ExactPercent(share float64) string {
+	return strconv.FormatFloat(share*100, 'g', 3, 64) + "%"
+}
+
 // Clock writes a duration as 1:02 or 1:02:03.
 func Clock(d time.Duration) string {
 	s := int(d.Seconds())

@@ -1,0 +1,135 @@
+// Package guard stops a scan that nobody watches when it goes wrong: too few
+// answers, too many send errors, too much time.
+package guard
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
+	"github.com/a2sscan/a2sscan/scanner"
+)
+
+// Limits say when a scan is stopped.
+type Limits struct {
+	MinHitrate    float64       // share of targets that must answer; 0: none
+	MaxSendErrors int64         // datagrams that may fail to be sent; -1: any number
+	MaxRuntime    time.Duration // 0: no limit
+}
+
+// hitSample is how many targets have to be finished before the hit rate is
+// judged. With fewer, a list that begins with a dead network would end a
+// worthwhile scan. Targets in flight bias the rate upwards only: those that
+// answer are finished before those that stay silent.
+const hitSample = 1000
+
+// Guard compares a scan with its limits and drains it. The first reason counts.
+type Guard struct {
+	limits      Limits
+	drain       func()      // lets the scan finish what is open
+	interrupted func() bool // whether a signal ended the scan already
+
+	mu   sync.Mutex
+	trip Trip // zero: not tripped
+}
+
+// Trip is why a guard stopped a scan. Its JSON is part of the summary.
+type Trip struct {
+	Flag string `json:"flag"`
+	Why  string `json:"why"`
+}
+
+// String says it in one line.
+func (t *Trip) String() string { return "stopped by " + t.Flag + ": " + t.Why }
+
+// New returns a guard that calls drain when a limit is passed, unless the scan
+// was interrupted before.
+func New(limits Limits, drain func(), interrupted func() bool) *Guard {
+	return &Guard{limits: limits, drain: drain, interrupted: interrupted}
+}
+
+// Tripped returns why the scan was stopped, nil if it was not.
+func (g *Guard) Tripped() *Trip {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.trip == (Trip{}) {
+		return nil
+	}
+	trip := g.trip
+	return &trip
+}
+
+// stop drains the scan unless it ends already.
+func (g *Guard) stop(flag, format string, args ...any) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.trip != (Trip{}) || g.interrupted() {
+		return
+	}
+	g.trip = Trip{flag, fmt.Sprintf(format, args...)}
+	g.drain()
+}
+
+// maxRuntime is the flag's name.
+const maxRuntime = "--max-runtime"
+
+// AllFinished withdraws a trip of --max-runtime. It is called when every target
+// was finished: the limit only cut the wait for late replies short.
+func (g *Guard) AllFinished() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.trip.Flag == maxRuntime {
+		g.trip = Trip{}
+	}
+}
+
+// JudgeRunning compares a running scan with the limits. The hit rate counts once
+// enough targets are finished.
+func (g *Guard) JudgeRunning(s *scanner.Stats) { g.judge(s, hitSample) }
+
+// JudgeFinal compares a scan that ended with the limits.
+func (g *Guard) JudgeFinal(s *scanner.Stats) { g.judge(s, 1) }
+
+func (g *Guard) judge(s *scanner.Stats, sample uint64) {
+	if most := g.limits.MaxSendErrors; most >= 0 && s.SendErrors > uint64(most) {
+		g.stop("--max-send-errors", "%d datagrams could not be sent, and %d are allowed", s.SendErrors, most)
+	}
+	all := s.TargetsFinished() + uint64(s.Silent)
+	if g.limits.MinHitrate == 0 || all < sample {
+		return
+	}
+	if rate := float64(s.Answered()) / float64(all); rate < g.limits.MinHitrate {
+		g.stop("--min-hitrate", "%s of %s answered, and %s are required",
+			console.ExactPercent(rate), console.Plural(all, "target"), console.ExactPercent(g.limits.MinHitrate))
+	}
+}
+
+// StartClock starts the clock of --max-runtime. The returned function stops it.
+func (g *Guard) StartClock() (stop func()) {
+	if g.limits.MaxRuntime == 0 {
+		return func() {}
+	}
+	timer := time.AfterFunc(g.limits.MaxRuntime, func() {
+		g.stop(maxRuntime, "%s are over", g.limits.MaxRuntime)
+	})
+	return func() { timer.Stop() }
+}
+
+// watchEvery is how often a guard judges a running scan.
+const watchEvery = 100 * time.Millisecond
+
+// Watch judges a scan until stop is called, and reports a trip once.
+func (g *Guard) Watch(m *scanner.Monitor, t *console.Terminal) (stop func()) {
+	reported := false
+	return console.Every(watchEvery, func() {
+		s := m.Stats()
+		g.JudgeRunning(&s)
+		if why := g.Tripped(); why != nil && !reported && m.Stats().Wait != scanner.WaitCooldown {
+			t.Log.Warn("guard tripped", "flag", why.Flag, "why", why.Why)
+			t.Say("%s: no new targets, finishing what is open", why)
+			reported = true
+		}
+	})
+}

@@ -1,0 +1,56 @@
+package guard
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/a2sscan/a2sscan/scanner"
+)
+
+// TestGuard: the first reason counts, and nothing is judged by a few targets.
+func TestGuard(t *testing.T) {
+	stops, running := 0, func() bool { return false }
+	g := New(Limits{MinHitrate: 0.1, MaxSendErrors: 3}, func() { stops++ }, running)
+	s := scanner.Stats{Silent: 500}
+	s.Finished[scanner.StatusNoReply] = 400
+	if g.JudgeRunning(&s); g.Tripped() != nil {
+		t.Errorf("900 targets: %v", g.Tripped())
+	}
+	s.Finished[scanner.StatusOK] = 110
+	if g.JudgeRunning(&s); g.Tripped() != nil {
+		t.Errorf("110 of 1010: %v", g.Tripped())
+	}
+	s.SendErrors, s.Silent = 4, 700
+	g.JudgeRunning(&s)
+	g.JudgeRunning(&s)
+	if why := g.Tripped(); stops != 1 || why == nil || why.Flag != "--max-send-errors" {
+		t.Errorf("%d stops, %v", stops, why)
+	}
+	g = New(Limits{MinHitrate: 0.1, MaxSendErrors: -1}, func() { stops++ }, running)
+	if g.JudgeRunning(&s); g.Tripped() == nil || !strings.HasPrefix(g.Tripped().Why, "9.09% of 1,210 targets answered, and 10% are required") {
+		t.Errorf("%v", g.Tripped())
+	}
+}
+
+// TestAllFinished: a runtime that was over when all targets were finished did
+// not stop the scan; another limit did.
+func TestAllFinished(t *testing.T) {
+	g := New(Limits{MaxRuntime: time.Hour}, func() {}, func() bool { return false })
+	g.stop(maxRuntime, "over")
+	if g.AllFinished(); g.Tripped() != nil {
+		t.Errorf("%v", g.Tripped())
+	}
+	g.stop("--min-hitrate", "few")
+	if g.AllFinished(); g.Tripped() == nil {
+		t.Error("the hit rate does not count")
+	}
+}
+
+// TestInterrupted: a guard does not trip once a signal ended the scan.
+func TestInterrupted(t *testing.T) {
+	g := New(Limits{}, func() { t.Error("drained") }, func() bool { return true })
+	if g.JudgeFinal(&scanner.Stats{SendErrors: 1}); g.Tripped() != nil {
+		t.Errorf("%v", g.Tripped())
+	}
+}

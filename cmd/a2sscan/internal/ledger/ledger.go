@@ -1,0 +1,189 @@
+package ledger
+
+import (
+	"fmt"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/list"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// Ledger says where every target of a scan went. Its JSON is part of the
+// summary file.
+type Ledger struct {
+	Read        uint64            `json:"read"`
+	Invalid     uint64            `json:"invalid"`     // lines that name no server
+	Unscannable uint64            `json:"unscannable"` // addresses that nobody can have
+	NoPort      uint64            `json:"no_port"`     // of the unscannable, those with port 0
+	Excluded    uint64            `json:"excluded"`    // by special-purpose networks and --exclude
+	Duplicate   uint64            `json:"duplicate"`
+	OtherShard  uint64            `json:"other_shard"` // addresses of other parts than --shard
+	OverLimit   uint64            `json:"over_limit"`  // beyond --max-per-address
+	Stopped     uint64            `json:"stopped"`     // of the finished: excluded when they had been asked
+	Finished    uint64            `json:"finished"`
+	Unfinished  uint64            `json:"unfinished"`
+	Unread      uint64            `json:"unread"`    // of the list, beyond those read, where that is known
+	By          map[string]uint64 `json:"by_status"` // of the finished
+}
+
+func New(list list.Stats, scan *scanner.Stats) Ledger {
+	l := Ledger{
+		Read:        list.Read,
+		Invalid:     list.Invalid,
+		Unscannable: list.Unscannable + scan.Unscannable,
+		NoPort:      list.NoPort,
+		Excluded:    list.Excluded + scan.Excluded,
+		Duplicate:   list.Duplicate + scan.Duplicate,
+		OtherShard:  list.OtherShard,
+		OverLimit:   scan.OverLimit,
+		Stopped:     scan.Stopped,
+		Finished:    scan.TargetsFinished(),
+		Unfinished:  scan.Unfinished,
+		By:          map[string]uint64{},
+	}
+	for s := scanner.StatusOK; s < scanner.NumStatuses; s++ {
+		l.By[s.String()] = scan.Finished[s]
+	}
+	return l
+}
+
+// listLedger is what a list that nobody asked yet leaves out.
+func OfList(s list.Stats) Ledger {
+	return Ledger{
+		Read: s.Read, Invalid: s.Invalid, Unscannable: s.Unscannable, Excluded: s.Excluded,
+		Duplicate: s.Duplicate, OtherShard: s.OtherShard,
+	}
+}
+
+// LeftOut is what was read and never became a target to ask.
+func (l *Ledger) LeftOut() uint64 {
+	return l.Invalid + l.Unscannable + l.Excluded + l.Duplicate + l.OtherShard + l.OverLimit
+}
+
+// String says it in one line, without what is zero, but always with what is
+// unfinished.
+func (l *Ledger) String() string {
+	s := console.Grouped(l.Read) + " read = "
+	if l.Unread > 0 { // the scan was stopped
+		s = console.Grouped(l.Read+l.Unread) + " = "
+	}
+	return s + l.Accounted() + console.Grouped(l.Unfinished+l.Unread) + " unfinished"
+}
+
+// without says what is not unfinished, as the beginning of a sum.
+func (l *Ledger) Accounted() (s string) {
+	for _, part := range []struct {
+		n    uint64
+		word string
+	}{
+		{l.Invalid, "invalid"}, {l.Unscannable, "unscannable"}, {l.Excluded, "excluded"},
+		{l.Duplicate, "duplicate"}, {l.OtherShard, "other shard"}, {l.OverLimit, "over limit"},
+		{l.Finished, "finished"},
+	} {
+		if part.n > 0 {
+			s += console.Grouped(part.n) + " " + part.word + " + "
+		}
+	}
+	return s
+}
+
+// rest says what a scan left undone.
+func (l *Ledger) Undone() string {
+	n := console.Grouped(l.Unfinished + l.Unread)
+	if l.Unread > 0 {
+		return fmt.Sprintf("of %s targets %s were not asked to the end", console.Grouped(l.Read+l.Unread), n)
+	}
+	if l.Unfinished == 1 {
+		return "1 target was not asked to the end"
+	}
+	return n + " targets were not asked to the end"
+}
+
+// Datagrams are the datagrams of a scan by class and by kind.
+type Datagrams struct {
+	Sent          uint64            `json:"sent"`
+	SentBytes     uint64            `json:"sent_bytes"`
+	SentBy        map[string]uint64 `json:"sent_by_question"`
+	Repeats       uint64            `json:"repeats"`    // of those sent
+	Pairs         uint64            `json:"sent_pairs"` // how many times two of those sent went out as one
+	PairsLost     bool              `json:"pairs_lost,omitempty"`
+	SendErrors    uint64            `json:"send_errors"`
+	SendFaults    map[string]uint64 `json:"send_errors_by_kind"`
+	SendPutOff    uint64            `json:"send_put_off"` // by the kernel, and sent later
+	Received      uint64            `json:"received"`
+	ReceivedBytes uint64            `json:"received_bytes"`
+	ByClass       map[string]uint64 `json:"received_by_class"`
+	ByKind        map[string]uint64 `json:"matched_by_kind"`
+	KernelDrops   uint64            `json:"kernel_drops"`
+}
+
+func CountDatagrams(s *scanner.Stats) Datagrams {
+	d := Datagrams{
+		Sent:          s.DatagramsSent(),
+		SentBytes:     s.SentBytes,
+		SentBy:        map[string]uint64{},
+		Repeats:       s.Repeats,
+		Pairs:         s.Socket.Joined,
+		PairsLost:     s.Unjoined > 0,
+		SendErrors:    s.SendErrors,
+		SendFaults:    map[string]uint64{},
+		SendPutOff:    s.SendAgain,
+		Received:      s.DatagramsReceived(),
+		ReceivedBytes: s.RecvBytes,
+		ByClass:       map[string]uint64{},
+		ByKind:        map[string]uint64{},
+		KernelDrops:   s.Socket.KernelDrops,
+	}
+	for q := range wire.Question(wire.NumQuestions) {
+		d.SentBy[q.String()] = s.Sent[q]
+	}
+	for f, n := range s.SendFaults {
+		if n > 0 {
+			d.SendFaults[scanner.SendFault(f).String()] = n
+		}
+	}
+	for c := range scanner.Class(scanner.NumClasses) {
+		d.ByClass[c.String()] = s.Received[c]
+	}
+	for k := range scanner.ReplyKind(scanner.NumKinds) {
+		d.ByKind[k.String()] = s.Kinds[k]
+	}
+	return d
+}
+
+// faults are the errors of questions and replies that occurred.
+func faults(s *scanner.Stats) map[string]uint64 {
+	m := map[string]uint64{}
+	for e := wire.Error(1); e < wire.NumErrors; e++ {
+		if s.Errors[e] > 0 {
+			m[e.String()] = s.Errors[e]
+		}
+	}
+	return m
+}
+
+// contradictions returns, in words, the sums that should be equal and are not.
+// None is the promise of exit code 0.
+func contradictions(l *Ledger, d *Datagrams, s *scanner.Stats) []string {
+	var bad []string
+	equal := func(what string, a, b uint64) {
+		if a != b {
+			bad = append(bad, fmt.Sprintf("%s: %d and %d", what, a, b))
+		}
+	}
+	equal("targets read, and where they went", l.Read, l.LeftOut()+l.Finished+l.Unfinished)
+	equal("targets finished, and their statuses", l.Finished, total(l.By))
+	equal("datagrams sent, and what the socket counted", d.Sent, s.Socket.Sent)
+	equal("datagrams received, and what the socket counted", d.Received, s.Socket.Received)
+	equal("datagrams matched, and their kinds", d.ByClass["matched"], total(d.ByKind))
+	return bad
+}
+
+func total(m map[string]uint64) (n uint64) {
+	for _, v := range m {
+		n += v
+	}
+	return n
+}

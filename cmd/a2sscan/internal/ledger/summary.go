@@ -1,0 +1,231 @@
+package ledger
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/guard"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/list"
+	"github.com/a2sscan/a2sscan/sink"
+)
+
+// Summary is how a scan went: what its closing lines say, and as JSON the file
+// that stands beside the output. Keys may be added.
+type Summary struct {
+	Scan    string      `json:"scan"`
+	Version string      `json:"version"`
+	Commit  string      `json:"commit"`
+	Go      string      `json:"go"`
+	Command []string    `json:"command"`
+	Config  *ConfigFile `json:"config,omitempty"`
+	Inputs  []Input     `json:"inputs"`
+	Order   string      `json:"order"`           // random, input
+	Seed    *uint64     `json:"seed,omitempty"`  // of the random order
+	Shard   string      `json:"shard,omitempty"` // I/N; absent: all
+	Output  string      `json:"output"`          // "-": standard output
+	Parts   []sink.Part `json:"parts,omitempty"` // of the output, with --rotate
+	Records uint64      `json:"records"`
+
+	Start   time.Time `json:"start"`
+	End     time.Time `json:"end"`
+	Seconds float64   `json:"seconds"`
+
+	Resumed int `json:"resumed"` // how often the scan was gone on with; numbers are of all parts
+
+	Ended       string      `json:"ended"` // why: complete, interrupted, guard, output, input, error
+	Guard       *guard.Trip `json:"guard,omitempty"`
+	Interrupted bool        `json:"interrupted"`
+	Consistent  bool        `json:"consistent"` // all sums add up
+	Wrong       []string    `json:"wrong,omitempty"`
+
+	Targets    Ledger            `json:"targets"`
+	Exclusions []Exclusion       `json:"exclusions"`          // that left something out
+	Databases  []Database        `json:"databases,omitempty"` // of --mmdb
+	Datagrams  Datagrams         `json:"datagrams"`
+	Faults     map[string]uint64 `json:"faults"`
+
+	Rates
+	PacingError *float64 `json:"pacing_error,omitempty"` // of the rate asked for: 0.01 is 1 % too fast
+
+	Servers  uint64            `json:"servers"` // that answered
+	Players  uint64            `json:"players"` // on them, as they say
+	Bots     uint64            `json:"bots"`
+	Games    []tally.NameCount `json:"games"` // those with the most servers, and so on
+	Maps     []tally.NameCount `json:"maps"`
+	Systems  []tally.NameCount `json:"environments"`
+	Versions []tally.NameCount `json:"versions"`
+
+	Countries []tally.NameCount `json:"countries,omitempty"` // with --mmdb
+
+	FirstAnswers tally.FirstAnswers   `json:"first_answers"`
+	RoundTrips   *tally.Quantiles     `json:"round_trips,omitempty"`
+	Busiest      []tally.AddressCount `json:"largest_addresses"` // those with the most servers
+
+	RecvBufferAsked int    `json:"receive_buffer_asked"`     // bytes
+	RecvBuffer      int    `json:"receive_buffer"`           // bytes
+	PeakOpen        int    `json:"peak_open"`                // targets
+	PeakBytes       int64  `json:"peak_bytes"`               // of replies held
+	PeakRSS         uint64 `json:"peak_rss_bytes,omitempty"` // of the process, in this part
+
+	tally tally.Tally
+}
+
+// inputFile is one input of a scan.
+type Input struct {
+	Name        string      `json:"name"`
+	Format      string      `json:"format"` // "argument": an address or a network itself
+	Compression string      `json:"compression,omitempty"`
+	Torn        bool        `json:"torn,omitempty"` // its compressed data ended early
+	Bytes       int64       `json:"bytes,omitempty"`
+	SHA256      string      `json:"sha256,omitempty"` // of the bytes as they came; absent: not read to the end
+	Targets     uint64      `json:"targets,omitempty"`
+	Invalid     uint64      `json:"invalid,omitempty"`
+	Master      *MasterList `json:"master,omitempty"` // where it was fetched, with --master
+}
+
+// MasterList is what a master was asked for.
+type MasterList struct {
+	Protocol string `json:"protocol"` // udp, web
+	Address  string `json:"address"`  // HOST:PORT, or the URL without what may be secret in it
+	Region   string `json:"region"`
+	Filter   string `json:"filter"` // as masters read it; empty: all servers
+	Whole    bool   `json:"whole"`  // the master said that nothing follows
+}
+
+// Build is the program that ran the scan.
+type Build struct{ Version, Commit string }
+
+// ConfigFile is the configuration file that a scan took flags from.
+type ConfigFile struct {
+	File    string   `json:"file"`
+	SHA256  string   `json:"sha256"`
+	Flags   []string `json:"flags"`             // taken from it, as one would type them
+	Targets []string `json:"targets,omitempty"` // taken from it
+}
+
+// Database is a file of --mmdb.
+type Database struct {
+	Name   string      `json:"name"`
+	Type   string      `json:"type"`
+	Built  time.Time   `json:"built"`
+	Before []time.Time `json:"built_before,omitempty"` // of those that earlier parts of the scan used
+	Faults uint64      `json:"faults,omitempty"`       // addresses whose data is damaged, in this part
+}
+
+// Exclusion is a rule and what it left out.
+type Exclusion struct {
+	Network     string `json:"network"`
+	Reason      string `json:"reason,omitempty"`
+	Source      string `json:"source"`                // where that is written
+	Unscannable bool   `json:"unscannable,omitempty"` // nobody can have these addresses
+	Gone        bool   `json:"gone,omitempty"`        // the file does not name it any more
+	Targets     uint64 `json:"targets"`               // left out of the list
+	Stopped     uint64 `json:"stopped"`               // taken from the list before they were excluded
+}
+
+// Rule is the rule as package target has it.
+func (x *Exclusion) Rule() list.Rule {
+	return list.Rule{
+		Network: x.Network, Reason: x.Reason, Source: x.Source,
+		Unscannable: x.Unscannable, Gone: x.Gone, Targets: x.Targets, Stopped: x.Stopped,
+	}
+}
+
+func Exclusions(x *list.Exclusions) []Exclusion {
+	all := []Exclusion{}
+	for _, r := range x.Rules() {
+		all = append(all, Exclusion{
+			Network: r.Network, Reason: r.Reason, Source: r.Source,
+			Unscannable: r.Unscannable, Gone: r.Gone, Targets: r.Targets, Stopped: r.Stopped,
+		})
+	}
+	return all
+}
+
+// NewSummary fills in what follows from the numbers of the scan.
+func NewSummary(s *scanner.Stats, l Ledger, b Build) *Summary {
+	sum := &Summary{
+		Version: b.Version, Commit: b.Commit, Go: runtime.Version(),
+		Seconds:         s.Elapsed.Seconds(),
+		Targets:         l,
+		Datagrams:       CountDatagrams(s),
+		Faults:          faults(s),
+		RecvBufferAsked: s.Socket.RecvBufferAsked,
+		RecvBuffer:      s.Socket.RecvBuffer,
+		PeakOpen:        s.PeakOpen,
+		PeakBytes:       s.PeakBytes,
+		PeakRSS:         peakRSS(),
+		Rates:           NewRates(s),
+		PacingError:     pacingError(s),
+	}
+	sum.Wrong = contradictions(&sum.Targets, &sum.Datagrams, s)
+	sum.Consistent = len(sum.Wrong) == 0
+	return sum
+}
+
+// check adds a sum of the writing side: a record for each target that is to
+// have one.
+func (sum *Summary) CheckRecords(unanswered bool) {
+	by := sum.Targets.By
+	want := by["ok"] + by["partial"] + by["error"]
+	if unanswered {
+		want += by["no_reply"] + by["unreachable"]
+	}
+	if sum.Ended != EndedOutput && sum.Records != want {
+		sum.Wrong = append(sum.Wrong,
+			fmt.Sprintf("records due, and records written: %d and %d", want, sum.Records))
+		sum.Consistent = false
+	}
+}
+
+// Why a scan ended.
+const (
+	EndedComplete    = "complete"
+	EndedInterrupted = "interrupted"
+	EndedGuard       = "guard"
+	EndedOutput      = "output"
+	EndedInput       = "input"
+	EndedBroken      = "error"
+)
+
+// write puts the summary into a file, replacing what was there.
+func (sum *Summary) WriteFile(path string) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(sum); err != nil {
+		return err
+	}
+	var text []byte
+	for line := range bytes.Lines(b.Bytes()) { // names in it are hostile, and somebody may look at it
+		text = append(append(text, console.Visible(bytes.TrimSuffix(line, []byte("\n")))...), '\n')
+	}
+	return writeWhole(path, text)
+}
+
+// writeWhole writes a file, or removes it: half of it is of no use. A link, such
+// as that to standard error, stays.
+func writeWhole(path string, text []byte) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if info, e := os.Lstat(path); err != nil && e == nil && info.Mode().IsRegular() {
+		os.Remove(path)
+	}
+	return err
+}

@@ -1,0 +1,357 @@
+package ledger
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/netip"
+	"os"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/list"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// aScan is the numbers of a scan with something of everything. They add up.
+func aScan() (list.Stats, scanner.Stats) {
+	list := list.Stats{Read: 121, Invalid: 1, Unscannable: 2, Excluded: 3, Duplicate: 4, OtherShard: 6, Given: 105}
+	s := scanner.Stats{Elapsed: 2 * time.Second, Rate: 5000, Taken: 105,
+		Unscannable: 1, Excluded: 1, Duplicate: 1, OverLimit: 2, Unfinished: 50}
+	for st := scanner.StatusOK; st < scanner.NumStatuses; st++ {
+		s.Finished[st] = 10
+	}
+	s.Sent[wire.QuestionInfo], s.Sent[wire.QuestionRules], s.SentBytes, s.Repeats = 60, 40, 1200, 7
+	s.Received[scanner.ClassMatched], s.Received[scanner.ClassForeign] = 30, 3
+	s.Kinds[scanner.ReplyInfo], s.Kinds[scanner.ReplyFragment] = 20, 10
+	s.Errors[wire.ErrTimeout], s.Errors[wire.ErrChecksum] = 12, 1
+	s.SendErrors, s.SendFaults[scanner.SendForbidden] = 2, 2
+	s.Socket.Sent, s.Socket.Received, s.Socket.KernelDrops = 100, 33, 5
+	s.Socket.RecvBufferAsked, s.Socket.RecvBuffer = 4<<20, 208<<10
+	return list, s
+}
+
+func summaryOf(list list.Stats, s scanner.Stats) *Summary {
+	sum := NewSummary(&s, New(list, &s), Build{"1.2", "abc"})
+	sum.Ended, sum.Records = EndedComplete, 30
+	sum.CheckRecords(false)
+	return sum
+}
+
+// TestSummarySaid: what a person is told of a scan with all kinds of trouble.
+func TestSummarySaid(t *testing.T) {
+	var b bytes.Buffer
+	sum := summaryOf(aScan())
+	sum.Say(console.New(&b))
+	want := `a2sscan: targets: 121 read = 1 invalid + 3 unscannable + 4 excluded + 5 duplicate + 6 other shard + 2 over limit + 50 finished + 50 unfinished
+a2sscan: finished: 50 = 10 ok + 10 partial + 10 error + 10 no_reply + 10 unreachable
+a2sscan: found: 0 servers (0% of asked), 0 players, 0 bots
+a2sscan: faults: 12 timeout, 1 bad_checksum
+a2sscan: sent: 100 datagrams, 1.2 kB = 60 info + 40 rules; 7 of them repeats
+a2sscan: received: 33 datagrams, 0 B = 3 foreign + 30 matched
+a2sscan: matched: 30 = 20 info + 10 fragment
+a2sscan: send errors: 2 datagrams could not be sent = 2 forbidden
+a2sscan: hint: a firewall of this machine forbids it: nft list ruleset, or --exclude
+a2sscan: kernel drops: 5 datagrams arrived and were thrown away, receive buffer 213.0 kB
+a2sscan: receive buffer: asked for 4.2 MB, granted 213.0 kB
+a2sscan: hint: as root: sysctl -w net.core.rmem_max=4194304
+a2sscan: rate: 5k/s asked, 50/s reached while asking; time: 2s
+`
+	if b.String() != want {
+		t.Errorf("got\n%swant\n%s", b.String(), want)
+	}
+}
+
+// oneServer answered with a name for everything.
+func oneServer(game, mapName, version string, environment byte) *scanner.Result {
+	r := &scanner.Result{Status: scanner.StatusOK, HasInfo: true, Ask: 1, RTT: time.Millisecond,
+		Addr: netip.MustParseAddrPort("203.0.113.7:27015")}
+	r.Info = wire.Info{
+		Has:  wire.HasGame | wire.HasMap | wire.HasVersion | wire.HasEnvironment,
+		Game: []byte(game), Map: []byte(mapName), Version: []byte(version), Environment: environment,
+		Players: 2, Bots: 1,
+	}
+	return r
+}
+
+// aCensus is a scan of a million targets in which nothing was odd.
+func aCensus() *Summary {
+	list := list.Stats{Read: 1_000_412, Duplicate: 400, Invalid: 12, Given: 1_000_000}
+	s := scanner.Stats{Elapsed: 14 * time.Minute, Rate: 5000, Taken: 1_000_000}
+	s.Finished = [scanner.NumStatuses]uint64{
+		scanner.StatusOK: 655_321, scanner.StatusPartial: 54_321, scanner.StatusError: 1234,
+		scanner.StatusNoReply: 280_000, scanner.StatusUnreachable: 9124,
+	}
+	s.Sent, s.SentBytes, s.Repeats = [wire.NumRequests]uint64{2_000_000, 1_000_000, 1_123_456}, 98_765_432, 612_345
+	s.Received[scanner.ClassMatched], s.RecvBytes = 3_456_789, 3_123_456_789
+	s.Kinds[scanner.ReplyInfo], s.Kinds[scanner.ReplyGoldSource] = 700_000, 10_876
+	s.Kinds[scanner.ReplyPlayers], s.Kinds[scanner.ReplyRules] = 690_000, 600_000
+	s.Kinds[scanner.ReplyChallenge], s.Kinds[scanner.ReplyFragment] = 1_300_000, 155_913
+	s.Errors[wire.ErrTimeout] = 412_345
+	s.Socket.Sent, s.Socket.Received = s.DatagramsSent(), s.DatagramsReceived()
+	s.Socket.RecvBuffer = 4 << 20
+
+	var ta tally.Tally
+	for i := range 5000 {
+		r := oneServer([]string{"Counter-Strike: Global Offensive", "Rust", "Team Fortress", "Garry's Mod"}[i*i%4],
+			fmt.Sprint("de_dust", i%70), fmt.Sprint("1.38.", i%40), "lwmx"[i*i%4])
+		r.Ask, r.RTT = uint8(1+i%7/6), time.Duration(i)*time.Millisecond/10
+		ta.Add(r)
+	}
+	ta.Servers, ta.Players, ta.Bots = 710_876, 2_345_678, 123_456
+	for i := range ta.AtAsk {
+		ta.AtAsk[i] *= 142
+	}
+	sum := NewSummary(&s, New(list, &s), Build{"1.2", "abc"})
+	sum.SetAnswers(&ta, 3)
+	return sum
+}
+
+// TestSummaryScreen: what a person is told of a large scan fits on a screen,
+// with the lines about files and before the prompt, whatever its width.
+func TestSummaryScreen(t *testing.T) {
+	for _, width := range []int{80, 200} {
+		var written bytes.Buffer
+		tm, screen := console.NewScreen(&written, func() int { return width }), written.String
+		aCensus().Say(tm)
+		rows := 3 // two about files, and the prompt
+		text := screen()
+		for line := range strings.Lines(text) {
+			rows += 1 + (utf8.RuneCountInString(strings.TrimRight(line, "\r\n"))-1)/width
+		}
+		if rows > 24 {
+			t.Errorf("%d rows of %d characters:\n%s", rows, width, text)
+		}
+		text = strings.ReplaceAll(text, "\n         ", " ")
+		for _, has := range []string{
+			"targets: 1,000,412 read = 12 invalid + 400 duplicate + 1,000,000 finished + 0 unfinished",
+			"2,345,678 players, 123,456 bots", `games (2): "Counter-Strik`, `systems (2): "`,
+		} {
+			if !strings.Contains(text, has) {
+				t.Errorf("%d characters: no %q in\n%s", width, has, text)
+			}
+		}
+	}
+}
+
+// TestSummaryHostile: whatever servers are called, the closing lines and the
+// file do nothing to a terminal, and the file still has the names.
+func TestSummaryHostile(t *testing.T) {
+	var ta tally.Tally
+	hostile := "\x1b]0;mine\a\u202e\u009b31m\xff\r\n\t\u2028\u200b"
+	for _, game := range []string{hostile, strings.Repeat(hostile, 50), `"`} {
+		ta.Add(oneServer(game, hostile+"map", hostile+"version", 0x9b))
+	}
+	sum := aCensus()
+	sum.SetAnswers(&ta, 3)
+	sum.Exclusions = []Exclusion{{Network: "203.0.113.0/24", Reason: hostile, Source: hostile}}
+	odd := func(r rune) bool { return !unicode.IsPrint(r) }
+	for _, width := range []int{40, 80, 200} {
+		var written bytes.Buffer
+		tm, screen := console.NewScreen(&written, func() int { return width }), written.String
+		sum.Say(tm)
+		for line := range strings.Lines(screen()) {
+			said := strings.HasPrefix(line, "a2sscan: ") || strings.HasPrefix(line, "         ")
+			if !said || strings.ContainsFunc(strings.TrimSuffix(line, "\n"), odd) {
+				t.Errorf("%d columns: %q", width, line)
+			}
+		}
+	}
+	path := t.TempDir() + "/summary.json"
+	if err := sum.WriteFile(path); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.ContainsFunc(strings.ReplaceAll(string(text), "\n", ""), odd) {
+		t.Errorf("%q", text)
+	}
+	var got struct{ Maps []tally.NameCount }
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	want := strings.ToValidUTF8(hostile+"map", "\ufffd")
+	if m := got.Maps; len(m) != 1 || m[0].Name != want || m[0].NameHex != fmt.Sprintf("%x", hostile+"map") || m[0].Servers != 3 {
+		t.Errorf("%+v", m)
+	}
+}
+
+// TestSummaryDrops: with all the buffer there is, only a lower rate helps.
+func TestSummaryDrops(t *testing.T) {
+	var b bytes.Buffer
+	list, s := aScan()
+	s.Socket.RecvBuffer = s.Socket.RecvBufferAsked
+	summaryOf(list, s).sayTrouble(console.New(&b))
+	if !strings.Contains(b.String(), "hint: a lower --rate") || strings.Contains(b.String(), "sysctl") {
+		t.Errorf("got\n%s", b.String())
+	}
+}
+
+// TestSummaryPairs: what became of pairs is said where they got lost, only
+// there, and the file has it too.
+func TestSummaryPairs(t *testing.T) {
+	for _, lost := range []bool{false, true} {
+		var b bytes.Buffer
+		list, s := aScan()
+		s.Socket.Joined = 12
+		if lost {
+			s.Unjoined = 1
+		}
+		sum := summaryOf(list, s)
+		sum.sayTrouble(console.New(&b))
+		if strings.Contains(b.String(), "segmentation offload") != lost || strings.Contains(b.String(), "--no-gso") != lost {
+			t.Errorf("lost %v: got\n%s", lost, b.String())
+		}
+		if sum.Datagrams.Pairs != 12 || sum.Datagrams.PairsLost != lost {
+			t.Errorf("lost %v: %+v", lost, sum.Datagrams)
+		}
+	}
+}
+
+// TestContradictions: each sum that does not add up is reported.
+func TestContradictions(t *testing.T) {
+	tests := []struct {
+		name string
+		bend func(list *list.Stats, s *scanner.Stats)
+		want string // how what is said begins
+	}{
+		{"none", func(*list.Stats, *scanner.Stats) {}, ""},
+		{"a target is lost", func(l *list.Stats, s *scanner.Stats) { s.Unfinished-- },
+			"targets read, and where they went: 121 and 120"},
+		{"a datagram was not sent by us", func(_ *list.Stats, s *scanner.Stats) { s.Socket.Sent++ },
+			"datagrams sent, and what the socket counted: 100 and 101"},
+		{"a datagram has no class", func(_ *list.Stats, s *scanner.Stats) { s.Socket.Received++ },
+			"datagrams received, and what the socket counted: 33 and 34"},
+		{"a datagram has no kind", func(_ *list.Stats, s *scanner.Stats) { s.Kinds[0]-- },
+			"datagrams matched, and their kinds: 30 and 29"},
+		{"a record was not written", func(l *list.Stats, s *scanner.Stats) {
+			s.Finished[scanner.StatusOK]++
+			s.Unfinished--
+		}, "records due, and records written: 31 and 30"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			l, s := aScan()
+			test.bend(&l, &s)
+			sum := summaryOf(l, s)
+			if got := strings.Join(sum.Wrong, "; "); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// TestSummaryFile: the file has the numbers under the names that scripts know.
+func TestSummaryFile(t *testing.T) {
+	list, s := aScan()
+	s.Rate = math.Inf(1)
+	path := t.TempDir() + "/summary.json"
+	if err := summaryOf(list, s).WriteFile(path); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Ended      string
+		Consistent bool
+		RateAsked  *float64          `json:"rate_asked"`
+		Faults     map[string]uint64 `json:"faults"`
+		Targets    struct {
+			Read     uint64
+			ByStatus map[string]uint64 `json:"by_status"`
+		}
+		Datagrams struct {
+			ByClass     map[string]uint64 `json:"received_by_class"`
+			KernelDrops uint64            `json:"kernel_drops"`
+		}
+	}
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	if got.Ended != "complete" || !got.Consistent || got.RateAsked != nil ||
+		got.Faults["bad_checksum"] != 1 || got.Targets.Read != 121 ||
+		got.Targets.ByStatus["no_reply"] != 10 || got.Datagrams.ByClass["foreign"] != 3 ||
+		got.Datagrams.KernelDrops != 5 {
+		t.Errorf("%+v\n%s", got, text)
+	}
+}
+
+// TestSayNobody: where nobody answered, the hint fits what came instead.
+func TestSayNobody(t *testing.T) {
+	for _, test := range []struct {
+		silent, unreachable, broken uint64
+		want                        string
+	}{
+		{silent: 5, want: "nobody answered: another port, or a firewall"},
+		{unreachable: 5, want: "nothing listens there, as the network says"},
+		{silent: 1, unreachable: 5, want: "nobody answered"},
+		{silent: 1, broken: 5},
+		{},
+	} {
+		s := scanner.Stats{}
+		s.Finished[scanner.StatusNoReply] = test.silent
+		s.Finished[scanner.StatusUnreachable] = test.unreachable
+		s.Finished[scanner.StatusError] = test.broken
+		var b bytes.Buffer
+		summaryOf(list.Stats{}, s).Say(console.New(&b))
+		if got := b.String(); !strings.Contains(got, test.want) || test.want == "" && strings.Contains(got, "a2sscan ask") {
+			t.Errorf("%+v: %s", test, got)
+		}
+	}
+}
+
+func TestPacingError(t *testing.T) {
+	s := &scanner.Stats{Elapsed: 10 * time.Second, Rate: 100}
+	s.Waited[scanner.WaitReplies] = 4e6
+	s.Sent[0], s.Allowed = 606, 600
+	if e := pacingError(s); e == nil || math.Abs(*e-0.01) > 1e-9 {
+		t.Errorf("%v, want 1%%", e)
+	}
+	s.Waited[scanner.WaitReplies] = 9.95e6
+	if e := pacingError(s); e != nil {
+		t.Errorf("%v of too short a time", *e)
+	}
+	if s.Rate, s.Waited[scanner.WaitReplies] = math.Inf(1), 0; pacingError(s) != nil {
+		t.Error("a scan without a rate has an error of it")
+	}
+}
+
+// TestSummaryMeasures: what follows from the answers is in the file.
+func TestSummaryMeasures(t *testing.T) {
+	var ta tally.Tally
+	for i := range 100 {
+		ta.Add(&scanner.Result{
+			Status: scanner.StatusOK, Ask: uint8(1 + i/90), RTT: time.Duration(i+1) * time.Millisecond,
+			Addr: netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(i % 3)}), uint16(i+1)),
+		})
+	}
+	sum := summaryOf(aScan())
+	sum.SetAnswers(&ta, 3)
+	b, err := json.Marshal(sum)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`"first_answers":{"at_ask":[90,10,0],"answer_chance":0.9`,
+		`"round_trips":{"servers":100,"min_ms":1,"p50_ms":50`,
+		`"largest_addresses":[{"address":"10.0.0.0","servers":34},{"address":"10.0.0.1","servers":33}`,
+		`"send_errors_by_kind":{`, `"peak_rss_bytes":`, `"inputs":`,
+	} {
+		if !bytes.Contains(b, []byte(want)) {
+			t.Errorf("no %s in\n%s", want, b)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package metrics
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
+	dto "github.com/prometheus/client_model/go"
+
+	"github.com/a2sscan/a2sscan/scanner"
+)
+
+const dashboardFolder = "../../../../packaging/grafana/"
+
+// exported returns the names that a query may have, as a scan exports them.
+func exported(t *testing.T) map[string]bool {
+	t.Helper()
+	m := newServer(console.New(io.Discard), Options{})
+	m.Begin(new(scanner.Monitor), nil)
+	families, err := m.registry().Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{"a2sscan_targets_expected": true} // there when the list is known
+	for _, f := range families {
+		names[f.GetName()] = true
+		if f.GetType() == dto.MetricType_HISTOGRAM {
+			for _, end := range []string{"_bucket", "_sum", "_count"} {
+				names[f.GetName()+end] = true
+			}
+		}
+	}
+	return names
+}
+
+// metricName finds metrics in a query: words that have one of our families'
+// first parts.
+var metricName = regexp.MustCompile(`\b(a2sscan|go|process)_\w+`)
+
+// TestDashboard: the dashboard asks for nothing that a scan does not export, and
+// shows all that is ours.
+func TestDashboard(t *testing.T) {
+	text, err := os.ReadFile(dashboardFolder + "a2sscan.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var whole any
+	if err := json.Unmarshal(text, &whole); err != nil {
+		t.Fatal(err)
+	}
+	names, asked := exported(t), map[string]bool{}
+	var queries int
+	var walk func(any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case []any:
+			for _, e := range v {
+				walk(e)
+			}
+		case map[string]any:
+			for key, e := range v {
+				walk(e)
+				if query, ok := e.(string); ok && (key == "expr" || key == "definition") {
+					queries++
+					checkQuery(t, query, names, asked)
+				}
+			}
+		}
+	}
+	walk(whole)
+	if queries < 20 {
+		t.Errorf("only %d queries", queries)
+	}
+	for name := range names {
+		base := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(name, "_sum"), "_count"), "_bucket")
+		if strings.HasPrefix(name, "a2sscan_") && !asked[name] && !asked[base+"_bucket"] {
+			t.Errorf("%s is on no panel", name)
+		}
+	}
+}
+
+// checkQuery checks the metrics of a query, and that its brackets are closed.
+func checkQuery(t *testing.T, query string, names, asked map[string]bool) {
+	t.Helper()
+	found := metricName.FindAllString(query, -1)
+	if len(found) == 0 {
+		t.Errorf("no metric in %s", query)
+	}
+	for _, name := range found {
+		asked[name] = true
+		if !names[name] {
+			t.Errorf("%s is not exported: %s", name, query)
+		}
+	}
+	for _, pair := range []string{"()", "[]", "{}"} {
+		if strings.Count(query, pair[:1]) != strings.Count(query, pair[1:]) {
+			t.Errorf("%s: not closed: %s", pair, query)
+		}
+	}
+}
+
+// TestDashboardWords: so does the page beside it.
+func TestDashboardWords(t *testing.T) {
+	text, err := os.ReadFile(dashboardFolder + "README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := exported(t)
+	for _, name := range metricName.FindAllString(string(text), -1) {
+		if !names[name] {
+			t.Errorf("%s is not exported", name)
+		}
+	}
+}

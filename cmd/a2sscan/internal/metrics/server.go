@@ -1,0 +1,302 @@
+// Package metrics serves the numbers of a running scan to Prometheus.
+package metrics
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/scanner/list"
+
+	// Prometheus' own library: the text formats, and what Go and the process
+	// tell of themselves.
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"golang.org/x/net/netutil"
+
+	"github.com/a2sscan/a2sscan/scanner"
+)
+
+// Server serves the numbers of one scan over HTTP. It keeps no numbers of the
+// scan but round trips: it reads those that the scan keeps, when a client asks.
+type Server struct {
+	enabled  bool // false: the scan is not watched, and all methods do nothing
+	terminal *console.Terminal
+	quiet    bool
+	build    ledger.Build
+	http     http.Server
+	gone     chan struct{} // closed: the HTTP server has ended
+
+	trips prometheus.Histogram // of servers that answered
+
+	mu       sync.Mutex
+	source   Source
+	attached bool             // source is known
+	scan     *scanner.Monitor // nil: no target is asked yet
+	begun    time.Time        // when the first one was
+	ended    bool             // no target is asked any more
+	scrapes  int
+	scraped  time.Time // when the last scrape was
+
+	handing atomic.Int64 // since when a record is being handed over, in ns behind begun; 0: none is
+}
+
+// Source is what a Server reads of a scan. Its functions may be called from any
+// goroutine and must not wait for the scan.
+type Source struct {
+	List         func() list.Stats
+	Size         func() (targets uint64, known bool)
+	Records      func() uint64   // handed to the output
+	OutputFailed func() bool     //
+	Draining     <-chan struct{} // closed: a signal or a guard ends the scan
+
+	Resumed uint64 // targets with which earlier parts of the scan were done
+	Start   time.Time
+	Rate    float64 // datagrams a second at the start
+}
+
+// Off returns a server for a scan that nobody watches.
+func Off() *Server { return &Server{} }
+
+// Options say where and how a Server listens.
+type Options struct {
+	Address string // HOST:PORT
+	Quiet   bool   // no word about the server
+	Build   ledger.Build
+}
+
+// roundTripBuckets are seconds: from the same machine to a server that is
+// asked for the third time.
+var roundTripBuckets = []float64{
+	0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2.5, 5, 10,
+}
+
+// connections bounds the connections: they must not use up the file descriptors
+// that a scan needs.
+const connections = 32
+
+// Listen starts a server.
+func Listen(t *console.Terminal, opt Options) (*Server, error) {
+	l, err := net.Listen("tcp", opt.Address)
+	if err != nil {
+		return nil, listenFailure(opt.Address, err)
+	}
+	m := newServer(t, opt)
+	go func() {
+		defer close(m.gone)
+		_ = m.http.Serve(netutil.LimitListener(l, connections)) // until Close
+	}()
+	if !opt.Quiet {
+		t.Say("metrics: http://%s/metrics", l.Addr())
+	}
+	t.Log.Info("metrics served", "address", l.Addr().String())
+	return m, nil
+}
+
+// listenFailure says why the program can't listen there.
+func listenFailure(at string, err error) error {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return console.Fail(console.ExitUsage, "--metrics %s: another program has the port", at).
+			WithHint("another port, or 0 for a free one")
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return console.Fail(console.ExitUsage, "--metrics %s: no address of this machine", at).
+			WithHint("a port alone is on 127.0.0.1; 0.0.0.0:PORT is on all addresses")
+	case errors.Is(err, syscall.EACCES):
+		return console.Fail(console.ExitUsage, "--metrics %s: the port is not for everybody", at).
+			WithHint("ports from 1024 on are")
+	}
+	return console.Fail(console.ExitUsage, "--metrics %s: %w", at, err)
+}
+
+func newServer(t *console.Terminal, opt Options) *Server {
+	m := &Server{
+		enabled: true, terminal: t, quiet: opt.Quiet, build: opt.Build,
+		gone: make(chan struct{}),
+		trips: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name:    "a2sscan_round_trip_seconds",
+			Help:    "From a question to its reply, one of each server that answered a question asked once.",
+			Buckets: roundTripBuckets,
+		}),
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", m.counting(m.handler()))
+	mux.HandleFunc("GET /healthz", m.healthz)
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, "a2sscan: /metrics is for Prometheus, /healthz says whether the scan is well\n")
+	})
+	m.http = http.Server{
+		Handler:           mux,
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       10 * time.Second,
+		WriteTimeout:      30 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    16 << 10,
+		ErrorLog:          slog.NewLogLogger(t.Log.Handler(), slog.LevelDebug),
+	}
+	return m
+}
+
+// registry has everything that is exported.
+func (m *Server) registry() *prometheus.Registry {
+	r := prometheus.NewRegistry()
+	r.MustRegister(m, m.trips, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return r
+}
+
+// scrapesAtOnce bounds the cost of a client that asks in a loop.
+const scrapesAtOnce = 4
+
+func (m *Server) handler() http.Handler {
+	return promhttp.HandlerFor(m.registry(), promhttp.HandlerOpts{
+		ErrorLog:            slog.NewLogLogger(m.terminal.Log.Handler(), slog.LevelWarn),
+		MaxRequestsInFlight: scrapesAtOnce,
+		EnableOpenMetrics:   true,
+	})
+}
+
+// counting counts scrapes and notes when the last one was.
+func (m *Server) counting(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.ServeHTTP(w, r)
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.scraped = time.Now()
+		m.scrapes++
+	})
+}
+
+// Attach names the scan, of which no target was asked yet.
+func (m *Server) Attach(src Source) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.source, m.attached = src, true
+}
+
+// Begin names the scan's numbers and returns the function that takes its
+// results: handle, timed.
+func (m *Server) Begin(scan *scanner.Monitor, handle func(*scanner.Result)) func(*scanner.Result) {
+	if !m.enabled {
+		return handle
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.scan, m.begun = scan, time.Now()
+	begun := m.begun
+	return func(r *scanner.Result) {
+		m.handing.Store(int64(max(1, time.Since(begun))))
+		handle(r)
+		m.handing.Store(0)
+		if r.RTT > 0 {
+			m.trips.Observe(r.RTT.Seconds())
+		}
+	}
+}
+
+// End notes that no target is asked any more.
+func (m *Server) End() {
+	if !m.enabled {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.ended = true
+}
+
+// closeWait is how long a scrape that has begun may take when the scan ends.
+const closeWait = 2 * time.Second
+
+// Close ends the server when scrapes that have begun are over, and says how long
+// before the end the last one was.
+func (m *Server) Close() {
+	if !m.enabled {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
+	defer cancel()
+	if m.http.Shutdown(ctx) != nil {
+		m.http.Close()
+	}
+	<-m.gone
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	last := "nobody scraped them"
+	if m.scrapes > 0 {
+		last = fmt.Sprintf("scraped %s times, the last %s before the end",
+			console.Grouped(uint64(m.scrapes)), console.Clock(time.Since(m.scraped)))
+	}
+	m.terminal.Log.Info("metrics ended", "how", last)
+	if !m.quiet {
+		m.terminal.Say("metrics: %s", last)
+	}
+}
+
+// healthz answers 200 while the scan is well, and else 503 with the reason in a
+// word or two.
+func (m *Server) healthz(w http.ResponseWriter, _ *http.Request) {
+	m.mu.Lock()
+	state, well := m.health(time.Now())
+	m.mu.Unlock()
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	if !well {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+	fmt.Fprintln(w, state)
+}
+
+// A scan is stalled when its loop has not come round for stalledLoop, or when
+// the output has not taken a record for stalledOutput. A scan that waits for its
+// list is not stalled.
+const (
+	stalledLoop   = 10 * time.Second
+	stalledOutput = 30 * time.Second
+)
+
+// health says in words how the scan is. The lock must be held.
+func (m *Server) health(now time.Time) (state string, well bool) {
+	switch {
+	case m.attached && m.source.OutputFailed():
+		return "output failed", false
+	case m.ended:
+		return "ended", false
+	case m.stopping():
+		return "stopping", false
+	case m.scan == nil:
+		return "loading", true
+	}
+	passed, stats := now.Sub(m.begun), m.scan.Stats()
+	var waits time.Duration
+	if since := m.handing.Load(); since > 0 {
+		waits = passed - time.Duration(since)
+	}
+	switch {
+	case waits > stalledOutput:
+		return "stalled: the output takes no more", false
+	case passed-stats.Elapsed > max(stalledLoop, waits+time.Second): // that is no fault of the loop
+		return "stalled", false
+	}
+	return "scanning", true
+}
+
+// stopping reports whether a signal or a guard ends the scan.
+func (m *Server) stopping() bool {
+	select {
+	case <-m.source.Draining: // nil before Attach
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,112 @@
+package metrics
+
+import (
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+)
+
+// TestMetricNames: names, units and help are as Prometheus wants them, and no
+// label has other values than words of ours.
+func TestMetricNames(t *testing.T) {
+	m := newServer(console.New(io.Discard), Options{})
+	m.trips.Observe(0.1)
+	problems, err := testutil.GatherAndLint(m.registry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Errorf("%s: %s", p.Metric, p.Text)
+	}
+	word := regexp.MustCompile(`^[a-z_]+$`)
+	families, _ := m.registry().Gather()
+	for _, f := range families {
+		if f.GetName() == "a2sscan_build_info" || !strings.HasPrefix(f.GetName(), "a2sscan_") {
+			continue
+		}
+		for _, metric := range f.GetMetric() {
+			for _, l := range metric.GetLabel() {
+				if !word.MatchString(l.GetValue()) {
+					t.Errorf("%s: %s is %q", f.GetName(), l.GetName(), l.GetValue())
+				}
+			}
+		}
+	}
+}
+
+// passResult returns the path of a result to the output, past a server.
+func passResult(m *Server, handled *int) func() {
+	handle := m.Begin(new(scanner.Monitor), func(*scanner.Result) { *handled++ })
+	r := &scanner.Result{RTT: 20 * time.Millisecond}
+	return func() { handle(r) }
+}
+
+// TestMetricsCost: what a result passes costs no memory with a server. A
+// datagram passes nothing: TestArrows holds that.
+func TestMetricsCost(t *testing.T) {
+	handled := 0
+	pass := passResult(newServer(console.New(io.Discard), Options{}), &handled)
+	if n := testing.AllocsPerRun(1000, pass); n > 0 {
+		t.Errorf("%v allocations a result", n)
+	}
+	if handled == 0 {
+		t.Error("no result came through")
+	}
+}
+
+// BenchmarkResult is a result on its way, for the difference between the two.
+func BenchmarkResult(b *testing.B) {
+	for name, m := range map[string]*Server{"plain": Off(), "metrics": newServer(console.New(io.Discard), Options{})} {
+		b.Run(name, func(b *testing.B) {
+			handled := 0
+			pass := passResult(m, &handled)
+			b.ReportAllocs()
+			for b.Loop() {
+				pass()
+			}
+		})
+	}
+}
+
+// TestHealth: what /healthz says in each state of a scan.
+func TestHealth(t *testing.T) {
+	drain := make(chan struct{})
+	m := newServer(console.New(io.Discard), Options{})
+	now := time.Now()
+	is := func(want string, well bool) {
+		t.Helper()
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if got, ok := m.health(now); got != want || ok != well {
+			t.Errorf("%q, %v, want %q", got, ok, want)
+		}
+	}
+	failed := false
+	is("loading", true)
+	m.Attach(Source{Draining: drain, OutputFailed: func() bool { return failed }})
+	is("loading", true)
+	m.Begin(new(scanner.Monitor), nil)
+	now = m.begun.Add(stalledLoop)
+	is("scanning", true)
+	now = now.Add(1) // a Monitor that nobody tells anything
+	is("stalled", false)
+	m.handing.Store(int64(now.Sub(m.begun))) // for a moment
+	is("stalled", false)
+	m.handing.Store(1)
+	now = m.begun.Add(stalledOutput)
+	is("scanning", true)
+	now = now.Add(2)
+	is("stalled: the output takes no more", false)
+	close(drain)
+	is("stopping", false)
+	m.End()
+	is("ended", false)
+	failed = true
+	is("output failed", false)
+}

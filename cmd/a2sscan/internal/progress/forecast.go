@@ -1,0 +1,136 @@
+package progress
+
+import (
+	"math"
+	"math/bits"
+	"strings"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// Forecast estimates, before a scan begins, what it will take. Targets that are
+// named one by one are expected to answer, with one datagram per question and
+// one more for the challenge: lists come from masters, which know who is up.
+// Addresses in networks are expected to be silent, since most have no server,
+// and get all attempts. The truth lies between.
+type Forecast struct {
+	Listed, InNetworks float64 // targets
+
+	Questions   scanner.Questions
+	Schedule    scanner.Schedule
+	Cooldown    time.Duration
+	Rate        float64 // datagrams a second; 0: as fast as it goes
+	AddressRate float64 // datagrams a second to one address; 0: no limit
+	Ports       int     // of each address in networks; 0: one
+}
+
+// usualReplies are the usual sizes of answers with their challenges, in bytes.
+var usualReplies = [wire.NumQuestions]float64{
+	wire.QuestionInfo: 200, wire.QuestionPlayers: 800, wire.QuestionRules: 2000,
+}
+
+// addressTurn is how many datagrams one server takes of the limit of its address.
+const addressTurn = 4
+
+// silence is how long the scan waits for a silent target.
+func (fc *Forecast) silence() time.Duration { return fc.Schedule.Silence() }
+
+// longest is about how long the scan waits for a target that answers some
+// questions only: it asks the silent ones one after another.
+func (fc *Forecast) longest() time.Duration { return Longest(fc.Schedule, fc.Questions) }
+
+// Longest is about how long a scan waits at most for one target.
+func Longest(s scanner.Schedule, qs scanner.Questions) time.Duration {
+	return time.Duration(howMany(qs)) * s.Silence()
+}
+
+// addressTime is how many seconds the limit of an address spreads its ports over.
+func (fc *Forecast) addressTime() float64 {
+	if fc.AddressRate == 0 {
+		return 0
+	}
+	each := float64(max(addressTurn, fc.Schedule.Attempts())) / fc.AddressRate
+	return float64(max(1, fc.Ports)) * each
+}
+
+// howMany is how many questions there are.
+func howMany(qs scanner.Questions) int { return bits.OnesCount8(uint8(qs)) }
+
+// datagrams returns how many datagrams are sent if no address in the networks
+// answers, and if all do.
+func (fc *Forecast) datagrams() (least, most float64) {
+	whole := float64(1 + howMany(fc.Questions))
+	listed := fc.Listed * whole
+	attempts := float64(fc.Schedule.Attempts())
+	return listed + fc.InNetworks*min(attempts, whole), listed + fc.InNetworks*max(attempts, whole)
+}
+
+// replies is how many bytes arrive if all listed targets answer.
+func (fc *Forecast) replies() (bytes float64) {
+	for q := range wire.Question(wire.NumQuestions) {
+		if fc.Questions.Has(q) {
+			bytes += fc.Listed * usualReplies[q]
+		}
+	}
+	return bytes
+}
+
+// time is how long so many datagrams take at the rate, and after them the last
+// target in a network.
+func (fc *Forecast) time(datagrams float64, last time.Duration) time.Duration {
+	seconds := datagrams / fc.Rate
+	end := fc.Cooldown
+	if fc.InNetworks > 0 {
+		seconds = max(seconds, fc.addressTime())
+		end += last
+	}
+	if d := seconds * float64(time.Second); d < math.MaxInt64/2 {
+		return time.Duration(d) + end
+	}
+	return math.MaxInt64 / 2
+}
+
+// String is the forecast in one line: "about 4M datagrams, 14 min at 5k a second, 3 GB of replies if
+// all answer". How many in networks answer is unknown: "19 to 24 s".
+func (fc *Forecast) String() string {
+	least, most := fc.datagrams()
+	parts := []string{"about " + between(console.Short(least), console.Short(most)) + " datagrams"}
+	if fc.Rate > 0 {
+		times := between(console.RoughDuration(fc.time(least, fc.silence())), console.RoughDuration(fc.time(most, fc.longest())))
+		parts = append(parts, times+" at "+console.Short(fc.Rate)+" a second")
+	} else {
+		parts = append(parts, "as fast as it goes")
+	}
+	switch s := strings.Join(parts, ", "); {
+	case fc.InNetworks == 0:
+		return s + ", " + roughly(fc.replies()) + " of replies if all answer"
+	case least == most && fc.silence() == fc.longest():
+		return s
+	default:
+		return s + ", by how many answer"
+	}
+}
+
+// between joins two quantities and names a common unit once: 19 to 24 s.
+func between(a, b string) string {
+	if a == b {
+		return a
+	}
+	number, unit, _ := strings.Cut(a, " ")
+	if _, other, _ := strings.Cut(b, " "); unit == other {
+		a = number
+	}
+	return a + " to " + b
+}
+
+// roughly writes an estimated number of bytes: 3 GB, 1.5 MB.
+func roughly(bytes float64) string {
+	number, unit, _ := strings.Cut(console.Bytes(uint64(bytes)), " ")
+	if whole, tenth, ok := strings.Cut(number, "."); ok && (tenth == "0" || len(whole) > 1) {
+		number = whole
+	}
+	return number + " " + unit
+}

@@ -1,0 +1,67 @@
+package progress
+
+import (
+	"testing"
+	"time"
+
+	"github.com/a2sscan/a2sscan/scanner"
+)
+
+// TestForecast: the forecast of a list and of networks, with various settings.
+func TestForecast(t *testing.T) {
+	tests := []struct {
+		name           string
+		set            func(f *Forecast)
+		listed, spread float64
+		want           string
+	}{
+		{"list", func(*Forecast) {}, 1e6, 0,
+			"about 4M datagrams, 14 min at 5k a second, 3 GB of replies if all answer"},
+		{"few", func(*Forecast) {}, 3, 0, "about 12 datagrams, 3 s at 5k a second, 9 kB of replies if all answer"},
+		{"info", func(f *Forecast) { f.Questions = scanner.AskInfo }, 1e6, 0,
+			"about 2M datagrams, 7 min at 5k a second, 200 MB of replies if all answer"},
+		{"fast", func(f *Forecast) { f.Rate = 1e5 }, 1e6, 0,
+			"about 4M datagrams, 42 s at 100k a second, 3 GB of replies if all answer"},
+		{"no rate", func(f *Forecast) { f.Rate = 0 }, 1e6, 0,
+			"about 4M datagrams, as fast as it goes, 3 GB of replies if all answer"},
+		{"network", func(*Forecast) {}, 0, 65536,
+			"about 197k to 262k datagrams, 46 to 68 s at 5k a second, by how many answer"},
+		{"network, info", func(f *Forecast) { f.Questions = scanner.AskInfo }, 0, 65536,
+			"about 131k to 197k datagrams, 33 to 46 s at 5k a second, by how many answer"},
+		{"one attempt", func(f *Forecast) { f.Schedule.Retries = 0 }, 0, 65536,
+			"about 65.5k to 262k datagrams, 17 to 58 s at 5k a second, by how many answer"},
+		{"second pass", func(f *Forecast) { f.Schedule.SecondPass = true }, 0, 65536,
+			"about 262k datagrams, 61 to 74 s at 5k a second, by how many answer"},
+		{"second pass, list", func(f *Forecast) { f.Schedule.SecondPass = true }, 1e6, 0,
+			"about 4M datagrams, 14 min at 5k a second, 3 GB of replies if all answer"},
+		{"ports", func(f *Forecast) { f.Ports = 1000 }, 0, 1000,
+			"about 3k to 4k datagrams, 7 min at 5k a second, by how many answer"},
+		{"ports, no limit", func(f *Forecast) { f.Ports, f.AddressRate = 1000, 0 }, 0, 1000,
+			"about 3k to 4k datagrams, 8 to 17 s at 5k a second, by how many answer"},
+		{"both", func(*Forecast) {}, 1e6, 65536,
+			"about 4.2M to 4.26M datagrams, 15 min at 5k a second, by how many answer"},
+		{"for ever", func(f *Forecast) { f.Rate = 0.001 }, 0, 1 << 48,
+			"about 844424930M to 1125899907M datagrams, 53376 days at 0 a second, by how many answer"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			f := &Forecast{
+				Listed: test.listed, InNetworks: test.spread,
+				Questions: scanner.AskAll, Rate: scanner.DefaultRate, AddressRate: scanner.DefaultAddressRate,
+				Schedule: scanner.Schedule{Timeout: time.Second, Retries: 2}, Cooldown: 2 * time.Second,
+			}
+			test.set(f)
+			if got := f.String(); got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestRoughly(t *testing.T) {
+	for n, want := range map[float64]string{0: "0 B", 850: "850 B", 3e9: "3 GB", 1.54e6: "1.5 MB", 48e3: "48 kB", 123.4e6: "123 MB"} {
+		if got := roughly(n); got != want {
+			t.Errorf("%v: %s, want %s", n, got, want)
+		}
+	}
+}

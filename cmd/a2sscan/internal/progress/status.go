@@ -1,0 +1,183 @@
+package progress
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/scanner"
+)
+
+// Record is a status line as JSON. Keys may be added; one whose value is
+// not known is absent. Numbers are of this part of a scan that was resumed, but
+// for Part.
+type Record struct {
+	Time  time.Time `json:"time"`
+	Scan  string    `json:"scan"`
+	Phase string    `json:"phase"`           // reading, asking, ended
+	Ended string    `json:"ended,omitempty"` // why, as in the summary
+
+	Targets uint64   `json:"targets,omitempty"` // while they are read: so far
+	Part    *float64 `json:"part,omitempty"`    // that is done, 0 to 1
+	Left    *float64 `json:"left,omitempty"`    // seconds, about; absent: not known, or about to end
+
+	*Numbers
+}
+
+// Numbers are those of a scan that asks.
+type Numbers struct {
+	Elapsed  float64 `json:"elapsed"`  // seconds
+	Finished uint64  `json:"finished"` // targets
+	Answered uint64  `json:"answered"` // of those
+	Open     int     `json:"open"`     // targets that are being asked
+	Held     int     `json:"held"`     // targets held back by the limit of their address
+	Silent   int     `json:"silent"`   // targets that wait for their second look
+
+	Sent         uint64   `json:"sent"`                    // datagrams
+	Received     uint64   `json:"received"`                // datagrams
+	SentRate     *float64 `json:"sent_rate,omitempty"`     // a second, since the last line
+	ReceivedRate *float64 `json:"received_rate,omitempty"` // a second, since the last line
+	Rate         *float64 `json:"rate"`                    // asked for; null: as fast as it goes
+	Drops        uint64   `json:"drops"`                   // datagrams that the kernel threw away
+	SendErrors   uint64   `json:"send_errors"`
+
+	Bytes      int64    `json:"bytes"`                 // of replies held
+	Waiting    string   `json:"waiting,omitempty"`     // for what; words as in the summary's rate_limited_by
+	WaitingFor *float64 `json:"waiting_for,omitempty"` // seconds, about
+}
+
+// unless returns v, or nil if that is not known.
+func unless(unknown bool, v float64) *float64 {
+	if unknown {
+		return nil
+	}
+	v = milli(v)
+	return &v
+}
+
+// milli rounds to three places.
+func milli(v float64) float64 { return math.Round(v*1000) / 1000 }
+
+// Record returns the status line as JSON.
+func (v *View) Record() Record {
+	return Record{
+		Phase: "asking",
+		Part:  unless(!v.known, v.part),
+		Left:  unless(!v.soon || v.left == 0, v.left.Seconds()),
+		Numbers: &Numbers{
+			Elapsed: milli(v.Elapsed.Seconds()), Finished: v.TargetsFinished(), Answered: v.Answered(),
+			Open: v.Open, Held: v.Held, Silent: v.Silent,
+			Sent: v.DatagramsSent(), Received: v.DatagramsReceived(),
+			SentRate:     unless(v.sentRate < 0, v.sentRate),
+			ReceivedRate: unless(v.recvRate < 0, v.recvRate),
+			Rate:         unless(math.IsInf(v.Rate, 1), v.Rate),
+			Drops:        v.Socket.KernelDrops, SendErrors: v.SendErrors,
+			Bytes: v.Bytes, Waiting: v.Wait.Word(),
+			WaitingFor: unless(v.HeldFor == 0, v.HeldFor.Seconds()),
+		},
+	}
+}
+
+// A status line is due once a second on a terminal, where it replaces the one
+// before, and as JSON. It is due every ten seconds in a log.
+const (
+	statusOnTerminal = time.Second
+	statusInLog      = 10 * time.Second
+)
+
+// Kind is how status lines are shown.
+type Kind string
+
+// The kinds.
+const (
+	Text Kind = "text" // a line that is rewritten on a terminal
+	JSON Kind = "json" // an object a line
+	None Kind = "none"
+)
+
+// Status shows how a scan is going, on standard error.
+type Status struct {
+	Terminal *console.Terminal
+	Kind     Kind
+	Scan     string // its name
+
+	tracker *Tracker // of the lines in JSON
+}
+
+// Interval is how often a status line is due on a terminal or in a log.
+func Interval(t *console.Terminal) time.Duration {
+	if t.Interactive {
+		return statusOnTerminal
+	}
+	return statusInLog
+}
+
+// sayJSON writes a status line as JSON.
+func (s *Status) sayJSON(r Record) {
+	r.Time, r.Scan = time.Now().UTC(), s.Scan
+	s.Terminal.JSON(r)
+}
+
+// WatchLoading shows status lines while lists are read, until stop is called.
+// loading returns how many targets were read, and which part of the input.
+func (s *Status) WatchLoading(loading func() (n uint64, part float64, known bool)) (stop func()) {
+	switch s.Kind {
+	case None:
+		return func() {}
+	case JSON:
+		return console.Every(statusOnTerminal, func() {
+			n, part, known := loading()
+			s.sayJSON(Record{Phase: "reading", Targets: n, Part: unless(!known, part)})
+		})
+	}
+	return s.Terminal.RepeatStatus(Interval(s.Terminal), func() string { return Loading(loading()) })
+}
+
+// Loading is the status line while lists are read.
+func Loading(n uint64, part float64, known bool) string {
+	s := fmt.Sprintf("reading the targets: %d so far", n)
+	if known {
+		s += fmt.Sprintf(" (%.0f%%)", 100*part)
+	}
+	return s
+}
+
+// WatchScan shows status lines of a scan until stop is called. rate is the one
+// that it begins with.
+func (s *Status) WatchScan(m *scanner.Monitor, tracker *Tracker, rate float64) (stop func()) {
+	switch s.Kind {
+	case None:
+		return func() {}
+	case JSON:
+		s.tracker = tracker
+		say := func() {
+			now := m.Stats()
+			if now.Elapsed == 0 { // the scan has not begun
+				now.Rate = rate
+			}
+			v := tracker.Sample(now)
+			s.sayJSON(v.Record())
+		}
+		say()
+		return console.Every(statusOnTerminal, say)
+	}
+	return s.Terminal.RepeatStatus(Interval(s.Terminal), func() string {
+		v := tracker.Sample(m.Stats())
+		if earlier := tracker.cfg.Earlier; earlier != nil { // as the closing lines will
+			v.Add(earlier)
+		}
+		return v.Line(s.Terminal.StatusWidth())
+	})
+}
+
+// End writes the last status line in JSON, with why the scan ended.
+func (s *Status) End(final scanner.Stats, ended string) {
+	if s.tracker == nil {
+		return
+	}
+	v := s.tracker.Sample(final)
+	r := v.Record()
+	r.Phase, r.Ended, r.Left, r.Waiting, r.WaitingFor = "ended", ended, nil, "", nil
+	s.sayJSON(r)
+}

@@ -1,0 +1,324 @@
+// Package progress tells how far a scan is: the status line as text and as JSON,
+// and the forecast before the scan begins.
+package progress
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
+	"github.com/a2sscan/a2sscan/scanner"
+)
+
+// Config is what a Tracker has to know of a scan.
+type Config struct {
+	Input   func() (part float64, known bool) // how much of it was read
+	Given   func() uint64                     // targets that the list gave out in that part
+	Begun   float64                           // how much of the input earlier parts of the scan did
+	Earlier *scanner.Stats                    // of those parts; nil: there were none
+
+	Silence    time.Duration // for how long a silent target is open
+	Longest    time.Duration // for how long one that answers some questions is open
+	SecondPass bool          // silent targets are asked once more
+	Cooldown   time.Duration
+	Draining   func() bool // whether nothing new starts; nil: never
+}
+
+// Tracker knows how far one scan is. It remembers the previous sample, because
+// rates are those since then.
+type Tracker struct {
+	cfg Config
+
+	last     scanner.Stats
+	silent   int           // the most there were
+	ending   time.Duration // when nothing new was seen to start; 0: not yet
+	cooldown time.Duration // when the cooldown was seen to begin; 0: not yet
+}
+
+// NewTracker returns the tracker of a scan that begins.
+func NewTracker(cfg Config) *Tracker { return &Tracker{cfg: cfg} }
+
+func (p *Tracker) draining() bool { return p.cfg.Draining != nil && p.cfg.Draining() }
+
+// View is a scan at one moment.
+type View struct {
+	scanner.Stats
+	sentRate, recvRate float64 // datagrams a second; negative: not known
+
+	part  float64 // that is done
+	known bool    // whether part is known
+	left  time.Duration
+	soon  bool // whether left is known
+	last  bool // nothing new is started, and left is the most that it takes
+}
+
+// Sample returns a view of these numbers.
+func (p *Tracker) Sample(s scanner.Stats) View {
+	v := View{Stats: s, sentRate: -1, recvRate: -1}
+	if since := (s.Elapsed - p.last.Elapsed).Seconds(); since > 0 {
+		v.sentRate = float64(s.DatagramsSent()-p.last.DatagramsSent()) / since
+		v.recvRate = float64(s.DatagramsReceived()-p.last.DatagramsReceived()) / since
+	}
+	p.last = s
+	p.phases(&s)
+	if v.part, v.known = p.cfg.Input(); v.known {
+		read := p.behind(&s, v.part)
+		v.part = p.cfg.Begun + read
+		p.foresee(&v, read)
+	}
+	if v.last = p.draining(); v.last {
+		v.left, v.soon = p.open(&s), true
+	}
+	return v
+}
+
+// phases notes when the scan began its last ones: nothing new, and the cooldown.
+func (p *Tracker) phases(s *scanner.Stats) {
+	p.silent = max(p.silent, s.Silent)
+	passed := !p.cfg.SecondPass || p.silent > 0 && s.Silent == 0
+	cooldown := s.Wait == scanner.WaitCooldown
+	draining := p.draining()
+	if p.ending == 0 && (draining || cooldown || s.Wait == scanner.WaitReplies && passed) {
+		p.ending = max(s.Elapsed, 1)
+	}
+	if p.cooldown == 0 && cooldown {
+		p.cooldown = max(s.Elapsed, 1)
+	}
+}
+
+// behind is how much of the input this part of the scan has behind it, if so
+// much of all was read.
+func (p *Tracker) behind(s *scanner.Stats, part float64) float64 {
+	passed := s.TargetsFinished() + s.Unscannable + s.Excluded + s.Duplicate + s.OverLimit
+	looked := s.Silent // of their asks one is still to come
+	if s.Silent < p.silent {
+		looked += s.Open + s.Held // it is under way
+	}
+	all := float64(passed) + float64(looked)*3/4
+	return max(part-p.cfg.Begun, 0) * min(1, all/float64(max(p.cfg.Given(), s.Taken, 1)))
+}
+
+// foresee says how long it takes until all is done: the rest as fast as what is
+// behind, and then the last target may be silent, and late replies are waited
+// for.
+func (p *Tracker) foresee(v *View, read float64) {
+	switch {
+	case p.cooldown > 0:
+		v.left, v.soon = max(0, p.cooldown+p.cfg.Cooldown-v.Elapsed), true
+		return
+	case p.ending > 0:
+		v.left, v.soon = p.open(&v.Stats)+p.cfg.Cooldown, true
+		return
+	case read < 0.01 || v.part >= 1:
+		return
+	}
+	rest := time.Duration(float64(v.Elapsed) * (1 - v.part) / read)
+	v.left, v.soon = max(rest, v.HeldFor)+p.tail(&v.Stats)+p.cfg.Cooldown, true
+}
+
+// tail is how long the last target may take.
+func (p *Tracker) tail(s *scanner.Stats) time.Duration {
+	if s.Answered() > 0 {
+		return max(p.cfg.Silence, p.cfg.Longest)
+	}
+	return p.cfg.Silence
+}
+
+// open is how long targets may be open still when nothing new is started.
+func (p *Tracker) open(s *scanner.Stats) time.Duration {
+	if s.Open == 0 {
+		return 0
+	}
+	return max(0, p.ending+p.tail(s)-s.Elapsed)
+}
+
+// Bars are not drawn in less room than leastBar, and not longer than mostBar.
+const (
+	leastBar = 12
+	mostBar  = 50
+	barAfter = 2  // so many of the flows are worth more than a bar
+	beside   = 60 // columns that they take
+)
+
+// barOn is how long a bar is on a screen of so many columns: the same all the
+// time, so that it only grows.
+func barOn(columns int) int { return min(max(leastBar, (columns-beside)/2), mostBar) }
+
+// Line is the status line of a screen with so many columns, or of a log if
+// columns is 0. What is in the way comes first, and then how far the scan is:
+// both are always there. Of the rest that is shown for which there is room.
+func (v *View) Line(columns int) string {
+	head := append(v.trouble(), v.far())
+	if columns == 0 {
+		return strings.Join(append(head, v.flows()...), "; ")
+	}
+	if wide(strings.Join(head, "; ")) > columns {
+		head[len(head)-1] = v.share()
+	}
+	if wide(strings.Join(head, "; ")) > columns {
+		head[0] = strings.TrimPrefix(head[0], waits)
+	}
+	room := columns - wide(strings.Join(head, "; "))
+	bar, drawn := barOn(columns), false
+	var fit []string
+	for i, part := range v.flows() {
+		if i == barAfter && v.known && !v.last && room > bar {
+			drawn, room = true, room-bar
+		}
+		if n := wide(part) + 2; n <= room {
+			fit, room = append(fit, part), room-n
+		}
+	}
+	if drawn {
+		last := &head[len(head)-1]
+		*last = drawBar(v.part, bar-1) + " " + *last
+	}
+	return strings.Join(append(head, fit...), "; ")
+}
+
+// wide is how many columns a text of ours takes.
+func wide(s string) int { return utf8.RuneCountInString(s) }
+
+// drawBar draws a part of a whole: [====>    ].
+func drawBar(part float64, columns int) string {
+	inside := columns - 2
+	done := int(max(0, min(1, part)) * float64(inside))
+	s := strings.Repeat("=", done)
+	if done < inside {
+		s += ">" + strings.Repeat(" ", inside-done-1)
+	}
+	return "[" + s + "]"
+}
+
+// waits is left out where there is no room.
+const waits = "waiting: "
+
+// trouble is what keeps the scan from going on, and what it lost.
+func (v *View) trouble() []string {
+	var parts []string
+	if why := v.waiting(); why != "" && v.Wait != scanner.WaitReplies { // that is no trouble
+		parts = append(parts, waits+why)
+	}
+	if n := v.Socket.KernelDrops; n > 0 {
+		parts = append(parts, "DROPS "+console.Grouped(n))
+	}
+	if n := v.SendErrors; n > 0 {
+		parts = append(parts, "SEND ERRORS "+console.Grouped(n))
+	}
+	return parts
+}
+
+// waiting says what is waited for, and how long if that is known.
+func (v *View) waiting() string {
+	if v.Wait != scanner.WaitAddress {
+		return v.Wait.String()
+	}
+	s := console.Grouped(uint64(v.HeldAddrs)) + " addresses at their limit"
+	if v.HeldAddrs == 1 {
+		s = "1 address at its limit"
+	}
+	if v.HeldFor > 0 && !v.soon { // else that is in the time left
+		s += " for " + console.RoughDuration(v.HeldFor)
+	}
+	return s
+}
+
+// far is the time, and share and time left where they are known.
+func (v *View) far() string {
+	if !v.known && !v.last {
+		return console.Clock(v.Elapsed)
+	}
+	return console.Clock(v.Elapsed) + " " + v.share()
+}
+
+// share is the part that is done, and the time left, as far as they are known.
+func (v *View) share() string {
+	if v.last {
+		return v.finishing()
+	}
+	if !v.known {
+		return console.Clock(v.Elapsed)
+	}
+	s := fmt.Sprintf("%.0f%%", math.Floor(100*v.part))
+	switch {
+	case v.soon && v.left > 0:
+		s += ", " + console.Clock(upToSeconds(v.left)) + " left"
+	case v.soon:
+		s += ", finishing"
+	}
+	return s
+}
+
+// finishing says how long a scan that starts nothing new may take.
+func (v *View) finishing() string {
+	s := "finishing " + console.Grouped(uint64(v.Open)) + " open"
+	if v.left > 0 {
+		s += ", at most " + console.Clock(upToSeconds(v.left))
+	}
+	return s
+}
+
+// upToSeconds rounds up: what is left is never nothing.
+func upToSeconds(d time.Duration) time.Duration {
+	return (d + time.Second - 1).Truncate(time.Second)
+}
+
+// flows are the numbers of a status line, the most telling ones first.
+func (v *View) flows() []string {
+	parts := []string{
+		flow("sent", v.DatagramsSent(), v.sentRate),
+		fmt.Sprintf("answered %s (%s)", console.Short(float64(v.Answered())),
+			console.Percent(v.Answered(), v.asked())),
+		"open " + console.Short(float64(v.Open)),
+		flow("received", v.DatagramsReceived(), v.recvRate),
+	}
+	if v.last { // how many are open is said with it
+		parts = slices.Delete(parts, 2, 3)
+	}
+	if v.Held > 0 {
+		parts = append(parts, console.Short(float64(v.Held))+" held back")
+	}
+	if v.Silent > 0 {
+		parts = append(parts, console.Short(float64(v.Silent))+" silent, for a second look")
+	}
+	return parts
+}
+
+// asked is how many targets were asked until now. The share of them that
+// answered is not that of those that are finished: whoever is silent is open for
+// long.
+func (v *View) asked() uint64 { return v.TargetsFinished() + uint64(v.Silent) + uint64(v.Open) }
+
+// flow says how many there are and how many come in a second.
+func flow(word string, n uint64, perSecond float64) string {
+	s := word + " " + console.Short(float64(n))
+	if perSecond >= 0 {
+		s += ", " + console.Short(perSecond) + "/s"
+	}
+	return s
+}
+
+// State is what a scan is doing.
+func (v *View) State() string {
+	s := v.far()
+	if why := v.waiting(); why != "" {
+		s += ", waiting: " + why
+	}
+	return s
+}
+
+// Waiting counts the targets that wait, if there are any.
+func (v *View) Waiting() (s string) {
+	if v.Held > 0 {
+		s = fmt.Sprintf("; held back: %s on %s", console.Grouped(uint64(v.Held)), console.Plural(v.HeldAddrs, "address"))
+	}
+	if v.Silent > 0 {
+		s += "; silent, for a second look: " + console.Grouped(uint64(v.Silent))
+	}
+	return s
+}

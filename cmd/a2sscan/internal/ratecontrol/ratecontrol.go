@@ -1,0 +1,90 @@
+// Package ratecontrol changes the rate of a running scan and remembers the
+// changes.
+package ratecontrol
+
+import (
+	"math"
+	"sync"
+	"time"
+)
+
+// Control raises and lowers the rate of one scan. Its methods may be called
+// from several goroutines.
+type Control struct {
+	mu      sync.Mutex
+	initial float64 // datagrams a second; 0: the scan governs itself
+	now     float64
+	rates   chan float64 // of one place: a newer rate replaces one that was not taken
+	changes []Change
+}
+
+// Change is one change of the rate. Its JSON is part of the summary.
+type Change struct {
+	Time time.Time `json:"time"`
+	From float64   `json:"from"` // datagrams a second
+	To   float64   `json:"to"`
+}
+
+// The limits of the rate, unless the scan began beyond them, and how many
+// changes are remembered, the last ones.
+const (
+	lowest      = 1
+	highest     = 1_000_000
+	changesKept = 1000
+)
+
+// New returns the control of a scan that begins with so many datagrams a
+// second. With 0 the scan governs itself and nothing can be changed.
+func New(rate float64) *Control {
+	return &Control{initial: rate, now: rate, rates: make(chan float64, 1)}
+}
+
+// Initial is the rate with which the scan began.
+func (c *Control) Initial() float64 { return c.initial }
+
+// Step changes the rate by a tenth. It returns the rates before and after, which
+// are equal at the limit, and false if the scan governs itself.
+func (c *Control) Step(up bool) (from, to float64, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.initial == 0 {
+		return 0, 0, false
+	}
+	from, to = c.now, c.now*0.9
+	if up {
+		to = c.now * 1.1
+	}
+	to = min(max(to, min(lowest, c.initial)), max(highest, c.initial))
+	if to == from {
+		return from, to, true
+	}
+	c.now = to
+	c.changes = append(c.changes, Change{time.Now().UTC(), from, to})
+	c.changes = c.changes[max(0, len(c.changes)-changesKept):]
+	select {
+	case <-c.rates:
+	default:
+	}
+	c.rates <- to // there is room: nobody else sends
+	return from, to, true
+}
+
+// Rates delivers each new rate to the scan.
+func (c *Control) Rates() <-chan float64 { return c.rates }
+
+// Rate is the present rate, infinite if the scan governs itself.
+func (c *Control) Rate() float64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.initial == 0 {
+		return math.Inf(1)
+	}
+	return c.now
+}
+
+// Changes returns the changes until now.
+func (c *Control) Changes() []Change {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return append([]Change(nil), c.changes...)
+}

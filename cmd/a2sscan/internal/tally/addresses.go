@@ -1,0 +1,48 @@
+package tally
+
+import (
+	"encoding/json"
+	"net/netip"
+)
+
+// topAddresses finds the addresses with the most servers.
+type topAddresses struct{ spaceSaving[netip.Addr] }
+
+// AddressCount is an address and its servers.
+type AddressCount struct {
+	Addr    netip.Addr `json:"address"`
+	Servers uint64     `json:"servers"`
+	Over    uint64     `json:"over,omitempty"` // by how much Servers may be too high
+}
+
+// Top returns the n addresses with the most servers.
+func (b *topAddresses) Top(n int) []AddressCount {
+	all := []AddressCount{}
+	for _, c := range b.spaceSaving.top(n, netip.Addr.Compare) {
+		all = append(all, AddressCount{c.Key, c.Servers, c.Over})
+	}
+	return all
+}
+
+func (b *topAddresses) clone() topAddresses { return topAddresses{b.spaceSaving.clone()} }
+
+// busyKept is how many addresses a checkpoint remembers: small ones are not
+// worth writing every second.
+const busyKept = 512
+
+// MarshalJSON writes those with the most servers.
+func (b topAddresses) MarshalJSON() ([]byte, error) { return json.Marshal(b.Top(busyKept)) }
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (b *topAddresses) UnmarshalJSON(text []byte) error {
+	var list []AddressCount
+	if err := json.Unmarshal(text, &list); err != nil {
+		return err
+	}
+	all := make([]counted[netip.Addr], len(list))
+	for i, one := range list {
+		all[i] = counted[netip.Addr]{Key: one.Addr, Servers: one.Servers, Over: one.Over}
+	}
+	b.spaceSaving = frequentOf(all)
+	return nil
+}

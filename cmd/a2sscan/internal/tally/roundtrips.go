@@ -1,0 +1,107 @@
+package tally
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
+	// Quantiles of millions of round trips in a few kB, at a known precision.
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// roundTrips are the times that servers take to answer, in microseconds, as a
+// histogram: quantiles of it are right to 1 %. The zero value is empty.
+type roundTrips struct{ h *hdrhistogram.Histogram }
+
+// What a round trip can be; longer ones count as the longest.
+const (
+	maxRoundTrip    = 10 * time.Minute
+	roundTripDigits = 2
+)
+
+func newRoundTrips() *hdrhistogram.Histogram {
+	return hdrhistogram.New(1, maxRoundTrip.Microseconds(), roundTripDigits)
+}
+
+func (rt *roundTrips) add(d time.Duration) {
+	if rt.h == nil {
+		rt.h = newRoundTrips()
+	}
+	_ = rt.h.RecordValue(max(1, min(d, maxRoundTrip).Microseconds())) // it is in range
+}
+
+func (rt *roundTrips) clone() roundTrips {
+	if rt.h == nil {
+		return roundTrips{}
+	}
+	return roundTrips{rt.h.Clone()}
+}
+
+// MarshalJSON writes the histogram in its own format, as base64.
+func (rt roundTrips) MarshalJSON() ([]byte, error) {
+	if rt.h == nil {
+		return []byte("null"), nil
+	}
+	b, err := rt.h.EncodeV2()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(b)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (rt *roundTrips) UnmarshalJSON(text []byte) error {
+	var b []byte
+	if err := json.Unmarshal(text, &b); err != nil || len(b) == 0 {
+		return err
+	}
+	h, err := hdrhistogram.Decode(b)
+	if err != nil {
+		return err
+	}
+	rt.h = newRoundTrips()
+	rt.h.Merge(h)
+	return nil
+}
+
+// Quantiles are round trips in milliseconds. Half of the servers answered in
+// P50 or less.
+type Quantiles struct {
+	Servers int64   `json:"servers"` // of which one is known
+	Min     float64 `json:"min_ms"`
+	P50     float64 `json:"p50_ms"`
+	P90     float64 `json:"p90_ms"`
+	P99     float64 `json:"p99_ms"`
+	P999    float64 `json:"p999_ms"`
+	Max     float64 `json:"max_ms"`
+}
+
+// Quantiles returns nil if there is no round trip.
+func (rt *roundTrips) Quantiles() *Quantiles {
+	if rt.h == nil || rt.h.TotalCount() == 0 {
+		return nil
+	}
+	at := func(q float64) float64 { return float64(rt.h.ValueAtQuantile(q)) / 1000 }
+	return &Quantiles{
+		Servers: rt.h.TotalCount(), Min: float64(rt.h.Min()) / 1000,
+		P50: at(50), P90: at(90), P99: at(99), P999: at(99.9), Max: float64(rt.h.Max()) / 1000,
+	}
+}
+
+// String says them in one line.
+func (q *Quantiles) String() string {
+	return fmt.Sprintf("half within %s, 90%% %s, 99%% %s, the slowest %s",
+		inMS(q.P50), inMS(q.P90), inMS(q.P99), inMS(q.Max))
+}
+
+// inMS writes milliseconds with three digits, or as many as there are before the
+// point.
+func inMS(v float64) string {
+	if v >= 1000 {
+		return console.Grouped(uint64(math.Round(v))) + " ms"
+	}
+	return fmt.Sprintf("%.3g ms", v)
+}

@@ -1,0 +1,103 @@
+package tally
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink/record"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// Tally counts what a scan found, for its closing lines. Its JSON is part of a
+// checkpoint.
+type Tally struct {
+	Servers uint64 `json:"servers"` // that answered
+	Players uint64 `json:"players"` // as their INFO says
+	Bots    uint64 `json:"bots"`
+
+	Games    TopNames `json:"games"`
+	Maps     TopNames `json:"maps"`
+	Systems  TopNames `json:"environments"`
+	Versions TopNames `json:"versions"`
+
+	Countries TopNames `json:"countries,omitzero"` // with --mmdb
+
+	AtAsk []uint64     `json:"at_ask"`      // that answered first on ask 1, 2 …
+	Trips roundTrips   `json:"round_trips"` //
+	Busy  topAddresses `json:"busiest"`     // addresses with many servers
+}
+
+// Clone returns a tally that later results do not change.
+func (t *Tally) Clone() Tally {
+	c := *t
+	c.Games, c.Maps = t.Games.clone(), t.Maps.clone()
+	c.Systems, c.Versions = t.Systems.clone(), t.Versions.clone()
+	c.Countries = t.Countries.clone()
+	c.AtAsk = slices.Clone(t.AtAsk)
+	c.Trips = t.Trips.clone()
+	c.Busy = t.Busy.clone()
+	return c
+}
+
+func (t *Tally) Add(r *scanner.Result) {
+	if r.Status == scanner.StatusNoReply || r.Status == scanner.StatusUnreachable {
+		return
+	}
+	t.Servers++
+	t.addAsk(int(r.Ask))
+	t.Busy.add(r.Addr.Addr())
+	if r.RTT > 0 {
+		t.Trips.add(r.RTT)
+	}
+	if r.Geo.Country != "" {
+		t.Countries.spaceSaving.add(r.Geo.Country)
+	}
+	if !r.HasInfo {
+		return
+	}
+	t.Players += uint64(r.Info.Players)
+	t.Bots += uint64(r.Info.Bots)
+	t.addNames(&r.Info)
+}
+
+// addNames counts what the server has of those fields that were whole.
+func (t *Tally) addNames(in *wire.Info) {
+	if in.Has&wire.HasGame != 0 {
+		t.Games.add(in.Game)
+	}
+	if in.Has&wire.HasMap != 0 {
+		t.Maps.add(in.Map)
+	}
+	if in.Has&wire.HasVersion != 0 {
+		t.Versions.add(in.Version)
+	}
+	if in.Has&wire.HasEnvironment != 0 {
+		t.Systems.spaceSaving.add(system(in.Environment))
+	}
+}
+
+// system is a record's word for an operating system.
+func system(letter byte) string {
+	if word := record.Environment(letter); word != "" {
+		return word
+	}
+	return fmt.Sprintf("0x%02x", letter)
+}
+
+func (t *Tally) addAsk(ask int) {
+	for len(t.AtAsk) < ask {
+		t.AtAsk = append(t.AtAsk, 0)
+	}
+	if ask > 0 {
+		t.AtAsk[ask-1]++
+	}
+}
+
+// found is one line: servers, players and bots.
+func (t *Tally) Line(asked uint64) string {
+	return fmt.Sprintf("%s (%s of asked), %s, %s", console.Plural(t.Servers, "server"),
+		console.Percent(t.Servers, asked), console.Plural(t.Players, "player"), console.Plural(t.Bots, "bot"))
+}

@@ -1,0 +1,296 @@
+package tally
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// namesOf counts names.
+func namesOf(names ...string) (t TopNames) {
+	for _, name := range names {
+		t.add([]byte(name))
+	}
+	return t
+}
+
+// aServer is one with a name for everything.
+func aServer(game, mapName, version string, environment byte) *scanner.Result {
+	r := &scanner.Result{Status: scanner.StatusOK, HasInfo: true, Ask: 1, RTT: time.Millisecond,
+		Addr: netip.MustParseAddrPort("203.0.113.7:27015")}
+	r.Info = wire.Info{
+		Has:  wire.HasGame | wire.HasMap | wire.HasVersion | wire.HasEnvironment,
+		Game: []byte(game), Map: []byte(mapName), Version: []byte(version), Environment: environment,
+		Players: 2, Bots: 1,
+	}
+	return r
+}
+
+// TestTallyJSON: a tally comes back from a checkpoint as it was, with names
+// that are not UTF-8, and what is counted later does not change the copy.
+func TestTallyJSON(t *testing.T) {
+	var ta Tally
+	first := aServer("a\xff", "m", "1", 'l')
+	first.Geo.Country = "DE"
+	ta.Add(first)
+	ta.Add(aServer("a\xfe", "m", "1", 'L'))
+	ta.Add(aServer("a\xff", "", "2", 0))
+	saved := ta.Clone()
+	ta.Add(first)
+	b, err := json.Marshal(&saved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got Tally
+	if err := json.Unmarshal(b, &got); err != nil {
+		t.Fatal(err)
+	}
+	if top := got.Busy.Top(9); len(top) != 1 || top[0].Servers != 3 || got.Trips.Quantiles().Servers != 3 {
+		t.Errorf("%+v, %+v", got.Busy, got.Trips.Quantiles())
+	}
+	for what, names := range map[string][2]string{
+		"games":     {got.Games.Shown(9, 99, 3), `"a\xff" 2 (67%), "a\xfe" 1 (33%)`},
+		"maps":      {got.Maps.Shown(9, 99, 3), `"m" 2 (67%), "" 1 (33%)`},
+		"systems":   {got.Systems.Shown(9, 99, 3), `"linux" 2 (67%), "0x00" 1 (33%)`},
+		"countries": {got.Countries.Shown(9, 99, 3), `"DE" 1 (33%)`},
+		"versions":  {got.Versions.Shown(9, 99, 3), `"1" 2 (67%), "2" 1 (33%)`},
+	} {
+		if names[0] != names[1] {
+			t.Errorf("%s: %s, want %s", what, names[0], names[1])
+		}
+	}
+	if got.Servers != 3 || got.Players != 6 || got.Bots != 3 || !slices.Equal(got.AtAsk, []uint64{3}) {
+		t.Errorf("%+v", got)
+	}
+	got.Add(first)
+	if top := got.Games.top(1); top[0].Servers != 3 || ta.Games.top(1)[0].Servers != 3 {
+		t.Errorf("counted on: %+v", top)
+	}
+}
+
+// TestTally: what names servers send is counted in bounded memory, on the heap
+// and in a checkpoint, and the frequent ones are found among many.
+func TestTally(t *testing.T) {
+	var ta Tally
+	for i := range maxFrequent + 10 {
+		ta.Add(aServer(strings.Repeat("x", i%5000), fmt.Sprint("m", i), "1", 'w'))
+		ta.Add(aServer("frequent", "", "1", 'w'))
+	}
+	ta.Add(&scanner.Result{Status: scanner.StatusNoReply})
+	ta.Add(&scanner.Result{Status: scanner.StatusError})
+	if n := uint64(2 * (maxFrequent + 10)); ta.Servers != n+1 || ta.Players != 2*n || ta.Bots != n {
+		t.Errorf("%d servers, %d players, %d bots", ta.Servers, ta.Players, ta.Bots)
+	}
+	if len(ta.Maps.by) != maxFrequent || len(ta.Maps.at) != maxFrequent || len(ta.Games.by) > maxName+2 {
+		t.Errorf("%d maps and %d games are counted", len(ta.Maps.by), len(ta.Games.by))
+	}
+	if many := ta.Maps.Number(); many != "4096 or more" {
+		t.Errorf("%s maps", many)
+	}
+	b, err := json.Marshal(&ta)
+	if err != nil || len(b) > 100_000 {
+		t.Errorf("%d bytes in a checkpoint, %v", len(b), err)
+	}
+	var back Tally
+	if err := json.Unmarshal(b, &back); err != nil {
+		t.Fatal(err)
+	}
+	if many := back.Maps.Number(); many != "256 or more" {
+		t.Errorf("%s maps", many)
+	}
+	if top := back.Games.top(2); top[0].Key != "frequent" || top[0].Servers != maxFrequent+10 {
+		t.Errorf("%+v", top)
+	}
+}
+
+// TestNamesSaid: names that servers send do no harm to a terminal, pretend to
+// be nothing else, and take no more room than there is.
+func TestNamesSaid(t *testing.T) {
+	hostile := []string{
+		"\x1b[2J\x1b]0;mine\a", `Rust" 9 (99%), "DayZ`, "\u202egpj.exe", "\u009b31m", "\xff\xfe",
+		strings.Repeat("long", 50), "two\nlines\r", "",
+	}
+	for _, name := range hostile {
+		names := namesOf(name)
+		got := names.Shown(5, 80, 1)
+		if strings.ContainsFunc(got, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			t.Errorf("%q is shown as %q", name, got)
+		}
+		if n := utf8.RuneCountInString(got); n > mostName+20 {
+			t.Errorf("%q takes %d characters", name, n)
+		}
+	}
+	names := namesOf(hostile[1])
+	if got, want := names.Shown(5, 112, 1), `"Rust\" 9 (99%), \"DayZ" 1 (100%)`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	names = namesOf("a", "a", "a", "b", "b", "c")
+	for width, want := range map[int]string{
+		80: `"a" 3 (50%), "b" 2 (33%), "c" 1 (17%)`,
+		25: `"a" 3 (50%), "b" 2 (33%)`,
+		24: `"a" 3 (50%), "b" 2 (33%)`,
+		23: `"a" 3 (50%)`,
+		1:  `"a" 3 (50%)`,
+	} {
+		if got := names.Shown(9, width, 6); got != want {
+			t.Errorf("%d characters: %s, want %s", width, got, want)
+		}
+	}
+	if got := names.Shown(1, 80, 6); got != `"a" 3 (50%)` {
+		t.Errorf("one of them: %s", got)
+	}
+}
+
+// TestNamesListed: a summary has the bytes of names that are not text.
+func TestNamesListed(t *testing.T) {
+	names := namesOf("a", "a", "\xff\xfe!")
+	want := []NameCount{{Name: "a", Servers: 2}, {Name: "\ufffd!", NameHex: "fffe21", Servers: 1}}
+	if got := names.Top(9); !slices.Equal(got, want) {
+		t.Errorf("%+v", got)
+	}
+	if got := cutName([]byte(strings.Repeat("x", maxName-1) + "é")); len(got) != maxName-1 {
+		t.Errorf("a character is cut: %q", got)
+	}
+}
+
+// TestEstimateMissed simulates servers that answer each ask by chance, and
+// compares the estimate with those that were really missed.
+func TestEstimateMissed(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, chance := range []float64{0.3, 0.5, 0.7, 0.9} {
+		for _, asks := range []int{2, 3, 4} {
+			const servers = 200_000
+			atAsk := make([]uint64, asks)
+			missed := 0
+			for range servers {
+				ask := 0
+				for ask < asks && r.Float64() >= chance {
+					ask++
+				}
+				if ask == asks {
+					missed++
+				} else {
+					atAsk[ask]++
+				}
+			}
+			p, got, ok := estimateMissed(atAsk)
+			if !ok || math.Abs(p-chance) > 0.02 || math.Abs(got-float64(missed)) > 0.1*float64(missed)+50 {
+				t.Errorf("chance %v, %d asks: %v missed, %v estimated, chance %v, %v", chance, asks, missed, got, p, ok)
+			}
+		}
+	}
+}
+
+// TestEstimateEdges: where nothing can be said, nothing is.
+func TestEstimateEdges(t *testing.T) {
+	tests := []struct {
+		atAsk  []uint64
+		missed float64 // -1: not known
+	}{
+		{nil, -1},
+		{[]uint64{0, 0, 0}, -1},
+		{[]uint64{1000}, -1},
+		{[]uint64{1000, 0, 0}, 0},
+		{[]uint64{10, 10, 10}, -1},
+		{[]uint64{1, 10, 100}, -1},
+		{[]uint64{0, 0, 5}, -1},
+		{[]uint64{750, 187, 47}, 15.6},
+	}
+	for _, test := range tests {
+		_, missed, ok := estimateMissed(test.atAsk)
+		if ok != (test.missed >= 0) || ok && math.Abs(missed-test.missed) > 0.5 {
+			t.Errorf("%v: %v, %v; want %v", test.atAsk, missed, ok, test.missed)
+		}
+	}
+	fa := NewFirstAnswers([]uint64{750, 187, 47}, 3)
+	if s := fa.String(); s != "750 at the first request, 187 at number 2, 47 at number 3; datagrams that got lost hid about 16 more" {
+		t.Error(s)
+	}
+	fa = NewFirstAnswers([]uint64{7}, 1)
+	if s := fa.String(); s != "7 at the first request" || fa.Missed != nil {
+		t.Error(s)
+	}
+}
+
+// TestBusiest counts servers on more addresses than there is memory for: the
+// largest ones are found, and no count is too low, nor higher than it says.
+func TestBusiest(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	addr := func(i int) netip.Addr { return netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}) }
+	truth := map[netip.Addr]uint64{}
+	var b topAddresses
+	for range 300_000 {
+		i := r.IntN(50_000)
+		if r.IntN(3) == 0 { // farms: 20 of them, of different sizes
+			i = 1_000_000 + min(r.IntN(20), r.IntN(20))
+		}
+		truth[addr(i)]++
+		b.add(addr(i))
+	}
+	for i, one := range b.Top(maxFrequent) {
+		is := truth[one.Addr]
+		if is > one.Servers || one.Servers-one.Over > is {
+			t.Errorf("%v has %d servers, and %d are said, at most %d too many", one.Addr, is, one.Servers, one.Over)
+		}
+		if want := addr(1_000_000 + i); i < 5 && one.Addr != want {
+			t.Errorf("place %d: %v, want %v", i+1, one.Addr, want)
+		}
+	}
+	if len(b.by) != maxFrequent || len(b.at) != maxFrequent {
+		t.Errorf("%d addresses are counted, %d are known", len(b.by), len(b.at))
+	}
+	few := topAddresses{}
+	for i := range 100 {
+		for range i {
+			few.add(addr(i))
+		}
+	}
+	if top := few.Top(2); top[0] != (AddressCount{Addr: addr(99), Servers: 99}) || top[1].Servers != 98 {
+		t.Errorf("%+v", top)
+	}
+	c := b.clone()
+	b.add(addr(1_000_000))
+	if c.Top(1)[0].Servers+1 != b.Top(1)[0].Servers {
+		t.Error("a copy counts what is counted later")
+	}
+}
+
+func TestRoundTrips(t *testing.T) {
+	var rt roundTrips
+	if rt.Quantiles() != nil {
+		t.Error("quantiles of nothing")
+	}
+	for i := range 10_000 {
+		rt.add(time.Duration(i+1) * 10 * time.Microsecond)
+	}
+	rt.add(time.Hour)
+	rt.add(time.Nanosecond)
+	b, err := json.Marshal(rt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back roundTrips
+	if err := json.Unmarshal(b, &back); err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range []*Quantiles{rt.Quantiles(), back.Quantiles()} {
+		near := func(got, want float64) bool { return math.Abs(got-want) <= want*0.011 }
+		if q.Servers != 10_002 || q.Min > 0.0011 || !near(q.P50, 50) || !near(q.P90, 90) || !near(q.P99, 99) || !near(q.Max, 600e3) {
+			t.Errorf("%+v", q)
+		}
+	}
+	if len(b) > 8<<10 {
+		t.Errorf("%d bytes in a checkpoint", len(b))
+	}
+}

@@ -1,0 +1,146 @@
+package tally
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+)
+
+// TopNames finds the names that the most servers have: games, maps, versions.
+// They come from the network, so their number and length are bounded, and
+// nobody may show one otherwise than with quoted.
+type TopNames struct {
+	spaceSaving[string]
+	cut bool // a checkpoint may have left some out
+}
+
+// The bounds of names, in bytes and in how many a checkpoint remembers.
+const (
+	maxName   = 128
+	namesKept = 256
+)
+
+// add counts a server. Names that are the same up to maxName are the same.
+func (t *TopNames) add(name []byte) {
+	name = cutName(name)
+	if old := t.at[string(name)]; old != nil { // makes no string
+		t.again(old)
+		return
+	}
+	t.spaceSaving.add(string(name))
+}
+
+// cutName takes away what is too long of a name, and no part of a character.
+func cutName(name []byte) []byte {
+	if len(name) <= maxName {
+		return name
+	}
+	cut := maxName
+	for cut > maxName-utf8.UTFMax && !utf8.RuneStart(name[cut]) {
+		cut--
+	}
+	return name[:cut]
+}
+
+func (t *TopNames) top(n int) []counted[string] { return t.spaceSaving.top(n, strings.Compare) }
+
+func (t *TopNames) clone() TopNames { return TopNames{t.spaceSaving.clone(), t.cut} }
+
+// many is how many names there are, in words.
+func (t *TopNames) Number() string {
+	if t.cut || t.full() {
+		return fmt.Sprintf("%d or more", len(t.by))
+	}
+	return fmt.Sprint(len(t.by))
+}
+
+// nameCount is one of topNames in a checkpoint. The name is base64 there: it
+// need not be UTF-8.
+type nameCount struct {
+	Name    []byte `json:"name"`
+	Servers uint64 `json:"servers"`
+	Over    uint64 `json:"over,omitempty"`
+}
+
+// MarshalJSON writes those with the most servers.
+func (t TopNames) MarshalJSON() ([]byte, error) {
+	list := []nameCount{}
+	for _, c := range t.top(namesKept) {
+		list = append(list, nameCount{[]byte(c.Key), c.Servers, c.Over})
+	}
+	return json.Marshal(list)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (t *TopNames) UnmarshalJSON(text []byte) error {
+	var list []nameCount
+	if err := json.Unmarshal(text, &list); err != nil {
+		return err
+	}
+	all := make([]counted[string], len(list))
+	for i, one := range list {
+		all[i] = counted[string]{Key: string(cutName(one.Name)), Servers: one.Servers, Over: one.Over}
+	}
+	*t = TopNames{frequentOf(all), len(all) >= namesKept}
+	return nil
+}
+
+// namedServers is a name and its servers in a summary.
+type NameCount struct {
+	Name    string `json:"name"`
+	NameHex string `json:"name_hex,omitempty"` // the bytes, where they are not UTF-8
+	Servers uint64 `json:"servers"`
+	Over    uint64 `json:"over,omitempty"` // by how much Servers may be too high
+}
+
+// list returns the n names with the most servers, for a summary.
+func (t *TopNames) Top(n int) []NameCount {
+	list := []NameCount{}
+	for _, c := range t.top(n) {
+		one := NameCount{Name: c.Key, Servers: c.Servers, Over: c.Over}
+		if !utf8.ValidString(c.Key) {
+			one.Name = strings.ToValidUTF8(c.Key, "\ufffd")
+			one.NameHex = hex.EncodeToString([]byte(c.Key))
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// How many characters of a name are shown: a part of the room, within these.
+const (
+	leastName = 12
+	mostName  = 28
+	nameParts = 4
+)
+
+// said names those with the most servers, as many as fit into so many
+// characters, but at least one, and at most n; all is of how many servers there
+// are any.
+func (t *TopNames) Shown(n, width int, all uint64) string {
+	s := ""
+	each := max(leastName, min(width/nameParts, mostName))
+	for i, c := range t.top(n) {
+		part := fmt.Sprintf("%s %s (%s)", console.Quoted(c.Key, each), c.number(), console.Percent(c.Servers, all))
+		if i > 0 {
+			part = ", " + part
+		}
+		if i > 0 && utf8.RuneCountInString(s)+utf8.RuneCountInString(part) > width {
+			break
+		}
+		s += part
+	}
+	return s
+}
+
+// number is how many servers a key has, in words where that is not certain.
+func (c *counted[K]) number() string {
+	if c.Over > 0 {
+		return "at most " + console.Grouped(c.Servers)
+	}
+	return console.Grouped(c.Servers)
+}

@@ -1,0 +1,119 @@
+package scanner
+
+import "time"
+
+// This file chooses what a batch holds. In this order: follow-ups, since some
+// challenges live for seconds only (EC-14), then retries, then new targets.
+
+// send fills a batch, if none is left over, and sends it. It returns how many
+// datagrams went out.
+func (e *engine) send(now time.Duration) int {
+	e.charge(now)
+	if len(e.sender.out) == 0 {
+		e.fill(now)
+	}
+	if len(e.sender.out) == 0 {
+		return 0
+	}
+	n, failed := e.sender.flush(now)
+	if failed != nil {
+		e.sendFailed(now, failed)
+	}
+	if len(e.sender.out) > 0 {
+		e.stats.Wait = WaitKernel
+	}
+	return n
+}
+
+// charge accounts for the time in which nothing was sent.
+func (e *engine) charge(now time.Duration) {
+	e.pacer.charge(now, !e.open.queued() && (e.draining || !e.supply.more()))
+}
+
+// sendFailed gives up the question of a request that could not be sent.
+func (e *engine) sendFailed(now time.Duration, o *outgoing) {
+	if sl := e.open.slots.alive(o.ref); sl != nil {
+		sl.talk.onSendFailed(o.q)
+		e.advance(now, o.ref.slot)
+	}
+}
+
+// fill puts together the next batch, as large as the rate allows.
+func (e *engine) fill(now time.Duration) {
+	e.stats.Wait = WaitNothing
+	room := e.pacer.room(now)
+	e.fillFrom(now, &e.open.follow, room)
+	e.fillFrom(now, &e.open.retry, room)
+	e.fillNew(now, room)
+	e.pacer.filled(now, len(e.sender.out))
+}
+
+// fillFrom adds the due requests of the sessions in a queue.
+func (e *engine) fillFrom(now time.Duration, q *queue, room int) {
+	for q.n > 0 && len(e.sender.out) < room {
+		r := q.first()
+		sl := e.open.slots.alive(r)
+		switch {
+		case sl == nil:
+			q.pop()
+		case e.supply.excluded.has(sl.source()):
+			q.pop()
+			e.silence(now, r, sl)
+		case !e.sender.addDue(r, sl, room):
+			q.pop()
+		}
+	}
+}
+
+// silence ends a session whose address was excluded after it began. What it got
+// so far is its result.
+func (e *engine) silence(now time.Duration, r ref, sl *slot) {
+	sl.talk.onExcluded()
+	e.stats.Stopped++
+	e.advance(now, r.slot)
+}
+
+// fillNew starts new targets.
+func (e *engine) fillNew(now time.Duration, room int) {
+	for len(e.sender.out) < room {
+		wait := e.mayStart()
+		var t entry
+		if wait == WaitNothing {
+			t, wait = e.supply.next(now)
+		}
+		if wait != WaitNothing {
+			e.stats.Wait = wait
+			return
+		}
+		e.begin(t)
+	}
+}
+
+// mayStart returns what keeps new targets from being started, if anything does.
+func (e *engine) mayStart() Wait {
+	switch {
+	case e.draining:
+		return WaitReplies
+	case e.recv.drained.behind:
+		return WaitBacklog
+	case e.open.n() >= e.cfg.InFlight:
+		return WaitInFlight
+	case e.handoff.full():
+		return WaitOutput
+	case !e.pool.roomFor(e.open.n()):
+		return WaitBudget
+	}
+	return WaitNothing
+}
+
+// begin opens a target and puts its first request into the batch.
+func (e *engine) begin(t entry) {
+	r := e.open.begin(t)
+	e.stats.PeakOpen = max(e.stats.PeakOpen, e.open.n())
+	e.sender.addDue(r, e.open.slots.at(r.slot), len(e.sender.out)+1)
+}
+
+// couldSend reports whether only the rate keeps something from being sent.
+func (e *engine) couldSend() bool {
+	return e.open.queued() || e.stats.Wait == WaitNothing && !e.draining && e.supply.more()
+}

@@ -1,0 +1,341 @@
+package list
+
+import (
+	"context"
+	"slices"
+	"sort"
+)
+
+// buckets collect numbers of 48 bits and sort them, each once. The upper 16 bits
+// of a number choose a bucket, which keeps the lower 32: 4 bytes per number.
+//
+// While numbers are collected, a bucket is a chain of chunks anywhere in memory.
+// Its first numbers are sorted and distinct, the others are as they came. merge
+// sorts those into the first ones and frees the chunks of duplicates: memory
+// follows the distinct numbers, however often each comes. pack moves the chunks
+// together, in place. No step copies everything to a larger array, so there is
+// no garbage.
+type buckets struct {
+	slabs [][]chunk
+	next  []uint32 // the chunk that follows each chunk, in its bucket or in the free chain
+	used  uint32   // chunks taken from the slabs
+	free  chain    // chunks that merge freed
+
+	all   []bucket
+	added uint64 // numbers added since the last merge
+	limit uint64 // merge when so many were added
+	floor uint64 // the least limit: minMerge
+
+	starts []uint64 // after pack: the index of each bucket's first number, and the end
+}
+
+// bucket is one chain of chunks.
+type bucket struct {
+	chain
+	count  uint32 // numbers in it
+	sorted uint32 // of those, the first ones that are sorted and distinct
+}
+
+// chain is a number of chunks that are linked by buckets.next.
+type chain struct{ first, last, chunks uint32 }
+
+// chunk is what a bucket grows by.
+type chunk [chunkLen]uint32
+
+const (
+	chunkLen   = 8
+	slabLen    = 1 << 13 // chunks: 256 KiB
+	numBuckets = 1 << 16
+
+	// bucketStep is how many buckets a worker takes at once.
+	bucketStep = numBuckets / noteParts
+
+	// minMerge is how many numbers are added before the first merge: 4 MiB.
+	minMerge = 1 << 20
+)
+
+func newBuckets() *buckets {
+	return &buckets{all: make([]bucket, numBuckets), limit: minMerge, floor: minMerge}
+}
+
+// add adds k and returns how many numbers its bucket had before.
+func (b *buckets) add(k uint64) (before uint32) {
+	to := &b.all[k>>slotBits]
+	before = to.count
+	if before == to.chunks*chunkLen {
+		b.link(&to.chain, b.newChunk())
+	}
+	to.count++
+	b.added++
+	b.chunk(to.last)[before%chunkLen] = uint32(k)
+	return before
+}
+
+// full reports whether it is time to merge: what was added may be duplicates
+// only, and takes half as much memory as what is known to be distinct.
+func (b *buckets) full() bool { return b.added >= b.limit }
+
+// newChunk returns a free chunk.
+func (b *buckets) newChunk() (i uint32) {
+	if b.free.chunks > 0 {
+		i = b.free.first
+		b.free.first = b.next[i]
+		b.free.chunks--
+		return i
+	}
+	if b.used%slabLen == 0 {
+		b.slabs = append(b.slabs, make([]chunk, slabLen))
+	}
+	b.next = append(b.next, 0)
+	b.used++
+	return b.used - 1
+}
+
+// link appends chunk i to a chain.
+func (b *buckets) link(c *chain, i uint32) {
+	if c.chunks == 0 {
+		c.first = i
+	} else {
+		b.next[c.last] = i
+	}
+	c.last = i
+	c.chunks++
+}
+
+func (b *buckets) chunk(i uint32) *chunk { return &b.slabs[i/slabLen][i%slabLen] }
+
+// at returns the lower 32 bits of the i-th number, after pack.
+func (b *buckets) at(i uint64) uint32 { return b.chunk(uint32(i / chunkLen))[i%chunkLen] }
+
+// len returns how many numbers there are, after pack.
+func (b *buckets) len() uint64 {
+	if b.starts == nil {
+		return 0
+	}
+	return b.starts[numBuckets]
+}
+
+// bucketOf returns the bucket of the i-th number, after pack.
+func (b *buckets) bucketOf(i uint64) int {
+	return sort.Search(numBuckets, func(k int) bool { return b.starts[k+1] > i })
+}
+
+// bytes returns how much memory b holds.
+func (b *buckets) bytes() int {
+	const perBucket = 5 * 4
+	return len(b.slabs)*slabLen*chunkLen*4 + 4*cap(b.next) + perBucket*cap(b.all) + 8*cap(b.starts)
+}
+
+// A visitor sees a bucket before it is merged: known are its numbers from
+// earlier merges, sorted; came are those added since, as they came. Several
+// buckets are visited at once.
+type visitor func(bucket int, known, came []uint32)
+
+// merge sorts what was added into the rest, each number once. When ctx ends, so
+// does merge, and b is of no use any more.
+func (b *buckets) merge(ctx context.Context, visit visitor) error {
+	freed := make([]chain, numBuckets/bucketStep)
+	err := inParallel(ctx, len(freed), func() func(int) {
+		m := merger{buckets: b, visit: visit}
+		return func(step int) {
+			for k := step * bucketStep; k < (step+1)*bucketStep; k++ {
+				m.merge(k, &freed[step])
+			}
+		}
+	})
+	for _, c := range freed {
+		b.splice(c)
+	}
+	distinct := uint64(0)
+	for k := range b.all {
+		distinct += uint64(b.all[k].count)
+	}
+	b.added, b.limit = 0, max(b.floor, distinct/2)
+	return err
+}
+
+// splice puts chunks in front of the free ones.
+func (b *buckets) splice(c chain) {
+	switch {
+	case c.chunks == 0:
+	case b.free.chunks == 0:
+		b.free = c
+	default:
+		b.next[c.last] = b.free.first
+		b.free.first = c.first
+		b.free.chunks += c.chunks
+	}
+}
+
+// merger merges one bucket after the other.
+type merger struct {
+	*buckets
+	visit           visitor
+	numbers, merged []uint32
+}
+
+// merge merges bucket k and adds the chunks that this frees to freed.
+func (m *merger) merge(k int, freed *chain) {
+	b := &m.all[k]
+	if b.count == b.sorted {
+		return
+	}
+	m.numbers = m.read(slices.Grow(m.numbers[:0], int(b.count)), b)
+	known, came := m.numbers[:b.sorted], m.numbers[b.sorted:]
+	if m.visit != nil {
+		m.visit(k, known, came)
+	}
+	slices.Sort(came)
+	m.merged = union(m.merged[:0], known, came)
+	m.write(b, m.merged, freed)
+}
+
+// union appends the numbers that are in a or b, which are sorted, each once.
+func union(dst, a, b []uint32) []uint32 {
+	for len(a) > 0 && len(b) > 0 {
+		v := min(a[0], b[0])
+		dst = append(dst, v)
+		a, b = behind(a, v), behind(b, v)
+	}
+	rest := a
+	if len(a) == 0 {
+		rest = b
+	}
+	for len(rest) > 0 {
+		v := rest[0]
+		dst = append(dst, v)
+		rest = behind(rest, v)
+	}
+	return dst
+}
+
+// behind cuts off the numbers that are equal to v at the beginning of s.
+func behind(s []uint32, v uint32) []uint32 {
+	for len(s) > 0 && s[0] == v {
+		s = s[1:]
+	}
+	return s
+}
+
+// read appends the numbers of a bucket.
+func (b *buckets) read(dst []uint32, from *bucket) []uint32 {
+	left := from.count
+	for i := from.first; left > 0; i = b.next[i] {
+		n := min(chunkLen, left)
+		dst = append(dst, b.chunk(i)[:n]...)
+		left -= n
+	}
+	return dst
+}
+
+// write replaces the numbers of a bucket by fewer ones, or as many, all sorted.
+func (b *buckets) write(to *bucket, numbers []uint32, freed *chain) {
+	old := to.chain
+	to.chain = chain{}
+	to.count, to.sorted = uint32(len(numbers)), uint32(len(numbers))
+	i := old.first
+	for range old.chunks {
+		next := b.next[i]
+		if len(numbers) > 0 {
+			n := copy(b.chunk(i)[:], numbers)
+			numbers = numbers[n:]
+			b.link(&to.chain, i)
+		} else {
+			b.link(freed, i)
+		}
+		i = next
+	}
+}
+
+// A filter returns those of a bucket's numbers that stay; it may use their
+// memory. Several buckets are filtered at once.
+type filter func(bucket int, numbers []uint32) []uint32
+
+// pack moves all numbers together, after the last merge. keep, if it is not nil,
+// leaves some out. When ctx ends, so does pack, and b is of no use any more.
+func (b *buckets) pack(ctx context.Context, keep filter) error {
+	chunks := b.gather()
+	if keep != nil {
+		err := inParallel(ctx, numBuckets/bucketStep, func() func(int) {
+			var numbers []uint32
+			return func(step int) {
+				for k := step * bucketStep; k < (step+1)*bucketStep; k++ {
+					numbers = b.filter(k, chunks[k], numbers, keep)
+				}
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	b.compact(chunks)
+	return ctx.Err()
+}
+
+// gather moves the chunks of each bucket together, and returns the first chunk
+// of each.
+func (b *buckets) gather() (starts []uint32) {
+	starts = make([]uint32, numBuckets)
+	to := b.next // each link is read before it is overwritten
+	at := uint32(0)
+	for k := range b.all {
+		starts[k] = at
+		at = relocate(to, b.all[k].chain, at)
+	}
+	relocate(to, b.free, at)
+	for i := range to {
+		for j := to[i]; j != uint32(i); j = to[i] {
+			*b.chunk(uint32(i)), *b.chunk(j) = *b.chunk(j), *b.chunk(uint32(i))
+			to[i], to[j] = to[j], j
+		}
+	}
+	b.next = nil
+	return starts
+}
+
+// relocate replaces the links of a chain by where its chunks go: at and onwards.
+func relocate(links []uint32, c chain, at uint32) (end uint32) {
+	i := c.first
+	for range c.chunks {
+		next := links[i]
+		links[i] = at
+		i = next
+		at++
+	}
+	return at
+}
+
+// filter filters bucket k, whose chunks begin at start. It returns its scratch
+// memory.
+func (b *buckets) filter(k int, start uint32, scratch []uint32, keep filter) []uint32 {
+	n := uint64(b.all[k].count)
+	scratch = scratch[:0]
+	for i := range n {
+		scratch = append(scratch, b.at(uint64(start)*chunkLen+i))
+	}
+	kept := keep(k, scratch)
+	for i, v := range kept {
+		b.chunk(start + uint32(i/chunkLen))[i%chunkLen] = v
+	}
+	b.all[k].count = uint32(len(kept))
+	return scratch
+}
+
+// compact closes the gaps between the buckets and frees what follows the last.
+func (b *buckets) compact(chunks []uint32) {
+	b.starts = make([]uint64, numBuckets+1)
+	at := uint64(0)
+	for k := range b.all {
+		b.starts[k] = at
+		from := uint64(chunks[k]) * chunkLen
+		for i := range uint64(b.all[k].count) {
+			b.chunk(uint32(at / chunkLen))[at%chunkLen] = b.at(from + i)
+			at++
+		}
+	}
+	b.starts[numBuckets] = at
+	b.all = nil
+	used := (at + slabLen*chunkLen - 1) / (slabLen * chunkLen)
+	clear(b.slabs[used:])
+	b.slabs = b.slabs[:used]
+}

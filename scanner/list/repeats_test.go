@@ -1,0 +1,158 @@
+package list
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// eager makes a loader that drops duplicates after every line.
+func eager(l *List) *loader {
+	ld := newLoader(l)
+	ld.targets.floor, ld.targets.limit = 1, 1
+	ld.notes.texts.floor = 1
+	return ld
+}
+
+// TestDuplicatesDropped compares what is given out with a plain map, where
+// duplicates are dropped all the time and where they are not.
+func TestDuplicatesDropped(t *testing.T) {
+	for seed := range uint64(100) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		want := map[string]string{}
+		var lines strings.Builder
+		for range 1 + r.IntN(300) {
+			at, tag := fmt.Sprintf("1.0.0.%d:%d", r.IntN(12), 1+r.IntN(4)), ""
+			if r.IntN(2) == 0 {
+				tag = fmt.Sprint("tag ", r.IntN(40))
+			}
+			if _, known := want[at]; !known {
+				want[at] = tag
+			}
+			lines.WriteString(at + " " + tag + "\n")
+		}
+		for name, newLoader := range map[string]func(*List) *loader{"eager": eager, "usual": newLoader} {
+			l := mustOpen(t, Config{Stdin: strings.NewReader(lines.String()), Seed: seed})
+			if err := l.loadInto(t.Context(), newLoader(l)); err != nil {
+				t.Fatal(err)
+			}
+			l.loaded = true
+			got := map[string]string{}
+			for tg := range l.All() {
+				got[tg.Addr.String()] = tg.Tag
+			}
+			if !maps.Equal(got, want) {
+				t.Fatalf("seed %d, %s:\n%s\ngot  %v\nwant %v", seed, name, &lines, got, want)
+			}
+		}
+	}
+}
+
+// TestDroppingKeepsOrder: a target's place does not depend on when duplicates
+// were dropped.
+func TestDroppingKeepsOrder(t *testing.T) {
+	var lines strings.Builder
+	for i := range 5000 {
+		fmt.Fprintf(&lines, "1.0.%d.%d:1\n1.0.0.0:1\n2.0.0.0/27:5\n", i>>8, i&255)
+	}
+	var orders [2][]string
+	for i, newLoader := range []func(*List) *loader{eager, newLoader} {
+		l := mustOpen(t, Config{Stdin: strings.NewReader(lines.String()), Seed: 5})
+		if err := l.loadInto(t.Context(), newLoader(l)); err != nil {
+			t.Fatal(err)
+		}
+		l.loaded = true
+		orders[i] = texts(l.All())
+	}
+	if len(orders[0]) != 5032 || !slices.Equal(orders[0], orders[1]) {
+		t.Errorf("%d and %d targets, the same: %v", len(orders[0]), len(orders[1]), slices.Equal(orders[0], orders[1]))
+	}
+}
+
+// bytes is how much memory the loader's collections hold, about.
+func (ld *loader) bytes() int {
+	sum := ld.targets.bytes() + ld.notes.texts.size + ld.blocks.texts.size
+	for i := range ld.notes.parts {
+		sum += 16 * cap(ld.notes.parts[i])
+	}
+	for i := range ld.blocks.sets {
+		sum += 8<<10 + 8*cap(ld.blocks.sets[i].spans)
+	}
+	return sum
+}
+
+// TestRepeatsMemory: memory follows the distinct targets, at most 10 bytes each
+// without tags, and not the lines. Each list has a few targets and millions of
+// lines.
+func TestRepeatsMemory(t *testing.T) {
+	const lines, base = 4 << 20, 12 << 20 // a number per line would take more than the base
+	const withNotes = 2*base + 2<<20
+	tests := []struct {
+		name     string
+		distinct int
+		base     int
+		line     func(i int) (name, said)
+	}{
+		{"one target", 1, base, func(int) (name, said) { return listed(0x01000000), said{} }},
+		{"targets in turn", 200_000, base, func(i int) (name, said) { return listed(0x01000000 + uint32(i%200_000)), said{} }},
+		{"one target, one tag", 1, withNotes, func(int) (name, said) { return listed(0x01000000), said{tag: []byte("mine")} }},
+		{"one target, many tags", 1, withNotes, func(i int) (name, said) {
+			return listed(0x01000000), said{tag: fmt.Appendf(nil, "a tag of some length, %d", i)}
+		}},
+		{"a small network", 4, base, func(int) (name, said) { return network(0x01000000, 30), said{} }},
+		{"a network, many tags", 256, base, func(i int) (name, said) {
+			return network(0x01000000, 24), said{tag: fmt.Appendf(nil, "a tag of some length, %d", i)}
+		}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			l := mustOpen(t, Config{Stdin: strings.NewReader(""), Ports: mustPorts(t, "27015")})
+			ld := newLoader(l)
+			most := 0
+			for i := range lines {
+				n, s := test.line(i)
+				ld.take(&n, s)
+				if i%(1<<18) == 0 {
+					most = max(most, ld.bytes())
+				}
+			}
+			most = max(most, ld.bytes())
+			if limit := test.base + 10*test.distinct; most > limit {
+				t.Errorf("%d bytes for %d distinct targets, want at most %d", most, test.distinct, limit)
+			}
+			o, err := ld.finish(t.Context())
+			if err != nil || o.total != uint64(test.distinct) {
+				t.Errorf("%d targets, %v", o.total, err)
+			}
+			t.Logf("%d bytes", most)
+		})
+	}
+}
+
+func listed(ip uint32) name { return name{form: formAddrPort, ip: ip, port: 27015} }
+
+func network(ip uint32, bits int) name { return name{form: formNetwork, ip: ip, bits: bits} }
+
+// TestRepeatedPortLists: a network that is named with ever other ports takes
+// memory by what is new in it.
+func TestRepeatedPortLists(t *testing.T) {
+	l := mustOpen(t, Config{Stdin: strings.NewReader("")})
+	ld := newLoader(l)
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 10_000 {
+		n := network(0x01000000, 24)
+		ports := mustPorts(t, fmt.Sprintf("%d,%d,%d", 1+r.IntN(20), 1+r.IntN(20), 1+r.IntN(20)))
+		n.ports = &ports
+		ld.take(&n, said{})
+	}
+	if most := ld.bytes(); most > 4<<20 {
+		t.Errorf("%d bytes", most)
+	}
+	o, err := ld.finish(t.Context())
+	if err != nil || o.total != 20*256 {
+		t.Errorf("%d targets, %v", o.total, err)
+	}
+}

@@ -1,0 +1,111 @@
+package scanner
+
+import "time"
+
+// pacer decides how much a batch may hold, and accounts for the time in which
+// nothing was sent although the rate allowed it.
+type pacer struct {
+	pace     *pace
+	governor *governor // of a scan without a rate, which finds its own; nil: it has one
+	stats    *Stats
+
+	unhindered bool // nothing but the rate held the scan back since the governor's last sample
+	paced      bool // the loop sleeps because of the pace
+
+	chargedAt   time.Duration // up to when time is accounted for
+	allowed     float64       // datagrams that the rate allowed, as Stats.Allowed
+	allowedAt   time.Duration // up to when they are added up
+	allowedWait time.Duration // what was waited until then
+}
+
+func newPacer(perSecond float64, start time.Time, stats *Stats) pacer {
+	p := pacer{pace: newPace(perSecond, start), stats: stats}
+	if noLimit(perSecond) {
+		p.governor = newGovernor(p.pace)
+	}
+	stats.Rate = perSecond
+	return p
+}
+
+// room is how many datagrams the next batch may hold.
+func (p *pacer) room(now time.Duration) int { return p.pace.tokens(now, batchLen) }
+
+// filled takes the tokens of a batch that is about to be sent.
+func (p *pacer) filled(now time.Duration, n int) {
+	p.pace.take(now, n)
+	p.unhindered = p.unhindered && p.stats.Wait == WaitNothing
+}
+
+// sleep is how long to sleep until the next batch is worth it.
+func (p *pacer) sleep(now time.Duration) time.Duration {
+	d := p.pace.wait(now)
+	p.paced = d > 0
+	return d
+}
+
+// charge accounts for the time since the last call in which the rate was not
+// used, to the reason for that. allStarted says that no session and no target
+// has anything to send.
+func (p *pacer) charge(now time.Duration, allStarted bool) {
+	unused := now - p.chargedAt
+	p.chargedAt = now
+	if p.governor == nil {
+		unused = p.pace.unused(now)
+	}
+	why := p.stats.Wait
+	switch {
+	case why != WaitNothing:
+	case allStarted:
+		why = WaitReplies
+	case p.governor != nil && p.paced:
+		why = WaitLosses
+	default:
+		why = WaitSending
+	}
+	p.stats.Waited[why] += uint64(unused / time.Microsecond)
+}
+
+// allow adds up what the rate allowed since the last call, in the time in which
+// nothing else was in the way.
+func (p *pacer) allow(now time.Duration) {
+	var waited time.Duration
+	for _, us := range p.stats.Waited {
+		waited += time.Duration(us) * time.Microsecond
+	}
+	if paced := (now - p.allowedAt) - (waited - p.allowedWait); p.governor == nil {
+		p.allowed += p.pace.rate * paced.Seconds() // negative where waiting was noted late
+	}
+	p.allowedAt, p.allowedWait = now, waited
+	p.stats.Allowed = uint64(max(p.allowed, 0))
+}
+
+// change sets a new rate. It reports false for a value that can't be a rate,
+// and where the governor decides. The bucket keeps its tokens, so that no
+// datagram goes out early.
+func (p *pacer) change(now time.Duration, perSecond float64) bool {
+	if p.governor != nil || !(perSecond > 0 && perSecond <= maxRate) {
+		return false
+	}
+	p.allow(now)
+	p.pace.limit(now, perSecond)
+	p.stats.Rate = perSecond
+	return true
+}
+
+// govern lets the governor, if there is one, set the rate by what the socket
+// reports.
+func (p *pacer) govern(now time.Duration, sock transport) {
+	if p.governor == nil || !p.governor.due(now) {
+		return
+	}
+	s := sock.Stats()
+	overloaded := p.governor.sample(now, signs{
+		sent: p.stats.DatagramsSent(), drops: s.KernelDrops, putOff: p.stats.SendAgain,
+		queued: s.RecvQueued, room: s.RecvBuffer,
+	}, p.unhindered)
+	if overloaded {
+		p.stats.Slowed++
+	}
+	p.unhindered = true
+	p.stats.Settled = p.governor.settled
+}

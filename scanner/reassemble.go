@@ -1,0 +1,121 @@
+package scanner
+
+import (
+	"cmp"
+	"math/bits"
+	"time"
+
+	"github.com/a2sscan/a2sscan/reasm"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// reassembly puts split replies together and has compressed ones unpacked.
+type reassembly struct {
+	table   *reasm.Table
+	worker  *reasm.Worker
+	scratch []byte
+}
+
+// fragment takes a part of a split reply to the session in slot i.
+func (r *receiver) fragment(now time.Duration, i int32, datagram []byte) delivery {
+	sl := r.open.slots.at(i)
+	d := delivery{kind: ReplyFragment, class: ClassMatched}
+	msg, outcome, err := r.parts.table.Add(now, sl.source(), datagram, r.parts.scratch[:0])
+	r.parts.scratch = msg[:0]
+	switch {
+	case err != nil:
+		d.class = ClassMalformed
+		sl.talk.onJunk(codeOf(err))
+		return d
+	case outcome == reasm.Conflict:
+		r.stats.Conflicts++
+		sl.talk.onConflict()
+		return d
+	case outcome == reasm.Duplicate:
+		d.class = ClassDuplicate
+		return d
+	}
+	sl.talk.onFragment()
+	switch outcome {
+	case reasm.Whole:
+		reply := sl.talk.got.deliver(&sl.talk, r.pool, now, msg, &r.info)
+		d.class, d.full = reply.class, reply.full
+		if reply.kind == ReplyText {
+			d.kind = ReplyText
+		}
+	case reasm.Packed:
+		d.full = !r.unpack(i, &sl.talk, msg)
+	}
+	if d.full { // it will be requested again: the table must not take that for a duplicate
+		r.parts.table.Forget(sl.source())
+	}
+	return d
+}
+
+// unpack hands a compressed reply to the decompressor. It reports false where
+// the decompressor is full, or has done enough for this server: one that sends
+// compressed replies without end would keep it from all others, and its session
+// would never be done.
+func (r *receiver) unpack(i int32, t *talk, msg []byte) bool {
+	a := t.got
+	switch {
+	case a.unpacked >= maxUnpacked:
+		t.fault(likelyPacked(t.waiting&t.open), cmp.Or(a.unpackErr, wire.ErrTooLarge))
+		return false
+	case a.packed >= maxPacked:
+		return false
+	}
+	packed := append(make([]byte, 0, len(msg)), msg...)
+	if !r.parts.worker.Submit(r.open.slots.ref(i).tag64(), packed) {
+		return false
+	}
+	a.packed++
+	a.unpacked++
+	return true
+}
+
+// collect takes replies back from the decompressor and calls changed for the
+// session of each.
+func (r *receiver) collect(now time.Duration, changed func(i int32)) {
+	if r.parts.worker.Pending() == 0 {
+		return
+	}
+	r.parts.worker.Poll(func(tag uint64, _, msg []byte, err error) {
+		ref := refOf(tag)
+		if sl := r.open.slots.alive(ref); sl != nil {
+			r.unpacked(now, &sl.talk, msg, err)
+			changed(ref.slot)
+		}
+	})
+}
+
+// unpacked takes one reply from the decompressor.
+func (r *receiver) unpacked(now time.Duration, t *talk, msg []byte, err error) {
+	t.got.packed--
+	if err == nil {
+		t.got.deliver(t, r.pool, now, msg, &r.info)
+		return
+	}
+	t.got.unpackErr = codeOf(err)
+	t.fault(likelyPacked(t.waiting&t.open), t.got.unpackErr)
+}
+
+// likelyPacked returns the question of qs that an unreadable compressed reply
+// most likely answers: only long replies are compressed, and rules are the
+// longest (EC-95).
+func likelyPacked(qs Questions) Questions {
+	if qs == 0 {
+		return 0
+	}
+	return 1 << (bits.Len8(uint8(qs)) - 1)
+}
+
+// keepParts keeps the beginnings of replies that a session which is done never
+// got in full, and forgets its fragments.
+func (r *receiver) keepParts(sl *slot) {
+	if sl.talk.flags&flagSplit == 0 {
+		return
+	}
+	r.parts.scratch = keepLeading(r.parts.table, sl.source(), r.parts.scratch, sl.talk.got, r.pool)
+	r.parts.table.Forget(sl.source())
+}

@@ -1,0 +1,128 @@
+package scanner
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/a2sscan/a2sscan/scanner/udp"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// receiver is the receiving part of the loop: it finds the session of each
+// datagram, keeps what the datagram answers, and counts it. It returns the slots
+// that had an event; the engine advances them.
+type receiver struct {
+	batch   []udp.Packet // one system call's worth
+	gone    [64]uint64   // sources that ICMP reported as unreachable
+	drained drained
+	parts   reassembly
+	info    wire.Info // for decoding
+
+	open  *sessions
+	addrs *addrs
+	pool  *pool
+	stats *Stats
+	raw   bool
+	trace func(now time.Duration, sent bool, addr netip.AddrPort, datagram []byte)
+
+	// roundTrip is called with the round trip of each session; nil: nobody needs it.
+	roundTrip func(time.Duration)
+}
+
+// take handles one datagram. It returns the slot of its session, or -1.
+func (r *receiver) take(now time.Duration, p *udp.Packet) int32 {
+	if r.trace != nil {
+		r.trace(now, false, udp.Unpack(p.Addr), p.Data)
+	}
+	r.stats.RecvBytes += uint64(len(p.Data))
+	i := r.open.index.get(p.Addr)
+	if i < 0 {
+		r.stats.Received[r.open.stranger(p.Addr)]++
+		return -1
+	}
+	sl := r.open.slots.at(i)
+	a := r.answer(now, &sl.talk)
+	a.count(now, p.Data)
+	if r.raw {
+		a.keepRaw(r.pool, p.Data)
+	}
+	before := a.rtt
+	r.account(now, sl, r.deliver(now, i, p.Data))
+	if r.roundTrip != nil && before == 0 && a.rtt > 0 {
+		r.roundTrip(a.rtt)
+	}
+	return i
+}
+
+// answer returns where the replies of a session are kept.
+func (r *receiver) answer(now time.Duration, t *talk) *answer {
+	if t.got == nil {
+		a := r.pool.answer()
+		a.firstAt = now
+		a.ask = t.quiet + 1 + uint8(r.open.plan.attemptsBefore())
+		t.begin(a)
+	}
+	return t.got
+}
+
+// count adds a datagram to the counts of an answer.
+func (a *answer) count(now time.Duration, datagram []byte) {
+	a.lastAt = now
+	a.received++
+	a.recvBytes += uint64(len(datagram))
+}
+
+// deliver gives a datagram to the session in slot i.
+func (r *receiver) deliver(now time.Duration, i int32, datagram []byte) delivery {
+	t := &r.open.slots.at(i).talk
+	switch {
+	case wire.IsSingle(datagram):
+		return t.got.deliver(t, r.pool, now, datagram, &r.info)
+	case wire.IsSplit(datagram):
+		return r.fragment(now, i, datagram)
+	}
+	t.onJunk(wire.ErrMalformed)
+	return delivery{kind: ReplyOther, class: ClassMalformed}
+}
+
+func (r *receiver) account(now time.Duration, sl *slot, d delivery) {
+	r.stats.Received[d.class]++
+	if d.class == ClassMatched {
+		r.stats.Kinds[d.kind]++
+	}
+	if d.kind == ReplyText && sl.talk.flags&flagLimited != 0 {
+		r.addrs.slowDown(now, sl.source())
+	}
+}
+
+// unreachable calls changed for each session whose server ICMP reports as
+// unreachable.
+func (r *receiver) unreachable(sock transport, changed func(i int32)) {
+	for n := len(r.gone); n == len(r.gone); {
+		n = sock.Unreachable(r.gone[:])
+		for _, addr := range r.gone[:n] {
+			if i := r.open.index.get(addr); i >= 0 {
+				r.open.slots.at(i).talk.onUnreachable()
+				changed(i)
+			}
+		}
+	}
+}
+
+// drained is how far the loop has read the socket. A question whose answer may
+// still be in the socket is not silent, so timeouts run by this time and not by
+// the clock. A socket that is never empty delays them by maxBehind at most.
+type drained struct {
+	emptyAt time.Duration // when the socket was last empty
+	until   time.Duration // everything received before this time has been processed
+	behind  bool          // that is not now
+}
+
+// note takes how many datagrams the last turn of the loop received.
+func (d *drained) note(now time.Duration, received int) {
+	if received < maxDrain {
+		d.emptyAt = now
+	}
+	d.until = max(d.emptyAt, now-maxBehind)
+	d.behind = d.emptyAt < now && d.until == d.emptyAt
+}

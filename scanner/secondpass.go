@@ -1,0 +1,98 @@
+package scanner
+
+import (
+	"iter"
+
+	"github.com/a2sscan/a2sscan/scanner/udp"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// secondPass keeps the targets that stayed silent, 8 bytes each, until all
+// others are finished; then each gets one more attempt. This tells servers that
+// do not exist from servers whose datagrams were lost together: whatever made
+// the scan lose datagrams is mostly over by then. It has begun once plan.once is
+// set.
+type secondPass struct {
+	wanted bool
+	silent []uint64      // packed; elements never change, so that snapshots share them
+	labels []SilentLabel // of those that have one; likewise
+	next   int           // in silent: whose turn it is
+	named  int           // in labels: the first that is not behind next
+}
+
+// SilentLabel is what a list said of a silent target.
+type SilentLabel struct {
+	Index       int    // in Snapshot.Silent
+	Tag, Master string // as in Target
+}
+
+// SilentTargets returns those that wait for their second look, as they were
+// given.
+func (s *Snapshot) SilentTargets() iter.Seq[Target] {
+	return func(yield func(Target) bool) {
+		l := secondPass{silent: s.Silent, labels: s.SilentLabels, next: s.Looked}
+		for e, ok := l.pop(); ok; e, ok = l.pop() {
+			if !yield(e.label.target(e.addr)) {
+				return
+			}
+		}
+	}
+}
+
+// push adds a target.
+func (l *secondPass) push(addr uint64, lb *label) {
+	if lb != nil {
+		l.labels = append(l.labels, SilentLabel{len(l.silent), lb.tag, lb.master})
+	}
+	l.silent = append(l.silent, addr)
+}
+
+// pop returns the next target.
+func (l *secondPass) pop() (entry, bool) {
+	if l.next == len(l.silent) {
+		return entry{}, false
+	}
+	e := entry{addr: l.silent[l.next]}
+	for l.named < len(l.labels) && l.labels[l.named].Index < l.next {
+		l.named++
+	}
+	if l.named < len(l.labels) && l.labels[l.named].Index == l.next {
+		lb := &l.labels[l.named]
+		e.label = &label{lb.Tag, lb.Master}
+	}
+	l.next++
+	return e, true
+}
+
+// waiting is how many targets were not looked at again.
+func (l *secondPass) waiting() int { return len(l.silent) - l.next }
+
+// remember takes over the silent targets of an earlier part of the scan.
+func (l *secondPass) remember(silent iter.Seq[Target]) {
+	if silent == nil {
+		return
+	}
+	for t := range silent {
+		l.push(udp.Pack(t.Addr), labelOf(&t))
+	}
+}
+
+// attemptsBefore is how many attempts a target had before the second pass.
+func (p *plan) attemptsBefore() int {
+	if !p.once {
+		return 0
+	}
+	return 1 + p.schedule.Retries
+}
+
+// sentBefore is what a silent target was sent before the second pass.
+func (p *plan) sentBefore() (datagrams, bytes uint16) {
+	n := p.attemptsBefore()
+	if n == 0 {
+		return 0, 0
+	}
+	for q := range each(lowest(p.questions)) {
+		bytes = uint16(n * len(p.appendRequest(nil, q, wire.NoChallenge)))
+	}
+	return uint16(n), bytes
+}

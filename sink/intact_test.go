@@ -1,0 +1,111 @@
+package sink
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// TestTakenAway: Close does not call a census written that nobody can find
+// under its name, or that another program changed. The error says where its
+// records are.
+func TestTakenAway(t *testing.T) {
+	tests := []struct {
+		name string
+		do   func(path string) error
+		want string // DIR stands for the census's directory
+	}{
+		{"removed", os.Remove,
+			"no such file or directory; the census was removed while it was written, and its records are lost"},
+		{"renamed", func(path string) error { return os.Rename(path, path+".old") },
+			"its records are in DIR/census.old"},
+		{"folder renamed", func(path string) error { return os.Rename(filepath.Dir(path), filepath.Dir(path)+".old") },
+			"its records are in DIR.old/census"},
+		{"replaced", func(path string) error {
+			return errors.Join(os.Rename(path, path+".old"), os.WriteFile(path, []byte("x"), 0o666))
+		}, "another file has its name now; the census was renamed while it was written: its records are in DIR/census.old"},
+		{"emptied", func(path string) error { return os.Truncate(path, 0) },
+			"another program cut it to 0 bytes, of the "},
+		{"cut", func(path string) error { return os.Truncate(path, 10) },
+			"another program cut it to 10 bytes, of the "},
+		{"written to", func(path string) error {
+			f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+			if err != nil {
+				return err
+			}
+			_, err = f.WriteString("x\n")
+			return errors.Join(err, f.Close())
+		}, "another program wrote to it: it has "},
+	}
+	for _, tt := range tests {
+		for _, more := range []int{0, 1} { // records after it
+			t.Run(tt.name, func(t *testing.T) {
+				if runtime.GOOS == "windows" {
+					t.Skip("SKIPPED: Windows protects a file that is open")
+				}
+				dir := filepath.Join(t.TempDir(), "dir")
+				if err := os.Mkdir(dir, 0o777); err != nil {
+					t.Fatal(err)
+				}
+				path := filepath.Join(dir, "census")
+				w := create(t, path, Options{FlushEvery: -1})
+				write(t, w, 0, 1)
+				if err := w.Sync(); err != nil {
+					t.Fatal(err)
+				}
+				if err := tt.do(path); err != nil {
+					t.Fatal(err)
+				}
+				write(t, w, 1, 1+more)
+				err := w.Close()
+				want := strings.ReplaceAll(tt.want, "DIR", dir)
+				if err == nil || !strings.HasPrefix(err.Error(), "write "+path+": ") || !strings.Contains(err.Error(), want) {
+					t.Errorf("%d more: %v, want %s", more, err, want)
+				}
+				if w.Sum() != "" {
+					t.Error("a census that is not there has a hash")
+				}
+			})
+		}
+	}
+}
+
+// TestHole: a hole is found although the length is right: another program cut
+// the file and made it long again.
+func TestHole(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("SKIPPED: holes are looked for on Linux only")
+	}
+	path := filepath.Join(t.TempDir(), "census.ndjson")
+	w := create(t, path, Options{FlushEvery: -1})
+	write(t, w, 0, 20)
+	if err := w.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	length := size(t, path)
+	if err := errors.Join(os.Truncate(path, 0), os.Truncate(path, length)); err != nil {
+		t.Fatal(err)
+	}
+	write(t, w, 20, 22)
+	err := w.Close()
+	if err == nil || !strings.Contains(err.Error(), "another program cut it: what was written at byte 0 is gone") {
+		t.Errorf("%v; a file system that knows no holes?", err)
+	}
+}
+
+// TestDeviceIsNoFile: what is no file of ours is not looked for.
+func TestDeviceIsNoFile(t *testing.T) {
+	w := create(t, os.DevNull, Options{})
+	write(t, w, 0, 1)
+	closeWriter(t, w)
+	if w.Sum() != "" || w.Lost() != nil {
+		t.Errorf("%s has hash %q", os.DevNull, w.Sum())
+	}
+	if _, err := os.Stat(os.DevNull); errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,224 @@
+package sink
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/a2sscan/a2sscan/sink/disk"
+)
+
+// output is an open file that records are written to.
+type output struct {
+	*os.File
+	name    string // that it has now
+	final   string // that Commit gives it; empty: it has that
+	created bool   // by this Create
+	zstd    bool   // by its name
+	regular bool   // a file on a disk: Sync means something
+	ours    bool   // opened by its path: can be cut back
+	size    int64  // its length now
+	cut     int64  // how many bytes of a partial record were cut off
+	info    fs.FileInfo
+	sum     *xxhash.Digest // of its bytes; nil: it is no regular file of ours
+	lock    *disk.Lock     // nil: the file system has no locks
+}
+
+// open opens path to write to it.
+func (o *Options) open(path string) (*output, error) {
+	p, err := o.place(path)
+	if err != nil {
+		return nil, err
+	}
+	if isStandard(path) {
+		return o.openStandard()
+	}
+	out := &output{name: p.name, final: p.final, zstd: isPacked(p.name), ours: true}
+	out.created = p.info == nil || p.final != "" && !o.Resume
+	if err := o.openFile(out, p.info); err != nil {
+		return nil, err
+	}
+	if err := o.prepare(out); err != nil {
+		out.release()
+		return nil, err
+	}
+	if p.old != nil {
+		_ = out.Chmod(p.old.Mode().Perm()) // as the census has it that is replaced
+	}
+	if out.created {
+		_ = disk.SyncDir(filepath.Dir(p.name)) // some file systems can't
+	}
+	return out, nil
+}
+
+func (o *Options) openStandard() (*output, error) {
+	f := o.Stdout
+	if f == nil {
+		f = os.Stdout
+	}
+	out := &output{File: f, name: "standard output"}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, newError(o.op(), out.name, err)
+	}
+	out.regular = info.Mode().IsRegular()
+	return out, nil
+}
+
+// openFile opens and locks the file of out, which was found as info says.
+func (o *Options) openFile(out *output, info fs.FileInfo) (err error) {
+	flags := os.O_RDWR | os.O_CREATE
+	switch {
+	case info != nil && !info.Mode().IsRegular():
+		flags = os.O_WRONLY // a pipe or a device: there is nothing to lose
+	case o.isNew():
+		flags |= os.O_EXCL
+	}
+	for locked := false; !locked; {
+		out.File, err = os.OpenFile(out.name, flags, 0o666)
+		if err == nil {
+			out.info, err = out.Stat()
+		}
+		if err != nil {
+			return newError(o.op(), out.name, err)
+		}
+		if locked, err = out.tryLock(); err != nil {
+			out.File.Close()
+			return o.refuse(out.name, err, "wait until it is done, or choose another name")
+		}
+	}
+	return nil
+}
+
+// tryLock locks a regular file, so that two scans never write to the same one.
+// It reports false, and closes the file, if another file has its name since it
+// was opened. A file system without locks does without; on Windows a lock would
+// keep the file from being written.
+func (out *output) tryLock() (bool, error) {
+	out.regular = out.info.Mode().IsRegular()
+	if !out.regular || runtime.GOOS == "windows" {
+		return true, nil
+	}
+	l, err := disk.TryLock(out.name)
+	switch {
+	case errors.Is(err, disk.ErrLocked):
+		return false, err
+	case err != nil:
+		return true, nil
+	case l.Locks(out.info):
+		out.lock = l
+		return true, nil
+	}
+	return false, errors.Join(l.Release(), out.File.Close())
+}
+
+// prepare cuts a regular file back to what is kept of it, and hashes that.
+func (o *Options) prepare(out *output) error {
+	if !out.regular {
+		return nil
+	}
+	out.sum = xxhash.New()
+	t, err := o.tail(out, out.info.Size())
+	if err != nil {
+		return o.refuse(out.name, err, "choose another name")
+	}
+	if o.Resume {
+		if err := o.compare(out); err != nil {
+			return err
+		}
+	}
+	if err := out.cutBack(&t); err != nil {
+		return newError(o.op(), out.name, err)
+	}
+	if o.Append {
+		if err := out.hash(out.size, o.Progress); err != nil {
+			return newError(o.op(), out.name, err)
+		}
+	}
+	return nil
+}
+
+// tail returns what is kept of an existing file.
+func (o *Options) tail(out *output, size int64) (tail, error) {
+	switch {
+	case o.Resume && o.Offset > size:
+		return tail{}, fmt.Errorf("%w: %d of %d bytes are left", ErrChanged, size, o.Offset)
+	case o.Resume:
+		return tail{keep: o.Offset}, nil
+	case !o.Append || size == 0:
+		return tail{}, nil
+	case out.zstd:
+		return packedTail(out, size)
+	}
+	return plainTail(out, size)
+}
+
+// compare hashes what is resumed, and refuses it if it is not as it was.
+func (o *Options) compare(out *output) error {
+	if err := out.hash(o.Offset, o.Progress); err != nil {
+		return newError(o.op(), out.name, err)
+	}
+	if o.Sum == "" || o.Sum == sumText(out.sum) {
+		return nil
+	}
+	return o.refuse(out.name, fmt.Errorf("%w: its first %d bytes have xxh64 %s, and had %s",
+		ErrChanged, o.Offset, sumText(out.sum), o.Sum), "start a new scan")
+}
+
+// cutBack makes the file what t keeps of it.
+func (out *output) cutBack(t *tail) (err error) {
+	out.size, out.cut = t.keep, t.torn
+	if len(t.lines) > 0 {
+		out.size, err = repack(out, t.keep, t.lines)
+	} else if t.keep < out.info.Size() {
+		err = out.Truncate(t.keep)
+	}
+	if err == nil {
+		_, err = out.Seek(out.size, io.SeekStart)
+	}
+	return err
+}
+
+// commit gives the file its name. It stays locked until it has it, so that no
+// other scan begins to write to it before.
+func (out *output) commit() error {
+	if out.final == "" {
+		return nil
+	}
+	if runtime.GOOS == "windows" { // an open file can't be renamed there
+		out.release()
+	}
+	defer out.release()
+	if err := os.Rename(out.name, out.final); err != nil {
+		e := newError("rename", out.name, err)
+		e.Hint = "the new census is complete there; rename it to " + out.final
+		return e
+	}
+	out.name, out.final = out.final, ""
+	if err := disk.SyncDir(filepath.Dir(out.name)); err != nil {
+		return newError("rename", out.name, err)
+	}
+	return nil
+}
+
+// release closes the file and gives back its lock. It can be called again.
+func (out *output) release() error {
+	if !out.ours || out.File == nil {
+		return nil
+	}
+	err := out.File.Close()
+	if errors.Is(err, os.ErrClosed) {
+		err = nil
+	}
+	if out.lock != nil {
+		err = errors.Join(err, out.lock.Release())
+		out.lock = nil
+	}
+	return err
+}

@@ -1,0 +1,230 @@
+package sink
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+const yesterday = "yesterday's census\n"
+
+// wantText wants a file with this content.
+func wantText(t *testing.T, path, want string) {
+	t.Helper()
+	got, err := os.ReadFile(path)
+	if err != nil || string(got) != want {
+		t.Errorf("%s: %.100q, %v; want %.100q", path, got, err, want)
+	}
+}
+
+func wantMissing(t *testing.T, path string) {
+	t.Helper()
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%s is there: %v", path, err)
+	}
+}
+
+func commit(t *testing.T, w *Writer) {
+	t.Helper()
+	if err := w.Commit(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestReplace: the old census is there until Commit, then the new one.
+func TestReplace(t *testing.T) {
+	for _, name := range names {
+		path := filepath.Join(t.TempDir(), name)
+		put(t, path, yesterday)
+		if err := os.Chmod(path, 0o640); err != nil {
+			t.Fatal(err)
+		}
+		w := create(t, path, Options{Replace: true})
+		write(t, w, 0, 2)
+		if err := w.Sync(); err != nil {
+			t.Fatal(err)
+		}
+		wantText(t, path, yesterday)
+		closeWriter(t, w)
+		wantText(t, path, yesterday)
+		if w.Name() != path+PartSuffix {
+			t.Errorf("the records are in %s", w.Name())
+		}
+		commit(t, w)
+		wantLines(t, path, lines(0, 2))
+		wantMissing(t, path+PartSuffix)
+		info, err := os.Stat(path)
+		if err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o640 {
+			t.Errorf("%v, %v", info.Mode(), err)
+		}
+		if w.Name() != path {
+			t.Errorf("the records are in %s", w.Name())
+		}
+		commit(t, w) // does nothing
+	}
+}
+
+// TestReplaceNothing: without an old census the new one is written beside its
+// name too.
+func TestReplaceNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), names[0])
+	w := create(t, path, Options{Replace: true})
+	write(t, w, 0, 2)
+	closeWriter(t, w)
+	wantMissing(t, path)
+	commit(t, w)
+	wantLines(t, path, lines(0, 2))
+}
+
+// TestReplaceKept: a census that is not complete stays beside the old one, and
+// the next one takes its place.
+func TestReplaceKept(t *testing.T) {
+	path := filepath.Join(t.TempDir(), names[0])
+	put(t, path, yesterday)
+	for n := 1; n < 3; n++ {
+		w := create(t, path, Options{Replace: true})
+		write(t, w, 0, n)
+		closeWriter(t, w)
+		if err := w.Keep(); err != nil {
+			t.Fatal(err)
+		}
+		wantText(t, path, yesterday)
+		wantLines(t, path+PartSuffix, lines(0, n))
+	}
+}
+
+// TestDiscard: a scan that found nothing to ask leaves no file, and the one that
+// was there.
+func TestDiscard(t *testing.T) {
+	path := filepath.Join(t.TempDir(), names[0])
+	discard := func(o Options) {
+		t.Helper()
+		if err := create(t, path, o).Discard(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	discard(Options{})
+	wantMissing(t, path)
+	put(t, path, yesterday)
+	discard(Options{Replace: true})
+	wantMissing(t, path+PartSuffix)
+	wantText(t, path, yesterday)
+	put(t, path, tinyLines(1))
+	discard(Options{Append: true})
+	wantText(t, path, tinyLines(1))
+}
+
+// TestReplaceLink: the file that a symbolic link names is replaced, and the
+// link stays.
+func TestReplaceLink(t *testing.T) {
+	dir := t.TempDir()
+	path, link := filepath.Join(dir, names[0]), filepath.Join(t.TempDir(), "link")
+	put(t, path, yesterday)
+	if err := os.Symlink(path, link); err != nil {
+		t.Skipf("SKIPPED: no symbolic links here: %v", err)
+	}
+	w := create(t, link, Options{Replace: true})
+	write(t, w, 0, 2)
+	closeWriter(t, w)
+	wantText(t, path, yesterday)
+	commit(t, w)
+	wantLines(t, path, lines(0, 2))
+	if got, err := os.Readlink(link); got != path {
+		t.Errorf("the link is %s: %v", got, err)
+	}
+}
+
+// TestReplaceLocked: nobody else writes to the new census, also between Close
+// and Commit.
+func TestReplaceLocked(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("SKIPPED: a census is not locked on Windows")
+	}
+	path := filepath.Join(t.TempDir(), names[0])
+	put(t, path, yesterday)
+	w := create(t, path, Options{Replace: true})
+	write(t, w, 0, 2)
+	for range 2 {
+		if _, err := Create(path, Options{Replace: true}); err == nil || !strings.Contains(err.Error(), "another process") {
+			t.Errorf("two scans write to one census: %v", err)
+		}
+		closeWriter(t, w)
+	}
+	commit(t, w)
+	wantLines(t, path, lines(0, 2))
+}
+
+// TestReplaceFails: a census that could not be written does not replace the old
+// one.
+func TestReplaceFails(t *testing.T) {
+	path := filepath.Join(t.TempDir(), names[0])
+	put(t, path, yesterday)
+	w := create(t, path, Options{Replace: true, FlushEvery: -1})
+	write(t, w, 0, 1)
+	if err := w.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(w.Name(), 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Commit(); err == nil {
+		t.Error("a census that was cut is complete")
+	}
+	wantText(t, path, yesterday)
+}
+
+// TestReplaceResume: a scan that was killed continues beside the old census; one
+// that was killed after its Commit continues what it committed.
+func TestReplaceResume(t *testing.T) {
+	for _, committed := range []bool{false, true} {
+		path := filepath.Join(t.TempDir(), names[0])
+		put(t, path, yesterday)
+		w := create(t, path, Options{Replace: true})
+		write(t, w, 0, 2)
+		m, err := w.Mark()
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, w, 2, 4) // is lost
+		closeWriter(t, w)
+		if committed {
+			commit(t, w)
+		} else if err := w.Keep(); err != nil {
+			t.Fatal(err)
+		}
+		offset, err := m.Sync()
+		if err != nil {
+			t.Fatal(err)
+		}
+		w = create(t, path, Options{Replace: true, Resume: true, Offset: offset, Sum: m.Sum()})
+		write(t, w, 2, 3)
+		closeWriter(t, w)
+		if !committed {
+			wantText(t, path, yesterday)
+		}
+		commit(t, w)
+		wantLines(t, path, lines(0, 3))
+		wantMissing(t, path+PartSuffix)
+	}
+}
+
+// TestReplaceOther: what is no file is written to directly.
+func TestReplaceOther(t *testing.T) {
+	w := create(t, os.DevNull, Options{Replace: true})
+	write(t, w, 0, 1)
+	commit(t, w)
+	if w.Name() != os.DevNull {
+		t.Errorf("the records are in %s", w.Name())
+	}
+	path := filepath.Join(t.TempDir(), names[0])
+	if err := os.Mkdir(path+PartSuffix, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := Check(path, Options{Replace: true}); err == nil {
+		t.Errorf("%s is a directory", path+PartSuffix)
+	}
+}

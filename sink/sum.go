@@ -1,0 +1,62 @@
+package sink
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// sumText is how a hash is written: xxHash64 with seed 0, as xxhsum -H64
+// prints it.
+func sumText(d *xxhash.Digest) string { return fmt.Sprintf("%016x", d.Sum64()) }
+
+// hashChunk is how much is read at once of a file that is hashed.
+const hashChunk = 1 << 20
+
+// hash adds the bytes of a file up to an offset to its hash.
+func (out *output) hash(size int64, progress func(read, size int64)) error {
+	return hashFile(out.sum, out, size, progress)
+}
+
+// hashFile adds the first size bytes of f to d.
+func hashFile(d *xxhash.Digest, f io.ReaderAt, size int64, progress func(read, size int64)) error {
+	b := make([]byte, min(size, hashChunk))
+	for at := int64(0); at < size; {
+		n, err := f.ReadAt(b[:min(size-at, hashChunk)], at)
+		_, _ = d.Write(b[:n]) // it never fails
+		at += int64(n)
+		if err != nil && at < size {
+			return err
+		}
+		if progress != nil {
+			progress(at, size)
+		}
+	}
+	return nil
+}
+
+// checkPart compares a part with what is known of it. A part that is gone is
+// no error: whoever uploads parts removes them. progress may be nil.
+func checkPart(p *Part, progress func(read int64)) error {
+	f, err := os.Open(p.Name)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || info.Size() != p.Bytes {
+		return errors.Join(err, fmt.Errorf("%w: it has %d bytes, and had %d", ErrChanged, info.Size(), p.Bytes))
+	}
+	d := xxhash.New()
+	err = hashFile(d, f, p.Bytes, func(read, _ int64) { progress(read) })
+	if err == nil && p.Sum != "" && p.Sum != sumText(d) {
+		err = fmt.Errorf("%w: it has xxh64 %s, and had %s", ErrChanged, sumText(d), p.Sum)
+	}
+	return err
+}

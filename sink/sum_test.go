@@ -1,0 +1,199 @@
+package sink
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// sumOf returns the hash of a file's first n bytes; all if n is negative.
+func sumOf(t *testing.T, path string, n int64) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n >= 0 {
+		b = b[:n]
+	}
+	d := xxhash.New()
+	d.Write(b)
+	return sumText(d)
+}
+
+// TestSum: a mark's hash is that of the file up to it, and the last one that of
+// the file, also where an earlier run wrote its beginning.
+func TestSum(t *testing.T) {
+	for _, name := range names {
+		path := filepath.Join(t.TempDir(), name)
+		var offset int64
+		sum := ""
+		for part := range 3 {
+			o := Options{Resume: true, Offset: offset, Sum: sum}
+			if part == 2 {
+				o = Options{Append: true}
+			}
+			var read int64
+			o.Progress = func(n, size int64) {
+				if read = n; n > size {
+					t.Errorf("%d bytes of %d were read", n, size)
+				}
+			}
+			before := int64(0)
+			if part > 0 {
+				before = size(t, path)
+			}
+			w := create(t, path, o)
+			if part == 1 && read != offset || part == 2 && read != before {
+				t.Errorf("%s: %d bytes were read of %d", name, read, before)
+			}
+			write(t, w, 0, 30)
+			m, err := w.Mark()
+			if err != nil {
+				t.Fatal(err)
+			}
+			write(t, w, 30, 40)
+			if offset, err = m.Sync(); err != nil {
+				t.Fatal(err)
+			}
+			closeWriter(t, w)
+			if sum = m.Sum(); sum != sumOf(t, path, offset) {
+				t.Errorf("%s: mark %d has hash %s, want %s", name, part, sum, sumOf(t, path, offset))
+			}
+			if got, want := w.Sum(), sumOf(t, path, -1); got != want {
+				t.Errorf("%s: part %d has hash %s, want %s", name, part, got, want)
+			}
+		}
+	}
+}
+
+// TestSumKnown: the hash is the one that other programs print.
+func TestSumKnown(t *testing.T) {
+	d := xxhash.New()
+	d.WriteString("a2sscan")
+	if got := sumText(xxhash.New()); got != "ef46db3751d8e999" { // of nothing, as its specification says
+		t.Errorf("%s", got)
+	}
+	if got := sumText(d); len(got) != 16 {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestResumeChanged: one bit that changed anywhere before the checkpoint is
+// refused, and nothing is cut off then.
+func TestResumeChanged(t *testing.T) {
+	for _, name := range names {
+		path := filepath.Join(t.TempDir(), name)
+		w := create(t, path, Options{})
+		write(t, w, 0, 30)
+		m, err := w.Mark()
+		if err != nil {
+			t.Fatal(err)
+		}
+		offset, err := m.Sync()
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, w, 30, 40)
+		closeWriter(t, w)
+		whole, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resume := Options{Resume: true, Offset: offset, Sum: m.Sum()}
+		for at := int64(0); at < offset; at += 1 + offset/20 {
+			whole[at] ^= 4
+			put(t, path, string(whole))
+			whole[at] ^= 4
+			_, err := Create(path, resume)
+			if !errors.Is(err, ErrChanged) || !strings.Contains(err.Error(), m.Sum()) {
+				t.Fatalf("%s: byte %d changed: %v", name, at, err)
+			}
+			if size(t, path) != int64(len(whole)) {
+				t.Fatalf("%s: it was refused, and cut", name)
+			}
+		}
+		put(t, path, string(whole))
+		whole[offset] ^= 4 // is cut off
+		closeWriter(t, create(t, path, resume))
+		wantLines(t, path, lines(0, 30))
+	}
+}
+
+// TestNegativeOffset: a number of a damaged checkpoint is refused.
+func TestNegativeOffset(t *testing.T) {
+	path := filepath.Join(t.TempDir(), names[0])
+	put(t, path, tinyLines(1))
+	if _, err := Create(path, Options{Resume: true, Offset: -1}); err == nil {
+		t.Error("a file was cut to a negative length")
+	}
+	if _, err := CreateSeries(path, Options{Resume: true, Offset: -1}, Rotation{Start: partStart}); err == nil {
+		t.Error("a part was cut to a negative length")
+	}
+}
+
+// TestSeriesChanged: a complete part that changed is refused before anything
+// else changes; one that was removed is not.
+func TestSeriesChanged(t *testing.T) {
+	path := filepath.Join(t.TempDir(), names[0])
+	s := createSeries(t, path, Options{}, Rotation{Size: 200_000})
+	var m *Mark
+	var offset int64
+	for i := range 5 {
+		writeSeries(t, s, 150*i, 150*(i+1))
+		var err error
+		if m, err = s.Mark(); err != nil {
+			t.Fatal(err)
+		}
+		if offset, err = m.Sync(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	writeSeries(t, s, 750, 900)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range s.Parts() {
+		if p.Sum != sumOf(t, p.Name, -1) {
+			t.Errorf("%s has hash %s", p.Name, p.Sum)
+		}
+	}
+	resume := Options{Resume: true, Offset: offset, Sum: m.Sum()}
+	r := Rotation{Start: partStart, Size: 200_000, Whole: m.Parts(), Records: m.Records()}
+	if len(r.Whole) < 2 {
+		t.Fatalf("%d parts", len(r.Whole))
+	}
+	files, _ := inFolder(t, path)
+	for _, p := range append(r.Whole, Part{Name: PartName(path, partStart, len(r.Whole)+1)}) {
+		whole, err := os.ReadFile(p.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole[10] ^= 1
+		put(t, p.Name, string(whole))
+		if _, err := CreateSeries(path, resume, r); !errors.Is(err, ErrChanged) {
+			t.Errorf("%s changed: %v", p.Name, err)
+		}
+		whole[10] ^= 1
+		put(t, p.Name, string(whole))
+	}
+	if now, _ := inFolder(t, path); len(now) != len(files) {
+		t.Errorf("the files were %v, and are %v", files, now)
+	}
+	if err := os.Remove(r.Whole[0].Name); err != nil {
+		t.Fatal(err)
+	}
+	var read, total int64
+	resume.Progress = func(n, size int64) { read, total = n, size }
+	s, err := CreateSeries(path, resume, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil || read != total || total == 0 {
+		t.Errorf("%d bytes of %d were read: %v", read, total, err)
+	}
+}
