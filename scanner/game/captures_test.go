@@ -26,7 +26,7 @@ type captured struct {
 }
 
 // readCapture decodes a capture.
-func readCapture(t *testing.T, file string) *captured {
+func readCapture(t testing.TB, file string) *captured {
 	t.Helper()
 	c := new(captured)
 	for _, msg := range messages(t, captures.Datagrams(t, file)) {
@@ -58,7 +58,7 @@ func (c *captured) takeInfo(msg []byte) {
 }
 
 // messages returns the messages in a capture, split ones put together.
-func messages(t *testing.T, datagrams [][]byte) (all [][]byte) {
+func messages(t testing.TB, datagrams [][]byte) (all [][]byte) {
 	table := reasm.New(reasm.Config{Shards: 1})
 	var unpacker reasm.Unpacker
 	for i, d := range datagrams {

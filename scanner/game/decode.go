@@ -13,7 +13,6 @@ const (
 	maxText       = 1 << 10 // bytes of a value
 	maxLongText   = 8 << 10 // bytes of a description or a joined value
 	maxMods       = 512     // mods; the binary pages of Arma 3 hold 255 at most
-	maxAttributes = 96      // attributes
 	maxParts      = 64      // rules that make up one text
 	maxSeries     = 4       // texts in parts of one game
 	keywordsField = 127     // bytes that Steam keeps of the keywords (EC-40)

@@ -62,7 +62,7 @@ var FlagRules = [NumFlags]FlagRule{
 			"or more than 64 in a Counter-Strike; counts are the game's own where it has some",
 		Innocent: "reserved places and spectators: 65 of 64 in Rising Storm 2, 70 of 64 in Red Orchestra 2, " +
 			"102 of 100 in Hell Let Loose; 112 of 80 in Squad and Post Scriptum, which are not looked at " +
-			"unless the rules have their count",
+			"unless the rules have their count; sv_visiblemaxplayers below the true number of places",
 		Source: "EC-36, EC-60; heuristics of server browsers",
 		Least:  3, Percent: 10,
 	},

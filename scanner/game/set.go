@@ -50,7 +50,7 @@ func (d *decoder) setLongAttribute(name string, v []byte, source string) {
 
 func (d *decoder) addAttribute(name string, v []byte, source string) {
 	g := d.g
-	if len(v) == 0 || len(g.Attributes) == maxAttributes {
+	if len(v) == 0 {
 		return
 	}
 	for i := range g.Attributes {
