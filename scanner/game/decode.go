@@ -71,7 +71,6 @@ func (d *decoder) run(t *table) {
 	if t.finish != nil {
 		t.finish(d)
 	}
-	d.sortAttributes()
 }
 
 // readTags reads the keywords of INFO.
@@ -192,18 +191,4 @@ func (d *decoder) join(s *series, p *parts) {
 // since returns what was appended to the buffer since it was start bytes long.
 func (d *decoder) since(start int) []byte {
 	return d.buf[start:len(d.buf):len(d.buf)]
-}
-
-// sortAttributes sorts the attributes by name. Servers mostly send their rules
-// sorted, so an insertion sort has little to do.
-func (d *decoder) sortAttributes() {
-	all := d.g.Attributes
-	for i := 1; i < len(all); i++ {
-		a := all[i]
-		j := i
-		for ; j > 0 && all[j-1].Name > a.Name; j-- {
-			all[j] = all[j-1]
-		}
-		all[j] = a
-	}
 }
