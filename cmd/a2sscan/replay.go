@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"errors"
-	"io"
 	"maps"
 	"net/netip"
 	"os"
@@ -17,7 +16,6 @@ import (
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
@@ -89,7 +87,6 @@ type recording struct {
 	config  fleet.Config
 	reasons map[string]int // why records are left out, and how many
 	skipped map[int]bool   // which lines those are
-	torn    int64
 }
 
 // record reads the census that is to be replayed and gives its servers their
@@ -103,7 +100,7 @@ func (a *app) record(f *fleetFlags) (*recording, error) {
 	if rec.config, err = f.config(); err != nil {
 		return nil, err
 	}
-	err = rec.each(func(n int, line []byte) error {
+	tail, err := rec.each(func(n int, line []byte) error {
 		if err := rec.Add(line); err != nil {
 			rec.reasons[err.Error()]++
 			rec.skipped[n] = true
@@ -113,7 +110,7 @@ func (a *app) record(f *fleetFlags) (*recording, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.sayTorn(f.replay, rec.torn)
+	reportTail(a.Terminal, f.replay, tail)
 	a.saySkipped(rec)
 	if rec.Len() == 0 {
 		return nil, console.Fail(console.ExitInput, "%s: no server that can be replayed", console.Plain(f.replay, 200)).
@@ -133,34 +130,9 @@ func (a *app) record(f *fleetFlags) (*recording, error) {
 	return rec, nil
 }
 
-// each calls do with every line of the recorded census.
-func (rec *recording) each(do func(n int, line []byte) error) error {
-	return eachLine(rec.file, &rec.torn, do)
-}
-
-// eachLine calls do with every line of a census that is not empty, and with its
-// number, from 0.
-func eachLine(file string, torn *int64, do func(n int, line []byte) error) error {
-	r, err := sink.Open(file)
-	if err != nil {
-		return readFailure(err)
-	}
-	defer r.Close()
-	for n := 0; ; n++ {
-		line, err := r.Next()
-		switch {
-		case err == io.EOF:
-			*torn = r.Torn()
-			return nil
-		case err != nil:
-			return readFailure(err)
-		case len(bytes.TrimSpace(line)) == 0:
-			continue
-		}
-		if err := do(n, line); err != nil {
-			return err
-		}
-	}
+// each calls do with every line of the recorded census and its number.
+func (rec *recording) each(do func(n int, line []byte) error) (tail int64, err error) {
+	return eachRecordOf(rec.file, do)
 }
 
 // maxReasons bounds how many reasons for leaving records out are said.
@@ -259,7 +231,7 @@ func (a *app) writeList(path string, rec *recording) error {
 // and with its index.
 func (rec *recording) eachServed(do func(i int, line []byte) error) error {
 	i := -1
-	return rec.each(func(n int, line []byte) error {
+	_, err := rec.each(func(n int, line []byte) error {
 		if rec.skipped[n] {
 			return nil
 		}
@@ -268,6 +240,7 @@ func (rec *recording) eachServed(do func(i int, line []byte) error) error {
 		}
 		return do(i, line)
 	})
+	return err
 }
 
 func (rec *recording) changed() error {
@@ -317,9 +290,8 @@ func (a *app) compareReplay(f *fleetFlags, rec *recording) error {
 	if err != nil {
 		return err
 	}
-	var torn int64
 	bad := 0
-	err = eachLine(f.compare, &torn, func(_ int, line []byte) error {
+	tail, err := eachRecordOf(f.compare, func(_ int, line []byte) error {
 		if c.Got(line) != nil {
 			bad++
 		}
@@ -328,7 +300,7 @@ func (a *app) compareReplay(f *fleetFlags, rec *recording) error {
 	if err != nil {
 		return err
 	}
-	a.sayTorn(f.compare, torn)
+	reportTail(a.Terminal, f.compare, tail)
 	a.Say("%d servers: %d as they were, %d differ, %d missing, %d not recorded or twice, %d lines that are no record",
 		c.Servers, c.Same, len(c.Differ)+c.MoreDiffer, c.Missing(), c.Others, bad)
 	return a.endCompare(f, rec, c, bad)
@@ -340,9 +312,8 @@ func (a *app) endCompare(f *fleetFlags, rec *recording, c *fleet.Comparison, bad
 	if c.Good() && bad == 0 {
 		return nil
 	}
-	var torn int64
 	got := map[netip.AddrPort][]byte{}
-	err := eachLine(f.compare, &torn, func(_ int, line []byte) error {
+	_, err := eachRecordOf(f.compare, func(_ int, line []byte) error {
 		if at, err := fleet.AddrOf(line); err == nil && c.Differs(at) && got[at] == nil {
 			got[at] = bytes.Clone(line)
 		}
@@ -373,6 +344,6 @@ func (a *app) showDifferences(server string, want, got []byte) {
 	ds = slices.DeleteFunc(ds, func(d record.Difference) bool { return fleet.LeftAside(d.Key) })
 	for _, d := range ds[:min(len(ds), maxKeys)] {
 		a.Say("%s: %s was %s, is %s", console.Plain(server, 100), console.Plain(d.Key, 60),
-			shownValue(d.One), shownValue(d.Other))
+			valueText(d.One), valueText(d.Other))
 	}
 }

@@ -1,16 +1,12 @@
-package main
+package capture
 
 import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -41,13 +37,13 @@ func ipv4(src, dst string, flags uint16, part string) string {
 	return string(b) + "\x40\x11\x00\x00" + src + dst + part
 }
 
-// said is a reply of the server, asked a question to it.
-func said(payload string) string { return ipv4(server, client, 0, udp(27015, 40000, payload)) }
-func asked(payload string) string {
+// reply is a packet from the server, request one to it.
+func reply(payload string) string { return ipv4(server, client, 0, udp(27015, 40000, payload)) }
+func request(payload string) string {
 	return ipv4(client, server, 0, udp(40000, 27015, payload))
 }
 
-// links are the ways to put an IPv4 packet on a link, by their numbers.
+// links are the link types that can carry IPv4, each with its number and header.
 var links = []struct {
 	name   string
 	number uint16
@@ -64,7 +60,7 @@ var links = []struct {
 	{"loopback", 108, "\x00\x00\x00\x02"},
 }
 
-// pcapFile is a capture of the old form.
+// pcapFile is a capture in the pcap format.
 func pcapFile(order binary.AppendByteOrder, link uint16, packets ...string) []byte {
 	b := order.AppendUint32(nil, 0xA1B2C3D4)
 	b = order.AppendUint16(order.AppendUint16(b, 2), 4)
@@ -78,7 +74,7 @@ func pcapFile(order binary.AppendByteOrder, link uint16, packets ...string) []by
 	return b
 }
 
-// pcapngFile is a capture of the new form; every packet has its own interface.
+// pcapngFile is a capture in the pcapng format. Every packet has its own interface.
 func pcapngFile(links []uint16, packets ...string) []byte {
 	block := func(kind uint32, body []byte) []byte {
 		for len(body)%4 != 0 {
@@ -108,24 +104,22 @@ const (
 	oneRule     = "\xff\xff\xff\xffE\x01\x00a\x00" + "1\x00"
 )
 
-// readPcap returns what the servers of a capture said.
-func readPcap(t *testing.T, file []byte) (got string, p *pcap, torn bool) {
+// readPcap returns what the servers of a capture sent, and the counts.
+func readPcap(t *testing.T, file []byte) (string, PcapStats) {
 	t.Helper()
 	in := bufio.NewReader(bytes.NewReader(file))
-	if sniff(in) != inputPcap {
+	if Detect(in) != Pcap {
 		t.Fatal("not recognised")
 	}
-	var cs captures
-	p = &pcap{to: &cs}
-	torn, err := p.read(in)
+	all, stats, err := ReadPcap(in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []string
-	for _, c := range cs.all {
-		all = append(all, fmt.Sprintf("%v %q", c.from, c.datagrams))
+	var words []string
+	for _, s := range all {
+		words = append(words, fmt.Sprintf("%v %q", s.Addr, s.Datagrams))
 	}
-	return strings.Join(all, " "), p, torn
+	return strings.Join(words, " "), stats
 }
 
 func TestPcapLinks(t *testing.T) {
@@ -134,15 +128,15 @@ func TestPcapLinks(t *testing.T) {
 	var packets []string
 	for _, l := range links {
 		numbers = append(numbers, l.number)
-		packets = append(packets, l.header+said(noPlayers))
+		packets = append(packets, l.header+reply(noPlayers))
 		for _, order := range []binary.AppendByteOrder{be, le} {
-			file := pcapFile(order, l.number, l.header+asked(infoRequest), l.header+said(noPlayers), l.header+said(oneRule))
-			if got, _, _ := readPcap(t, file); got != want {
+			file := pcapFile(order, l.number, l.header+request(infoRequest), l.header+reply(noPlayers), l.header+reply(oneRule))
+			if got, _ := readPcap(t, file); got != want {
 				t.Errorf("%s: %s, want %s", l.name, got, want)
 			}
 		}
 	}
-	got, _, _ := readPcap(t, pcapngFile(numbers, packets...))
+	got, _ := readPcap(t, pcapngFile(numbers, packets...))
 	want = fmt.Sprintf("10.0.0.1:27015 %q", bytesOf(noPlayers, len(links)))
 	if got != want {
 		t.Errorf("pcapng: %s, want %s", got, want)
@@ -156,31 +150,30 @@ func bytesOf(s string, n int) (all []string) {
 	return all
 }
 
-// TestPcapSide: what servers say is taken, in the order in which they appear,
-// and nothing else.
+// TestPcapSide: only what servers send is taken, in the order of the capture.
 func TestPcapSide(t *testing.T) {
 	odd := "\xff\xff\xff\xffZ"
 	other := ipv4("\x0a\x00\x00\x03", client, 0, udp(27016, 40000, noPlayers))
-	got, p, _ := readPcap(t, pcapFile(le, 101,
-		said(odd), // nobody asked, and there is no such reply
+	got, stats := readPcap(t, pcapFile(le, 101,
+		reply(odd), // no request came before it, and A2S has no such reply
 		other,
-		asked(infoRequest),
-		said(odd),
-		said("\x01\x00\x00\x00a game"),
-		said("\xfe\xff\xff\xff\x01"),
-		asked(wireQuestion()),
+		request(infoRequest),
+		reply(odd),
+		reply("\x01\x00\x00\x00a game"),
+		reply("\xfe\xff\xff\xff\x01"),
+		request(rulesRequest()),
 		"\x45", "", "\x60"+strings.Repeat("\x00", 60),
 	))
 	want := fmt.Sprintf("10.0.0.3:27016 %q 10.0.0.1:27015 %q",
 		[]string{noPlayers}, []string{odd, "\xfe\xff\xff\xff\x01"})
-	if got != want || p.packets != 10 || p.replies != 3 {
-		t.Errorf("%s, want %s; %d packets, %d replies", got, want, p.packets, p.replies)
+	if got != want || stats.Packets != 10 || stats.Replies != 3 {
+		t.Errorf("%s, want %s; %d packets, %d replies", got, want, stats.Packets, stats.Replies)
 	}
 }
 
-func wireQuestion() string { return string(wire.AppendRulesRequest(nil, 7)) }
+func rulesRequest() string { return string(wire.AppendRulesRequest(nil, 7)) }
 
-// TestPcapFragments: fragments of IPv4 in any order.
+// TestPcapFragments: IPv4 fragments may come in any order.
 func TestPcapFragments(t *testing.T) {
 	long := "\xff\xff\xff\xffE\x01\x00name\x00" + strings.Repeat("x", 3000) + "\x00"
 	whole := udp(27015, 40000, long)
@@ -190,71 +183,53 @@ func TestPcapFragments(t *testing.T) {
 	c := ipv4(server, client, 2960/8, whole[2960:])
 	want := fmt.Sprintf("10.0.0.1:27015 %q", []string{long})
 	for _, packets := range [][]string{{a, b, c}, {c, a, b}, {b, c, a}} {
-		if got, _, _ := readPcap(t, pcapFile(be, 101, packets...)); got != want {
+		if got, _ := readPcap(t, pcapFile(be, 101, packets...)); got != want {
 			t.Errorf("%.200s", got)
 		}
 	}
-	if got, _, _ := readPcap(t, pcapFile(be, 101, a, c)); got != "" {
-		t.Errorf("made of two thirds: %.200s", got)
+	if got, _ := readPcap(t, pcapFile(be, 101, a, c)); got != "" {
+		t.Errorf("a reply made from two of three fragments: %.200s", got)
 	}
 }
 
-// TestPcapCut: wherever a file is cut, what is whole before it is read.
+// TestPcapCut: of a file that is cut, the complete packets are read.
 func TestPcapCut(t *testing.T) {
 	for name, file := range map[string][]byte{
-		"pcap":   pcapFile(le, 101, said(noPlayers), said(oneRule)),
-		"pcapng": pcapngFile([]uint16{101, 101}, said(noPlayers), said(oneRule)),
+		"pcap":   pcapFile(le, 101, reply(noPlayers), reply(oneRule)),
+		"pcapng": pcapngFile([]uint16{101, 101}, reply(noPlayers), reply(oneRule)),
 	} {
-		whole, _, torn := readPcap(t, file)
-		if torn {
-			t.Errorf("%s: torn although whole", name)
+		all, stats := readPcap(t, file)
+		if stats.Truncated {
+			t.Errorf("%s: a complete file counts as truncated", name)
 		}
-		got, p, torn := readPcap(t, file[:len(file)-9])
-		if !torn || p.packets != 1 || !strings.HasPrefix(whole, strings.TrimSuffix(got, "]")) {
-			t.Errorf("%s: %s, torn %v, of %s", name, got, torn, whole)
+		got, stats := readPcap(t, file[:len(file)-9])
+		if !stats.Truncated || stats.Packets != 1 || !strings.HasPrefix(all, strings.TrimSuffix(got, "]")) {
+			t.Errorf("%s: %s, %+v, of %s", name, got, stats, all)
 		}
 	}
-	short := said(oneRule)
-	if got, p, _ := readPcap(t, pcapFile(le, 101, short[:len(short)-2], said(noPlayers))); p.cut != 1 ||
+	short := reply(oneRule)
+	if got, stats := readPcap(t, pcapFile(le, 101, short[:len(short)-2], reply(noPlayers))); stats.Cut != 1 ||
 		got != fmt.Sprintf("10.0.0.1:27015 %q", []string{noPlayers}) {
-		t.Errorf("%s, %d cut", got, p.cut)
+		t.Errorf("%s, %d cut", got, stats.Cut)
 	}
 }
 
-// TestPcapRecords goes the whole way.
-func TestPcapRecords(t *testing.T) {
-	var stdout, stderr bytes.Buffer
-	file := pcapFile(le, 101, asked(infoRequest), said(noPlayers), said(oneRule))
-	out := filepath.Join(t.TempDir(), "out.ndjson")
-	code := run([]string{"decode", "-o", out}, bytes.NewReader(file[:len(file)-2]), &stdout, &stderr)
-	const want = `{"schema":1,"ip":"10.0.0.1","port":27015,"status":"ok","received":1,"received_bytes":6,"players":[]}` + "\n"
-	const numbers = "a2sscan: -: 2 packets, 1 replies, 0 cut short\n" +
-		"a2sscan: -: torn: the packet after those is left out\n" +
-		"a2sscan: 1 record from 1 datagram, 0 bad lines\n"
-	got, err := os.ReadFile(out)
-	if err != nil || code != console.ExitOK || string(got) != want || stderr.String() != numbers {
-		t.Errorf("%v: %d %s%s", err, code, got, stderr.String())
-	}
-}
-
-// FuzzPcap: no file makes it panic, or say more than it holds.
+// FuzzPcap: no file causes a panic, or yields more bytes than it holds.
 func FuzzPcap(f *testing.F) {
 	for _, l := range links {
-		f.Add(pcapFile(le, l.number, l.header+said(noPlayers), l.header+said(oneRule)))
+		f.Add(pcapFile(le, l.number, l.header+reply(noPlayers), l.header+reply(oneRule)))
 	}
-	f.Add(pcapngFile([]uint16{1, 101}, links[0].header+said(noPlayers), said(oneRule)))
+	f.Add(pcapngFile([]uint16{1, 101}, links[0].header+reply(noPlayers), reply(oneRule)))
 	f.Fuzz(func(t *testing.T, file []byte) {
-		var cs captures
-		p := &pcap{to: &cs}
-		p.read(bufio.NewReader(bytes.NewReader(file))) // an error is fine
+		all, stats, _ := ReadPcap(bufio.NewReader(bytes.NewReader(file))) // an error is fine
 		size := 0
-		for _, c := range cs.all {
-			for _, b := range c.datagrams {
+		for _, s := range all {
+			for _, b := range s.Datagrams {
 				size += len(b)
 			}
 		}
-		if size > len(file) || p.replies > p.packets {
-			t.Errorf("%d replies, %d bytes of %d", p.replies, size, len(file))
+		if size > len(file) || stats.Replies > stats.Packets {
+			t.Errorf("%d replies, %d bytes of %d", stats.Replies, size, len(file))
 		}
 	})
 }

@@ -29,7 +29,7 @@ func TestCheck(t *testing.T) {
 	}
 	stderr.Reset()
 	code = run([]string{"decode", "--check", census}, strings.NewReader(""), &stdout, &stderr)
-	const want = "a2sscan: 1,024 records the same again, 0 differ, 0 without all their datagrams, 0 bad lines\n"
+	const want = "a2sscan: 1,024 records unchanged, 0 differ, 0 without all their datagrams, 0 bad lines\n"
 	if code != console.ExitOK || stderr.String() != want {
 		t.Errorf("decode --check: %d %s", code, stderr.String())
 	}

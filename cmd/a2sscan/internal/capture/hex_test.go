@@ -1,4 +1,4 @@
-package main
+package capture
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestHexLines(t *testing.T) {
+func TestReadHex(t *testing.T) {
 	long := strings.Repeat("41", maxHexLine)
 	in := "# a comment\n" +
 		"\n" +
@@ -21,21 +21,20 @@ func TestHexLines(t *testing.T) {
 		"[::1]:27015 44\n" +
 		long + "\n" +
 		"203.0.113.7:27015 45"
-	var cs captures
 	var bad []string
-	err := cs.read(strings.NewReader(in), func(line int, text string, err error) {
+	all, err := ReadHex(strings.NewReader(in), func(line int, text string, err error) {
 		bad = append(bad, fmt.Sprintf("%d %v", line, err))
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, c := range cs.all {
-		got = append(got, fmt.Sprintf("%v %x", c.from, c.datagrams))
+	for _, s := range all {
+		got = append(got, fmt.Sprintf("%v %x", s.Addr, s.Datagrams))
 	}
 	wantGot := "invalid AddrPort [ffff41 44]|203.0.113.7:27015 [ffff42 45]|203.0.113.7:27016 [43]"
-	if s := strings.Join(got, "|"); s != wantGot {
-		t.Errorf("got  %s\nwant %s", s, wantGot)
+	if text := strings.Join(got, "|"); text != wantGot {
+		t.Errorf("got  %s\nwant %s", text, wantGot)
 	}
 	wantBad := "7 not hexadecimal|8 not hexadecimal|9 the sender is not an ip:port|" +
 		"10 a sender without a datagram|11 the sender is not an ip:port|12 longer than any datagram"
@@ -44,12 +43,11 @@ func TestHexLines(t *testing.T) {
 	}
 }
 
-func FuzzHexLines(f *testing.F) {
+func FuzzReadHex(f *testing.F) {
 	f.Add("127.0.0.1:1 ff ff # x\nff\n")
 	f.Fuzz(func(t *testing.T, in string) {
-		var cs captures
 		lines, last := 0, 0
-		err := cs.read(strings.NewReader(in), func(line int, _ string, _ error) {
+		all, err := ReadHex(strings.NewReader(in), func(line int, _ string, _ error) {
 			lines++
 			if line <= last {
 				t.Errorf("line %d after line %d", line, last)
@@ -59,11 +57,11 @@ func FuzzHexLines(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, c := range cs.all {
-			lines += len(c.datagrams)
+		for _, s := range all {
+			lines += len(s.Datagrams)
 		}
 		if have := strings.Count(in, "\n") + 1; lines > have {
-			t.Errorf("%d lines made of %d", lines, have)
+			t.Errorf("%d lines from a text of %d", lines, have)
 		}
 	})
 }
