@@ -66,7 +66,7 @@ func (j *job) sayPlan() {
 	case j.scanFlags.dryRun && known: // how many of them are asked, and what that takes, comes at its end
 		j.Say("%s%s %s", console.Plural(n, "target"), left, j.said())
 	case !known:
-		j.Say("targets%s as they come, %s; %s", left, perSecond(j.rate), j.said())
+		j.Say("targets%s as they come, %s; %s", left, console.PerSecond(float64(j.rate)), j.said())
 	case j.shard.Count > 1:
 		j.Say("%s targets%s, 1 in %d of them ours, %s; %s", console.Grouped(n), left, j.shard.Count, fc, j.said())
 	default:

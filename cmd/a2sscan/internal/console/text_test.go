@@ -1,7 +1,7 @@
 package console
 
 import (
-	"math"
+	"strings"
 	"testing"
 	"time"
 )
@@ -56,11 +56,31 @@ func TestShort(t *testing.T) {
 	}{
 		{0, "0"}, {0.5, "0.5"}, {7.25, "7.25"}, {9.999, "10"}, {12.34, "12.3"}, {800, "800"}, {999.4, "999"},
 		{1000, "1k"}, {4980.2, "4.98k"}, {5000, "5k"}, {12345, "12.3k"}, {123456, "123k"},
-		{999_499, "999k"}, {999_500, "1M"}, {1.5e6, "1.5M"}, {math.Inf(1), "unlimited"},
+		{999_499, "999k"}, {999_500, "1M"}, {1.5e6, "1.5M"}, {-1, "unlimited"},
 	}
 	for _, test := range tests {
 		if got := Short(test.in); got != test.want {
 			t.Errorf("short(%v) = %q, want %q", test.in, got, test.want)
+		}
+	}
+}
+
+func TestWrap(t *testing.T) {
+	for _, test := range []struct {
+		line          string
+		width, indent int
+		want          string
+	}{
+		{"short", 10, 2, "short"},
+		{"", 10, 2, ""},
+		{"one two three", 8, 2, "one two|  three"},
+		{"one two three four", 9, 2, "one two|  three|  four"},
+		{"onetwothreefour five", 8, 2, "onetwothreefour|  five"},
+		{"äöü äöü äöü", 7, 0, "äöü äöü|äöü"},
+		{"        much before it", 12, 8, "        much|        before|        it"},
+	} {
+		if got := strings.Join(Wrap(test.line, test.width, test.indent), "|"); got != test.want {
+			t.Errorf("%q in %d: %q, want %q", test.line, test.width, got, test.want)
 		}
 	}
 }

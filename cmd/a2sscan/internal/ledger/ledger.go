@@ -136,8 +136,10 @@ func CountDatagrams(s *scanner.Stats) Datagrams {
 		ByKind:        map[string]uint64{},
 		KernelDrops:   s.Socket.KernelDrops,
 	}
-	for q := range wire.Question(wire.NumQuestions) {
-		d.SentBy[q.String()] = s.Sent[q]
+	for q := range wire.Question(wire.NumRequests) {
+		if n := s.Sent[q]; n > 0 || q < wire.NumQuestions {
+			d.SentBy[q.String()] = n
+		}
 	}
 	for f, n := range s.SendFaults {
 		if n > 0 {
