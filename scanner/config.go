@@ -49,7 +49,7 @@ type Config struct {
 	Raw bool // keep every datagram matched in Result.Raw
 
 	Source     netip.AddrPort // where to send from; zero: any address, any port
-	NoJoin     bool           // send every datagram by itself: see udp.Packet.Join
+	NoGSO     bool           // send every datagram by itself: see udp.Packet.GSO
 	RecvBuffer int            // bytes asked of the kernel for receiving; zero: what the rate needs
 	SendBuffer int            // bytes asked of the kernel for sending; zero: what the rate needs
 
@@ -58,9 +58,9 @@ type Config struct {
 	// its result. It is called by one goroutine and must be quick.
 	Excluded func(netip.Addr) bool
 
-	// SecondLook has targets that stayed silent asked once more when all others
+	// SecondPass has targets that stayed silent asked once more when all others
 	// are finished. They have no Result before that.
-	SecondLook bool
+	SecondPass bool
 	// Silent are targets that wait for a second look since an earlier part of
 	// the scan, as its last Snapshot has them; they are read before the first
 	// datagram is sent, and not counted as Taken.
@@ -156,7 +156,7 @@ func (cfg *Config) defaultInFlight() int {
 
 // schedule is when a target of this scan is asked again.
 func (cfg *Config) schedule() Schedule {
-	return Schedule{Timeout: cfg.Timeout, Retries: cfg.Retries, SecondPass: cfg.SecondLook}
+	return Schedule{Timeout: cfg.Timeout, Retries: cfg.Retries, SecondPass: cfg.SecondPass}
 }
 
 // Limits of a Config's numbers, so that sums of them can't overflow.

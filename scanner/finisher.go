@@ -47,8 +47,8 @@ type Snapshot struct {
 	// before Looked the second look has begun: they are finished, or open. A
 	// later Snapshot has the same and more behind them. They must not be changed.
 	Silent []uint64
-	// Looked is an index into Silent.
-	Looked int
+	// SecondPassed is an index into Silent.
+	SecondPassed int
 	// SilentLabels are the tags of those in Silent that have one, in order.
 	SilentLabels []SilentLabel
 	// Stats are the numbers at that moment.
@@ -66,7 +66,7 @@ type finisher struct {
 
 	start  time.Time
 	handle func(*Result)
-	mark   func(*Snapshot)
+	snapshot   func(*Snapshot)
 	raw    bool
 
 	asm    assembler
@@ -90,7 +90,7 @@ func newFinisher(start time.Time, cfg *Config, handle func(*Result)) *finisher {
 		done:   make(chan struct{}),
 		start:  start,
 		handle: handle,
-		mark:   cfg.Snapshot,
+		snapshot:   cfg.Snapshot,
 		raw:    cfg.Raw,
 	}
 	go f.run()
@@ -104,7 +104,7 @@ func (f *finisher) run() {
 		f.finish(b.outcomes)
 		if b.snapshot != nil {
 			b.snapshot.Stats.Finished, b.snapshot.Stats.Errors = f.counts()
-			f.mark(b.snapshot)
+			f.snapshot(b.snapshot)
 		}
 		f.back <- b.outcomes
 	}
@@ -158,7 +158,7 @@ func (f *finisher) make(o *outcome) *Result {
 		last = max(last, a.lastAt)
 		r.Time = f.start.Add(a.firstAt)
 		r.RTT = a.rtt
-		r.Received, r.RecvBytes, r.Ask = a.received, a.recvBytes, a.ask
+		r.Received, r.RecvBytes, r.Ask = a.received, a.recvBytes, a.attempt
 		r.Unchallenged = a.unchallenged
 		if f.raw {
 			a.eachRaw(func(b []byte) { r.Raw = append(r.Raw, b) })

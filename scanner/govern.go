@@ -43,7 +43,7 @@ type signs struct {
 const (
 	startRate    = 20_000
 	leastRate    = 1000
-	lookEvery    = 10 * time.Millisecond
+	sampleEvery    = 10 * time.Millisecond
 	slowBy       = 0.8
 	slowByAgain  = 0.5                    // when that was not enough
 	calmTime     = 250 * time.Millisecond // after something was amiss, before it goes up again
@@ -73,7 +73,7 @@ func (g *governor) roundTrip(d time.Duration) {
 }
 
 // due reports whether it is time for a look.
-func (g *governor) due(now time.Duration) bool { return now-g.at >= lookEvery }
+func (g *governor) due(now time.Duration) bool { return now-g.at >= sampleEvery }
 
 // sample sets the pace by what there is to see. free says that nothing but the
 // rate and the processor kept the scan from sending since the last look. It
@@ -135,7 +135,7 @@ func (g *governor) longer(now time.Duration) bool {
 }
 
 // echo is how long it takes until a change of the pace shows.
-func (g *governor) echo() time.Duration { return lookEvery + min(g.usual, mostEcho) }
+func (g *governor) echo() time.Duration { return sampleEvery + min(g.usual, mostEcho) }
 
 // current is the rate that the scan reached lately, within its pace.
 func (g *governor) current() float64 {
@@ -152,7 +152,7 @@ func (g *governor) down(now time.Duration) {
 		return
 	}
 	by := slowBy
-	if g.tooMuch > 0 && now-g.slown < 2*g.echo()+lookEvery {
+	if g.tooMuch > 0 && now-g.slown < 2*g.echo()+sampleEvery {
 		by = slowByAgain
 	}
 	g.slown = now

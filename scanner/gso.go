@@ -26,26 +26,26 @@ const (
 // both are the questions whose requests are joined.
 const both = AskPlayers | AskRules
 
-// join marks the request for players in front of the one for rules to the same
+// mark marks the request for players in front of the one for rules to the same
 // server, which was just put into the batch behind it.
-func (g *gso) join(ps []udp.Packet, out []outgoing, t *talk) {
+func (g *gso) mark(ps []udp.Packet, out []outgoing, t *talk) {
 	n := len(out)
 	if g.off || n < 2 || t.flags&flagRepeat != 0 || t.asked&both != 0 {
 		return
 	}
 	first, second := &out[n-2], &out[n-1]
 	if first.ref == second.ref && first.q == wire.QuestionPlayers && second.q == wire.QuestionRules {
-		ps[n-2].Join = true
+		ps[n-2].GSO = true
 	}
 }
 
 // waited takes the end of the first wait after a pair was sent, if t has such a
 // wait.
 func (g *gso) waited(t *talk, stats *Stats) {
-	if t.flags&flagJoined == 0 {
+	if t.flags&flagGSO == 0 {
 		return
 	}
-	t.flags &^= flagJoined
+	t.flags &^= flagGSO
 	if t.waiting&t.open&both == both {
 		g.silent++
 	} else {
@@ -53,6 +53,6 @@ func (g *gso) waited(t *talk, stats *Stats) {
 	}
 	if !g.off && g.silent >= maxSilentPairs && g.silent > mostlySilent*g.answered {
 		g.off = true
-		stats.Unjoined++
+		stats.GSOStopped++
 	}
 }

@@ -30,7 +30,7 @@ type SilentLabel struct {
 // given.
 func (s *Snapshot) SilentTargets() iter.Seq[Target] {
 	return func(yield func(Target) bool) {
-		l := secondPass{silent: s.Silent, labels: s.SilentLabels, next: s.Looked}
+		l := secondPass{silent: s.Silent, labels: s.SilentLabels, next: s.SecondPassed}
 		for e, ok := l.pop(); ok; e, ok = l.pop() {
 			if !yield(e.label.target(e.addr)) {
 				return

@@ -115,7 +115,7 @@ type Stats struct {
 	SendErrors uint64                    // datagrams that could not be sent
 	SendFaults [NumSendFaults]uint64     // those by reason
 	SendAgain  uint64                    // sends put off by the kernel (ENOBUFS, pending ICMP)
-	Unjoined   uint64                    // 1 if requests are no longer joined, since nothing answered those that were
+	GSOStopped   uint64                    // 1 if requests are no longer joined, since nothing answered those that were
 	Conflicts  uint64                    // fragments that contradict their group
 
 	// Memory.

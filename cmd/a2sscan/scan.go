@@ -240,10 +240,10 @@ func (f *scanFlags) config() scanner.Config {
 		MaxPerAddress: f.maxPerAddress,
 		Timeout:       f.timeout,
 		Retries:       orOff(f.retries),
-		SecondLook:    f.secondLook,
+		SecondPass:    f.secondLook,
 		Cooldown:      orOff(f.cooldown),
 		InFlight:      f.inFlight,
-		NoJoin:        f.noGSO,
+		NoGSO:        f.noGSO,
 		Raw:           f.raw,
 		Source:        f.source.addrPort(),
 	}
