@@ -73,7 +73,7 @@ const (
 	flagAnswered                       // a question was answered
 	flagRetried                        // something was sent after flagRefused
 	flagHeld                           // a challenge came that is answered once nothing is under way
-	flagGSO                         // players and rules were asked for in one piece, and the wait for them goes on
+	flagGSO                            // players and rules were asked for in one piece, and the wait for them goes on
 )
 
 // talk is the state of one conversation.

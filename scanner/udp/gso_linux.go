@@ -17,9 +17,9 @@ import (
 // to cut it in two, which it does behind routing, filters and queues, or has
 // the network card do (udp(7), UDP_SEGMENT).
 type outBatch struct {
-	room  []ipv4.Message
-	oob   []byte // of each message in room, the order to cut it
-	gso bool
+	room []ipv4.Message
+	oob  []byte // of each message in room, the order to cut it
+	gso  bool
 }
 
 // segmentSpace is the room for the order to cut a message.

@@ -27,10 +27,10 @@ func TestGSO(t *testing.T) {
 	alone := paired(to, "lone")
 	alone[0].GSO = false
 	tests := []struct {
-		name   string
-		ps     []Packet
-		batch  int
-		gso uint64
+		name  string
+		ps    []Packet
+		batch int
+		gso   uint64
 	}{
 		{"a pair", paired(to, "abcd", "efgh"), 0, 1},
 		{"two pairs", paired(to, "abcd", "efgh", "ijkl", "mnop"), 0, 2},

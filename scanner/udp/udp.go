@@ -67,7 +67,7 @@ const bufferSize = 1<<16 - 1
 type Stats struct {
 	Sent          uint64 // datagrams
 	SentBytes     uint64 // UDP payload
-	GSO        uint64 // pairs of datagrams sent in one piece
+	GSO           uint64 // pairs of datagrams sent in one piece
 	Received      uint64 // datagrams
 	ReceivedBytes uint64 // UDP payload
 	Reads         uint64 // system calls
@@ -86,7 +86,7 @@ type Stats struct {
 // counters are the part of Stats that changes, written by the goroutines in
 // Recv and Send and read by any.
 type counters struct {
-	sent, sentBytes, gso atomic.Uint64
+	sent, sentBytes, gso    atomic.Uint64
 	received, receivedBytes atomic.Uint64
 	reads, writes           atomic.Uint64
 	truncated               atomic.Uint64
