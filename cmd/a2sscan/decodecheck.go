@@ -21,9 +21,10 @@ type recheck struct {
 // census decodes the records of a census again, or checks them.
 func (d *decodeRun) census(name string, in io.Reader) error {
 	r := sink.NewReader(in)
+	r.KeepLines()
 	defer r.Close()
 	bad := d.reportBadLine(name)
-	tail, err := eachRecord(r, func(n int, line []byte) error {
+	tail, err := eachRecord(name, r, func(n int, line []byte) error {
 		scan, recorded, err := record.Parse(line)
 		switch {
 		case errors.Is(err, record.ErrNoRaw):

@@ -21,6 +21,33 @@ import (
 // did not keep them, or not all.
 var ErrNoRaw = errors.New("the record lacks datagrams of its server")
 
+// knownSchema is the schema of the records that Append writes.
+const knownSchema = "1"
+
+// SchemaError is the schema of a record that this version does not know, as it
+// is written.
+type SchemaError string
+
+// Error names the schema.
+func (e SchemaError) Error() string {
+	return fmt.Sprintf("has records of schema %.20s, and this version of a2sscan knows schema %s",
+		string(e), knownSchema)
+}
+
+// CheckSchema returns a SchemaError if line begins like a record of an unknown
+// schema. It looks at no other key.
+func CheckSchema(line []byte) error {
+	value, found := bytes.CutPrefix(line, []byte(`{"schema":`))
+	if !found {
+		return nil
+	}
+	end := bytes.IndexAny(value, ",}")
+	if end < 0 || string(value[:end]) == knownSchema {
+		return nil
+	}
+	return SchemaError(bytes.TrimSpace(value[:end]))
+}
+
 // values are the keys of an object and what stands behind them.
 type values map[string]json.RawMessage
 
@@ -35,6 +62,9 @@ func Parse(line []byte) (scan string, r *scanner.Result, err error) {
 	var v values
 	if err := json.Unmarshal(line, &v); err != nil || v["schema"] == nil {
 		return "", nil, errors.New("not a record")
+	}
+	if schema := string(v["schema"]); schema != knownSchema {
+		return "", nil, SchemaError(schema)
 	}
 	r = &scanner.Result{}
 	var raw []string

@@ -1,4 +1,4 @@
-package fleet
+package loopback
 
 import (
 	"context"
@@ -24,12 +24,27 @@ const (
 	flushBytes  = 1 << 20 // answers are sent when they are this many bytes
 )
 
-// port is one socket and what answers on it.
-type port struct {
-	*responder
-	*faults
+// Handler answers the queries of one port.
+type Handler interface {
+	// Has reports whether a server may be at the packed address.
+	Has(server uint64) bool
+	// Respond adds to Out what the server at a packed address answers to a
+	// datagram of the client, which may be nothing.
+	Respond(now time.Duration, client, server uint64, datagram []byte)
+	// Out holds the answers, and the counts of them.
+	Out() (*Outbox, *Stats)
+}
+
+// Port is one socket and what answers on it.
+type Port struct {
+	handler Handler
+	faults  *Faults
+	out     *Outbox
+	stats   *Stats
+
 	number uint16
 	conn   *udp.Unpolled
+	stray  *net.UDPConn // where a stray Datagram comes from; nil: there is none
 	pc     *ipv4.PacketConn
 	in     []ipv4.Message
 	send   []ipv4.Message
@@ -38,19 +53,25 @@ type port struct {
 	closed atomic.Bool
 
 	mu   sync.Mutex
-	seen Stats // for Fleet.Stats
+	seen Stats // for Stats
 }
 
-func newPort(m *model, number uint16, conn *udp.Unpolled) *port {
-	p := &port{
-		responder: newResponder(m, number),
-		faults:    newFaults(m, number),
-		number:    number,
-		conn:      conn,
-		pc:        ipv4.NewPacketConn(conn),
-		in:        make([]ipv4.Message, batch),
-		send:      make([]ipv4.Message, batch),
+// NewPort lets a handler answer on a socket of Open, which is the Port's from
+// then on, also if there is an error.
+func NewPort(conn, stray *net.UDPConn, h Handler, f *Faults) (*Port, error) {
+	number := Number(conn)
+	unpolled, err := udp.Unpoll(conn)
+	if err != nil {
+		return nil, err
 	}
+	p := &Port{
+		handler: h, faults: f,
+		number: number, conn: unpolled, stray: stray,
+		pc:   ipv4.NewPacketConn(unpolled),
+		in:   make([]ipv4.Message, batch),
+		send: make([]ipv4.Message, batch),
+	}
+	p.out, p.stats = h.Out()
 	for i := range p.in {
 		p.in[i].Buffers = [][]byte{make([]byte, requestSize)}
 		p.in[i].OOB = make([]byte, controlSize)
@@ -58,23 +79,21 @@ func newPort(m *model, number uint16, conn *udp.Unpolled) *port {
 		p.send[i].OOB = unix.PktInfo4(&unix.Inet4Pktinfo{})
 		p.send[i].Addr = &net.UDPAddr{IP: make(net.IP, net.IPv4len)}
 	}
-	return p
+	return p, nil
 }
+
+// Number returns the port that a socket is on.
+func Number(conn *net.UDPConn) uint16 { return conn.LocalAddr().(*net.UDPAddr).AddrPort().Port() }
+
+// Number returns the port that p is on.
+func (p *Port) Number() uint16 { return p.number }
 
 // lookUp is how long a port waits for a query before it looks whether it is
 // still wanted.
 const lookUp = 20 * time.Millisecond
 
-// serve answers until ctx is done or the port is closed.
-func (p *port) serve(ctx context.Context, start time.Time, stray *net.UDPConn) error {
-	return p.loop(ctx, start, func(now time.Duration, m *ipv4.Message) { p.take(now, m, stray) }, stray)
-}
-
-// loop gives take every datagram that comes, and sends what that puts into the
-// outbox, until ctx is done or the port is closed.
-func (p *port) loop(
-	ctx context.Context, start time.Time, take func(time.Duration, *ipv4.Message), stray *net.UDPConn,
-) error {
+// Serve answers until ctx is done or End is called. Times are counted from start.
+func (p *Port) Serve(ctx context.Context, start time.Time) error {
 	for ctx.Err() == nil && !p.closed.Load() {
 		p.conn.Patience = p.patience(time.Since(start))
 		n, err := p.pc.ReadBatch(p.in, 0)
@@ -85,54 +104,66 @@ func (p *port) loop(
 			return err
 		}
 		now := time.Since(start)
-		p.held.release(now, &p.out)
+		p.faults.held.release(now, p.out)
 		for i := range p.in[:n] {
-			take(now, &p.in[i])
+			p.take(now, &p.in[i])
 		}
-		p.flush(stray)
+		p.flush()
 		p.publish()
 	}
 	return nil
 }
 
+// End ends Serve soon.
+func (p *Port) End() { p.closed.Store(true) }
+
+// Close closes the socket. It must not be called before Serve returned.
+func (p *Port) Close() error { return p.conn.Close() }
+
+// Stats returns the counts, up to the last batch.
+func (p *Port) Stats() Stats {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.seen
+}
+
 // patience is how long the next read may wait: until a reply that is held back
 // is due.
-func (p *port) patience(now time.Duration) time.Duration {
-	if due, ok := p.held.next(); ok {
+func (p *Port) patience(now time.Duration) time.Duration {
+	if due, ok := p.faults.held.next(); ok {
 		return max(0, min(due-now, lookUp))
 	}
 	return lookUp
 }
 
 // take answers one datagram, unless it has no business here.
-func (p *port) take(now time.Duration, m *ipv4.Message, stray *net.UDPConn) {
+func (p *Port) take(now time.Duration, m *ipv4.Message) {
 	server := p.arrival(m.OOB[:m.NN])<<16 | uint64(p.number)
-	client := pack(m.Addr.(*net.UDPAddr).AddrPort())
-	if !walled(client) || !walled(server) {
+	client := udp.Pack(m.Addr.(*net.UDPAddr).AddrPort())
+	switch {
+	case !Inside(client) || !Inside(server):
 		p.stats.Walled++
 		return
-	}
-	if _, ok := p.m.index(server); !ok {
+	case !p.handler.Has(server):
 		p.stats.Foreign++
 		return
-	}
-	if p.losesQuery() {
+	case p.faults.losesQuery():
 		p.stats.LostQueries++
 		return
 	}
-	first := len(p.out.list)
-	p.respond(now, client, server, m.Buffers[0][:m.N])
-	if p.m.faulty() {
-		p.apply(now, &p.out, first, &p.stats)
+	first := len(p.out.List)
+	p.handler.Respond(now, client, server, m.Buffers[0][:m.N])
+	if p.faults.any() {
+		p.faults.apply(now, p.out, first, p.stats)
 	}
-	if len(p.out.list) >= batch || len(p.out.data) > flushBytes {
-		p.flush(stray)
+	if len(p.out.List) >= batch || len(p.out.Data) > flushBytes {
+		p.flush()
 	}
 }
 
 // arrival returns the IPv4 address that a datagram was for, as a number; 0 if
 // its control messages don't say. On the way it counts the kernel's drops.
-func (p *port) arrival(control []byte) (ip uint64) {
+func (p *Port) arrival(control []byte) (ip uint64) {
 	for len(control) > 0 {
 		h, data, rest, err := unix.ParseOneSocketControlMessage(control)
 		if err != nil {
@@ -160,13 +191,13 @@ func ipiAddr(data []byte) uint64 {
 	return uint64(binary.BigEndian.Uint32(data[8:])) // ifindex, spec_dst, addr
 }
 
-// flush sends what is in the outbox.
-func (p *port) flush(stray *net.UDPConn) {
+// flush sends what is in the Outbox.
+func (p *Port) flush() {
 	n := 0
-	for i := range p.out.list {
-		d := &p.out.list[i]
-		if d.stray {
-			p.sendStray(stray, d)
+	for i := range p.out.List {
+		d := &p.out.List[i]
+		if d.Stray {
+			p.sendStray(d)
 			continue
 		}
 		p.set(&p.send[n], d)
@@ -176,16 +207,16 @@ func (p *port) flush(stray *net.UDPConn) {
 		}
 	}
 	p.write(p.send[:n])
-	p.out.reset()
+	p.out.Reset()
 }
 
 // set makes m the datagram d.
-func (p *port) set(m *ipv4.Message, d *outgoing) {
-	m.Buffers[0] = p.out.bytes(d)
-	setSource(m.OOB, d.from)
+func (p *Port) set(m *ipv4.Message, d *Datagram) {
+	m.Buffers[0] = p.out.Bytes(d)
+	setSource(m.OOB, d.From)
 	to := m.Addr.(*net.UDPAddr)
-	binary.BigEndian.PutUint32(to.IP, uint32(d.to>>16))
-	to.Port = int(uint16(d.to))
+	binary.BigEndian.PutUint32(to.IP, uint32(d.To>>16))
+	to.Port = int(uint16(d.To))
 }
 
 // setSource writes into a PKTINFO control message from which address a
@@ -196,7 +227,7 @@ func setSource(control []byte, from uint64) {
 
 // write sends ms. After an error the first one that was not sent is to blame,
 // and left out.
-func (p *port) write(ms []ipv4.Message) {
+func (p *Port) write(ms []ipv4.Message) {
 	for len(ms) > 0 {
 		n, err := p.pc.WriteBatch(ms, 0)
 		if err != nil || n <= 0 {
@@ -213,10 +244,10 @@ func (p *port) write(ms []ipv4.Message) {
 }
 
 // sendStray sends a datagram from the port that nobody asked.
-func (p *port) sendStray(stray *net.UDPConn, d *outgoing) {
+func (p *Port) sendStray(d *Datagram) {
 	control := unix.PktInfo4(&unix.Inet4Pktinfo{})
-	setSource(control, d.from)
-	_, _, err := stray.WriteMsgUDPAddrPort(p.out.bytes(d), control, unpack(d.to))
+	setSource(control, d.From)
+	_, _, err := p.stray.WriteMsgUDPAddrPort(p.out.Bytes(d), control, udp.Unpack(d.To))
 	if err != nil {
 		p.stats.SendErrors++
 		return
@@ -225,9 +256,9 @@ func (p *port) sendStray(stray *net.UDPConn, d *outgoing) {
 	p.stats.ReplyBytes += uint64(d.end - d.off)
 }
 
-// publish makes the numbers visible to Fleet.Stats.
-func (p *port) publish() {
+// publish shows the numbers to Stats.
+func (p *Port) publish() {
 	p.mu.Lock()
-	p.seen = p.stats
+	p.seen = *p.stats
 	p.mu.Unlock()
 }

@@ -1,4 +1,4 @@
-package fleet
+package judge
 
 import (
 	"bytes"
@@ -7,12 +7,13 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/netip"
 	"slices"
 	"strconv"
 
+	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink/record"
-	"github.com/a2sscan/a2sscan/wire"
 )
 
 // Report says how true a census of a fleet is. Servers is the sum of
@@ -39,12 +40,12 @@ const maxExamples = 20
 // What depends on the clock, on the input or on the way there is left aside:
 // times, counts, scan, tag and raw. The error says that the census can't be
 // read; the Report is nothing then.
-func Compare(c Config, asked scanner.Questions, next func() ([]byte, error)) (Report, error) {
-	m, err := newModel(c)
+func Compare(c fleet.Config, asked scanner.Questions, next func() ([]byte, error)) (Report, error) {
+	truth, err := fleet.NewCensus(c)
 	if err != nil {
 		return Report{}, err
 	}
-	j := judge{m: m, asked: asked, seen: make([]uint64, (m.places()+63)/64)}
+	j := judge{truth: truth, lossy: c.Loss > 0, asked: asked, seen: make([]uint64, (truth.Places()+63)/64)}
 	for line := 1; ; line++ {
 		rec, err := next()
 		if errors.Is(err, io.EOF) {
@@ -66,12 +67,12 @@ func Compare(c Config, asked scanner.Questions, next func() ([]byte, error)) (Re
 // judge is a comparison under way.
 type judge struct {
 	Report
-	m     *model
+	truth *fleet.Census
+	lossy bool
 	asked scanner.Questions
 	seen  []uint64 // a bit for each place
 	lies  []string // examples of what was never said
 	lacks []string // examples of what is missing
-	said  content
 	enc   record.Encoder
 	line  []byte
 	got   []member
@@ -79,16 +80,16 @@ type judge struct {
 }
 
 // example adds a sentence about the server at addr to a list of them.
-func (j *judge) example(list *[]string, addr uint64, format string, args ...any) {
+func (j *judge) example(list *[]string, addr netip.AddrPort, format string, args ...any) {
 	if len(*list) >= maxExamples {
 		return
 	}
 	kind := "nobody"
-	if n, ok := j.m.nature(addr); ok {
-		kind = n.kind.String()
+	if k, ok := j.truth.Kind(addr); ok {
+		kind = k.String()
 	}
 	text := fmt.Sprintf(format, args...)
-	*list = append(*list, fmt.Sprintf("%v (%s): %s", unpack(addr), kind, text))
+	*list = append(*list, fmt.Sprintf("%v (%s): %s", addr, kind, text))
 }
 
 // fields are the keys of a record and what stands behind them.
@@ -114,16 +115,15 @@ func isLeftAside(key string) bool { return slices.Contains(leftAside, key) }
 
 // record judges one record.
 func (j *judge) record(line []byte) error {
-	line, at, status, err := identifyAny(line)
+	line, addr, status, err := identifyAny(line)
 	if err != nil {
 		return err
 	}
-	addr := pack(at)
 	switch status {
 	case scanner.StatusNoReply.String(), scanner.StatusUnreachable.String():
 		return nil // claims nothing
 	}
-	i, ok := j.m.index(addr)
+	i, ok := j.truth.Index(addr)
 	if !ok {
 		j.Invented++
 		j.example(&j.lies, addr, "outside the fleet")
@@ -139,12 +139,8 @@ func (j *judge) record(line []byte) error {
 }
 
 // judge judges the first record of a place in the fleet.
-func (j *judge) judge(addr uint64, line []byte) error {
-	n, ok := j.m.nature(addr)
-	e := Expect{}
-	if ok {
-		e = n.expect(&j.said, j.asked)
-	}
+func (j *judge) judge(addr netip.AddrPort, line []byte) error {
+	e := j.truth.Expect(addr, j.asked)
 	if e.Result == nil {
 		j.Invented++
 		j.example(&j.lies, addr, "never answers, but has a record")
@@ -179,7 +175,7 @@ func (j *judge) identical(got, want []byte) bool {
 
 // differs judges a record that is not the one of a perfect scan, or is written
 // in another way.
-func (j *judge) differs(addr uint64, line []byte, e *Expect) error {
+func (j *judge) differs(addr netip.AddrPort, line []byte, e *fleet.Expect) error {
 	got, err := parse(line)
 	if err != nil {
 		return err
@@ -201,9 +197,9 @@ func (j *judge) differs(addr uint64, line []byte, e *Expect) error {
 	case why != "":
 		j.Wrong++
 		j.example(&j.lies, addr, "%s; %s", why, show(differ, got, want))
-	case e.Allowed != [len(e.Allowed)]ErrorSet{}:
+	case e.Allowed != [len(e.Allowed)]fleet.ErrorSet{}:
 		j.AsTheyAre++ // timing decides
-	case e.Else != nil && j.m.Loss > 0 && slices.Equal(differ, []string{"info"}):
+	case e.Else != nil && j.lossy && slices.Equal(differ, []string{"info"}):
 		j.AsTheyAre++ // one of two answers to one question was lost: nobody can tell
 	default:
 		j.Less++
@@ -214,14 +210,10 @@ func (j *judge) differs(addr uint64, line []byte, e *Expect) error {
 
 // missing counts the servers that have no record.
 func (j *judge) missing() {
-	for i := range j.m.places() {
-		addr := j.m.place(i)
-		n, ok := j.m.nature(addr)
-		if !ok || n.kind == Silent || n.kind == OtherPort || n.kind == OtherAddress {
+	for i := range j.truth.Places() {
+		addr := j.truth.Place(i)
+		if !j.truth.Answers(addr, j.asked) {
 			continue
-		}
-		if !j.asked.Has(wire.QuestionInfo) && n.expect(&j.said, j.asked).Result == nil {
-			continue // INFO alone is answered by all
 		}
 		j.Servers++
 		if j.seen[i/64]&(1<<(i%64)) == 0 {

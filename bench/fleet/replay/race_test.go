@@ -1,6 +1,6 @@
 //go:build race
 
-package fleet
+package replay
 
 // raceEnabled says that the race detector is on, with which everything takes
 // some ten times as long.

@@ -1,4 +1,4 @@
-package fleet
+package judge
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink/record"
 	"github.com/a2sscan/a2sscan/wire"
@@ -35,12 +36,12 @@ type claims struct {
 // what it says true, and is a reason given for what it lacks?
 type dispute struct {
 	j      *judge
-	expect *Expect
+	expect *fleet.Expect
 }
 
 // excuses are the errors that a scan may have of any server where datagrams
 // are lost.
-var excuses = errorsOf(wire.ErrTimeout, wire.ErrIncomplete, wire.ErrUnreachable, wire.ErrSendFailed, wire.ErrExcluded)
+var excuses = fleet.ErrorsOf(wire.ErrTimeout, wire.ErrIncomplete, wire.ErrUnreachable, wire.ErrSendFailed, wire.ErrExcluded)
 
 // settle returns what is wrong with the record, "" if nothing is.
 func (d *dispute) settle(got, want fields) (string, error) {

@@ -1,4 +1,4 @@
-package fleet
+package judge
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"net/netip"
 
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/udp"
 )
 
 // Comparison holds a census against the records that it should have, of which
@@ -47,7 +48,7 @@ func (c *Comparison) Want(at netip.AddrPort, line []byte) error {
 	sum, err := c.digest(line)
 	if err == nil {
 		c.Servers++
-		c.digests[pack(at)] = digest{sum: sum}
+		c.digests[udp.Pack(at)] = digest{sum: sum}
 	}
 	return err
 }
@@ -81,7 +82,7 @@ func (c *Comparison) Got(line []byte) error {
 	if err != nil {
 		return err
 	}
-	d, ok := c.digests[pack(at)]
+	d, ok := c.digests[udp.Pack(at)]
 	switch {
 	case !ok || d.seen:
 		c.Others++
@@ -94,7 +95,7 @@ func (c *Comparison) Got(line []byte) error {
 		c.MoreDiffer++
 	}
 	d.seen = true
-	c.digests[pack(at)] = d
+	c.digests[udp.Pack(at)] = d
 	return nil
 }
 

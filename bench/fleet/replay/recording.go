@@ -1,4 +1,4 @@
-package fleet
+package replay
 
 import (
 	"errors"
@@ -6,7 +6,9 @@ import (
 	"math"
 	"net/netip"
 
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/loopback"
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/sink/record"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -63,7 +65,7 @@ var (
 	ErrFull     = errors.New("more than 1 GiB of datagrams or 4,194,304 servers")
 	ErrDropped  = errors.New("the record lacks a part that was too long for it, and its datagrams")
 	ErrUnsent   = errors.New("nothing could be sent to the server: it said nothing, and not that it is silent")
-	ErrDatagram = fmt.Errorf("raw: a datagram of more than %d bytes", maxDatagram)
+	ErrDatagram = fmt.Errorf("raw: a datagram of more than %d bytes", loopback.MaxDatagram)
 )
 
 // recorded is a server of a Recording.
@@ -121,7 +123,7 @@ func (rec *Recording) Add(line []byte) error {
 	}
 	s := recorded{gone: r.Status == scanner.StatusUnreachable}
 	if r.Addr.IsValid() && r.Addr.Addr().Is4() {
-		s.original = pack(r.Addr)
+		s.original = udp.Pack(r.Addr)
 	}
 	silent := s.gone || r.Status == scanner.StatusNoReply
 	if err := rec.draft(r, raw, silent); err != nil {
@@ -234,7 +236,7 @@ func (rec *Recording) burst(i uint32, yield func(datagram []byte)) {
 func (rec *Recording) At(i int) (place, original netip.AddrPort) {
 	s := &rec.servers[i]
 	if s.original != 0 {
-		original = unpack(s.original)
+		original = udp.Unpack(s.original)
 	}
-	return unpack(s.place), original
+	return udp.Unpack(s.place), original
 }

@@ -1,4 +1,4 @@
-package fleet
+package judge
 
 import (
 	"bytes"
@@ -11,11 +11,18 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink/record"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
+func testConfig() fleet.Config {
+	return fleet.Config{Network: netip.MustParsePrefix("127.1.0.0/24"), Ports: []uint16{27015}, Seed: 1}
+}
+
 // truthLines returns the records that a perfect scan writes.
-func truthLines(t testing.TB, c Config, asked scanner.Questions) (lines [][]byte) {
+func truthLines(t testing.TB, c fleet.Config, asked scanner.Questions) (lines [][]byte) {
 	t.Helper()
 	var b bytes.Buffer
 	if err := c.WriteTruth(&b, "test", asked); err != nil {
@@ -44,7 +51,7 @@ func each(lines [][]byte) func() ([]byte, error) {
 func TestTruthIsTrue(t *testing.T) {
 	c := testConfig()
 	c.Network, c.Hostile = netip.MustParsePrefix("127.1.0.0/23"), 0.5
-	c.HostileKinds = slices.DeleteFunc(HostileKinds(), func(k Kind) bool { return k == Flood64K }) // long
+	c.HostileKinds = slices.DeleteFunc(fleet.HostileKinds(), func(k fleet.Kind) bool { return k == fleet.Flood64K }) // long
 	rewritten := map[string]func([]byte) []byte{
 		"as it is": func(line []byte) []byte { return line },
 		"another scan": func(line []byte) []byte {
@@ -74,34 +81,10 @@ func TestTruthIsTrue(t *testing.T) {
 	}
 }
 
-// TestWriteTruthIsInOrder wants records in address order, then by port, and
-// none of those that never answer.
-func TestWriteTruthIsInOrder(t *testing.T) {
-	c := testConfig()
-	c.Ports = []uint16{27016, 27015}
-	c.Alive = 0.5
-	var last netip.AddrPort
-	count := 0
-	for _, line := range truthLines(t, c, scanner.AskAll) {
-		addr, _, err := identify(line)
-		if err != nil || addr.Compare(last) <= 0 {
-			t.Fatalf("%v after %v, %v", addr, last, err)
-		}
-		if n, ok := c.Nature(addr); !ok || n.Kind == Silent {
-			t.Errorf("%v has a record, and is %v", addr, n.Kind)
-		}
-		last = addr
-		count++
-	}
-	if count < 150 || count > 350 {
-		t.Errorf("%d records of 512 places", count)
-	}
-}
-
 // spoiled is a census of one server in which one record was changed.
 type spoiled struct {
 	name     string
-	kind     Kind
+	kind     fleet.Kind
 	old, new string // a regular expression in the record and what replaces it
 	want     Report
 	why      string // in the example
@@ -121,45 +104,45 @@ const (
 )
 
 var spoileds = []spoiled{
-	{"nothing", Source, `$^`, ``, as, ""},
-	{"another name", Source, `"name":"`, `"name":"not `, wrong, "info is not so"},
-	{"no status", Source, `"status":"ok",`, ``, wrong, "status"},
-	{"partial for no reason", Source, `"status":"ok"`, `"status":"partial"`, wrong, "status"},
-	{"ok in spite of an error", Source, `"status":"ok"`, `"status":"ok","errors":{"info":"timeout"}`, wrong, "status"},
-	{"an error without a meaning", Source, `"status":"ok"`, `"status":"partial","errors":{"info":"magic"}`, wrong, "magic"},
-	{"rules timed out", Source, `"status":"ok"(.*)` + allRules, `"status":"partial","errors":{"rules":"timeout"}$1`, less, "less"},
-	{"rules timed out and there", Source, `"status":"ok"`, `"status":"partial","errors":{"rules":"timeout"}`, less, "less"},
-	{"rules banned", Source, `"status":"ok"(.*)` + allRules, `"status":"partial","errors":{"rules":"banned"}$1`, wrong, "banned"},
-	{"rules absent", Source, allRules, ``, wrong, "rules are not so"},
-	{"a rule more", Source, `"rules":\{`, `"rules":{"x":"y",`, wrong, "rules are not so"},
-	{"a rule more and incomplete", Source, `"status":"ok"(.*)"rules":\{`, `"status":"partial","errors":{"rules":"incomplete"}$1"rules":{"x":"y",`, wrong, "rules that are not there"},
-	{"a rule less and incomplete", Source, `"status":"ok"(.*)"rules":\{[^,]*,`, `"status":"partial","errors":{"rules":"incomplete"}$1"rules":{`, less, "less"},
-	{"a player less", Source, `,\{"index":[^{]*\}\]`, `]`, wrong, "players are not so"},
-	{"a player less and incomplete", Source, `"status":"ok"(.*),\{"index":[^{]*\}\]`, `"status":"partial","errors":{"players":"incomplete"}$1]`, less, "less"},
-	{"another player and incomplete", Source, `"status":"ok"(.*)"score":`, `"status":"partial","errors":{"players":"incomplete"}$1"score":1`, wrong, "players that are not there"},
-	{"players timed out", Source, `"status":"ok"(.*)` + allPlayers, `"status":"partial","errors":{"players":"timeout"}$1`, less, "less"},
-	{"info timed out", Source, `"status":"ok"(.*)` + allInfo, `"status":"partial","errors":{"info":"timeout"}$1,"players"`, less, "less"},
-	{"announced what is not", Source, `,"rules":`, `,"players_announced":77,"rules":`, wrong, "players are not so"},
-	{"announced the truth", Source, `"status":"ok"(.*)` + allPlayers, `"status":"partial","errors":{"players":"timeout"}$1,"players_announced":3`, less, "less"},
-	{"announced a lie", Source, `"status":"ok"(.*)` + allPlayers, `"status":"partial","errors":{"players":"timeout"}$1,"players_announced":4`, wrong, "players_announced"},
-	{"a note", Source, `"status":"ok"`, `"status":"ok","notes":["info.trailing"]`, wrong, "notes"},
-	{"a message", Source, `"status":"ok"`, `"status":"ok","message":"hi"`, wrong, "message"},
-	{"called unchallenged", Source, `"info":`, `"unchallenged":["info"],"info":`, wrong, "unchallenged"},
-	{"an unknown key", Source, `"status":`, `"mood":"good","status":`, wrong, "mood"},
-	{"the m lost", Both, `,"address":"[^"]*"`, ``, less, "less"},
-	{"rules called whole", InfoOnly, `"status":"partial","errors":.*"rules":"timeout"\}`, `"status":"ok"`, wrong, "called whole"},
-	{"another fault of a hostile server", Noise, `"rules":"malformed"`, `"rules":"bad_checksum"`, as, ""},
-	{"no fault of a hostile server", Noise, `"rules":"malformed"`, `"rules":"truncated"`, wrong, "truncated"},
-	{"made up of noise", Noise, `\}\n$`, `,"rules":{"a":"b"}}`, wrong, "rules that are not there"},
-	{"a note left out", Ghosts, `"notes":\["players.count"\],`, ``, wrong, "notes are left out"},
-	{"no reply", Source, `"status":"ok"`, `"status":"no_reply"`, Report{Servers: 1, Missing: 1}, "no record"},
-	{"elsewhere", Source, `"ip":"127.`, `"ip":"128.`, Report{Servers: 1, Missing: 1, Invented: 1}, "outside"},
-	{"another port", Source, `"port":\d+`, `"port":1`, Report{Servers: 1, Missing: 1, Invented: 1}, "outside"},
-	{"twice", Source, `(?s)(.*)`, "$1$1", Report{Servers: 1, AsTheyAre: 1, Twice: 1}, "second"},
-	{"not there", Source, `(?s).*`, "", Report{Servers: 1, Missing: 1}, "no record"},
-	{"a record of nobody", Silent, `(?s).*`, `{"schema":1,"ip":"127.1.0.1","port":27015,"status":"error"}`, Report{Invented: 1}, "never answers"},
-	{"no reply of nobody", Silent, `(?s).*`, `{"schema":1,"ip":"127.1.0.1","port":27015,"status":"no_reply"}`, Report{}, ""},
-	{"two faults", Source, `"status":"ok"(.*)` + allInfo + `.*` + allRules, `"status":"error","errors":{"info":"timeout","players":"timeout","rules":"timeout"}$1`, less, "less"},
+	{"nothing", fleet.Source, `$^`, ``, as, ""},
+	{"another name", fleet.Source, `"name":"`, `"name":"not `, wrong, "info is not so"},
+	{"no status", fleet.Source, `"status":"ok",`, ``, wrong, "status"},
+	{"partial for no reason", fleet.Source, `"status":"ok"`, `"status":"partial"`, wrong, "status"},
+	{"ok in spite of an error", fleet.Source, `"status":"ok"`, `"status":"ok","errors":{"info":"timeout"}`, wrong, "status"},
+	{"an error without a meaning", fleet.Source, `"status":"ok"`, `"status":"partial","errors":{"info":"magic"}`, wrong, "magic"},
+	{"rules timed out", fleet.Source, `"status":"ok"(.*)` + allRules, `"status":"partial","errors":{"rules":"timeout"}$1`, less, "less"},
+	{"rules timed out and there", fleet.Source, `"status":"ok"`, `"status":"partial","errors":{"rules":"timeout"}`, less, "less"},
+	{"rules banned", fleet.Source, `"status":"ok"(.*)` + allRules, `"status":"partial","errors":{"rules":"banned"}$1`, wrong, "banned"},
+	{"rules absent", fleet.Source, allRules, ``, wrong, "rules are not so"},
+	{"a rule more", fleet.Source, `"rules":\{`, `"rules":{"x":"y",`, wrong, "rules are not so"},
+	{"a rule more and incomplete", fleet.Source, `"status":"ok"(.*)"rules":\{`, `"status":"partial","errors":{"rules":"incomplete"}$1"rules":{"x":"y",`, wrong, "rules that are not there"},
+	{"a rule less and incomplete", fleet.Source, `"status":"ok"(.*)"rules":\{[^,]*,`, `"status":"partial","errors":{"rules":"incomplete"}$1"rules":{`, less, "less"},
+	{"a player less", fleet.Source, `,\{"index":[^{]*\}\]`, `]`, wrong, "players are not so"},
+	{"a player less and incomplete", fleet.Source, `"status":"ok"(.*),\{"index":[^{]*\}\]`, `"status":"partial","errors":{"players":"incomplete"}$1]`, less, "less"},
+	{"another player and incomplete", fleet.Source, `"status":"ok"(.*)"score":`, `"status":"partial","errors":{"players":"incomplete"}$1"score":1`, wrong, "players that are not there"},
+	{"players timed out", fleet.Source, `"status":"ok"(.*)` + allPlayers, `"status":"partial","errors":{"players":"timeout"}$1`, less, "less"},
+	{"info timed out", fleet.Source, `"status":"ok"(.*)` + allInfo, `"status":"partial","errors":{"info":"timeout"}$1,"players"`, less, "less"},
+	{"announced what is not", fleet.Source, `,"rules":`, `,"players_announced":77,"rules":`, wrong, "players are not so"},
+	{"announced the truth", fleet.Source, `"status":"ok"(.*)` + allPlayers, `"status":"partial","errors":{"players":"timeout"}$1,"players_announced":3`, less, "less"},
+	{"announced a lie", fleet.Source, `"status":"ok"(.*)` + allPlayers, `"status":"partial","errors":{"players":"timeout"}$1,"players_announced":4`, wrong, "players_announced"},
+	{"a note", fleet.Source, `"status":"ok"`, `"status":"ok","notes":["info.trailing"]`, wrong, "notes"},
+	{"a message", fleet.Source, `"status":"ok"`, `"status":"ok","message":"hi"`, wrong, "message"},
+	{"called unchallenged", fleet.Source, `"info":`, `"unchallenged":["info"],"info":`, wrong, "unchallenged"},
+	{"an unknown key", fleet.Source, `"status":`, `"mood":"good","status":`, wrong, "mood"},
+	{"the m lost", fleet.Both, `,"address":"[^"]*"`, ``, less, "less"},
+	{"rules called whole", fleet.InfoOnly, `"status":"partial","errors":.*"rules":"timeout"\}`, `"status":"ok"`, wrong, "called whole"},
+	{"another fault of a hostile server", fleet.Noise, `"rules":"malformed"`, `"rules":"bad_checksum"`, as, ""},
+	{"no fault of a hostile server", fleet.Noise, `"rules":"malformed"`, `"rules":"truncated"`, wrong, "truncated"},
+	{"made up of noise", fleet.Noise, `\}\n$`, `,"rules":{"a":"b"}}`, wrong, "rules that are not there"},
+	{"a note left out", fleet.Ghosts, `"notes":\["players.count"\],`, ``, wrong, "notes are left out"},
+	{"no reply", fleet.Source, `"status":"ok"`, `"status":"no_reply"`, Report{Servers: 1, Missing: 1}, "no record"},
+	{"elsewhere", fleet.Source, `"ip":"127.`, `"ip":"128.`, Report{Servers: 1, Missing: 1, Invented: 1}, "outside"},
+	{"another port", fleet.Source, `"port":\d+`, `"port":1`, Report{Servers: 1, Missing: 1, Invented: 1}, "outside"},
+	{"twice", fleet.Source, `(?s)(.*)`, "$1$1", Report{Servers: 1, AsTheyAre: 1, Twice: 1}, "second"},
+	{"not there", fleet.Source, `(?s).*`, "", Report{Servers: 1, Missing: 1}, "no record"},
+	{"a record of nobody", fleet.Silent, `(?s).*`, `{"schema":1,"ip":"127.1.0.1","port":27015,"status":"error"}`, Report{Invented: 1}, "never answers"},
+	{"no reply of nobody", fleet.Silent, `(?s).*`, `{"schema":1,"ip":"127.1.0.1","port":27015,"status":"no_reply"}`, Report{}, ""},
+	{"two faults", fleet.Source, `"status":"ok"(.*)` + allInfo + `.*` + allRules, `"status":"error","errors":{"info":"timeout","players":"timeout","rules":"timeout"}$1`, less, "less"},
 }
 
 // plain reports whether no text of r would confuse the expressions of
@@ -172,22 +155,24 @@ func plain(r *scanner.Result) bool {
 	return !bytes.ContainsAny(bytes.Join(texts, nil), `[]{},"\`)
 }
 
-// oneServer returns a fleet of one server of a kind, without oddities; one of
-// Source has three players and plain names.
-func oneServer(t *testing.T, k Kind) Config {
+// oneServer returns a fleet of one server of a kind, whose record has no oddities
+// but a count of players; one of Source has three players and plain names.
+func oneServer(t *testing.T, k fleet.Kind) fleet.Config {
 	c := testConfig()
 	c.Network = netip.MustParsePrefix("127.1.0.1/32")
 	if k.Hostile() {
-		c.Hostile, c.HostileKinds = 1, []Kind{k}
+		c.Hostile, c.HostileKinds = 1, []fleet.Kind{k}
 	} else {
-		c.Kinds = []Kind{k}
+		c.Kinds = []fleet.Kind{k}
 	}
+	at := netip.AddrPortFrom(c.Network.Addr(), c.Ports[0])
 	for range 10000 {
-		m, _ := newModel(c)
-		n, _ := m.nature(m.place(0))
-		fits := n.quirks&^quirkMiscounted == 0 && (n.rules > 2 || k.Hostile())
-		if fits && k == Source {
-			fits = n.players == 3 && plain(c.Truth(unpack(n.addr), scanner.AskAll))
+		n, _ := c.Nature(at)
+		r := c.Truth(at, scanner.AskAll)
+		odd := r != nil && (r.Notes&^wire.NotePlayersCount != 0 || r.RulesAnnounced >= 0)
+		fits := !odd && (n.Rules > 2 || k.Hostile())
+		if fits && k == fleet.Source {
+			fits = n.Players == 3 && r.PlayersAnnounced < 0 && plain(r)
 		}
 		if fits {
 			return c
@@ -231,16 +216,16 @@ func TestCompare(t *testing.T) {
 // TestCompareBoth takes the 'm' of a server that sends both for true, if that
 // is all that came.
 func TestCompareBoth(t *testing.T) {
-	c := oneServer(t, Both)
+	c := oneServer(t, fleet.Both)
 	e := c.Expect(netip.MustParseAddrPort("127.1.0.1:27015"), scanner.AskInfo)
 	r := *e.Result
 	r.Info = *e.Else
-	got, err := Compare(c, scanner.AskInfo, each([][]byte{line(&r)}))
+	got, err := Compare(c, scanner.AskInfo, each([][]byte{record.Append(nil, "", &r)}))
 	if err != nil || got.Less != 1 {
 		t.Errorf("%+v, %v, want less", got, err)
 	}
 	c.Loss = 0.02 // now the 'I' may have been lost
-	got, err = Compare(c, scanner.AskInfo, each([][]byte{line(&r)}))
+	got, err = Compare(c, scanner.AskInfo, each([][]byte{record.Append(nil, "", &r)}))
 	if err != nil || got.AsTheyAre != 1 {
 		t.Errorf("%+v, %v, want as it is", got, err)
 	}

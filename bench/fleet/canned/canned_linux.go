@@ -1,4 +1,4 @@
-package fleet
+package canned
 
 import (
 	"context"
@@ -8,20 +8,21 @@ import (
 	"net/netip"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"golang.org/x/net/bpf"
-	"golang.org/x/net/ipv4"
 	"golang.org/x/sys/unix"
 
+	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/loopback"
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// CannedConfig says what a Canned fleet is. Its servers are on all of
+// Config says what a Fleet is. Its servers are on all of
 // 127.0.0.0/8.
-type CannedConfig struct {
+type Config struct {
 	Ports    int           // how many ports of each address; each is a socket and a goroutine
 	Alive    float64       // share of the places with a server; zero: all of them
 	DelayMin time.Duration // each server answers after a time of its own
@@ -32,18 +33,18 @@ type CannedConfig struct {
 	Filter bool
 }
 
-// What each of a Canned fleet's servers has.
+// What each of a Fleet's servers has.
 const (
-	CannedPlayers = 12
-	CannedRules   = 24
+	Players = 12
+	Rules   = 24
 )
 
-// Canned is a fleet for measurements: its servers all want a challenge for all
+// Fleet is a fleet for measurements: its servers all want a challenge for all
 // three questions, and their replies were made beforehand, so that it takes as
 // little as possible of the machine from what is measured.
-type Canned struct {
-	Config CannedConfig
-	ports  []*cannedPort
+type Fleet struct {
+	Config Config
+	ports  []*loopback.Port
 	cans   [numCans]can
 }
 
@@ -54,10 +55,10 @@ type can [wire.NumQuestions][]byte
 // compressed together, are those of different servers.
 const numCans = 1 << 10
 
-// NewCanned opens the sockets of a canned fleet, on ports of the system's
+// New opens the sockets of a canned fleet, on ports of the system's
 // choice.
-func NewCanned(cfg CannedConfig) (*Canned, error) {
-	f := &Canned{Config: cfg}
+func New(cfg Config) (*Fleet, error) {
+	f := &Fleet{Config: cfg}
 	f.fill()
 	for range cfg.Ports {
 		if err := f.addPort(); err != nil {
@@ -68,100 +69,71 @@ func NewCanned(cfg CannedConfig) (*Canned, error) {
 	return f, nil
 }
 
-func (f *Canned) addPort() error {
-	conn, err := listen(0)
+func (f *Fleet) addPort() error {
+	conn, err := loopback.Open(0)
 	if err != nil {
 		return err
 	}
-	number := conn.LocalAddr().(*net.UDPAddr).AddrPort().Port()
-	m, err := newModel(Config{Network: loopback, Ports: []uint16{number}, DelayMax: f.Config.DelayMax})
-	if err == nil && f.Config.Filter && f.Config.Alive > 0 {
-		err = dropEmpty(conn, number, f.Config.Alive)
+	if f.Config.Filter && f.Config.Alive > 0 {
+		if err := dropEmpty(conn, loopback.Number(conn), f.Config.Alive); err != nil {
+			conn.Close()
+			return err
+		}
 	}
+	number := loopback.Number(conn)
+	port, err := loopback.NewPort(conn, nil, &responder{fleet: f},
+		loopback.NewFaults(loopback.FaultsConfig{Seed: uint64(number), DelayMax: f.Config.DelayMax}))
 	if err != nil {
-		conn.Close()
 		return err
 	}
-	sock, err := udp.Unpoll(conn)
-	if err != nil {
-		return err
-	}
-	f.ports = append(f.ports, &cannedPort{port: newPort(m, number, sock), fleet: f})
+	f.ports = append(f.ports, port)
 	return nil
 }
 
 // fill makes the replies.
-func (f *Canned) fill() {
-	for i := range f.cans {
-		var c content
-		n := cannedNature(uint64(i))
-		c.fill(&n, scanner.AskAll)
+func (f *Fleet) fill() {
+	for i, seed := range canSeeds() {
+		o := fleet.NewOrdinary(seed, Players, Rules)
 		for q := range f.cans[i] {
-			f.cans[i][q] = c.appendMessage(nil, wire.Question(q))
+			f.cans[i][q] = o.Append(nil, wire.Question(q))
 		}
 	}
-}
-
-// cannedNature is the nature of the servers whose hash is h.
-func cannedNature(h uint64) nature { return canNature(canSeeds()[h%numCans]) }
-
-func canNature(seed uint64) nature {
-	n := nature{
-		hash: seed, kind: Source, challenged: scanner.AskAll,
-		players: CannedPlayers, rules: CannedRules,
-	}
-	r := rng(n.hash)
-	n.game = pick(&r, gamesOf(Source))
-	return n
 }
 
 // canSeeds are the seeds of ordinary servers. Those whose texts are not UTF-8
 // are rare in the world and not among the simulated ones; their records are
 // twice as long.
 var canSeeds = sync.OnceValue(func() (seeds [numCans]uint64) {
-	var c content
 	for i, found := uint64(0), 0; found < numCans; i++ {
-		n := canNature(hash(i))
-		if c.fill(&n, scanner.AskAll); c.readable() {
-			seeds[found] = n.hash
+		seed := random.Hash(i)
+		if fleet.NewOrdinary(seed, Players, Rules).Readable() {
+			seeds[found] = seed
 			found++
 		}
 	}
 	return seeds
 })
 
-// readable reports whether all texts that odd bytes occur in are UTF-8.
-func (c *content) readable() bool {
-	ok := utf8.Valid(c.info.Name)
-	for i := range c.players {
-		ok = ok && utf8.Valid(c.players[i].Name)
-	}
-	for i := range c.rules {
-		ok = ok && utf8.Valid(c.rules[i].Name) && utf8.Valid(c.rules[i].Value)
-	}
-	return ok
-}
-
 // Truth returns what a perfect scan finds at addr, where a server is there.
-func (cfg CannedConfig) Truth(addr netip.AddrPort, asked scanner.Questions) *scanner.Result {
-	n := cannedNature(hash(pack(addr)))
-	r := n.expect(new(content), asked).Result
+func (cfg Config) Truth(addr netip.AddrPort, asked scanner.Questions) *scanner.Result {
+	seed := canSeeds()[random.Hash(udp.Pack(addr))%numCans]
+	r := fleet.NewOrdinary(seed, Players, Rules).Truth(asked)
 	r.Addr = addr
 	return r
 }
 
 // Ports returns the ports that the fleet is on.
-func (f *Canned) Ports() (ports []uint16) {
+func (f *Fleet) Ports() (ports []uint16) {
 	for _, p := range f.ports {
-		ports = append(ports, p.number)
+		ports = append(ports, p.Number())
 	}
 	return ports
 }
 
 // HasServer reports whether a server is at addr, if a fleet of cfg is on its port.
-func (cfg CannedConfig) HasServer(addr netip.AddrPort) bool {
-	p := pack(addr)
-	return p>>16 != broadcast && cfg.alive(uint32(p>>16), uint16(p))
+func (cfg Config) HasServer(addr netip.AddrPort) bool {
+	p := udp.Pack(addr)
+	return p>>16 != loopback.Broadcast && cfg.alive(uint32(p>>16), uint16(p))
 }
 
 // aliveOf is what the share of live places is counted in.
@@ -169,7 +141,7 @@ const aliveOf = 1000
 
 // alive is what dropEmpty says in the kernel's words. Neighbours are alive
 // independently of each other.
-func (cfg CannedConfig) alive(ip uint32, port uint16) bool {
+func (cfg Config) alive(ip uint32, port uint16) bool {
 	if cfg.Alive == 0 {
 		return true
 	}
@@ -214,84 +186,76 @@ func dropEmpty(conn *net.UDPConn, number uint16, alive float64) error {
 	return errors.Join(e, err)
 }
 
-func (f *Canned) canOf(h uint64) *can { return &f.cans[h%numCans] }
+func (f *Fleet) canOf(h uint64) *can { return &f.cans[h%numCans] }
 
 // Serve answers until ctx is done. It may be called once.
-func (f *Canned) Serve(ctx context.Context) error {
+func (f *Fleet) Serve(ctx context.Context) error {
 	errs := make([]error, len(f.ports))
 	start := time.Now()
 	var wg sync.WaitGroup
 	for i, p := range f.ports {
-		wg.Go(func() { errs[i] = p.serve(ctx, start) })
+		wg.Go(func() { errs[i] = p.Serve(ctx, start) })
 	}
 	wg.Wait()
 	return errors.Join(errs...)
 }
 
 // Close closes the sockets. It must not be called before Serve returned.
-func (f *Canned) Close() error {
+func (f *Fleet) Close() error {
 	var errs []error
 	for _, p := range f.ports {
-		errs = append(errs, p.conn.Close())
+		errs = append(errs, p.Close())
 	}
 	return errors.Join(errs...)
 }
 
 // Stats returns the numbers of the fleet, up to the last batch of each port.
-func (f *Canned) Stats() Stats {
-	var sum Stats
+func (f *Fleet) Stats() fleet.Stats {
+	var sum fleet.Stats
 	for _, p := range f.ports {
-		p.mu.Lock()
-		sum.Add(&p.seen)
-		p.mu.Unlock()
+		seen := p.Stats()
+		sum.Add(&seen)
 	}
 	return sum
 }
 
-// cannedPort is a port that answers out of a can.
-type cannedPort struct {
-	*port
-	fleet *Canned
+// responder answers out of a can.
+type responder struct {
+	fleet *Fleet
+	out   loopback.Outbox
+	stats fleet.Stats
 }
 
-// serve answers until ctx is done.
-func (p *cannedPort) serve(ctx context.Context, start time.Time) error {
-	return p.loop(ctx, start, func(now time.Duration, m *ipv4.Message) {
-		server := p.arrival(m.OOB[:m.NN])<<16 | uint64(p.number)
-		p.answer(now, pack(m.Addr.(*net.UDPAddr).AddrPort()), server, m.Buffers[0][:m.N])
-	}, nil)
-}
+// Out holds the answers, and the counts of them.
+func (r *responder) Out() (*loopback.Outbox, *fleet.Stats) { return &r.out, &r.stats }
 
-// answer puts the reply of a server into the outbox, or holds it back.
-func (p *cannedPort) answer(now time.Duration, client, server uint64, datagram []byte) {
-	if !walled(client) || !walled(server) {
-		p.stats.Walled++
+// Has reports true: the servers are on all addresses.
+func (r *responder) Has(uint64) bool { return true }
+
+// Respond adds to the outbox what a server answers.
+func (r *responder) Respond(_ time.Duration, client, server uint64, datagram []byte) {
+	r.stats.Queries++
+	request, err := wire.DecodeRequest(datagram)
+	q, known := fleet.QuestionOf(request.Kind)
+	cfg := &r.fleet.Config
+	switch {
+	case err != nil || !known:
+		r.stats.Malformed++
+		return
+	case !cfg.alive(uint32(server>>16), uint16(server)):
+		r.stats.Nobody++
 		return
 	}
-	p.stats.Queries++
-	q := query{}
-	var err error
-	if q.request, err = wire.DecodeRequest(datagram); err != nil || !q.setQuestion() {
-		p.stats.Malformed++
-		return
-	}
-	if !p.fleet.Config.alive(uint32(server>>16), uint16(server)) {
-		p.stats.Nobody++
-		return
-	}
-	at, first, h := len(p.out.data), len(p.out.list), hash(server)
-	if c := notNone(h >> 16); q.request.HasChallenge && q.request.Challenge == c {
-		p.out.data = append(p.out.data, p.fleet.canOf(h)[q.question]...)
+	at, h := len(r.out.Data), random.Hash(server)
+	if c := random.Challenge(h >> 16); request.HasChallenge && request.Challenge == c {
+		r.out.Data = append(r.out.Data, r.fleet.canOf(h)[q]...)
 	} else {
-		p.out.data = wire.AppendChallenge(p.out.data, c)
+		r.out.Data = wire.AppendChallenge(r.out.Data, c)
 	}
-	p.out.add(server, at)
-	cfg := &p.fleet.Config
+	r.out.Add(server, at)
+	d := &r.out.List[len(r.out.List)-1]
+	d.To = client
 	if cfg.DelayMax > 0 {
-		delay := cfg.DelayMin + time.Duration(h>>32)%(cfg.DelayMax-cfg.DelayMin+1)
-		address(p.out.list[first:], client, delay)
-		p.apply(now, &p.out, first, &p.stats)
-		return
+		d.Delay = cfg.DelayMin + time.Duration(h>>32)%(cfg.DelayMax-cfg.DelayMin+1)
 	}
-	address(p.out.list[first:], client, 0)
 }

@@ -1,14 +1,17 @@
-package fleet
+package replay
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"net/netip"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/loopback"
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/sink/record"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -159,37 +162,24 @@ func converse(t *testing.T, r *scanner.Result, asks string) {
 // asking returns a function that asks server i of a recording.
 func asking(t *testing.T, rec *Recording) func(i int, request []byte) [][]byte {
 	t.Helper()
-	c := Config{Network: netip.MustParsePrefix("127.0.0.0/8"), Ports: []uint16{27015}}
-	if err := rec.Place(c.Network, c.Ports); err != nil {
+	if err := rec.Place(netip.MustParsePrefix("127.0.0.0/8"), []uint16{27015}); err != nil {
 		t.Fatal(err)
 	}
-	m, err := newModel(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ask := inProcessAsRecorded(m, rec)
-	return func(i int, request []byte) [][]byte {
-		place, _ := rec.At(i)
-		return ask(pack(place), request)
-	}
-}
-
-func inProcessAsRecorded(m *model, rec *Recording) func(uint64, []byte) [][]byte {
-	r := newResponder(m, 27015)
-	r.rec = rec
-	return func(server uint64, request []byte) (ds [][]byte) {
-		r.out.reset()
-		r.respond(time.Second, 127<<40|1<<16|5000, server, request)
-		for i := range r.out.list {
-			ds = append(ds, r.out.bytes(&r.out.list[i]))
+	return func(i int, datagram []byte) (ds [][]byte) {
+		request, err := wire.DecodeRequest(datagram)
+		q, ok := fleet.QuestionOf(request.Kind)
+		if err != nil || !ok {
+			t.Fatalf("%X: no question, %v", datagram, err)
 		}
+		place, _ := rec.At(i)
+		rec.Answer(udp.Pack(place), q, &request, func(d []byte) { ds = append(ds, bytes.Clone(d)) })
 		return ds
 	}
 }
 
 // TestRecordingRefuses: what can't be served is left out, with the reason.
 func TestRecordingRefuses(t *testing.T) {
-	huge := &scanner.Result{Received: 1, Raw: [][]byte{make([]byte, maxDatagram+1)}}
+	huge := &scanner.Result{Received: 1, Raw: [][]byte{make([]byte, loopback.MaxDatagram+1)}}
 	tests := []struct {
 		line string
 		want error
@@ -272,11 +262,11 @@ func TestFrequentPorts(t *testing.T) {
 			rec.servers = append(rec.servers, recorded{original: 1<<40 | uint64(port)})
 		}
 	}
-	for port := 30000; port < 30000+2*maxPorts; port++ {
+	for port := 30000; port < 30000+2*fleet.MaxPorts; port++ {
 		add(port, 1+port%2)
 	}
 	ports := rec.frequentPorts()
-	if len(ports) != maxPorts {
+	if len(ports) != fleet.MaxPorts {
 		t.Fatalf("%d ports", len(ports))
 	}
 	for _, p := range ports {
@@ -301,37 +291,5 @@ func TestRecordedTags(t *testing.T) {
 		if got := rec.Tag(0); got != want {
 			t.Errorf("%q: %q, want %q", tag, got, want)
 		}
-	}
-}
-
-// TestComparison: each way in which a census can differ.
-func TestComparison(t *testing.T) {
-	line := func(ip, rest string) []byte {
-		return []byte(`{"schema":1,"ip":"` + ip + `","port":1,"status":"ok"` + rest + `}`)
-	}
-	c := NewComparison()
-	for i, rest := range []string{`,"players":[]`, `, "players" : []`, `,"rules":{}`} {
-		at := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, byte(i + 1)}), 1)
-		if err := c.Want(at, line("203.0.113.7", rest)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, got := range [][]byte{
-		line("127.0.0.1", `,"sent":4,"players":[]`), // as it was
-		line("127.0.0.1", `,"players":[]`),          // twice
-		line("127.0.0.2", `, "players" : [{}]`),     // differs
-		line("127.0.0.9", ``),                       // nobody's
-		[]byte(`{"ip":"127.0.0.9","port":1,"status":"no_reply"}`),
-	} {
-		if err := c.Got(got); err != nil {
-			t.Errorf("%s: %v", got, err)
-		}
-	}
-	differ := netip.MustParseAddrPort("127.0.0.2:1")
-	if c.Servers != 3 || c.Same != 1 || !c.Differs(differ) || c.Others != 2 || c.Missing() != 1 || c.Good() {
-		t.Errorf("%+v", c)
-	}
-	if c.Got([]byte(`{`)) == nil || c.Want(differ, []byte(`x`)) == nil {
-		t.Error("what is no record passes")
 	}
 }

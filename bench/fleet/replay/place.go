@@ -1,4 +1,4 @@
-package fleet
+package replay
 
 import (
 	"bufio"
@@ -8,6 +8,10 @@ import (
 	"slices"
 	"strconv"
 	"unicode"
+
+	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/loopback"
+	"github.com/a2sscan/a2sscan/scanner/udp"
 )
 
 // closedPort is where nothing listens (RFC 6335 gives it to a service that
@@ -33,25 +37,44 @@ func (rec *Recording) Place(network netip.Prefix, ports []uint16) error {
 	if len(ports) == 0 {
 		ports = rec.frequentPorts()
 	}
-	c := Config{Network: network, Ports: ports}
-	m, err := newModel(c)
+	net, err := newPlaces(network, ports)
 	if err != nil {
 		return err
 	}
-	if free := m.places(); uint64(len(rec.servers)) > free {
+	if free := net.count(); uint64(len(rec.servers)) > free {
 		return fmt.Errorf("network %v: %d places on %d ports for %d servers",
 			network, free, len(ports), len(rec.servers))
 	}
-	rec.ports, rec.Stats.Moved = m.ports, 0
+	rec.ports, rec.Stats.Moved = net.ports, 0
 	rec.places = make(map[uint64]int, len(rec.servers))
 	for i := range rec.servers {
-		if !rec.place(m, i) {
+		if !rec.place(net, i) {
 			return fmt.Errorf("network %v: no place left for server %d of %d",
 				network, i+1, len(rec.servers))
 		}
 	}
 	return nil
 }
+
+// places are those of a network.
+type places struct {
+	base  uint64 // the first address, as a number
+	addrs uint64 // how many addresses there are
+	ports []uint16
+}
+
+func newPlaces(network netip.Prefix, ports []uint16) (*places, error) {
+	if _, err := fleet.NewCensus(fleet.Config{Network: network, Ports: ports}); err != nil {
+		return nil, err
+	}
+	return &places{
+		base:  udp.Pack(netip.AddrPortFrom(network.Masked().Addr(), 0)) >> 16,
+		addrs: 1 << (32 - network.Bits()),
+		ports: slices.Sorted(slices.Values(ports)),
+	}, nil
+}
+
+func (p *places) count() uint64 { return p.addrs * uint64(len(p.ports)) }
 
 // frequentPorts returns the ports that most servers were on.
 func (rec *Recording) frequentPorts() (ports []uint16) {
@@ -74,26 +97,26 @@ func (rec *Recording) frequentPorts() (ports []uint16) {
 	if len(ports) == 0 {
 		return []uint16{defaultPort}
 	}
-	return ports[:min(len(ports), maxPorts)]
+	return ports[:min(len(ports), fleet.MaxPorts)]
 }
 
 // place finds a place for server i and reports whether there is one.
-func (rec *Recording) place(m *model, i int) bool {
+func (rec *Recording) place(net *places, i int) bool {
 	s := &rec.servers[i]
 	ip, port := s.original>>16, uint16(s.original)
 	if s.original == 0 {
 		ip, port = uint64(i), defaultPort
 	}
-	ports := m.ports
+	ports := net.ports
 	if s.gone {
 		ports = []uint16{closedPort}
 	}
 	at, kept := slices.BinarySearch(ports, port)
 	n := uint64(len(ports))
-	for k := range m.addrs * n {
+	for k := range net.addrs * n {
 		step := uint64(at%len(ports)) + k
-		addr := m.base + (ip+step/n)&(m.addrs-1)
-		if addr == broadcast {
+		addr := net.base + (ip+step/n)&(net.addrs-1)
+		if addr == loopback.Broadcast {
 			continue
 		}
 		place := addr<<16 | uint64(ports[step%n])

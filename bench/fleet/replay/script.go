@@ -1,6 +1,7 @@
-package fleet
+package replay
 
 import (
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/loopback"
 	"github.com/a2sscan/a2sscan/reasm"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/wire"
@@ -84,7 +85,7 @@ func (d *drafter) size() (n int) {
 // fromRaw drafts what a server says of the datagrams that it sent.
 func (d *drafter) fromRaw(r *scanner.Result) error {
 	for i, datagram := range r.Raw {
-		if len(datagram) > maxDatagram {
+		if len(datagram) > loopback.MaxDatagram {
 			return ErrDatagram
 		}
 		d.takes = append(d.takes, taken{before: len(d.rounds)})

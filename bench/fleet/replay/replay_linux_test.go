@@ -1,7 +1,8 @@
-package fleet
+package replay
 
 import (
 	"bytes"
+	"context"
 	"net/netip"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/bench/captures"
+	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/bench/fleet/judge"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink/record"
 	"github.com/a2sscan/a2sscan/wire"
@@ -36,10 +39,27 @@ func scan(t testing.TB, cfg scanner.Config, addrs []netip.AddrPort) map[netip.Ad
 	return records
 }
 
+// serve lets a fleet answer until the test ends, and closes it then.
+func serve(t testing.TB, f *fleet.Fleet) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- f.Serve(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // replay serves a recording until the test ends.
 func replay(t testing.TB, rec *Recording, network netip.Prefix) {
 	t.Helper()
-	sockets, err := Listen(anyPort)
+	sockets, err := fleet.Listen([]uint16{0})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,15 +67,15 @@ func replay(t testing.TB, rec *Recording, network netip.Prefix) {
 	if err := rec.Place(network, sockets.Ports()); err != nil {
 		t.Fatal(err)
 	}
-	f, err := sockets.Replay(Config{Network: network}, rec)
+	f, err := On(sockets, fleet.Config{Network: network}, rec)
 	if err != nil {
 		t.Fatal(err)
 	}
 	serve(t, f)
 }
 
-// places are those of all servers of a recording, in their order.
-func places(rec *Recording) (all []netip.AddrPort) {
+// placesOf are those of all servers of a recording, in their order.
+func placesOf(rec *Recording) (all []netip.AddrPort) {
 	for i := range rec.Len() {
 		place, _ := rec.At(i)
 		all = append(all, place)
@@ -81,11 +101,16 @@ func TestReplay(t *testing.T) {
 	if raceEnabled {
 		bits = "/27"
 	}
-	cfg := Config{
-		Network: netip.MustParsePrefix("127.10.0.0" + bits), Ports: anyPort,
+	cfg := fleet.Config{
+		Network: netip.MustParsePrefix("127.10.0.0" + bits), Ports: []uint16{0},
 		Hostile: 0.4, Seed: 3,
 	}
-	cfg = start(t, cfg).Config()
+	f, err := fleet.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	serve(t, f)
+	cfg = f.Config()
 	addrs := slices.Collect(cfg.All())
 	first := scan(t, quick, addrs)
 	t.Run("raw", func(t *testing.T) {
@@ -110,7 +135,7 @@ func TestReplay(t *testing.T) {
 // scanAgain replays records, scans that and wants the same records. It returns
 // those, under the addresses of the first ones.
 func scanAgain(
-	t *testing.T, network string, cfg *Config, addrs []netip.AddrPort, records map[netip.AddrPort][]byte,
+	t *testing.T, network string, cfg *fleet.Config, addrs []netip.AddrPort, records map[netip.AddrPort][]byte,
 ) map[netip.AddrPort][]byte {
 	t.Helper()
 	rec := NewRecording()
@@ -120,7 +145,7 @@ func scanAgain(
 		}
 	}
 	replay(t, rec, netip.MustParsePrefix(network))
-	again := scan(t, quick, places(rec))
+	again := scan(t, quick, placesOf(rec))
 	wrong, result := 0, map[netip.AddrPort][]byte{}
 	for i, a := range addrs {
 		place, _ := rec.At(i)
@@ -136,7 +161,7 @@ func scanAgain(
 // sameRecord reports whether two records say the same, but for what a replay
 // can't keep.
 func sameRecord(
-	t testing.TB, at netip.AddrPort, allowed [wire.NumQuestions]ErrorSet, want, got []byte,
+	t testing.TB, at netip.AddrPort, allowed [wire.NumQuestions]fleet.ErrorSet, want, got []byte,
 ) bool {
 	t.Helper()
 	ds, err := record.Differences(want, got)
@@ -144,7 +169,7 @@ func sameRecord(
 		t.Errorf("%v: %v", at, err)
 		return false
 	}
-	ds = slices.DeleteFunc(ds, func(d record.Difference) bool { return isLeftAside(d.Key) || timed(d, allowed) })
+	ds = slices.DeleteFunc(ds, func(d record.Difference) bool { return judge.LeftAside(d.Key) || timed(d, allowed) })
 	for _, d := range ds[:min(len(ds), 3)] {
 		t.Errorf("%v: %s was %.80s, is %.80s", at, d.Key, d.One, d.Other)
 	}
@@ -152,8 +177,8 @@ func sameRecord(
 }
 
 // timed reports whether time decides between two errors.
-func timed(d record.Difference, allowed [wire.NumQuestions]ErrorSet) bool {
-	may := func(set ErrorSet, word string) bool {
+func timed(d record.Difference, allowed [wire.NumQuestions]fleet.ErrorSet) bool {
+	may := func(set fleet.ErrorSet, word string) bool {
 		for e := range wire.Error(wire.NumErrors) {
 			if set.Has(e) && word == `"`+e.String()+`"` {
 				return true
@@ -213,7 +238,7 @@ func sameAnswers(t *testing.T, name string, asked scanner.Questions, want, got [
 	}
 	for _, d := range ds {
 		switch {
-		case isLeftAside(d.Key), d.Key == "unchallenged": // no capture tells
+		case judge.LeftAside(d.Key), d.Key == "unchallenged": // no capture tells
 		case d.Key == "errors" && asked == 0: // a challenge and nothing else
 		default:
 			t.Errorf("%s: %s was %.80s, is %.80s", name, d.Key, d.One, d.Other)

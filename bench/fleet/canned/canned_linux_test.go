@@ -1,4 +1,4 @@
-package fleet
+package canned
 
 import (
 	"net/netip"
@@ -10,7 +10,7 @@ import (
 // TestCannedTruth holds that canned servers are ordinary ones, of the size that
 // measurements are about.
 func TestCannedTruth(t *testing.T) {
-	cfg := CannedConfig{Alive: 0.3}
+	cfg := Config{Alive: 0.3}
 	live, ip := 0, netip.MustParseAddr("127.16.0.0")
 	names := map[string]bool{}
 	for range 4096 {
@@ -20,7 +20,7 @@ func TestCannedTruth(t *testing.T) {
 		}
 		r := cfg.Truth(addr, scanner.AskAll)
 		players, rules := len(r.Players), len(r.Rules)
-		if r.Status != scanner.StatusOK || players != CannedPlayers || rules != CannedRules || r.Notes != 0 {
+		if r.Status != scanner.StatusOK || players != Players || rules != Rules || r.Notes != 0 {
 			t.Fatalf("%v: %v with %d players, %d rules, notes %b", addr, r.Status, players, rules, r.Notes)
 		}
 		names[string(r.Info.Name)] = true
