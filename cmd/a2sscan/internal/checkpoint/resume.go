@@ -1,4 +1,4 @@
-package main
+package checkpoint
 
 import (
 	"bytes"
@@ -14,53 +14,65 @@ import (
 	"strings"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
-// openKeeper locks the checkpoint that the flags name and reads it if it is
-// there. Without the flag it returns nil.
-func (a *app) openKeeper(f *scanFlags) (*keeper, error) {
-	if f.checkpoint == "" {
-		return nil, nil
-	}
-	k := &keeper{app: a, path: f.checkpoint}
+// Options say which checkpoint a scan has.
+type Options struct {
+	Path     string
+	Fresh    bool     // discard the checkpoint that is there
+	LookOnly bool     // for a dry run: lock nothing and write nothing
+	Program  string   // how the program was started
+	Args     []string // its command line
+	Version  string   // of the program
+}
+
+// Off returns the checkpointer of a scan that has none.
+func Off() *Checkpointer { return &Checkpointer{} }
+
+// openKeeper locks the checkpoint and reads it if it exists.
+func Open(t *console.Terminal, opt Options) (*Checkpointer, error) {
+	k := &Checkpointer{Enabled: true, terminal: t, opt: opt, path: opt.Path}
 	k.silent.path = k.path + ".silent"
-	if f.dryRun {
-		return k.look(f.fresh)
+	if opt.LookOnly {
+		return k.inspect()
 	}
 	var err error
-	if k.lock, err = lockFile(k.path + ".lock"); err != nil {
-		return nil, k.refuse("%v", console.WithoutPath(err)).WithHint("--checkpoint names a file in a folder that is there")
-	}
-	if k.lock == nil {
+	switch k.lock, err = disk.TryLock(k.path + ".lock"); {
+	case errors.Is(err, disk.ErrLocked):
 		return nil, k.refuse("another scan is using it").
 			WithHint("wait until that is done, or give this one another --checkpoint")
+	case err != nil:
+		return nil, k.refuse("%v", console.WithoutPath(err)).WithHint("--checkpoint names a file in a folder that exists")
 	}
-	if err := k.read(f.fresh); err != nil {
-		k.close()
+	if err := k.read(opt.Fresh); err != nil {
+		k.Close()
 		return nil, err
 	}
 	return k, nil
 }
 
-// look reads the checkpoint for a dry run, which locks nothing: that would make
-// a file. It returns nil where a run would begin anew.
-func (k *keeper) look(fresh bool) (*keeper, error) {
-	if err := k.read(fresh); err != nil || k.past == nil {
+// inspect reads the checkpoint for a dry run, which must not make a lock file.
+// Where a scan would begin anew the checkpointer is off.
+func (k *Checkpointer) inspect() (*Checkpointer, error) {
+	if err := k.read(k.opt.Fresh); err != nil {
 		return nil, err
+	}
+	if k.Past == nil {
+		return Off(), nil
 	}
 	return k, nil
 }
 
 // refuse is the error of a checkpoint that can't be used.
-func (k *keeper) refuse(format string, args ...any) *console.Failure {
+func (k *Checkpointer) refuse(format string, args ...any) *console.Failure {
 	return console.Fail(console.ExitCheckpoint, "checkpoint %s: %s", console.Plain(k.path, 200), fmt.Sprintf(format, args...))
 }
 
 // read reads the checkpoint. With fresh it only makes sure that the file is
 // one: what is to be written over is not to be somebody's list.
-func (k *keeper) read(fresh bool) error {
+func (k *Checkpointer) read(fresh bool) error {
 	if info, err := os.Stat(k.path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		k.foreign = true
 		return k.refuse("is no regular file").WithHint("--checkpoint names a file of its own")
@@ -72,7 +84,7 @@ func (k *keeper) read(fresh bool) error {
 	if err != nil {
 		return k.refuse("%v", console.WithoutPath(err)).WithHint("--checkpoint names a file that this scan may write")
 	}
-	past, err := decodeCheckpoint(file)
+	past, err := Decode(file)
 	switch {
 	case errors.Is(err, errNoCheckpoint):
 		k.foreign = true
@@ -80,39 +92,39 @@ func (k *keeper) read(fresh bool) error {
 	case fresh:
 		return nil
 	case err != nil:
-		return k.refuse("%v", err).WithHint("%s", k.anew())
+		return k.refuse("%v", err).WithHint("%s", k.startOver())
 	}
-	k.past = past
-	if k.waiting, err = k.silent.load(past.Silent); err != nil {
-		return k.refuse("%v", err).WithHint("%s", k.anew())
+	k.Past = past
+	if k.SilentTargets, err = k.silent.load(past.Silent); err != nil {
+		return k.refuse("%v", err).WithHint("%s", k.startOver())
 	}
 	return nil
 }
 
 // anew is how to begin anew instead of going on.
-func (k *keeper) anew() string {
-	args := append(k.stale(), "--fresh")
+func (k *Checkpointer) startOver() string {
+	args := append(k.scanArgs(), "--fresh")
 	if !slices.Contains(args, "--force") {
 		args = append(args, "--force")
 	}
-	return "to discard what was scanned and begin anew: " + command(args)
+	return "to discard what was scanned and begin anew: " + k.command(args)
 }
 
 // again is the command that goes on with an unfinished scan.
-func (k *keeper) again() string { return command(k.stale()) }
+func (k *Checkpointer) again() string { return k.command(k.scanArgs()) }
 
 // stale are the arguments without those that are not the scan's: --fresh, and
 // --dry-run.
-func (k *keeper) stale() []string {
-	return slices.DeleteFunc(slices.Clone(k.args), func(arg string) bool {
+func (k *Checkpointer) scanArgs() []string {
+	return slices.DeleteFunc(slices.Clone(k.opt.Args), func(arg string) bool {
 		name, _, _ := strings.Cut(arg, "=")
 		return name == "--fresh" || name == "--dry-run"
 	})
 }
 
 // command is a command line of ours as it can be typed.
-func command(args []string) string {
-	words := []string{self()}
+func (k *Checkpointer) command(args []string) string {
+	words := []string{k.opt.Program}
 	for _, arg := range args {
 		if arg == "" || strings.ContainsAny(arg, " \t\n\"'`$&|;<>()*?[]{}~#!\\") {
 			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
@@ -122,43 +134,39 @@ func command(args []string) string {
 	return strings.Join(words, " ")
 }
 
-// inherit takes over what a scan keeps when it is gone on with, or says why
-// that can't be done. plan is what the command asks for now.
-func (k *keeper) inherit(f *scanFlags, plan scanPlan) error {
+// Inherit compares the plan of this command with that of the checkpoint, and
+// returns the name of the scan. scanID is the name that the command gives, if any.
+func (k *Checkpointer) Inherit(plan Plan, scanID string) (string, error) {
 	k.plan = plan
-	if k.past == nil {
-		return nil
+	if k.Past == nil {
+		return scanID, nil
 	}
-	why := plan.differs(&k.past.Plan)
-	if f.scanID != "" && f.scanID != k.past.Scan {
-		why = fmt.Sprintf("--scan-id is %s, and was %s", console.Plain(f.scanID, 100), console.Plain(k.past.Scan, 100))
+	why := plan.differs(&k.Past.Plan)
+	if scanID != "" && scanID != k.Past.Scan {
+		why = fmt.Sprintf("--scan-id is %s, and was %s", console.Plain(scanID, 100), console.Plain(k.Past.Scan, 100))
 	}
 	if why == "" {
 		why = k.outputGone()
 	}
 	if why != "" {
-		return k.refuseToGoOn(why)
+		return "", k.refuseResume(why)
 	}
-	f.scanID = k.past.Scan
-	return nil
+	k.hostNames.known = k.Past.Names
+	return k.Past.Scan, nil
 }
 
-func (k *keeper) refuseToGoOn(why string) error {
-	return k.refuse("the scan that it is of can't be gone on with: %s", why).WithHint("%s", k.anew())
-}
+// SetDatabases notes which databases this part of the scan uses.
+func (k *Checkpointer) SetDatabases(all []Database) { k.plan.Databases = all }
 
-// seed takes over the seed of the scan that is gone on with, if none was said.
-func (k *keeper) seed(s *seed) {
-	if k.resumes() && !s.said {
-		s.n = k.past.Plan.Seed
-	}
+func (k *Checkpointer) refuseResume(why string) error {
+	return k.refuse("the scan that it is of can't be gone on with: %s", why).WithHint("%s", k.startOver())
 }
 
 // outputGone says in words why the output is not the one of the checkpoint, ""
 // if it is. What stands behind the checkpoint is cut off later: a file that
 // is another one must not lose anything by that.
-func (k *keeper) outputGone() string {
-	path, was := k.outputFile(), &k.past.Output
+func (k *Checkpointer) outputGone() string {
+	path, was := k.Past.OutputFile(&k.plan), &k.Past.Output
 	name := console.Plain(path, 200)
 	info, err := os.Stat(path)
 	switch {
@@ -172,7 +180,7 @@ func (k *keeper) outputGone() string {
 		return name + " is not a file any more"
 	case info.Size() < was.Offset:
 		return fmt.Sprintf("%s has %d bytes, and had %d", name, info.Size(), was.Offset)
-	case was.Offset == 0 && !was.Replace && !ours(path, k.past.Scan):
+	case was.Offset == 0 && !was.Replace && !ours(path, k.Past.Scan):
 		return name + " is not the file that it wrote"
 	}
 	tail, err := tailSum(path, was.Offset)
@@ -185,14 +193,14 @@ func (k *keeper) outputGone() string {
 	return ""
 }
 
-// outputFile is the file that the checkpoint's offset is in. With --rotate it
-// is the part that was being written, or was whole just after the checkpoint.
-func (k *keeper) outputFile() string {
-	plan := &k.plan // that of the checkpoint has names in UTF-8 only
+// OutputFile is the file that the checkpoint's offset is in. With --rotate it
+// is the part that was being written, or was completed just after the
+// checkpoint. plan is that of the checkpoint with names that need not be UTF-8.
+func (c *Checkpoint) OutputFile(plan *Plan) string {
 	if !plan.Rotate {
 		return plan.Output
 	}
-	name := sink.PartName(plan.Output, k.past.Start, len(k.past.Output.Parts)+1)
+	name := sink.PartName(plan.Output, c.Start, len(c.Output.Parts)+1)
 	if _, err := os.Stat(name + sink.PartSuffix); err == nil {
 		return name + sink.PartSuffix
 	}

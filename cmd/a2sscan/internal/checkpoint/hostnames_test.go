@@ -1,4 +1,4 @@
-package main
+package checkpoint
 
 import (
 	"context"
@@ -22,22 +22,22 @@ func TestNames(t *testing.T) {
 		}
 		return []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, byte(asked)})}, nil
 	}
-	var first names
-	first.remember(look)(t.Context(), "a.test")
-	first.remember(look)(t.Context(), "nowhere.test")
+	var first HostNames
+	first.Resolver(look)(t.Context(), "a.test")
+	first.Resolver(look)(t.Context(), "nowhere.test")
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	first.remember(look)(ended, "interrupted.test")
+	first.Resolver(look)(ended, "interrupted.test")
 
 	b, err := json.Marshal(first.all())
 	if err != nil {
 		t.Fatal(err)
 	}
-	var second names
+	var second HostNames
 	if err := json.Unmarshal(b, &second.known); err != nil {
 		t.Fatal(err)
 	}
-	again := second.remember(look)
+	again := second.Resolver(look)
 	addrs, err := again(t.Context(), "a.test")
 	if want := []netip.Addr{netip.MustParseAddr("127.0.0.1")}; !reflect.DeepEqual(addrs, want) || err != nil {
 		t.Errorf("%v, %v, want %v", addrs, err, want)
@@ -65,11 +65,11 @@ func TestNamesTwice(t *testing.T) {
 		both.Wait()
 		return []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, byte(n)})}, nil
 	}
-	var n names
+	var n HostNames
 	var got [2][]netip.Addr
 	var done sync.WaitGroup
 	for i := range got {
-		done.Go(func() { got[i], _ = n.remember(look)(t.Context(), "round.robin.test") })
+		done.Go(func() { got[i], _ = n.Resolver(look)(t.Context(), "round.robin.test") })
 	}
 	done.Wait()
 	if saved := n.all()["round.robin.test"].Addrs; !reflect.DeepEqual(got[0], got[1]) || !reflect.DeepEqual(got[0], saved) {

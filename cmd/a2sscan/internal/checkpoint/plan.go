@@ -1,4 +1,4 @@
-package main
+package checkpoint
 
 import (
 	"bytes"
@@ -7,71 +7,60 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/geo"
+	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
 // scanPlan is what of a scan's command has to be the same when the scan is
 // gone on with: otherwise the two halves would not be one census.
-type scanPlan struct {
-	Targets       []string `json:"targets"` // those that are no lists, as they were named
-	Lists         []listID `json:"lists"`
-	Ports         string   `json:"ports"`
-	Order         string   `json:"order"`
-	Seed          uint64   `json:"seed,omitempty"` // of the random order
-	Shard         string   `json:"shard,omitempty"`
-	Resolve       bool     `json:"resolve,omitempty"`
-	Query         string   `json:"query"`
-	MaxTargets    uint64   `json:"max_targets"`
-	MaxPerAddress int      `json:"max_per_address"`
-	Raw           bool     `json:"raw"`
-	KeepMaster    bool     `json:"keep_master,omitempty"`
-	Unanswered    bool     `json:"unanswered"`
-	Databases     []geo.ID `json:"mmdb,omitempty"`
-	Output        string   `json:"output"` // absolute
-	Rotate        bool     `json:"rotate"`
+type Plan struct {
+	Targets       []string   `json:"targets"` // those that are no lists, as they were named
+	Lists         []ListID   `json:"lists"`
+	Ports         string     `json:"ports"`
+	Order         string     `json:"order"`
+	Seed          uint64     `json:"seed,omitempty"` // of the random order
+	Shard         string     `json:"shard,omitempty"`
+	Resolve       bool       `json:"resolve,omitempty"`
+	Query         string     `json:"query"`
+	MaxTargets    uint64     `json:"max_targets"`
+	MaxPerAddress int        `json:"max_per_address"`
+	Raw           bool       `json:"raw"`
+	KeepMaster    bool       `json:"keep_master,omitempty"`
+	Unanswered    bool       `json:"unanswered"`
+	Databases     []Database `json:"mmdb,omitempty"`
+	Output        string     `json:"output"` // absolute
+	Rotate        bool       `json:"rotate"`
 }
 
-// listID tells a list of targets from all others.
-type listID struct {
+// Database is a file of --mmdb as a checkpoint has it.
+type Database struct {
+	Type   string      `json:"type"`
+	Built  time.Time   `json:"built"`
+	Before []time.Time `json:"before,omitempty"` // those of earlier parts
+}
+
+// typesOf names databases as they call themselves.
+func typesOf(databases []Database) string {
+	var types []string
+	for _, db := range databases {
+		types = append(types, db.Type)
+	}
+	return strings.Join(types, ", ")
+}
+
+// ListID tells a list of targets from all others.
+type ListID struct {
 	Name   string `json:"name"`
 	SHA256 string `json:"sha256"`
 }
 
-// scanPlan returns the plan of a command.
-func (f *scanFlags) scanPlan(args []string) (scanPlan, error) {
-	output, err := filepath.Abs(f.output)
-	return scanPlan{
-		Targets: unlisted(args), Ports: f.ports,
-		Order: f.order.String(), Seed: f.seed.n, Shard: f.shard.String(), Resolve: f.resolve,
-		Query:      f.query.String(),
-		MaxTargets: f.maxTargets, MaxPerAddress: f.maxPerAddress,
-		Raw: f.raw, KeepMaster: f.from.keep, Unanswered: f.unanswered, Output: output, Rotate: f.rotate.on(),
-	}, err
-}
-
-// unlisted returns the arguments that are no lists. Those are known by what they
-// hold.
-func unlisted(args []string) []string {
-	names := []string{}
-	for _, arg := range args {
-		if _, err := os.Stat(arg); err != nil && arg != "-" {
-			names = append(names, arg)
-		}
-	}
-	return names
-}
-
 // differs says in words what is another thing in p than it was, "" if nothing
 // is. It leaves the lists aside: they are to be read first.
-func (p *scanPlan) differs(was *scanPlan) string {
+func (p *Plan) differs(was *Plan) string {
 	for _, c := range []struct {
 		what     string
 		now, was any
@@ -88,7 +77,7 @@ func (p *scanPlan) differs(was *scanPlan) string {
 		{"--raw is", p.Raw, was.Raw},
 		{"--keep-master is", p.KeepMaster, was.KeepMaster},
 		{"--unanswered is", p.Unanswered, was.Unanswered},
-		{"--mmdb is", geo.Types(p.Databases), geo.Types(was.Databases)},
+		{"--mmdb is", typesOf(p.Databases), typesOf(was.Databases)},
 		{"--output is", p.Output, was.Output},
 		{"--rotate is", given(p.Rotate), given(was.Rotate)},
 	} {
@@ -119,12 +108,12 @@ func orNone(v any) string {
 	return "none"
 }
 
-func listsDiffer(now, was []listID) string {
+func listsDiffer(now, was []ListID) string {
 	if len(now) != len(was) {
 		return fmt.Sprintf("there are %d lists of targets, and there were %d", len(now), len(was))
 	}
-	i := slices.IndexFunc(now, func(l listID) bool {
-		return !slices.ContainsFunc(was, func(w listID) bool { return l.SHA256 == w.SHA256 })
+	i := slices.IndexFunc(now, func(l ListID) bool {
+		return !slices.ContainsFunc(was, func(w ListID) bool { return l.SHA256 == w.SHA256 })
 	})
 	if i < 0 {
 		for i = range now {
@@ -137,13 +126,10 @@ func listsDiffer(now, was []listID) string {
 	return console.Plain(now[i].Name, 100) + " is not the list that it was"
 }
 
-// readAhead makes known what the lists hold before anything is sent, where
+// HashLists makes known what the lists hold before anything is sent, where
 // they are given out while they are read. It returns what is to be read in the
 // place of stdin. A list in random order is read first anyway.
-func (k *keeper) readAhead(o order, args []string, stdin io.Reader) (io.Reader, error) {
-	if o == order(list.OrderRandom) || len(args) == 0 && isTerminal(stdin) {
-		return stdin, nil
-	}
+func (k *Checkpointer) HashLists(args []string, stdin io.Reader) (io.Reader, error) {
 	if len(args) == 0 {
 		args = []string{"-"}
 	}
@@ -166,7 +152,7 @@ func (k *keeper) readAhead(o order, args []string, stdin io.Reader) (io.Reader, 
 				return nil, console.Fail(console.ExitInput, "%w", err)
 			}
 		}
-		k.plan.Lists = append(k.plan.Lists, listID{arg, hex.EncodeToString(h.Sum(nil))})
+		k.plan.Lists = append(k.plan.Lists, ListID{arg, hex.EncodeToString(h.Sum(nil))})
 	}
 	return stdin, nil
 }
@@ -181,25 +167,25 @@ func hashFile(w io.Writer, path string) error {
 	return err
 }
 
-// loaded compares the lists with those of the checkpoint, when they were read.
-func (k *keeper) loaded(list *list.List) error {
-	if k == nil {
+// Loaded compares the lists with those of the checkpoint, when they were read.
+func (k *Checkpointer) Loaded(list *list.List) error {
+	if !k.Enabled {
 		return nil
 	}
 	if k.plan.Lists == nil {
 		for _, in := range list.Inputs() {
-			k.plan.Lists = append(k.plan.Lists, listID{in.Name, in.SHA256})
+			k.plan.Lists = append(k.plan.Lists, ListID{in.Name, in.SHA256})
 		}
 	}
 	k.size, _ = list.Size()
-	if k.past == nil {
+	if k.Past == nil {
 		return nil
 	}
-	if why := listsDiffer(k.plan.Lists, k.past.Plan.Lists); why != "" {
-		return k.refuseToGoOn(why)
+	if why := listsDiffer(k.plan.Lists, k.Past.Plan.Lists); why != "" {
+		return k.refuseResume(why)
 	}
-	if was := k.past.Size; was > 0 && k.size > 0 && was != k.size { // places are not what they were
-		return k.refuseToGoOn(fmt.Sprintf("the a2sscan that began it found %s in the lists, and this one finds %s",
+	if was := k.Past.Size; was > 0 && k.size > 0 && was != k.size { // places are not what they were
+		return k.refuseResume(fmt.Sprintf("the a2sscan that began it found %s in the lists, and this one finds %s",
 			console.Plural(was, "target"), console.Grouped(k.size)))
 	}
 	k.sayResumed()

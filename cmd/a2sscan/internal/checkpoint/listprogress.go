@@ -1,17 +1,16 @@
-package main
+package checkpoint
 
 import (
 	"slices"
 	"sync"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
-
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
 // walked knows what the list's numbers were at each place where the scan may
 // stand. The list is read ahead of the scan, and its own numbers with it.
-type walked struct {
+type listProgress struct {
 	past list.Stats // of the parts before this one
 
 	mu     sync.Mutex
@@ -19,9 +18,9 @@ type walked struct {
 	last   list.Stats
 	behind *list.Stats // in front of the place that was asked for last; nil: none was passed
 
-	ahead leftOut       // what rules left out in front of these places
-	stops []list.RuleID // that stopped the sender, and are not in left
-	told  uint64        // how many of those are in it
+	ahead    exclusionCounts // what rules left out in front of these places
+	stops    []list.RuleID   // that stopped the sender, and are not in left
+	reported uint64          // how many of those are in it
 
 	// What rules left out in all parts, up to the place that was asked for last,
 	// and where in that they stand.
@@ -39,21 +38,21 @@ type walkMark struct {
 }
 
 // leaveOut is called when the list leaves targets out.
-func (w *walked) leaveOut(rule list.RuleID, n uint64) {
+func (w *listProgress) leaveOut(rule list.RuleID, n uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.ahead.add(rule, n)
 }
 
 // stop is called when the sender is told that an address is excluded.
-func (w *walked) stop(rule list.RuleID) {
+func (w *listProgress) stopped(rule list.RuleID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.stops = append(w.stops, rule)
 }
 
 // pass is called for each target that the list gives out.
-func (w *walked) pass(place uint64, s list.Stats) {
+func (w *listProgress) pass(place uint64, s list.Stats) {
 	s.Read, s.Given = 0, 0
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -66,12 +65,12 @@ func (w *walked) pass(place uint64, s list.Stats) {
 
 // at returns the numbers in front of a place, of which this part gave out so
 // many targets. Places only grow.
-func (w *walked) at(place, given uint64) list.Stats {
+func (w *listProgress) at(place, given uint64) list.Stats {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for len(w.marks) > 0 && w.marks[0].place < place {
 		w.behind = &w.marks[0].stats
-		w.settle(w.ahead.take(w.marks[0].left))
+		w.count(w.ahead.takeOldest(w.marks[0].left))
 		w.marks = w.marks[1:]
 	}
 	var now list.Stats
@@ -83,7 +82,7 @@ func (w *walked) at(place, given uint64) list.Stats {
 }
 
 // settle counts what was left out in front of a place.
-func (w *walked) settle(counts []ruleCount) {
+func (w *listProgress) count(counts []ruleCount) {
 	for _, c := range counts {
 		w.of(c.rule).Targets += c.targets
 	}
@@ -93,7 +92,7 @@ func (w *walked) settle(counts []ruleCount) {
 }
 
 // of returns what is in left of a rule.
-func (w *walked) of(rule list.RuleID) *ledger.Exclusion {
+func (w *listProgress) of(rule list.RuleID) *ledger.Exclusion {
 	i, known := w.byID[rule]
 	if !known {
 		i = w.find(rule.Rule())
@@ -103,7 +102,7 @@ func (w *walked) of(rule list.RuleID) *ledger.Exclusion {
 }
 
 // find returns where a rule stands in left.
-func (w *walked) find(r list.Rule) int {
+func (w *listProgress) find(r list.Rule) int {
 	i, known := w.byKey[r.Key()]
 	if !known {
 		i = len(w.left)
@@ -116,7 +115,7 @@ func (w *walked) find(r list.Rule) int {
 }
 
 // inherit takes over what earlier parts counted; past may be nil.
-func (w *walked) inherit(past *checkpoint) {
+func (w *listProgress) inherit(past *Checkpoint) {
 	w.byKey, w.byID = map[string]int{}, map[list.RuleID]int{}
 	if past == nil {
 		return
@@ -130,26 +129,26 @@ func (w *walked) inherit(past *checkpoint) {
 // leftOut returns what each rule left out in all parts, in front of the place that
 // was asked for last, and until the sender was told of stops exclusions in this
 // part. It may have been told of more since.
-func (w *walked) leftOut(stops uint64) []ledger.Exclusion {
+func (w *listProgress) leftOut(stops uint64) []ledger.Exclusion {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	n := min(int(stops-w.told), len(w.stops))
+	n := min(int(stops-w.reported), len(w.stops))
 	for _, rule := range w.stops[:n] {
 		w.of(rule).Stopped++
 	}
 	w.stops = w.stops[n:]
-	w.told = stops
+	w.reported = stops
 	return slices.Clone(w.left)
 }
 
-// countLeftOut adds what the parts before this one left out to the numbers of
+// AddExclusions adds what the parts before this one left out to the numbers of
 // the rules.
-func (k *keeper) countLeftOut(x *list.Exclusions) {
-	if !k.resumes() {
+func (k *Checkpointer) AddExclusions(x *list.Exclusions) {
+	if !k.Resumes() {
 		return
 	}
 	var past []list.Rule
-	for _, e := range k.past.LeftOut {
+	for _, e := range k.Past.LeftOut {
 		past = append(past, e.Rule())
 	}
 	x.Add(past)
@@ -157,7 +156,7 @@ func (k *keeper) countLeftOut(x *list.Exclusions) {
 
 // total are the numbers of all parts, when the list counts now. What is invalid
 // or there twice is found again by each part.
-func (w *walked) total(now list.Stats) list.Stats {
+func (w *listProgress) total(now list.Stats) list.Stats {
 	now.Invalid = max(now.Invalid, w.past.Invalid) // where it was not read so far again
 	now.Duplicate = max(now.Duplicate, w.past.Duplicate)
 	now.Unscannable += w.past.Unscannable

@@ -1,4 +1,4 @@
-package main
+package checkpoint
 
 import (
 	"errors"
@@ -48,7 +48,7 @@ func TestSilentFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	one := silentFile{path: path}
-	var states []silentState
+	var states []SilentState
 	for _, s := range []*scanner.Snapshot{
 		silentSnapshot(0, 0, 0), silentSnapshot(0, 10, 0), silentSnapshot(0, 10, 0),
 		silentSnapshot(0, 500, 0), silentSnapshot(0, 500, 7), silentSnapshot(0, 900, 7),
@@ -60,7 +60,7 @@ func TestSilentFile(t *testing.T) {
 		states = append(states, st)
 	}
 	one.close(false)
-	if states[0] != (silentState{}) || states[1] != states[2] || states[3].Targets != 500 {
+	if states[0] != (SilentState{}) || states[1] != states[2] || states[3].Targets != 500 {
 		t.Errorf("%+v", states)
 	}
 	two := silentFile{path: path}

@@ -1,4 +1,4 @@
-package main
+package checkpoint
 
 import (
 	"bytes"
@@ -13,34 +13,31 @@ import (
 	"testing"
 	"time"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
-
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
-
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/wire"
-
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/record"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // someCheckpoint has something in every kind of field.
-func someCheckpoint() *checkpoint {
-	c := &checkpoint{
+func someCheckpoint() *Checkpoint {
+	c := &Checkpoint{
 		Program: "abc", Scan: "20261120T030000Z", Start: time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC),
 		Resumed: 2, Place: 1 << 40, Records: 7,
-		Plan: scanPlan{Targets: []string{"127.0.0.0/30"}, Ports: "27015", Output: "/a/b", Rotate: true},
+		Plan: Plan{Targets: []string{"127.0.0.0/30"}, Ports: "27015", Output: "/a/b", Rotate: true},
 		List: list.Stats{Excluded: 3}, LeftOut: []ledger.Exclusion{{Network: "127.0.0.0/31", Source: "f:1", Targets: 3}},
 		Tally:  oddTally(),
-		Output: outputState{Offset: 9, Tail: 8, Parts: []sink.Part{{Name: "p", Records: 1, Bytes: 2}}},
-		Silent: silentState{Bytes: 1, Sum: 2, Targets: 3, Looked: 4},
-		Names:  map[string]hostName{"a.test": {Addrs: []netip.Addr{netip.MustParseAddr("127.0.0.1")}}},
+		Output: OutputState{Offset: 9, Tail: 8, Parts: []sink.Part{{Name: "p", Records: 1, Bytes: 2}}},
+		Silent: SilentState{Bytes: 1, Sum: 2, Targets: 3, Looked: 4},
+		Names:  map[string]HostName{"a.test": {Addrs: []netip.Addr{netip.MustParseAddr("127.0.0.1")}}},
 	}
 	c.Stats.Finished[scanner.StatusOK] = 5
 	for i := range 300 {
-		c.open = append(c.open, scanner.Target{
+		c.OpenTargets = append(c.OpenTargets, scanner.Target{
 			Addr: netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, byte(i)}), uint16(i)),
 			Tag:  strings.Repeat("\xff\n", i), Master: `{"a":1}`, Place: uint64(i),
 		})
@@ -63,7 +60,7 @@ func TestCheckpoint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := decodeCheckpoint(file)
+	got, err := Decode(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +69,7 @@ func TestCheckpoint(t *testing.T) {
 	}
 	got.Tally, c.Tally = tally.Tally{Servers: got.Tally.Servers}, tally.Tally{Servers: c.Tally.Servers} // what is empty is not nil
 	if !reflect.DeepEqual(got, c) {
-		got.open, c.open = got.open[:2], c.open[:2]
+		got.OpenTargets, c.OpenTargets = got.OpenTargets[:2], c.OpenTargets[:2]
 		t.Errorf("%+v\nwant %+v", got, c)
 	}
 }
@@ -80,12 +77,12 @@ func TestCheckpoint(t *testing.T) {
 // TestPlanOfAnyName: a plan whose names are not UTF-8 comes back from a checkpoint
 // as the same one, and another one is told from it.
 func TestPlanOfAnyName(t *testing.T) {
-	plan := scanPlan{Targets: []string{"a\xff"}, Output: "/caf\xe9\xe9.ndjson"}
-	file, err := (&checkpoint{Plan: plan}).encode()
+	plan := Plan{Targets: []string{"a\xff"}, Output: "/caf\xe9\xe9.ndjson"}
+	file, err := (&Checkpoint{Plan: plan}).encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := decodeCheckpoint(file)
+	c, err := Decode(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,8 +94,7 @@ func TestPlanOfAnyName(t *testing.T) {
 		t.Error("another output is not told")
 	}
 	plan.Output = "/caf\xe9\xe9.ndjson"
-	k := keeper{plan: plan, past: c}
-	if got := k.outputFile(); got != plan.Output {
+	if got := c.OutputFile(&plan); got != plan.Output {
 		t.Errorf("%q, want %q", got, plan.Output)
 	}
 }
@@ -129,21 +125,21 @@ func TestCheckpointDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := range file {
-		if _, err := decodeCheckpoint(file[:n]); !errors.Is(err, errDamaged) {
+		if _, err := Decode(file[:n]); !errors.Is(err, errDamaged) {
 			t.Fatalf("%d of %d bytes: %v", n, len(file), err)
 		}
 		changed := bytes.Clone(file)
 		changed[n] ^= 0x20
-		if _, err := decodeCheckpoint(changed); err == nil {
+		if _, err := Decode(changed); err == nil {
 			t.Fatalf("byte %d is another", n)
 		}
 	}
-	_, err = decodeCheckpoint(bytes.Replace(file, []byte("checkpoint 1"), []byte("checkpoint 12"), 1))
+	_, err = Decode(bytes.Replace(file, []byte("checkpoint 1"), []byte("checkpoint 12"), 1))
 	if want := "was written by a newer a2sscan: it has version 12, and this one knows 1"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 	for _, other := range []string{"127.0.0.1:27015\n", "a2sscan checkpoints are\n", "{}"} {
-		if _, err := decodeCheckpoint([]byte(other)); !errors.Is(err, errNoCheckpoint) {
+		if _, err := Decode([]byte(other)); !errors.Is(err, errNoCheckpoint) {
 			t.Errorf("%q: %v", other, err)
 		}
 	}
@@ -155,8 +151,8 @@ func FuzzCheckpoint(f *testing.F) {
 	f.Add([]byte(`{"open":1}` + "\n\x7f\x00\x00\x01\x01\x01\x01a\x00"))
 	f.Add([]byte(`{"open":18446744073709551615}` + "\n\x7f"))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		if c, err := decodeBody(body); err == nil && len(c.open) > len(body) {
-			t.Errorf("%d targets in %d bytes", len(c.open), len(body))
+		if c, err := decodeBody(body); err == nil && len(c.OpenTargets) > len(body) {
+			t.Errorf("%d targets in %d bytes", len(c.OpenTargets), len(body))
 		}
 	})
 }
@@ -166,11 +162,11 @@ func FuzzCheckpoint(f *testing.F) {
 func TestReplaceFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	var seen []string
-	step = func(name string) {
+	Step = func(name string) {
 		b, _ := os.ReadFile(path)
 		seen = append(seen, name+" "+string(b))
 	}
-	defer func() { step = func(string) {} }()
+	defer func() { Step = func(string) {} }()
 	for _, content := range []string{"old", "new"} {
 		if err := replaceFile(path, []byte(content)); err != nil {
 			t.Fatal(err)
@@ -188,36 +184,11 @@ func TestReplaceFile(t *testing.T) {
 	}
 }
 
-// TestLockFile: one process has it, and a lock whose file was taken away by
-// the one before is not worth anything.
-func TestLockFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "lock")
-	first, err := lockFile(path)
-	if err != nil || first == nil {
-		t.Fatal(err)
-	}
-	if second, err := lockFile(path); second != nil || err != nil {
-		t.Errorf("%v, %v for the second", second, err)
-	}
-	first.release(false)
-	again, err := lockFile(path)
-	if err != nil || again == nil || !isAt(again.lock, path) {
-		t.Fatalf("%v, %v", again, err)
-	}
-	again.release(true)
-	if _, err := os.Stat(path); err == nil {
-		t.Error("the file was not taken away")
-	}
-	if isAt(again.lock, path) {
-		t.Error("a file that is gone is said to be there")
-	}
-}
-
 // TestWalked: the numbers at a place are those that the list had when it gave
 // out the target before, however far it read ahead, with those of the parts
 // before this one.
 func TestWalked(t *testing.T) {
-	w := walked{past: list.Stats{Excluded: 100, Given: 10, Invalid: 3}}
+	w := listProgress{past: list.Stats{Excluded: 100, Given: 10, Invalid: 3}}
 	if got, want := w.at(5, 0), (list.Stats{Read: 113, Excluded: 100, Given: 10, Invalid: 3}); got != want {
 		t.Errorf("at the start %+v, want %+v", got, want)
 	}
@@ -244,22 +215,22 @@ func TestWalkedRules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := &keeper{
-		job:  &job{exclusions: x},
-		past: &checkpoint{LeftOut: []ledger.Exclusion{{Network: "10.0.0.8/30", Source: "--exclude", Targets: 5, Stopped: 1}}},
+	k := &Checkpointer{
+		scan: Scan{Excluded: x.Stop},
+		Past: &Checkpoint{LeftOut: []ledger.Exclusion{{Network: "10.0.0.8/30", Source: "--exclude", Targets: 5, Stopped: 1}}},
 	}
-	k.walked.inherit(k.past)
+	k.listProgress.inherit(k.Past)
 	list, err := list.Open(list.Config{
-		Args: []string{"10.0.0.0/28:1"}, Exclusions: x, Order: list.OrderInput, LeftOut: k.walked.leaveOut,
+		Args: []string{"10.0.0.0/28:1"}, Exclusions: x, Order: list.OrderInput, LeftOut: k.listProgress.leaveOut,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for target := range list.All() {
-		k.walked.pass(target.Place, list.Stats())
+		k.listProgress.pass(target.Place, list.Stats())
 	}
 	for _, addr := range []string{"10.0.0.1", "9.9.9.9", "10.0.0.9"} { // the last one behind the snapshots
-		k.excluded(netip.MustParseAddr(addr))
+		k.Excluded(netip.MustParseAddr(addr))
 	}
 	for _, test := range []struct {
 		place uint64
@@ -271,11 +242,11 @@ func TestWalkedRules(t *testing.T) {
 		{13, []ledger.Exclusion{{Targets: 9, Stopped: 1}, {Targets: 4, Stopped: 1}}},
 		{16, []ledger.Exclusion{{Targets: 9, Stopped: 1}, {Targets: 4, Stopped: 1}}},
 	} {
-		k.walked.at(test.place, 0)
+		k.listProgress.at(test.place, 0)
 		for i, network := range []string{"10.0.0.8/30", "10.0.0.0/30"} {
 			test.want[i].Network, test.want[i].Source = network, "--exclude"
 		}
-		if got := k.walked.leftOut(1); !slices.Equal(got, test.want) {
+		if got := k.listProgress.leftOut(1); !slices.Equal(got, test.want) {
 			t.Errorf("in front of %d: %+v, want %+v", test.place, got, test.want)
 		}
 	}
@@ -285,15 +256,15 @@ func TestWalkedRules(t *testing.T) {
 // a scan that was gone on with or not.
 func TestTaken(t *testing.T) {
 	l := list.Stats{Read: 12, Excluded: 3, Given: 9}
-	var k *keeper
-	if got, want := k.taken(l, 8), (list.Stats{Read: 11, Excluded: 3, Given: 8}); got != want {
+	k := Off()
+	if got, want := k.Taken(l, 8), (list.Stats{Read: 11, Excluded: 3, Given: 8}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	// Eight were given before, of which two were open; some are taken again.
-	k = &keeper{past: &checkpoint{List: list.Stats{Given: 8}, open: make([]scanner.Target, 2)}}
-	k.walked.past = k.past.List
+	k = &Checkpointer{Past: &Checkpoint{List: list.Stats{Given: 8}, OpenTargets: make([]scanner.Target, 2)}}
+	k.listProgress.past = k.Past.List
 	for n, want := range []uint64{8, 8, 8, 9} {
-		got := k.walked.total(k.taken(list.Stats{Read: 1, Given: 1}, uint64(n)))
+		got := k.listProgress.total(k.Taken(list.Stats{Read: 1, Given: 1}, uint64(n)))
 		if got.Given != want || got.Read != want {
 			t.Errorf("%d taken: %+v, want %d", n, got, want)
 		}
@@ -301,11 +272,11 @@ func TestTaken(t *testing.T) {
 }
 
 func TestCommandLine(t *testing.T) {
-	k := &keeper{app: &app{args: []string{"scan", "my list", "it's", "--fresh", "--dry-run=true", "-o", "a*"}}}
+	k := &Checkpointer{opt: Options{Program: "a2sscan", Args: []string{"scan", "my list", "it's", "--fresh", "--dry-run=true", "-o", "a*"}}}
 	if got, want := k.again(), ` scan 'my list' 'it'\''s' -o 'a*'`; !strings.HasSuffix(got, want) {
 		t.Errorf("%s, want …%s", got, want)
 	}
-	if got, want := k.anew(), ` 'it'\''s' -o 'a*' --fresh --force`; !strings.HasSuffix(got, want) {
+	if got, want := k.startOver(), ` 'it'\''s' -o 'a*' --fresh --force`; !strings.HasSuffix(got, want) {
 		t.Errorf("%s, want …%s", got, want)
 	}
 }
@@ -317,15 +288,14 @@ func TestLoadedOtherwise(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &app{Terminal: console.New(io.Discard)}
-	k := &keeper{app: a, past: &checkpoint{Size: 255}}
+	k := &Checkpointer{Enabled: true, terminal: console.New(io.Discard), Past: &Checkpoint{Size: 255}}
 	want := "the a2sscan that began it found 255 targets in the lists, and this one finds 256"
-	if err := k.loaded(list); err == nil || !strings.HasSuffix(err.Error(), want) {
+	if err := k.Loaded(list); err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("%v, want …%s", err, want)
 	}
 	for _, size := range []uint64{0, 256} { // 0: an earlier a2sscan did not say
-		k.past.Size = size
-		if err := k.loaded(list); err != nil {
+		k.Past.Size = size
+		if err := k.Loaded(list); err != nil {
 			t.Errorf("%d: %v", size, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package checkpoint
 
 import (
 	"bytes"
@@ -14,18 +14,16 @@ import (
 	"sync"
 	"time"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
-
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
-
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// checkpoint is what has to be known of a scan to go on with it, in this
+// Checkpoint is what has to be known of a scan to go on with it, in this
 // process or another. As a file it is
 //
 //	a2sscan checkpoint VERSION SHA-256\n
@@ -34,14 +32,14 @@ import (
 // The sum, in hex, is that of all bytes after the first line. A target is the
 // four bytes of its address, its port, its place, its tag and what a master said
 // of it, texts with their length before them, numbers as uvarints.
-type checkpoint struct {
+type Checkpoint struct {
 	Program string    `json:"program"` // version of a2sscan
 	Written time.Time `json:"written"`
 
 	Scan    string    `json:"scan"`
 	Start   time.Time `json:"start"`
 	Resumed int       `json:"resumed"` // how often it was gone on with
-	Plan    scanPlan  `json:"plan"`
+	Plan    Plan      `json:"plan"`
 
 	Place uint64 `json:"place"`          // where the list goes on
 	Size  uint64 `json:"size,omitempty"` // places in the list, where that is known
@@ -52,18 +50,18 @@ type checkpoint struct {
 	LeftOut []ledger.Exclusion `json:"left_out,omitempty"` // by which rules, up to Place
 	Tally   tally.Tally        `json:"tally"`
 	Records uint64             `json:"records"`
-	Output  outputState        `json:"output"`
+	Output  OutputState        `json:"output"`
 
-	Names map[string]hostName `json:"names,omitempty"` // with --resolve
+	Names map[string]HostName `json:"names,omitempty"` // with --resolve
 
-	Silent silentState `json:"silent,omitzero"` // those that wait for their second look
+	Silent SilentState `json:"silent,omitzero"` // those that wait for their second look
 
-	open []scanner.Target
+	OpenTargets []scanner.Target `json:"-"` // open targets; Open of them
 }
 
-// outputState is how far the output was durable. With --rotate, Offset, Tail
+// OutputState is how far the output was durable. With --rotate, Offset, Tail
 // and Records are of the part after Parts.
-type outputState struct {
+type OutputState struct {
 	Offset  int64  `json:"offset"`            // its length in bytes
 	Tail    uint32 `json:"tail"`              // checksum of what stands before that
 	Replace bool   `json:"replace,omitempty"` // it was not begun: what is there is to be replaced
@@ -93,12 +91,12 @@ func (v errNewer) Error() string {
 }
 
 // encode returns the file.
-func (c *checkpoint) encode() ([]byte, error) {
-	c.Open = uint64(len(c.open))
+func (c *Checkpoint) encode() ([]byte, error) {
+	c.Open = uint64(len(c.OpenTargets))
 	c.Stats.Rate = 0 // the flags say it
 	var targets []byte
-	for i := range c.open {
-		targets = appendTarget(targets, &c.open[i])
+	for i := range c.OpenTargets {
+		targets = appendTarget(targets, &c.OpenTargets[i])
 	}
 	body, err := json.Marshal(c)
 	if err != nil {
@@ -133,7 +131,7 @@ func appendTarget(b []byte, t *scanner.Target) []byte {
 }
 
 // decodeCheckpoint reads the file.
-func decodeCheckpoint(file []byte) (*checkpoint, error) {
+func Decode(file []byte) (*Checkpoint, error) {
 	head, packed, _ := bytes.Cut(file, []byte{'\n'})
 	rest, ours := strings.CutPrefix(string(head), checkpointMagic)
 	if !ours {
@@ -162,9 +160,9 @@ func decodeCheckpoint(file []byte) (*checkpoint, error) {
 	return decodeBody(body)
 }
 
-func decodeBody(body []byte) (*checkpoint, error) {
+func decodeBody(body []byte) (*Checkpoint, error) {
 	line, rest, _ := bytes.Cut(body, []byte{'\n'})
-	c := new(checkpoint)
+	c := new(Checkpoint)
 	if err := json.Unmarshal(line, c); err != nil {
 		return nil, fmt.Errorf("can't be understood: %w", err)
 	}
@@ -174,7 +172,7 @@ func decodeBody(body []byte) (*checkpoint, error) {
 		if r.bad {
 			return nil, errDamaged
 		}
-		c.open = append(c.open, t)
+		c.OpenTargets = append(c.OpenTargets, t)
 	}
 	return c, nil
 }

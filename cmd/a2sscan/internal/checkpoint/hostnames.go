@@ -1,4 +1,4 @@
-package main
+package checkpoint
 
 import (
 	"context"
@@ -13,27 +13,27 @@ type resolver func(ctx context.Context, host string) ([]netip.Addr, error)
 
 // names remembers what host names stood for. A scan that is gone on with asks
 // the same addresses in the same order, whatever the names stand for then.
-type names struct {
+type HostNames struct {
 	mu    sync.Mutex
-	known map[string]hostName
-	saved map[string]hostName // a copy of known that does not change
+	known map[string]HostName
+	saved map[string]HostName // a copy of known that does not change
 }
 
-// hostName is the answer for one name.
-type hostName struct {
+// HostName is the answer for one name.
+type HostName struct {
 	Addrs []netip.Addr `json:"addrs,omitempty"`
 	Error string       `json:"error,omitempty"`
 }
 
-// remember returns a resolver that asks look only for names that are not
+// Resolver returns a resolver that asks look only for names that are not
 // known.
-func (n *names) remember(look resolver) resolver {
+func (n *HostNames) Resolver(look resolver) resolver {
 	return func(ctx context.Context, host string) ([]netip.Addr, error) {
 		if was, known := n.get(host); known {
 			return was.addrs()
 		}
 		addrs, err := look(ctx, host)
-		answer := hostName{Addrs: addrs}
+		answer := HostName{Addrs: addrs}
 		if err != nil {
 			answer.Error = err.Error()
 		}
@@ -45,14 +45,14 @@ func (n *names) remember(look resolver) resolver {
 }
 
 // addrs is what a resolver returns.
-func (h hostName) addrs() ([]netip.Addr, error) {
+func (h HostName) addrs() ([]netip.Addr, error) {
 	if h.Error != "" {
 		return nil, errors.New(h.Error)
 	}
 	return h.Addrs, nil
 }
 
-func (n *names) get(host string) (hostName, bool) {
+func (n *HostNames) get(host string) (HostName, bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	answer, known := n.known[host]
@@ -61,21 +61,21 @@ func (n *names) get(host string) (hostName, bool) {
 
 // put returns what the name stands for: of two answers that came at once, to two
 // lines with the name, the first counts for both.
-func (n *names) put(host string, answer hostName) hostName {
+func (n *HostNames) put(host string, answer HostName) HostName {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if was, known := n.known[host]; known {
 		return was
 	}
 	if n.known == nil {
-		n.known = map[string]hostName{}
+		n.known = map[string]HostName{}
 	}
 	n.known[host] = answer
 	return answer
 }
 
 // all returns what is known now, for a checkpoint.
-func (n *names) all() map[string]hostName {
+func (n *HostNames) all() map[string]HostName {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if len(n.saved) != len(n.known) {

@@ -1,4 +1,4 @@
-package main
+package checkpoint
 
 import (
 	"errors"
@@ -18,20 +18,20 @@ import (
 type silentFile struct {
 	path string
 	f    *os.File // nil: nothing was written by this process
-	silentState
+	SilentState
 	here int // of the Snapshot's silent targets, those that are in the file
 }
 
-// silentState is what a checkpoint says of the file.
-type silentState struct {
+// SilentState is what a checkpoint says of the file.
+type SilentState struct {
 	Bytes   int64  `json:"bytes,omitempty"`
 	Sum     uint32 `json:"sum,omitempty"`     // CRC-32C of them
 	Targets int    `json:"targets,omitempty"` // in them
 	Looked  int    `json:"looked,omitempty"`  // of these, the first: their second look has begun
 }
 
-// waiting is how many targets wait.
-func (s *silentState) waiting() int { return s.Targets - s.Looked }
+// Waiting is how many targets wait.
+func (s *SilentState) Waiting() int { return s.Targets - s.Looked }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -39,7 +39,7 @@ var errSilent = errors.New("the file beside it with the silent targets is missin
 
 // load takes over what a checkpoint says, and returns the targets that still
 // wait.
-func (s *silentFile) load(was silentState) (iter.Seq[scanner.Target], error) {
+func (s *silentFile) load(was SilentState) (iter.Seq[scanner.Target], error) {
 	if was.Bytes == 0 {
 		return nil, nil
 	}
@@ -47,7 +47,7 @@ func (s *silentFile) load(was silentState) (iter.Seq[scanner.Target], error) {
 	if err != nil || int64(len(b)) < was.Bytes || crc32.Checksum(b[:was.Bytes], castagnoli) != was.Sum {
 		return nil, errSilent
 	}
-	s.silentState, s.here = was, was.waiting()
+	s.SilentState, s.here = was, was.Waiting()
 	r := fieldReader{b: b[:was.Bytes]}
 	for range was.Looked {
 		r.target()
@@ -60,7 +60,7 @@ func (s *silentFile) load(was silentState) (iter.Seq[scanner.Target], error) {
 
 // save adds those that became silent up to a Snapshot, and makes them durable.
 // looked is Looked of the checkpoint that this process went on with.
-func (s *silentFile) save(now *scanner.Snapshot, looked int) (silentState, error) {
+func (s *silentFile) save(now *scanner.Snapshot, looked int) (SilentState, error) {
 	added := scanner.Snapshot{Silent: now.Silent, SilentLabels: now.SilentLabels, Looked: s.here}
 	var b []byte
 	for t := range added.SilentTargets() {
@@ -68,13 +68,13 @@ func (s *silentFile) save(now *scanner.Snapshot, looked int) (silentState, error
 	}
 	if len(b) > 0 {
 		if err := s.append(b); err != nil {
-			return s.silentState, err
+			return s.SilentState, err
 		}
 		s.Targets += len(now.Silent) - s.here
 		s.here = len(now.Silent)
 	}
 	s.Looked = looked + now.Looked
-	return s.silentState, nil
+	return s.SilentState, nil
 }
 
 func (s *silentFile) append(b []byte) error {
@@ -91,7 +91,7 @@ func (s *silentFile) append(b []byte) error {
 	if _, err := s.f.WriteAt(b, s.Bytes); err != nil {
 		return err
 	}
-	step("silent.written")
+	Step("silent.written")
 	if err := s.f.Sync(); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package main
+package checkpoint
 
 import (
 	"fmt"
@@ -39,7 +39,7 @@ func TestLeftOut(t *testing.T) {
 		t.Fatalf("%d rules", len(rules))
 	}
 	rnd := rand.New(rand.NewPCG(1, 2))
-	var l leftOut
+	var l exclusionCounts
 	var gaps []map[list.RuleID]uint64 // closed
 	var sizes []int
 	gap := map[list.RuleID]uint64{}
@@ -54,7 +54,7 @@ func TestLeftOut(t *testing.T) {
 				continue
 			}
 			got := map[list.RuleID]uint64{}
-			for _, c := range l.take(sizes[0]) {
+			for _, c := range l.takeOldest(sizes[0]) {
 				if _, twice := got[c.rule]; twice {
 					t.Fatal("a rule is there twice")
 				}

@@ -1,4 +1,4 @@
-package main
+package output
 
 import (
 	"errors"
@@ -8,10 +8,11 @@ import (
 	"testing"
 
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink"
 )
 
-// TestOutputRemove: a file of a run that asked nobody is taken back, unless it
-// was there before or has something in it.
+// TestOutputRemove: the file of a run that asked nobody is removed, unless it
+// existed before or has records.
 func TestOutputRemove(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -29,21 +30,18 @@ func TestOutputRemove(t *testing.T) {
 			if test.before != "" {
 				os.WriteFile(path, []byte(test.before), 0o666)
 			}
-			o, err := (&outFlags{output: path, append: true}).plan("test")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := o.open(); err != nil {
+			o := New(path, sink.Options{Scan: "test", Append: true})
+			if err := o.Open(); err != nil {
 				t.Fatal(err)
 			}
 			if test.records {
-				o.write(&scanner.Result{Status: scanner.StatusOK})
+				o.Write(&scanner.Result{Status: scanner.StatusOK})
 			}
-			if err := o.close(); err != nil {
+			if err := o.Close(); err != nil {
 				t.Fatal(err)
 			}
-			o.remove()
-			_, err = os.Stat(path)
+			o.Remove()
+			_, err := os.Stat(path)
 			if kept := !errors.Is(err, fs.ErrNotExist); kept != test.keeps {
 				t.Errorf("kept: %v, want %v", kept, test.keeps)
 			}
@@ -51,18 +49,14 @@ func TestOutputRemove(t *testing.T) {
 	}
 }
 
-// TestOutputClosed: a list that gives out its first target when the run is
-// over makes no file.
+// TestOutputClosed: an output that was closed before its first record makes no file.
 func TestOutputClosed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
-	o, err := (&outFlags{output: path}).plan("test")
-	if err != nil {
+	o := New(path, sink.Options{Scan: "test"})
+	if err := o.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := o.close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := o.open(); err == nil {
+	if err := o.Open(); err == nil {
 		t.Error("opened after the end")
 	}
 	if _, err := os.Stat(path); err == nil {

@@ -1,4 +1,4 @@
-package main
+package checkpoint
 
 import "github.com/a2sscan/a2sscan/scanner/list"
 
@@ -11,7 +11,7 @@ type ruleCount struct {
 // leftOut is what rules left out, gap after gap: a gap is what lies between two
 // targets that a list gave out. Each rule stands in a gap once, so that a long
 // one takes no more room than there are rules.
-type leftOut struct {
+type exclusionCounts struct {
 	counts []ruleCount         // the oldest first
 	closed int                 // of counts, those of gaps that are closed
 	at     map[list.RuleID]int // in counts, of the last gap if that has many rules
@@ -21,7 +21,7 @@ type leftOut struct {
 const fewRules = 8
 
 // add counts targets in the last gap.
-func (l *leftOut) add(rule list.RuleID, n uint64) {
+func (l *exclusionCounts) add(rule list.RuleID, n uint64) {
 	if i := l.find(rule); i >= 0 {
 		l.counts[i].targets += n
 		return
@@ -39,7 +39,7 @@ func (l *leftOut) add(rule list.RuleID, n uint64) {
 }
 
 // find returns where a rule stands in the last gap, -1 if it doesn't.
-func (l *leftOut) find(rule list.RuleID) int {
+func (l *exclusionCounts) find(rule list.RuleID) int {
 	if l.at != nil {
 		if i, there := l.at[rule]; there {
 			return i
@@ -55,7 +55,7 @@ func (l *leftOut) find(rule list.RuleID) int {
 }
 
 // close ends the last gap and returns how many rules are in it.
-func (l *leftOut) close() int {
+func (l *exclusionCounts) close() int {
 	n := len(l.counts) - l.closed
 	l.closed, l.at = len(l.counts), nil
 	return n
@@ -63,7 +63,7 @@ func (l *leftOut) close() int {
 
 // take takes the n oldest counts out, which are of closed gaps. They are valid
 // until the next add.
-func (l *leftOut) take(n int) []ruleCount {
+func (l *exclusionCounts) takeOldest(n int) []ruleCount {
 	oldest := l.counts[:n]
 	l.counts = l.counts[n:]
 	l.closed -= n
