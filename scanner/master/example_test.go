@@ -26,7 +26,7 @@ func ExampleFilter() {
 	// filter "map": the value "de_*" must not hold *, which name_match and version_match alone understand
 }
 
-// A list is known by its first bytes.
+// The kind of a list is detected from its first bytes.
 func ExampleReader() {
 	pages := master.AppendPage(nil, []netip.AddrPort{netip.MustParseAddrPort("203.0.113.7:27015")}, true)
 	lists := []string{

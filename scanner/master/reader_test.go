@@ -83,7 +83,7 @@ func addrs(servers []master.Server) string {
 	return strings.Join(texts, " ")
 }
 
-// TestReader reads each list whole, a byte at a time, and in halves.
+// TestReader reads each list at once, a byte at a time, and in halves.
 func TestReader(t *testing.T) {
 	const (
 		a, b = "\xCB\x00\x71\x07\x69\x87", "\x01\x02\x03\x04\x00\x50"
@@ -109,7 +109,7 @@ func TestReader(t *testing.T) {
 		{"cut off in a header", header + a + b + header[:4], master.KindPages, ab, master.ErrTruncated, master.ReadStats{Pages: 1, Truncated: 1}},
 		{"bytes behind the terminator", header + a + end + "hello" + header + b, master.KindPages, ab, nil, master.ReadStats{Pages: 2, Stray: 5}},
 		{"bytes at the end", header + a + b + end + "good bye, this is the end", master.KindPages, ab, nil, master.ReadStats{Pages: 1, Stray: 25}},
-		{"nobody", header + end, master.KindPages, "", nil, master.ReadStats{Pages: 1}},
+		{"no servers", header + end, master.KindPages, "", nil, master.ReadStats{Pages: 1}},
 		{"unscannable", header + "\x00\x00\x00\x00\x69\x87" + "\x01\x02\x03\x04\x00\x00" + end, master.KindPages, "0.0.0.0:27015 1.2.3.4:0", nil, master.ReadStats{Pages: 1}},
 
 		{"an answer", `{"response":{"servers":[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"}]}}`, master.KindWeb, ab, nil, master.ReadStats{}},
@@ -167,8 +167,7 @@ func TestReader(t *testing.T) {
 	}
 }
 
-// TestReaderInvalid wants to be told which entries are no servers, fit to be
-// shown.
+// TestReaderInvalid checks that invalid entries are reported, in printable form.
 func TestReaderInvalid(t *testing.T) {
 	tests := []struct {
 		list string
@@ -194,7 +193,8 @@ func TestReaderInvalid(t *testing.T) {
 	}
 }
 
-// TestReaderErrors wants the errors of the reader below, and what came before.
+// TestReaderErrors checks that errors of the io.Reader are returned, and the servers
+// before them too.
 func TestReaderErrors(t *testing.T) {
 	for _, list := range []string{
 		header + "\xCB\x00\x71\x07\x69\x87",
@@ -219,7 +219,7 @@ func TestReaderErrors(t *testing.T) {
 	}
 }
 
-// TestReaderUnread wants text back as it came.
+// TestReaderUnread checks that Unread returns text as it came.
 func TestReaderUnread(t *testing.T) {
 	const list = "\xEF\xBB\xBF203.0.113.7:27015 tag\n# more\n"
 	r, err := master.NewReader(iotest.OneByteReader(strings.NewReader(list)))
@@ -231,7 +231,7 @@ func TestReaderUnread(t *testing.T) {
 	}
 }
 
-// TestReaderLazy wants a first line to be enough, on a pipe that stays open.
+// TestReaderLazy checks that a first line is enough on a pipe that stays open.
 func TestReaderLazy(t *testing.T) {
 	for _, first := range []string{"203.0.113.7:27015\n", header + "\xCB\x00\x71\x07\x69\x87", `{"schema":1,"ip":`, `{"addr":"1.2.3.4:5","appid":440}` + "\n", `{"response":{"success":`} {
 		in, out := io.Pipe()
@@ -245,7 +245,7 @@ func TestReaderLazy(t *testing.T) {
 	}
 }
 
-// full is a server of which everything is known, with a hostile name.
+// full is a server with all fields and a hostile name.
 func full() master.Server {
 	return master.Server{
 		Addr: addr("203.0.113.7:27015"), Has: 1<<19 - 1,
@@ -255,7 +255,7 @@ func full() master.Server {
 	}
 }
 
-// TestAppendLine holds the line.
+// TestAppendLine checks the line of a server.
 func TestAppendLine(t *testing.T) {
 	s := full()
 	const want = `{"schema":1,"ip":"203.0.113.7","port":27015,"master":{` +
@@ -292,9 +292,8 @@ func TestUnscannable(t *testing.T) {
 	}
 }
 
-// FuzzReader reads anything: servers are as many as there is room for, their
-// lines are JSON with the same address and name, and pages of them read the same
-// again.
+// FuzzReader reads anything. The servers fit into the input, their lines are JSON with
+// the same address and name, and pages of them read the same again.
 func FuzzReader(f *testing.F) {
 	f.Add([]byte(`{"addr":"1.2.3.4:5","appid":440,"name":"\u001b\ud800"}`))
 	f.Add([]byte(atAddress))
@@ -339,7 +338,7 @@ func checkLine(t *testing.T, s *master.Server) {
 	}
 }
 
-// addrSize is the least that an entry can be written in.
+// addrSize is the length of the shortest entry.
 func addrSize(k master.Kind) int {
 	if k == master.KindPages {
 		return 6

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Kind is what a list is written in.
+// Kind is the form of a list.
 type Kind uint8
 
 // The kinds of lists.
@@ -26,7 +26,7 @@ var kindTexts = [...]string{
 	KindLines:     "NDJSON",
 }
 
-// String names the kind for a person.
+// String describes the kind for a person.
 func (k Kind) String() string {
 	if int(k) < len(kindTexts) {
 		return kindTexts[k]
@@ -34,19 +34,19 @@ func (k Kind) String() string {
 	return "unknown"
 }
 
-// sniffLen is how much is looked at. An object whose first two keys are not in
-// it would have to be made for that.
+// sniffLen is how many bytes are examined. Only an object made for the purpose has
+// its first two keys after them.
 const sniffLen = 4096
 
-// Sniff tells the kind of a list from its first bytes: 4096 are enough, and
-// fewer for most. It is never wrong about bytes that Next can read; what it
-// does not know is text.
+// Sniff detects the kind of a list from its first bytes: 4096 are enough, and fewer
+// for most. It is never wrong about bytes that Next can read. Anything else is
+// KindText.
 func Sniff(first []byte) Kind {
 	k, _ := sniff(first)
 	return k
 }
 
-// sniff is Sniff, and reports whether more bytes would not change the answer.
+// sniff is Sniff, and reports whether the answer holds whatever follows.
 func sniff(b []byte) (k Kind, sure bool) {
 	if n := min(len(b), len(pageHeader)); n > 0 && string(b[:n]) == pageHeader[:n] {
 		return KindPages, n == len(pageHeader)
@@ -76,13 +76,13 @@ func sniffArray(b []byte) (k Kind, sure bool) {
 
 const byteOrderMark = "\xEF\xBB\xBF"
 
-// trimJSON cuts off what may stand before JSON.
+// trimJSON cuts off white space and a mark before JSON.
 func trimJSON(b []byte) []byte {
 	return bytes.TrimLeft(bytes.TrimPrefix(b, []byte(byteOrderMark)), " \t\r\n")
 }
 
-// sniffObject tells lines from answers by the first key, and the two answers
-// apart by what only GetServersAtAddress has.
+// sniffObject tells lines from answers by the first key, and the two answers by the
+// keys that only GetServersAtAddress has.
 func sniffObject(b []byte) (k Kind, sure bool) {
 	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.Token() // the bracket
