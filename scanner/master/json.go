@@ -31,31 +31,6 @@ type said struct {
 	LAN        opt[bool]   `json:"lan"`
 }
 
-// kept is a server as a record has it under "master": the words of a record's
-// info where they mean the same. It differs from said in its tags only.
-type kept struct {
-	Addr       opt[string] `json:"-"`
-	Name       opt[string] `json:"name"`
-	Map        opt[string] `json:"map"`
-	GameDir    opt[string] `json:"folder"`
-	Product    opt[string] `json:"product"`
-	Version    opt[string] `json:"version"`
-	GameType   opt[string] `json:"keywords"`
-	OS         opt[string] `json:"os"`
-	SteamID    opt[id]     `json:"steam_id"`
-	AppID      opt[uint32] `json:"app_id"`
-	GamePort   opt[uint32] `json:"game_port"`
-	SpecPort   opt[uint32] `json:"sourcetv_port"`
-	Region     opt[int32]  `json:"region"`
-	Players    opt[int32]  `json:"players"`
-	MaxPlayers opt[int32]  `json:"max_players"`
-	Bots       opt[int32]  `json:"bots"`
-	GMSIndex   opt[int32]  `json:"gms_index"`
-	Secure     opt[bool]   `json:"vac"`
-	Dedicated  opt[bool]   `json:"dedicated"`
-	LAN        opt[bool]   `json:"lan"`
-}
-
 // opt is a field that may be missing, or be of another type than it should.
 type opt[T any] struct {
 	value T

@@ -3,13 +3,11 @@ package master
 import (
 	"bufio"
 	"bytes"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"net/netip"
 )
 
 // Reader reads the servers of a list that was fetched before, whatever it is
@@ -29,7 +27,6 @@ type Reader struct {
 	in     *bufio.Reader
 	next   func() bool
 	server Server
-	tag    string
 	stats  ReadStats
 	err    error
 
@@ -128,10 +125,6 @@ func (l *Reader) Next() bool {
 // Server returns the server that Next went to, valid until the next Next. It
 // may be one that nobody can be asked at.
 func (l *Reader) Server() *Server { return &l.server }
-
-// Tag returns what a record of a census has beside the server as its tag, empty
-// if there is none.
-func (l *Reader) Tag() string { return l.tag }
 
 // Stats returns the numbers so far.
 func (l *Reader) Stats() ReadStats { return l.stats }
@@ -236,23 +229,6 @@ func (l *Reader) take(v *said) {
 	}
 }
 
-// entry is what is read of a record of a census, or of a line of AppendLine.
-type entry struct {
-	IP     opt[string] `json:"ip"`
-	Port   opt[uint16] `json:"port"`
-	Tag    opt[string] `json:"tag"`
-	TagHex opt[string] `json:"tag_hex"` // its bytes, where they are not UTF-8
-	Master opt[kept]   `json:"master"`
-}
-
-// tag is the record's tag.
-func (e *entry) tag() string {
-	if exact, err := hex.DecodeString(e.TagHex.value); err == nil && len(exact) > 0 {
-		return string(exact)
-	}
-	return e.Tag.value
-}
-
 // nextLine reads the next line that has an address.
 func (l *Reader) nextLine() bool {
 	for {
@@ -275,30 +251,8 @@ func (l *Reader) nextLine() bool {
 	}
 }
 
-// parseLine makes a server of a line: of ip and port, or as an element of an
-// answer.
+// parseLine makes a server of a line that is an element of an answer.
 func (l *Reader) parseLine() error {
-	var e entry
-	if json.Unmarshal(l.line, &e) != nil {
-		return errNotJSON
-	}
-	if !e.IP.has {
-		return l.parseElement()
-	}
-	ip, err := netip.ParseAddr(e.IP.value)
-	if err != nil || !ip.Is4() {
-		return fmt.Errorf("%w: %s", errBadAddr, show(e.IP.value))
-	}
-	if !e.Port.has {
-		return errNoPort
-	}
-	l.server.Addr, l.tag = netip.AddrPortFrom(ip, e.Port.value), e.tag()
-	l.take((*said)(&e.Master.value))
-	return nil
-}
-
-// parseElement makes a server of a line that is an element of an answer.
-func (l *Reader) parseElement() error {
 	var v said
 	if json.Unmarshal(l.line, &v) != nil {
 		return errNotJSON
@@ -306,15 +260,11 @@ func (l *Reader) parseElement() error {
 	if err := v.address(&l.server); err != nil {
 		return err
 	}
-	l.tag = ""
 	l.take(&v)
 	return nil
 }
 
-var (
-	errNotJSON = errors.New("the line is not a whole JSON object")
-	errNoPort  = errors.New("has no port")
-)
+var errNotJSON = errors.New("the line is not a complete JSON object")
 
 // readLine reads a line of at most maxItem bytes. A longer one is passed over,
 // and ErrTooLarge.

@@ -11,11 +11,11 @@ type Kind uint8
 
 // The kinds of lists.
 const (
-	KindText      Kind = iota // anything else: lines of text, which package target reads
+	KindText      Kind = iota // anything else, such as lines of text: package list reads them
 	KindPages                 // the replies of a master server, one after the other
 	KindWeb                   // answers of GetServerList, or the array of servers in one
 	KindAtAddress             // answers of GetServersAtAddress
-	KindLines                 // NDJSON: a census, lines of AppendLine, elements of an answer
+	KindLines                 // NDJSON: elements of an answer, one per line
 )
 
 var kindTexts = [...]string{
@@ -88,7 +88,7 @@ func sniffObject(b []byte) (k Kind, sure bool) {
 	dec.Token() // the bracket
 	t, err := dec.Token()
 	if key, ok := t.(string); err != nil || !ok || key != "response" {
-		return KindLines, err == nil || len(b) >= sniffLen
+		return sniffLine(b)
 	}
 	dec.Token() // the colon and a bracket
 	for first := true; ; first = false {
@@ -100,6 +100,18 @@ func sniffObject(b []byte) (k Kind, sure bool) {
 			return KindWeb, err == nil || len(b) >= sniffLen
 		}
 	}
+}
+
+// sniffLine tells lines of elements, by keys that only masters use, from other
+// lines of JSON such as a census.
+func sniffLine(b []byte) (k Kind, sure bool) {
+	line, _, ended := bytes.Cut(b, []byte("\n"))
+	has := func(key string) bool { return bytes.Contains(line, []byte(key)) }
+	k = KindText
+	if !has(`"ip"`) && (has(`"gamedir"`) || has(`"appid"`)) {
+		k = KindLines
+	}
+	return k, ended || has(`"ip"`) || len(b) >= sniffLen
 }
 
 // hasPrefixOfHeader reports whether a reply's header begins at b, as far as b

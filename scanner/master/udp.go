@@ -35,6 +35,7 @@ type UDPConfig struct {
 	Retries int           // requests repeated for one page; zero: 3; negative: none
 	Silence time.Duration // waited before the last of them; zero: 61 s, as long as masters punish
 	Max     uint64        // servers at most; zero: 10,000,000
+	Pages   uint64        // pages at most; zero: 50,000, enough for Max full ones
 
 	// Page is told each new page as it came, before its servers are handed
 	// out; nil: nobody. The datagram is valid until it returns.
@@ -51,6 +52,7 @@ const (
 	udpTimeout = 3 * time.Second
 	udpRetries = 3
 	udpSilence = 61 * time.Second
+	udpPages   = 50_000
 )
 
 // maxStale is how many pages in a row may bring nothing new: duplicates occur,
@@ -62,6 +64,7 @@ func (c UDPConfig) withDefaults() UDPConfig {
 	c.Timeout = cmp.Or(c.Timeout, udpTimeout)
 	c.Retries = max(cmp.Or(c.Retries, udpRetries), 0)
 	c.Silence = cmp.Or(c.Silence, udpSilence)
+	c.Pages = cmp.Or(c.Pages, udpPages)
 	if c.Limits == nil {
 		c.Limits = UDPLimits
 	}
@@ -118,6 +121,9 @@ type udpList struct {
 
 func (l *udpList) fetch(ctx context.Context) error {
 	for l.stats.End == EndNone {
+		if l.stats.Replies == l.UDPConfig.Pages {
+			return fmt.Errorf("%w: more than %d pages", ErrTooMany, l.stats.Replies)
+		}
 		datagram, err := l.page(ctx)
 		if err != nil {
 			return err

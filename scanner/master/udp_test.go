@@ -263,6 +263,17 @@ func TestFetchUDPBounds(t *testing.T) {
 	}
 }
 
+// TestFetchUDPPageBound ends a list whose pages have hardly anything new, so that the
+// bound of its servers would never be reached.
+func TestFetchUDPPageBound(t *testing.T) {
+	m := simulated(t, fleet.MasterConfig{Page: 1})
+	got, s, _, err := fetchUDP(t, m, master.UDPConfig{Region: master.World, Limits: []master.Limit{}, Pages: 20})
+	if !errors.Is(err, master.ErrTooMany) || len(got) != 20 || s.Requests != 20 {
+		t.Fatalf("%d servers, %d requests, %v", len(got), s.Requests, err)
+	}
+	wantError(t, err, "more than 20 pages")
+}
+
 // TestFetchUDPRelays wants addresses that nobody can be asked at counted by
 // reason, and handed out.
 func TestFetchUDPRelays(t *testing.T) {
