@@ -8,7 +8,7 @@ import (
 	"io"
 	"net/netip"
 
-	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/bench/fleet/canned"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/record"
@@ -17,7 +17,7 @@ import (
 // checker holds records against what the servers say, each on its own, and
 // wants no server twice.
 type checker struct {
-	fleet fleet.CannedConfig
+	fleet canned.Config
 	asked scanner.Questions
 	seen  map[netip.AddrPort]bool
 	enc   record.Encoder

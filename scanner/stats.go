@@ -122,7 +122,7 @@ type Stats struct {
 	Bytes     int64 // held now, under the byte budget
 	PeakBytes int64 // the largest Bytes there was
 
-	Rate    float64     // datagrams a second that are asked for, now; infinite: as fast as it goes
+	Rate    float64     // datagrams a second, now; Off: as fast as it goes
 	Allowed uint64      // datagrams that the rate would have let go out in the time in which nothing else was in the way
 	Settled float64     // without a rate: datagrams a second that it came to, a mean of the last seconds in which nothing else was in the way
 	Slowed  uint64      // without a rate: how often it saw that it was too fast

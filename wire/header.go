@@ -58,6 +58,38 @@ func KindOf(msg []byte) Kind {
 	return 0
 }
 
+// IsRequest reports whether a client sends such a datagram: one of the three
+// questions, a request for a challenge, or a ping.
+func IsRequest(datagram []byte) bool {
+	if !IsSingle(datagram) {
+		return false
+	}
+	switch KindOf(datagram) {
+	case KindInfoRequest, KindPlayersRequest, KindRulesRequest,
+		KindChallengeRequest, KindPingRequest:
+		return true
+	}
+	return false
+}
+
+// IsReply reports whether a server sends such a datagram: a fragment, or a
+// message of a kind that only servers send. The traffic of a game has other
+// headers.
+func IsReply(datagram []byte) bool {
+	if IsSplit(datagram) {
+		return true
+	}
+	if !IsSingle(datagram) {
+		return false
+	}
+	switch KindOf(datagram) {
+	case KindInfo, KindGoldSource, KindPlayers, KindRules,
+		KindChallenge, KindPing, KindBanned, KindLimited:
+		return true
+	}
+	return false
+}
+
 // fields returns what follows the type byte k in msg. It fails where there is
 // no type byte or another one.
 func fields(msg []byte, k Kind) ([]byte, Error) {

@@ -94,3 +94,26 @@ func TestSingleOrSplit(t *testing.T) {
 		}
 	}
 }
+
+func TestDirection(t *testing.T) {
+	tests := []struct {
+		datagram       string
+		request, reply bool
+	}{
+		{"\xff\xff\xff\xffTSource Engine Query\x00", true, false},
+		{"\xff\xff\xff\xffU\xff\xff\xff\xff", true, false},
+		{"\xff\xff\xff\xffD\x00", false, true},
+		{"\xff\xff\xff\xffl", false, true},
+		{"\xfe\xff\xff\xff\x01", false, true},
+		{"\xff\xff\xff\xffZ", false, false},
+		{"\xff\xff\xff\xff", false, false},
+		{"\x01\x00\x00\x00D", false, false},
+		{"", false, false},
+	}
+	for _, test := range tests {
+		b := []byte(test.datagram)
+		if wire.IsRequest(b) != test.request || wire.IsReply(b) != test.reply {
+			t.Errorf("%q: request %v, reply %v", b, wire.IsRequest(b), wire.IsReply(b))
+		}
+	}
+}

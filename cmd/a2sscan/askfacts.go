@@ -46,7 +46,7 @@ func (t *transcript) strangerList() string {
 // that A2S has.
 func (t *transcript) junk() (all [][]byte) {
 	for b := range t.replies {
-		if !isReply(b, false) {
+		if !wire.IsReply(b) {
 			all = append(all, b)
 		}
 	}
@@ -56,7 +56,7 @@ func (t *transcript) junk() (all [][]byte) {
 // speaksA2S reports whether anything of A2S came.
 func (t *transcript) speaksA2S() bool {
 	for b := range t.replies {
-		if isReply(b, false) {
+		if wire.IsReply(b) {
 			return true
 		}
 	}

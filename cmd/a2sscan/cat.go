@@ -5,9 +5,12 @@ import (
 	"errors"
 	"io"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/geo"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/record"
@@ -18,10 +21,11 @@ func (a *app) catCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cat FILE…",
 		Short: "Print the records of census files",
-		Long: `Prints the records of files that scan wrote, compressed or not, one a line.
-What a torn file holds after its last whole record is left out and said. On a
-terminal, invisible characters of names are shown as \u escapes. With --mmdb
-each record says where its server is by that database, whatever it said before.`,
+		Long: `Prints the records of files that scan wrote, compressed or not, one per line.
+If a file is truncated, cat leaves out the partial record at its end and says so.
+On a terminal it shows invisible characters of names as \u escapes. With --mmdb
+each record says where its server is according to that database, in place of
+what it said before.`,
 		Example: `  a2sscan cat census.ndjson.zst | head -n 1
   a2sscan cat monday.ndjson.zst tuesday.ndjson.zst | wc -l
   a2sscan cat census.ndjson.zst | jq -r 'select(.info.players > 0) | .info.name'`,
@@ -38,58 +42,66 @@ each record says where its server is by that database, whatever it said before.`
 	return cmd
 }
 
+// addGeoFlag adds the flag that names databases of places.
+func addGeoFlag(fs *pflag.FlagSet, files *[]string) {
+	fs.StringArrayVar(files, "mmdb", nil, "say in each record where its server is, by the database in `FILE` (MaxMind's format: GeoLite2, DB-IP, IPinfo); may be repeated: City and ASN")
+}
+
+// catRun is one run of cat.
+type catRun struct {
+	term      *console.Terminal
+	out       *bufio.Writer
+	visible   bool // escape invisible characters, because a person reads
+	databases geo.Databases
+	located   []byte // the last record with its place
+}
+
 func (a *app) cat(files, mmdb []string) error {
-	bases, err := openGeo(mmdb)
+	databases, err := geo.Open(mmdb)
 	if err != nil {
 		return err
 	}
-	out := bufio.NewWriterSize(a.out, 1<<16)
+	c := &catRun{
+		term: a.Terminal, out: bufio.NewWriterSize(a.out, 1<<16),
+		visible: isTerminal(a.out.w), databases: databases,
+	}
 	var damaged error
 	for _, name := range files {
-		damage, err := a.catFile(out, name, bases)
+		damage, err := c.file(name)
 		if err != nil {
-			out.Flush()
+			c.out.Flush()
 			return err
 		}
 		if damage.Found() && damaged == nil {
 			damaged = damageFailure(name, damage)
 		}
 	}
-	if err := out.Flush(); err != nil {
+	if err := c.out.Flush(); err != nil {
 		return err
 	}
 	return damaged
 }
 
-func (a *app) catFile(out *bufio.Writer, name string, bases geoBases) (sink.Damage, error) {
+// file prints the records of one file and returns what it could not read.
+func (c *catRun) file(name string) (sink.Damage, error) {
 	r, err := sink.Open(name)
 	if err != nil {
 		return sink.Damage{}, readFailure(err)
 	}
 	defer r.Close()
-	shown := isTerminal(a.out.w)
-	var located []byte
-	for some := false; ; some = true {
+	for first := true; ; first = false {
 		line, err := r.Next()
-		if errors.Is(err, sink.ErrNotCensus) || !some && err == io.EOF && !beginsRecord(r.Rest()) {
+		if errors.Is(err, sink.ErrNotCensus) || first && err == io.EOF && !beginsRecord(r.Rest()) {
 			return sink.Damage{}, noCensus(name)
 		}
 		if err == io.EOF {
-			a.sayTorn(name, r.Torn())
+			reportTail(c.term, name, r.Torn())
 			return r.Damage(), nil
 		}
 		if err != nil {
 			return sink.Damage{}, readFailure(err)
 		}
-		if bases != nil {
-			located = a.locate(located[:0], line, bases)
-			line = located
-		}
-		if shown {
-			line = console.Visible(line)
-		}
-		out.Write(line)
-		if err := out.WriteByte('\n'); err != nil {
+		if err := c.print(line); err != nil {
 			return sink.Damage{}, err // run gives it its exit code
 		}
 	}
@@ -97,40 +109,38 @@ func (a *app) catFile(out *bufio.Writer, name string, bases geoBases) (sink.Dama
 
 // damageFailure is the error of a census of which something could not be read.
 func damageFailure(name string, d sink.Damage) error {
-	return console.Fail(console.ExitNumbers, "%s is damaged: passed over %s", console.Plain(name, 200), d).
-		WithHint("other damage shows in a2sscan verify only")
+	return console.Fail(console.ExitNumbers, "%s is damaged: skipped %s", console.Plain(name, 200), d).
+		WithHint("a2sscan verify finds other damage, too")
 }
 
-// beginsRecord reports whether what came of a file that holds no whole line may
-// be of a record, or is nothing at all.
+// print prints one record.
+func (c *catRun) print(line []byte) error {
+	if c.databases != nil {
+		line = c.locate(line)
+	}
+	if c.visible {
+		line = console.Visible(line)
+	}
+	c.out.Write(line)
+	return c.out.WriteByte('\n')
+}
+
+// locate returns a record with the place that the databases give. What is no
+// record stays as it is. The result is valid until the next call.
+func (c *catRun) locate(line []byte) []byte {
+	var err error
+	if c.located, err = record.Locate(c.located[:0], line, c.databases.Lookup); err != nil {
+		return line
+	}
+	c.databases.ReportDamage(c.term)
+	return c.located
+}
+
+// beginsRecord reports whether the content of a file without a complete line
+// may be the beginning of a record. An empty file counts.
 func beginsRecord(rest []byte) bool { return len(rest) == 0 || rest[0] == '{' }
 
 func noCensus(name string) error {
 	return console.Fail(console.ExitInput, "%s is no census: it does not begin with a record", console.Plain(name, 200)).
-		WithHint("cat reads what scan wrote: a line of JSON for each server, compressed or not")
-}
-
-// locate appends a line with what the databases say, if it is a record.
-func (a *app) locate(dst, line []byte, bases geoBases) []byte {
-	dst, err := record.Locate(dst, line, bases.geo)
-	if err != nil {
-		return append(dst, line...)
-	}
-	bases.sayDamaged(a.Terminal)
-	return dst
-}
-
-// readFailure gives an error of reading a census its exit code and hint.
-func readFailure(err error) error {
-	var s *sink.Error
-	if !errors.As(err, &s) {
-		return console.Fail(console.ExitInput, "%w", err)
-	}
-	return console.Fail(console.ExitInput, "%s", sinkError(s)).WithHint("%s", s.Hint)
-}
-
-func (a *app) sayTorn(name string, n int64) {
-	if n > 0 {
-		a.Say("%s: torn: %d bytes after the last whole record left out", console.Plain(name, 200), n)
-	}
+		WithHint("cat reads what scan wrote: one line of JSON per server, compressed or not")
 }

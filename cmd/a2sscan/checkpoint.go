@@ -95,7 +95,7 @@ func (v errNewer) Error() string {
 // encode returns the file.
 func (c *checkpoint) encode() ([]byte, error) {
 	c.Open = uint64(len(c.open))
-	c.Stats.Rate = 0 // it may be infinite, for which JSON has no number
+	c.Stats.Rate = 0 // the flags say it
 	var targets []byte
 	for i := range c.open {
 		targets = appendTarget(targets, &c.open[i])

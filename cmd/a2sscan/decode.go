@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/capture"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/spf13/cobra"
@@ -24,21 +25,23 @@ func (a *app) decodeCommand() *cobra.Command {
 	f := &decodeFlags{}
 	cmd := &cobra.Command{
 		Use:   "decode [FILE…]",
-		Short: "Make records of captured datagrams",
-		Long: `Reads datagrams in hexadecimal, one a line, and writes one record for each
-sender. Spaces are allowed, what follows # is a comment, and ip:port before the
-datagram names its sender; lines without one belong to one sender a file.
-Fragments and several replies may come in any order. Without FILE, or for -,
-standard input is read.
+		Short: "Decode captured datagrams into records",
+		Long: `Reads captured datagrams and writes one record per sender. Without FILE, or for
+-, it reads standard input. The format is detected from the first bytes:
 
-Captures of network traffic, pcap and pcapng, are recognised too: what the
-servers in them replied becomes one record for each server's address.
+Text holds one datagram per line in hexadecimal. Spaces are allowed, # begins a
+comment, and ip:port before the datagram names its sender. Lines without an
+address belong to one sender per file. Fragments and replies may come in any
+order.
 
-A census that scan --raw wrote, compressed or not, is recognised too: each
-record is made anew from its datagrams, with what those can't tell (address,
-times, counts, tag, silence) taken from it. With --check nothing is written:
-each record must come out the same again, or what differs is said and the exit
-code is 1.`,
+A pcap or pcapng file holds network traffic. What servers replied becomes one
+record per server address.
+
+A census that scan --raw wrote, compressed or not, holds the datagrams of each
+record. Each record is decoded again; its address, times, counts and tag, which
+datagrams cannot tell, are kept. With --check, decode writes nothing and compares
+instead: if a record comes out differently, it reports the difference and ends
+with exit code 1.`,
 		Example: `  tcpdump -w - 'udp port 27015' | a2sscan decode | jq .
   echo 'ffffffff 44 01 00 626f6200 05000000 0000803f' | a2sscan decode
   a2sscan decode --check census.ndjson.zst`,
@@ -54,11 +57,11 @@ code is 1.`,
 	cmd.Flags().StringVar(&f.scanID, "scan-id", "",
 		"`NAME` of the scan in every record (default: that of a record, else no name)")
 	cmd.Flags().BoolVar(&f.check, "check", false,
-		"write nothing: see that records with raw come out the same again")
+		"write nothing; check that records with raw datagrams decode to the same again")
 	return cmd
 }
 
-// refuse refuses what makes no sense together.
+// refuse refuses flags that contradict each other.
 func (f *decodeFlags) refuse(cmd *cobra.Command) error {
 	for _, name := range []string{"output", "append", "force", "raw", "scan-id"} {
 		if f.check && cmd.Flags().Changed(name) {
@@ -69,16 +72,19 @@ func (f *decodeFlags) refuse(cmd *cobra.Command) error {
 	return f.outFlags.check()
 }
 
-// decoding is one run of decode.
-type decoding struct {
-	*app
-	flags     *decodeFlags
-	out       *output
-	decoder   *scanner.Decoder
-	senders   int
+// decodeRun is one run of decode.
+type decodeRun struct {
+	term    *console.Terminal
+	flags   *decodeFlags
+	stdin   io.Reader
+	out     *output
+	decoder *scanner.Decoder
+
+	records   int
 	datagrams int
-	bad       int
-	checked   checked
+	badLines  int
+	noRaw     int // records without all of their datagrams
+	check     recheck
 }
 
 func (a *app) decode(f *decodeFlags, files []string) error {
@@ -94,11 +100,11 @@ func (a *app) decode(f *decodeFlags, files []string) error {
 			return err
 		}
 	}
-	d := &decoding{app: a, flags: f, decoder: scanner.NewDecoder()}
-	var err error
-	if d.out, err = f.plan(f.scanID); err != nil {
+	out, err := f.plan(f.scanID)
+	if err != nil {
 		return err
 	}
+	d := &decodeRun{term: a.Terminal, flags: f, stdin: a.in, out: out, decoder: scanner.NewDecoder()}
 	for _, name := range files {
 		if err := d.file(name); err != nil {
 			d.out.close()
@@ -108,66 +114,80 @@ func (a *app) decode(f *decodeFlags, files []string) error {
 	return d.end()
 }
 
-// file decodes what one file holds.
-func (d *decoding) file(name string) error {
-	r, err := d.input(name)
+// file decodes one file.
+func (d *decodeRun) file(name string) error {
+	r, err := d.open(name)
 	if err != nil {
 		return console.OpenFailure(name, err)
 	}
 	defer r.Close()
 	in := bufio.NewReaderSize(r, 1<<16)
-	kind := sniff(in)
-	switch {
-	case kind == inputRecords:
+	format := capture.Detect(in)
+	if format == capture.Records {
 		return d.census(name, in)
-	case d.flags.check:
+	}
+	if d.flags.check {
 		return console.Fail(console.ExitUsage, "%s: --check needs records", console.Plain(name, 200)).
 			WithHint("scan --raw writes records that can be checked")
 	}
-	var cs captures
-	if kind == inputPcap {
-		err = d.pcap(name, in, &cs)
-	} else if err = cs.read(in, d.badLine(name)); err != nil {
-		err = console.Fail(console.ExitInput, "%w", err)
-	}
-	if err != nil {
-		return err
-	}
-	for _, c := range cs.all {
-		if err := d.record(c); err != nil {
-			return err
+	senders, err := d.read(name, format, in)
+	for _, s := range senders {
+		if err == nil {
+			err = d.decodeSender(s)
 		}
 	}
-	return nil
+	return err
 }
 
-func (d *decoding) input(name string) (io.ReadCloser, error) {
+func (d *decodeRun) open(name string) (io.ReadCloser, error) {
 	if name == "-" {
-		return io.NopCloser(d.in), nil
+		return io.NopCloser(d.stdin), nil
 	}
 	return os.Open(name)
 }
 
-// badLine names the first few lines that hold no datagram.
-func (d *decoding) badLine(file string) func(int, string, error) {
+// read reads the datagrams of a capture.
+func (d *decodeRun) read(name string, format capture.Format, in *bufio.Reader) ([]*capture.Sender, error) {
+	if format == capture.Hex {
+		senders, err := capture.ReadHex(in, d.reportBadLine(name))
+		if err != nil {
+			err = console.Fail(console.ExitInput, "%w", err)
+		}
+		return senders, err
+	}
+	senders, stats, err := capture.ReadPcap(in)
+	name = console.Plain(name, 200)
+	if err != nil {
+		return nil, console.Fail(console.ExitInput, "%s: after %d packets: %w", name, stats.Packets, err)
+	}
+	d.term.Say("%s: %d packets, %d replies, %d cut short", name, stats.Packets, stats.Replies, stats.Cut)
+	if stats.Truncated {
+		d.term.Say("%s: truncated: the packet after those is left out", name)
+	}
+	return senders, nil
+}
+
+// reportBadLine returns a function that counts the bad lines of a file and
+// reports the first few.
+func (d *decodeRun) reportBadLine(file string) func(int, string, error) {
 	return func(line int, text string, err error) {
-		d.bad++
-		if d.bad <= maxBadLines {
-			d.Say("%s:%d: %v: %s", console.Plain(file, 100), line, err, console.Quoted(text, 60))
+		d.badLines++
+		if d.badLines <= maxBadLines {
+			d.term.Say("%s:%d: %v: %s", console.Plain(file, 100), line, err, console.Quoted(text, 60))
 		}
 	}
 }
 
-// record writes what one sender said.
-func (d *decoding) record(c *capture) error {
-	d.add(c.datagrams)
+// decodeSender writes the record of one sender.
+func (d *decodeRun) decodeSender(s *capture.Sender) error {
+	d.load(s.Datagrams)
 	r := d.decoder.Result()
-	r.Addr = c.from
+	r.Addr = s.Addr
 	return d.write(d.flags.scanID, r)
 }
 
-// add gives the decoder the datagrams of another server.
-func (d *decoding) add(datagrams [][]byte) {
+// load gives the decoder the datagrams of another server.
+func (d *decodeRun) load(datagrams [][]byte) {
 	d.decoder.Reset()
 	for _, b := range datagrams {
 		d.decoder.Add(b)
@@ -175,9 +195,9 @@ func (d *decoding) add(datagrams [][]byte) {
 	d.datagrams += len(datagrams)
 }
 
-// write writes one record. The file is made for the first one.
-func (d *decoding) write(scan string, r *scanner.Result) error {
-	if d.senders == 0 {
+// write writes one record. The first one creates the file.
+func (d *decodeRun) write(scan string, r *scanner.Result) error {
+	if d.records == 0 {
 		if err := d.out.open(); err != nil {
 			return writeFailure(err)
 		}
@@ -186,28 +206,29 @@ func (d *decoding) write(scan string, r *scanner.Result) error {
 		r.Raw = nil
 	}
 	d.out.writeAs(scan, r)
-	d.senders++
+	d.records++
 	return nil
 }
 
-// end closes the output and says how much there was.
-func (d *decoding) end() error {
+// end closes the output and reports the counts.
+func (d *decodeRun) end() error {
 	if err := d.out.close(); err != nil {
 		return err
 	}
-	if d.bad > maxBadLines {
-		d.Say("no datagram in %s", console.Plural(d.bad-maxBadLines, "more line"))
+	if d.badLines > maxBadLines {
+		d.term.Say("no datagram in %s", console.Plural(d.badLines-maxBadLines, "more line"))
 	}
 	if d.flags.check {
 		return d.endCheck()
 	}
-	if n := d.checked.noRaw; n > 0 {
-		d.Say("left out: %s without all of their datagrams, which scan --raw keeps", console.Plural(n, "record"))
+	if d.noRaw > 0 {
+		d.term.Say("left out: %s without all of their datagrams, which scan --raw keeps", console.Plural(d.noRaw, "record"))
 	}
-	if d.senders == 0 {
-		return console.Fail(console.ExitInput, "no datagrams in the input, %s", console.Plural(d.bad, "bad line")).
-			WithHint("datagrams in hexadecimal, a pcap, or records with raw are wanted: a2sscan decode --help")
+	bad := console.Plural(d.badLines, "bad line")
+	if d.records == 0 {
+		return console.Fail(console.ExitInput, "no datagrams in the input, %s", bad).
+			WithHint("decode reads datagrams in hexadecimal, pcap files, and records with raw datagrams: a2sscan decode --help")
 	}
-	d.Say("%s from %s, %s", console.Plural(d.senders, "record"), console.Plural(d.datagrams, "datagram"), console.Plural(d.bad, "bad line"))
+	d.term.Say("%s from %s, %s", console.Plural(d.records, "record"), console.Plural(d.datagrams, "datagram"), bad)
 	return nil
 }

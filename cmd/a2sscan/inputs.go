@@ -19,7 +19,7 @@ func inputNotes(list *list.List, args []string, from *scanMasterFlags) []ledger.
 	all := []ledger.Input{}
 	for i, in := range list.Inputs() {
 		note := ledger.Input{
-			Name: in.Name, Format: in.Format, Compression: in.Compression, Torn: in.Torn,
+			Name: in.Name, Format: in.Format, Compression: in.Compression, Torn: in.Truncated,
 			Bytes: in.Bytes, SHA256: in.SHA256, Targets: in.Targets, Invalid: in.Invalid,
 		}
 		if i < len(from.sources) { // they come before all others
@@ -58,7 +58,7 @@ func publicURL(s string) string {
 // was scanned.
 func tornInput(list *list.List) error {
 	for _, in := range list.Inputs() {
-		if in.Torn {
+		if in.Truncated {
 			return console.Fail(console.ExitInput, "%s can't be read whole: its compressed data ends early", console.Plain(in.Name, 100)).
 				WithHint("%d targets were read from it; --strict refuses such a list before anything is sent", in.Targets)
 		}

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"log/slog"
-	"math"
 	"strings"
 	"testing"
 	"time"
@@ -62,8 +61,8 @@ func TestObserver(t *testing.T) {
 // no number is one that JSON does not know.
 func TestObserverUnlimited(t *testing.T) {
 	var b bytes.Buffer
-	o := &observer{log: slog.New(console.NewLogHandler(&b, true, slog.LevelInfo)), out: &output{}, rate: math.Inf(1)}
-	s := scanner.Stats{Elapsed: time.Minute, Rate: math.Inf(1), Settled: 2e5}
+	o := &observer{log: slog.New(console.NewLogHandler(&b, true, slog.LevelInfo)), out: &output{}, rate: scanner.Off}
+	s := scanner.Stats{Elapsed: time.Minute, Rate: scanner.Off, Settled: 2e5}
 	s.Waited[scanner.WaitLosses] = 30e6
 	s.Sent[0] = 12e6
 	o.look(&s)

@@ -26,7 +26,7 @@ func (j *job) logStart() {
 	version, commit := buildVersion()
 	j.Log.Info("scan started", "scan", j.scanID, "version", version, "commit", commit,
 		"seed", j.seed.n, "order", j.order.String(), "shard", j.shard.String(), "query", j.query.String(),
-		"rate", console.Short(j.rate.number()), "per_address_rate", console.Short(j.addressRate.number()),
+		"rate", console.Short(j.rate.limit()), "per_address_rate", console.Short(j.addressRate.limit()),
 		"timeout", j.timeout.String(), "retries", j.retries, "second_look", j.secondLook,
 		"output", j.output, "checkpoint", j.checkpoint, "exclusion_rules", j.exclusions.Len())
 }
@@ -115,7 +115,7 @@ func (j *job) observe(m *scanner.Monitor) (stop func()) {
 		return func() {}
 	}
 	o := &j.observer
-	o.log, o.out, o.rate = j.Log, j.out, j.rate.number()
+	o.log, o.out, o.rate = j.Log, j.out, j.rate.limit()
 	if j.keep.resumes() {
 		o.parts = len(j.keep.past.Output.Parts)
 	}

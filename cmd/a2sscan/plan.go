@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/geo"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/a2sscan/a2sscan/scanner/list"
@@ -32,7 +34,7 @@ type scanPlan struct {
 	Raw           bool     `json:"raw"`
 	KeepMaster    bool     `json:"keep_master,omitempty"`
 	Unanswered    bool     `json:"unanswered"`
-	Databases     []geoID  `json:"mmdb,omitempty"`
+	Databases     []geo.ID `json:"mmdb,omitempty"`
 	Output        string   `json:"output"` // absolute
 	Rotate        bool     `json:"rotate"`
 }
@@ -86,7 +88,7 @@ func (p *scanPlan) differs(was *scanPlan) string {
 		{"--raw is", p.Raw, was.Raw},
 		{"--keep-master is", p.KeepMaster, was.KeepMaster},
 		{"--unanswered is", p.Unanswered, was.Unanswered},
-		{"--mmdb is", typesOf(p.Databases), typesOf(was.Databases)},
+		{"--mmdb is", geo.Types(p.Databases), geo.Types(was.Databases)},
 		{"--output is", p.Output, was.Output},
 		{"--rotate is", given(p.Rotate), given(was.Rotate)},
 	} {

@@ -3,21 +3,19 @@ package main
 import (
 	"bytes"
 	"errors"
-	"io"
 	"maps"
 	"net/netip"
 	"os"
 	"slices"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
-
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	"github.com/spf13/cobra"
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
+	fleetjudge "github.com/a2sscan/a2sscan/bench/fleet/judge"
+	"github.com/a2sscan/a2sscan/bench/fleet/replay"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
@@ -83,27 +81,26 @@ func (f *fleetFlags) checkReplay(cmd *cobra.Command) error {
 
 // recording is a census that is to be replayed.
 type recording struct {
-	*fleet.Recording
+	*replay.Recording
 	sockets *fleet.Sockets // they hold the free ports that were asked for; nil without
 	file    string
 	config  fleet.Config
 	reasons map[string]int // why records are left out, and how many
 	skipped map[int]bool   // which lines those are
-	torn    int64
 }
 
 // record reads the census that is to be replayed and gives its servers their
 // places.
 func (a *app) record(f *fleetFlags) (*recording, error) {
 	rec := &recording{
-		Recording: fleet.NewRecording(), file: f.replay,
+		Recording: replay.NewRecording(), file: f.replay,
 		reasons: map[string]int{}, skipped: map[int]bool{},
 	}
 	var err error
 	if rec.config, err = f.config(); err != nil {
 		return nil, err
 	}
-	err = rec.each(func(n int, line []byte) error {
+	tail, err := rec.each(func(n int, line []byte) error {
 		if err := rec.Add(line); err != nil {
 			rec.reasons[err.Error()]++
 			rec.skipped[n] = true
@@ -113,7 +110,7 @@ func (a *app) record(f *fleetFlags) (*recording, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.sayTorn(f.replay, rec.torn)
+	reportTail(a.Terminal, f.replay, tail)
 	a.saySkipped(rec)
 	if rec.Len() == 0 {
 		return nil, console.Fail(console.ExitInput, "%s: no server that can be replayed", console.Plain(f.replay, 200)).
@@ -133,36 +130,9 @@ func (a *app) record(f *fleetFlags) (*recording, error) {
 	return rec, nil
 }
 
-// each calls do with every line of the recorded census.
-func (rec *recording) each(do func(n int, line []byte) error) error {
-	return eachLine(rec.file, &rec.torn, do)
-}
-
-// eachLine calls do with every line of a census that is not empty, and with its
-// number, from 0.
-func eachLine(file string, torn *int64, do func(n int, line []byte) error) error {
-	r, err := sink.Open(file)
-	if err != nil {
-		return readFailure(err)
-	}
-	defer r.Close()
-	for n := 0; ; n++ {
-		line, err := r.Next()
-		switch {
-		case err == io.EOF && r.Damage().Found():
-			return damageFailure(file, r.Damage())
-		case err == io.EOF:
-			*torn = r.Torn()
-			return nil
-		case err != nil:
-			return readFailure(err)
-		case len(bytes.TrimSpace(line)) == 0:
-			continue
-		}
-		if err := do(n, line); err != nil {
-			return err
-		}
-	}
+// each calls do with every line of the recorded census and its number.
+func (rec *recording) each(do func(n int, line []byte) error) (tail int64, err error) {
+	return eachRecordOf(rec.file, do)
 }
 
 // maxReasons bounds how many reasons for leaving records out are said.
@@ -209,9 +179,9 @@ func (a *app) replay(f *fleetFlags) error {
 // serve opens the sockets of the replay, unless they are open.
 func (rec *recording) serve() (*fleet.Fleet, error) {
 	if rec.sockets != nil {
-		return rec.sockets.Replay(rec.config, rec.Recording)
+		return replay.On(rec.sockets, rec.config, rec.Recording)
 	}
-	return fleet.Replay(rec.config, rec.Recording)
+	return replay.Open(rec.config, rec.Recording)
 }
 
 func (a *app) sayReplay(f *fleetFlags, rec *recording) {
@@ -261,7 +231,7 @@ func (a *app) writeList(path string, rec *recording) error {
 // and with its index.
 func (rec *recording) eachServed(do func(i int, line []byte) error) error {
 	i := -1
-	return rec.each(func(n int, line []byte) error {
+	_, err := rec.each(func(n int, line []byte) error {
 		if rec.skipped[n] {
 			return nil
 		}
@@ -270,6 +240,7 @@ func (rec *recording) eachServed(do func(i int, line []byte) error) error {
 		}
 		return do(i, line)
 	})
+	return err
 }
 
 func (rec *recording) changed() error {
@@ -311,7 +282,7 @@ func (a *app) replayTruth(f *fleetFlags, rec *recording) error {
 
 // compareReplay holds a census against the recorded one.
 func (a *app) compareReplay(f *fleetFlags, rec *recording) error {
-	c := fleet.NewComparison()
+	c := fleetjudge.NewComparison()
 	err := rec.eachServed(func(i int, line []byte) error {
 		at, _ := rec.At(i)
 		return c.Want(at, line)
@@ -319,9 +290,8 @@ func (a *app) compareReplay(f *fleetFlags, rec *recording) error {
 	if err != nil {
 		return err
 	}
-	var torn int64
 	bad := 0
-	err = eachLine(f.compare, &torn, func(_ int, line []byte) error {
+	tail, err := eachRecordOf(f.compare, func(_ int, line []byte) error {
 		if c.Got(line) != nil {
 			bad++
 		}
@@ -330,7 +300,7 @@ func (a *app) compareReplay(f *fleetFlags, rec *recording) error {
 	if err != nil {
 		return err
 	}
-	a.sayTorn(f.compare, torn)
+	reportTail(a.Terminal, f.compare, tail)
 	a.Say("%d servers: %d as they were, %d differ, %d missing, %d not recorded or twice, %d lines that are no record",
 		c.Servers, c.Same, len(c.Differ)+c.MoreDiffer, c.Missing(), c.Others, bad)
 	return a.endCompare(f, rec, c, bad)
@@ -338,14 +308,13 @@ func (a *app) compareReplay(f *fleetFlags, rec *recording) error {
 
 // endCompare shows some of what differs, and ends with exit code 1 if anything
 // does.
-func (a *app) endCompare(f *fleetFlags, rec *recording, c *fleet.Comparison, bad int) error {
+func (a *app) endCompare(f *fleetFlags, rec *recording, c *fleetjudge.Comparison, bad int) error {
 	if c.Good() && bad == 0 {
 		return nil
 	}
-	var torn int64
 	got := map[netip.AddrPort][]byte{}
-	err := eachLine(f.compare, &torn, func(_ int, line []byte) error {
-		if at, err := fleet.AddrOf(line); err == nil && c.Differs(at) && got[at] == nil {
+	_, err := eachRecordOf(f.compare, func(_ int, line []byte) error {
+		if at, err := fleetjudge.AddrOf(line); err == nil && c.Differs(at) && got[at] == nil {
 			got[at] = bytes.Clone(line)
 		}
 		return nil
@@ -372,9 +341,9 @@ func (a *app) showDifferences(server string, want, got []byte) {
 	if err != nil {
 		return // it is no record: counted
 	}
-	ds = slices.DeleteFunc(ds, func(d record.Difference) bool { return fleet.LeftAside(d.Key) })
+	ds = slices.DeleteFunc(ds, func(d record.Difference) bool { return fleetjudge.LeftAside(d.Key) })
 	for _, d := range ds[:min(len(ds), maxKeys)] {
 		a.Say("%s: %s was %s, is %s", console.Plain(server, 100), console.Plain(d.Key, 60),
-			shownValue(d.One), shownValue(d.Other))
+			valueText(d.One), valueText(d.Other))
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ratecontrol"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/geo"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -75,7 +76,7 @@ func (a *app) openWindows(f *scanFlags) (*metrics.Server, error) {
 // prepare does what can be done before anything is sent or written.
 func (j *job) prepare(args []string) error {
 	var err error
-	if j.geo, err = openGeo(j.mmdb); err != nil {
+	if j.geo, err = geo.Open(j.mmdb); err != nil {
 		return err
 	}
 	stdin := j.in
@@ -115,14 +116,14 @@ func (j *job) goOn(args []string) error {
 	if err != nil {
 		return err
 	}
-	plan.Databases = j.geo.ids()
+	plan.Databases = j.geo.IDs()
 	if err := j.keep.inherit(j.scanFlags, plan); err != nil {
 		return err
 	}
 	if past := j.keep.past; past != nil {
 		j.start, j.tally, j.known.known = past.Start, past.Tally, past.Names
-		j.geo.goOn(past.Plan.Databases, j.Terminal)
-		j.keep.plan.Databases = j.geo.ids()
+		j.geo.Resume(past.Plan.Databases, j.Terminal)
+		j.keep.plan.Databases = j.geo.IDs()
 	}
 	return nil
 }
@@ -170,7 +171,7 @@ type job struct {
 	bad   *badLines
 
 	exclusions *list.Exclusions
-	geo        geoBases
+	geo        geo.Databases
 	out        *output
 	keep       *keeper // nil: no checkpoint
 	metrics    *metrics.Server
@@ -197,7 +198,7 @@ const memoryLimit = scanner.DefaultByteBudget + 64<<20
 // nobody.
 func (j *job) run(inputs []string) (*ledger.Summary, error) {
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memoryLimit + j.geo.bytes())
+		debug.SetMemoryLimit(memoryLimit + j.geo.Bytes())
 	}
 	stop, ctx, end := shutdown.Listen(j.Terminal, j.hangupEnds())
 	defer end()
@@ -259,7 +260,7 @@ func (j *job) run(inputs []string) (*ledger.Summary, error) {
 	if j.written != nil {
 		sum.Records = j.out.whole()
 	}
-	for _, note := range j.geo.notes() {
+	for _, note := range j.geo.Notes() {
 		sum.Databases = append(sum.Databases, ledger.Database(note))
 	}
 	sum.Exclusions = ledger.Exclusions(j.exclusions)
@@ -289,7 +290,7 @@ func (j *job) metricsSource() metrics.Source {
 		List: j.list.Stats, Size: j.list.Size,
 		Records: j.out.records.Load, OutputFailed: j.out.broken.Load,
 		Draining: j.stop.Draining,
-		Resumed:  j.keep.behind(), Start: j.start, Rate: j.rate.number(),
+		Resumed:  j.keep.behind(), Start: j.start, Rate: j.rate.limit(),
 	}
 }
 
@@ -365,7 +366,7 @@ func (j *job) watchScan(m *scanner.Monitor) (stop func()) {
 	if onScreen && j.status.Kind == progress.Text {
 		return func() {}
 	}
-	return j.status.WatchScan(m, j.newTracker(), j.rate.number())
+	return j.status.WatchScan(m, j.newTracker(), j.rate.limit())
 }
 
 // given is how many targets the list has given out: the scan reads ahead.
@@ -420,8 +421,8 @@ func (j *job) handle(r *scanner.Result) {
 	silent := r.Status == scanner.StatusNoReply || r.Status == scanner.StatusUnreachable
 	wanted := !silent || j.unanswered
 	if wanted && j.geo != nil {
-		j.geo.fill(&r.Geo, r.Addr.Addr())
-		j.geo.sayDamaged(j.Terminal)
+		j.geo.Fill(&r.Geo, r.Addr.Addr())
+		j.geo.ReportDamage(j.Terminal)
 	}
 	j.tally.Add(r)
 	if wanted {

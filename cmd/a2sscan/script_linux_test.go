@@ -23,6 +23,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/geo/geotest"
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
@@ -214,7 +215,7 @@ func scriptDatabase(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: mmdb TYPE FILE [later]")
 	}
-	ts.Check(writeDatabase(ts.MkAbs(args[1]), args[0], aDay.AddDate(0, 0, len(args)-2)))
+	ts.Check(geotest.Write(ts.MkAbs(args[1]), args[0], geotest.BuiltAt.AddDate(0, 0, len(args)-2)))
 }
 
 func scriptExits(ts *testscript.TestScript, neg bool, args []string) {

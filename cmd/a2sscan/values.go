@@ -47,14 +47,6 @@ func (r rate) limit() float64 {
 	return float64(r)
 }
 
-// number is the rate in datagrams a second, infinite without a limit.
-func (r rate) number() float64 {
-	if r == 0 {
-		return math.Inf(1)
-	}
-	return float64(r)
-}
-
 // perSecond says a rate in words.
 func perSecond(r rate) string {
 	if r == 0 {

@@ -49,7 +49,7 @@ type input struct {
 
 	format, compression, sum atomic.Pointer[string]
 
-	torn             atomic.Bool
+	truncated        atomic.Bool
 	bytes            atomic.Int64
 	targets, invalid atomic.Uint64 // read of it, a little late
 }
@@ -81,7 +81,7 @@ func (in *input) report() Input {
 		Name:        show([]byte(in.title())),
 		Format:      cmp.Or(text(&in.format), "text"),
 		Compression: text(&in.compression),
-		Torn:        in.torn.Load(),
+		Truncated:   in.truncated.Load(),
 		Bytes:       in.bytes.Load(),
 		SHA256:      text(&in.sum),
 		Targets:     in.targets.Load(),
@@ -96,7 +96,7 @@ func (l *List) open(arg string) (*input, error) {
 		return l.openStdin()
 	}
 	n, f := parse([]byte(arg))
-	if f == 0 && l.needsPorts(&n) {
+	if f == 0 && l.ports.missing(&n) {
 		f = FaultNoPorts
 	}
 	if f == 0 {
@@ -215,7 +215,7 @@ func (l *List) measure() error {
 	for _, in := range l.inputs {
 		switch {
 		case in.path == "" && in.host == "":
-			fx.targets += l.count(&in.name)
+			fx.targets += l.ports.count(&in.name)
 		case in.host != "" || in.size < 0:
 			fx.all, fx.files = false, false
 		default:

@@ -11,9 +11,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// errTorn ends a compressed list that was cut off: what came before it is
+// errTruncated ends a compressed list that was cut off: what came before it is
 // whole.
-var errTorn = errors.New("the compressed data ends early")
+var errTruncated = errors.New("the compressed data ends early")
 
 // maxWindow bounds the memory that a compressed list can ask for, as the zstd
 // tool does.
@@ -35,7 +35,7 @@ var magics = []struct {
 
 // decompress returns what b holds, and the name of the compression that it
 // undid; without one it is b. A compressed list that was cut off ends with
-// errTorn.
+// errTruncated.
 func decompress(b *bufio.Reader) (plain io.Reader, compression string, err error) {
 	first, err := b.Peek(1)
 	if err != nil {
@@ -72,9 +72,9 @@ func isSkippable(head []byte) bool {
 func openGzip(b *bufio.Reader) (io.Reader, error) {
 	z, err := gzip.NewReader(b)
 	if err != nil {
-		return torn(err)
+		return truncated(err)
 	}
-	return &tearable{r: z}, nil
+	return &unpacker{r: z}, nil
 }
 
 func openZstd(b *bufio.Reader) (io.Reader, error) {
@@ -82,35 +82,35 @@ func openZstd(b *bufio.Reader) (io.Reader, error) {
 	z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1),
 		zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {
-		return torn(err)
+		return truncated(err)
 	}
-	return &tearable{r: z}, nil
+	return &unpacker{r: z}, nil
 }
 
-// torn is a list of which not even the beginning is whole.
-func torn(err error) (io.Reader, error) {
-	if isTear(err) {
-		return &tearable{r: bytes.NewReader(nil), err: errTorn}, nil
+// truncated is a list of which not even the beginning is whole.
+func truncated(err error) (io.Reader, error) {
+	if isTruncation(err) {
+		return &unpacker{r: bytes.NewReader(nil), err: errTruncated}, nil
 	}
 	return nil, err
 }
 
-func isTear(err error) bool { return err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) }
+func isTruncation(err error) bool { return err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) }
 
-// tearable is a decompressor whose data may end early.
-type tearable struct {
+// unpacker is a decompressor whose data may end early.
+type unpacker struct {
 	r   io.Reader
 	err error
 }
 
 // Read implements io.Reader.
-func (t *tearable) Read(p []byte) (int, error) {
+func (t *unpacker) Read(p []byte) (int, error) {
 	if t.err != nil {
 		return 0, t.err
 	}
 	n, err := t.r.Read(p)
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		err = errTorn
+		err = errTruncated
 	}
 	t.err = err
 	return n, err

@@ -83,7 +83,7 @@ func (t *grid) read(r io.Reader, yield func(Entry) bool) (err error) {
 		case line.long:
 			e.Fault = FaultLong
 		case line.cut:
-			e.Fault = FaultTorn
+			e.Fault = FaultTruncated
 		case !ok:
 			e.Fault = FaultQuote
 		case !t.known && t.header(fields):

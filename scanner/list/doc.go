@@ -70,7 +70,7 @@
 //
 // A list that was cut off, by a full disk or a killed program, gives what is
 // whole in it; its end is an invalid line. If it is compressed, so that it is
-// certain that something is missing, Input.Torn says so. Lines are at most
+// certain that something is missing, Input.Truncated reports it. Lines are at most
 // MaxLine long, lines of JSON MaxJSONLine.
 //
 // # Arguments

@@ -46,7 +46,7 @@ func NewExclusions(cfg ExclusionConfig) (*Exclusions, error) {
 			first, last := bounds(r.network)
 			x.fixed = append(x.fixed, &rule{
 				first: first, last: last, reason: r.name, source: r.source,
-				kind: r.kind, left: new(leftOut),
+				kind: r.kind, counts: new(ruleCounts),
 			})
 		}
 	}
@@ -57,7 +57,7 @@ func NewExclusions(cfg ExclusionConfig) (*Exclusions, error) {
 				Arg: show([]byte(name)), Problem: f.Error(), Err: f, Hint: exclusionHint,
 			}
 		}
-		x.fixed = append(x.fixed, &rule{first: first, last: last, kind: named, left: new(leftOut)})
+		x.fixed = append(x.fixed, &rule{first: first, last: last, kind: named, counts: new(ruleCounts)})
 	}
 	return x, x.Reload()
 }
@@ -85,9 +85,9 @@ func (x *Exclusions) Reload() error {
 	known := x.counted()
 	for i := range named {
 		r := &named[i]
-		r.left = new(leftOut)
+		r.counts = new(ruleCounts)
 		if old := known[r.key()]; old != nil {
-			r.left = old.left
+			r.counts = old.counts
 			delete(known, r.key()) // of several that are named twice the first counts
 		}
 		rules = append(rules, r)
@@ -113,9 +113,9 @@ func (x *Exclusions) counted() map[ruleKey]*rule {
 
 // retire remembers the rules of old that left something out and are no more.
 func (x *Exclusions) retire(old *ruleSet, now []*rule) {
-	here := map[*leftOut]bool{}
+	here := map[*ruleCounts]bool{}
 	for _, r := range now {
-		here[r.left] = true
+		here[r.counts] = true
 	}
 	before := x.gone
 	if old != nil {
@@ -123,8 +123,8 @@ func (x *Exclusions) retire(old *ruleSet, now []*rule) {
 	}
 	x.gone = nil
 	for _, r := range before {
-		if !here[r.left] && !r.left.nothing() {
-			here[r.left] = true
+		if !here[r.counts] && !r.counts.nothing() {
+			here[r.counts] = true
 			x.gone = append(x.gone, r)
 		}
 	}
@@ -145,7 +145,7 @@ func (x *Exclusions) Stop(a netip.Addr) (rule RuleID, excluded bool) {
 	}
 	r, found := x.now.Load().table.Lookup(a)
 	if found {
-		r.left.stopped.Add(1)
+		r.counts.stopped.Add(1)
 	}
 	return RuleID{r}, found
 }
@@ -172,9 +172,9 @@ func (x *Exclusions) Rules() (out []Rule) {
 	defer x.mu.Unlock()
 	here := x.now.Load().rules
 	for i, r := range slices.Concat(here, x.gone) {
-		if !r.left.nothing() {
+		if !r.counts.nothing() {
 			s := RuleID{r}.Rule()
-			s.Gone, s.Targets, s.Stopped = i >= len(here), r.left.targets.Load(), r.left.stopped.Load()
+			s.Gone, s.Targets, s.Stopped = i >= len(here), r.counts.targets.Load(), r.counts.stopped.Load()
 			out = append(out, s)
 		}
 	}
@@ -198,8 +198,8 @@ func (x *Exclusions) Add(past []Rule) {
 			here[p.Key()] = r
 			x.gone = append(x.gone, r)
 		}
-		r.left.targets.Add(p.Targets)
-		r.left.stopped.Add(p.Stopped)
+		r.counts.targets.Add(p.Targets)
+		r.counts.stopped.Add(p.Stopped)
 	}
 }
 
@@ -219,7 +219,7 @@ func (r *Rule) rule() *rule {
 	if r.Unscannable {
 		kind = nobody
 	}
-	return &rule{said: r, kind: kind, reason: r.Reason, source: r.Source, left: new(leftOut)}
+	return &rule{said: r, kind: kind, reason: r.Reason, source: r.Source, counts: new(ruleCounts)}
 }
 
 // RuleID is a rule of Exclusions. Rules are equal if their RuleIDs are; one that
@@ -244,14 +244,14 @@ type rule struct {
 	line        int    // in the file that source names; 0: of no file
 	reason      string //
 	source      string
-	left        *leftOut
+	counts      *ruleCounts
 	said        *Rule // of a rule that an earlier part had; nil: of no other
 }
 
-// leftOut counts what a rule left out.
-type leftOut struct{ targets, stopped atomic.Uint64 }
+// ruleCounts counts what a rule excluded.
+type ruleCounts struct{ targets, stopped atomic.Uint64 }
 
-func (n *leftOut) nothing() bool { return n.targets.Load() == 0 && n.stopped.Load() == 0 }
+func (n *ruleCounts) nothing() bool { return n.targets.Load() == 0 && n.stopped.Load() == 0 }
 
 // ruleKey tells the rules of files apart.
 type ruleKey struct {

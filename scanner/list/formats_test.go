@@ -144,9 +144,9 @@ func TestFormatsTogether(t *testing.T) {
 	}
 }
 
-// TestTorn cuts a census at every byte: what is whole before the cut is there,
+// TestTruncated cuts a census at every byte: what is whole before the cut is there,
 // in order, and the cut is said.
-func TestTorn(t *testing.T) {
+func TestTruncated(t *testing.T) {
 	var parts, want []string
 	for i := range 6 {
 		want = append(want, fmt.Sprintf("1.0.0.%d:5", i))
@@ -164,13 +164,13 @@ func TestTorn(t *testing.T) {
 				t.Fatalf("%s cut at %d: %q, %q, %v", kind, cut, got, bad, l.Err())
 			}
 			n, clean := ends[cut]
-			if torn := l.Inputs()[0].Torn; torn != (kind != "" && !clean) {
-				t.Errorf("%s cut at %d: torn %v", kind, cut, torn)
+			if truncated := l.Inputs()[0].Truncated; truncated != (kind != "" && !clean) {
+				t.Errorf("%s cut at %d: truncated %v", kind, cut, truncated)
 			}
 			switch {
 			case clean && (len(got) != n || len(bad) > 0):
 				t.Errorf("%s cut at %d, between records: %q, %q", kind, cut, got, bad)
-			case !clean && (len(bad) != 1 || !strings.Contains(bad[0], FaultTorn.Error())):
+			case !clean && (len(bad) != 1 || !strings.Contains(bad[0], FaultTruncated.Error())):
 				// Nobody can tell when all but the end of the last line is there.
 				if kind != "" || ends[cut+1] != len(got) {
 					t.Errorf("%s cut at %d: %q", kind, cut, bad)
@@ -180,15 +180,15 @@ func TestTorn(t *testing.T) {
 	}
 }
 
-// TestTornText holds that half a port is not taken for a port.
-func TestTornText(t *testing.T) {
+// TestTruncatedText holds that half a port is not taken for a port.
+func TestTruncatedText(t *testing.T) {
 	for _, text := range []string{"1.0.0.1:27015\n1.0.0.2:27015\n", "n,ip,port\na,1.0.0.1,27015\nb,1.0.0.2,27015\n"} {
 		var b bytes.Buffer
 		z := gzip.NewWriter(&b)
 		io.WriteString(z, text[:len(text)-4])
 		z.Flush()
 		_, got, bad := opened(t, Config{Stdin: &b})
-		if !slices.Equal(got, []string{"1.0.0.1:27015"}) || len(bad) != 1 || !strings.Contains(bad[0], FaultTorn.Error()) {
+		if !slices.Equal(got, []string{"1.0.0.1:27015"}) || len(bad) != 1 || !strings.Contains(bad[0], FaultTruncated.Error()) {
 			t.Errorf("%q, %q", got, bad)
 		}
 	}
@@ -379,7 +379,7 @@ func FuzzColumns(f *testing.F) {
 	})
 }
 
-// FuzzDecompress holds that no compressed list does harm: it is read, torn, or
+// FuzzDecompress holds that no compressed list does harm: it is read, truncated, or
 // refused.
 func FuzzDecompress(f *testing.F) {
 	for _, kind := range []string{"gzip", "zstd"} {
@@ -399,8 +399,8 @@ func FuzzDecompress(f *testing.F) {
 				t.Fatalf("line %d: %+v", n, line)
 			}
 		}
-		if errors.Is(read, io.ErrUnexpectedEOF) || read == errTorn {
-			t.Fatalf("a torn list is an error: %v", read)
+		if errors.Is(read, io.ErrUnexpectedEOF) || read == errTruncated {
+			t.Fatalf("a truncated list is an error: %v", read)
 		}
 	})
 }

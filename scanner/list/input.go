@@ -49,7 +49,7 @@ type Input struct {
 	Name        string // as it was named; "standard input" for "-"; fit to be shown
 	Format      string // Format.Name, or "text"
 	Compression string // such as "gzip"; empty: none
-	Torn        bool   // the compressed data ended early: nobody knows what is missing
+	Truncated   bool   // the compressed data ended early: what is missing is unknown
 	Bytes       int64  // as they came, before decompression
 	SHA256      string // of these bytes, in hex; empty: they were not read to the end
 	Targets     uint64 // that it stands for, those left out later and duplicates included

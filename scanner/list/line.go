@@ -54,7 +54,7 @@ func (lr *lineSource) each(err *error) iter.Seq[line] {
 			switch *err = lr.read(&l); *err {
 			case io.EOF:
 				l.last = true
-			case errTorn:
+			case errTruncated:
 				l.last, l.cut = true, true
 			}
 			if l.last {

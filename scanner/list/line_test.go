@@ -66,13 +66,19 @@ func FuzzLine(f *testing.F) {
 	})
 }
 
+// aWalk gives out targets to nobody.
+func aWalk(l *List) *walk {
+	all := func(target.Target) bool { return true }
+	return &walk{giver: giver{cfg: &l.cfg, counts: &l.counts, yield: all}, ports: l.ports}
+}
+
 // lineReader is a reader whose targets go nowhere, in input order.
 func lineReader(t testing.TB, ports string) (*reader, *walk) {
 	l := mustOpen(t, Config{Order: OrderInput, Stdin: strings.NewReader(""), Ports: mustPorts(t, ports)})
-	w := &walk{giver: giver{List: l, yield: func(target.Target) bool { return true }}}
+	w := aWalk(l)
 	r, end := l.newReader(t.Context(), w)
 	t.Cleanup(end)
-	r.in = l.inputs[0]
+	r.out.begin(l.inputs[0])
 	return r, w
 }
 
@@ -91,7 +97,7 @@ func TestLineAllocs(t *testing.T) {
 		lines[i] = numbered(nil, uint32(i))
 	}
 	i := 0
-	next := func() { r.oneLine(lines[i%len(lines)]); i++ }
+	next := func() { r.text.complete(lines[i%len(lines)]); i++ }
 	for range lines {
 		next()
 	}
@@ -109,7 +115,7 @@ func TestLineAllocs(t *testing.T) {
 	}
 	for _, line := range []string{"# comment", "", "127.0.0.1:1", "nonsense", "1.2.3.4:0"} {
 		b := []byte(line)
-		if got := testing.AllocsPerRun(1000, func() { r.oneLine(b) }); got != 0 {
+		if got := testing.AllocsPerRun(1000, func() { r.text.complete(b) }); got != 0 {
 			t.Errorf("%q: %v allocations", line, got)
 		}
 	}
@@ -235,13 +241,13 @@ func TestManyLines(t *testing.T) {
 // BenchmarkParse is what a line of text costs before anybody takes its target.
 func BenchmarkParse(b *testing.B) {
 	r, _ := lineReader(b, "")
-	r.quiet = true
+	r.out.checkOnly, r.out.invalid.checkOnly = true, true
 	for _, line := range []string{"203.0.113.107:27015", "203.0.113.7:27015 eu", "203.0.113.7:27015,27017-27020"} {
 		text := []byte(line + "\n")
 		b.Run(line, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				r.oneLine(text)
+				r.text.complete(text)
 			}
 		})
 	}

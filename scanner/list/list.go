@@ -2,7 +2,6 @@ package list
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"iter"
 	"net/netip"
@@ -67,31 +66,20 @@ type Config struct {
 	// several goroutines at once.
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
 
+	// Waiting is called when a named pipe has had no writer for a second: reading
+	// goes on as soon as one opens it. It may be nil.
+	Waiting func(name string)
+
 	Formats    []Format // kinds of lists to know, beside those that this package knows
 	KeepMaster bool     // fill Target.Master
 }
-
-// Invalid is a line that names no target.
-type Invalid struct {
-	File string // as it was named; "standard input" for "-"
-	Line int    // from 1
-	Text string // the line, or how it begins; made fit to be shown, see Err
-	Err  error  // a Fault
-}
-
-// Error is file, line, fault and text in one line.
-func (v Invalid) Error() string {
-	return fmt.Sprintf("%s:%d: %v: %s", v.File, v.Line, v.Err, v.Text)
-}
-
-// Unwrap returns v.Err.
-func (v Invalid) Unwrap() error { return v.Err }
 
 // List is where targets come from. Load and then From or All run once, not at
 // the same time; the other methods may be called at any time and by any
 // goroutine.
 type List struct {
 	cfg     Config
+	ports   portRule
 	inputs  []*input
 	formats []Format
 	fixed   fixed
@@ -133,6 +121,7 @@ func Open(cfg Config) (*List, error) {
 		cfg.Exclusions, _ = NewExclusions(ExclusionConfig{}) // no files: no error
 	}
 	l := &List{cfg: cfg}
+	l.ports = portRule{&l.cfg.Ports}
 	l.formats = append(slices.Clone(cfg.Formats), ownFormats(&l.cfg)...)
 	for i := range cfg.Sources {
 		s := &cfg.Sources[i]
@@ -197,7 +186,6 @@ func (l *List) loadInto(ctx context.Context, ld *loader) error {
 func (l *List) lookThrough(ctx context.Context) error {
 	r, end := l.newReader(ctx, nil)
 	defer end()
-	r.quiet = true
 	for _, in := range l.inputs {
 		if !in.isStdin() && in.size >= 0 {
 			if err := r.one(in); err != nil {
@@ -221,18 +209,27 @@ func (l *List) From(place uint64) iter.Seq[target.Target] {
 			return
 		}
 		err := l.Load(context.Background())
-		g := giver{List: l, yield: yield, from: place}
+		g := giver{cfg: &l.cfg, counts: &l.counts, yield: yield, from: place}
 		switch {
 		case err != nil:
 		case l.order != nil:
 			g.random(l.order)
 		default:
-			err = (&walk{giver: g}).input()
+			err = l.walk(&walk{giver: g, ports: l.ports})
 		}
 		if err != nil {
 			l.err.Store(&err)
 		}
 	}
+}
+
+// walk gives out the targets of all inputs while it reads them.
+func (l *List) walk(w *walk) error {
+	r, end := l.newReader(context.Background(), w)
+	defer end()
+	err := r.all()
+	l.counts.place.Store(w.place)
+	return err
 }
 
 // Inputs says what was read of each list that was named, in that order.

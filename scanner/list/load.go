@@ -12,8 +12,8 @@ const smallBlock = 64
 
 // loader collects what inputs name, and makes an order of it.
 type loader struct {
-	*List
-	keys    stream
+	ports   portRule
+	keys    keyStream
 	targets *buckets // named one by one
 	notes   notes    // what was said of those
 	blocks  blocks   // named together
@@ -24,7 +24,7 @@ type loader struct {
 }
 
 func newLoader(l *List) *loader {
-	ld := &loader{List: l, targets: newBuckets(), keys: stream(l.cfg.Seed)}
+	ld := &loader{ports: l.ports, targets: newBuckets(), keys: keyStream(l.cfg.Seed)}
 	ld.order = order{keys: newScatterer(&ld.keys)}
 	return ld
 }
@@ -35,10 +35,10 @@ func (ld *loader) take(n *name, s said) bool {
 	switch {
 	case n.form == formAddrPort:
 		ld.add(n.ip, n.port, s)
-	case ld.count(n) <= smallBlock:
+	case ld.ports.count(n) <= smallBlock:
 		ld.addSmall(n, s)
 	default:
-		ld.blocks.add(n.span(), ld.portsOf(n), s)
+		ld.blocks.add(n.span(), ld.ports.of(n), s)
 	}
 	ld.tidy()
 	return true
@@ -46,11 +46,11 @@ func (ld *loader) take(n *name, s said) bool {
 
 // addSmall adds the targets of a name that stands for few.
 func (ld *loader) addSmall(n *name, s said) {
-	if several := ld.count(n); several > 1 {
+	if several := ld.ports.count(n); several > 1 {
 		ld.order.small += several
 	}
 	at := n.span()
-	for _, port := range ld.portsOf(n).list {
+	for _, port := range ld.ports.of(n).list {
 		for ip := at.first; ; ip++ {
 			ld.add(ip, port, s)
 			if ip == at.last {
@@ -140,36 +140,4 @@ func (ld *loader) notIn(parts []stretch) filter {
 			return inStretch(parts, ip, port)
 		})
 	}
-}
-
-// defaultPorts are those of an address that is named without one.
-var defaultPorts = Ports{list: []uint16{DefaultPort}, has: func() []uint64 {
-	has := make([]uint64, 1<<16/64)
-	has[DefaultPort/64] |= 1 << (DefaultPort % 64)
-	return has
-}()}
-
-// portsOf returns the ports of a name that does not say one.
-func (l *List) portsOf(n *name) *Ports {
-	switch {
-	case n.ports != nil:
-		return n.ports
-	case l.cfg.Ports.Len() > 0:
-		return &l.cfg.Ports
-	}
-	return &defaultPorts
-}
-
-// needsPorts reports whether n can't be asked, for lack of ports.
-func (l *List) needsPorts(n *name) bool {
-	return (n.form == formNetwork || n.form == formRange) &&
-		n.ports == nil && l.cfg.Ports.Len() == 0
-}
-
-// count returns how many targets n stands for.
-func (l *List) count(n *name) uint64 {
-	if n.form == formAddrPort {
-		return 1
-	}
-	return n.span().len() * uint64(l.portsOf(n).Len())
 }

@@ -2,10 +2,10 @@ package list
 
 import "math/bits"
 
-// stream makes keys of a seed: the generator SplitMix64.
-type stream uint64
+// keyStream makes keys of a seed: the generator SplitMix64.
+type keyStream uint64
 
-func (s *stream) next() uint64 {
+func (s *keyStream) next() uint64 {
 	*s += 0x9e3779b97f4a7c15
 	z := uint64(*s)
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
@@ -29,7 +29,7 @@ type perm struct {
 	add   [rounds]uint64
 }
 
-func newPerm(size uint64, keys *stream) perm {
+func newPerm(size uint64, keys *keyStream) perm {
 	width := bits.Len64(max(size, 1) - 1)
 	p := perm{size: size, mask: 1<<width - 1, shift: (width + 1) / 2}
 	for i := range rounds {
@@ -66,7 +66,7 @@ type scatterer struct {
 // goldenStep is 2^32 divided by the golden ratio, and odd.
 const goldenStep = 0x9e3779b9
 
-func newScatterer(keys *stream) scatterer {
+func newScatterer(keys *keyStream) scatterer {
 	var s scatterer
 	for i := range rounds {
 		s.mul[i] = uint32(keys.next()) | 1

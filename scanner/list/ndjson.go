@@ -50,7 +50,7 @@ func readNDJSON(r io.Reader, yield func(Entry) bool) (err error) {
 		case o.parse(text):
 			o.entry(&e)
 		case line.last:
-			e.Fault = FaultTorn
+			e.Fault = FaultTruncated
 		default:
 			e.Fault = FaultJSON
 		}
@@ -58,7 +58,7 @@ func readNDJSON(r io.Reader, yield func(Entry) bool) (err error) {
 			return nil
 		}
 		if line.cut && e.Fault == nil {
-			yield(Entry{Line: line.number + 1, Fault: FaultTorn})
+			yield(Entry{Line: line.number + 1, Fault: FaultTruncated})
 		}
 	}
 	return err

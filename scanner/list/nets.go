@@ -28,7 +28,7 @@ type tier struct {
 	perm  perm   // of the addresses, as many as take part
 }
 
-func newNets(parts []stretch, keys *stream) *nets {
+func newNets(parts []stretch, keys *keyStream) *nets {
 	n := &nets{parts: slices.Clone(parts), turn: newScatterer(keys)}
 	slices.SortStableFunc(n.parts, func(a, b stretch) int {
 		return cmp.Compare(len(b.ports), len(a.ports))

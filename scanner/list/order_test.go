@@ -17,7 +17,7 @@ import (
 )
 
 func TestPerm(t *testing.T) {
-	keys := stream(1)
+	keys := keyStream(1)
 	for _, size := range []uint64{0, 1, 2, 3, 4, 5, 7, 8, 9, 255, 256, 257, 1000, 65536, 100_003} {
 		p := newPerm(size, &keys)
 		seen := make([]bool, size)
@@ -35,7 +35,7 @@ func TestPerm(t *testing.T) {
 // space and in a network: on average a third of all, as by chance.
 func TestPermMixes(t *testing.T) {
 	for _, size := range []uint64{1 << 8, 1 << 16, 3_000_000, 1 << 32} {
-		keys := stream(7)
+		keys := keyStream(7)
 		mean := 0.0
 		const perms, steps = 20, 200
 		for range perms {
@@ -54,7 +54,7 @@ func TestPermMixes(t *testing.T) {
 }
 
 func TestScatter(t *testing.T) {
-	keys := stream(3)
+	keys := keyStream(3)
 	s := newScatterer(&keys)
 	for range 100_000 {
 		ip, port := rand.Uint32(), uint16(rand.Uint32())
@@ -412,7 +412,7 @@ func heap() uint64 {
 func TestInputOrderMemory(t *testing.T) {
 	const n = 1 << 20
 	l := mustOpen(t, Config{Order: OrderInput, Stdin: strings.NewReader("")})
-	w := &walk{giver: giver{List: l, yield: func(target.Target) bool { return true }}}
+	w := aWalk(l)
 	before := heap()
 	for i := range uint32(n) {
 		w.target(0x01000000+i*3, 27015, said{})

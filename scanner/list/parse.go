@@ -24,7 +24,7 @@ const (
 	FaultJSON                         // the line is not a JSON object
 	FaultNoAddress                    // nothing in the line is an address
 	FaultQuote                        // a quoted field does not end in its line
-	FaultTorn                         // the list ends in the middle of the line
+	FaultTruncated                    // the list ends in the middle of the line
 	FaultStrayPort                    // a number behind an address without a port
 	FaultLineEnds                     // another target behind a carriage return
 )
@@ -44,7 +44,7 @@ var faultTexts = [...]string{
 	FaultJSON:        "not a JSON object",
 	FaultNoAddress:   "there is no address in it",
 	FaultQuote:       "a quoted field does not end in its line",
-	FaultTorn:        "the list ends in the middle of the line: it was cut off",
+	FaultTruncated:   "the list ends in the middle of the line: it was cut off",
 	FaultStrayPort:   "a port follows its address after a colon, ip:port (with --port a number is a tag)",
 	FaultLineEnds:    "another target follows a carriage return: lines end with a newline (tr '\\r' '\\n')",
 }
@@ -162,40 +162,45 @@ func (pl *portLists) parse(b []byte) (name, Fault) {
 
 func (pl *portLists) parseIPv4(b []byte) (n name, f Fault) {
 	ip, rest, f := parseIP(b)
-	if f != 0 {
-		return name{}, f
-	}
-	n.ip = ip
-	if len(rest) == 0 {
-		return n, 0
+	if f != 0 || len(rest) == 0 {
+		return name{ip: ip}, f
 	}
 	switch rest[0] {
 	case ':':
-		n.form = formAddrPort
-		if n.port, f = parsePort(rest[1:]); f != 0 && bytes.ContainsAny(rest, ",-") {
-			n.form = formAddr
-			n.ports, f = pl.get(rest[1:])
-		}
-		return n, f
+		return pl.parsePorts(ip, rest[1:])
 	case '/':
-		n.form = formNetwork
+		n = name{form: formNetwork, ip: ip}
 		n.bits, rest, f = parseBits(rest[1:])
+		return pl.parseOwnPorts(n, rest, f, FaultNetwork)
 	case '-':
-		n.form = formRange
+		n = name{form: formRange, ip: ip}
 		if n.last, rest, f = parseIP(rest[1:]); f == 0 && n.last < n.ip {
 			f = FaultRange
 		}
-	default:
-		f = FaultAddress
+		return pl.parseOwnPorts(n, rest, f, FaultAddress)
 	}
+	return name{}, FaultAddress
+}
+
+// parsePorts reads what follows the colon of an address: a port, or several.
+func (pl *portLists) parsePorts(ip uint32, b []byte) (n name, f Fault) {
+	n = name{form: formAddrPort, ip: ip}
+	if n.port, f = parsePort(b); f != 0 && bytes.ContainsAny(b, ",-") {
+		n.form = formAddr
+		n.ports, f = pl.get(b)
+	}
+	return n, f
+}
+
+// parseOwnPorts reads what follows a network or a range: nothing, or a colon and
+// ports. Anything else is the fault other.
+func (pl *portLists) parseOwnPorts(n name, b []byte, f, other Fault) (name, Fault) {
 	switch {
-	case f != 0 || len(rest) == 0:
-	case rest[0] == ':':
-		n.ports, f = pl.get(rest[1:])
-	case n.form == formNetwork:
-		f = FaultNetwork
+	case f != 0 || len(b) == 0:
+	case b[0] == ':':
+		n.ports, f = pl.get(b[1:])
 	default:
-		f = FaultAddress
+		f = other
 	}
 	return n, f
 }

@@ -52,6 +52,26 @@ func TestExclusionsFromPipe(t *testing.T) {
 	}
 }
 
+// TestWaitingForWriter: who waits for the writer of a named pipe is told which
+// pipe that is, and then reads on.
+func TestWaitingForWriter(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pi\x1bpe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var waited []string
+	l := mustOpen(t, Config{Args: []string{path}, Waiting: func(name string) {
+		waited = append(waited, name)
+		go os.WriteFile(path, []byte("1.0.0.1:1\n"), 0)
+	}})
+	if got := texts(l.All()); !slices.Equal(got, []string{"1.0.0.1:1"}) {
+		t.Errorf("%q", got)
+	}
+	if len(waited) != 1 || filepath.Base(waited[0]) != `pi\x1bpe` {
+		t.Errorf("waited for %q", waited)
+	}
+}
+
 // TestPipeWithoutWriter ends the waiting for a writer who never comes.
 func TestPipeWithoutWriter(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")

@@ -126,3 +126,42 @@ func (p Ports) String() string {
 	}
 	return string(b)
 }
+
+// defaultPorts are those of an address that is named without one.
+var defaultPorts = Ports{list: []uint16{DefaultPort}, has: func() []uint64 {
+	has := make([]uint64, 1<<16/64)
+	has[DefaultPort/64] |= 1 << (DefaultPort % 64)
+	return has
+}()}
+
+// portRule says which ports a name stands for: its own, those of Config.Ports,
+// or DefaultPort.
+type portRule struct{ config *Ports }
+
+// configured reports whether Config.Ports names any.
+func (r portRule) configured() bool { return r.config.Len() > 0 }
+
+// of returns the ports of a name.
+func (r portRule) of(n *name) *Ports {
+	switch {
+	case n.ports != nil:
+		return n.ports
+	case r.configured():
+		return r.config
+	}
+	return &defaultPorts
+}
+
+// missing reports whether n can't be asked since it has no ports: those of a
+// network must be named.
+func (r portRule) missing(n *name) bool {
+	return (n.form == formNetwork || n.form == formRange) && n.ports == nil && !r.configured()
+}
+
+// count returns how many targets n stands for.
+func (r portRule) count(n *name) uint64 {
+	if n.form == formAddrPort {
+		return 1
+	}
+	return n.span().len() * uint64(r.of(n).Len())
+}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"net/netip"
 )
 
@@ -14,14 +13,18 @@ const (
 	maxPending = 1024 // names and targets behind them
 )
 
-// ErrNoIPv4 says that a host name has no IPv4 address.
+// ErrNoIPv4 is the fault of a host name without an IPv4 address.
 var ErrNoIPv4 = errors.New("the name has no IPv4 address")
 
-// hostQueue has targets that wait for host names before them, so that all come
-// in the order in which they were read.
+// resolver looks up a host name: Config.Resolve.
+type resolver func(ctx context.Context, host string) ([]netip.Addr, error)
+
+// hostQueue has host names that are being looked up, and the targets behind
+// them, so that all come in the order in which they were read.
 type hostQueue struct {
+	resolve resolver
 	all     []pending
-	lookups chan struct{} // one for each that runs
+	running chan struct{} // one element per lookup
 }
 
 // pending is a name that waits.
@@ -33,7 +36,7 @@ type pending struct {
 	found chan lookup // nil: there is nothing to look up
 }
 
-// lookup is what became of a host name.
+// lookup is the answer for a host name.
 type lookup struct {
 	addrs []netip.Addr
 	err   error
@@ -43,104 +46,43 @@ func (s said) clone() said { return said{bytes.Clone(s.tag), bytes.Clone(s.maste
 
 func (q *hostQueue) empty() bool { return len(q.all) == 0 }
 
-// add puts p at the end and hands on what is ready. It waits when too many
-// are there.
-func (q *hostQueue) add(r *reader, p pending) bool {
-	q.all = append(q.all, p)
-	for len(q.all) > 0 && (len(q.all) >= maxPending || q.all[0].ready()) {
-		if !q.first(r) {
-			return false
-		}
-	}
-	return true
-}
+func (q *hostQueue) add(p pending) { q.all = append(q.all, p) }
 
-func (p *pending) ready() bool { return p.found == nil || len(p.found) > 0 }
-
-// wait hands on all that are there.
-func (q *hostQueue) wait(r *reader) bool {
-	for !q.empty() {
-		if !q.first(r) {
-			return false
-		}
-	}
-	return true
-}
-
-// first hands on the first.
-func (q *hostQueue) first(r *reader) bool {
+// first removes the first element.
+func (q *hostQueue) first() pending {
 	p := q.all[0]
 	q.all = q.all[1:]
-	if p.found == nil {
-		return r.take(&p.name, p.said)
-	}
-	select {
-	case l := <-p.found:
-		return r.looked(&p, l)
-	case <-r.ctx.Done():
-		return false
-	}
+	return p
 }
 
-// host begins to look up a name, with or without a port behind it.
-func (r *reader) host(text string, s said) bool {
-	p := pending{said: s.clone(), found: make(chan lookup, 1), where: Invalid{
-		File: show([]byte(r.in.title())), Line: r.line, Text: show([]byte(text)),
-	}}
-	host, port, hasPort := bytes.Cut([]byte(text), []byte(":"))
-	p.host = string(host)
-	p.name.form = formAddr
-	if hasPort {
-		v, f := parsePort(port)
-		if f != 0 {
-			return r.invalid([]byte(text), f)
+// ready reports whether the first element is known, or must be waited for since
+// the queue is too long.
+func (q *hostQueue) ready() bool {
+	if len(q.all) == 0 || len(q.all) >= maxPending {
+		return len(q.all) > 0
+	}
+	found := q.all[0].found
+	return found == nil || len(found) > 0
+}
+
+// lookUp begins to look up a host name. The answer comes in the channel, unless
+// ctx ends.
+func (q *hostQueue) lookUp(ctx context.Context, host string) chan lookup {
+	if q.running == nil {
+		q.running = make(chan struct{}, maxLookups)
+	}
+	found := make(chan lookup, 1)
+	go func() {
+		select {
+		case q.running <- struct{}{}:
+			defer func() { <-q.running }()
+		case <-ctx.Done():
+			return
 		}
-		p.name.form, p.name.port = formAddrPort, v
-	}
-	if r.quiet {
-		return true
-	}
-	if r.hosts.lookups == nil {
-		r.hosts.lookups = make(chan struct{}, maxLookups)
-	}
-	go r.lookUp(r.ctx, p)
-	return r.hosts.add(r, p)
-}
-
-func (r *reader) lookUp(ctx context.Context, p pending) {
-	select {
-	case r.hosts.lookups <- struct{}{}:
-		defer func() { <-r.hosts.lookups }()
-	case <-ctx.Done():
-		return
-	}
-	addrs, err := r.cfg.Resolve(ctx, p.host)
-	p.found <- lookup{addrs, err}
-}
-
-// looked hands on the addresses of a name.
-func (r *reader) looked(p *pending, l lookup) bool {
-	if !r.quiet {
-		r.counts.resolved.Add(1)
-	}
-	n, found := p.name, false
-	for _, a := range l.addrs {
-		if a = a.Unmap(); a.Is4() {
-			found = true
-			n.ip = ipOf(a)
-			if !r.take(&n, p.said) {
-				return false
-			}
-		}
-	}
-	if found {
-		return true
-	}
-	p.where.Err = ErrNoIPv4
-	if l.err != nil {
-		p.where.Err = fmt.Errorf("the name was not found: %w", l.err)
-	}
-	return !r.reject() || r.complain(p.where)
+		addrs, err := q.resolve(ctx, host)
+		found <- lookup{addrs, err}
+	}()
+	return found
 }
 
 // maxHost is how long a host name may be, in bytes (RFC 1035, section 2.3.4).

@@ -1,7 +1,6 @@
 package list
 
 import (
-	"context"
 	"net/netip"
 	"slices"
 
@@ -10,16 +9,23 @@ import (
 
 // giver gives out targets, unless something speaks against them.
 type giver struct {
-	*List
-	yield func(target.Target) bool
-	from  uint64 // the first place that is given out
-	place uint64 // of the next target
+	cfg    *Config
+	counts *counters
+	yield  func(target.Target) bool
+	from   uint64 // the first place that is given out
+	place  uint64 // of the next target
 }
 
-// pass goes on to the next place, and reports whether its target is to be given
-// out, after it counted what speaks against it.
+// publishPlaces is how many targets may be passed over before progress shows it.
+const publishPlaces = 1 << 12
+
+// pass advances to the next place, and reports whether its target is to be given
+// out. If it is not, pass counts why.
 func (g *giver) pass(ip uint32, port uint16) bool {
 	g.place++
+	if g.place%publishPlaces == 0 {
+		g.counts.place.Store(g.place)
+	}
 	switch {
 	case g.place <= g.from:
 		g.behind(ip, port)
@@ -28,40 +34,40 @@ func (g *giver) pass(ip uint32, port uint16) bool {
 		g.counts.otherShard.Add(1)
 		return false
 	}
-	return !g.stopped(ip)
+	return !g.excluded(ip)
 }
 
 // behind tells of a target that was given out before.
 func (g *giver) behind(ip uint32, port uint16) {
-	c := &g.cfg
+	c := g.cfg
 	if c.Passed != nil && port != 0 && c.Shard.has(ip) && g.rules().find(ip) == nil {
 		c.Passed(addrOf(ip))
 	}
 }
 
 // rules are those that hold at the moment.
-func (l *List) rules() *ruleSet { return l.cfg.Exclusions.now.Load() }
+func (g *giver) rules() *ruleSet { return g.cfg.Exclusions.now.Load() }
 
-// stopped reports whether a rule leaves an address out, and counts that.
-func (l *List) stopped(ip uint32) bool {
-	r := l.rules().find(ip)
+// excluded reports whether a rule excludes an address, and counts that.
+func (g *giver) excluded(ip uint32) bool {
+	r := g.rules().find(ip)
 	if r == nil {
 		return false
 	}
-	l.leaveOut(r, 1)
+	g.countExcluded(r, 1)
 	return true
 }
 
-// leaveOut counts targets that a rule leaves out.
-func (l *List) leaveOut(r *rule, n uint64) {
-	r.left.targets.Add(n)
-	if l.cfg.LeftOut != nil && n > 0 {
-		l.cfg.LeftOut(RuleID{r}, n)
+// countExcluded counts targets that a rule excludes.
+func (g *giver) countExcluded(r *rule, n uint64) {
+	r.counts.targets.Add(n)
+	if g.cfg.LeftOut != nil && n > 0 {
+		g.cfg.LeftOut(RuleID{r}, n)
 	}
 	if r.unscannable() {
-		l.counts.unscannable.Add(n)
+		g.counts.unscannable.Add(n)
 	} else {
-		l.counts.excluded.Add(n)
+		g.counts.excluded.Add(n)
 	}
 }
 
@@ -101,18 +107,10 @@ func (g *giver) random(o *order) {
 // walk gives out targets in input order. It is a taker.
 type walk struct {
 	giver
-	seen addrSet // targets that were named one by one
-	done blocks  // those that were named together
-	segs []segment
-}
-
-// input gives out the targets of all inputs.
-func (w *walk) input() error {
-	r, end := w.newReader(context.Background(), w)
-	defer end()
-	err := r.all()
-	w.counts.place.Store(w.place)
-	return err
+	ports portRule
+	seen  addrSet // targets that were named one by one
+	done  blocks  // those that were named together
+	segs  []segment
 }
 
 // take implements taker.
@@ -121,9 +119,9 @@ func (w *walk) take(n *name, s said) bool {
 	case formAddrPort:
 		return w.target(n.ip, n.port, s)
 	case formNetwork, formRange:
-		return w.block(n.span(), w.portsOf(n), s)
+		return w.block(n.span(), w.ports.of(n), s)
 	}
-	for _, port := range w.portsOf(n).list {
+	for _, port := range w.ports.of(n).list {
 		if !w.target(n.ip, port, s) {
 			return false
 		}
@@ -193,7 +191,7 @@ func (w *walk) segments(part span, port uint16, s said) bool {
 func (w *walk) passAll(r *rule, n uint64) {
 	before := min(n, w.from-min(w.from, w.place))
 	w.place += n
-	w.leaveOut(r, n-before)
+	w.countExcluded(r, n-before)
 }
 
 // each gives out addresses one by one.

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ratecontrol"
@@ -34,7 +33,7 @@ const (
 
 func NewRates(s *scanner.Stats) Rates {
 	r := Rates{RateSettled: s.Settled, RateSlowed: s.Slowed}
-	if !math.IsInf(s.Rate, 1) {
+	if s.Rate != scanner.Off {
 		r.RateAsked = &s.Rate
 	}
 	idle := float64(s.Waited[scanner.WaitReplies]+s.Waited[scanner.WaitCooldown]) / 1e6

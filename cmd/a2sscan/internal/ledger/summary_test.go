@@ -255,7 +255,7 @@ func TestContradictions(t *testing.T) {
 // TestSummaryFile: the file has the numbers under the names that scripts know.
 func TestSummaryFile(t *testing.T) {
 	list, s := aScan()
-	s.Rate = math.Inf(1)
+	s.Rate = scanner.Off
 	path := t.TempDir() + "/summary.json"
 	if err := summaryOf(list, s).WriteFile(path); err != nil {
 		t.Fatal(err)
@@ -324,7 +324,7 @@ func TestPacingError(t *testing.T) {
 	if e := pacingError(s); e != nil {
 		t.Errorf("%v of too short a time", *e)
 	}
-	if s.Rate, s.Waited[scanner.WaitReplies] = math.Inf(1), 0; pacingError(s) != nil {
+	if s.Rate, s.Waited[scanner.WaitReplies] = scanner.Off, 0; pacingError(s) != nil {
 		t.Error("a scan without a rate has an error of it")
 	}
 }

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"time"
 
@@ -121,7 +122,7 @@ var families = []*family{
 		}),
 
 	gauge("rate_asked_datagrams_per_second", "The rate that was asked for; +Inf: as fast as it goes.",
-		func(s *sample) float64 { return s.scan.Rate }),
+		func(s *sample) float64 { return infinite(s.scan.Rate) }),
 	gauge("rate_reached_datagrams_per_second", "Datagrams sent a second, a mean of the time with targets to start.",
 		func(s *sample) float64 { return s.rates.RateReached }),
 	gauge("rate_settled_datagrams_per_second", "Without a rate: what it came to in the last seconds.",
@@ -239,4 +240,12 @@ func (m *Server) sample() *sample {
 	s.targets = ledger.New(s.list, &s.scan)
 	s.rates = ledger.NewRates(&s.scan)
 	return s
+}
+
+// infinite is a rate of package scanner as Prometheus has it: no limit is +Inf.
+func infinite(rate float64) float64 {
+	if rate == scanner.Off {
+		return math.Inf(1)
+	}
+	return rate
 }

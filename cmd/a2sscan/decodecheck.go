@@ -1,0 +1,114 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"net/netip"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/record"
+)
+
+// recheck counts what decode --check compared.
+type recheck struct {
+	same   int
+	differ int
+}
+
+// census decodes the records of a census again, or checks them.
+func (d *decodeRun) census(name string, in io.Reader) error {
+	r := sink.NewReader(in)
+	r.KeepLines()
+	defer r.Close()
+	bad := d.reportBadLine(name)
+	tail, err := eachRecord(name, r, func(n int, line []byte) error {
+		scan, recorded, err := record.Parse(line)
+		switch {
+		case errors.Is(err, record.ErrNoRaw):
+			d.noRaw++
+			return nil
+		case err != nil:
+			bad(n, string(line[:min(len(line), 100)]), err)
+			return nil
+		}
+		return d.decodeAgain(name, n, line, scan, recorded)
+	})
+	reportTail(d.term, name, tail)
+	return err
+}
+
+// decodeAgain decodes the datagrams of a record again.
+func (d *decodeRun) decodeAgain(name string, n int, line []byte, scan string, recorded *scanner.Result) error {
+	d.load(recorded.Raw)
+	again := d.decoder.Remake(recorded)
+	if d.flags.check {
+		d.compare(name, n, line, record.Append(nil, scan, again), again.Addr)
+		return nil
+	}
+	if d.flags.scanID != "" {
+		scan = d.flags.scanID
+	}
+	return d.write(scan, again)
+}
+
+// Bounds of what --check reports.
+const (
+	maxDiffering = 20 // records
+	maxKeys      = 5  // of each record
+)
+
+// compare compares a record with the one decoded again.
+func (d *decodeRun) compare(name string, n int, line, again []byte, addr netip.AddrPort) {
+	diffs, err := record.Differences(line, again)
+	if err == nil && len(diffs) == 0 {
+		d.check.same++
+		return
+	}
+	d.check.differ++
+	if d.check.differ > maxDiffering {
+		return
+	}
+	name = console.Plain(name, 100)
+	for _, diff := range diffs[:min(len(diffs), maxKeys)] {
+		d.term.Say("%s:%d: %s: %s is %s, decodes to %s", name, n, senderName(addr),
+			console.Plain(diff.Key, 60), valueText(diff.One), valueText(diff.Other))
+	}
+	if len(diffs) > maxKeys {
+		d.term.Say("%s:%d: and %d more keys", name, n, len(diffs)-maxKeys)
+	}
+}
+
+// senderName names a server. A record of a capture may have no address.
+func senderName(addr netip.AddrPort) string {
+	if !addr.IsValid() {
+		return "no address"
+	}
+	return addr.String()
+}
+
+// valueText is a value of a record for a person.
+func valueText(s string) string {
+	if s == "" {
+		return "absent"
+	}
+	return console.Plain(s, 80)
+}
+
+// endCheck reports how the check ended. A line that is no record fails it too.
+func (d *decodeRun) endCheck() error {
+	c := &d.check
+	d.term.Say("%s unchanged, %s differ, %s without all their datagrams, %s", console.Plural(c.same, "record"),
+		console.Grouped(uint64(c.differ)), console.Grouped(uint64(d.noRaw)), console.Plural(d.badLines, "bad line"))
+	switch {
+	case c.differ > 0 || d.badLines > 0:
+		return console.Fail(console.ExitUsage, "some records decode differently").
+			WithHint("either the record was changed, or another version of the program wrote it")
+	case c.same == 0:
+		return console.Fail(console.ExitInput, "no record that can be checked").
+			WithHint("scan --raw keeps the datagrams")
+	}
+	return nil
+}

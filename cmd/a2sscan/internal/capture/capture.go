@@ -1,0 +1,63 @@
+// Package capture reads recorded datagrams: hexadecimal text, pcap and pcapng.
+// It sorts them by the server that sent them.
+package capture
+
+import (
+	"bufio"
+	"bytes"
+	"net/netip"
+)
+
+// Format is the kind of file that holds datagrams.
+type Format uint8
+
+// The formats that Detect knows.
+const (
+	Hex     Format = iota // one datagram per line in hexadecimal
+	Records               // a census, compressed or not
+	Pcap                  // pcap or pcapng
+)
+
+// Detect tells the format from the first bytes of in and consumes none of them.
+// Whatever is neither a capture of packets nor a census counts as Hex.
+func Detect(in *bufio.Reader) Format {
+	b, _ := in.Peek(4)
+	switch {
+	case isPcap(b):
+		return Pcap
+	case isZstd(b), bytes.HasPrefix(bytes.TrimLeft(b, " \t\r\n"), []byte("{")):
+		return Records
+	}
+	return Hex
+}
+
+// isZstd reports whether b begins a zstd frame, or a skippable one.
+func isZstd(b []byte) bool {
+	return bytes.HasPrefix(b, []byte("\x28\xB5\x2F\xFD")) ||
+		len(b) == 4 && b[0]&0xF0 == 0x50 && bytes.HasPrefix(b[1:], []byte("\x2A\x4D\x18"))
+}
+
+// Sender is a server with the datagrams that it sent, in order.
+type Sender struct {
+	Addr      netip.AddrPort // not valid where the file names no sender
+	Datagrams [][]byte
+}
+
+// senders holds the servers of one file in the order of their first datagrams.
+type senders struct {
+	all    []*Sender
+	byAddr map[netip.AddrPort]*Sender
+}
+
+func (s *senders) add(from netip.AddrPort, datagram []byte) {
+	one := s.byAddr[from]
+	if one == nil {
+		one = &Sender{Addr: from}
+		if s.byAddr == nil {
+			s.byAddr = map[netip.AddrPort]*Sender{}
+		}
+		s.byAddr[from] = one
+		s.all = append(s.all, one)
+	}
+	one.Datagrams = append(one.Datagrams, datagram)
+}

@@ -1,0 +1,83 @@
+package capture
+
+import (
+	"bufio"
+	"encoding/hex"
+	"errors"
+	"io"
+	"net/netip"
+	"strings"
+)
+
+// maxHexLine bounds a line of hexadecimal text: the longest possible datagram
+// with a space after each byte, an address and a comment.
+const maxHexLine = 256 << 10
+
+// ReadHex reads text with one datagram per line in hexadecimal. Spaces are
+// allowed, # begins a comment, and an ip:port before the datagram names its
+// sender. Lines without an address belong to one sender. ReadHex hands each bad
+// line to bad and reads on; its error is that of reading.
+func ReadHex(r io.Reader, bad func(line int, text string, err error)) ([]*Sender, error) {
+	var s senders
+	b := bufio.NewReaderSize(r, maxHexLine)
+	for line := 1; ; line++ {
+		text, err := readLine(b)
+		switch {
+		case err == io.EOF:
+			return s.all, nil
+		case err == nil:
+			err = s.addHex(text)
+		case err != errLong:
+			return s.all, err
+		}
+		if err != nil {
+			bad(line, text, err)
+		}
+	}
+}
+
+var errLong = errors.New("longer than any datagram")
+
+// readLine returns the next line. Of a line that is too long it returns the
+// beginning and errLong, at the end of the file io.EOF.
+func readLine(b *bufio.Reader) (string, error) {
+	text, err := b.ReadSlice('\n')
+	switch {
+	case err == bufio.ErrBufferFull:
+		start := string(text[:100])
+		for err == bufio.ErrBufferFull {
+			_, err = b.ReadSlice('\n')
+		}
+		return start, errLong
+	case err != nil && len(text) == 0:
+		return "", err
+	}
+	return strings.TrimRight(string(text), "\r\n"), nil
+}
+
+// addHex adds the datagram of one line, if it holds one.
+func (s *senders) addHex(text string) error {
+	text, _, _ = strings.Cut(text, "#")
+	fields := strings.Fields(text)
+	if len(fields) == 0 {
+		return nil
+	}
+	var from netip.AddrPort
+	if strings.ContainsAny(fields[0], ".:") {
+		var err error
+		from, err = netip.ParseAddrPort(fields[0])
+		if err != nil || !from.Addr().Is4() {
+			return errors.New("the sender is not an ip:port")
+		}
+		fields = fields[1:]
+	}
+	datagram, err := hex.DecodeString(strings.Join(fields, ""))
+	switch {
+	case err != nil:
+		return errors.New("not hexadecimal")
+	case len(datagram) == 0:
+		return errors.New("a sender without a datagram")
+	}
+	s.add(from, datagram)
+	return nil
+}

@@ -1,0 +1,224 @@
+package geo
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/oschwald/maxminddb-golang/v2"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/geo/geotest"
+	"github.com/a2sscan/a2sscan/scanner"
+)
+
+// openDatabases writes databases and opens them in their order.
+func openDatabases(t testing.TB, kinds ...string) Databases {
+	t.Helper()
+	var files []string
+	for i, kind := range kinds {
+		path := filepath.Join(t.TempDir(), fmt.Sprint(i))
+		if err := geotest.Write(path, kind, geotest.BuiltAt); err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, path)
+	}
+	bases, err := Open(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bases
+}
+
+// TestGeoForms: every layout is read, and earlier databases win.
+func TestGeoForms(t *testing.T) {
+	frankfurt := scanner.Geo{Continent: "EU", Country: "DE", Region: "Hesse", City: "Frankfurt am Main"}
+	example := scanner.Geo{ASN: 64500, Org: "Example GmbH"}
+	flat := scanner.Geo{Continent: "EU", Country: "DE", ASN: 64500, Org: "Example GmbH"}
+	both := frankfurt
+	both.ASN, both.Org = 64500, "Example GmbH"
+	tests := []struct {
+		kinds string
+		addr  string
+		want  scanner.Geo
+	}{
+		{"GeoLite2-City", "127.74.0.1", frankfurt},
+		{"GeoLite2-City", "127.74.127.255", frankfurt},
+		{"GeoLite2-City", "127.74.128.0", scanner.Geo{Country: "FR", City: "Paris"}},
+		{"GeoLite2-City", "127.75.0.1", scanner.Geo{}}, // the registered country is not the location
+		{"GeoLite2-City", "127.77.0.1", scanner.Geo{}},
+		{"GeoLite2-City", "203.0.113.7", scanner.Geo{}},
+		{"GeoLite2-City", "127.76.0.1", scanner.Geo{Region: "\u009b31m", City: "\x1b[2J\u202egnirts"}},
+		{"GeoLite2-Country", "127.74.0.1", scanner.Geo{Continent: "EU", Country: "AT"}},
+		{"GeoLite2-ASN", "127.74.0.1", example},
+		{"GeoLite2-ASN", "127.76.0.1", scanner.Geo{ASN: 64501}},
+		{"GeoIP2-Enterprise", "127.74.0.1", scanner.Geo{Country: "DE", ASN: 64502, Org: "E"}},
+		{"ipinfo generic_country_asn_free.mmdb", "127.74.0.1", flat},
+		{"ipinfo bundle_location_lite", "127.74.0.1", flat},
+		{"ipinfo standard_asn", "127.74.0.1", example},
+		{"whois-city", "127.74.0.1", scanner.Geo{Country: "DE", Region: "Hesse", City: "Frankfurt"}},
+
+		{"GeoLite2-City,GeoLite2-ASN", "127.74.0.1", both},
+		{"GeoLite2-ASN,GeoLite2-City", "127.74.0.1", both},
+		{"ipinfo bundle_location_lite,GeoLite2-City", "127.74.0.1", both},
+		{"GeoLite2-Country,GeoLite2-City", "127.74.0.1", scanner.Geo{Continent: "EU", Country: "AT"}},
+		{"GeoIP2-Enterprise,GeoLite2-ASN", "127.74.0.1", scanner.Geo{Country: "DE", ASN: 64502, Org: "E"}},
+		{"GeoLite2-ASN,GeoIP2-Enterprise", "127.74.0.1",
+			scanner.Geo{Country: "DE", ASN: 64500, Org: "Example GmbH"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.kinds+" "+tt.addr, func(t *testing.T) {
+			bases := openDatabases(t, strings.Split(tt.kinds, ",")...)
+			for range 2 { // decoded, and remembered
+				var g scanner.Geo
+				if bases.Fill(&g, netip.MustParseAddr(tt.addr)); g != tt.want {
+					t.Errorf("%+v, want %+v", g, tt.want)
+				}
+			}
+		})
+	}
+}
+
+// TestGeoOtherTypes: values of unexpected types and names that are too long are
+// ignored.
+func TestGeoOtherTypes(t *testing.T) {
+	var v any
+	if err := json.Unmarshal([]byte(geotest.Databases["unexpected types"]["127.74.0.0/16"]), &v); err != nil {
+		t.Fatal(err)
+	}
+	long := map[string]any{
+		"city": strings.Repeat("x", maxText+1), "region": strings.Repeat("y", maxText),
+	}
+	empty := map[string]any{"city": map[string]any{}}
+	for _, data := range []any{v, nil, "DE", []any{}, []any{nil}, empty} {
+		if g := parsePlace(data); g != (scanner.Geo{}) {
+			t.Errorf("%v: %+v", data, g)
+		}
+	}
+	if g := parsePlace(long); g.City != "" || len(g.Region) != maxText {
+		t.Errorf("%+v", g)
+	}
+}
+
+// TestGeoKnown: the number of remembered places is bounded.
+func TestGeoKnown(t *testing.T) {
+	b := openDatabases(t, "GeoLite2-City")[0]
+	for i := range uintptr(maxKnown) {
+		b.known[1<<40+i] = scanner.Geo{}
+	}
+	r := b.db.Lookup(netip.MustParseAddr("127.74.0.1"))
+	if g := b.place(r); g.Country != "DE" || len(b.known) != 1 {
+		t.Errorf("%+v, %d are known", g, len(b.known))
+	}
+}
+
+// TestGeoDamaged: a database with a changed byte or a missing end is refused, or
+// answers where it can. It never causes a panic, and damaged entries are counted.
+func TestGeoDamaged(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "db")
+	if err := geotest.Write(path, "GeoLite2-City", geotest.BuiltAt); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused, damaged := 0, uint64(0)
+	for i := range file {
+		broken := bytes.Clone(file)
+		broken[i] ^= []byte{0x01, 0x20, 0xFF}[i%3]
+		if _, err := newDatabase("", file[:i]); err == nil {
+			t.Errorf("%d of %d bytes are taken", i, len(file))
+		}
+		b, err := newDatabase("", broken)
+		if err != nil {
+			refused++
+			continue
+		}
+		for _, addr := range []string{"127.74.0.1", "127.74.128.1", "127.76.0.1", "203.0.113.7"} {
+			Databases{b}.Lookup(netip.MustParseAddr(addr))
+		}
+		damaged += b.faults
+	}
+	if refused == 0 || damaged == 0 {
+		t.Errorf("%d refused, %d lookups damaged", refused, damaged)
+	}
+}
+
+// TestGeoEndless: a damaged database whose tree branches at every node without
+// reaching data is refused before every branch is visited.
+func TestGeoEndless(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "db")
+	if err := geotest.Write(path, "GeoLite2-City", geotest.BuiltAt); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := maxminddb.OpenBytes(bytes.Clone(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const start, levels = 96, 31 // where IPv4 begins, and 2^31 branches
+	nothing := db.Metadata.NodeCount
+	if db.Metadata.RecordSize != 28 || nothing < start+levels {
+		t.Fatalf("%+v", db.Metadata)
+	}
+	for node := range nothing {
+		to := node + 1
+		if node >= start+levels-1 {
+			to = nothing
+		}
+		both := []byte{byte(to >> 16), byte(to >> 8), byte(to)}
+		copy(file[node*7:], append(append(both, 0), both...))
+	}
+	if _, err := newDatabase("", file); err == nil || !strings.Contains(err.Error(), "has no country") {
+		t.Error(err)
+	}
+}
+
+// geoWork looks up the addresses of a /16 in turn.
+func geoWork(tb testing.TB) func() {
+	bases := openDatabases(tb, "GeoLite2-City", "GeoLite2-ASN")
+	var g scanner.Geo
+	n := uint16(0)
+	return func() {
+		n += 257
+		g = scanner.Geo{}
+		bases.Fill(&g, netip.AddrFrom4([4]byte{127, 74, byte(n >> 8), byte(n)}))
+	}
+}
+
+func BenchmarkGeo(b *testing.B) {
+	body := geoWork(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		body()
+	}
+}
+
+// BenchmarkGeoUnknown times a place that no server was in before.
+func BenchmarkGeoUnknown(b *testing.B) {
+	bases := openDatabases(b, "GeoLite2-City", "GeoLite2-ASN")
+	b.ReportAllocs()
+	for b.Loop() {
+		clear(bases[0].known)
+		clear(bases[1].known)
+		bases.Fill(new(scanner.Geo), netip.AddrFrom4([4]byte{127, 74, 0, 1}))
+	}
+}
+
+func TestGeoAllocates(t *testing.T) {
+	body := geoWork(t)
+	for range 300 {
+		body()
+	}
+	if n := testing.AllocsPerRun(1000, body); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+
+	"github.com/a2sscan/a2sscan/sink"
+)
+
+// eachRecord calls do with every line of a census that is not empty and with its
+// number, from 1. It returns how many bytes of a partial tail it left out. A
+// damaged census is an error, after its readable lines.
+func eachRecord(name string, r *sink.Reader, do func(n int, line []byte) error) (tail int64, err error) {
+	for n := 1; ; n++ {
+		line, err := r.Next()
+		switch {
+		case err == io.EOF && r.Damage().Found():
+			return 0, damageFailure(name, r.Damage())
+		case err == io.EOF:
+			return r.Torn(), nil
+		case err != nil:
+			return 0, readFailure(err)
+		case len(bytes.TrimSpace(line)) == 0:
+			continue
+		}
+		if err := do(n, line); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// eachRecordOf is eachRecord for a file.
+func eachRecordOf(file string, do func(n int, line []byte) error) (tail int64, err error) {
+	r, err := sink.Open(file)
+	if err != nil {
+		return 0, readFailure(err)
+	}
+	defer r.Close()
+	return eachRecord(file, r, do)
+}
+
+// readFailure gives an error of reading a census its exit code and hint.
+func readFailure(err error) error {
+	var s *sink.Error
+	if !errors.As(err, &s) {
+		return console.Fail(console.ExitInput, "%w", err)
+	}
+	return console.Fail(console.ExitInput, "%s", sinkError(s)).WithHint("%s", s.Hint)
+}
+
+// reportTail reports the partial record at the end of a file, if there is one.
+func reportTail(t *console.Terminal, file string, bytes int64) {
+	if bytes > 0 {
+		t.Say("%s: truncated: %d bytes after the last complete record left out", console.Plain(file, 200), bytes)
+	}
+}

@@ -1,0 +1,143 @@
+package game
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/a2sscan/a2sscan/bench/captures"
+	"github.com/a2sscan/a2sscan/reasm"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// update rewrites the golden files. Whoever uses it checks each changed line by
+// hand against the bytes of the capture.
+var update = flag.Bool("update", false, "rewrite the golden files of the captures")
+
+// captured is a recorded server's replies, which own their memory.
+type captured struct {
+	info  wire.Info
+	reply Reply
+}
+
+// readCapture decodes a capture.
+func readCapture(t *testing.T, file string) *captured {
+	t.Helper()
+	c := new(captured)
+	for _, msg := range messages(t, captures.Datagrams(t, file)) {
+		switch wire.KindOf(msg) {
+		case wire.KindInfo:
+			c.takeInfo(msg)
+		case wire.KindGoldSource:
+			if c.reply.Info == nil {
+				c.takeInfo(msg)
+			}
+		case wire.KindPlayers:
+			var ps wire.Players
+			_ = ps.Reset(msg, wire.ShipUnknown)
+			c.reply.Players = ps.AppendAll(nil)
+			c.reply.HasPlayers = true
+			c.reply.PlayersCut = ps.Err() != nil
+		case wire.KindRules:
+			var rs wire.Rules
+			_ = rs.Reset(msg)
+			c.reply.Rules = rs.AppendAll(nil)
+		}
+	}
+	return c
+}
+
+func (c *captured) takeInfo(msg []byte) {
+	_ = c.info.Decode(msg) // a relay's is cut (EC-137)
+	c.reply.Info = &c.info
+}
+
+// messages returns the messages in a capture, split ones put together.
+func messages(t *testing.T, datagrams [][]byte) (all [][]byte) {
+	table := reasm.New(reasm.Config{Shards: 1})
+	var unpacker reasm.Unpacker
+	for i, d := range datagrams {
+		if !wire.IsSplit(d) {
+			all = append(all, d)
+			continue
+		}
+		msg, outcome, err := table.Add(time.Duration(i), 1, d, nil)
+		if err == nil && outcome == reasm.Packed {
+			msg, err = unpacker.Unpack(nil, msg)
+			outcome = reasm.Whole
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if outcome == reasm.Whole {
+			all = append(all, bytes.Clone(msg))
+		}
+	}
+	return all
+}
+
+// TestCaptures decodes what real servers sent and compares it with the golden
+// files. No flag may be set on any of them but those that the golden file has.
+func TestCaptures(t *testing.T) {
+	var g Game
+	known := 0
+	for _, file := range captures.Files(t) {
+		c := readCapture(t, file)
+		Decode(&g, c.reply)
+		if g.ID == "" {
+			continue
+		}
+		known++
+		t.Run(captures.Name(file), func(t *testing.T) {
+			compareGolden(t, captures.Name(file), golden(c, &g))
+		})
+	}
+	t.Logf("%d captures of games that have a table", known)
+}
+
+// golden is the text of a golden file.
+func golden(c *captured, g *Game) string {
+	var b strings.Builder
+	in := &c.info
+	app, _ := in.AppID()
+	fmt.Fprintf(&b, "# %s: application %d, folder %s; INFO: %d players of %d, %d bots, version %q, map %q\n",
+		g.Name, app, in.Folder, in.Players, in.MaxPlayers, in.Bots, in.Version, in.Map)
+	if in.Has&wire.HasKeywords != 0 {
+		fmt.Fprintf(&b, "# keywords %q\n", in.Keywords)
+	}
+	if c.reply.HasPlayers {
+		fmt.Fprintf(&b, "# %d players listed\n", len(c.reply.Players))
+	}
+	if c.reply.Rules != nil {
+		fmt.Fprintf(&b, "# %d rules\n", len(c.reply.Rules))
+	}
+	fmt.Fprintf(&b, "id %s\n%s", g.ID, dump(g))
+	s := Suspect(c.reply, g, Facts{})
+	for i := range NumFlags {
+		if s.Flags&(1<<i) != 0 {
+			fmt.Fprintf(&b, "flag %s\n", FlagWord(i))
+		}
+	}
+	return b.String()
+}
+
+func compareGolden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	diffLines(t, name, got, string(want))
+}

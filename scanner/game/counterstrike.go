@@ -1,0 +1,72 @@
+package game
+
+import "bytes"
+
+// Counter-Strike 2 and Counter-Strike: Global Offensive share an application.
+// Their tags are the server owners' own; the rules, where there are any (EC-99),
+// are variables.
+var _ = register(&table{
+	id:       "cs2",
+	name:     "Counter-Strike 2",
+	apps:     []uint32{730},
+	evidence: "recorded replies of 1.33 to 1.34 (CS:GO) and 1.41 (CS2)",
+	info: func(d *decoder) {
+		if isCSGO(d.in.Info.Version) {
+			d.g.ID, d.g.Name = "csgo", "Counter-Strike: Global Offensive"
+		}
+	},
+	rules: withCvars(
+		field{name: "game_mode", read: attribute("game_mode")},
+		field{name: "game_type", read: attribute("game_type")},
+	),
+	vectors: []vector{
+		{
+			info:     wireVersion("1.41.8.8"),
+			keywords: "empty,5v5,secure",
+			rules:    []string{"sv_password", "0", "game_type", "0", "game_mode", "1"},
+			want: `
+				password false < rules.sv_password
+				attribute game_mode 1 < rules.game_mode
+				attribute game_type 0 < rules.game_type`,
+		},
+	},
+})
+
+// Counter-Strike: Source.
+var _ = register(&table{
+	id:       "css",
+	name:     "Counter-Strike: Source",
+	apps:     []uint32{240},
+	evidence: "recorded replies of 2005 to 2014",
+	rules:    withCvars(),
+	vectors: []vector{{
+		rules: []string{"mp_roundtime", "3", "sourcemod_version", "1.6.0", "sm_nextmap", "de_dust2", "nextlevel", "de_aztec"},
+		want: `
+			attribute mp_roundtime 3 < rules.mp_roundtime
+			attribute next_map de_dust2 < rules.sm_nextmap
+			attribute sourcemod_version 1.6.0 < rules.sourcemod_version`,
+	}},
+})
+
+// firstCS2 is the second number of the first version of Counter-Strike 2; the
+// last one of CS:GO was 1.38.
+const firstCS2 = 39
+
+// isCSGO reports whether a version is one of CS:GO.
+func isCSGO(version []byte) bool {
+	minor, ok := minorVersion(version)
+	return ok && minor < firstCS2
+}
+
+// minorVersion returns the second number of a version 1.N.
+func minorVersion(version []byte) (int, bool) {
+	if !hasPrefix(version, "1.") {
+		return 0, false
+	}
+	v := version[2:]
+	if i := bytes.IndexByte(v, '.'); i >= 0 {
+		v = v[:i]
+	}
+	n, ok := parseInt(v, maxCount)
+	return int(n), ok
+}

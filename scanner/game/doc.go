@@ -1,0 +1,67 @@
+// Package game reads what a reply means for its game. Many games put the truth
+// elsewhere than in INFO: a Rust server says 86 players of 63 there, and 547 of
+// 575 in its keywords.
+//
+// [Decode] turns the values of one server, as package wire decoded them, into a
+// [Game]: common keys that mean the same in every game, mods, and attributes for
+// the rest. Each value has its source, so every number can be checked against the
+// reply. [Suspect] looks for what an honest server would hardly
+// send; [FlagRules] is the one table of its rules and thresholds.
+//
+//	var g game.Game // one for many replies
+//	game.Decode(&g, game.Reply{Info: &info, Players: players, Rules: rules, HasPlayers: true})
+//	if g.Has.Has(game.KeyPlayers) {
+//		fmt.Println(g.Players, "from", g.Source(game.KeyPlayers)) // 547 from keywords.cp
+//	}
+//	s := game.Suspect(reply, &g, facts)
+//
+// # Buffers
+//
+// What is decoded aliases the reply, or lives in memory of the Game that the
+// next Decode reuses. Whoever keeps it copies; Clone does. A Game belongs to one
+// goroutine at a time. After the first replies, Decode and Suspect allocate
+// nothing.
+//
+// # Hostile replies
+//
+// Rules and keywords are anybody's bytes. Decode never fails and never panics:
+// what it cannot understand becomes a note, and every size has a bound of ours,
+// which stands with the other bounds in decode.go. Texts are not checked: they
+// can have any encoding and hold control characters.
+//
+// # Adding a game
+//
+// Adding a game is adding one file that registers one table:
+//
+//	var _ = register(&table{
+//		id:       "ourgame",          // in records, so it must never change
+//		name:     "Our Game",
+//		apps:     []uint32{123456},   // from the game ID: the short one is cut
+//		evidence: "a recorded reply of 1.2",
+//		rules: []field{
+//			{name: "Players_i", read: count(KeyPlayers)},
+//			{name: "Weather_s", read: attribute("weather")},
+//		},
+//		vectors: []vector{{
+//			rules: []string{"Players_i", "7", "Weather_s", "rain"},
+//			want: `
+//				players 7 < rules.Players_i
+//				attribute weather rain < rules.Weather_s`,
+//		}},
+//	})
+//
+// tags reads the keywords of INFO, rules the rules by name, and series texts
+// that come in several rules; info and finish are functions for what fits no
+// table, called before and after those. What is read first stays. The actions
+// that take a value are in set.go. Names of attributes are lower case with
+// underscores, as few as the game needs, and never made from the reply's bytes:
+// a census has a column for each.
+//
+// The vectors are the game's test, with bytes of our own. A recording of a real
+// server, put beside the others, gets a golden file from
+//
+//	go test -run Captures -update
+//
+// whose lines must then be checked by hand against the recording's bytes. If the
+// game's counts or lists are known to lie, add it to the sets in flags.go.
+package game

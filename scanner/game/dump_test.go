@@ -1,0 +1,61 @@
+package game
+
+import (
+	"fmt"
+	"strings"
+)
+
+// dump prints a Game, a line for each value and where it came from.
+func dump(g *Game) string {
+	var b strings.Builder
+	for k := range Key(NumKeys) {
+		if g.Has.Has(k) {
+			fmt.Fprintf(&b, "%v %v < %s\n", k, shown(g, k), g.Source(k))
+			if k == KeyMods {
+				dumpMods(&b, g)
+			}
+		}
+	}
+	for _, a := range g.Attributes {
+		fmt.Fprintf(&b, "attribute %s %s < %s\n", a.Name, quoted(a.Value), a.Source)
+	}
+	for i := range NumNotes {
+		if g.Notes&(1<<i) != 0 {
+			fmt.Fprintf(&b, "note %s\n", NoteWord(i))
+		}
+	}
+	return b.String()
+}
+
+func dumpMods(b *strings.Builder, g *Game) {
+	for _, m := range g.Mods {
+		creator := ""
+		if m.CreatorDLC {
+			creator = " creator"
+		}
+		fmt.Fprintf(b, "mod %s %q %s%s\n", m.ID, m.Name, m.Hash, creator)
+	}
+}
+
+// quoted returns a value as it is, or in quotes if that would not show it.
+func quoted(v []byte) string {
+	if q := fmt.Sprintf("%q", v); q != `"`+string(v)+`"` {
+		return q
+	}
+	return string(v)
+}
+
+// shown returns the value of a common key.
+func shown(g *Game, k Key) any {
+	switch k {
+	case KeyStarted:
+		return g.Started
+	case KeyMods:
+		return len(g.Mods)
+	case KeyPVP, KeyPassword, KeyModded, KeyAnticheat:
+		return *g.truth(k)
+	case KeyPlayers, KeyMaxPlayers, KeyQueue, KeyBots, KeyDay:
+		return *g.number(k)
+	}
+	return quoted(*g.text(k))
+}

@@ -1,0 +1,350 @@
+package game
+
+import (
+	"bytes"
+	"math"
+	"time"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// Flags is a set of things about one reply that are hard to explain by an
+// honest server. A flag states evidence and is no verdict: FlagRules lists the
+// innocent causes of each.
+type Flags uint16
+
+// The flags. Their words in records are stable.
+const (
+	FlagPlayersOverMax Flags = 1 << iota
+	FlagCountMismatch
+	FlagEqualDurations
+	FlagTinyDurations
+	FlagReplyFlood
+	FlagNoGSLT
+	FlagRedirect
+	FlagEdgeAnswers
+	FlagConflict
+
+	NumFlags = iota
+)
+
+// FlagRule is what there is to say about a flag: one row of FlagRules.
+type FlagRule struct {
+	Word     string // in records
+	Rule     string // when the flag is set; Least and the others are the fields below
+	Innocent string // what else may cause it
+	Source   string // where the rule comes from
+
+	Least   int           // thresholds: the least number that counts
+	Percent int           // a share
+	Time    time.Duration // a duration
+}
+
+// Indices of FlagRules, in the order of the flags.
+const (
+	rulePlayersOverMax = iota
+	ruleCountMismatch
+	ruleEqualDurations
+	ruleTinyDurations
+	ruleReplyFlood
+	ruleNoGSLT
+	ruleRedirect
+	ruleEdgeAnswers
+	ruleConflict
+)
+
+// FlagRules has the rule of each flag, in the order of their bits. All thresholds
+// are here.
+var FlagRules = [NumFlags]FlagRule{
+	rulePlayersOverMax: {
+		Word: "players_over_max",
+		Rule: "more players than places, by at least Least and by more than Percent of the places, " +
+			"or more than 64 in a Counter-Strike; counts are the game's own where it has some",
+		Innocent: "reserved places and spectators: 65 of 64 in Rising Storm 2, 70 of 64 in Red Orchestra 2, " +
+			"102 of 100 in Hell Let Loose; 112 of 80 in Squad and Post Scriptum, which are not looked at " +
+			"unless the rules have their count",
+		Source: "EC-36, EC-60; heuristics of server browsers",
+		Least:  3, Percent: 10,
+	},
+	ruleCountMismatch: {
+		Word: "count_mismatch",
+		Rule: "the length of the list is apart from INFO's count, and from the game's own if it has one, " +
+			"by at least Least, bots set aside, and by more than Percent of the larger number",
+		Innocent: "lists that came from a cache; Conan, DayZ and Battalion 1944 do not list players; Squad, " +
+			"Post Scriptum and ARK list ghosts; CS2 and CS:GO may list one \"Max Players\": none of these is compared",
+		Source: "spoofspy scores 0.2 at 12 apart and 1 at 64; gamedig's issue 440: 120 players and an empty list; EC-83",
+		Least:  12, Percent: 25,
+	},
+	ruleEqualDurations: {
+		Word:     "equal_durations",
+		Rule:     "at least Least players who are no bots, all of them connected for exactly the same time, and that longer than Time",
+		Innocent: "the map has just changed: then the times are short; bots that the server adds at its start",
+		Source:   "Valve's halflife issue 2064",
+		Least:    8, Time: 10 * time.Minute,
+	},
+	ruleTinyDurations: {
+		Word:     "tiny_durations",
+		Rule:     "at least Least players with the duration 00 00 00 01 (2.35e-38 s), score 0, no name and index 0",
+		Innocent: "none known for that number",
+		Source:   "a known program that fakes players writes it",
+		Least:    1,
+	},
+	ruleReplyFlood: {
+		Word:     "reply_flood",
+		Rule:     "at least Least INFO replies for each INFO request",
+		Innocent: "none known; a network that repeats datagrams gives a few",
+		Source:   "garrysmod-issues 6403 and 6503: thousands",
+		Least:    100,
+	},
+	ruleNoGSLT: {
+		Word: "no_gslt",
+		Rule: "the Steam ID is none of a persistent game server account, in Counter-Strike 2, " +
+			"or in CS:GO since 1.Least",
+		Innocent: "a server for a local network; older versions, and all of Counter-Strike 1.6, need no account",
+		Source:   "fakeservers.link; Steam IDs: account type 3",
+		Least:    36,
+	},
+	ruleRedirect: {
+		Word:     "redirect",
+		Rule:     "a reply of type '9' with ConnectRedirectAddress, or a tag that begins with dest=",
+		Innocent: "a server that moved and sends its players on",
+		Source:   "EC-23, EC-140; Valve's Source-1-Games issue 6038",
+	},
+	ruleEdgeAnswers: {
+		Word: "edge_answers",
+		Rule: "the round trip of RULES is longer than that of INFO by at least Time and is at least Percent of it, " +
+			"and that of PLAYER, if it was measured, is nearer to INFO's",
+		Innocent: "rules that take the server long to collect or come in many datagrams",
+		Source:   "EC-143: caches at the edge of a network answer INFO and PLAYER, but not RULES",
+		Percent:  300, Time: 60 * time.Millisecond,
+	},
+	ruleConflict: {
+		Word:     "conflict",
+		Rule:     "at least Least replies or fragments that contradict one that came before",
+		Innocent: "the game changed between two replies; the server began anew with the same split ID",
+		Source:   "our reassembly (EC-119)",
+		Least:    1,
+	},
+}
+
+// FlagWord returns the record's word for the flag of bit i, 0 ≤ i < NumFlags.
+func FlagWord(i int) string { return FlagRules[i].Word }
+
+// Facts is what the scanner saw of a server besides its replies' contents. Zero
+// values mean that a thing was not seen or not measured.
+type Facts struct {
+	InfoRTT    time.Duration // round trip of INFO
+	PlayersRTT time.Duration // of PLAYER
+	RulesRTT   time.Duration // of RULES
+
+	InfoRequests int // sent
+	InfoReplies  int // received
+	Conflicts    int // replies and fragments that contradicted an earlier one
+}
+
+// Suspicion is what Suspect finds.
+type Suspicion struct {
+	Flags    Flags
+	Counts   Counts // the amounts, where Flags has FlagCountMismatch
+	Redirect []byte // the address, where Flags has FlagRedirect; aliases the reply
+}
+
+// Counts are the players by each source; -1: it has none.
+type Counts struct {
+	Info int // INFO
+	Game int // the game's own count, which takes the place of INFO's
+	List int // the length of the list
+}
+
+// Suspect looks for flags in a reply that Decode read into g.
+func Suspect(in Reply, g *Game, facts Facts) Suspicion {
+	s := Suspicion{Counts: Counts{Info: -1, Game: -1, List: -1}}
+	if in.Info != nil {
+		s.Counts.fill(in, g)
+		s.counts(in, g)
+		s.steamID(in.Info, g)
+	}
+	s.durations(in)
+	s.redirect(in)
+	s.facts(facts)
+	return s
+}
+
+func (s *Suspicion) set(f Flags, v bool) {
+	if v {
+		s.Flags |= f
+	}
+}
+
+func (c *Counts) fill(in Reply, g *Game) {
+	if in.Info.Has&wire.HasPlayers != 0 {
+		c.Info = int(in.Info.Players)
+	}
+	if g.Has.Has(KeyPlayers) {
+		c.Game = g.Players
+	}
+	if in.HasPlayers && !in.PlayersCut {
+		c.List = len(in.Players)
+	}
+}
+
+// players returns the number of players that counts, -1 if there is none.
+func (c *Counts) players() int {
+	if c.Game >= 0 {
+		return c.Game
+	}
+	return c.Info
+}
+
+// counts sets players_over_max and count_mismatch. A relay counts its watchers
+// as it likes (EC-33).
+func (s *Suspicion) counts(in Reply, g *Game) {
+	n := s.Counts.players()
+	if n < 0 || in.Info.ServerType|0x20 == 'p' {
+		return
+	}
+	s.set(FlagPlayersOverMax, overMax(n, in.Info, g, s.Counts.Game >= 0))
+	s.set(FlagCountMismatch, s.Counts.List >= 0 && !listLies(in, g) && s.Counts.apart(bots(in.Info)))
+}
+
+// counterStrikes are the games that have 64 places at most.
+var counterStrikes = map[string]bool{
+	"cs16": true, "czero": true, "css": true, "csgo": true, "cs2": true,
+}
+
+// overMax is the rule of players_over_max. 0 places mean that INFO does not say.
+func overMax(n int, in *wire.Info, g *Game, corrected bool) bool {
+	if counterStrikes[g.ID] && n > 64 {
+		return true
+	}
+	places := int(in.MaxPlayers)
+	if g.Has.Has(KeyMaxPlayers) {
+		places = g.MaxPlayers
+	}
+	if places == 0 || in.Has&wire.HasMaxPlayers == 0 || !corrected && ghosts[g.ID] {
+		return false
+	}
+	r := &FlagRules[rulePlayersOverMax]
+	over := n - places
+	return over >= r.Least && over*100 > places*r.Percent
+}
+
+// ghosts are the games whose INFO or list counts players who are gone, or who
+// hold a reserved place: 104 of 80, and connected for 140,000 seconds.
+var ghosts = map[string]bool{"squad": true, "postscriptum": true, "ark": true}
+
+// unlisted are the games that answer PLAYER with an empty list though there are
+// players.
+var unlisted = map[string]bool{"conan": true, "dayz": true, "battalion1944": true}
+
+// listLies reports whether the list says nothing about the number of players.
+func listLies(in Reply, g *Game) bool {
+	if ghosts[g.ID] || unlisted[g.ID] && len(in.Players) == 0 {
+		return true
+	}
+	return len(in.Players) == 1 && string(in.Players[0].Name) == "Max Players" // EC-85
+}
+
+// apart is the rule of count_mismatch: the list is apart from INFO's count and
+// from the game's, either of which may be the one that lags behind.
+func (c *Counts) apart(bots int) bool {
+	r := &FlagRules[ruleCountMismatch]
+	for _, n := range [...]int{c.Info, c.Game} {
+		larger := max(n, c.List)
+		diff := larger - min(n, c.List) - bots
+		if n >= 0 && (diff < r.Least || diff*100 <= larger*r.Percent) {
+			return false
+		}
+	}
+	return c.Info < 0 || c.List%256 != c.Info // a list of more than 255 (EC-82)
+}
+
+// bots returns how many players INFO says are bots.
+func bots(in *wire.Info) int {
+	if in == nil || in.Has&wire.HasBots == 0 {
+		return 0
+	}
+	return int(in.Bots)
+}
+
+// steamID sets no_gslt.
+func (s *Suspicion) steamID(in *wire.Info, g *Game) {
+	const persistentServer = 3
+	if in.Has&wire.HasSteamID == 0 || in.SteamID == 0 || in.Has&wire.HasVersion == 0 {
+		return
+	}
+	minor, ok := minorVersion(in.Version)
+	demanded := ok && (g.ID == "cs2" || g.ID == "csgo") && minor >= FlagRules[ruleNoGSLT].Least
+	s.set(FlagNoGSLT, demanded && in.SteamID>>52&0xF != persistentServer)
+}
+
+// tinyDuration is the bytes 00 00 00 01.
+const tinyDuration = 0x01000000
+
+// durations sets equal_durations and tiny_durations.
+func (s *Suspicion) durations(in Reply) {
+	tiny, equal := 0, 0
+	for i := range in.Players {
+		p := &in.Players[i]
+		bits := math.Float32bits(p.Duration)
+		if bits == tinyDuration && p.Score == 0 && p.Index == 0 && len(p.Name) == 0 {
+			tiny++
+		}
+		if bits == math.Float32bits(in.Players[0].Duration) {
+			equal++
+		}
+	}
+	s.set(FlagTinyDurations, tiny >= FlagRules[ruleTinyDurations].Least)
+	if equal == 0 || equal < len(in.Players) {
+		return
+	}
+	r := &FlagRules[ruleEqualDurations]
+	long := float64(in.Players[0].Duration) > r.Time.Seconds()
+	s.set(FlagEqualDurations, long && equal-bots(in.Info) >= r.Least)
+}
+
+// maxRedirect is how many bytes of an address are kept: a host name and a port.
+const maxRedirect = 253 + 6
+
+// redirect sets the flag of that name.
+func (s *Suspicion) redirect(in Reply) {
+	to, ok := after(in.Redirect, "ConnectRedirectAddress:")
+	if !ok && in.Info != nil {
+		for tags := (list{rest: in.Info.Keywords, separator: ','}); tags.next() && !ok; {
+			if ok = hasPrefix(tags.piece, "dest="); ok {
+				to = tags.piece[len("dest="):]
+			}
+		}
+	}
+	s.set(FlagRedirect, ok)
+	s.Redirect = to[:min(len(to), maxRedirect):min(len(to), maxRedirect)]
+}
+
+// after returns what follows word in b.
+func after(b []byte, word string) ([]byte, bool) {
+	at := bytes.Index(b, []byte(word))
+	if at < 0 {
+		return nil, false
+	}
+	return b[at+len(word):], true
+}
+
+// facts sets the flags that rest on what the scanner saw.
+func (s *Suspicion) facts(f Facts) {
+	flood := FlagRules[ruleReplyFlood].Least
+	s.set(FlagReplyFlood, f.InfoReplies >= flood*max(f.InfoRequests, 1))
+	s.set(FlagConflict, f.Conflicts >= FlagRules[ruleConflict].Least)
+	s.set(FlagEdgeAnswers, edge(f))
+}
+
+// edge is the rule of edge_answers.
+func edge(f Facts) bool {
+	if f.InfoRTT <= 0 || f.RulesRTT <= 0 {
+		return false
+	}
+	r := &FlagRules[ruleEdgeAnswers]
+	if f.RulesRTT-f.InfoRTT < r.Time || f.RulesRTT*100 < f.InfoRTT*time.Duration(r.Percent) {
+		return false
+	}
+	return f.PlayersRTT == 0 || f.PlayersRTT-f.InfoRTT < f.RulesRTT-f.PlayersRTT
+}

@@ -1,0 +1,267 @@
+package game
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// TestBounds: whatever a reply holds, what is kept of it has a bound.
+func TestBounds(t *testing.T) {
+	long := strings.Repeat("x", 300_000)
+	tests := []struct {
+		name string
+		in   Reply
+		note Notes
+	}{
+		{"a long value", server(appRust, 1, 2).rule("url", long), NoteValueCut},
+		{"a long description", server(appRust, 1, 2).rule("description_00", long).rule("description_01", long), NoteValueCut},
+		{"a long mod", server(appArk, 1, 2).rule("MOD0_s", long), NoteValueCut},
+		{"many mods", many(server(appArk, 1, 2), 5000, "MOD%d_s", "1:2"), NoteModsLimit},
+		{"many mods in a list", server(108600, 1, 2).rule("mods", strings.Repeat("a;", 5000)), NoteModsLimit},
+		{"many settings", many(server(304930, 1, 2), 5000, "Cfg_%d", "a.b="+long[:100]), NoteValueCut},
+		{"a long base64 text", server(304930, 1, 2).rule("Browser_Desc_Full_Line_0", strings.Repeat("QUJD", 50_000)), NoteValueCut},
+		{"long pages", many(server(107410, 1, 2), 255, "%c\xff", long), NotePagesTruncated},
+		{"a long place", server(107410, 1, 2).keywords("c1-" + long), NoteKeywordsCut},
+		{"no place", server(107410, 1, 2).keywords("c1-x"), NoteValue},
+		{"a long mode", server(4000, 1, 2).keywords("gm:" + long + " "), NoteValueCut},
+	}
+	var g Game
+	for _, test := range tests {
+		Decode(&g, test.in)
+		if g.Notes&test.note == 0 {
+			t.Errorf("%s: notes %b lack %b", test.name, g.Notes, test.note)
+		}
+		checkBounds(t, test.name, &g)
+	}
+}
+
+// many adds n rules of one value, whose name holds their number from 1.
+func many(in Reply, n int, format, value string) Reply {
+	for i := range n {
+		name := fmt.Sprintf(format, i+1)
+		if strings.Contains(format, "%c") {
+			name = string([]byte{byte(i + 1), 0xFF})
+		}
+		in = in.rule(name, value)
+	}
+	return in
+}
+
+// checkBounds reports what is larger than our bounds allow.
+func checkBounds(t *testing.T, name string, g *Game) {
+	t.Helper()
+	if len(g.Mods) > maxMods || len(g.Attributes) > maxAttributes {
+		t.Errorf("%s: %d mods, %d attributes", name, len(g.Mods), len(g.Attributes))
+	}
+	texts := map[string][]byte{
+		"version": g.Version, "map": g.Map, "mode": g.Mode, "region": g.Region, "time": g.TimeOfDay,
+	}
+	for i, m := range g.Mods {
+		texts[fmt.Sprint("mod ID ", i)], texts[fmt.Sprint("mod ", i)], texts[fmt.Sprint("mod hash ", i)] = m.ID, m.Name, m.Hash
+	}
+	for what, b := range texts {
+		if len(b) > maxText {
+			t.Errorf("%s: %s has %d bytes", name, what, len(b))
+		}
+	}
+	if len(g.Description) > maxLongText {
+		t.Errorf("%s: a description of %d bytes", name, len(g.Description))
+	}
+	for _, a := range g.Attributes {
+		if len(a.Value) > maxLongText || len(a.Value) == 0 {
+			t.Errorf("%s: attribute %s has %d bytes", name, a.Name, len(a.Value))
+		}
+	}
+	if g.Players < 0 || g.Players > maxCount || g.MaxPlayers < 0 || g.MaxPlayers > maxCount {
+		t.Errorf("%s: %d players of %d", name, g.Players, g.MaxPlayers)
+	}
+}
+
+// TestPages reads pages that are wrong in one way each.
+func TestPages(t *testing.T) {
+	whole := []byte{3, 0, 1, 0, 0, 0, 9, 9, 9, 9, 1, 1, 2, 3, 4, 1, 7, 2, 'h', 'i', 1, 1, 's'}
+	tests := []struct {
+		name string
+		b    []byte
+		mods int
+		note Notes
+	}{
+		{"as they should be", whole, 1, 0},
+		{"a byte more", append(bytes.Clone(whole), 0), 1, NotePagesTrailing},
+		{"cut inside the signature", whole[:len(whole)-1], 1, NotePagesTruncated},
+		{"cut before the signatures", whole[:20], 1, NotePagesTruncated},
+		{"cut inside the mod's name", whole[:19], 0, NotePagesTruncated},
+		{"cut inside the mod's hash", whole[:13], 0, NotePagesTruncated},
+		{"cut inside the DLC's hash", whole[:7], 0, NotePagesTruncated},
+		{"cut behind the version", whole[:1], 0, NotePagesTruncated},
+		{"version 4", append([]byte{4}, whole[1:]...), 0, NotePagesVersion},
+		{"overflow", append([]byte{3, 2}, whole[2:]...), 1, NotePagesOverflow},
+		{"an ID of nine bytes", append(bytes.Clone(whole[:15]), 9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), 0, NotePagesTruncated},
+	}
+	var g Game
+	for _, test := range tests {
+		Decode(&g, server(107410, 0, 1).withPages(escape(test.b)))
+		if len(g.Mods) != test.mods || g.Notes != test.note {
+			t.Errorf("%s: %d mods, notes %b; want %d, %b", test.name, len(g.Mods), g.Notes, test.mods, test.note)
+		}
+	}
+	Decode(&g, server(107410, 0, 1).withPages([]byte{3, 1, 4}))
+	if g.Notes&NotePagesEscape == 0 {
+		t.Errorf("an escape without meaning: notes %b", g.Notes)
+	}
+}
+
+// TestPagesOfTwoLists: pages that give another total belong to something else.
+func TestPagesOfTwoLists(t *testing.T) {
+	var g Game
+	in := server(107410, 0, 1).rule("\x01\x02", "\x03\x01\x02\x01\x02\x01\x02\x05\x01\x02").
+		rule("\x02\x03", "\x01\x01junk").rule("\x02\x02", "\x01\x02\x01\x02").rule("\x02\x02", "\x01\x01again")
+	Decode(&g, in)
+	if len(g.Mods) != 0 || !g.Has.Has(KeyMods) || g.Notes != 0 {
+		t.Errorf("%s", dump(&g))
+	}
+}
+
+// TestEscapeAcrossPages: an escape may begin in one page and end in the next.
+func TestEscapeAcrossPages(t *testing.T) {
+	var want Game
+	in := armaReply(3)
+	Decode(&want, in)
+	all := []byte{}
+	for _, r := range in.Rules {
+		all = append(all, r.Value...)
+	}
+	for size := 1; size <= 127; size++ {
+		total := (len(all) + size - 1) / size
+		if total > 255 {
+			continue
+		}
+		cutIn := Reply{Info: in.Info}
+		for i := range total {
+			cutIn.Rules = append(cutIn.Rules, wire.Rule{
+				Name: []byte{byte(i + 1), byte(total)}, Value: all[i*size : min(len(all), (i+1)*size)],
+			})
+		}
+		var g Game
+		Decode(&g, cutIn)
+		if dump(&g) != dump(&want) {
+			t.Fatalf("pages of %d bytes:\n%s\nwant:\n%s", size, dump(&g), dump(&want))
+		}
+	}
+}
+
+// TestFind finds the table by application, or by folder where that decides.
+func TestFind(t *testing.T) {
+	tests := []struct {
+		app    uint64
+		folder string
+		format wire.Format
+		want   string
+	}{
+		{252490, "rust", wire.FormatSource, "rust"},
+		{1<<32 | 252490, "rust", wire.FormatSource, "rust"}, // a mod's game ID (EC-26)
+		{10, "cstrike", wire.FormatSource, "cs16"},
+		{70, "cstrike", wire.FormatSource, "cs16"},
+		{70, "valve", wire.FormatSource, "hl"},
+		{70, "ag", wire.FormatSource, "goldsource"},
+		{240, "cstrike", wire.FormatSource, "css"},
+		{0, "cstrike", wire.FormatGoldSource, "cs16"},
+		{0, "czero", wire.FormatGoldSource, "czero"},
+		{0, "", wire.FormatGoldSource, "goldsource"},
+		{0, "cstrike", wire.FormatSource, ""},
+		{999999, "rust", wire.FormatSource, ""},
+	}
+	var g Game
+	for _, test := range tests {
+		in := wire.Info{Format: test.format, Folder: []byte(test.folder), GameID: test.app}
+		if test.app != 0 {
+			in.Has = wire.HasGameID
+		}
+		Decode(&g, Reply{Info: &in})
+		if g.ID != test.want {
+			t.Errorf("application %d, folder %q: %q, want %q", test.app, test.folder, g.ID, test.want)
+		}
+	}
+	Decode(&g, Reply{})
+	if g.ID != "" || !g.Empty() {
+		t.Errorf("no INFO: %q", g.ID)
+	}
+}
+
+// TestVersionTellsCSGO: one application, two games.
+func TestVersionTellsCSGO(t *testing.T) {
+	var g Game
+	for version, want := range map[string]string{
+		"1.34.7.1": "csgo", "1.38.8.1": "csgo", "1.39.0.0": "cs2", "1.41": "cs2", "": "cs2", "2.1": "cs2", "1.x": "cs2",
+	} {
+		in := server(appCS2, 0, 10).with(func(i *wire.Info) { i.Version = []byte(version) })
+		if Decode(&g, in); g.ID != want {
+			t.Errorf("version %q: %q, want %q", version, g.ID, want)
+		}
+	}
+}
+
+// TestClone: a clone shares no memory with the reply or the Game.
+func TestClone(t *testing.T) {
+	for _, table := range tables {
+		for i := range table.vectors {
+			in := table.vectors[i].reply(table)
+			var g Game
+			Decode(&g, in)
+			c := g.Clone()
+			want := dump(&g)
+			if got := dump(c); got != want {
+				t.Errorf("%s: the clone is\n%s\nwant\n%s", table.id, got, want)
+			}
+			scribble(in.Info.Keywords, in.Info.Name, in.Info.Map, in.Info.Game)
+			for _, r := range in.Rules {
+				scribble(r.Value)
+			}
+			scribble(g.dec.buf)
+			if got := dump(c); got != want {
+				t.Errorf("%s: the clone became\n%s\nwas\n%s", table.id, got, want)
+			}
+		}
+	}
+}
+
+// TestBufferStays: a Game's own memory does not grow with the number of replies.
+func TestBufferStays(t *testing.T) {
+	var g Game
+	in := armaReply(80)
+	Decode(&g, in)
+	n := len(g.dec.buf)
+	for range 10 {
+		Decode(&g, in)
+	}
+	if len(g.dec.buf) != n {
+		t.Errorf("the buffer holds %d bytes, after the first reply %d", len(g.dec.buf), n)
+	}
+}
+
+func scribble(all ...[]byte) {
+	for _, b := range all {
+		for i := range b {
+			b[i] = '#'
+		}
+	}
+}
+
+// TestReuse: a Game decodes a reply as a fresh one does, whatever came before.
+func TestReuse(t *testing.T) {
+	var used Game
+	all := loads()
+	for i := range all {
+		for _, j := range []int{i, len(all) - 1 - i, (i * 7) % len(all)} {
+			var fresh Game
+			Decode(&fresh, all[j].in)
+			if Decode(&used, all[j].in); dump(&used) != dump(&fresh) || used.ID != fresh.ID {
+				t.Fatalf("%s:\n%s\nwant\n%s", all[j].name, dump(&used), dump(&fresh))
+			}
+		}
+	}
+}

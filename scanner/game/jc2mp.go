@@ -1,0 +1,31 @@
+package game
+
+import "bytes"
+
+// Just Cause 2 Multiplayer: up to 5000 places do not fit INFO's byte, so the map
+// is "Players: 11/5000".
+var _ = register(&table{
+	id:       "jc2mp",
+	name:     "Just Cause 2: Multiplayer",
+	apps:     []uint32{259080},
+	evidence: "a recorded reply of 2013",
+	info: func(d *decoder) {
+		v := d.in.Info.Map
+		const prefix = "Players: "
+		at := bytes.IndexByte(v, '/')
+		if !hasPrefix(v, prefix) || at < 0 {
+			return
+		}
+		count(KeyPlayers)(d, v[len(prefix):at], "info.map")
+		count(KeyMaxPlayers)(d, v[at+1:], "info.map")
+	},
+	vectors: []vector{
+		{info: wireMap("Players: 1234/5000"), want: `
+			players 1234 < info.map
+			max_players 5000 < info.map`},
+		{info: wireMap("Players: ?/5000"), want: `
+			max_players 5000 < info.map
+			note value.unreadable`},
+		{info: wireMap("Panau/1"), want: ``},
+	},
+})

@@ -1,0 +1,64 @@
+package game
+
+import "bytes"
+
+// Left 4 Dead: INFO's game is "L4D - mode" or "L4D - mode - difficulty". The
+// tags name the modes that the server allows.
+var _ = register(&table{
+	id:       "l4d",
+	name:     "Left 4 Dead",
+	apps:     []uint32{500},
+	evidence: "three recorded replies of 2008 to 2014",
+	info:     l4dGame,
+	rules:    withCvars(field{name: "survivor_limit", read: attribute("survivor_limit")}),
+	finish:   l4dModes.read,
+	vectors: []vector{
+		{
+			info:     wireGame("L4D - Co-op - Expert"),
+			keywords: "empty,coop,versus",
+			rules:    []string{"survivor_limit", "4", "mp_friendlyfire", "1"},
+			want: `
+				mode Co-op < info.game
+				attribute difficulty Expert < info.game
+				attribute modes coop,versus < keywords
+				attribute mp_friendlyfire 1 < rules.mp_friendlyfire
+				attribute survivor_limit 4 < rules.survivor_limit`,
+		},
+		{info: wireGame("L4D - Versus"), want: `
+				mode Versus < info.game`},
+		{info: wireGame("Our own"), keywords: "survival", want: `
+				mode survival < keywords`},
+	},
+})
+
+// Left 4 Dead 2.
+var _ = register(&table{
+	id:       "l4d2",
+	name:     "Left 4 Dead 2",
+	apps:     []uint32{550},
+	evidence: "two recorded replies of 2013 to 2014",
+	rules:    withCvars(field{name: "survivor_limit", read: attribute("survivor_limit")}),
+	finish:   l4dModes.read,
+	vectors: []vector{{
+		keywords: "versus,10v10,versus,secure",
+		want: `
+			mode versus < keywords`,
+	}},
+})
+
+var l4dModes = modes{"coop", "realism", "scavenge", "survival", "versus"}
+
+// l4dGame reads mode and difficulty from INFO's game.
+func l4dGame(d *decoder) {
+	v := d.in.Info.Game
+	const prefix, separator = "L4D - ", " - "
+	if !hasPrefix(v, prefix) {
+		return
+	}
+	v = v[len(prefix):]
+	if i := bytes.Index(v, []byte(separator)); i >= 0 {
+		d.setAttribute("difficulty", v[i+len(separator):], "info.game")
+		v = v[:i:i]
+	}
+	d.setText(KeyMode, v, "info.game")
+}

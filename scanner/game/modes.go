@@ -1,0 +1,38 @@
+package game
+
+// modes are the tags of a game that name what is played.
+type modes []string
+
+// read sets the mode from the keywords. A server may have several of these tags,
+// for the modes that it allows: then none of them is the one, and they become
+// the attribute "modes".
+func (m modes) read(d *decoder) {
+	start, n := len(d.buf), 0
+	seen := uint64(0)
+	for tags := d.keywords(','); tags.next(); {
+		i := m.index(tags.piece)
+		if i < 0 || seen&(1<<i) != 0 {
+			continue
+		}
+		seen |= 1 << i
+		if n++; n > 1 {
+			d.buf = append(d.buf, ',')
+		}
+		d.buf = append(d.buf, tags.piece...)
+	}
+	if n > 1 {
+		d.setAttribute("modes", d.since(start), "keywords")
+	} else {
+		d.setText(KeyMode, d.since(start), "keywords")
+	}
+}
+
+// index returns which of the modes a tag is, -1 if it is none.
+func (m modes) index(tag []byte) int {
+	for i, mode := range m {
+		if mode == string(tag) {
+			return i
+		}
+	}
+	return -1
+}

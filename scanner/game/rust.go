@@ -1,0 +1,181 @@
+package game
+
+import "bytes"
+
+// Rust: INFO's counts are cut at a byte, and above that they are anything; the
+// keywords have the true ones. Short tags stand for words: a run of "^" and a
+// letter, or a letter alone.
+var _ = register(&table{
+	id:   "rust",
+	name: "Rust",
+	apps: []uint32{252490},
+	evidence: "recorded replies of 2014 to 2022; gamedig, rust-query-proxy; the short tags from " +
+		"descriptions of the game's tag compressor",
+	tags: tags{
+		split: ',',
+		words: rustTags,
+		prefixes: []field{
+			{name: "^", read: rustShortTags},
+			{name: "$r", read: text(KeyRegion)},
+			{name: "mp", read: count(KeyMaxPlayers)},
+			{name: "cp", read: count(KeyPlayers)},
+			{name: "qp", read: count(KeyQueue)},
+			{name: "born", read: began},
+			{name: "gm", read: attribute("gamemode")},
+			{name: "pt", read: attribute("transport")},
+			{name: "ts", read: rustTeamSize},
+			{name: "h", read: rustHash},
+			{name: "v", read: rustVersion},
+		},
+	},
+	rules: []field{
+		{name: "build", read: attribute("build")},
+		{name: "world.seed", read: attribute("world.seed")},
+		{name: "world.size", read: attribute("world.size")},
+		{name: "fps", read: attribute("fps")},
+		{name: "fps_avg", read: attribute("fps_avg")},
+		{name: "ent_cnt", read: attribute("entities")},
+		{name: "uptime", read: attribute("uptime")},
+		{name: "pve", read: opposite(KeyPVP)},
+		{name: "hash", read: attribute("hash")},
+		{name: "headerimage", read: attribute("header_image")},
+		{name: "logoimage", read: attribute("logo_image")},
+		{name: "url", read: attribute("url")},
+	},
+	series: []series{{prefix: "description_", digits: 2, join: text(KeyDescription)}},
+	vectors: []vector{
+		{
+			info:     wireInfo(30, 44),
+			keywords: "mp300,cp286,ptrak,qp12,$rEU,v2511,^w^z^o,h0a1b2c3d,born1760000000,gmrust,ts4",
+			rules: []string{
+				"build", "1234", "description_01", "two", "description_00", "one ", "description_02", "",
+				"description_0", "not this", "ent_cnt", "10", "fps", "30", "fps_avg", "29.5", "hash", "0a1b2c3d",
+				"headerimage", "https://example.org/a.png", "logoimage", "", "pve", "False", "uptime", "60",
+				"url", "https://example.org", "world.seed", "1", "world.size", "3500",
+			},
+			want: `
+				players 286 < keywords.cp
+				max_players 300 < keywords.mp
+				queue 12 < keywords.qp
+				version 2511 < keywords.v
+				region EU < keywords.$r
+				pvp true < rules.pve
+				modded true < keywords.^
+				started 1760000000 < keywords.born
+				description one two < rules.description_N
+				attribute build 1234 < rules.build
+				attribute entities 10 < rules.ent_cnt
+				attribute fps 30 < rules.fps
+				attribute fps_avg 29.5 < rules.fps_avg
+				attribute framework oxide < keywords.^
+				attribute gamemode rust < keywords.gm
+				attribute hash 0a1b2c3d < keywords.h
+				attribute header_image https://example.org/a.png < rules.headerimage
+				attribute team_size 4 < keywords.ts
+				attribute transport rak < keywords.pt
+				attribute uptime 60 < rules.uptime
+				attribute url https://example.org < rules.url
+				attribute wipe_cycle weekly < keywords.^
+				attribute world.seed 1 < rules.world.seed
+				attribute world.size 3500 < rules.world.size`,
+		},
+		{ // words, a letter alone, and what is no tag of ours
+			keywords: "monthly,vanilla,p,EU,stok,hzz,vv,tsx,cpx,mp99999999,born0,bornx",
+			want: `
+				mode vanilla < keywords.vanilla
+				region EU < keywords.EU
+				pvp false < keywords.p
+				attribute wipe_cycle monthly < keywords.monthly
+				note value.unreadable`,
+		},
+		{ // 127 bytes: the last tag, a part of cp1234, must not count
+			keywords: "mp2000,vanilla,weekly,oxide,carbon,biweekly,monthly,hardcore,softcore,roleplay," +
+				"modded,pve,training,creative,minigame,NA,EU,cp12",
+			want: `
+				max_players 2000 < keywords.mp
+				mode vanilla < keywords.vanilla
+				region NA < keywords.NA
+				pvp false < keywords.pve
+				modded true < keywords.modded
+				attribute framework oxide < keywords.oxide
+				attribute wipe_cycle weekly < keywords.weekly
+				note keywords.cut`,
+		},
+	},
+})
+
+// rustTags are the tags with a meaning, and after them the letters that stand
+// for some of them.
+var rustTags = []field{
+	{name: "monthly", read: tagged("wipe_cycle", "monthly")},
+	{name: "biweekly", read: tagged("wipe_cycle", "biweekly")},
+	{name: "weekly", read: tagged("wipe_cycle", "weekly")},
+	{name: "vanilla", read: says(KeyMode, "vanilla")},
+	{name: "hardcore", read: says(KeyMode, "hardcore")},
+	{name: "softcore", read: says(KeyMode, "softcore")},
+	{name: "roleplay", read: says(KeyMode, "roleplay")},
+	{name: "creative", read: says(KeyMode, "creative")},
+	{name: "training", read: says(KeyMode, "training")},
+	{name: "minigame", read: says(KeyMode, "minigame")},
+	{name: "pve", read: means(KeyPVP, false)},
+	{name: "modded", read: means(KeyModded, true)},
+	{name: "oxide", read: tagged("framework", "oxide")},
+	{name: "carbon", read: tagged("framework", "carbon")},
+	{name: "NA", read: says(KeyRegion, "NA")},
+	{name: "SA", read: says(KeyRegion, "SA")},
+	{name: "EU", read: says(KeyRegion, "EU")},
+	{name: "WA", read: says(KeyRegion, "WA")},
+	{name: "EA", read: says(KeyRegion, "EA")},
+	{name: "OC", read: says(KeyRegion, "OC")},
+	{name: "AF", read: says(KeyRegion, "AF")},
+	{name: "m", read: tagged("wipe_cycle", "monthly")},
+	{name: "b", read: tagged("wipe_cycle", "biweekly")},
+	{name: "w", read: tagged("wipe_cycle", "weekly")},
+	{name: "v", read: says(KeyMode, "vanilla")},
+	{name: "h", read: says(KeyMode, "hardcore")},
+	{name: "s", read: says(KeyMode, "softcore")},
+	{name: "r", read: says(KeyMode, "roleplay")},
+	{name: "p", read: means(KeyPVP, false)},
+	{name: "z", read: means(KeyModded, true)},
+	{name: "o", read: tagged("framework", "oxide")},
+	{name: "y", read: tagged("framework", "carbon")},
+}
+
+var rustTagByName = newMatcher(rustTags)
+
+// rustShortTags reads a run of letters with "^" between them; the first "^" is
+// gone already.
+func rustShortTags(d *decoder, v []byte, source string) {
+	for letters := (list{rest: v, separator: '^'}); letters.next(); {
+		if len(letters.piece) != 1 {
+			continue
+		}
+		if f := rustTagByName.find(letters.piece); f != nil {
+			f.read(d, nil, source)
+		}
+	}
+}
+
+// rustVersion reads the number of the game's network protocol, which is what
+// INFO has as version.
+func rustVersion(d *decoder, v []byte, source string) {
+	if _, ok := parseInt(v, maxNumber); ok {
+		d.setText(KeyVersion, v, source)
+	}
+}
+
+func rustTeamSize(d *decoder, v []byte, source string) {
+	if _, ok := parseInt(v, maxCount); ok {
+		d.setAttribute("team_size", v, source)
+	}
+}
+
+// rustHash reads the hash of the server's assemblies: hexadecimal digits.
+func rustHash(d *decoder, v []byte, source string) {
+	for _, c := range v {
+		if bytes.IndexByte([]byte(hexDigits), c) < 0 {
+			return
+		}
+	}
+	d.setAttribute("hash", v, source)
+}

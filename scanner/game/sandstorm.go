@@ -1,0 +1,52 @@
+package game
+
+// Insurgency: Sandstorm: INFO may say 0 players of 0; the rules have the true
+// counts.
+var _ = register(&table{
+	id:       "sandstorm",
+	name:     "Insurgency: Sandstorm",
+	apps:     []uint32{581320},
+	evidence: "a recorded reply of 1.1.0.0; queryhost for mutators and mods",
+	rules: []field{
+		{name: "PlrC_i", read: count(KeyPlayers)},
+		{name: "PlrM_i", read: count(KeyMaxPlayers)},
+		{name: "GameMode_s", read: text(KeyMode)},
+		{name: "Pwd_b", read: truth(KeyPassword)},
+		{name: "Mods_b", read: truth(KeyModded)},
+		{name: "ModList_s", read: modsBy(',')},
+		{name: "Mutators_s", read: attribute("mutators")},
+		{name: "Mutated_b", read: attribute("mutated")},
+		{name: "Coop_b", read: attribute("coop")},
+		{name: "Versus_b", read: attribute("versus")},
+		{name: "Day_b", read: attribute("daylight")},
+		{name: "RankedServer_b", read: attribute("ranked")},
+		{name: "MatchServer_b", read: attribute("match_server")},
+		{name: "OfficialRuleset_b", read: attribute("official_rules")},
+	},
+	vectors: []vector{{
+		info: wireInfo(0, 0),
+		rules: []string{
+			"Coop_b", "true", "Day_b", "false", "GameMode_s", "Checkpoint", "MatchServer_b", "false",
+			"ModList_s", "98145, 109375,", "Mods_b", "true", "Mutated_b", "true", "Mutators_s", "Hardcore,Frenzy",
+			"OfficialRuleset_b", "false", "PlrC_i", "5", "PlrM_i", "8", "Pwd_b", "false",
+			"RankedServer_b", "true", "Versus_b", "false",
+		},
+		want: `
+			players 5 < rules.PlrC_i
+			max_players 8 < rules.PlrM_i
+			mode Checkpoint < rules.GameMode_s
+			password false < rules.Pwd_b
+			modded true < rules.Mods_b
+			mods 2 < rules.ModList_s
+			mod 98145 "" 
+			mod 109375 "" 
+			attribute coop true < rules.Coop_b
+			attribute daylight false < rules.Day_b
+			attribute match_server false < rules.MatchServer_b
+			attribute mutated true < rules.Mutated_b
+			attribute mutators Hardcore,Frenzy < rules.Mutators_s
+			attribute official_rules false < rules.OfficialRuleset_b
+			attribute ranked true < rules.RankedServer_b
+			attribute versus false < rules.Versus_b`,
+	}},
+})

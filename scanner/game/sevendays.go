@@ -1,0 +1,129 @@
+package game
+
+import "bytes"
+
+// 7 Days to Die: about 40 rules. Its keywords are the same in an early version,
+// then numbers, then base64 of unknown meaning. CurrentPlayers lags
+// behind INFO's count (10 where INFO and the list have 11; 0 of 8 in the
+// keywords), so it is not read.
+var _ = register(&table{
+	id:   "7dtd",
+	name: "7 Days to Die",
+	apps: []uint32{sevenDaysApp},
+	evidence: "recorded replies of Alpha 8.6, 15 and 20; UncoreMetrics; the comments in the " +
+		"server's own configuration file for PlayerKillingMode",
+	rules: []field{
+		{name: "Version", read: text(KeyVersion)},
+		{name: "LevelName", read: text(KeyMap)},
+		{name: "GameMode", read: text(KeyMode)},
+		{name: "Region", read: text(KeyRegion)},
+		{name: "EACEnabled", read: truth(KeyAnticheat)},
+		{name: "IsPasswordProtected", read: truth(KeyPassword)},
+		{name: "ServerDescription", read: text(KeyDescription)},
+		{name: "CurrentServerTime", read: sevenDaysTime},
+		{name: "PlayerKillingMode", read: both(attribute("player_killing"), sevenDaysKilling)},
+		{name: "DayCount", read: attribute("day_count")},
+		{name: "DayLightLength", read: attribute("daylight_hours")},
+		{name: "DayNightLength", read: attribute("day_minutes")},
+		{name: "GameDifficulty", read: attribute("difficulty")},
+		{name: "GameName", read: attribute("world")},
+		{name: "WorldSize", read: attribute("world_size")},
+		{name: "RequiresMod", read: attribute("requires_mod")},
+		{name: "ServerWebsiteURL", read: attribute("url")},
+		{name: "StockSettings", read: attribute("stock_settings")},
+	},
+	finish: sevenDaysKeywords,
+	vectors: []vector{
+		{
+			keywords: "A7gBQQAADgAAlvqyARJBiAGk",
+			rules: []string{
+				"CurrentPlayers", "3", "CurrentServerTime", "31540904", "DayCount", "3", "DayLightLength", "18",
+				"DayNightLength", "60", "EACEnabled", "True", "GameDifficulty", "2", "GameMode", "GameModeSurvival",
+				"GameName", "My Game", "IsPasswordProtected", "False", "LevelName", "Navezgane",
+				"PlayerKillingMode", "3", "Region", "Europe", "RequiresMod", "False", "ServerDescription", "Come in",
+				"ServerWebsiteURL", "", "StockSettings", "True", "Version", "V 1.0", "WorldSize", "6144",
+			},
+			want: `
+				version V 1.0 < rules.Version
+				map Navezgane < rules.LevelName
+				mode GameModeSurvival < rules.GameMode
+				region Europe < rules.Region
+				pvp true < rules.PlayerKillingMode
+				password false < rules.IsPasswordProtected
+				anticheat true < rules.EACEnabled
+				time_of_day 04:54 < rules.CurrentServerTime
+				day 1315 < rules.CurrentServerTime
+				description Come in < rules.ServerDescription
+				attribute day_count 3 < rules.DayCount
+				attribute day_minutes 60 < rules.DayNightLength
+				attribute daylight_hours 18 < rules.DayLightLength
+				attribute difficulty 2 < rules.GameDifficulty
+				attribute player_killing 3 < rules.PlayerKillingMode
+				attribute requires_mod False < rules.RequiresMod
+				attribute stock_settings True < rules.StockSettings
+				attribute world My Game < rules.GameName
+				attribute world_size 6144 < rules.WorldSize`,
+		},
+		{
+			keywords: "Version:Alpha 8.6;PlayerKillingMode:0;IsPasswordProtected:maybe;CurrentServerTime:x;Port:1;",
+			want: `
+				version Alpha 8.6 < keywords.Version
+				pvp false < keywords.PlayerKillingMode
+				attribute player_killing 0 < keywords.PlayerKillingMode
+				note value.unreadable`,
+		},
+		{rules: []string{"PlayerKillingMode", "1"}, want: `
+				attribute player_killing 1 < rules.PlayerKillingMode`},
+	},
+})
+
+const sevenDaysApp = 251570
+
+// sevenDaysKeywords reads the keywords of early versions: the rules, as
+// "name:value;".
+func sevenDaysKeywords(d *decoder) {
+	if bytes.IndexByte(d.in.Info.Keywords, ':') < 0 {
+		return
+	}
+	for pairs := d.keywords(';'); pairs.next(); {
+		at := bytes.IndexByte(pairs.piece, ':')
+		if at < 0 {
+			continue
+		}
+		if f := byApp[sevenDaysApp].byName.find(pairs.piece[:at]); f != nil {
+			f.read(d, pairs.piece[at+1:], f.tag)
+		}
+	}
+}
+
+// sevenDaysTime reads the world's clock: 24000 to a day, the first of which is
+// day 1.
+func sevenDaysTime(d *decoder, v []byte, source string) {
+	const hour, day = 1000, 24000
+	n, ok := parseInt(v, maxNumber)
+	if !ok || n/day >= maxCount {
+		d.g.Notes |= NoteValue
+		return
+	}
+	d.setNumber(KeyDay, int(n/day)+1, source)
+	minute := n % hour * 60 / hour
+	start := len(d.buf)
+	d.buf = append2(append(append2(d.buf, n%day/hour), ':'), minute)
+	d.setText(KeyTimeOfDay, d.since(start), source)
+}
+
+// append2 appends a number below 100 as two digits.
+func append2(dst []byte, n int64) []byte {
+	return append(dst, byte('0'+n/10), byte('0'+n%10))
+}
+
+// sevenDaysKilling reads whom players may kill: 0 no one, 1 allies only, 2
+// strangers only, 3 everybody. 1 is neither.
+func sevenDaysKilling(d *decoder, v []byte, source string) {
+	switch string(v) {
+	case "0":
+		d.setTruth(KeyPVP, false, source)
+	case "2", "3":
+		d.setTruth(KeyPVP, true, source)
+	}
+}

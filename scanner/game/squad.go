@@ -1,0 +1,60 @@
+package game
+
+// Squad and Post Scriptum: INFO counts ghosts, 104 of 80 where the rules say
+// 77.
+var _ = register(&table{
+	id:       "squad",
+	name:     "Squad",
+	apps:     []uint32{393380},
+	evidence: "a recorded reply of Alpha 8; UncoreMetrics for the queues",
+	rules:    squadRules,
+	vectors: []vector{{
+		rules: []string{
+			"GameMode_s", "AAS", "GameVersion_s", "V6.1", "NUMPRIVCONN", "2", "NUMPUBCONN", "98",
+			"Password_b", "true", "PlayerCount_i", "77", "PlayerReserveCount_i", "4", "PublicQueue_i", "6",
+			"ReservedQueue_i", "1", "TeamOne_s", "USA", "TeamTwo_s", "RUS",
+		},
+		want: `
+			players 77 < rules.PlayerCount_i
+			queue 6 < rules.PublicQueue_i
+			version V6.1 < rules.GameVersion_s
+			mode AAS < rules.GameMode_s
+			password true < rules.Password_b
+			attribute private_places 2 < rules.NUMPRIVCONN
+			attribute public_places 98 < rules.NUMPUBCONN
+			attribute reserved_places 4 < rules.PlayerReserveCount_i
+			attribute reserved_queue 1 < rules.ReservedQueue_i
+			attribute team_one USA < rules.TeamOne_s
+			attribute team_two RUS < rules.TeamTwo_s`,
+	}},
+})
+
+var _ = register(&table{
+	id:       "postscriptum",
+	name:     "Post Scriptum",
+	apps:     []uint32{736220},
+	evidence: "a recorded reply of 2.0.446",
+	rules:    squadRules,
+	vectors: []vector{{
+		rules: []string{"PlayerCount_i", "many", "PublicQueue_i", "-1"},
+		want: `
+			note value.unreadable`,
+	}},
+})
+
+// squadRules are the rules of both games, in both spellings.
+var squadRules = []field{
+	{name: "PlayerCount_i", read: count(KeyPlayers)},
+	{name: "PublicQueue_i", read: count(KeyQueue)},
+	{name: "ReservedQueue_i", read: attribute("reserved_queue")},
+	{name: "PlayerReserveCount_i", read: attribute("reserved_places")},
+	{name: "NUMPUBCONN", read: attribute("public_places")},
+	{name: "NUMPUBCONN_I", read: attribute("public_places")},
+	{name: "NUMPRIVCONN", read: attribute("private_places")},
+	{name: "NUMPRIVCONN_I", read: attribute("private_places")},
+	{name: "GameMode_s", read: text(KeyMode)},
+	{name: "GameVersion_s", read: text(KeyVersion)},
+	{name: "Password_b", read: truth(KeyPassword)},
+	{name: "TeamOne_s", read: attribute("team_one")},
+	{name: "TeamTwo_s", read: attribute("team_two")},
+}

@@ -1,0 +1,173 @@
+package game
+
+import (
+	"slices"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// table describes where a game hides values and how to read them. Each game has one,
+// in a file of its own.
+type table struct {
+	id   string // stable: records carry it
+	name string
+
+	apps    []uint32 // application IDs
+	folders []string // for GoldSource: see find
+	// what the table rests on: documents, or recorded replies
+	evidence string
+
+	tags   tags     // in the keywords of INFO
+	rules  []field  // by name
+	series []series // texts in several rules
+	info   func(d *decoder)
+	finish func(d *decoder)
+
+	vectors []vector // its tests
+	byName  matcher  // of rules
+}
+
+// field is a tag or a rule that has a meaning.
+type field struct {
+	name   string
+	read   action
+	source string // "keywords." or "rules." and the name
+	tag    string // "keywords." and the name: for a rule that is also a tag
+}
+
+// action takes the value of a field; source is where it came from.
+type action func(d *decoder, v []byte, source string)
+
+// tags describes how to read the keywords of INFO.
+type tags struct {
+	split    byte    // between two tags; 0: they are not read this way
+	words    []field // whole tags
+	prefixes []field // a tag's beginning; its value is the rest. The first that fits counts
+	byName   matcher // of words
+}
+
+// series is a text that a game sends in several rules: a prefix, a number, a
+// suffix.
+type series struct {
+	prefix string
+	suffix string
+	digits int  // exactly so many; 0: any number
+	after  byte // ends the number, where the total follows: n/m or n-m
+	first  int  // number of the first part
+	join   action
+	source string
+}
+
+// The tables by what they are found with.
+var (
+	byApp    = map[uint32]*table{}
+	byFolder = map[string]*table{}
+	tables   []*table
+)
+
+// register adds a game's table. Two tables with one ID, application or folder
+// are a mistake of ours, which every test sees.
+func register(t *table) *table {
+	for _, other := range tables {
+		if other.id == t.id {
+			panic("game: two tables for " + t.id)
+		}
+	}
+	tables = append(tables, t)
+	for _, app := range t.apps {
+		if byApp[app] != nil {
+			panic("game: two tables for an application of " + t.id)
+		}
+		byApp[app] = t
+	}
+	for _, folder := range t.folders {
+		if byFolder[folder] != nil {
+			panic("game: two tables for folder " + folder)
+		}
+		byFolder[folder] = t
+	}
+	t.prepare()
+	return t
+}
+
+// prepare fills in the sources and the matchers.
+func (t *table) prepare() {
+	t.rules = slices.Clone(t.rules) // games share some
+	for i := range t.rules {
+		t.rules[i].source = "rules." + t.rules[i].name
+		t.rules[i].tag = "keywords." + t.rules[i].name
+	}
+	for _, list := range [][]field{t.tags.words, t.tags.prefixes} {
+		for i := range list {
+			list[i].source = "keywords." + list[i].name
+		}
+	}
+	for i := range t.series {
+		s := &t.series[i]
+		s.source = "rules." + s.prefix + "N" + s.suffix
+	}
+	t.byName = newMatcher(t.rules)
+	t.tags.byName = newMatcher(t.tags.words)
+}
+
+// find returns the table of the game that sent an INFO reply, nil if it has
+// none. The application decides; but GoldSource games share applications and
+// their obsolete reply names none, so there the folder comes first.
+func find(in *wire.Info) *table {
+	if in == nil {
+		return nil
+	}
+	app, known := in.AppID()
+	t := byApp[app]
+	if !known {
+		t = nil
+	}
+	if in.Format != wire.FormatGoldSource && (t == nil || len(t.folders) == 0) {
+		return t
+	}
+	if t = byFolder[string(in.Folder)]; t == nil {
+		return otherGoldSource
+	}
+	return t
+}
+
+// matcher finds fields by name. Most rules of most servers mean nothing to us,
+// so what counts is how fast it says no: four loads and an add, where a map
+// would hash the whole name.
+type matcher struct {
+	fields []field
+	slots  [256]uint8 // by hash: index of the first field, plus one
+	next   []uint8    // of each field: index of the next with the same hash, plus one
+}
+
+func newMatcher(fields []field) matcher {
+	if len(fields) > 254 {
+		panic("game: too many fields in a table")
+	}
+	m := matcher{fields: fields, next: make([]uint8, len(fields))}
+	for i, f := range fields {
+		h := nameHash([]byte(f.name))
+		m.next[i] = m.slots[h]
+		m.slots[h] = uint8(i + 1)
+	}
+	return m
+}
+
+// nameHash mixes the length and three bytes of a name.
+func nameHash(name []byte) uint8 {
+	n := len(name)
+	if n == 0 {
+		return 0
+	}
+	return uint8(n*31 + int(name[0])*7 + int(name[n-1])*13 + int(name[n/2])*3)
+}
+
+// find returns the field called name, nil if there is none.
+func (m *matcher) find(name []byte) *field {
+	for i := m.slots[nameHash(name)]; i != 0; i = m.next[i-1] {
+		if f := &m.fields[i-1]; f.name == string(name) {
+			return f
+		}
+	}
+	return nil
+}

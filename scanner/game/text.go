@@ -1,0 +1,128 @@
+package game
+
+import "bytes"
+
+// parseInt reads a decimal number from 0 to limit, with spaces around it.
+func parseInt(b []byte, limit int64) (int64, bool) {
+	b = trim(b)
+	if len(b) == 0 {
+		return 0, false
+	}
+	n := int64(0)
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		if n = n*10 + int64(c-'0'); n > limit {
+			return 0, false
+		}
+	}
+	return n, true
+}
+
+// parseSigned reads a decimal number from -limit to limit.
+func parseSigned(b []byte, limit int64) (int64, bool) {
+	if len(b) > 1 && b[0] == '-' && b[1] != ' ' {
+		n, ok := parseInt(b[1:], limit)
+		return -n, ok
+	}
+	return parseInt(b, limit)
+}
+
+// parseTruth reads a truth value in the spellings of the games: true and false
+// in any case or by their first letter, y and n, 1 and 0.
+func parseTruth(b []byte) (v, ok bool) {
+	if len(b) == 1 {
+		switch b[0] {
+		case '1', 't', 'T', 'y', 'Y':
+			return true, true
+		case '0', 'f', 'F', 'n', 'N':
+			return false, true
+		}
+		return false, false
+	}
+	if foldEqual(b, "true") {
+		return true, true
+	}
+	return false, foldEqual(b, "false")
+}
+
+// foldEqual reports whether b is the lower-case word s in any case.
+func foldEqual(b []byte, s string) bool {
+	if len(b) != len(s) {
+		return false
+	}
+	for i := range b {
+		if b[i]|0x20 != s[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func hasPrefix(b []byte, prefix string) bool {
+	return len(b) >= len(prefix) && string(b[:len(prefix)]) == prefix
+}
+
+func hasSuffix(b []byte, suffix string) bool {
+	return len(b) >= len(suffix) && string(b[len(b)-len(suffix):]) == suffix
+}
+
+// trim returns b without the spaces at its ends.
+func trim(b []byte) []byte {
+	for len(b) > 0 && b[0] == ' ' {
+		b = b[1:]
+	}
+	for len(b) > 0 && b[len(b)-1] == ' ' {
+		b = b[:len(b)-1]
+	}
+	return b[:len(b):len(b)]
+}
+
+// list reads the pieces of a text between separators, without the spaces around
+// them. It leaves empty pieces out.
+type list struct {
+	rest      []byte
+	separator byte
+	piece     []byte
+}
+
+// next reads the next piece and reports whether there is one.
+func (l *list) next() bool {
+	for len(l.rest) > 0 {
+		if i := bytes.IndexByte(l.rest, l.separator); i >= 0 {
+			l.piece, l.rest = l.rest[:i], l.rest[i+1:]
+		} else {
+			l.piece, l.rest = l.rest, nil
+		}
+		if l.piece = trim(l.piece); len(l.piece) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// between returns what stands between open and shut at the end of b.
+func between(b []byte, open, shut string) ([]byte, bool) {
+	b = trim(b)
+	if !hasSuffix(b, shut) {
+		return nil, false
+	}
+	b = b[:len(b)-len(shut)]
+	i := bytes.LastIndex(b, []byte(open))
+	if i < 0 {
+		return nil, false
+	}
+	b = b[i+len(open):]
+	return b[:len(b):len(b)], true
+}
+
+const hexDigits = "0123456789abcdef"
+
+// appendHex appends a number as eight hexadecimal digits.
+func appendHex(dst []byte, v uint32) []byte {
+	for shift := 28; shift >= 0; shift -= 4 {
+		dst = append(dst, hexDigits[v>>shift&0xF])
+	}
+	return dst
+}

@@ -1,0 +1,174 @@
+package game
+
+import (
+	"bytes"
+	"encoding/base64"
+)
+
+// Unturned: the keywords are switches in a fixed order and texts between
+// angle brackets. The rules hold Workshop items, changed settings and a
+// description in parts; the description is base64 since 2019.
+var _ = register(&table{
+	id:       "unturned",
+	name:     "Unturned",
+	apps:     []uint32{304930},
+	evidence: "two recorded replies of 3.13; queryhost for later ones",
+	tags: tags{
+		split: ',',
+		words: []field{
+			{name: "PVP", read: means(KeyPVP, true)},
+			{name: "PVE", read: means(KeyPVP, false)},
+			{name: "EZY", read: tagged("difficulty", "easy")},
+			{name: "NRM", read: tagged("difficulty", "normal")},
+			{name: "HRD", read: tagged("difficulty", "hard")},
+			{name: "EASY", read: tagged("difficulty", "easy")},
+			{name: "NORMAL", read: tagged("difficulty", "normal")},
+			{name: "HARD", read: tagged("difficulty", "hard")},
+			{name: "1Pp", read: tagged("camera", "first")},
+			{name: "2Pp", read: tagged("camera", "both")},
+			{name: "3Pp", read: tagged("camera", "third")},
+			{name: "4Pp", read: tagged("camera", "vehicle")},
+			{name: "FIRST", read: tagged("camera", "first")},
+			{name: "BOTH", read: tagged("camera", "both")},
+			{name: "THIRD", read: tagged("camera", "third")},
+			{name: "CHy", read: tagged("cheats", "true")},
+			{name: "CHn", read: tagged("cheats", "false")},
+			{name: "WSy", read: tagged("workshop", "true")},
+			{name: "WSn", read: tagged("workshop", "false")},
+			{name: "BEy", read: means(KeyAnticheat, true)},
+			{name: "BEn", read: means(KeyAnticheat, false)},
+			{name: "GLD", read: tagged("gold_only", "true")},
+			{name: "F2P", read: tagged("gold_only", "false")},
+			{name: "ACP", read: tagged("proxy", "true")},
+		},
+		prefixes: []field{
+			{name: "<gm>", read: unturnedText("gamemode", "</gm>")},
+			{name: "<net>", read: unturnedText("transport", "</net>")},
+			{name: "<pf>", read: unturnedText("framework", "</pf>")},
+		},
+	},
+	rules: []field{
+		{name: "GameVersion", read: text(KeyVersion)},
+		{name: "rocket", read: both(attribute("rocket"), unturnedRocket)},
+		{name: "rocketplugins", read: attribute("plugins")},
+		{name: "Browser_Icon", read: attribute("icon")},
+		{name: "Browser_Desc_Hint", read: attribute("hint")},
+		{name: "BookmarkHost", read: attribute("bookmark_host")},
+	},
+	series: []series{
+		{prefix: "Mod_", join: modsBy(',')},
+		{prefix: "Browser_Workshop_Line_", join: modsBy(',')},
+		{prefix: "Browser_Desc_Full_Line_", join: unturnedDescription},
+	},
+	finish: unturnedConfig,
+	vectors: []vector{
+		{
+			keywords: "PVE,CHn,HRD,3Pp,WSy,F2P,ACP,BEy,MTXy,<tn>https://example.com/a,b.png</tn>,<net>sns</net>,<pf>rm</pf>",
+			rules: []string{
+				"GameVersion", "3.24.5.0", "Browser_Icon", "https://example.com/i.png", "Browser_Desc_Hint", "Hard",
+				"BookmarkHost", "play.example.com",
+				"Browser_Desc_Full_Count", "2", "Browser_Desc_Full_Line_0", "SGVsbG8sIHd", "Browser_Desc_Full_Line_1", "vcmxkIQ==",
+				"Mod_Count", "2", "Mod_0", "213649746", "Mod_1", "8,1111111111",
+				"Cfg_Count", "3", "Cfg_0", "Items.Spawn_Chance=0.5", "Cfg_1", "Gameplay.Can_Suicide=F", "Cfg_2", "broken",
+				"rocketplugins", "Kits, Uconomy",
+			},
+			want: `
+				version 3.24.5.0 < rules.GameVersion
+				pvp false < keywords.PVE
+				anticheat true < keywords.BEy
+				mods 2 < rules.Mod_N
+				mod 2136497468 "" 
+				mod 1111111111 "" 
+				description Hello, world! < rules.Browser_Desc_Full_Line_N
+				attribute bookmark_host play.example.com < rules.BookmarkHost
+				attribute camera third < keywords.3Pp
+				attribute cheats false < keywords.CHn
+				attribute config Items.Spawn_Chance=0.5;Gameplay.Can_Suicide=F < rules.Cfg_N
+				attribute difficulty hard < keywords.HRD
+				attribute framework rm < keywords.<pf>
+				attribute gold_only false < keywords.F2P
+				attribute hint Hard < rules.Browser_Desc_Hint
+				attribute icon https://example.com/i.png < rules.Browser_Icon
+				attribute plugins Kits, Uconomy < rules.rocketplugins
+				attribute proxy true < keywords.ACP
+				attribute transport sns < keywords.<net>
+				attribute workshop true < keywords.WSy`,
+		},
+		{
+			keywords: "PVP,NORMAL,BOTH,KROW",
+			rules: []string{
+				"rocket", "4.8.0.1", "Browser_Desc_Full_Line_0", "Hello, you there",
+				"Mod_1", "8", "Mod_2", "9",
+			},
+			want: `
+				pvp true < keywords.PVP
+				modded true < rules.rocket
+				description Hello, you there < rules.Browser_Desc_Full_Line_N
+				attribute camera both < keywords.BOTH
+				attribute difficulty normal < keywords.NORMAL
+				attribute rocket 4.8.0.1 < rules.rocket
+				note parts.missing`,
+		},
+	},
+})
+
+// unturnedText reads a text that ends with a closing bracket.
+func unturnedText(name, shut string) action {
+	return func(d *decoder, v []byte, source string) {
+		if hasSuffix(v, shut) {
+			n := len(v) - len(shut)
+			d.setAttribute(name, v[:n:n], source)
+		}
+	}
+}
+
+// unturnedRocket reads the version of the plugin loader, empty if there is none.
+func unturnedRocket(d *decoder, v []byte, source string) {
+	if len(v) > 0 {
+		d.setTruth(KeyModded, true, source)
+	}
+}
+
+// unturnedDescription reads a description: base64, or plain text of old
+// versions.
+func unturnedDescription(d *decoder, v []byte, source string) {
+	if plain, ok := d.base64(v); ok {
+		v = plain
+	}
+	d.setText(KeyDescription, v, source)
+}
+
+// base64 decodes v if it is base64.
+func (d *decoder) base64(v []byte) ([]byte, bool) {
+	v = d.limit(v, maxLongText/3*4)
+	start := len(d.buf)
+	d.buf = append(d.buf, v...) // room: decoded text is shorter
+	n, err := base64.StdEncoding.Decode(d.buf[start:], v)
+	if err != nil {
+		d.buf = d.buf[:start]
+		return nil, false
+	}
+	d.buf = d.buf[:start+n]
+	return d.since(start), true
+}
+
+// unturnedConfig joins the settings that differ from the usual ones: each is a
+// rule "Cfg_n" with "Group.Name=value".
+func unturnedConfig(d *decoder) {
+	start := len(d.buf)
+	for i := range d.in.Rules {
+		r := &d.in.Rules[i]
+		if !hasPrefix(r.Name, "Cfg_") || bytes.IndexByte(r.Value, '=') < 0 {
+			continue
+		}
+		if len(d.buf)-start+len(r.Value) > maxLongText {
+			d.g.Notes |= NoteValueCut
+			break
+		}
+		if len(d.buf) > start {
+			d.buf = append(d.buf, ';')
+		}
+		d.buf = append(d.buf, r.Value...)
+	}
+	d.setLongAttribute("config", d.since(start), "rules.Cfg_N")
+}
