@@ -1,4 +1,4 @@
-package main
+package masterlist
 
 import (
 	"bytes"
@@ -8,32 +8,32 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// masterFormats are the kinds of lists that masters write, and we: each is
-// known by how it begins.
-func masterFormats() (formats []list.Format) {
+// Formats are the list formats of masters and of the master command. Each is
+// detected from the first bytes.
+func Formats() (formats []list.Format) {
 	for _, kind := range []master.Kind{
 		master.KindPages, master.KindWeb, master.KindAtAddress, master.KindLines,
 	} {
 		formats = append(formats, list.Format{
 			Name:  kind.String(),
-			Sniff: func(head []byte) bool { return master.Sniff(head) == kind && saysMore(kind, head) },
-			Read:  readMasterList,
+			Sniff: func(head []byte) bool { return master.Sniff(head) == kind && hasDetails(kind, head) },
+			Read:  readList,
 		})
 	}
 	return formats
 }
 
-// saysMore reports whether a list tells what a master knows of its servers in
+// hasDetails reports whether a list tells what a master knows of its servers in
 // a master's words. Other lines of JSON, such as a census, are read by package
 // target.
-func saysMore(kind master.Kind, head []byte) bool {
+func hasDetails(kind master.Kind, head []byte) bool {
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	return kind != master.KindLines || !bytes.Contains(line, []byte(`"ip"`)) &&
 		(bytes.Contains(line, []byte(`"gamedir"`)) || bytes.Contains(line, []byte(`"appid"`)))
 }
 
-// readMasterList hands out the entries of a list that is not text.
-func readMasterList(r io.Reader, yield func(list.Entry) bool) error {
+// readList yields the entries of a list that is not text.
+func readList(r io.Reader, yield func(list.Entry) bool) error {
 	l, err := master.NewReader(r)
 	if err != nil {
 		return err
@@ -42,7 +42,7 @@ func readMasterList(r io.Reader, yield func(list.Entry) bool) error {
 	l.Invalid = func(bad master.Invalid) {
 		more = more && yield(list.Entry{Line: int(bad.Item), Fault: bad.Err})
 	}
-	var said []byte
+	var details []byte
 	for l.Next() && more {
 		s := l.Server()
 		e := list.Entry{
@@ -50,8 +50,8 @@ func readMasterList(r io.Reader, yield func(list.Entry) bool) error {
 			Addr: s.Addr, Tag: []byte(l.Tag()),
 		}
 		if s.Has != 0 {
-			said = s.AppendMaster(said[:0])
-			e.Master = said
+			details = s.AppendMaster(details[:0])
+			e.Master = details
 		}
 		more = more && yield(e)
 	}
