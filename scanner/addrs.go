@@ -2,7 +2,6 @@ package scanner
 
 import (
 	"container/heap"
-	"math"
 	"net/netip"
 	"time"
 
@@ -18,7 +17,7 @@ import (
 // Targets that have to wait are held here, in order, in bounded number.
 type addrs struct {
 	every time.Duration // one datagram's share of time; 0: no limit
-	most  int           // servers asked on one address; 0: all
+	most  int           // servers asked on one address; Off: all
 
 	full   map[uint32]time.Duration // when the bucket of an address is full
 	sweep  time.Duration            // when buckets that are full were last forgotten
@@ -50,11 +49,11 @@ type entry struct {
 
 func newAddrs(rate float64, most int) *addrs {
 	a := &addrs{most: most, held: map[uint32]*heldAddr{}}
-	if !math.IsInf(rate, 1) {
+	if rate != Off {
 		a.every = time.Duration(float64(time.Second) / rate)
 		a.full = map[uint32]time.Duration{}
 	}
-	if most > 0 {
+	if most != Off {
 		a.counts = map[uint32]uint32{}
 	}
 	return a
@@ -63,7 +62,7 @@ func newAddrs(rate float64, most int) *addrs {
 // countBefore counts servers that were asked before the scan began.
 func (a *addrs) countBefore(before map[netip.Addr]int) {
 	for addr, n := range before {
-		if a.most > 0 && n > 0 {
+		if a.most != Off && n > 0 {
 			a.counts[ipOf(udp.Pack(netip.AddrPortFrom(addr, 0)))] = uint32(min(n, a.most))
 		}
 	}
@@ -74,7 +73,7 @@ func ipOf(addr uint64) uint32 { return uint32(addr >> 16) }
 // overLimit counts a target and reports whether its address has more than it
 // may have.
 func (a *addrs) overLimit(addr uint64) bool {
-	if a.most == 0 {
+	if a.most == Off {
 		return false
 	}
 	ip := ipOf(addr)

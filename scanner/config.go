@@ -1,10 +1,10 @@
 package scanner
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
-	"math"
 	"net/netip"
 	"time"
 
@@ -14,8 +14,9 @@ import (
 // Target is a server to ask, with the tag of its input line.
 type Target = target.Target
 
-// Off, as a Rate or AddressRate, lifts that limit; as Retries, Cooldown or
-// MaxPerAddress it means none, where the zero value means the default.
+// Off, as a Rate, AddressRate or MaxPerAddress, means no limit; as Retries or
+// Cooldown it means none. The zero value of each means the default. Everything
+// in this package that holds a rate, Stats too, writes no limit as Off.
 const Off = -1
 
 // The defaults, each chosen so that a scan is fast and nobody is hurt by it.
@@ -33,17 +34,24 @@ const (
 // Config says how to scan. The zero value is a polite scan with all three
 // questions.
 type Config struct {
-	Questions Questions // what to ask; zero: all three
+	Questions Questions // what to ask; zero: info, players and rules
 
 	Rate          float64            // datagrams a second; zero: DefaultRate; Off: as fast as it goes
 	AddressRate   float64            // datagrams a second and address; zero: DefaultAddressRate; Off: no limit
-	MaxPerAddress int                // servers asked on one address; zero: all of them
+	MaxPerAddress int                // servers asked on one address; zero or Off: all of them
 	Asked         map[netip.Addr]int // servers on an address that earlier parts of the scan asked, for MaxPerAddress
 	Timeout       time.Duration      // how long the first ask waits; zero: DefaultTimeout
 	Retries       int                // asks after the first; zero: DefaultRetries; Off: none
 	Cooldown      time.Duration      // how long finished targets stay known; zero: DefaultCooldown; Off: none
 	InFlight      int                // targets open at once; zero: what rate and timeouts need
 	ByteBudget    int64              // bytes of replies held; zero: DefaultByteBudget
+
+	// Fallback has a target that ignored INFO asked once each for PLAYER and ping
+	// before it is given up: in the second look where there is one.
+	Fallback bool
+	// TrailingNUL sends every request but INFO with one more NUL, as document 004
+	// has it.
+	TrailingNUL bool
 
 	Raw bool // keep every datagram matched in Result.Raw
 
@@ -93,8 +101,9 @@ type Config struct {
 // withDefaults returns cfg with its zero values replaced, or an error that
 // says which value makes no sense.
 func (cfg Config) withDefaults() (Config, error) {
-	setFloat(&cfg.Rate, DefaultRate)
-	setFloat(&cfg.AddressRate, DefaultAddressRate)
+	cfg.Rate = cmp.Or(cfg.Rate, DefaultRate)
+	cfg.AddressRate = cmp.Or(cfg.AddressRate, DefaultAddressRate)
+	cfg.MaxPerAddress = cmp.Or(cfg.MaxPerAddress, Off)
 	if cfg.Questions == 0 {
 		cfg.Questions = AskAll
 	}
@@ -129,19 +138,6 @@ func (cfg Config) withDefaults() (Config, error) {
 	return cfg, cfg.check()
 }
 
-// setFloat makes a limit of zero the default and one of Off infinite.
-func setFloat(v *float64, def float64) {
-	switch *v {
-	case 0:
-		*v = def
-	case Off:
-		*v = math.Inf(1)
-	}
-}
-
-// noLimit reports whether a rate is none.
-func noLimit(perSecond float64) bool { return math.IsInf(perSecond, 1) }
-
 // fitInFlight lets a higher rate have more targets open, unless the caller set
 // how many.
 func (cfg *Config) fitInFlight() {
@@ -158,7 +154,7 @@ const maxInFlight = 1 << 18
 // the rate is kept: each datagram keeps a target open for one wait, at most the
 // longest. A quarter is added.
 func (cfg *Config) defaultInFlight() int {
-	if math.IsInf(cfg.Rate, 1) {
+	if cfg.Rate == Off {
 		return maxInFlight
 	}
 	n := cfg.Rate * cfg.schedule().Longest().Seconds() * 1.25
@@ -177,16 +173,21 @@ const (
 	maxRate    = 1e8
 )
 
+// isRate reports whether a scan can keep a rate.
+func isRate(perSecond float64) bool { return perSecond > 0 && perSecond <= maxRate }
+
 func (cfg *Config) check() error {
 	bad := func(what string, got any, want string) error {
 		return fmt.Errorf("%s %v: %s", what, got, want)
 	}
 	switch {
-	case cfg.Questions&^AskAll != 0:
-		return errors.New("questions: more than info, players and rules")
-	case !(cfg.Rate > 0) || cfg.Rate > maxRate && !math.IsInf(cfg.Rate, 1):
+	case cfg.Questions&^(AskAll|AskPing) != 0:
+		return errors.New("questions: more than info, players, rules and ping")
+	case cfg.Questions == AskPing:
+		return errors.New("questions: a ping is sent beside info, players or rules")
+	case cfg.Rate != Off && !isRate(cfg.Rate):
 		return bad("rate", cfg.Rate, "must be above 0 and at most 100M datagrams a second")
-	case !(cfg.AddressRate > 0):
+	case cfg.AddressRate != Off && !(cfg.AddressRate > 0):
 		return bad("rate for an address", cfg.AddressRate, "must be above 0")
 	case cfg.Timeout < time.Millisecond || cfg.Timeout > maxTimeout:
 		return bad("timeout", cfg.Timeout, "must be between 1ms and 10m")
@@ -196,7 +197,7 @@ func (cfg *Config) check() error {
 		return bad("cooldown", cfg.Cooldown, "must be between 0 and 10m")
 	case cfg.InFlight < 1:
 		return bad("targets in flight", cfg.InFlight, "must be at least 1")
-	case cfg.MaxPerAddress < 0:
+	case cfg.MaxPerAddress < 1 && cfg.MaxPerAddress != Off:
 		return bad("servers an address", cfg.MaxPerAddress, "must not be negative")
 	case cfg.ByteBudget < minByteBudget:
 		return bad("byte budget", cfg.ByteBudget, "must be at least 4 MiB")

@@ -1,9 +1,6 @@
 package scanner
 
-import (
-	"math"
-	"time"
-)
+import "time"
 
 // governor finds the rate of a scan that has none: as fast as it goes, and no
 // faster. It looks at the socket a hundred times a second. It begins at
@@ -140,6 +137,14 @@ func (g *governor) longer(now time.Duration) bool {
 // echo is how long it takes until a change of the pace shows.
 func (g *governor) echo() time.Duration { return lookEvery + min(g.usual, mostEcho) }
 
+// current is the rate that the scan reached lately, within its pace.
+func (g *governor) current() float64 {
+	if g.pace.rate == Off {
+		return g.lately
+	}
+	return min(g.lately, g.pace.rate)
+}
+
 // down makes the pace slower, and gives that the time to show.
 func (g *governor) down(now time.Duration) {
 	g.bad = now
@@ -151,7 +156,7 @@ func (g *governor) down(now time.Duration) {
 		by = slowByAgain
 	}
 	g.slown = now
-	g.tooMuch = max(min(g.lately, g.pace.rate), leastRate)
+	g.tooMuch = max(g.current(), leastRate)
 	g.pace.limit(now, max(g.tooMuch*by, leastRate))
 }
 
@@ -161,7 +166,7 @@ func (g *governor) ease(now time.Duration) {
 	g.bad = now
 	if now-g.slown >= longerEvery {
 		g.slown = now
-		g.pace.limit(now, max(slowBy*min(g.lately, g.pace.rate), g.settled/2, leastRate))
+		g.pace.limit(now, max(slowBy*g.current(), g.settled/2, leastRate))
 	}
 }
 
@@ -169,12 +174,12 @@ func (g *governor) ease(now time.Duration) {
 func (g *governor) up(now time.Duration, took float64) {
 	rate := g.pace.rate
 	switch {
+	case rate == Off:
+		return
 	case g.lately < rate/2:
 		if g.tooMuch == 0 {
 			g.pace.unlimit()
 		}
-		return
-	case math.IsInf(rate, 1):
 		return
 	case g.tooMuch == 0 && now-g.risen < g.echo():
 		return

@@ -26,7 +26,7 @@ type narrow struct {
 func (m *narrow) run(g *governor, now *time.Duration, long time.Duration) (rates []float64) {
 	for end := *now + long; *now < end; {
 		*now += lookEvery
-		rate := min(g.pace.rate, m.sends)
+		rate := min(paceOf(g), m.sends)
 		rates = append(rates, rate)
 		n := rate * lookEvery.Seconds()
 		m.sent += n
@@ -40,6 +40,14 @@ func (m *narrow) run(g *governor, now *time.Duration, long time.Duration) (rates
 		}, true)
 	}
 	return rates
+}
+
+// paceOf is the rate that a governor set, infinite if it set none.
+func paceOf(g *governor) float64 {
+	if g.pace.rate == Off {
+		return math.Inf(1)
+	}
+	return g.pace.rate
 }
 
 func extent(rates []float64) (least, mean, most float64) {
@@ -57,7 +65,7 @@ func extent(rates []float64) (least, mean, most float64) {
 func TestGovernorSettles(t *testing.T) {
 	for _, receives := range []float64{3000, 20_000, 150_000, 400_000} {
 		m := narrow{sends: 1e6, receives: receives, room: 4 << 20}
-		g, now := newGovernor(newPace(math.Inf(1), time.Now())), time.Duration(0)
+		g, now := newGovernor(newPace(Off, time.Now())), time.Duration(0)
 		m.run(g, &now, 5*time.Second)
 		if lost := m.dropped / m.sent; lost > 0.01 {
 			t.Errorf("%v/s: %.4f of the first datagrams are lost", receives, lost)
@@ -89,7 +97,7 @@ func TestGovernorSettles(t *testing.T) {
 // Without a sign that it is too fast nothing is held back for long.
 func TestGovernorLetsGo(t *testing.T) {
 	m := narrow{sends: 3e6, receives: 1e9, room: 4 << 20}
-	g, now := newGovernor(newPace(math.Inf(1), time.Now())), time.Duration(0)
+	g, now := newGovernor(newPace(Off, time.Now())), time.Duration(0)
 	rates := m.run(g, &now, 300*time.Millisecond)
 	if last := rates[len(rates)-1]; last != m.sends || g.pace.limiter != nil {
 		t.Errorf("%.0f after %v", last, now)
@@ -114,7 +122,7 @@ func TestGovernorSigns(t *testing.T) {
 		{"round trips, a little", calm, 240 * time.Millisecond, false},
 	}
 	for _, test := range tests {
-		g := newGovernor(newPace(math.Inf(1), time.Now()))
+		g := newGovernor(newPace(Off, time.Now()))
 		now := time.Duration(0)
 		look := func(s signs, rtt time.Duration) bool {
 			now += lookEvery
@@ -131,23 +139,23 @@ func TestGovernorSigns(t *testing.T) {
 				t.Fatal("amiss from the beginning")
 			}
 		}
-		before := g.pace.rate
+		before := paceOf(g)
 		amiss := look(test.s, test.rtt)
 		for range 60 {
 			if test.rtt > 0 && !amiss {
-				before = g.pace.rate
+				before = paceOf(g)
 				amiss = look(test.s, test.rtt)
 			}
 		}
-		if amiss != test.amiss || amiss != (g.pace.rate < before) {
-			t.Errorf("%s: amiss %v, rate %.0f after %.0f", test.name, amiss, g.pace.rate, before)
+		if amiss != test.amiss || amiss != (paceOf(g) < before) {
+			t.Errorf("%s: amiss %v, rate %.0f after %.0f", test.name, amiss, paceOf(g), before)
 		}
-		if slow := g.pace.rate; test.amiss {
+		if slow := paceOf(g); test.amiss {
 			for range 300 {
 				look(signs{drops: test.s.drops, putOff: test.s.putOff, room: 1000}, 0)
 			}
-			if g.pace.rate <= slow {
-				t.Errorf("%s: calm again, and still %.0f", test.name, g.pace.rate)
+			if paceOf(g) <= slow {
+				t.Errorf("%s: calm again, and still %.0f", test.name, paceOf(g))
 			}
 		}
 	}
@@ -156,7 +164,7 @@ func TestGovernorSigns(t *testing.T) {
 // Round trips that stay long are soon usual: the far end of the world is no
 // reason to be slow.
 func TestGovernorGetsUsedToIt(t *testing.T) {
-	g, now := newGovernor(newPace(math.Inf(1), time.Now())), time.Duration(0)
+	g, now := newGovernor(newPace(Off, time.Now())), time.Duration(0)
 	run := func(rtt, long time.Duration) (amiss bool) {
 		for end := now + long; now < end; {
 			now += lookEvery
@@ -177,8 +185,8 @@ func TestGovernorGetsUsedToIt(t *testing.T) {
 	if run(200*time.Millisecond, 2*time.Second) {
 		t.Error("not used to it after seconds")
 	}
-	if g.pace.rate < 0.3*1e5 {
-		t.Errorf("fallen to %.0f", g.pace.rate)
+	if paceOf(g) < 0.3*1e5 {
+		t.Errorf("fallen to %.0f", paceOf(g))
 	}
 }
 

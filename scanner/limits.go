@@ -1,9 +1,6 @@
 package scanner
 
-import (
-	"math"
-	"time"
-)
+import "time"
 
 // slack is the part of its time that a scan may lose and be said to have kept
 // its rate, and the time itself.
@@ -43,9 +40,9 @@ func (s *Stats) LimitedBy() (why Wait, part float64) {
 	sending := s.Waited[WaitSending] > s.Waited[other]
 	kept := time.Duration(lost)*time.Microsecond <= max(slackTime, time.Duration(slackPart*float64(spent))*time.Microsecond)
 	switch {
-	case math.IsInf(s.Rate, 1) && sending:
+	case s.Rate == Off && sending:
 		return WaitSending, partOf(WaitSending)
-	case math.IsInf(s.Rate, 1):
+	case s.Rate == Off:
 		return other, partOf(other)
 	case kept:
 		return WaitNothing, 0

@@ -170,7 +170,7 @@ func testPaceChanged(t *testing.T, first float64) {
 		}
 	}()
 	go func() {
-		for _, r := range []float64{math.NaN(), -1, 0, math.Inf(1), 2 * maxRate} {
+		for _, r := range []float64{math.NaN(), Off, 0, math.Inf(1), 2 * maxRate} {
 			time.Sleep(300 * time.Millisecond)
 			dial <- r
 		}
@@ -229,7 +229,7 @@ func TestRatesInFlight(t *testing.T) {
 		n := newMemNet()
 		st, err := Scan(t.Context(), Config{Rate: Off, Rates: dial, Retries: Off, Cooldown: Off, transport: n},
 			seqOf(addresses(100)), func(*Result) {})
-		if err != nil || !math.IsInf(st.Rate, 1) || st.Elapsed > 10*time.Second || len(dial) > 0 {
+		if err != nil || st.Rate != Off || st.Elapsed > 10*time.Second || len(dial) > 0 {
 			t.Errorf("%v, rate %v, %v", err, st.Rate, st.Elapsed)
 		}
 	})

@@ -20,7 +20,7 @@ type pacer struct {
 
 func newPacer(perSecond float64, start time.Time, stats *Stats) pacer {
 	p := pacer{pace: newPace(perSecond, start), stats: stats}
-	if noLimit(perSecond) {
+	if perSecond == Off {
 		p.governor = newGovernor(p.pace)
 	}
 	stats.Rate = perSecond
@@ -83,7 +83,7 @@ func (p *pacer) allow(now time.Duration) {
 // and where the governor decides. The bucket keeps its tokens, so that no
 // datagram goes out early.
 func (p *pacer) change(now time.Duration, perSecond float64) bool {
-	if p.governor != nil || !(perSecond > 0 && perSecond <= maxRate) {
+	if p.governor != nil || !isRate(perSecond) {
 		return false
 	}
 	p.allow(now)

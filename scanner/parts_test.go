@@ -132,7 +132,7 @@ func TestWheelAfterPause(t *testing.T) {
 // TestAddrs holds the limit of an address: it is full again only after what
 // was taken, what was not needed is given back, and repeats cost.
 func TestAddrs(t *testing.T) {
-	a := newAddrs(10, 0)
+	a := newAddrs(10, Off)
 	const one, two = 0x7F000001_0001, 0x7F000001_0002
 	if !a.admit(0, entry{addr: one}) {
 		t.Fatal("the first server of an address has to wait")

@@ -1,6 +1,7 @@
 package scanner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -73,8 +74,10 @@ const (
 // may come in a tenth of a second at its rate, which is how long a busy machine
 // keeps the loop from reading. What the kernel grants is in udp.Stats.
 func (cfg Config) Buffers() (recv, send, need int) {
-	setFloat(&cfg.Rate, DefaultRate)
-	need = int(min(cfg.Rate*bufferTime.Seconds()*datagramCost, maxBuffer))
+	need = maxBuffer
+	if rate := cmp.Or(cfg.Rate, DefaultRate); rate != Off {
+		need = int(min(rate*bufferTime.Seconds()*datagramCost, maxBuffer))
+	}
 	recv, send = cfg.RecvBuffer, cfg.SendBuffer
 	if recv == 0 {
 		recv = max(need, minBuffer)

@@ -10,27 +10,26 @@ import (
 	"os"
 	"strings"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
-
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/transcript"
-
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/transcript"
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
 // askFlags are the flags of ask.
 type askFlags struct {
 	patienceFlags
-	query  questions
-	source source
+	query  flagvalue.Questions
+	source flagvalue.Source
 	json   bool
 }
 
 func (a *app) askCommand() *cobra.Command {
-	f := &askFlags{query: questions(scanner.AskAll)}
+	f := &askFlags{query: flagvalue.Questions(scanner.AskAll)}
 	cmd := &cobra.Command{
 		Use:   "ask ADDR",
 		Short: "Query one server and explain every datagram",
@@ -85,9 +84,9 @@ func (f *askFlags) config(tap *transcript.Tap) scanner.Config {
 	return scanner.Config{
 		Questions: scanner.Questions(f.query),
 		Timeout:   f.timeout,
-		Retries:   orOff(f.retries),
+		Retries:   flagvalue.OrOff(f.retries),
 		Cooldown:  f.timeout, // late replies are worth seeing
-		Source:    f.source.addrPort(),
+		Source:    f.source.AddrPort(),
 		Trace:     tap.Trace,
 	}
 }

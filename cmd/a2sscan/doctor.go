@@ -4,21 +4,21 @@ import (
 	"encoding/json"
 	"io"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/doctor"
-
 	"github.com/spf13/cobra"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/doctor"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
 // doctorFlags are the flags of doctor. They describe the planned scan.
 type doctorFlags struct {
 	patienceFlags
-	rate    rate
+	rate    flagvalue.Rate
 	output  string
 	targets uint64
-	source  source
+	source  flagvalue.Source
 	json    bool
 }
 
@@ -68,9 +68,9 @@ func (f *doctorFlags) add(cmd *cobra.Command) {
 func (f *doctorFlags) options() *doctor.Options {
 	return &doctor.Options{
 		Rate: float64(f.rate), Timeout: f.timeout, Retries: f.retries,
-		Output: f.output, Targets: f.targets, Source: f.source.addrPort(),
+		Output: f.output, Targets: f.targets, Source: f.source.AddrPort(),
 		Memory:      memoryLimit,
-		SourceError: func(err error) error { return f.source.failure(err) },
+		SourceError: func(err error) error { return f.source.Failure(err) },
 	}
 }
 

@@ -2,18 +2,14 @@ package main
 
 import (
 	"context"
-	"errors"
-
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
-	"github.com/a2sscan/a2sscan/sink"
-
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
@@ -148,7 +144,7 @@ func (a *app) master(f *masterCommandFlags) error {
 	}
 	out, err := masterlist.NewOutput(f.output, f.force, a.out)
 	if err != nil {
-		return writeFailure(err)
+		return err
 	}
 	ctx, end := shutdown.Interruptible(true)
 	defer end()
@@ -161,9 +157,6 @@ func (a *app) master(f *masterCommandFlags) error {
 	stats, err := a.fetchList(ctx, &f.Options, h, quiet, r.Flush)
 	if e := r.Close(err == nil); err == nil || e != nil {
 		err = e
-	}
-	if _, ok := errors.AsType[*sink.Error](err); ok {
-		err = writeFailure(err)
 	}
 	if !f.quiet && (err == nil || stats.Requests > 0) {
 		masterlist.Report(a.Terminal, f.Source(), &stats)

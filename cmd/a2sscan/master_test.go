@@ -10,7 +10,6 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
-
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 

@@ -5,10 +5,10 @@ import (
 	"runtime"
 	"runtime/debug"
 
+	"github.com/spf13/cobra"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/redact"
-
-	"github.com/spf13/cobra"
 )
 
 func (a *app) versionCommand() *cobra.Command {

@@ -252,11 +252,11 @@ func Grouped(n uint64) string {
 }
 
 // Short writes a number with k or M behind it where that is shorter, with
-// three digits: 800, 5k, 12.3k, 1.5M.
+// three digits: 800, 5k, 12.3k, 1.5M. A negative one means no limit.
 func Short(v float64) string {
 	unit := ""
 	switch {
-	case math.IsInf(v, 1):
+	case v < 0:
 		return "unlimited"
 	case v >= 999.5e3:
 		v, unit = v/1e6, "M"

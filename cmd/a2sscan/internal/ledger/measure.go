@@ -1,11 +1,9 @@
 package ledger
 
 import (
-	"math"
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
-
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
@@ -21,7 +19,7 @@ func pacingError(s *scanner.Stats) *float64 {
 	for _, us := range s.Waited {
 		paced -= time.Duration(us) * time.Microsecond
 	}
-	if math.IsInf(s.Rate, 1) || s.Allowed == 0 || paced < leastPaced {
+	if s.Rate == scanner.Off || s.Allowed == 0 || paced < leastPaced {
 		return nil
 	}
 	e := float64(s.DatagramsSent())/float64(s.Allowed) - 1

@@ -2,11 +2,9 @@ package ledger
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ratecontrol"
-
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
@@ -34,7 +32,7 @@ const (
 
 func NewRates(s *scanner.Stats) Rates {
 	r := Rates{RateSettled: s.Settled, RateSlowed: s.Slowed}
-	if !math.IsInf(s.Rate, 1) {
+	if s.Rate != scanner.Off {
 		r.RateAsked = &s.Rate
 	}
 	idle := float64(s.Waited[scanner.WaitReplies]+s.Waited[scanner.WaitCooldown]) / 1e6

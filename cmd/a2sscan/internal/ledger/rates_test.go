@@ -2,13 +2,11 @@ package ledger
 
 import (
 	"bytes"
-	"math"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
@@ -39,10 +37,10 @@ func TestRatesSaid(t *testing.T) {
 		{"held back and busy", func(s *scanner.Stats) { s.Waited[scanner.WaitSending], s.Waited[scanner.WaitAddress] = 5e6, 1e6 },
 			"5k/s asked, 5k/s reached while asking", "rate limited by the limit of an address, 10%", "--per-address-rate", "per_address", 5000},
 		{"settled", func(s *scanner.Stats) {
-			s.Rate, s.Settled, s.Slowed = math.Inf(1), 210_000, 7
+			s.Rate, s.Settled, s.Slowed = scanner.Off, 210_000, 7
 			s.Waited[scanner.WaitLosses] = 9e6
 		}, "as fast as it goes, settled at 210k/s", "rate limited by the receiving side, 90% of the time", "", "losses", 5000},
-		{"never free", func(s *scanner.Stats) { s.Rate = math.Inf(1); s.Waited[scanner.WaitInFlight] = 5e6 },
+		{"never free", func(s *scanner.Stats) { s.Rate = scanner.Off; s.Waited[scanner.WaitInFlight] = 5e6 },
 			"as fast as it goes, 5k/s reached while asking", "rate limited by the number of targets open", "", "in_flight", 5000},
 	}
 	for _, test := range tests {

@@ -13,10 +13,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
-
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/wire"
@@ -91,7 +89,7 @@ func aCensus() *Summary {
 		scanner.StatusOK: 655_321, scanner.StatusPartial: 54_321, scanner.StatusError: 1234,
 		scanner.StatusNoReply: 280_000, scanner.StatusUnreachable: 9124,
 	}
-	s.Sent, s.SentBytes, s.Repeats = [wire.NumQuestions]uint64{2_000_000, 1_000_000, 1_123_456}, 98_765_432, 612_345
+	s.Sent, s.SentBytes, s.Repeats = [wire.NumRequests]uint64{2_000_000, 1_000_000, 1_123_456}, 98_765_432, 612_345
 	s.Received[scanner.ClassMatched], s.RecvBytes = 3_456_789, 3_123_456_789
 	s.Kinds[scanner.ReplyInfo], s.Kinds[scanner.ReplyGoldSource] = 700_000, 10_876
 	s.Kinds[scanner.ReplyPlayers], s.Kinds[scanner.ReplyRules] = 690_000, 600_000
@@ -255,7 +253,7 @@ func TestContradictions(t *testing.T) {
 // TestSummaryFile: the file has the numbers under the names that scripts know.
 func TestSummaryFile(t *testing.T) {
 	list, s := aScan()
-	s.Rate = math.Inf(1)
+	s.Rate = scanner.Off
 	path := t.TempDir() + "/summary.json"
 	if err := summaryOf(list, s).WriteFile(path); err != nil {
 		t.Fatal(err)
@@ -324,7 +322,7 @@ func TestPacingError(t *testing.T) {
 	if e := pacingError(s); e != nil {
 		t.Errorf("%v of too short a time", *e)
 	}
-	if s.Rate, s.Waited[scanner.WaitReplies] = math.Inf(1), 0; pacingError(s) != nil {
+	if s.Rate, s.Waited[scanner.WaitReplies] = scanner.Off, 0; pacingError(s) != nil {
 		t.Error("a scan without a rate has an error of it")
 	}
 }

@@ -13,9 +13,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/redact"
-
 	"github.com/a2sscan/a2sscan/scanner/master"
-	"github.com/a2sscan/a2sscan/sink"
 )
 
 // KeyVariable is the environment variable that may hold the Web API's key.
@@ -98,7 +96,7 @@ type Handlers struct {
 	Progress func(master.Progress)       // may be nil
 }
 
-// Fetch fetches the list. Its error has an exit code, unless it is one of a handler.
+// Fetch fetches the list. Its error has an exit code.
 func (o *Options) Fetch(ctx context.Context, h Handlers) (master.Stats, error) {
 	var stats master.Stats
 	var err error
@@ -148,9 +146,6 @@ var ErrEnough = errors.New("enough")
 // failure gives the error of a list its exit code and a hint.
 func (o *Options) failure(ctx context.Context, err error) error {
 	if _, ok := errors.AsType[*console.Failure](err); ok {
-		return err
-	}
-	if _, ok := errors.AsType[*sink.Error](err); ok {
 		return err // a handler's
 	}
 	switch {

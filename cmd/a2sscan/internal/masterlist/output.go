@@ -10,10 +10,10 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
@@ -21,7 +21,7 @@ import (
 // Output is where a list is written. The file is created with the first write, so
 // that a run that fetches nothing leaves no file behind and an old one as it was. An
 // old list stays until the new one is complete: the new one is written beside it,
-// with sink.PartSuffix added to its name. Errors of writing are of type sink.Error.
+// with sink.PartSuffix added to its name.
 type Output struct {
 	path   string
 	stdout io.Writer
@@ -39,9 +39,9 @@ type Output struct {
 func NewOutput(path string, force bool, stdout io.Writer) (*Output, error) {
 	o := &Output{path: path, stdout: stdout}
 	if err := sink.Check(path, sink.Options{Force: force}); err != nil {
-		return nil, err
+		return nil, output.Failure(err)
 	}
-	if path == "-" || path == "" || !isFile(path) {
+	if path == "-" || path == "" || !output.IsFile(path) {
 		return o, nil
 	}
 	var err error
@@ -162,11 +162,5 @@ func (o *Output) failure(err error) error {
 	if errors.Is(err, syscall.ENOSPC) {
 		e.Hint = "free some space, or choose another disk"
 	}
-	return e
-}
-
-// isFile reports whether path is a regular file, or a link to one.
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
+	return output.Failure(e)
 }

@@ -2,13 +2,13 @@ package metrics
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"time"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
-
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/wire"
@@ -121,7 +121,7 @@ var families = []*family{
 		}),
 
 	gauge("rate_asked_datagrams_per_second", "The rate that was asked for; +Inf: as fast as it goes.",
-		func(s *sample) float64 { return s.scan.Rate }),
+		func(s *sample) float64 { return infinite(s.scan.Rate) }),
 	gauge("rate_reached_datagrams_per_second", "Datagrams sent a second, a mean of the time with targets to start.",
 		func(s *sample) float64 { return s.rates.RateReached }),
 	gauge("rate_settled_datagrams_per_second", "Without a rate: what it came to in the last seconds.",
@@ -239,4 +239,12 @@ func (m *Server) sample() *sample {
 	s.targets = ledger.New(s.list, &s.scan)
 	s.rates = ledger.NewRates(&s.scan)
 	return s
+}
+
+// infinite is a rate of package scanner as Prometheus has it: no limit is +Inf.
+func infinite(rate float64) float64 {
+	if rate == scanner.Off {
+		return math.Inf(1)
+	}
+	return rate
 }

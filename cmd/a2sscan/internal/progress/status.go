@@ -71,7 +71,7 @@ func (v *View) Record() Record {
 			Sent: v.DatagramsSent(), Received: v.DatagramsReceived(),
 			SentRate:     unless(v.sentRate < 0, v.sentRate),
 			ReceivedRate: unless(v.recvRate < 0, v.recvRate),
-			Rate:         unless(math.IsInf(v.Rate, 1), v.Rate),
+			Rate:         unless(v.Rate == scanner.Off, v.Rate),
 			Drops:        v.Socket.KernelDrops, SendErrors: v.SendErrors,
 			Bytes: v.Bytes, Waiting: v.Wait.Word(),
 			WaitingFor: unless(v.HeldFor == 0, v.HeldFor.Seconds()),

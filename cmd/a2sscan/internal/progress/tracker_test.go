@@ -2,13 +2,11 @@ package progress
 
 import (
 	"bytes"
-	"math"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
@@ -217,7 +215,7 @@ func TestStatusRecord(t *testing.T) {
 	known := false
 	p := NewTracker(Config{Input: func() (float64, bool) { return 0.5, known }, Given: func() uint64 { return 1 }})
 	var s scanner.Stats
-	s.Rate, s.Sent[0] = math.Inf(1), 7
+	s.Rate, s.Sent[0] = scanner.Off, 7
 	var b bytes.Buffer
 	status := Status{Terminal: console.New(&b), Scan: "\x1b]0;mine\a"}
 	say := func() string {

@@ -3,9 +3,10 @@
 package ratecontrol
 
 import (
-	"math"
 	"sync"
 	"time"
+
+	"github.com/a2sscan/a2sscan/scanner"
 )
 
 // Control raises and lowers the rate of one scan. Its methods may be called
@@ -72,12 +73,12 @@ func (c *Control) Step(up bool) (from, to float64, ok bool) {
 // Rates delivers each new rate to the scan.
 func (c *Control) Rates() <-chan float64 { return c.rates }
 
-// Rate is the present rate, infinite if the scan governs itself.
+// Rate is the present rate, scanner.Off if the scan governs itself.
 func (c *Control) Rate() float64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.initial == 0 {
-		return math.Inf(1)
+		return scanner.Off
 	}
 	return c.now
 }
