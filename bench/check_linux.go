@@ -8,7 +8,7 @@ import (
 	"io"
 	"net/netip"
 
-	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/bench/fleet/canned"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/record"
@@ -17,7 +17,7 @@ import (
 // checker holds records against what the servers say, each on its own, and
 // wants no server twice.
 type checker struct {
-	fleet fleet.CannedConfig
+	fleet canned.Config
 	asked scanner.Questions
 	seen  map[netip.AddrPort]bool
 	enc   record.Encoder
@@ -110,6 +110,9 @@ func (c *checker) file(path string, answered uint64) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
+	}
+	if d := r.Damage(); d.Found() {
+		return fmt.Errorf("%s: passed over %s", path, d)
 	}
 	if uint64(len(c.seen)) != answered || r.Torn() != 0 {
 		return fmt.Errorf("%s: %d records and %d torn bytes, want %d records",

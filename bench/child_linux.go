@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/bench/fleet/canned"
 )
 
 // childEnv tells a process that Run started which part it plays.
@@ -102,12 +103,12 @@ const fleetTail = 100 * time.Millisecond
 
 // fleetMain runs a fleet until in ends. It says first on which ports.
 func fleetMain(in io.Reader, out io.Writer) error {
-	var cfg fleet.CannedConfig
+	var cfg canned.Config
 	commands := json.NewDecoder(in)
 	if err := commands.Decode(&cfg); err != nil {
 		return err
 	}
-	f, err := fleet.NewCanned(cfg)
+	f, err := canned.New(cfg)
 	if err != nil {
 		return err
 	}

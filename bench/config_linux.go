@@ -5,7 +5,7 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/bench/fleet/canned"
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
@@ -50,7 +50,7 @@ type Config struct {
 
 	Network   netip.Prefix // inside 127.0.0.0/8
 	Addresses int          // so many of its addresses, in a list; zero: all, as a network
-	Fleet     fleet.CannedConfig
+	Fleet     canned.Config
 
 	InfoOnly    bool
 	Rate        float64 // as scanner.Config's, and so are the next five
@@ -79,7 +79,7 @@ func Throughput(n int) Config {
 	return Config{
 		Loop: Scan, Output: Discard,
 		Network: netip.MustParsePrefix("127.16.0.0/12"), Addresses: n,
-		Fleet: fleet.CannedConfig{Ports: 1},
+		Fleet: canned.Config{Ports: 1},
 		Rate:  off, AddressRate: off, Cooldown: off, Window: window,
 		Limit: 2 * time.Minute,
 	}
@@ -92,7 +92,7 @@ func Realistic(targets int) Config {
 	return Config{
 		Loop: Scan, Output: Zstd,
 		Network: netip.MustParsePrefix("127.16.0.0/12"), Addresses: targets / ports,
-		Fleet: fleet.CannedConfig{
+		Fleet: canned.Config{
 			Ports: ports, Alive: 0.7,
 			DelayMin: 20 * time.Millisecond, DelayMax: 200 * time.Millisecond,
 		},
@@ -112,7 +112,7 @@ func Sweep(network netip.Prefix) Config {
 	return Config{
 		Loop: Scan, Output: NDJSON,
 		Network:  network,
-		Fleet:    fleet.CannedConfig{Ports: 1, Alive: 0.01, Filter: true},
+		Fleet:    canned.Config{Ports: 1, Alive: 0.01, Filter: true},
 		InfoOnly: true,
 		Rate:     off, AddressRate: off, Cooldown: off, Retries: off, Timeout: sweepTimeout,
 		Limit: 10 * time.Minute,

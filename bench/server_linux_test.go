@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/bench/fleet/canned"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink/record"
 	"github.com/a2sscan/a2sscan/wire"
@@ -38,7 +38,7 @@ func newSample() *sample {
 	ip := netip.MustParseAddr("127.16.0.1")
 	for range 16 {
 		addr := netip.AddrPortFrom(ip, 27015)
-		r := fleet.CannedConfig{}.Truth(addr, scanner.AskAll)
+		r := canned.Config{}.Truth(addr, scanner.AskAll)
 		m := messages{
 			addr:    addr,
 			info:    wire.AppendInfo(nil, &r.Info),
@@ -153,12 +153,12 @@ func TestServerAllocates(t *testing.T) {
 func TestServerRecord(t *testing.T) {
 	s := newSample()
 	for i := range s.servers {
-		r := fleet.CannedConfig{}.Truth(s.servers[i].addr, scanner.AskAll)
+		r := canned.Config{}.Truth(s.servers[i].addr, scanner.AskAll)
 		traffic(r)
 		want := record.Append(nil, "20261120T030000Z", r)
 		s.decodeAppend()
 		same := bytes.Equal(s.record, want)
-		if !same || len(r.Players) != fleet.CannedPlayers || len(r.Rules) != fleet.CannedRules {
+		if !same || len(r.Players) != canned.Players || len(r.Rules) != canned.Rules {
 			t.Errorf("%s\nwant %s", s.record, want)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/bench/fleet/judge"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/target"
 	"github.com/a2sscan/a2sscan/scanner/udp"
@@ -88,7 +89,7 @@ func placesOf(c fleet.Config) iter.Seq[target.Target] {
 // nothing else.
 func holdTrue(t *testing.T, c fleet.Config, records [][]byte) {
 	t.Helper()
-	r, err := fleet.Compare(c, scanner.AskAll, func() ([]byte, error) {
+	r, err := judge.Compare(c, scanner.AskAll, func() ([]byte, error) {
 		if len(records) == 0 {
 			return nil, io.EOF
 		}

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/net/ipv4"
 
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/loopback"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -99,12 +100,15 @@ func ask(t *testing.T, c Config, queries int) {
 	l := newLoad(t, c)
 	for sent, answered := 0, 0; answered < queries; {
 		for sent < queries && sent-answered < window {
-			n := l.send(min(batch, queries-sent))
+			n := l.send(min(loadBatch, queries-sent))
 			sent += n
 		}
 		answered += l.receive()
 	}
 }
+
+// loadBatch is how many datagrams the load sends or receives in a system call.
+const loadBatch = 64
 
 // window is how many queries are on their way at once: enough that the fleet
 // never waits, and few enough for its buffer and for that of the load.
@@ -128,12 +132,12 @@ func newLoad(t *testing.T, c Config) *load {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn, err := listen(0)
+	conn, err := loopback.Open(0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	l := &load{t: t, m: m, conn: conn, pc: ipv4.NewPacketConn(conn), me: 0x7F000001 << 16}
-	for range batch {
+	for range loadBatch {
 		l.out = append(l.out, ipv4.Message{Buffers: make([][]byte, 1), Addr: &net.UDPAddr{IP: make(net.IP, 4)}})
 		l.in = append(l.in, ipv4.Message{Buffers: [][]byte{make([]byte, 1<<16)}})
 	}

@@ -3,6 +3,7 @@ package fleet
 import (
 	"time"
 
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -20,7 +21,7 @@ const (
 // returns the one that the client is to be given.
 func (p *responder) challenge(n *nature, q *query) (give wire.Challenge, ok bool) {
 	if n.kind == EndlessChallenges {
-		return notNone(p.junk.next()), false
+		return random.Challenge(p.junk.Next()), false
 	}
 	if n.kind == Rechallenge {
 		return p.rechallenge(n, q)
@@ -63,16 +64,7 @@ func (m *model) challengeOf(n *nature, client, epoch uint64, which uint64) wire.
 	if n.quirks&quirkZero != 0 {
 		return 0
 	}
-	return notNone(hash(n.hash, client>>16, epoch, which))
-}
-
-// notNone makes a challenge of a random number, never the one that stands for
-// having none.
-func notNone(v uint64) wire.Challenge {
-	if c := wire.Challenge(v); c != wire.NoChallenge {
-		return c
-	}
-	return 1
+	return random.Challenge(random.Hash(n.hash, client>>16, epoch, which))
 }
 
 // usedTable remembers which clients have used up their first challenge, and
@@ -88,7 +80,7 @@ const usedPlaces = 1 << 14
 func newUsedTable() usedTable { return make(usedTable, usedPlaces) }
 
 func (t usedTable) at(server, client uint64) *usedKey {
-	return &t[hash(server, client)%usedPlaces]
+	return &t[random.Hash(server, client)%usedPlaces]
 }
 
 func (t usedTable) has(server, client uint64) bool {

@@ -5,7 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/loopback"
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -31,12 +33,12 @@ func newAsker(t *testing.T, k Kind) *asker {
 // challenge in it.
 func (a *asker) ask(q wire.Question, c wire.Challenge) (wire.Kind, wire.Challenge) {
 	a.t.Helper()
-	a.r.out.reset()
-	a.r.respond(a.now, a.client, a.server, wire.AppendRequest(nil, q, c))
-	if len(a.r.out.list) == 0 {
+	a.r.out.Reset()
+	a.r.Respond(a.now, a.client, a.server, wire.AppendRequest(nil, q, c))
+	if len(a.r.out.List) == 0 {
 		return 0, 0
 	}
-	msg := a.r.out.bytes(&a.r.out.list[0])
+	msg := a.r.out.Bytes(&a.r.out.List[0])
 	given, _ := wire.DecodeChallenge(msg)
 	return wire.KindOf(msg), given
 }
@@ -126,7 +128,7 @@ func TestZeroChallenge(t *testing.T) {
 		q := query{request: wire.Request{Challenge: wire.NoChallenge}}
 		give, ok := r.challenge(&n, &q)
 		if ok || give == wire.NoChallenge {
-			t.Fatalf("%v: gives %v, %v", unpack(n.addr), give, ok)
+			t.Fatalf("%v: gives %v, %v", udp.Unpack(n.addr), give, ok)
 		}
 		if give == 0 {
 			zeros++
@@ -154,9 +156,9 @@ func TestOnlyRequestsAreAnswered(t *testing.T) {
 		"a reply": wire.AppendChallenge(nil, 5), "a fragment": append([]byte{0xFE}, rules[1:]...),
 	}
 	for name, datagram := range tests {
-		a.r.out.reset()
-		a.r.respond(0, a.client, a.server, datagram)
-		if len(a.r.out.list) != 0 {
+		a.r.out.Reset()
+		a.r.Respond(0, a.client, a.server, datagram)
+		if len(a.r.out.List) != 0 {
 			t.Errorf("%s is answered", name)
 		}
 	}
@@ -221,14 +223,14 @@ func FuzzRespond(f *testing.F) {
 	f.Add(uint64(2), wire.AppendPlayersRequest(nil, 5))
 	f.Add(uint64(3), wire.AppendRulesRequest(nil, wire.NoChallenge))
 	f.Fuzz(func(t *testing.T, place uint64, datagram []byte) {
-		r.out.reset()
-		r.respond(0, 0x7F000001<<16|5, m.place(place%m.places()), datagram)
+		r.out.Reset()
+		r.Respond(0, 0x7F000001<<16|5, m.place(place%m.places()), datagram)
 		_, err := wire.DecodeRequest(datagram)
-		if n := len(r.out.list); n > stormReplies || err != nil && n > 0 {
+		if n := len(r.out.List); n > stormReplies || err != nil && n > 0 {
 			t.Errorf("%d datagrams in answer to %X", n, datagram)
 		}
-		for i := range r.out.list {
-			if b := r.out.bytes(&r.out.list[i]); len(b) == 0 || len(b) > maxDatagram {
+		for i := range r.out.List {
+			if b := r.out.Bytes(&r.out.List[i]); len(b) == 0 || len(b) > loopback.MaxDatagram {
 				t.Errorf("a datagram of %d bytes", len(b))
 			}
 		}

@@ -8,18 +8,21 @@ import (
 	"net/netip"
 	"slices"
 	"time"
-)
 
-// loopback is the wall: nothing outside it is answered or simulated.
-var loopback = netip.MustParsePrefix("127.0.0.0/8")
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/loopback"
+	"github.com/a2sscan/a2sscan/scanner/udp"
+)
 
 // None, as Config.Alive, means that no address has a server.
 const None = -1
 
+// defaultPort is where a server is by default.
+const defaultPort = 27015
+
 // Limits of a Config's numbers.
 const (
 	maxDelay = 10 * time.Second // bounds the replies held back
-	maxPorts = 256              // each is a socket and a goroutine
+	MaxPorts = 256              // each is a socket and a goroutine
 )
 
 // Config says what fleet to simulate. Seed, Network, Ports, Alive, Hostile,
@@ -83,12 +86,12 @@ func (c *Config) checkPlaces() error {
 	switch {
 	case !c.Network.IsValid():
 		return errors.New("network: none given; a prefix inside 127.0.0.0/8 is needed")
-	case !inside(c.Network):
+	case !loopback.Contains(c.Network):
 		return fmt.Errorf("network %v: not inside 127.0.0.0/8, where alone a fleet may be", c.Network)
 	case len(c.Ports) == 0:
 		return errors.New("ports: none given")
-	case len(c.Ports) > maxPorts:
-		return fmt.Errorf("ports: %d of them; at most %d", len(c.Ports), maxPorts)
+	case len(c.Ports) > MaxPorts:
+		return fmt.Errorf("ports: %d of them; at most %d", len(c.Ports), MaxPorts)
 	}
 	seen := make(map[uint16]bool, len(c.Ports))
 	for _, p := range c.Ports {
@@ -148,17 +151,6 @@ func (c Config) on(ports []uint16) Config {
 	return c
 }
 
-// inside reports whether all addresses of p are behind the wall.
-func inside(p netip.Prefix) bool {
-	return p.Addr().Is4() && p.Bits() >= loopback.Bits() && loopback.Contains(p.Addr())
-}
-
-// faulty reports whether the network may lose or delay something, so that a
-// scan without a fault of its own may miss it.
-func (c *Config) faulty() bool {
-	return c.Loss > 0 || c.Duplicate > 0 || c.Reorder > 0 || c.DelayMax > 0 || c.QueryLimit > 0
-}
-
 // All yields every place of the fleet in address order, whether a server is
 // there or not.
 func (c Config) All() iter.Seq[netip.AddrPort] {
@@ -168,25 +160,9 @@ func (c Config) All() iter.Seq[netip.AddrPort] {
 			return
 		}
 		for i := range m.places() {
-			if !yield(unpack(m.place(i))) {
+			if !yield(udp.Unpack(m.place(i))) {
 				return
 			}
 		}
 	}
 }
-
-// pack writes an address as one number, as wire and scanner do: the IPv4
-// address as a big-endian number, then 16 bits of port.
-func pack(a netip.AddrPort) uint64 {
-	b := a.Addr().Unmap().As4()
-	ip := uint64(b[0])<<24 | uint64(b[1])<<16 | uint64(b[2])<<8 | uint64(b[3])
-	return ip<<16 | uint64(a.Port())
-}
-
-func unpack(p uint64) netip.AddrPort {
-	ip := netip.AddrFrom4([4]byte{byte(p >> 40), byte(p >> 32), byte(p >> 24), byte(p >> 16)})
-	return netip.AddrPortFrom(ip, uint16(p))
-}
-
-// walled reports whether the packed address is inside 127.0.0.0/8.
-func walled(p uint64) bool { return p>>40 == 127 }

@@ -1,7 +1,9 @@
 package fleet
 
 import (
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -57,7 +59,7 @@ func (c *content) grow(add func(dst []byte) []byte) []byte {
 }
 
 // disguised returns s, with escapes around it on servers that send them.
-func (c *content) disguised(n *nature, r *rng, s []byte) []byte {
+func (c *content) disguised(n *nature, r *random.Stream, s []byte) []byte {
 	if n.kind != Escapes {
 		return s
 	}
@@ -70,7 +72,7 @@ const commonFields = wire.HasProtocol | wire.HasName | wire.HasMap | wire.HasFol
 	wire.HasServerType | wire.HasEnvironment | wire.HasPassword | wire.HasVAC
 
 func (c *content) fillInfo(n *nature) {
-	r := rng(hash(n.hash, streamInfo))
+	r := random.Stream(random.Hash(n.hash, streamInfo))
 	c.trailing = nil
 	c.fillCommon(n, &r)
 	switch n.kind {
@@ -86,34 +88,34 @@ func (c *content) fillInfo(n *nature) {
 }
 
 // fillCommon fills the fields that both formats have.
-func (c *content) fillCommon(n *nature, r *rng) {
+func (c *content) fillCommon(n *nature, r *random.Stream) {
 	in := &c.info
 	*in = wire.Info{Has: commonFields, Format: wire.FormatSource, Protocol: n.game.protocol}
 	name := c.grow(func(dst []byte) []byte { return appendName(dst, r) })
 	in.Name = c.disguised(n, r, name)
-	in.Map = c.disguised(n, r, pick(r, n.game.maps))
+	in.Map = c.disguised(n, r, random.Pick(r, n.game.maps))
 	in.Folder = c.disguised(n, r, n.game.folder)
 	in.Game = c.disguised(n, r, n.game.name)
 	in.Players = uint8(n.players)
 	in.MaxPlayers = uint8(slots(n.players, r))
-	in.Bots = uint8(r.below(min(n.players, 4) + 1))
-	in.ServerType = pick(r, []byte("dddddddddlp"))
-	in.Environment = pick(r, []byte("llllllwwwwmo"))
-	in.Password = uint8(r.below(8) / 7)
-	in.VAC = uint8(min(r.below(5), 1))
+	in.Bots = uint8(r.Below(min(n.players, 4) + 1))
+	in.ServerType = random.Pick(r, []byte("dddddddddlp"))
+	in.Environment = random.Pick(r, []byte("llllllwwwwmo"))
+	in.Password = uint8(r.Below(8) / 7)
+	in.VAC = uint8(min(r.Below(5), 1))
 	if n.quirks&quirkMiscounted != 0 {
-		in.Players = uint8(r.below(256))
+		in.Players = uint8(r.Below(256))
 	}
 	if n.quirks&quirkOddBoolean != 0 {
-		in.Password, in.VAC = uint8(r.between(2, 255)), uint8(r.below(256))
+		in.Password, in.VAC = uint8(r.Between(2, 255)), uint8(r.Below(256))
 		in.Notes |= wire.NoteInfoOddBoolean
 	}
 }
 
 // slots returns a usual number of slots that n players fit in.
-func slots(n int, r *rng) int {
+func slots(n int, r *random.Stream) int {
 	for _, s := range []int{12, 16, 24, 32, 64, 100, 128} {
-		if n <= s && (s >= 24 || r.oneIn(3)) {
+		if n <= s && (s >= 24 || r.OneIn(3)) {
 			return s
 		}
 	}
@@ -121,7 +123,7 @@ func slots(n int, r *rng) int {
 }
 
 // sourceFields fills what only an 'I' has.
-func (c *content) sourceFields(n *nature, r *rng) {
+func (c *content) sourceFields(n *nature, r *random.Stream) {
 	in := &c.info
 	in.Has |= wire.HasAppID | wire.HasVersion
 	if n.game.app <= 0xFFFF {
@@ -133,9 +135,9 @@ func (c *content) sourceFields(n *nature, r *rng) {
 	}
 	if n.kind == Ship {
 		in.Has |= wire.HasShip
-		in.Ship.Mode = uint8(r.below(6))
-		in.Ship.Witnesses = uint8(r.below(5))
-		in.Ship.Duration = uint8(r.below(10))
+		in.Ship.Mode = uint8(r.Below(6))
+		in.Ship.Witnesses = uint8(r.Below(5))
+		in.Ship.Duration = uint8(r.Below(10))
 		return // ends after the version (EC-27)
 	}
 	if n.quirks&quirkNoEDF != 0 {
@@ -143,7 +145,7 @@ func (c *content) sourceFields(n *nature, r *rng) {
 	}
 	c.extraData(n, r)
 	if n.quirks&quirkTrailing != 0 {
-		c.trailing = leftover[:r.between(1, len(leftover))]
+		c.trailing = leftover[:r.Between(1, len(leftover))]
 		in.Notes |= wire.NoteInfoTrailing
 	}
 }
@@ -158,24 +160,24 @@ const (
 )
 
 // extraData fills one of the 32 combinations of extra data.
-func (c *content) extraData(n *nature, r *rng) {
+func (c *content) extraData(n *nature, r *random.Stream) {
 	in := &c.info
 	in.Has |= wire.HasEDF
-	in.EDF = uint8(r.next()) & (edfGamePort | edfSteamID | edfSourceTV | edfKeywords | edfGameID)
+	in.EDF = uint8(r.Next()) & (edfGamePort | edfSteamID | edfSourceTV | edfKeywords | edfGameID)
 	if n.kind == Flood64K {
 		in.EDF |= edfKeywords
 	}
 	if in.EDF&edfGamePort != 0 {
 		in.Has |= wire.HasGamePort
-		in.GamePort = uint16(n.addr) - uint16(r.below(2))
+		in.GamePort = uint16(n.addr) - uint16(r.Below(2))
 	}
 	if in.EDF&edfSteamID != 0 {
 		in.Has |= wire.HasSteamID
-		in.SteamID = 0x0140000000000000 | r.next()>>8 // beyond what a float64 can say
+		in.SteamID = 0x0140000000000000 | r.Next()>>8 // beyond what a float64 can say
 	}
 	if in.EDF&edfSourceTV != 0 {
 		in.Has |= wire.HasSourceTV
-		in.SourceTV.Port = uint16(r.between(27020, 27039))
+		in.SourceTV.Port = uint16(r.Between(27020, 27039))
 		in.SourceTV.Name = c.disguised(n, r, sourceTV)
 	}
 	if in.EDF&edfKeywords != 0 {
@@ -189,13 +191,13 @@ func (c *content) extraData(n *nature, r *rng) {
 		in.Has |= wire.HasGameID
 		in.GameID = uint64(n.game.app)
 		if n.quirks&quirkModGame != 0 {
-			in.GameID |= r.next() << 24
+			in.GameID |= r.Next() << 24
 		}
 	}
 }
 
 // goldFrom makes an 'm' of the fields that both formats have.
-func (c *content) goldFrom(n *nature, r *rng, in *wire.Info) {
+func (c *content) goldFrom(n *nature, r *random.Stream, in *wire.Info) {
 	*in = wire.Info{
 		Has: commonFields | wire.HasAddress, Format: wire.FormatGoldSource,
 		Notes: in.Notes & wire.NoteInfoOddBoolean, Protocol: n.game.protocol,
@@ -204,11 +206,11 @@ func (c *content) goldFrom(n *nature, r *rng, in *wire.Info) {
 		ServerType: in.ServerType, Environment: in.Environment,
 		Password: in.Password, VAC: in.VAC,
 	}
-	if r.oneIn(2) { // as the tables of document 000 have them, not its examples (EC-69)
+	if r.OneIn(2) { // as the tables of document 000 have them, not its examples (EC-69)
 		in.ServerType &^= 'a' - 'A'
-		in.Environment = pick(r, []byte("LW"))
+		in.Environment = random.Pick(r, []byte("LW"))
 	}
-	in.Address = c.grow(unpack(n.addr).AppendTo)
+	in.Address = c.grow(udp.Unpack(n.addr).AppendTo)
 	switch {
 	case n.kind != GoldSourceMod:
 	case n.quirks&quirkNoModBlock != 0:
@@ -216,10 +218,10 @@ func (c *content) goldFrom(n *nature, r *rng, in *wire.Info) {
 	default:
 		in.Has |= wire.HasMod
 		in.Mod = wire.Mod{
-			URL:         c.disguised(n, r, pick(r, modURLs)),
-			DownloadURL: c.disguised(n, r, pick(r, modDownloads)),
-			Version:     uint32(r.below(9)), Size: uint32(r.below(1 << 30)),
-			Type: uint8(r.below(2)), DLL: uint8(r.below(2)),
+			URL:         c.disguised(n, r, random.Pick(r, modURLs)),
+			DownloadURL: c.disguised(n, r, random.Pick(r, modDownloads)),
+			Version:     uint32(r.Below(9)), Size: uint32(r.Below(1 << 30)),
+			Type: uint8(r.Below(2)), DLL: uint8(r.Below(2)),
 		}
 	}
 }
@@ -235,7 +237,7 @@ func (n *nature) countsFrom1() bool {
 }
 
 func (c *content) fillPlayers(n *nature) {
-	r := rng(hash(n.hash, streamPlayers))
+	r := random.Stream(random.Hash(n.hash, streamPlayers))
 	c.players = c.players[:0]
 	for i := range n.players {
 		c.players = append(c.players, c.player(n, &r, i))
@@ -245,19 +247,19 @@ func (c *content) fillPlayers(n *nature) {
 		c.playersAnnounced = 255
 	}
 	if n.quirks&quirkPlayersCount != 0 {
-		c.playersAnnounced += r.between(1, 20)
+		c.playersAnnounced += r.Between(1, 20)
 	}
 }
 
-func (c *content) player(n *nature, r *rng, i int) wire.Player {
-	p := wire.Player{Score: int32(r.below(60)), Duration: float32(r.below(1<<20)) / 64}
+func (c *content) player(n *nature, r *random.Stream, i int) wire.Player {
+	p := wire.Player{Score: int32(r.Below(60)), Duration: float32(r.Below(1<<20)) / 64}
 	switch {
 	case n.countsFrom1():
 		p.Index = uint8(i + 1)
 	case n.kind == Ship:
 		p.Index = uint8(i)
 	}
-	switch at := r.below(100); {
+	switch at := r.Below(100); {
 	case at < 4:
 		p.Score = -p.Score * 25 // teamkillers (EC-87)
 	case at < 6:
@@ -265,16 +267,16 @@ func (c *content) player(n *nature, r *rng, i int) wire.Player {
 	case at < 7:
 		p.Duration = 2150878.25 // a ghost (EC-88)
 	case at < 8:
-		p.Score = int32(r.next())
+		p.Score = int32(r.Next())
 	}
 	p.Name = c.playerName(n, r)
 	if n.kind == Ship {
-		p.Ship, p.Deaths, p.Money = true, int32(r.below(9)), int32(r.between(-500, 25000))
+		p.Ship, p.Deaths, p.Money = true, int32(r.Below(9)), int32(r.Between(-500, 25000))
 	}
 	return p
 }
 
-func (c *content) playerName(n *nature, r *rng) []byte {
+func (c *content) playerName(n *nature, r *random.Stream) []byte {
 	switch {
 	case n.quirks&quirkNameless != 0:
 		return nil
@@ -293,14 +295,14 @@ const packedSets = 48
 // rulesSeed returns the number from which the rules are made, and how many.
 func (n *nature) rulesSeed() (seed uint64, count int) {
 	if !packs(n.kind) {
-		return hash(n.hash, streamRules), n.rules
+		return random.Hash(n.hash, streamRules), n.rules
 	}
 	set := packedSet(n)
-	r := rng(hash(streamPacked, uint64(set)))
+	r := random.Stream(random.Hash(streamPacked, uint64(set)))
 	if set%8 == 0 {
-		return r.next(), r.between(250, 400) // several fragments even when compressed
+		return r.Next(), r.Between(250, 400) // several fragments even when compressed
 	}
-	return r.next(), r.between(8, 140)
+	return r.Next(), r.Between(8, 140)
 }
 
 // packs reports whether servers of the kind send their rules in bzip2.
@@ -317,12 +319,12 @@ func packedSet(n *nature) int { return int(n.hash>>40) % packedSets }
 
 func (c *content) fillRules(n *nature) {
 	seed, count := n.rulesSeed()
-	r := rng(seed)
+	r := random.Stream(seed)
 	c.rules, c.cut, c.rulesNotes = c.rules[:0], nil, 0
 	if n.quirks&quirkPages != 0 {
 		c.addPages(&r)
 	}
-	for first := r.below(len(cvars)); len(c.rules) < count; {
+	for first := r.Below(len(cvars)); len(c.rules) < count; {
 		c.rules = append(c.rules, c.rule(n, &r, first, len(c.rules)))
 	}
 	if count > 1 {
@@ -330,7 +332,7 @@ func (c *content) fillRules(n *nature) {
 	}
 	c.rulesAnnounced = count
 	if n.quirks&quirkRulesCount != 0 {
-		c.rulesAnnounced = max(0, count+r.between(-count, 30))
+		c.rulesAnnounced = max(0, count+r.Between(-count, 30))
 		if c.rulesAnnounced != count {
 			c.rulesNotes |= wire.NoteRulesCount
 		}
@@ -345,14 +347,14 @@ func (c *content) fillRules(n *nature) {
 
 // rule makes rule i of a server whose list begins at entry first of the usual
 // ones. Names of different i differ.
-func (c *content) rule(n *nature, r *rng, first, i int) (rule wire.Rule) {
+func (c *content) rule(n *nature, r *random.Stream, first, i int) (rule wire.Rule) {
 	if i < len(cvars) {
 		rule.Name = cvars[(first+i)%len(cvars)]
 	} else {
 		rule.Name = c.grow(func(dst []byte) []byte { return appendRuleName(dst, i) })
 	}
 	rule.Name = c.disguised(n, r, rule.Name)
-	rule.Value = c.disguised(n, r, pick(r, cvarValues))
+	rule.Value = c.disguised(n, r, random.Pick(r, cvarValues))
 	if n.kind == Flood64K {
 		rule.Value = c.long(floodValue)
 	}
@@ -383,8 +385,8 @@ func appendLong(dst []byte, n int) []byte {
 }
 
 // addPages adds the binary pages of an Arma 3 server.
-func (c *content) addPages(r *rng) {
-	of := r.between(1, maxPages)
+func (c *content) addPages(r *random.Stream) {
+	of := r.Between(1, maxPages)
 	for i := range of {
 		page := c.grow(func(dst []byte) []byte { return appendPage(dst, r, i, of) })
 		c.rules = append(c.rules, wire.Rule{Name: page[:2:2], Value: page[2:]})
@@ -392,32 +394,32 @@ func (c *content) addPages(r *rng) {
 }
 
 // spoilNames makes two names the same, or one empty.
-func (c *content) spoilNames(n *nature, r *rng) {
+func (c *content) spoilNames(n *nature, r *random.Stream) {
 	last := len(c.rules) - 1
 	switch {
 	case n.quirks&quirkRulesTwice != 0:
-		c.rules[last].Name = c.rules[r.below(last)].Name
+		c.rules[last].Name = c.rules[r.Below(last)].Name
 		c.rulesNotes |= wire.NoteRulesDuplicate
 	case n.quirks&quirkRulesUnnamed != 0:
-		c.rules[r.below(last)].Name = nil
+		c.rules[r.Below(last)].Name = nil
 		c.rulesNotes |= wire.NoteRulesEmptyName
 	}
 }
 
 // cutRules ends the list inside a name, inside a value or between the two, at
 // least one whole pair behind the beginning (EC-92).
-func (c *content) cutRules(r *rng) {
-	keep := r.between(1, len(c.rules)-1)
+func (c *content) cutRules(r *random.Stream) {
+	keep := r.Between(1, len(c.rules)-1)
 	name, value := c.rules[keep].Name, c.rules[keep].Value
 	c.rules = c.rules[:keep]
 	c.cut = c.grow(func(dst []byte) []byte {
-		where := r.below(3)
+		where := r.Below(3)
 		if where == 0 {
-			return append(dst, name[:r.between(1, len(name))]...)
+			return append(dst, name[:r.Between(1, len(name))]...)
 		}
 		dst = append(append(dst, name...), 0)
 		if where == 2 {
-			dst = append(dst, value[:r.below(len(value)+1)]...)
+			dst = append(dst, value[:r.Below(len(value)+1)]...)
 		}
 		return dst
 	})

@@ -17,9 +17,6 @@ var errSystem = errors.New("fleet: needs Linux (an address of arrival for each d
 // New returns an error: a fleet needs Linux.
 func New(Config) (*Fleet, error) { return nil, errSystem }
 
-// Replay returns an error: a fleet needs Linux.
-func Replay(Config, *Recording) (*Fleet, error) { return nil, errSystem }
-
 // Sockets are open ports of loopback. There are none on this system.
 type Sockets struct{}
 
@@ -32,8 +29,8 @@ func (*Sockets) Ports() []uint16 { return nil }
 // Close does nothing.
 func (*Sockets) Close() error { return nil }
 
-// Replay returns an error: a fleet needs Linux.
-func (*Sockets) Replay(Config, *Recording) (*Fleet, error) { return nil, errSystem }
+// Fleet returns an error: a fleet needs Linux.
+func (*Sockets) Fleet(Config, Answerer) (*Fleet, error) { return nil, errSystem }
 
 // Config returns a fleet of nothing.
 func (*Fleet) Config() Config { return Config{} }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/loopback"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -233,18 +234,18 @@ func TestGoldenChallenge(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := newResponder(m, 27015)
-		r.respond(0, 0x7F000001<<16|5, m.place(3), unhex(t, "FFFFFFFF 54 536F7572636520456E67696E6520517565727900"))
+		r.Respond(0, 0x7F000001<<16|5, m.place(3), unhex(t, "FFFFFFFF 54 536F7572636520456E67696E6520517565727900"))
 		wantDatagrams(t, &r.out, want)
 	}
 }
 
-func wantDatagrams(t *testing.T, out *outbox, want []string) {
+func wantDatagrams(t *testing.T, out *loopback.Outbox, want []string) {
 	t.Helper()
-	if len(out.list) != len(want) {
-		t.Fatalf("%d datagrams, want %d", len(out.list), len(want))
+	if len(out.List) != len(want) {
+		t.Fatalf("%d datagrams, want %d", len(out.List), len(want))
 	}
 	for i := range want {
-		got := out.bytes(&out.list[i])
+		got := out.Bytes(&out.List[i])
 		if !matches(strings.ToUpper(hex.EncodeToString(got)), expand(t, want[i])) {
 			t.Fatalf("datagram %d:\ngot  %X\nwant %.300s", i, got[:min(len(got), 150)], want[i])
 		}

@@ -8,15 +8,15 @@ import (
 
 	"github.com/dsnet/compress/bzip2"
 
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/loopback"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
 // The sizes of what hostile servers send.
 const (
-	maxDatagram   = 65507 // the largest UDP payload
-	stormReplies  = 2000  // to one question
-	floodReplies  = 64    // fragments to one question
-	floodPayload  = 200   // bytes of each
+	stormReplies  = 2000 // to one question
+	floodReplies  = 64   // fragments to one question
+	floodPayload  = 200  // bytes of each
 	declaredHuge  = 1 << 31
 	declaredSmall = 400 << 10 // what Bomb says it holds
 	bombSize      = 8 << 20   // what it holds
@@ -31,9 +31,9 @@ func (p *responder) misbehave(n *nature, q wire.Question) bool {
 	case Tiny:
 		p.sendTiny(n)
 	case OtherPort, OtherAddress:
-		first := len(p.out.list)
+		first := len(p.out.List)
 		p.say(n, q)
-		p.m.disguise(n, p.out.list[first:])
+		p.m.disguise(n, p.out.List[first:])
 	case Huge, Unterminated, ReplyStorm:
 		return q == wire.QuestionInfo && p.hostileInfo(n)
 	default:
@@ -46,14 +46,14 @@ func (p *responder) misbehave(n *nature, q wire.Question) bool {
 func (p *responder) hostileInfo(n *nature) bool {
 	switch n.kind {
 	case Huge:
-		p.msg = appendEndless(p.msg[:0], unendingProtocol, maxDatagram)
+		p.msg = appendEndless(p.msg[:0], unendingProtocol, loopback.MaxDatagram)
 		p.send(n, p.msg)
 	case Unterminated:
-		p.msg = appendEndless(p.msg[:0], unendingProtocol, p.junk.between(40, 1200))
+		p.msg = appendEndless(p.msg[:0], unendingProtocol, p.junk.Between(40, 1200))
 		p.send(n, p.msg)
 	case ReplyStorm:
 		p.say(n, wire.QuestionInfo)
-		p.out.again(stormReplies - 1)
+		p.out.Again(stormReplies - 1)
 	}
 	return true
 }
@@ -84,7 +84,7 @@ func (p *responder) hostileRules(n *nature) bool {
 	case Bomb:
 		p.sendPacked(n, bomb())
 	case Noise:
-		p.sendPacked(n, packed{p.noise(noiseSize), declaredSmall, uint32(p.junk.next())})
+		p.sendPacked(n, packed{p.noise(noiseSize), declaredSmall, uint32(p.junk.Next())})
 	case FragmentFlood:
 		p.floodFragments(n)
 	default:
@@ -95,8 +95,8 @@ func (p *responder) hostileRules(n *nature) bool {
 
 // sendTiny sends 1 to 8 bytes: as much of a challenge as that is.
 func (p *responder) sendTiny(n *nature) {
-	p.msg = wire.AppendChallenge(p.msg[:0], wire.Challenge(p.junk.next()))
-	p.send(n, p.msg[:p.junk.between(1, 8)])
+	p.msg = wire.AppendChallenge(p.msg[:0], wire.Challenge(p.junk.Next()))
+	p.send(n, p.msg[:p.junk.Between(1, 8)])
 }
 
 // sendSplitWrongly sends msg in fragments whose totals or numbers can't be.
@@ -124,8 +124,8 @@ func (p *responder) floodFragments(n *nature) {
 	p.msg = append(p.msg[:0], p.noise(floodPayload)...)
 	for range floodReplies {
 		p.sendFragment(n, &wire.Fragment{
-			Layout: wire.LayoutSource, ID: uint32(p.junk.next()) &^ wire.CompressedID,
-			Total: 4, Number: uint8(p.junk.between(1, 3)), Size: 1248, Payload: p.msg,
+			Layout: wire.LayoutSource, ID: uint32(p.junk.Next()) &^ wire.CompressedID,
+			Total: 4, Number: uint8(p.junk.Between(1, 3)), Size: 1248, Payload: p.msg,
 		})
 	}
 }
@@ -134,7 +134,7 @@ func (p *responder) floodFragments(n *nature) {
 func (p *responder) noise(n int) []byte {
 	b := append(make([]byte, 0, n+8), "BZh91AY&SY"...)
 	for len(b) < n {
-		b = binary.LittleEndian.AppendUint64(b, p.junk.next())
+		b = binary.LittleEndian.AppendUint64(b, p.junk.Next())
 	}
 	return b[:n]
 }
@@ -166,12 +166,12 @@ func (zeros) Read(b []byte) (int, error) {
 
 // disguise makes datagrams come from where nobody asked: from another port, or
 // from another network inside the wall.
-func (m *model) disguise(n *nature, ds []outgoing) {
+func (m *model) disguise(n *nature, ds []loopback.Datagram) {
 	for i := range ds {
 		if n.kind == OtherAddress {
-			ds[i].from = m.elsewhere(n.addr)
+			ds[i].From = m.elsewhere(n.addr)
 		}
-		ds[i].stray = n.kind == OtherPort || ds[i].from == n.addr
+		ds[i].Stray = n.kind == OtherPort || ds[i].From == n.addr
 	}
 }
 

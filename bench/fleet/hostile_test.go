@@ -7,7 +7,9 @@ import (
 	"io"
 	"testing"
 
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/loopback"
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -76,7 +78,7 @@ func TestBzip2IsMalicious(t *testing.T) {
 func TestLeadingFragmentHoldsTheTruth(t *testing.T) {
 	c := oneServer(t, FragmentsDisagree)
 	m, _ := newModel(c)
-	want := c.Truth(unpack(m.place(0)), scanner.AskAll)
+	want := c.Truth(udp.Unpack(m.place(0)), scanner.AskAll)
 	var f wire.Fragment
 	if err := f.Decode(hostileAnswer(t, FragmentsDisagree, wire.QuestionRules)[0], wire.LayoutSource, false); err != nil {
 		t.Fatal(err)
@@ -104,7 +106,7 @@ func TestFloodsAreLarge(t *testing.T) {
 		n, _ := m.nature(m.place(i))
 		said.fill(&n, scanner.AskAll)
 		for q := range wire.Question(wire.NumQuestions) {
-			if size := len(said.appendMessage(nil, q)); size < 55_000 || size > maxDatagram {
+			if size := len(said.appendMessage(nil, q)); size < 55_000 || size > loopback.MaxDatagram {
 				t.Fatalf("%v of %d bytes", q, size)
 			}
 		}
@@ -117,9 +119,9 @@ func TestTinyAreTiny(t *testing.T) {
 	r := newResponder(m, 27015)
 	sizes := make(map[int]bool)
 	for range 500 {
-		r.out.reset()
+		r.out.Reset()
 		r.misbehave(&nature{kind: Tiny}, wire.QuestionInfo)
-		sizes[len(r.out.data)] = true
+		sizes[len(r.out.Data)] = true
 	}
 	if len(sizes) != 8 || sizes[0] || sizes[9] {
 		t.Errorf("sizes %v", sizes)

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/loopback"
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
@@ -160,8 +161,8 @@ func (m *Master) Listen() (err error) {
 		web = udp
 	}
 	for _, at := range []netip.AddrPort{udp, web} {
-		if at.IsValid() && !loopback.Contains(at.Addr()) {
-			return fmt.Errorf("master: %v is not inside %v", at, loopback)
+		if at.IsValid() && !loopback.Network.Contains(at.Addr()) {
+			return fmt.Errorf("master: %v is not inside %v", at, loopback.Network)
 		}
 	}
 	if udp.IsValid() {

@@ -7,8 +7,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/master"
+	"github.com/a2sscan/a2sscan/scanner/udp"
 )
 
 // listed is a place as a master knows it. What it says of a server is from the
@@ -38,7 +40,7 @@ func listOf(c *MasterConfig) ([]listed, error) {
 		if !ok {
 			n, ok = before.nature(m.place(i))
 		}
-		e := listed{key: m.place(i), server: master.Server{Addr: unpack(m.place(i))}}
+		e := listed{key: m.place(i), server: master.Server{Addr: udp.Unpack(m.place(i))}}
 		if ok {
 			said.fill(&n, scanner.AskInfo)
 			e.describe(&n, &said)
@@ -46,7 +48,7 @@ func listOf(c *MasterConfig) ([]listed, error) {
 		list = append(list, e)
 	}
 	for _, a := range c.Also {
-		list = append(list, listed{key: pack(a), server: master.Server{Addr: a}})
+		list = append(list, listed{key: udp.Pack(a), server: master.Server{Addr: a}})
 	}
 	slices.SortFunc(list, func(a, b listed) int { return cmp.Compare(a.key, b.key) })
 	return slices.CompactFunc(list, func(a, b listed) bool { return a.key == b.key }), nil
@@ -55,7 +57,7 @@ func listOf(c *MasterConfig) ([]listed, error) {
 // describe fills in what the master knows of a server.
 func (e *listed) describe(n *nature, said *content) {
 	in := &said.info
-	r := rng(hash(n.hash, streamMaster))
+	r := random.Stream(random.Hash(n.hash, streamMaster))
 	s := &e.server
 	s.Has = master.HasName | master.HasMap | master.HasGameDir | master.HasProduct |
 		master.HasAppID | master.HasPlayers | master.HasMaxPlayers | master.HasBots |
@@ -66,8 +68,8 @@ func (e *listed) describe(n *nature, said *content) {
 	s.Players, s.MaxPlayers, s.Bots = int32(n.players), int32(in.MaxPlayers), int32(in.Bots)
 	s.Secure, s.Dedicated = in.VAC == 1, in.ServerType|0x20 == 'd'
 	s.OS = string(rune(in.Environment | 0x20))
-	s.Region = pick(&r, []int32{0, 1, 2, 3, 3, 3, 4, 5, 6, 7, 255, 255, -1})
-	s.GamePort, s.SteamID = uint32(n.addr&0xFFFF), 0x0140000000000000|r.next()>>8
+	s.Region = random.Pick(&r, []int32{0, 1, 2, 3, 3, 3, 4, 5, 6, 7, 255, 255, -1})
+	s.GamePort, s.SteamID = uint32(n.addr&0xFFFF), 0x0140000000000000|r.Next()>>8
 	if len(n.game.tags) > 0 {
 		s.Has |= master.HasGameType
 		s.GameType = string(n.game.tags)
@@ -189,7 +191,7 @@ func (m *Master) after(seed netip.AddrPort) int {
 	if !seed.IsValid() || seed.Port() == 0 && seed.Addr().IsUnspecified() {
 		return 0
 	}
-	i, found := slices.BinarySearchFunc(m.list, pack(seed), func(e listed, k uint64) int {
+	i, found := slices.BinarySearchFunc(m.list, udp.Pack(seed), func(e listed, k uint64) int {
 		return cmp.Compare(e.key, k)
 	})
 	if found {

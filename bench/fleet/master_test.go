@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/loopback"
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
@@ -180,7 +181,7 @@ func TestMasterLoopback(t *testing.T) {
 		t.Fatal(err)
 	}
 	at, err := netip.ParseAddrPort(m.UDPAddr())
-	if err != nil || !loopback.Contains(at.Addr()) || !strings.HasPrefix(m.URL(), "http://127.0.0.1:") {
+	if err != nil || !loopback.Network.Contains(at.Addr()) || !strings.HasPrefix(m.URL(), "http://127.0.0.1:") {
 		t.Errorf("%v, %s", at, m.URL())
 	}
 	request := httptest.NewRequest(http.MethodGet, "/?key=abc", nil)

@@ -4,7 +4,9 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/loopback"
 	"github.com/a2sscan/a2sscan/scanner/master"
+	"github.com/a2sscan/a2sscan/scanner/udp"
 )
 
 // serveUDP answers until the socket is closed. What comes from outside of
@@ -16,7 +18,7 @@ func (m *Master) serveUDP() error {
 		if err != nil {
 			return err
 		}
-		if !walled(pack(from)) {
+		if !loopback.Inside(udp.Pack(from)) {
 			continue
 		}
 		for _, datagram := range m.Reply(buf[:n]) {

@@ -10,7 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/loopback"
 	"github.com/a2sscan/a2sscan/scanner/master"
+	"github.com/a2sscan/a2sscan/scanner/udp"
 )
 
 // webServer is an entry as GetServerList writes it.
@@ -50,7 +52,7 @@ func webServerOf(s *master.Server) webServer {
 // ServeHTTP answers GetServerList: the key, the filter and the limit as
 // Steam's, the faults of the MasterConfig besides.
 func (m *Master) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if from, err := netip.ParseAddrPort(r.RemoteAddr); err == nil && !walled(pack(from)) {
+	if from, err := netip.ParseAddrPort(r.RemoteAddr); err == nil && !loopback.Inside(udp.Pack(from)) {
 		http.Error(w, "loopback only", http.StatusForbidden)
 		return
 	}

@@ -38,14 +38,14 @@ func (f *Memory) Ask(
 	if p == nil {
 		return
 	}
-	p.respond(now, client, server, datagram)
-	for i := range p.out.list {
-		d := &p.out.list[i]
-		from := d.from
-		if d.stray {
+	p.Respond(now, client, server, datagram)
+	for i := range p.out.List {
+		d := &p.out.List[i]
+		from := d.From
+		if d.Stray {
 			from = from&^0xFFFF | strayPort
 		}
-		reply(from, p.out.bytes(d))
+		reply(from, p.out.Bytes(d))
 	}
-	p.out.reset()
+	p.out.Reset()
 }

@@ -3,6 +3,7 @@ package fleet
 import (
 	"testing"
 
+	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -17,11 +18,11 @@ func TestMemory(t *testing.T) {
 	}
 	const client = 0x7F000001<<16 | 4000
 	for addr := range cfg.All() {
-		server := pack(addr)
+		server := udp.Pack(addr)
 		ask := func(c wire.Challenge) (reply []byte) {
 			f.Ask(0, client, server, wire.AppendInfoRequest(nil, c), func(from uint64, datagram []byte) {
 				if from != server || reply != nil {
-					t.Fatalf("asked %v, answered by %v", addr, unpack(from))
+					t.Fatalf("asked %v, answered by %v", addr, udp.Unpack(from))
 				}
 				reply = append(reply, datagram...)
 			})

@@ -5,7 +5,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/loopback"
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -25,7 +28,7 @@ func newModel(c Config) (*model, error) {
 		return nil, err
 	}
 	m := &model{Config: c, honest: c.Kinds, bad: c.HostileKinds}
-	m.base = pack(netip.AddrPortFrom(c.Network.Masked().Addr(), 0)) >> 16
+	m.base = udp.Pack(netip.AddrPortFrom(c.Network.Masked().Addr(), 0)) >> 16
 	m.addrs = 1 << (32 - c.Network.Bits())
 	m.ports = slices.Sorted(slices.Values(c.Ports))
 	if len(m.honest) == 0 {
@@ -72,9 +75,6 @@ func (c *Config) seedAddr(addr uint64) uint64 {
 	return addr&^0xFFFF | uint64(c.seedPort(uint16(addr)))
 }
 
-// broadcast is the one address of 127.0.0.0/8 to which nothing can be sent.
-const broadcast = 0x7FFFFFFF
-
 // Nature is what is at one place of a fleet. It is a function of the fleet's
 // seed and of the address, and of nothing else.
 type Nature struct {
@@ -93,7 +93,7 @@ func (c Config) Nature(addr netip.AddrPort) (Nature, bool) {
 	if err != nil {
 		return Nature{}, false
 	}
-	n, ok := m.nature(pack(addr))
+	n, ok := m.nature(udp.Pack(addr))
 	if !ok {
 		return Nature{}, false
 	}
@@ -172,22 +172,22 @@ type nature struct {
 
 // nature returns what is at the packed address, and false where nothing is.
 func (m *model) nature(addr uint64) (nature, bool) {
-	if _, ok := m.index(addr); !ok || addr>>16 == broadcast || m.Alive == None {
+	if _, ok := m.index(addr); !ok || addr>>16 == loopback.Broadcast || m.Alive == None {
 		return nature{}, false
 	}
-	n := nature{addr: addr, hash: hash(m.Seed, m.seedAddr(addr))}
-	r := rng(n.hash)
-	dead := m.Alive > 0 && !r.chance(m.Alive)
+	n := nature{addr: addr, hash: random.Hash(m.Seed, m.seedAddr(addr))}
+	r := random.Stream(n.hash)
+	dead := m.Alive > 0 && !r.Chance(m.Alive)
 	if dead {
 		return nature{}, false
 	}
-	if r.chance(m.Hostile) {
-		n.kind = pick(&r, m.bad)
+	if r.Chance(m.Hostile) {
+		n.kind = random.Pick(&r, m.bad)
 	} else {
 		n.kind = m.pickHonest(&r)
 	}
 	if m.DelayMax > 0 {
-		n.delay = m.DelayMin + time.Duration(r.below(int(m.DelayMax-m.DelayMin)+1))
+		n.delay = m.DelayMin + time.Duration(r.Below(int(m.DelayMax-m.DelayMin)+1))
 	}
 	n.shape(&r)
 	return n, true
@@ -198,12 +198,12 @@ func (m *model) delayOf(addr uint64) time.Duration {
 	if m.DelayMax == 0 {
 		return 0
 	}
-	r := rng(hash(m.Seed, m.seedAddr(addr)))
-	return m.DelayMin + time.Duration(r.below(int(m.DelayMax-m.DelayMin)+1))
+	r := random.Stream(random.Hash(m.Seed, m.seedAddr(addr)))
+	return m.DelayMin + time.Duration(r.Below(int(m.DelayMax-m.DelayMin)+1))
 }
 
-func (m *model) pickHonest(r *rng) Kind {
-	at := uint32(r.below(int(m.weight)))
+func (m *model) pickHonest(r *random.Stream) Kind {
+	at := uint32(r.Below(int(m.weight)))
 	for _, k := range m.honest {
 		if at < honestWeights[k] {
 			return k
@@ -214,13 +214,13 @@ func (m *model) pickHonest(r *rng) Kind {
 }
 
 // shape draws everything about the server but its texts.
-func (n *nature) shape(r *rng) {
+func (n *nature) shape(r *random.Stream) {
 	n.challenged = challengedBy(n.kind, r)
-	n.game = pick(r, gamesOf(n.kind))
+	n.game = random.Pick(r, gamesOf(n.kind))
 	n.players = drawPlayers(r)
 	n.rules = drawRules(r)
 	for i := range numQuirks {
-		if q := quirk(1 << i); quirksOf[n.kind]&q != 0 && r.oneIn(oneInQuirk) {
+		if q := quirk(1 << i); quirksOf[n.kind]&q != 0 && r.OneIn(oneInQuirk) {
 			n.quirks |= q
 		}
 	}
@@ -230,9 +230,9 @@ func (n *nature) shape(r *rng) {
 
 // challengedBy returns the questions that want a challenge: what the kind
 // prescribes, else what is usual for its engine.
-func challengedBy(k Kind, r *rng) scanner.Questions {
+func challengedBy(k Kind, r *random.Stream) scanner.Questions {
 	const lists = scanner.AskPlayers | scanner.AskRules
-	at := r.below(10)
+	at := r.Below(10)
 	switch k {
 	case Source, Rechallenge, EndlessChallenges:
 		return scanner.AskAll
@@ -253,39 +253,39 @@ func challengedBy(k Kind, r *rng) scanner.Questions {
 
 // drawPlayers draws a number of players: mostly around a dozen, some empty,
 // few with up to 200.
-func drawPlayers(r *rng) int {
-	switch at := r.below(100); {
+func drawPlayers(r *random.Stream) int {
+	switch at := r.Below(100); {
 	case at < 15:
 		return 0
 	case at < 80:
-		return r.between(1, 20)
+		return r.Between(1, 20)
 	case at < 97:
-		return r.between(16, 64)
+		return r.Between(16, 64)
 	}
-	return r.between(64, 200)
+	return r.Between(64, 200)
 }
 
 // drawRules draws a number of rules: mostly two dozen, few up to 400.
-func drawRules(r *rng) int {
-	switch at := r.below(100); {
+func drawRules(r *random.Stream) int {
+	switch at := r.Below(100); {
 	case at < 3:
 		return 0
 	case at < 85:
-		return r.between(12, 36)
+		return r.Between(12, 36)
 	case at < 97:
-		return r.between(36, 140)
+		return r.Between(36, 140)
 	}
-	return r.between(140, 400)
+	return r.Between(140, 400)
 }
 
 // drawLayout draws how large replies are split, where the kind splits them.
-func drawLayout(k Kind, r *rng) (wire.Layout, int) {
+func drawLayout(k Kind, r *random.Stream) (wire.Layout, int) {
 	switch k {
 	case Split, OneSplitID, FragmentsOfNone, FragmentsBeyond, FragmentsDisagree, FragmentFlood:
 		// 1248 is the engine's, 1188 seen (EC-110), less set by hand (EC-123).
-		return wire.LayoutSource, pick(r, []int{1248, 1248, 1248, 1188, 1024, 640})
+		return wire.LayoutSource, random.Pick(r, []int{1248, 1248, 1248, 1188, 1024, 640})
 	case Packed, DeclaresTwoGiB, WrongChecksum, Bomb, Noise:
-		if r.oneIn(2) {
+		if r.OneIn(2) {
 			return wire.LayoutSource, 1248
 		}
 		return wire.LayoutSourceNoSize, 1248
@@ -298,16 +298,16 @@ func drawLayout(k Kind, r *rng) (wire.Layout, int) {
 }
 
 // fit corrects what was drawn to what the kind needs to be itself.
-func (n *nature) fit(r *rng) {
+func (n *nature) fit(r *random.Stream) {
 	switch n.kind {
 	case Split, SplitNoSize, SplitGoldSource:
-		n.rules = r.between(90, 90+r.between(0, 310))
+		n.rules = r.Between(90, 90+r.Between(0, 310))
 	case Packed:
 		n.players = min(n.players, 64)
 	case OneSplitID:
-		n.players, n.rules = r.between(120, 140), r.between(200, 240)
+		n.players, n.rules = r.Between(120, 140), r.Between(200, 240)
 	case FragmentsOfNone, FragmentsBeyond, FragmentsDisagree, FragmentFlood:
-		n.rules = r.between(90, 140)
+		n.rules = r.Between(90, 140)
 	case TruncatedRules:
 		n.rules = max(n.rules, 4)
 	case InfoOnly:

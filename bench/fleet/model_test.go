@@ -6,7 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -42,10 +44,10 @@ func TestNatureDependsOnAll(t *testing.T) {
 	at := netip.MustParseAddrPort("127.1.0.1:27015")
 	m, _ := newModel(c)
 	o, _ := newModel(other)
-	base, _ := m.nature(pack(at))
-	seed, _ := o.nature(pack(at))
-	port, _ := m.nature(pack(at) + 1)
-	ip, _ := m.nature(pack(at) + 1<<16)
+	base, _ := m.nature(udp.Pack(at))
+	seed, _ := o.nature(udp.Pack(at))
+	port, _ := m.nature(udp.Pack(at) + 1)
+	ip, _ := m.nature(udp.Pack(at) + 1<<16)
 	for name, n := range map[string]nature{"seed": seed, "port": port, "address": ip} {
 		if n.hash == base.hash {
 			t.Errorf("another %s, the same server", name)
@@ -71,7 +73,7 @@ func TestEveryKindAppears(t *testing.T) {
 	for i := range m.places() {
 		n, ok := m.nature(m.place(i))
 		if !ok {
-			t.Fatalf("nobody at %v", unpack(m.place(i)))
+			t.Fatalf("nobody at %v", udp.Unpack(m.place(i)))
 		}
 		kinds[n.kind]++
 		quirks |= n.quirks
@@ -106,7 +108,7 @@ func TestEveryKindAppears(t *testing.T) {
 
 // TestSizesAreSkewed wants the median small and the largest large.
 func TestSizesAreSkewed(t *testing.T) {
-	r := rng(1)
+	r := random.Stream(1)
 	var players, rules, many int
 	const n = 10000
 	for range n {
@@ -169,7 +171,7 @@ func TestPlaces(t *testing.T) {
 	for i := range m.places() {
 		addr := m.place(i)
 		if back, ok := m.index(addr); !ok || back != i || addr <= last {
-			t.Fatalf("place %d: %v, index %d", i, unpack(addr), back)
+			t.Fatalf("place %d: %v, index %d", i, udp.Unpack(addr), back)
 		}
 		last = addr
 	}
@@ -177,7 +179,7 @@ func TestPlaces(t *testing.T) {
 		t.Error("a server at the broadcast address, to which nobody can send")
 	}
 	for _, outside := range []string{"127.255.255.247:7", "127.255.255.249:8", "128.0.0.0:7", "0.0.0.0:7"} {
-		if _, ok := m.index(pack(netip.MustParseAddrPort(outside))); ok {
+		if _, ok := m.index(udp.Pack(netip.MustParseAddrPort(outside))); ok {
 			t.Errorf("%s is inside", outside)
 		}
 	}
@@ -269,10 +271,10 @@ func TestSplitsFit(t *testing.T) {
 	for i := range m.places() {
 		n, _ := m.nature(m.place(i))
 		for q := range wire.Question(wire.NumQuestions) {
-			r.out.reset()
+			r.out.Reset()
 			r.c.fill(&n, 1<<q)
 			r.say(&n, q)
-			count := len(r.out.list)
+			count := len(r.out.List)
 			must := q == wire.QuestionRules || q == wire.QuestionInfo && n.quirks&quirkSplitInfo != 0
 			if must && count < 2 || count > 15 && n.kind == SplitGoldSource || count > 30 {
 				t.Fatalf("%v: %v in %d fragments", n.kind, q, count)

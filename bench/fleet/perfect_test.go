@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/sink/record"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -27,10 +28,10 @@ func inProcess(m *model) func(server uint64, request []byte) [][]byte {
 	r := newResponder(m, 1)
 	const client = 127<<40 | 1<<16 | 5000
 	return func(server uint64, request []byte) (ds [][]byte) {
-		r.out.reset()
-		r.respond(time.Second, client, server, request)
-		for i := range r.out.list {
-			ds = append(ds, bytes.Clone(r.out.bytes(&r.out.list[i])))
+		r.out.Reset()
+		r.Respond(time.Second, client, server, request)
+		for i := range r.out.List {
+			ds = append(ds, bytes.Clone(r.out.Bytes(&r.out.List[i])))
 		}
 		return ds
 	}
@@ -44,7 +45,7 @@ func (p *perfect) scan(addr netip.AddrPort, asked scanner.Questions) *scanner.Re
 		if !asked.Has(q) {
 			continue
 		}
-		msgs, bare, some := p.messages(pack(addr), q)
+		msgs, bare, some := p.messages(udp.Pack(addr), q)
 		came = came || some
 		r.Err[q] = wire.ErrTimeout
 		for _, msg := range msgs {
@@ -84,7 +85,7 @@ func (p *perfect) messages(server uint64, q wire.Question) (msgs [][]byte, bare,
 		}
 		c = next
 	}
-	p.t.Fatalf("%v: a fifth challenge", unpack(server))
+	p.t.Fatalf("%v: a fifth challenge", udp.Unpack(server))
 	return nil, false, true
 }
 

@@ -3,135 +3,31 @@ package fleet
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"fmt"
-	"net"
 	"net/netip"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
-	"golang.org/x/net/ipv4"
-	"golang.org/x/sys/unix"
-
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/loopback"
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/sink/record"
 	"github.com/a2sscan/a2sscan/wire"
 )
-
-// arrived is a message as ReadBatch returns it.
-func arrived(from string, to [4]byte, datagram []byte) *ipv4.Message {
-	return &ipv4.Message{
-		Buffers: [][]byte{datagram}, N: len(datagram),
-		OOB: unix.PktInfo4(&unix.Inet4Pktinfo{Addr: to}), NN: unix.CmsgSpace(unix.SizeofInet4Pktinfo),
-		Addr: net.UDPAddrFromAddrPort(netip.MustParseAddrPort(from)),
-	}
-}
-
-// socketless is a port that can take datagrams and send none.
-func socketless(m *model) *port {
-	return &port{responder: newResponder(m, 27015), faults: newFaults(m, 27015), number: 27015}
-}
-
-// TestWall hands a port datagrams from and for everywhere. What is not inside
-// 127.0.0.0/8 on both sides is dropped before it is read, what is for another
-// address than the fleet's is dropped too.
-func TestWall(t *testing.T) {
-	c := testConfig()
-	c.Network, c.Kinds = netip.MustParsePrefix("127.1.0.0/24"), []Kind{SourceOpen}
-	m, err := newModel(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	request := wire.AppendInfoRequest(nil, wire.NoChallenge)
-	tests := []struct {
-		from string
-		to   [4]byte
-		want Stats
-	}{
-		{"127.0.0.1:5000", [4]byte{127, 1, 0, 7}, Stats{Queries: 1}},
-		{"127.255.3.1:5000", [4]byte{127, 1, 0, 7}, Stats{Queries: 1}},
-		{"10.0.0.1:5000", [4]byte{127, 1, 0, 7}, Stats{Walled: 1}},
-		{"126.255.255.255:5000", [4]byte{127, 1, 0, 7}, Stats{Walled: 1}},
-		{"128.0.0.1:5000", [4]byte{127, 1, 0, 7}, Stats{Walled: 1}},
-		{"0.0.0.0:5000", [4]byte{127, 1, 0, 7}, Stats{Walled: 1}},
-		{"127.0.0.1:5000", [4]byte{192, 0, 2, 1}, Stats{Walled: 1}},
-		{"127.0.0.1:5000", [4]byte{255, 1, 0, 7}, Stats{Walled: 1}},
-		{"127.0.0.1:5000", [4]byte{127, 1, 1, 0}, Stats{Foreign: 1}},
-		{"127.0.0.1:5000", [4]byte{127, 0, 255, 255}, Stats{Foreign: 1}},
-	}
-	for _, test := range tests {
-		p := socketless(m)
-		p.take(0, arrived(test.from, test.to, request), nil)
-		if p.stats != test.want {
-			t.Errorf("from %s to %v: %+v, want %+v", test.from, test.to, p.stats, test.want)
-		}
-		if answered := len(p.out.list) > 0; answered != (test.want.Queries > 0) {
-			t.Errorf("from %s to %v: answered %v", test.from, test.to, answered)
-		}
-	}
-	p := socketless(m)
-	blind := arrived("127.0.0.1:5000", [4]byte{127, 1, 0, 7}, request)
-	blind.NN = 0
-	p.take(0, blind, nil)
-	if p.stats.Walled != 1 {
-		t.Error("a datagram was answered that did not say for which address it is")
-	}
-}
-
-// TestKernelDropsAreCounted reads the kernel's counter, which wraps.
-func TestKernelDropsAreCounted(t *testing.T) {
-	control := make([]byte, unix.CmsgSpace(4))
-	binary.NativeEndian.PutUint64(control, uint64(unix.CmsgLen(4)))
-	binary.NativeEndian.PutUint32(control[8:], unix.SOL_SOCKET)
-	binary.NativeEndian.PutUint32(control[12:], unix.SO_RXQ_OVFL)
-	p := &port{responder: &responder{}}
-	for _, n := range []uint32{3, 10, 0xFFFFFFFF, 4} {
-		binary.NativeEndian.PutUint32(control[unix.CmsgLen(0):], n)
-		p.arrival(control)
-	}
-	if want := uint64(0xFFFFFFFF + 5); p.stats.KernelDrops != want {
-		t.Errorf("%d drops, want %d", p.stats.KernelDrops, want)
-	}
-}
-
-// TestBoundToLoopback asks the kernel to which device the sockets are bound.
-func TestBoundToLoopback(t *testing.T) {
-	f, err := New(Config{Network: loopback, Ports: anyPort})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	for _, conn := range []syscall.Conn{f.ports[0].conn, f.stray} {
-		raw, err := conn.SyscallConn()
-		if err != nil {
-			t.Fatal(err)
-		}
-		var device string
-		if e := raw.Control(func(fd uintptr) {
-			device, err = unix.GetsockoptString(int(fd), unix.SOL_SOCKET, unix.SO_BINDTODEVICE)
-		}); e != nil || err != nil {
-			t.Fatal(e, err)
-		}
-		if device != "lo" {
-			t.Errorf("bound to %q", device)
-		}
-	}
-}
 
 // overSockets asks a fleet through a client's socket. It takes what comes
 // within a short time of the last datagram for the whole answer.
 func overSockets(c *client) func(server uint64, request []byte) [][]byte {
 	return func(server uint64, request []byte) (ds [][]byte) {
-		c.send(unpack(server), request)
+		c.send(udp.Unpack(server), request)
 		for wait := patience; ; wait = 20 * time.Millisecond {
 			d, from := c.receive(wait)
 			if d == nil {
 				return ds
 			}
-			if from != unpack(server) {
-				c.t.Fatalf("asked %v, answered by %v", unpack(server), from)
+			if from != udp.Unpack(server) {
+				c.t.Fatalf("asked %v, answered by %v", udp.Unpack(server), from)
 			}
 			ds = append(ds, d)
 		}
@@ -185,7 +81,7 @@ func testStray(t *testing.T, kind Kind, network string) {
 		t.Fatalf("answered by %X", got)
 	}
 	inFleet := cfg.Network.Contains(from.Addr()) && from.Port() == cfg.Ports[0]
-	if inFleet || !loopback.Contains(from.Addr()) {
+	if inFleet || !loopback.Network.Contains(from.Addr()) {
 		t.Errorf("asked %v, answered from %v", at, from)
 	}
 	if kind == OtherPort && from.Addr() != at.Addr() || network != "127.0.0.0/8" && kind == OtherAddress && from.Port() != at.Port() {
@@ -236,7 +132,7 @@ func TestServeEnds(t *testing.T) {
 		"context": func(_ *Fleet, stop context.CancelFunc) { stop() },
 		"close":   func(f *Fleet, _ context.CancelFunc) { f.Close() },
 	} {
-		f, err := New(Config{Network: loopback, Ports: anyPort})
+		f, err := New(Config{Network: loopback.Network, Ports: anyPort})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -254,7 +150,7 @@ func TestServeEnds(t *testing.T) {
 
 // TestPortTaken: a port that is in use is an error that names it.
 func TestPortTaken(t *testing.T) {
-	f, err := New(Config{Network: loopback, Ports: anyPort})
+	f, err := New(Config{Network: loopback.Network, Ports: anyPort})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,8 @@ package fleet
 import (
 	"time"
 
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/loopback"
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -10,12 +12,12 @@ import (
 // no socket and no clock. One goroutine at a time may use it.
 type responder struct {
 	m       *model
-	rec     *Recording // what is answered; nil: what the model says
-	out     outbox     // answers not yet sent
-	c       content    // of the server asked last
+	answers Answerer        // nil: the model's servers answer
+	out     loopback.Outbox // answers not yet sent
+	c       content         // of the server asked last
 	msg     []byte
 	splitID uint32
-	junk    rng // for what is random in an answer, and no part of a server's nature
+	junk    random.Stream // for what is random in an answer, and no part of a server's nature
 	used    usedTable
 	limits  limitTable
 	stats   Stats
@@ -24,7 +26,7 @@ type responder struct {
 func newResponder(m *model, port uint16) *responder {
 	return &responder{
 		m:      m,
-		junk:   rng(hash(m.Seed, streamJunk, uint64(m.seedPort(port)))),
+		junk:   random.Stream(random.Hash(m.Seed, streamJunk, uint64(m.seedPort(port)))),
 		used:   newUsedTable(),
 		limits: newLimitTable(m.QueryLimit),
 	}
@@ -38,18 +40,36 @@ type query struct {
 	request  wire.Request
 }
 
-// respond adds to the outbox what the server at the packed address server
+// Answerer has other servers at the places of a fleet than its model.
+type Answerer interface {
+	// Answer calls send for each datagram with which the server at a packed
+	// address answers a question, and never if it is silent. The question is
+	// that of the request. Ports ask at the same time, each for its own servers.
+	Answer(server uint64, q wire.Question, r *wire.Request, send func(datagram []byte))
+}
+
+// Out holds the answers, and the counts of them.
+func (p *responder) Out() (*loopback.Outbox, *Stats) { return &p.out, &p.stats }
+
+// Has reports whether the packed address is a place of the fleet.
+func (p *responder) Has(server uint64) bool {
+	_, ok := p.m.index(server)
+	return ok
+}
+
+// Respond adds to the outbox what the server at the packed address server
 // answers, which may be nothing.
-func (p *responder) respond(now time.Duration, client, server uint64, datagram []byte) {
+func (p *responder) Respond(now time.Duration, client, server uint64, datagram []byte) {
 	p.stats.Queries++
-	q := query{now: now, client: client}
-	var err error
-	if q.request, err = wire.DecodeRequest(datagram); err != nil || !q.setQuestion() {
+	request, err := wire.DecodeRequest(datagram)
+	question, known := QuestionOf(request.Kind)
+	if err != nil || !known {
 		p.stats.Malformed++
 		return
 	}
-	if p.rec != nil {
-		p.respondAsRecorded(&q, server)
+	q := query{now, client, question, request}
+	if p.answers != nil {
+		p.respondOther(q, server)
 		return
 	}
 	n, ok := p.m.nature(server)
@@ -59,44 +79,50 @@ func (p *responder) respond(now time.Duration, client, server uint64, datagram [
 	case !p.limits.allow(now, server):
 		p.stats.Limited++
 	default:
-		first := len(p.out.list)
+		first := len(p.out.List)
 		p.answer(&n, &q)
-		address(p.out.list[first:], client, n.delay)
+		address(p.out.List[first:], client, n.delay)
 	}
 }
 
-// respondAsRecorded is respond for the servers of a Recording.
-func (p *responder) respondAsRecorded(q *query, server uint64) {
+// respondOther is Respond for the servers of an Answerer.
+func (p *responder) respondOther(q query, server uint64) {
 	if !p.limits.allow(q.now, server) {
 		p.stats.Limited++
 		return
 	}
-	first := len(p.out.list)
-	p.replay(q, server)
-	address(p.out.list[first:], q.client, p.m.delayOf(server))
+	first := len(p.out.List)
+	p.answers.Answer(server, q.question, &q.request, func(datagram []byte) {
+		at := len(p.out.Data)
+		p.out.Data = append(p.out.Data, datagram...)
+		p.out.Add(server, at)
+	})
+	if len(p.out.List) == first {
+		p.stats.Nobody++
+	}
+	address(p.out.List[first:], q.client, p.m.delayOf(server))
 }
 
 // address makes datagrams go to a client, after the delay of their server.
-func address(ds []outgoing, client uint64, delay time.Duration) {
+func address(ds []loopback.Datagram, client uint64, delay time.Duration) {
 	for i := range ds {
-		ds[i].to, ds[i].delay = client, delay
+		ds[i].To, ds[i].Delay = client, delay
 	}
 }
 
-// setQuestion reports false for a ping and for A2S_SERVERQUERY_GETCHALLENGE,
-// which servers of today leave unanswered (EC-18).
-func (q *query) setQuestion() bool {
-	switch q.request.Kind {
+// QuestionOf returns the question that a request of a kind asks. It reports
+// false for a ping and for A2S_SERVERQUERY_GETCHALLENGE, which servers of today
+// leave unanswered (EC-18).
+func QuestionOf(k wire.Kind) (wire.Question, bool) {
+	switch k {
 	case wire.KindInfoRequest:
-		q.question = wire.QuestionInfo
+		return wire.QuestionInfo, true
 	case wire.KindPlayersRequest:
-		q.question = wire.QuestionPlayers
+		return wire.QuestionPlayers, true
 	case wire.KindRulesRequest:
-		q.question = wire.QuestionRules
-	default:
-		return false
+		return wire.QuestionRules, true
 	}
-	return true
+	return 0, false
 }
 
 // answer answers with a challenge where one is due, else with what was asked.
@@ -104,9 +130,9 @@ func (p *responder) answer(n *nature, q *query) {
 	if n.challenged.Has(q.question) {
 		c, ok := p.challenge(n, q)
 		if !ok {
-			at := len(p.out.data)
-			p.out.data = wire.AppendChallenge(p.out.data, c)
-			p.out.add(n.addr, at)
+			at := len(p.out.Data)
+			p.out.Data = wire.AppendChallenge(p.out.Data, c)
+			p.out.Add(n.addr, at)
 			return
 		}
 	}
@@ -153,9 +179,9 @@ func (c *content) appendMessage(dst []byte, q wire.Question) []byte {
 
 // send sends msg in one datagram.
 func (p *responder) send(n *nature, msg []byte) {
-	at := len(p.out.data)
-	p.out.data = append(p.out.data, msg...)
-	p.out.add(n.addr, at)
+	at := len(p.out.Data)
+	p.out.Data = append(p.out.Data, msg...)
+	p.out.Add(n.addr, at)
 }
 
 // splitAt returns into how many bytes of payload a fragment the server splits
@@ -200,9 +226,9 @@ func (p *responder) sendSplit(n *nature, msg []byte, size int) {
 }
 
 func (p *responder) sendFragment(n *nature, f *wire.Fragment) {
-	at := len(p.out.data)
-	p.out.data = wire.AppendFragment(p.out.data, f)
-	p.out.add(n.addr, at)
+	at := len(p.out.Data)
+	p.out.Data = wire.AppendFragment(p.out.Data, f)
+	p.out.Add(n.addr, at)
 }
 
 // nextID returns the split ID of the next reply. Those of one server follow

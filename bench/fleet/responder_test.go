@@ -40,14 +40,14 @@ func (q *questioner) server() int {
 	for question := range wire.Question(wire.NumQuestions) {
 		q.ask(addr, wire.AppendRequest(q.requests[:0], question, c))
 	}
-	bytes := len(q.r.out.data)
-	q.r.out.reset()
+	bytes := len(q.r.out.Data)
+	q.r.out.Reset()
 	return bytes
 }
 
 func (q *questioner) ask(server uint64, request []byte) {
 	q.requests = request
-	q.r.respond(0, q.client, server, request)
+	q.r.Respond(0, q.client, server, request)
 }
 
 func BenchmarkRespond(b *testing.B) {

@@ -3,6 +3,8 @@ package fleet
 import (
 	"bytes"
 	"strconv"
+
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
 )
 
 // nameLimit is where the Steam SDK cuts a server's name, in the middle of a
@@ -49,41 +51,41 @@ var (
 
 // appendName appends a server's name: mostly plain, but of every sort that is
 // found in the wild.
-func appendName(dst []byte, r *rng) []byte {
+func appendName(dst []byte, r *random.Stream) []byte {
 	start := len(dst)
-	switch at := r.below(100); {
+	switch at := r.Below(100); {
 	case at < 62:
 		return appendPlainName(dst, r)
 	case at < 78:
-		return append(dst, pick(r, wideNames)...)
+		return append(dst, random.Pick(r, wideNames)...)
 	case at < 84:
 		for len(dst)-start < nameLimit {
-			dst = append(dst, pick(r, wideNames)...)
+			dst = append(dst, random.Pick(r, wideNames)...)
 			dst = append(dst, ' ')
 		}
 		return dst[:start+nameLimit]
 	case at < 89:
-		return append(dst, pick(r, brokenNames)...)
+		return append(dst, random.Pick(r, brokenNames)...)
 	case at < 94:
-		return append(dst, pick(r, controlNames)...)
+		return append(dst, random.Pick(r, controlNames)...)
 	case at < 96:
 		return dst // empty
 	case at < 98:
 		return appendLongName(dst, r)
 	}
-	return append(append(dst, "   "...), pick(r, clans)...) // EC-39
+	return append(append(dst, "   "...), random.Pick(r, clans)...) // EC-39
 }
 
-func appendPlainName(dst []byte, r *rng) []byte {
-	dst = append(append(dst, pick(r, clans)...), ' ')
-	dst = append(append(dst, pick(r, themes)...), " #"...)
-	return strconv.AppendInt(dst, int64(r.below(10000)), 10)
+func appendPlainName(dst []byte, r *random.Stream) []byte {
+	dst = append(append(dst, random.Pick(r, clans)...), ' ')
+	dst = append(append(dst, random.Pick(r, themes)...), " #"...)
+	return strconv.AppendInt(dst, int64(r.Below(10000)), 10)
 }
 
 // appendLongName appends 200 to 2000 bytes (EC-53).
-func appendLongName(dst []byte, r *rng) []byte {
+func appendLongName(dst []byte, r *random.Stream) []byte {
 	n := 200
-	if r.oneIn(8) {
+	if r.OneIn(8) {
 		n = 2000
 	}
 	for n += len(dst); len(dst) < n; {
@@ -93,19 +95,19 @@ func appendLongName(dst []byte, r *rng) []byte {
 }
 
 // appendPlayerName appends the name of a player.
-func appendPlayerName(dst []byte, r *rng) []byte {
-	switch at := r.below(100); {
+func appendPlayerName(dst []byte, r *random.Stream) []byte {
+	switch at := r.Below(100); {
 	case at < 3:
 		return dst // a slot that is connecting (EC-80)
 	case at < 5:
-		return append(dst, pick(r, controlNames)...)
+		return append(dst, random.Pick(r, controlNames)...)
 	case at < 6:
 		return append(dst, bytes.Repeat([]byte("W"), 31)...)
 	case at < 60:
-		return append(dst, pick(r, playerNames)...)
+		return append(dst, random.Pick(r, playerNames)...)
 	}
-	dst = append(append(dst, pick(r, playerNames)...), '.')
-	return strconv.AppendInt(dst, int64(r.below(1000)), 10)
+	dst = append(append(dst, random.Pick(r, playerNames)...), '.')
+	return strconv.AppendInt(dst, int64(r.Below(1000)), 10)
 }
 
 // constants makes texts of strings, to be read only: they are part of the
@@ -145,10 +147,10 @@ func appendRuleName(dst []byte, i int) []byte {
 
 // hostileText makes a text of escape sequences around a word: colours, a title,
 // a cleared screen, bidirectional overrides, C1 controls, a formula, markup.
-func hostileText(dst []byte, r *rng, word []byte) []byte {
-	dst = append(dst, pick(r, escapes)...)
+func hostileText(dst []byte, r *random.Stream, word []byte) []byte {
+	dst = append(dst, random.Pick(r, escapes)...)
 	dst = append(dst, word...)
-	return append(dst, pick(r, escapes)...)
+	return append(dst, random.Pick(r, escapes)...)
 }
 
 var escapes = []string{
@@ -162,10 +164,10 @@ const maxPages = 7
 
 // appendPage appends a rule as Arma 3 servers have them: the name is page and
 // number of pages, the value up to 127 bytes of anything but 0 (EC-101).
-func appendPage(dst []byte, r *rng, i, of int) []byte {
+func appendPage(dst []byte, r *random.Stream, i, of int) []byte {
 	dst = append(dst, byte(i+1), byte(of))
-	for range r.between(40, 127) {
-		dst = append(dst, byte(1+r.below(255)))
+	for range r.Between(40, 127) {
+		dst = append(dst, byte(1+r.Below(255)))
 	}
 	return dst
 }

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/sink/record"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -12,7 +13,8 @@ import (
 // ErrorSet is a set of errors.
 type ErrorSet uint32
 
-func errorsOf(es ...wire.Error) (s ErrorSet) {
+// ErrorsOf returns the set of these errors.
+func ErrorsOf(es ...wire.Error) (s ErrorSet) {
 	for _, e := range es {
 		s |= 1 << e
 	}
@@ -49,7 +51,7 @@ func (c Config) Expect(addr netip.AddrPort, asked scanner.Questions) Expect {
 	if err != nil {
 		return Expect{}
 	}
-	n, ok := m.nature(pack(addr))
+	n, ok := m.nature(udp.Pack(addr))
 	if !ok {
 		return Expect{}
 	}
@@ -95,7 +97,7 @@ func (n *nature) expect(c *content, asked scanner.Questions) Expect {
 	c.fill(n, asked)
 	e := Expect{Allowed: n.allowed()}
 	r := &scanner.Result{
-		Addr: unpack(n.addr), Asked: asked, PlayersAnnounced: -1, RulesAnnounced: -1,
+		Addr: udp.Unpack(n.addr), Asked: asked, PlayersAnnounced: -1, RulesAnnounced: -1,
 	}
 	for q := range wire.Question(wire.NumQuestions) {
 		if asked.Has(q) {
@@ -240,11 +242,11 @@ func (n *nature) keeps(q wire.Question) bool {
 
 // allowed are the errors that timing may make of those of failure.
 func (n *nature) allowed() (set [wire.NumQuestions]ErrorSet) {
-	broken := errorsOf(wire.ErrMalformed, wire.ErrIncomplete, wire.ErrTimeout)
+	broken := ErrorsOf(wire.ErrMalformed, wire.ErrIncomplete, wire.ErrTimeout)
 	rules := &set[wire.QuestionRules]
 	switch n.kind {
 	case EndlessChallenges:
-		loop := errorsOf(wire.ErrChallengeLoop, wire.ErrTimeout)
+		loop := ErrorsOf(wire.ErrChallengeLoop, wire.ErrTimeout)
 		return [wire.NumQuestions]ErrorSet{loop, loop, loop}
 	case Tiny:
 		return [wire.NumQuestions]ErrorSet{broken, broken, broken}
@@ -253,9 +255,9 @@ func (n *nature) allowed() (set [wire.NumQuestions]ErrorSet) {
 	case FragmentsOfNone, FragmentsBeyond, FragmentsDisagree, FragmentFlood:
 		*rules = broken
 	case DeclaresTwoGiB, Bomb, Noise:
-		*rules = broken | errorsOf(wire.ErrTooLarge, wire.ErrChecksum)
+		*rules = broken | ErrorsOf(wire.ErrTooLarge, wire.ErrChecksum)
 	case WrongChecksum:
-		*rules = errorsOf(wire.ErrChecksum, wire.ErrTimeout)
+		*rules = ErrorsOf(wire.ErrChecksum, wire.ErrTimeout)
 	}
 	return set
 }

@@ -29,10 +29,22 @@ var arrows = map[string][]string{
 	"sink/disk":      {},
 	"sink":           {"sink/record", "sink/disk", "scanner", "wire", "reasm", "scanner/thread", "scanner/udp", "scanner/target"},
 
-	"cmd/a2sscan/internal/console":     {},
-	"cmd/a2sscan/internal/capture":     {"wire"},
-	"cmd/a2sscan/internal/geo":         {"scanner", "cmd/a2sscan/internal/console"},
-	"cmd/a2sscan/internal/geo/geotest": {},
+	"bench/fleet/internal/random":   {"wire"},
+	"bench/fleet/internal/loopback": {"wire", "scanner/udp", "bench/fleet/internal/random"},
+	"bench/fleet":                   simulated("/internal/random", "/internal/loopback"),
+	"bench/fleet/canned":            simulated("", "/internal/random", "/internal/loopback"),
+	"bench/fleet/judge":             simulated("", "/internal/random", "/internal/loopback"),
+	"bench/fleet/replay":            simulated("", "/internal/random", "/internal/loopback"),
+
+	"cmd/a2sscan/internal/console":             {},
+	"cmd/a2sscan/internal/capture":             {"wire"},
+	"cmd/a2sscan/internal/console/consoletest": {},
+	"cmd/a2sscan/internal/doctor":              {"scanner", "cmd/a2sscan/internal/console"},
+	"cmd/a2sscan/internal/geo":                 {"scanner", "cmd/a2sscan/internal/console"},
+	"cmd/a2sscan/internal/transcript":          {"sink/record", "cmd/a2sscan/internal/console"},
+	"cmd/a2sscan/internal/geo/geotest":         {},
+	"cmd/a2sscan/internal/redact":              {},
+	"cmd/a2sscan/internal/masterlist":          {"scanner/list", "scanner/master", "cmd/a2sscan/internal/output", "cmd/a2sscan/internal/redact"},
 
 	"cmd/a2sscan/internal/ratecontrol": room(),
 	"cmd/a2sscan/internal/shutdown":    room(),
@@ -47,12 +59,22 @@ var arrows = map[string][]string{
 	"cmd/a2sscan/internal/checkpoint":  room("output", "guard", "ratecontrol", "tally", "ledger"),
 }
 
+// simulated is what a package of the simulated servers may import: the layers
+// below, and these other packages of the simulated servers.
+func simulated(others ...string) []string {
+	allowed := append(room(), "scanner/master")
+	for _, other := range others {
+		allowed = append(allowed, "bench/fleet"+other)
+	}
+	return allowed
+}
+
 // room is what a package of the program may import: the layers below, console,
 // and these other packages of the program.
 func room(others ...string) []string {
 	allowed := []string{
 		"wire", "reasm", "scanner", "scanner/thread", "scanner/udp", "scanner/target", "scanner/list",
-		"sink", "sink/disk", "sink/record", "cmd/a2sscan/internal/console",
+		"sink", "sink/record", "sink/disk", "cmd/a2sscan/internal/console",
 	}
 	for _, other := range others {
 		allowed = append(allowed, "cmd/a2sscan/internal/"+other)
@@ -129,6 +151,8 @@ func TestArrowsNoticed(t *testing.T) {
 		{"cmd/a2sscan/internal/geo", []string{module + "cmd/a2sscan/internal/console", module + "reasm", "github.com/spf13/cobra"},
 			"github.com/spf13/cobra"},
 		{"bench/fleet", []string{module + "cmd/a2sscan", module + "sink"}, "cmd/a2sscan"},
+		{"bench/fleet", []string{module + "bench/fleet/judge", module + "scanner"}, "bench/fleet/judge"},
+		{"bench/fleet/judge", []string{module + "bench/fleet", module + "bench/fleet/replay"}, "bench/fleet/replay"},
 	}
 	for _, test := range tests {
 		if got := strings.Join(forbidden(test.pkg, test.deps), " "); got != test.want {

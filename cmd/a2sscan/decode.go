@@ -5,12 +5,11 @@ import (
 	"io"
 	"os"
 
+	"github.com/spf13/cobra"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/capture"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
-
-	"github.com/spf13/cobra"
-
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
@@ -40,9 +39,9 @@ record per server address.
 
 A census that scan --raw wrote, compressed or not, holds the datagrams of each
 record. Each record is decoded again; its address, times, counts and tag, which
-datagrams cannot tell, are kept. With --check, decode writes nothing and compares
-instead: if a record comes out differently, it reports the difference and ends
-with exit code 1.`,
+datagrams cannot tell, are kept. With --check, decode writes nothing and
+compares instead: if a record comes out differently, it reports the difference
+and ends with exit code 1.`,
 		Example: `  tcpdump -w - 'udp port 27015' | a2sscan decode | jq .
   echo 'ffffffff 44 01 00 626f6200 05000000 0000803f' | a2sscan decode
   a2sscan decode --check census.ndjson.zst`,

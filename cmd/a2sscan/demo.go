@@ -10,15 +10,13 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
-
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
-
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	"github.com/spf13/cobra"
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
+	fleetjudge "github.com/a2sscan/a2sscan/bench/fleet/judge"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
 )
@@ -179,13 +177,13 @@ what to do next:
 }
 
 // compareFile holds a census of a fleet against the truth.
-func compareFile(cfg fleet.Config, path string) (fleet.Report, error) {
+func compareFile(cfg fleet.Config, path string) (fleetjudge.Report, error) {
 	r, err := sink.Open(path)
 	if err != nil {
-		return fleet.Report{}, readFailure(err)
+		return fleetjudge.Report{}, readFailure(err)
 	}
 	defer r.Close()
-	report, err := fleet.Compare(cfg, scanner.AskAll, r.Next)
+	report, err := fleetjudge.Compare(cfg, scanner.AskAll, r.Next)
 	if err != nil {
 		return report, readFailure(err)
 	}
@@ -193,7 +191,7 @@ func compareFile(cfg fleet.Config, path string) (fleet.Report, error) {
 }
 
 // proof is the sentence for the sake of which there is a demo.
-func proof(r fleet.Report) string {
+func proof(r fleetjudge.Report) string {
 	s := fmt.Sprintf("%s servers, %s recorded as they are, %d wrong, %d missing",
 		console.Grouped(uint64(r.Servers)), console.Grouped(uint64(r.AsTheyAre)), r.Wrong, r.Missing)
 	if r.Less > 0 {
@@ -207,10 +205,10 @@ func proof(r fleet.Report) string {
 
 // proven reports whether every record holds, and none is missing, twice or
 // invented.
-func proven(r fleet.Report) bool { return r.AsTheyAre == r.Servers && r.Twice+r.Invented == 0 }
+func proven(r fleetjudge.Report) bool { return r.AsTheyAre == r.Servers && r.Twice+r.Invented == 0 }
 
 // sayDoubts names some of the records that are not as they should be.
-func (a *app) sayDoubts(r fleet.Report) {
+func (a *app) sayDoubts(r fleetjudge.Report) {
 	for _, x := range r.Examples {
 		a.Say("%s", x)
 	}

@@ -3,25 +3,25 @@ package main
 import (
 	"testing"
 
-	"github.com/a2sscan/a2sscan/bench/fleet"
+	fleetjudge "github.com/a2sscan/a2sscan/bench/fleet/judge"
 )
 
 func TestProof(t *testing.T) {
 	tests := []struct {
 		name   string
-		report fleet.Report
+		report fleetjudge.Report
 		want   string
 		proven bool
 	}{
-		{"perfect", fleet.Report{Servers: 9000, AsTheyAre: 9000},
+		{"perfect", fleetjudge.Report{Servers: 9000, AsTheyAre: 9000},
 			"9,000 servers, 9,000 recorded as they are, 0 wrong, 0 missing", true},
-		{"wrong", fleet.Report{Servers: 9000, AsTheyAre: 8999, Wrong: 1},
+		{"wrong", fleetjudge.Report{Servers: 9000, AsTheyAre: 8999, Wrong: 1},
 			"9,000 servers, 8,999 recorded as they are, 1 wrong, 0 missing", false},
-		{"missing", fleet.Report{Servers: 9000, AsTheyAre: 8999, Missing: 1},
+		{"missing", fleetjudge.Report{Servers: 9000, AsTheyAre: 8999, Missing: 1},
 			"9,000 servers, 8,999 recorded as they are, 0 wrong, 1 missing", false},
-		{"lost on the way", fleet.Report{Servers: 9000, AsTheyAre: 8999, Less: 1},
+		{"lost on the way", fleetjudge.Report{Servers: 9000, AsTheyAre: 8999, Less: 1},
 			"9,000 servers, 8,999 recorded as they are, 0 wrong, 0 missing, 1 lack an answer and say so", false},
-		{"invented", fleet.Report{Servers: 9000, AsTheyAre: 9000, Invented: 1},
+		{"invented", fleetjudge.Report{Servers: 9000, AsTheyAre: 9000, Invented: 1},
 			"9,000 servers, 9,000 recorded as they are, 0 wrong, 0 missing, 0 twice, 1 invented", false},
 	}
 	for _, test := range tests {

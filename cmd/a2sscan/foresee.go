@@ -2,7 +2,6 @@ package main
 
 import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
 	"github.com/a2sscan/a2sscan/scanner"
 )
@@ -59,7 +58,7 @@ func (s *scanRun) sayPlan() {
 	case s.flags.dryRun && known: // how many of them are asked, and what that takes, comes at its end
 		s.app.Say("%s%s %s", console.Plural(n, "target"), left, s.flags.targets.said())
 	case !known:
-		s.app.Say("targets%s as they come, %s; %s", left, flagvalue.PerSecond(s.flags.pace.rate), s.flags.targets.said())
+		s.app.Say("targets%s as they come, %s; %s", left, console.PerSecond(float64(s.flags.pace.rate)), s.flags.targets.said())
 	case s.flags.targets.shard.Count > 1:
 		s.app.Say("%s targets%s, 1 in %d of them ours, %s; %s", console.Grouped(n), left, s.flags.targets.shard.Count, fc, s.flags.targets.said())
 	default:

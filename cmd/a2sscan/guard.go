@@ -3,11 +3,10 @@ package main
 import (
 	"time"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
-
 	"github.com/spf13/cobra"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/guard"
 )
 

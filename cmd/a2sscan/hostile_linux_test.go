@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	"github.com/a2sscan/a2sscan/bench/fleet"
+	fleetjudge "github.com/a2sscan/a2sscan/bench/fleet/judge"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
 )
@@ -42,7 +42,7 @@ func TestHostileFleet(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	report, err := fleet.Compare(cfg, scanner.AskAll, r.Next)
+	report, err := fleetjudge.Compare(cfg, scanner.AskAll, r.Next)
 	if err != nil {
 		t.Fatal(err)
 	}

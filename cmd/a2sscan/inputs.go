@@ -38,11 +38,11 @@ func (s *scanRun) inputNotes() []ledger.Input {
 // note is what was asked of the master.
 func (f *scanMasterFlags) note(whole bool) *ledger.MasterList {
 	n := &ledger.MasterList{
-		Protocol: "web", Address: publicURL(f.url), Region: f.region.String(),
-		Filter: f.filter.String(), Whole: whole,
+		Protocol: "web", Address: publicURL(f.URL), Region: f.Region.String(),
+		Filter: f.Filter.String(), Whole: whole,
 	}
-	if f.udp != "" {
-		n.Protocol, n.Address = "udp", f.udp
+	if f.UDP != "" {
+		n.Protocol, n.Address = "udp", f.UDP
 	}
 	return n
 }

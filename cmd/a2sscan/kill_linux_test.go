@@ -20,11 +20,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
-
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
-
 	"github.com/a2sscan/a2sscan/bench/fleet"
+	fleetjudge "github.com/a2sscan/a2sscan/bench/fleet/judge"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
 )
@@ -380,7 +379,7 @@ func (k *killed) checkEnd() {
 		}
 		return line, err
 	}
-	report, err := fleet.Compare(k.cfg, scanner.AskAll, next)
+	report, err := fleetjudge.Compare(k.cfg, scanner.AskAll, next)
 	if err != nil {
 		k.Fatal(err)
 	}

@@ -4,11 +4,10 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
+	"github.com/spf13/cobra"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
-	"github.com/spf13/cobra"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
 )
 
 // logFlags say where the log goes.

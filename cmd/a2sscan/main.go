@@ -14,9 +14,9 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	"github.com/spf13/cobra"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
 func main() {
@@ -150,6 +150,7 @@ func (a *app) commands() []*cobra.Command {
 		a.askCommand(),
 		a.decodeCommand(),
 		a.catCommand(),
+		a.verifyCommand(),
 		a.schemaCommand(),
 		a.doctorCommand(),
 		a.versionCommand(),

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -62,19 +63,19 @@ func (f *scanMasterFlags) check(dryRun, checkpoint bool) error {
 	}
 	switch isURL := strings.Contains(f.where, "://"); {
 	case isURL:
-		f.url = f.where
+		f.URL = f.where
 	case f.where != "web":
-		f.udp = f.where
+		f.UDP = f.where
 	}
-	if f.udp != "" && f.keyFile != "" {
+	if f.UDP != "" && f.KeyFile != "" {
 		return console.Fail(console.ExitUsage, "--key-file without a Web API").WithHint("a master server wants no key")
 	}
-	return f.masterFlags.check()
+	return f.masterFlags.Check()
 }
 
 // into sets what the flags say.
 func (f *scanMasterFlags) into(cfg *list.Config) {
-	cfg.Formats = masterFormats()
+	cfg.Formats = masterlist.Formats()
 	cfg.KeepMaster = f.keep
 }
 
@@ -101,13 +102,13 @@ func (s *scanRun) fetchFirst() error {
 	if err != nil {
 		return err
 	}
-	stats, err := a.fetch(ctx, &fetcher{masterFlags: &f.masterFlags, handle: sp.add}, quiet, func() error { return nil })
+	stats, err := a.fetchList(ctx, &f.Options, masterlist.Handlers{Server: sp.add}, quiet, func() error { return nil })
 	if !quiet && stats.Requests > 0 {
-		sayList(a.Terminal, f.who(), &stats)
+		masterlist.Report(a.Terminal, f.Source(), &stats)
 	}
 	switch {
 	case stats.Servers == 0 && err == nil:
-		return emptyList(&f.masterFlags, &stats)
+		return emptyList(&f.Options, &stats)
 	case stats.Servers == 0 || ctx.Err() != nil:
 		return err
 	case err != nil:
@@ -117,7 +118,7 @@ func (s *scanRun) fetchFirst() error {
 	case !quiet:
 		a.Say("end: %v", stats.End)
 	}
-	source, err := sp.source(f.who())
+	source, err := sp.source(f.Source())
 	s.fetched.sources = []list.Source{source}
 	return err
 }

@@ -8,15 +8,14 @@ import (
 	"os"
 	"slices"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
-
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
-
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	"github.com/spf13/cobra"
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
+	fleetjudge "github.com/a2sscan/a2sscan/bench/fleet/judge"
+	"github.com/a2sscan/a2sscan/bench/fleet/replay"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
@@ -83,7 +82,7 @@ func (f *fleetFlags) checkReplay(cmd *cobra.Command) error {
 
 // recording is a census that is to be replayed.
 type recording struct {
-	*fleet.Recording
+	*replay.Recording
 	sockets *fleet.Sockets // they hold the free ports that were asked for; nil without
 	file    string
 	config  fleet.Config
@@ -95,7 +94,7 @@ type recording struct {
 // places.
 func (a *app) record(f *fleetFlags) (*recording, error) {
 	rec := &recording{
-		Recording: fleet.NewRecording(), file: f.replay,
+		Recording: replay.NewRecording(), file: f.replay,
 		reasons: map[string]int{}, skipped: map[int]bool{},
 	}
 	var err error
@@ -181,9 +180,9 @@ func (a *app) replay(f *fleetFlags) error {
 // serve opens the sockets of the replay, unless they are open.
 func (rec *recording) serve() (*fleet.Fleet, error) {
 	if rec.sockets != nil {
-		return rec.sockets.Replay(rec.config, rec.Recording)
+		return replay.On(rec.sockets, rec.config, rec.Recording)
 	}
-	return fleet.Replay(rec.config, rec.Recording)
+	return replay.Open(rec.config, rec.Recording)
 }
 
 func (a *app) sayReplay(f *fleetFlags, rec *recording) {
@@ -284,7 +283,7 @@ func (a *app) replayTruth(f *fleetFlags, rec *recording) error {
 
 // compareReplay holds a census against the recorded one.
 func (a *app) compareReplay(f *fleetFlags, rec *recording) error {
-	c := fleet.NewComparison()
+	c := fleetjudge.NewComparison()
 	err := rec.eachServed(func(i int, line []byte) error {
 		at, _ := rec.At(i)
 		return c.Want(at, line)
@@ -310,13 +309,13 @@ func (a *app) compareReplay(f *fleetFlags, rec *recording) error {
 
 // endCompare shows some of what differs, and ends with exit code 1 if anything
 // does.
-func (a *app) endCompare(f *fleetFlags, rec *recording, c *fleet.Comparison, bad int) error {
+func (a *app) endCompare(f *fleetFlags, rec *recording, c *fleetjudge.Comparison, bad int) error {
 	if c.Good() && bad == 0 {
 		return nil
 	}
 	got := map[netip.AddrPort][]byte{}
 	_, err := eachRecordOf(f.compare, func(_ int, line []byte) error {
-		if at, err := fleet.AddrOf(line); err == nil && c.Differs(at) && got[at] == nil {
+		if at, err := fleetjudge.AddrOf(line); err == nil && c.Differs(at) && got[at] == nil {
 			got[at] = bytes.Clone(line)
 		}
 		return nil
@@ -343,7 +342,7 @@ func (a *app) showDifferences(server string, want, got []byte) {
 	if err != nil {
 		return // it is no record: counted
 	}
-	ds = slices.DeleteFunc(ds, func(d record.Difference) bool { return fleet.LeftAside(d.Key) })
+	ds = slices.DeleteFunc(ds, func(d record.Difference) bool { return fleetjudge.LeftAside(d.Key) })
 	for _, d := range ds[:min(len(ds), maxKeys)] {
 		a.Say("%s: %s was %s, is %s", console.Plain(server, 100), console.Plain(d.Key, 60),
 			valueText(d.One), valueText(d.Other))

@@ -260,10 +260,10 @@ func (f *scanFlags) config() scanner.Config {
 		MaxPerAddress: f.pace.maxPerAddress,
 		Timeout:       f.timeouts.timeout,
 		Retries:       flagvalue.OrOff(f.timeouts.retries),
-		SecondLook:    f.secondLook,
+		SecondPass:    f.secondLook,
 		Cooldown:      flagvalue.OrOff(f.cooldown),
 		InFlight:      f.pace.inFlight,
-		NoJoin:        f.pace.noGSO,
+		NoGSO:         f.pace.noGSO,
 		Raw:           f.raw,
 		Source:        f.pace.source.AddrPort(),
 	}

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
-
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
 )
 

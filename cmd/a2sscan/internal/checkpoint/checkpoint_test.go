@@ -13,17 +13,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
-
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
-
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/wire"
-
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/record"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // someCheckpoint has something in every kind of field.

@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
-
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 

@@ -1,0 +1,261 @@
+package canned
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	"golang.org/x/net/bpf"
+	"golang.org/x/sys/unix"
+
+	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/loopback"
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/udp"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// Config says what a Fleet is. Its servers are on all of
+// 127.0.0.0/8.
+type Config struct {
+	Ports    int           // how many ports of each address; each is a socket and a goroutine
+	Alive    float64       // share of the places with a server; zero: all of them
+	DelayMin time.Duration // each server answers after a time of its own
+	DelayMax time.Duration // between these two
+
+	// Filter has the kernel drop what is for an empty place, unread, as a
+	// network does: it costs this process nothing and is counted by nobody.
+	Filter bool
+}
+
+// What each of a Fleet's servers has.
+const (
+	Players = 12
+	Rules   = 24
+)
+
+// Fleet is a fleet for measurements: its servers all want a challenge for all
+// three questions, and their replies were made beforehand, so that it takes as
+// little as possible of the machine from what is measured.
+type Fleet struct {
+	Config Config
+	ports  []*loopback.Port
+	cans   [numCans]can
+}
+
+// can is what one server in numCans says.
+type can [wire.NumQuestions][]byte
+
+// numCans is so large that the records next to each other in a file, which are
+// compressed together, are those of different servers.
+const numCans = 1 << 10
+
+// New opens the sockets of a canned fleet, on ports of the system's
+// choice.
+func New(cfg Config) (*Fleet, error) {
+	f := &Fleet{Config: cfg}
+	f.fill()
+	for range cfg.Ports {
+		if err := f.addPort(); err != nil {
+			f.Close()
+			return nil, fmt.Errorf("fleet: %w", err)
+		}
+	}
+	return f, nil
+}
+
+func (f *Fleet) addPort() error {
+	conn, err := loopback.Open(0)
+	if err != nil {
+		return err
+	}
+	if f.Config.Filter && f.Config.Alive > 0 {
+		if err := dropEmpty(conn, loopback.Number(conn), f.Config.Alive); err != nil {
+			conn.Close()
+			return err
+		}
+	}
+	number := loopback.Number(conn)
+	port, err := loopback.NewPort(conn, nil, &responder{fleet: f},
+		loopback.NewFaults(loopback.FaultsConfig{Seed: uint64(number), DelayMax: f.Config.DelayMax}))
+	if err != nil {
+		return err
+	}
+	f.ports = append(f.ports, port)
+	return nil
+}
+
+// fill makes the replies.
+func (f *Fleet) fill() {
+	for i, seed := range canSeeds() {
+		o := fleet.NewOrdinary(seed, Players, Rules)
+		for q := range f.cans[i] {
+			f.cans[i][q] = o.Append(nil, wire.Question(q))
+		}
+	}
+}
+
+// canSeeds are the seeds of ordinary servers. Those whose texts are not UTF-8
+// are rare in the world and not among the simulated ones; their records are
+// twice as long.
+var canSeeds = sync.OnceValue(func() (seeds [numCans]uint64) {
+	for i, found := uint64(0), 0; found < numCans; i++ {
+		seed := random.Hash(i)
+		if fleet.NewOrdinary(seed, Players, Rules).Readable() {
+			seeds[found] = seed
+			found++
+		}
+	}
+	return seeds
+})
+
+// Truth returns what a perfect scan finds at addr, where a server is there.
+func (cfg Config) Truth(addr netip.AddrPort, asked scanner.Questions) *scanner.Result {
+	seed := canSeeds()[random.Hash(udp.Pack(addr))%numCans]
+	r := fleet.NewOrdinary(seed, Players, Rules).Truth(asked)
+	r.Addr = addr
+	return r
+}
+
+// Ports returns the ports that the fleet is on.
+func (f *Fleet) Ports() (ports []uint16) {
+	for _, p := range f.ports {
+		ports = append(ports, p.Number())
+	}
+	return ports
+}
+
+// HasServer reports whether a server is at addr, if a fleet of cfg is on its port.
+func (cfg Config) HasServer(addr netip.AddrPort) bool {
+	p := udp.Pack(addr)
+	return p>>16 != loopback.Broadcast && cfg.alive(uint32(p>>16), uint16(p))
+}
+
+// aliveOf is what the share of live places is counted in.
+const aliveOf = 1000
+
+// alive is what dropEmpty says in the kernel's words. Neighbours are alive
+// independently of each other.
+func (cfg Config) alive(ip uint32, port uint16) bool {
+	if cfg.Alive == 0 {
+		return true
+	}
+	h := (ip + uint32(port)*aliveStep) * aliveMix >> aliveShift
+	return h%aliveOf < uint32(cfg.Alive*aliveOf)
+}
+
+const (
+	aliveStep  = 0x85EBCA6B
+	aliveMix   = 0x9E3779B1 // 2^32 divided by the golden ratio
+	aliveShift = 7
+)
+
+// dropEmpty has the kernel drop what is for an address without a server.
+func dropEmpty(conn *net.UDPConn, number uint16, alive float64) error {
+	const networkHeader, destination = 0xFFF00000, 16 // SKF_NET_OFF
+	code, err := bpf.Assemble([]bpf.Instruction{
+		bpf.LoadAbsolute{Off: networkHeader + destination, Size: 4},
+		bpf.ALUOpConstant{Op: bpf.ALUOpAdd, Val: uint32(number) * aliveStep & 0xFFFFFFFF},
+		bpf.ALUOpConstant{Op: bpf.ALUOpMul, Val: aliveMix},
+		bpf.ALUOpConstant{Op: bpf.ALUOpShiftRight, Val: aliveShift},
+		bpf.ALUOpConstant{Op: bpf.ALUOpMod, Val: aliveOf},
+		bpf.JumpIf{Cond: bpf.JumpLessThan, Val: uint32(alive * aliveOf), SkipFalse: 1},
+		bpf.RetConstant{Val: 1 << 16},
+		bpf.RetConstant{Val: 0},
+	})
+	if err != nil {
+		return err
+	}
+	filter := make([]unix.SockFilter, len(code))
+	for i, c := range code {
+		filter[i] = unix.SockFilter{Code: c.Op, Jt: c.Jt, Jf: c.Jf, K: c.K}
+	}
+	prog := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return err
+	}
+	e := raw.Control(func(fd uintptr) {
+		err = unix.SetsockoptSockFprog(int(fd), unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &prog)
+	})
+	return errors.Join(e, err)
+}
+
+func (f *Fleet) canOf(h uint64) *can { return &f.cans[h%numCans] }
+
+// Serve answers until ctx is done. It may be called once.
+func (f *Fleet) Serve(ctx context.Context) error {
+	errs := make([]error, len(f.ports))
+	start := time.Now()
+	var wg sync.WaitGroup
+	for i, p := range f.ports {
+		wg.Go(func() { errs[i] = p.Serve(ctx, start) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// Close closes the sockets. It must not be called before Serve returned.
+func (f *Fleet) Close() error {
+	var errs []error
+	for _, p := range f.ports {
+		errs = append(errs, p.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Stats returns the numbers of the fleet, up to the last batch of each port.
+func (f *Fleet) Stats() fleet.Stats {
+	var sum fleet.Stats
+	for _, p := range f.ports {
+		seen := p.Stats()
+		sum.Add(&seen)
+	}
+	return sum
+}
+
+// responder answers out of a can.
+type responder struct {
+	fleet *Fleet
+	out   loopback.Outbox
+	stats fleet.Stats
+}
+
+// Out holds the answers, and the counts of them.
+func (r *responder) Out() (*loopback.Outbox, *fleet.Stats) { return &r.out, &r.stats }
+
+// Has reports true: the servers are on all addresses.
+func (r *responder) Has(uint64) bool { return true }
+
+// Respond adds to the outbox what a server answers.
+func (r *responder) Respond(_ time.Duration, client, server uint64, datagram []byte) {
+	r.stats.Queries++
+	request, err := wire.DecodeRequest(datagram)
+	q, known := fleet.QuestionOf(request.Kind)
+	cfg := &r.fleet.Config
+	switch {
+	case err != nil || !known:
+		r.stats.Malformed++
+		return
+	case !cfg.alive(uint32(server>>16), uint16(server)):
+		r.stats.Nobody++
+		return
+	}
+	at, h := len(r.out.Data), random.Hash(server)
+	if c := random.Challenge(h >> 16); request.HasChallenge && request.Challenge == c {
+		r.out.Data = append(r.out.Data, r.fleet.canOf(h)[q]...)
+	} else {
+		r.out.Data = wire.AppendChallenge(r.out.Data, c)
+	}
+	r.out.Add(server, at)
+	d := &r.out.List[len(r.out.List)-1]
+	d.To = client
+	if cfg.DelayMax > 0 {
+		d.Delay = cfg.DelayMin + time.Duration(h>>32)%(cfg.DelayMax-cfg.DelayMin+1)
+	}
+}

@@ -1,0 +1,61 @@
+package fleet
+
+import (
+	"net/netip"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/udp"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// Census tells for one place after the other what a scan of a fleet may find.
+// One goroutine at a time may use it.
+type Census struct {
+	m       *model
+	content content
+}
+
+// NewCensus returns that of the fleet of c, and an error if c makes no sense.
+func NewCensus(c Config) (*Census, error) {
+	m, err := newModel(c)
+	if err != nil {
+		return nil, err
+	}
+	return &Census{m: m}, nil
+}
+
+// Places returns how many places there are: addresses times ports.
+func (c *Census) Places() uint64 { return c.m.places() }
+
+// Place returns place i, in address order.
+func (c *Census) Place(i uint64) netip.AddrPort { return udp.Unpack(c.m.place(i)) }
+
+// Index is the reverse of Place. It reports false outside of the fleet.
+func (c *Census) Index(addr netip.AddrPort) (uint64, bool) { return c.m.index(udp.Pack(addr)) }
+
+// Kind returns what server is at addr, and false where there is none.
+func (c *Census) Kind(addr netip.AddrPort) (Kind, bool) {
+	n, ok := c.m.nature(udp.Pack(addr))
+	return n.kind, ok
+}
+
+// Expect returns what may be claimed about addr by a scan that asks the
+// questions asked. Its texts are valid until the next call.
+func (c *Census) Expect(addr netip.AddrPort, asked scanner.Questions) Expect {
+	n, ok := c.m.nature(udp.Pack(addr))
+	if !ok {
+		return Expect{}
+	}
+	return n.expect(&c.content, asked)
+}
+
+// Answers reports whether a scan that asks the questions asked finds a server at
+// addr.
+func (c *Census) Answers(addr netip.AddrPort, asked scanner.Questions) bool {
+	n, ok := c.m.nature(udp.Pack(addr))
+	if !ok || n.kind == Silent || n.kind == OtherPort || n.kind == OtherAddress {
+		return false
+	}
+	// INFO alone is answered by all.
+	return asked.Has(wire.QuestionInfo) || n.expect(&c.content, asked).Result != nil
+}

@@ -1,0 +1,47 @@
+package fleet
+
+import (
+	"testing"
+	"time"
+)
+
+// TestDelayOfAServerIsItsOwn wants delays in the range, different ones, and
+// the same one for all replies of a server.
+func TestDelayOfAServerIsItsOwn(t *testing.T) {
+	c := testConfig()
+	c.DelayMin, c.DelayMax = 10*time.Millisecond, 90*time.Millisecond
+	seen := make(map[time.Duration]bool)
+	for addr := range c.All() {
+		n, _ := c.Nature(addr)
+		if n.Delay < c.DelayMin || n.Delay > c.DelayMax {
+			t.Fatalf("%v takes %v", addr, n.Delay)
+		}
+		seen[n.Delay] = true
+	}
+	if len(seen) < 200 {
+		t.Errorf("%d different delays of 256", len(seen))
+	}
+}
+
+// TestQueryLimit asks two servers a thousand times in a second each.
+func TestQueryLimit(t *testing.T) {
+	limits := newLimitTable(5)
+	const a, b = 127<<40 | 1<<16 | 27015, 127<<40 | 2<<16 | 27015
+	allowed := map[uint64]int{}
+	for ms := range 1000 {
+		for _, server := range []uint64{a, b} {
+			if limits.allow(time.Duration(ms)*time.Millisecond, server) {
+				allowed[server]++
+			}
+		}
+	}
+	if allowed[a] != 5 || allowed[b] != 5 {
+		t.Errorf("%v answered in a second, want 5 each", allowed)
+	}
+	none := newLimitTable(0)
+	for range 3 {
+		if !none.allow(0, a) {
+			t.Error("a limit where there is none")
+		}
+	}
+}

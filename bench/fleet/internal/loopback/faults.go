@@ -1,0 +1,84 @@
+package loopback
+
+import (
+	"time"
+
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
+)
+
+// Faults make the network between servers and scanner a bad one. Their random
+// numbers come from a seed, so that a run can be repeated as far as the order
+// of its datagrams can.
+type Faults struct {
+	FaultsConfig
+	random random.Stream
+	held   wheel
+	kept   []Datagram
+}
+
+// FaultsConfig says what a network does wrong.
+type FaultsConfig struct {
+	Seed      uint64
+	Loss      float64       // share of datagrams lost, each way
+	Duplicate float64       // share of replies sent twice
+	Reorder   float64       // share of replies held back behind those that follow
+	DelayMax  time.Duration // no Datagram has a longer Delay
+}
+
+// How long a datagram is held back that is to come behind its followers.
+const (
+	reorderMin = time.Millisecond
+	reorderMax = 5 * time.Millisecond
+)
+
+// NewFaults returns those of one port.
+func NewFaults(c FaultsConfig) *Faults {
+	return &Faults{
+		FaultsConfig: c,
+		random:       random.Stream(c.Seed),
+		held:         newWheel(c.DelayMax + reorderMax),
+	}
+}
+
+// any reports whether something is to go wrong, or to take time.
+func (f *Faults) any() bool {
+	return f.Loss > 0 || f.Duplicate > 0 || f.Reorder > 0 || f.DelayMax > 0
+}
+
+// losesQuery reports whether a query is to be lost on its way in.
+func (f *Faults) losesQuery() bool { return f.random.Chance(f.Loss) }
+
+// apply loses, doubles and holds back what the Outbox holds from entry first.
+func (f *Faults) apply(now time.Duration, out *Outbox, first int, s *Stats) {
+	f.kept = f.kept[:0]
+	for i := first; i < len(out.List); i++ {
+		d := out.List[i]
+		if f.random.Chance(f.Loss) {
+			s.LostReplies++
+			continue
+		}
+		f.pass(now, out, d, s)
+		if f.random.Chance(f.Duplicate) {
+			s.Duplicated++
+			f.pass(now, out, d, s)
+		}
+	}
+	out.List = append(out.List[:first], f.kept...)
+}
+
+// pass keeps a datagram, or holds it back if it is to be late.
+func (f *Faults) pass(now time.Duration, out *Outbox, d Datagram, s *Stats) {
+	if d.Delay > 0 {
+		s.Delayed++
+	}
+	if f.random.Chance(f.Reorder) {
+		s.Reordered++
+		d.Delay += reorderMin + time.Duration(f.random.Below(int(reorderMax-reorderMin)))
+	}
+	switch {
+	case d.Delay == 0:
+		f.kept = append(f.kept, d)
+	case !f.held.hold(now, d, out.Bytes(&d)):
+		s.Overflow++
+	}
+}

@@ -1,0 +1,187 @@
+package loopback
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+	"time"
+)
+
+// flood passes n datagrams through faults, one a millisecond, and returns what
+// came out in order, and when.
+func flood(f *Faults, n int, delay time.Duration, s *Stats) (got []string, at []time.Duration) {
+	var out Outbox
+	for i := 0; i < n || f.held.count > 0; i++ {
+		now := time.Duration(i) * time.Millisecond
+		out.Reset()
+		if i < n {
+			first := len(out.Data)
+			out.Data = fmt.Appendf(out.Data, "%d", i)
+			out.Add(1, first)
+			for j := range out.List {
+				out.List[j].To, out.List[j].Delay = 2, delay
+			}
+			f.apply(now, &out, 0, s)
+		}
+		f.held.release(now, &out)
+		for j := range out.List {
+			got = append(got, string(out.Bytes(&out.List[j])))
+			at = append(at, now)
+		}
+	}
+	return got, at
+}
+
+// TestFaultShares counts what is lost, doubled and put out of order.
+func TestFaultShares(t *testing.T) {
+	const n = 20000
+	var s Stats
+	f := NewFaults(FaultsConfig{Loss: 0.1, Duplicate: 0.05, Reorder: 0.02})
+	got, _ := flood(f, n, 0, &s)
+	near := func(name string, got uint64, want float64) {
+		if d := float64(got) - want*n; d < -0.15*want*n || d > 0.15*want*n {
+			t.Errorf("%s: %d of %d, want %v of them", name, got, n, want)
+		}
+	}
+	near("lost", s.LostReplies, 0.1)
+	near("doubled", s.Duplicated, 0.9*0.05)
+	near("reordered", s.Reordered, 0.9*1.05*0.02)
+	if want := n - int(s.LostReplies) + int(s.Duplicated); len(got) != want {
+		t.Errorf("%d came out, want %d", len(got), want)
+	}
+	late := 0
+	var most int
+	for _, d := range got {
+		var i int
+		fmt.Sscan(d, &i)
+		if i < most {
+			late++
+		}
+		most = max(most, i)
+	}
+	near("late", uint64(late), 0.9*1.05*0.02)
+	lost := 0
+	for range n {
+		if f.losesQuery() {
+			lost++
+		}
+	}
+	near("queries lost", uint64(lost), 0.1)
+}
+
+// TestFaultsAreThoseOfTheSeed wants the same faults from the same seed, and
+// others from another.
+func TestFaultsAreThoseOfTheSeed(t *testing.T) {
+	run := func(seed uint64) string {
+		var s Stats
+		f := NewFaults(FaultsConfig{Seed: seed, Loss: 0.2, Duplicate: 0.2, Reorder: 0.2})
+		got, at := flood(f, 200, 0, &s)
+		return fmt.Sprint(got, at)
+	}
+	first := run(1)
+	if again := run(1); again != first {
+		t.Error("two runs of one seed differ")
+	}
+	if run(2) == first {
+		t.Error("another seed, the same faults")
+	}
+}
+
+// TestDelay wants each datagram when its delay has passed, not before and not
+// two ticks after.
+func TestDelay(t *testing.T) {
+	for _, delay := range []time.Duration{1, 3 * time.Millisecond, 250 * time.Millisecond, 999 * time.Millisecond} {
+		var s Stats
+		f := NewFaults(FaultsConfig{DelayMax: time.Second})
+		got, at := flood(f, 300, delay, &s)
+		if len(got) != 300 || s.Delayed != 300 {
+			t.Fatalf("%d datagrams, %d delayed, want 300", len(got), s.Delayed)
+		}
+		for i, d := range got {
+			if d != fmt.Sprint(i) {
+				t.Fatalf("datagram %s as number %d", d, i)
+			}
+			if took := at[i] - time.Duration(i)*time.Millisecond; took < delay || took > delay+2*wheelTick {
+				t.Fatalf("took %v, want %v", took, delay)
+			}
+		}
+	}
+}
+
+// TestWheelIsBounded fills it, and wants everything back.
+func TestWheelIsBounded(t *testing.T) {
+	w := newWheel(time.Second)
+	data := make([]byte, 4<<10)
+	held := 0
+	for w.hold(0, Datagram{Delay: time.Second, To: uint64(held)}, data) {
+		held++
+	}
+	if held != wheelMost && held != wheelBytes/len(data) {
+		t.Errorf("full with %d datagrams", held)
+	}
+	var out Outbox
+	w.release(time.Second-wheelTick, &out)
+	if len(out.List) != 0 {
+		t.Fatal("released too soon")
+	}
+	if due, ok := w.next(); !ok || due > time.Second {
+		t.Errorf("due at %v, %v; want it no later than the delay", due, ok)
+	}
+	w.release(time.Second, &out)
+	for i := range out.List {
+		if out.List[i].To != uint64(i) || !bytes.Equal(out.Bytes(&out.List[i]), data) {
+			t.Fatalf("datagram %d is not what was held", i)
+		}
+	}
+	if len(out.List) != held || w.count != 0 || w.bytes != 0 {
+		t.Errorf("%d of %d came back, %d datagrams and %d bytes are left", len(out.List), held, w.count, w.bytes)
+	}
+	if _, ok := w.next(); ok {
+		t.Error("something is due and nothing is held")
+	}
+}
+
+// TestWheelAfterAPause: what is held when the clock has jumped is neither lost
+// nor a turn of the wheel late.
+func TestWheelAfterAPause(t *testing.T) {
+	w := newWheel(10 * time.Millisecond)
+	var out Outbox
+	for now := time.Duration(0); now < 3*time.Hour; now += time.Hour {
+		out.Reset()
+		w.hold(now, Datagram{Delay: 5 * time.Millisecond}, nil)
+		if w.release(now+4*time.Millisecond, &out); len(out.List) != 0 {
+			t.Error("released before its delay")
+		}
+		if w.release(now+5*time.Millisecond, &out); len(out.List) != 1 {
+			t.Error("not released after its delay")
+		}
+	}
+}
+
+// TestFaultsDoNotAllocate once the wheel has grown.
+func TestFaultsDoNotAllocate(t *testing.T) {
+	f := NewFaults(FaultsConfig{Loss: 0.1, Duplicate: 0.1, Reorder: 0.1, DelayMax: 20 * time.Millisecond})
+	var out Outbox
+	var s Stats
+	now := time.Duration(0)
+	step := func() {
+		out.Reset()
+		for range 64 {
+			at := len(out.Data)
+			out.Data = append(out.Data, "some reply of a server"...)
+			out.Add(1, at)
+		}
+		for i := range out.List {
+			out.List[i].To, out.List[i].Delay = 2, 7*time.Millisecond
+		}
+		f.apply(now, &out, 0, &s)
+		f.held.release(now, &out)
+		now += time.Millisecond
+	}
+	for range 500 {
+		step()
+	}
+	if n := testing.AllocsPerRun(500, step); n != 0 {
+		t.Errorf("%v allocations for a batch", n)
+	}
+}

@@ -1,0 +1,264 @@
+package loopback
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/net/ipv4"
+	"golang.org/x/sys/unix"
+
+	"github.com/a2sscan/a2sscan/scanner/udp"
+)
+
+// The sizes of a port's batches.
+const (
+	batch       = 64      // datagrams a system call
+	requestSize = 64      // longer than any request; what is cut here is none
+	controlSize = 128     // room for PKTINFO and the count of drops
+	flushBytes  = 1 << 20 // answers are sent when they are this many bytes
+)
+
+// Handler answers the queries of one port.
+type Handler interface {
+	// Has reports whether a server may be at the packed address.
+	Has(server uint64) bool
+	// Respond adds to Out what the server at a packed address answers to a
+	// datagram of the client, which may be nothing.
+	Respond(now time.Duration, client, server uint64, datagram []byte)
+	// Out holds the answers, and the counts of them.
+	Out() (*Outbox, *Stats)
+}
+
+// Port is one socket and what answers on it.
+type Port struct {
+	handler Handler
+	faults  *Faults
+	out     *Outbox
+	stats   *Stats
+
+	number uint16
+	conn   *udp.Unpolled
+	stray  *net.UDPConn // where a stray Datagram comes from; nil: there is none
+	pc     *ipv4.PacketConn
+	in     []ipv4.Message
+	send   []ipv4.Message
+	drops  uint32 // the kernel's count of drops, as last seen
+
+	closed atomic.Bool
+
+	mu   sync.Mutex
+	seen Stats // for Stats
+}
+
+// NewPort lets a handler answer on a socket of Open, which is the Port's from
+// then on, also if there is an error.
+func NewPort(conn, stray *net.UDPConn, h Handler, f *Faults) (*Port, error) {
+	number := Number(conn)
+	unpolled, err := udp.Unpoll(conn)
+	if err != nil {
+		return nil, err
+	}
+	p := &Port{
+		handler: h, faults: f,
+		number: number, conn: unpolled, stray: stray,
+		pc:   ipv4.NewPacketConn(unpolled),
+		in:   make([]ipv4.Message, batch),
+		send: make([]ipv4.Message, batch),
+	}
+	p.out, p.stats = h.Out()
+	for i := range p.in {
+		p.in[i].Buffers = [][]byte{make([]byte, requestSize)}
+		p.in[i].OOB = make([]byte, controlSize)
+		p.send[i].Buffers = make([][]byte, 1)
+		p.send[i].OOB = unix.PktInfo4(&unix.Inet4Pktinfo{})
+		p.send[i].Addr = &net.UDPAddr{IP: make(net.IP, net.IPv4len)}
+	}
+	return p, nil
+}
+
+// Number returns the port that a socket is on.
+func Number(conn *net.UDPConn) uint16 { return conn.LocalAddr().(*net.UDPAddr).AddrPort().Port() }
+
+// Number returns the port that p is on.
+func (p *Port) Number() uint16 { return p.number }
+
+// lookUp is how long a port waits for a query before it looks whether it is
+// still wanted.
+const lookUp = 20 * time.Millisecond
+
+// Serve answers until ctx is done or End is called. Times are counted from start.
+func (p *Port) Serve(ctx context.Context, start time.Time) error {
+	for ctx.Err() == nil && !p.closed.Load() {
+		p.conn.Patience = p.patience(time.Since(start))
+		n, err := p.pc.ReadBatch(p.in, 0)
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			n = 0
+		case err != nil:
+			return err
+		}
+		now := time.Since(start)
+		p.faults.held.release(now, p.out)
+		for i := range p.in[:n] {
+			p.take(now, &p.in[i])
+		}
+		p.flush()
+		p.publish()
+	}
+	return nil
+}
+
+// End ends Serve soon.
+func (p *Port) End() { p.closed.Store(true) }
+
+// Close closes the socket. It must not be called before Serve returned.
+func (p *Port) Close() error { return p.conn.Close() }
+
+// Stats returns the counts, up to the last batch.
+func (p *Port) Stats() Stats {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.seen
+}
+
+// patience is how long the next read may wait: until a reply that is held back
+// is due.
+func (p *Port) patience(now time.Duration) time.Duration {
+	if due, ok := p.faults.held.next(); ok {
+		return max(0, min(due-now, lookUp))
+	}
+	return lookUp
+}
+
+// take answers one datagram, unless it has no business here.
+func (p *Port) take(now time.Duration, m *ipv4.Message) {
+	server := p.arrival(m.OOB[:m.NN])<<16 | uint64(p.number)
+	client := udp.Pack(m.Addr.(*net.UDPAddr).AddrPort())
+	switch {
+	case !Inside(client) || !Inside(server):
+		p.stats.Walled++
+		return
+	case !p.handler.Has(server):
+		p.stats.Foreign++
+		return
+	case p.faults.losesQuery():
+		p.stats.LostQueries++
+		return
+	}
+	first := len(p.out.List)
+	p.handler.Respond(now, client, server, m.Buffers[0][:m.N])
+	if p.faults.any() {
+		p.faults.apply(now, p.out, first, p.stats)
+	}
+	if len(p.out.List) >= batch || len(p.out.Data) > flushBytes {
+		p.flush()
+	}
+}
+
+// arrival returns the IPv4 address that a datagram was for, as a number; 0 if
+// its control messages don't say. On the way it counts the kernel's drops.
+func (p *Port) arrival(control []byte) (ip uint64) {
+	for len(control) > 0 {
+		h, data, rest, err := unix.ParseOneSocketControlMessage(control)
+		if err != nil {
+			return ip
+		}
+		switch {
+		case len(data) < 4:
+		case h.Level == unix.IPPROTO_IP && h.Type == unix.IP_PKTINFO:
+			ip = ipiAddr(data)
+		case h.Level == unix.SOL_SOCKET && h.Type == unix.SO_RXQ_OVFL:
+			drops := binary.NativeEndian.Uint32(data)
+			p.stats.KernelDrops += uint64(drops - p.drops) // it wraps
+			p.drops = drops
+		}
+		control = rest
+	}
+	return ip
+}
+
+// ipiAddr returns the destination that a PKTINFO message holds, 0 if it is cut.
+func ipiAddr(data []byte) uint64 {
+	if len(data) < unix.SizeofInet4Pktinfo {
+		return 0
+	}
+	return uint64(binary.BigEndian.Uint32(data[8:])) // ifindex, spec_dst, addr
+}
+
+// flush sends what is in the Outbox.
+func (p *Port) flush() {
+	n := 0
+	for i := range p.out.List {
+		d := &p.out.List[i]
+		if d.Stray {
+			p.sendStray(d)
+			continue
+		}
+		p.set(&p.send[n], d)
+		if n++; n == len(p.send) {
+			p.write(p.send)
+			n = 0
+		}
+	}
+	p.write(p.send[:n])
+	p.out.Reset()
+}
+
+// set makes m the datagram d.
+func (p *Port) set(m *ipv4.Message, d *Datagram) {
+	m.Buffers[0] = p.out.Bytes(d)
+	setSource(m.OOB, d.From)
+	to := m.Addr.(*net.UDPAddr)
+	binary.BigEndian.PutUint32(to.IP, uint32(d.To>>16))
+	to.Port = int(uint16(d.To))
+}
+
+// setSource writes into a PKTINFO control message from which address a
+// datagram is to be sent.
+func setSource(control []byte, from uint64) {
+	binary.BigEndian.PutUint32(control[unix.CmsgLen(0)+4:], uint32(from>>16)) // ipi_spec_dst
+}
+
+// write sends ms. After an error the first one that was not sent is to blame,
+// and left out.
+func (p *Port) write(ms []ipv4.Message) {
+	for len(ms) > 0 {
+		n, err := p.pc.WriteBatch(ms, 0)
+		if err != nil || n <= 0 {
+			p.stats.SendErrors++
+			ms = ms[1:]
+			continue
+		}
+		for i := range ms[:n] {
+			p.stats.Replies++
+			p.stats.ReplyBytes += uint64(len(ms[i].Buffers[0]))
+		}
+		ms = ms[n:]
+	}
+}
+
+// sendStray sends a datagram from the port that nobody asked.
+func (p *Port) sendStray(d *Datagram) {
+	control := unix.PktInfo4(&unix.Inet4Pktinfo{})
+	setSource(control, d.From)
+	_, _, err := p.stray.WriteMsgUDPAddrPort(p.out.Bytes(d), control, udp.Unpack(d.To))
+	if err != nil {
+		p.stats.SendErrors++
+		return
+	}
+	p.stats.Replies++
+	p.stats.ReplyBytes += uint64(d.end - d.off)
+}
+
+// publish shows the numbers to Stats.
+func (p *Port) publish() {
+	p.mu.Lock()
+	p.seen = *p.stats
+	p.mu.Unlock()
+}

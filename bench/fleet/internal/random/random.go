@@ -1,0 +1,65 @@
+// Package random draws numbers that follow from a seed: the same ones in every
+// run.
+package random
+
+import "github.com/a2sscan/a2sscan/wire"
+
+// Stream is a stream of pseudo-random numbers (SplitMix64). Its value is its
+// whole state: two streams that begin with the same number are the same, which
+// is what makes a server's nature a function of its address.
+type Stream uint64
+
+// golden64 is 2^64 divided by the golden ratio, the step of SplitMix64.
+const golden64 = 0x9E3779B97F4A7C15
+
+func (r *Stream) Next() uint64 {
+	*r += golden64
+	return mix(uint64(*r))
+}
+
+// mix spreads every bit of z over all bits of the result.
+func mix(z uint64) uint64 {
+	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
+	z = (z ^ z>>27) * 0x94D049BB133111EB
+	return z ^ z>>31
+}
+
+// Hash joins the numbers, order included, into one.
+func Hash(vs ...uint64) uint64 {
+	h := uint64(golden64)
+	for _, v := range vs {
+		h = mix(h ^ mix(v+golden64))
+	}
+	return h
+}
+
+// Below returns a number in [0, n), and 0 where n is 0 or less.
+func (r *Stream) Below(n int) int {
+	if n <= 0 {
+		return 0
+	}
+	return int((r.Next() >> 32) * uint64(n) >> 32)
+}
+
+// Between returns a number in [lo, hi].
+func (r *Stream) Between(lo, hi int) int { return lo + r.Below(hi-lo+1) }
+
+// Chance reports true with the probability p.
+func (r *Stream) Chance(p float64) bool {
+	return p > 0 && float64(r.Next()>>11)/(1<<53) < p
+}
+
+// OneIn reports true once in n times.
+func (r *Stream) OneIn(n int) bool { return r.Below(n) == 0 }
+
+// Pick returns one of the entries.
+func Pick[T any](r *Stream, from []T) T { return from[r.Below(len(from))] }
+
+// Challenge makes a challenge of a random number, never the one that stands for
+// having none.
+func Challenge(v uint64) wire.Challenge {
+	if c := wire.Challenge(v); c != wire.NoChallenge {
+		return c
+	}
+	return 1
+}

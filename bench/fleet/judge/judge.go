@@ -1,0 +1,286 @@
+package judge
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/netip"
+	"slices"
+	"strconv"
+
+	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink/record"
+)
+
+// Report says how true a census of a fleet is. Servers is the sum of
+// AsTheyAre, Less, Wrong and Missing.
+type Report struct {
+	Servers   int // places that answer
+	AsTheyAre int // the record says what a perfect scan finds, or may find where timing decides
+	Less      int // the record lacks something, gives the reason, and what it says is true
+	Wrong     int // the record says what is not so, or lacks something without a reason
+	Missing   int // no record
+	Twice     int // records after the first of a place
+	Invented  int // records of places that never answer
+
+	Examples []string // some of what is not as it is, the worst first, for a person; terminal-safe
+}
+
+// maxExamples bounds Report.Examples.
+const maxExamples = 20
+
+// Compare holds a census of the fleet against the truth. Next returns its
+// records one after the other, each a line of JSON, and io.EOF behind the last
+// (as the Next of a sink.Reader does); asked are the questions of the scan.
+//
+// What depends on the clock, on the input or on the way there is left aside:
+// times, counts, scan, tag and raw. The error says that the census can't be
+// read; the Report is nothing then.
+func Compare(c fleet.Config, asked scanner.Questions, next func() ([]byte, error)) (Report, error) {
+	truth, err := fleet.NewCensus(c)
+	if err != nil {
+		return Report{}, err
+	}
+	j := judge{truth: truth, lossy: c.Loss > 0, asked: asked, seen: make([]uint64, (truth.Places()+63)/64)}
+	for line := 1; ; line++ {
+		rec, err := next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil {
+			err = j.record(rec)
+		}
+		if err != nil {
+			return Report{}, fmt.Errorf("record %d: %w", line, err)
+		}
+	}
+	j.missing()
+	j.Examples = append(j.lies, j.lacks...)
+	j.Examples = j.Examples[:min(len(j.Examples), maxExamples)]
+	return j.Report, nil
+}
+
+// judge is a comparison under way.
+type judge struct {
+	Report
+	truth *fleet.Census
+	lossy bool
+	asked scanner.Questions
+	seen  []uint64 // a bit for each place
+	lies  []string // examples of what was never said
+	lacks []string // examples of what is missing
+	enc   record.Encoder
+	line  []byte
+	got   []member
+	want  []member
+}
+
+// example adds a sentence about the server at addr to a list of them.
+func (j *judge) example(list *[]string, addr netip.AddrPort, format string, args ...any) {
+	if len(*list) >= maxExamples {
+		return
+	}
+	kind := "nobody"
+	if k, ok := j.truth.Kind(addr); ok {
+		kind = k.String()
+	}
+	text := fmt.Sprintf(format, args...)
+	*list = append(*list, fmt.Sprintf("%v (%s): %s", addr, kind, text))
+}
+
+// fields are the keys of a record and what stands behind them.
+type fields map[string]json.RawMessage
+
+// leftAside are the keys that a comparison does not look at.
+var leftAside = []string{
+	"schema", "scan", "ip", "port", "tag", "time", "rtt_ms", "took_ms",
+	"sent", "received", "sent_bytes", "received_bytes", "raw", "derived", "geo", "master",
+}
+
+// parse reads a record, and leaves aside what is not compared.
+func parse(line []byte) (fields, error) {
+	var f fields
+	if err := json.Unmarshal(line, &f); err != nil {
+		return nil, err
+	}
+	maps.DeleteFunc(f, func(key string, _ json.RawMessage) bool { return isLeftAside(key) })
+	return f, nil
+}
+
+func isLeftAside(key string) bool { return slices.Contains(leftAside, key) }
+
+// record judges one record.
+func (j *judge) record(line []byte) error {
+	line, addr, status, err := identifyAny(line)
+	if err != nil {
+		return err
+	}
+	switch status {
+	case scanner.StatusNoReply.String(), scanner.StatusUnreachable.String():
+		return nil // claims nothing
+	}
+	i, ok := j.truth.Index(addr)
+	if !ok {
+		j.Invented++
+		j.example(&j.lies, addr, "outside the fleet")
+		return nil
+	}
+	if j.seen[i/64]&(1<<(i%64)) != 0 {
+		j.Twice++
+		j.example(&j.lies, addr, "a second record")
+		return nil
+	}
+	j.seen[i/64] |= 1 << (i % 64)
+	return j.judge(addr, line)
+}
+
+// judge judges the first record of a place in the fleet.
+func (j *judge) judge(addr netip.AddrPort, line []byte) error {
+	e := j.truth.Expect(addr, j.asked)
+	if e.Result == nil {
+		j.Invented++
+		j.example(&j.lies, addr, "never answers, but has a record")
+		return nil
+	}
+	j.line = j.enc.Append(j.line[:0], "", e.Result)
+	if j.identical(line, j.line) {
+		j.AsTheyAre++
+		return nil
+	}
+	return j.differs(addr, line, &e)
+}
+
+// identical reports whether two records are the same byte for byte, but for
+// what is left aside. Most are, and this is a tenth of the work of reading
+// them.
+func (j *judge) identical(got, want []byte) bool {
+	var ok [2]bool
+	j.got, ok[0] = members(j.got[:0], got)
+	j.want, ok[1] = members(j.want[:0], want)
+	if !ok[0] || !ok[1] || len(j.got) != len(j.want) {
+		return false
+	}
+	for i := range j.got {
+		g, w := &j.got[i], &j.want[i]
+		if !bytes.Equal(g.key, w.key) || !bytes.Equal(g.value, w.value) {
+			return false
+		}
+	}
+	return true
+}
+
+// differs judges a record that is not the one of a perfect scan, or is written
+// in another way.
+func (j *judge) differs(addr netip.AddrPort, line []byte, e *fleet.Expect) error {
+	got, err := parse(line)
+	if err != nil {
+		return err
+	}
+	want, err := parse(j.line)
+	if err != nil {
+		return err
+	}
+	differ := differing(got, want)
+	if len(differ) == 0 {
+		j.AsTheyAre++
+		return nil
+	}
+	d := dispute{j: j, expect: e}
+	why, err := d.settle(got, want)
+	switch {
+	case err != nil:
+		return err
+	case why != "":
+		j.Wrong++
+		j.example(&j.lies, addr, "%s; %s", why, show(differ, got, want))
+	case e.Allowed != [len(e.Allowed)]fleet.ErrorSet{}:
+		j.AsTheyAre++ // timing decides
+	case e.Else != nil && j.lossy && slices.Equal(differ, []string{"info"}):
+		j.AsTheyAre++ // one of two answers to one question was lost: nobody can tell
+	default:
+		j.Less++
+		j.example(&j.lacks, addr, "less than there is; %s", show(differ, got, want))
+	}
+	return nil
+}
+
+// missing counts the servers that have no record.
+func (j *judge) missing() {
+	for i := range j.truth.Places() {
+		addr := j.truth.Place(i)
+		if !j.truth.Answers(addr, j.asked) {
+			continue
+		}
+		j.Servers++
+		if j.seen[i/64]&(1<<(i%64)) == 0 {
+			j.Missing++
+			j.example(&j.lacks, addr, "no record")
+		}
+	}
+}
+
+// differing returns the keys in which two records differ, sorted.
+func differing(a, b fields) (keys []string) {
+	for k, v := range a {
+		if w, ok := b[k]; !ok || !same(v, w) {
+			keys = append(keys, k)
+		}
+	}
+	for k := range b {
+		if _, ok := a[k]; !ok {
+			keys = append(keys, k)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// shown is how much of a value an example shows.
+const shown = 70
+
+// show names the keys that differ and shows the first values.
+func show(keys []string, got, want fields) string {
+	text := fmt.Sprintf("%d keys differ:", len(keys))
+	for i, k := range keys {
+		text += " " + strconv.QuoteToASCII(k)
+		if i < 2 {
+			text += " is " + short(got[k], want[k]) + ", truth " + short(want[k], got[k]) + ","
+		}
+	}
+	return text
+}
+
+// short returns v from a little before where it begins to differ from other,
+// safe for a terminal.
+func short(v, other json.RawMessage) string {
+	if v == nil {
+		return "absent"
+	}
+	at := 0
+	for at < len(v) && at < len(other) && v[at] == other[at] {
+		at++
+	}
+	from := max(0, at-20)
+	return strconv.QuoteToASCII(string(v[from:min(len(v), from+shown)]))
+}
+
+// subset reports whether every entry of a is one of b.
+func subset(a, b map[string]any) bool {
+	for k, v := range a {
+		if w, ok := b[k]; !ok || !equal(v, w) {
+			return false
+		}
+	}
+	return true
+}
+
+// without returns a copy of m that lacks a key.
+func without(m map[string]any, key string) map[string]any {
+	m = maps.Clone(m)
+	delete(m, key)
+	return m
+}

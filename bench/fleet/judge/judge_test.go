@@ -1,0 +1,286 @@
+package judge
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink/record"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+func testConfig() fleet.Config {
+	return fleet.Config{Network: netip.MustParsePrefix("127.1.0.0/24"), Ports: []uint16{27015}, Seed: 1}
+}
+
+// truthLines returns the records that a perfect scan writes.
+func truthLines(t testing.TB, c fleet.Config, asked scanner.Questions) (lines [][]byte) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := c.WriteTruth(&b, "test", asked); err != nil {
+		t.Fatal(err)
+	}
+	for line := range bytes.Lines(b.Bytes()) {
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// each returns lines one after the other, as the Next of a reader does.
+func each(lines [][]byte) func() ([]byte, error) {
+	return func() ([]byte, error) {
+		if len(lines) == 0 {
+			return nil, io.EOF
+		}
+		line := lines[0]
+		lines = lines[1:]
+		return line, nil
+	}
+}
+
+// TestTruthIsTrue compares the truth with itself, as it is and as other
+// programs and other scans would write it.
+func TestTruthIsTrue(t *testing.T) {
+	c := testConfig()
+	c.Network, c.Hostile = netip.MustParsePrefix("127.1.0.0/23"), 0.5
+	c.HostileKinds = slices.DeleteFunc(fleet.HostileKinds(), func(k fleet.Kind) bool { return k == fleet.Flood64K }) // long
+	rewritten := map[string]func([]byte) []byte{
+		"as it is": func(line []byte) []byte { return line },
+		"another scan": func(line []byte) []byte {
+			return bytes.Replace(line, []byte(`"scan":"test"`), []byte(`"scan":"other","tag":"x","time":"2026-01-01T00:00:00.000Z"`), 1)
+		},
+		"indented": func(line []byte) []byte {
+			var b bytes.Buffer
+			if err := json.Indent(&b, line, "", " "); err != nil {
+				t.Fatal(err)
+			}
+			return b.Bytes()
+		},
+	}
+	for _, asked := range []scanner.Questions{scanner.AskAll, scanner.AskInfo, scanner.AskRules} {
+		lines := truthLines(t, c, asked)
+		for name, rewrite := range rewritten {
+			var census [][]byte
+			for i := range lines {
+				census = append(census, rewrite(lines[len(lines)-1-i])) // in any order
+			}
+			r, err := Compare(c, asked, each(census))
+			want := Report{Servers: len(lines), AsTheyAre: len(lines)}
+			if err != nil || fmt.Sprint(r) != fmt.Sprint(want) {
+				t.Errorf("%s, asked %b: %+v, %v, want %d", name, asked, r, err, len(lines))
+			}
+		}
+	}
+}
+
+// spoiled is a census of one server in which one record was changed.
+type spoiled struct {
+	name     string
+	kind     fleet.Kind
+	old, new string // a regular expression in the record and what replaces it
+	want     Report
+	why      string // in the example
+}
+
+// as, less and wrong are the verdicts on one record.
+var (
+	as    = Report{Servers: 1, AsTheyAre: 1}
+	less  = Report{Servers: 1, Less: 1}
+	wrong = Report{Servers: 1, Wrong: 1}
+)
+
+const (
+	allPlayers = `,"players":\[[^\]]*\]`
+	allRules   = `,"rules":\{[^}]*\}`
+	allInfo    = `,"info":\{.*?\},"players"`
+)
+
+var spoileds = []spoiled{
+	{"nothing", fleet.Source, `$^`, ``, as, ""},
+	{"another name", fleet.Source, `"name":"`, `"name":"not `, wrong, "info is not so"},
+	{"no status", fleet.Source, `"status":"ok",`, ``, wrong, "status"},
+	{"partial for no reason", fleet.Source, `"status":"ok"`, `"status":"partial"`, wrong, "status"},
+	{"ok in spite of an error", fleet.Source, `"status":"ok"`, `"status":"ok","errors":{"info":"timeout"}`, wrong, "status"},
+	{"an error without a meaning", fleet.Source, `"status":"ok"`, `"status":"partial","errors":{"info":"magic"}`, wrong, "magic"},
+	{"rules timed out", fleet.Source, `"status":"ok"(.*)` + allRules, `"status":"partial","errors":{"rules":"timeout"}$1`, less, "less"},
+	{"rules timed out and there", fleet.Source, `"status":"ok"`, `"status":"partial","errors":{"rules":"timeout"}`, less, "less"},
+	{"rules banned", fleet.Source, `"status":"ok"(.*)` + allRules, `"status":"partial","errors":{"rules":"banned"}$1`, wrong, "banned"},
+	{"rules absent", fleet.Source, allRules, ``, wrong, "rules are not so"},
+	{"a rule more", fleet.Source, `"rules":\{`, `"rules":{"x":"y",`, wrong, "rules are not so"},
+	{"a rule more and incomplete", fleet.Source, `"status":"ok"(.*)"rules":\{`, `"status":"partial","errors":{"rules":"incomplete"}$1"rules":{"x":"y",`, wrong, "rules that are not there"},
+	{"a rule less and incomplete", fleet.Source, `"status":"ok"(.*)"rules":\{[^,]*,`, `"status":"partial","errors":{"rules":"incomplete"}$1"rules":{`, less, "less"},
+	{"a player less", fleet.Source, `,\{"index":[^{]*\}\]`, `]`, wrong, "players are not so"},
+	{"a player less and incomplete", fleet.Source, `"status":"ok"(.*),\{"index":[^{]*\}\]`, `"status":"partial","errors":{"players":"incomplete"}$1]`, less, "less"},
+	{"another player and incomplete", fleet.Source, `"status":"ok"(.*)"score":`, `"status":"partial","errors":{"players":"incomplete"}$1"score":1`, wrong, "players that are not there"},
+	{"players timed out", fleet.Source, `"status":"ok"(.*)` + allPlayers, `"status":"partial","errors":{"players":"timeout"}$1`, less, "less"},
+	{"info timed out", fleet.Source, `"status":"ok"(.*)` + allInfo, `"status":"partial","errors":{"info":"timeout"}$1,"players"`, less, "less"},
+	{"announced what is not", fleet.Source, `,"rules":`, `,"players_announced":77,"rules":`, wrong, "players are not so"},
+	{"announced the truth", fleet.Source, `"status":"ok"(.*)` + allPlayers, `"status":"partial","errors":{"players":"timeout"}$1,"players_announced":3`, less, "less"},
+	{"announced a lie", fleet.Source, `"status":"ok"(.*)` + allPlayers, `"status":"partial","errors":{"players":"timeout"}$1,"players_announced":4`, wrong, "players_announced"},
+	{"a note", fleet.Source, `"status":"ok"`, `"status":"ok","notes":["info.trailing"]`, wrong, "notes"},
+	{"a message", fleet.Source, `"status":"ok"`, `"status":"ok","message":"hi"`, wrong, "message"},
+	{"called unchallenged", fleet.Source, `"info":`, `"unchallenged":["info"],"info":`, wrong, "unchallenged"},
+	{"an unknown key", fleet.Source, `"status":`, `"mood":"good","status":`, wrong, "mood"},
+	{"the m lost", fleet.Both, `,"address":"[^"]*"`, ``, less, "less"},
+	{"rules called whole", fleet.InfoOnly, `"status":"partial","errors":.*"rules":"timeout"\}`, `"status":"ok"`, wrong, "called whole"},
+	{"another fault of a hostile server", fleet.Noise, `"rules":"malformed"`, `"rules":"bad_checksum"`, as, ""},
+	{"no fault of a hostile server", fleet.Noise, `"rules":"malformed"`, `"rules":"truncated"`, wrong, "truncated"},
+	{"made up of noise", fleet.Noise, `\}\n$`, `,"rules":{"a":"b"}}`, wrong, "rules that are not there"},
+	{"a note left out", fleet.Ghosts, `"notes":\["players.count"\],`, ``, wrong, "notes are left out"},
+	{"no reply", fleet.Source, `"status":"ok"`, `"status":"no_reply"`, Report{Servers: 1, Missing: 1}, "no record"},
+	{"elsewhere", fleet.Source, `"ip":"127.`, `"ip":"128.`, Report{Servers: 1, Missing: 1, Invented: 1}, "outside"},
+	{"another port", fleet.Source, `"port":\d+`, `"port":1`, Report{Servers: 1, Missing: 1, Invented: 1}, "outside"},
+	{"twice", fleet.Source, `(?s)(.*)`, "$1$1", Report{Servers: 1, AsTheyAre: 1, Twice: 1}, "second"},
+	{"not there", fleet.Source, `(?s).*`, "", Report{Servers: 1, Missing: 1}, "no record"},
+	{"a record of nobody", fleet.Silent, `(?s).*`, `{"schema":1,"ip":"127.1.0.1","port":27015,"status":"error"}`, Report{Invented: 1}, "never answers"},
+	{"no reply of nobody", fleet.Silent, `(?s).*`, `{"schema":1,"ip":"127.1.0.1","port":27015,"status":"no_reply"}`, Report{}, ""},
+	{"two faults", fleet.Source, `"status":"ok"(.*)` + allInfo + `.*` + allRules, `"status":"error","errors":{"info":"timeout","players":"timeout","rules":"timeout"}$1`, less, "less"},
+}
+
+// plain reports whether no text of r would confuse the expressions of
+// spoileds.
+func plain(r *scanner.Result) bool {
+	texts := append([][]byte{r.Info.Name, r.Info.Keywords}, r.Rules[0].Value)
+	for _, p := range r.Players {
+		texts = append(texts, p.Name)
+	}
+	return !bytes.ContainsAny(bytes.Join(texts, nil), `[]{},"\`)
+}
+
+// oneServer returns a fleet of one server of a kind, whose record has no oddities
+// but a count of players; one of Source has three players and plain names.
+func oneServer(t *testing.T, k fleet.Kind) fleet.Config {
+	c := testConfig()
+	c.Network = netip.MustParsePrefix("127.1.0.1/32")
+	if k.Hostile() {
+		c.Hostile, c.HostileKinds = 1, []fleet.Kind{k}
+	} else {
+		c.Kinds = []fleet.Kind{k}
+	}
+	at := netip.AddrPortFrom(c.Network.Addr(), c.Ports[0])
+	for range 10000 {
+		n, _ := c.Nature(at)
+		r := c.Truth(at, scanner.AskAll)
+		odd := r != nil && (r.Notes&^wire.NotePlayersCount != 0 || r.RulesAnnounced >= 0)
+		fits := !odd && (n.Rules > 2 || k.Hostile())
+		if fits && k == fleet.Source {
+			fits = n.Players == 3 && r.PlayersAnnounced < 0 && plain(r)
+		}
+		if fits {
+			return c
+		}
+		c.Seed++
+	}
+	t.Fatal("no such server")
+	return c
+}
+
+// TestCompare spoils the record of one server in many ways.
+func TestCompare(t *testing.T) {
+	for _, s := range spoileds {
+		t.Run(s.name, func(t *testing.T) {
+			c := oneServer(t, s.kind)
+			truth := string(bytes.Join(truthLines(t, c, scanner.AskAll), nil))
+			census := regexp.MustCompile(s.old).ReplaceAllString(truth, s.new)
+			if census == truth && s.name != "nothing" {
+				t.Fatalf("%s does not occur in %s", s.old, truth)
+			}
+			var lines [][]byte
+			for line := range bytes.Lines([]byte(census)) {
+				lines = append(lines, line)
+			}
+			got, err := Compare(c, scanner.AskAll, each(lines))
+			if err != nil {
+				t.Fatal(err)
+			}
+			examples := strings.Join(got.Examples, "\n")
+			got.Examples = nil
+			if fmt.Sprint(got) != fmt.Sprint(s.want) || !strings.Contains(examples, s.why) {
+				t.Errorf("%+v, want %+v because %q\n%s\n%s", got, s.want, s.why, examples, census)
+			}
+			if strings.ContainsAny(examples, "\x1b\u202e\x07") {
+				t.Errorf("not safe for a terminal: %q", examples)
+			}
+		})
+	}
+}
+
+// TestCompareBoth takes the 'm' of a server that sends both for true, if that
+// is all that came.
+func TestCompareBoth(t *testing.T) {
+	c := oneServer(t, fleet.Both)
+	e := c.Expect(netip.MustParseAddrPort("127.1.0.1:27015"), scanner.AskInfo)
+	r := *e.Result
+	r.Info = *e.Else
+	got, err := Compare(c, scanner.AskInfo, each([][]byte{record.Append(nil, "", &r)}))
+	if err != nil || got.Less != 1 {
+		t.Errorf("%+v, %v, want less", got, err)
+	}
+	c.Loss = 0.02 // now the 'I' may have been lost
+	got, err = Compare(c, scanner.AskInfo, each([][]byte{record.Append(nil, "", &r)}))
+	if err != nil || got.AsTheyAre != 1 {
+		t.Errorf("%+v, %v, want as it is", got, err)
+	}
+}
+
+// TestCompareRefuses wants an error for what is no census.
+func TestCompareRefuses(t *testing.T) {
+	for _, line := range []string{
+		``, `x`, `[]`, `{"ip":"127.0.0.1"`, `{"schema":1}`, `{"ip":"::1","port":5,"status":"ok"}`,
+		`{"ip":"127.0.0.1","port":70000}`, `{"ip":"127.0.0.1","port":5,"status":"ok"}x`,
+	} {
+		if _, err := Compare(testConfig(), scanner.AskAll, each([][]byte{[]byte(line)})); err == nil {
+			t.Errorf("%q was taken for a record", line)
+		}
+	}
+	broken := func() ([]byte, error) { return nil, io.ErrUnexpectedEOF }
+	if _, err := Compare(testConfig(), scanner.AskAll, broken); err == nil {
+		t.Error("an unreadable census was compared")
+	}
+}
+
+// FuzzMembers compares the quick reader of members with encoding/json: what
+// it understands, it must understand in the same way.
+func FuzzMembers(f *testing.F) {
+	f.Add([]byte(`{"a":1,"b":"x\"},{","c":{"d":[1,"]"]},"e":[]}`))
+	f.Add([]byte(`{"a":1,}`))
+	f.Add([]byte(`{}`))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		got, ok := members(nil, line)
+		var want fields
+		if !ok || json.Unmarshal(line, &want) != nil {
+			return // what is no JSON is never equal to a record that is
+		}
+		for _, m := range got {
+			var key string
+			if json.Unmarshal([]byte(`"`+string(m.key)+`"`), &key) != nil || len(want[key]) == 0 {
+				t.Fatalf("%q is no key of %q", m.key, line)
+			}
+		}
+		if len(want) > len(got)+len(leftAside) {
+			t.Fatalf("%d members of %q, want %d", len(got), line, len(want))
+		}
+	})
+}
+
+func BenchmarkCompare(b *testing.B) {
+	c := testConfig()
+	c.Network = netip.MustParsePrefix("127.1.0.0/22")
+	lines := truthLines(b, c, scanner.AskAll)
+	b.SetBytes(int64(len(bytes.Join(lines, nil))))
+	b.ReportAllocs()
+	for b.Loop() {
+		if r, err := Compare(c, scanner.AskAll, each(lines)); err != nil || r.AsTheyAre != len(lines) {
+			b.Fatal(r, err)
+		}
+	}
+	b.ReportMetric(float64(len(lines)*b.N)/b.Elapsed().Seconds(), "records/s")
+}

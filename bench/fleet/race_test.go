@@ -1,7 +1,0 @@
-//go:build race
-
-package fleet
-
-// raceEnabled says that the race detector is on, with which everything takes
-// some ten times as long.
-const raceEnabled = true

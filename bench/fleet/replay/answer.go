@@ -1,0 +1,70 @@
+package replay
+
+import (
+	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// Answer answers as the recorded server at the packed address did. It is for the
+// fleet that serves the recording.
+func (rec *Recording) Answer(server uint64, q wire.Question, r *wire.Request, send func(datagram []byte)) {
+	i, ok := rec.places[server]
+	if !ok {
+		return
+	}
+	s := &rec.servers[i]
+	say := &s.says[q]
+	if c, wants := rec.wants(s, say, r); wants {
+		send(wire.AppendChallenge(nil, c))
+		return
+	}
+	if say.bursts.n == 0 {
+		return
+	}
+	rec.burst(say.bursts.first+say.next, send)
+	say.next = (say.next + 1) % say.bursts.n
+}
+
+// Open opens the sockets of a fleet whose servers are those of a recording that
+// has its places. Of c the network, the seed and what makes the network a bad
+// one count. The recording must not be used by another fleet.
+func Open(c fleet.Config, rec *Recording) (*fleet.Fleet, error) {
+	s, err := fleet.Listen(rec.Ports())
+	if err != nil {
+		return nil, err
+	}
+	return On(s, c, rec)
+}
+
+// On is Open on sockets that are open, on the ports of the recording.
+func On(s *fleet.Sockets, c fleet.Config, rec *Recording) (*fleet.Fleet, error) {
+	c.Ports = rec.Ports()
+	return s.Fleet(c, rec)
+}
+
+// mostRounds is how many challenges in a row a question gets before its
+// answer. Scanners give up after some more.
+const mostRounds = 3
+
+// wants returns the challenge that a server gives instead of an answer, if it
+// does.
+func (rec *Recording) wants(s *recorded, say *saying, r *wire.Request) (wire.Challenge, bool) {
+	rounds := rec.rounds[s.rounds.first:][:s.rounds.n]
+	if say.manner == mannerBare || len(rounds) == 0 {
+		return 0, false
+	}
+	given := 0 // how many challenges the client has used up
+	for i := range rounds {
+		if r.HasChallenge && rounds[i] == r.Challenge {
+			given = i + 1
+		}
+	}
+	needs := int(say.needs)
+	switch {
+	case say.manner == mannerNever:
+		return rounds[given%len(rounds)], true
+	case given >= needs:
+		return 0, false
+	}
+	return rounds[max(given, needs-mostRounds)], true
+}

@@ -1,0 +1,168 @@
+package replay
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net/netip"
+	"slices"
+	"strconv"
+	"unicode"
+
+	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/loopback"
+	"github.com/a2sscan/a2sscan/scanner/udp"
+)
+
+// closedPort is where nothing listens (RFC 6335 gives it to a service that
+// died out): what is sent there comes back as unreachable.
+const closedPort = 1
+
+// defaultPort is for servers whose own port can't be had.
+const defaultPort = 27015
+
+// leastPort is the first port that everybody may open.
+const leastPort = 1024
+
+// Place gives every server its place inside a network of loopback, the same
+// one each time: what the network leaves open of its address is that of the
+// original one, and the port is the same where it is one of ports. Where that
+// place is taken, by a server with the same end of its address or because the
+// port is none of ports, it is the next free one: the next port, then the next
+// address. Servers that were unreachable are on a port that is closed.
+//
+// No ports are those of the census: the 256 most frequent ones from 1024 on.
+// The error says why there is no room.
+func (rec *Recording) Place(network netip.Prefix, ports []uint16) error {
+	if len(ports) == 0 {
+		ports = rec.frequentPorts()
+	}
+	net, err := newPlaces(network, ports)
+	if err != nil {
+		return err
+	}
+	if free := net.count(); uint64(len(rec.servers)) > free {
+		return fmt.Errorf("network %v: %d places on %d ports for %d servers",
+			network, free, len(ports), len(rec.servers))
+	}
+	rec.ports, rec.Stats.Moved = net.ports, 0
+	rec.places = make(map[uint64]int, len(rec.servers))
+	for i := range rec.servers {
+		if !rec.place(net, i) {
+			return fmt.Errorf("network %v: no place left for server %d of %d",
+				network, i+1, len(rec.servers))
+		}
+	}
+	return nil
+}
+
+// places are those of a network.
+type places struct {
+	base  uint64 // the first address, as a number
+	addrs uint64 // how many addresses there are
+	ports []uint16
+}
+
+func newPlaces(network netip.Prefix, ports []uint16) (*places, error) {
+	if _, err := fleet.NewCensus(fleet.Config{Network: network, Ports: ports}); err != nil {
+		return nil, err
+	}
+	return &places{
+		base:  udp.Pack(netip.AddrPortFrom(network.Masked().Addr(), 0)) >> 16,
+		addrs: 1 << (32 - network.Bits()),
+		ports: slices.Sorted(slices.Values(ports)),
+	}, nil
+}
+
+func (p *places) count() uint64 { return p.addrs * uint64(len(p.ports)) }
+
+// frequentPorts returns the ports that most servers were on.
+func (rec *Recording) frequentPorts() (ports []uint16) {
+	count := map[uint16]int{}
+	for i := range rec.servers {
+		s := &rec.servers[i]
+		if p := uint16(s.original); p >= leastPort && !s.gone {
+			count[p]++
+		}
+	}
+	for p := range count {
+		ports = append(ports, p)
+	}
+	slices.SortFunc(ports, func(a, b uint16) int {
+		if count[a] != count[b] {
+			return count[b] - count[a]
+		}
+		return int(a) - int(b)
+	})
+	if len(ports) == 0 {
+		return []uint16{defaultPort}
+	}
+	return ports[:min(len(ports), fleet.MaxPorts)]
+}
+
+// place finds a place for server i and reports whether there is one.
+func (rec *Recording) place(net *places, i int) bool {
+	s := &rec.servers[i]
+	ip, port := s.original>>16, uint16(s.original)
+	if s.original == 0 {
+		ip, port = uint64(i), defaultPort
+	}
+	ports := net.ports
+	if s.gone {
+		ports = []uint16{closedPort}
+	}
+	at, kept := slices.BinarySearch(ports, port)
+	n := uint64(len(ports))
+	for k := range net.addrs * n {
+		step := uint64(at%len(ports)) + k
+		addr := net.base + (ip+step/n)&(net.addrs-1)
+		if addr == loopback.Broadcast {
+			continue
+		}
+		place := addr<<16 | uint64(ports[step%n])
+		if _, taken := rec.places[place]; taken {
+			continue
+		}
+		if s.original != 0 && (k > 0 || !kept) && !s.gone {
+			rec.Stats.Moved++
+		}
+		s.place = place
+		rec.places[place] = i
+		return true
+	}
+	return false
+}
+
+// Tag returns what the list says behind the place of server i: where it was
+// when it was recorded, and the tag that it had then.
+func (rec *Recording) Tag(i int) string {
+	tag := "record " + strconv.Itoa(i+1)
+	if _, original := rec.At(i); original.IsValid() {
+		tag = original.String()
+	}
+	if t := rec.tags[i]; t != "" && printable(t) {
+		tag += " " + t
+	}
+	return tag
+}
+
+// printable reports whether a tag can stand in a line of a list.
+func printable(s string) bool {
+	for _, r := range s {
+		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
+			return false
+		}
+	}
+	return len(s) <= 1<<10
+}
+
+// WriteList writes the list of targets, one a line: the place of each server,
+// and its Tag.
+func (rec *Recording) WriteList(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	for i := range rec.servers {
+		place, _ := rec.At(i)
+		fmt.Fprintf(b, "%v %s\n", place, rec.Tag(i))
+	}
+	return b.Flush()
+}

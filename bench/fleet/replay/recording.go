@@ -1,0 +1,242 @@
+package replay
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"net/netip"
+
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/loopback"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/udp"
+	"github.com/a2sscan/a2sscan/sink/record"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// Recording is a census made ready to be served again: what each of its
+// servers said, and at which question. Place gives the servers places on
+// loopback, Replay serves them there.
+//
+// A server whose record has all its datagrams (raw) says those, byte for byte
+// and in their order. Of another the datagrams are made of what the record
+// says, and the record of them says the same. What a record does not tell is
+// when a datagram came and what had been asked; of that a Recording takes for
+// granted what a scanner does, which asks nothing that was answered before.
+//
+//   - A challenge is given to a question until that bears the last one that
+//     came before its answer, at most three of them.
+//   - What answers a question comes together, and again each time it is asked;
+//     what came of it before and was of no use comes first, to one ask each.
+//   - What came without a challenge before the answer to INFO came because of
+//     that: nothing else had been asked.
+//   - A question without an answer stays without one, for the same reason.
+type Recording struct {
+	servers []recorded
+	data    []byte           // the datagrams, one after the other
+	ends    []uint32         // where in data each datagram ends
+	bursts  []uint32         // where in ends each burst ends
+	rounds  []wire.Challenge // of all servers
+	tags    map[int]string   // of those servers that have one
+	places  map[uint64]int   // which server is where
+	ports   []uint16         // that are served
+	drafter drafter
+
+	Stats RecordingStats
+}
+
+// RecordingStats say what a Recording is made of.
+type RecordingStats struct {
+	Raw         int // servers whose datagrams are those that were recorded
+	Remade      int // servers whose datagrams are made of their record
+	Silent      int // servers that never answered; they are places without one
+	Unreachable int // the same, and ICMP will say so
+	Moved       int // servers whose place is not what their address says, as another has that
+	Bytes       int64
+}
+
+// Limits of a Recording. Beyond them servers are left out.
+const (
+	maxRecorded      = 1 << 30 // bytes of datagrams
+	maxRecordedHosts = 1 << 22 // servers: some 120 bytes each
+)
+
+// The reasons why Add leaves a record out, beside its being none.
+var (
+	ErrFull     = errors.New("more than 1 GiB of datagrams or 4,194,304 servers")
+	ErrDropped  = errors.New("the record lacks a part that was too long for it, and its datagrams")
+	ErrUnsent   = errors.New("nothing could be sent to the server: it said nothing, and not that it is silent")
+	ErrDatagram = fmt.Errorf("raw: a datagram of more than %d bytes", loopback.MaxDatagram)
+)
+
+// recorded is a server of a Recording.
+type recorded struct {
+	original uint64 // packed; 0: the record names no address
+	place    uint64 // packed
+	rounds   extent // of Recording.rounds
+	says     [wire.NumQuestions]saying
+	gone     bool // unreachable
+}
+
+// extent is a part of a slice.
+type extent struct{ first, n uint32 }
+
+// saying is what a server says when it is asked one of the questions.
+type saying struct {
+	bursts extent // of Recording.bursts
+	next   uint32 // which of them comes next
+	manner manner
+	needs  uint16 // mannerChallenged: the first of the rounds that is good enough, from 1
+}
+
+// manner says what a server makes of a question's challenge.
+type manner uint8
+
+const (
+	mannerBare       manner = iota // it does not look at it
+	mannerChallenged               // it wants one of its own
+	mannerNever                    // none is good enough
+)
+
+// NewRecording returns one without servers.
+func NewRecording() *Recording {
+	return &Recording{tags: map[int]string{}, drafter: newDrafter()}
+}
+
+// Len returns how many servers there are, silent ones included.
+func (rec *Recording) Len() int { return len(rec.servers) }
+
+// Ports returns the ports that are served, once Place has been called.
+func (rec *Recording) Ports() []uint16 { return rec.ports }
+
+// Add takes the next record of the census, as a line of JSON. The error says
+// why its server can't be replayed; it is left out then.
+func (rec *Recording) Add(line []byte) error {
+	if len(rec.servers) >= maxRecordedHosts {
+		return ErrFull
+	}
+	_, r, err := record.Parse(line)
+	raw := err == nil && len(r.Raw) > 0
+	if !raw { // the rest of the record is wanted
+		if _, r, err = record.Read(line); err != nil && !errors.Is(err, record.ErrNoRaw) {
+			return err
+		}
+	}
+	s := recorded{gone: r.Status == scanner.StatusUnreachable}
+	if r.Addr.IsValid() && r.Addr.Addr().Is4() {
+		s.original = udp.Pack(r.Addr)
+	}
+	silent := s.gone || r.Status == scanner.StatusNoReply
+	if err := rec.draft(r, raw, silent); err != nil {
+		return err
+	}
+	if err := rec.keep(&s, &rec.drafter); err != nil {
+		return err
+	}
+	rec.count(&s, raw, silent)
+	if r.Tag != "" {
+		rec.tags[len(rec.servers)] = r.Tag
+	}
+	rec.servers = append(rec.servers, s)
+	return nil
+}
+
+// draft has the drafter work out what a server says.
+func (rec *Recording) draft(r *scanner.Result, raw, silent bool) error {
+	rec.drafter.reset()
+	switch {
+	case raw:
+		return rec.drafter.fromRaw(r)
+	case unsent(r):
+		return ErrUnsent
+	case silent:
+		return nil
+	case dropped(r):
+		return ErrDropped
+	}
+	rec.drafter.fromRecord(r)
+	return nil
+}
+
+func (rec *Recording) count(s *recorded, raw, silent bool) {
+	switch {
+	case s.gone:
+		rec.Stats.Unreachable++
+	case silent:
+		rec.Stats.Silent++
+	case raw:
+		rec.Stats.Raw++
+	default:
+		rec.Stats.Remade++
+	}
+	rec.Stats.Bytes = int64(len(rec.data))
+}
+
+// dropped reports whether an answer is missing because the record was too long
+// for it.
+func dropped(r *scanner.Result) bool {
+	has := [wire.NumQuestions]bool{r.HasInfo, r.HasPlayers, r.HasRules}
+	for q := range wire.Question(wire.NumQuestions) {
+		if r.Asked.Has(q) && !has[q] && r.Err[q] == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// unsent reports whether a question could not be sent, and none was answered.
+func unsent(r *scanner.Result) bool {
+	failed := false
+	for _, e := range r.Err {
+		failed = failed || e == wire.ErrSendFailed
+	}
+	return failed && r.Received == 0
+}
+
+// keep moves what a server says into the memory that all share.
+func (rec *Recording) keep(s *recorded, d *drafter) error {
+	if len(rec.data)+d.size() > maxRecorded || len(rec.ends) > math.MaxInt32 {
+		return ErrFull
+	}
+	s.rounds = extent{uint32(len(rec.rounds)), uint32(len(d.rounds))}
+	rec.rounds = append(rec.rounds, d.rounds...)
+	for q := range d.says {
+		p := &d.says[q]
+		s.says[q] = saying{
+			bursts: extent{uint32(len(rec.bursts)), uint32(len(p.bursts))},
+			manner: p.manner, needs: uint16(min(p.needs, math.MaxUint16)),
+		}
+		for _, burst := range p.bursts {
+			for _, datagram := range burst {
+				rec.data = append(rec.data, datagram...)
+				rec.ends = append(rec.ends, uint32(len(rec.data)))
+			}
+			rec.bursts = append(rec.bursts, uint32(len(rec.ends)))
+		}
+	}
+	return nil
+}
+
+// end returns where entry i-1 of ends ends, which is where entry i begins.
+func end(ends []uint32, i uint32) uint32 {
+	if i == 0 {
+		return 0
+	}
+	return ends[i-1]
+}
+
+// burst calls yield for each datagram of burst i.
+func (rec *Recording) burst(i uint32, yield func(datagram []byte)) {
+	for d := end(rec.bursts, i); d < rec.bursts[i]; d++ {
+		yield(rec.data[end(rec.ends, d):rec.ends[d]:rec.ends[d]])
+	}
+}
+
+// At returns where server i is, and where it was when it was recorded, which
+// is not valid where its record names no address.
+func (rec *Recording) At(i int) (place, original netip.AddrPort) {
+	s := &rec.servers[i]
+	if s.original != 0 {
+		original = udp.Unpack(s.original)
+	}
+	return udp.Unpack(s.place), original
+}
