@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
 	"github.com/a2sscan/a2sscan/scanner/list"
@@ -28,7 +30,7 @@ func (s *scanRun) dryRun() error {
 		err = s.checkpoint.Loaded(s.list)
 	}
 	if err != nil {
-		s.bad.rest()
+		s.bad.Close()
 		return err
 	}
 	s.sayPlan()
@@ -41,10 +43,10 @@ func (s *scanRun) dryRun() error {
 			return console.Fail(console.ExitInterrupted, "interrupted")
 		}
 	}
-	s.bad.rest()
+	s.bad.Close()
 	s.sayLeft(asked)
 	if !s.checkpoint.Enabled || s.list.Err() != nil {
-		if err := nothingToAsk(s.list); err != nil {
+		if err := inputs.NothingToAsk(s.list); err != nil {
 			return err
 		}
 	}
@@ -53,7 +55,7 @@ func (s *scanRun) dryRun() error {
 	}
 	s.app.Say("%s would be asked: %s", console.Plural(asked, "target"), s.flags.exactForecast(s.list, asked))
 	s.app.Say("each would be asked %s; nothing was sent", &s.flags.query)
-	return tornInput(s.list)
+	return inputs.Truncated(s.list)
 }
 
 // left are the targets that a run would ask: with a checkpoint, those that are

@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
 	"github.com/a2sscan/a2sscan/scanner"
 )
@@ -13,7 +14,7 @@ func (f *scanFlags) forecast(listed, inNetworks float64) *progress.Forecast {
 		Questions: scanner.Questions(f.query), Schedule: f.schedule(),
 		Cooldown: f.cooldown, Rate: float64(f.pace.rate), AddressRate: float64(f.pace.addressRate),
 	}
-	if ports, err := readPorts("--port", f.ports); err == nil {
+	if ports, err := inputs.ParsePorts("--port", f.ports); err == nil {
 		fc.Ports = ports.Len()
 	}
 	return fc

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
+
 	"github.com/spf13/cobra"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -26,7 +28,7 @@ func (f *logFlags) add(cmd *cobra.Command) {
 
 // check refuses a format of no log, and a log in one of those other files.
 func (f *logFlags) check(others ...string) error {
-	shared := func(other string) bool { return other != "" && same(f.file, other) }
+	shared := func(other string) bool { return other != "" && inputs.SamePath(f.file, other) }
 	switch {
 	case f.file == "" && f.format.Given:
 		return console.Fail(console.ExitUsage, "--log-format without --log-file").WithHint("name the file with --log-file FILE")

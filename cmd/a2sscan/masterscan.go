@@ -1,20 +1,18 @@
 package main
 
 import (
-	"bytes"
-	"io"
 	"strings"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
-	"github.com/klauspost/compress/zstd"
 	"github.com/spf13/pflag"
 
 	"github.com/a2sscan/a2sscan/scanner/list"
-	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
 // scanMasterFlags are the flags of scan that have to do with masters.
@@ -98,11 +96,11 @@ func (s *scanRun) fetchFirst() error {
 	}
 	ctx, end := shutdown.Interruptible(s.flags.exclude.hangupEnds())
 	defer end()
-	sp, err := newSpool(f.keep)
+	sp, err := inputs.NewSpool(f.keep)
 	if err != nil {
 		return err
 	}
-	stats, err := a.fetchList(ctx, &f.Options, masterlist.Handlers{Server: sp.add}, quiet, func() error { return nil })
+	stats, err := a.fetchList(ctx, &f.Options, masterlist.Handlers{Server: sp.Add}, quiet, func() error { return nil })
 	if !quiet && stats.Requests > 0 {
 		masterlist.Report(a.Terminal, f.Source(), &stats)
 	}
@@ -118,45 +116,7 @@ func (s *scanRun) fetchFirst() error {
 	case !quiet:
 		a.Say("end: %v", stats.End)
 	}
-	source, err := sp.source(f.Source())
+	source, err := sp.Source(f.Source())
 	s.fetched.sources = []list.Source{source}
 	return err
-}
-
-// spool keeps a list in memory: NDJSON, compressed, some 10 bytes a server and
-// 80 with what the master said.
-type spool struct {
-	keep bool
-	line []byte
-	size int64
-	buf  bytes.Buffer
-	pack *zstd.Encoder
-}
-
-func newSpool(keep bool) (s *spool, err error) {
-	s = &spool{keep: keep}
-	s.pack, err = zstd.NewWriter(&s.buf, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
-	return s, err
-}
-
-func (s *spool) add(server *master.Server) error {
-	if !s.keep {
-		server = &master.Server{Addr: server.Addr}
-	}
-	s.line = server.AppendLine(s.line[:0])
-	s.size += int64(len(s.line))
-	_, err := s.pack.Write(s.line)
-	return err
-}
-
-// source ends the list.
-func (s *spool) source(name string) (list.Source, error) {
-	err := s.pack.Close()
-	return list.Source{Name: name, Size: s.size, Open: func() (io.ReadCloser, error) {
-		d, err := zstd.NewReader(bytes.NewReader(s.buf.Bytes()), zstd.WithDecoderConcurrency(1))
-		if err != nil {
-			return nil, err
-		}
-		return d.IOReadCloser(), nil
-	}}, err
 }

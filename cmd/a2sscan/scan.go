@@ -1,19 +1,13 @@
 package main
 
 import (
-	"errors"
-	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
-	"regexp"
-	"strings"
 	"time"
 	"unicode/utf8"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
@@ -21,7 +15,6 @@ import (
 	"golang.org/x/term"
 
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
 // scanFlags are the flags of scan.
@@ -188,7 +181,7 @@ func (f *scanFlags) checkOutputs() error {
 			"each part is a new file"},
 		rule{f.summary == "-", "--summary can't go to standard output",
 			"name a file: standard output is for records"},
-		rule{f.out.toFile() && same(f.summary, f.out.output), "--summary and --output name the same file",
+		rule{f.out.toFile() && inputs.SamePath(f.summary, f.out.output), "--summary and --output name the same file",
 			"omit --summary: it goes to PATH.summary.json"},
 	)
 }
@@ -231,7 +224,7 @@ func (f *scanFlags) checkCheckpoint() error {
 			WithHint("give the scan a file of its own: a2sscan cat reads several")
 	}
 	for _, own := range checkpointFiles(f.saved.path) {
-		if same(own, f.out.output) || same(own, f.summary) {
+		if inputs.SamePath(own, f.out.output) || inputs.SamePath(own, f.summary) {
 			return console.Fail(console.ExitUsage, "--checkpoint names the file of another flag").
 				WithHint("the checkpoint is a file of its own, and so are .lock, .silent and .tmp beside it")
 		}
@@ -243,13 +236,6 @@ func (f *scanFlags) checkCheckpoint() error {
 // its output, and remove.
 func checkpointFiles(path string) []string {
 	return []string{path, path + ".lock", path + ".silent", path + ".tmp"}
-}
-
-// same reports whether two paths name one file.
-func same(a, b string) bool {
-	x, err1 := filepath.Abs(a)
-	y, err2 := filepath.Abs(b)
-	return a != "" && err1 == nil && err2 == nil && x == y
 }
 
 func (f *scanFlags) config() scanner.Config {
@@ -269,113 +255,8 @@ func (f *scanFlags) config() scanner.Config {
 	}
 }
 
-// targetFailure gives an error of the targets its exit code: what can't be
-// read is input, the rest was typed wrongly.
-func targetFailure(err error) *console.Failure {
-	arg, ok := errors.AsType[*list.ArgError](err)
-	if !ok {
-		return console.Fail(console.ExitUsage, "%w", err)
-	}
-	code := console.ExitUsage
-	if _, unread := errors.AsType[*fs.PathError](err); unread {
-		code = console.ExitInput
-	}
-	text := arg.Problem
-	if arg.Arg != "" {
-		text = arg.Arg + ": " + text
-	}
-	return console.Fail(code, "%s", text).WithHint("%s", arg.Hint)
-}
-
-// readPorts reads a flag's list of ports.
-func readPorts(flag, text string) (list.Ports, error) {
-	ports, err := list.ParsePorts(text)
-	if err != nil {
-		return ports, console.Fail(console.ExitUsage, "%s: %w", flag, err).
-			WithHint("ports are numbers and ranges of them, such as 27015,27020-27030")
-	}
-	return ports, nil
-}
-
 // isTerminal reports whether r is a terminal.
 func isTerminal(r any) bool {
 	f, ok := r.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
-}
-
-// badLines says which lines of the input are no targets: the first few of
-// them, so that a file of another kind does not scroll everything away.
-type badLines struct {
-	*console.Terminal
-	n     uint64
-	hosts bool // some of them name hosts, which nobody looked up
-}
-
-// namesHost finds lines that begin with the name of a host.
-var namesHost = regexp.MustCompile(`^([A-Za-z0-9_-]+\.)+[A-Za-z][A-Za-z0-9-]*(:[0-9]+)?([\s,;]|$)`)
-
-// maxBadLines is how many are named.
-const maxBadLines = 20
-
-func (b *badLines) add(line list.Invalid) {
-	b.n++
-	b.hosts = b.hosts || line.Err == list.FaultAddress && namesHost.MatchString(line.Text)
-	if b.n <= maxBadLines {
-		b.Log.Warn("no target", "file", line.File, "line", line.Line, "error", line.Err, "text", line.Text)
-	}
-	if b.n <= maxBadLines {
-		b.Say("%s:%d: %v: %s", console.Plain(line.File, 100), line.Line, line.Err, console.Quoted(line.Text, 60))
-	}
-}
-
-// rest counts those that were not named.
-func (b *badLines) rest() {
-	if b.n > maxBadLines {
-		b.Log.Warn("more lines that are no targets", "lines", b.n-maxBadLines)
-		b.Say("no target in %s", console.Plural(b.n-maxBadLines, "more line"))
-	}
-	if b.hosts {
-		b.Hint("host names are looked up with --resolve")
-	}
-}
-
-// nothingToAsk is the error of a list that gave out no target, and says why.
-func nothingToAsk(list *list.List) error {
-	if err := list.Err(); err != nil {
-		return loadFailure(err)
-	}
-	s := list.Stats()
-	if s.Given > 0 {
-		return nil
-	}
-	f := console.Fail(console.ExitInput, "nothing left to ask: %s read", console.Grouped(s.Read))
-	if l := ledger.OfList(s); s.Read > 0 {
-		f = console.Fail(console.ExitInput, "%w = %s", f.Err, strings.TrimSuffix(l.Accounted(), " + "))
-	}
-	switch {
-	case s.Read == 0:
-		return f.WithHint("the input is empty: one ip:port a line is wanted")
-	case s.Excluded > 0:
-		return f.WithHint("%s", excludedHint(list))
-	case s.Invalid > 0:
-		return f.WithHint("one ip:port a line is wanted, such as 203.0.113.7:27015")
-	}
-	if s.OtherShard > 0 {
-		return f.WithHint("all addresses are in other parts than that of --shard")
-	}
-	return f.WithHint("no server can have these addresses")
-}
-
-// excludedHint says by which rule most was left out.
-func excludedHint(l *list.List) string {
-	var most list.Rule
-	for _, r := range l.LeftOut() {
-		if !r.Unscannable && r.Targets > most.Targets {
-			most = r
-		}
-	}
-	if strings.HasPrefix(most.Source, "RFC ") {
-		return "--allow-reserved asks addresses in special-purpose networks too"
-	}
-	return fmt.Sprintf("most of them by %s, %s", most.Network, most.Source)
 }

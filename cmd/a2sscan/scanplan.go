@@ -1,8 +1,9 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
 )
@@ -11,22 +12,10 @@ import (
 func (f *scanFlags) scanPlan(args []string) (checkpoint.Plan, error) {
 	output, err := filepath.Abs(f.out.output)
 	return checkpoint.Plan{
-		Targets: unlisted(args), Ports: f.ports,
+		Targets: inputs.NotFiles(args), Ports: f.ports,
 		Order: f.targets.order.String(), Seed: f.targets.seed.N, Shard: f.targets.shard.String(), Resolve: f.targets.resolve,
 		Query:      f.query.String(),
 		MaxTargets: f.maxTargets, MaxPerAddress: f.pace.maxPerAddress,
 		Raw: f.raw, KeepMaster: f.from.keep, Unanswered: f.unanswered, Output: output, Rotate: f.rotate.On(),
 	}, err
-}
-
-// unlisted returns the arguments that are no lists. Those are known by what they
-// hold.
-func unlisted(args []string) []string {
-	names := []string{}
-	for _, arg := range args {
-		if _, err := os.Stat(arg); err != nil && arg != "-" {
-			names = append(names, arg)
-		}
-	}
-	return names
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
@@ -51,7 +53,7 @@ func (s *scanRun) askedNobody(err error, how outcome, stats *scanner.Stats) erro
 	case s.guard.Tripped() != nil:
 		return s.guarded(nil)
 	}
-	return nothingToAsk(s.list)
+	return inputs.NothingToAsk(s.list)
 }
 
 // account adds the numbers of earlier parts to those of this one, and makes the
@@ -114,7 +116,7 @@ func (s *scanRun) ended(how outcome) string {
 		return ledger.EndedGuard
 	case s.shutdown.Interrupted():
 		return ledger.EndedInterrupted
-	case s.list.Err() != nil || s.fetched.err != nil || tornInput(s.list) != nil:
+	case s.list.Err() != nil || s.fetched.err != nil || inputs.Truncated(s.list) != nil:
 		return ledger.EndedInput
 	}
 	return ledger.EndedComplete
@@ -206,13 +208,13 @@ func (s *scanRun) verdict(sum *ledger.Summary, how outcome) error {
 	case sum.Interrupted:
 		return console.Fail(console.ExitInterrupted, "interrupted: %s", sum.Targets.Undone())
 	case s.list.Err() != nil:
-		return loadFailure(s.list.Err())
+		return inputs.LoadFailure(s.list.Err())
 	case s.fetched.err != nil:
 		return console.Fail(console.ExitInput, "the list was incomplete: %w", s.fetched.err)
 	case sum.Datagrams.Sent == 0 && sum.Datagrams.SendErrors > 0:
 		return console.Fail(console.ExitUsage, "nobody was asked: not one of %d datagrams could be sent", sum.Datagrams.SendErrors)
 	}
-	return tornInput(s.list)
+	return inputs.Truncated(s.list)
 }
 
 // guarded is the error of a scan that a guard stopped, err if none did.

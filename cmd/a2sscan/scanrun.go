@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
@@ -36,7 +38,7 @@ type scanRun struct {
 	start  time.Time // of its first part
 
 	list       *list.List
-	bad        *badLines
+	bad        *inputs.BadLines
 	fetched    fetchedList // with --master
 	exclusions *list.Exclusions
 	geo        geo.Databases
@@ -81,7 +83,7 @@ func (a *app) scan(f *scanFlags, args []string) error {
 		return s.dryRun()
 	}
 	a.sends = true
-	defer reloadOnHangup(a.Terminal, s.exclusions, f.exclude.files)()
+	defer inputs.ReloadOnHangup(a.Terminal, s.exclusions, f.exclude.files)()
 	sum, how, err := s.census()
 	if err != nil {
 		return err
@@ -205,8 +207,8 @@ func (s *scanRun) openTargets(stdin io.Reader) error {
 	if err != nil {
 		return err
 	}
-	s.bad = &badLines{Terminal: s.app.Terminal}
-	cfg.Exclusions, cfg.Sources, cfg.Invalid = s.exclusions, s.fetched.sources, s.bad.add
+	s.bad = inputs.NewBadLines(s.app.Terminal)
+	cfg.Exclusions, cfg.Sources, cfg.Invalid = s.exclusions, s.fetched.sources, s.bad.Add
 	if s.checkpoint.Enabled {
 		cfg.LeftOut = s.checkpoint.LeaveOut
 		if s.checkpoint.Resumes() && s.flags.pace.maxPerAddress > 0 {
@@ -217,7 +219,7 @@ func (s *scanRun) openTargets(stdin io.Reader) error {
 		}
 	}
 	if s.list, err = list.Open(cfg); err != nil {
-		return targetFailure(err)
+		return inputs.TargetFailure(err)
 	}
 	return nil
 }
@@ -226,7 +228,7 @@ func (s *scanRun) openTargets(stdin io.Reader) error {
 func (f *scanFlags) listConfig(args []string, stdin io.Reader) (list.Config, error) {
 	cfg := list.Config{Args: args, Stdin: stdin, StdinIsTerminal: isTerminal(stdin), Max: f.maxTargets}
 	if f.ports != "" {
-		ports, err := readPorts("--port", f.ports)
+		ports, err := inputs.ParsePorts("--port", f.ports)
 		if err != nil {
 			return cfg, err
 		}
@@ -289,7 +291,7 @@ func (s *scanRun) census() (*ledger.Summary, outcome, error) {
 		return nil, outcome{}, err
 	}
 	stats, err := s.ask(ctx)
-	s.bad.rest()
+	s.bad.Close()
 	how := s.closeOutput(err)
 	if err := s.askedNobody(err, how, &stats); err != nil {
 		s.out.Remove()
@@ -321,7 +323,7 @@ func (s *scanRun) load() error {
 	s.reading.Store(s.list)
 	s.status = s.flags.newStatus(s.app.Terminal, s.id)
 	if err := s.readLists(s.shutdown.Drained); err != nil {
-		s.bad.rest()
+		s.bad.Close()
 		return s.guarded(err)
 	}
 	if err := s.checkpoint.Loaded(s.list); err != nil {
@@ -338,7 +340,7 @@ func (s *scanRun) load() error {
 // target, with a status line. A signal ends it.
 func (s *scanRun) readLists(ctx context.Context) error {
 	defer s.status.WatchLoading(s.list.Loading)()
-	return loadFailure(s.list.Load(ctx))
+	return inputs.LoadFailure(s.list.Load(ctx))
 }
 
 // metricsSource is what the metrics are read from.

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net"
-	"net/netip"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
 
@@ -54,7 +52,7 @@ func (f *targetFlags) into(cfg *list.Config) {
 	cfg.Shard = list.Shard(f.shard)
 	cfg.Strict = f.strict
 	if f.resolve {
-		cfg.Resolve = resolve
+		cfg.Resolve = inputs.Resolve
 	}
 }
 
@@ -68,29 +66,4 @@ func (f *targetFlags) said() string {
 		s += ", --shard " + f.shard.String()
 	}
 	return s
-}
-
-// resolve looks up the IPv4 addresses of a host.
-func resolve(ctx context.Context, host string) ([]netip.Addr, error) {
-	addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip4", host)
-	if dns, ok := errors.AsType[*net.DNSError](err); ok {
-		return nil, errors.New(dns.Err) // the name is said anyway
-	}
-	return addrs, err
-}
-
-// loadFailure gives an error of Load its exit code.
-func loadFailure(err error) error {
-	switch bad, isLine := errors.AsType[list.Invalid](err); {
-	case err == nil:
-		return nil
-	case errors.Is(err, context.Canceled):
-		return console.Fail(console.ExitInterrupted, "interrupted before the first packet")
-	case isLine:
-		return console.Fail(console.ExitInput, "%s:%d: %w: %s", console.Plain(bad.File, 100), bad.Line, bad.Err, console.Quoted(bad.Text, 60)).
-			WithHint("without --strict such lines are counted and passed over")
-	}
-	f := targetFailure(err)
-	f.Code = console.ExitInput
-	return f
 }
