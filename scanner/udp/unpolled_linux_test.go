@@ -49,7 +49,7 @@ func TestUnpolledBatches(t *testing.T) {
 	if in[0].Addr.String() != from.LocalAddr().String() {
 		t.Errorf("from %v, want %v", in[0].Addr, from.LocalAddr())
 	}
-	to.Patience = time.Millisecond
+	to.Timeout = time.Millisecond
 	to.Interrupt() // which is not for reads
 	if _, err := pc.ReadBatch(in, 0); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("a read of nothing: %v", err)
