@@ -11,8 +11,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// What the list says of a target is in its result and in every snapshot in
-// which it is open, be it asked at once or held back, answered or silent.
+// The label of a target is in its result and in every snapshot in which it is open,
+// whether it started at once or was held back, answered or stayed silent.
 func TestScanLabels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -60,7 +60,7 @@ func TestScanLabels(t *testing.T) {
 	})
 }
 
-// Labels take memory where there are some only.
+// Only chunks that hold a label take memory.
 func TestLabelsCostNothing(t *testing.T) {
 	s := newSlots()
 	var last int32

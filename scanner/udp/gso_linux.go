@@ -54,8 +54,8 @@ func canSegment(sock syscall.Conn) (can bool) {
 	return can
 }
 
-// fill makes messages of ps, of which there is room for all, and clears GSO in
-// those that it can't combine. The messages are valid until the next fill.
+// fill makes messages of ps, at most a batch, and clears GSO in those that it can't
+// combine. The messages are valid until the next fill.
 func (b *outBatch) fill(ps []Packet) []ipv4.Message {
 	n := 0
 	for i := 0; i < len(ps); i++ {
