@@ -89,7 +89,7 @@ func TestBacklogWithoutEnd(t *testing.T) {
 			t.Error("those asked first were never given up")
 		}
 		if n.behind == 0 {
-			t.Error("nobody else was asked")
+			t.Error("no other target was queried")
 		}
 		if took := time.Since(start); took > time.Minute {
 			t.Errorf("it took %v", took)

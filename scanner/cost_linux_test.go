@@ -175,7 +175,7 @@ func talksOf(tb testing.TB, h *scanner.Harness, k fleet.Kind) (talks []talk) {
 // price is the cost of an honest datagram, by its size.
 type price struct {
 	whole, fragment []sizePrice
-	silent          float64 // a target of which nothing comes, ns
+	silent          float64 // a silent target, ns
 	handed          float64 // a compressed reply that is handed to the decompressor
 }
 

@@ -156,7 +156,7 @@ func (f *finisher) make(o *outcome) *Result {
 	if a := o.answer; a != nil {
 		last = max(last, a.lastAt)
 		r.Time = f.start.Add(a.firstAt)
-		r.RTT = a.rtt
+		r.RTT, r.PingRTT = a.rtt, a.pingRTT
 		r.Received, r.RecvBytes, r.Ask = a.received, a.recvBytes, a.attempt
 		r.Unchallenged = a.unchallenged
 		if f.raw {

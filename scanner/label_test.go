@@ -43,7 +43,7 @@ func TestScanLabels(t *testing.T) {
 				}
 			}
 			if sn.Position > 0 && sn.Place != ts[sn.Position-1].Place+1 {
-				t.Fatalf("position %d is said to be at place %d", sn.Position, sn.Place)
+				t.Fatalf("position %d is at place %d", sn.Position, sn.Place)
 			}
 		}
 		if _, err := Scan(context.Background(), cfg, seqOf(ts), func(r *Result) {

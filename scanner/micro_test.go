@@ -56,7 +56,7 @@ func indexMicros() []micro {
 			i++
 			done.add(source(i % (1 << 22)))
 			if !done.has(source(i % (1 << 22))) {
-				panic("what was added is there")
+				panic("a source was added and is missing")
 			}
 		}},
 	}

@@ -127,7 +127,7 @@ func testPace(t *testing.T, rate float64, late, stall time.Duration) {
 	}
 	lost := time.Duration(st.Waited[WaitSending]) * time.Microsecond
 	if d := lost - stall; d > late+2*burstTime || d < -2*burstTime-time.Duration(2e9/rate) {
-		t.Errorf("%v of the rate's time are said to be lost, want %v", lost, stall)
+		t.Errorf("%v of the rate's time count as lost, want %v", lost, stall)
 	}
 }
 

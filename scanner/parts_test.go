@@ -201,7 +201,7 @@ func TestNameSet(t *testing.T) {
 			rules[i].Name = []byte{byte(i), byte(i >> 8), 'x'}
 		}
 		if s.twice(rules) {
-			t.Errorf("%d different names: one is said to be there twice", n)
+			t.Errorf("%d different names: one counts as a duplicate", n)
 		}
 		if n > 1 {
 			rules[n-1].Name = rules[n/2-1].Name

@@ -604,6 +604,6 @@ func TestConfigRefuses(t *testing.T) {
 		t.Error("no targets: no error")
 	}
 	if _, err := Scan(context.Background(), Config{}, seqOf(nil), nil); err == nil {
-		t.Error("nobody to take results: no error")
+		t.Error("no function for results: no error")
 	}
 }

@@ -163,11 +163,11 @@ func TestSecondPassSnapshot(t *testing.T) {
 		}}
 		scan(t, cfg, ts, func(r *Result) { handed[r.Addr] = true })
 		if len(parts) < 10 || looked == 0 {
-			t.Fatalf("%d snapshots, %d in the second look", len(parts), looked)
+			t.Fatalf("%d snapshots, %d in the second pass", len(parts), looked)
 		}
 		for i, p := range parts {
 			if p.text != fmt.Sprint(p.sn.Silent, p.sn.SilentLabels) {
-				t.Fatalf("snapshot %d: what it said of the silent has changed", i)
+				t.Fatalf("snapshot %d: its silent targets have changed", i)
 			}
 			rest := append(slices.Clone(p.sn.Open), ts[p.sn.Position:]...)
 			silent := slices.Collect(p.sn.SilentTargets())

@@ -104,18 +104,18 @@ type Stats struct {
 	PeakOpen    int                 // the largest Open there was
 
 	// Datagrams.
-	Sent       [wire.NumQuestions]uint64 // by question
-	Repeats    uint64                    // of those sent: retries after silence
-	SentBytes  uint64                    // UDP payload
-	Received   [NumClasses]uint64        // by class; their sum is all received datagrams
-	RecvBytes  uint64                    // UDP payload
-	Kinds      [NumKinds]uint64          // matched datagrams by kind
-	Errors     [wire.NumErrors]uint64    // faults of replies and questions
-	SendErrors uint64                    // datagrams that could not be sent
-	SendFaults [NumSendFaults]uint64     // SendErrors by reason
-	SendAgain  uint64                    // sends put off by the kernel (ENOBUFS, pending ICMP)
-	GSOStopped uint64                    // 1 if the scan stopped using GSO, since requests sent with it got no answers
-	Conflicts  uint64                    // fragments that contradict their group
+	Sent       [wire.NumRequests]uint64 // by question
+	Repeats    uint64                   // of those sent: retries after silence
+	SentBytes  uint64                   // UDP payload
+	Received   [NumClasses]uint64       // by class; their sum is all received datagrams
+	RecvBytes  uint64                   // UDP payload
+	Kinds      [NumKinds]uint64         // matched datagrams by kind
+	Errors     [wire.NumErrors]uint64   // faults of replies and questions
+	SendErrors uint64                   // datagrams that could not be sent
+	SendFaults [NumSendFaults]uint64    // SendErrors by reason
+	SendAgain  uint64                   // sends put off by the kernel (ENOBUFS, pending ICMP)
+	GSOStopped uint64                   // 1 if the scan stopped using GSO, since requests sent with it got no answers
+	Conflicts  uint64                   // fragments that contradict their group
 
 	// Memory.
 	Bytes     int64 // held now, under the byte budget
@@ -162,13 +162,14 @@ const (
 	ReplyChallenge
 	ReplyFragment
 	ReplyText  // 'l' and 'X'
-	ReplyOther // a ping, or an unknown kind
+	ReplyOther // of an unknown kind
+	ReplyPing  // whether it was requested or not
 
 	NumKinds = iota
 )
 
 var replyWords = [NumKinds]string{
-	"info", "goldsource", "players", "rules", "challenge", "fragment", "text", "other",
+	"info", "goldsource", "players", "rules", "challenge", "fragment", "text", "other", "ping",
 }
 
 // String returns the summary's word for k.

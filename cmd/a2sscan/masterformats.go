@@ -1,35 +1,25 @@
 package main
 
 import (
-	"bytes"
 	"io"
 
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// masterFormats are the kinds of lists that masters write, and we: each is
-// known by how it begins.
+// masterFormats are the kinds of lists that masters write. Each is known by how
+// it begins.
 func masterFormats() (formats []list.Format) {
 	for _, kind := range []master.Kind{
 		master.KindPages, master.KindWeb, master.KindAtAddress, master.KindLines,
 	} {
 		formats = append(formats, list.Format{
 			Name:  kind.String(),
-			Sniff: func(head []byte) bool { return master.Sniff(head) == kind && saysMore(kind, head) },
+			Sniff: func(head []byte) bool { return master.Sniff(head) == kind },
 			Read:  readMasterList,
 		})
 	}
 	return formats
-}
-
-// saysMore reports whether a list tells what a master knows of its servers in
-// a master's words. Other lines of JSON, such as a census, are read by package
-// target.
-func saysMore(kind master.Kind, head []byte) bool {
-	line, _, _ := bytes.Cut(head, []byte("\n"))
-	return kind != master.KindLines || !bytes.Contains(line, []byte(`"ip"`)) &&
-		(bytes.Contains(line, []byte(`"gamedir"`)) || bytes.Contains(line, []byte(`"appid"`)))
 }
 
 // readMasterList hands out the entries of a list that is not text.
@@ -47,7 +37,7 @@ func readMasterList(r io.Reader, yield func(list.Entry) bool) error {
 		s := l.Server()
 		e := list.Entry{
 			Line: int(l.Stats().Servers + l.Stats().Invalid),
-			Addr: s.Addr, Tag: []byte(l.Tag()),
+			Addr: s.Addr,
 		}
 		if s.Has != 0 {
 			said = s.AppendMaster(said[:0])
