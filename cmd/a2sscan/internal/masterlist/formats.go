@@ -1,4 +1,4 @@
-package main
+package masterlist
 
 import (
 	"io"
@@ -7,23 +7,23 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// masterFormats are the kinds of lists that masters write. Each is known by how
-// it begins.
-func masterFormats() (formats []list.Format) {
+// Formats are the list formats of masters and of the master command. Each is
+// detected from the first bytes.
+func Formats() (formats []list.Format) {
 	for _, kind := range []master.Kind{
 		master.KindPages, master.KindWeb, master.KindAtAddress, master.KindLines,
 	} {
 		formats = append(formats, list.Format{
 			Name:  kind.String(),
 			Sniff: func(head []byte) bool { return master.Sniff(head) == kind },
-			Read:  readMasterList,
+			Read:  readList,
 		})
 	}
 	return formats
 }
 
-// readMasterList hands out the entries of a list that is not text.
-func readMasterList(r io.Reader, yield func(list.Entry) bool) error {
+// readList yields the entries of a list that is not text.
+func readList(r io.Reader, yield func(list.Entry) bool) error {
 	l, err := master.NewReader(r)
 	if err != nil {
 		return err
@@ -32,7 +32,7 @@ func readMasterList(r io.Reader, yield func(list.Entry) bool) error {
 	l.Invalid = func(bad master.Invalid) {
 		more = more && yield(list.Entry{Line: int(bad.Item), Fault: bad.Err})
 	}
-	var said []byte
+	var details []byte
 	for l.Next() && more {
 		s := l.Server()
 		e := list.Entry{
@@ -40,8 +40,8 @@ func readMasterList(r io.Reader, yield func(list.Entry) bool) error {
 			Addr: s.Addr,
 		}
 		if s.Has != 0 {
-			said = s.AppendMaster(said[:0])
-			e.Master = said
+			details = s.AppendMaster(details[:0])
+			e.Master = details
 		}
 		more = more && yield(e)
 	}
