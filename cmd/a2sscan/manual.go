@@ -84,7 +84,13 @@ var manFacts = map[string]commandFacts{
 		console.ExitUsage: "the command line makes no sense, or with --check not all records come out the same",
 		console.ExitInput: "",
 	}},
-	"cat": {exits: map[int]string{console.ExitInput: ""}},
+	"cat": {exits: map[int]string{
+		console.ExitInput: "", console.ExitNumbers: "a census is damaged: not all of its records could be read",
+	}},
+	"verify": {
+		exits: map[int]string{console.ExitInput: "", console.ExitNumbers: "the census is damaged, or not complete"},
+		files: []fact{{"CENSUS.summary.json", "the numbers of the scan, unless --summary names another file; with --rotate it is NAME-START.summary.json"}},
+	},
 	"doctor": {exits: map[int]string{
 		console.ExitOK: "the machine is ready, with warnings too", console.ExitGuard: "something is bad",
 		console.ExitInput: "a configuration file can't be read",

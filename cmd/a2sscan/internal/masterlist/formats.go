@@ -1,7 +1,6 @@
 package masterlist
 
 import (
-	"bytes"
 	"io"
 
 	"github.com/a2sscan/a2sscan/scanner/list"
@@ -16,20 +15,11 @@ func Formats() (formats []list.Format) {
 	} {
 		formats = append(formats, list.Format{
 			Name:  kind.String(),
-			Sniff: func(head []byte) bool { return master.Sniff(head) == kind && hasDetails(kind, head) },
+			Sniff: func(head []byte) bool { return master.Sniff(head) == kind },
 			Read:  readList,
 		})
 	}
 	return formats
-}
-
-// hasDetails reports whether a list tells what a master knows of its servers in
-// a master's words. Other lines of JSON, such as a census, are read by package
-// target.
-func hasDetails(kind master.Kind, head []byte) bool {
-	line, _, _ := bytes.Cut(head, []byte("\n"))
-	return kind != master.KindLines || !bytes.Contains(line, []byte(`"ip"`)) &&
-		(bytes.Contains(line, []byte(`"gamedir"`)) || bytes.Contains(line, []byte(`"appid"`)))
 }
 
 // readList yields the entries of a list that is not text.
@@ -47,7 +37,7 @@ func readList(r io.Reader, yield func(list.Entry) bool) error {
 		s := l.Server()
 		e := list.Entry{
 			Line: int(l.Stats().Servers + l.Stats().Invalid),
-			Addr: s.Addr, Tag: []byte(l.Tag()),
+			Addr: s.Addr,
 		}
 		if s.Has != 0 {
 			details = s.AppendMaster(details[:0])
