@@ -324,7 +324,7 @@ func (s *scanRun) load() error {
 	s.status = s.flags.newStatus(s.app.Terminal, s.id)
 	if err := s.readLists(s.shutdown.Drained); err != nil {
 		s.bad.Close()
-		return s.guarded(err)
+		return guarded(s.guard, err)
 	}
 	if err := s.checkpoint.Loaded(s.list); err != nil {
 		return err
@@ -392,20 +392,20 @@ func (s *scanRun) newObserver() *scanlog.Observer {
 	return scanlog.New(s.app.Log, s.flags.pace.rate.Limit(), s.out.Parts, reported)
 }
 
-// begun is how much of the list earlier parts of the scan passed by.
-func (s *scanRun) begun() float64 {
-	n, known := s.list.Size()
-	if !known || !s.checkpoint.Resumes() {
+// begun is how much of the list earlier parts of the scan did; past may be nil.
+func begun(l *list.List, past *checkpoint.Checkpoint) float64 {
+	n, known := l.Size()
+	if !known || past == nil {
 		return 0
 	}
-	return float64(s.checkpoint.Past.Place) / float64(max(n, 1))
+	return float64(past.Place) / float64(max(n, 1))
 }
 
 // newTracker knows how far this scan is.
 func (s *scanRun) newTracker() *progress.Tracker {
 	f := s.flags
 	cfg := progress.Config{
-		Input: s.list.Progress, Given: func() uint64 { return s.list.Stats().Given }, Begun: s.begun(),
+		Input: s.list.Progress, Given: func() uint64 { return s.list.Stats().Given }, Begun: begun(s.list, s.checkpoint.Past),
 		Silence: f.schedule().Silence(), Longest: progress.Longest(f.schedule(), scanner.Questions(f.query)),
 		SecondPass: f.secondLook, Cooldown: f.cooldown,
 		Draining: func() bool { return s.shutdown.Drained.Err() != nil },
@@ -463,10 +463,16 @@ func (s *scanRun) openOutput() error {
 		return err
 	}
 	checkpoint.Step("output.created")
-	s.logOpened()
-	if n := s.out.CutOff(); n > 0 {
+	attrs := []any{"path", s.flags.out.output}
+	if s.checkpoint.Resumes() {
+		attrs = append(attrs, "resumed_at_byte", s.checkpoint.Past.Output.Offset)
+	}
+	n := s.out.CutOff()
+	if n > 0 {
+		attrs = append(attrs, "cut_bytes", n)
 		s.app.Say("%s: truncated: %d bytes after the last complete record cut off", console.Plain(s.flags.out.output, 200), n)
 	}
+	s.app.Log.Info("output opened", attrs...)
 	return nil
 }
 
@@ -492,16 +498,4 @@ func (s *scanRun) logStart() {
 		"rate", console.Short(s.flags.pace.rate.Limit()), "per_address_rate", console.Short(s.flags.pace.addressRate.Limit()),
 		"timeout", s.flags.timeouts.timeout.String(), "retries", s.flags.timeouts.retries, "second_look", s.flags.secondLook,
 		"output", s.flags.out.output, "checkpoint", s.flags.saved.path, "exclusion_rules", s.exclusions.Len())
-}
-
-// logOpened tells where the records go.
-func (s *scanRun) logOpened() {
-	attrs := []any{"path", s.flags.out.output}
-	if cut := s.out.CutOff(); cut > 0 {
-		attrs = append(attrs, "cut_bytes", cut)
-	}
-	if s.checkpoint.Resumes() {
-		attrs = append(attrs, "resumed_at_byte", s.checkpoint.Past.Output.Offset)
-	}
-	s.app.Log.Info("output opened", attrs...)
 }

@@ -234,8 +234,12 @@ func (k *Checkpointer) save(c draft) error {
 			return output.Failure(err)
 		}
 	}
-	if c.Silent, err = k.silent.save(c.at, k.looked()); err != nil {
-		return k.unwritten(err)
+	looked := 0 // by earlier parts
+	if k.Resumes() {
+		looked = k.Past.Silent.Looked
+	}
+	if c.Silent, err = k.silent.save(c.at, looked); err != nil {
+		return unwritten(k.path, err)
 	}
 	if err := k.write(c.Checkpoint); err != nil {
 		return err
@@ -255,7 +259,7 @@ func (k *Checkpointer) write(c *Checkpoint) error {
 		k.written.Store(&c.Written)
 	}
 	if err != nil {
-		return k.unwritten(err)
+		return unwritten(k.path, err)
 	}
 	k.began.Do(func() { k.terminal.Log.Info("checkpoint first written", "path", k.path) })
 	return nil
@@ -271,8 +275,8 @@ func (k *Checkpointer) Age() string {
 }
 
 // unwritten is the error of a checkpoint that could not be written.
-func (k *Checkpointer) unwritten(err error) error {
-	return console.Fail(console.ExitOutput, "can't write checkpoint %s: %w", console.Plain(k.path, 200), console.WithoutPath(err)).
+func unwritten(path string, err error) error {
+	return console.Fail(console.ExitOutput, "can't write checkpoint %s: %w", console.Plain(path, 200), console.WithoutPath(err)).
 		WithHint("the one before it is as it was")
 }
 
@@ -303,14 +307,6 @@ func (k *Checkpointer) Finish() error {
 	close(k.pending)
 	k.gone.Wait()
 	return k.failure()
-}
-
-// looked is for how many silent targets earlier parts had begun a second look.
-func (k *Checkpointer) looked() int {
-	if !k.Resumes() {
-		return 0
-	}
-	return k.Past.Silent.Looked
 }
 
 // Resumes reports whether the scan was begun earlier.
