@@ -23,6 +23,8 @@ var manSummaryKeys = []fact{
 	{"inputs.master.whole", "whether the master said that nothing follows"},
 	{"order, seed, shard", "random or input, what --seed takes to make the same order again, and the part I/N"},
 	{"output, records", "where records went (-: standard output), and how many"},
+	{"xxh64, bytes", "hash of the file (xxHash64 in hex, as xxhsum -H64 prints it) and its length"},
+	{"partial_output", "with --force, of a scan that is not complete: the file with the records, beside the old census"},
 	{"parts.name, parts.records, parts.bytes, parts.xxh64", "the files of a census with --rotate, and their hashes: xxHash64 in hex, as xxhsum -H64 prints it"},
 	{"start, end, seconds", "when the scan began and ended, in UTC, and how long it ran"},
 	{"resumed", "how often it was gone on with"},

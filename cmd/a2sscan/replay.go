@@ -278,7 +278,10 @@ func (a *app) replayTruth(f *fleetFlags, rec *recording) error {
 		out.WriteAs(scan, r)
 		return nil
 	})
-	return errors.Join(err, out.Close())
+	if err != nil {
+		return errors.Join(err, out.Close())
+	}
+	return out.CloseComplete()
 }
 
 // compareReplay holds a census against the recorded one.

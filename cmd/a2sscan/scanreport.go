@@ -31,7 +31,11 @@ type outcome struct {
 func (s *scanRun) closeOutput(err error) outcome {
 	var how outcome
 	saved := s.checkpoint.Finish()
-	if how.output = s.out.Close(); how.output == nil {
+	how.output = s.out.Close()
+	switch {
+	case s.out.Changed():
+		how.output = s.checkpoint.RefuseOutput()
+	case how.output == nil:
 		how.output = saved
 	}
 	if !errors.Is(err, context.Canceled) {
@@ -95,13 +99,16 @@ func (s *scanRun) unread(listed list.Stats) (n uint64, known bool) {
 // names.
 func (s *scanRun) conclude(how outcome, all *scanner.Stats) outcome {
 	how.ended = s.ended(how)
-	torn := how.ended == ledger.EndedInput && s.list.Err() == nil
-	if how.ended != ledger.EndedComplete && !torn {
+	truncated := how.ended == ledger.EndedInput && s.list.Err() == nil
+	if how.ended != ledger.EndedComplete && !truncated {
+		if err := s.out.Keep(); how.output == nil {
+			how.output = err
+		}
 		return how
 	}
 	how.complete = true
 	s.guard.JudgeFinal(all)
-	how.output = s.out.NameParts(nil)
+	how.output = s.out.Commit()
 	how.ended = s.ended(how)
 	return how
 }
@@ -138,6 +145,12 @@ func (s *scanRun) summarize(all *scanner.Stats, l ledger.Ledger, how outcome) *l
 		sum.Records = s.out.Complete()
 	}
 	sum.Parts = s.out.Parts()
+	if hash, bytes := s.out.Hash(); hash != "" {
+		sum.Sum, sum.Bytes = hash, bytes
+	}
+	if name := s.out.Name(); name != s.flags.out.output && s.flags.out.force && !how.complete {
+		sum.Partial = name
+	}
 	s.observer.Close()
 	sum.Ended = how.ended
 	sum.Guard = s.guard.Tripped()
@@ -166,7 +179,7 @@ func (s *scanRun) report(sum *ledger.Summary, how outcome) error {
 		sum.Say(s.app.Terminal)
 	}
 	sum.SayWrong(s.app.Terminal)
-	path := s.flags.summaryPath(s.start)
+	path := s.flags.summaryPath(s.start, s.out.Name())
 	if path != "" {
 		if err := sum.WriteFile(path); err != nil {
 			path = ""
@@ -226,19 +239,18 @@ func guarded(g *guard.Guard, err error) error {
 	return err
 }
 
-// summaryPath is where the summary goes, empty for nowhere. A pipe or a device
-// has no file beside it.
-func (f *scanFlags) summaryPath(start time.Time) string {
-	path := f.out.output
+// summaryPath is where the summary goes, empty for nowhere: beside the file with
+// the records. A pipe or a device has no file beside it.
+func (f *scanFlags) summaryPath(start time.Time, records string) string {
 	switch {
-	case f.summary != "" || path == "-":
+	case f.summary != "" || !f.out.toFile():
 		return f.summary
 	case f.rotate.On():
-		return summaryName(path, start)
-	case !output.IsFile(path):
+		return summaryName(f.out.output, start)
+	case !output.IsFile(records):
 		return ""
 	}
-	return path + ".summary.json"
+	return records + ".summary.json"
 }
 
 // summaryName is where the numbers of a scan in parts go: beside them, with
@@ -251,6 +263,9 @@ func summaryName(path string, start time.Time) string {
 func (s *scanRun) sayFiles(sum *ledger.Summary, summaryPath string) {
 	if s.flags.out.output != "-" {
 		s.app.Say("written: %s to %s", console.Plural(sum.Records, "record"), s.out.Place())
+		if sum.Partial != "" {
+			s.app.Say("%s is as it was: this census is incomplete", console.Plain(s.flags.out.output, 200))
+		}
 	}
 	if summaryPath != "" {
 		s.app.Say("numbers of the run: %s", console.Plain(summaryPath, 200))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"iter"
 	"os"
@@ -249,7 +250,9 @@ func (s *scanRun) planOutput() (*output.Output, error) {
 	}
 	if s.checkpoint.Resumes() {
 		was := &s.checkpoint.Past.Output
-		o.Resume(output.Position{Offset: was.Offset, Parts: was.Parts, Records: was.Records})
+		o.Resume(output.Position{
+			Offset: was.Offset, Sum: was.Sum, Replace: was.Replace, Parts: was.Parts, Records: was.Records,
+		})
 	}
 	if err := o.Check(); err != nil {
 		return nil, err
@@ -263,7 +266,11 @@ func (f *scanFlags) checkSummary() error {
 	if f.summary == "" {
 		return nil
 	}
-	return output.Failure(sink.Check(f.summary, sink.Options{Force: true}))
+	err := sink.Check(f.summary, sink.Options{Replace: true})
+	if e, ok := errors.AsType[*sink.Error](err); ok {
+		e.Path = f.summary // it is written in place
+	}
+	return output.Failure(err)
 }
 
 // scanName is the default name of a scan: its start.
@@ -294,7 +301,7 @@ func (s *scanRun) census() (*ledger.Summary, outcome, error) {
 	s.bad.Close()
 	how := s.closeOutput(err)
 	if err := s.askedNobody(err, how, &stats); err != nil {
-		s.out.Remove()
+		_ = s.out.Discard() // what can't be removed is empty
 		s.checkpoint.Forget()
 		return nil, how, err
 	}
@@ -310,11 +317,26 @@ func (s *scanRun) listen() (ctx context.Context, end func()) {
 	sd, ctx, stopListening := shutdown.Listen(s.app.Terminal, s.flags.exclude.hangupEnds())
 	s.shutdown = sd
 	s.out.OnFailure(s.shutdown.Cancel)
+	s.shutdown.OnStuck(s.leave)
 	s.metrics.Attach(s.metricsSource())
 	s.logStart()
 	s.guard = guard.New(s.flags.guard.limits(), s.shutdown.Drain, s.shutdown.Interrupted)
 	stopClock := s.guard.StartClock()
 	return ctx, func() { stopClock(); stopListening() }
+}
+
+// leave ends the program if the reader of a pipe takes no more records: nothing
+// else ends a write that waits for it.
+func (s *scanRun) leave() {
+	n := s.out.Unwritten()
+	if n == 0 {
+		return
+	}
+	err := console.Fail(console.ExitInterrupted,
+		"interrupted: the reader of the output stopped, and did not take the last %s", console.Plural(n, "record"))
+	s.app.Report(err)
+	s.app.logEnd(err)
+	os.Exit(console.ExitInterrupted)
 }
 
 // load reads the lists.

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -59,12 +60,12 @@ type Checkpoint struct {
 	OpenTargets []scanner.Target `json:"-"` // open targets; Open of them
 }
 
-// OutputState is how far the output was durable. With --rotate, Offset, Tail
+// OutputState is how far the output was durable. With --rotate, Offset, Sum
 // and Records are of the part after Parts.
 type OutputState struct {
 	Offset  int64  `json:"offset"`            // its length in bytes
-	Tail    uint32 `json:"tail"`              // checksum of what stands before that
-	Replace bool   `json:"replace,omitempty"` // it was not begun: what is there is to be replaced
+	Sum     string `json:"xxh64,omitempty"`   // hash of the bytes before that
+	Replace bool   `json:"replace,omitempty"` // the file is beside the one that it is to replace
 
 	Parts   []sink.Part `json:"parts,omitempty"` // those that were whole
 	Records uint64      `json:"records,omitempty"`
@@ -174,7 +175,7 @@ func decodeBody(body []byte) (*Checkpoint, error) {
 		}
 		c.OpenTargets = append(c.OpenTargets, t)
 	}
-	return c, nil
+	return c, c.check()
 }
 
 // fieldReader reads numbers and texts, one after the other.
@@ -196,6 +197,7 @@ func (r *fieldReader) number() uint64 {
 // target reads what appendTarget wrote.
 func (r *fieldReader) target() scanner.Target {
 	ip, port := r.ip(), r.number()
+	r.bad = r.bad || port > math.MaxUint16
 	t := scanner.Target{Addr: netip.AddrPortFrom(ip, uint16(port)), Place: r.number()}
 	t.Tag, t.Master = r.text(), r.text()
 	return t

@@ -228,11 +228,9 @@ func (k *Checkpointer) save(c draft) error {
 	if err := k.scan.Output.Lost(); err != nil {
 		return err
 	}
-	c.Output = OutputState{Offset: offset, Parts: c.mark.Parts(), Records: c.mark.Records()}
-	if name := c.mark.Name(); name != "" {
-		if c.Output.Tail, err = tailSum(name, offset); err != nil {
-			return output.Failure(err)
-		}
+	c.Output = OutputState{
+		Offset: offset, Sum: c.mark.Sum(), Replace: k.replaces(),
+		Parts: c.mark.Parts(), Records: c.mark.Records(),
 	}
 	looked := 0 // by earlier parts
 	if k.Resumes() {
@@ -244,7 +242,15 @@ func (k *Checkpointer) save(c draft) error {
 	if err := k.write(c.Checkpoint); err != nil {
 		return err
 	}
-	return k.scan.Output.NameParts(c.mark)
+	return k.scan.Output.CommitBefore(c.mark)
+}
+
+// replaces reports whether the output is beside the one that it is to replace.
+func (k *Checkpointer) replaces() bool {
+	if k.Past != nil {
+		return k.Past.Output.Replace
+	}
+	return k.scan.Replace
 }
 
 // write replaces the checkpoint.

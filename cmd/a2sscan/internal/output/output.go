@@ -32,7 +32,6 @@ type Output struct {
 
 	mu    sync.Mutex
 	w     recordWriter
-	isNew bool // there was no such file
 	err   error
 	ended bool
 }
@@ -45,6 +44,9 @@ type recordWriter interface {
 	Count() uint64
 	Cut() int64
 	Close() error
+	Commit() error
+	Keep() error
+	Discard() error
 }
 
 // newOutput returns an output, of which nothing is made yet.
@@ -74,16 +76,13 @@ func (o *Output) Open() error {
 	if o.ended {
 		return fs.ErrClosed
 	}
-	_, err := os.Lstat(o.path)
-	o.isNew = errors.Is(err, fs.ErrNotExist)
+	var w recordWriter
 	if o.rotation != nil {
-		s, err := sink.CreateSeries(o.path, o.options, *o.rotation)
-		o.w, o.err = s, err
-		o.created.Store(err == nil)
-		return o.err
+		w, o.err = sink.CreateSeries(o.path, o.options, *o.rotation)
+	} else {
+		w, o.err = sink.Create(o.path, o.options)
 	}
-	w, err := sink.Create(o.path, o.options)
-	if o.err = err; err == nil {
+	if o.err == nil {
 		o.w = w
 		o.created.Store(true)
 	}
@@ -195,11 +194,64 @@ func (o *Output) CutOff() int64 {
 	return o.w.Cut()
 }
 
-// Remove removes the file of a run that turned out to have asked no target.
-func (o *Output) Remove() {
-	if o.w != nil && o.isNew && o.w.Count() == 0 {
-		os.Remove(o.path)
+// Discard removes the file of a run that asked no target, if this run created it
+// and it is empty.
+func (o *Output) Discard() error {
+	if o.Count() > 0 {
+		return o.Keep()
 	}
+	return o.finish(recordWriter.Discard)
+}
+
+// Hash returns the hash and the length of a file that Close ended; the hash is
+// empty if the output is no single file.
+func (o *Output) Hash() (sum string, bytes int64) {
+	if w, ok := o.w.(*sink.Writer); ok {
+		return w.Sum(), w.Length()
+	}
+	return "", 0
+}
+
+// Keep leaves the records of an incomplete census where they are: with Replace
+// beside the old census. It follows Close.
+func (o *Output) Keep() error { return o.finish(recordWriter.Keep) }
+
+// Commit gives a complete census its name, or its parts theirs. It follows
+// Close.
+func (o *Output) Commit() error { return o.finish(recordWriter.Commit) }
+
+func (o *Output) finish(how func(recordWriter) error) error {
+	if o.w == nil {
+		return nil
+	}
+	return Failure(how(o.w))
+}
+
+// CloseComplete ends the file of a complete census.
+func (o *Output) CloseComplete() error {
+	if err := o.Close(); err != nil {
+		return err
+	}
+	return o.Commit()
+}
+
+// Unwritten is how many records wait for the reader of a pipe.
+func (o *Output) Unwritten() uint64 {
+	if !o.created.Load() {
+		return 0
+	}
+	if w, ok := o.w.(*sink.Writer); ok {
+		return w.Unwritten()
+	}
+	return 0
+}
+
+// Changed reports whether the file was not the one that the checkpoint
+// describes.
+func (o *Output) Changed() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return errors.Is(o.err, sink.ErrChanged)
 }
 
 // writeFailure gives an error of writing its exit code and hint.
@@ -226,7 +278,8 @@ func ErrorText(e *sink.Error) string {
 
 // Resume makes o continue where a checkpoint says that it was.
 func (o *Output) Resume(at Position) {
-	o.options.Force, o.options.Resume, o.options.Offset = false, true, at.Offset
+	o.options.Resume, o.options.Replace = true, at.Replace
+	o.options.Offset, o.options.Sum = at.Offset, at.Sum
 	if o.rotation != nil {
 		o.rotation.Whole, o.rotation.Records = at.Parts, at.Records
 	}
@@ -236,6 +289,8 @@ func (o *Output) Resume(at Position) {
 // of the part after Parts.
 type Position struct {
 	Offset  int64
+	Sum     string // hash of the bytes before Offset; empty: unknown
+	Replace bool   // the file is beside the one that it is to replace
 	Parts   []sink.Part
 	Records uint64
 }
@@ -259,23 +314,27 @@ func (o *Output) Parts() []sink.Part {
 	return nil
 }
 
-// settle gives parts their names: those that are whole at m, which a
-// checkpoint tells of, or all at the end.
-func (o *Output) NameParts(m *sink.Mark) error {
-	s, ok := o.w.(*sink.Series)
-	switch {
-	case !ok:
-		return nil
-	case m == nil:
-		return Failure(s.Commit())
+// CommitBefore gives the parts that were complete at m their names.
+func (o *Output) CommitBefore(m *sink.Mark) error {
+	if s, ok := o.w.(*sink.Series); ok {
+		return Failure(s.CommitBefore(m))
 	}
-	return Failure(s.CommitBefore(m))
+	return nil
+}
+
+// Name is the file that the records are in now: with Replace, until Commit, the
+// one beside the old census.
+func (o *Output) Name() string {
+	if w, ok := o.w.(*sink.Writer); ok && w.Name() != "" {
+		return w.Name()
+	}
+	return o.path
 }
 
 // files are those that hold the records, with the names that they have now.
 func (o *Output) files() []string {
 	if o.rotation == nil {
-		return []string{o.path}
+		return []string{o.Name()}
 	}
 	var names []string
 	for _, p := range o.Parts() {
@@ -289,7 +348,7 @@ func (o *Output) Place() string {
 	parts := o.Parts()
 	switch {
 	case o.rotation == nil:
-		return console.Plain(o.path, 200)
+		return console.Plain(o.Name(), 200)
 	case len(parts) == 0:
 		return "no file"
 	case len(parts) == 1:

@@ -11,9 +11,9 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// TestOutputRemove: the file of a run that asked nobody is removed, unless it
-// existed before or has records.
-func TestOutputRemove(t *testing.T) {
+// TestOutputDiscard: the file of a run that asked nobody is removed, unless it
+// existed before.
+func TestOutputDiscard(t *testing.T) {
 	tests := []struct {
 		name   string
 		before string
@@ -40,7 +40,9 @@ func TestOutputRemove(t *testing.T) {
 			if err := o.Close(); err != nil {
 				t.Fatal(err)
 			}
-			o.Remove()
+			if err := o.Discard(); err != nil {
+				t.Fatal(err)
+			}
 			_, err := os.Stat(path)
 			if kept := !errors.Is(err, fs.ErrNotExist); kept != test.keeps {
 				t.Errorf("kept: %v, want %v", kept, test.keeps)
