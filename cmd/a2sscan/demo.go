@@ -137,7 +137,7 @@ func (a *app) demoScan(cfg fleet.Config) (*ledger.Summary, error) {
 		cooldown:      demoCooldown,
 	}
 	inputs := []string{cfg.Network.String()}
-	x, err := f.excludeFlags.open()
+	x, err := f.excludeFlags.open(nil)
 	if err != nil {
 		return nil, err
 	}
