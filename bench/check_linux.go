@@ -111,6 +111,9 @@ func (c *checker) file(path string, answered uint64) error {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
+	if d := r.Damage(); d.Found() {
+		return fmt.Errorf("%s: passed over %s", path, d)
+	}
 	if uint64(len(c.seen)) != answered || r.Torn() != 0 {
 		return fmt.Errorf("%s: %d records and %d torn bytes, want %d records",
 			path, len(c.seen), r.Torn(), answered)

@@ -34,7 +34,7 @@ const (
 // Config says how to scan. The zero value is a polite scan with all three
 // questions.
 type Config struct {
-	Questions Questions // what to ask; zero: all three
+	Questions Questions // what to ask; zero: info, players and rules
 
 	Rate          float64            // datagrams a second; zero: DefaultRate; Off: as fast as it goes
 	AddressRate   float64            // datagrams a second and address; zero: DefaultAddressRate; Off: no limit
@@ -45,6 +45,13 @@ type Config struct {
 	Cooldown      time.Duration      // how long finished targets stay known; zero: DefaultCooldown; Off: none
 	InFlight      int                // targets open at once; zero: what rate and timeouts need
 	ByteBudget    int64              // bytes of replies held; zero: DefaultByteBudget
+
+	// Fallback has a target that ignored INFO asked once each for PLAYER and ping
+	// before it is given up: in the second look where there is one.
+	Fallback bool
+	// TrailingNUL sends every request but INFO with one more NUL, as document 004
+	// has it.
+	TrailingNUL bool
 
 	Raw bool // keep every datagram matched in Result.Raw
 
@@ -174,8 +181,10 @@ func (cfg *Config) check() error {
 		return fmt.Errorf("%s %v: %s", what, got, want)
 	}
 	switch {
-	case cfg.Questions&^AskAll != 0:
-		return errors.New("questions: more than info, players and rules")
+	case cfg.Questions&^(AskAll|AskPing) != 0:
+		return errors.New("questions: more than info, players, rules and ping")
+	case cfg.Questions == AskPing:
+		return errors.New("questions: a ping is sent beside info, players or rules")
 	case cfg.Rate != Off && !isRate(cfg.Rate):
 		return bad("rate", cfg.Rate, "must be above 0 and at most 100M datagrams a second")
 	case cfg.AddressRate != Off && !(cfg.AddressRate > 0):

@@ -157,7 +157,7 @@ func (f *finisher) make(o *outcome) *Result {
 	if a := o.answer; a != nil {
 		last = max(last, a.lastAt)
 		r.Time = f.start.Add(a.firstAt)
-		r.RTT = a.rtt
+		r.RTT, r.PingRTT = a.rtt, a.pingRTT
 		r.Received, r.RecvBytes, r.Ask = a.received, a.recvBytes, a.ask
 		r.Unchallenged = a.unchallenged
 		if f.raw {

@@ -161,15 +161,15 @@ func TestJoin(t *testing.T) {
 		want bool
 		talk talk
 	}{
-		{"both", []outgoing{{a, players}, {a, rules}}, true, talk{asked: AskInfo}},
-		{"behind the info", []outgoing{{a, info}, {a, players}, {a, rules}}, true, talk{asked: AskInfo}},
-		{"of two servers", []outgoing{{a, players}, {b, rules}}, false, talk{asked: AskInfo}},
-		{"not yet", []outgoing{{a, info}, {a, players}}, false, talk{asked: AskInfo}},
-		{"the other way round", []outgoing{{a, rules}, {a, players}}, false, talk{asked: AskInfo}},
-		{"alone", []outgoing{{a, rules}}, false, talk{}},
-		{"asked before", []outgoing{{a, players}, {a, rules}}, false, talk{asked: AskAll}},
-		{"one asked before", []outgoing{{a, players}, {a, rules}}, false, talk{asked: AskRules}},
-		{"repeated", []outgoing{{a, players}, {a, rules}}, false, talk{asked: AskInfo, flags: flagRepeat}},
+		{"both", []outgoing{{ref: a, q: players}, {ref: a, q: rules}}, true, talk{asked: AskInfo}},
+		{"behind the info", []outgoing{{ref: a, q: info}, {ref: a, q: players}, {ref: a, q: rules}}, true, talk{asked: AskInfo}},
+		{"of two servers", []outgoing{{ref: a, q: players}, {ref: b, q: rules}}, false, talk{asked: AskInfo}},
+		{"not yet", []outgoing{{ref: a, q: info}, {ref: a, q: players}}, false, talk{asked: AskInfo}},
+		{"the other way round", []outgoing{{ref: a, q: rules}, {ref: a, q: players}}, false, talk{asked: AskInfo}},
+		{"alone", []outgoing{{ref: a, q: rules}}, false, talk{}},
+		{"asked before", []outgoing{{ref: a, q: players}, {ref: a, q: rules}}, false, talk{asked: AskAll}},
+		{"one asked before", []outgoing{{ref: a, q: players}, {ref: a, q: rules}}, false, talk{asked: AskRules}},
+		{"repeated", []outgoing{{ref: a, q: players}, {ref: a, q: rules}}, false, talk{asked: AskInfo, flags: flagRepeat}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -22,6 +22,8 @@ type memNet struct {
 
 	// serve is called for each request that arrives; it may reply.
 	serve func(addr uint64, req wire.Request)
+	// serveBytes, if set, is called in place of serve with the datagram as it is.
+	serveBytes func(addr uint64, datagram []byte)
 	// refuse, if set, is asked before each datagram is sent.
 	refuse func(addr uint64) error
 
@@ -95,6 +97,10 @@ func (n *memNet) Send(ps []udp.Packet) (int, error) {
 			if err := n.refuse(p.Addr); err != nil {
 				return i, err
 			}
+		}
+		if n.serveBytes != nil {
+			n.serveBytes(p.Addr, p.Data)
+			continue
 		}
 		req, err := wire.DecodeRequest(p.Data)
 		if err != nil {

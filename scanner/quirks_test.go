@@ -152,10 +152,8 @@ func askOdd(t *testing.T, serve behaviour, ask Questions) (*Result, Stats, []sen
 		t.Fatal(err)
 	}
 	checkLedger(t, st, 1)
-	for _, s := range n.sent {
-		if s.req.Kind == wire.KindChallengeRequest || s.req.Kind == wire.KindPingRequest {
-			t.Errorf("asked %q (EC-18)", s.req.Kind)
-		}
+	if err := checkKinds(n.sent); err != nil {
+		t.Error("EC-18:", err)
 	}
 	return got[udp.Pack(addresses(1)[0].Addr)], st, n.sent
 }

@@ -92,7 +92,7 @@ func (p *plan) sentBefore() (datagrams, bytes uint16) {
 		return 0, 0
 	}
 	for q := range each(lowest(p.questions)) {
-		bytes = uint16(n * len(wire.AppendRequest(nil, q, wire.NoChallenge)))
+		bytes = uint16(n * len(p.appendRequest(nil, q, wire.NoChallenge)))
 	}
 	return uint16(n), bytes
 }

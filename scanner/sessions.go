@@ -24,7 +24,7 @@ type sessions struct {
 
 func newSessions(cfg *Config) *sessions {
 	s := &sessions{
-		plan:     plan{questions: cfg.Questions, schedule: cfg.schedule()},
+		plan:     newPlan(cfg),
 		slots:    newSlots(),
 		wheel:    newWheel(),
 		cooldown: cfg.Cooldown,

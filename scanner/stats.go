@@ -105,18 +105,18 @@ type Stats struct {
 	PeakOpen    int                 // the largest Open there was
 
 	// Datagrams.
-	Sent       [wire.NumQuestions]uint64 // by question
-	Repeats    uint64                    // of those sent: asked again after silence
-	SentBytes  uint64                    // UDP payload
-	Received   [NumClasses]uint64        // by class; their sum is all that was received
-	RecvBytes  uint64                    // UDP payload
-	Kinds      [NumKinds]uint64          // matched datagrams by kind
-	Errors     [wire.NumErrors]uint64    // faults of replies and questions
-	SendErrors uint64                    // datagrams that could not be sent
-	SendFaults [NumSendFaults]uint64     // those by reason
-	SendAgain  uint64                    // sends put off by the kernel (ENOBUFS, pending ICMP)
-	Unjoined   uint64                    // 1 if requests are no longer joined, since nothing answered those that were
-	Conflicts  uint64                    // fragments that contradict their group
+	Sent       [wire.NumRequests]uint64 // by question
+	Repeats    uint64                   // of those sent: asked again after silence
+	SentBytes  uint64                   // UDP payload
+	Received   [NumClasses]uint64       // by class; their sum is all that was received
+	RecvBytes  uint64                   // UDP payload
+	Kinds      [NumKinds]uint64         // matched datagrams by kind
+	Errors     [wire.NumErrors]uint64   // faults of replies and questions
+	SendErrors uint64                   // datagrams that could not be sent
+	SendFaults [NumSendFaults]uint64    // those by reason
+	SendAgain  uint64                   // sends put off by the kernel (ENOBUFS, pending ICMP)
+	Unjoined   uint64                   // 1 if requests are no longer joined, since nothing answered those that were
+	Conflicts  uint64                   // fragments that contradict their group
 
 	// Memory.
 	Bytes     int64 // held now, under the byte budget
@@ -163,13 +163,14 @@ const (
 	ReplyChallenge
 	ReplyFragment
 	ReplyText  // 'l' and 'X'
-	ReplyOther // a ping, or a kind that we do not know
+	ReplyOther // of a kind that we do not know
+	ReplyPing  // whether it was asked for or not
 
 	NumKinds = iota
 )
 
 var replyWords = [NumKinds]string{
-	"info", "goldsource", "players", "rules", "challenge", "fragment", "text", "other",
+	"info", "goldsource", "players", "rules", "challenge", "fragment", "text", "other", "ping",
 }
 
 // String returns the summary's word for k.

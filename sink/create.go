@@ -30,8 +30,8 @@ type Options struct {
 	// Mark.Sum returned, unless Sum is empty; else the error is ErrChanged, and
 	// the file stays as it is.
 	Resume bool
-	Offset int64
-	Sum    string
+	Offset int64  // the length to cut back to, in bytes
+	Sum    string // xxHash64 of the bytes before Offset, in hex
 
 	// Progress is called while an existing file is read again, with how many
 	// bytes of how many were read. Nil: it is not.

@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+
+	"github.com/a2sscan/a2sscan/sink/record"
 )
 
 // Error is what went wrong with a file. errors.Is looks through it, so that
@@ -44,6 +46,8 @@ func newError(op, path string, err error) *Error {
 		e.Hint = "choose a place that you may use, or ask for the permission"
 	case errors.Is(err, syscall.EROFS):
 		e.Hint = "choose a place that can be written to"
+	case errors.As(err, new(record.SchemaError)):
+		e.Hint = "a newer version reads it"
 	case op == "open" && errors.Is(err, os.ErrNotExist):
 		e.Hint = "check its name"
 	}

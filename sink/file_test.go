@@ -307,7 +307,7 @@ func TestAppendRefused(t *testing.T) {
 		{"no whole frame", "a.zst", frame[:20], "does not look like a census"},
 		{"half a line in a whole frame", "a.zst", frame + string(pack(prefix)), "cut off inside a whole frame"},
 		{"a cut frame of another content", "a.zst", string(openFrame("a list\nof lines\n")), "does not look like a census"},
-		{"a cut frame that is corrupt", "a.zst", frame + corrupt, "corrupt at byte"},
+		{"a cut frame that is corrupt", "a.zst", frame + corrupt, "its last frame is damaged"},
 	}
 	for _, tt := range tests {
 		path := filepath.Join(t.TempDir(), tt.file)

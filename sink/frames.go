@@ -1,45 +1,33 @@
 package sink
 
 import (
-	"bufio"
 	"errors"
-	"fmt"
 	"io"
-	"slices"
 
 	"github.com/klauspost/compress/zstd"
 )
-
-// maxWindow is the largest window that a file can make a Reader hold: what
-// zstd --ultra -20 needs. Its default is 2 MiB, and ours less.
-const maxWindow = 32 << 20
-
-var decoderOptions = []zstd.DOption{
-	zstd.WithDecoderConcurrency(1),
-	zstd.WithDecoderLowmem(true),
-	zstd.WithDecoderMaxWindow(maxWindow),
-}
 
 var errCorrupt = errors.New("no zstd frame begins here")
 
 // frames reads a zstd file one frame at a time, without unpacking it: it
 // knows where frames and their blocks begin and end, and where one is cut
-// (RFC 8878, 3.1). Read gives the bytes of the current frame, block by block,
-// and io.EOF at its end; of a frame that is cut it gives the whole blocks.
+// (RFC 8878, 3.1). Read returns the bytes of the current frame, block by block,
+// and io.EOF at its end; of a frame that is cut it returns the complete blocks.
 type frames struct {
-	in     *bufio.Reader
-	offset int64 // of the next byte to be taken from in
-	start  int64 // of the current frame
-	whole  int64 // where its last block ends that was taken whole
+	in    *tape
+	start int64 // of the current frame
+	whole int64 // where its last block ends that was taken completely
 
 	buf      []byte // what was taken and not yet read
 	read     int    // how much of buf was read
+	blocks   int    // of the frame, taken so far
 	checksum bool   // four bytes follow the last block
 	ended    bool   // the last block was taken
 	torn     bool   // the input ended inside a frame
+	short    bool   // and Read said so
 }
 
-func newFrames(in *bufio.Reader) *frames { return &frames{in: in} }
+func newFrames(in io.Reader) *frames { return &frames{in: &tape{in: in}} }
 
 // skip passes over the next frame. Its errors are those of begin.
 func (z *frames) skip() error {
@@ -58,39 +46,62 @@ func (z *frames) skip() error {
 	return nil
 }
 
+// collect takes the next frame into z.buf: all of it, or somewhat more than
+// limit bytes, or up to where z.torn says that it is cut. Its errors are those
+// of begin and block.
+func (z *frames) collect(limit int) error {
+	err := z.begin()
+	if err != nil {
+		return err
+	}
+	for err == nil && !z.ended && len(z.buf) < limit {
+		err = z.block()
+	}
+	if z.torn {
+		return nil
+	}
+	return err
+}
+
 // begin takes the header of the next frame that isn't a skippable one. The
 // error is io.EOF after the last frame, and io.ErrUnexpectedEOF, with z.torn
 // set, if the frame is cut.
 func (z *frames) begin() error {
+	z.buf, z.read, z.blocks = z.buf[:0], 0, 0
+	z.torn, z.short, z.ended = false, false, false
 	for {
-		z.start, z.whole = z.offset, z.offset
-		b, err := z.in.Peek(zstd.HeaderMaxSize)
+		z.start, z.whole = z.in.offset, z.in.offset
+		b, err := z.in.peek(zstd.HeaderMaxSize)
 		if len(b) == 0 || err != nil && err != io.EOF {
 			return err
 		}
 		var h zstd.Header
 		switch err := h.Decode(b); {
 		case err == io.ErrUnexpectedEOF:
-			z.offset += int64(len(b))
-			return z.cut(io.EOF)
+			return z.cut(z.take(len(b) + 1))
 		case err != nil:
 			return errCorrupt
 		case !h.Skippable:
-			z.buf, z.read = z.buf[:0], 0
-			z.checksum, z.ended = h.HasCheckSum, false
+			z.checksum = h.HasCheckSum
 			return z.take(h.HeaderSize)
 		}
-		n, err := z.in.Discard(h.HeaderSize + int(h.SkippableSize))
-		z.offset += int64(n)
-		if err != nil {
+		if err := z.in.discard(int64(h.HeaderSize) + int64(h.SkippableSize)); err != nil {
 			return z.cut(err)
 		}
 	}
 }
 
-// block takes the next block of the frame, and what follows the last one. Of
-// a last block without what follows it the mark is taken away: whoever unpacks
-// the frame has the block, and then learns that the frame is cut.
+// A block's header, the bit in it that says it is the last one, and the length
+// of the longest block.
+const (
+	blockHeader = 3
+	lastBlock   = 1
+	maxBlock    = 128 << 10
+)
+
+// block takes the next block of the frame, and what follows the last one. If
+// that is cut, the mark of the last block is taken away: the decoder unpacks
+// the block, and then learns that the frame is cut.
 func (z *frames) block() error {
 	if err := z.take(blockHeader); err != nil {
 		return err
@@ -98,13 +109,17 @@ func (z *frames) block() error {
 	b := z.buf[len(z.buf)-blockHeader:]
 	head := int(b[0]) | int(b[1])<<8 | int(b[2])<<16
 	n := head >> 3
-	if kind := head >> 1 & 3; kind == 1 {
+	switch kind := head >> 1 & 3; {
+	case kind == 1:
 		n = 1 // one byte, n times
+	case kind == 3 || n > maxBlock:
+		return errCorrupt
 	}
 	if err := z.take(n); err != nil {
 		return err
 	}
-	z.whole, z.ended = z.offset, head&lastBlock != 0
+	z.blocks++
+	z.whole, z.ended = z.in.offset, head&lastBlock != 0
 	if z.ended && z.checksum {
 		return z.sum(len(z.buf) - n - blockHeader)
 	}
@@ -117,7 +132,7 @@ func (z *frames) sum(last int) error {
 	size := len(z.buf)
 	err := z.take(4)
 	if err == nil {
-		z.whole = z.offset
+		z.whole = z.in.offset
 	}
 	if z.torn {
 		z.buf, z.ended, err = z.buf[:size], false, nil
@@ -126,18 +141,9 @@ func (z *frames) sum(last int) error {
 	return err
 }
 
-// A block's header, and the bit in it that says it is the last one.
-const (
-	blockHeader = 3
-	lastBlock   = 1
-)
-
 // take appends n bytes of the input to z.buf.
-func (z *frames) take(n int) error {
-	old := len(z.buf)
-	z.buf = slices.Grow(z.buf, n)[:old+n]
-	got, err := io.ReadFull(z.in, z.buf[old:])
-	z.offset += int64(got)
+func (z *frames) take(n int) (err error) {
+	z.buf, err = z.in.take(z.buf, n)
 	return z.cut(err)
 }
 
@@ -157,62 +163,16 @@ func (z *frames) Read(p []byte) (int, error) {
 		if z.ended {
 			return 0, io.EOF
 		}
-		if z.torn {
+		if z.short = z.torn; z.torn {
 			return 0, io.ErrUnexpectedEOF
 		}
 		z.buf, z.read = z.buf[:0], 0
 		if err := z.block(); err != nil {
+			z.short = z.torn
 			return 0, err
 		}
 	}
 	n := copy(p, z.buf[z.read:])
 	z.read += n
 	return n, nil
-}
-
-// unpacker gives what is compressed in all frames of a file, up to a cut.
-type unpacker struct {
-	frames *frames
-	dec    *zstd.Decoder
-	open   bool  // inside a frame
-	torn   int64 // bytes of a block that is cut
-}
-
-func newUnpacker(in *bufio.Reader) (*unpacker, error) {
-	dec, err := zstd.NewReader(nil, decoderOptions...)
-	return &unpacker{frames: newFrames(in), dec: dec}, err
-}
-
-func (u *unpacker) Read(p []byte) (n int, err error) {
-	for n == 0 && err == nil {
-		if !u.open {
-			if err = u.frames.begin(); err == nil {
-				err = u.dec.Reset(u.frames)
-				u.open = true
-			}
-			if err != nil {
-				break
-			}
-		}
-		n, err = u.dec.Read(p)
-		if err == io.EOF {
-			u.open, err = false, nil
-		}
-	}
-	return n, u.explain(err)
-}
-
-// explain makes a cut the end of the file, and says where it is corrupt.
-func (u *unpacker) explain(err error) error {
-	switch {
-	case err == nil || err == io.EOF:
-		return err
-	case u.frames.torn:
-		u.torn = u.frames.offset - u.frames.whole
-		return io.EOF
-	case errors.Is(err, zstd.ErrWindowSizeExceeded):
-		return fmt.Errorf("the frame at byte %d needs a window of more than %d MiB to unpack",
-			u.frames.start, maxWindow>>20)
-	}
-	return fmt.Errorf("corrupt at byte %d: %w", u.frames.start, err)
 }

@@ -3,6 +3,7 @@ package sink
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,20 +16,33 @@ import (
 // may have somewhat longer records than ours.
 const maxLine = record.MaxSize + 1<<20
 
-// Reader reads the lines of a census: of a file as it is, or compressed with
-// zstd, which shows in its first bytes. Files that were put one after the
-// other are one census. It serves one goroutine at a time.
+// ErrNotCensus says that a file has no records.
+var ErrNotCensus = errors.New("does not look like a census")
+
+// maxForeign is how many lines that are no JSON a file may begin with.
+const maxForeign = 16
+
+// Reader reads the lines of a census: of a plain file, or of one that is
+// compressed with zstd, which shows in its first bytes. Several files put one
+// after the other are one census. A Reader serves one goroutine at a time.
+//
+// What is damaged is passed over: of a compressed file the frame, in a plain one
+// the lines that are no JSON. Damage says what is missing.
 type Reader struct {
 	name  string
 	close func() error
 	in    *bufio.Reader // the file
 	zstd  *unpacker     // nil unless it is compressed
 	lines *bufio.Reader // what is in it
+	raw   bool          // lines are not looked at
+	good  bool          // a line was returned
 	long  []byte        // a line longer than the buffer of lines
 	at    int64         // of the next line, in what was compressed
 	torn  int64
-	rest  []byte // of a line that is not whole
+	rest  []byte // of a line that is not complete
 	err   error  // kept
+
+	dropped Damage // lines
 }
 
 // Open opens the census at path; "-" and "" are standard input.
@@ -54,11 +68,44 @@ func NewReader(in io.Reader) *Reader {
 }
 
 // Next returns the next line without its newline, valid until the next call.
-// After the last whole line the error is io.EOF, also where the rest is torn
-// (see Torn). Any other error is an *Error: the file can't be read or is
-// corrupt. It says from which byte on; what came out of a frame before it was
-// found to be corrupt may be wrong. Lines are not checked to be JSON.
+// After the last complete line the error is io.EOF, also where the rest is cut
+// off (see Torn) or something was passed over (see Damage). Any other error is
+// an *Error: the file can't be read, holds no records (ErrNotCensus), or records
+// of a schema that this version does not know (record.SchemaError).
 func (r *Reader) Next() ([]byte, error) {
+	for {
+		at := r.at
+		line, err := r.next()
+		if err != nil || r.raw {
+			return line, err
+		}
+		if r.isJSON(line) {
+			r.good = true
+			if err := record.CheckSchema(line); err != nil {
+				r.err = newError("read", r.name, err)
+				return nil, r.err
+			}
+			return line, nil
+		}
+		r.dropped.Lines++
+		r.dropped.add(at, r.at-at)
+		if !r.good && r.dropped.Lines == maxForeign {
+			r.err = newError("read", r.name, ErrNotCensus)
+		}
+	}
+}
+
+// isJSON reports whether a line is JSON. Checksums prove that of what comes out
+// of undamaged frames.
+func (r *Reader) isJSON(line []byte) bool {
+	if z := r.zstd; z != nil && r.good && !z.stream && !z.damage.Found() {
+		return true
+	}
+	return json.Valid(line)
+}
+
+// next returns the next line, whatever it is.
+func (r *Reader) next() ([]byte, error) {
 	if r.lines == nil && r.err == nil {
 		r.err = r.start()
 	}
@@ -77,6 +124,20 @@ func (r *Reader) Next() ([]byte, error) {
 	return line[:len(line)-1], nil
 }
 
+// KeepLines makes Next return every line, also those that are no JSON: for a
+// program that reports each of them itself.
+func (r *Reader) KeepLines() { r.raw = true }
+
+// Damage returns what was passed over so far.
+func (r *Reader) Damage() Damage {
+	d := r.dropped
+	if r.zstd != nil && r.zstd.damage.Found() {
+		d = r.zstd.damage
+		d.Lines, d.Bytes = r.dropped.Lines, d.Bytes+r.dropped.Bytes
+	}
+	return d
+}
+
 // start looks at the first bytes to see what the file is.
 func (r *Reader) start() (err error) {
 	b, err := r.in.Peek(4)
@@ -84,7 +145,7 @@ func (r *Reader) start() (err error) {
 		return newError("read", r.name, err)
 	}
 	r.lines = r.in
-	if isZstd(b) {
+	if isZstd(b) || isPacked(r.name) && len(b) > 0 && b[0] != '{' {
 		if r.zstd, err = newUnpacker(r.in); err != nil {
 			return newError("read", r.name, err)
 		}
@@ -123,6 +184,9 @@ func (r *Reader) end(half []byte, err error) error {
 	if err != io.EOF {
 		return newError("read", r.name, err)
 	}
+	if !r.good && r.dropped.Lines > 0 {
+		return newError("read", r.name, ErrNotCensus)
+	}
 	r.torn, r.rest = int64(len(half)), half
 	if r.zstd != nil && r.zstd.torn > 0 {
 		r.torn = r.zstd.torn
@@ -147,7 +211,7 @@ func (r *Reader) Rest() []byte { return r.rest }
 func (r *Reader) Close() error {
 	r.err = errors.New("read " + r.name + ": after Close")
 	if r.zstd != nil {
-		r.zstd.dec.Close()
+		r.zstd.close()
 	}
 	if r.close == nil {
 		return nil

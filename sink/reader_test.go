@@ -1,7 +1,6 @@
 package sink
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"io"
@@ -43,40 +42,40 @@ func skippable(n int) string {
 }
 
 func TestReader(t *testing.T) {
-	a, ab := string(pack("a\n")), string(stream(t, "a\nb\n"))
-	long := strings.Repeat("x", record.MaxSize)
+	a, ab := string(pack("1\n")), string(stream(t, "1\n2\n"))
+	long := strings.Repeat("1", record.MaxSize)
 	tests := []struct {
 		name, in string
 		want     []string
 		torn     int64
 	}{
 		{"nothing", "", nil, 0},
-		{"one line", "a\n", []string{"a"}, 0},
-		{"half a line", "a", nil, 1},
-		{"a line and a half", "a\nbc", []string{"a"}, 2},
-		{"empty lines", "\n\na\n", []string{"", "", "a"}, 0},
-		{"a line like a magic number", "\x28\n", []string{"("}, 0},
+		{"one line", "1\n", []string{"1"}, 0},
+		{"half a line", "1", nil, 1},
+		{"a line and a half", "1\n23", []string{"1"}, 2},
+		{"a line that is no JSON", "1\n{\n2\n", []string{"1", "2"}, 0},
+		{"a line like a magic number", "1\n\x28\n", []string{"1"}, 0},
 		{"half a line like one", "\x28\xB5", nil, 2},
-		{"long", long + "\n" + long + "\nx", []string{long, long}, 1},
+		{"long", long + "\n" + long + "\n2", []string{long, long}, 1},
 		{"half a long line", long, nil, record.MaxSize},
 
-		{"a frame", a, []string{"a"}, 0},
-		{"a frame of another program", ab, []string{"a", "b"}, 0},
-		{"two frames", a + ab, []string{"a", "a", "b"}, 0},
-		{"a line in two frames", string(pack("a\nb")) + string(pack("c\nd\n")), []string{"a", "bc", "d"}, 0},
-		{"half a line in a frame", string(pack("a\nbc")), []string{"a"}, 2},
-		{"an empty frame", string(stream(t, "", zstd.WithZeroFrames(true))) + a, []string{"a"}, 0},
+		{"a frame", a, []string{"1"}, 0},
+		{"a frame of another program", ab, []string{"1", "2"}, 0},
+		{"two frames", a + ab, []string{"1", "1", "2"}, 0},
+		{"a line in two frames", string(pack("1\n2")) + string(pack("3\n4\n")), []string{"1", "23", "4"}, 0},
+		{"half a line in a frame", string(pack("1\n23")), []string{"1"}, 2},
+		{"an empty frame", string(stream(t, "", zstd.WithZeroFrames(true))) + a, []string{"1"}, 0},
 		{"a long line in frames", string(pack(long)) + string(pack("\n")), []string{long}, 0},
-		{"a frame to skip", skippable(5) + a + skippable(300) + a + skippable(0), []string{"a", "a"}, 0},
+		{"a frame to skip", skippable(5) + a + skippable(300) + a + skippable(0), []string{"1", "1"}, 0},
 		{"only a frame to skip", skippable(9), nil, 0},
-		{"a cut frame to skip", a + skippable(9)[:16], []string{"a"}, 16},
-		{"a cut header of one", a + skippable(9)[:5], []string{"a"}, 5},
-		{"a cut magic number", a + a[:3], []string{"a"}, 3},
-		{"a cut header", a + a[:5], []string{"a"}, 5},
-		{"a cut block", a + a[:8], []string{"a"}, 8},
-		{"a cut checksum", a + a[:len(a)-1], []string{"a", "a"}, 3},
-		{"no checksum", a + a[:len(a)-4], []string{"a", "a"}, 0},
-		{"a cut checksum, after more blocks", a + ab[:len(ab)-2], []string{"a", "a", "b"}, 2},
+		{"a cut frame to skip", a + skippable(9)[:16], []string{"1"}, 16},
+		{"a cut header of one", a + skippable(9)[:5], []string{"1"}, 5},
+		{"a cut magic number", a + a[:3], []string{"1"}, 3},
+		{"a cut header", a + a[:5], []string{"1"}, 5},
+		{"a cut block", a + a[:8], []string{"1"}, 8},
+		{"a cut checksum", a + a[:len(a)-1], []string{"1", "1"}, 3},
+		{"no checksum", a + a[:len(a)-4], []string{"1", "1"}, 0},
+		{"a cut checksum, after more blocks", a + ab[:len(ab)-2], []string{"1", "1", "2"}, 2},
 		{"only a magic number", a[:4], nil, 4},
 		{"only a byte of it", a[:1], nil, 1},
 	}
@@ -104,9 +103,9 @@ func TestReader(t *testing.T) {
 
 // TestReaderByteByByte reads a compressed census that comes a byte at a time.
 func TestReaderByteByByte(t *testing.T) {
-	in := string(pack("a\nb\n")) + string(pack("c\n"))
+	in := string(pack("1\n2\n")) + string(pack("3\n"))
 	got, err := readAll(NewReader(iotest.OneByteReader(strings.NewReader(in))))
-	if err != nil || !slices.Equal(got, []string{"a", "b", "c"}) {
+	if err != nil || !slices.Equal(got, []string{"1", "2", "3"}) {
 		t.Errorf("%q, %v", got, err)
 	}
 }
@@ -121,11 +120,12 @@ func TestReaderCutFrame(t *testing.T) {
 		for i := range line {
 			line[i] = byte(g.Uint32()) | 0x80 // can't be compressed, and has no newline
 		}
+		line[0], line[len(line)-2] = '"', '"'
 		content.Write(append(line[:len(line)-1:len(line)-1], '\n'))
 	}
-	first := string(pack("first\n"))
+	first := string(pack("1\n"))
 	frame := string(stream(t, content.String(), zstd.WithEncoderLevel(zstd.SpeedFastest)))
-	want := append([]string{"first"}, strings.Split(strings.TrimSuffix(content.String(), "\n"), "\n")...)
+	want := append([]string{"1"}, strings.Split(strings.TrimSuffix(content.String(), "\n"), "\n")...)
 
 	got, err := readAll(NewReader(strings.NewReader(first + frame)))
 	if err != nil || !slices.Equal(got, want) {
@@ -145,19 +145,16 @@ func TestReaderCutFrame(t *testing.T) {
 
 // TestReaderRefuses: what can't be read says where, after the lines before it.
 func TestReaderRefuses(t *testing.T) {
-	a := string(pack("a\n"))
-	bad := []byte(string(pack("b\n")))
-	bad[len(bad)-1] ^= 1                                     // of the checksum
-	const window = "\x28\xB5\x2F\xFD\x00\x80\x11\x00\x00b\n" // of 64 MiB, with two bytes in it
+	a := string(pack("1\n"))
+	window := string(stream(t, strings.Repeat("x", maxWindow+1<<20), zstd.WithWindowSize(2*maxWindow)))
 	tests := []struct{ name, in, want string }{
-		{"text after a frame", a + "text", "corrupt at byte 15: no zstd frame begins here"},
-		{"text between frames", a + "text" + a, "corrupt at byte 15: no zstd frame begins here"},
-		{"zeros at the end", a + strings.Repeat("\x00", 100), "corrupt at byte 15: no zstd frame begins here"},
-		{"a wrong checksum", a + string(bad) + a, "corrupt at byte 15: "},
 		{"a window too large", a + window, "the frame at byte 15 needs a window of more than 32 MiB to unpack"},
-		{"a line too long", "a\n" + strings.Repeat("x", maxLine+1), "the line at byte 2 is longer than 9 MiB"},
+		{"a line too long", "1\n" + strings.Repeat("x", maxLine+1), "the line at byte 2 is longer than 9 MiB"},
 		{"a line too long, compressed", a + string(pack(strings.Repeat("x", maxLine+1))),
 			"the line at byte 2 is longer than 9 MiB"},
+		{"another schema", "1\n{\"schema\":2,\"ip\":\"192.0.2.1\"}\n",
+			"has records of schema 2, and this version of a2sscan knows schema 1; a newer version reads it"},
+		{"another schema, compressed", a + string(pack("{\"schema\":\"x\"}\n")), "has records of schema \"x\", and"},
 	}
 	for _, tt := range tests {
 		r := NewReader(strings.NewReader(tt.in))
@@ -165,7 +162,7 @@ func TestReaderRefuses(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), "read census: "+tt.want) {
 			t.Errorf("%s: %v, want %s", tt.name, err, tt.want)
 		}
-		if len(got) == 0 || got[0] != "a" {
+		if len(got) == 0 || got[0] != "1" {
 			t.Errorf("%s: lines %.50q", tt.name, got)
 		}
 		if _, again := r.Next(); again != err {
@@ -177,8 +174,8 @@ func TestReaderRefuses(t *testing.T) {
 // TestReaderBroken: an input that fails is not a torn one.
 func TestReaderBroken(t *testing.T) {
 	lost := errors.New("the disk was lost")
-	a, b := string(pack("a\n")), string(pack(tinyLines(20)))
-	for _, in := range []string{"", "a\nb", a, a + a[:2], a + a[:6], a + a[:9], a + b[:40],
+	a, b := string(pack("1\n")), string(pack(tinyLines(20)))
+	for _, in := range []string{"", "1\n2", a, a + a[:2], a + a[:6], a + a[:9], a + b[:40],
 		a + b[:len(b)-1], a + skippable(9)[:12], a + skippable(90)[:50]} {
 		r := NewReader(io.MultiReader(strings.NewReader(in), iotest.ErrReader(lost)))
 		if _, err := readAll(r); !errors.Is(err, lost) || r.Torn() != 0 {
@@ -187,40 +184,128 @@ func TestReaderBroken(t *testing.T) {
 	}
 }
 
-// TestReaderFlipped changes each byte of a compressed census. Where that
-// leaves its frames whole, one of them is corrupt and no end is torn: either
-// there is an error or the byte was of no importance.
+// TestReaderFlipped changes each byte of a compressed census, which loses the
+// frame that it is in and no other, or nothing.
 func TestReaderFlipped(t *testing.T) {
-	content := tinyLines(40)
-	want := strings.Split(content, "\n")[:40]
-	file := slices.Concat(pack(content[:len(content)/2]), pack(content[len(content)/2:]))
-	errs := 0
+	const each, frames = 20, 3
+	content := strings.SplitAfter(tinyLines(each*frames), "\n")
+	var file []byte
+	var starts []int
+	for i := range frames {
+		starts = append(starts, len(file))
+		file = append(file, pack(strings.Join(content[i*each:(i+1)*each], ""))...)
+	}
+	damaged := 0
 	for i := range file {
+		hit := 0 // the frame that byte i is in
+		for hit+1 < frames && i >= starts[hit+1] {
+			hit++
+		}
 		for _, flip := range []byte{0x01, 0x02, 0x10, 0x80, 0xFF} {
 			b := slices.Clone(file)
 			b[i] ^= flip
-			if !isZstd(b[:4]) || countFrames(b) != 2 {
-				continue
-			}
 			r := NewReader(bytes.NewReader(b))
+			r.name = "census.zst" // its first bytes may be those that changed
 			got, err := readAll(r)
-			if err == nil && !slices.Equal(got, want) || r.Torn() != 0 {
-				t.Errorf("byte %d: %d lines, %d torn, %v", i, len(got), r.Torn(), err)
+			d := r.Damage()
+			var want []string
+			for n, line := range content[:each*frames] {
+				if !d.Found() && r.Torn() == 0 || n/each != hit {
+					want = append(want, strings.TrimSuffix(line, "\n"))
+				}
 			}
-			if err != nil {
-				errs++
+			if err != nil || !slices.Equal(got, want) && !(r.Torn() > 0 && hit == frames-1) {
+				t.Errorf("byte %d^%#x: %d lines, %d torn, %v, %v", i, flip, len(got), r.Torn(), d, err)
+			}
+			if d.Found() {
+				damaged++
 			}
 		}
 	}
-	if errs < len(file) {
-		t.Errorf("only %d errors for %d bytes", errs, len(file))
+	if damaged < 3*len(file) {
+		t.Errorf("damage was found %d times for %d bytes", damaged, len(file))
+	}
+}
+
+// TestReaderDamage: what is damaged is passed over and counted, and what follows
+// is read.
+func TestReaderDamage(t *testing.T) {
+	a, b := string(pack("1\n2\n")), string(pack("3\n4\n"))
+	bad := []byte(b)
+	bad[len(bad)-1] ^= 1 // of the checksum
+	long := []byte(stream(t, strings.Repeat(`"longer than any frame of ours"`+"\n", 1<<20)))
+	long[len(long)-1] ^= 1
+	n := int64(len(a))
+	tests := []struct {
+		name, in string
+		want     []string
+		damage   Damage
+	}{
+		{"text after a frame", a + "text", []string{"1", "2"}, Damage{Bytes: 4, At: n}},
+		{"text between frames", a + "text" + a, []string{"1", "2", "1", "2"}, Damage{Bytes: 4, At: n}},
+		{"zeros at the end", a + strings.Repeat("\x00", 100), []string{"1", "2"}, Damage{Bytes: 100, At: n}},
+		{"a wrong checksum", a + string(bad) + a, []string{"1", "2", "1", "2"}, Damage{Frames: 1, Bytes: int64(len(bad)), At: n}},
+		{"two of them", a + string(bad) + a + string(bad) + a, []string{"1", "2", "1", "2", "1", "2"},
+			Damage{Frames: 2, Bytes: 2 * int64(len(bad)), At: n}},
+		{"next to each other", a + string(bad) + string(bad) + a, []string{"1", "2", "1", "2"},
+			Damage{Frames: 2, Bytes: 2 * int64(len(bad)), At: n}},
+		{"the last", a + string(bad), []string{"1", "2"}, Damage{Frames: 1, Bytes: int64(len(bad)), At: n}},
+		{"half a line before it", string(pack("1\n2")) + string(bad) + string(pack("3\n4\n")), []string{"1", "2", "3", "4"},
+			Damage{Frames: 1, Bytes: int64(len(bad)), At: int64(len(pack("1\n2")))}},
+		{"a large window, not used", a + "\x28\xB5\x2F\xFD\x00\x80\x11\x00\x002\n", []string{"1", "2", "2"}, Damage{}},
+		{"a plain file", "1\n{\"a\":\n\x00\x00\n2\n", []string{"1", "2"}, Damage{Lines: 2, Bytes: 9, At: 2}},
+	}
+	for _, tt := range tests {
+		for how, in := range map[string]io.Reader{
+			"at once":        strings.NewReader(tt.in),
+			"in small bites": iotest.OneByteReader(strings.NewReader(tt.in)),
+		} {
+			r := NewReader(in)
+			got, err := readAll(r)
+			if err != nil || !slices.Equal(got, tt.want) || r.Damage() != tt.damage {
+				t.Errorf("%s, %s: %q, %+v, %v; want %q, %+v", tt.name, how, got, r.Damage(), err, tt.want, tt.damage)
+			}
+		}
+	}
+	r := NewReader(strings.NewReader(string(long) + a))
+	got, err := readAll(r)
+	if d := r.Damage(); err != nil || d.Frames != 1 || got[len(got)-1] != "2" {
+		t.Errorf("a long frame: %d lines, %+v, %v", len(got), d, err)
+	}
+}
+
+// TestNotCensus: a file of something else is refused, and not read to its end.
+func TestNotCensus(t *testing.T) {
+	for _, in := range []string{"text\n", strings.Repeat("text\n", maxForeign) + "1\n"} {
+		if got, err := readAll(NewReader(strings.NewReader(in))); !errors.Is(err, ErrNotCensus) || len(got) > 0 {
+			t.Errorf("%.20q: %q, %v", in, got, err)
+		}
+	}
+	in := strings.Repeat("text\n", maxForeign-1) + "1\n"
+	if got, err := readAll(NewReader(strings.NewReader(in))); err != nil || len(got) != 1 {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+func TestDamageString(t *testing.T) {
+	for _, tt := range []struct {
+		d    Damage
+		want string
+	}{
+		{Damage{Frames: 1, Bytes: 100, At: 7}, "1 zstd frame, 100 bytes, the first at byte 7"},
+		{Damage{Frames: 2, Lines: 1, Bytes: 1}, "2 zstd frames and 1 line, 1 byte, the first at byte 0"},
+		{Damage{Bytes: 3, At: 9}, "something that is no zstd frame, 3 bytes, the first at byte 9"},
+	} {
+		if got := tt.d.String(); got != tt.want {
+			t.Errorf("%s, want %s", got, tt.want)
+		}
 	}
 }
 
 // countFrames returns how many frames a file has, -1 if it doesn't end with
 // the last of them.
 func countFrames(file []byte) (n int) {
-	for z := newFrames(bufio.NewReader(bytes.NewReader(file))); ; n++ {
+	for z := newFrames(bytes.NewReader(file)); ; n++ {
 		if err := z.skip(); err == io.EOF {
 			return n
 		} else if err != nil {
@@ -253,7 +338,7 @@ func TestOpen(t *testing.T) {
 // TestOpenStandardInput reads what is piped in.
 func TestOpenStandardInput(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "in")
-	put(t, path, "a\nb\n")
+	put(t, path, "1\n2\n")
 	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
@@ -265,7 +350,7 @@ func TestOpenStandardInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := readAll(r); err != nil || !slices.Equal(got, []string{"a", "b"}) {
+	if got, err := readAll(r); err != nil || !slices.Equal(got, []string{"1", "2"}) {
 		t.Errorf("%q, %v", got, err)
 	}
 	if err := r.Close(); err != nil {

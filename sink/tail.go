@@ -1,7 +1,6 @@
 package sink
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"io"
@@ -14,7 +13,7 @@ import (
 // Why a file isn't added to. Cutting a torn tail off is safe only in a file
 // that is a census of ours.
 var (
-	errNotCensus = errors.New("does not look like a census")
+	errDamaged   = errors.New("its last frame is damaged")
 	errUnended   = errors.New("its last record is cut off inside a whole frame")
 	errLongFrame = errors.New("its last frame is cut off, and too long to be one of a census")
 )
@@ -45,7 +44,7 @@ func wholeLines(f io.ReaderAt, size int64) (int64, error) {
 		return 0, err
 	}
 	if !bytes.HasPrefix([]byte(prefix), head) {
-		return 0, errNotCensus
+		return 0, ErrNotCensus
 	}
 	chunk := make([]byte, 64<<10)
 	for end := size; end > 0; {
@@ -58,7 +57,7 @@ func wholeLines(f io.ReaderAt, size int64) (int64, error) {
 			return end + int64(i) + 1, nil
 		}
 		if size-end > record.MaxSize {
-			return 0, errNotCensus
+			return 0, ErrNotCensus
 		}
 	}
 	return 0, nil
@@ -78,7 +77,7 @@ func packedTail(f io.ReaderAt, size int64) (t tail, err error) {
 		t, err = cutFrame(f, keep, size)
 	}
 	if err == nil && keep == 0 && !bytes.HasPrefix(t.lines, []byte(prefix)) {
-		err = errNotCensus
+		err = ErrNotCensus
 	}
 	t.keep = keep
 	return t, err
@@ -87,7 +86,7 @@ func packedTail(f io.ReaderAt, size int64) (t tail, err error) {
 // wholeFrames returns where the last whole frame of a compressed file begins
 // and ends.
 func wholeFrames(f io.ReaderAt, size int64) (last, end int64, err error) {
-	all := newFrames(bufio.NewReaderSize(io.NewSectionReader(f, 0, size), 256<<10))
+	all := newFrames(io.NewSectionReader(f, 0, size))
 	for {
 		err := all.skip()
 		switch {
@@ -104,10 +103,13 @@ func wholeFrames(f io.ReaderAt, size int64) (last, end int64, err error) {
 // cutFrame reads what is whole in the frame that begins at start and is cut.
 func cutFrame(f io.ReaderAt, start, size int64) (t tail, err error) {
 	r := NewReader(io.NewSectionReader(f, start, size-start))
+	r.raw = true
 	defer r.Close()
 	for {
 		line, err := r.Next()
 		switch {
+		case err == io.EOF && r.Damage().Found():
+			return t, errDamaged
 		case err == io.EOF:
 			t.torn = r.Torn()
 			return t, nil
@@ -126,7 +128,7 @@ func checkFrames(f io.ReaderAt, last, end int64) error {
 	r := NewReader(io.NewSectionReader(f, 0, end))
 	defer r.Close()
 	if line, err := r.Next(); err != nil || !bytes.HasPrefix(line, []byte(prefix)) {
-		return errNotCensus
+		return ErrNotCensus
 	}
 	return checkEnd(io.NewSectionReader(f, last, end-last))
 }

@@ -2,16 +2,14 @@ package main
 
 import (
 	"bufio"
-	"encoding/json"
+	"errors"
 	"io"
-
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/geo"
-
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/geo"
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
@@ -22,8 +20,8 @@ func (a *app) catCommand() *cobra.Command {
 		Use:   "cat FILE…",
 		Short: "Print the records of census files",
 		Long: `Prints the records of files that scan wrote, compressed or not, one per line.
-If a file is truncated, cat leaves out the partial record at its end and says so.
-On a terminal it shows invisible characters of names as \u escapes. With --mmdb
+If a file is truncated, cat leaves out the partial record at its end and says
+so. On a terminal it shows invisible characters of names as \u escapes. With --mmdb
 each record says where its server is according to that database, in place of
 what it said before.`,
 		Example: `  a2sscan cat census.ndjson.zst | head -n 1
@@ -65,38 +63,52 @@ func (a *app) cat(files, mmdb []string) error {
 		term: a.Terminal, out: bufio.NewWriterSize(a.out, 1<<16),
 		visible: isTerminal(a.out.w), databases: databases,
 	}
+	var damaged error
 	for _, name := range files {
-		if err := c.file(name); err != nil {
+		damage, err := c.file(name)
+		if err != nil {
 			c.out.Flush()
 			return err
 		}
+		if damage.Found() && damaged == nil {
+			damaged = damageFailure(name, damage)
+		}
 	}
-	return c.out.Flush()
+	if err := c.out.Flush(); err != nil {
+		return err
+	}
+	return damaged
 }
 
-// file prints the records of one file.
-func (c *catRun) file(name string) error {
+// file prints the records of one file and returns what it could not read.
+func (c *catRun) file(name string) (sink.Damage, error) {
 	r, err := sink.Open(name)
 	if err != nil {
-		return readFailure(err)
+		return sink.Damage{}, readFailure(err)
 	}
 	defer r.Close()
 	for first := true; ; first = false {
 		line, err := r.Next()
-		if first && (err == nil && !json.Valid(line) || err == io.EOF && !beginsRecord(r.Rest())) {
-			return noCensus(name)
+		if errors.Is(err, sink.ErrNotCensus) || first && err == io.EOF && !beginsRecord(r.Rest()) {
+			return sink.Damage{}, noCensus(name)
 		}
 		if err == io.EOF {
 			reportTail(c.term, name, r.Torn())
-			return nil
+			return r.Damage(), nil
 		}
 		if err != nil {
-			return readFailure(err)
+			return sink.Damage{}, readFailure(err)
 		}
 		if err := c.print(line); err != nil {
-			return err // run gives it its exit code
+			return sink.Damage{}, err // run gives it its exit code
 		}
 	}
+}
+
+// damageFailure is the error of a census of which something could not be read.
+func damageFailure(name string, d sink.Damage) error {
+	return console.Fail(console.ExitNumbers, "%s is damaged: skipped %s", console.Plain(name, 200), d).
+		WithHint("a2sscan verify finds other damage, too")
 }
 
 // print prints one record.

@@ -6,7 +6,6 @@ import (
 	"net/netip"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/record"
@@ -21,9 +20,10 @@ type recheck struct {
 // census decodes the records of a census again, or checks them.
 func (d *decodeRun) census(name string, in io.Reader) error {
 	r := sink.NewReader(in)
+	r.KeepLines()
 	defer r.Close()
 	bad := d.reportBadLine(name)
-	tail, err := eachRecord(r, func(n int, line []byte) error {
+	tail, err := eachRecord(name, r, func(n int, line []byte) error {
 		scan, recorded, err := record.Parse(line)
 		switch {
 		case errors.Is(err, record.ErrNoRaw):

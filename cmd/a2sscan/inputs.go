@@ -6,10 +6,9 @@ import (
 	"os"
 	"slices"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
-
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
@@ -80,7 +79,7 @@ func (f *scanFlags) checkInputs(args []string) error {
 			}
 		}
 	}
-	if f.force || f.append && f.order == order(list.OrderInput) {
+	if f.force || f.append && f.order == flagvalue.Order(list.OrderInput) {
 		return writtenOver("--output", f.output, read)
 	}
 	return nil

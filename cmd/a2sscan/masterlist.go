@@ -13,10 +13,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	"github.com/spf13/pflag"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
@@ -142,7 +142,7 @@ func (c *count) config() int {
 	if !c.set {
 		return 0
 	}
-	return orOff(c.n)
+	return flagvalue.OrOff(c.n)
 }
 
 // key reads the Web API's key. No error quotes what may be one.

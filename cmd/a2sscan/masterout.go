@@ -10,11 +10,12 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
 // listOutput is where a list goes. It is made when there is something to
@@ -37,9 +38,9 @@ type listOutput struct {
 func newListOutput(f *outFlags, stdout io.Writer) (*listOutput, error) {
 	o := &listOutput{path: f.output, stdout: stdout}
 	if err := sink.Check(f.output, sink.Options{Force: f.force}); err != nil {
-		return nil, writeFailure(err)
+		return nil, output.Failure(err)
 	}
-	if !f.toFile() || !isFile(o.path) {
+	if !f.toFile() || !output.IsFile(o.path) {
 		return o, nil
 	}
 	var err error
@@ -111,7 +112,7 @@ func (o *listOutput) close(whole bool) error {
 	err := o.end()
 	if err == nil && whole && o.old != nil {
 		if err = os.Rename(o.name(), o.target); err == nil {
-			err = syncFolder(filepath.Dir(o.target))
+			err = disk.SyncDir(filepath.Dir(o.target))
 			o.old = nil
 		}
 	}
@@ -160,5 +161,5 @@ func (o *listOutput) failure(err error) error {
 	if errors.Is(err, syscall.ENOSPC) {
 		e.Hint = "free some space, or choose another disk"
 	}
-	return writeFailure(e)
+	return output.Failure(e)
 }

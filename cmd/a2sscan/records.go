@@ -6,16 +6,19 @@ import (
 	"io"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/sink"
 )
 
 // eachRecord calls do with every line of a census that is not empty and with its
-// number, from 1. It returns how many bytes of a partial tail it left out.
-func eachRecord(r *sink.Reader, do func(n int, line []byte) error) (tail int64, err error) {
+// number, from 1. It returns how many bytes of a partial tail it left out. A
+// damaged census is an error, after its readable lines.
+func eachRecord(name string, r *sink.Reader, do func(n int, line []byte) error) (tail int64, err error) {
 	for n := 1; ; n++ {
 		line, err := r.Next()
 		switch {
+		case err == io.EOF && r.Damage().Found():
+			return 0, damageFailure(name, r.Damage())
 		case err == io.EOF:
 			return r.Torn(), nil
 		case err != nil:
@@ -36,7 +39,7 @@ func eachRecordOf(file string, do func(n int, line []byte) error) (tail int64, e
 		return 0, readFailure(err)
 	}
 	defer r.Close()
-	return eachRecord(r, do)
+	return eachRecord(file, r, do)
 }
 
 // readFailure gives an error of reading a census its exit code and hint.
@@ -45,7 +48,7 @@ func readFailure(err error) error {
 	if !errors.As(err, &s) {
 		return console.Fail(console.ExitInput, "%w", err)
 	}
-	return console.Fail(console.ExitInput, "%s", sinkError(s)).WithHint("%s", s.Hint)
+	return console.Fail(console.ExitInput, "%s", output.ErrorText(s)).WithHint("%s", s.Hint)
 }
 
 // reportTail reports the partial record at the end of a file, if there is one.

@@ -21,9 +21,11 @@
 //	status            ok, partial, error, no_reply or unreachable
 //	errors            object: info, players, rules, each one word, where that
 //	                  question has no whole answer
-//	notes             list of words: oddities of answers that are whole, and
-//	                  what was left out of this record (see below)
-//	message           text of a reply that refuses: banned, too many requests
+//	notes             list of words: oddities of answers that are complete,
+//	                  what the end of a truncated one leaves uncertain, and what
+//	                  was left out of this record (see below)
+//	message           text of a reply that refuses: banned, too many requests;
+//	                  or of one that names another server
 //	rtt_ms            round trip of the first question that was asked once
 //	took_ms           first datagram to last; both in milliseconds, cut to
 //	                  microseconds
@@ -31,6 +33,8 @@
 //	sent_bytes, received_bytes
 //	unchallenged      list: questions answered, in part at least, to a request
 //	                  without a challenge
+//	ping              object: payload, the text of the answer, and rtt_ms, its
+//	                  round trip, which a capture lacks; if a ping was answered
 //	info              object, see below; {} if the answer was empty
 //	players           list; [] if the answer listed none
 //	  index, name, score

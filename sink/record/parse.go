@@ -21,6 +21,33 @@ import (
 // did not keep them, or not all.
 var ErrNoRaw = errors.New("the record lacks datagrams of its server")
 
+// knownSchema is the schema of the records that Append writes.
+const knownSchema = "1"
+
+// SchemaError is the schema of a record that this version does not know, as it
+// is written.
+type SchemaError string
+
+// Error names the schema.
+func (e SchemaError) Error() string {
+	return fmt.Sprintf("has records of schema %.20s, and this version of a2sscan knows schema %s",
+		string(e), knownSchema)
+}
+
+// CheckSchema returns a SchemaError if line begins like a record of an unknown
+// schema. It looks at no other key.
+func CheckSchema(line []byte) error {
+	value, found := bytes.CutPrefix(line, []byte(`{"schema":`))
+	if !found {
+		return nil
+	}
+	end := bytes.IndexAny(value, ",}")
+	if end < 0 || string(value[:end]) == knownSchema {
+		return nil
+	}
+	return SchemaError(bytes.TrimSpace(value[:end]))
+}
+
 // values are the keys of an object and what stands behind them.
 type values map[string]json.RawMessage
 
@@ -36,6 +63,9 @@ func Parse(line []byte) (scan string, r *scanner.Result, err error) {
 	if err := json.Unmarshal(line, &v); err != nil || v["schema"] == nil {
 		return "", nil, errors.New("not a record")
 	}
+	if schema := string(v["schema"]); schema != knownSchema {
+		return "", nil, SchemaError(schema)
+	}
 	r = &scanner.Result{}
 	var raw []string
 	scan = v.text("scan", &err)
@@ -45,6 +75,10 @@ func Parse(line []byte) (scan string, r *scanner.Result, err error) {
 	r.Master = v.object("master", &err)
 	r.Time = v.time(&err)
 	r.RTT, r.Took = v.millis("rtt_ms", &err), v.millis("took_ms", &err)
+	if v["ping"] != nil {
+		r.Asked |= scanner.AskPing
+		r.PingRTT = v.inner("ping", &err).millis("rtt_ms", &err)
+	}
 	v.get("sent", &r.Sent, &err)
 	v.get("received", &r.Received, &err)
 	v.get("sent_bytes", &r.SentBytes, &err)

@@ -24,6 +24,7 @@ func TestParse(t *testing.T) {
 			want.Geo.Continent, want.Geo.Country = "", ""
 		}
 		want.RTT, want.Took, want.Time = g.result.RTT.Truncate(1e3), g.result.Took, g.result.Time.Truncate(1e6)
+		want.PingRTT = g.result.PingRTT
 		want.Sent, want.SentBytes = g.result.Sent, g.result.SentBytes
 		want.Received, want.RecvBytes = g.result.Received, g.result.RecvBytes
 		want.Unchallenged, want.Asked = g.result.Unchallenged, got.Asked
@@ -100,4 +101,28 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%v: %s", err, again)
 		}
 	})
+}
+
+// TestSchemaUnknown: a record of another schema is refused by name.
+func TestSchemaUnknown(t *testing.T) {
+	tests := []struct{ line, want string }{
+		{`{"schema":1,"ip":"192.0.2.1"}`, ""},
+		{`{"schema":1}`, ""},
+		{`{"schema":2,"ip":"192.0.2.1"}`, "2"},
+		{`{"schema":11}`, "11"},
+		{`{"schema":"1"}`, `"1"`},
+		{`{"schema":null}`, "null"},
+	}
+	for _, tt := range tests {
+		_, _, err := Parse([]byte(tt.line))
+		for _, err := range []error{err, CheckSchema([]byte(tt.line))} {
+			var schema SchemaError
+			if errors.As(err, &schema); string(schema) != tt.want || (err != nil) != (tt.want != "") {
+				t.Errorf("%s: %v", tt.line, err)
+			}
+		}
+	}
+	if err := CheckSchema([]byte(`{"ip":"192.0.2.1"}`)); err != nil {
+		t.Errorf("another object: %v", err)
+	}
 }

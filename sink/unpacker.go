@@ -1,0 +1,229 @@
+package sink
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// maxWindow is the largest window that a file can make a Reader hold: what
+// zstd --ultra -20 needs. Its default is 2 MiB, and ours less.
+const maxWindow = 32 << 20
+
+var decoderOptions = []zstd.DOption{
+	zstd.WithDecoderConcurrency(1),
+	zstd.WithDecoderLowmem(true),
+	zstd.WithDecoderMaxWindow(maxWindow),
+}
+
+// frameMagic begins a zstd frame. It is not UTF-8: no text of a record that is
+// in a damaged frame can look like a frame.
+var frameMagic = []byte("\x28\xB5\x2F\xFD")
+
+// unpacker unpacks all frames of a file, up to a cut.
+//
+// A frame is unpacked as a whole before any of it is given, so that its checksum
+// was compared: of a damaged frame nothing is given, and the next complete frame
+// follows. Of a frame that is cut, or longer than any of ours, each block is
+// given as it is unpacked.
+type unpacker struct {
+	frames *frames
+	dec    *zstd.Decoder
+	whole  *zstd.Decoder // for complete frames
+	out    []byte        // unpacked, and not yet given
+	buf    []byte        // that out is in
+	last   byte          // that was given
+	stream bool          // the current frame is unpacked as it is given
+	torn   int64         // bytes of a block that is cut
+	damage Damage
+}
+
+func newUnpacker(in io.Reader) (*unpacker, error) {
+	dec, err := zstd.NewReader(nil, decoderOptions...)
+	if err != nil {
+		return nil, err
+	}
+	whole, err := zstd.NewReader(nil, append(decoderOptions, zstd.WithDecoderMaxMemory(maxWindow))...)
+	return &unpacker{frames: newFrames(in), dec: dec, whole: whole, last: '\n'}, err
+}
+
+func (u *unpacker) close() {
+	u.dec.Close()
+	u.whole.Close()
+}
+
+// Read gives what is unpacked.
+func (u *unpacker) Read(p []byte) (n int, err error) {
+	for n == 0 && err == nil {
+		switch {
+		case len(u.out) > 0:
+			n = copy(p, u.out)
+			u.out = u.out[n:]
+		case u.stream:
+			n, err = u.readStream(p)
+		default:
+			err = u.next()
+		}
+	}
+	if n > 0 {
+		u.last = p[n-1]
+	}
+	return n, err
+}
+
+// next begins with the next frame.
+func (u *unpacker) next() error {
+	z := u.frames
+	err := z.collect(maxTail)
+	switch {
+	case err == errCorrupt:
+		return u.resume(z.start, z.buf)
+	case err == io.ErrUnexpectedEOF && z.torn: // in its header
+		u.torn = z.in.offset - z.start
+		return io.EOF
+	case err != nil:
+		return err
+	case z.torn && u.frameInside():
+		return u.resume(z.start, z.buf)
+	case !z.ended:
+		return u.begin()
+	}
+	err = u.unpack()
+	switch {
+	case err == nil:
+		return nil
+	case u.isLong():
+		return u.begin()
+	}
+	return u.resume(z.start, z.buf)
+}
+
+// unpack unpacks the complete frame that was collected.
+func (u *unpacker) unpack() (err error) {
+	frame := u.frames.buf
+	u.buf, err = u.whole.DecodeAll(frame, u.buf[:0])
+	if errors.Is(err, zstd.ErrWindowSizeExceeded) && !u.isLong() && narrow(frame) {
+		u.buf, err = u.whole.DecodeAll(frame, u.buf[:0])
+	}
+	if err == nil {
+		u.out = u.buf
+	}
+	return err
+}
+
+// isLong reports whether the frame that was collected may hold more than is
+// unpacked at once.
+func (u *unpacker) isLong() bool { return u.frames.blocks > maxWindow/maxBlock }
+
+// narrow makes the window of a frame as long as can be unpacked, and reports
+// whether its header has a place for that. A short frame does not need a longer
+// one, whatever its header says.
+func narrow(frame []byte) bool {
+	const descriptor, exponent = 5, 15 // 1 KiB << 15 is maxWindow
+	var h zstd.Header
+	if err := h.Decode(frame); err != nil || h.SingleSegment {
+		return false
+	}
+	frame[descriptor] = exponent << 3
+	return true
+}
+
+// begin begins to unpack the frame that was collected, block by block.
+func (u *unpacker) begin() error {
+	u.stream = true
+	if err := u.dec.Reset(u.frames); err != nil {
+		return u.endStream(err)
+	}
+	return nil
+}
+
+// readStream unpacks more of the frame.
+func (u *unpacker) readStream(p []byte) (int, error) {
+	n, err := u.dec.Read(p)
+	if err == nil {
+		return n, nil
+	}
+	if n > 0 {
+		u.last = p[n-1]
+	}
+	return n, u.endStream(err)
+}
+
+// endStream ends the frame that is unpacked block by block.
+func (u *unpacker) endStream(err error) error {
+	z := u.frames
+	u.stream = false
+	switch {
+	case err == io.EOF:
+		return nil
+	case z.short:
+		u.torn = z.in.offset - z.whole
+		return io.EOF
+	case z.in.err != nil && z.in.err != io.EOF:
+		return z.in.err
+	case errors.Is(err, zstd.ErrWindowSizeExceeded):
+		return fmt.Errorf("the frame at byte %d needs a window of more than %d MiB to unpack",
+			z.start, maxWindow>>20)
+	}
+	return u.resume(z.in.offset-int64(len(z.buf)), z.buf)
+}
+
+// frameInside reports whether a complete frame is in the one that seems to be
+// cut: then that is not cut, but one of its lengths is wrong.
+func (u *unpacker) frameInside() bool {
+	inner := &unpacker{frames: newFrames(bytes.NewReader(u.frames.buf[1:])), whole: u.whole}
+	return inner.find()
+}
+
+// find collects and unpacks the next complete frame, wherever it begins. It
+// reports whether there is one.
+func (u *unpacker) find() bool {
+	z := u.frames
+	for z.in.find(frameMagic) {
+		if err := z.collect(maxTail); err == nil && z.ended && u.unpack() == nil {
+			return true
+		}
+		u.damage.Frames++
+		u.putBack(z.buf)
+	}
+	return false
+}
+
+// putBack puts back all but the first byte of what was taken.
+func (u *unpacker) putBack(taken []byte) {
+	if len(taken) == 0 {
+		u.frames.in.skip(1)
+		return
+	}
+	u.frames.in.back(taken[1:])
+}
+
+// resume continues behind damage that begins at start, and of which taken was
+// taken. A line that the damage divides is ended, so that its halves do not
+// become one.
+func (u *unpacker) resume(start int64, taken []byte) error {
+	in := u.frames.in
+	if len(taken) > 0 {
+		u.damage.Frames++
+	}
+	u.putBack(taken)
+	found := u.find()
+	if in.err != nil && in.err != io.EOF {
+		return in.err
+	}
+	end := in.offset
+	if found {
+		end = u.frames.start
+	}
+	u.damage.add(start, end-start)
+	if u.last != '\n' {
+		u.out, u.last = append([]byte{'\n'}, u.out...), '\n'
+	}
+	if !found && len(u.out) == 0 {
+		return io.EOF
+	}
+	return nil
+}
