@@ -93,13 +93,13 @@ type killed struct {
 func TestKill(t *testing.T) {
 	t.Parallel() // it waits for scans, most of the time
 	cfg := fleet.Config{
-		Network: netip.MustParsePrefix("127.67.0.0/22"), Ports: []uint16{27119},
-		Alive: 0.9, Seed: 3, DelayMax: 20 * time.Millisecond,
+		Network: netip.MustParsePrefix("127.67.0.0/22"),
+		Alive:   0.9, Seed: 3, DelayMax: 20 * time.Millisecond,
 	}
 	if *kills > 20 {
 		cfg.Network = netip.MustParsePrefix("127.67.0.0/21")
 	}
-	serve(t, cfg)
+	cfg, _ = serve(t, cfg)
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	hits := map[string]int{}
@@ -116,11 +116,10 @@ func TestKill(t *testing.T) {
 // complete after the same command again.
 func TestKillSteps(t *testing.T) {
 	t.Parallel()
-	cfg := fleet.Config{
-		Network: netip.MustParsePrefix("127.72.0.0/25"), Ports: []uint16{27487},
-		Kinds: []fleet.Kind{fleet.Source}, // which answers everything at once
-	}
-	serve(t, cfg)
+	cfg, _ := serve(t, fleet.Config{
+		Network: netip.MustParsePrefix("127.72.0.0/25"),
+		Kinds:   []fleet.Kind{fleet.Source}, // which answers everything at once
+	})
 	for round, how := range slices.Sorted(maps.Keys(killSteps)) {
 		if how == "silent.written" {
 			continue // nobody is silent here; TestSilentFile has it
