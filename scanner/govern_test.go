@@ -25,12 +25,12 @@ type narrow struct {
 // each look.
 func (m *narrow) run(g *governor, now *time.Duration, long time.Duration) (rates []float64) {
 	for end := *now + long; *now < end; {
-		*now += lookEvery
+		*now += sampleEvery
 		rate := min(paceOf(g), m.sends)
 		rates = append(rates, rate)
-		n := rate * lookEvery.Seconds()
+		n := rate * sampleEvery.Seconds()
 		m.sent += n
-		m.queued += 100 * (n - m.receives*lookEvery.Seconds())
+		m.queued += 100 * (n - m.receives*sampleEvery.Seconds())
 		if over := m.queued - m.room; over > 0 {
 			m.dropped += over / 100
 		}
@@ -125,7 +125,7 @@ func TestGovernorSigns(t *testing.T) {
 		g := newGovernor(newPace(Off, time.Now()))
 		now := time.Duration(0)
 		look := func(s signs, rtt time.Duration) bool {
-			now += lookEvery
+			now += sampleEvery
 			s.sent = uint64(1e5 * now.Seconds())
 			for range 10 {
 				if rtt > 0 {
@@ -167,7 +167,7 @@ func TestGovernorGetsUsedToIt(t *testing.T) {
 	g, now := newGovernor(newPace(Off, time.Now())), time.Duration(0)
 	run := func(rtt, long time.Duration) (amiss bool) {
 		for end := now + long; now < end; {
-			now += lookEvery
+			now += sampleEvery
 			for range enoughRTTs {
 				g.roundTrip(rtt)
 			}

@@ -59,7 +59,7 @@ func (r *receiver) answer(now time.Duration, t *talk) *answer {
 	if t.got == nil {
 		a := r.pool.answer()
 		a.firstAt = now
-		a.ask = t.quiet + 1 + uint8(r.open.plan.attemptsBefore())
+		a.attempt = t.quiet + 1 + uint8(r.open.plan.attemptsBefore())
 		t.begin(a)
 	}
 	return t.got

@@ -20,7 +20,7 @@ type answer struct {
 	rtt       time.Duration // of the first question asked once and answered
 	recvBytes uint64
 	received  uint32
-	ask       uint8 // which one the first datagram came after
+	attempt   uint8 // which one the first datagram came after
 
 	unchallenged Questions
 	partial      Questions // messages that lack their end

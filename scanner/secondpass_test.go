@@ -55,15 +55,15 @@ func tagged(ts []Target) []Target {
 	return ts
 }
 
-// TestSecondLook: what stayed silent is asked once more when all else is done.
+// TestSecondPass: what stayed silent is asked once more when all else is done.
 // Until then it has no result; then it has one, with all that it was sent.
-func TestSecondLook(t *testing.T) {
+func TestSecondPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newShy(5)
 		ts := tagged(addresses(1000))
 		var order []int // the kinds, as results come
 		results := map[uint64]*Result{}
-		cfg := Config{SecondLook: true, Rate: 2000, Timeout: 200 * time.Millisecond, transport: n}
+		cfg := Config{SecondPass: true, Rate: 2000, Timeout: 200 * time.Millisecond, transport: n}
 		st, err := Scan(context.Background(), cfg, seqOf(ts), func(r *Result) {
 			addr := udp.Pack(r.Addr)
 			if results[addr] != nil {
@@ -100,9 +100,9 @@ func TestSecondLook(t *testing.T) {
 	})
 }
 
-// TestSecondLookDrain: the second look at what was silent does not come, and
+// TestSecondPassDrain: the second look at what was silent does not come, and
 // that is no result.
-func TestSecondLookDrain(t *testing.T) {
+func TestSecondPassDrain(t *testing.T) {
 	for _, cancel := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			n := newShy(2)
@@ -110,7 +110,7 @@ func TestSecondLookDrain(t *testing.T) {
 			ctx, stop := context.WithCancel(context.Background())
 			ts := addresses(5000)
 			results := 0
-			cfg := Config{SecondLook: true, Rate: 1000, Timeout: 100 * time.Millisecond, transport: n, Drain: drain}
+			cfg := Config{SecondPass: true, Rate: 1000, Timeout: 100 * time.Millisecond, transport: n, Drain: drain}
 			st, _ := Scan(ctx, cfg, seqOf(ts), func(r *Result) {
 				if results++; results == 1000 && cancel {
 					stop()
@@ -130,12 +130,12 @@ func TestSecondLookDrain(t *testing.T) {
 	}
 }
 
-// TestSecondLookSnapshot goes on from every snapshot of a scan: every target
+// TestSecondPassSnapshot goes on from every snapshot of a scan: every target
 // has one result, in the part before it or in the one behind it.
-func TestSecondLookSnapshot(t *testing.T) {
+func TestSecondPassSnapshot(t *testing.T) {
 	ts := tagged(addresses(600))
 	scan := func(t *testing.T, cfg Config, ts []Target, handle func(*Result)) Stats {
-		cfg.SecondLook, cfg.Rate, cfg.Timeout = true, 2000, 50*time.Millisecond
+		cfg.SecondPass, cfg.Rate, cfg.Timeout = true, 2000, 50*time.Millisecond
 		cfg.transport = newShy(5)
 		st, err := Scan(context.Background(), cfg, seqOf(ts), handle)
 		if err != nil {
@@ -157,7 +157,7 @@ func TestSecondLookSnapshot(t *testing.T) {
 			for a := range handed {
 				p.handed[a] = true
 			}
-			if sn.Looked > 0 && sn.Looked < len(sn.Silent) {
+			if sn.SecondPassed > 0 && sn.SecondPassed < len(sn.Silent) {
 				looked++
 			}
 			parts = append(parts, p)
@@ -172,9 +172,9 @@ func TestSecondLookSnapshot(t *testing.T) {
 			}
 			rest := append(slices.Clone(p.sn.Open), ts[p.sn.Position:]...)
 			silent := slices.Collect(p.sn.SilentTargets())
-			if len(silent) != len(p.sn.Silent)-p.sn.Looked || p.sn.Stats.TargetsFinished() != uint64(len(p.handed)) {
+			if len(silent) != len(p.sn.Silent)-p.sn.SecondPassed || p.sn.Stats.TargetsFinished() != uint64(len(p.handed)) {
 				t.Fatalf("snapshot %d: %d silent of %d, looked at %d; %d finished, %d handed over",
-					i, len(silent), len(p.sn.Silent), p.sn.Looked, p.sn.Stats.TargetsFinished(), len(p.handed))
+					i, len(silent), len(p.sn.Silent), p.sn.SecondPassed, p.sn.Stats.TargetsFinished(), len(p.handed))
 			}
 			st := scan(t, Config{Silent: slices.Values(silent)}, rest, func(r *Result) {
 				if p.handed[r.Addr] {
@@ -193,15 +193,15 @@ func TestSecondLookSnapshot(t *testing.T) {
 	})
 }
 
-// TestSecondLookExcluded: a silent target that is excluded meanwhile is sent
+// TestSecondPassExcluded: a silent target that is excluded meanwhile is sent
 // nothing more, and is as silent as it was.
-func TestSecondLookExcluded(t *testing.T) {
+func TestSecondPassExcluded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newShy(4)
 		n.kinds = 1 // nobody answers
 		ts := addresses(300)
 		begun := time.Now()
-		cfg := Config{SecondLook: true, Rate: Off, Retries: 1, AddressRate: 1, Excluded: func(a netip.Addr) bool {
+		cfg := Config{SecondPass: true, Rate: Off, Retries: 1, AddressRate: 1, Excluded: func(a netip.Addr) bool {
 			return time.Since(begun) > 2200*time.Millisecond && a.As4()[3]%2 == 0
 		}}
 		got, st, err := run(n.memNet, cfg, ts)

@@ -43,6 +43,8 @@ var arrows = map[string][]string{
 	"cmd/a2sscan/internal/geo":                 {"scanner", "cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/transcript":          {"sink/record", "cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/geo/geotest":         {},
+	"cmd/a2sscan/internal/redact":              {},
+	"cmd/a2sscan/internal/masterlist":          {"scanner/list", "scanner/master", "cmd/a2sscan/internal/output", "cmd/a2sscan/internal/redact"},
 
 	"cmd/a2sscan/internal/ratecontrol": room(),
 	"cmd/a2sscan/internal/shutdown":    room(),

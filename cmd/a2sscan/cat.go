@@ -21,9 +21,9 @@ func (a *app) catCommand() *cobra.Command {
 		Short: "Print the records of census files",
 		Long: `Prints the records of files that scan wrote, compressed or not, one per line.
 If a file is truncated, cat leaves out the partial record at its end and says
-so. On a terminal it shows invisible characters of names as \u escapes. With --mmdb
-each record says where its server is according to that database, in place of
-what it said before.`,
+so. On a terminal it shows invisible characters of names as \u escapes. With
+--mmdb each record says where its server is according to that database, in place
+of what it said before.`,
 		Example: `  a2sscan cat census.ndjson.zst | head -n 1
   a2sscan cat monday.ndjson.zst tuesday.ndjson.zst | wc -l
   a2sscan cat census.ndjson.zst | jq -r 'select(.info.players > 0) | .info.name'`,

@@ -348,8 +348,8 @@ func isList(flag *pflag.Flag) bool {
 
 // repeatable reports whether a flag that is given twice has two values.
 func repeatable(flag *pflag.Flag) bool {
-	if own, ok := flag.Value.(interface{ repeatable() bool }); ok {
-		return own.repeatable()
+	if own, ok := flag.Value.(interface{ Repeatable() bool }); ok {
+		return own.Repeatable()
 	}
 	_, slice := flag.Value.(pflag.SliceValue)
 	return slice

@@ -35,11 +35,11 @@ func inputNotes(list *list.List, args []string, from *scanMasterFlags) []ledger.
 // note is what was asked of the master.
 func (f *scanMasterFlags) note() *ledger.MasterList {
 	n := &ledger.MasterList{
-		Protocol: "web", Address: publicURL(f.url), Region: f.region.String(),
-		Filter: f.filter.String(), Whole: f.partial == nil,
+		Protocol: "web", Address: publicURL(f.URL), Region: f.Region.String(),
+		Filter: f.Filter.String(), Whole: f.partial == nil,
 	}
-	if f.udp != "" {
-		n.Protocol, n.Address = "udp", f.udp
+	if f.UDP != "" {
+		n.Protocol, n.Address = "udp", f.UDP
 	}
 	return n
 }

@@ -150,6 +150,7 @@ func (a *app) commands() []*cobra.Command {
 		a.askCommand(),
 		a.decodeCommand(),
 		a.catCommand(),
+		a.verifyCommand(),
 		a.schemaCommand(),
 		a.doctorCommand(),
 		a.versionCommand(),

@@ -239,10 +239,10 @@ func (f *scanFlags) config() scanner.Config {
 		MaxPerAddress: f.maxPerAddress,
 		Timeout:       f.timeout,
 		Retries:       flagvalue.OrOff(f.retries),
-		SecondLook:    f.secondLook,
+		SecondPass:    f.secondLook,
 		Cooldown:      flagvalue.OrOff(f.cooldown),
 		InFlight:      f.inFlight,
-		NoJoin:        f.noGSO,
+		NoGSO:         f.noGSO,
 		Raw:           f.raw,
 		Source:        f.source.AddrPort(),
 	}

@@ -2,15 +2,14 @@ package game
 
 import "bytes"
 
-// Rust: INFO's counts are cut at a byte, and above that they are anything; the
-// keywords have the true ones, though they lag behind by some seconds (46 where
-// INFO and the list have 36). Short tags stand for words: a run of "^" and a
-// letter, or a letter alone.
+// Rust: INFO's counts are single bytes and wrong above 255. The keywords have the
+// true ones, though they can lag behind: 46 where INFO and the list have 36. Short
+// tags stand for words: a run of "^" and a letter, or a letter alone.
 var _ = register(&table{
 	id:   "rust",
 	name: "Rust",
 	apps: []uint32{252490},
-	evidence: "recorded replies of 2014 to 2022; gamedig, rust-query-proxy; the short tags from " +
+	evidence: "recorded replies of 2014 to 2022; gamedig, rust-query-proxy; for the short tags, " +
 		"descriptions of the game's tag compressor",
 	tags: tags{
 		split: ',',

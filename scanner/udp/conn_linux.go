@@ -53,7 +53,7 @@ func Listen(cfg Config) (*Conn, error) {
 		sock:  sock,
 		batch: ipv4.NewPacketConn(sock),
 		in:    newIn(cfg.Batch, bufferSize),
-		out:   newOutBatch(cfg.Batch, joins(sock)),
+		out:   newOutBatch(cfg.Batch, canSegment(sock)),
 	}
 	if err := errors.Join(cfg.granted(sock, &c.fixed), c.icmp.init(sock)); err != nil {
 		sock.Close()
@@ -182,11 +182,11 @@ func (c *Conn) sendBatch(ps []Packet) (sent int, err error) {
 		n := 0
 		n, err = c.write(ms)
 		switch {
-		case err != nil && c.out.unjoin(&ms[0], err):
+		case err != nil && c.out.stopGSO(&ms[0], err):
 			return sent, nil // the rest is for another batch, each by itself
 		case err != nil && !errors.Is(err, ErrAgain):
 			n, err = c.writeAgain(ms[:1], err)
-			if err != nil && c.out.unjoin(&ms[0], err) {
+			if err != nil && c.out.stopGSO(&ms[0], err) {
 				return sent, nil
 			}
 		case err == nil && n < len(ms):
@@ -216,7 +216,7 @@ func (c *Conn) write(ms []ipv4.Message) (n int, err error) {
 		}
 	}
 	c.stats.sent.Add(uint64(sent))
-	c.stats.joined.Add(uint64(sent - n))
+	c.stats.gso.Add(uint64(sent - n))
 	c.stats.sentBytes.Add(uint64(bytes))
 	return n, nil
 }

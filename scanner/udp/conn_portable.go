@@ -210,7 +210,7 @@ func (c *Conn) takeBack() {
 // error is the fault of that datagram, but for net.ErrClosed.
 func (c *Conn) Send(ps []Packet) (n int, err error) {
 	for i := range ps {
-		ps[i].Join = false
+		ps[i].GSO = false
 		err := c.write(&ps[i])
 		if isICMP(errnoOf(err)) {
 			// Another datagram's, perhaps: then it doesn't come twice.

@@ -16,12 +16,12 @@ type Packet struct {
 	Addr uint64 // the other end, as Pack returns it
 	Data []byte // UDP payload
 
-	// Join has Send hand the datagram to the kernel in one piece with the one
+	// GSO has Send hand the datagram to the kernel in one piece with the one
 	// behind it, if that is as long, no longer than 512 bytes, and goes to the
 	// same address. The network sees two datagrams, but most of what sending
 	// takes is done once. It is for Linux. Where it can't be done, each is sent
 	// by itself, and Send takes the mark away.
-	Join bool
+	GSO bool
 }
 
 // Pack returns a as a number: the IPv4 address in big-endian order, shifted
@@ -67,7 +67,7 @@ const bufferSize = 1<<16 - 1
 type Stats struct {
 	Sent          uint64 // datagrams
 	SentBytes     uint64 // UDP payload
-	Joined        uint64 // pairs of datagrams sent in one piece
+	GSO           uint64 // pairs of datagrams sent in one piece
 	Received      uint64 // datagrams
 	ReceivedBytes uint64 // UDP payload
 	Reads         uint64 // system calls
@@ -86,7 +86,7 @@ type Stats struct {
 // counters are the part of Stats that changes, written by the goroutines in
 // Recv and Send and read by any.
 type counters struct {
-	sent, sentBytes, joined atomic.Uint64
+	sent, sentBytes, gso    atomic.Uint64
 	received, receivedBytes atomic.Uint64
 	reads, writes           atomic.Uint64
 	truncated               atomic.Uint64
@@ -95,7 +95,7 @@ type counters struct {
 func (c *counters) read(s *Stats) {
 	s.Sent = c.sent.Load()
 	s.SentBytes = c.sentBytes.Load()
-	s.Joined = c.joined.Load()
+	s.GSO = c.gso.Load()
 	s.Received = c.received.Load()
 	s.ReceivedBytes = c.receivedBytes.Load()
 	s.Reads = c.reads.Load()

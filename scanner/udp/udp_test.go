@@ -411,7 +411,7 @@ func newExchange(t testing.TB, batch, size int) *exchange {
 // join has every other datagram joined with the next.
 func (x *exchange) join() {
 	for i := range x.out {
-		x.out[i].Join = i%2 == 0
+		x.out[i].GSO = i%2 == 0
 	}
 }
 

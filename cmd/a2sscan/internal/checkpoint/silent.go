@@ -61,7 +61,7 @@ func (s *silentFile) load(was SilentState) (iter.Seq[scanner.Target], error) {
 // save adds those that became silent up to a Snapshot, and makes them durable.
 // looked is Looked of the checkpoint that this process went on with.
 func (s *silentFile) save(now *scanner.Snapshot, looked int) (SilentState, error) {
-	added := scanner.Snapshot{Silent: now.Silent, SilentLabels: now.SilentLabels, Looked: s.here}
+	added := scanner.Snapshot{Silent: now.Silent, SilentLabels: now.SilentLabels, SecondPassed: s.here}
 	var b []byte
 	for t := range added.SilentTargets() {
 		b = appendTarget(b, &t)
@@ -73,7 +73,7 @@ func (s *silentFile) save(now *scanner.Snapshot, looked int) (SilentState, error
 		s.Targets += len(now.Silent) - s.here
 		s.here = len(now.Silent)
 	}
-	s.Looked = looked + now.Looked
+	s.Looked = looked + now.SecondPassed
 	return s.SilentState, nil
 }
 

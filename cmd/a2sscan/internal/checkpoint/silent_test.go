@@ -15,7 +15,7 @@ import (
 // silentSnapshot has n silent targets from number first on, every third with a
 // tag, of which looked were looked at.
 func silentSnapshot(first, n, looked int) *scanner.Snapshot {
-	s := &scanner.Snapshot{Looked: looked}
+	s := &scanner.Snapshot{SecondPassed: looked}
 	for i := first; i < first+n; i++ {
 		s.Silent = append(s.Silent, 127<<40|uint64(i)<<16|27015)
 		if i%3 == 0 {

@@ -12,11 +12,10 @@ import (
 	"os"
 	"time"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	// MaxMind's format, which other publishers use too.
 	"github.com/oschwald/maxminddb-golang/v2"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
 )
 

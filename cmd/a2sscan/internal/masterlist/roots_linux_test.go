@@ -1,4 +1,4 @@
-package main
+package masterlist
 
 import (
 	"crypto/x509"
@@ -8,14 +8,13 @@ import (
 	"testing"
 )
 
-// TestOwnRoots: without roots of the system the program's own count, and with
-// roots of the system those alone. Each is tried in a process of its own, since
-// a process reads them once.
+// TestOwnRoots: the program's own roots are used only on a system without roots. Each
+// case runs in a process of its own, because a process reads the roots once.
 func TestOwnRoots(t *testing.T) {
 	want := os.Getenv("A2SSCAN_TEST_ROOTS")
 	if want != "" {
 		trustRoots()
-		trustRoots() // as often as one likes
+		trustRoots() // a second call does no harm
 		pool, err := x509.SystemCertPool()
 		if err != nil || pool.Equal(ownRoots()) != (want == "own") {
 			t.Errorf("want the %s roots: %v", want, err)
@@ -38,7 +37,7 @@ func TestOwnRoots(t *testing.T) {
 	}
 }
 
-// testRoot is a certificate that nobody has the key of.
+// testRoot is a certificate whose key is lost.
 const testRoot = `-----BEGIN CERTIFICATE-----
 MIIBajCCAQ+gAwIBAgIBATAKBggqhkjOPQQDAjAbMRkwFwYDVQQDExBhIHJvb3Qg
 Zm9yIHRlc3RzMCAXDTI2MDEwMTAwMDAwMFoYDzIxMjYwMTAxMDAwMDAwWjAbMRkw

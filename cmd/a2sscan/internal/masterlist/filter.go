@@ -1,4 +1,4 @@
-package main
+package masterlist
 
 import (
 	"errors"
@@ -8,29 +8,27 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// condition is one of a master's filters, as a flag and as a word in a group.
+// condition is a condition of a master's filter, as a flag and as a word in a group.
 type condition struct {
 	name  string
-	value string // stands for the value in the help; empty: there is none
+	value string // the word for the value in the help; empty: takes no value
 	help  string
 	make  func(value string) (master.Condition, error)
-	once  bool // no server can meet two of them
+	once  bool // no server can meet two such conditions
 }
 
-// conditions are the filters that masters know, in the order of the help.
+// conditions are the conditions that masters know, in the order of the help.
 var conditions = []condition{
 	{"app", "ID", "only servers of this game: `ID` is its Steam application ID", numbered(master.App), true},
 	{"not-app", "ID", "no servers of this game; may be repeated", numbered(master.NotApp), false},
 	{"game-dir", "NAME", "only servers whose game or mod has the folder `NAME`", named(master.GameDir), true},
 	{"map", "NAME", "only servers on this map", named(master.Map), true},
-	{"name", "PATTERN", "only servers with such a name; * in the `PATTERN` stands for any text", named(master.Name), false},
-	{"game-version", "PATTERN", "only servers of such a version; * in the `PATTERN` stands for any text", named(master.Version), false},
+	{"name", "PATTERN", "only servers with this name; * in the `PATTERN` stands for any text", named(master.Name), false},
+	{"game-version", "PATTERN", "only servers of this version; * in the `PATTERN` stands for any text", named(master.Version), false},
 	{"address", "IP[:PORT]", "only servers at this address, `IP[:PORT]`", addressed, true},
 	{"dedicated", "", "only dedicated servers", bare(master.Dedicated), true},
 	{"type", "LETTER", "only servers of this type: `LETTER` d, an old form of --dedicated", lettered, true},
@@ -39,13 +37,13 @@ var conditions = []condition{
 	{"no-password", "", "only servers without a password", bare(master.NoPassword), true},
 	{"not-empty", "", "only servers with players", bare(master.NotEmpty), true},
 	{"empty", "", "only servers without players", bare(master.Empty), true},
-	{"not-full", "", "only servers with a free place", bare(master.NotFull), true},
+	{"not-full", "", "only servers with a free slot", bare(master.NotFull), true},
 	{"proxy", "", "only spectator relays", bare(master.Proxy), true},
-	{"whitelisted", "", "only servers on a list of Valve's", bare(master.Whitelisted), true},
+	{"whitelisted", "", "only servers on Valve's list", bare(master.Whitelisted), true},
 	{"game-type", "TAGS", "only servers with all of these `TAGS` in their keywords: a,b", tagged(master.GameType), false},
 	{"game-data", "TAGS", "only servers with all of these hidden `TAGS` (Left 4 Dead 2): a,b", tagged(master.GameData), false},
 	{"any-game-data", "TAGS", "only servers with one of these hidden `TAGS` (Left 4 Dead 2): a,b", tagged(master.AnyGameData), false},
-	{"one-per-address", "", "one server an address; masters have been seen to ignore it, and to return nothing", bare(master.OnePerAddress), true},
+	{"one-per-address", "", "one server per address; some masters ignore it, others return nothing", bare(master.OnePerAddress), true},
 }
 
 func named(of func(string) master.Condition) func(string) (master.Condition, error) {
@@ -88,53 +86,59 @@ func lettered(s string) (master.Condition, error) {
 	return master.Type(s[0]), nil
 }
 
-// groups are the flags whose value is a list of conditions.
+// groups are the flags that take a list of conditions.
 var groups = []struct {
 	name, help string
 	make       func(...master.Condition) master.Condition
 }{
 	{"nor", "no servers that meet one of the conditions: a `LIST` such as map=cp_dustbowl,empty", master.Nor},
 	{"nand", "no servers that meet all of the conditions in the `LIST`", master.Nand},
-	{"or", "only servers that meet one of the conditions in the `LIST` (no document has it, clients use it)", master.Or},
+	{"or", "only servers that meet one of the conditions in the `LIST` (undocumented, but clients use it)", master.Or},
 }
 
-// filterFlags are the flags that choose servers, in the order in which they
-// are typed: masters read a filter in its order.
-type filterFlags struct {
-	region region
-	filter master.Filter
+// Value is the value of a flag.
+type Value interface {
+	Set(string) error
+	String() string
+	Type() string // the word that stands for the value in the help
 }
 
-func (f *filterFlags) add(fs *pflag.FlagSet) {
-	f.region = region(master.World)
-	fs.Var(&f.region, "region", "`NAME` of a part of the world: us-east, us-west, south-america, europe, asia, australia, middle-east, africa, world")
+// Flag describes a flag that chooses servers.
+type Flag struct {
+	Name   string
+	Help   string
+	Value  Value
+	Switch bool // takes no value
+}
+
+// FilterFlags are the flags that set a region and a filter. A filter keeps the order
+// of the flags, because masters read it in order.
+func FilterFlags(region *Region, filter *master.Filter) []Flag {
+	all := []Flag{{"region", "`NAME` of a part of the world: us-east, us-west, south-america, europe, asia, australia, middle-east, africa, world", region, false}}
 	for i := range conditions {
 		c := &conditions[i]
-		flag := fs.VarPF(&conditionFlag{&f.filter, c}, c.name, "", c.help)
-		if c.value == "" {
-			flag.NoOptDefVal = "true"
-		}
+		all = append(all, Flag{c.name, c.help, &conditionFlag{filter, c}, c.value == ""})
 	}
 	for _, g := range groups {
-		fs.Var(&groupFlag{&f.filter, g.make}, g.name, g.help)
+		all = append(all, Flag{g.name, g.help, &groupFlag{filter, g.make}, false})
 	}
-	fs.Var(&rawFlag{&f.filter}, "filter", `conditions as masters read them: `+"`TEXT`"+` such as '\appid\440\empty\1'`)
+	return append(all, Flag{"filter", `conditions in the syntax of masters: ` + "`TEXT`" + ` such as '\appid\440\empty\1'`, &rawFlag{filter}, false})
 }
 
-// region is a flag's part of the world.
-type region master.Region
+// Region is a part of the world as the value of a flag.
+type Region master.Region
 
 // Set reads a region's name or number.
-func (r *region) Set(s string) error {
+func (r *Region) Set(s string) error {
 	v, err := master.ParseRegion(s)
-	*r = region(v)
+	*r = Region(v)
 	return err
 }
 
-func (r *region) String() string { return master.Region(*r).String() }
+func (r *Region) String() string { return master.Region(*r).String() }
 
 // Type is the word that stands for the value in the help.
-func (r *region) Type() string { return "NAME" }
+func (r *Region) Type() string { return "NAME" }
 
 // conditionFlag adds a condition to a filter.
 type conditionFlag struct {
@@ -152,14 +156,14 @@ func (c *conditionFlag) Set(s string) error {
 		return err
 	}
 	if c.of.once && slices.ContainsFunc(*c.filter, func(old master.Condition) bool { return old.Key == made.Key }) {
-		return fmt.Errorf("no server meets two of them: --or %s=…,%s=… finds servers that meet either",
+		return fmt.Errorf("no server meets two such conditions: --or %s=…,%s=… finds servers that meet one of them",
 			c.of.name, c.of.name)
 	}
 	*c.filter = append(*c.filter, made)
 	return nil
 }
 
-// check makes the condition, if masters can understand it.
+// check makes the condition and makes sure that masters can read it.
 func (c *condition) check(value string) (master.Condition, error) {
 	made, err := c.make(value)
 	if err == nil {
@@ -178,8 +182,8 @@ func (c *conditionFlag) Type() string {
 	return c.of.value
 }
 
-// repeatable reports whether a server can meet two of them.
-func (c *conditionFlag) repeatable() bool { return !c.of.once }
+// Repeatable reports whether a server can meet two such conditions.
+func (c *conditionFlag) Repeatable() bool { return !c.of.once }
 
 // groupFlag adds a group of conditions to a filter.
 type groupFlag struct {
@@ -187,7 +191,7 @@ type groupFlag struct {
 	make   func(...master.Condition) master.Condition
 }
 
-// Set reads NAME=VALUE and NAME, with commas between them: the flags' names.
+// Set reads names of flags, as NAME=VALUE or NAME, separated by commas.
 func (g *groupFlag) Set(s string) error {
 	var cs []master.Condition
 	for word := range strings.SplitSeq(s, ",") {
@@ -221,7 +225,7 @@ func parseCondition(word string) (master.Condition, error) {
 		}
 	}
 	return master.Condition{}, fmt.Errorf(
-		"%s is no condition: want flags' names, such as map=cp_dustbowl,empty; --filter takes what can't be said so",
+		"%s is no condition: want names of flags, such as map=cp_dustbowl,empty; --filter takes everything else",
 		console.Quoted(name, 40))
 }
 
@@ -230,10 +234,11 @@ func (g *groupFlag) String() string { return "" }
 // Type is the word that stands for the value in the help.
 func (g *groupFlag) Type() string { return "LIST" }
 
-func (g *groupFlag) repeatable() bool { return true }
+// Repeatable reports that a filter may have several groups.
+func (g *groupFlag) Repeatable() bool { return true }
 
-// words are those that a condition begins with.
-func (g *groupFlag) words() (names []string) {
+// Words are the beginnings of conditions.
+func (g *groupFlag) Words() (names []string) {
 	for _, c := range conditions {
 		if c.value != "" {
 			c.name += "="
@@ -243,7 +248,7 @@ func (g *groupFlag) words() (names []string) {
 	return names
 }
 
-// rawFlag adds conditions that are written as masters read them.
+// rawFlag adds conditions in the syntax of masters.
 type rawFlag struct{ filter *master.Filter }
 
 // Set reads a filter.
@@ -258,4 +263,5 @@ func (r *rawFlag) String() string { return "" }
 // Type is the word that stands for the value in the help.
 func (r *rawFlag) Type() string { return "TEXT" }
 
-func (r *rawFlag) repeatable() bool { return true }
+// Repeatable reports that several texts are joined.
+func (r *rawFlag) Repeatable() bool { return true }

@@ -17,18 +17,18 @@ import (
 // to cut it in two, which it does behind routing, filters and queues, or has
 // the network card do (udp(7), UDP_SEGMENT).
 type outBatch struct {
-	room  []ipv4.Message
-	oob   []byte // of each message in room, the order to cut it
-	joins bool
+	room []ipv4.Message
+	oob  []byte // of each message in room, the order to cut it
+	gso  bool
 }
 
-// orderSpace is the room for the order to cut a message.
-var orderSpace = unix.CmsgSpace(2)
+// segmentSpace is the room for the order to cut a message.
+var segmentSpace = unix.CmsgSpace(2)
 
 // newOutBatch returns room for n messages, whose addresses are rewritten in
 // place.
-func newOutBatch(n int, joins bool) *outBatch {
-	b := &outBatch{room: make([]ipv4.Message, n), oob: make([]byte, n*orderSpace), joins: joins}
+func newOutBatch(n int, gso bool) *outBatch {
+	b := &outBatch{room: make([]ipv4.Message, n), oob: make([]byte, n*segmentSpace), gso: gso}
 	addrs := make([]net.UDPAddr, n)
 	ips := make([]byte, n*net.IPv4len)
 	vecs := make([][]byte, 2*n)
@@ -36,14 +36,14 @@ func newOutBatch(n int, joins bool) *outBatch {
 		addrs[i].IP = ips[i*net.IPv4len : (i+1)*net.IPv4len]
 		b.room[i].Addr = &addrs[i]
 		b.room[i].Buffers = vecs[2*i : 2*i+1 : 2*i+2]
-		putOrder(b.order(i))
+		putSegmentHeader(b.segment(i))
 	}
 	return b
 }
 
-// joins reports whether the kernel of sock can cut messages: one that can't
+// canSegment reports whether the kernel of sock can cut messages: one that can't
 // would send them as they are.
-func joins(sock syscall.Conn) (can bool) {
+func canSegment(sock syscall.Conn) (can bool) {
 	raw, err := sock.SyscallConn()
 	if err != nil {
 		return false
@@ -65,10 +65,10 @@ func (b *outBatch) fill(ps []Packet) []ipv4.Message {
 		setUDP(m.Addr.(*net.UDPAddr), p.Addr)
 		m.Buffers, m.OOB = m.Buffers[:1], nil
 		m.Buffers[0] = p.Data
-		if p.Join = p.Join && b.joins && i+1 < len(ps) && pair(p, &ps[i+1]); p.Join {
+		if p.GSO = p.GSO && b.gso && i+1 < len(ps) && alike(p, &ps[i+1]); p.GSO {
 			i++
-			m.Buffers, m.OOB = m.Buffers[:2], b.order(n)
-			m.Buffers[1], ps[i].Join = ps[i].Data, false
+			m.Buffers, m.OOB = m.Buffers[:2], b.segment(n)
+			m.Buffers[1], ps[i].GSO = ps[i].Data, false
 			binary.NativeEndian.PutUint16(m.OOB[unix.CmsgLen(0):], uint16(len(p.Data)))
 		}
 		n++
@@ -76,38 +76,38 @@ func (b *outBatch) fill(ps []Packet) []ipv4.Message {
 	return b.room[:n]
 }
 
-// maxJoined is how long a datagram may be that is joined: shorter than what any
+// maxSegment is how long a datagram may be that is joined: shorter than what any
 // network takes in one piece. Of a longer one the kernel would say that it is
 // too long, or not say what is wrong.
-const maxJoined = 512
+const maxSegment = 512
 
-// pair reports whether p and q can be joined.
-func pair(p, q *Packet) bool {
+// alike reports whether p and q can be joined.
+func alike(p, q *Packet) bool {
 	n := len(p.Data)
-	return p.Addr == q.Addr && n == len(q.Data) && n > 0 && n <= maxJoined
+	return p.Addr == q.Addr && n == len(q.Data) && n > 0 && n <= maxSegment
 }
 
-// order is the order to cut message i.
-func (b *outBatch) order(i int) []byte {
-	return b.oob[i*orderSpace : (i+1)*orderSpace : (i+1)*orderSpace]
+// segment is the segment to cut message i.
+func (b *outBatch) segment(i int) []byte {
+	return b.oob[i*segmentSpace : (i+1)*segmentSpace : (i+1)*segmentSpace]
 }
 
-// putOrder fills in what is the same for every order.
-func putOrder(oob []byte) {
+// putSegmentHeader fills in what is the same for every order.
+func putSegmentHeader(oob []byte) {
 	h := (*unix.Cmsghdr)(unsafe.Pointer(&oob[0]))
 	h.Level, h.Type = unix.SOL_UDP, unix.UDP_SEGMENT
 	h.SetLen(unix.CmsgLen(2))
 }
 
-// unjoin reports whether err, with which the kernel refused m, may be for its
+// stopGSO reports whether err, with which the kernel refused m, may be for its
 // being joined; then nothing is joined any more. A device that can't compute
 // checksums refuses with EIO, some with EINVAL, as soon as something is sent.
-func (b *outBatch) unjoin(m *ipv4.Message, err error) bool {
+func (b *outBatch) stopGSO(m *ipv4.Message, err error) bool {
 	errno := errnoOf(err)
 	if len(m.Buffers) == 1 || errno != unix.EIO && errno != unix.EINVAL {
 		return false
 	}
-	b.joins = false
+	b.gso = false
 	return true
 }
 

@@ -1,16 +1,32 @@
-package main
+package masterlist
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/pflag"
-
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// TestFilterFlags holds every filter's flag against the bytes that masters
-// read, written by hand; groups too, and the order.
+// parse sets flags as a command line does.
+func parse(args []string) (Region, master.Filter, error) {
+	region, filter := Region(master.World), master.Filter{}
+	flags := map[string]Flag{}
+	for _, f := range FilterFlags(&region, &filter) {
+		flags["--"+f.Name] = f
+	}
+	for len(args) > 0 {
+		f, value := flags[args[0]], "true"
+		if args = args[1:]; !f.Switch {
+			value, args = args[0], args[1:]
+		}
+		if err := f.Value.Set(value); err != nil {
+			return region, filter, err
+		}
+	}
+	return region, filter, nil
+}
+
+// TestFilterFlags compares what every flag makes with the bytes that masters read.
 func TestFilterFlags(t *testing.T) {
 	tests := []struct{ args, want string }{
 		{"", ``},
@@ -44,13 +60,12 @@ func TestFilterFlags(t *testing.T) {
 	}
 	tested := map[string]bool{}
 	for _, test := range tests {
-		f, fs := &filterFlags{}, pflag.NewFlagSet("", pflag.ContinueOnError)
-		f.add(fs)
 		args := strings.Fields(test.args)
-		if err := fs.Parse(args); err != nil {
+		_, filter, err := parse(args)
+		if err != nil {
 			t.Errorf("%s: %v", test.args, err)
 		}
-		if got := f.filter.String(); got != test.want {
+		if got := filter.String(); got != test.want {
 			t.Errorf("%s: %s, want %s", test.args, got, test.want)
 		}
 		for _, a := range args {
@@ -72,26 +87,25 @@ func TestRegionFlag(t *testing.T) {
 		"--region australia": master.Australia, "--region middle-east": master.MiddleEast,
 		"--region africa": master.Africa, "--region 255": master.World,
 	} {
-		f, fs := &filterFlags{}, pflag.NewFlagSet("", pflag.ContinueOnError)
-		f.add(fs)
-		if err := fs.Parse(strings.Fields(args)); err != nil || master.Region(f.region) != want {
-			t.Errorf("%s: %v, %v", args, master.Region(f.region), err)
+		region, _, err := parse(strings.Fields(args))
+		if err != nil || master.Region(region) != want {
+			t.Errorf("%s: %v, %v", args, master.Region(region), err)
 		}
 	}
 }
 
-// TestLimitsFlag: limits are read as they are shown.
+// TestLimitsFlag: limits can be read as they are shown.
 func TestLimitsFlag(t *testing.T) {
 	for text, want := range map[string]string{
 		"15/1m,60/5m": "15/1m,60/5m", "0": "", "1/1.5s": "1/1.5s", "2/90s": "2/1m30s", "1/10s": "1/10s",
 	} {
-		var l limits
+		var l Limits
 		if err := l.Set(text); err != nil || l.String() != want || l == nil {
 			t.Errorf("%s: %s, %v", text, l.String(), err)
 		}
 	}
 	for _, bad := range []string{"", "15", "15/", "/1m", "0/1m", "-1/1m", "15/0s", "15/1m,", "15/-1m"} {
-		if err := new(limits).Set(bad); err == nil {
+		if err := new(Limits).Set(bad); err == nil {
 			t.Errorf("%q is read", bad)
 		}
 	}

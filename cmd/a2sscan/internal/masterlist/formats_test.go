@@ -1,4 +1,4 @@
-package main
+package masterlist
 
 import (
 	"bytes"
@@ -7,9 +7,9 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
-// TestMasterFormats holds which lines of JSON are read in a master's words: a
-// census is not, so that its bad lines are said with their text.
-func TestMasterFormats(t *testing.T) {
+// TestFormats: lines of JSON with a master's keys are a master's list. A census is
+// not, so that its bad lines are reported with their text.
+func TestFormats(t *testing.T) {
 	tests := []struct {
 		head string
 		want string
@@ -24,7 +24,7 @@ func TestMasterFormats(t *testing.T) {
 	}
 	for _, test := range tests {
 		got := ""
-		for _, f := range masterFormats() {
+		for _, f := range Formats() {
 			if got == "" && f.Sniff([]byte(test.head)) {
 				got = f.Name
 			}
@@ -33,16 +33,16 @@ func TestMasterFormats(t *testing.T) {
 			t.Errorf("%s: %q, want %q", test.head, got, test.want)
 		}
 	}
-	var said []byte
-	for _, f := range masterFormats() {
+	var details []byte
+	for _, f := range Formats() {
 		if f.Sniff([]byte(tests[1].head)) {
 			_ = f.Read(bytes.NewReader([]byte(tests[1].head)), func(e list.Entry) bool {
-				said = bytes.Clone(e.Master)
+				details = bytes.Clone(e.Master)
 				return true
 			})
 		}
 	}
-	if !bytes.Contains(said, []byte(`"app_id":440`)) {
-		t.Errorf("the master said %s", said)
+	if !bytes.Contains(details, []byte(`"app_id":440`)) {
+		t.Errorf("the details are %s", details)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package masterlist
 
 import (
 	"bufio"
@@ -18,29 +18,30 @@ import (
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
-// listOutput is where a list goes. It is made when there is something to
-// write, so that a run that gets nothing leaves no file behind and the old one
-// as it was. A list that is to be replaced stays until the new one is whole:
-// that is written beside it, with sink.PartSuffix behind its name.
-type listOutput struct {
+// Output is where a list is written. The file is created with the first write, so
+// that a run that fetches nothing leaves no file behind and an old one as it was. An
+// old list stays until the new one is complete: the new one is written beside it,
+// with sink.PartSuffix added to its name.
+type Output struct {
 	path   string
 	stdout io.Writer
 
-	old    fs.FileInfo // of the list that is replaced; nil: none is
-	target string      // its name, whatever links lead there
+	old    fs.FileInfo // of the list to be replaced; nil: there is none
+	target string      // its name, with links resolved
 
-	file *os.File // nil: standard output, or not yet made
+	file *os.File // nil: standard output, or not yet created
 	pack *zstd.Encoder
 	buf  *bufio.Writer
 }
 
-// newListOutput checks that the file can be made.
-func newListOutput(f *outFlags, stdout io.Writer) (*listOutput, error) {
-	o := &listOutput{path: f.output, stdout: stdout}
-	if err := sink.Check(f.output, sink.Options{Force: f.force}); err != nil {
+// NewOutput checks that the file can be created. Path - is stdout. force allows an
+// existing file to be replaced.
+func NewOutput(path string, force bool, stdout io.Writer) (*Output, error) {
+	o := &Output{path: path, stdout: stdout}
+	if err := sink.Check(path, sink.Options{Force: force}); err != nil {
 		return nil, output.Failure(err)
 	}
-	if !f.toFile() || !output.IsFile(o.path) {
+	if path == "-" || path == "" || !output.IsFile(path) {
 		return o, nil
 	}
 	var err error
@@ -50,15 +51,16 @@ func newListOutput(f *outFlags, stdout io.Writer) (*listOutput, error) {
 	return o, o.failure(err)
 }
 
-// name is the file that is written to.
-func (o *listOutput) name() string {
+// name is the name of the file being written.
+func (o *Output) name() string {
 	if o.old != nil {
 		return o.target + sink.PartSuffix
 	}
 	return o.path
 }
 
-func (o *listOutput) write(b []byte) error {
+// Write appends to the list.
+func (o *Output) Write(b []byte) error {
 	if o.buf == nil {
 		if err := o.open(); err != nil {
 			return err
@@ -68,7 +70,7 @@ func (o *listOutput) write(b []byte) error {
 	return o.failure(err)
 }
 
-func (o *listOutput) open() (err error) {
+func (o *Output) open() (err error) {
 	o.buf = bufio.NewWriterSize(o.stdout, 64<<10)
 	if o.path == "-" || o.path == "" {
 		return nil
@@ -79,7 +81,7 @@ func (o *listOutput) open() (err error) {
 		return o.failure(err)
 	}
 	if o.old != nil {
-		_ = o.file.Chmod(o.old.Mode().Perm()) // where that is not allowed, its maker's rights have to do
+		_ = o.file.Chmod(o.old.Mode().Perm()) // if that fails, the file keeps the default permissions
 	}
 	o.buf.Reset(o.file)
 	if strings.HasSuffix(o.path, ".zst") {
@@ -91,8 +93,8 @@ func (o *listOutput) open() (err error) {
 	return nil
 }
 
-// flush hands on what was written, so that whoever reads a pipe has it.
-func (o *listOutput) flush() error {
+// Flush passes on everything written, for the reader of a pipe.
+func (o *Output) Flush() error {
 	if o.buf == nil {
 		return nil
 	}
@@ -103,14 +105,13 @@ func (o *listOutput) flush() error {
 	return o.failure(err)
 }
 
-// close ends the file, and makes it durable. If it is whole it takes the place of
-// the one that is to be replaced.
-func (o *listOutput) close(whole bool) error {
+// Close ends the file and syncs it. A complete list then replaces the old one.
+func (o *Output) Close(complete bool) error {
 	if o.buf == nil {
 		return nil
 	}
 	err := o.end()
-	if err == nil && whole && o.old != nil {
+	if err == nil && complete && o.old != nil {
 		if err = os.Rename(o.name(), o.target); err == nil {
 			err = disk.SyncDir(filepath.Dir(o.target))
 			o.old = nil
@@ -119,15 +120,15 @@ func (o *listOutput) close(whole bool) error {
 	return o.failure(err)
 }
 
-// end ends the file.
-func (o *listOutput) end() error {
+// end flushes, syncs and closes the file.
+func (o *Output) end() error {
 	err := o.buf.Flush()
 	if o.pack != nil {
 		err = errors.Join(err, o.pack.Close())
 	}
 	if o.file != nil {
 		if e := o.file.Sync(); err == nil && !errors.Is(e, syscall.EINVAL) {
-			err = e // a pipe or a device can't be synced
+			err = e // a pipe or a device cannot be synced
 		}
 		if e := o.file.Close(); err == nil {
 			err = e
@@ -137,16 +138,16 @@ func (o *listOutput) end() error {
 	return err
 }
 
-// kept says in words what becomes of a list that is not whole.
-func (o *listOutput) kept() string {
+// Kept says in words where a list that is not complete is.
+func (o *Output) Kept() string {
 	if o.old == nil {
 		return "and kept"
 	}
 	return "and kept in " + console.Plain(o.name(), 200) + "; " + console.Plain(o.path, 200) + " is as it was"
 }
 
-// failure gives an error of writing its exit code.
-func (o *listOutput) failure(err error) error {
+// failure makes an error of writing one of package sink.
+func (o *Output) failure(err error) error {
 	if err == nil {
 		return nil
 	}

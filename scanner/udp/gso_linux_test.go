@@ -12,39 +12,39 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// joined returns datagrams to c, each to be joined with the next.
-func joined(c *Conn, texts ...string) (ps []Packet) {
+// paired returns datagrams to c, each marked for GSO with the next.
+func paired(c *Conn, texts ...string) (ps []Packet) {
 	for _, text := range texts {
-		ps = append(ps, Packet{Addr: Pack(c.LocalAddr()), Data: []byte(text), Join: true})
+		ps = append(ps, Packet{Addr: Pack(c.LocalAddr()), Data: []byte(text), GSO: true})
 	}
 	return ps
 }
 
-// TestJoin sends datagrams that are to be joined, and looks what comes.
-func TestJoin(t *testing.T) {
+// TestGSO sends datagrams that are to be joined, and looks what comes.
+func TestGSO(t *testing.T) {
 	to, other := listen(t, Config{}), listen(t, Config{})
-	elsewhere := joined(other, "else")
-	alone := joined(to, "lone")
-	alone[0].Join = false
+	elsewhere := paired(other, "else")
+	alone := paired(to, "lone")
+	alone[0].GSO = false
 	tests := []struct {
-		name   string
-		ps     []Packet
-		batch  int
-		joined uint64
+		name  string
+		ps    []Packet
+		batch int
+		gso   uint64
 	}{
-		{"a pair", joined(to, "abcd", "efgh"), 0, 1},
-		{"two pairs", joined(to, "abcd", "efgh", "ijkl", "mnop"), 0, 2},
-		{"a pair and one", joined(to, "ab", "cd", "ef"), 0, 1},
-		{"one byte", joined(to, "a", "b"), 0, 1},
-		{"nothing", joined(to, "", ""), 0, 0},
-		{"as long as may be", joined(to, strings.Repeat("a", maxJoined), strings.Repeat("b", maxJoined)), 0, 1},
-		{"too long", joined(to, strings.Repeat("a", maxJoined+1), strings.Repeat("b", maxJoined+1)), 0, 0},
-		{"other lengths", joined(to, "abc", "de", "f"), 0, 0},
-		{"to others", slices.Concat(joined(to, "abcd"), elsewhere, joined(to, "efgh")), 0, 0},
+		{"a pair", paired(to, "abcd", "efgh"), 0, 1},
+		{"two pairs", paired(to, "abcd", "efgh", "ijkl", "mnop"), 0, 2},
+		{"a pair and one", paired(to, "ab", "cd", "ef"), 0, 1},
+		{"one byte", paired(to, "a", "b"), 0, 1},
+		{"nothing", paired(to, "", ""), 0, 0},
+		{"as long as may be", paired(to, strings.Repeat("a", maxSegment), strings.Repeat("b", maxSegment)), 0, 1},
+		{"too long", paired(to, strings.Repeat("a", maxSegment+1), strings.Repeat("b", maxSegment+1)), 0, 0},
+		{"other lengths", paired(to, "abc", "de", "f"), 0, 0},
+		{"to others", slices.Concat(paired(to, "abcd"), elsewhere, paired(to, "efgh")), 0, 0},
 		{"not asked for", slices.Concat(alone, alone), 0, 0},
-		{"the first alone", slices.Concat(alone, joined(to, "abcd", "efgh")), 0, 1},
-		{"a batch between", joined(to, "abcd", "efgh"), 1, 0},
-		{"three batches", joined(to, "ab", "cd", "ef", "gh", "ij"), 2, 2},
+		{"the first alone", slices.Concat(alone, paired(to, "abcd", "efgh")), 0, 1},
+		{"a batch between", paired(to, "abcd", "efgh"), 1, 0},
+		{"three batches", paired(to, "ab", "cd", "ef", "gh", "ij"), 2, 2},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -53,7 +53,7 @@ func TestJoin(t *testing.T) {
 			bytes, marks := 0, uint64(0)
 			var want []string
 			for _, p := range test.ps {
-				if p.Join {
+				if p.GSO {
 					marks++
 				}
 				if bytes += len(p.Data); p.Addr == Pack(to.LocalAddr()) {
@@ -69,19 +69,19 @@ func TestJoin(t *testing.T) {
 			}
 			recvNone(t, to)
 			s := from.Stats()
-			if s.Joined != test.joined || s.Sent != uint64(len(test.ps)) || s.SentBytes != uint64(bytes) {
-				t.Errorf("stats: %+v; want %d joined", s, test.joined)
+			if s.GSO != test.gso || s.Sent != uint64(len(test.ps)) || s.SentBytes != uint64(bytes) {
+				t.Errorf("stats: %+v; want GSO %d", s, test.gso)
 			}
-			if marks != test.joined {
-				t.Errorf("%d are marked as joined, want %d", marks, test.joined)
+			if marks != test.gso {
+				t.Errorf("%d are marked, want %d", marks, test.gso)
 			}
 		})
 	}
 }
 
-// TestJoinRefused has the kernel refuse what is joined, as it does for a
+// TestGSORefused has the kernel refuse what is joined, as it does for a
 // device that can't compute checksums.
-func TestJoinRefused(t *testing.T) {
+func TestGSORefused(t *testing.T) {
 	for _, refusal := range []error{unix.EIO, unix.EINVAL} {
 		for before := range 3 {
 			t.Run(fmt.Sprint(refusal, before), func(t *testing.T) {
@@ -93,7 +93,7 @@ func TestJoinRefused(t *testing.T) {
 					}
 					return i, refusal
 				}}
-				ps := slices.Concat(joined(to, "1", "22", "333")[:before], joined(to, "abcd", "efgh", "ijkl"))
+				ps := slices.Concat(paired(to, "1", "22", "333")[:before], paired(to, "abcd", "efgh", "ijkl"))
 				for range 2 {
 					sendAll(t, from, ps)
 					for i, p := range recvN(t, to, len(ps)) {
@@ -104,23 +104,23 @@ func TestJoinRefused(t *testing.T) {
 				}
 				recvNone(t, to)
 				for _, p := range ps {
-					if p.Join {
-						t.Errorf("%q is marked as joined", p.Data)
+					if p.GSO {
+						t.Errorf("%q is marked", p.Data)
 					}
 				}
-				if s := from.Stats(); s.Joined != 0 || s.Sent != uint64(2*len(ps)) {
+				if s := from.Stats(); s.GSO != 0 || s.Sent != uint64(2*len(ps)) {
 					t.Errorf("stats: %+v", s)
 				}
-				if from.out.joins {
-					t.Error("it goes on joining")
+				if from.out.gso {
+					t.Error("it still uses GSO")
 				}
 			})
 		}
 	}
 }
 
-// TestJoinFaults refuses a pair for reasons that are not that it is one.
-func TestJoinFaults(t *testing.T) {
+// TestGSOFaults refuses a pair for reasons that are not that it is one.
+func TestGSOFaults(t *testing.T) {
 	tests := []struct {
 		err   error
 		times int
@@ -134,20 +134,20 @@ func TestJoinFaults(t *testing.T) {
 		t.Run(fmt.Sprint(test.err), func(t *testing.T) {
 			from, to, other := listen(t, Config{}), listen(t, Config{}), listen(t, Config{})
 			from.batch = &faulty{batcher: from.batch, write: refusing(other, test.times, test.err)}
-			n, err := from.Send(slices.Concat(joined(to, "ab", "cd"), joined(other, "ab", "cd"), joined(to, "ef", "gh")))
+			n, err := from.Send(slices.Concat(paired(to, "ab", "cd"), paired(other, "ab", "cd"), paired(to, "ef", "gh")))
 			if n != test.n || (err == nil) != (n == 6) {
 				t.Errorf("Send = %d, %v; want %d", n, err, test.n)
 			}
-			if s := from.Stats(); s.Sent != uint64(n) || s.Joined != uint64(n/2) || !from.out.joins {
+			if s := from.Stats(); s.Sent != uint64(n) || s.GSO != uint64(n/2) || !from.out.gso {
 				t.Errorf("stats: %+v", s)
 			}
 		})
 	}
 }
 
-// TestJoinRefusedLater has the refusal come behind a pending error about
+// TestGSORefusedLater has the refusal come behind a pending error about
 // another datagram.
-func TestJoinRefusedLater(t *testing.T) {
+func TestGSORefusedLater(t *testing.T) {
 	from, to := listen(t, Config{}), listen(t, Config{})
 	pending := true
 	from.batch = &faulty{batcher: from.batch, write: func(ms []ipv4.Message) (int, error) {
@@ -160,9 +160,9 @@ func TestJoinRefusedLater(t *testing.T) {
 		}
 		return len(ms), nil
 	}}
-	sendAll(t, from, joined(to, "abcd", "efgh"))
+	sendAll(t, from, paired(to, "abcd", "efgh"))
 	recvN(t, to, 2)
-	if from.out.joins {
-		t.Error("it goes on joining")
+	if from.out.gso {
+		t.Error("it still uses GSO")
 	}
 }

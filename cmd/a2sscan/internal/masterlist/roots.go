@@ -1,20 +1,20 @@
-package main
+package masterlist
 
 import (
 	"crypto/x509"
 	"fmt"
 	"sync"
 
-	// The roots that browsers trust: a list that others keep.
+	// The roots that browsers trust.
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
-// trustRoots has the Web API's certificate checked even where the system has no
-// roots of its own, as in an image that holds the program alone. The system's
-// are used wherever it has some.
+// trustRoots lets the program check the Web API's certificate on a system without
+// roots, such as an image with nothing but the program. The system's roots are used
+// where it has some.
 var trustRoots = sync.OnceFunc(func() { x509.SetFallbackRoots(ownRoots()) })
 
-// ownRoots are the roots that the program brings with it.
+// ownRoots are the roots that are compiled into the program.
 func ownRoots() *x509.CertPool {
 	pool := x509.NewCertPool()
 	for root := range bundle.Roots() {
