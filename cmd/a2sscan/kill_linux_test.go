@@ -29,6 +29,8 @@ import (
 )
 
 // kills is how many runs TestKill ends, over all its commands.
+var killSeed = flag.Uint64("kill-seed", 0, "the seed `N` of TestKill, to repeat a run; 0: another one each time")
+
 var kills = flag.Int("kills", 6, "how many `N` scans TestKill kills; the long form is 100")
 
 // dies is the program, which kills itself when it has done a step so often:
@@ -100,8 +102,11 @@ func TestKill(t *testing.T) {
 		cfg.Network = netip.MustParsePrefix("127.67.0.0/21")
 	}
 	cfg, _ = serve(t, cfg)
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := *killSeed
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	t.Logf("to repeat: -kill-seed %d", seed)
 	hits := map[string]int{}
 	for round := 0; deaths(hits) < *kills; round++ {
 		k := &killed{T: t, cfg: cfg, dir: t.TempDir(), hits: hits,
