@@ -10,8 +10,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// simulate lets simulated servers answer on this machine, three of them, so
-// that the example has somebody to ask, on a port that is free.
+// simulate runs three simulated servers on this machine, on a free port, so that
+// the example has targets.
 func simulate() (port uint16, stop func()) {
 	f, err := fleet.New(fleet.Config{
 		Network: netip.MustParsePrefix("127.77.0.0/30"), Ports: []uint16{0}, Seed: 100,
@@ -30,8 +30,8 @@ func simulate() (port uint16, stop func()) {
 	}
 }
 
-// Scanning a slice of addresses. (simulate makes servers that answer on
-// loopback; yours are elsewhere, and Config's zero value is right for them.)
+// Scanning a slice of addresses. (simulate runs servers on loopback. For real ones
+// use the zero Config.)
 func ExampleScan() {
 	port, stop := simulate()
 	defer stop()
@@ -56,7 +56,7 @@ func ExampleScan() {
 	// 3 of 3 answered
 }
 
-// Keeping Results beyond the call: their memory is the scan's own.
+// Keeping Results beyond the call: their memory belongs to the scan.
 func ExampleResult_Clone() {
 	port, stop := simulate()
 	defer stop()

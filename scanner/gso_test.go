@@ -14,7 +14,7 @@ type gsoNet struct {
 	loses  bool // it loses those that it takes so
 	single bool // it takes none so
 	pieces int
-	wrong  []udp.Packet // to be joined, but no first request for players with that for rules behind it
+	wrong  []udp.Packet // marked, but not the first request for players before the one for rules
 }
 
 func (n *gsoNet) Send(ps []udp.Packet) (int, error) {
@@ -49,7 +49,7 @@ func (n *gsoNet) inspect(ps []udp.Packet) {
 	}
 }
 
-// newGSONet returns a network of servers of which each asks for a challenge.
+// newGSONet returns a network of servers that all want a challenge.
 func newGSONet() *gsoNet {
 	n, s := &gsoNet{memNet: newMemNet()}, newServer()
 	n.serve = func(addr uint64, req wire.Request) { s.answer(n.memNet, addr, req) }
@@ -68,7 +68,7 @@ func (n *gsoNet) scan(t *testing.T, cfg Config, servers int) (complete int, st S
 		t.Error(err)
 	}
 	if len(n.wrong) > 0 {
-		t.Errorf("%d datagrams should not be joined with the next: % x", len(n.wrong), n.wrong[0].Data)
+		t.Errorf("%d datagrams should not be marked: % x", len(n.wrong), n.wrong[0].Data)
 	}
 	return complete, st
 }
@@ -100,8 +100,8 @@ func TestGSO(t *testing.T) {
 	}
 }
 
-// TestGSOLost has a device that loses what is joined: every server is
-// complete all the same, and the device is not given such pieces for long.
+// TestGSOLost has a device that loses pairs: every server is complete all the same,
+// and the scan soon stops sending pairs.
 func TestGSOLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const open = 16
@@ -117,8 +117,8 @@ func TestGSOLost(t *testing.T) {
 	})
 }
 
-// TestGSOSilentServers has servers that never say who plays and by which
-// rules between others that do.
+// TestGSOSilentServers mixes servers that never answer PLAYER and RULES with others
+// that do. GSO stays on.
 func TestGSOSilentServers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newGSONet(), newServer()
@@ -134,8 +134,8 @@ func TestGSOSilentServers(t *testing.T) {
 	})
 }
 
-// TestGSOAbsent has silent servers where nothing is joined, as on most systems:
-// it is not said that joining was to blame.
+// TestGSOAbsent has silent servers without GSO, as on most systems: the scan does not
+// blame GSO.
 func TestGSOAbsent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newGSONet(), newServer()
@@ -151,7 +151,7 @@ func TestGSOAbsent(t *testing.T) {
 	})
 }
 
-// TestGSOMark looks at batches that end with requests of several kinds.
+// TestGSOMark checks batches that end with requests of several kinds.
 func TestGSOMark(t *testing.T) {
 	a, b := ref{slot: 1, gen: 1}, ref{slot: 1, gen: 2}
 	const info, players, rules = wire.QuestionInfo, wire.QuestionPlayers, wire.QuestionRules

@@ -2,7 +2,7 @@ package scanner
 
 import "github.com/a2sscan/a2sscan/scanner/udp"
 
-// label is what a list has for a target beside its address. The scan carries it
+// label is the tag and the master of a target, from its list. The scan carries it
 // to the Result. Most lists have none, so the scan holds a pointer, nil for none,
 // and a label costs memory only where there is one.
 type label struct{ tag, master string }

@@ -25,7 +25,7 @@ type receiver struct {
 	raw   bool
 	trace func(now time.Duration, sent bool, addr netip.AddrPort, datagram []byte)
 
-	// roundTrip is called with the round trip of each session; nil: nobody needs it.
+	// roundTrip is called with the round trip of each session; nil: unused.
 	roundTrip func(time.Duration)
 }
 

@@ -15,8 +15,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// shy is a network in which some servers answer from a certain ask on: target i
-// from ask i%kinds+1, and those of the last kind never.
+// shy is a network in which some servers answer only from a certain attempt on: target
+// i from attempt i%kinds+1, and those of the last kind never.
 type shy struct {
 	*memNet
 	kinds int
@@ -39,10 +39,10 @@ func newShy(kinds int) *shy {
 	return n
 }
 
-// kind is how many asks a server leaves unanswered.
+// kind is how many attempts a server leaves unanswered.
 func (n *shy) kind(addr uint64) int { return int(addr>>16&0xFFFFFF) % n.kinds }
 
-// tagged gives every third target a tag, some of them what a master said.
+// tagged gives every third target a tag, and some of them a master's label.
 func tagged(ts []Target) []Target {
 	for i := range ts {
 		if i%3 == 0 {
@@ -55,8 +55,8 @@ func tagged(ts []Target) []Target {
 	return ts
 }
 
-// TestSecondPass: what stayed silent is asked once more when all else is done.
-// Until then it has no result; then it has one, with all that it was sent.
+// TestSecondPass: silent targets get one more attempt when everything else is done. A
+// target has no result until then; its result counts everything sent to it.
 func TestSecondPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newShy(5)
@@ -100,8 +100,7 @@ func TestSecondPass(t *testing.T) {
 	})
 }
 
-// TestSecondPassDrain: the second look at what was silent does not come, and
-// that is no result.
+// TestSecondPassDrain: without the second pass, silent targets have no result.
 func TestSecondPassDrain(t *testing.T) {
 	for _, cancel := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -130,8 +129,8 @@ func TestSecondPassDrain(t *testing.T) {
 	}
 }
 
-// TestSecondPassSnapshot goes on from every snapshot of a scan: every target
-// has one result, in the part before it or in the one behind it.
+// TestSecondPassSnapshot resumes from every snapshot of a scan: every target has one
+// result, in the part before or in the part after it.
 func TestSecondPassSnapshot(t *testing.T) {
 	ts := tagged(addresses(600))
 	scan := func(t *testing.T, cfg Config, ts []Target, handle func(*Result)) Stats {
@@ -164,11 +163,11 @@ func TestSecondPassSnapshot(t *testing.T) {
 		}}
 		scan(t, cfg, ts, func(r *Result) { handed[r.Addr] = true })
 		if len(parts) < 10 || looked == 0 {
-			t.Fatalf("%d snapshots, %d in the second look", len(parts), looked)
+			t.Fatalf("%d snapshots, %d in the second pass", len(parts), looked)
 		}
 		for i, p := range parts {
 			if p.text != fmt.Sprint(p.sn.Silent, p.sn.SilentLabels) {
-				t.Fatalf("snapshot %d: what it said of the silent has changed", i)
+				t.Fatalf("snapshot %d: its silent targets have changed", i)
 			}
 			rest := append(slices.Clone(p.sn.Open), ts[p.sn.Position:]...)
 			silent := slices.Collect(p.sn.SilentTargets())
@@ -193,12 +192,12 @@ func TestSecondPassSnapshot(t *testing.T) {
 	})
 }
 
-// TestSecondPassExcluded: a silent target that is excluded meanwhile is sent
-// nothing more, and is as silent as it was.
+// TestSecondPassExcluded: a silent target that is excluded meanwhile is sent nothing
+// more, and its result stays the same.
 func TestSecondPassExcluded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newShy(4)
-		n.kinds = 1 // nobody answers
+		n.kinds = 1 // no server answers
 		ts := addresses(300)
 		begun := time.Now()
 		cfg := Config{SecondPass: true, Rate: Off, Retries: 1, AddressRate: 1, Excluded: func(a netip.Addr) bool {
@@ -224,7 +223,7 @@ func TestSecondPassExcluded(t *testing.T) {
 	})
 }
 
-// TestSilentMemory holds what a silent target takes while it waits.
+// TestSilentMemory checks the memory that a silent target takes while it waits.
 func TestSilentMemory(t *testing.T) {
 	var l secondPass
 	for i := range uint64(1000) {
@@ -235,7 +234,7 @@ func TestSilentMemory(t *testing.T) {
 	}
 }
 
-// The first reply says how often a server had been asked.
+// The result has the attempt that got the first reply.
 func TestAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newShy(4)
@@ -255,7 +254,7 @@ func TestAsk(t *testing.T) {
 	})
 }
 
-// Errors of sending are counted by what they are.
+// Stats counts errors of sending by their kind.
 func TestSendFaults(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newMemNet()

@@ -12,21 +12,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// outBatch are the messages that Send fills anew for each batch. A message is a
-// datagram, or two that are joined: the kernel takes them as one with the order
-// to cut it in two, which it does behind routing, filters and queues, or has
-// the network card do (udp(7), UDP_SEGMENT).
+// outBatch holds the messages that Send fills for each batch. A message is one
+// datagram, or two with a segment size (generic segmentation offload): the kernel
+// takes them as one and cuts it in two after routing, filters and queues, or
+// leaves that to the network card (udp(7), UDP_SEGMENT).
 type outBatch struct {
 	room []ipv4.Message
-	oob  []byte // of each message in room, the order to cut it
+	oob  []byte // of each message in room, the control message with the segment size
 	gso  bool
 }
 
-// segmentSpace is the room for the order to cut a message.
+// segmentSpace is the room for the control message with a segment size.
 var segmentSpace = unix.CmsgSpace(2)
 
-// newOutBatch returns room for n messages, whose addresses are rewritten in
-// place.
+// newOutBatch returns room for n messages, whose addresses fill rewrites in place.
 func newOutBatch(n int, gso bool) *outBatch {
 	b := &outBatch{room: make([]ipv4.Message, n), oob: make([]byte, n*segmentSpace), gso: gso}
 	addrs := make([]net.UDPAddr, n)
@@ -41,8 +40,8 @@ func newOutBatch(n int, gso bool) *outBatch {
 	return b
 }
 
-// canSegment reports whether the kernel of sock can cut messages: one that can't
-// would send them as they are.
+// canSegment reports whether the kernel of sock can cut messages. One that can't
+// would send them uncut.
 func canSegment(sock syscall.Conn) (can bool) {
 	raw, err := sock.SyscallConn()
 	if err != nil {
@@ -55,9 +54,8 @@ func canSegment(sock syscall.Conn) (can bool) {
 	return can
 }
 
-// fill makes messages of ps, which are no more than there is room for, and
-// takes the mark away from those that are not joined. The messages are valid
-// until the next fill.
+// fill makes messages of ps, at most a batch, and clears GSO in those that it can't
+// combine. The messages are valid until the next fill.
 func (b *outBatch) fill(ps []Packet) []ipv4.Message {
 	n := 0
 	for i := 0; i < len(ps); i++ {
@@ -76,12 +74,11 @@ func (b *outBatch) fill(ps []Packet) []ipv4.Message {
 	return b.room[:n]
 }
 
-// maxSegment is how long a datagram may be that is joined: shorter than what any
-// network takes in one piece. Of a longer one the kernel would say that it is
-// too long, or not say what is wrong.
+// maxSegment is the longest datagram for GSO, well below the MTU of any network.
+// For longer ones the kernel would return an error that may not name the cause.
 const maxSegment = 512
 
-// alike reports whether p and q can be joined.
+// alike reports whether p and q can go out in one piece.
 func alike(p, q *Packet) bool {
 	n := len(p.Data)
 	return p.Addr == q.Addr && n == len(q.Data) && n > 0 && n <= maxSegment
@@ -92,16 +89,16 @@ func (b *outBatch) segment(i int) []byte {
 	return b.oob[i*segmentSpace : (i+1)*segmentSpace : (i+1)*segmentSpace]
 }
 
-// putSegmentHeader fills in what is the same for every order.
+// putSegmentHeader fills in the part that is the same in every control message.
 func putSegmentHeader(oob []byte) {
 	h := (*unix.Cmsghdr)(unsafe.Pointer(&oob[0]))
 	h.Level, h.Type = unix.SOL_UDP, unix.UDP_SEGMENT
 	h.SetLen(unix.CmsgLen(2))
 }
 
-// stopGSO reports whether err, with which the kernel refused m, may be for its
-// being joined; then nothing is joined any more. A device that can't compute
-// checksums refuses with EIO, some with EINVAL, as soon as something is sent.
+// stopGSO reports whether err, with which the kernel refused m, may be caused by
+// GSO, and then stops using it. A device that can't compute checksums returns EIO,
+// some return EINVAL, as soon as something is sent.
 func (b *outBatch) stopGSO(m *ipv4.Message, err error) bool {
 	errno := errnoOf(err)
 	if len(m.Buffers) == 1 || errno != unix.EIO && errno != unix.EINVAL {
@@ -111,7 +108,7 @@ func (b *outBatch) stopGSO(m *ipv4.Message, err error) bool {
 	return true
 }
 
-// datagrams returns how many ms are.
+// datagrams returns how many datagrams ms hold.
 func datagrams(ms []ipv4.Message) (n int) {
 	for i := range ms {
 		n += len(ms[i].Buffers)

@@ -20,7 +20,7 @@ func paired(c *Conn, texts ...string) (ps []Packet) {
 	return ps
 }
 
-// TestGSO sends datagrams that are to be joined, and looks what comes.
+// TestGSO sends datagrams with the mark and checks what arrives.
 func TestGSO(t *testing.T) {
 	to, other := listen(t, Config{}), listen(t, Config{})
 	elsewhere := paired(other, "else")
@@ -79,8 +79,8 @@ func TestGSO(t *testing.T) {
 	}
 }
 
-// TestGSORefused has the kernel refuse what is joined, as it does for a
-// device that can't compute checksums.
+// TestGSORefused lets the kernel refuse GSO, as it does for a device that can't
+// compute checksums.
 func TestGSORefused(t *testing.T) {
 	for _, refusal := range []error{unix.EIO, unix.EINVAL} {
 		for before := range 3 {
@@ -119,7 +119,7 @@ func TestGSORefused(t *testing.T) {
 	}
 }
 
-// TestGSOFaults refuses a pair for reasons that are not that it is one.
+// TestGSOFaults refuses a pair for reasons other than GSO.
 func TestGSOFaults(t *testing.T) {
 	tests := []struct {
 		err   error
@@ -145,8 +145,8 @@ func TestGSOFaults(t *testing.T) {
 	}
 }
 
-// TestGSORefusedLater has the refusal come behind a pending error about
-// another datagram.
+// TestGSORefusedLater lets the refusal follow a pending error about another
+// datagram.
 func TestGSORefusedLater(t *testing.T) {
 	from, to := listen(t, Config{}), listen(t, Config{})
 	pending := true
