@@ -14,6 +14,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	fleetjudge "github.com/a2sscan/a2sscan/bench/fleet/judge"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/census"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
@@ -188,12 +189,12 @@ what to do next:
 func compareFile(cfg fleet.Config, path string) (fleetjudge.Report, error) {
 	r, err := sink.Open(path)
 	if err != nil {
-		return fleetjudge.Report{}, readFailure(err)
+		return fleetjudge.Report{}, census.Failure(err)
 	}
 	defer r.Close()
 	report, err := fleetjudge.Compare(cfg, scanner.AskAll, r.Next)
 	if err != nil {
-		return report, readFailure(err)
+		return report, census.Failure(err)
 	}
 	return report, nil
 }
@@ -255,7 +256,7 @@ const (
 func (a *app) demoRecord() error {
 	r, err := sink.Open(demoFile)
 	if err != nil {
-		return readFailure(err)
+		return census.Failure(err)
 	}
 	defer r.Close()
 	for {
@@ -264,7 +265,7 @@ func (a *app) demoRecord() error {
 		case err == io.EOF:
 			return nil
 		case err != nil:
-			return readFailure(err)
+			return census.Failure(err)
 		case presentable(line):
 			fmt.Fprintf(a.out, "\none record of %s:\n%s\n", demoFile, console.Visible(line))
 			return nil

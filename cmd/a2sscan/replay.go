@@ -15,6 +15,7 @@ import (
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	fleetjudge "github.com/a2sscan/a2sscan/bench/fleet/judge"
 	"github.com/a2sscan/a2sscan/bench/fleet/replay"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/census"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
@@ -113,7 +114,7 @@ func (a *app) record(f *fleetFlags) (*recording, error) {
 	if err != nil {
 		return nil, err
 	}
-	reportTail(a.Terminal, f.replay, tail)
+	census.ReportTail(a.Terminal, f.replay, tail)
 	a.saySkipped(rec)
 	if rec.Len() == 0 {
 		return nil, console.Fail(console.ExitInput, "%s: no server that can be replayed", console.Plain(f.replay, 200)).
@@ -135,7 +136,7 @@ func (a *app) record(f *fleetFlags) (*recording, error) {
 
 // each calls do with every line of the recorded census and its number.
 func (rec *recording) each(do func(n int, line []byte) error) (tail int64, err error) {
-	return eachRecordOf(rec.file, do)
+	return census.EachOf(rec.file, do)
 }
 
 // maxReasons bounds how many reasons for leaving records out are said.
@@ -309,7 +310,7 @@ func (a *app) compareReplay(f *fleetFlags, rec *recording) error {
 		return err
 	}
 	bad := 0
-	tail, err := eachRecordOf(f.compare, func(_ int, line []byte) error {
+	tail, err := census.EachOf(f.compare, func(_ int, line []byte) error {
 		if c.Got(line) != nil {
 			bad++
 		}
@@ -318,7 +319,7 @@ func (a *app) compareReplay(f *fleetFlags, rec *recording) error {
 	if err != nil {
 		return err
 	}
-	reportTail(a.Terminal, f.compare, tail)
+	census.ReportTail(a.Terminal, f.compare, tail)
 	a.Say("%d servers: %d as they were, %d differ, %d missing, %d not recorded or twice, %d lines that are no record",
 		c.Servers, c.Same, len(c.Differ)+c.MoreDiffer, c.Missing(), c.Others, bad)
 	return a.endCompare(f, rec, c, bad)
@@ -331,7 +332,7 @@ func (a *app) endCompare(f *fleetFlags, rec *recording, c *fleetjudge.Comparison
 		return nil
 	}
 	got := map[netip.AddrPort][]byte{}
-	_, err := eachRecordOf(f.compare, func(_ int, line []byte) error {
+	_, err := census.EachOf(f.compare, func(_ int, line []byte) error {
 		if at, err := fleetjudge.AddrOf(line); err == nil && c.Differs(at) && got[at] == nil {
 			got[at] = bytes.Clone(line)
 		}
@@ -360,8 +361,8 @@ func (a *app) showDifferences(server string, want, got []byte) {
 		return // it is no record: counted
 	}
 	ds = slices.DeleteFunc(ds, func(d record.Difference) bool { return fleetjudge.LeftAside(d.Key) })
-	for _, d := range ds[:min(len(ds), maxKeys)] {
+	for _, d := range ds[:min(len(ds), 5)] {
 		a.Say("%s: %s was %s, is %s", console.Plain(server, 100), console.Plain(d.Key, 60),
-			valueText(d.One), valueText(d.Other))
+			census.ValueText(d.One), census.ValueText(d.Other))
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/census"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/sink"
 )
@@ -52,7 +53,7 @@ func (a *app) verify(files []string, summary string) error {
 	v, err := sink.Verify(files, want, a.verifyProgress())
 	a.ClearStatus()
 	if err != nil {
-		return readFailure(err)
+		return census.Failure(err)
 	}
 	for _, f := range v.Files {
 		fmt.Fprintf(a.out, "%s: %d records, %d bytes, xxh64 %s\n", console.Plain(f.Name, 200), f.Records, f.Bytes, f.Sum)
