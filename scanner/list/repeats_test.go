@@ -88,8 +88,8 @@ func (ld *loader) bytes() int {
 // without tags, and not the lines. Each list has a few targets and millions of
 // lines.
 func TestRepeatsMemory(t *testing.T) {
-	const lines, base = 4 << 20, 12 << 20 // a number per line would take more than the base
-	const withNotes = 2*base + 2<<20
+	const lines, base = 2 << 20, 8 << 20 // a number per line would take more than the base
+	const withNotes = 26 << 20
 	tests := []struct {
 		name     string
 		distinct int
@@ -115,7 +115,7 @@ func TestRepeatsMemory(t *testing.T) {
 			for i := range lines {
 				n, s := test.line(i)
 				ld.take(&n, s)
-				if i%(1<<18) == 0 {
+				if i%(1<<17) == 0 {
 					most = max(most, ld.bytes())
 				}
 			}
