@@ -25,8 +25,8 @@ type Expected struct {
 
 // Verification is what Verify found.
 type Verification struct {
-	Files    []Part // as they are
-	Records  uint64
+	Files    []Part   // as they are
+	Records  uint64   // in all files
 	Problems []string // the first maxProblems of them
 	More     int      // that are not in Problems
 }
