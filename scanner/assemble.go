@@ -18,6 +18,7 @@ type replies struct {
 	players []byte
 	rules   []byte
 	text    []byte // 'l', 'X' or '9'
+	pong    []byte // 'j'
 
 	partial Questions                     // those above that lack their end: fragments are missing
 	err     [wire.NumQuestions]wire.Error // of questions without a message
@@ -42,6 +43,13 @@ func (a *assembler) assemble(r *Result, m *replies) {
 	r.Players, r.Rules = nil, nil
 	r.PlayersAnnounced, r.RulesAnnounced = -1, -1
 	r.RulesDistinct = false
+	for q := range each(AskAll &^ r.Asked) {
+		r.Err[q] = 0
+	}
+	r.Ping = nil
+	if r.HasPing = len(m.pong) > 0; r.HasPing {
+		r.Ping, _ = wire.DecodePing(m.pong)
+	}
 	r.Message = nil
 	if len(m.text) > 0 {
 		r.Message, _ = wire.DecodeText(m.text)
@@ -158,7 +166,7 @@ func (r *Result) shipHint() wire.ShipHint {
 func status(r *Result) Status {
 	has := [wire.NumQuestions]bool{r.HasInfo, r.HasPlayers, r.HasRules}
 	whole, some := true, false
-	for q := range each(r.Asked) {
+	for q := range each(r.Asked.status()) {
 		whole = whole && has[q] && r.Err[q] == 0
 		some = some || has[q]
 	}
@@ -170,7 +178,7 @@ func status(r *Result) Status {
 	case r.Received > 0:
 		return StatusError
 	}
-	for q := range each(r.Asked) {
+	for q := range each(r.Asked.status()) {
 		if r.Err[q] == wire.ErrUnreachable {
 			return StatusUnreachable
 		}

@@ -46,7 +46,7 @@ func (d *Decoder) Reset() {
 	*a = answer{data: a.data[:0], raw: a.raw[:0]}
 	d.seen = [wire.NumQuestions]uint32{}
 	d.torn, d.early, d.cut = 0, 0, [wire.NumQuestions]span{}
-	d.talk = talk{open: AskAll, asked: AskAll, waiting: AskAll}
+	d.talk = talk{open: AskAll, asked: AskAll, waiting: AskAll, beside: besidePing}
 	d.talk.begin(a)
 }
 
@@ -190,13 +190,13 @@ func (d *Decoder) Remake(known *Result) *Result {
 		Raw: r.Raw[:0], Addr: known.Addr, Tag: known.Tag, Master: known.Master, Geo: known.Geo, Time: known.Time,
 		RTT: known.RTT, Took: known.Took, Sent: known.Sent, SentBytes: known.SentBytes,
 		Received: known.Received, RecvBytes: known.RecvBytes,
-		Asked: known.Asked, Unchallenged: known.Unchallenged,
+		Asked: known.Asked, Unchallenged: known.Unchallenged, PingRTT: known.PingRTT,
 	}
 	a.eachRaw(func(b []byte) { r.Raw = append(r.Raw, b) })
 	d.retake(known)
 	var m replies
 	a.replies(&m)
-	for q := range each(r.Asked) {
+	for q := range each(r.Asked.status()) {
 		m.err[q] = d.talk.err[q] // those of the others fit every question
 		switch code := known.Err[q]; {
 		case silent[code] || d.seen[q]&(1<<code) != 0:

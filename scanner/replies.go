@@ -20,12 +20,14 @@ type answer struct {
 	rtt       time.Duration // of the first question asked once and answered
 	recvBytes uint64
 	received  uint32
-	ask       uint8 // which one the first datagram came after
+	attempt   uint8 // which one the first datagram came after
 
 	unchallenged Questions
 	partial      Questions // messages that lack their end
 
-	info, gold, players, rules, text span
+	info, gold, players, rules, text, pong span
+
+	pingRTT time.Duration
 
 	data []byte
 	raw  []byte // every datagram behind its length, if the scan keeps them
@@ -38,6 +40,7 @@ func (a *answer) replies(m *replies) {
 	m.players = a.message(a.players)
 	m.rules = a.message(a.rules)
 	m.text = a.message(a.text)
+	m.pong = a.message(a.pong)
 	m.partial = a.partial
 }
 
@@ -114,7 +117,7 @@ func (a *answer) deliver(t *talk, pool *pool, now time.Duration, msg []byte, scr
 	case wire.KindRedirect:
 		return a.deliverRedirect(t, pool, msg)
 	case wire.KindPing:
-		return delivery{kind: ReplyOther, class: ClassMatched}
+		return a.deliverPong(t, pool, now, msg)
 	case 0:
 		t.onJunk(wire.ErrMalformed)
 		return delivery{kind: ReplyOther, class: ClassMalformed}
@@ -134,8 +137,8 @@ func deliverChallenge(t *talk, now time.Duration, msg []byte) delivery {
 
 func (a *answer) deliverInfo(t *talk, pool *pool, now time.Duration, msg []byte, in *wire.Info) delivery {
 	code, _ := in.Decode(msg).(wire.Error)
-	if id, ok := in.AppID(); ok && id == csgoAppID {
-		t.flags |= flagCSGO
+	if id, ok := in.AppID(); ok {
+		t.onAppID(id)
 	}
 	return a.answered(t, pool, now, wire.QuestionInfo, msg, code, ReplyInfo)
 }
@@ -258,6 +261,24 @@ func (a *answer) deliverText(t *talk, pool *pool, k wire.Kind, msg []byte) deliv
 		t.onBanned()
 	} else {
 		t.onLimited()
+	}
+	return d
+}
+
+// deliverPong takes the answer to a ping. One that nobody asked for is a reply
+// like any other that answers nothing.
+func (a *answer) deliverPong(t *talk, pool *pool, now time.Duration, msg []byte) delivery {
+	d := delivery{kind: ReplyPing, class: ClassMatched}
+	asked := t.beside&besidePing != 0 && t.beside&besidePong == 0
+	if asked && !a.put(pool, &a.pong, msg) {
+		d.full = true
+		return d
+	}
+	switch sent := !t.due.Has(wire.QuestionPing); {
+	case t.onPong() == used && sent:
+		a.pingRTT = now - t.sent(wire.QuestionPing)
+	case t.beside&besidePing != 0 && !asked:
+		d.class = ClassDuplicate
 	}
 	return d
 }

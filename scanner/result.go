@@ -37,12 +37,15 @@ func (s Status) String() string {
 // Questions is a set of questions.
 type Questions uint8
 
-// The sets of one question, and of all.
+// The sets of one question, and of the three that make up a status. A ping is
+// beside them: it is sent once, after a server answered something else, and
+// never affects its status.
 const (
 	AskInfo    = Questions(1 << wire.QuestionInfo)
 	AskPlayers = Questions(1 << wire.QuestionPlayers)
 	AskRules   = Questions(1 << wire.QuestionRules)
 	AskAll     = AskInfo | AskPlayers | AskRules
+	AskPing    = Questions(1 << wire.QuestionPing)
 )
 
 // Has reports whether q is in the set.
@@ -70,7 +73,7 @@ type Result struct {
 	Received     uint32        // datagrams matched to this target
 	SentBytes    uint64        // UDP payload
 	RecvBytes    uint64        // UDP payload
-	Asked        Questions     // what was asked
+	Asked        Questions     // what was asked, ping included
 	Unchallenged Questions     // answered, in part at least, to a request that bore no challenge
 
 	HasInfo bool      // INFO was answered, at least in part; Info.Has says which fields
@@ -85,6 +88,10 @@ type Result struct {
 	RulesAnnounced int         // the count short where it disagrees, else -1
 	RulesDistinct  bool        // no name among Rules occurs twice; false: nobody has looked, or one does
 
+	HasPing bool          // a ping was answered
+	Ping    []byte        // the text of the answer; mostly empty
+	PingRTT time.Duration // of the ping; 0: not known, as in a capture
+
 	Raw [][]byte // with Config.Raw: every datagram matched, in order of arrival
 }
 
@@ -92,6 +99,7 @@ type Result struct {
 func (r *Result) Clone() *Result {
 	c := *r
 	c.Message = bytes.Clone(r.Message)
+	c.Ping = bytes.Clone(r.Ping)
 	in := &c.Info
 	for _, b := range []*[]byte{
 		&in.Name, &in.Map, &in.Folder, &in.Game, &in.Version, &in.Keywords,

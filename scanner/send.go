@@ -27,8 +27,9 @@ type sender struct {
 
 // outgoing is one datagram of a batch.
 type outgoing struct {
-	ref ref
-	q   wire.Question
+	ref     ref
+	q       wire.Question // that it is sent for
+	request wire.Question // that it is: GETCHALLENGE may stand in for q
 }
 
 func newSender(cfg *Config) sender {
@@ -36,7 +37,7 @@ func newSender(cfg *Config) sender {
 		packets: make([]udp.Packet, 0, batchLen),
 		out:     make([]outgoing, 0, batchLen),
 		request: make([]byte, batchLen*requestLen),
-		gso:     gso{off: cfg.NoJoin},
+		gso:     gso{off: cfg.NoGSO},
 		trace:   cfg.Trace,
 	}
 }
@@ -45,7 +46,7 @@ func newSender(cfg *Config) sender {
 // than room. It reports whether some are left.
 func (s *sender) addDue(r ref, sl *slot, room int) bool {
 	t := &sl.talk
-	t.due &= t.open
+	t.due &= t.open | AskPing
 	for q := range each(t.due) {
 		if len(s.out) == room {
 			return true
@@ -59,12 +60,13 @@ func (s *sender) addDue(r ref, sl *slot, room int) bool {
 // add puts one request into the batch.
 func (s *sender) add(r ref, sl *slot, q wire.Question) {
 	at := s.request[len(s.out)*requestLen:][:0:requestLen]
-	s.out = append(s.out, outgoing{r, q})
+	request := sl.talk.requestFor(q)
+	s.out = append(s.out, outgoing{r, q, request})
 	s.packets = append(s.packets, udp.Packet{
 		Addr: sl.source(),
-		Data: wire.AppendRequest(at, q, sl.talk.challengeFor(q)),
+		Data: s.open.plan.appendRequest(at, request, sl.talk.challengeFor(q)),
 	})
-	s.gso.join(s.packets, s.out, &sl.talk)
+	s.gso.mark(s.packets, s.out, &sl.talk)
 }
 
 // flush sends the batch. It returns how many datagrams are done with, and the
@@ -93,7 +95,7 @@ func (s *sender) sent(now time.Duration, i int) {
 	if s.trace != nil {
 		s.trace(now, true, udp.Unpack(p.Addr), p.Data)
 	}
-	s.stats.Sent[o.q]++
+	s.stats.Sent[o.request]++
 	s.stats.SentBytes += uint64(len(p.Data))
 	sl := s.open.slots.alive(o.ref)
 	if sl == nil {
@@ -107,8 +109,8 @@ func (s *sender) sent(now time.Duration, i int) {
 	if sl.sent > addrBurst {
 		s.addrs.sent(now, sl.source())
 	}
-	if p.Join {
-		sl.talk.flags |= flagJoined
+	if p.GSO {
+		sl.talk.flags |= flagGSO
 	}
 	s.open.sent(now, o.ref.slot, o.q)
 }

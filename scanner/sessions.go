@@ -6,8 +6,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// sessions are the open targets: the slot of each, who is to be woken when, and
-// who has requests due. A session moves in three steps: an event changes its
+// sessions holds the open targets: the slot of each, its wake-up time, and whether it
+// has requests due. A session moves in three steps: an event changes its
 // state (step.go), advance decides what follows, and close frees its slot.
 type sessions struct {
 	plan   plan
@@ -24,7 +24,7 @@ type sessions struct {
 
 func newSessions(cfg *Config) *sessions {
 	s := &sessions{
-		plan:     plan{questions: cfg.Questions, schedule: cfg.schedule()},
+		plan:     newPlan(cfg),
 		slots:    newSlots(),
 		wheel:    newWheel(),
 		cooldown: cfg.Cooldown,

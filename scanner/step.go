@@ -49,9 +49,35 @@ const (
 
 // plan is what is the same for every conversation of a scan.
 type plan struct {
-	questions Questions
+	questions Questions // ping may be one of them
 	schedule  Schedule
-	once      bool // a server that answers nothing is asked once
+	once      bool // the second pass: a server that answers nothing is asked once
+
+	fallback     bool // a server that ignores INFO is asked for PLAYER and ping once each
+	lateFallback bool // the same for the second pass
+	trailingNUL  bool // every request but INFO has one more NUL
+}
+
+func newPlan(cfg *Config) plan {
+	return plan{
+		questions: cfg.Questions, schedule: cfg.schedule(), trailingNUL: cfg.TrailingNUL,
+		lateFallback: cfg.Fallback, fallback: cfg.Fallback && !cfg.SecondPass,
+	}
+}
+
+// beginSecondPass changes the plan for the targets that stayed silent.
+func (p *plan) beginSecondPass() {
+	p.once = true
+	p.fallback = p.lateFallback
+}
+
+// appendRequest appends a request, with one more NUL where that is wanted.
+func (p *plan) appendRequest(dst []byte, q wire.Question, c wire.Challenge) []byte {
+	dst = wire.AppendRequest(dst, q, c)
+	if p.trailingNUL && q != wire.QuestionInfo {
+		dst = append(dst, 0)
+	}
+	return dst
 }
 
 // talkFlags are the yes and no of a conversation.
@@ -73,8 +99,21 @@ const (
 	flagAnswered                       // a question was answered
 	flagRetried                        // something was sent after flagRefused
 	flagHeld                           // a challenge came that is answered once nothing is under way
-	flagJoined                         // players and rules were asked for in one piece, and the wait for them goes on
+	flagGSO                            // players and rules were asked for in one piece, and the wait for them goes on
 )
+
+// besides are the yes and no of what is asked beside the three questions.
+type besides uint8
+
+const (
+	besidePing     besides = 1 << iota // a ping was asked for
+	besidePong                         // its answer came
+	besideGet                          // a challenge was asked for by itself: GETCHALLENGE
+	besideFallback                     // INFO was ignored: PLAYER and ping are the last attempt
+)
+
+// status returns those of the set that make up a status.
+func (s Questions) status() Questions { return s & AskAll }
 
 // talk is the state of one conversation.
 type talk struct {
@@ -89,6 +128,7 @@ type talk struct {
 	due     Questions // to be sent as soon as the rate allows
 	waiting Questions // sent, and silent so far
 	bare    Questions // last sent without a challenge
+	beside  besides   // what was done beside the three questions
 	quiet   uint8     // waits in a row in which nothing came
 	flying  uint8     // datagrams sent that nothing came back for, as far as can be known
 
@@ -99,12 +139,12 @@ type talk struct {
 // dialog is the part of a conversation that begins when something comes. It
 // stands in the answer.
 type dialog struct {
-	challenge wire.Challenge            // in use; NoChallenge: none yet
-	origin    Questions                 // those that it may have been the reply to
-	seenAt    time.Duration             // when it, or one of a question's own, came last
-	single    bool                      // each question has a challenge of its own: see own
-	sentUS    [wire.NumQuestions]uint32 // µs after firstAt: when each was sent last
-	goldEnd   time.Duration             // when an 'I' after an 'm' is no longer waited for
+	challenge wire.Challenge           // in use; NoChallenge: none yet
+	origin    Questions                // those that it may have been the reply to
+	seenAt    time.Duration            // when it, or one of a question's own, came last
+	single    bool                     // each question has a challenge of its own: see own
+	sentUS    [wire.NumRequests]uint32 // µs after firstAt: when each was sent last
+	goldEnd   time.Duration            // when an 'I' after an 'm' is no longer waited for
 
 	heard    Questions // something came of them: extraAsks
 	resent   Questions // sent with several challenges: which one is answered can't be told
@@ -118,6 +158,9 @@ type dialog struct {
 	unpackErr wire.Error // what the decompressor found wrong last; 0: nothing yet
 
 	rounds [wire.NumQuestions]uint8 // challenges in answer to each
+
+	get      Questions // to be asked by GETCHALLENGE
+	getFirst bool      // the game is one whose servers want that
 
 	fresh   Questions                         // to be sent without a challenge, to get one of their own
 	renewed Questions                         // that was tried, or is of no use
@@ -154,6 +197,14 @@ func (t *talk) challengeFor(q wire.Question) wire.Challenge {
 	return t.got.challenge
 }
 
+// requestFor is the request to send for q: GETCHALLENGE may stand in for it.
+func (t *talk) requestFor(q wire.Question) wire.Question {
+	if t.got != nil && t.got.get.Has(q) {
+		return wire.QuestionChallenge
+	}
+	return q
+}
+
 // serial reports whether only one question is asked at a time.
 func (t *talk) serial() bool {
 	return t.flags&flagSerial != 0 || t.got != nil && t.got.single
@@ -186,8 +237,8 @@ const (
 
 // start opens the conversation: the first question is due.
 func (t *talk) start(p *plan) {
-	*t = talk{open: p.questions}
-	t.ask(lowest(p.questions))
+	*t = talk{open: p.questions.status()}
+	t.ask(lowest(t.open))
 }
 
 // came notes that a datagram came, for one of those under way.
@@ -216,6 +267,7 @@ func (t *talk) onChallenge(now time.Duration, c wire.Challenge) verdict {
 	}
 	first := t.got.challenge == wire.NoChallenge
 	t.got.challenge = c
+	t.got.get = 0
 	t.got.origin = t.waiting & t.open
 	if !first {
 		t.got.resent |= t.waiting
@@ -266,7 +318,7 @@ func (t *talk) onOwnChallenge(now time.Duration, c wire.Challenge) verdict {
 	a.own[q] = c
 	a.owned |= qs
 	t.quiet = 0
-	t.waiting = 0
+	t.waiting &= AskPing
 	t.due |= qs & t.open
 	t.flags &^= flagRepeat
 	return used
@@ -346,7 +398,7 @@ func (t *talk) countRound(qs Questions) {
 func (t *talk) resend(qs Questions) {
 	t.askNew(qs &^ (t.asked | t.due))
 	t.due |= qs
-	t.waiting = 0
+	t.waiting &= AskPing
 	t.flags |= flagBurst
 	t.flags &^= flagRepeat
 }
@@ -354,11 +406,11 @@ func (t *talk) resend(qs Questions) {
 // postpone has what was challenged asked again when its time has come, without
 // counting it as asked again.
 func (t *talk) postpone() {
-	for q := range each(t.waiting | t.due) {
+	for q := range each((t.waiting | t.due) & t.open) {
 		t.asks[q] -= b2u8(t.asks[q] > 0)
 	}
-	t.waiting = 0
-	t.due = 0
+	t.waiting &= AskPing
+	t.due &= AskPing
 }
 
 // onReply takes an answer to q: 'I', 'D' or 'E'. code is 0 or ErrTruncated,
@@ -378,6 +430,14 @@ func (t *talk) onReply(q wire.Question, code wire.Error) verdict {
 	}
 	t.close(q, code)
 	return used
+}
+
+// onAppID takes the application ID, by which some servers are asked differently.
+func (t *talk) onAppID(id uint32) {
+	if id == csgoAppID {
+		t.flags |= flagCSGO
+	}
+	t.got.getFirst = wire.GivesChallengeOnRequest(id)
 }
 
 // wants reports whether an answer to q would be of use: it is open, or was
@@ -433,8 +493,8 @@ func (t *talk) onConflict() {
 		return
 	}
 	t.flags |= flagSerial
-	t.waiting = 0
-	t.due = 0
+	t.waiting &= AskPing
+	t.due &= AskPing
 	t.flying = 0
 }
 
@@ -444,8 +504,8 @@ func (t *talk) onLimited() {
 	t.flags |= flagSerial | flagLimited
 	t.flags &^= flagSuspect
 	t.fault(t.open, wire.ErrRateLimited)
-	t.due = 0
-	t.waiting = 0
+	t.due &= AskPing
+	t.waiting &= AskPing
 }
 
 // onBanned takes an 'l': nothing more will come (EC-22).
@@ -475,12 +535,12 @@ func (t *talk) onSent(p *plan, now time.Duration, qs Questions) {
 			t.got.sentUS[q] = t.sentUS
 		}
 	}
-	t.asked |= qs
+	t.asked |= qs.status()
 	t.due &^= qs
 	t.waiting |= qs
-	t.flying += uint8(bits.OnesCount8(uint8(qs)))
+	t.flying += uint8(bits.OnesCount8(uint8(qs.status())))
 	t.bare &^= qs
-	for q := range each(qs) {
+	for q := range each(qs.status()) {
 		if t.challengeFor(q) == wire.NoChallenge {
 			t.bare |= 1 << q
 		}
@@ -499,6 +559,7 @@ func (t *talk) onUnreachable() {
 		t.flags |= flagRefused
 		return
 	}
+	t.waiting &^= AskPing
 	for q := range each(t.open) {
 		t.giveUp(q, wire.ErrUnreachable)
 	}
@@ -531,14 +592,18 @@ func (t *talk) tick(p *plan, now time.Duration) {
 		return
 	}
 	silent = t.suspectLimit(silent)
-	t.waiting = 0
+	t.waiting &= AskPing
 	t.flying = 0
 	t.flags &^= flagHeld
+	if t.got != nil {
+		t.got.get = 0
+	}
 	if t.quiet++; t.flags&flagAnswered == 0 && int(t.quiet) >= t.patienceAsks(p) {
-		t.closeAll()
+		t.ignored(p)
 		return
 	}
 	again := t.silenced(p, silent)
+	t.getChallenge(p, again)
 	if renew := t.renewable(p, now, again); renew != 0 {
 		t.renew(renew)
 	}
@@ -550,6 +615,34 @@ func (t *talk) tick(p *plan, now time.Duration) {
 	}
 	t.ask(again)
 	t.flags |= flagRepeat
+}
+
+// ignored takes the end of the last wait for a server that answered nothing. With
+// the fallback, one of which nothing came at all is asked for PLAYER and ping.
+func (t *talk) ignored(p *plan) {
+	if !p.fallback || t.got != nil || t.beside&besideFallback != 0 || !t.asked.Has(wire.QuestionInfo) {
+		t.closeAll()
+		return
+	}
+	t.giveUp(wire.QuestionInfo, t.silence(wire.QuestionInfo))
+	t.beside |= besideFallback | besidePing
+	t.open |= AskPlayers
+	t.ask(AskPlayers)
+	t.due |= AskPing
+}
+
+// getChallenge has the last repetition of a list that was silent without a
+// challenge replaced by a request for one, once for each server that was heard.
+func (t *talk) getChallenge(p *plan, again Questions) {
+	q := lowest(again &^ AskInfo & t.bare)
+	if q == 0 || t.got == nil || t.beside&besideGet != 0 || t.challenge() != wire.NoChallenge {
+		return
+	}
+	n := bits.TrailingZeros8(uint8(q))
+	if last := int(t.asks[n])+1 == t.maxAsks(p, wire.Question(n)); last && t.err[n] == 0 {
+		t.beside |= besideGet
+		t.got.get = q
+	}
 }
 
 // suspectLimit takes a whole burst that is unanswered as the sign of a limit
@@ -599,21 +692,43 @@ func (t *talk) patienceAsks(p *plan) int {
 // settle is called after every event: it decides what is asked next and when
 // to wake up.
 func (t *talk) settle(p *plan, now time.Duration) {
-	t.due &= t.open
-	t.waiting &= t.open
+	if t.flags&flagAnswered != 0 {
+		t.open &= p.questions // the fallback may have asked for more
+	}
+	t.ping(p)
+	t.due &= t.open | AskPing
+	t.waiting &= t.open | AskPing
 	switch {
 	case t.open == 0:
-		t.finish(now)
+		t.finish(p, now)
 	case t.flags&flagHeld != 0 && t.flying == 0:
 		t.flags &^= flagHeld
 		t.resend(lowest(t.open))
-	case t.due != 0 || t.waiting != 0:
+	case (t.due|t.waiting)&t.open != 0:
 	case t.serial():
 		t.askSerially(p, now)
 	case t.challenge() != wire.NoChallenge:
 		t.ask(t.open)
 	default:
-		t.ask(lowest(t.open))
+		t.askFirst(lowest(t.open))
+	}
+}
+
+// ping makes a ping due, once, as soon as something came.
+func (t *talk) ping(p *plan) {
+	if t.got != nil && p.questions.Has(wire.QuestionPing) && t.beside&besidePing == 0 {
+		t.beside |= besidePing
+		t.due |= AskPing
+	}
+}
+
+// askFirst asks q of a server of which no challenge is known. Of some games it is
+// known that a list is answered only to a challenge that GETCHALLENGE gave.
+func (t *talk) askFirst(q Questions) {
+	t.ask(q)
+	if t.got != nil && t.got.getFirst && q != AskInfo && t.beside&besideGet == 0 {
+		t.beside |= besideGet
+		t.got.get = q
 	}
 }
 
@@ -633,15 +748,42 @@ func (t *talk) askSerially(p *plan, now time.Duration) {
 	t.flags |= flagRepeat
 }
 
-// finish ends the conversation, or waits for the 'I' after an 'm'.
-func (t *talk) finish(now time.Duration) {
+// finish ends the conversation, or waits for the 'I' after an 'm', or for the
+// answer to a ping.
+func (t *talk) finish(p *plan, now time.Duration) {
 	if t.flags&flagGold != 0 && now < t.got.goldEnd {
 		t.wakeAt(t.got.goldEnd)
+		return
+	}
+	if t.due.Has(wire.QuestionPing) {
+		return // it will be sent
+	}
+	if end := t.pingEnd(p); t.waiting.Has(wire.QuestionPing) && now < end {
+		t.wakeAt(end)
 		return
 	}
 	if !t.unpacking() {
 		t.flags |= flagDone
 	}
+}
+
+// pingEnd is when the answer to a ping is no longer waited for.
+func (t *talk) pingEnd(p *plan) time.Duration {
+	if t.got == nil {
+		return t.lastAt() + p.schedule.Timeout
+	}
+	return t.sent(wire.QuestionPing) + p.schedule.Timeout
+}
+
+// onPong takes the answer to a ping. It is no answer to any of the questions.
+func (t *talk) onPong() verdict {
+	t.flags &^= flagRefused | flagRetried
+	if t.beside&besidePing == 0 || t.beside&besidePong != 0 {
+		return useless
+	}
+	t.beside |= besidePong
+	t.waiting &^= AskPing
+	return used
 }
 
 // ask makes qs due and counts them as asked once more.

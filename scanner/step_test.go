@@ -73,7 +73,11 @@ func (p *player) line(line string) error {
 	if len(words) == 0 || words[0] == "#" {
 		return nil
 	}
-	if words[0] == "ask" {
+	switch words[0] {
+	case "fallback":
+		p.plan.fallback = true
+		return nil
+	case "ask":
 		p.plan.questions = 0
 		for _, w := range words[1:] {
 			p.plan.questions |= 1 << question(w)
@@ -96,7 +100,7 @@ func (p *player) line(line string) error {
 }
 
 func question(w string) wire.Question {
-	for q := range wire.Question(wire.NumQuestions) {
+	for q := range wire.Question(wire.NumRequests) {
 		if q.String() == w {
 			return q
 		}
@@ -146,8 +150,14 @@ func (p *player) event(name string, args []string) error {
 		t.onJunk(code)
 	case "unreachable":
 		t.onUnreachable()
-	case "csgo":
-		t.flags |= flagCSGO
+	case "pong":
+		t.onPong()
+	case "app":
+		id, err := strconv.ParseUint(args[0], 10, 32)
+		if err != nil {
+			return err
+		}
+		t.onAppID(uint32(id))
 	case "unsent":
 		t.onSendFailed(question(args[0]))
 	case "tick":
@@ -167,7 +177,7 @@ func (p *player) show() {
 	t := &p.talk
 	if t.flags&flagDone != 0 {
 		fmt.Fprint(&p.out, "\t> done")
-		for q := range each(p.plan.questions) {
+		for q := range each(p.plan.questions.status()) {
 			word := t.err[q].String()
 			if word == "" {
 				word = "answered"
@@ -180,8 +190,8 @@ func (p *player) show() {
 	if t.due != 0 {
 		fmt.Fprint(&p.out, "\t> send")
 		for q := range each(t.due) {
-			fmt.Fprintf(&p.out, " %v", q)
-			if c := t.challengeFor(q); c != wire.NoChallenge {
+			fmt.Fprintf(&p.out, " %v", t.requestFor(q))
+			if c := t.challengeFor(q); c != wire.NoChallenge && AskAll.Has(q) {
 				fmt.Fprintf(&p.out, "+%d", c)
 			}
 			t.onSent(&p.plan, p.now, 1<<q)

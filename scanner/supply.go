@@ -105,7 +105,7 @@ func (s *supply) popSilent() (entry, bool) {
 		if busy || s.second.waiting() == 0 {
 			return entry{}, false
 		}
-		s.open.plan.once = true
+		s.open.plan.beginSecondPass()
 	}
 	return s.second.pop()
 }
@@ -143,7 +143,7 @@ func (s *supply) skip(now time.Duration, en entry) {
 		firstAt: now, lastAt: now, endAt: now,
 	}
 	o.sent, o.sentBytes = s.open.plan.sentBefore()
-	for q := range each(o.asked) {
+	for q := range each(o.asked.status()) {
 		o.err[q] = wire.ErrTimeout
 	}
 	s.stats.Stopped++

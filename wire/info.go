@@ -24,6 +24,17 @@ func IsShip(appID uint32) bool {
 	return false
 }
 
+// GivesChallengeOnRequest reports whether an application ID is one of those whose
+// servers give a challenge in reply to A2S_SERVERQUERY_GETCHALLENGE (document
+// 000).
+func GivesChallengeOnRequest(appID uint32) bool {
+	switch appID {
+	case 17510, 17530, 17550, 17700, 17740:
+		return true
+	}
+	return false
+}
+
 // Decode reads an INFO reply of either format into in and resets it before.
 // What it keeps aliases msg.
 //

@@ -1,6 +1,7 @@
 package wire
 
-// Question is one of the three things that a server can be asked.
+// Question is one of the things that a server can be asked. The first three make
+// up a record's status. The other two are asked beside them.
 type Question uint8
 
 // The questions, in the order in which records list them.
@@ -9,10 +10,15 @@ const (
 	QuestionPlayers
 	QuestionRules
 
-	NumQuestions = 3
+	NumQuestions = iota // how many of them make up a status
+
+	QuestionPing      Question = iota - 1 // A2A_PING
+	QuestionChallenge                     // A2S_SERVERQUERY_GETCHALLENGE
+
+	NumRequests = iota - 1 // how many there are in all
 )
 
-// String returns the record's word for q: info, players or rules.
+// String returns the word for q: info, players, rules, ping or challenge.
 func (q Question) String() string {
 	switch q {
 	case QuestionInfo:
@@ -21,6 +27,10 @@ func (q Question) String() string {
 		return "players"
 	case QuestionRules:
 		return "rules"
+	case QuestionPing:
+		return "ping"
+	case QuestionChallenge:
+		return "challenge"
 	}
 	return "unknown"
 }

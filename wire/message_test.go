@@ -69,7 +69,7 @@ func TestNoteWords(t *testing.T) {
 }
 
 func TestQuestionWords(t *testing.T) {
-	for q, want := range []string{"info", "players", "rules", "unknown"} {
+	for q, want := range []string{"info", "players", "rules", "ping", "challenge", "unknown"} {
 		if got := wire.Question(q).String(); got != want {
 			t.Errorf("%d: %q, want %q", q, got, want)
 		}

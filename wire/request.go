@@ -91,8 +91,8 @@ func AppendRulesRequest(dst []byte, c Challenge) []byte {
 	return binary.LittleEndian.AppendUint32(dst, uint32(c))
 }
 
-// AppendRequest appends the request that asks q with the challenge c. It
-// appends nothing for a q that is none of the three questions.
+// AppendRequest appends the request that asks q with the challenge c. Ping and
+// GETCHALLENGE have none. It appends nothing for any other q.
 func AppendRequest(dst []byte, q Question, c Challenge) []byte {
 	switch q {
 	case QuestionInfo:
@@ -101,6 +101,10 @@ func AppendRequest(dst []byte, q Question, c Challenge) []byte {
 		return AppendPlayersRequest(dst, c)
 	case QuestionRules:
 		return AppendRulesRequest(dst, c)
+	case QuestionPing:
+		return AppendPingRequest(dst)
+	case QuestionChallenge:
+		return AppendChallengeRequest(dst)
 	}
 	return dst
 }

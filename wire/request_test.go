@@ -69,7 +69,9 @@ func TestRequestLengths(t *testing.T) {
 		{"rules", wire.AppendRulesRequest(nil, 1), 9},
 		{"ping", wire.AppendPingRequest(nil), 5},
 		{"getchallenge", wire.AppendChallengeRequest(nil), 5},
-		{"none of the questions", wire.AppendRequest(nil, wire.NumQuestions, 1), 0},
+		{"ping, as a question", wire.AppendRequest(nil, wire.QuestionPing, 1), 5},
+		{"GETCHALLENGE, as a question", wire.AppendRequest(nil, wire.QuestionChallenge, 1), 5},
+		{"none of the questions", wire.AppendRequest(nil, wire.NumRequests, 1), 0},
 	} {
 		if len(test.got) != test.want {
 			t.Errorf("%s: %d bytes, want %d", test.name, len(test.got), test.want)

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	"github.com/pelletier/go-toml/v2/unstable"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
 // Configuration files have flags' names as keys. A command has a table of its
@@ -348,8 +348,8 @@ func isList(flag *pflag.Flag) bool {
 
 // repeatable reports whether a flag that is given twice has two values.
 func repeatable(flag *pflag.Flag) bool {
-	if own, ok := flag.Value.(interface{ repeatable() bool }); ok {
-		return own.repeatable()
+	if own, ok := flag.Value.(interface{ Repeatable() bool }); ok {
+		return own.Repeatable()
 	}
 	_, slice := flag.Value.(pflag.SliceValue)
 	return slice

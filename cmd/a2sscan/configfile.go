@@ -8,12 +8,12 @@ import (
 	"os"
 	"strings"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	// TOML. Its parser gives the line of every key and numbers as they were
 	// typed, which is what errors and flags need.
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
 // configEntry is a key of a configuration file with its value.

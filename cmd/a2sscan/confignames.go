@@ -3,10 +3,11 @@ package main
 import (
 	"strings"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
 )
 
 // hasKey reports whether a command understands a key of a file.
@@ -81,7 +82,7 @@ func (c *configuration) noFlag(of *cobra.Command, e configEntry) error {
 	case like != "":
 		return f.WithHint("did you mean %s?", like)
 	case strings.Contains(e.key, "key"):
-		return f.WithHint("the key of the Web API is not written here: key-file names its file, or the variable %s has it", keyVariable)
+		return f.WithHint("the key of the Web API is not written here: key-file names its file, or the variable %s has it", masterlist.KeyVariable)
 	}
 	return f.WithHint("%s --help lists the flags", of.CommandPath())
 }

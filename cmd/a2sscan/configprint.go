@@ -4,14 +4,17 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	"github.com/spf13/pflag"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/redact"
 )
 
 // configLine is a line of what --print-config prints.
@@ -71,8 +74,8 @@ func (c *configuration) line(flag *pflag.Flag) (configLine, error) {
 			s.texts = v.GetSlice()
 		}
 	}
-	if err := noKeyIn(flag.Name, s.texts); err != nil {
-		return configLine{}, err
+	if slices.Contains(besideKeys, flag.Name) && slices.ContainsFunc(s.texts, redact.LooksLikeKey) {
+		return configLine{}, masterlist.KeyShown(flag.Name)
 	}
 	text, err := tomlValue(flag, s.texts)
 	if err != nil {
@@ -87,6 +90,9 @@ func (c *configuration) line(flag *pflag.Flag) (configLine, error) {
 	}
 	return l, nil
 }
+
+// besideKeys are the flags that people give the key by mistake.
+var besideKeys = []string{"key-file", "master", "udp", "url"}
 
 // saidDefault is a default that the help has in words.
 var saidDefault = regexp.MustCompile(`\((default[^()]*)\)$`)

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
 )
 
 // What the pages for man say beside the help. Flags, commands, examples and
@@ -100,7 +101,7 @@ var signalPipe = fact{"SIGPIPE", "is ignored: a closed pipe is an error of writi
 
 // manVariables are the variables that the program reads.
 var manVariables = []fact{
-	{keyVariable, "the key of the Steam Web API, unless --key-file names a file with it"},
+	{masterlist.KeyVariable, "the key of the Steam Web API, unless --key-file names a file with it"},
 	{"JOB_COMPLETION_INDEX", "the part that --shard auto/N asks, from 0; Kubernetes sets it in an indexed job"},
 	{"GOMEMLIMIT", "what Go keeps the program's memory below where it can; without it scan sets " +
 		strconv.Itoa(memoryLimit>>20) + " MiB"},

@@ -22,9 +22,11 @@
 //	status            ok, partial, error, no_reply or unreachable
 //	errors            object: info, players, rules, each one word, for a
 //	                  question without a complete answer
-//	notes             list of words: oddities of complete answers, and parts
+//	notes             list of words: oddities of complete answers, fields that
+//	                  the end of a truncated answer leaves uncertain, and parts
 //	                  that were dropped from this record (see Length)
-//	message           text of a reply that refuses: banned, too many requests
+//	message           text of a reply that refuses: banned, too many requests;
+//	                  or of one that names another server
 //	rtt_ms            round trip of the first question that was sent once
 //	took_ms           first datagram to last; both in milliseconds, truncated to
 //	                  microseconds
@@ -32,6 +34,8 @@
 //	sent_bytes, received_bytes
 //	unchallenged      list: questions answered, in part at least, without a
 //	                  challenge
+//	ping              object: payload, the text of the answer, and rtt_ms, its
+//	                  round trip (absent from a capture); if a ping was answered
 //	info              object, see below; {} if the answer was empty
 //	players           list; [] if the answer listed none
 //	  index, name, score

@@ -2,6 +2,7 @@ package record
 
 import (
 	"math"
+	"time"
 
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
@@ -45,6 +46,15 @@ func ship() *scanner.Result {
 	r.Players = []wire.Player{{Name: []byte("x"), Score: 1, Duration: 19.0625,
 		Ship: true, Deaths: 0, Money: 2500}}
 	r.HasRules = true
+	return r
+}
+
+// pinged answered a ping, with a text that is not UTF-8, and not INFO.
+func pinged() *scanner.Result {
+	r := sinktest.Answered("192.0.2.201:27018", scanner.StatusError)
+	r.Asked, r.RTT = scanner.AskInfo|scanner.AskPing, 0
+	r.Err[wire.QuestionInfo] = wire.ErrTimeout
+	r.HasPing, r.Ping, r.PingRTT = true, []byte("000\xff"), 21_900*time.Microsecond
 	return r
 }
 

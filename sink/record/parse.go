@@ -85,6 +85,10 @@ func Parse(line []byte) (scan string, r *scanner.Result, err error) {
 func (v values) traffic(r *scanner.Result, err *error) {
 	r.Time = v.time(err)
 	r.RTT, r.Took = v.millis("rtt_ms", err), v.millis("took_ms", err)
+	if v["ping"] != nil {
+		r.Asked |= scanner.AskPing
+		r.PingRTT = v.inner("ping", err).millis("rtt_ms", err)
+	}
 	v.get("sent", &r.Sent, err)
 	v.get("received", &r.Received, err)
 	v.get("sent_bytes", &r.SentBytes, err)

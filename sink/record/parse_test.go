@@ -24,6 +24,7 @@ func TestParse(t *testing.T) {
 			want.Geo.Continent, want.Geo.Country = "", ""
 		}
 		want.RTT, want.Took, want.Time = g.result.RTT.Truncate(1e3), g.result.Took, g.result.Time.Truncate(1e6)
+		want.PingRTT = g.result.PingRTT
 		want.Sent, want.SentBytes = g.result.Sent, g.result.SentBytes
 		want.Received, want.RecvBytes = g.result.Received, g.result.RecvBytes
 		want.Unchallenged, want.Asked = g.result.Unchallenged, got.Asked

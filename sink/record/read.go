@@ -35,6 +35,9 @@ func Read(line []byte) (scan string, r *scanner.Result, err error) {
 	if v["message"] != nil {
 		r.Message = []byte(v.text("message", &err))
 	}
+	if r.HasPing = v["ping"] != nil; r.HasPing {
+		r.Ping = []byte(v.inner("ping", &err).text("payload", &err))
+	}
 	if r.HasInfo = v["info"] != nil; r.HasInfo {
 		v.info(r, &err)
 	}
@@ -90,7 +93,7 @@ func (v values) info(r *scanner.Result, err *error) {
 			in.Has |= k.has
 		}
 	}
-	in.Notes = r.Notes & (wire.NoteInfoTrailing | wire.NoteInfoOddBoolean | wire.NoteInfoNoModBlock)
+	in.Notes = r.Notes & (wire.NoteInfoTrailing | wire.NoteInfoOddBoolean | wire.NoteInfoNoModBlock | wire.NoteInfoShortAppID)
 	in.Format = map[string]wire.Format{
 		"source": wire.FormatSource, "goldsource": wire.FormatGoldSource,
 	}[o.text("format", err)]

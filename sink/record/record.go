@@ -137,7 +137,20 @@ func appendTraffic(dst []byte, r *scanner.Result) []byte {
 	if !capture || r.Received > 0 {
 		dst = appendUint(dst, `"received_bytes":`, r.RecvBytes)
 	}
-	return appendUnchallenged(dst, r.Unchallenged)
+	return appendPing(appendUnchallenged(dst, r.Unchallenged), r)
+}
+
+// appendPing appends the answer to a ping.
+func appendPing(dst []byte, r *scanner.Result) []byte {
+	if !r.HasPing {
+		return dst
+	}
+	dst = append(dst, `"ping":{`...)
+	dst = appendText(dst, `"payload":`, r.Ping)
+	if r.PingRTT > 0 {
+		dst = appendMillis(dst, `"rtt_ms":`, r.PingRTT)
+	}
+	return end(dst, '}')
 }
 
 // appendUnchallenged appends the questions that were answered to a request

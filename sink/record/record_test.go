@@ -38,6 +38,7 @@ var golden = []struct {
 	{"empty", "s", empty()},
 	{"capture", "", capture()},
 	{"nothing", "", sinktest.Blank()},
+	{"ping", "s", pinged()},
 }
 
 func TestGolden(t *testing.T) {

@@ -71,6 +71,10 @@ var schemaKeys = withHex([]field{
 	{name: "received_bytes", is: typeUint64, about: "UDP payload of received"},
 	{name: "unchallenged", is: typeWord, lists: 1, words: questionWords(),
 		about: "questions answered, in part at least, without a challenge"},
+	{name: "ping", is: typeObject, about: "the answer to a ping, if one was sent", fields: withHex([]field{
+		{name: "payload", is: typeText, always: true, about: "its text, mostly empty or fourteen zeros"},
+		{name: "rtt_ms", is: typeMillis, about: "round trip of the ping; absent from a capture"},
+	})},
 	{name: "info", is: typeObject, fields: infoFields,
 		about: "the fields that were read completely, if info was answered"},
 	{name: "players", is: typeObject, lists: 1, fields: playerFields,

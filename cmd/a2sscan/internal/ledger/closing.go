@@ -5,10 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
-
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -83,7 +81,7 @@ func (sum *Summary) sayAnswers(t *console.Terminal) {
 func (sum *Summary) sayDatagrams(t *console.Terminal) {
 	d := &sum.Datagrams
 	t.Say("sent: %s datagrams, %s%s; %s of them repeats", console.Grouped(d.Sent), console.Bytes(d.SentBytes),
-		console.SumOf(d.SentBy, console.Words(wire.Question(0), wire.NumQuestions)), console.Grouped(d.Repeats))
+		console.SumOf(d.SentBy, console.Words(wire.Question(0), wire.NumRequests)), console.Grouped(d.Repeats))
 	t.Say("received: %s datagrams, %s%s", console.Grouped(d.Received), console.Bytes(d.ReceivedBytes),
 		console.SumOf(d.ByClass, console.Words(scanner.Class(0), scanner.NumClasses)))
 	if matched := d.ByClass["matched"]; matched > 0 && t.Width() >= console.LogWidth {

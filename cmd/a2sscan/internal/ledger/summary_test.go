@@ -13,10 +13,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
-
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/wire"
@@ -91,7 +89,7 @@ func aCensus() *Summary {
 		scanner.StatusOK: 655_321, scanner.StatusPartial: 54_321, scanner.StatusError: 1234,
 		scanner.StatusNoReply: 280_000, scanner.StatusUnreachable: 9124,
 	}
-	s.Sent, s.SentBytes, s.Repeats = [wire.NumQuestions]uint64{2_000_000, 1_000_000, 1_123_456}, 98_765_432, 612_345
+	s.Sent, s.SentBytes, s.Repeats = [wire.NumRequests]uint64{2_000_000, 1_000_000, 1_123_456}, 98_765_432, 612_345
 	s.Received[scanner.ClassMatched], s.RecvBytes = 3_456_789, 3_123_456_789
 	s.Kinds[scanner.ReplyInfo], s.Kinds[scanner.ReplyGoldSource] = 700_000, 10_876
 	s.Kinds[scanner.ReplyPlayers], s.Kinds[scanner.ReplyRules] = 690_000, 600_000
@@ -204,9 +202,9 @@ func TestSummaryPairs(t *testing.T) {
 	for _, lost := range []bool{false, true} {
 		var b bytes.Buffer
 		list, s := aScan()
-		s.Socket.Joined = 12
+		s.Socket.GSO = 12
 		if lost {
-			s.Unjoined = 1
+			s.GSOStopped = 1
 		}
 		sum := summaryOf(list, s)
 		sum.sayTrouble(console.New(&b))
