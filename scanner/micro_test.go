@@ -79,7 +79,7 @@ func stepMicro() micro {
 		t.settle(&p, now)
 		t.onSent(&p, now, AskAll)
 		for q := range wire.Question(wire.NumQuestions) {
-			t.onReply(q, 0)
+			t.onReply(now, q, 0)
 			t.settle(&p, now)
 		}
 		if t.flags&flagDone == 0 {
