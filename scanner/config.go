@@ -84,6 +84,12 @@ type Config struct {
 	// must be quick, and datagram is valid only until it returns.
 	Trace func(now time.Duration, sent bool, addr netip.AddrPort, datagram []byte)
 
+	// LateConflict, if set, is called with each target whose Result was made
+	// before a reply came that contradicts it: another INFO, or a challenge where
+	// everything had been answered without one. One of the replies may be forged.
+	// It is called by the loop itself, so it must be quick.
+	LateConflict func(netip.AddrPort)
+
 	// Rates, if set, is where a new Rate comes from while the scan runs: what is
 	// received holds from then on. A value that can't be a rate is ignored, and
 	// so are all where there is no limit: the scan governs itself.

@@ -35,7 +35,7 @@ func indexMicros() []micro {
 	spare := x.slots.take()
 	var done recent
 	for n := range uint64(2 * maxRecent) { // until both turns have their size
-		done.add(source(n))
+		done.add(source(n), 0)
 	}
 	found := int32(0)
 	return []micro{
@@ -55,7 +55,7 @@ func indexMicros() []micro {
 		}},
 		{"recent/add+has", 8, func() {
 			i++
-			done.add(source(i % (1 << 22)))
+			done.add(source(i%(1<<22)), 0)
 			if !done.has(source(i % (1 << 22))) {
 				panic("what was added is there")
 			}

@@ -26,7 +26,7 @@ func TestIndex(t *testing.T) {
 			slot = x.slots.take()
 			x.slots.at(slot).setSource(key)
 			x.put(slot)
-			set.add(key)
+			set.add(key, 0)
 			model[key] = slot
 		}
 		probe := uint64(rng.IntN(5000))*0x1_0000 + 27015
@@ -49,9 +49,9 @@ func TestIndex(t *testing.T) {
 // A finished source is known for at least one turn and at most two.
 func TestRecent(t *testing.T) {
 	var r recent
-	r.add(1)
+	r.add(1, 0)
 	r.turn()
-	r.add(2)
+	r.add(2, 0)
 	if !r.has(1) || !r.has(2) || r.has(3) {
 		t.Error("forgotten too early")
 	}
@@ -60,7 +60,7 @@ func TestRecent(t *testing.T) {
 		t.Error("a turn later 1 should be forgotten and 2 known")
 	}
 	for key := range uint64(5 * maxRecent) {
-		r.add(key)
+		r.add(key, 0)
 	}
 	if n := r.now.n + r.before.n; n > 2*maxRecent {
 		t.Errorf("%d sources are remembered", n)

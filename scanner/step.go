@@ -3,6 +3,7 @@ package scanner
 import (
 	"math"
 	"math/bits"
+	"slices"
 	"time"
 
 	"github.com/a2sscan/a2sscan/wire"
@@ -166,11 +167,16 @@ type dialog struct {
 	rounds [wire.NumQuestions]uint8 // challenges in answer to each
 
 	// For finding forged replies: each datagram sent is answered once at most.
-	requests   uint8     // datagrams sent, pings not counted
-	challenges uint8     // those that came back
-	answered   Questions // the questions answered after they were asked
-	early      Questions // the questions answered before that could be expected
-	conflict   bool      // a reply contradicts another
+	requests   uint8             // datagrams sent, pings not counted
+	challenges uint8             // those that came back
+	answered   Questions         // the questions answered after they were asked
+	early      Questions         // the questions answered before that could be expected
+	conflict   bool              // a reply contradicts another
+	values     [8]wire.Challenge // that came last
+	oldest     uint8             // in values
+	repeated   wire.Challenge    // the last one that came more than once
+	twice      bool              // there is one
+	pinned     bool              // no other is used any more
 	verifyEnd  time.Duration
 
 	get      Questions // to be asked by GETCHALLENGE
@@ -279,32 +285,46 @@ func (t *talk) came() {
 func (t *talk) onChallenge(now time.Duration, c wire.Challenge) verdict {
 	t.came()
 	t.countChallenge(c)
-	if t.open == 0 {
+	switch a := t.got; {
+	case t.pin():
+		return used
+	case t.open == 0 || a.pinned:
 		return useless
-	}
-	if t.got.single {
+	case a.single:
 		return t.onOwnChallenge(now, c)
-	}
-	t.got.seenAt = now
-	if c == t.got.challenge {
+	case c == a.challenge:
+		a.seenAt = now
 		t.echoed()
 		return useless
 	}
-	t.quiet = 0
-	if qs := t.waiting & t.open; qs == lowest(qs) {
-		t.got.openly &^= qs // the fragments were this challenge
-	}
-	first := t.got.challenge == wire.NoChallenge
-	t.got.challenge = c
-	t.got.get = 0
-	t.got.origin = t.waiting & t.open
-	if !first {
-		t.got.resent |= t.waiting
-	}
+	first := t.replaceChallenge(now, c)
 	if t.flags&flagHeld != 0 && t.flying > 0 {
 		return used
 	}
-	t.countRound((t.waiting | t.due) & t.open)
+	if t.countRound((t.waiting | t.due) & t.open); !t.pin() {
+		t.useChallenge(first)
+	}
+	return used
+}
+
+// replaceChallenge takes c for the challenge in use. It reports whether it is the
+// first one.
+func (t *talk) replaceChallenge(now time.Duration, c wire.Challenge) (first bool) {
+	a := t.got
+	t.quiet = 0
+	qs := t.waiting & t.open
+	if qs == lowest(qs) {
+		a.openly &^= qs // the fragments were this challenge
+	}
+	if first = a.challenge == wire.NoChallenge; !first {
+		a.resent |= t.waiting
+	}
+	a.challenge, a.origin, a.seenAt, a.get = c, qs, now, 0
+	return first
+}
+
+// useChallenge has what is open sent with the challenge that came.
+func (t *talk) useChallenge(first bool) {
 	switch {
 	case t.open == 0:
 	case t.flags&flagLimited != 0:
@@ -318,7 +338,6 @@ func (t *talk) onChallenge(now time.Duration, c wire.Challenge) verdict {
 		t.flags |= flagSerial | flagHeld
 		t.flags &^= flagBurst
 	}
-	return used
 }
 
 // countChallenge counts an 'A' among the replies that the server can have sent.
@@ -328,6 +347,7 @@ func (t *talk) countChallenge(c wire.Challenge) {
 	a := t.got
 	first := a.challenges == 0
 	a.challenges += b2u8(a.challenges < math.MaxUint8)
+	a.remember(c)
 	if t.open == 0 && a.challenge == wire.NoChallenge {
 		a.challenge = c // to verify INFO with
 	}
@@ -455,6 +475,38 @@ func (t *talk) countRound(qs Questions) {
 			t.giveUp(q, wire.ErrChallengeLoop)
 		}
 	}
+}
+
+// pin takes a challenge that came more than once for the server's own, and all
+// others for forged ones, where a question was given up for too many of them. What
+// has no answer is asked again, together, and no other challenge is used any more.
+func (t *talk) pin() bool {
+	a := t.got
+	if !a.twice || a.pinned || !t.looped() {
+		return false
+	}
+	a.pinned, a.single = true, false
+	a.challenge, a.fresh, a.owned = a.repeated, 0, 0
+	t.flags &^= flagHeld
+	for q := range each(AskAll) {
+		if t.err[q] == wire.ErrChallengeLoop {
+			t.open |= 1 << q
+			t.err[q] = 0
+		}
+	}
+	t.resend(t.open)
+	return true
+}
+
+// remember notes the value of an 'A', and whether it came before.
+func (a *dialog) remember(c wire.Challenge) {
+	n := min(int(a.challenges)-1, len(a.values))
+	if slices.Contains(a.values[:n], c) {
+		a.repeated, a.twice = c, true
+		return
+	}
+	a.values[a.oldest] = c
+	a.oldest = (a.oldest + 1) % uint8(len(a.values))
 }
 
 // resend makes qs due with the challenge that came: those that were asked
@@ -857,6 +909,10 @@ func (t *talk) finish(p *plan, now time.Duration) {
 	if t.due != 0 {
 		return // a ping, or INFO once more
 	}
+	if end := t.lastAt() + p.schedule.Timeout; t.looped() && now < end {
+		t.wakeAt(end)
+		return
+	}
 	if end := t.pingEnd(p); t.waiting.Has(wire.QuestionPing) && now < end {
 		t.wakeAt(end)
 		return
@@ -869,6 +925,10 @@ func (t *talk) finish(p *plan, now time.Duration) {
 		t.flags |= flagDone
 	}
 }
+
+// looped reports whether a question was given up for too many challenges. If some
+// of them were forged, the answer to one of the others may come yet.
+func (t *talk) looped() bool { return slices.Contains(t.err[:], wire.ErrChallengeLoop) }
 
 // verify has INFO asked for once more, with a challenge, if the answer to it may
 // be forged: it came without a challenge, and more replies came than requests went
