@@ -88,7 +88,7 @@ func (t *task) listen() (net.PacketConn, error) {
 	if err != nil {
 		return nil, err
 	}
-	u.Patience = bareStall
+	u.Timeout = bareStall
 	return u, nil
 }
 

@@ -2,13 +2,12 @@ package scanner
 
 import "reflect"
 
-// Add makes s the numbers of a scan in several parts, of which past are those
-// of the parts before. What counts (every uint64) and Elapsed are added, of
-// each peak the higher one stays, and what is now (Open, Bytes, Rate, buffers)
-// is that of s.
+// Add adds the numbers of earlier parts of a scan, past, to those of its last
+// part, s. It adds every counter (uint64) and Elapsed, keeps the higher of each
+// peak, and leaves the present state (Open, Bytes, Rate, buffers) as it is in s.
 //
-// Of a part that ended with a Snapshot from which the next went on, the open
-// targets are Taken twice.
+// If the last part resumed from a Snapshot, the targets that were open then count
+// as Taken twice.
 func (s *Stats) Add(past *Stats) {
 	s.Elapsed += past.Elapsed
 	s.PeakOpen = max(s.PeakOpen, past.PeakOpen)

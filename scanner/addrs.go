@@ -8,23 +8,23 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/udp"
 )
 
-// addrs keeps the limit of every address: a bucket of addrBurst datagrams
-// that fills at the address rate. A target is started only when the bucket of
-// its address is full, and takes all of it, so that follow-ups never wait;
-// what it did not need is given back when it is finished, and what it sends
-// beyond that (repeats) makes the next one wait.
+// addrs enforces the limit of every address: a bucket of addrBurst datagrams
+// that fills at the address rate. A target starts only when the bucket of its
+// address is full, and takes all of it, so that its follow-ups never wait. What
+// it did not need is refunded when it is finished. What it sends beyond the burst
+// (retries) delays the next target.
 //
-// Targets that have to wait are held here, in order, in bounded number.
+// Targets that have to wait are held here, in order and in bounded number.
 type addrs struct {
-	every time.Duration // one datagram's share of time; 0: no limit
+	every time.Duration // the time that one datagram takes; 0: no limit
 	most  int           // servers asked on one address; Off: all
 
-	full   map[uint32]time.Duration // when the bucket of an address is full
-	sweep  time.Duration            // when buckets that are full were last forgotten
+	full   map[uint32]time.Duration // when the bucket of each address is full
+	sweep  time.Duration            // when full buckets were last forgotten
 	held   map[uint32]*heldAddr
 	ready  readyHeap
 	n      int       // targets held
-	names  sourceSet // which those are
+	names  sourceSet // of those targets
 	counts map[uint32]uint32
 }
 
@@ -34,7 +34,7 @@ const (
 	sweepEvery = time.Second
 )
 
-// heldAddr is an address with targets that wait for it.
+// heldAddr is an address with targets that wait for its bucket.
 type heldAddr struct {
 	ip      uint32
 	ready   time.Duration
@@ -59,7 +59,7 @@ func newAddrs(rate float64, most int) *addrs {
 	return a
 }
 
-// countBefore counts servers that were asked before the scan began.
+// countBefore counts the servers that earlier parts of the scan asked.
 func (a *addrs) countBefore(before map[netip.Addr]int) {
 	for addr, n := range before {
 		if a.most != Off && n > 0 {
@@ -70,8 +70,7 @@ func (a *addrs) countBefore(before map[netip.Addr]int) {
 
 func ipOf(addr uint64) uint32 { return uint32(addr >> 16) }
 
-// overLimit counts a target and reports whether its address has more than it
-// may have.
+// overLimit counts a target and reports whether its address has too many.
 func (a *addrs) overLimit(addr uint64) bool {
 	if a.most == Off {
 		return false
@@ -84,7 +83,7 @@ func (a *addrs) overLimit(addr uint64) bool {
 	return false
 }
 
-// admit takes the bucket of e's address if it is full, and else holds e back.
+// admit takes the bucket of e's address if it is full, and holds e back if not.
 // It reports whether the target may start.
 func (a *addrs) admit(now time.Duration, e entry) bool {
 	if a.every == 0 {
@@ -107,10 +106,10 @@ func (a *addrs) admit(now time.Duration, e entry) bool {
 	return false
 }
 
-// holds reports whether a target is held back.
+// holds reports whether a target waits here.
 func (a *addrs) holds(addr uint64) bool { return a.names.has(addr) }
 
-// release returns a target that was held back and may start now.
+// release returns a target that waited and may start now.
 func (a *addrs) release(now time.Duration) (entry, bool) {
 	for len(a.ready) > 0 && a.ready[0].ready <= now {
 		h := a.ready[0]
@@ -144,8 +143,8 @@ func (a *addrs) next() time.Duration {
 	return a.ready[0].ready
 }
 
-// last is about when the last of the targets that are held back may start, if
-// each is sent so many datagrams.
+// last estimates when the last of the waiting targets may start, if each gets so
+// many datagrams.
 func (a *addrs) last(now time.Duration, each float64) time.Duration {
 	last := now
 	for _, h := range a.held {
@@ -155,23 +154,23 @@ func (a *addrs) last(now time.Duration, each float64) time.Duration {
 	return last
 }
 
-// refund is called when a target that was admitted is finished, with the
-// number of datagrams it was sent.
+// refund gives back what an admitted target that is finished did not need. sent
+// is how many datagrams it got.
 func (a *addrs) refund(now time.Duration, addr uint64, sent int) {
 	if a.every != 0 && sent < addrBurst {
 		a.charge(now, ipOf(addr), sent-addrBurst)
 	}
 }
 
-// sent is called for a datagram beyond the burst of its target.
+// sent charges a datagram beyond the burst of its target.
 func (a *addrs) sent(now time.Duration, addr uint64) {
 	if a.every != 0 {
 		a.charge(now, ipOf(addr), 1)
 	}
 }
 
-// slowDown keeps an address quiet for a while: it said that it is asked too
-// often (EC-21).
+// slowDown pauses an address that answered that it gets too many requests
+// (EC-21).
 func (a *addrs) slowDown(now time.Duration, addr uint64) {
 	if a.every != 0 {
 		ip := ipOf(addr)
@@ -189,7 +188,7 @@ func (a *addrs) charge(now time.Duration, ip uint32, n int) {
 	a.full[ip] = full
 }
 
-// forget drops the buckets that are full: as if they had never been used.
+// forget drops full buckets, which are the same as unused ones.
 func (a *addrs) forget(now time.Duration) {
 	if a.every == 0 || now-a.sweep < sweepEvery {
 		return

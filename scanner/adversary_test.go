@@ -16,8 +16,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// slowReply is half a megabyte of text in one datagram, of which the checksum
-// is wrong: it takes the decompressor as long as it is given.
+// slowReply is half a megabyte of text in one datagram, with a wrong checksum: it takes the decompressor as long as it is given.
 func slowReply(t testing.TB) []byte {
 	t.Helper()
 	period := make([]byte, 50)
@@ -34,7 +33,7 @@ func slowReply(t testing.TB) []byte {
 	return d
 }
 
-// TestSlowRepliesWithoutEnd: a server that sends compressed replies for ever, faster
+// TestSlowRepliesWithoutEnd: a server that sends compressed replies without end, faster
 // than they can be looked at, is given up all the same, and does not keep others
 // from having theirs decompressed.
 func TestSlowRepliesWithoutEnd(t *testing.T) {
@@ -77,8 +76,8 @@ func TestSlowRepliesWithoutEnd(t *testing.T) {
 	}
 }
 
-// TestEndless: whatever a server repeats for ever, and whatever it answers
-// besides, it is given up in the end, with a reason for what is missing.
+// TestEndless: whatever a server repeats without end, and whatever it answers
+// besides, the scan gives it up in the end, with a reason for what is missing.
 func TestEndless(t *testing.T) {
 	s, i := newServer(), uint32(0)
 	next := func() uint32 { i++; return i }
@@ -227,7 +226,7 @@ func adversaryQuirks() []quirk {
 		{"a challenge in fragments", first(wire.KindInfoRequest, source(3, challenge(77), 6), odd(func(*host) {})), allWell},
 		{"a header in two fragments", withRules(source(3, oddRules, 2)...),
 			"partial rules=incomplete, name, 1 players, 8 sent"},
-		{"a whole reply that is a fragment", withRules(source(3, source(4, oddRules, 99)[0], 20)...),
+		{"a complete reply that is a fragment", withRules(source(3, source(4, oddRules, 99)[0], 20)...),
 			"partial rules=incomplete, name, 1 players, 8 sent"},
 		{"a compressed reply that is a fragment", withRules(inBzip2(source(4, oddRules, 99)[0])...),
 			"partial rules=unexpected, name, 1 players, 8 sent"},

@@ -9,9 +9,9 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// backlogNet is a network whose socket, once something was sent, is full of
-// datagrams of strangers for a while: what servers answer stands behind them.
-// Each batch takes a millisecond to read.
+// backlogNet is a network whose socket, after the first send, is full of datagrams
+// from strangers for a while. The answers of servers wait behind them. Each batch
+// takes a millisecond to read.
 type backlogNet struct {
 	*memNet
 	flood  time.Duration
@@ -58,8 +58,8 @@ func scanBacklog(t *testing.T, flood time.Duration) (map[uint64]*Result, *backlo
 	return got, n
 }
 
-// TestBacklog: what is in the socket and not read yet is no silence, and while
-// there is more than can be read nobody else is asked.
+// TestBacklog: a server whose answer waits in the socket does not count as silent,
+// and no new target starts until the socket is empty.
 func TestBacklog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		got, n := scanBacklog(t, maxBehind-100*time.Millisecond)
@@ -74,7 +74,7 @@ func TestBacklog(t *testing.T) {
 	})
 }
 
-// TestBacklogWithoutEnd: strangers who never stop don't stop the scan.
+// TestBacklogWithoutEnd: strangers that never stop can't stop the scan.
 func TestBacklogWithoutEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
@@ -89,7 +89,7 @@ func TestBacklogWithoutEnd(t *testing.T) {
 			t.Error("those asked first were never given up")
 		}
 		if n.behind == 0 {
-			t.Error("nobody else was asked")
+			t.Error("no other target was queried")
 		}
 		if took := time.Since(start); took > time.Minute {
 			t.Errorf("it took %v", took)

@@ -13,8 +13,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// flatNet answers every request at once and allocates nothing itself, so that
-// what a scan over it costs and allocates is the scanner's own.
+// flatNet answers every request at once and allocates nothing itself, so that the
+// cost and the allocations of a scan over it are the scanner's own.
 type flatNet struct {
 	challenge, info, players []byte
 	rules                    [][]byte // one datagram, or fragments
@@ -97,7 +97,7 @@ func (n *flatNet) Stats() udp.Stats         { return udp.Stats{} }
 func (n *flatNet) Interrupt()               {}
 func (n *flatNet) Close() error             { return nil }
 
-// firstTargets yields n addresses without holding them.
+// firstTargets yields n addresses without keeping them in memory.
 func firstTargets(n int) iter.Seq[Target] {
 	return func(yield func(Target) bool) {
 		for i := range n {
@@ -145,8 +145,8 @@ func BenchmarkScan(b *testing.B) {
 	}
 }
 
-// TestScanAllocates holds that the steady state of a scan allocates nothing:
-// what twenty thousand servers more allocate is what growing tables take.
+// TestScanAllocates checks that the steady state of a scan allocates nothing: twenty
+// thousand more servers allocate only what growing tables take.
 func TestScanAllocates(t *testing.T) {
 	if raceEnabled {
 		t.Skip("SKIPPED, NO ALLOCATION WAS COUNTED: the race detector has its own; run the tests without -race too")

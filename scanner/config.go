@@ -19,7 +19,7 @@ type Target = target.Target
 // in this package that holds a rate, Stats too, writes no limit as Off.
 const Off = -1
 
-// The defaults, each chosen so that a scan is fast and nobody is hurt by it.
+// The defaults, each chosen so that a scan is fast and harms no one.
 const (
 	DefaultRate        = 5000
 	DefaultAddressRate = 10
@@ -31,19 +31,19 @@ const (
 	DefaultSnapshotEvery = time.Second
 )
 
-// Config says how to scan. The zero value is a polite scan with all three
-// questions.
+// Config holds the options of a scan. The zero value is a polite scan with all
+// three questions.
 type Config struct {
-	Questions Questions // what to ask; zero: info, players and rules
+	Questions Questions // the questions to send; zero: info, players and rules
 
-	Rate          float64            // datagrams a second; zero: DefaultRate; Off: as fast as it goes
+	Rate          float64            // datagrams a second; zero: DefaultRate; Off: as fast as nothing is lost
 	AddressRate   float64            // datagrams a second and address; zero: DefaultAddressRate; Off: no limit
 	MaxPerAddress int                // servers asked on one address; zero or Off: all of them
 	Asked         map[netip.Addr]int // servers on an address that earlier parts of the scan asked, for MaxPerAddress
-	Timeout       time.Duration      // how long the first ask waits; zero: DefaultTimeout
-	Retries       int                // asks after the first; zero: DefaultRetries; Off: none
+	Timeout       time.Duration      // how long the first attempt waits; zero: DefaultTimeout
+	Retries       int                // attempts after the first; zero: DefaultRetries; Off: none
 	Cooldown      time.Duration      // how long finished targets stay known; zero: DefaultCooldown; Off: none
-	InFlight      int                // targets open at once; zero: what rate and timeouts need
+	InFlight      int                // targets open at once; zero: as many as rate and timeouts need
 	ByteBudget    int64              // bytes of replies held; zero: DefaultByteBudget
 
 	// Fallback has a target that ignored INFO asked once each for PLAYER and ping
@@ -56,46 +56,46 @@ type Config struct {
 	Raw bool // keep every datagram matched in Result.Raw
 
 	Source     netip.AddrPort // where to send from; zero: any address, any port
-	NoJoin     bool           // send every datagram by itself: see udp.Packet.Join
+	NoGSO      bool           // send every datagram on its own: see udp.Packet.GSO
 	RecvBuffer int            // bytes asked of the kernel for receiving; zero: what the rate needs
 	SendBuffer int            // bytes asked of the kernel for sending; zero: what the rate needs
 
-	// Excluded, if set, is asked before every datagram: an address for which
-	// it reports true is sent nothing more, and what it answered until then is
-	// its result. It is called by one goroutine and must be quick.
+	// Excluded, if set, is called before every datagram. An address for which it
+	// reports true is sent nothing more; its result is what it answered until
+	// then. One goroutine calls it. It must be quick.
 	Excluded func(netip.Addr) bool
 
-	// SecondLook has targets that stayed silent asked once more when all others
+	// SecondPass gives targets that stayed silent one more attempt when all others
 	// are finished. They have no Result before that.
-	SecondLook bool
-	// Silent are targets that wait for a second look since an earlier part of
-	// the scan, as its last Snapshot has them; they are read before the first
-	// datagram is sent, and not counted as Taken.
+	SecondPass bool
+	// Silent are the targets of an earlier part of the scan that wait for the
+	// second pass, from its last Snapshot. Scan reads them before it sends the
+	// first datagram, and does not count them as Taken.
 	Silent iter.Seq[Target]
 
-	// Snapshot, if set, is called every SnapshotEvery and at the end, never at
-	// the same time as the function that takes Results: all Results of targets
-	// that are neither open nor beyond the position have been handed over.
+	// Snapshot, if set, is called every SnapshotEvery and at the end, never while
+	// the function that takes Results runs. Before the call, that function has had
+	// the Results of all targets up to the position that are not open.
 	Snapshot      func(*Snapshot)
 	SnapshotEvery time.Duration // zero: DefaultSnapshotEvery
 
-	// Trace, if set, is told every datagram sent and received, whoever sent it,
-	// with the time since the scan began. It is called by the loop itself, so it
-	// must be quick, and datagram is valid only until it returns.
+	// Trace, if set, is called with every datagram sent and received, from any
+	// source, and the time since the scan began. The loop itself calls it, so it
+	// must be quick. datagram is valid until it returns.
 	Trace func(now time.Duration, sent bool, addr netip.AddrPort, datagram []byte)
 
 	// LateConflict, if set, is called with each target whose Result was made
 	// before a reply came that contradicts it: another INFO, or a challenge where
 	// everything had been answered without one. One of the replies may be forged.
-	// It is called by the loop itself, so it must be quick.
+	// The loop itself calls it, so it must be quick.
 	LateConflict func(netip.AddrPort)
 
-	// Rates, if set, is where a new Rate comes from while the scan runs: what is
-	// received holds from then on. A value that can't be a rate is ignored, and
-	// so are all where there is no limit: the scan governs itself.
+	// Rates, if set, delivers new values of Rate while the scan runs. A value that
+	// can't be a rate is ignored. So are all if Rate is Off: that scan finds its
+	// own rate.
 	Rates <-chan float64
 
-	Monitor *Monitor        // if set, can be asked for Stats while the scan runs
+	Monitor *Monitor        // if set, shows Stats while the scan runs
 	Drain   <-chan struct{} // if closed, no new target is started and the open ones are finished
 
 	transport transport // tests put a network of their own here
@@ -105,43 +105,31 @@ type Config struct {
 }
 
 // withDefaults returns cfg with its zero values replaced, or an error that
-// says which value makes no sense.
+// names the value that makes no sense.
 func (cfg Config) withDefaults() (Config, error) {
+	cfg.Questions = cmp.Or(cfg.Questions, AskAll)
 	cfg.Rate = cmp.Or(cfg.Rate, DefaultRate)
 	cfg.AddressRate = cmp.Or(cfg.AddressRate, DefaultAddressRate)
 	cfg.MaxPerAddress = cmp.Or(cfg.MaxPerAddress, Off)
-	if cfg.Questions == 0 {
-		cfg.Questions = AskAll
-	}
-	if cfg.Timeout == 0 {
-		cfg.Timeout = DefaultTimeout
-	}
-	switch cfg.Retries {
-	case 0:
-		cfg.Retries = DefaultRetries
-	case Off:
-		cfg.Retries = 0
-	}
-	switch cfg.Cooldown {
-	case 0:
-		cfg.Cooldown = DefaultCooldown
-	case Off:
-		cfg.Cooldown = 0
-	}
-	if cfg.ByteBudget == 0 {
-		cfg.ByteBudget = DefaultByteBudget
-	}
-	if cfg.SnapshotEvery == 0 {
-		cfg.SnapshotEvery = DefaultSnapshotEvery
-	}
-	if cfg.unhandled == 0 {
-		cfg.unhandled = maxUnhandled
-	}
+	cfg.Timeout = cmp.Or(cfg.Timeout, DefaultTimeout)
+	cfg.Retries = none(cmp.Or(cfg.Retries, DefaultRetries))
+	cfg.Cooldown = none(cmp.Or(cfg.Cooldown, DefaultCooldown))
+	cfg.ByteBudget = cmp.Or(cfg.ByteBudget, DefaultByteBudget)
+	cfg.SnapshotEvery = cmp.Or(cfg.SnapshotEvery, DefaultSnapshotEvery)
+	cfg.unhandled = cmp.Or(cfg.unhandled, maxUnhandled)
 	if cfg.InFlight == 0 {
 		cfg.freeInFlight = true
 		cfg.InFlight = cfg.defaultInFlight()
 	}
 	return cfg, cfg.check()
+}
+
+// none is n, or 0 where n is Off.
+func none[T int | time.Duration](n T) T {
+	if n == Off {
+		return 0
+	}
+	return n
 }
 
 // fitInFlight lets a higher rate have more targets open, unless the caller set
@@ -152,8 +140,8 @@ func (cfg *Config) fitInFlight() {
 	}
 }
 
-// maxInFlight bounds the memory of open targets whatever rate and timeouts
-// say: 2^18 targets at 96 bytes are 24 MiB.
+// maxInFlight bounds the memory of open targets, whatever rate and timeouts are:
+// 2^18 targets at 96 bytes are 24 MiB.
 const maxInFlight = 1 << 18
 
 // defaultInFlight is how many targets are open when none of them answers and
@@ -169,7 +157,7 @@ func (cfg *Config) defaultInFlight() int {
 
 // schedule is when a target of this scan is asked again.
 func (cfg *Config) schedule() Schedule {
-	return Schedule{Timeout: cfg.Timeout, Retries: cfg.Retries, SecondPass: cfg.SecondLook}
+	return Schedule{Timeout: cfg.Timeout, Retries: cfg.Retries, SecondPass: cfg.SecondPass}
 }
 
 // Limits of a Config's numbers, so that sums of them can't overflow.

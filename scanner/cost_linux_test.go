@@ -22,15 +22,15 @@ import (
 
 var bars = flag.Bool("bars", false, "measure in full and hold the ratios against their bars")
 
-// A talk is all that came of one server in a scan: what came after each time
-// that something was sent.
+// A talk holds everything that one server sent in a scan: the datagrams after each
+// request.
 type talk struct {
 	addr    uint64
 	rounds  [][]udp.Packet
 	packets int
 }
 
-// converse has a server answer what the engine asks and returns what it says.
+// converse lets a server answer the engine and returns its datagrams.
 func converse(h *scanner.Harness, addr uint64, answer func(request []byte, reply func(uint64, []byte))) talk {
 	t := talk{addr: addr}
 	h.Begin(addr)
@@ -56,9 +56,8 @@ func converse(h *scanner.Harness, addr uint64, answer func(request []byte, reply
 	return t
 }
 
-// repeat takes the engine through talks again, side by side, and returns what
-// processor time that took this thread, without waiting and without the
-// decompressor.
+// repeat takes the engine through talks again, side by side, and returns the
+// processor time of this thread, without waits and without the decompressor.
 func repeat(h *scanner.Harness, talks []talk) time.Duration {
 	w, round, byAddr := watch{}, make([]int, len(talks)), map[uint64]int{}
 	w.start()
@@ -92,23 +91,23 @@ func repeat(h *scanner.Harness, talks []talk) time.Duration {
 	return w.spent
 }
 
-// nextRounds appends what comes of those that were sent something.
+// nextRounds appends the next datagrams of the servers that got a request.
 func nextRounds(
 	said [][]udp.Packet, talks []talk, round []int, byAddr map[uint64]int, sent []udp.Packet,
 ) [][]udp.Packet {
-	told := map[int]bool{}
+	reported := map[int]bool{}
 	for _, p := range sent {
 		i := byAddr[p.Addr]
-		if !told[i] && round[i] < len(talks[i].rounds) {
+		if !reported[i] && round[i] < len(talks[i].rounds) {
 			said = append(said, talks[i].rounds[round[i]])
 			round[i]++
 		}
-		told[i] = true
+		reported[i] = true
 	}
 	return said
 }
 
-// at returns the talk of another server that says the same.
+// at returns the same talk of another server.
 func (t *talk) at(addr uint64) talk {
 	u := talk{addr: addr, packets: t.packets}
 	for _, round := range t.rounds {
@@ -121,8 +120,8 @@ func (t *talk) at(addr uint64) talk {
 	return u
 }
 
-// watch is a stop watch for the processor time of a thread, to which its
-// goroutine must be locked. What reading the clock takes is left out.
+// watch is a stop watch for the processor time of a thread, to which its goroutine
+// must be locked. It leaves out the time of reading the clock.
 type watch struct{ from, spent time.Duration }
 
 func (w *watch) start() { w.from = threadTime() }
@@ -136,7 +135,7 @@ func threadTime() time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// clockTime is what reading the clock takes, the least of many times.
+// clockTime is the time of reading the clock, the least of many.
 var clockTime = sync.OnceValue(func() time.Duration {
 	least := time.Second
 	for range 10_000 {
@@ -173,10 +172,10 @@ func talksOf(tb testing.TB, h *scanner.Harness, k fleet.Kind) (talks []talk) {
 	return talks
 }
 
-// price is what an honest datagram costs, by its size.
+// price is the cost of an honest datagram, by its size.
 type price struct {
 	whole, fragment []sizePrice
-	silent          float64 // a target of which nothing comes, ns
+	silent          float64 // a silent target, ns
 	handed          float64 // a compressed reply that is handed to the decompressor
 }
 
@@ -191,8 +190,7 @@ var (
 	fragmentSizes = []int{220, 660, 1260}
 )
 
-// at is the price of one datagram of a size, between two that were measured in
-// proportion.
+// at is the price of one datagram of a size, interpolated between measured ones.
 func at(list []sizePrice, size int) float64 {
 	i, _ := slices.BinarySearchFunc(list, size, func(p sizePrice, size int) int { return p.size - size })
 	switch {
@@ -224,8 +222,8 @@ func (p *price) of(t *talk) (sum float64) {
 	return sum
 }
 
-// cheapest is what the talks take, the least of some rounds: what else the
-// machine does only adds to it.
+// cheapest is the time of the talks, the least of some rounds: other work of the
+// machine only adds to it.
 func cheapest(h *scanner.Harness, talks []talk, rounds int) float64 {
 	least := math.Inf(1)
 	for range rounds {
@@ -234,8 +232,8 @@ func cheapest(h *scanner.Harness, talks []talk, rounds int) float64 {
 	return least
 }
 
-// honestTalk is that of a server which wants a challenge for three questions
-// and answers in datagrams of about size bytes, or in fragments of that.
+// honestTalk is the talk of a server that wants a challenge for three questions and
+// answers in datagrams, or fragments, of about size bytes.
 func honestTalk(h *scanner.Harness, size int, split bool) talk {
 	msgs := [wire.NumQuestions][]byte{honestInfo(size), honestPlayers(size), honestRules(size)}
 	if split {
@@ -272,8 +270,8 @@ func honestInfo(size int) []byte {
 	return wire.AppendInfo(nil, &in)
 }
 
-// honestPlayers and honestRules are lists as long as they usually are: names of
-// a dozen letters.
+// honestPlayers and honestRules are lists of usual length, with names of a dozen
+// letters.
 func honestPlayers(size int) []byte {
 	var ps []wire.Player
 	for len(ps) < min(255, max(1, (size-6)/22)) {
@@ -290,9 +288,8 @@ func honestRules(size int) []byte {
 	return wire.AppendRules(nil, len(rs), rs)
 }
 
-// honestPrice measures honest datagrams of all sizes. A talk has one challenge
-// among its datagrams, which is taken for one of the smallest. What a target
-// costs of which nothing comes is no datagram's.
+// honestPrice measures honest datagrams of all sizes. The challenge in a talk counts
+// as one of the smallest. The cost of a silent target is subtracted.
 func honestPrice(h *scanner.Harness, rounds int) (p price) {
 	const times = 64
 	of := func(t talk) float64 {
@@ -321,8 +318,8 @@ func honestPrice(h *scanner.Harness, rounds int) (p price) {
 	return p
 }
 
-// priceOfHanding measures what it takes to hand a reply to the decompressor,
-// with honest ones.
+// priceOfHanding measures the cost of handing a reply to the decompressor, with
+// honest ones.
 func (p *price) priceOfHanding(tb testing.TB, h *scanner.Harness, rounds int) {
 	talks := talksOf(tb, h, fleet.Packed)
 	cost := cheapest(h, talks, rounds)
@@ -342,22 +339,21 @@ func newHarness(tb testing.TB) *scanner.Harness {
 	return h
 }
 
-// mostCost is how many times as much as an honest one of its size a hostile
-// datagram may cost. Of compressed ones the thread that is woken up is the most,
-// and whether it slept deeply depends on what it did before.
+// mostCost is how many times as much as an honest datagram of its size a hostile one
+// may cost. Most of the cost of compressed ones is waking a thread, which depends
+// on how deeply it slept.
 const (
 	mostCost       = 2.0
 	mostCostPacked = 4.0
 )
 
-// hardRounds bounds the rounds of those that the decompressor works hard on:
-// each takes seconds.
+// hardRounds bounds the rounds of kinds that keep the decompressor busy: each takes
+// seconds.
 const hardRounds = 10
 
-// TestHostileCost holds what the datagrams of each hostile kind cost against
-// honest ones of their size: from the receive loop to the Result, without the
-// decompressor, which has a time budget of its own. Without -bars it only
-// looks whether the talks are what they are taken for.
+// TestHostileCost compares the cost of the datagrams of each hostile kind with honest
+// ones of their size: from the receive loop to the Result, without the decompressor,
+// which has a time budget of its own. Without -bars it only checks the talks.
 func TestHostileCost(t *testing.T) {
 	all := 1
 	if *bars {
@@ -392,7 +388,7 @@ func TestHostileCost(t *testing.T) {
 	}
 }
 
-// BenchmarkHostile is what a datagram of each hostile kind costs.
+// BenchmarkHostile measures the cost of a datagram of each hostile kind.
 func BenchmarkHostile(b *testing.B) {
 	for _, k := range append(fleet.HostileKinds(), fleet.Source, fleet.Split) {
 		b.Run(k.String(), func(b *testing.B) {

@@ -1,58 +1,86 @@
-// Package scanner asks game servers what they are, very many of them at once,
-// over one UDP socket, by Valve's A2S protocol.
+// Package scanner queries game servers in bulk over Valve's A2S protocol: any
+// number of them at once, over one UDP socket.
 //
 // # Use
 //
-// [Scan] is the door: it takes a [Config], of which the zero value is a polite
-// scan with all three questions, and a sequence of addresses, and calls a
-// function once for each with a [Result]: what that server answered, or why
-// nothing of use came.
+// [Scan] is the entry point. It takes a [Config], whose zero value is a polite
+// scan with all three questions, and a sequence of addresses. It calls a function
+// once for each with a [Result]: what that server answered, or why nothing useful
+// came.
 //
 //	list := []scanner.Target{{Addr: netip.MustParseAddrPort("203.0.113.7:27015")}}
 //	stats, err := scanner.Scan(ctx, scanner.Config{}, slices.Values(list), func(r *scanner.Result) {
 //		fmt.Printf("%v %v %q\n", r.Addr, r.Status, r.Info.Name)
 //	})
 //
-// Scan returns when all are asked and the late replies are in; [Stats] accounts
-// for every target and every datagram, and a [Monitor] shows them while it runs.
-// Lists in files, networks, exclusions and the order of asking are package
-// target's; lists from a master server package master's; files of results
-// package sink's. One server is asked like a million: a slice of one.
+// Scan returns when all targets are finished and the late replies are in. [Stats]
+// accounts for every target and every datagram, and a [Monitor] shows them while
+// the scan runs. Package list reads lists from files, expands networks, excludes
+// addresses and sets the order; package master fetches lists from a master server;
+// package sink writes Results to files. One server is a slice of one.
 //
-// To read datagrams that somebody else received there is [Decoder], which makes
-// the same Result of them. It needs no network. For single messages, without any
-// state, there is package wire.
+// [Decoder] makes the same Result from datagrams that another program received.
+// It needs no network. For single messages, without any state, there is package
+// wire.
 //
-// Scan leaves nobody out: addresses of private networks and of this machine are
-// asked as all others. What should not be asked is for the sequence to leave
-// out (package target does), or for Config.Excluded.
+// Scan leaves out no address by itself, not even private networks and this
+// machine. To leave addresses out, filter the sequence, as package list does, or
+// set Config.Excluded.
 //
 // # Buffers
 //
 // The slices of a Result follow the buffer rule of package wire: they are valid
-// until the function that was given them returns; [Result.Clone] keeps. That
-// function is called by one goroutine, one call at a time. It may take its time,
-// and then the scan slows down. Texts are what strangers sent: print them with
-// %q, or escaped in another way.
+// until the function that got them returns; [Result.Clone] keeps them. One
+// goroutine calls that function, one call at a time. A slow function slows the
+// scan down. Texts come from strangers: print them with %q, or escape them in
+// another way.
 //
 // # How it works
 //
-//	targets → feed ─▶ ┌───────────────── loop ─────────────────┐ ─▶ finisher → handle
-//	                  │ receive a batch   demultiplexer, slots │
-//	                  │ wake who waited   timing wheel         │
-//	                  │ send a batch      token bucket         │ ◀─▶ decompressor
-//	                  └────────────────────────────────────────┘
+//	             ┌───────────────────────── engine: one loop ─────────────────────────┐
+//	targets      │                                                                    │
+//	   │         │   ┌────────┐ next target  ┌────────┐ batch                         │
+//	   ▼         │   │ supply ├─────────────▶│ sender ├────────────────▶ udp.Conn ────┼──▶ servers
+//	 feed ───────┼──▶│        │  how many?   │        │                  (transport)   │
+//	             │   └───┬────┘  pacer ─────▶└───┬────┘                      │        │
+//	             │       │ limits: addrs         │ due requests              │        │
+//	             │       ▼                       │                           ▼        │
+//	             │   ┌───────────────────────────┴───┐  event          ┌──────────┐   │
+//	             │   │ sessions: slots, index, wheel │◀────────────────┤ receiver │◀──┼──── replies
+//	             │   │ and the pure step of each     │                 └────┬─────┘   │
+//	             │   └──────────────┬────────────────┘                      │         │
+//	             │                  │ outcome                               │         │
+//	             │              handoff                  fragments: reassembly ◀──────┼──▶ decompressor
+//	             └──────────────────┼─────────────────────────────────────────────────┘
+//	                                ▼
+//	                            finisher ──▶ handle(*Result)
 //
-// One loop owns the socket and all that is known of open targets, so nothing
-// in it is locked, and each turn of it reads the clock, receives, sends and
-// sleeps at most once. Others hand over blocks: the reader of the list, which
-// may block; the decompressor, which may take long; the finisher, which makes
-// Results of replies and calls the caller. The loop waits for none of them: a
-// new target is started only when there is a place for all that it may answer.
+// One loop (engine.go) owns the socket and everything known about open targets, so
+// nothing in it needs a lock. A turn of the loop reads the clock, receives a batch,
+// wakes the sessions that waited long enough, sends a batch, and sleeps if there
+// was neither. Each part has a file of its own:
 //
-// What a server is asked, and when, is a pure step (step.go); how its replies
-// become a Result is one function, which a Decoder uses for captures too
-// (assemble.go). A server that answers as most do is asked with four datagrams:
+//   - receiver (receive.go, reassemble.go) finds the session of each datagram, keeps
+//     the answer, and classifies the datagram.
+//   - sessions (sessions.go) are the open targets. Each is a pure step (step.go): an
+//     event in, requests and a wake-up time out. The waits are in [Schedule].
+//   - supply (supply.go) chooses the next target: from the list, from those that the
+//     limit of their address (addrs.go) held back, or for the second pass.
+//   - sender (send.go) fills a batch (fill.go: follow-ups, then retries, then new
+//     targets) and deals with datagrams that the kernel refuses.
+//   - pacer (pacer.go) decides how large the batch is: a token bucket (pace.go), whose
+//     rate a governor (govern.go) sets if the scan has none.
+//   - handoff (handoff.go) takes finished targets to the finisher (finisher.go), which
+//     makes Results and calls the caller's function.
+//   - report.go publishes the numbers and takes snapshots.
+//
+// Three goroutines exchange blocks with the loop: the reader of the list, which may
+// block; the decompressor, which may take long; and the finisher. The loop waits
+// for none of them. It starts a new target only when there is room for everything
+// that the target may answer.
+//
+// One function makes a Result of the replies of a server (assemble.go); a Decoder
+// uses it too. Most servers need four datagrams:
 //
 //	scanner                                             server
 //	   │── INFO ─────────────────────────────────────────▶│
@@ -60,7 +88,7 @@
 //	   │── INFO, PLAYER and RULES with the challenge ────▶│
 //	   │◀── one answer to each, any of them in fragments ─│
 //
-// Limits keep others unharmed: of datagrams a second, and of datagrams a
-// second and address. Limits keep the scanner unharmed: of targets in flight,
-// and of bytes held. Each is a field of Config.
+// Limits protect others: datagrams a second, and datagrams a second and address.
+// Limits protect the scanner: targets in flight, and bytes held. Each is a field
+// of Config.
 package scanner

@@ -278,9 +278,9 @@ func TestSilentOnInfo(t *testing.T) {
 			"error info=timeout players=timeout rules=timeout, 5 sent", true},
 		{"nothing", nil, Config{Fallback: true},
 			"no_reply info=timeout players=timeout rules=timeout, 5 sent", false},
-		{"in the second look", map[wire.Kind]string{'i': pong}, Config{Fallback: true, SecondLook: true},
+		{"in the second look", map[wire.Kind]string{'i': pong}, Config{Fallback: true, SecondPass: true},
 			"error info=timeout players=timeout rules=timeout, 6 sent", true},
-		{"nothing in the second look", nil, Config{Fallback: true, SecondLook: true},
+		{"nothing in the second look", nil, Config{Fallback: true, SecondPass: true},
 			"no_reply info=timeout players=timeout rules=timeout, 6 sent", false},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -64,7 +64,7 @@ func newEngine(cfg Config, sock transport, handle func(*Result)) *engine {
 	e.pacer = newPacer(cfg.Rate, e.start, &e.stats)
 	e.handoff = newHandoff(newFinisher(e.start, &e.cfg, handle), e.pool, cfg.unhandled)
 	e.supply = &supply{
-		addrs: e.addrs, second: secondPass{wanted: cfg.SecondLook}, excluded: cfg.Excluded,
+		addrs: e.addrs, second: secondPass{wanted: cfg.SecondPass}, excluded: cfg.Excluded,
 		open: e.open, handoff: e.handoff, stats: &e.stats,
 	}
 	e.sender.sock, e.sender.open, e.sender.addrs, e.sender.stats = sock, e.open, e.addrs, &e.stats

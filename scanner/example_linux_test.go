@@ -10,8 +10,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// simulate lets simulated servers answer on this machine, three of them, so
-// that the example has somebody to ask.
+// simulate runs three simulated servers on this machine, so that the example has
+// targets.
 func simulate() (stop func()) {
 	f, err := fleet.New(fleet.Config{
 		Network: netip.MustParsePrefix("127.77.0.0/30"), Ports: []uint16{27402}, Seed: 36,
@@ -30,8 +30,8 @@ func simulate() (stop func()) {
 	}
 }
 
-// Scanning a slice of addresses. (simulate makes servers that answer on
-// loopback; yours are elsewhere, and Config's zero value is right for them.)
+// Scanning a slice of addresses. (simulate runs servers on loopback. For real ones
+// use the zero Config.)
 func ExampleScan() {
 	defer simulate()()
 	targets := []scanner.Target{
@@ -55,7 +55,7 @@ func ExampleScan() {
 	// 3 of 3 answered
 }
 
-// Keeping Results beyond the call: their memory is the scan's own.
+// Keeping Results beyond the call: their memory belongs to the scan.
 func ExampleResult_Clone() {
 	defer simulate()()
 	var kept []*scanner.Result

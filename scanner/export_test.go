@@ -7,22 +7,21 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/udp"
 )
 
-// RaceEnabled says that the race detector, which allocates itself, is on.
+// RaceEnabled reports whether the race detector, which allocates itself, is on.
 const RaceEnabled = raceEnabled
 
 // Transport is the network as the loop sees it, for tests outside the package.
 type Transport = transport
 
-// Over returns cfg with a network of the test's own, and with so few results
-// waiting that memory has grown soon.
+// Over returns cfg with a network of the test's own, and with a short backlog of
+// results, so that memory soon stops growing.
 func (cfg Config) Over(t Transport) Config {
 	cfg.transport, cfg.unhandled = t, 2*blockLen
 	return cfg
 }
 
-// Harness takes single conversations through the engine, without its loop and
-// without a clock, so that what a datagram costs can be measured: from the
-// receive loop to the Result.
+// Harness takes single sessions through the engine, without its loop and without a
+// clock, to measure the cost of a datagram from the receive loop to the Result.
 type Harness struct {
 	e    *engine
 	net  harnessNet
@@ -30,7 +29,7 @@ type Harness struct {
 	Give func(*Result) // is given each Result
 }
 
-// harnessNet is a network that remembers what was sent last.
+// harnessNet is a network that remembers the last datagrams sent.
 type harnessNet struct{ sent []udp.Packet }
 
 func (n *harnessNet) Send(ps []udp.Packet) (int, error) {
@@ -44,8 +43,8 @@ func (n *harnessNet) Stats() udp.Stats                              { return udp
 func (n *harnessNet) Interrupt()                                    {}
 func (n *harnessNet) Close() error                                  { return nil }
 
-// NewHarness returns one with the defaults of a scan, and with no limit of
-// addresses.
+// NewHarness returns a Harness with the defaults of a scan, but no limit for an
+// address.
 func NewHarness() (*Harness, error) {
 	cfg, err := Config{Rate: Off, AddressRate: Off, Cooldown: Off}.withDefaults()
 	if err != nil {
@@ -57,7 +56,7 @@ func NewHarness() (*Harness, error) {
 	return h, nil
 }
 
-// Close ends what belongs to the engine.
+// Close ends the goroutines of the engine.
 func (h *Harness) Close() {
 	h.e.recv.parts.worker.Close()
 	close(h.e.handoff.finisher.blocks)
@@ -67,7 +66,7 @@ func (h *Harness) Close() {
 // Begin opens a target.
 func (h *Harness) Begin(addr uint64) { h.e.begin(entry{addr: addr}) }
 
-// Send sends all that is due and returns it, valid until the next call.
+// Send sends everything that is due and returns it, valid until the next call.
 func (h *Harness) Send() []udp.Packet {
 	h.net.sent = h.net.sent[:0]
 	for h.e.send(h.now) > 0 {
@@ -83,7 +82,7 @@ func (h *Harness) Receive(p *udp.Packet) {
 	}
 }
 
-// Wait lets the time pass up to the next time-out.
+// Wait lets the time pass until the next timeout.
 func (h *Harness) Wait() {
 	h.Unpack()
 	h.now += idleWait

@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// feed reads the target list in a goroutine of its own, because a list may be
-// a pipe that has nothing for now, and hands it over in blocks.
+// feed reads the target list in a goroutine of its own, because a list may be a
+// pipe that is empty for now. The loop takes the targets in blocks.
 type feed struct {
 	mu     sync.Mutex
 	room   sync.Cond
 	block  []Target // read and not yet taken
-	ended  bool     // the list is at its end
-	stop   bool     // nobody wants more
+	ended  bool     // the list has ended
+	stop   bool     // the scan wants no more
 	hungry atomic.Bool
-	wake   func()        // called when there is something for a loop that waits
+	wake   func()        // called when a waiting loop can take a block
 	done   chan struct{} // closed when run has returned
 }
 
@@ -28,7 +28,7 @@ func newFeed(wake func()) *feed {
 	return f
 }
 
-// run reads targets until the list ends or nobody wants more.
+// run reads targets until the list ends or the scan wants no more.
 func (f *feed) run(targets iter.Seq[Target]) {
 	defer close(f.done)
 	for t := range targets {
@@ -60,8 +60,8 @@ func (f *feed) wakeUp() {
 	}
 }
 
-// take swaps an emptied block for what was read. ended means that nothing
-// will follow.
+// take swaps an empty block for the targets read so far. ended means that no more
+// follow.
 func (f *feed) take(empty []Target) (block []Target, ended bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -73,7 +73,7 @@ func (f *feed) take(empty []Target) (block []Target, ended bool) {
 	return block, f.ended
 }
 
-// close tells the reader that nobody wants more.
+// close tells the reader that the scan wants no more.
 func (f *feed) close() {
 	f.mu.Lock()
 	f.stop = true
@@ -81,8 +81,8 @@ func (f *feed) close() {
 	f.room.Signal()
 }
 
-// closeAndWait closes the feed and gives a list that is not blocked the time
-// to see it, so that what it gave out is counted.
+// closeAndWait closes the feed and waits until the reader has ended, so that all
+// its targets are counted. It does not wait long for a list that blocks.
 func (f *feed) closeAndWait() {
 	f.close()
 	select {
@@ -91,7 +91,7 @@ func (f *feed) closeAndWait() {
 	}
 }
 
-// leaveBehind is how long a list that blocks is waited for at the end.
+// leaveBehind is how long closeAndWait waits.
 const leaveBehind = 200 * time.Millisecond
 
 // cursor is the loop's place in the list: the block that it takes targets from.

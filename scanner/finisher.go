@@ -9,11 +9,10 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// outcome is a target that is finished, on its way from the loop to the
-// caller's function.
+// outcome is a finished target on its way from the loop to the caller's function.
 type outcome struct {
 	addr   uint64
-	label  *label  // nil: the list says nothing of it
+	label  *label  // nil: the list has none
 	answer *answer // nil: nothing came
 	err    [wire.NumQuestions]wire.Error
 
@@ -25,49 +24,49 @@ type outcome struct {
 	endAt     time.Duration // when it was finished
 }
 
-// block is what the loop hands over at a time: outcomes, and perhaps where the
-// scan stood behind them.
+// block is a number of outcomes that the loop hands over at once, and perhaps a
+// snapshot taken behind them.
 type block struct {
 	outcomes []outcome
 	snapshot *Snapshot
 }
 
-// Snapshot is where a scan stands: what must be known to go on from there.
+// Snapshot is the state of a scan from which another scan can resume.
 type Snapshot struct {
-	// Position is how many targets were taken from the sequence. Those are
-	// finished, or open, or were not to be asked.
+	// Position is how many targets the scan has taken from the sequence. Each is
+	// finished, open, or was left out.
 	Position uint64
-	// Place is where the sequence goes on: one behind the Place of the last
-	// target that was taken from it.
+	// Place is where to resume the sequence: one more than the Place of the last
+	// target taken from it.
 	Place uint64
-	// Open are those taken and not finished, in no order.
+	// Open are the targets taken and not finished, in no order.
 	Open []Target
-	// Silent are those that were asked without a reply and wait for their second
-	// look, from the beginning of the scan, as address<<16 | port. Of those
-	// before Looked the second look has begun: they are finished, or open. A
-	// later Snapshot has the same and more behind them. They must not be changed.
+	// Silent are the targets that stayed silent in the first pass, from the
+	// beginning of the scan, as address<<16 | port. The second pass has begun for
+	// those before SecondPassed: they are finished, or open. A later Snapshot has
+	// the same targets and more behind them. They must not be changed.
 	Silent []uint64
-	// Looked is an index into Silent.
-	Looked int
-	// SilentLabels are the tags of those in Silent that have one, in order.
+	// SecondPassed is an index into Silent: where the second pass stands.
+	SecondPassed int
+	// SilentLabels are the labels of the targets in Silent that have one, in order.
 	SilentLabels []SilentLabel
 	// Stats are the numbers at that moment.
 	Stats Stats
 }
 
-// finisher makes Results of outcomes and hands them to the caller's function,
-// in a goroutine of its own: the loop never waits for it, and has the processor
-// before it. Outcomes travel in blocks, and the blocks come back with the memory
-// of their answers.
+// finisher turns outcomes into Results and gives them to the caller's function, in
+// a goroutine of its own with a lower priority than the loop, which never waits
+// for it. Outcomes travel in blocks. The blocks come back to the loop with the
+// memory of their answers.
 type finisher struct {
 	blocks chan block
 	back   chan []outcome
 	done   chan struct{}
 
-	start  time.Time
-	handle func(*Result)
-	mark   func(*Snapshot)
-	raw    bool
+	start    time.Time
+	handle   func(*Result)
+	snapshot func(*Snapshot)
+	raw      bool
 
 	asm    assembler
 	result Result
@@ -85,13 +84,13 @@ const (
 
 func newFinisher(start time.Time, cfg *Config, handle func(*Result)) *finisher {
 	f := &finisher{
-		blocks: make(chan block, blocksSent),
-		back:   make(chan []outcome, blocksBack),
-		done:   make(chan struct{}),
-		start:  start,
-		handle: handle,
-		mark:   cfg.Snapshot,
-		raw:    cfg.Raw,
+		blocks:   make(chan block, blocksSent),
+		back:     make(chan []outcome, blocksBack),
+		done:     make(chan struct{}),
+		start:    start,
+		handle:   handle,
+		snapshot: cfg.Snapshot,
+		raw:      cfg.Raw,
 	}
 	go f.run()
 	return f
@@ -104,13 +103,13 @@ func (f *finisher) run() {
 		f.finish(b.outcomes)
 		if b.snapshot != nil {
 			b.snapshot.Stats.Finished, b.snapshot.Stats.Errors = f.counts()
-			f.mark(b.snapshot)
+			f.snapshot(b.snapshot)
 		}
 		f.back <- b.outcomes
 	}
 }
 
-// finish hands the Results of outcomes to the caller's function.
+// finish gives the Results of outcomes to the caller's function.
 func (f *finisher) finish(outcomes []outcome) {
 	var finished [NumStatuses]uint64
 	var errs [wire.NumErrors]uint64
@@ -136,14 +135,14 @@ func (f *finisher) count(finished *[NumStatuses]uint64, errs *[wire.NumErrors]ui
 	}
 }
 
-// counts returns how many targets finished in which way, and the faults.
+// counts returns the finished targets by Status, and the faults.
 func (f *finisher) counts() (finished [NumStatuses]uint64, errs [wire.NumErrors]uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.finished, f.errors
 }
 
-// make turns an outcome into the Result, which is good until the next one.
+// make turns an outcome into a Result, which is valid until the next call.
 func (f *finisher) make(o *outcome) *Result {
 	r := &f.result
 	last := o.lastAt
@@ -158,7 +157,7 @@ func (f *finisher) make(o *outcome) *Result {
 		last = max(last, a.lastAt)
 		r.Time = f.start.Add(a.firstAt)
 		r.RTT, r.PingRTT = a.rtt, a.pingRTT
-		r.Received, r.RecvBytes, r.Ask = a.received, a.recvBytes, a.ask
+		r.Received, r.RecvBytes, r.Ask = a.received, a.recvBytes, a.attempt
 		r.Unchallenged = a.unchallenged
 		if f.raw {
 			a.eachRaw(func(b []byte) { r.Raw = append(r.Raw, b) })

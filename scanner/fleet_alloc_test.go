@@ -16,9 +16,9 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// fleetNet is a network of simulated servers that allocates nothing itself:
-// what waits to be received lies in one piece of memory, as in the kernel, and
-// what finds no room there is lost.
+// fleetNet is a network of simulated servers that allocates nothing itself.
+// Datagrams wait in one piece of memory, as in the kernel, and those that find no
+// room are lost.
 type fleetNet struct {
 	fleet    *fleet.Memory
 	start    time.Time
@@ -31,7 +31,7 @@ type fleetNet struct {
 	asked    []asked
 }
 
-// asked is a datagram that was sent, to be asked again.
+// asked is a datagram that the scan sent, for replay.
 type asked struct {
 	now     time.Duration
 	server  uint64
@@ -82,7 +82,7 @@ func (n *fleetNet) Send(ps []udp.Packet) (int, error) {
 	return len(ps), nil
 }
 
-// replay asks a fleet all that was asked.
+// replay sends a fleet the same requests again.
 func (n *fleetNet) replay(f *fleet.Memory) {
 	for i := range n.asked {
 		a := &n.asked[i]
@@ -90,7 +90,7 @@ func (n *fleetNet) replay(f *fleet.Memory) {
 	}
 }
 
-// Recv gives out what waits. The room is used again when all of it was.
+// Recv returns waiting datagrams. The room is free again once all were returned.
 func (n *fleetNet) Recv(ps []udp.Packet, wait time.Duration) (int, error) {
 	if n.head == len(n.queue) {
 		n.head, n.queue, n.room = 0, n.queue[:0], n.room[:0]
@@ -122,10 +122,9 @@ func servers(n int) iter.Seq[target.Target] {
 	}
 }
 
-// scanFleet scans the first servers of a fleet of one kind, makes a record of
-// each, and returns how many allocations and how many datagrams that took. The
-// allocations of the fleet, which are those of a fleet that is asked the same
-// once more, are left out.
+// scanFleet scans the first servers of a fleet of one kind, makes a record of each,
+// and returns how many allocations and datagrams that took. It subtracts the
+// allocations of the fleet, which it measures by sending the same requests again.
 func scanFleet(t testing.TB, k fleet.Kind, targets int) (allocations int64, datagrams uint64) {
 	t.Helper()
 	c := fleet.Config{Network: netip.MustParsePrefix("127.0.0.0/8"), Ports: []uint16{27015}, Seed: 1}
@@ -174,9 +173,9 @@ func decompressed(k fleet.Kind) bool {
 	return false
 }
 
-// TestNothingAllocates holds for every kind of server that the way from the
-// datagram to the record allocates nothing once its memory has grown: a longer
-// scan allocates no more than a short one.
+// TestNothingAllocates checks for every kind of server that the way from the datagram
+// to the record allocates nothing once its memory has grown: a longer scan
+// allocates no more than a short one.
 func TestNothingAllocates(t *testing.T) {
 	if scanner.RaceEnabled {
 		t.Skip("SKIPPED, NO ALLOCATION WAS COUNTED: the race detector has its own; run the tests without -race too")
@@ -191,7 +190,7 @@ func TestNothingAllocates(t *testing.T) {
 	}
 }
 
-// What the last growth of memory, the runtime and chance may take: so many
+// An allowance for the last growth of memory, the runtime and chance: so many
 // allocations, and so many for each datagram. One for each server would be far
 // more.
 const (

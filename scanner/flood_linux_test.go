@@ -20,11 +20,10 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// floodEnv tells a process of this test that it is the one that is flooded, and
-// how.
+// floodEnv tells a process of this test to be the flooded one, and with which flood.
 const floodEnv = "A2SSCAN_FLOOD"
 
-// A flood is so many fragments with random IDs, sent by open targets or by
+// A flood is a number of fragments with random IDs, from open targets or from
 // strangers.
 type flood struct {
 	Fragments int
@@ -32,7 +31,7 @@ type flood struct {
 	Targets   int
 }
 
-// flooded is what a flood did to the process.
+// flooded is the effect of a flood on the process.
 type flooded struct {
 	RSS       []int64 // bytes, after each tenth
 	Peak      int64
@@ -58,7 +57,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// floodNet is a network of targets that answer nothing but fragments.
+// floodNet is a network of targets that send only fragments.
 type floodNet struct {
 	flood
 	asked []uint64
@@ -76,7 +75,7 @@ func (n *floodNet) Send(ps []udp.Packet) (int, error) {
 	return len(ps), nil
 }
 
-// Recv gives out fragments once all targets are open.
+// Recv returns fragments once all targets are open.
 func (n *floodNet) Recv(ps []udp.Packet, wait time.Duration) (int, error) {
 	switch {
 	case len(n.asked) < n.Targets:
@@ -150,7 +149,7 @@ func (f flood) suffer() flooded {
 	}
 }
 
-// statusBytes reads a size from /proc/self/status; 0: it is not there.
+// statusBytes reads a size from /proc/self/status; 0: it is absent.
 func statusBytes(key string) (kib int64) {
 	status, _ := os.ReadFile("/proc/self/status")
 	_, after, _ := bytes.Cut(status, []byte(key+":"))
@@ -158,12 +157,12 @@ func statusBytes(key string) (kib int64) {
 	return kib << 10
 }
 
-// mostRSS is what a flooded process may take: the memory for fragments is a
-// quarter of that.
+// mostRSS is the memory that a flooded process may take: a quarter of it is for
+// fragments.
 const mostRSS = 300 << 20
 
-// TestFragmentFlood: fragments with random IDs, of open targets or of
-// strangers, don't let the process grow. With -bars it is ten million of them.
+// TestFragmentFlood: fragments with random IDs, from open targets or from strangers,
+// don't make the process grow. With -bars there are ten million.
 func TestFragmentFlood(t *testing.T) {
 	if scanner.RaceEnabled {
 		t.Skip("SKIPPED, NO MEMORY WAS MEASURED: the race detector takes its own; run the tests without -race too")

@@ -1,13 +1,13 @@
 package scanner
 
-// Geo is where an address is, and who owns it, as a database of such things
-// says. A scan does not know: whoever takes its Results may look it up. Fields
-// that are zero are not known. Texts are the database's, and as hostile as any.
+// Geo is the location and the owner of an address, from a database. A scan does
+// not fill it in; the function that takes its Results may. Zero fields are
+// unknown. Texts come from the database and are as hostile as any.
 type Geo struct {
 	Continent string // AF, AN, AS, EU, NA, OC or SA
-	Country   string // two capital letters, by ISO 3166-1; others are not written
+	Country   string // two capital letters (ISO 3166-1); sink writes no others
 	Region    string // the largest part of the country: a state, a province
-	City      string // in English, where the database has it so
+	City      string // in English, if the database has it
 	ASN       uint32 // number of the autonomous system that announces the address
-	Org       string // to whom that belongs
+	Org       string // its owner
 }

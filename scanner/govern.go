@@ -2,38 +2,38 @@ package scanner
 
 import "time"
 
-// governor finds the rate of a scan that has none: as fast as it goes, and no
-// faster. It looks at the socket a hundred times a second. It begins at
-// startRate and doubles that as long as nothing is amiss; a sign that receiving
-// doesn't keep up, or that the system doesn't send as fast, makes it slower at
-// once, and if a round trip later it is still there, much slower. Then it goes
-// up again, quickly until near the rate that was too much, and slowly from
-// there on, so that it doesn't swing; the longer nothing happens, the less so.
+// governor finds the rate of a scan that has none: the highest at which nothing is
+// lost. It samples the socket a hundred times a second. It begins at startRate and
+// doubles the rate until it sees a sign of overload. Overload makes the scan
+// slower at once, and much slower if it lasts longer than a round trip. Then the
+// rate rises again: quickly until it is near the rate that was too much, and
+// slowly from there on, so that it doesn't swing. The longer the calm, the faster
+// the rise.
 //
-// The signs: datagrams dropped for want of room, a receive buffer that is half
-// full (before anything is lost), sends that the kernel puts off, and round
-// trips that become much longer than they were a few seconds ago. The last one
-// may have other reasons, such as a list that goes to the other end of the world
-// or a machine that is busy: it makes the scan slower for a moment only.
+// The signs of overload: the kernel dropped datagrams, the receive buffer is half
+// full (before anything is lost), the kernel put sends off, or round trips are
+// much longer than a few seconds ago. Long round trips may have other reasons,
+// such as a list that moves to another continent, or a busy machine. They make
+// the scan slower for a moment only.
 type governor struct {
 	pace *pace
 
-	at    time.Duration // of the last look
+	at    time.Duration // of the last sample
 	seen  signs
-	bad   time.Duration // when something was last amiss
-	slown time.Duration // when it was last made slower
-	risen time.Duration // when it was last doubled
+	bad   time.Duration // of the last overload
+	slown time.Duration // when the rate was last lowered
+	risen time.Duration // when the rate was last doubled
 
-	tooMuch float64       // the rate at which something was amiss; 0: never so far
-	lately  float64       // mean of what was reached in the last looks
-	settled float64       // mean of what was reached while nothing else was in the way
+	tooMuch float64       // the rate of the last overload; 0: none so far
+	lately  float64       // mean rate of the last samples
+	settled float64       // mean rate while nothing else held the scan back
 	usual   time.Duration // mean round trip of the last seconds
-	rttFrom time.Duration // since when those below are added up
+	rttFrom time.Duration // when the sums below began
 	rttSum  time.Duration
 	rtts    int
 }
 
-// signs are what a look is for. The first three only grow.
+// signs are what a sample measures. The first three only grow.
 type signs struct {
 	sent, drops, putOff uint64
 	queued, room        int // bytes in the receive buffer, and how many it holds
@@ -43,22 +43,22 @@ type signs struct {
 const (
 	startRate    = 20_000
 	leastRate    = 1000
-	lookEvery    = 10 * time.Millisecond
+	sampleEvery  = 10 * time.Millisecond
 	slowBy       = 0.8
 	slowByAgain  = 0.5                    // when that was not enough
-	calmTime     = 250 * time.Millisecond // after something was amiss, before it goes up again
-	quickUp      = 1.025                  // a look, far from the rate that was too much
-	slowUp       = 0.02                   // a second, near it: two in a hundred
+	calmTime     = 250 * time.Millisecond // after an overload, before the rate rises again
+	quickUp      = 1.025                  // a sample, far from the rate that was too much
+	slowUp       = 0.02                   // a second, near it: two percent
 	slowUpTime   = 2 * time.Second        // after which it is double that, and grows with the square
 	near         = 0.9
-	settleTime   = 2 * time.Second        // what settled and usual are means of
-	latelyTime   = 50 * time.Millisecond  // what lately is a mean of
-	longerEvery  = 500 * time.Millisecond // between two times of being slower for long round trips
-	enoughRTTs   = 64                     // for a mean, of those of
+	settleTime   = 2 * time.Second        // the span of the means settled and usual
+	latelyTime   = 50 * time.Millisecond  // the span of the mean lately
+	longerEvery  = 500 * time.Millisecond // between two slowdowns for long round trips
+	enoughRTTs   = 64                     // for a mean, from
 	rttTime      = 300 * time.Millisecond // or more
-	longerRTT    = 2                      // times the usual one, and
-	longerRTTMin = 50 * time.Millisecond  // more than that is much longer
-	mostEcho     = 500 * time.Millisecond // a round trip that is waited for, at most
+	longerRTT    = 2                      // times the usual round trip, and
+	longerRTTMin = 50 * time.Millisecond  // beyond that, is much longer
+	mostEcho     = 500 * time.Millisecond // the longest echo
 )
 
 func newGovernor(p *pace) *governor {
@@ -66,19 +66,19 @@ func newGovernor(p *pace) *governor {
 	return &governor{pace: p}
 }
 
-// roundTrip notes one.
+// roundTrip notes a round trip.
 func (g *governor) roundTrip(d time.Duration) {
 	g.rttSum += d
 	g.rtts++
 }
 
-// due reports whether it is time for a look.
-func (g *governor) due(now time.Duration) bool { return now-g.at >= lookEvery }
+// due reports whether it is time for a sample.
+func (g *governor) due(now time.Duration) bool { return now-g.at >= sampleEvery }
 
-// sample sets the pace by what there is to see. free says that nothing but the
-// rate and the processor kept the scan from sending since the last look. It
-// reports whether something was amiss.
-func (g *governor) sample(now time.Duration, s signs, free bool) (amiss bool) {
+// sample sets the pace by the signs. free means that only the rate and the
+// processor held the scan back since the last sample. It reports whether there is
+// a sign of overload.
+func (g *governor) sample(now time.Duration, s signs, free bool) (overload bool) {
 	took := (now - g.at).Seconds()
 	reached := float64(s.sent-g.seen.sent) / took
 	full := s.drops > g.seen.drops || s.putOff > g.seen.putOff || s.fills(&g.seen)
@@ -102,13 +102,12 @@ func (g *governor) sample(now time.Duration, s signs, free bool) (amiss bool) {
 // part is the weight of the last so many seconds in a mean of some time.
 func part(seconds float64, mean time.Duration) float64 { return min(1, seconds/mean.Seconds()) }
 
-// fills reports whether the receive buffer is half full, and not emptier than
-// it was.
+// fills reports whether the receive buffer is half full and is not emptying.
 func (s *signs) fills(before *signs) bool {
 	return s.queued > s.room/2 && s.queued >= before.queued && s.room > 0
 }
 
-// average takes a rate into the mean.
+// average adds a rate to the mean.
 func (g *governor) average(reached, took float64) {
 	if g.settled == 0 {
 		g.settled = reached
@@ -116,9 +115,9 @@ func (g *governor) average(reached, took float64) {
 	g.settled += (reached - g.settled) * part(took, settleTime)
 }
 
-// longer reports whether round trips take much longer than they used to. What
-// is usual follows, so that a list that goes to the other end of the world is
-// taken for a reason for a second or two only.
+// longer reports whether round trips take much longer than usual. The usual value
+// follows within a second or two, so that a list that moves to another continent
+// soon counts as normal.
 func (g *governor) longer(now time.Duration) bool {
 	took := now - g.rttFrom
 	if g.rtts < enoughRTTs || took < rttTime {
@@ -134,8 +133,8 @@ func (g *governor) longer(now time.Duration) bool {
 	return longer
 }
 
-// echo is how long it takes until a change of the pace shows.
-func (g *governor) echo() time.Duration { return lookEvery + min(g.usual, mostEcho) }
+// echo is how long a change of the pace takes to show in the signs.
+func (g *governor) echo() time.Duration { return sampleEvery + min(g.usual, mostEcho) }
 
 // current is the rate that the scan reached lately, within its pace.
 func (g *governor) current() float64 {
@@ -145,14 +144,14 @@ func (g *governor) current() float64 {
 	return min(g.lately, g.pace.rate)
 }
 
-// down makes the pace slower, and gives that the time to show.
+// down lowers the rate, and then waits for that to show.
 func (g *governor) down(now time.Duration) {
 	g.bad = now
 	if g.tooMuch > 0 && now-g.slown < g.echo() {
 		return
 	}
 	by := slowBy
-	if g.tooMuch > 0 && now-g.slown < 2*g.echo()+lookEvery {
+	if g.tooMuch > 0 && now-g.slown < 2*g.echo()+sampleEvery {
 		by = slowByAgain
 	}
 	g.slown = now
@@ -160,8 +159,7 @@ func (g *governor) down(now time.Duration) {
 	g.pace.limit(now, max(g.tooMuch*by, leastRate))
 }
 
-// ease makes the pace slower for a moment, since something on the way may be
-// filling up: nothing is known to be too much.
+// ease lowers the rate for a moment, since a queue on the way may be filling up.
 func (g *governor) ease(now time.Duration) {
 	g.bad = now
 	if now-g.slown >= longerEvery {
@@ -170,7 +168,7 @@ func (g *governor) ease(now time.Duration) {
 	}
 }
 
-// up makes the pace quicker, unless the last one wasn't reached anyway.
+// up raises the rate, unless the scan did not reach the last one.
 func (g *governor) up(now time.Duration, took float64) {
 	rate := g.pace.rate
 	switch {

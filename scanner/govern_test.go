@@ -10,9 +10,9 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/udp"
 )
 
-// narrow is a machine in numbers: it sends as fast as the pace and its processor
-// let it, each datagram is answered by one of a hundred bytes, and it receives
-// no more than so many a second.
+// narrow models a machine. It sends as fast as the pace and its processor allow,
+// gets a reply of a hundred bytes for each datagram, and receives a limited number
+// a second.
 type narrow struct {
 	sends, receives float64 // a second
 	room            float64 // of the receive buffer, bytes
@@ -21,16 +21,16 @@ type narrow struct {
 	sent, dropped float64
 }
 
-// run lets a governor look at the machine for a while, and returns the rate of
-// each look.
+// run lets a governor sample the machine for a while, and returns the rate of each
+// sample.
 func (m *narrow) run(g *governor, now *time.Duration, long time.Duration) (rates []float64) {
 	for end := *now + long; *now < end; {
-		*now += lookEvery
+		*now += sampleEvery
 		rate := min(paceOf(g), m.sends)
 		rates = append(rates, rate)
-		n := rate * lookEvery.Seconds()
+		n := rate * sampleEvery.Seconds()
 		m.sent += n
-		m.queued += 100 * (n - m.receives*lookEvery.Seconds())
+		m.queued += 100 * (n - m.receives*sampleEvery.Seconds())
 		if over := m.queued - m.room; over > 0 {
 			m.dropped += over / 100
 		}
@@ -59,9 +59,9 @@ func extent(rates []float64) (least, mean, most float64) {
 	return least, mean, most
 }
 
-// A machine that receives less than it could send settles near what it
-// receives, loses next to nothing on the way and nothing afterwards, and doesn't
-// swing; when it can do more it goes up, and down again when it can't.
+// On a machine that receives less than it could send, the rate settles near what the
+// machine receives. Hardly anything is lost on the way and nothing afterwards, and
+// the rate doesn't swing. It follows when the machine gets faster or slower.
 func TestGovernorSettles(t *testing.T) {
 	for _, receives := range []float64{3000, 20_000, 150_000, 400_000} {
 		m := narrow{sends: 1e6, receives: receives, room: 4 << 20}
@@ -94,7 +94,7 @@ func TestGovernorSettles(t *testing.T) {
 	}
 }
 
-// Without a sign that it is too fast nothing is held back for long.
+// Without a sign of overload the limit is soon gone.
 func TestGovernorLetsGo(t *testing.T) {
 	m := narrow{sends: 3e6, receives: 1e9, room: 4 << 20}
 	g, now := newGovernor(newPace(Off, time.Now())), time.Duration(0)
@@ -104,7 +104,7 @@ func TestGovernorLetsGo(t *testing.T) {
 	}
 }
 
-// Each of the signs is one.
+// Each sign alone lowers the rate.
 func TestGovernorSigns(t *testing.T) {
 	calm := signs{room: 1000}
 	tests := []struct {
@@ -124,8 +124,8 @@ func TestGovernorSigns(t *testing.T) {
 	for _, test := range tests {
 		g := newGovernor(newPace(Off, time.Now()))
 		now := time.Duration(0)
-		look := func(s signs, rtt time.Duration) bool {
-			now += lookEvery
+		sample := func(s signs, rtt time.Duration) bool {
+			now += sampleEvery
 			s.sent = uint64(1e5 * now.Seconds())
 			for range 10 {
 				if rtt > 0 {
@@ -135,16 +135,16 @@ func TestGovernorSigns(t *testing.T) {
 			return g.sample(now, s, true)
 		}
 		for range 50 {
-			if look(calm, 100*time.Millisecond) {
+			if sample(calm, 100*time.Millisecond) {
 				t.Fatal("amiss from the beginning")
 			}
 		}
 		before := paceOf(g)
-		amiss := look(test.s, test.rtt)
+		amiss := sample(test.s, test.rtt)
 		for range 60 {
 			if test.rtt > 0 && !amiss {
 				before = paceOf(g)
-				amiss = look(test.s, test.rtt)
+				amiss = sample(test.s, test.rtt)
 			}
 		}
 		if amiss != test.amiss || amiss != (paceOf(g) < before) {
@@ -152,7 +152,7 @@ func TestGovernorSigns(t *testing.T) {
 		}
 		if slow := paceOf(g); test.amiss {
 			for range 300 {
-				look(signs{drops: test.s.drops, putOff: test.s.putOff, room: 1000}, 0)
+				sample(signs{drops: test.s.drops, putOff: test.s.putOff, room: 1000}, 0)
 			}
 			if paceOf(g) <= slow {
 				t.Errorf("%s: calm again, and still %.0f", test.name, paceOf(g))
@@ -161,13 +161,13 @@ func TestGovernorSigns(t *testing.T) {
 	}
 }
 
-// Round trips that stay long are soon usual: the far end of the world is no
-// reason to be slow.
+// Round trips that stay long soon count as usual: distant servers are no reason to
+// be slow.
 func TestGovernorGetsUsedToIt(t *testing.T) {
 	g, now := newGovernor(newPace(Off, time.Now())), time.Duration(0)
 	run := func(rtt, long time.Duration) (amiss bool) {
 		for end := now + long; now < end; {
-			now += lookEvery
+			now += sampleEvery
 			for range enoughRTTs {
 				g.roundTrip(rtt)
 			}
@@ -190,8 +190,8 @@ func TestGovernorGetsUsedToIt(t *testing.T) {
 	}
 }
 
-// narrowNet is a network in memory that a scan can be too fast for: what it
-// sends takes time, and what is answered waits in a buffer that is read slowly.
+// narrowNet is a network in memory that a scan can overload: sending takes time, and
+// replies wait in a buffer that the scan reads slowly.
 type narrowNet struct {
 	*memNet
 	room     int
@@ -240,8 +240,7 @@ func (n *narrowNet) Stats() udp.Stats {
 	return udp.Stats{Sent: n.count, KernelDrops: n.dropped, RecvQueued: len(n.inbox), RecvBuffer: n.room}
 }
 
-// A whole scan without a rate finds the one at which nothing is lost, and says
-// which that is.
+// A scan without a rate finds the rate at which nothing is lost, and reports it.
 func TestScanFindsItsRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &narrowNet{memNet: newMemNet(), room: 10_000, receives: 40_000, from: time.Now()}

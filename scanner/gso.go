@@ -5,47 +5,46 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// gso decides whether the requests for players and rules, which are equally
-// long and mostly go out together, are handed to the kernel in one piece. Only
-// the first that a server is sent are joined: whatever a device may do to such
-// pieces, what is asked again goes out one by one.
+// gso decides whether the requests for players and rules go to the kernel in one
+// piece (generic segmentation offload): they are equally long and mostly go out
+// together. It marks only the first ones of a server, so that retries reach it
+// even behind a device that loses such pieces.
 type gso struct {
 	off      bool
-	silent   int // pairs of which neither was answered in time
+	silent   int // pairs without an answer in time
 	answered int // the others
 }
 
-// Pairs that stay unanswered, by servers that all gave a challenge just before,
-// are the sign of a device that loses what is joined, if they are so many, and
-// so many times as many as the others.
+// Every server that gets a pair has just sent a challenge. If maxSilentPairs of
+// them don't answer, and mostlySilent times as many as do, some device loses pairs.
 const (
 	maxSilentPairs = 64
 	mostlySilent   = 16
 )
 
-// both are the questions whose requests are joined.
+// both are the questions whose requests go out in one piece.
 const both = AskPlayers | AskRules
 
-// join marks the request for players in front of the one for rules to the same
-// server, which was just put into the batch behind it.
-func (g *gso) join(ps []udp.Packet, out []outgoing, t *talk) {
+// mark marks the request for players if the one for rules to the same server has
+// just been added to the batch behind it.
+func (g *gso) mark(ps []udp.Packet, out []outgoing, t *talk) {
 	n := len(out)
 	if g.off || n < 2 || t.flags&flagRepeat != 0 || t.asked&both != 0 {
 		return
 	}
 	first, second := &out[n-2], &out[n-1]
 	if first.ref == second.ref && first.q == wire.QuestionPlayers && second.q == wire.QuestionRules {
-		ps[n-2].Join = true
+		ps[n-2].GSO = true
 	}
 }
 
-// waited takes the end of the first wait after a pair was sent, if t has such a
-// wait.
+// waited evaluates the first wait of a session after a pair was sent to it, and
+// stops GSO where pairs get lost. It does nothing for other waits.
 func (g *gso) waited(t *talk, stats *Stats) {
-	if t.flags&flagJoined == 0 {
+	if t.flags&flagGSO == 0 {
 		return
 	}
-	t.flags &^= flagJoined
+	t.flags &^= flagGSO
 	if t.waiting&t.open&both == both {
 		g.silent++
 	} else {
@@ -53,6 +52,6 @@ func (g *gso) waited(t *talk, stats *Stats) {
 	}
 	if !g.off && g.silent >= maxSilentPairs && g.silent > mostlySilent*g.answered {
 		g.off = true
-		stats.Unjoined++
+		stats.GSOStopped++
 	}
 }

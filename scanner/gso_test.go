@@ -8,21 +8,21 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// joinNet is a network behind a device that takes datagrams in one piece.
-type joinNet struct {
+// gsoNet is a network behind a device that takes datagrams in one piece.
+type gsoNet struct {
 	*memNet
 	loses  bool // it loses those that it takes so
 	single bool // it takes none so
 	pieces int
-	wrong  []udp.Packet // to be joined, but no first request for players with that for rules behind it
+	wrong  []udp.Packet // marked, but not the first request for players before the one for rules
 }
 
-func (n *joinNet) Send(ps []udp.Packet) (int, error) {
+func (n *gsoNet) Send(ps []udp.Packet) (int, error) {
 	for i := 0; i < len(ps); i++ {
 		size := 1
-		ps[i].Join = ps[i].Join && !n.single
-		if ps[i].Join {
-			n.look(ps[i:])
+		ps[i].GSO = ps[i].GSO && !n.single
+		if ps[i].GSO {
+			n.inspect(ps[i:])
 			n.pieces++
 			size = 2
 		}
@@ -38,25 +38,25 @@ func (n *joinNet) Send(ps []udp.Packet) (int, error) {
 	return len(ps), nil
 }
 
-func (n *joinNet) look(ps []udp.Packet) {
+func (n *gsoNet) inspect(ps []udp.Packet) {
 	kind := func(p udp.Packet) wire.Kind {
 		req, _ := wire.DecodeRequest(p.Data)
 		return req.Kind
 	}
-	if len(ps) < 2 || ps[0].Addr != ps[1].Addr || ps[1].Join ||
+	if len(ps) < 2 || ps[0].Addr != ps[1].Addr || ps[1].GSO ||
 		kind(ps[0]) != wire.KindPlayersRequest || kind(ps[1]) != wire.KindRulesRequest {
 		n.wrong = append(n.wrong, ps[0])
 	}
 }
 
-// newJoinNet returns a network of servers of which each asks for a challenge.
-func newJoinNet() *joinNet {
-	n, s := &joinNet{memNet: newMemNet()}, newServer()
+// newGSONet returns a network of servers that all want a challenge.
+func newGSONet() *gsoNet {
+	n, s := &gsoNet{memNet: newMemNet()}, newServer()
 	n.serve = func(addr uint64, req wire.Request) { s.answer(n.memNet, addr, req) }
 	return n
 }
 
-func (n *joinNet) scan(t *testing.T, cfg Config, servers int) (complete int, st Stats) {
+func (n *gsoNet) scan(t *testing.T, cfg Config, servers int) (complete int, st Stats) {
 	t.Helper()
 	cfg.transport = n
 	st, err := Scan(t.Context(), cfg, seqOf(addresses(servers)), func(r *Result) {
@@ -68,29 +68,29 @@ func (n *joinNet) scan(t *testing.T, cfg Config, servers int) (complete int, st 
 		t.Error(err)
 	}
 	if len(n.wrong) > 0 {
-		t.Errorf("%d datagrams should not be joined with the next: % x", len(n.wrong), n.wrong[0].Data)
+		t.Errorf("%d datagrams should not be marked: % x", len(n.wrong), n.wrong[0].Data)
 	}
 	return complete, st
 }
 
-func TestJoining(t *testing.T) {
+func TestGSO(t *testing.T) {
 	tests := []struct {
 		name   string
 		cfg    Config
 		pieces int // at least, and no more than there are servers
 	}{
 		{"all", Config{Rate: 100_000}, 450}, // some are cut by the end of a batch
-		{"switched off", Config{Rate: 100_000, NoJoin: true}, 0},
+		{"switched off", Config{Rate: 100_000, NoGSO: true}, 0},
 		{"no rules", Config{Rate: 100_000, Questions: AskInfo | AskPlayers}, 0},
 		{"too slow", Config{Rate: 100}, 0}, // a datagram at a time
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				n := newJoinNet()
+				n := newGSONet()
 				complete, st := n.scan(t, test.cfg, 500)
-				if complete != 500 || st.Unjoined != 0 {
-					t.Errorf("%d complete, Unjoined %d; want 500, 0", complete, st.Unjoined)
+				if complete != 500 || st.GSOStopped != 0 {
+					t.Errorf("%d complete, GSOStopped %d; want 500, 0", complete, st.GSOStopped)
 				}
 				if n.pieces < test.pieces || n.pieces > 500 || test.pieces == 0 && n.pieces > 0 {
 					t.Errorf("%d pieces, want %d", n.pieces, test.pieces)
@@ -100,16 +100,16 @@ func TestJoining(t *testing.T) {
 	}
 }
 
-// TestJoiningLost has a device that loses what is joined: every server is
-// complete all the same, and the device is not given such pieces for long.
-func TestJoiningLost(t *testing.T) {
+// TestGSOLost has a device that loses pairs: every server is complete all the same,
+// and the scan soon stops sending pairs.
+func TestGSOLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const open = 16
-		n := newJoinNet()
+		n := newGSONet()
 		n.loses = true
 		complete, st := n.scan(t, Config{InFlight: open}, 500)
-		if complete != 500 || st.Unjoined != 1 {
-			t.Errorf("%d complete, Unjoined %d; want 500, 1", complete, st.Unjoined)
+		if complete != 500 || st.GSOStopped != 1 {
+			t.Errorf("%d complete, GSOStopped %d; want 500, 1", complete, st.GSOStopped)
 		}
 		if n.pieces < maxSilentPairs || n.pieces > maxSilentPairs+open {
 			t.Errorf("%d pieces, want %d and a few", n.pieces, maxSilentPairs)
@@ -117,42 +117,42 @@ func TestJoiningLost(t *testing.T) {
 	})
 }
 
-// TestJoiningSilentServers has servers that never say who plays and by which
-// rules between others that do.
-func TestJoiningSilentServers(t *testing.T) {
+// TestGSOSilentServers mixes servers that never answer PLAYER and RULES with others
+// that do. GSO stays on.
+func TestGSOSilentServers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n, s := newJoinNet(), newServer()
+		n, s := newGSONet(), newServer()
 		n.serve = func(addr uint64, req wire.Request) {
 			if addr>>16%8 == 0 || req.Kind == wire.KindInfoRequest {
 				s.answer(n.memNet, addr, req)
 			}
 		}
 		complete, st := n.scan(t, Config{InFlight: 16}, 640)
-		if complete != 80 || n.pieces < 500 || st.Unjoined != 0 {
-			t.Errorf("%d complete, %d pieces, Unjoined %d; want 80, more than 500, 0", complete, n.pieces, st.Unjoined)
+		if complete != 80 || n.pieces < 500 || st.GSOStopped != 0 {
+			t.Errorf("%d complete, %d pieces, GSOStopped %d; want 80, more than 500, 0", complete, n.pieces, st.GSOStopped)
 		}
 	})
 }
 
-// TestJoiningNot has silent servers where nothing is joined, as on most systems:
-// it is not said that joining was to blame.
-func TestJoiningNot(t *testing.T) {
+// TestGSOAbsent has silent servers without GSO, as on most systems: the scan does not
+// blame GSO.
+func TestGSOAbsent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n, s := newJoinNet(), newServer()
+		n, s := newGSONet(), newServer()
 		n.single = true
 		n.serve = func(addr uint64, req wire.Request) {
 			if req.Kind == wire.KindInfoRequest {
 				s.answer(n.memNet, addr, req)
 			}
 		}
-		if complete, st := n.scan(t, Config{}, 200); complete != 0 || st.Unjoined != 0 {
-			t.Errorf("%d complete, Unjoined %d; want none", complete, st.Unjoined)
+		if complete, st := n.scan(t, Config{}, 200); complete != 0 || st.GSOStopped != 0 {
+			t.Errorf("%d complete, GSOStopped %d; want none", complete, st.GSOStopped)
 		}
 	})
 }
 
-// TestJoin looks at batches that end with requests of several kinds.
-func TestJoin(t *testing.T) {
+// TestGSOMark checks batches that end with requests of several kinds.
+func TestGSOMark(t *testing.T) {
 	a, b := ref{slot: 1, gen: 1}, ref{slot: 1, gen: 2}
 	const info, players, rules = wire.QuestionInfo, wire.QuestionPlayers, wire.QuestionRules
 	tests := []struct {
@@ -174,10 +174,10 @@ func TestJoin(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			ps := make([]udp.Packet, len(test.out))
-			new(gso).join(ps, test.out, &test.talk)
+			new(gso).mark(ps, test.out, &test.talk)
 			for i := range ps {
-				if want := test.want && i == len(ps)-2; ps[i].Join != want {
-					t.Errorf("%d: Join %v, want %v", i, ps[i].Join, want)
+				if want := test.want && i == len(ps)-2; ps[i].GSO != want {
+					t.Errorf("%d: GSO %v, want %v", i, ps[i].GSO, want)
 				}
 			}
 		})

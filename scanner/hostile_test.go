@@ -16,17 +16,16 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// hostileFleet is a fleet of which three in ten are hostile, in every way.
+// hostileFleet is a fleet in which three of ten servers are hostile, in every way.
 func hostileFleet(network string) fleet.Config {
 	return fleet.Config{
 		Network: netip.MustParsePrefix(network), Ports: []uint16{27015}, Seed: 11, Hostile: 0.3,
 	}
 }
 
-// TestHostileFleet scans a fleet of which three in ten servers are hostile, over
-// a network that loses nothing: every honest server is whole, every hostile one
-// has its reason, nothing is invented, and the memory for replies stays within
-// its budget.
+// TestHostileFleet scans a fleet in which three of ten servers are hostile, over a
+// network without loss: every honest server is complete, every hostile one has its
+// reason, nothing is invented, and the memory for replies stays within its budget.
 func TestHostileFleet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network := "127.1.0.0/20"
@@ -60,7 +59,7 @@ func TestHostileFleet(t *testing.T) {
 	})
 }
 
-// wantAllKinds wants every kind of server in a fleet.
+// wantAllKinds checks that a fleet has every kind of server.
 func wantAllKinds(t *testing.T, c fleet.Config) {
 	t.Helper()
 	count := map[fleet.Kind]int{}
@@ -85,8 +84,8 @@ func placesOf(c fleet.Config) iter.Seq[target.Target] {
 	}
 }
 
-// holdTrue wants every server of a fleet as it is among the records, and
-// nothing else.
+// holdTrue checks that the records hold every server of a fleet as it is, and nothing
+// else.
 func holdTrue(t *testing.T, c fleet.Config, records [][]byte) {
 	t.Helper()
 	r, err := judge.Compare(c, scanner.AskAll, func() ([]byte, error) {

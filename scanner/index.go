@@ -2,9 +2,9 @@ package scanner
 
 // index finds the slot of a packed source: a hash table with open addressing
 // that belongs to the loop. An entry is eight bytes: the slot, and half of the
-// hash, which tells nearly all others apart without a look at the slot, where
-// the source stands. It holds no pointers, so the garbage collector never looks
-// into it, and it deletes without leaving marks behind.
+// hash, which tells most sources apart without reading the slot, where the full
+// source is. It holds no pointers, so the garbage collector never scans it, and
+// it deletes without tombstones.
 type index struct {
 	slots   *slots
 	entries []indexEntry
@@ -31,7 +31,7 @@ func (x *index) get(key uint64) int32 {
 	return -1
 }
 
-// find returns where key stands, or -1.
+// find returns the position of key, or -1.
 func (x *index) find(key uint64) int {
 	if x.n == 0 {
 		return -1
@@ -47,7 +47,7 @@ func (x *index) find(key uint64) int {
 	}
 }
 
-// put adds a slot, whose source is not there.
+// put adds a slot whose source is not in the index.
 func (x *index) put(slot int32) {
 	if 4*(x.n+1) > 3*len(x.entries) {
 		x.grow()
@@ -65,7 +65,7 @@ func (x *index) add(e indexEntry) {
 	x.entries[i] = e
 }
 
-// remove takes a key out, and moves those behind it up.
+// remove deletes a key and closes the gap.
 func (x *index) remove(key uint64) {
 	at := x.find(key)
 	if at < 0 {
@@ -94,7 +94,7 @@ func (x *index) grow() {
 	}
 }
 
-// all yields every slot that is in.
+// all yields every slot in the index.
 func (x *index) all(yield func(slot int32) bool) {
 	for _, e := range x.entries {
 		if e.slot != 0 && !yield(e.slot-1) {
@@ -103,9 +103,9 @@ func (x *index) all(yield func(slot int32) bool) {
 	}
 }
 
-// recent remembers the sources that finished, for at least one turn and at
-// most two, so that a late reply is told from a foreign one. It holds at most
-// 2 × maxRecent of them: beyond that the oldest turn ends early.
+// recent remembers the sources that finished, for at least one turn and at most
+// two, so that a late reply can be told from a foreign one. It holds at most
+// 2 × maxRecent sources: beyond that the oldest turn ends early.
 type recent struct {
 	now, before sourceSet
 }
@@ -135,7 +135,7 @@ func (r *recent) unmark(key uint64) {
 	r.before.unmark(key)
 }
 
-// turn forgets what finished before the last turn.
+// turn forgets the sources that finished before the last turn.
 func (r *recent) turn() {
 	r.now, r.before = r.before, r.now
 	r.now.clear()
@@ -202,7 +202,7 @@ func (s *sourceSet) add(key uint64, m mark) {
 	}
 }
 
-// remove takes a key out, and moves those behind it up.
+// remove deletes a key and closes the gap.
 func (s *sourceSet) remove(key uint64) {
 	if s.n == 0 {
 		return

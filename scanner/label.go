@@ -2,9 +2,9 @@ package scanner
 
 import "github.com/a2sscan/a2sscan/scanner/udp"
 
-// label is what a list says of a target beside its address. It travels with the
-// target and is of no other use to the scan; most lists have none, so that it
-// is held by pointer, nil for none, and costs memory only where there is one.
+// label is the tag and the master of a target, from its list. The scan carries it
+// to the Result. Most lists have none, so the scan holds a pointer, nil for none,
+// and a label costs memory only where there is one.
 type label struct{ tag, master string }
 
 // labelOf returns the label of a target of the list.
@@ -22,7 +22,7 @@ func (l *label) mark(r *Result) {
 	}
 }
 
-// target is a target as its list gave it, but for its place there.
+// target is a target as its list gave it, without its place there.
 func (l *label) target(addr uint64) Target {
 	t := Target{Addr: udp.Unpack(addr)}
 	if l != nil {
@@ -31,8 +31,8 @@ func (l *label) target(addr uint64) Target {
 	return t
 }
 
-// labels are those of open targets, by slot: in chunks like the slots, of which
-// those are made in which there is a label.
+// labels holds the labels of open targets, by slot, in chunks like the slots. A
+// chunk exists once it holds a label.
 type labels struct{ chunks [][]*label }
 
 func (s *labels) get(i int32) *label {
@@ -42,7 +42,7 @@ func (s *labels) get(i int32) *label {
 	return nil
 }
 
-// set gives slot i its label; nil takes it away.
+// set sets the label of slot i; nil removes it.
 func (s *labels) set(i int32, l *label) {
 	c := int(i / chunkSlots)
 	if l == nil && (c >= len(s.chunks) || s.chunks[c] == nil) {

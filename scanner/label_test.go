@@ -11,8 +11,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// What the list says of a target is in its result and in every snapshot in
-// which it is open, be it asked at once or held back, answered or silent.
+// The label of a target is in its result and in every snapshot in which it is open,
+// whether it started at once or was held back, answered or stayed silent.
 func TestScanLabels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -43,7 +43,7 @@ func TestScanLabels(t *testing.T) {
 				}
 			}
 			if sn.Position > 0 && sn.Place != ts[sn.Position-1].Place+1 {
-				t.Fatalf("position %d is said to be at place %d", sn.Position, sn.Place)
+				t.Fatalf("position %d is at place %d", sn.Position, sn.Place)
 			}
 		}
 		if _, err := Scan(context.Background(), cfg, seqOf(ts), func(r *Result) {
@@ -60,7 +60,7 @@ func TestScanLabels(t *testing.T) {
 	})
 }
 
-// Labels take memory where there are some only.
+// Only chunks that hold a label take memory.
 func TestLabelsCostNothing(t *testing.T) {
 	s := newSlots()
 	var last int32

@@ -2,27 +2,27 @@ package scanner
 
 import "time"
 
-// slack is the part of its time that a scan may lose and be said to have kept
-// its rate, and the time itself.
+// A scan that lost less than slackPart of its time, or less than slackTime, counts
+// as having kept its rate.
 const (
 	slackPart = 0.02
 	slackTime = 500 * time.Millisecond
 )
 
-// busyPart is the part of the time that sending itself must have taken so that it
-// is said to have kept a scan from its rate: below, the machine had other things
-// to do now and then. Another reason that took otherPart is the better one.
+// Sending itself is the reason only if it took busyPart of the time: below that,
+// the machine had other work now and then. Another reason that took otherPart
+// takes precedence.
 const (
 	busyPart  = 0.2
 	otherPart = 0.05
 )
 
-// LimitedBy says what kept a scan from its rate, the reason that took the most
-// time, and which part of the time in which there were targets to start: from 0
-// to 1. It is WaitNothing where the rate was kept but for two in a hundred, or for
-// half a second. WaitSending is only said where it is sure: a scan that is woken
-// up late looks the same for a while. A scan without a rate is always limited by
-// something, and be it WaitSending.
+// LimitedBy returns the reason that kept a scan below its rate for the longest
+// time, and its part of the time in which there were targets to start, from 0 to
+// 1. The reason is WaitNothing if the scan lost at most two percent of its time,
+// or half a second. It is WaitSending only with good evidence, because a scan that
+// wakes up late looks the same for a while. A scan without a rate always has a
+// reason, if only WaitSending.
 func (s *Stats) LimitedBy() (why Wait, part float64) {
 	var lost uint64
 	spent := s.Elapsed.Microseconds() - int64(s.Waited[WaitReplies]+s.Waited[WaitCooldown])

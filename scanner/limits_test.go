@@ -12,7 +12,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// slowNet takes its time to send.
+// slowNet is slow to send.
 type slowNet struct {
 	*memNet
 	each time.Duration
@@ -35,7 +35,7 @@ func trickle(ts []Target, pause time.Duration) iter.Seq[Target] {
 	}
 }
 
-// A scan that doesn't reach its rate says why, and one that does says nothing.
+// A scan below its rate reports the reason, and one that keeps its rate reports none.
 func TestScanLimitedBy(t *testing.T) {
 	type setting struct {
 		cfg     Config

@@ -8,12 +8,12 @@ import (
 	"unsafe"
 )
 
-// maxSilent is what a target of which nothing came may cost, with all that
-// finds it and wakes it up.
+// maxSilent is the memory that a silent target may take, with its parts of the index
+// and the wheel.
 const maxSilent = 96
 
-// TestSilentTargetSize begins targets that never answer and holds what the
-// engine's memory grows by, at every size: also just after a table has doubled.
+// TestSilentTargetSize begins targets that never answer and checks how much the
+// engine's memory grows, at every size: also just after a table has doubled.
 func TestSilentTargetSize(t *testing.T) {
 	if n := unsafe.Sizeof(slot{}); n > 64 {
 		t.Errorf("a slot takes %d bytes, more than a cache line", n)
@@ -43,8 +43,8 @@ func TestSilentTargetSize(t *testing.T) {
 	runtime.KeepAlive(e)
 }
 
-// heapBytes is how many bytes are in use. What a sync.Pool held is let go of by
-// the second collection only.
+// heapBytes is how many bytes are in use. Only the second collection frees what a
+// sync.Pool held.
 func heapBytes() int64 {
 	runtime.GC()
 	runtime.GC()

@@ -8,8 +8,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// micro is a small piece of the loop's work: benchmarks time it, and a test
-// holds that it allocates nothing.
+// micro is a small piece of the loop's work: benchmarks time it, and a test checks
+// that it allocates nothing.
 type micro struct {
 	name string
 	size int // bytes that it reads
@@ -21,8 +21,7 @@ func micros() []micro {
 	return append(indexMicros(), stepMicro(), assembleMicro())
 }
 
-// indexMicros find, enter and forget sources among as many as a fast scan has
-// open.
+// indexMicros find, add and remove sources among as many as a fast scan has open.
 func indexMicros() []micro {
 	const open = 1 << 16
 	source := func(i uint64) uint64 { return (0x7F000000+i)<<16 | 27015 }
@@ -57,13 +56,13 @@ func indexMicros() []micro {
 			i++
 			done.add(source(i%(1<<22)), 0)
 			if !done.has(source(i % (1 << 22))) {
-				panic("what was added is there")
+				panic("a source was added and is missing")
 			}
 		}},
 	}
 }
 
-// stepMicro is a conversation as most are: a challenge, and three replies.
+// stepMicro is the usual session: a challenge, and three replies.
 func stepMicro() micro {
 	p := plan{questions: AskAll, schedule: Schedule{Timeout: time.Second, Retries: 2}}
 	var t talk
@@ -119,8 +118,7 @@ func TestMicroAllocates(t *testing.T) {
 	}
 }
 
-// TestAssembler: a program with messages in memory gets what a capture of
-// them gives.
+// TestAssembler: messages in memory give the same Result as a capture of them.
 func TestAssembler(t *testing.T) {
 	n := newFlatNet(24, wire.LayoutUnknown)
 	gold := wire.AppendInfo(nil, &wire.Info{

@@ -12,8 +12,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// memNet is a network in memory. Under testing/synctest its delays cost
-// nothing, and whole scans are the same every time.
+// memNet is a network in memory. Under testing/synctest its delays cost nothing, and
+// a scan is the same every time.
 type memNet struct {
 	mu     sync.Mutex
 	inbox  []udp.Packet
@@ -24,12 +24,12 @@ type memNet struct {
 	serve func(addr uint64, req wire.Request)
 	// serveBytes, if set, is called in place of serve with the datagram as it is.
 	serveBytes func(addr uint64, datagram []byte)
-	// refuse, if set, is asked before each datagram is sent.
+	// refuse, if set, is called before each datagram is sent.
 	refuse func(addr uint64) error
 
 	sent []sending
 
-	unreachable []uint64 // told by ICMP
+	unreachable []uint64 // reported by ICMP
 }
 
 // sending is one datagram that went out.
@@ -136,7 +136,7 @@ func (n *memNet) to(addr uint64) (count int) {
 	return count
 }
 
-// server is a game server that answers with what it is given.
+// server is a game server that answers with fixed messages.
 type server struct {
 	info, players, rules []byte
 	challenge            wire.Challenge // NoChallenge: asks for none

@@ -84,7 +84,7 @@ func (p *pace) tokens(now time.Duration, most int) int {
 	if p.limiter == nil {
 		return most
 	}
-	// The bucket counts in floating point: a hair below a whole datagram is one.
+	// The bucket counts in floating point: a hair below a datagram is one.
 	n := int(p.have(now) + 1e-6)
 	if float64(n) < p.worth() {
 		return 0

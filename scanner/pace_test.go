@@ -12,8 +12,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/udp"
 )
 
-// pacedNet notes when datagrams go out, and is in no hurry: waiting takes a
-// while longer than asked for, and once it doesn't return for long.
+// pacedNet notes when datagrams go out. Its waits take a little longer than requested,
+// and one send stalls.
 type pacedNet struct {
 	*memNet
 	start time.Time
@@ -63,7 +63,7 @@ func pacedScan(t *testing.T, rate float64, late, stall time.Duration) (at []time
 	return n.at, st
 }
 
-// surge is by how many datagrams any stretch of time had more than its rate.
+// surge is the most datagrams beyond the rate in any stretch of time.
 func surge(at []time.Duration, rate float64) (most float64) {
 	low := math.Inf(1)
 	for i, d := range at {
@@ -74,10 +74,10 @@ func surge(at []time.Duration, rate float64) (most float64) {
 	return most
 }
 
-// The rate is kept to half a percent, or one datagram, over five seconds; no
-// more goes out at once than 5 ms of it, in whatever stretch one looks; what
-// was missed in a pause is not made up for. The time is not real, and so are
-// its numbers the same every time.
+// TestPace: the scan keeps its rate to half a percent, or one datagram, over five
+// seconds. In no stretch of time does it send more than 5 ms of the rate at once.
+// It never catches up after a pause. The clock is a fake one, so the numbers are
+// the same every time.
 func TestPace(t *testing.T) {
 	for _, rate := range paces(10, 100, 150, 300, 399, 401, 1000, 5000, 10_000, 100_000, 200_000) {
 		for _, late := range []time.Duration{0, 60 * time.Microsecond, 1100 * time.Microsecond} {
@@ -90,9 +90,9 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// paces leaves out the high rates under the race detector, which takes minutes
-// for their millions of datagrams: the numbers that tests hold are the same with
-// it, and TestScanFindsItsRate shows it a scan at whatever rate there is.
+// paces leaves out the high rates under the race detector, which takes minutes for
+// their millions of datagrams. The numbers are the same with it, and
+// TestScanFindsItsRate runs a fast scan under it.
 func paces(rates ...float64) []float64 {
 	return slices.DeleteFunc(rates, func(r float64) bool { return raceEnabled && r > 10_000 })
 }
@@ -127,7 +127,7 @@ func testPace(t *testing.T, rate float64, late, stall time.Duration) {
 	}
 	lost := time.Duration(st.Waited[WaitSending]) * time.Microsecond
 	if d := lost - stall; d > late+2*burstTime || d < -2*burstTime-time.Duration(2e9/rate) {
-		t.Errorf("%v of the rate's time are said to be lost, want %v", lost, stall)
+		t.Errorf("%v of the rate's time count as lost, want %v", lost, stall)
 	}
 }
 
@@ -146,9 +146,8 @@ func TestPaceIsEven(t *testing.T) {
 	}
 }
 
-// A rate that is changed while the scan runs is kept from then on as exactly as
-// one that is not, whatever else is sent, and what goes beyond is not made up
-// for. What can't be a rate changes nothing.
+// TestPaceChanged: a scan keeps a rate that changes while it runs as exactly as one
+// that doesn't, and never catches up. A value that can't be a rate changes nothing.
 func TestPaceChanged(t *testing.T) {
 	for _, first := range paces(20, 150, 5000, 100_000) {
 		t.Run(fmt.Sprint(first), func(t *testing.T) {
@@ -158,31 +157,31 @@ func TestPaceChanged(t *testing.T) {
 }
 
 func testPaceChanged(t *testing.T, first float64) {
-	rates := []float64{first, 1.1 * first, 0.3 * first, 2 * first, first}
+	steps := []float64{first, 1.1 * first, 0.3 * first, 2 * first, first}
 	n := &pacedNet{memNet: newMemNet(), start: time.Now(), late: 60 * time.Microsecond}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(len(rates))*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(len(steps))*time.Second)
 	defer cancel()
-	dial := make(chan float64, 1)
+	rates := make(chan float64, 1)
 	go func() {
-		for _, r := range rates[1:] {
+		for _, r := range steps[1:] {
 			time.Sleep(time.Second)
-			dial <- r
+			rates <- r
 		}
 	}()
 	go func() {
 		for _, r := range []float64{math.NaN(), Off, 0, math.Inf(1), 2 * maxRate} {
 			time.Sleep(300 * time.Millisecond)
-			dial <- r
+			rates <- r
 		}
 	}()
 	st, err := Scan(ctx, Config{
-		Rate: first, Rates: dial, AddressRate: Off, Questions: AskInfo, Retries: Off,
+		Rate: first, Rates: rates, AddressRate: Off, Questions: AskInfo, Retries: Off,
 		Timeout: 100 * time.Millisecond, Cooldown: Off, transport: n,
 	}, firstTargets(1<<24), func(*Result) {})
 	if err != context.DeadlineExceeded {
 		t.Fatal(err)
 	}
-	for i, rate := range rates {
+	for i, rate := range steps {
 		var in []time.Duration
 		for _, at := range n.at {
 			if at -= time.Duration(i) * time.Second; at >= 0 && at < time.Second {
@@ -190,11 +189,11 @@ func testPaceChanged(t *testing.T, first float64) {
 			}
 		}
 		// The change is seen within idleWait at the latest.
-		seen := idleWait.Seconds() * math.Abs(rate-rates[max(i-1, 0)])
+		seen := idleWait.Seconds() * math.Abs(rate-steps[max(i-1, 0)])
 		if d := math.Abs(float64(len(in)) - rate); d > max(1.5, 0.005*rate)+seen {
 			t.Errorf("second %d: %d datagrams, want %.0f", i+1, len(in), rate)
 		}
-		if got, want := surge(in, max(rate, rates[max(i-1, 0)])), max(1.5, 2*first*burstTime.Seconds())+1e-3; got > want {
+		if got, want := surge(in, max(rate, steps[max(i-1, 0)])), max(1.5, 2*first*burstTime.Seconds())+1e-3; got > want {
 			t.Errorf("second %d: %.2f datagrams more than the rate has, want at most %.2f", i+1, got, want)
 		}
 	}
@@ -206,8 +205,8 @@ func testPaceChanged(t *testing.T, first float64) {
 	}
 }
 
-// A higher rate may have more targets open, unless it was said how many; a scan
-// that governs itself takes no rate from others.
+// A higher rate may have more targets open, unless InFlight is set. A scan that
+// governs itself ignores new rates.
 func TestRatesInFlight(t *testing.T) {
 	for _, test := range []struct{ inFlight, want int }{{0, 25_000}, {700, 700}} {
 		cfg, err := Config{Rate: 5000, InFlight: test.inFlight}.withDefaults()
@@ -224,12 +223,12 @@ func TestRatesInFlight(t *testing.T) {
 		}
 	}
 	synctest.Test(t, func(t *testing.T) {
-		dial := make(chan float64, 1)
-		dial <- 1
+		rates := make(chan float64, 1)
+		rates <- 1
 		n := newMemNet()
-		st, err := Scan(t.Context(), Config{Rate: Off, Rates: dial, Retries: Off, Cooldown: Off, transport: n},
+		st, err := Scan(t.Context(), Config{Rate: Off, Rates: rates, Retries: Off, Cooldown: Off, transport: n},
 			seqOf(addresses(100)), func(*Result) {})
-		if err != nil || st.Rate != Off || st.Elapsed > 10*time.Second || len(dial) > 0 {
+		if err != nil || st.Rate != Off || st.Elapsed > 10*time.Second || len(rates) > 0 {
 			t.Errorf("%v, rate %v, %v", err, st.Rate, st.Elapsed)
 		}
 	})

@@ -9,8 +9,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// TestIndex holds the hash table against a map, through growth and deletion.
-// The set of sources goes the same way.
+// TestIndex compares the hash table with a map, through growth and deletion, and the
+// set of sources too.
 func TestIndex(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	x, set := index{slots: newSlots()}, sourceSet{}
@@ -46,7 +46,7 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// A finished source is known for at least one turn and at most two.
+// A finished source stays known for at least one turn and at most two.
 func TestRecent(t *testing.T) {
 	var r recent
 	r.add(1, 0)
@@ -67,8 +67,8 @@ func TestRecent(t *testing.T) {
 	}
 }
 
-// TestWheel files, moves and removes at random: each slot is woken once, after
-// its time and no later than a turn of the wheel's tick.
+// TestWheel files, moves and removes at random: each slot is woken once, after its
+// time and at most a tick late.
 func TestWheel(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	s, w := newSlots(), newWheel()
@@ -88,7 +88,7 @@ func TestWheel(t *testing.T) {
 				continue
 			}
 			switch rng.IntN(3) {
-			case 0: // put off: the wheel is not told
+			case 0: // put off: the wheel does not know
 				s.at(i).talk.wakeAt(s.at(i).talk.wake() + time.Second)
 				due[i] = s.at(i).talk.wake()
 			case 1: // brought forward
@@ -129,8 +129,8 @@ func TestWheelAfterPause(t *testing.T) {
 	}
 }
 
-// TestAddrs holds the limit of an address: it is full again only after what
-// was taken, what was not needed is given back, and repeats cost.
+// TestAddrs checks the limit of an address: its bucket takes its time to fill, a
+// refund fills it, and retries empty it.
 func TestAddrs(t *testing.T) {
 	a := newAddrs(10, Off)
 	const one, two = 0x7F000001_0001, 0x7F000001_0002
@@ -160,8 +160,7 @@ func TestAddrs(t *testing.T) {
 	}
 }
 
-// TestPool holds the byte budget: what is handed out and what is kept for
-// later never exceed it together.
+// TestPool checks the byte budget: lent and kept buffers together never exceed it.
 func TestPool(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	p := pool{budget: 1 << 20}
@@ -193,7 +192,7 @@ func TestPool(t *testing.T) {
 	}
 }
 
-// TestNameSet holds the search for names that occur twice.
+// TestNameSet checks the search for names that occur twice.
 func TestNameSet(t *testing.T) {
 	var s nameSet
 	for _, n := range []int{0, 1, 2, fewRules, fewRules + 1, 300, 65535} {
@@ -202,7 +201,7 @@ func TestNameSet(t *testing.T) {
 			rules[i].Name = []byte{byte(i), byte(i >> 8), 'x'}
 		}
 		if s.twice(rules) {
-			t.Errorf("%d different names: one is said to be there twice", n)
+			t.Errorf("%d different names: one counts as a duplicate", n)
 		}
 		if n > 1 {
 			rules[n-1].Name = rules[n/2-1].Name
@@ -213,8 +212,8 @@ func TestNameSet(t *testing.T) {
 	}
 }
 
-// TestAscending looks at names in order and in none: what is in order is not
-// searched for names that occur twice.
+// TestAscending checks names in order and out of order: ordered names are not searched
+// for duplicates.
 func TestAscending(t *testing.T) {
 	tests := []struct {
 		names string
@@ -254,8 +253,8 @@ func TestAscending(t *testing.T) {
 	}
 }
 
-// FuzzTalk plays any events in any order: a conversation ends after a bounded
-// number of datagrams and of waits, whatever the server does.
+// FuzzTalk plays any events in any order: a session ends after a bounded number of
+// datagrams and of waits, whatever the server does.
 func FuzzTalk(f *testing.F) {
 	f.Add([]byte{0, 1, 2, 3}, uint8(7))
 	f.Add([]byte{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9, 9}, uint8(7))
@@ -356,9 +355,9 @@ func fuzzAside(t *talk, b byte) {
 	}
 }
 
-// FuzzDatagrams goes the whole way from datagrams to a Result: nothing a
-// server sends may make it panic, grow without bound, or say that something
-// was answered whole when nothing is there.
+// FuzzDatagrams goes all the way from datagrams to a Result: nothing that a server
+// sends may make it panic, grow without bound, or report a complete answer where
+// there is none.
 func FuzzDatagrams(f *testing.F) {
 	s := newServer()
 	f.Add(append(append([]byte{byte(len(s.info))}, s.info...), s.players...))

@@ -2,13 +2,13 @@ package scanner
 
 import "math/bits"
 
-// pool hands out the memory of answers under the byte budget, in buffers of a
-// power of two. It belongs to the loop: no lock. Buffers that come back are
-// kept for the next answer, and given up to the garbage collector as soon as
+// pool lends the memory of answers under the byte budget, in buffers whose sizes
+// are powers of two. It belongs to the loop and needs no lock. Returned buffers
+// are kept for the next answer. The pool gives them to the garbage collector when
 // the budget needs their room for other sizes.
 type pool struct {
 	budget int64
-	used   int64 // bytes handed out
+	used   int64 // bytes lent
 	kept   int64 // bytes in free
 	peak   int64
 	usual  float64 // mean size of the last answers
@@ -25,8 +25,8 @@ const (
 
 func newPool(budget int64) *pool { return &pool{budget: budget, usual: firstAnswer} }
 
-// grow makes room for n more bytes in *b. It reports false, and leaves *b as
-// it was, where the budget has no room. A nil pool has no budget.
+// grow makes room for n more bytes in *b. If the budget has no room it reports
+// false and leaves *b unchanged. A nil pool has no budget.
 func (p *pool) grow(b *[]byte, n int) bool {
 	need := len(*b) + n
 	if need <= cap(*b) {
@@ -50,7 +50,7 @@ func (p *pool) grow(b *[]byte, n int) bool {
 	return true
 }
 
-// get returns an empty buffer of a class, nil where there is no room.
+// get returns an empty buffer of a class, nil if the budget has no room.
 func (p *pool) get(class int) []byte {
 	size := int64(1) << class
 	if p.used+size > p.budget {
@@ -82,8 +82,8 @@ func (p *pool) put(b []byte) {
 	*list = append(*list, b[:0])
 }
 
-// makeRoom gives up buffers of the largest sizes until what is handed out and
-// what is kept fit the budget together.
+// makeRoom frees kept buffers, largest sizes first, until lent and kept ones
+// together fit the budget.
 func (p *pool) makeRoom() {
 	for i := poolClasses - 1; i >= 0 && p.used+p.kept > p.budget; i-- {
 		list := &p.free[i]
@@ -96,8 +96,7 @@ func (p *pool) makeRoom() {
 	}
 }
 
-// learn takes the size of an answer that is complete, nil for none, into the
-// mean.
+// learn adds the size of a complete answer to the mean; nil is an empty answer.
 func (p *pool) learn(a *answer) {
 	size := 0.0
 	if a != nil {

@@ -346,8 +346,8 @@ func smallGateway(t *testing.T) {
 	}
 }
 
-// Another scan from the same address makes the server's challenge another one:
-// what is open is asked again with that.
+// Another scan from the same address changes the server's challenge: open questions
+// are sent again with the new one.
 func twoScans(t *testing.T) {
 	n, s := newMemNet(), newServer()
 	n.serve = func(addr uint64, req wire.Request) {
@@ -442,7 +442,7 @@ func listenHere(t *testing.T, b behaviour, note func(netip.AddrPort)) netip.Addr
 				continue
 			}
 			for _, d := range b(req) {
-				_, _ = c.WriteToUDPAddrPort([]byte(d), from) // what is lost is asked again
+				_, _ = c.WriteToUDPAddrPort([]byte(d), from) // a lost datagram is requested again
 			}
 		}
 	}()

@@ -116,7 +116,7 @@ func describe(r *Result) string {
 	return fmt.Sprintf("%s, %d sent", b.String(), r.Sent)
 }
 
-// content says how much of what was answered there is.
+// content describes the answers in a Result.
 func content(r *Result) (s string) {
 	if r.HasInfo {
 		s += ", " + string(r.Info.Name)

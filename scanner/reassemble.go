@@ -19,35 +19,40 @@ type reassembly struct {
 // fragment takes a part of a split reply to the session in slot i.
 func (r *receiver) fragment(now time.Duration, i int32, datagram []byte) delivery {
 	sl := r.open.slots.at(i)
-	d := delivery{kind: ReplyFragment, class: ClassMatched}
 	msg, outcome, err := r.parts.table.Add(now, sl.source(), datagram, r.parts.scratch[:0])
 	r.parts.scratch = msg[:0]
 	switch {
 	case err != nil:
-		d.class = ClassMalformed
 		sl.talk.onJunk(codeOf(err))
-		return d
+		return delivery{kind: ReplyFragment, class: ClassMalformed}
 	case outcome == reasm.Conflict:
 		r.stats.Conflicts++
 		sl.talk.onConflict()
-		return d
+		return delivery{kind: ReplyFragment, class: ClassMatched}
 	case outcome == reasm.Duplicate:
-		d.class = ClassDuplicate
-		return d
+		return delivery{kind: ReplyFragment, class: ClassDuplicate}
 	}
 	sl.talk.onFragment()
+	d := r.assembled(now, i, outcome, msg)
+	if d.full { // it will be requested again: the table must not take that for a duplicate
+		r.parts.table.Forget(sl.source())
+	}
+	return d
+}
+
+// assembled takes the reply that a fragment completes, if it completes one.
+func (r *receiver) assembled(now time.Duration, i int32, outcome reasm.Outcome, msg []byte) delivery {
+	t := &r.open.slots.at(i).talk
+	d := delivery{kind: ReplyFragment, class: ClassMatched}
 	switch outcome {
 	case reasm.Whole:
-		reply := sl.talk.got.deliver(&sl.talk, r.pool, now, msg, &r.info)
+		reply := t.got.deliver(t, r.pool, now, msg, &r.info)
 		d.class, d.full = reply.class, reply.full
 		if reply.kind == ReplyText {
 			d.kind = ReplyText
 		}
 	case reasm.Packed:
-		d.full = !r.unpack(i, &sl.talk, msg)
-	}
-	if d.full { // it will be requested again: the table must not take that for a duplicate
-		r.parts.table.Forget(sl.source())
+		d.full = !r.unpack(i, t, msg)
 	}
 	return d
 }

@@ -28,7 +28,7 @@ type receiver struct {
 	raw   bool
 	trace func(now time.Duration, sent bool, addr netip.AddrPort, datagram []byte)
 
-	// roundTrip is called with the round trip of each session; nil: nobody needs it.
+	// roundTrip is called with the round trip of each session; nil: unused.
 	roundTrip func(time.Duration)
 }
 
@@ -62,7 +62,7 @@ func (r *receiver) answer(now time.Duration, t *talk) *answer {
 	if t.got == nil {
 		a := r.pool.answer()
 		a.firstAt = now
-		a.ask = t.quiet + 1 + uint8(r.open.plan.attemptsBefore())
+		a.attempt = t.quiet + 1 + uint8(r.open.plan.attemptsBefore())
 		t.begin(a)
 	}
 	return t.got

@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 )
 
-// TestQuirksAnew makes the Result of each odd server anew from its datagrams,
-// and wants it to say the same, whatever was asked.
+// TestQuirksAnew makes the Result of each odd server again from its datagrams. It must
+// be the same, whatever the questions.
 func TestQuirksAnew(t *testing.T) {
 	d := NewDecoder()
 	for _, rows := range [][]quirk{challengeQuirks, signQuirks, infoQuirks, listQuirks, splitQuirks, againQuirks} {
@@ -26,7 +26,7 @@ func TestQuirksAnew(t *testing.T) {
 	}
 }
 
-// wantAnew makes r anew and compares.
+// wantAnew makes r again and compares.
 func wantAnew(t *testing.T, d *Decoder, r *Result) {
 	t.Helper()
 	d.Reset()
@@ -38,8 +38,7 @@ func wantAnew(t *testing.T, d *Decoder, r *Result) {
 	}
 }
 
-// againQuirks are servers that say something useless before they answer, or
-// after.
+// againQuirks are servers that send something useless before or after their answer.
 var againQuirks = []quirk{
 	{"EC-23 an unknown type before each answer", odd(func(h *host) {
 		h.info, h.players = []string{ff + "9x", oddInfo}, []string{ff + "9x", oddPlayers}

@@ -17,7 +17,7 @@ type answer struct {
 	lastAt    time.Duration // last datagram received
 	recvBytes uint64
 	received  uint32
-	ask       uint8 // which attempt the first datagram came after
+	attempt   uint8 // which one the first datagram came after
 
 	partial Questions // messages that lack their end
 

@@ -80,7 +80,7 @@ func (e *engine) snapshot() *Snapshot {
 
 		Silent:       slices.Clip(second.silent),
 		SilentLabels: slices.Clip(second.labels),
-		Looked:       second.next,
+		SecondPassed: second.next,
 	}
 }
 

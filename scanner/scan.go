@@ -10,8 +10,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/udp"
 )
 
-// transport is the network as the loop sees it: a *udp.Conn, or in tests one
-// that lives in memory. The rules are those of udp.Conn.
+// transport is the network as the loop sees it: a *udp.Conn, or in tests a network
+// in memory. The rules are those of udp.Conn.
 type transport interface {
 	Recv(ps []udp.Packet, wait time.Duration) (int, error)
 	Send(ps []udp.Packet) (int, error)
@@ -21,27 +21,26 @@ type transport interface {
 	Close() error
 }
 
-// Scan asks every target and calls handle once for each that was asked to the
-// end, one call at a time, in a goroutine of its own, which on Linux has a
-// thread of lower priority (package thread). The Result is valid until handle
-// returns; Clone keeps.
+// Scan queries every target and calls handle once for each finished one. The
+// calls come one at a time from one goroutine, which on Linux runs on a thread of
+// lower priority (package thread). The Result is valid until handle returns; use
+// Clone to keep it.
 //
 // Scan returns when the last target is finished and cfg.Cooldown has passed.
-// When cfg.Drain is closed no new target is started and the open ones are
-// finished; when ctx is done Scan stops at once, hands over what is finished
-// and returns ctx's error. In both cases the rest is Stats.Unfinished. The
-// sequence is read in a goroutine of its own; one that blocks for ever is
-// left behind.
+// When cfg.Drain is closed Scan starts no new target and finishes the open ones.
+// When ctx is done Scan stops at once, hands over the finished targets and returns
+// ctx's error. In both cases Stats.Unfinished counts the rest. A goroutine reads
+// the sequence; if the sequence blocks, Scan returns without it.
 //
-// A target that can't be asked, or not again, has no Result: what has no IPv4
-// address or no port, is open already, was excluded, or is one too many for its
-// address. Stats counts each of them.
+// Some targets get no Result: those without an IPv4 address or a port, those that
+// are open already, excluded ones, and those beyond MaxPerAddress. Stats counts
+// each of them.
 //
-// handle may take its time: Scan goes on receiving, and starts no new targets
-// while too many Results wait.
+// handle may be slow: Scan continues to receive, and starts no new targets while
+// too many Results wait.
 //
-// An error of the network itself, such as a socket that can't be opened, is
-// returned; that a target can't be reached is not an error.
+// Scan returns an error of the network itself, such as a socket that can't be
+// opened. An unreachable target is not an error.
 func Scan(
 	ctx context.Context, cfg Config, targets iter.Seq[Target], handle func(*Result),
 ) (Stats, error) {
@@ -66,13 +65,13 @@ const (
 	minBuffer    = 4 << 20
 	maxBuffer    = 64 << 20
 	bufferTime   = 100 * time.Millisecond // of the rate, in replies
-	datagramCost = 2304                   // what the kernel counts for one of 1400 bytes
+	datagramCost = 2304                   // what the kernel charges for a datagram of 1400 bytes
 )
 
-// Buffers returns how many bytes a scan with cfg asks the kernel for, for
-// receiving and for sending, and how many of the former it needs: room for what
-// may come in a tenth of a second at its rate, which is how long a busy machine
-// keeps the loop from reading. What the kernel grants is in udp.Stats.
+// Buffers returns how many bytes a scan with cfg requests from the kernel for its
+// receive buffer and its send buffer, and how many it needs for receiving: room
+// for the replies of a tenth of a second at its rate, since a busy machine may
+// keep the loop from reading for that long. udp.Stats has what the kernel granted.
 func (cfg Config) Buffers() (recv, send, need int) {
 	need = maxBuffer
 	if rate := cmp.Or(cfg.Rate, DefaultRate); rate != Off {

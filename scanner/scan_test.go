@@ -13,8 +13,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// checkLedger holds the equation of Stats: nothing is lost and nothing counted
-// twice.
+// checkLedger checks the equation of Stats: nothing is lost and nothing counted twice.
 func checkLedger(t *testing.T, st Stats, targets int) {
 	t.Helper()
 	sum := st.Unscannable + st.Excluded + st.Duplicate + st.OverLimit + st.TargetsFinished() + st.Unfinished
@@ -51,7 +50,7 @@ func TestScanFourDatagrams(t *testing.T) {
 	})
 }
 
-// What is answered without a challenge is written down: an amplifier.
+// An answer without a challenge is recorded: the server is an amplifier.
 func TestScanUnchallenged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -116,7 +115,7 @@ func TestScanFaults(t *testing.T) {
 	})
 }
 
-// A server that answers one query a second is complete all the same.
+// A server that answers one query a second is complete too.
 func TestScanQueryLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newMemNet()
@@ -140,7 +139,7 @@ func TestScanQueryLimit(t *testing.T) {
 	})
 }
 
-// Many servers on one address are asked at the pace of the address.
+// The scan queries many servers on one address at the pace of the address.
 func TestScanAddressLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -166,7 +165,7 @@ func TestScanAddressLimit(t *testing.T) {
 	})
 }
 
-// While an address holds a scan up it is known about how long.
+// While an address holds a scan up, Stats estimates how long.
 func TestScanHeldFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, one := range []struct {
@@ -223,7 +222,7 @@ func TestScanMaxPerAddress(t *testing.T) {
 	})
 }
 
-// A target that the list names twice is asked once, however it is waiting.
+// A target that the list names twice is queried once, wherever it waits.
 func TestScanDuplicates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -241,8 +240,8 @@ func TestScanDuplicates(t *testing.T) {
 	})
 }
 
-// What the kernel puts off is sent again and costs no retry; a datagram that
-// can't be sent at all fails alone.
+// A datagram that the kernel puts off is sent again and costs no retry. One that can't
+// be sent at all fails alone.
 func TestScanSendErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -276,8 +275,8 @@ func TestScanSendErrors(t *testing.T) {
 	})
 }
 
-// What the kernel puts off is not counted as asked again because an answer to
-// another question comes meanwhile: PLAYER is asked as often as otherwise.
+// A datagram that the kernel puts off is no attempt, even if an answer to another
+// question comes meanwhile: PLAYER gets as many attempts as otherwise.
 func TestScanSendAgainOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -304,8 +303,8 @@ func TestScanSendAgainOnce(t *testing.T) {
 	})
 }
 
-// A question that is sent again with another challenge has no round trip: which
-// of the two was answered can't be told.
+// A question that is sent again with another challenge has no round trip: the answer
+// may belong to either.
 func TestScanRoundTrip(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -330,7 +329,7 @@ func TestScanRoundTrip(t *testing.T) {
 	})
 }
 
-// A datagram that the kernel puts off for ever ends as one that can't be sent.
+// A datagram that the kernel always puts off counts as one that can't be sent.
 func TestScanSendAgainIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newMemNet()
@@ -345,7 +344,7 @@ func TestScanSendAgainIsBounded(t *testing.T) {
 	})
 }
 
-// When Drain is closed, what is open is finished and nothing new begins.
+// When Drain is closed, open targets are finished and no new ones start.
 func TestScanDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -368,8 +367,7 @@ func TestScanDrain(t *testing.T) {
 	})
 }
 
-// When the context ends, so does the scan, and what is finished is handed
-// over.
+// When the context ends, so does the scan. It hands over the finished targets.
 func TestScanCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -391,7 +389,7 @@ func TestScanCancel(t *testing.T) {
 	})
 }
 
-// A consumer that stalls slows the sending down and loses nothing.
+// A slow consumer slows the sending down and loses nothing.
 func TestScanSlowHandle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -452,8 +450,8 @@ func TestScanClasses(t *testing.T) {
 	})
 }
 
-// Split replies, compressed and not, are put together; what lacks a fragment
-// keeps what leads.
+// Split replies, compressed and not, are reassembled. A reply that lacks a fragment
+// keeps its beginning.
 func TestScanSplit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -500,8 +498,8 @@ func TestScanSplit(t *testing.T) {
 	})
 }
 
-// Servers that answer everything with 64 KiB don't take more memory than the
-// budget, and the others are asked to the end.
+// Servers that answer everything with 64 KiB take no more memory than the budget, and
+// the scan finishes the others.
 func TestScanByteBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -535,7 +533,7 @@ func TestScanByteBudget(t *testing.T) {
 	})
 }
 
-// A second ICMP error ends the waiting at once; what came before it is kept.
+// A second ICMP error ends the wait at once. Earlier answers are kept.
 func TestScanUnreachable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -606,6 +604,6 @@ func TestConfigRefuses(t *testing.T) {
 		t.Error("no targets: no error")
 	}
 	if _, err := Scan(context.Background(), Config{}, seqOf(nil), nil); err == nil {
-		t.Error("nobody to take results: no error")
+		t.Error("no function for results: no error")
 	}
 }

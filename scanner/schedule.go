@@ -2,8 +2,8 @@ package scanner
 
 import "time"
 
-// Schedule says how often a question is sent that gets no answer, and how long
-// each attempt waits. It is the only place that knows:
+// Schedule is how often a question without an answer is sent, and how long each
+// attempt waits. It is the only place that knows:
 //
 //	attempt        1     2     3 and later   second pass
 //	wait           1     1.5   2             2            timeouts

@@ -15,22 +15,22 @@ import (
 type secondPass struct {
 	wanted bool
 	silent []uint64      // packed; elements never change, so that snapshots share them
-	labels []SilentLabel // of those that have one; likewise
-	next   int           // in silent: whose turn it is
-	named  int           // in labels: the first that is not behind next
+	labels []SilentLabel // of the targets that have one; likewise
+	next   int           // index into silent: the next target
+	named  int           // index into labels: the first that is not before next
 }
 
-// SilentLabel is what a list said of a silent target.
+// SilentLabel is the label that a list gave a silent target.
 type SilentLabel struct {
 	Index       int    // in Snapshot.Silent
 	Tag, Master string // as in Target
 }
 
-// SilentTargets returns those that wait for their second look, as they were
-// given.
+// SilentTargets returns the targets that wait for the second pass, as the list
+// gave them.
 func (s *Snapshot) SilentTargets() iter.Seq[Target] {
 	return func(yield func(Target) bool) {
-		l := secondPass{silent: s.Silent, labels: s.SilentLabels, next: s.Looked}
+		l := secondPass{silent: s.Silent, labels: s.SilentLabels, next: s.SecondPassed}
 		for e, ok := l.pop(); ok; e, ok = l.pop() {
 			if !yield(e.label.target(e.addr)) {
 				return
@@ -64,7 +64,7 @@ func (l *secondPass) pop() (entry, bool) {
 	return e, true
 }
 
-// waiting is how many targets were not looked at again.
+// waiting is how many targets still wait.
 func (l *secondPass) waiting() int { return len(l.silent) - l.next }
 
 // remember takes over the silent targets of an earlier part of the scan.

@@ -15,8 +15,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// shy is a network in which some servers answer from a certain ask on: target i
-// from ask i%kinds+1, and those of the last kind never.
+// shy is a network in which some servers answer only from a certain attempt on: target
+// i from attempt i%kinds+1, and those of the last kind never.
 type shy struct {
 	*memNet
 	kinds int
@@ -39,10 +39,10 @@ func newShy(kinds int) *shy {
 	return n
 }
 
-// kind is how many asks a server leaves unanswered.
+// kind is how many attempts a server leaves unanswered.
 func (n *shy) kind(addr uint64) int { return int(addr>>16&0xFFFFFF) % n.kinds }
 
-// tagged gives every third target a tag, some of them what a master said.
+// tagged gives every third target a tag, and some of them a master's label.
 func tagged(ts []Target) []Target {
 	for i := range ts {
 		if i%3 == 0 {
@@ -55,15 +55,15 @@ func tagged(ts []Target) []Target {
 	return ts
 }
 
-// TestSecondLook: what stayed silent is asked once more when all else is done.
-// Until then it has no result; then it has one, with all that it was sent.
-func TestSecondLook(t *testing.T) {
+// TestSecondPass: silent targets get one more attempt when everything else is done. A
+// target has no result until then; its result counts everything sent to it.
+func TestSecondPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newShy(5)
 		ts := tagged(addresses(1000))
 		var order []int // the kinds, as results come
 		results := map[uint64]*Result{}
-		cfg := Config{SecondLook: true, Rate: 2000, Timeout: 200 * time.Millisecond, transport: n}
+		cfg := Config{SecondPass: true, Rate: 2000, Timeout: 200 * time.Millisecond, transport: n}
 		st, err := Scan(context.Background(), cfg, seqOf(ts), func(r *Result) {
 			addr := udp.Pack(r.Addr)
 			if results[addr] != nil {
@@ -100,9 +100,8 @@ func TestSecondLook(t *testing.T) {
 	})
 }
 
-// TestSecondLookDrain: the second look at what was silent does not come, and
-// that is no result.
-func TestSecondLookDrain(t *testing.T) {
+// TestSecondPassDrain: without the second pass, silent targets have no result.
+func TestSecondPassDrain(t *testing.T) {
 	for _, cancel := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			n := newShy(2)
@@ -110,7 +109,7 @@ func TestSecondLookDrain(t *testing.T) {
 			ctx, stop := context.WithCancel(context.Background())
 			ts := addresses(5000)
 			results := 0
-			cfg := Config{SecondLook: true, Rate: 1000, Timeout: 100 * time.Millisecond, transport: n, Drain: drain}
+			cfg := Config{SecondPass: true, Rate: 1000, Timeout: 100 * time.Millisecond, transport: n, Drain: drain}
 			st, _ := Scan(ctx, cfg, seqOf(ts), func(r *Result) {
 				if results++; results == 1000 && cancel {
 					stop()
@@ -130,12 +129,12 @@ func TestSecondLookDrain(t *testing.T) {
 	}
 }
 
-// TestSecondLookSnapshot goes on from every snapshot of a scan: every target
-// has one result, in the part before it or in the one behind it.
-func TestSecondLookSnapshot(t *testing.T) {
+// TestSecondPassSnapshot resumes from every snapshot of a scan: every target has one
+// result, in the part before or in the part after it.
+func TestSecondPassSnapshot(t *testing.T) {
 	ts := tagged(addresses(600))
 	scan := func(t *testing.T, cfg Config, ts []Target, handle func(*Result)) Stats {
-		cfg.SecondLook, cfg.Rate, cfg.Timeout = true, 2000, 50*time.Millisecond
+		cfg.SecondPass, cfg.Rate, cfg.Timeout = true, 2000, 50*time.Millisecond
 		cfg.transport = newShy(5)
 		st, err := Scan(context.Background(), cfg, seqOf(ts), handle)
 		if err != nil {
@@ -157,24 +156,24 @@ func TestSecondLookSnapshot(t *testing.T) {
 			for a := range handed {
 				p.handed[a] = true
 			}
-			if sn.Looked > 0 && sn.Looked < len(sn.Silent) {
+			if sn.SecondPassed > 0 && sn.SecondPassed < len(sn.Silent) {
 				looked++
 			}
 			parts = append(parts, p)
 		}}
 		scan(t, cfg, ts, func(r *Result) { handed[r.Addr] = true })
 		if len(parts) < 10 || looked == 0 {
-			t.Fatalf("%d snapshots, %d in the second look", len(parts), looked)
+			t.Fatalf("%d snapshots, %d in the second pass", len(parts), looked)
 		}
 		for i, p := range parts {
 			if p.text != fmt.Sprint(p.sn.Silent, p.sn.SilentLabels) {
-				t.Fatalf("snapshot %d: what it said of the silent has changed", i)
+				t.Fatalf("snapshot %d: its silent targets have changed", i)
 			}
 			rest := append(slices.Clone(p.sn.Open), ts[p.sn.Position:]...)
 			silent := slices.Collect(p.sn.SilentTargets())
-			if len(silent) != len(p.sn.Silent)-p.sn.Looked || p.sn.Stats.TargetsFinished() != uint64(len(p.handed)) {
+			if len(silent) != len(p.sn.Silent)-p.sn.SecondPassed || p.sn.Stats.TargetsFinished() != uint64(len(p.handed)) {
 				t.Fatalf("snapshot %d: %d silent of %d, looked at %d; %d finished, %d handed over",
-					i, len(silent), len(p.sn.Silent), p.sn.Looked, p.sn.Stats.TargetsFinished(), len(p.handed))
+					i, len(silent), len(p.sn.Silent), p.sn.SecondPassed, p.sn.Stats.TargetsFinished(), len(p.handed))
 			}
 			st := scan(t, Config{Silent: slices.Values(silent)}, rest, func(r *Result) {
 				if p.handed[r.Addr] {
@@ -193,15 +192,15 @@ func TestSecondLookSnapshot(t *testing.T) {
 	})
 }
 
-// TestSecondLookExcluded: a silent target that is excluded meanwhile is sent
-// nothing more, and is as silent as it was.
-func TestSecondLookExcluded(t *testing.T) {
+// TestSecondPassExcluded: a silent target that is excluded meanwhile is sent nothing
+// more, and its result stays the same.
+func TestSecondPassExcluded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newShy(4)
-		n.kinds = 1 // nobody answers
+		n.kinds = 1 // no server answers
 		ts := addresses(300)
 		begun := time.Now()
-		cfg := Config{SecondLook: true, Rate: Off, Retries: 1, AddressRate: 1, Excluded: func(a netip.Addr) bool {
+		cfg := Config{SecondPass: true, Rate: Off, Retries: 1, AddressRate: 1, Excluded: func(a netip.Addr) bool {
 			return time.Since(begun) > 2200*time.Millisecond && a.As4()[3]%2 == 0
 		}}
 		got, st, err := run(n.memNet, cfg, ts)
@@ -224,7 +223,7 @@ func TestSecondLookExcluded(t *testing.T) {
 	})
 }
 
-// TestSilentMemory holds what a silent target takes while it waits.
+// TestSilentMemory checks the memory that a silent target takes while it waits.
 func TestSilentMemory(t *testing.T) {
 	var l secondPass
 	for i := range uint64(1000) {
@@ -235,7 +234,7 @@ func TestSilentMemory(t *testing.T) {
 	}
 }
 
-// The first reply says how often a server had been asked.
+// The result has the attempt that got the first reply.
 func TestAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newShy(4)
@@ -255,7 +254,7 @@ func TestAsk(t *testing.T) {
 	})
 }
 
-// Errors of sending are counted by what they are.
+// Stats counts errors of sending by their kind.
 func TestSendFaults(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newMemNet()

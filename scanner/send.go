@@ -37,7 +37,7 @@ func newSender(cfg *Config) sender {
 		packets: make([]udp.Packet, 0, batchLen),
 		out:     make([]outgoing, 0, batchLen),
 		request: make([]byte, batchLen*requestLen),
-		gso:     gso{off: cfg.NoJoin},
+		gso:     gso{off: cfg.NoGSO},
 		trace:   cfg.Trace,
 	}
 }
@@ -66,7 +66,7 @@ func (s *sender) add(r ref, sl *slot, q wire.Question) {
 		Addr: sl.source(),
 		Data: s.open.plan.appendRequest(at, request, sl.talk.challengeFor(q)),
 	})
-	s.gso.join(s.packets, s.out, &sl.talk)
+	s.gso.mark(s.packets, s.out, &sl.talk)
 }
 
 // flush sends the batch. It returns how many datagrams are done with, and the
@@ -109,8 +109,8 @@ func (s *sender) sent(now time.Duration, i int) {
 	if sl.sent > addrBurst {
 		s.addrs.sent(now, sl.source())
 	}
-	if p.Join {
-		sl.talk.flags |= flagJoined
+	if p.GSO {
+		sl.talk.flags |= flagGSO
 	}
 	s.open.sent(now, o.ref.slot, o.q)
 }

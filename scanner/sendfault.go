@@ -5,17 +5,17 @@ import (
 	"syscall"
 )
 
-// SendFault is why a datagram could not be sent.
+// SendFault is the reason why a datagram could not be sent.
 type SendFault uint8
 
 // The faults of sending.
 const (
 	SendOther     SendFault = iota // anything else
-	SendPutOff                     // put off by the kernel until we had enough of it
-	SendNetwork                    // no way to the network
-	SendHost                       // no way to the host
-	SendForbidden                  // by a firewall, or the system's rules
-	SendAddress                    // an address that can't be sent to
+	SendPutOff                     // the kernel put it off too often
+	SendNetwork                    // the network is unreachable
+	SendHost                       // the host is unreachable
+	SendForbidden                  // a firewall or the system forbids it
+	SendAddress                    // the address can't be sent to
 	SendInterface                  // the interface is down or gone
 	NumSendFaults = iota
 )
@@ -27,7 +27,7 @@ var sendFaultWords = [NumSendFaults]string{
 // String returns the summary's word for f.
 func (f SendFault) String() string { return sendFaultWords[f] }
 
-// sendFaultOf says which fault an error of Send is.
+// sendFaultOf classifies an error of Send.
 func sendFaultOf(err error) SendFault {
 	var no syscall.Errno
 	if isAgain(err) {

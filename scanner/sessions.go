@@ -6,8 +6,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// sessions are the open targets: the slot of each, who is to be woken when, and
-// who has requests due. A session moves in three steps: an event changes its
+// sessions holds the open targets: the slot of each, its wake-up time, and whether it
+// has requests due. A session moves in three steps: an event changes its
 // state (step.go), advance decides what follows, and close frees its slot.
 type sessions struct {
 	plan   plan

@@ -1,13 +1,13 @@
 package scanner
 
-// slot is the place of one open target. It is what a silent target costs, so
-// it holds no more than must be known before anything came: 64 bytes, and 11 to
-// 22 in the index.
+// slot holds one open target. A silent target costs no more than this, so a slot
+// has only what the scan needs before the first reply: 64 bytes, and 11 to 22 in
+// the index.
 type slot struct {
 	talk      talk
-	next      int32  // in the wheel, or among the free
+	next      int32  // in the wheel, or in the free list
 	prev      int32  // in the wheel
-	gen       uint32 // counts the targets that had this place
+	gen       uint32 // counts the targets that had this slot
 	ip        uint32
 	port      uint16
 	tick      uint16 // of the wheel, 0: not filed
@@ -20,11 +20,11 @@ func (sl *slot) source() uint64 { return uint64(sl.ip)<<16 | uint64(sl.port) }
 
 func (sl *slot) setSource(addr uint64) { sl.ip, sl.port = ipOf(addr), uint16(addr) }
 
-// slots are the places of open targets, in chunks so that they never move.
+// slots holds the open targets, in chunks so that they never move.
 type slots struct {
 	chunks [][]slot
-	free   int32 // first free place, -1: none
-	n      int   // places in use
+	free   int32 // first free slot, -1: none
+	n      int   // slots in use
 	labels labels
 }
 
@@ -34,7 +34,7 @@ func newSlots() *slots { return &slots{free: -1} }
 
 func (s *slots) at(i int32) *slot { return &s.chunks[i/chunkSlots][i%chunkSlots] }
 
-// take returns a free place, emptied but for its generation.
+// take returns a free slot, emptied except for its generation.
 func (s *slots) take() int32 {
 	if s.free < 0 {
 		s.addChunk()
@@ -58,8 +58,7 @@ func (s *slots) addChunk() {
 	s.free = base
 }
 
-// release gives a place back. What remembers it by index and generation finds
-// that it is gone.
+// release frees a slot. A ref to it is no longer alive.
 func (s *slots) release(i int32) {
 	sl := s.at(i)
 	sl.talk.got = nil
@@ -86,12 +85,12 @@ func (s *slots) alive(r ref) *slot {
 	return nil
 }
 
-// tag64 packs a ref for those who carry a number only.
+// tag64 packs a ref into a number, for the decompressor.
 func (r ref) tag64() uint64 { return uint64(r.gen)<<32 | uint64(uint32(r.slot)) }
 
 func refOf(tag uint64) ref { return ref{int32(uint32(tag)), uint32(tag >> 32)} }
 
-// queue is a first in, first out of refs that reuses its memory.
+// queue is a FIFO queue of refs that reuses its memory.
 type queue struct {
 	buf  []ref
 	head int

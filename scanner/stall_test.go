@@ -11,7 +11,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// boundedNet drops what finds no room in its receive buffer, as a kernel does.
+// boundedNet drops datagrams that find no room in its receive buffer, as a kernel does.
 type boundedNet struct {
 	*memNet
 	room    int
@@ -36,7 +36,7 @@ func (n *boundedNet) Send(ps []udp.Packet) (int, error) {
 	return n.memNet.Send(ps)
 }
 
-// longest is the longest time between two moments.
+// longest is the longest time between two events.
 func longest(at []time.Time) (most time.Duration) {
 	for i := 1; i < len(at); i++ {
 		most = max(most, at[i].Sub(at[i-1]))
@@ -44,8 +44,8 @@ func longest(at []time.Time) (most time.Duration) {
 	return most
 }
 
-// An output that stalls for five seconds slows the sending and loses nothing:
-// receiving goes on, no new targets are started, and afterwards all are whole.
+// An output that stalls for five seconds slows the sending and loses nothing: the scan
+// continues to receive, starts no new targets, and afterwards all are complete.
 func TestScanOutputStalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const (
@@ -82,7 +82,7 @@ func TestScanOutputStalls(t *testing.T) {
 	})
 }
 
-// A scan whose last results are not taken yet says that it waits for that.
+// A scan whose last results still wait for the caller reports that.
 func TestLastResultsAreWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -103,8 +103,8 @@ func TestLastResultsAreWaitedFor(t *testing.T) {
 	})
 }
 
-// A result without an INFO has nothing of the INFO of the one before, whose
-// memory is another server's by then.
+// A result without an INFO has nothing of the INFO before it, whose memory another
+// server uses by then.
 func TestResultOfSilenceIsEmpty(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := halfSilent()

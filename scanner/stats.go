@@ -9,16 +9,16 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Class is what a received datagram was to the scan. Each datagram counts for
-// the first class that fits.
+// Class classifies a received datagram. Each counts for the first class that
+// fits.
 type Class uint8
 
 // The classes, in the order in which they are tried.
 const (
-	ClassForeign   Class = iota // from an address that was not asked
+	ClassForeign   Class = iota // from an address that is no target
 	ClassLate                   // from a target that is finished
 	ClassMalformed              // neither message nor fragment
-	ClassDuplicate              // nothing new in it
+	ClassDuplicate              // it brought nothing new
 	ClassMatched                // part of an answer
 
 	NumClasses = iota
@@ -29,23 +29,23 @@ var classWords = [NumClasses]string{"foreign", "late", "malformed", "duplicate",
 // String returns the summary's word for c.
 func (c Class) String() string { return classWords[c] }
 
-// Wait is what a scan that could send waits for.
+// Wait is the reason why a scan sends nothing now.
 type Wait uint8
 
-// What a scan waits for, the most telling one first.
+// The reasons to wait.
 const (
 	WaitNothing  Wait = iota // it sends as fast as the rate allows
 	WaitTargets              // the list has no line ready
-	WaitInFlight             // as many targets are open as may be
-	WaitAddress              // the targets that are left are held back by the limit of their address
+	WaitInFlight             // InFlight targets are open
+	WaitAddress              // the limit of their address holds the remaining targets back
 	WaitBudget               // the byte budget is full
-	WaitOutput               // results are taken more slowly than servers answer
-	WaitBacklog              // more was received than is read yet
+	WaitOutput               // the caller takes results more slowly than servers answer
+	WaitBacklog              // received datagrams are not read yet
 	WaitReplies              // every target was started: replies and timeouts
 	WaitCooldown             // every target is finished: late replies
-	WaitKernel               // the kernel doesn't take more datagrams for now
-	WaitSending              // in Stats.Waited only: nothing, sending itself takes all the time
-	WaitLosses               // in Stats.Waited only: a scan without a rate keeps to one at which nothing is lost
+	WaitKernel               // the kernel takes no more datagrams for now
+	WaitSending              // in Stats.Waited only: sending itself takes all the time
+	WaitLosses               // in Stats.Waited only: a scan without a rate keeps to a rate at which nothing is lost
 
 	NumWaits = iota
 )
@@ -68,54 +68,53 @@ var limitNames = [NumWaits]string{
 	"the kernel's send buffer", "the processor", "the receiving side",
 }
 
-// Limit names w as a reason why a rate is not reached, for a person.
+// Limit names w as a reason why the scan was below its rate, for a person.
 func (w Wait) Limit() string { return limitNames[w] }
 
-// Word is the summary's word for w as a reason why a rate is not reached.
+// Word is the summary's word for that reason.
 func (w Wait) Word() string { return limitWords[w] }
 
-// String says what is waited for, in words for a person.
+// String names what the scan waits for, for a person.
 func (w Wait) String() string { return waitWords[w] }
 
-// Stats are the numbers of a scan, while it runs or when it ended. What counts
-// is a uint64 and only grows; other types say how it is now (see Add).
+// Stats are the numbers of a scan, while it runs or when it ended. Counters are
+// of type uint64 and only grow. Other types hold the present state (see Add).
 type Stats struct {
 	Elapsed time.Duration // since the scan began
-	Wait    Wait          // what it waits for now
-	// Waited is the time, in microseconds, in which the rate would have let
-	// datagrams go out and none did, by what was waited for. A scan without a
-	// rate counts all its time.
+	Wait    Wait          // the present reason to wait
+	// Waited is the time, in microseconds, in which the rate allowed datagrams
+	// and none went out, by reason. A scan without a rate counts all its time.
 	Waited [NumWaits]uint64
 
-	// Targets. Taken = Unscannable + Excluded + Duplicate + OverLimit + the sum
-	// of Finished + Unfinished.
+	// Targets. Taken = Unscannable + Excluded + Duplicate + OverLimit + Unfinished
+	// + the sum of Finished.
 	Taken       uint64              // read from the list
 	Unscannable uint64              // no IPv4 address, or port 0
 	Excluded    uint64              // by Config.Excluded, before anything was sent
 	Duplicate   uint64              // open or just finished already
-	OverLimit   uint64              // left out by MaxPerAddress
+	OverLimit   uint64              // beyond MaxPerAddress
 	Finished    [NumStatuses]uint64 // by Status
-	Stopped     uint64              // of Finished: by Config.Excluded, after they were asked
+	Stopped     uint64              // of Finished: excluded after their first datagram
 	Unfinished  uint64              // open, held back or read but not started
 	Open        int                 // started and not finished
 	Held        int                 // read and held back by the limit of their address
-	HeldAddrs   int                 // how many addresses those are on
-	HeldFor     time.Duration       // about how long until the last of them starts, while Wait is WaitAddress
-	Silent      int                 // asked without a reply, and waiting for their second look
+	HeldAddrs   int                 // their addresses
+	HeldFor     time.Duration       // estimated time until the last of them starts, while Wait is WaitAddress
+	Silent      int                 // silent targets that wait for the second pass
 	PeakOpen    int                 // the largest Open there was
 
 	// Datagrams.
 	Sent       [wire.NumRequests]uint64 // by question
-	Repeats    uint64                   // of those sent: asked again after silence
+	Repeats    uint64                   // of those sent: retries after silence
 	SentBytes  uint64                   // UDP payload
-	Received   [NumClasses]uint64       // by class; their sum is all that was received
+	Received   [NumClasses]uint64       // by class; their sum is all received datagrams
 	RecvBytes  uint64                   // UDP payload
 	Kinds      [NumKinds]uint64         // matched datagrams by kind
 	Errors     [wire.NumErrors]uint64   // faults of replies and questions
 	SendErrors uint64                   // datagrams that could not be sent
-	SendFaults [NumSendFaults]uint64    // those by reason
+	SendFaults [NumSendFaults]uint64    // SendErrors by reason
 	SendAgain  uint64                   // sends put off by the kernel (ENOBUFS, pending ICMP)
-	Unjoined   uint64                   // 1 if requests are no longer joined, since nothing answered those that were
+	GSOStopped uint64                   // 1 if the scan stopped using GSO, since requests sent with it got no answers
 	Conflicts  uint64                   // fragments that contradict their group
 
 	// Forged replies, as far as they show. See Config.LateConflict.
@@ -129,9 +128,9 @@ type Stats struct {
 	PeakBytes int64 // the largest Bytes there was
 
 	Rate    float64     // datagrams a second, now; Off: as fast as it goes
-	Allowed uint64      // datagrams that the rate would have let go out in the time in which nothing else was in the way
-	Settled float64     // without a rate: datagrams a second that it came to, a mean of the last seconds in which nothing else was in the way
-	Slowed  uint64      // without a rate: how often it saw that it was too fast
+	Allowed uint64      // datagrams that the rate allowed in the time in which nothing else held the scan back
+	Settled float64     // without a rate: datagrams a second reached, mean of the last seconds in which nothing else held the scan back
+	Slowed  uint64      // without a rate: how often it was too fast
 	Socket  udp.Stats   // what the socket counted
 	Reasm   reasm.Stats // what became of fragments
 }
@@ -142,10 +141,10 @@ func (s *Stats) DatagramsSent() uint64 { return sum(s.Sent[:]) }
 // DatagramsReceived is the number of datagrams received.
 func (s *Stats) DatagramsReceived() uint64 { return sum(s.Received[:]) }
 
-// TargetsFinished is the number of targets that were asked to the end.
+// TargetsFinished is the number of finished targets.
 func (s *Stats) TargetsFinished() uint64 { return sum(s.Finished[:]) }
 
-// Answered is the number of targets of which something came.
+// Answered is the number of finished targets that sent a reply.
 func (s *Stats) Answered() uint64 {
 	return s.Finished[StatusOK] + s.Finished[StatusPartial] + s.Finished[StatusError]
 }
@@ -157,7 +156,7 @@ func sum(v []uint64) (n uint64) {
 	return n
 }
 
-// ReplyKind is what a matched datagram was.
+// ReplyKind is the kind of a matched datagram.
 type ReplyKind uint8
 
 // The kinds of matched datagrams.
@@ -169,8 +168,8 @@ const (
 	ReplyChallenge
 	ReplyFragment
 	ReplyText  // 'l' and 'X'
-	ReplyOther // of a kind that we do not know
-	ReplyPing  // whether it was asked for or not
+	ReplyOther // of an unknown kind
+	ReplyPing  // whether it was requested or not
 
 	NumKinds = iota
 )
@@ -182,14 +181,14 @@ var replyWords = [NumKinds]string{
 // String returns the summary's word for k.
 func (k ReplyKind) String() string { return replyWords[k] }
 
-// Monitor lets others look at a scan that runs. The zero value is ready; it
-// serves one scan.
+// Monitor shows the numbers of a running scan. The zero value is ready. It serves
+// one scan.
 type Monitor struct {
 	mu    sync.Mutex
 	stats Stats
 }
 
-// Stats returns the numbers of at most a tenth of a second ago.
+// Stats returns numbers that are at most a tenth of a second old.
 func (m *Monitor) Stats() Stats {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -63,7 +63,7 @@ type plan struct {
 func newPlan(cfg *Config) plan {
 	return plan{
 		questions: cfg.Questions, schedule: cfg.schedule(), trailingNUL: cfg.TrailingNUL,
-		lateFallback: cfg.Fallback, fallback: cfg.Fallback && !cfg.SecondLook,
+		lateFallback: cfg.Fallback, fallback: cfg.Fallback && !cfg.SecondPass,
 	}
 }
 
@@ -101,7 +101,7 @@ const (
 	flagAnswered                       // a question was answered
 	flagRetried                        // something was sent after flagRefused
 	flagHeld                           // a challenge came that is answered once nothing is under way
-	flagJoined                         // players and rules were asked for in one piece, and the wait for them goes on
+	flagGSO                            // players and rules were asked for in one piece, and the wait for them goes on
 )
 
 // besides are the yes and no of what is asked beside the three questions.

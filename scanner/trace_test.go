@@ -12,8 +12,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Trace is told each datagram that the scan counts, in both directions, with
-// its bytes and when it was: also those of nobody who was asked.
+// Trace gets each datagram that the scan counts, in both directions, with its bytes
+// and its time, also those of strangers.
 func TestScanTrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()

@@ -2,23 +2,23 @@ package scanner
 
 import "time"
 
-// wheel wakes slots up: a hashed timing wheel of lists through the slots
-// themselves, so that waiting costs no memory of its own and no timer objects.
-// A slot that is to be woken later than it is filed for is left where it is
-// and filed anew when its bucket comes: an answer, which puts the wake-up off,
-// costs nothing here.
+// wheel wakes slots: a hashed timing wheel. Its buckets are lists linked through
+// the slots themselves, so that waiting takes no memory of its own and no timer
+// objects. A wake-up that moves to a later time leaves the slot in its bucket; it
+// is filed again when the bucket comes. So an answer, which moves it, costs
+// nothing here.
 //
-// A slot knows its tick by the lowest 16 bits. They are enough, since it is
-// filed for no later than once around.
+// A slot keeps the lowest 16 bits of its tick. They are enough, since no slot is
+// filed more than one turn of the wheel ahead.
 type wheel struct {
 	heads [wheelBuckets]int32 // first slot of each bucket, -1: none
-	done  int64               // the last tick that was served
+	done  int64               // the last tick that was processed
 	n     int
 }
 
 const (
 	wheelTick    = 4 * time.Millisecond
-	wheelBuckets = 1024 // 4 s once around; a later wake-up is filed for the end of it
+	wheelBuckets = 1024 // a turn takes 4 s; a later wake-up is filed for its end
 )
 
 func newWheel() *wheel {
@@ -29,8 +29,8 @@ func newWheel() *wheel {
 	return w
 }
 
-// file puts slot i in the bucket of its wake-up time, or moves it there where
-// that is earlier than the bucket it is in.
+// file puts slot i in the bucket of its wake-up time. A slot that is in an
+// earlier bucket stays there.
 func (w *wheel) file(s *slots, i int32) {
 	sl := s.at(i)
 	tick := min(max(int64(sl.talk.wake()/wheelTick)+1, w.done+1), w.done+wheelBuckets)
@@ -50,14 +50,14 @@ func (w *wheel) file(s *slots, i int32) {
 	w.n++
 }
 
-// tickMark is what a slot knows of its tick. It is never 0, which says that a
-// slot is not filed: one tick in 2^16 is taken for the next.
+// tickMark is what a slot keeps of its tick. It is never 0, which means that a
+// slot is not filed: one tick in 2^16 counts as the next.
 func tickMark(tick int64) uint16 { return max(uint16(tick), 1) }
 
-// due is the tick that a slot is filed for.
+// due is the tick for which a slot is filed.
 func (w *wheel) due(sl *slot) int64 { return w.done + int64(sl.tick-uint16(w.done)) }
 
-// remove takes slot i out, if it is in.
+// remove takes slot i out of the wheel, if it is filed.
 func (w *wheel) remove(s *slots, i int32) {
 	sl := s.at(i)
 	if sl.tick == 0 {
@@ -75,8 +75,8 @@ func (w *wheel) remove(s *slots, i int32) {
 	w.n--
 }
 
-// advance calls fire for every slot whose wake-up time has passed, and files
-// those again that are to be woken later. fire may file and free any slot.
+// advance calls fire for every slot whose wake-up time has passed. It files a
+// slot again whose time moved. fire may file and free any slot.
 func (w *wheel) advance(s *slots, now time.Duration, fire func(i int32)) {
 	tick := int64(now / wheelTick)
 	if tick-w.done > wheelBuckets {
@@ -88,7 +88,7 @@ func (w *wheel) advance(s *slots, now time.Duration, fire func(i int32)) {
 	}
 }
 
-// serve empties the bucket of the tick that is due.
+// serve empties the bucket of the present tick.
 func (w *wheel) serve(s *slots, now time.Duration, fire func(i int32)) {
 	head := &w.heads[w.done%wheelBuckets]
 	var later int32 = -1
@@ -111,8 +111,8 @@ func (w *wheel) serve(s *slots, now time.Duration, fire func(i int32)) {
 	}
 }
 
-// next is when the next bucket that holds slots comes, looking ahead a tenth
-// of a second; 0: none.
+// next is the time of the next bucket that holds slots, up to a tenth of a
+// second ahead; 0: none.
 func (w *wheel) next() time.Duration {
 	if w.n == 0 {
 		return 0

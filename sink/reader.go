@@ -47,8 +47,13 @@ type Reader struct {
 
 // Open opens the census at path; "-" and "" are standard input.
 func Open(path string) (*Reader, error) {
+	return open(path, func(in io.Reader) io.Reader { return in })
+}
+
+// open is Open with something between the file and the Reader.
+func open(path string, through func(io.Reader) io.Reader) (*Reader, error) {
 	if isStandard(path) {
-		r := NewReader(os.Stdin)
+		r := NewReader(through(os.Stdin))
 		r.name = "standard input"
 		return r, nil
 	}
@@ -56,7 +61,7 @@ func Open(path string) (*Reader, error) {
 	if err != nil {
 		return nil, newError("open", path, err)
 	}
-	r := NewReader(f)
+	r := NewReader(through(f))
 	r.name, r.close = path, f.Close
 	return r, nil
 }

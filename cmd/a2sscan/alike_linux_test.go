@@ -11,9 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
 // TestInfoAlike scans simulated servers of all honest kinds, and wants the info

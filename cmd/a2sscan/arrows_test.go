@@ -36,18 +36,27 @@ var arrows = map[string][]string{
 	"bench/fleet/judge":             simulated("", "/internal/random", "/internal/loopback"),
 	"bench/fleet/replay":            simulated("", "/internal/random", "/internal/loopback"),
 
-	"cmd/a2sscan/internal/console":     {},
-	"cmd/a2sscan/internal/capture":     {"wire"},
-	"cmd/a2sscan/internal/geo":         {"scanner", "cmd/a2sscan/internal/console"},
-	"cmd/a2sscan/internal/geo/geotest": {},
+	"cmd/a2sscan/internal/console":             {},
+	"cmd/a2sscan/internal/capture":             {"wire"},
+	"cmd/a2sscan/internal/console/consoletest": {},
+	"cmd/a2sscan/internal/doctor":              {"scanner", "cmd/a2sscan/internal/console"},
+	"cmd/a2sscan/internal/geo":                 {"scanner", "cmd/a2sscan/internal/console"},
+	"cmd/a2sscan/internal/transcript":          {"sink/record", "cmd/a2sscan/internal/console"},
+	"cmd/a2sscan/internal/geo/geotest":         {},
+	"cmd/a2sscan/internal/redact":              {},
+	"cmd/a2sscan/internal/flagfile":            {"cmd/a2sscan/internal/console"},
+	"cmd/a2sscan/internal/masterlist":          {"scanner/list", "scanner/master", "cmd/a2sscan/internal/output", "cmd/a2sscan/internal/redact"},
 
 	"cmd/a2sscan/internal/ratecontrol": room(),
 	"cmd/a2sscan/internal/shutdown":    room(),
 	"cmd/a2sscan/internal/guard":       room(),
+	"cmd/a2sscan/internal/flagvalue":   room(),
 	"cmd/a2sscan/internal/progress":    room(),
 	"cmd/a2sscan/internal/tally":       room(),
+	"cmd/a2sscan/internal/output":      room(),
 	"cmd/a2sscan/internal/ledger":      room("guard", "ratecontrol", "tally"),
 	"cmd/a2sscan/internal/metrics":     room("guard", "ratecontrol", "tally", "ledger"),
+	"cmd/a2sscan/internal/checkpoint":  room("output", "guard", "ratecontrol", "tally", "ledger"),
 }
 
 // simulated is what a package of the simulated servers may import: the layers

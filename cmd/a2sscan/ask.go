@@ -4,46 +4,45 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"net/netip"
 	"os"
 	"strings"
-	"time"
-
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
-
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/transcript"
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
 // askFlags are the flags of ask.
 type askFlags struct {
 	patienceFlags
-	query  questions
-	source source
+	query  flagvalue.Questions
+	source flagvalue.Source
 	json   bool
 }
 
 func (a *app) askCommand() *cobra.Command {
-	f := &askFlags{query: questions(scanner.AskAll)}
+	f := &askFlags{query: flagvalue.Questions(scanner.AskAll)}
 	cmd := &cobra.Command{
 		Use:   "ask ADDR",
-		Short: "Ask one server, and show and explain every datagram",
-		Long: `Asks one server just as scan does, shows every datagram sent and received with
-what its bytes are, the record that comes of it, and says in words what is the
-matter: up, silent, limited, banned, filtered, another protocol, not there.
+		Short: "Query one server and explain every datagram",
+		Long: `Queries one server as scan does. Shows every datagram sent and received with the
+meaning of its bytes, and the record. Then says in words how the server is: up,
+silent, limited, banned, filtered, another protocol, unreachable.
 
-ADDR is ip:port, ip or a host name, with port 27015 where none is given. It may
-be an address that scan leaves out without --allow-reserved, such as one of the
-local network: nobody types one by accident.
+ADDR is ip:port, ip or a host name; the default port is 27015. Unlike scan, ask
+also accepts private and reserved addresses, such as one of the local network.
 
-The exit code is 0 if all that was asked was answered whole, 6 if not: with
---query info it says whether a server is up. 1 if nothing could be sent, 4 if it
-was interrupted.`,
+The exit code is 0 if every question has a complete answer, and 6 if not: with
+--query info it tells whether a server is up. It is 1 if nothing could be sent,
+and 4 if ask was interrupted.`,
 		Example: `  a2sscan ask 203.0.113.7:27015
   a2sscan ask 192.168.1.20 --query info --timeout 3s
   a2sscan ask play.example.com:27016 --json | jq -r .verdict`,
@@ -62,10 +61,10 @@ was interrupted.`,
 func (f *askFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.Var(&f.query, "query", "what to ask: a `LIST` of info, players, rules")
+	fs.Var(&f.query, "query", "questions to ask: a `LIST` of info, players, rules")
 	f.patienceFlags.add(cmd)
 	fs.Var(&f.source, "source", "address of this machine to send from (default: the system's choice)")
-	fs.BoolVar(&f.json, "json", false, "print one JSON object: verdict, record and datagrams in full")
+	fs.BoolVar(&f.json, "json", false, "print one JSON object: verdict, record and all datagrams")
 }
 
 // oneAddress refuses all but one argument.
@@ -77,84 +76,110 @@ func oneAddress(_ *cobra.Command, args []string) error {
 		return console.Fail(console.ExitUsage, "ask needs an address").WithHint("a2sscan ask 203.0.113.7:27015")
 	}
 	return console.Fail(console.ExitUsage, "more than one address: %s", console.Quoted(args[1], 40)).
-		WithHint("a2sscan scan asks many")
+		WithHint("a2sscan scan queries many")
 }
 
-// Bounds of what is kept of a conversation, so that a server that floods can't
-// fill memory or screen. What goes beyond them is counted.
-const (
-	keptDatagrams = 512
-	keptBytes     = 8 << 20
-)
-
-// event is a datagram that was sent or received.
-type event struct {
-	at   time.Duration // since the scan began
-	sent bool
-	addr netip.AddrPort // the other end
-	data []byte
-}
-
-// tap takes the datagrams out of the scan's loop. Its channel has room for all
-// that it keeps, so that it never holds the loop up.
-type tap struct {
-	target netip.AddrPort
-	events chan event
-	kept   int
-	bytes  int
-	lost   int // datagrams not kept
-	heard  int // datagrams received from the target
-}
-
-func newTap(target netip.AddrPort) *tap {
-	return &tap{target: target, events: make(chan event, keptDatagrams)}
-}
-
-// trace is called by the scan's loop.
-func (t *tap) trace(now time.Duration, sent bool, addr netip.AddrPort, datagram []byte) {
-	if !sent && addr == t.target {
-		t.heard++
+// config is the configuration of the scan of one server.
+func (f *askFlags) config(tap *transcript.Tap) scanner.Config {
+	return scanner.Config{
+		Questions: scanner.Questions(f.query),
+		Timeout:   f.timeout,
+		Retries:   flagvalue.OrOff(f.retries),
+		Cooldown:  f.timeout, // late replies are worth seeing
+		Source:    f.source.AddrPort(),
+		Trace:     tap.Trace,
 	}
-	if t.kept == keptDatagrams || t.bytes+len(datagram) > keptBytes {
-		t.lost++
-		return
-	}
-	t.kept++
-	t.bytes += len(datagram)
-	t.events <- event{now, sent, addr, append([]byte(nil), datagram...)}
 }
 
-// asking is one run of ask.
-type asking struct {
-	*askFlags
-	*app
-	target netip.AddrPort
-	tap    *tap
-	log    *transcript
-	result *scanner.Result // nil: interrupted before there was one
-	err    error           // of the scan
-}
-
+// ask queries a server and prints what happened.
 func (a *app) ask(f *askFlags, arg string) error {
 	ctx, end := shutdown.Interruptible(true)
 	defer end()
-	target, err := a.askedAddr(ctx, arg)
+	target, err := resolveAddr(ctx, a.Terminal, arg)
 	if err != nil {
 		return err
 	}
-	k := &asking{askFlags: f, app: a, target: target, tap: newTap(target)}
-	k.log = newTranscript(target, sheet{width: a.width()})
+	var shown io.Writer
 	if !f.json {
-		k.log.out = a.out
+		shown = a.out
 		fmt.Fprintf(a.out, "asking %v for %s: timeout %v, retries %d\n\n",
 			target, strings.ReplaceAll(f.query.String(), ",", ", "), f.timeout, f.retries)
 	}
-	k.converse(ctx)
-	return k.finish(ctx)
+	s := &transcript.Session{
+		Timeout: f.timeout, Tap: transcript.NewTap(target), Log: transcript.New(shown, target, a.width()),
+	}
+	if err := queryServer(ctx, s, f.config(s.Tap), target, a.out); err != nil {
+		return err
+	}
+	if a.out.err != nil {
+		return nil // run reports it
+	}
+	if s.Result == nil || ctx.Err() != nil && s.Result.Status != scanner.StatusOK {
+		return console.Fail(console.ExitInterrupted, "interrupted before %v had answered every question", target)
+	}
+	v := s.Judge()
+	a.printSession(s, v, f.json)
+	return verdictFailure(v)
 }
 
-// leastWidth is the width of the narrowest screen for which lines are broken.
-const leastWidth = 60
+// queryServer queries one server and fills in the session. A goroutine shows the
+// datagrams as they come, so that the scan's loop does not wait for the terminal.
+func queryServer(ctx context.Context, s *transcript.Session, cfg scanner.Config, target netip.AddrPort, out *results) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	shown := make(chan struct{})
+	go func() {
+		defer close(shown)
+		for e := range s.Tap.Events {
+			s.Log.Add(e)
+			if out.err != nil {
+				stop()
+			}
+		}
+	}()
+	_, err := scanner.Scan(ctx, cfg, oneTarget(target), func(r *scanner.Result) {
+		s.Result = r.Clone()
+		if r.Status == scanner.StatusOK {
+			stop() // nothing is left to wait for
+		}
+	})
+	close(s.Tap.Events)
+	<-shown
+	if err != nil && !errors.Is(err, context.Canceled) {
+		return console.Fail(console.ExitUsage, "%w", err).WithHint("a2sscan ask --help lists the flags with units and defaults")
+	}
+	return nil
+}
+
+func oneTarget(addr netip.AddrPort) iter.Seq[scanner.Target] {
+	return func(yield func(scanner.Target) bool) { yield(scanner.Target{Addr: addr}) }
+}
+
+// printSession prints the record and the verdict, or all of the session as JSON.
+// run reports an error of writing.
+func (a *app) printSession(s *transcript.Session, v *transcript.Verdict, asJSON bool) {
+	if !asJSON {
+		io.WriteString(a.out, s.Text(v))
+		return
+	}
+	line := s.JSON(v)
+	if isTerminal(a.out.w) {
+		line = console.Visible(line)
+	}
+	a.out.Write(append(line, '\n'))
+}
+
+// verdictFailure is the error for a verdict, nil if the server is up.
+func verdictFailure(v *transcript.Verdict) error {
+	code := console.ExitInput
+	switch v.Word {
+	case transcript.Up:
+		return nil
+	case transcript.Unsent:
+		code = console.ExitUsage
+	}
+	return &console.Failure{Code: code, Err: errors.New(v.Failure())}
+}
 
 // width is the number of columns of the screen that results go to.
 func (a *app) width() int {
@@ -166,67 +191,5 @@ func (a *app) width() int {
 	return 80
 }
 
-// converse asks the server. Datagrams are shown as they come, by a goroutine of
-// their own: the loop doesn't wait for a terminal.
-func (k *asking) converse(ctx context.Context) {
-	ctx, enough := context.WithCancel(ctx)
-	defer enough()
-	shown := make(chan struct{})
-	go func() {
-		defer close(shown)
-		for e := range k.tap.events {
-			k.log.add(e)
-			if k.app.out.err != nil {
-				enough()
-			}
-		}
-	}()
-	_, k.err = scanner.Scan(ctx, k.config(), k.targets(), func(r *scanner.Result) {
-		k.result = r.Clone()
-		if r.Status == scanner.StatusOK {
-			enough() // no reply can be late
-		}
-	})
-	close(k.tap.events)
-	<-shown
-}
-
-func (k *asking) config() scanner.Config {
-	return scanner.Config{
-		Questions: scanner.Questions(k.query),
-		Timeout:   k.timeout,
-		Retries:   orOff(k.retries),
-		Cooldown:  k.timeout, // replies that come too late are worth knowing of
-		Source:    k.source.addrPort(),
-		Trace:     k.tap.trace,
-	}
-}
-
-func (k *asking) targets() iter.Seq[scanner.Target] {
-	return func(yield func(scanner.Target) bool) { yield(scanner.Target{Addr: k.target}) }
-}
-
-// finish shows what came of it and chooses the exit code.
-func (k *asking) finish(ctx context.Context) error {
-	switch {
-	case k.err != nil && !errors.Is(k.err, context.Canceled):
-		return console.Fail(console.ExitUsage, "%w", k.err).WithHint("a2sscan ask --help lists the flags with units and defaults")
-	case k.app.out.err != nil:
-		return nil // run says so
-	case k.result == nil || ctx.Err() != nil && k.result.Status != scanner.StatusOK:
-		return console.Fail(console.ExitInterrupted, "interrupted: %v was not asked to the end", k.target)
-	}
-	v := judge(k)
-	if k.json {
-		k.writeJSON(v)
-	} else {
-		k.write(v)
-	}
-	switch v.Word {
-	case verdictUp:
-		return nil
-	case verdictUnsent:
-		return &console.Failure{Code: console.ExitUsage, Err: errors.New(v.exit())}
-	}
-	return &console.Failure{Code: console.ExitInput, Err: errors.New(v.exit())}
-}
+// leastWidth is the width of the narrowest screen that lines are wrapped for.
+const leastWidth = 60

@@ -11,15 +11,15 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// askPort is the port of an address that comes without one.
-const askPort = 27015
+// defaultPort is the port of an address without one.
+const defaultPort = 27015
 
-// lookupTime is how long a host name may take.
+// lookupTime is how long the lookup of a host name may take.
 const lookupTime = 10 * time.Second
 
-// askedAddr reads ip:port, ip, host:port or host. Of a host with several
-// addresses it is the first; that is said.
-func (a *app) askedAddr(ctx context.Context, arg string) (netip.AddrPort, error) {
+// resolveAddr reads ip:port, ip, host:port or host. Of a host with several
+// addresses it takes the first, and reports that.
+func resolveAddr(ctx context.Context, t *console.Terminal, arg string) (netip.AddrPort, error) {
 	host, port, err := splitPort(arg)
 	if err != nil {
 		return netip.AddrPort{}, err
@@ -31,15 +31,15 @@ func (a *app) askedAddr(ctx context.Context, arg string) (netip.AddrPort, error)
 			WithHint("A2S is IPv4 only")
 	case err != nil && !isHostName(host):
 		return netip.AddrPort{}, console.Fail(console.ExitUsage, "%s: no address", console.Quoted(arg, 60)).
-			WithHint("ip:port, ip or a host name is wanted, such as 203.0.113.7:27015")
+			WithHint("give an ip:port, an ip or a host name, such as 203.0.113.7:27015")
 	case err != nil:
-		if ip, err = a.lookup(ctx, host); err != nil {
+		if ip, err = lookup(ctx, t, host); err != nil {
 			return netip.AddrPort{}, err
 		}
 	}
 	if ip.IsUnspecified() || ip.As4()[0] >= 224 {
 		return netip.AddrPort{}, console.Fail(console.ExitUsage, "%v: no server can have this address", ip).
-			WithHint("addresses for all, for groups and of the system's future are no places")
+			WithHint("it is a broadcast, multicast or reserved address")
 	}
 	return netip.AddrPortFrom(ip, port), nil
 }
@@ -48,18 +48,18 @@ func (a *app) askedAddr(ctx context.Context, arg string) (netip.AddrPort, error)
 func splitPort(arg string) (host string, port uint16, err error) {
 	host, digits, found := strings.Cut(arg, ":")
 	if !found || strings.Contains(digits, ":") { // IPv6 has more than one
-		return arg, askPort, nil
+		return arg, defaultPort, nil
 	}
 	n, err := strconv.ParseUint(digits, 10, 16)
 	if err != nil || n == 0 || digits[0] == '+' {
 		return "", 0, console.Fail(console.ExitUsage, "%s: the port is not a number from 1 to 65535", console.Quoted(arg, 60)).
-			WithHint("a2sscan ask ADDR:PORT; without a port it is %d", askPort)
+			WithHint("a2sscan ask ADDR:PORT; the default port is %d", defaultPort)
 	}
 	return host, uint16(n), nil
 }
 
-// isHostName reports whether s may be a name to look up: letters, digits, dots
-// and hyphens, and more than the digits of a mistyped address.
+// isHostName reports whether s may be a host name: letters, digits, dots and
+// hyphens, with at least one letter, so that it is no mistyped address.
 func isHostName(s string) bool {
 	letter := false
 	for _, c := range []byte(s) {
@@ -75,19 +75,19 @@ func isHostName(s string) bool {
 }
 
 // lookup finds the IPv4 address of a host.
-func (a *app) lookup(ctx context.Context, host string) (netip.Addr, error) {
+func lookup(ctx context.Context, t *console.Terminal, host string) (netip.Addr, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookupTime)
 	defer cancel()
 	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip4", host)
 	if err != nil || len(ips) == 0 {
 		return netip.Addr{}, console.Fail(console.ExitInput, "%s: no IPv4 address found: %v", console.Quoted(host, 60), err).
-			WithHint("is the name right? an ip:port needs no look-up")
+			WithHint("check the name; an ip:port needs no lookup")
 	}
 	ip := ips[0].Unmap()
 	if len(ips) > 1 {
-		a.Say("%s has %d addresses: %v is asked", console.Plain(host, 60), len(ips), ip)
+		t.Say("%s has %d addresses; using %v", console.Plain(host, 60), len(ips), ip)
 	} else {
-		a.Say("%s is %v", console.Plain(host, 60), ip)
+		t.Say("%s is %v", console.Plain(host, 60), ip)
 	}
 	return ip, nil
 }

@@ -5,13 +5,11 @@ import (
 	"errors"
 	"io"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/geo"
-
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/geo"
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
@@ -22,10 +20,10 @@ func (a *app) catCommand() *cobra.Command {
 		Use:   "cat FILE…",
 		Short: "Print the records of census files",
 		Long: `Prints the records of files that scan wrote, compressed or not, one per line.
-If a file is truncated, cat leaves out the partial record at its end and says so.
-On a terminal it shows invisible characters of names as \u escapes. With --mmdb
-each record says where its server is according to that database, in place of
-what it said before.`,
+If a file is truncated, cat leaves out the partial record at its end and says
+so. On a terminal it shows invisible characters of names as \u escapes. With
+--mmdb each record says where its server is according to that database, in place
+of what it said before.`,
 		Example: `  a2sscan cat census.ndjson.zst | head -n 1
   a2sscan cat monday.ndjson.zst tuesday.ndjson.zst | wc -l
   a2sscan cat census.ndjson.zst | jq -r 'select(.info.players > 0) | .info.name'`,

@@ -63,8 +63,8 @@ func beginning(words []string, typed string) []string {
 
 // flagWords are the words that a flag takes, nil if it takes other values too.
 func flagWords(cmd *cobra.Command, flag *pflag.Flag) []string {
-	if own, ok := flag.Value.(interface{ words() []string }); ok {
-		return own.words()
+	if own, ok := flag.Value.(interface{ Words() []string }); ok {
+		return own.Words()
 	}
 	if of := checkedLater[cmd.Name()+" "+flag.Name]; of != nil {
 		return of()

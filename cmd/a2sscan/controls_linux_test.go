@@ -12,10 +12,9 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ratecontrol"
-
-	"github.com/a2sscan/a2sscan/bench/fleet"
 )
 
 func (p *process) signal(s syscall.Signal) {

@@ -5,11 +5,11 @@ import (
 	"io"
 	"os"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/capture"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	"github.com/spf13/cobra"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/capture"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
@@ -39,9 +39,9 @@ record per server address.
 
 A census that scan --raw wrote, compressed or not, holds the datagrams of each
 record. Each record is decoded again; its address, times, counts and tag, which
-datagrams cannot tell, are kept. With --check, decode writes nothing and compares
-instead: if a record comes out differently, it reports the difference and ends
-with exit code 1.`,
+datagrams cannot tell, are kept. With --check, decode writes nothing and
+compares instead: if a record comes out differently, it reports the difference
+and ends with exit code 1.`,
 		Example: `  tcpdump -w - 'udp port 27015' | a2sscan decode | jq .
   echo 'ffffffff 44 01 00 626f6200 05000000 0000803f' | a2sscan decode
   a2sscan decode --check census.ndjson.zst`,
@@ -77,7 +77,7 @@ type decodeRun struct {
 	term    *console.Terminal
 	flags   *decodeFlags
 	stdin   io.Reader
-	out     *output
+	out     *output.Output
 	decoder *scanner.Decoder
 
 	records   int
@@ -107,7 +107,7 @@ func (a *app) decode(f *decodeFlags, files []string) error {
 	d := &decodeRun{term: a.Terminal, flags: f, stdin: a.in, out: out, decoder: scanner.NewDecoder()}
 	for _, name := range files {
 		if err := d.file(name); err != nil {
-			d.out.close()
+			d.out.Close()
 			return err
 		}
 	}
@@ -198,21 +198,21 @@ func (d *decodeRun) load(datagrams [][]byte) {
 // write writes one record. The first one creates the file.
 func (d *decodeRun) write(scan string, r *scanner.Result) error {
 	if d.records == 0 {
-		if err := d.out.open(); err != nil {
-			return writeFailure(err)
+		if err := d.out.Open(); err != nil {
+			return output.Failure(err)
 		}
 	}
 	if !d.flags.raw {
 		r.Raw = nil
 	}
-	d.out.writeAs(scan, r)
+	d.out.WriteAs(scan, r)
 	d.records++
 	return nil
 }
 
 // end closes the output and reports the counts.
 func (d *decodeRun) end() error {
-	if err := d.out.close(); err != nil {
+	if err := d.out.Close(); err != nil {
 		return err
 	}
 	if d.badLines > maxBadLines {

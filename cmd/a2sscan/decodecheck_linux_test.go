@@ -7,9 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
 // TestCheck: what a scan of a bad network with hostile servers of all kinds

@@ -14,7 +14,9 @@ import (
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	fleetjudge "github.com/a2sscan/a2sscan/bench/fleet/judge"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/metrics"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ratecontrol"
@@ -130,7 +132,7 @@ func (a *app) demoScan(cfg fleet.Config) (*ledger.Summary, error) {
 		patienceFlags: patienceFlags{demoTimeout, demoRetries},
 		scanID:        scanName(start),
 		ports:         fmt.Sprint(cfg.Ports[0]),
-		query:         questions(scanner.AskAll),
+		query:         flagvalue.Questions(scanner.AskAll),
 		rate:          demoRate,
 		cooldown:      demoCooldown,
 	}
@@ -147,7 +149,7 @@ func (a *app) demoScan(cfg fleet.Config) (*ledger.Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &job{app: a, scanFlags: f, start: start, list: list, exclusions: x, bad: bad, out: out, dial: ratecontrol.New(demoRate), metrics: metrics.Off()}
+	j := &job{app: a, scanFlags: f, start: start, list: list, exclusions: x, bad: bad, out: out, dial: ratecontrol.New(demoRate), metrics: metrics.Off(), keep: checkpoint.Off()}
 	sum, err := j.run(inputs)
 	if err != nil {
 		return nil, err

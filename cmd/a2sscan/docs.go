@@ -6,9 +6,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	"github.com/spf13/cobra"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
 // docsCommand writes what packages ship beside the program. It is of no use to

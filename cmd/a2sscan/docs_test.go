@@ -12,14 +12,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
-
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -118,7 +117,7 @@ func TestManSays(t *testing.T) {
 	}
 	sources, _ := filepath.Glob("*.go")
 	known := regexp.MustCompile(`(?:Getenv|LookupEnv)\("([A-Z_]+)"\)|\bsyscall\.(SIG[A-Z0-9]+)`)
-	found := map[string]bool{keyVariable: true, "SIGINT": true}
+	found := map[string]bool{masterlist.KeyVariable: true, "SIGINT": true}
 	for _, name := range sources {
 		if strings.HasSuffix(name, "_test.go") {
 			continue

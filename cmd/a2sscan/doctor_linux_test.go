@@ -11,27 +11,37 @@ import (
 	"testing"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/doctor"
 )
 
-// doctored runs the program as a doctor in a child process, with a script
-// before it, and returns its report.
-func doctored(t *testing.T, attr *syscall.SysProcAttr, script string) (report, string) {
+func findingOf(r *doctor.Report, check string) doctor.Finding {
+	for _, f := range r.Findings {
+		if f.Check == check {
+			return f
+		}
+	}
+	return doctor.Finding{}
+}
+
+// doctored runs a script that ends with doctor in a child process. It returns the
+// report, or else what the script printed.
+func doctored(t *testing.T, attr *syscall.SysProcAttr, script string) (*doctor.Report, string) {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", script)
 	cmd.SysProcAttr = attr
 	cmd.Dir = "/"
 	var errs strings.Builder
 	cmd.Stderr = &errs
-	out, _ := cmd.Output() // what can't be decoded is looked at by the caller
-	var r report
-	if json.Unmarshal(out, &r) != nil {
+	out, _ := cmd.Output() // the caller sees what cannot be decoded
+	r := new(doctor.Report)
+	if json.Unmarshal(out, r) != nil {
 		return r, strings.TrimSpace(errs.String() + string(out))
 	}
 	return r, ""
 }
 
-// Real limits, in a network of its own: the machine's are not touched. The
-// script goes on only where the network is another one than this process's.
+// TestDoctorNetwork sets real limits in a network namespace of its own, so that the
+// machine's stay as they are. The script continues only in another namespace.
 func TestDoctorNetwork(t *testing.T) {
 	here, err := os.Readlink("/proc/self/ns/net")
 	if err != nil {
@@ -43,7 +53,7 @@ func TestDoctorNetwork(t *testing.T) {
 	if r, problem := doctored(t, attr, guard+"exec a2sscan doctor --json"); problem != "" {
 		t.Skipf("SKIPPED, REAL LIMITS WERE NOT TRIED: no network namespace can be had here; "+
 			"run the tests as root or with CAP_SYS_ADMIN: %s", problem)
-	} else if f := r.find("source"); f.Level != levelWarning || !strings.Contains(f.Found, "no default route") {
+	} else if f := findingOf(r, "source"); f.Level != doctor.Warning || !strings.Contains(f.Found, "no default route") {
 		t.Errorf("in a network without routes: %+v", f)
 	}
 	limits := `echo 4096 >/proc/sys/net/ipv4/ipfrag_low_thresh && echo 65536 >/proc/sys/net/ipv4/ipfrag_high_thresh &&
@@ -54,16 +64,16 @@ echo 7 >/proc/sys/net/ipv4/ipfrag_time && echo '41000 41999' >/proc/sys/net/ipv4
 		t.Skipf("SKIPPED, REAL LIMITS WERE NOT TRIED: /proc/sys/net can't be written to; "+
 			"run the tests as root where that is not mounted read-only: %s", problem)
 	}
-	if f := r.find("fragments"); f.Level != levelBad || f.Found != "65.5 kB for IP fragments that wait, 7 s at most" || r.Ready {
+	if f := findingOf(r, "fragments"); f.Level != doctor.Bad || f.Found != "65.5 kB for waiting IP fragments, 7 s at most" || r.Ready {
 		t.Errorf("after ipfrag_high_thresh was lowered: %+v", f)
 	}
-	if f := r.find("source"); !strings.Contains(f.Found, "one of 41000 to 41999") {
+	if f := findingOf(r, "source"); !strings.Contains(f.Found, "one of 41000 to 41999") {
 		t.Errorf("after ip_local_port_range was set: %+v", f)
 	}
 }
 
-// Who may not exceed the system's limit of buffers is granted as much as that,
-// and told how to raise it.
+// TestDoctorBuffers: a user without rights is granted buffers up to the system's
+// limit, and doctor reports how to raise it.
 func TestDoctorBuffers(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("SKIPPED, A REAL LIMIT OF BUFFERS WAS NOT TRIED: who is not root can't become a user without rights; " +
@@ -84,14 +94,14 @@ func TestDoctorBuffers(t *testing.T) {
 		t.Skipf("SKIPPED, A REAL LIMIT OF BUFFERS WAS NOT TRIED: user 65534 can't run the program from /tmp; "+
 			"mount that without noexec: %s", problem)
 	}
-	f := r.find("receive_buffer")
-	if f.Level == levelOK || !strings.HasPrefix(f.Found, console.Bytes(uint64(most))+" granted of 67.1 MB") ||
+	f := findingOf(r, "receive_buffer")
+	if f.Level == doctor.OK || !strings.HasPrefix(f.Found, console.Bytes(uint64(most))+" granted of 67.1 MB") ||
 		len(f.Mend) != 2 || f.Mend[0] != "sudo sysctl -w net.core.rmem_max=67108864" {
 		t.Errorf("with rmem_max %d: %+v", most, f)
 	}
 }
 
-// copied is a copy of the program where everybody can run it.
+// copied copies the program to where every user can run it.
 func copied(t *testing.T) string {
 	t.Helper()
 	path, err := exec.LookPath("a2sscan")

@@ -4,13 +4,10 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
-
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
-
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
@@ -24,7 +21,7 @@ func (j *job) dryRun() error {
 	j.status = j.newStatus()
 	err := j.load(stop)
 	if err == nil {
-		err = j.keep.loaded(j.list)
+		err = j.keep.Loaded(j.list)
 	}
 	if err != nil {
 		j.bad.rest()
@@ -42,7 +39,7 @@ func (j *job) dryRun() error {
 	}
 	j.bad.rest()
 	j.sayLeft(asked)
-	if j.keep == nil || j.list.Err() != nil {
+	if !j.keep.Enabled || j.list.Err() != nil {
 		if err := nothingToAsk(j.list); err != nil {
 			return err
 		}
@@ -58,23 +55,22 @@ func (j *job) dryRun() error {
 // left are the targets that a run would ask: with a checkpoint, those that are
 // not behind it.
 func (j *job) left() iter.Seq[scanner.Target] {
-	if j.keep == nil {
+	if !j.keep.Enabled {
 		return j.list.All()
 	}
-	j.keep.job = j
-	j.keep.walked.inherit(j.keep.past)
-	return j.keep.targets(j.list)
+	j.keep.Attach(j.checkpointed())
+	return j.keep.Targets(j.list)
 }
 
 // sayLeft says where the targets of a list would go.
 func (j *job) sayLeft(asked uint64) {
 	s, behind := j.list.Stats(), ""
-	if j.keep != nil {
-		s = j.keep.walked.total(s)
+	if j.keep.Enabled {
+		s = j.keep.ListTotal(s)
 		behind = console.Grouped(s.Given-asked) + " that are behind + "
 	}
-	if j.keep != nil && j.keep.waiting != nil {
-		j.Say("%s would be asked once more", console.Plural(j.keep.past.Silent.waiting(), "silent target"))
+	if j.keep.Enabled && j.keep.SilentTargets != nil {
+		j.Say("%s would be asked once more", console.Plural(j.keep.Past.Silent.Waiting(), "silent target"))
 	}
 	l := ledger.OfList(s)
 	j.Say("%s read = %s%s%s that would be asked", console.Grouped(s.Read), l.Accounted(), behind, console.Grouped(asked))

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
 // flagError is the error of a flag that is not there or has a bad value. It

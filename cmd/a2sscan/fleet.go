@@ -10,14 +10,13 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
-
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	"github.com/spf13/cobra"
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
@@ -348,14 +347,14 @@ func (a *app) truth(f *fleetFlags, cfg fleet.Config) error {
 	if err != nil {
 		return err
 	}
-	if err := out.open(); err != nil {
-		return writeFailure(err)
+	if err := out.Open(); err != nil {
+		return output.Failure(err)
 	}
 	for at := range cfg.All() {
 		r := cfg.Truth(at, scanner.AskAll)
-		if r != nil && !out.write(r) {
+		if r != nil && !out.Write(r) {
 			break
 		}
 	}
-	return out.close()
+	return out.Close()
 }

@@ -8,11 +8,11 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	"github.com/spf13/pflag"
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
 )
 
 // fleetMasterFlags are those of a fleet's simulated master.
@@ -128,7 +128,7 @@ func (a *app) sayMaster(m *fleet.Master) {
 	}
 	if url := m.URL(); url != "" {
 		a.Say("ready: a Web API at %s, %d servers, any key", url, m.Len())
-		a.Hint("fetch its list with: %s=any %s master --web --url %s", keyVariable, self(), url)
+		a.Hint("fetch its list with: %s=any %s master --web --url %s", masterlist.KeyVariable, self(), url)
 	}
 }
 

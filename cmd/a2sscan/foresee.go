@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
 	"github.com/a2sscan/a2sscan/scanner"
@@ -40,7 +41,7 @@ func (j *job) foresee() (fc *progress.Forecast, n uint64, known bool) {
 		n = min(n, most)
 	}
 	if past := j.pastCheckpoint(); past != nil {
-		n += uint64(len(past.open)) + uint64(past.Silent.waiting())
+		n += uint64(len(past.OpenTargets)) + uint64(past.Silent.Waiting())
 	}
 	here := float64(n) / float64(max(1, j.shard.Count))
 	listed := here * float64(j.list.Listed()) / float64(max(size, 1))
@@ -48,25 +49,22 @@ func (j *job) foresee() (fc *progress.Forecast, n uint64, known bool) {
 }
 
 // pastCheckpoint is what the scan goes on with, nil if it begins.
-func (j *job) pastCheckpoint() *checkpoint {
-	if !j.keep.resumes() {
-		return nil
-	}
-	return j.keep.past
+func (j *job) pastCheckpoint() *checkpoint.Checkpoint {
+	return j.keep.Past
 }
 
 // sayPlan says what is going to be asked, and what that takes.
 func (j *job) sayPlan() {
 	fc, n, known := j.foresee()
 	left := ""
-	if j.keep.resumes() {
+	if j.keep.Resumes() {
 		left = " left"
 	}
 	switch {
 	case j.scanFlags.dryRun && known: // how many of them are asked, and what that takes, comes at its end
 		j.Say("%s%s %s", console.Plural(n, "target"), left, j.said())
 	case !known:
-		j.Say("targets%s as they come, %s; %s", left, perSecond(j.rate), j.said())
+		j.Say("targets%s as they come, %s; %s", left, console.PerSecond(float64(j.rate)), j.said())
 	case j.shard.Count > 1:
 		j.Say("%s targets%s, 1 in %d of them ours, %s; %s", console.Grouped(n), left, j.shard.Count, fc, j.said())
 	default:

@@ -1,20 +1,18 @@
 package main
 
 import (
-	"errors"
-	"math"
-	"strconv"
-	"strings"
 	"time"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/guard"
 	"github.com/spf13/cobra"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/guard"
 )
 
 // guardFlags say when a guard stops the scan.
 type guardFlags struct {
-	minHitrate    share
+	minHitrate    flagvalue.Share
 	maxSendErrors int64
 	maxRuntime    time.Duration
 }
@@ -41,31 +39,3 @@ func (f *guardFlags) check() error {
 func (f *guardFlags) limits() guard.Limits {
 	return guard.Limits{MinHitrate: float64(f.minHitrate), MaxSendErrors: f.maxSendErrors, MaxRuntime: f.maxRuntime}
 }
-
-// share is a flag's part of a whole, from 0 to 1.
-type share float64
-
-// Set reads "2%" or "0.02".
-func (s *share) Set(text string) error {
-	number, isPercent := strings.CutSuffix(text, "%")
-	v, err := strconv.ParseFloat(number, 64)
-	if isPercent {
-		v /= 100
-	}
-	if err != nil || math.IsNaN(v) || v < 0 || v > 1 {
-		return errors.New("want a part of all such as 2% or 0.02")
-	}
-	*s = share(v)
-	return nil
-}
-
-// String is empty for none: that is no limit.
-func (s *share) String() string {
-	if *s == 0 {
-		return ""
-	}
-	return console.ExactPercent(float64(*s))
-}
-
-// Type is the word that stands for the value in the help.
-func (s *share) Type() string { return "SHARE" }

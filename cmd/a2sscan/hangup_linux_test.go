@@ -9,9 +9,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
 func (p *process) hangUp() {

@@ -6,10 +6,9 @@ import (
 	"os"
 	"slices"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
-
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
@@ -36,11 +35,11 @@ func inputNotes(list *list.List, args []string, from *scanMasterFlags) []ledger.
 // note is what was asked of the master.
 func (f *scanMasterFlags) note() *ledger.MasterList {
 	n := &ledger.MasterList{
-		Protocol: "web", Address: publicURL(f.url), Region: f.region.String(),
-		Filter: f.filter.String(), Whole: f.partial == nil,
+		Protocol: "web", Address: publicURL(f.URL), Region: f.Region.String(),
+		Filter: f.Filter.String(), Whole: f.partial == nil,
 	}
-	if f.udp != "" {
-		n.Protocol, n.Address = "udp", f.udp
+	if f.UDP != "" {
+		n.Protocol, n.Address = "udp", f.UDP
 	}
 	return n
 }
@@ -80,7 +79,7 @@ func (f *scanFlags) checkInputs(args []string) error {
 			}
 		}
 	}
-	if f.force || f.append && f.order == order(list.OrderInput) {
+	if f.force || f.append && f.order == flagvalue.Order(list.OrderInput) {
 		return writtenOver("--output", f.output, read)
 	}
 	return nil

@@ -14,11 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
-
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 )
 
 // serve runs a fleet until the test ends.

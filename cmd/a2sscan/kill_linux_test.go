@@ -20,10 +20,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
-
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	fleetjudge "github.com/a2sscan/a2sscan/bench/fleet/judge"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
 )
@@ -43,7 +43,7 @@ func dies() {
 		panic(err)
 	}
 	var mu sync.Mutex
-	step = func(now string) {
+	checkpoint.Step = func(now string) {
 		mu.Lock()
 		defer mu.Unlock()
 		if now == name {
@@ -270,7 +270,7 @@ func (k *killed) checkKilled(how string) {
 	if errors.Is(err, os.ErrNotExist) {
 		return // nothing was begun
 	}
-	c, err := decodeCheckpoint(file)
+	c, err := checkpoint.Decode(file)
 	if err != nil {
 		k.Fatalf("%s: %v", how, err)
 	}
@@ -303,13 +303,12 @@ func (k *killed) checkKilled(how string) {
 }
 
 // current is the file that a checkpoint's offset is in.
-func (k *killed) current(c *checkpoint) string {
-	keep := keeper{past: c, plan: c.Plan}
-	return keep.outputFile()
+func (k *killed) current(c *checkpoint.Checkpoint) string {
+	return c.OutputFile(&c.Plan)
 }
 
 // checkNamed: a part that has its name is whole, and stays as it is.
-func (k *killed) checkNamed(how string, c *checkpoint) {
+func (k *killed) checkNamed(how string, c *checkpoint.Checkpoint) {
 	k.Helper()
 	for i, p := range c.Output.Parts {
 		if n := k.cat(0, k.either(sink.PartName(c.Plan.Output, c.Start, i+1))); n != p.Records {

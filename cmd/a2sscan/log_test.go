@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
@@ -16,7 +16,7 @@ import (
 // minute at most.
 func TestObserver(t *testing.T) {
 	var b bytes.Buffer
-	o := &observer{log: slog.New(console.NewLogHandler(&b, false, slog.LevelInfo)), out: &output{}, rate: 1000}
+	o := &observer{log: slog.New(console.NewLogHandler(&b, false, slog.LevelInfo)), out: &output.Output{}, rate: 1000}
 	var s scanner.Stats
 	for second := range 361 {
 		s.Elapsed, s.Rate = time.Duration(second)*time.Second, 1000
@@ -61,7 +61,7 @@ func TestObserver(t *testing.T) {
 // no number is one that JSON does not know.
 func TestObserverUnlimited(t *testing.T) {
 	var b bytes.Buffer
-	o := &observer{log: slog.New(console.NewLogHandler(&b, true, slog.LevelInfo)), out: &output{}, rate: scanner.Off}
+	o := &observer{log: slog.New(console.NewLogHandler(&b, true, slog.LevelInfo)), out: &output.Output{}, rate: scanner.Off}
 	s := scanner.Stats{Elapsed: time.Minute, Rate: scanner.Off, Settled: 2e5}
 	s.Waited[scanner.WaitLosses] = 30e6
 	s.Sent[0] = 12e6

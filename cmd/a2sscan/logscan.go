@@ -7,10 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
-
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
 )
@@ -25,8 +24,8 @@ const maxLoggedInputs = 50
 func (j *job) logStart() {
 	version, commit := buildVersion()
 	j.Log.Info("scan started", "scan", j.scanID, "version", version, "commit", commit,
-		"seed", j.seed.n, "order", j.order.String(), "shard", j.shard.String(), "query", j.query.String(),
-		"rate", console.Short(j.rate.limit()), "per_address_rate", console.Short(j.addressRate.limit()),
+		"seed", j.seed.N, "order", j.order.String(), "shard", j.shard.String(), "query", j.query.String(),
+		"rate", console.Short(j.rate.Limit()), "per_address_rate", console.Short(j.addressRate.Limit()),
 		"timeout", j.timeout.String(), "retries", j.retries, "second_look", j.secondLook,
 		"output", j.output, "checkpoint", j.checkpoint, "exclusion_rules", j.exclusions.Len())
 }
@@ -48,11 +47,11 @@ func (j *job) logLoaded() {
 // logOpened tells where the records go.
 func (j *job) logOpened() {
 	attrs := []any{"path", j.output}
-	if cut := j.out.cut(); cut > 0 {
+	if cut := j.out.CutOff(); cut > 0 {
 		attrs = append(attrs, "cut_bytes", cut)
 	}
-	if j.keep.resumes() {
-		attrs = append(attrs, "resumed_at_byte", j.keep.past.Output.Offset)
+	if j.keep.Resumes() {
+		attrs = append(attrs, "resumed_at_byte", j.keep.Past.Output.Offset)
 	}
 	j.Log.Info("output opened", attrs...)
 }
@@ -76,7 +75,7 @@ func (j *job) logFinished(sum *ledger.Summary, err error) {
 // observer looks at a scan now and then, and logs what it sees.
 type observer struct {
 	log   *slog.Logger
-	out   *output
+	out   *output.Output
 	parts int // of the output that were told of
 
 	drops, errors seldom
@@ -115,9 +114,9 @@ func (j *job) observe(m *scanner.Monitor) (stop func()) {
 		return func() {}
 	}
 	o := &j.observer
-	o.log, o.out, o.rate = j.Log, j.out, j.rate.limit()
-	if j.keep.resumes() {
-		o.parts = len(j.keep.past.Output.Parts)
+	o.log, o.out, o.rate = j.Log, j.out, j.rate.Limit()
+	if j.keep.Resumes() {
+		o.parts = len(j.keep.Past.Output.Parts)
 	}
 	done, gone := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -150,7 +149,7 @@ func (o *observer) look(s *scanner.Stats) {
 		o.log.Warn("send errors", "datagrams", more, "in_all", s.SendErrors, "kinds", sendFaults(s))
 	}
 	o.lookRate(s)
-	if o.out.opened.Load() {
+	if o.out.Opened() {
 		o.lookParts()
 	}
 }
@@ -197,7 +196,7 @@ func (o *observer) lookParts() {
 	if o.out == nil {
 		return // nobody wants to know
 	}
-	parts := o.out.parts()
+	parts := o.out.Parts()
 	for o.parts < len(parts) && parts[o.parts].Bytes > 0 {
 		p := &parts[o.parts]
 		o.log.Info("part finished", "path", strings.TrimSuffix(p.Name, sink.PartSuffix),

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
 const manTitle = "Game server scanner"

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
 )
 
 // What the pages for man say beside the help. Flags, commands, examples and
@@ -83,7 +84,13 @@ var manFacts = map[string]commandFacts{
 		console.ExitUsage: "the command line makes no sense, or with --check not all records come out the same",
 		console.ExitInput: "",
 	}},
-	"cat": {exits: map[int]string{console.ExitInput: ""}},
+	"cat": {exits: map[int]string{
+		console.ExitInput: "", console.ExitNumbers: "a census is damaged: not all of its records could be read",
+	}},
+	"verify": {
+		exits: map[int]string{console.ExitInput: "", console.ExitNumbers: "the census is damaged, or not complete"},
+		files: []fact{{"CENSUS.summary.json", "the numbers of the scan, unless --summary names another file; with --rotate it is NAME-START.summary.json"}},
+	},
 	"doctor": {exits: map[int]string{
 		console.ExitOK: "the machine is ready, with warnings too", console.ExitGuard: "something is bad",
 		console.ExitInput: "a configuration file can't be read",
@@ -94,7 +101,7 @@ var signalPipe = fact{"SIGPIPE", "is ignored: a closed pipe is an error of writi
 
 // manVariables are the variables that the program reads.
 var manVariables = []fact{
-	{keyVariable, "the key of the Steam Web API, unless --key-file names a file with it"},
+	{masterlist.KeyVariable, "the key of the Steam Web API, unless --key-file names a file with it"},
 	{"JOB_COMPLETION_INDEX", "the part that --shard auto/N asks, from 0; Kubernetes sets it in an indexed job"},
 	{"GOMEMLIMIT", "what Go keeps the program's memory below where it can; without it scan sets " +
 		strconv.Itoa(memoryLimit>>20) + " MiB"},

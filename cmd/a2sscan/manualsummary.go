@@ -23,7 +23,7 @@ var manSummaryKeys = []fact{
 	{"inputs.master.whole", "whether the master said that nothing follows"},
 	{"order, seed, shard", "random or input, what --seed takes to make the same order again, and the part I/N"},
 	{"output, records", "where records went (-: standard output), and how many"},
-	{"parts.name, parts.records, parts.bytes", "the files of a census with --rotate"},
+	{"parts.name, parts.records, parts.bytes, parts.xxh64", "the files of a census with --rotate, and their hashes: xxHash64 in hex, as xxhsum -H64 prints it"},
 	{"start, end, seconds", "when the scan began and ended, in UTC, and how long it ran"},
 	{"resumed", "how often it was gone on with"},
 	{"ended", "why: complete, interrupted, guard, output (records could not be written), input (a list could not be read) or error"},

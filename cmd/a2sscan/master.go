@@ -3,15 +3,35 @@ package main
 import (
 	"context"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
-	"github.com/spf13/cobra"
-
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
+
+// masterFlags are the flags of commands that fetch a list from a master.
+type masterFlags struct{ masterlist.Options }
+
+// add adds the flags. Those whose names another command uses otherwise get the prefix.
+func (f *masterFlags) add(fs *pflag.FlagSet, prefix string) {
+	f.Region = masterlist.Region(master.World)
+	for _, one := range masterlist.FilterFlags(&f.Region, &f.Filter) {
+		flag := fs.VarPF(one.Value, one.Name, "", one.Help)
+		if one.Switch {
+			flag.NoOptDefVal = "true"
+		}
+	}
+	fs.StringVar(&f.KeyFile, "key-file", "", "`FILE` with the Web API's key (default: the variable "+masterlist.KeyVariable+")")
+	fs.Var(&f.Limits, prefix+"rate", "requests in any span of time, `N/D[,N/D]`; 0: no limit (default "+
+		masterlist.LimitsText(master.UDPLimits)+"; Web API: "+masterlist.LimitsText(master.WebLimits)+")")
+	fs.DurationVar(&f.Timeout, prefix+"timeout", 0, "how long to wait for an answer, `D` (default 3s; Web API: 1m)")
+	fs.Var(&f.Retries, prefix+"retries", "requests repeated for one answer (default 3; Web API: 4)")
+	fs.DurationVar(&f.MaxWait, prefix+"max-wait", 0, "how long to wait for a master that is silent or asks to wait: `D` (default 61s; Web API: 5m)")
+}
 
 // masterCommandFlags are the flags of master.
 type masterCommandFlags struct {
@@ -30,18 +50,18 @@ func (a *app) masterCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "master (--udp HOST:PORT | --web)",
 		Short: "Fetch a list of servers from a master server or the Web API",
-		Long: `Fetches the list of those servers that meet all of the filters, from a master
-server over UDP or from the Steam Web API, and writes one ip:port a line: what
-scan reads. A master answers page by page and punishes haste, so a long list
-takes minutes: 100,000 servers some 36 over UDP. The Web API gives 10,000
-servers an answer; a longer list is asked for in parts, and what can't be is
-said.
+		Long: `Fetches the list of the servers that meet all filters, from a master server over
+UDP or from the Steam Web API. Writes one ip:port per line, which scan reads. A
+master answers page by page and limits requests, so a long list takes minutes:
+100,000 servers take about 36 over UDP. The Web API gives at most 10,000 servers
+per answer. master fetches a longer list in parts, and reports parts that are
+still too long.
 
-The list is written as it comes. An interrupt, or an error of the master,
-leaves what was fetched. With --force a list that is there is replaced when the
-new one is whole; one that is not stays beside it, as PATH.part. The key of the
-Web API is read from --key-file or the variable
-` + keyVariable + `, and shown to nobody.`,
+The list is written as it arrives, and an interrupt or an error keeps what was
+fetched. With --force, a complete new list replaces the old one; one that is not
+complete stays beside it as PATH.part. The key of the Web API is read from
+--key-file or from the variable
+` + masterlist.KeyVariable + `, and is never shown.`,
 		Example: `  a2sscan master --udp ` + master.DefaultUDP + ` --app 440 -o tf2.txt
   a2sscan master --web --key-file key.txt --app 730 --json -o cs2.ndjson.zst
   a2sscan master --web --map cp_dustbowl --nor empty | a2sscan scan > tf.ndjson`,
@@ -63,32 +83,32 @@ Web API is read from --key-file or the variable
 func (f *masterCommandFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&f.udp, "udp", "", "ask the master server at `HOST:PORT`")
-	fs.BoolVar(&f.web, "web", false, "ask the Steam Web API, which needs a key")
-	fs.StringVar(&f.url, "url", "", "another `URL` than Valve's for the Web API")
+	fs.StringVar(&f.UDP, "udp", "", "fetch from the master server at `HOST:PORT`")
+	fs.BoolVar(&f.web, "web", false, "fetch from the Steam Web API, which needs a key")
+	fs.StringVar(&f.URL, "url", "", "`URL` of the Web API, if it is not Valve's")
 	fs.StringVarP(&f.output, "output", "o", "-",
 		"write the list to `PATH`, compressed if it ends in .zst; -: standard output")
-	fs.BoolVar(&f.force, "force", false, "replace an existing output, when the new list is whole")
-	fs.BoolVar(&f.json, "json", false, "write NDJSON, with all that the master knows of a server")
-	fs.BoolVar(&f.raw, "raw", false, "write the pages as they came, in binary (--udp only)")
-	fs.Uint64VarP(&f.most, "max-servers", "n", 0, "`N` servers fetched at most; 0: all (default 0)")
-	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no status and no closing lines; errors are still said")
+	fs.BoolVar(&f.force, "force", false, "replace an existing output when the new list is complete")
+	fs.BoolVar(&f.json, "json", false, "write NDJSON with all that the master knows of each server")
+	fs.BoolVar(&f.raw, "raw", false, "write the pages as received, in binary (--udp only)")
+	fs.Uint64VarP(&f.most, "max-servers", "n", 0, "fetch at most `N` servers; 0: all (default 0)")
+	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no status and no closing lines, only errors")
 	f.logFlags.add(cmd)
 	f.masterFlags.add(fs, "")
 }
 
-// check refuses what makes no sense together.
+// check refuses flags that contradict each other.
 func (f *masterCommandFlags) check() error {
 	rules := []struct {
 		bad       bool
 		err, hint string
 	}{
-		{f.udp == "" && !f.web, "no master: --udp HOST:PORT or --web is needed",
+		{f.UDP == "" && !f.web, "no master: --udp HOST:PORT or --web is needed",
 			"--udp " + master.DefaultUDP + " is Valve's; --web needs a key and knows more"},
-		{f.udp != "" && f.web, "--udp and --web exclude each other", "ask one after the other"},
-		{f.url != "" && !f.web, "--url without --web", "--url is the address of a Web API"},
-		{f.keyFile != "" && !f.web, "--key-file without --web", "a master server wants no key"},
-		{f.raw && !(f.udp != ""), "--raw without --udp", "--json keeps what the Web API says"},
+		{f.UDP != "" && f.web, "--udp and --web exclude each other", "use one after the other"},
+		{f.URL != "" && !f.web, "--url without --web", "--url is the address of a Web API"},
+		{f.KeyFile != "" && !f.web, "--key-file without --web", "a master server needs no key"},
+		{f.raw && !(f.UDP != ""), "--raw without --udp", "--json keeps what the Web API sends"},
 		{f.raw && f.json, "--raw and --json exclude each other", "scan reads either"},
 	}
 	for _, r := range rules {
@@ -102,81 +122,79 @@ func (f *masterCommandFlags) check() error {
 	if err := f.logFlags.check(f.output); err != nil {
 		return err
 	}
-	return f.masterFlags.check()
+	return f.masterFlags.Check()
 }
 
 // listRun is one run of master.
 type listRun struct {
-	*masterCommandFlags
-	*listOutput
+	*masterlist.Output
+	raw  bool // write the pages
+	json bool // write all that the master knows
+	most uint64
 	line []byte
 	n    uint64
 }
 
 // master fetches a list and writes it.
 func (a *app) master(f *masterCommandFlags) error {
-	if f.raw && !f.toFile() && isTerminal(a.out.w) {
+	toScreen := !f.toFile() && isTerminal(a.out.w)
+	if f.raw && toScreen {
 		return console.Fail(console.ExitUsage, "--raw is binary, and standard output is a terminal").
 			WithHint("name a file with -o PATH, or pipe it into a2sscan scan")
 	}
-	out, err := newListOutput(&f.outFlags, a.out)
+	out, err := masterlist.NewOutput(f.output, f.force, a.out)
 	if err != nil {
 		return err
 	}
 	ctx, end := shutdown.Interruptible(true)
 	defer end()
-	r := &listRun{masterCommandFlags: f, listOutput: out}
-	quiet := f.quiet || a.Interactive && !f.toFile() && isTerminal(a.out.w)
-	stats, err := a.fetch(ctx, &fetcher{masterFlags: &f.masterFlags, page: r.page(), handle: r.handle}, quiet, r.flush)
-	if e := r.close(err == nil); err == nil || e != nil {
+	r := &listRun{Output: out, raw: f.raw, json: f.json, most: f.most}
+	h := masterlist.Handlers{Server: r.add}
+	if f.raw {
+		h.Page = r.Write
+	}
+	quiet := f.quiet || a.Terminal.Interactive && toScreen
+	stats, err := a.fetchList(ctx, &f.Options, h, quiet, r.Flush)
+	if e := r.Close(err == nil); err == nil || e != nil {
 		err = e
 	}
 	if !f.quiet && (err == nil || stats.Requests > 0) {
-		sayList(a.Terminal, f.who(), &stats)
+		masterlist.Report(a.Terminal, f.Source(), &stats)
 	}
-	return a.listEnd(r, &stats, err)
+	return a.endList(f, r, &stats, err)
 }
 
-// fetch fetches a list with a status line. Between requests it calls flush.
-func (a *app) fetch(ctx context.Context, f *fetcher, quiet bool, flush func() error) (master.Stats, error) {
-	for _, key := range f.filter.Unknown() {
-		a.Say("filter %s: no master is known to know it, and masters pass over what they don't know", console.Quoted(key, 40))
+// fetchList fetches a list with a status line. It calls flush between requests.
+func (a *app) fetchList(ctx context.Context, o *masterlist.Options, h masterlist.Handlers, quiet bool, flush func() error) (master.Stats, error) {
+	t := a.Terminal
+	for _, key := range o.Filter.Unknown() {
+		t.Say("filter %s: no known master understands it; masters ignore what they do not understand", console.Quoted(key, 40))
 	}
-	p := newListProgress()
-	f.progress = func(now master.Progress) {
-		p.tell(now)
-		flush() // an error comes again with the next write
+	p := masterlist.NewProgress()
+	h.Progress = func(now master.Progress) {
+		p.Update(now)
+		flush() // the next write returns its error again
 	}
-	stop := func() {}
 	if !quiet {
-		stop = a.RepeatStatus(progress.Interval(a.Terminal), p.line)
+		defer t.RepeatStatus(progress.Interval(t), p.Line)()
 	}
-	defer stop()
 	a.sends = true
-	a.Log.Info("list begun", "from", f.who())
-	stats, err := f.fetch(ctx)
+	t.Log.Info("list begun", "from", o.Source())
+	stats, err := o.Fetch(ctx, h)
 	if err != nil {
-		a.Log.Warn("list not whole", "from", f.who(), "servers", stats.Servers, "requests", stats.Requests, "error", err)
+		t.Log.Warn("list not complete", "from", o.Source(), "servers", stats.Servers, "requests", stats.Requests, "error", err)
 	} else {
-		a.Log.Info("list fetched", "from", f.who(), "servers", stats.Servers, "requests", stats.Requests, "end", stats.End.String())
+		t.Log.Info("list fetched", "from", o.Source(), "servers", stats.Servers, "requests", stats.Requests, "end", stats.End.String())
 	}
 	return stats, err
 }
 
-// page is told the pages as they came, where those are wanted.
-func (r *listRun) page() func([]byte) error {
-	if !r.raw {
-		return nil
-	}
-	return r.write
-}
-
-// handle writes one server.
-func (r *listRun) handle(s *master.Server) error {
+// add writes one server.
+func (r *listRun) add(s *master.Server) error {
 	r.n++
 	err := r.writeServer(s)
 	if err == nil && r.n == r.most {
-		return errEnough
+		return masterlist.ErrEnough
 	}
 	return err
 }
@@ -190,48 +208,47 @@ func (r *listRun) writeServer(s *master.Server) error {
 	default:
 		r.line = append(s.Addr.AppendTo(r.line[:0]), '\n')
 	}
-	return r.write(r.line)
+	return r.Write(r.line)
 }
 
-// listEnd says how the list ended and chooses the exit code.
-func (a *app) listEnd(r *listRun, s *master.Stats, err error) error {
-	f, n := r.masterCommandFlags, r.n
+// endList reports how the list ended and chooses the exit code.
+func (a *app) endList(f *masterCommandFlags, r *listRun, s *master.Stats, err error) error {
+	t, n := a.Terminal, r.n
 	switch {
-	case err != nil && n > 0 && a.out.cut():
-		return err // nobody has what was fetched
-	case err != nil && n > 0:
-		a.Say("the list is not whole: %s fetched before, %s", console.Plural(int(n), "server"), r.kept())
+	case err != nil && n > 0 && !a.out.cut():
+		t.Say("the list is not complete: %s fetched before, %s", console.Plural(int(n), "server"), r.Kept())
 		return err
 	case err != nil:
 		return err
 	case n == 0:
-		return emptyList(&f.masterFlags, s)
+		return emptyList(&f.Options, s)
 	case f.quiet:
+		return nil
 	case f.most > 0 && n == f.most:
-		a.Say("ended at --max-servers %d", n)
+		t.Say("ended at --max-servers %d", n)
 	default:
-		a.Say("end: %v", s.End)
+		t.Say("end: %v", s.End)
 	}
-	if f.toFile() && !f.quiet {
-		a.Say("written: %s to %s", console.Plural(int(n), "server"), console.Plain(f.output, 200))
+	if f.toFile() {
+		t.Say("written: %s to %s", console.Plural(int(n), "server"), console.Plain(f.output, 200))
 	}
 	return nil
 }
 
-// emptyList is the error of a list with nobody on it.
-func emptyList(f *masterFlags, s *master.Stats) error {
-	return console.Fail(console.ExitInput, "%s: the list is empty", f.who()).WithHint("%s", emptyHint(f, s))
+// emptyList is the error of a list without servers.
+func emptyList(o *masterlist.Options, s *master.Stats) error {
+	return console.Fail(console.ExitInput, "%s: the list is empty", o.Source()).WithHint("%s", emptyHint(o, s))
 }
 
 // emptyHint says why a list may be empty.
-func emptyHint(f *masterFlags, s *master.Stats) string {
+func emptyHint(o *masterlist.Options, s *master.Stats) string {
 	switch {
 	case s.Elsewhere > 0:
-		return "all of the servers are in other regions: leave --region away"
+		return "all of the servers are in other regions: omit --region"
 	case s.Invalid > 0:
-		return "all that came had no address: is it a master?"
-	case len(f.filter) > 0 || master.Region(f.region) != master.World:
-		return "nobody meets the filter: leave something of it away"
+		return "no entry had an address: check that it is a master"
+	case len(o.Filter) > 0 || master.Region(o.Region) != master.World:
+		return "no server meets the filter: remove some of its conditions"
 	}
-	return "the master knows no servers, or does not tell"
+	return "the master knows no servers, or does not list them"
 }

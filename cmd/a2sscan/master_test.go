@@ -7,10 +7,9 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
@@ -20,7 +19,7 @@ func web(t *testing.T, answer http.HandlerFunc, args ...string) (code int, stdou
 	t.Helper()
 	server := httptest.NewServer(answer)
 	defer server.Close()
-	t.Setenv(keyVariable, "SECRETSECRET")
+	t.Setenv(masterlist.KeyVariable, "SECRETSECRET")
 	var out, errs bytes.Buffer
 	args = append([]string{"master", "--web", "--url", server.URL, "--rate", "0"}, args...)
 	code = run(args, strings.NewReader(""), &out, &errs)
@@ -87,24 +86,6 @@ func TestMasterHostileStatus(t *testing.T) {
 		}, "--retries", "0")
 		if strings.Contains(stdout+stderr, "SECRET") || !strings.Contains(stderr, fmt.Sprint(status)) {
 			t.Errorf("%d: %q %q", status, stdout, stderr)
-		}
-	}
-}
-
-// TestListProgress: the status of a list fits a usual screen, and what is waited
-// for is never nothing.
-func TestListProgress(t *testing.T) {
-	p := newListProgress()
-	p.start = p.start.Add(-75 * time.Second)
-	for why, want := range map[master.Wait]string{
-		master.WaitLimit: "; keeping the master's limits, 1 s",
-		master.WaitAsked: "; the master asked to wait, 1 s",
-	} {
-		now := master.Progress{Wait: 400 * time.Millisecond, Why: why}
-		now.Servers, now.Replies, now.Bytes = 12_345, 54, 75_000
-		p.tell(now)
-		if got := p.line(); !strings.HasSuffix(got, want) || len(got) >= screen {
-			t.Errorf("%d columns: %s", len(got), got)
 		}
 	}
 }

@@ -5,13 +5,12 @@ import (
 	"io"
 	"strings"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
-
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	"github.com/klauspost/compress/zstd"
 	"github.com/spf13/pflag"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
@@ -65,19 +64,19 @@ func (f *scanMasterFlags) check(dryRun, checkpoint bool) error {
 	}
 	switch isURL := strings.Contains(f.where, "://"); {
 	case isURL:
-		f.url = f.where
+		f.URL = f.where
 	case f.where != "web":
-		f.udp = f.where
+		f.UDP = f.where
 	}
-	if f.udp != "" && f.keyFile != "" {
+	if f.UDP != "" && f.KeyFile != "" {
 		return console.Fail(console.ExitUsage, "--key-file without a Web API").WithHint("a master server wants no key")
 	}
-	return f.masterFlags.check()
+	return f.masterFlags.Check()
 }
 
 // into sets what the flags say, and the list that was fetched.
 func (f *scanMasterFlags) into(cfg *list.Config) {
-	cfg.Formats = masterFormats()
+	cfg.Formats = masterlist.Formats()
 	cfg.KeepMaster = f.keep
 	cfg.Sources = f.sources
 }
@@ -99,23 +98,23 @@ func (j *job) fetchFirst() error {
 	if err != nil {
 		return err
 	}
-	stats, err := a.fetch(ctx, &fetcher{masterFlags: &f.masterFlags, handle: s.add}, quiet, func() error { return nil })
+	stats, err := a.fetchList(ctx, &f.Options, masterlist.Handlers{Server: s.add}, quiet, func() error { return nil })
 	if !quiet && stats.Requests > 0 {
-		sayList(a.Terminal, f.who(), &stats)
+		masterlist.Report(a.Terminal, f.Source(), &stats)
 	}
 	switch {
 	case stats.Servers == 0 && err == nil:
-		return emptyList(&f.masterFlags, &stats)
+		return emptyList(&f.Options, &stats)
 	case stats.Servers == 0 || ctx.Err() != nil:
 		return err
 	case err != nil:
 		f.partial = err
-		a.Say("the list is not whole: scanning what was fetched, %s", console.Plural(int(stats.Servers), "server"))
+		a.Say("the list is not complete: scanning what was fetched, %s", console.Plural(int(stats.Servers), "server"))
 		a.Report(err)
 	case !quiet:
 		a.Say("end: %v", stats.End)
 	}
-	source, err := s.source(f.who())
+	source, err := s.source(f.Source())
 	f.sources = []list.Source{source}
 	return err
 }

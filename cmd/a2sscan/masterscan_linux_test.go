@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
 	"github.com/a2sscan/a2sscan/sink"
 )
 
@@ -75,7 +76,7 @@ func TestMasterToScan(t *testing.T) {
 			}
 			out := filepath.Join(t.TempDir(), "census.ndjson.zst")
 			cmd := exec.Command("sh", "-euc", test.script)
-			cmd.Env = append(cmd.Environ(), "MASTER="+m.UDPAddr(), "WEB="+m.URL(), "OUT="+out, keyVariable+"=any")
+			cmd.Env = append(cmd.Environ(), "MASTER="+m.UDPAddr(), "WEB="+m.URL(), "OUT="+out, masterlist.KeyVariable+"=any")
 			said, err := cmd.CombinedOutput()
 			if err != nil {
 				t.Fatalf("%v\n%s", err, said)

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
 // screen is the width of the narrowest screen that help is written for.

@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/sink"
 )
 
@@ -48,7 +48,7 @@ func readFailure(err error) error {
 	if !errors.As(err, &s) {
 		return console.Fail(console.ExitInput, "%w", err)
 	}
-	return console.Fail(console.ExitInput, "%s", sinkError(s)).WithHint("%s", s.Hint)
+	return console.Fail(console.ExitInput, "%s", output.ErrorText(s)).WithHint("%s", s.Hint)
 }
 
 // reportTail reports the partial record at the end of a file, if there is one.

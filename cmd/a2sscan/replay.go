@@ -14,6 +14,7 @@ import (
 	fleetjudge "github.com/a2sscan/a2sscan/bench/fleet/judge"
 	"github.com/a2sscan/a2sscan/bench/fleet/replay"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink/record"
@@ -267,17 +268,17 @@ func (a *app) replayTruth(f *fleetFlags, rec *recording) error {
 	if err != nil {
 		return err
 	}
-	if err := out.open(); err != nil {
-		return writeFailure(err)
+	if err := out.Open(); err != nil {
+		return output.Failure(err)
 	}
 	err = rec.eachTruth(func(_ int, scan string, r *scanner.Result) error {
 		if f.scanID != "" {
 			scan = f.scanID
 		}
-		out.writeAs(scan, r)
+		out.WriteAs(scan, r)
 		return nil
 	})
-	return errors.Join(err, out.close())
+	return errors.Join(err, out.Close())
 }
 
 // compareReplay holds a census against the recorded one.

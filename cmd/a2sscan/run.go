@@ -9,19 +9,18 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/geo"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/guard"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/metrics"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
-
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/guard"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ratecontrol"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
-
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/geo"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
-
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
@@ -37,11 +36,11 @@ func (a *app) scan(f *scanFlags, args []string) error {
 		return err
 	}
 	defer watched.Close()
-	keep, err := a.openKeeper(f)
+	keep, err := a.openCheckpoint(f)
 	if err != nil {
 		return err
 	}
-	defer keep.close()
+	defer keep.Close()
 	j := &job{app: a, scanFlags: f, start: time.Now().UTC(), keep: keep, metrics: watched, dial: ratecontrol.New(float64(f.rate))}
 	if !f.dryRun {
 		defer j.controls()()
@@ -80,12 +79,14 @@ func (j *job) prepare(args []string) error {
 		return err
 	}
 	stdin := j.in
-	if j.keep != nil {
-		if err := j.goOn(args); err != nil {
+	if j.keep.Enabled {
+		if err := j.resume(args); err != nil {
 			return err
 		}
-		if stdin, err = j.keep.readAhead(j.order, args, stdin); err != nil {
-			return err
+		if ahead := j.order == flagvalue.Order(list.OrderInput); ahead && (len(args) > 0 || !isTerminal(stdin)) {
+			if stdin, err = j.keep.HashLists(args, stdin); err != nil {
+				return err
+			}
 		}
 	}
 	if j.exclusions, err = j.excludeFlags.open(); err != nil {
@@ -105,40 +106,67 @@ func (j *job) prepare(args []string) error {
 	return err
 }
 
-// goOn takes over what a checkpoint says, if there is one.
-func (j *job) goOn(args []string) error {
-	j.keep.seed(&j.seed)
-	j.known, j.leaveOut = &j.keep.names, j.keep.walked.leaveOut
-	if j.keep.resumes() && j.maxPerAddress > 0 {
-		j.passed = j.keep.passed
+// openCheckpoint opens the checkpoint that the flags name.
+func (a *app) openCheckpoint(f *scanFlags) (*checkpoint.Checkpointer, error) {
+	if f.checkpoint == "" {
+		return checkpoint.Off(), nil
+	}
+	_, commit := buildVersion()
+	return checkpoint.Open(a.Terminal, checkpoint.Options{
+		Path: f.checkpoint, Fresh: f.fresh, LookOnly: f.dryRun,
+		Program: self(), Args: a.args, Version: commit,
+	})
+}
+
+// resume takes over what a checkpoint says, if there is one.
+func (j *job) resume(args []string) error {
+	past := j.keep.Past
+	if past != nil && !j.seed.Given {
+		j.seed.N = past.Plan.Seed
+	}
+	j.known, j.leaveOut = j.keep.HostNames(), j.keep.LeaveOut
+	if past != nil && j.maxPerAddress > 0 {
+		j.passed = j.keep.CountGiven
 	}
 	plan, err := j.scanPlan(args)
 	if err != nil {
 		return err
 	}
-	plan.Databases = j.geo.IDs()
-	if err := j.keep.inherit(j.scanFlags, plan); err != nil {
+	plan.Databases = databasesOf(j.geo)
+	if j.scanID, err = j.keep.Inherit(plan, j.scanID); err != nil || past == nil {
 		return err
 	}
-	if past := j.keep.past; past != nil {
-		j.start, j.tally, j.known.known = past.Start, past.Tally, past.Names
-		j.geo.Resume(past.Plan.Databases, j.Terminal)
-		j.keep.plan.Databases = j.geo.IDs()
+	j.start, j.tally = past.Start, past.Tally
+	var ids []geo.ID
+	for _, db := range past.Plan.Databases {
+		ids = append(ids, geo.ID(db))
 	}
+	j.geo.Resume(ids, j.Terminal)
+	j.keep.SetDatabases(databasesOf(j.geo))
 	return nil
 }
 
+// databasesOf are the files of --mmdb as a checkpoint has them.
+func databasesOf(bases geo.Databases) (all []checkpoint.Database) {
+	for _, id := range bases.IDs() {
+		all = append(all, checkpoint.Database(id))
+	}
+	return all
+}
+
 // planOutput returns the output, of which nothing is made or cut yet.
-func (j *job) planOutput() (*output, error) {
+func (j *job) planOutput() (*output.Output, error) {
 	o := j.planned(j.scanID)
-	if j.rotate.on() {
-		o.rotation = j.rotate.plan(j.start)
-		o.rotation.Hold = j.keep != nil
+	if j.rotate.On() {
+		rotation := j.rotate.Plan(j.start)
+		rotation.Hold = j.keep.Enabled
+		o.Divide(rotation)
 	}
-	if j.keep.resumes() {
-		o.resume(&j.keep.past.Output)
+	if j.keep.Resumes() {
+		was := &j.keep.Past.Output
+		o.Resume(output.Position{Offset: was.Offset, Parts: was.Parts, Records: was.Records})
 	}
-	if err := o.check(); err != nil {
+	if err := o.Check(); err != nil {
 		return nil, err
 	}
 	return o, j.checkSummary()
@@ -150,7 +178,7 @@ func (j *job) checkSummary() error {
 	if j.summary == "" {
 		return nil
 	}
-	return writeFailure(sink.Check(j.summary, sink.Options{Force: true}))
+	return output.Failure(sink.Check(j.summary, sink.Options{Force: true}))
 }
 
 // thisBuild is the version of this program.
@@ -172,8 +200,8 @@ type job struct {
 
 	exclusions *list.Exclusions
 	geo        geo.Databases
-	out        *output
-	keep       *keeper // nil: no checkpoint
+	out        *output.Output
+	keep       *checkpoint.Checkpointer
 	metrics    *metrics.Server
 	observer   observer
 	tally      tally.Tally
@@ -203,19 +231,20 @@ func (j *job) run(inputs []string) (*ledger.Summary, error) {
 	stop, ctx, end := shutdown.Listen(j.Terminal, j.hangupEnds())
 	defer end()
 	j.stop = stop
-	j.out.failed = stop.Cancel
+	j.out.OnFailure(stop.Cancel)
 	j.metrics.Attach(j.metricsSource())
 	j.logStart()
 	j.guard = guard.New(j.guardFlags.limits(), stop.Drain, stop.Interrupted)
 	defer j.guard.StartClock()()
 
+	j.keep.Attach(j.checkpointed())
 	j.reading.Store(j.list)
 	j.status = j.newStatus()
 	if err := j.load(stop); err != nil {
 		j.bad.rest()
 		return nil, j.guarded(err)
 	}
-	if err := j.keep.loaded(j.list); err != nil {
+	if err := j.keep.Loaded(j.list); err != nil {
 		return nil, err
 	}
 	j.logLoaded()
@@ -224,23 +253,23 @@ func (j *job) run(inputs []string) (*ledger.Summary, error) {
 	}
 	stats, err := j.ask(ctx)
 	j.bad.rest()
-	kept := j.keep.end()
-	if j.written = j.out.close(); j.written == nil {
+	kept := j.keep.Finish()
+	if j.written = j.out.Close(); j.written == nil {
 		j.written = kept
 	}
 	if err := j.early(err, &stats); err != nil {
-		j.out.remove()
-		j.keep.forget()
+		j.out.Remove()
+		j.keep.Forget()
 		return nil, err
 	}
 
 	own := stats
 	listed := j.list.Stats()
 	if j.stop.Drained.Err() != nil {
-		listed = j.keep.taken(listed, stats.Taken)
+		listed = j.keep.Taken(listed, stats.Taken)
 	}
-	listed = j.keep.total(listed, &stats)
-	j.keep.countLeftOut(j.exclusions)
+	listed = j.keep.Total(listed, &stats)
+	j.keep.AddExclusions(j.exclusions)
 	l := ledger.New(listed, &stats)
 	rest, known := j.unread(listed)
 	if l.Unread = rest; known && l.Unfinished+rest == 0 {
@@ -248,17 +277,17 @@ func (j *job) run(inputs []string) (*ledger.Summary, error) {
 	}
 	sum := ledger.NewSummary(&stats, l, thisBuild())
 	sum.Scan, sum.Command, sum.Inputs = j.scanID, j.args, inputNotes(j.list, inputs, &j.from)
-	sum.Config = (*ledger.ConfigFile)(j.configFile)
+	sum.Config = j.configFile
 	sum.Order, sum.Shard = j.order.String(), j.shard.String()
-	if j.order == order(list.OrderRandom) {
-		sum.Seed = &j.seed.n
+	if j.order == flagvalue.Order(list.OrderRandom) {
+		sum.Seed = &j.seed.N
 	}
-	sum.Output, sum.Records = j.output, j.out.count()
+	sum.Output, sum.Records = j.output, j.out.Count()
 	sum.SetAnswers(&j.tally, j.schedule().Attempts())
-	sum.Resumed = j.keep.resumed()
-	sum.Records += j.keep.records()
+	sum.Resumed = j.keep.TimesResumed()
+	sum.Records += j.keep.Records()
 	if j.written != nil {
-		sum.Records = j.out.whole()
+		sum.Records = j.out.Complete()
 	}
 	for _, note := range j.geo.Notes() {
 		sum.Databases = append(sum.Databases, ledger.Database(note))
@@ -271,11 +300,11 @@ func (j *job) run(inputs []string) (*ledger.Summary, error) {
 	if sum.Ended = j.ended(); sum.Ended == ledger.EndedComplete || sum.Ended == ledger.EndedInput && j.list.Err() == nil {
 		j.whole = true
 		j.guard.JudgeFinal(&stats)
-		j.written = j.out.settle(nil)
+		j.written = j.out.NameParts(nil)
 		sum.Ended = j.ended()
 	}
 	sum.Changes = j.dial.Changes()
-	sum.Parts = j.out.parts()
+	sum.Parts = j.out.Parts()
 	j.observer.lookParts()
 	sum.Guard = j.guard.Tripped()
 	sum.Interrupted = stop.Interrupted()
@@ -288,9 +317,17 @@ func (j *job) run(inputs []string) (*ledger.Summary, error) {
 func (j *job) metricsSource() metrics.Source {
 	return metrics.Source{
 		List: j.list.Stats, Size: j.list.Size,
-		Records: j.out.records.Load, OutputFailed: j.out.broken.Load,
+		Records: j.out.Taken, OutputFailed: j.out.Failed,
 		Draining: j.stop.Draining,
-		Resumed:  j.keep.behind(), Start: j.start, Rate: j.rate.limit(),
+		Resumed:  j.keep.Behind(), Start: j.start, Rate: j.rate.Limit(),
+	}
+}
+
+// checkpointed is what the checkpoint reads of this scan.
+func (j *job) checkpointed() checkpoint.Scan {
+	return checkpoint.Scan{
+		ID: j.scanID, Start: j.start, MaxTargets: j.maxTargets, MaxPerAddress: j.maxPerAddress,
+		Replace: j.force, Output: j.out, Tally: j.tally.Clone, Excluded: j.exclusions.Stop,
 	}
 }
 
@@ -301,11 +338,11 @@ func (j *job) ask(ctx context.Context) (scanner.Stats, error) {
 	cfg.Monitor = new(scanner.Monitor)
 	cfg.Drain = j.stop.Draining
 	cfg.Rates = j.dial.Rates()
-	if j.keep != nil {
-		j.keep.begin(j)
-		cfg.Snapshot, cfg.Excluded = j.keep.snapshot, j.keep.excluded
-		cfg.Asked = j.keep.recount(j.list)
-		cfg.Silent = j.keep.waiting
+	if j.keep.Enabled {
+		j.keep.Begin()
+		cfg.Snapshot, cfg.Excluded = j.keep.Snapshot, j.keep.Excluded
+		cfg.Asked = j.keep.Recount(j.list)
+		cfg.Silent = j.keep.SilentTargets
 	}
 	j.monitor.Store(cfg.Monitor)
 	defer j.guard.Watch(cfg.Monitor, j.Terminal)()
@@ -334,10 +371,10 @@ func (j *job) unread(listed list.Stats) (n uint64, known bool) {
 // begun is how much of the list earlier parts of the scan passed by.
 func (j *job) begun() float64 {
 	n, known := j.list.Size()
-	if !known || !j.keep.resumes() {
+	if !known || !j.keep.Resumes() {
 		return 0
 	}
-	return float64(j.keep.past.Place) / float64(max(n, 1))
+	return float64(j.keep.Past.Place) / float64(max(n, 1))
 }
 
 // newTracker knows how far this scan is.
@@ -366,7 +403,7 @@ func (j *job) watchScan(m *scanner.Monitor) (stop func()) {
 	if onScreen && j.status.Kind == progress.Text {
 		return func() {}
 	}
-	return j.status.WatchScan(m, j.newTracker(), j.rate.limit())
+	return j.status.WatchScan(m, j.newTracker(), j.rate.Limit())
 }
 
 // given is how many targets the list has given out: the scan reads ahead.
@@ -376,11 +413,11 @@ func (j *job) given() uint64 { return j.list.Stats().Given }
 // taken: the socket is open then, and no packet was sent.
 func (j *job) targets() iter.Seq[scanner.Target] {
 	all := j.list.All()
-	if j.keep != nil {
-		all = j.keep.targets(j.list)
+	if j.keep.Enabled {
+		all = j.keep.Targets(j.list)
 	}
 	return func(yield func(scanner.Target) bool) {
-		opened := j.keep.resumes() // it is cut back, whatever comes
+		opened := j.keep.Resumes() // it is cut back, whatever comes
 		if opened && j.openOutput() != nil {
 			return
 		}
@@ -397,13 +434,13 @@ func (j *job) targets() iter.Seq[scanner.Target] {
 }
 
 func (j *job) openOutput() error {
-	if err := j.keep.first(); err != nil {
+	if err := j.keep.WriteFirst(); err != nil {
 		return err
 	}
-	if err := j.out.open(); err != nil {
+	if err := j.out.Open(); err != nil {
 		return err
 	}
-	step("output.created")
+	checkpoint.Step("output.created")
 	j.logOpened()
 	j.sayCut()
 	return nil
@@ -411,7 +448,7 @@ func (j *job) openOutput() error {
 
 // sayCut says what --append took away of a file that ended within a record.
 func (j *job) sayCut() {
-	if n := j.out.cut(); n > 0 {
+	if n := j.out.CutOff(); n > 0 {
 		j.Say("%s: torn: %d bytes after the last whole record cut off", console.Plain(j.output, 200), n)
 	}
 }
@@ -426,17 +463,17 @@ func (j *job) handle(r *scanner.Result) {
 	}
 	j.tally.Add(r)
 	if wanted {
-		j.out.write(r)
+		j.out.Write(r)
 	}
 }
 
 // early is the error of a run that asked nobody.
 func (j *job) early(err error, stats *scanner.Stats) error {
 	switch {
-	case stats.DatagramsSent() > 0 || j.keep.resumes() && err == nil:
+	case stats.DatagramsSent() > 0 || j.keep.Resumes() && err == nil:
 		return nil
 	case err != nil && !errors.Is(err, context.Canceled):
-		return j.source.failure(err)
+		return j.source.Failure(err)
 	case j.written != nil:
 		return j.written
 	case j.stop.Interrupted():
@@ -482,7 +519,7 @@ func (j *job) finish(sum *ledger.Summary) error {
 	}
 	verdict := j.verdict(sum)
 	j.logFinished(sum, verdict)
-	j.keep.done(j.whole && j.written == nil, path)
+	j.keep.Done(j.whole && j.written == nil, path)
 	return verdict
 }
 
@@ -527,10 +564,10 @@ func (j *job) summaryPath() string {
 	if j.summary != "" || j.output == "-" {
 		return j.summary
 	}
-	if j.rotate.on() {
+	if j.rotate.On() {
 		return summaryName(j.output, j.start)
 	}
-	if !isFile(j.output) {
+	if !output.IsFile(j.output) {
 		return ""
 	}
 	return j.output + ".summary.json"
@@ -538,7 +575,7 @@ func (j *job) summaryPath() string {
 
 func (j *job) sayFiles(sum *ledger.Summary, summaryPath string) {
 	if j.output != "-" {
-		j.Say("written: %s to %s", console.Plural(sum.Records, "record"), j.out.written())
+		j.Say("written: %s to %s", console.Plural(sum.Records, "record"), j.out.Place())
 	}
 	if summaryPath != "" {
 		j.Say("numbers of the run: %s", console.Plain(summaryPath, 200))

@@ -12,13 +12,12 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
-
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
@@ -31,7 +30,7 @@ type scanFlags struct {
 	patienceFlags
 	metricsFlags
 	logFlags
-	rotate     rotation
+	rotate     flagvalue.Rotation
 	checkpoint string
 	fresh      bool
 	summary    string
@@ -40,29 +39,29 @@ type scanFlags struct {
 
 	ports string
 	targetFlags
-	query      questions
+	query      flagvalue.Questions
 	maxTargets uint64
 
-	rate          rate
-	addressRate   rate
+	rate          flagvalue.Rate
+	addressRate   flagvalue.Rate
 	maxPerAddress int
 	secondLook    bool
 	cooldown      time.Duration
 	inFlight      int
 	noGSO         bool
-	source        source
+	source        flagvalue.Source
 
 	unanswered bool
 	raw        bool
 	mmdb       []string
 	dryRun     bool
 	quiet      bool
-	status     statusMode
+	status     flagvalue.StatusKind
 }
 
 func (a *app) scanCommand() *cobra.Command {
 	f := &scanFlags{
-		query:       questions(scanner.AskAll),
+		query:       flagvalue.Questions(scanner.AskAll),
 		rate:        scanner.DefaultRate,
 		addressRate: scanner.DefaultAddressRate,
 	}
@@ -166,9 +165,9 @@ func (f *scanFlags) check() error {
 		bad       bool
 		err, hint string
 	}{
-		{f.rotate.on() && !f.toFile(), "--rotate without --output",
+		{f.rotate.On() && !f.toFile(), "--rotate without --output",
 			"the parts are named after it: -o census.ndjson.zst"},
-		{f.rotate.on() && f.append, "--rotate and --append exclude each other",
+		{f.rotate.On() && f.append, "--rotate and --append exclude each other",
 			"parts are files of their own"},
 		{f.summary == "-", "--summary can't go to standard output",
 			"name a file: records have standard output for themselves"},
@@ -235,17 +234,17 @@ func same(a, b string) bool {
 func (f *scanFlags) config() scanner.Config {
 	return scanner.Config{
 		Questions:     scanner.Questions(f.query),
-		Rate:          f.rate.limit(),
-		AddressRate:   f.addressRate.limit(),
+		Rate:          f.rate.Limit(),
+		AddressRate:   f.addressRate.Limit(),
 		MaxPerAddress: f.maxPerAddress,
 		Timeout:       f.timeout,
-		Retries:       orOff(f.retries),
-		SecondLook:    f.secondLook,
-		Cooldown:      orOff(f.cooldown),
+		Retries:       flagvalue.OrOff(f.retries),
+		SecondPass:    f.secondLook,
+		Cooldown:      flagvalue.OrOff(f.cooldown),
 		InFlight:      f.inFlight,
-		NoJoin:        f.noGSO,
+		NoGSO:         f.noGSO,
 		Raw:           f.raw,
-		Source:        f.source.addrPort(),
+		Source:        f.source.AddrPort(),
 	}
 }
 

@@ -3,11 +3,9 @@ package main
 import (
 	"runtime"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
-
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
@@ -29,7 +27,7 @@ func (j *job) sayState() {
 	v := j.newTracker().Sample(s)
 	j.Say("state: scan %s, %s", console.Plain(j.scanID, 100), v.State())
 
-	listed := j.keep.total(j.list.Stats(), &s) // from here on of all parts
+	listed := j.keep.Total(j.list.Stats(), &s) // from here on of all parts
 	l := ledger.New(listed, &s)
 	l.Unfinished = l.Read - min(l.Read, l.LeftOut()+l.Finished)
 	l.Unread, _ = j.unread(listed)
@@ -58,13 +56,13 @@ func (j *job) sayMemory(replies int64) {
 
 // sayWritten says how far the files are.
 func (j *job) sayWritten() {
-	n, busy := j.out.soFar()
-	records := console.Plural(n+j.keep.records(), "record")
+	n, busy := j.out.CountNow()
+	records := console.Plural(n+j.keep.Records(), "record")
 	if busy {
 		records = "a write takes its time now"
 	}
 	j.Say("output: %s, %s", console.Plain(j.output, 200), records)
-	if j.keep != nil {
-		j.Say("checkpoint: %s, %s", console.Plain(j.checkpoint, 200), j.keep.age())
+	if j.keep.Enabled {
+		j.Say("checkpoint: %s, %s", console.Plain(j.checkpoint, 200), j.keep.Age())
 	}
 }

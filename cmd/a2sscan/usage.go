@@ -5,11 +5,11 @@ import (
 	"os"
 	"strings"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
 func init() {

@@ -1,78 +1,11 @@
 package main
 
 import (
-	"math"
 	"testing"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
-	"github.com/a2sscan/a2sscan/scanner"
 )
-
-func TestRate(t *testing.T) {
-	tests := []struct {
-		in   string
-		want float64
-	}{
-		{"800", 800}, {"5k", 5000}, {"2.5k", 2500}, {"1M", 1e6}, {"0.5M", 5e5}, {"0", 0}, {"0.5", 0.5},
-	}
-	for _, test := range tests {
-		var r rate
-		if err := r.Set(test.in); err != nil || float64(r) != test.want {
-			t.Errorf("%q is %v (%v), want %v", test.in, float64(r), err, test.want)
-		}
-	}
-	for _, bad := range []string{"", "k", "5K", "-1", "5kk", "1e400", "nan", "inf", "5 k", "five", "1g"} {
-		r := rate(7)
-		if err := r.Set(bad); err == nil || r != 7 {
-			t.Errorf("%q is taken for %v", bad, float64(r))
-		}
-	}
-	if rate(0).limit() != scanner.Off || rate(9).limit() != 9 {
-		t.Error("a rate of 0 does not lift the limit, or another does")
-	}
-}
-
-func TestQuestions(t *testing.T) {
-	var q questions
-	if err := q.Set("rules,info"); err != nil || q.String() != "info,rules" {
-		t.Errorf("rules,info is %q (%v)", q.String(), err)
-	}
-	for _, bad := range []string{"", "info,", "infos", "INFO", "info rules"} {
-		if err := q.Set(bad); err == nil {
-			t.Errorf("%q is taken for %q", bad, q.String())
-		}
-	}
-}
-
-func TestSource(t *testing.T) {
-	for in, want := range map[string]string{"127.0.0.2": "127.0.0.2", "127.0.0.2:4000": "127.0.0.2:4000"} {
-		var s source
-		if err := s.Set(in); err != nil || s.String() != want {
-			t.Errorf("%q is %q (%v)", in, s.String(), err)
-		}
-	}
-	for _, bad := range []string{"", "::1", "[::1]:80", "localhost", "127.0.0.2:70000", ":80"} {
-		var s source
-		if err := s.Set(bad); err == nil {
-			t.Errorf("%q is taken for %q", bad, s.String())
-		}
-	}
-}
-
-func TestShare(t *testing.T) {
-	for text, want := range map[string]share{"2%": 0.02, "0.02": 0.02, "100%": 1, "0": 0, "1": 1, "0.5%": 0.005} {
-		var s share
-		if err := s.Set(text); err != nil || math.Abs(float64(s-want)) > 1e-12 {
-			t.Errorf("%s: %v, %v", text, float64(s), err)
-		}
-	}
-	for _, text := range []string{"", "%", "2", "101%", "-1%", "NaN", "x"} {
-		var s share
-		if s.Set(text) == nil {
-			t.Errorf("%q is %v", text, float64(s))
-		}
-	}
-}
 
 // TestStatusKind: --quiet means no status, unless one is asked for.
 func TestStatusKind(t *testing.T) {
@@ -93,7 +26,7 @@ func TestStatusKind(t *testing.T) {
 			t.Errorf("%+v: %s", test, got)
 		}
 	}
-	if new(statusMode).Set("xml") == nil {
+	if new(flagvalue.StatusKind).Set("xml") == nil {
 		t.Error("xml is a kind")
 	}
 }

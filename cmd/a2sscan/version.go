@@ -5,9 +5,10 @@ import (
 	"runtime"
 	"runtime/debug"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	"github.com/spf13/cobra"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/redact"
 )
 
 func (a *app) versionCommand() *cobra.Command {
@@ -67,6 +68,6 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return console.Fail(console.ExitUsage, "%s takes no arguments, got %s", cmd.Name(), console.Quoted(withoutKeys(args[0]), 40)).
+	return console.Fail(console.ExitUsage, "%s takes no arguments, got %s", cmd.Name(), console.Quoted(redact.Keys(args[0]), 40)).
 		WithHint("%s --help shows how it is used", cmd.CommandPath())
 }

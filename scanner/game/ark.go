@@ -10,7 +10,8 @@ var _ = register(&table{
 	apps:     []uint32{346110},
 	evidence: "recorded replies of v192 and v259; queryhost and UncoreMetrics for later ones",
 	info: func(d *decoder) {
-		if v, ok := between(d.in.Info.Name, "(v", ")"); ok {
+		v, ok := between(d.in.Info.Name, "(v", ")")
+		if ok && len(v) > 0 && v[0] >= '0' && v[0] <= '9' {
 			d.setText(KeyVersion, v, "info.name")
 		}
 	},
@@ -58,6 +59,7 @@ var _ = register(&table{
 				attribute item_downloads 0 < rules.ALLOWDOWNLOADITEMS_i
 				attribute official 0 < rules.OFFICIALSERVER_i`,
 		},
+		{info: wireNamed("Our Island (very good)"), want: ``},
 		{
 			info:  wireNamed("Cut off - (v35"),
 			rules: []string{"HASACTIVEMODS_i", "0", "DAYTIME_s", "14:43", "SESSIONISPVE_i", "maybe"},

@@ -81,7 +81,7 @@ func (p *pages) put(number, total int, text []byte) {
 func (d *decoder) unescape() []byte {
 	p := &d.pages
 	start := len(d.buf)
-	escape := false
+	escape := false // the byte before was 01
 	for _, text := range p.text[:p.total] {
 		if text == nil {
 			break

@@ -26,7 +26,7 @@ type captured struct {
 }
 
 // readCapture decodes a capture.
-func readCapture(t *testing.T, file string) *captured {
+func readCapture(t testing.TB, file string) *captured {
 	t.Helper()
 	c := new(captured)
 	for _, msg := range messages(t, captures.Datagrams(t, file)) {
@@ -58,7 +58,7 @@ func (c *captured) takeInfo(msg []byte) {
 }
 
 // messages returns the messages in a capture, split ones put together.
-func messages(t *testing.T, datagrams [][]byte) (all [][]byte) {
+func messages(t testing.TB, datagrams [][]byte) (all [][]byte) {
 	table := reasm.New(reasm.Config{Shards: 1})
 	var unpacker reasm.Unpacker
 	for i, d := range datagrams {
@@ -82,7 +82,7 @@ func messages(t *testing.T, datagrams [][]byte) (all [][]byte) {
 }
 
 // TestCaptures decodes what real servers sent and compares it with the golden
-// files. No flag may be set on any of them but those that the golden file has.
+// files.
 func TestCaptures(t *testing.T) {
 	var g Game
 	known := 0
@@ -98,6 +98,27 @@ func TestCaptures(t *testing.T) {
 		})
 	}
 	t.Logf("%d captures of games that have a table", known)
+}
+
+// suspicious are the captures on which a flag is right: of 170 players listed, 8
+// are in INFO (EC-83).
+var suspicious = map[string]string{"gameq_l4d_1": "count_mismatch"}
+
+// TestCapturesAreInnocent: no flag is set on a real server, whatever its game,
+// but for those in suspicious.
+func TestCapturesAreInnocent(t *testing.T) {
+	var g Game
+	seen := 0
+	for _, file := range captures.Files(t) {
+		c := readCapture(t, file)
+		Decode(&g, c.reply)
+		name := captures.Name(file)
+		if got := flagWords(Suspect(c.reply, &g, Facts{}).Flags); got != suspicious[name] {
+			t.Errorf("%s: flags %q, want %q", name, got, suspicious[name])
+		}
+		seen++
+	}
+	t.Logf("%d captures", seen)
 }
 
 // golden is the text of a golden file.
@@ -117,13 +138,23 @@ func golden(c *captured, g *Game) string {
 		fmt.Fprintf(&b, "# %d rules\n", len(c.reply.Rules))
 	}
 	fmt.Fprintf(&b, "id %s\n%s", g.ID, dump(g))
-	s := Suspect(c.reply, g, Facts{})
-	for i := range NumFlags {
-		if s.Flags&(1<<i) != 0 {
-			fmt.Fprintf(&b, "flag %s\n", FlagWord(i))
-		}
-	}
+	goldenOffsets(&b, c, g)
 	return b.String()
+}
+
+// goldenOffsets adds where in the joined binary pages the name of each mod
+// begins.
+func goldenOffsets(b *strings.Builder, c *captured, g *Game) {
+	d := decoder{g: new(Game), in: c.reply}
+	plain, ok := d.takePages()
+	if !ok || len(g.Mods) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "# names of the mods in %d bytes of pages, at", len(plain))
+	for _, m := range g.Mods {
+		fmt.Fprintf(b, " %#x", bytes.Index(plain, append([]byte{byte(len(m.Name))}, m.Name...))+1)
+	}
+	b.WriteString("\n")
 }
 
 func compareGolden(t *testing.T, name, got string) {

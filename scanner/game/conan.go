@@ -1,5 +1,7 @@
 package game
 
+import "bytes"
+
 // Conan Exiles: the keywords and the rules have the server's name in full,
 // where INFO cuts it. The settings have codes for names (S05_b, Su_i) whose
 // meaning the game does not publish; they stay among the rules.
@@ -12,12 +14,7 @@ var _ = register(&table{
 		{name: "OWNINGNAME", read: attribute("name")},
 		{name: "CSF_i", read: attribute("csf")},
 	},
-	finish: func(d *decoder) {
-		// The name may have commas in it, but nothing that ends it.
-		if name, ok := unrealTag(d.in.Info.Keywords, "OWNINGNAME:"); ok {
-			d.setAttribute("name", name, "keywords.OWNINGNAME")
-		}
-	},
+	finish: conanName,
 	vectors: []vector{
 		{
 			keywords: "BUILDID:1,OWNINGID:2,OWNINGNAME:Sand, Blood,P2PPORT:7777",
@@ -31,5 +28,25 @@ var _ = register(&table{
 				attribute csf 0 < rules.CSF_i
 				attribute name Sand and Blood < rules.OWNINGNAME`,
 		},
+		{ // the field is full: the end of the name is not there
+			keywords: "BUILDID:256536549,OWNINGID:2,OWNINGNAME:Sand and Blood and more than a hundred bytes " +
+				"of a name that goes on until the field ends, he",
+			want: `
+				note keywords.cut`,
+		},
 	},
 })
+
+// conanName reads the server's name from the keywords, unless their end may be
+// missing and the name with it.
+func conanName(d *decoder) {
+	k := d.in.Info.Keywords
+	name, ok := unrealTag(k, "OWNINGNAME:")
+	switch {
+	case !ok:
+	case len(k) >= keywordsField && bytes.HasSuffix(k, name):
+		d.g.Notes |= NoteKeywordsCut
+	default:
+		d.setAttribute("name", name, "keywords.OWNINGNAME")
+	}
+}

@@ -13,7 +13,6 @@ const (
 	maxText       = 1 << 10 // bytes of a value
 	maxLongText   = 8 << 10 // bytes of a description or a joined value
 	maxMods       = 512     // mods; the binary pages of Arma 3 hold 255 at most
-	maxAttributes = 96      // attributes
 	maxParts      = 64      // rules that make up one text
 	maxSeries     = 4       // texts in parts of one game
 	keywordsField = 127     // bytes that Steam keeps of the keywords (EC-40)
@@ -72,7 +71,6 @@ func (d *decoder) run(t *table) {
 	if t.finish != nil {
 		t.finish(d)
 	}
-	d.sortAttributes()
 }
 
 // readTags reads the keywords of INFO.
@@ -193,18 +191,4 @@ func (d *decoder) join(s *series, p *parts) {
 // since returns what was appended to the buffer since it was start bytes long.
 func (d *decoder) since(start int) []byte {
 	return d.buf[start:len(d.buf):len(d.buf)]
-}
-
-// sortAttributes sorts the attributes by name. Servers mostly send their rules
-// sorted, so an insertion sort has little to do.
-func (d *decoder) sortAttributes() {
-	all := d.g.Attributes
-	for i := 1; i < len(all); i++ {
-		a := all[i]
-		j := i
-		for ; j > 0 && all[j-1].Name > a.Name; j-- {
-			all[j] = all[j-1]
-		}
-		all[j] = a
-	}
 }

@@ -63,5 +63,5 @@
 //	go test -run Captures -update
 //
 // whose lines must then be checked by hand against the recording's bytes. If the
-// game's counts or lists are known to lie, add it to the sets in flags.go.
+// game's counts or lists are known to lie, add it to the functions in flags.go.
 package game

@@ -62,7 +62,7 @@ var FlagRules = [NumFlags]FlagRule{
 			"or more than 64 in a Counter-Strike; counts are the game's own where it has some",
 		Innocent: "reserved places and spectators: 65 of 64 in Rising Storm 2, 70 of 64 in Red Orchestra 2, " +
 			"102 of 100 in Hell Let Loose; 112 of 80 in Squad and Post Scriptum, which are not looked at " +
-			"unless the rules have their count",
+			"unless the rules have their count; sv_visiblemaxplayers below the true number of places",
 		Source: "EC-36, EC-60; heuristics of server browsers",
 		Least:  3, Percent: 10,
 	},
@@ -207,21 +207,25 @@ func (s *Suspicion) counts(in Reply, g *Game) {
 	s.set(FlagCountMismatch, s.Counts.List >= 0 && !listLies(in, g) && s.Counts.apart(bots(in.Info)))
 }
 
-// counterStrikes are the games that have 64 places at most.
-var counterStrikes = map[string]bool{
-	"cs16": true, "czero": true, "css": true, "csgo": true, "cs2": true,
+// isCounterStrike reports whether a game has 64 places at most.
+func isCounterStrike(id string) bool {
+	switch id {
+	case "cs16", "czero", "css", "csgo", "cs2":
+		return true
+	}
+	return false
 }
 
 // overMax is the rule of players_over_max. 0 places mean that INFO does not say.
 func overMax(n int, in *wire.Info, g *Game, corrected bool) bool {
-	if counterStrikes[g.ID] && n > 64 {
+	if isCounterStrike(g.ID) && n > 64 {
 		return true
 	}
 	places := int(in.MaxPlayers)
 	if g.Has.Has(KeyMaxPlayers) {
 		places = g.MaxPlayers
 	}
-	if places == 0 || in.Has&wire.HasMaxPlayers == 0 || !corrected && ghosts[g.ID] {
+	if places == 0 || in.Has&wire.HasMaxPlayers == 0 || !corrected && hasGhosts(g.ID) {
 		return false
 	}
 	r := &FlagRules[rulePlayersOverMax]
@@ -229,17 +233,21 @@ func overMax(n int, in *wire.Info, g *Game, corrected bool) bool {
 	return over >= r.Least && over*100 > places*r.Percent
 }
 
-// ghosts are the games whose INFO or list counts players who are gone, or who
-// hold a reserved place: 104 of 80, and connected for 140,000 seconds.
-var ghosts = map[string]bool{"squad": true, "postscriptum": true, "ark": true}
+// hasGhosts reports whether a game's INFO or list counts players who are gone, or
+// who hold a reserved place: 104 of 80, and connected for 140,000 seconds.
+func hasGhosts(id string) bool {
+	return id == "squad" || id == "postscriptum" || id == "ark"
+}
 
-// unlisted are the games that answer PLAYER with an empty list though there are
-// players.
-var unlisted = map[string]bool{"conan": true, "dayz": true, "battalion1944": true}
+// isUnlisted reports whether a game answers PLAYER with an empty list though
+// there are players.
+func isUnlisted(id string) bool {
+	return id == "conan" || id == "dayz" || id == "battalion1944"
+}
 
 // listLies reports whether the list says nothing about the number of players.
 func listLies(in Reply, g *Game) bool {
-	if ghosts[g.ID] || unlisted[g.ID] && len(in.Players) == 0 {
+	if hasGhosts(g.ID) || isUnlisted(g.ID) && len(in.Players) == 0 {
 		return true
 	}
 	return len(in.Players) == 1 && string(in.Players[0].Name) == "Max Players" // EC-85
@@ -310,14 +318,24 @@ const maxRedirect = 253 + 6
 func (s *Suspicion) redirect(in Reply) {
 	to, ok := after(in.Redirect, "ConnectRedirectAddress:")
 	if !ok && in.Info != nil {
-		for tags := (list{rest: in.Info.Keywords, separator: ','}); tags.next() && !ok; {
-			if ok = hasPrefix(tags.piece, "dest="); ok {
-				to = tags.piece[len("dest="):]
-			}
-		}
+		to, ok = destination(in.Info.Keywords)
 	}
 	s.set(FlagRedirect, ok)
 	s.Redirect = to[:min(len(to), maxRedirect):min(len(to), maxRedirect)]
+}
+
+// destination returns the rest of a tag that begins with dest=.
+func destination(keywords []byte) ([]byte, bool) {
+	const prefix = "dest="
+	if !bytes.Contains(keywords, []byte(prefix)) {
+		return nil, false
+	}
+	for tags := (list{rest: keywords, separator: ','}); tags.next(); {
+		if hasPrefix(tags.piece, prefix) {
+			return tags.piece[len(prefix):], true
+		}
+	}
+	return nil, false
 }
 
 // after returns what follows word in b.

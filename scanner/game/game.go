@@ -120,9 +120,10 @@ type Attribute struct {
 }
 
 // Source returns where the value of a common key came from: "info", "keywords" or
-// "rules", a full stop, and the field, tag or rule. N stands for a number where
-// a value was put together from several rules. It is "" for a key that the Game
-// does not have.
+// "rules", a full stop, and the field, tag or rule. N stands for a number where a
+// value was put together from several rules. "keywords" alone means a tag that is
+// the value itself, and "rules.pages" the binary pages of Arma 3 and DayZ. It is
+// "" for a key that the Game does not have.
 func (g *Game) Source(k Key) string { return g.sources[k] }
 
 // Empty reports whether nothing is known beyond INFO.

@@ -54,6 +54,7 @@ func many(in Reply, n int, format, value string) Reply {
 // checkBounds reports what is larger than our bounds allow.
 func checkBounds(t *testing.T, name string, g *Game) {
 	t.Helper()
+	const maxAttributes = 40 // no table names more
 	if len(g.Mods) > maxMods || len(g.Attributes) > maxAttributes {
 		t.Errorf("%s: %d mods, %d attributes", name, len(g.Mods), len(g.Attributes))
 	}

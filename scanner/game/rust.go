@@ -2,14 +2,14 @@ package game
 
 import "bytes"
 
-// Rust: INFO's counts are cut at a byte, and above that they are anything; the
-// keywords have the true ones. Short tags stand for words: a run of "^" and a
-// letter, or a letter alone.
+// Rust: INFO's counts are single bytes and wrong above 255. The keywords have the
+// true ones, though they can lag behind: 46 where INFO and the list have 36. Short
+// tags stand for words: a run of "^" and a letter, or a letter alone.
 var _ = register(&table{
 	id:   "rust",
 	name: "Rust",
 	apps: []uint32{252490},
-	evidence: "recorded replies of 2014 to 2022; gamedig, rust-query-proxy; the short tags from " +
+	evidence: "recorded replies of 2014 to 2022; gamedig, rust-query-proxy; for the short tags, " +
 		"descriptions of the game's tag compressor",
 	tags: tags{
 		split: ',',
@@ -17,15 +17,15 @@ var _ = register(&table{
 		prefixes: []field{
 			{name: "^", read: rustShortTags},
 			{name: "$r", read: text(KeyRegion)},
-			{name: "mp", read: count(KeyMaxPlayers)},
-			{name: "cp", read: count(KeyPlayers)},
-			{name: "qp", read: count(KeyQueue)},
-			{name: "born", read: began},
+			{name: "mp", read: rustNumber(count(KeyMaxPlayers))},
+			{name: "cp", read: rustNumber(count(KeyPlayers))},
+			{name: "qp", read: rustNumber(count(KeyQueue))},
+			{name: "born", read: rustNumber(began)},
 			{name: "gm", read: attribute("gamemode")},
 			{name: "pt", read: attribute("transport")},
-			{name: "ts", read: rustTeamSize},
+			{name: "ts", read: rustNumber(attribute("team_size"))},
 			{name: "h", read: rustHash},
-			{name: "v", read: rustVersion},
+			{name: "v", read: rustNumber(text(KeyVersion))},
 		},
 	},
 	rules: []field{
@@ -80,7 +80,7 @@ var _ = register(&table{
 				attribute world.size 3500 < rules.world.size`,
 		},
 		{ // words, a letter alone, and what is no tag of ours
-			keywords: "monthly,vanilla,p,EU,stok,hzz,vv,tsx,cpx,mp99999999,born0,bornx",
+			keywords: "monthly,vanilla,p,EU,stok,hzzzzzz,head,vv,tsx,cpvp,mp99999999,born0,bornx",
 			want: `
 				mode vanilla < keywords.vanilla
 				region EU < keywords.EU
@@ -156,22 +156,22 @@ func rustShortTags(d *decoder, v []byte, source string) {
 	}
 }
 
-// rustVersion reads the number of the game's network protocol, which is what
-// INFO has as version.
-func rustVersion(d *decoder, v []byte, source string) {
-	if _, ok := parseInt(v, maxNumber); ok {
-		d.setText(KeyVersion, v, source)
+// rustNumber reads a tag that has a number behind its letters, which a tag of the
+// owner's own, such as "cpvp", does not.
+func rustNumber(read action) action {
+	return func(d *decoder, v []byte, source string) {
+		if len(v) > 0 && v[0] >= '0' && v[0] <= '9' {
+			read(d, v, source)
+		}
 	}
 }
 
-func rustTeamSize(d *decoder, v []byte, source string) {
-	if _, ok := parseInt(v, maxCount); ok {
-		d.setAttribute("team_size", v, source)
-	}
-}
-
-// rustHash reads the hash of the server's assemblies: hexadecimal digits.
+// rustHash reads the hash of the server's assemblies: eight hexadecimal digits,
+// or a few less.
 func rustHash(d *decoder, v []byte, source string) {
+	if len(v) < 6 || len(v) > 8 {
+		return
+	}
 	for _, c := range v {
 		if bytes.IndexByte([]byte(hexDigits), c) < 0 {
 			return

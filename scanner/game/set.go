@@ -48,17 +48,24 @@ func (d *decoder) setLongAttribute(name string, v []byte, source string) {
 	d.addAttribute(name, d.limit(v, maxLongText), source)
 }
 
+// addAttribute inserts an attribute by its name. Servers mostly send their rules
+// sorted, so its place is near the end.
 func (d *decoder) addAttribute(name string, v []byte, source string) {
-	g := d.g
-	if len(v) == 0 || len(g.Attributes) == maxAttributes {
+	if len(v) == 0 {
 		return
 	}
-	for i := range g.Attributes {
-		if g.Attributes[i].Name == name {
-			return
-		}
+	all := d.g.Attributes
+	at := len(all)
+	for at > 0 && all[at-1].Name > name {
+		at--
 	}
-	g.Attributes = append(g.Attributes, Attribute{Name: name, Value: v, Source: source})
+	if at > 0 && all[at-1].Name == name {
+		return
+	}
+	all = append(all, Attribute{})
+	copy(all[at+1:], all[at:])
+	all[at] = Attribute{Name: name, Value: v, Source: source}
+	d.g.Attributes = all
 }
 
 // addMod adds a mod and reports whether there was room for it.

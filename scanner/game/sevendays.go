@@ -2,10 +2,10 @@ package game
 
 import "bytes"
 
-// 7 Days to Die: about 40 rules. Its keywords are the same in an early version,
-// then numbers, then base64 of unknown meaning. CurrentPlayers lags
-// behind INFO's count (10 where INFO and the list have 11; 0 of 8 in the
-// keywords), so it is not read.
+// 7 Days to Die: about 40 rules. The keywords of early versions hold the same
+// names and values, those of later ones numbers, then base64 of unknown meaning.
+// CurrentPlayers is not read because it lags behind INFO: 10 where INFO and the
+// list have 11, and 0 in keywords whose INFO has 8.
 var _ = register(&table{
 	id:   "7dtd",
 	name: "7 Days to Die",

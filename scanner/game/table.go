@@ -58,15 +58,15 @@ type series struct {
 	source string
 }
 
-// The tables by what they are found with.
+// The tables: by application, by folder, and all of them.
 var (
 	byApp    = map[uint32]*table{}
 	byFolder = map[string]*table{}
 	tables   []*table
 )
 
-// register adds a game's table. Two tables with one ID, application or folder
-// are a mistake of ours, which every test sees.
+// register adds a game's table. It panics if another table has the same ID,
+// application or folder.
 func register(t *table) *table {
 	for _, other := range tables {
 		if other.id == t.id {
@@ -132,8 +132,8 @@ func find(in *wire.Info) *table {
 }
 
 // matcher finds fields by name. Most rules of most servers mean nothing to us,
-// so what counts is how fast it says no: four loads and an add, where a map
-// would hash the whole name.
+// so what counts is how fast a name is rejected: by a hash of its length and
+// three of its bytes, where a map would hash the whole name.
 type matcher struct {
 	fields []field
 	slots  [256]uint8 // by hash: index of the first field, plus one
@@ -153,7 +153,7 @@ func newMatcher(fields []field) matcher {
 	return m
 }
 
-// nameHash mixes the length and three bytes of a name.
+// nameHash returns the slot of a name.
 func nameHash(name []byte) uint8 {
 	n := len(name)
 	if n == 0 {

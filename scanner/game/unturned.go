@@ -7,7 +7,7 @@ import (
 
 // Unturned: the keywords are switches in a fixed order and texts between
 // angle brackets. The rules hold Workshop items, changed settings and a
-// description in parts; the description is base64 since 2019.
+// description in parts, which later versions encode as base64.
 var _ = register(&table{
 	id:       "unturned",
 	name:     "Unturned",

@@ -15,12 +15,12 @@ import (
 // stdin is the argument that names standard input.
 const stdin = "-"
 
-// ArgError is an argument that names no targets.
+// ArgError is the error of an argument that names no targets.
 type ArgError struct {
-	Arg     string // as it was given, made fit to be shown; empty: there was none
+	Arg     string // as it was given, made printable; empty: there was none
 	Problem string // what is wrong
-	Hint    string // what to do; empty: that is clear
-	Err     error  // a *fs.PathError for what can't be read, a Fault, or nil
+	Hint    string // what to do about it; may be empty
+	Err     error  // a *fs.PathError if it can't be read, a Fault, or nil
 }
 
 // Error is argument, problem and hint in one line.
@@ -38,7 +38,7 @@ func (e *ArgError) Error() string {
 // Unwrap returns e.Err.
 func (e *ArgError) Unwrap() error { return e.Err }
 
-// input is an argument that was understood.
+// input is an argument that Open accepted.
 type input struct {
 	name   name    // if path and host are empty
 	host   string  // a name to look up, with or without a port; if path is empty
@@ -51,14 +51,14 @@ type input struct {
 
 	truncated        atomic.Bool
 	bytes            atomic.Int64
-	targets, invalid atomic.Uint64 // read of it, a little late
+	targets, invalid atomic.Uint64 // read of it; updated with a short delay
 }
 
 // isStdin reports whether the input is standard input. A Source may have any
 // name.
 func (in *input) isStdin() bool { return in.path == stdin && in.source == nil }
 
-// title is the input's name for a person, not yet fit to be shown.
+// title is the input's name for a person, not yet made printable.
 func (in *input) title() string {
 	switch {
 	case in.path == "":
@@ -69,7 +69,7 @@ func (in *input) title() string {
 	return in.path
 }
 
-// report is what was read of a list.
+// report describes what was read of a list.
 func (in *input) report() Input {
 	text := func(p *atomic.Pointer[string]) string {
 		if s := p.Load(); s != nil {
@@ -89,8 +89,8 @@ func (in *input) report() Input {
 	}
 }
 
-// open finds out what arg is. What can be read as an address or a network is
-// one, even if a file has that name.
+// open finds out what arg is. An argument that can be read as an address or a
+// network is one, even if a file has that name.
 func (l *List) open(arg string) (*input, error) {
 	if arg == stdin {
 		return l.openStdin()
@@ -128,8 +128,8 @@ func (l *List) openStdin() (*input, error) {
 	return &input{path: stdin, size: rest(l.cfg.Stdin)}, nil
 }
 
-// rest returns how much is left to read of r, if it is a regular file; -1: that
-// is not known.
+// rest returns how many bytes are left to read of r, if it is a regular file; -1:
+// unknown.
 func rest(r io.Reader) int64 {
 	f, ok := r.(*os.File)
 	if !ok {
@@ -146,8 +146,8 @@ func rest(r io.Reader) int64 {
 	return max(info.Size()-at, 0)
 }
 
-// readable checks that a list can be read. Only regular files are tried:
-// opening a pipe may wait for its writer, and closing it end him.
+// readable checks that a list can be read. It opens only regular files: opening a
+// pipe may wait for its writer, and closing it would end that writer.
 func readable(path string, info fs.FileInfo) error {
 	if info.IsDir() {
 		return &ArgError{
@@ -165,12 +165,12 @@ func readable(path string, info fs.FileInfo) error {
 	return f.Close()
 }
 
-// unreadable is the error of a list that is there and can't be read.
+// unreadable is the error of a list that exists and can't be read.
 func unreadable(path string, err error) error {
 	return &ArgError{Arg: show([]byte(path)), Problem: "can't be read: " + reason(err), Err: err}
 }
 
-// reason is err without the call and the path, which are said otherwise.
+// reason is err without the call and the path, which the ArgError has.
 func reason(err error) string {
 	var path *fs.PathError
 	if errors.As(err, &path) {
@@ -179,8 +179,8 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// notATarget is the error of an argument that is not an address because of f,
-// and not a file because of err.
+// notATarget is the error of an argument that is neither an address, because of
+// f, nor a file, because of err.
 func notATarget(arg string, f Fault, err error) error {
 	e := &ArgError{Arg: show([]byte(arg)), Err: f}
 	switch {
@@ -188,7 +188,7 @@ func notATarget(arg string, f Fault, err error) error {
 		e.Arg, e.Problem = `""`, "a target is empty"
 	case f == FaultNoPorts:
 		e.Problem = "a network needs ports"
-		e.Hint = "say which, such as --port 27015 or --port 27015-27020"
+		e.Hint = "name them, such as --port 27015 or --port 27015-27020"
 	case f == FaultIPv6 || looksNumeric(arg):
 		e.Problem = f.Error()
 	case strings.Contains(arg, "://"):
@@ -204,12 +204,12 @@ func notATarget(arg string, f Fault, err error) error {
 	return e
 }
 
-// looksNumeric reports whether arg was meant to be an address or a network.
+// looksNumeric reports whether arg seems meant as an address or a network.
 func looksNumeric(arg string) bool {
 	return strings.Contains(arg, ".") && len(bytes.Trim([]byte(arg), "0123456789.:/,-")) == 0
 }
 
-// measure finds out how much there is, as far as that can be known.
+// measure finds out how much there is to read, as far as that is known.
 func (l *List) measure() error {
 	fx := fixed{all: true, files: true}
 	for _, in := range l.inputs {

@@ -9,32 +9,31 @@ import (
 	"github.com/gaissmai/bart"
 )
 
-// blocks are addresses that follow each other, at some ports each, as somebody
-// named them: networks and ranges. They take memory by the block and not by the
-// target.
+// blocks are networks and ranges: consecutive addresses, with some ports each, as
+// they were named. Memory follows their number and not that of their targets.
 type blocks struct {
 	sets   []portSet
 	known  map[string]int
-	recent *Ports // of the block before
-	set    int    // that they are
+	recent *Ports // of the previous block
+	set    int    // the index of its set
 	n      int    // blocks named
 	texts  textStore
 }
 
-// portSet is a set of ports, and the blocks that have it.
+// portSet is a set of ports, and the blocks that have these ports.
 type portSet struct {
 	ports Ports
 	spans []span
-	nets  bart.Table[blockAt] // each by the first block that holds it
+	nets  bart.Table[blockAt] // each with the first block that holds it
 }
 
-// blockAt is a block: which one, and the text that was said beside it.
+// blockAt is a block and its text.
 type blockAt struct {
 	index int
 	text  uint64 // its number
 }
 
-// span are the addresses from first to last.
+// span is the addresses from first to last.
 type span struct{ first, last uint32 }
 
 func (s span) len() uint64 { return uint64(s.last-s.first) + 1 }
@@ -92,7 +91,7 @@ func (set *portSet) covers(s span) bool {
 	return true
 }
 
-// setOf returns the index of a set of ports, whatever order they are in.
+// setOf returns the index of a set of ports, in whatever order they are named.
 func (bs *blocks) setOf(p *Ports) int {
 	if p == bs.recent {
 		return bs.set
@@ -135,7 +134,7 @@ func (bs *blocks) find(ip uint32, port uint16) (at blockAt, found bool) {
 	return at, found
 }
 
-// said returns what was said of the first block that a target is in.
+// said returns the text of the first block that a target is in.
 func (bs *blocks) said(ip uint32, port uint16) said {
 	if bs.texts.size == 0 {
 		return said{}
@@ -162,7 +161,7 @@ func inStretch(all []stretch, ip uint32, port uint16) bool {
 	return found
 }
 
-// with appends the sets of ports that have one.
+// with appends the indexes of the sets that have a port.
 func (bs *blocks) with(sets []int, port uint16) []int {
 	for i := range bs.sets {
 		if bs.sets[i].ports.Contains(port) {
@@ -172,7 +171,7 @@ func (bs *blocks) with(sets []int, port uint16) []int {
 	return sets
 }
 
-// holes returns what of s is in blocks with one of the sets.
+// holes returns the addresses of s that are in blocks of the given sets.
 func (bs *blocks) holes(sets []int, s span) (holes []span) {
 	for _, i := range sets {
 		nets := &bs.sets[i].nets
@@ -194,7 +193,7 @@ func spanOf(p netip.Prefix) span {
 	return span{first, last}
 }
 
-// joined puts spans in order, and those that overlap or touch together.
+// joined sorts spans and merges those that overlap or touch.
 func joined(spans []span) []span {
 	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.first, b.first) })
 	out := spans[:0]
@@ -208,7 +207,7 @@ func joined(spans []span) []span {
 	return out
 }
 
-// without returns what is left of s without the holes, which are joined.
+// without appends what is left of s without the holes, which are joined.
 func without(out []span, s span, holes []span) []span {
 	for _, h := range holes {
 		if h.first > s.first {
@@ -222,20 +221,20 @@ func without(out []span, s span, holes []span) []span {
 	return append(out, s)
 }
 
-// stretch are addresses that have the same ports.
+// stretch is a span of addresses that have the same ports.
 type stretch struct {
 	span
 	ports []uint16 // in order
 }
 
-// edge is where the blocks of a set begin or have ended.
+// edge is an address at which the blocks of a set begin, or end before it.
 type edge struct {
 	at  uint64
 	set int
 }
 
 // stretches returns all addresses of the blocks, in order, with all of their
-// ports. It depends on what the blocks hold, and not on how that was named.
+// ports. It depends on the targets in the blocks, and not on how they were named.
 func (bs *blocks) stretches() (out []stretch) {
 	edges := bs.edges()
 	unions := map[string][]uint16{}
@@ -273,7 +272,7 @@ func (bs *blocks) edges() (edges []edge) {
 	return edges
 }
 
-// union returns the ports of some sets, in order.
+// union returns the ports of several sets, in order.
 func (bs *blocks) union(sets []int) (ports []uint16) {
 	for _, i := range sets {
 		ports = append(ports, bs.sets[i].ports.list...)

@@ -71,8 +71,8 @@ func (b *buckets) add(k uint64) (before uint32) {
 	return before
 }
 
-// full reports whether it is time to merge: what was added may be duplicates
-// only, and takes half as much memory as what is known to be distinct.
+// full reports whether it is time to merge: the added numbers, which may all be
+// duplicates, take half as much memory as those known to be distinct.
 func (b *buckets) full() bool { return b.added >= b.limit }
 
 // newChunk returns a free chunk.
@@ -154,7 +154,7 @@ func (b *buckets) merge(ctx context.Context, visit visitor) error {
 	return err
 }
 
-// splice puts chunks in front of the free ones.
+// splice adds a chain to the free chunks.
 func (b *buckets) splice(c chain) {
 	switch {
 	case c.chunks == 0:

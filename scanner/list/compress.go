@@ -11,15 +11,15 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// errTruncated ends a compressed list that was cut off: what came before it is
-// whole.
+// errTruncated ends a compressed list that was cut off. Everything before it is
+// intact.
 var errTruncated = errors.New("the compressed data ends early")
 
-// maxWindow bounds the memory that a compressed list can ask for, as the zstd
-// tool does.
+// maxWindow bounds the memory that a compressed list can demand. The zstd tool has
+// the same bound.
 const maxWindow = 128 << 20
 
-// A magic number is how a compressed file begins.
+// magics are the first bytes of compressed files.
 var magics = []struct {
 	begins string
 	name   string
@@ -33,9 +33,9 @@ var magics = []struct {
 	{"\x04\x22\x4d\x18", "lz4", nil},
 }
 
-// decompress returns what b holds, and the name of the compression that it
-// undid; without one it is b. A compressed list that was cut off ends with
-// errTruncated.
+// decompress returns the decompressed contents of b and the name of the
+// compression, or b and no name if it is not compressed. A compressed list that
+// was cut off ends with errTruncated.
 func decompress(b *bufio.Reader) (plain io.Reader, compression string, err error) {
 	first, err := b.Peek(1)
 	if err != nil {
@@ -63,8 +63,7 @@ func decompress(b *bufio.Reader) (plain io.Reader, compression string, err error
 	return b, "", nil
 }
 
-// isSkippable reports whether a zstd file begins with a frame that holds no
-// data.
+// isSkippable reports whether a zstd file begins with a frame without data.
 func isSkippable(head []byte) bool {
 	return len(head) == 4 && head[0]>>4 == 5 && bytes.HasSuffix(head, []byte("\x2a\x4d\x18"))
 }
@@ -78,7 +77,7 @@ func openGzip(b *bufio.Reader) (io.Reader, error) {
 }
 
 func openZstd(b *bufio.Reader) (io.Reader, error) {
-	// With one goroutine, ours, there is nothing to close.
+	// A decoder that starts no goroutine needs no Close.
 	z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1),
 		zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {
@@ -87,7 +86,7 @@ func openZstd(b *bufio.Reader) (io.Reader, error) {
 	return &unpacker{r: z}, nil
 }
 
-// truncated is a list of which not even the beginning is whole.
+// truncated returns an empty list that ends early, if that is what err means.
 func truncated(err error) (io.Reader, error) {
 	if isTruncation(err) {
 		return &unpacker{r: bytes.NewReader(nil), err: errTruncated}, nil
@@ -97,7 +96,7 @@ func truncated(err error) (io.Reader, error) {
 
 func isTruncation(err error) bool { return err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) }
 
-// unpacker is a decompressor whose data may end early.
+// unpacker is a decompressor that returns errTruncated if its data ends early.
 type unpacker struct {
 	r   io.Reader
 	err error

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Lists in columns. The address is in a column whose name says so, or, where
-// the columns have no names, in the first one that holds an address.
+// Lists in columns. The address is in the column with that name or, if the columns
+// have no names, in the first one that holds an address.
 var (
 	commaList = columns("CSV", ',')
 	tabList   = columns("TSV", '\t')
@@ -26,7 +26,7 @@ func columns(name string, between byte) Format {
 	}
 }
 
-// The names of columns, in small letters; of several the first counts.
+// The names of columns, in lower case; of several the first counts.
 var (
 	addrNames = []string{"ip", "address", "addr", "host", "endpoint", "ip:port",
 		"ip_port", "ip_address"}
@@ -34,9 +34,9 @@ var (
 	tagNames  = []string{"tag"}
 )
 
-// sniffColumns reports whether a first line is that of a table. A line that
-// begins with an address is text, with a tag behind it, unless it is the port
-// that is behind it.
+// sniffColumns reports whether a first line is that of a table. A line that begins
+// with an address is text, with a tag after it, unless its port is the next
+// column.
 func sniffColumns(first []byte, between byte) bool {
 	t := grid{between: between}
 	fields, ok := t.split(first)
@@ -61,7 +61,7 @@ func sniffColumns(first []byte, between byte) bool {
 // grid reads a list in columns.
 type grid struct {
 	between byte
-	known   bool // the columns are
+	known   bool // the columns are known
 	addr    int  // columns; -1: there is none
 	port    int
 	tag     int
@@ -134,8 +134,8 @@ func (t *grid) header(fields [][]byte) bool {
 	return t.known
 }
 
-// guess finds the columns by what is in them: the first address, and the port
-// right behind it if it has none.
+// guess finds the columns by their contents: the first address, and the port in
+// the next column if the address has none.
 func (t *grid) guess(fields [][]byte) {
 	t.addr, t.port, t.tag = slices.IndexFunc(fields, isTarget), -1, -1
 	t.known = t.addr >= 0
@@ -154,8 +154,8 @@ func isTarget(field []byte) bool {
 	return f == 0
 }
 
-// split returns the fields of a line without the white space around them; ok is
-// false if a quoted one doesn't end. They are valid until the next call.
+// split returns the fields of a line without the white space around them, valid
+// until the next call; ok is false if a quoted field does not end.
 func (t *grid) split(text []byte) (fields [][]byte, ok bool) {
 	t.fields, t.unquote = t.fields[:0], t.unquote[:0]
 	for {
@@ -168,8 +168,7 @@ func (t *grid) split(text []byte) (fields [][]byte, ok bool) {
 	}
 }
 
-// field returns the first field of text, and what is behind it; nil: nothing,
-// not even another field.
+// field returns the first field of text and the rest; nil: no field follows.
 func (t *grid) field(text []byte) (field, rest []byte, ok bool) {
 	if start := bytes.TrimLeft(text, " "); len(start) > 0 && start[0] == '"' {
 		return t.quoted(start[1:])
@@ -181,7 +180,7 @@ func (t *grid) field(text []byte) (field, rest []byte, ok bool) {
 	return trimRight(trimLeft(text[:end])), text[end+1:], true
 }
 
-// quoted returns the field that text begins with, behind its first quote. Two
+// quoted returns the field that text begins with, after its opening quote. Two
 // quotes in it stand for one.
 func (t *grid) quoted(text []byte) (field, rest []byte, ok bool) {
 	from := len(t.unquote)

@@ -14,35 +14,35 @@ import (
 	"github.com/gaissmai/bart"
 )
 
-// ExclusionConfig says which addresses are to be sent nothing.
+// ExclusionConfig names the addresses that are sent nothing.
 type ExclusionConfig struct {
-	AllowReserved bool     // the special-purpose networks are no reason
+	AllowReserved bool     // don't exclude the special-purpose networks
 	Networks      []string // addresses, networks a.b.c.d/n and ranges a.b.c.d-e.f.g.h
-	Files         []string // lists of those, with a reason behind a '#'
+	Files         []string // lists of those; a reason may follow a '#'
 }
 
-// Exclusions are the addresses that are sent nothing: those of special purpose,
-// and what a user or the owner of a network wants left out. All methods may be
-// called by any goroutine at any time; those that look an address up never
+// Exclusions are the addresses that are sent nothing: special-purpose networks,
+// and the networks that a user or an owner wants left out. All methods may be
+// called by any goroutine at any time; those that look up an address never
 // wait.
 type Exclusions struct {
 	cfg   ExclusionConfig
-	fixed []*rule // which no file names
+	fixed []*rule // rules that are in no file
 	now   atomic.Pointer[ruleSet]
 
-	reload sync.Mutex        // held while files are read, which may take its time
-	once   map[string][]rule // what came from a pipe, which can't be read again
+	reload sync.Mutex        // held while files are read, which may take long
+	once   map[string][]rule // rules from pipes, which can't be read again
 
 	mu   sync.Mutex // held while rules change
-	gone []*rule    // which a file named before, and which left something out
+	gone []*rule    // rules that left out something and are in no file any more
 }
 
-// NewExclusions reads the files of cfg. Its errors say what is wrong where: an
-// *ArgError for a name or a file, a *LineError for a line of a file.
+// NewExclusions reads the files of cfg. Its error is an *ArgError for a name or a
+// file, and a *LineError for a line of a file.
 func NewExclusions(cfg ExclusionConfig) (*Exclusions, error) {
 	x := &Exclusions{cfg: cfg, once: map[string][]rule{}}
 	for _, r := range specialPurpose {
-		if !cfg.AllowReserved || r.kind == nobody {
+		if !cfg.AllowReserved || r.kind == unusable {
 			first, last := bounds(r.network)
 			x.fixed = append(x.fixed, &rule{
 				first: first, last: last, reason: r.name, source: r.source,
@@ -65,9 +65,9 @@ func NewExclusions(cfg ExclusionConfig) (*Exclusions, error) {
 const exclusionHint = "an address, a network or a range is wanted, " +
 	"such as 203.0.113.7, 203.0.113.0/24 or 203.0.113.5-203.0.113.20"
 
-// Reload reads the files again. If one of them can't be read or has a bad line
-// the rules stay as they are, and the error says why. A rule that is still
-// there keeps its numbers. What was read from a pipe stays.
+// Reload reads the files again. If one of them can't be read or has a bad line, it
+// returns an error and the rules stay as they are. A rule that is still there
+// keeps its counts. Rules from a pipe stay.
 func (x *Exclusions) Reload() error {
 	x.reload.Lock()
 	defer x.reload.Unlock()
@@ -97,7 +97,8 @@ func (x *Exclusions) Reload() error {
 	return nil
 }
 
-// counted are the rules of files, now and before, whose numbers are to be kept.
+// counted returns the rules of files, present and past, by key: their counts are
+// kept.
 func (x *Exclusions) counted() map[ruleKey]*rule {
 	known := map[ruleKey]*rule{}
 	for _, r := range slices.Backward(x.gone) {
@@ -111,7 +112,7 @@ func (x *Exclusions) counted() map[ruleKey]*rule {
 	return known
 }
 
-// retire remembers the rules of old that left something out and are no more.
+// retire remembers the rules of old that left out something and are gone.
 func (x *Exclusions) retire(old *ruleSet, now []*rule) {
 	here := map[*ruleCounts]bool{}
 	for _, r := range now {
@@ -130,15 +131,14 @@ func (x *Exclusions) retire(old *ruleSet, now []*rule) {
 	}
 }
 
-// Excluded reports whether a is to be sent nothing. It is what the sender of
-// datagrams asks: an address for which the answer is yes counts as Stopped.
-// Anything but an IPv4 address is not excluded.
+// Excluded reports whether a is to be sent nothing. The sender of datagrams calls
+// it: an excluded address counts as Stopped. Only IPv4 addresses are excluded.
 func (x *Exclusions) Excluded(a netip.Addr) bool {
 	_, excluded := x.Stop(a)
 	return excluded
 }
 
-// Stop is Excluded, and says by which rule.
+// Stop is Excluded, and returns the rule.
 func (x *Exclusions) Stop(a netip.Addr) (rule RuleID, excluded bool) {
 	if !a.Is4() {
 		return RuleID{}, false
@@ -153,20 +153,20 @@ func (x *Exclusions) Stop(a netip.Addr) (rule RuleID, excluded bool) {
 // Len returns how many rules there are at the moment.
 func (x *Exclusions) Len() int { return len(x.now.Load().rules) }
 
-// Rule is an exclusion and what it left out. A target counts for the smallest
-// network that it is in, and for the first rule that names it.
+// Rule is an exclusion and how much it left out. A target counts for the smallest
+// network that it is in, and for the first rule that names that network.
 type Rule struct {
 	Network     string // a.b.c.d/n, or a range a.b.c.d-e.f.g.h
-	Reason      string // what it is for; as the file says, so it may be hostile text
-	Source      string // where that is written: "RFC 1918", a file and line, "--exclude"
-	Unscannable bool   // its targets are counted so, and not as excluded
-	Gone        bool   // the file does not name it any more
-	Targets     uint64 // left out when they were to be given out
-	Stopped     uint64 // told to the sender: taken before they were excluded
+	Reason      string // from the file, where there is one; hostile text
+	Source      string // where the rule is written: "RFC 1918", a file and line, "--exclude"
+	Unscannable bool   // its targets count as Unscannable, and not as Excluded
+	Gone        bool   // the file does not have it any more
+	Targets     uint64 // left out before they were given out
+	Stopped     uint64 // left out by the sender: given out before they were excluded
 }
 
-// Rules returns the rules that left something out so far, in the order in
-// which they were named.
+// Rules returns the rules that left out something so far, in the order in which
+// they were named.
 func (x *Exclusions) Rules() (out []Rule) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -181,8 +181,8 @@ func (x *Exclusions) Rules() (out []Rule) {
 	return out
 }
 
-// Add counts what rules left out in an earlier part of a scan, or at another
-// machine, as Rules told it there. A rule that is not here any more is Gone.
+// Add adds the counts of an earlier part of a scan, or of another machine, as
+// Rules returned them there. A rule that does not exist here is Gone.
 func (x *Exclusions) Add(past []Rule) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -203,8 +203,8 @@ func (x *Exclusions) Add(past []Rule) {
 	}
 }
 
-// Key tells rules apart, also those of two runs: the network, and where that is
-// written, without the line.
+// Key identifies a rule, also across runs: the network, and its source without
+// the line.
 func (r Rule) Key() string {
 	source := r.Source
 	if i := strings.LastIndexByte(source, ':'); i >= 0 && strings.Trim(source[i+1:], "0123456789") == "" {
@@ -213,20 +213,20 @@ func (r Rule) Key() string {
 	return r.Network + " " + source
 }
 
-// rule is a rule that is known from what was said of it only.
+// rule makes a rule that is known only by its description.
 func (r *Rule) rule() *rule {
 	kind := named
 	if r.Unscannable {
-		kind = nobody
+		kind = unusable
 	}
 	return &rule{said: r, kind: kind, reason: r.Reason, source: r.Source, counts: new(ruleCounts)}
 }
 
-// RuleID is a rule of Exclusions. Rules are equal if their RuleIDs are; one that
-// was read again has another.
+// RuleID identifies a rule of Exclusions. A rule that was read again has another
+// RuleID.
 type RuleID struct{ r *rule }
 
-// Rule describes the rule, without its numbers.
+// Rule describes the rule, without its counts.
 func (id RuleID) Rule() Rule {
 	r := id.r
 	if r.said != nil {
@@ -237,15 +237,15 @@ func (id RuleID) Rule() Rule {
 	return Rule{Network: r.span(), Reason: r.reason, Source: r.where(), Unscannable: r.unscannable()}
 }
 
-// rule says why some addresses are left out.
+// rule is an exclusion of consecutive addresses.
 type rule struct {
 	first, last uint32
 	kind        ruleKind
-	line        int    // in the file that source names; 0: of no file
-	reason      string //
+	line        int // in the file that source names; 0: in no file
+	reason      string
 	source      string
 	counts      *ruleCounts
-	said        *Rule // of a rule that an earlier part had; nil: of no other
+	said        *Rule // the description, of a rule that only an earlier part had
 }
 
 // ruleCounts counts what a rule excluded.
@@ -261,10 +261,10 @@ type ruleKey struct {
 
 func (r *rule) key() ruleKey { return ruleKey{r.source, r.first, r.last} }
 
-// unscannable reports whether the addresses can't be asked, rather than mustn't.
-func (r *rule) unscannable() bool { return r.kind == nobody }
+// unscannable reports whether the addresses can't be asked, as opposed to mustn't.
+func (r *rule) unscannable() bool { return r.kind == unusable }
 
-// span is how the addresses are written.
+// span returns the addresses as a network or a range.
 func (r *rule) span() string {
 	if p, ok := prefixOf(r.first, r.last); ok {
 		return p.String()
@@ -282,23 +282,23 @@ func (r *rule) where() string {
 	return r.source
 }
 
-// ruleSet finds the rule of an address. It doesn't change.
+// ruleSet finds the rule of an address. It is immutable.
 type ruleSet struct {
 	rules    []*rule
 	table    bart.Table[*rule]
 	segments []segment // all addresses, in order
 }
 
-// segment are the addresses from first to last, and what becomes of them.
+// segment is the addresses from first to last, and their rule.
 type segment struct {
 	first, last uint32
-	rule        *rule // that leaves them out; nil: given out
+	rule        *rule // nil: they are given out
 }
 
 func (s *segment) len() uint64 { return uint64(s.last-s.first) + 1 }
 
-// newRuleSet makes a set of rules. Of those that name the same network the
-// first counts, but what somebody named is said before what we know.
+// newRuleSet makes a set of rules. Of several rules for a network the first
+// counts, but a rule of the user's counts before a special-purpose network.
 func newRuleSet(rules []*rule) *ruleSet {
 	rs := &ruleSet{rules: rules}
 	for _, r := range rules {
@@ -319,8 +319,8 @@ func (rs *ruleSet) find(ip uint32) *rule {
 	return r
 }
 
-// cut finds the segments: between two neighbouring ends of rules, one rule is
-// that of all addresses.
+// cut makes the segments: between two neighbouring ends of rules, all addresses
+// have the same rule.
 func (rs *ruleSet) cut() []segment {
 	starts := []uint32{0}
 	for _, r := range rs.rules {
@@ -364,13 +364,13 @@ func (rs *ruleSet) within(segs []segment, first, last uint32) []segment {
 
 // LineError is a bad line of a file of exclusions.
 type LineError struct {
-	File string // made fit to be shown
+	File string // made printable
 	Line int    // from 1
-	Text string // the line, or how it begins; made fit to be shown
+	Text string // the line, or its beginning; made printable
 	Err  error  // a Fault
 }
 
-// Error is file, line, what is wrong, and the text.
+// Error is file, line, fault and text.
 func (e *LineError) Error() string {
 	return fmt.Sprintf("%s:%d: %v: %q", e.File, e.Line, e.Err, e.Text)
 }
@@ -420,8 +420,8 @@ func readRules(path string) (rules []rule, err error) {
 	return rules, nil
 }
 
-// parseRule reads "network # reason". It is nil for a line without a network,
-// and for an IPv6 network: nothing is ever sent there.
+// parseRule reads "network # reason". It returns nil for a line without a network,
+// and for an IPv6 network, to which nothing is ever sent.
 func parseRule(text []byte) (*rule, Fault) {
 	name, reason := text, []byte(nil)
 	if i := slices.Index(text, '#'); i >= 0 {
@@ -432,14 +432,14 @@ func parseRule(text []byte) (*rule, Fault) {
 		return nil, 0
 	}
 	first, last, f := parseSpan(name)
-	if f == FaultIPv6 && wholeIPv6(name) {
+	if f == FaultIPv6 && isOnlyIPv6(name) {
 		return nil, 0
 	}
 	return &rule{first: first, last: last, kind: named, reason: string(reason)}, f
 }
 
-// wholeIPv6 reports whether b is an address or network of IPv6 and nothing else.
-func wholeIPv6(b []byte) bool {
+// isOnlyIPv6 reports whether b is an IPv6 address or network and nothing else.
+func isOnlyIPv6(b []byte) bool {
 	if a, err := netip.ParseAddr(string(b)); err == nil {
 		return a.Is6()
 	}

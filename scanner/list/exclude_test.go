@@ -25,7 +25,7 @@ func mustExclude(t testing.TB, cfg ExclusionConfig) *Exclusions {
 
 func addr(s string) netip.Addr { return netip.MustParseAddr(s) }
 
-// TestSpecialPurpose checks that the registry is there, and the table's own
+// TestSpecialPurpose checks that the table has the registry's networks, and makes
 // sense.
 func TestSpecialPurpose(t *testing.T) {
 	registry := strings.Fields(`0.0.0.0/8 0.0.0.0/32 10.0.0.0/8 100.64.0.0/10
@@ -54,9 +54,8 @@ func TestSpecialPurpose(t *testing.T) {
 	}
 }
 
-// slowFind looks for the rule of an address among all of them: the longest
-// network, the first of those that are the same, what a user named before the
-// rest.
+// slowFind searches all rules for the rule of an address: the smallest network, a
+// user's rule before others, and the first of equal ones.
 func slowFind(rules []*rule, ip uint32) (best *rule) {
 	bits := -1
 	for _, r := range rules {
@@ -205,7 +204,7 @@ func rewrite(t testing.TB, path, text string) {
 	}
 }
 
-// ruleTexts are the rules that count something, for comparison.
+// ruleTexts describes the rules that left out something.
 func ruleTexts(x *Exclusions) (out []string) {
 	for _, r := range x.Rules() {
 		_, line, _ := strings.Cut(filepath.Base(r.Source), ":")
@@ -260,7 +259,7 @@ func TestReload(t *testing.T) {
 	ask(true, "2.0.0.9", "4.0.0.1", "3.0.0.3")
 	ask(false, "1.0.0.1")
 
-	// A rule that comes back has its numbers back.
+	// A rule that comes back has its counts back.
 	rewrite(t, b, "")
 	if err := x.Reload(); err != nil {
 		t.Fatal(err)
@@ -277,9 +276,9 @@ func TestReload(t *testing.T) {
 	}
 }
 
-// TestReloadWhileAsked reads the files again and again while others ask: the
-// address that stands in both versions is excluded at every moment, and no
-// count of it is lost.
+// TestReloadWhileAsked reads the files again and again while other goroutines look
+// up an address that is in both versions. It is excluded at every moment, and no
+// count is lost.
 func TestReloadWhileAsked(t *testing.T) {
 	path := writeFile(t, "list", "1.0.0.0/24\n")
 	x := mustExclude(t, ExclusionConfig{Files: []string{path}})
@@ -371,7 +370,7 @@ func TestPrefixes(t *testing.T) {
 	}
 }
 
-// FuzzSpan holds that the networks of a span are its addresses, without a gap.
+// FuzzSpan checks that the networks of a span cover its addresses without a gap.
 func FuzzSpan(f *testing.F) {
 	for _, s := range []string{"1.2.3.4", "1.2.3.0/24", "1.2.3.4-1.2.4.9", "::1", "-", "1.2.3.4-"} {
 		f.Add([]byte(s))
@@ -408,17 +407,17 @@ func BenchmarkExcluded(b *testing.B) {
 	}
 }
 
-// TestAdd: what an earlier part counted is added to the rule, wherever it stands
-// in its file now; what is not there any more is Gone, once.
+// TestAdd: the counts of an earlier part are added to the rule, in whatever line of
+// the file it is now. A rule that is not there any more is Gone, once.
 func TestAdd(t *testing.T) {
 	path := writeFile(t, "ex.txt", "# moved down by a line\n10.0.0.0/30 # mine\n")
 	x := mustExclude(t, ExclusionConfig{Files: []string{path}, Networks: []string{"11.0.0.0/8"}})
 	l := mustOpen(t, Config{Args: []string{"10.0.0.0/29:5"}, Exclusions: x, Order: OrderInput})
-	told := map[string]uint64{}
-	l.cfg.LeftOut = func(id RuleID, n uint64) { told[id.Rule().Network] += n }
+	reported := map[string]uint64{}
+	l.cfg.LeftOut = func(id RuleID, n uint64) { reported[id.Rule().Network] += n }
 	texts(l.All())
-	if told["10.0.0.0/30"] != 4 || told["10.0.0.0/8"] != 4 || len(told) != 2 {
-		t.Errorf("told of %v", told)
+	if reported["10.0.0.0/30"] != 4 || reported["10.0.0.0/8"] != 4 || len(reported) != 2 {
+		t.Errorf("reported %v", reported)
 	}
 	past := []Rule{
 		{Network: "10.0.0.0/30", Reason: "mine", Source: path + ":1", Targets: 3, Stopped: 1},

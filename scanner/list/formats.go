@@ -1,5 +1,5 @@
 package list
 
-// ownFormats are the kinds of lists that this package knows beside text, in the
-// order in which they are tried.
-func ownFormats(*Config) []Format { return []Format{ndjson, tabList, commaList, semiList} }
+// ownFormats are the formats that this package reads beside text, in the order
+// in which they are tried.
+var ownFormats = []Format{ndjson, tabList, commaList, semiList}

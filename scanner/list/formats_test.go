@@ -18,7 +18,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// lists are the same three targets, and what else is in them, in every form.
+// lists have the same three targets, and invalid lines, in every form.
 var lists = []struct {
 	name, format, text string
 	want               string
@@ -31,10 +31,10 @@ var lists = []struct {
 		`{"schema":1,"scan":"x","ip":"1.0.0.2","port":6,"tag":"\uFFFDx","tag_hex":"ff78","players":[{"name":"[\\"}],"rules":{"ip":"9.9.9.9"}}` + "\n\n" +
 		`{"schema":1,"ip":"1.0.0.3","port":70000}` + "\n" +
 		`{"schema":1,"ip":"1.0.0.3"` + "\n" +
-		`{"name":"nobody"}` + "\n",
+		`{"name":"somebody"}` + "\n",
 		"1.0.0.1:5 e\"u ä|1.0.0.2:6 \xffx",
 		"4 the port is not a number from 1 to 65535: 1.0.0.3:70000|5 not a JSON object: {\"schema\":1,\"ip\":\"1.0.0.3\"|" +
-			`6 there is no address in it: {"name":"nobody"}`},
+			`6 there is no address in it: {"name":"somebody"}`},
 	{"other JSON", "NDJSON", `{"addr":"1.0.0.1:5","gameport":9}` + "\n" +
 		` { "port" : "6" , "ip" : "1.0.0.2" } ` + "\n" +
 		`{"address":"1.0.0.3:7","port":9,"tag":null}` + "\n" +
@@ -82,7 +82,7 @@ func compressed(t testing.TB, kind string, parts ...string) []byte {
 
 func halves(s string) []string { return []string{s[:len(s)/2], s[len(s)/2:]} }
 
-// opened reads a list and returns its targets and what is invalid.
+// opened reads a list and returns its targets and invalid lines.
 func opened(t testing.TB, cfg Config) (l *List, got, bad []string) {
 	t.Helper()
 	cfg.Invalid = func(v Invalid) { bad = append(bad, fmt.Sprintf("%d %v: %s", v.Line, v.Err, v.Text)) }
@@ -144,8 +144,8 @@ func TestFormatsTogether(t *testing.T) {
 	}
 }
 
-// TestTruncated cuts a census at every byte: what is whole before the cut is there,
-// in order, and the cut is said.
+// TestTruncated cuts a census at every byte: the complete records before the cut
+// are read, in order, and the cut is reported.
 func TestTruncated(t *testing.T) {
 	var parts, want []string
 	for i := range 6 {
@@ -171,7 +171,7 @@ func TestTruncated(t *testing.T) {
 			case clean && (len(got) != n || len(bad) > 0):
 				t.Errorf("%s cut at %d, between records: %q, %q", kind, cut, got, bad)
 			case !clean && (len(bad) != 1 || !strings.Contains(bad[0], FaultTruncated.Error())):
-				// Nobody can tell when all but the end of the last line is there.
+				// A cut just before the last end of line goes unnoticed.
 				if kind != "" || ends[cut+1] != len(got) {
 					t.Errorf("%s cut at %d: %q", kind, cut, bad)
 				}
@@ -180,7 +180,7 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// TestTruncatedText holds that half a port is not taken for a port.
+// TestTruncatedText checks that half a port is not read as a port.
 func TestTruncatedText(t *testing.T) {
 	for _, text := range []string{"1.0.0.1:27015\n1.0.0.2:27015\n", "n,ip,port\na,1.0.0.1,27015\nb,1.0.0.2,27015\n"} {
 		var b bytes.Buffer
@@ -194,7 +194,7 @@ func TestTruncatedText(t *testing.T) {
 	}
 }
 
-// TestUTF16 reads what Windows writes, by its mark, plain and compressed.
+// TestUTF16 reads lists with a UTF-16 mark, plain and compressed.
 func TestUTF16(t *testing.T) {
 	const text = "1.0.0.1:5 tag\r\n1.0.0.2:5 \u65e5\U0001f3ae\n"
 	want := []string{"1.0.0.1:5 tag", "1.0.0.2:5 \u65e5\U0001f3ae"}
@@ -217,8 +217,8 @@ func TestUTF16(t *testing.T) {
 			}
 		}
 	}
-	// Whatever else begins like that is no UTF-16, and half a character is one
-	// that nobody knows.
+	// Other data with such a beginning is no UTF-16, and half a character is an
+	// unknown one.
 	for list, want := range map[string]uint64{"\xff": 1, "\xff\xff1.0.0.1:5\n": 1, "\xff\xfe1\x00.": 1, "\xfe\xff": 0} {
 		l := mustOpen(t, Config{Order: OrderInput, Stdin: strings.NewReader(list)})
 		if got := texts(l.All()); len(got) > 0 || l.Stats().Invalid != want || l.Err() != nil {
@@ -252,7 +252,7 @@ func TestOtherCompressions(t *testing.T) {
 	}
 }
 
-// TestLongLines holds the bounds of lines in every form.
+// TestLongLines checks the maximum length of lines in every form.
 func TestLongLines(t *testing.T) {
 	record := func(size int) string {
 		s := `{"ip":"1.0.0.1","port":5,"x":"`
@@ -310,8 +310,8 @@ func TestSlowPipe(t *testing.T) {
 	}
 }
 
-// FuzzNDJSON holds that whatever is a JSON object is read as one, with the
-// address that encoding/json finds in it.
+// FuzzNDJSON checks that every JSON object is read, with the address that
+// encoding/json finds in it.
 func FuzzNDJSON(f *testing.F) {
 	for _, list := range lists {
 		f.Add([]byte(list.text))
@@ -345,8 +345,8 @@ func FuzzNDJSON(f *testing.F) {
 	})
 }
 
-// FuzzColumns holds that every line of a table comes to one end, and that
-// fields without quotes are those between the separators.
+// FuzzColumns checks that every line of a table becomes one entry, and that fields
+// without quotes are those between the separators.
 func FuzzColumns(f *testing.F) {
 	for _, list := range lists {
 		f.Add([]byte(list.text), byte(','))
@@ -379,8 +379,8 @@ func FuzzColumns(f *testing.F) {
 	})
 }
 
-// FuzzDecompress holds that no compressed list does harm: it is read, truncated, or
-// refused.
+// FuzzDecompress checks that no compressed list does harm: it is read, reported as
+// truncated, or refused.
 func FuzzDecompress(f *testing.F) {
 	for _, kind := range []string{"gzip", "zstd"} {
 		whole := compressed(f, kind, "1.0.0.1:5\n1.0.0.2:6\n", "1.0.0.3:7\n")

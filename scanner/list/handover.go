@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// taker takes what the inputs name, one after the other, and reports whether
-// it wants more.
+// taker takes the names in the inputs, one after the other, and reports whether it
+// wants more.
 type taker interface {
 	take(n *name, s said) bool
 }
@@ -15,8 +15,8 @@ type taker interface {
 // bulkTaker is a taker that takes many addresses with ports at once.
 type bulkTaker interface {
 	taker
-	// takeAll takes what take would, one after the other, and returns a slice
-	// without elements to put the next in: all may still be in use.
+	// takeAll is take for many, in order. It may keep all, and returns an empty
+	// slice for the next.
 	takeAll(all []addrPort) (empty []addrPort)
 }
 
@@ -115,7 +115,7 @@ func (h *handover) enqueue(p pending) bool {
 	return true
 }
 
-// wait hands over all that waits for host names.
+// wait hands over everything that waits for host names.
 func (h *handover) wait() bool {
 	for !h.hosts.empty() {
 		if !h.next() {
@@ -125,7 +125,7 @@ func (h *handover) wait() bool {
 	return true
 }
 
-// next hands over the first in the queue.
+// next hands over the first element of the queue.
 func (h *handover) next() bool {
 	p := h.hosts.first()
 	if p.found == nil {

@@ -6,7 +6,7 @@ import "fmt"
 type Invalid struct {
 	File string // as it was named; "standard input" for "-"
 	Line int    // from 1
-	Text string // the line, or how it begins; made fit to be shown, see Err
+	Text string // the line, or its beginning; made printable
 	Err  error  // a Fault
 }
 
@@ -22,7 +22,7 @@ func (v Invalid) Unwrap() error { return v.Err }
 // that return a bool report whether to continue.
 type invalidLines struct {
 	strict    bool          // the first one ends reading
-	report    func(Invalid) // nil: nobody wants to know
+	report    func(Invalid) // may be nil
 	checkOnly bool          // neither count nor report
 	counts    *counters
 
@@ -50,8 +50,8 @@ func (l *invalidLines) add(text []byte, err error) bool {
 // addAt counts and reports an earlier line.
 func (l *invalidLines) addAt(v Invalid) bool { return !l.count() || l.deliver(v) }
 
-// count counts a line and reports whether it is to be reported: only then is
-// its text made fit to be shown.
+// count counts a line and reports whether it is to be reported: only then is its
+// text made printable.
 func (l *invalidLines) count() (wanted bool) {
 	if !l.checkOnly {
 		l.n++

@@ -7,36 +7,36 @@ import (
 	"iter"
 )
 
-// MaxLine is how long a line may be, in bytes, its end included. A longer one
-// is invalid; no more than that of it is ever held. Only a line of JSON may be
+// MaxLine is the maximum length of a line in bytes, with its end. A longer line is
+// invalid, and only its first MaxLine bytes are kept. A line of JSON may be
 // longer: MaxJSONLine.
 const MaxLine = 64 << 10
 
-// utf8BOM is what some editors begin a file with.
+// utf8BOM is the mark that some editors write at the beginning of a file.
 var utf8BOM = []byte("\xef\xbb\xbf")
 
 // line is one line of a text, valid until the next one.
 type line struct {
 	number int    // from 1
-	text   []byte // with its end; of a line that is too long, how it begins
-	long   bool   // longer than it may be
-	size   int64  // bytes it took
+	text   []byte // with its end; the beginning of a line that is too long
+	long   bool   // too long
+	size   int64  // its length in the input
 	last   bool   // nothing follows, not even an end of line
-	cut    bool   // last, and the compressed list ends before its end
+	cut    bool   // last, and the compressed list ends inside it
 }
 
-// eachLine yields the lines of r, of which none is longer than most. err is set
-// if r fails; the line in which that happens is not yielded. A list that was cut
-// off ends with a line that says so, which may be empty.
+// eachLine yields the lines of r, none longer than most. If r fails, err is set and
+// the line in which that happens is not yielded. A list that was cut off ends
+// with a line that is marked cut, which may be empty.
 func eachLine(r io.Reader, most int, err *error) iter.Seq[line] {
 	return newLineSource(r, most).each(err)
 }
 
-// lineSource reads lines, also those that are longer than its buffer.
+// lineSource reads lines, including those that are longer than its buffer.
 type lineSource struct {
 	b      *bufio.Reader
 	most   int
-	number int    // of the line read last
+	number int    // of the last line
 	long   []byte // a line that is longer than the buffer
 }
 
@@ -44,8 +44,8 @@ func newLineSource(r io.Reader, most int) *lineSource {
 	return &lineSource{b: bufio.NewReaderSize(r, MaxLine), most: most}
 }
 
-// each is eachLine. Who takes lines out of the buffer meanwhile has to number
-// them.
+// each is eachLine. A caller that takes lines out of the buffer meanwhile must add
+// them to the number.
 func (lr *lineSource) each(err *error) iter.Seq[line] {
 	return func(yield func(line) bool) {
 		for {
@@ -71,8 +71,8 @@ func (lr *lineSource) each(err *error) iter.Seq[line] {
 	}
 }
 
-// read reads a line. It returns the error that the line ends with, if not by
-// an end of line.
+// read reads a line. It returns an error if the line does not end with an end of
+// line.
 func (lr *lineSource) read(l *line) error {
 	text, err := lr.b.ReadSlice('\n')
 	l.text, l.size = text, int64(len(text))

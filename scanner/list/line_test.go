@@ -12,8 +12,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/target"
 )
 
-// FuzzLine reads any line: it comes to exactly one end, and what is given out
-// reads the same again.
+// FuzzLine reads any line. The line counts in exactly one way, and the targets that
+// it gives out read the same again.
 func FuzzLine(f *testing.F) {
 	for _, s := range []string{
 		"1.2.3.4:27015 tag", "1.2.3.4", "1.2.3.0/30,x", "# c", "::1", "127.0.0.1:1",
@@ -66,13 +66,13 @@ func FuzzLine(f *testing.F) {
 	})
 }
 
-// aWalk gives out targets to nobody.
+// aWalk gives out targets and drops them.
 func aWalk(l *List) *walk {
 	all := func(target.Target) bool { return true }
 	return &walk{giver: giver{cfg: &l.cfg, counts: &l.counts, yield: all}, ports: l.ports}
 }
 
-// lineReader is a reader whose targets go nowhere, in input order.
+// lineReader is a reader in input order whose targets are dropped.
 func lineReader(t testing.TB, ports string) (*reader, *walk) {
 	l := mustOpen(t, Config{Order: OrderInput, Stdin: strings.NewReader(""), Ports: mustPorts(t, ports)})
 	w := aWalk(l)
@@ -82,14 +82,13 @@ func lineReader(t testing.TB, ports string) (*reader, *walk) {
 	return r, w
 }
 
-// numbered writes 1.0.0.0 + i, port 27015, over b, which holds a line with
-// room for it.
+// numbered overwrites b with a line: the address 1.0.0.0 + i, port 27015.
 func numbered(b []byte, i uint32) []byte {
 	return fmt.Appendf(b[:0], "1.%d.%d.%d:27015", i>>16&255, i>>8&255, i&255)
 }
 
-// TestLineAllocs holds that a line without a tag allocates nothing, but for
-// the growth of the set of addresses.
+// TestLineAllocs checks that a line without a tag allocates nothing, except when the
+// set of addresses grows.
 func TestLineAllocs(t *testing.T) {
 	r, w := lineReader(t, "")
 	lines := make([][]byte, 20_000)
@@ -176,8 +175,7 @@ func perTarget(b *testing.B, n int) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/target")
 }
 
-// FuzzQuick holds that the short way to read a line comes to the same as the
-// long one, where it is taken.
+// FuzzQuick checks that parseQuick agrees with parse on the lines that it reads.
 func FuzzQuick(f *testing.F) {
 	for _, s := range []string{"1.2.3.4:5", "255.255.255.255:65535", "01.2.3.4:5", "1.2.3.256:5",
 		"1.2.3.4:65536", "0.0.0.0:1", "00.0.0.0:1", "1.2.3.4", "1.2.3.4.5:6", "1.2.3:4", "99999999999.1.1.1:1", "1.2.3.4:0"} {
@@ -195,8 +193,8 @@ func FuzzQuick(f *testing.F) {
 	})
 }
 
-// TestManyLines holds that the short way to read many lines comes to the same as
-// the long one: targets, their order and tags, and the numbers of bad lines.
+// TestManyLines checks that reading many lines at once gives the same targets, order,
+// tags and numbers of bad lines as reading one at a time.
 func TestManyLines(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	var quick, slow strings.Builder
@@ -230,15 +228,15 @@ func TestManyLines(t *testing.T) {
 		got, stats := read(quick.String(), cfg)
 		want, wantStats := read(slow.String(), cfg)
 		if !slices.Equal(got, want) || stats != wantStats {
-			t.Errorf("%v: %d told, %+v; want %d, %+v", cfg.Order, len(got), stats, len(want), wantStats)
+			t.Errorf("%v: %d reported, %+v; want %d, %+v", cfg.Order, len(got), stats, len(want), wantStats)
 		}
 		if len(got) < 5_000 || stats.Duplicate < 1000 || stats.Invalid < 3 {
-			t.Errorf("%v: %d told, %+v", cfg.Order, len(got), stats)
+			t.Errorf("%v: %d reported, %+v", cfg.Order, len(got), stats)
 		}
 	}
 }
 
-// BenchmarkParse is what a line of text costs before anybody takes its target.
+// BenchmarkParse measures a line of text until its target would be handed over.
 func BenchmarkParse(b *testing.B) {
 	r, _ := lineReader(b, "")
 	r.out.checkOnly, r.out.invalid.checkOnly = true, true

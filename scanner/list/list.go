@@ -12,16 +12,16 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/target"
 )
 
-// Order is in which order targets are given out.
+// Order is the order in which targets are given out.
 type Order uint8
 
 // The orders.
 const (
-	// OrderRandom is a random order that Config.Seed chooses: the same targets
-	// come in the same order with the same seed, however they are listed.
+	// OrderRandom is a random order chosen by Config.Seed: with the same seed the
+	// same targets come in the same order, however they are listed.
 	OrderRandom Order = iota
 
-	// OrderInput is that of the arguments, and in each that of its lines.
+	// OrderInput is the order of the arguments, and in each the order of its lines.
 	OrderInput
 )
 
@@ -33,31 +33,31 @@ func (o Order) String() string {
 	return "random"
 }
 
-// DefaultPort is the port of an address that is named without one.
+// DefaultPort is the port of an address that is named without a port.
 const DefaultPort = 27015
 
-// Config says where targets come from.
+// Config describes where targets come from.
 type Config struct {
 	Args            []string      // addresses, networks, files and "-"; without any, and Sources: Stdin
 	Sources         []Source      // lists before those of Args
 	Ports           Ports         // for networks, and addresses without a port
-	Stdin           io.Reader     // what "-" reads; nil: nothing
-	StdinIsTerminal bool          // don't read Stdin unless "-" asks for it
-	Exclusions      *Exclusions   // what is left out; nil: the special-purpose networks
-	Max             uint64        // targets given out at most; zero: all
+	Stdin           io.Reader     // the input that "-" names; nil: none
+	StdinIsTerminal bool          // read Stdin only if "-" is named
+	Exclusions      *Exclusions   // nil: the special-purpose networks
+	Max             uint64        // most targets to give out; zero: all
 	Invalid         func(Invalid) // called for each invalid line, by Load and From; may be nil
 
-	// LeftOut, if set, is told which rule of Exclusions left out how many
-	// targets, by From, before it gives out the next one.
+	// LeftOut, if set, is called by From when a rule of Exclusions left out
+	// targets, before the next target is given out.
 	LeftOut func(rule RuleID, targets uint64)
 
-	// Passed, if set, is told by From the address of each target in front of its
-	// place that would be given out now. It makes From look at all of them.
+	// Passed, if set, is called by From with the address of each target before its
+	// place that would be given out now. From then visits all of them.
 	Passed func(netip.Addr)
 
-	Order Order  // in which order they are given out
+	Order Order  // of the targets
 	Seed  uint64 // of OrderRandom
-	Shard Shard  // give out those of this part only
+	Shard Shard  // give out this part only
 
 	// Strict makes the first invalid line an error of Load.
 	Strict bool
@@ -70,13 +70,13 @@ type Config struct {
 	// goes on as soon as one opens it. It may be nil.
 	Waiting func(name string)
 
-	Formats    []Format // kinds of lists to know, beside those that this package knows
+	Formats    []Format // more formats of lists, tried before those of this package
 	KeepMaster bool     // fill Target.Master
 }
 
-// List is where targets come from. Load and then From or All run once, not at
-// the same time; the other methods may be called at any time and by any
-// goroutine.
+// List gives out the targets of its inputs. Load, and then From or All, are called
+// once and not at the same time; the other methods may be called at any time and
+// by any goroutine.
 type List struct {
 	cfg     Config
 	ports   portRule
@@ -86,26 +86,26 @@ type List struct {
 
 	loading sync.Mutex
 	loaded  bool
-	failed  error  // what Load returns
+	failed  error  // the result of Load
 	order   *order // of OrderRandom
 	size    atomic.Pointer[uint64]
-	listed  atomic.Uint64 // of those, named one by one
+	listed  atomic.Uint64 // of size, named one by one
 
 	started atomic.Bool
 	err     atomic.Pointer[error]
 	counts  counters
 }
 
-// fixed is what is known before anything is read.
+// fixed is known before anything is read.
 type fixed struct {
 	targets uint64 // in networks and arguments, duplicates included
 	bytes   int64  // in regular files
-	all     bool   // there are nothing but networks and addresses
-	files   bool   // all else are regular files
+	all     bool   // all inputs are networks and addresses
+	files   bool   // all other inputs are regular files
 }
 
-// Open checks cfg's arguments, and whether files are there and can be read. It
-// opens none for good. Its errors are an *ArgError.
+// Open checks the arguments, and that files exist and can be read; it keeps none
+// open. Its errors are an *ArgError.
 func Open(cfg Config) (*List, error) {
 	args := cfg.Args
 	if len(args) == 0 && len(cfg.Sources) == 0 {
@@ -122,7 +122,7 @@ func Open(cfg Config) (*List, error) {
 	}
 	l := &List{cfg: cfg}
 	l.ports = portRule{&l.cfg.Ports}
-	l.formats = append(slices.Clone(cfg.Formats), ownFormats(&l.cfg)...)
+	l.formats = append(slices.Clone(cfg.Formats), ownFormats...)
 	for i := range cfg.Sources {
 		s := &cfg.Sources[i]
 		l.inputs = append(l.inputs, &input{path: s.Name, size: s.Size, source: s})
@@ -138,11 +138,11 @@ func Open(cfg Config) (*List, error) {
 	return l, l.measure()
 }
 
-// Load reads what has to be read before the first target is given out: all
-// inputs with OrderRandom, and with OrderInput none. If Config.Strict is set the
-// first invalid line is its error, an Invalid; with OrderInput it looks for one
-// in all regular files. It returns ctx's error if that is done before. From
-// calls it if nobody did; a second call returns what the first did.
+// Load reads what must be read before the first target is given out: all inputs
+// with OrderRandom, and none with OrderInput. With Config.Strict the first invalid
+// line is its error, an Invalid; with OrderInput it then searches all regular
+// files for one. If ctx ends earlier, Load returns its error. From calls Load if
+// the caller did not; a second call returns the same result.
 func (l *List) Load(ctx context.Context) error {
 	l.loading.Lock()
 	defer l.loading.Unlock()
@@ -151,7 +151,7 @@ func (l *List) Load(ctx context.Context) error {
 		if l.cfg.Order == OrderRandom {
 			l.failed = l.loadAll(ctx)
 		} else if l.cfg.Strict {
-			l.failed = l.lookThrough(ctx)
+			l.failed = l.check(ctx)
 		}
 	}
 	return l.failed
@@ -182,8 +182,8 @@ func (l *List) loadInto(ctx context.Context, ld *loader) error {
 	return nil
 }
 
-// lookThrough looks for invalid lines, where they can be looked for twice.
-func (l *List) lookThrough(ctx context.Context) error {
+// check reads all regular files for invalid lines: only they can be read twice.
+func (l *List) check(ctx context.Context) error {
 	r, end := l.newReader(ctx, nil)
 	defer end()
 	for _, in := range l.inputs {
@@ -199,10 +199,10 @@ func (l *List) lookThrough(ctx context.Context) error {
 // All gives out all targets: From(0).
 func (l *List) All() iter.Seq[target.Target] { return l.From(0) }
 
-// From gives out the targets whose Place is not below place, once: a second
-// call, or one of All, gives none. With OrderInput lists are read while it
-// runs, a line at a time, and closed when it ends; the targets before place are
-// read too, and count as Duplicate and Invalid, but not as anything else.
+// From gives out the targets from the given place on, once: a second call of From
+// or All gives none. With OrderInput it reads the lists a line at a time while it
+// runs. It then reads the targets before place too, but counts only duplicates
+// and invalid lines among them.
 func (l *List) From(place uint64) iter.Seq[target.Target] {
 	return func(yield func(target.Target) bool) {
 		if l.started.Swap(true) {
@@ -232,7 +232,8 @@ func (l *List) walk(w *walk) error {
 	return err
 }
 
-// Inputs says what was read of each list that was named, in that order.
+// Inputs describes what was read of each list, in the order in which they were
+// named.
 func (l *List) Inputs() []Input {
 	var all []Input
 	for _, in := range l.inputs {
@@ -243,9 +244,9 @@ func (l *List) Inputs() []Input {
 	return all
 }
 
-// Err returns why From ended before the end of its input: a file that could no
-// longer be read, an invalid line if Config.Strict is set. It is nil if From was
-// ended by its caller or by Config.Max.
+// Err returns why From ended before the end of its input: a file could not be read
+// any more, or a line was invalid and Config.Strict is set. It is nil if the
+// caller or Config.Max ended From.
 func (l *List) Err() error {
 	if p := l.err.Load(); p != nil {
 		return *p
@@ -253,9 +254,9 @@ func (l *List) Err() error {
 	return nil
 }
 
-// Size returns how many places there are: targets, before shards, exclusions
-// and limits take anything out. It is known when there are only networks and
-// addresses, and with OrderRandom after Load.
+// Size returns the number of places: targets, before shards, exclusions and limits
+// take anything out. It is known if all inputs are networks and addresses, and
+// with OrderRandom after Load.
 func (l *List) Size() (n uint64, known bool) {
 	if p := l.size.Load(); p != nil {
 		return *p, true
@@ -263,43 +264,43 @@ func (l *List) Size() (n uint64, known bool) {
 	return 0, false
 }
 
-// Listed returns about how many of Size are named one by one: the rest are in
-// networks and ranges, or several ports of an address. It is 0 where Size is not
+// Listed returns about how many of Size were named one by one: the others are in
+// networks and ranges, or are several ports of an address. It is 0 if Size is not
 // known.
 func (l *List) Listed() uint64 { return l.listed.Load() }
 
-// Stats are the numbers of a list: where each target that was read went. Read =
-// Invalid + Unscannable + Excluded + Duplicate + OtherShard + Given.
+// Stats count what became of each target that was read. Read = Invalid +
+// Unscannable + Excluded + Duplicate + OtherShard + Given.
 //
-// Invalid and Duplicate are of the whole input, as far as it was read; the other
-// parts are of the places that From has passed, from the one where it began.
+// Invalid and Duplicate count the input as far as it was read; the other parts
+// count the places that From has passed, beginning with its first.
 type Stats struct {
-	Read        uint64 // all of the following; an address without a port counts once a port
+	Read        uint64 // the sum of the following; an address without a port counts once per port
 	Invalid     uint64 // lines that name no target
-	Unscannable uint64 // addresses that can't be asked: 0.0.0.0, relays, port 0
+	Unscannable uint64 // addresses that no server can have: 0.0.0.0, relays, port 0
 	Excluded    uint64 // by Config.Exclusions
 	Duplicate   uint64 // named before
 	OtherShard  uint64 // in another part than Config.Shard
 	Given       uint64 // to be asked
 
-	NoPort   uint64 // of Unscannable, those with port 0; LeftOut has the others
+	NoPort   uint64 // of Unscannable, those with port 0; LeftOut returns the rules of the others
 	Resolved uint64 // host names that were looked up; not a part of Read
 }
 
-// LeftOut returns the rules by which targets were left out so far.
+// LeftOut returns the rules that left out targets so far.
 func (l *List) LeftOut() []Rule { return l.cfg.Exclusions.Rules() }
 
-// counters are the parts of Stats. Read is their sum, so that it is right
-// whenever they are looked at.
+// counters are the parts of Stats. Read is computed as their sum, so that the sum
+// always adds up.
 type counters struct {
 	invalid, unscannable, excluded, duplicate, otherShard, given atomic.Uint64
 
 	noPort atomic.Uint64
 
 	resolved    atomic.Uint64
-	place       atomic.Uint64 // places passed, a little late
-	listed      atomic.Uint64 // targets and invalid lines read from lists, a little late
-	listedBytes atomic.Int64  // bytes they took
+	place       atomic.Uint64 // places passed; updated with a short delay
+	listed      atomic.Uint64 // targets and invalid lines read from lists; with a delay too
+	listedBytes atomic.Int64  // their size
 }
 
 // Stats returns the numbers so far.
@@ -319,9 +320,9 @@ func (l *List) Stats() Stats {
 	return s
 }
 
-// Loading returns how many targets and invalid lines were read from lists so
-// far, and which part of the lists that is by their bytes, from 0 to 1; the part
-// isn't known where something else than files is read, such as a pipe.
+// Loading returns how many targets and invalid lines were read from lists so far,
+// and which fraction of the lists' bytes that is, from 0 to 1. The fraction is
+// known only if all lists are files.
 func (l *List) Loading() (lines uint64, part float64, known bool) {
 	lines = l.counts.listed.Load()
 	if !l.fixed.files {
@@ -331,12 +332,12 @@ func (l *List) Loading() (lines uint64, part float64, known bool) {
 	return lines, min(1, bytes/float64(max(l.fixed.bytes, 1))), true
 }
 
-// bytesATarget is how long a line is before the first is known.
-const bytesATarget = 21
+// bytesPerTarget is the assumed length of a line before the first is read.
+const bytesPerTarget = 21
 
-// Progress returns which part of the targets is behind, from 0 to 1. With
-// OrderRandom it is known when Size is. With OrderInput files count by their bytes, so it is an estimate where there are
-// some; it isn't known where something else is read, such as a pipe.
+// Progress returns which fraction of the targets was passed, from 0 to 1. With
+// OrderRandom it is known if Size is. With OrderInput it is estimated from the
+// bytes read of files, and not known if something else is read, such as a pipe.
 func (l *List) Progress() (part float64, known bool) {
 	size, known := l.Size()
 	switch {
@@ -347,7 +348,7 @@ func (l *List) Progress() (part float64, known bool) {
 	default:
 		return 0, false
 	}
-	if l.loadedNothing() {
+	if l.empty() {
 		part = 1
 	}
 	if most := l.cfg.Max; most > 0 {
@@ -356,17 +357,17 @@ func (l *List) Progress() (part float64, known bool) {
 	return part, true
 }
 
-// loadedNothing reports whether there is no target to give out.
-func (l *List) loadedNothing() bool {
+// empty reports whether there is no target to give out.
+func (l *List) empty() bool {
 	size, known := l.Size()
 	return known && size == 0
 }
 
-// passed returns the part of the input that was read in input order.
+// passed returns the fraction of the input that was read in input order.
 func (l *List) passed() float64 {
 	c := &l.counts
 	listed, bytes := c.listed.Load(), c.listedBytes.Load()
-	each := float64(bytesATarget)
+	each := float64(bytesPerTarget)
 	if listed > 0 {
 		each = float64(bytes) / float64(listed)
 	}

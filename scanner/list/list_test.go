@@ -47,7 +47,7 @@ func writeFile(t testing.TB, name, text string) string {
 	return path
 }
 
-// text is a target as a list would say it.
+// text returns a target as a line of a list.
 func text(t target.Target) string {
 	if t.Tag == "" {
 		return t.Addr.String()
@@ -62,8 +62,8 @@ func texts(seq iter.Seq[target.Target]) (out []string) {
 	return out
 }
 
-// TestLine has one line a case. A line that gives out nothing and has no fault
-// is passed over.
+// TestLine has one line per case. A line without targets and without a fault is
+// skipped.
 func TestLine(t *testing.T) {
 	tests := []struct {
 		line  string
@@ -105,7 +105,7 @@ func TestLine(t *testing.T) {
 		{line: "#1.2.3.4:1"},
 		{line: "  # 1.2.3.4:1"},
 
-		{line: "1.2.3.4:0"}, // nobody can be asked there
+		{line: "1.2.3.4:0"}, // can't be asked
 		{line: "1.2.3.4 27016", fault: FaultStrayPort},
 		{line: "1.2.3.4:5 a\r1.2.3.5:5 b\r1.2.3.6:5\r", fault: FaultLineEnds},
 		{line: "1.2.3.4:5\r1.2.3.5:5", fault: FaultLineEnds},
@@ -186,7 +186,7 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// TestFile reads a list with everything that editors do to one.
+// TestFile reads a list with all that editors do to files.
 func TestFile(t *testing.T) {
 	long := strings.Repeat("x", MaxLine)
 	path := writeFile(t, "list.txt", "\xef\xbb\xbf1.0.0.1:1\r\n\r\n# comment\n"+
@@ -229,7 +229,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// TestLongLastLine ends a list inside of a line that is too long.
+// TestLongLastLine ends a list inside a line that is too long.
 func TestLongLastLine(t *testing.T) {
 	l := mustOpen(t, Config{Order: OrderInput, Stdin: strings.NewReader("1.0.0.1:1\n" + strings.Repeat("y", 3*MaxLine+5))})
 	if got := texts(l.All()); len(got) != 1 {
@@ -247,7 +247,7 @@ func TestOpenErrors(t *testing.T) {
 		arg  string
 		want string
 	}{
-		{"1.2.3.0/24", "1.2.3.0/24: a network needs ports (say which, such as --port 27015 or --port 27015-27020)"},
+		{"1.2.3.0/24", "1.2.3.0/24: a network needs ports (name them, such as --port 27015 or --port 27015-27020)"},
 		{"1.2.3.0/33", "1.2.3.0/33: the length of the network is not a number from 0 to 32"},
 		{"1.2.3.4:0", "1.2.3.4:0: the port is not a number from 1 to 65535"},
 		{"1.2.3.4:70000", "1.2.3.4:70000: the port is not a number from 1 to 65535"},
@@ -273,8 +273,8 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
-// TestOpenErrorKinds holds how callers tell what was typed wrongly from what
-// can't be read.
+// TestOpenErrorKinds checks that callers can tell a mistyped argument from a file
+// that can't be read.
 func TestOpenErrorKinds(t *testing.T) {
 	tests := []struct {
 		arg  string
@@ -351,7 +351,7 @@ func TestStdin(t *testing.T) {
 	}
 }
 
-// TestStream takes targets from a pipe whose writer waits for each to be taken.
+// TestStream reads from a pipe whose writer waits until each target is taken.
 func TestStream(t *testing.T) {
 	r, w := io.Pipe()
 	l := mustOpen(t, Config{Order: OrderInput, Stdin: r})
@@ -370,7 +370,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// openFiles counts how often this process has path open.
+// openFiles returns how many times this process has path open.
 func openFiles(t *testing.T, path string) (n int) {
 	fds, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -491,12 +491,12 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestStatsWhileRunning looks at the numbers from another goroutine.
+// TestStatsWhileRunning reads the numbers in another goroutine.
 func TestStatsWhileRunning(t *testing.T) {
 	l := mustOpen(t, Config{Order: OrderInput, Args: []string{"1.0.0.0/18", "127.0.0.0/30"}, Ports: mustPorts(t, "1-2")})
 	done := make(chan struct{})
-	var look sync.WaitGroup
-	look.Go(func() {
+	var reading sync.WaitGroup
+	reading.Go(func() {
 		for last := (Stats{}); ; {
 			s := l.Stats()
 			if s.Given < last.Given || s.Read < s.Given {
@@ -515,7 +515,7 @@ func TestStatsWhileRunning(t *testing.T) {
 	})
 	texts(l.All())
 	close(done)
-	look.Wait()
+	reading.Wait()
 }
 
 func TestPorts(t *testing.T) {

@@ -6,21 +6,21 @@ import (
 	"sync"
 )
 
-// smallBlock is how many targets a name may stand for to be listed: from there
-// on, a block takes less memory than its targets.
+// smallBlock is the largest number of targets of a name that are listed one by one.
+// A larger name takes less memory as a block.
 const smallBlock = 64
 
-// loader collects what inputs name, and makes an order of it.
+// loader collects the targets of all inputs and puts them in a random order.
 type loader struct {
 	ports   portRule
 	keys    keyStream
 	targets *buckets // named one by one
-	notes   notes    // what was said of those
-	blocks  blocks   // named together
+	notes   notes    // the texts of those
+	blocks  blocks   // networks and ranges
 	order   order
 
-	filing sync.WaitGroup // what is taken in bulk: wait before anything here is touched
-	spare  []addrPort     // what was filed last: to be filled again when filing is done
+	filing sync.WaitGroup // of takeAll: wait for it before anything else is used
+	spare  []addrPort     // the slice that was filed last, to be filled again
 }
 
 func newLoader(l *List) *loader {
@@ -60,11 +60,12 @@ func (ld *loader) addSmall(n *name, s said) {
 	}
 }
 
-// fewToFile is how many targets are filed sooner than another goroutine starts.
+// fewToFile is how many targets are filed in less time than a goroutine needs to
+// start.
 const fewToFile = 256
 
-// takeAll implements bulkTaker. Many are filed while the caller looks for the
-// next: where they go is all over the memory, and takes as long as reading.
+// takeAll implements bulkTaker. It files many targets while the caller reads on:
+// they go all over the memory, which takes as long as reading them.
 func (ld *loader) takeAll(all []addrPort) (empty []addrPort) {
 	ld.filing.Wait()
 	if len(all) < fewToFile {

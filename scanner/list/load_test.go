@@ -17,8 +17,8 @@ import (
 	"testing/synctest"
 )
 
-// TestStrict holds that the first bad line of a strict list is an error: before
-// the first target, but for a pipe in input order, where it is one there.
+// TestStrict checks that the first bad line of a strict list is an error: before the
+// first target, except for a pipe in input order, which is read only once.
 func TestStrict(t *testing.T) {
 	const list = "8.0.0.1:1\n8.0.0.2:1 tag\nbad line\n8.0.0.3:1\nworse\n"
 	file := writeFile(t, "list.txt", list)
@@ -36,7 +36,7 @@ func TestStrict(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			test.cfg.Strict = true
-			test.cfg.Invalid = func(v Invalid) { t.Errorf("said too: %v", v) }
+			test.cfg.Invalid = func(v Invalid) { t.Errorf("reported too: %v", v) }
 			l := mustOpen(t, test.cfg)
 			err := l.Load(t.Context())
 			if (err != nil) != test.load {
@@ -59,7 +59,7 @@ func TestStrict(t *testing.T) {
 	}
 }
 
-// names is a world of host names.
+// names are the host names that exist.
 func names(_ context.Context, host string) ([]netip.Addr, error) {
 	known := map[string][]netip.Addr{
 		"one.example":  {netip.MustParseAddr("8.0.0.1")},
@@ -117,7 +117,7 @@ func lineOf(s string) (n int) {
 	return n
 }
 
-// TestResolveArgument looks up what is no file.
+// TestResolveArgument looks up an argument that is no file.
 func TestResolveArgument(t *testing.T) {
 	var bad []string
 	l := mustOpen(t, Config{Order: OrderInput, Args: []string{"two.example:9", "8.0.0.8:8", "none.example"},
@@ -223,7 +223,7 @@ func TestResolveStreams(t *testing.T) {
 	}
 }
 
-// TestInputs holds what is said of each list.
+// TestInputs checks the description of each list.
 func TestInputs(t *testing.T) {
 	one := "8.0.0.1:1\nbad\n8.0.0.2:1\n8.0.0.2:1\n"
 	two := strings.Repeat("8.0.0.3:1 and much more\n", 100_000)
@@ -363,7 +363,7 @@ func TestListed(t *testing.T) {
 		{[]string{"8.0.0.0/28"}, "7", 16, 0},
 		{[]string{"8.0.0.0/16"}, "7", 65536, 0},
 		{[]string{"8.0.0.0/28", "8.1.0.0/16", "8.0.3.1-8.0.3.4", "8.4.0.1:7"}, "7", 65536 + 21, 1},
-		{[]string{file}, "", 18 + 256, 0}, // what comes twice may hide some
+		{[]string{file}, "", 18 + 256, 0}, // duplicates may hide some
 	} {
 		cfg := Config{Args: test.args}
 		if test.ports != "" {

@@ -2,7 +2,7 @@ package list
 
 import "math/bits"
 
-// keyStream makes keys of a seed: the generator SplitMix64.
+// keyStream makes keys from a seed with the SplitMix64 generator.
 type keyStream uint64
 
 func (s *keyStream) next() uint64 {
@@ -13,14 +13,14 @@ func (s *keyStream) next() uint64 {
 	return z ^ z>>31
 }
 
-// rounds is how often a number is multiplied and folded. After three, whether
-// two neighbours differ in a bit is as good as tossed.
+// rounds is how often a number is multiplied and folded. After three rounds, each
+// bit of two neighbours differs about half of the time.
 const rounds = 3
 
-// perm is a permutation of the numbers below size, which is at most 1<<32. The
-// numbers below the next power of two are permuted by steps that can be
-// reversed: odd factors, sums, and a shift by half the width. What comes out
-// too large goes in again, until it doesn't (on average at most twice).
+// perm is a permutation of the numbers below size, which is at most 1<<32. It
+// permutes the numbers below the next power of two by reversible steps: odd
+// factors, sums, and a shift by half the width. A result that is too large is
+// permuted again until it is not, at most twice on average.
 type perm struct {
 	size  uint64
 	mask  uint64
@@ -39,7 +39,7 @@ func newPerm(size uint64, keys *keyStream) perm {
 	return p
 }
 
-// at returns what x, which is below size, is mapped to.
+// at returns the number to which x, which is below size, is mapped.
 func (p *perm) at(x uint64) uint64 {
 	for {
 		for i := range rounds {
@@ -52,13 +52,13 @@ func (p *perm) at(x uint64) uint64 {
 	}
 }
 
-// scatterer maps targets to numbers of 48 bits, each to another, in whose order
-// a list is given out. It is chosen by the seed alone.
+// scatterer maps each target to a different number of 48 bits. A list is given out
+// in the order of these numbers. The seed alone chooses the mapping.
 //
-// The upper 32 bits are those of the address, permuted, and for each port
-// farther by a step that divides the circle of the numbers in the golden ratio:
-// any two of n neighbouring ports of an address are then more than a third of
-// an n-th of the list apart. The lower 16 bits are the port.
+// The upper 32 bits are the permuted address, plus a step for each port that
+// divides the circle of numbers in the golden ratio: any two of n neighbouring
+// ports of an address are then more than a third of an n-th of the list apart.
+// The lower 16 bits are the port.
 type scatterer struct {
 	mul, add, inverse [rounds]uint32
 }
@@ -76,8 +76,8 @@ func newScatterer(keys *keyStream) scatterer {
 	return s
 }
 
-// inverse is that of an odd number modulo 2^32, by Newton's method: each step
-// doubles the bits that are right, and a number is its own inverse modulo 8.
+// inverse returns the inverse of an odd number modulo 2^32, by Newton's method:
+// a number is its own inverse modulo 8, and each step doubles the correct bits.
 func inverse(odd uint32) uint32 {
 	x := odd
 	for range 4 {
@@ -90,7 +90,7 @@ func (s *scatterer) scatter(ip uint32, port uint16) uint64 {
 	return uint64(s.hash(ip)+uint32(port)*goldenStep)<<16 | uint64(port)
 }
 
-// gather is the reverse of scatter.
+// gather is the inverse of scatter.
 func (s *scatterer) gather(k uint64) (ip uint32, port uint16) {
 	port = uint16(k)
 	ip = uint32(k>>16) - uint32(port)*goldenStep

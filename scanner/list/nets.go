@@ -6,26 +6,25 @@ import (
 	"sort"
 )
 
-// nets gives out the targets of blocks in a random order, each found from its
-// place in constant memory.
+// nets gives out the targets of blocks in a random order. It computes each target
+// from its place, in constant memory.
 //
-// A round gives out each address once, in an order that is the same in every
-// round, at one of its ports: so the questions to one address are a whole round
-// apart. Which port an address has in a round is another for each, so that the
-// ports are mixed. Addresses with fewer ports than others have no part in the
-// last rounds.
+// A round gives out each address once, at one of its ports. The order of addresses
+// is the same in every round, so that questions to one address are a round apart.
+// Addresses begin with different ports, so that the ports are mixed. Addresses
+// with fewer ports than others take no part in the last rounds.
 type nets struct {
-	parts []stretch // those with the most ports first
-	ends  []uint64  // addresses up to the end of each part
+	parts []stretch // by number of ports, the largest first
+	ends  []uint64  // the number of addresses up to the end of each part
 	tiers []tier
-	turn  scatterer // of the ports
+	turn  scatterer // chooses the first port of an address
 }
 
-// tier are rounds in which the same addresses take part.
+// tier is the rounds in which the same addresses take part.
 type tier struct {
 	start uint64 // places before it
 	round uint64 // the first
-	perm  perm   // of the addresses, as many as take part
+	perm  perm   // of the addresses that take part
 }
 
 func newNets(parts []stretch, keys *keyStream) *nets {

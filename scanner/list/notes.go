@@ -124,7 +124,7 @@ func (ns *notes) sweepTexts() {
 	}
 }
 
-// find returns what was said of a target.
+// find returns the text of a target.
 func (ns *notes) find(key uint64) (s said, found bool) {
 	part := ns.parts[key>>(keyBits-8)]
 	i, found := slices.BinarySearchFunc(part, key, compareKey)

@@ -4,9 +4,8 @@ import (
 	"math/bits"
 )
 
-// order is a random order of all targets: those of the list in the order of
-// their scattered numbers, those of networks as nets has them, and the one
-// spread evenly among the other.
+// order is a random order of all targets: listed ones in the order of their
+// scattered numbers and those of networks in the order of nets, evenly mixed.
 type order struct {
 	list  *buckets
 	nets  *nets
@@ -15,22 +14,22 @@ type order struct {
 	named *blocks
 
 	listed, total uint64
-	small         uint64 // of listed, those of small networks, more if some came twice
+	small         uint64 // of listed, those of small networks; duplicates count too
 }
 
-// alone is how many targets were named one by one.
+// alone returns how many targets were named one by one.
 func (o *order) alone() uint64 { return o.listed - min(o.small, o.listed) }
 
-// cursor is a place in an order. It goes forward.
+// cursor is a place in an order. It moves forward.
 type cursor struct {
 	*order
 	place  uint64
-	listed uint64 // of the list, before this place
+	listed uint64 // listed targets before this place
 	share  uint64 // place * listed targets, modulo total
-	bucket uint64 // of the next target of the list
+	bucket uint64 // of the next listed target
 }
 
-// from returns a cursor at a place that is not behind the end.
+// from returns a cursor at a place, which is not after the end.
 func (o *order) from(place uint64) *cursor {
 	c := &cursor{order: o, place: place}
 	if o.total > 0 {
@@ -59,7 +58,7 @@ func (c *cursor) next() (ip uint32, port uint16) {
 	return c.keys.gather(k)
 }
 
-// said returns what was said of a target.
+// said returns the text of a target.
 func (o *order) said(ip uint32, port uint16) said {
 	if o.notes.any {
 		if s, found := o.notes.find(o.keys.scatter(ip, port)); found {

@@ -31,8 +31,8 @@ func TestPerm(t *testing.T) {
 	}
 }
 
-// TestPermMixes holds that neighbours are sent far apart, in a whole address
-// space and in a network: on average a third of all, as by chance.
+// TestPermMixes checks that neighbours are placed far apart, in all of IPv4 and in a
+// network: on average a third of all places, as a random order would.
 func TestPermMixes(t *testing.T) {
 	for _, size := range []uint64{1 << 8, 1 << 16, 3_000_000, 1 << 32} {
 		keys := keyStream(7)
@@ -197,8 +197,7 @@ func TestCutNetworks(t *testing.T) {
 	}
 }
 
-// TestFromInside begins in the middle of a network of which nothing is given
-// out.
+// TestFromInside begins in the middle of a network that is excluded.
 func TestFromInside(t *testing.T) {
 	for _, order := range []Order{OrderRandom, OrderInput} {
 		for _, from := range []uint64{0, 1, 100, 256, 300, 512, 600} {
@@ -298,7 +297,7 @@ func TestPortsApart(t *testing.T) {
 	}
 }
 
-// TestInterleaved holds that networks and lists come evenly mixed.
+// TestInterleaved checks that networks and lists are evenly mixed.
 func TestInterleaved(t *testing.T) {
 	var list bytes.Buffer
 	for i := range 1000 {
@@ -316,8 +315,8 @@ func TestInterleaved(t *testing.T) {
 	}
 }
 
-// TestFirstMention holds that what is said of a target counts where it is
-// named first, in either order.
+// TestFirstMention checks that the text of a target's first mention counts, in
+// either order.
 func TestFirstMention(t *testing.T) {
 	tests := []struct{ lines, want string }{
 		{"1.0.0.1:1 a\n1.0.0.1:1 b\n", "a"},
@@ -350,7 +349,7 @@ func TestFirstMention(t *testing.T) {
 	}
 }
 
-// TestManyTags has more tags than anything keeps in a cache, some of them long.
+// TestManyTags has more tags than the cache of texts holds, some of them long.
 func TestManyTags(t *testing.T) {
 	var list strings.Builder
 	want := map[string]string{}
@@ -374,8 +373,8 @@ func TestManyTags(t *testing.T) {
 	}
 }
 
-// TestListMemory holds what a listed target may cost: 10 bytes, once all are
-// there and while they are collected.
+// TestListMemory checks that a listed target costs at most 10 bytes while the list is
+// read, and 5 afterwards.
 func TestListMemory(t *testing.T) {
 	const n = 1 << 20
 	l := mustOpen(t, Config{Stdin: strings.NewReader("")})
@@ -385,17 +384,17 @@ func TestListMemory(t *testing.T) {
 		ld.add(0x01000000+i*3, 27015, said{})
 	}
 	if each := float64(ld.targets.bytes()) / n; each > 10 {
-		t.Errorf("%.1f bytes a target while they are collected", each)
+		t.Errorf("%.1f bytes per target while they are collected", each)
 	}
 	o, err := ld.finish(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if each := float64(o.list.bytes()) / n; each > 5 {
-		t.Errorf("%.1f bytes a target", each)
+		t.Errorf("%.1f bytes per target", each)
 	}
 	if each := float64(heap()-before) / n; each > 5 {
-		t.Errorf("%.1f bytes a target on the heap", each)
+		t.Errorf("%.1f bytes per target on the heap", each)
 	}
 	runtime.KeepAlive(ld)
 }
@@ -407,8 +406,8 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// TestInputOrderMemory holds what a listed target may cost in input order: 16
-// bytes.
+// TestInputOrderMemory checks that a listed target costs at most 16 bytes in input
+// order.
 func TestInputOrderMemory(t *testing.T) {
 	const n = 1 << 20
 	l := mustOpen(t, Config{Order: OrderInput, Stdin: strings.NewReader("")})
@@ -418,12 +417,12 @@ func TestInputOrderMemory(t *testing.T) {
 		w.target(0x01000000+i*3, 27015, said{})
 	}
 	if each := float64(heap()-before) / n; each > 16 {
-		t.Errorf("%.1f bytes a target", each)
+		t.Errorf("%.1f bytes per target", each)
 	}
 	runtime.KeepAlive(w)
 }
 
-// TestNetworkMemory holds that a network costs nothing by its size.
+// TestNetworkMemory checks that a network costs nothing by its size.
 func TestNetworkMemory(t *testing.T) {
 	before := heap()
 	l := mustOpen(t, Config{Args: []string{"0.0.0.0/0"}, Ports: mustPorts(t, "1-65535"), Seed: 3})
@@ -579,8 +578,8 @@ func BenchmarkOrder(b *testing.B) {
 	}
 }
 
-// TestPassed: From tells of what it would have given out in front of its place,
-// and counts none of it.
+// TestPassed: From reports the targets before its place that it would have given
+// out, and counts none of them.
 func TestPassed(t *testing.T) {
 	x := mustExclude(t, ExclusionConfig{AllowReserved: true, Networks: []string{"10.0.0.64/26"}})
 	for _, order := range []Order{OrderRandom, OrderInput} {

@@ -5,7 +5,7 @@ import (
 	"net/netip"
 )
 
-// Fault is why a line or an argument names no target.
+// Fault is the reason why a line or an argument names no target.
 type Fault uint8
 
 // The faults.
@@ -19,14 +19,14 @@ const (
 	FaultIPv6                         // an IPv6 address
 	FaultLong                         // the line is longer than MaxLine
 	FaultRange                        // a range ends before it begins
-	FaultNoPort                       // a port where none is wanted
-	FaultPorts                        // a list of ports is none
+	FaultNoPort                       // a port where none is allowed
+	FaultPorts                        // a malformed list of ports
 	FaultJSON                         // the line is not a JSON object
 	FaultNoAddress                    // nothing in the line is an address
 	FaultQuote                        // a quoted field does not end in its line
 	FaultTruncated                    // the list ends in the middle of the line
-	FaultStrayPort                    // a number behind an address without a port
-	FaultLineEnds                     // another target behind a carriage return
+	FaultStrayPort                    // a number after an address without a port
+	FaultLineEnds                     // another target after a carriage return
 )
 
 var faultTexts = [...]string{
@@ -49,7 +49,7 @@ var faultTexts = [...]string{
 	FaultLineEnds:    "another target follows a carriage return: lines end with a newline (tr '\\r' '\\n')",
 }
 
-// Error says in words for a person what is wrong.
+// Error describes the fault for a person.
 func (f Fault) Error() string {
 	if f == 0 || int(f) >= len(faultTexts) {
 		return "no fault"
@@ -57,7 +57,7 @@ func (f Fault) Error() string {
 	return faultTexts[f]
 }
 
-// form is how a target was written.
+// form is the form in which a target is written.
 type form uint8
 
 const (
@@ -67,7 +67,7 @@ const (
 	formRange                // a.b.c.d-e.f.g.h
 )
 
-// name is an address or a network as it was written.
+// name is an address, a network or a range as it is written.
 type name struct {
 	form  form
 	ip    uint32
@@ -77,7 +77,7 @@ type name struct {
 	ports *Ports // of this name alone; nil: Config.Ports
 }
 
-// span are the addresses of n.
+// span returns the addresses of n.
 func (n *name) span() span {
 	switch n.form {
 	case formNetwork:
@@ -89,20 +89,20 @@ func (n *name) span() span {
 	return span{n.ip, n.ip}
 }
 
-// prefix is the network of n; bits beyond its length are ignored.
+// prefix returns the network of n; bits beyond its length are ignored.
 func (n *name) prefix() netip.Prefix {
 	return netip.PrefixFrom(addrOf(n.ip), n.bits).Masked()
 }
 
-// parseQuick reads what most lines are, a.b.c.d:port and nothing else. What it
-// doesn't take parse has to look at.
+// parseQuick reads a.b.c.d:port and nothing else, as most lines are. Other lines
+// need parse.
 func parseQuick(b []byte) (ip uint32, port uint16, ok bool) {
 	ip, port, n := quickAddr(b)
 	return ip, port, n > 0 && n == len(b)
 }
 
-// quickLine is parseQuick for the first line of b, which takes n bytes with its
-// end; 0 where it has no end, or is something else.
+// quickLine is parseQuick for the first line of b, which is n bytes long with its
+// end; n is 0 if the line has no end or another form.
 func quickLine(b []byte) (ip uint32, port uint16, n int) {
 	ip, port, n = quickAddr(b)
 	switch {
@@ -115,8 +115,8 @@ func quickLine(b []byte) (ip uint32, port uint16, n int) {
 	return 0, 0, 0
 }
 
-// quickAddr reads a.b.c.d:port at the beginning of b, which takes n bytes; 0
-// where it is something else.
+// quickAddr reads a.b.c.d:port at the beginning of b, which is n bytes long; n is 0
+// if b begins with something else.
 func quickAddr(b []byte) (ip uint32, port uint16, n int) {
 	for i := range 4 {
 		v, digits := quickNumber(b[n:], 3)
@@ -133,8 +133,8 @@ func quickAddr(b []byte) (ip uint32, port uint16, n int) {
 	return ip, uint16(v), n + digits
 }
 
-// quickNumber reads a number without leading zeros of at most that many digits
-// at the beginning of b. It has none if digits is 0.
+// quickNumber reads a number without leading zeros, of at most that many digits,
+// at the beginning of b. If there is none, digits is 0.
 func quickNumber(b []byte, most int) (v uint32, digits int) {
 	for digits < len(b) && digits < most {
 		d := uint32(b[digits]) - '0'
@@ -265,8 +265,8 @@ func number(b []byte, digits int) (v, n int, f Fault) {
 	return v, n, 0
 }
 
-// isIPv6 reports whether b is meant to be an IPv6 address, with or without
-// port or network length.
+// isIPv6 reports whether b seems meant as an IPv6 address, with or without port or
+// network length.
 func isIPv6(b []byte) bool {
 	if len(b) > 0 && b[0] == '[' {
 		return true
@@ -298,8 +298,8 @@ func trimRight(b []byte) []byte {
 	return b
 }
 
-// cutTag splits a line without white space around it into address and tag. A
-// comma begins the tag, unless it stands in a list of ports.
+// cutTag splits a line into address and tag; there is no white space around it. A
+// comma begins the tag, unless it is in a list of ports.
 func cutTag(line []byte) (addr, tag []byte) {
 	for i, c := range line {
 		switch {
@@ -315,8 +315,8 @@ func cutTag(line []byte) (addr, tag []byte) {
 	return line, nil
 }
 
-// portsEnd is where the list of ports ends in which there is a comma at i; 0:
-// it is none.
+// portsEnd returns the end of the list of ports that has a comma at i; 0: the comma
+// is in no such list.
 func portsEnd(line []byte, i int) int {
 	first := bytes.LastIndexByte(line[:i], ':') + 1
 	end := i
@@ -329,7 +329,7 @@ func portsEnd(line []byte, i int) int {
 	return end
 }
 
-// addrOf is the reverse of a packed address.
+// addrOf unpacks an address.
 func addrOf(ip uint32) netip.Addr {
 	return netip.AddrFrom4([4]byte{byte(ip >> 24), byte(ip >> 16), byte(ip >> 8), byte(ip)})
 }

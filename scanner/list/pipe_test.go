@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// TestPipe reads a named pipe. To open it waits for a writer, and to close it
-// ends him, so that Open must do neither.
+// TestPipe reads a named pipe. Opening one waits for its writer and closing it ends
+// that writer, so Open must do neither.
 func TestPipe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
@@ -30,8 +30,8 @@ func TestPipe(t *testing.T) {
 	}
 }
 
-// TestExclusionsFromPipe holds that rules that came from a pipe stay: a second
-// reading would wait, or find nothing.
+// TestExclusionsFromPipe checks that rules from a pipe stay: reading it again would
+// wait, or find nothing.
 func TestExclusionsFromPipe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
@@ -52,8 +52,8 @@ func TestExclusionsFromPipe(t *testing.T) {
 	}
 }
 
-// TestWaitingForWriter: who waits for the writer of a named pipe is told which
-// pipe that is, and then reads on.
+// TestWaitingForWriter: waiting for the writer of a named pipe is reported with the
+// pipe's name, and the list is read when the writer comes.
 func TestWaitingForWriter(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pi\x1bpe")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
@@ -72,7 +72,7 @@ func TestWaitingForWriter(t *testing.T) {
 	}
 }
 
-// TestPipeWithoutWriter ends the waiting for a writer who never comes.
+// TestPipeWithoutWriter cancels waiting for a writer that never comes.
 func TestPipeWithoutWriter(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {

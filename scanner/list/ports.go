@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// Ports is a set of UDP ports in the order in which they were named. The zero
-// value has none.
+// Ports is a set of UDP ports, in the order in which they were named. The zero
+// value is empty.
 type Ports struct {
 	list []uint16
-	has  []uint64 // a bit a port; empty if list is
+	has  []uint64 // one bit per port; empty if list is
 }
 
-// ParsePorts reads ports and ranges of them, such as "27015,27016-27020". One
-// that is named twice is there once.
+// ParsePorts reads ports and ranges of ports, such as "27015,27016-27020". A port
+// that is named twice counts once.
 func ParsePorts(list string) (Ports, error) {
 	p := Ports{has: make([]uint64, 1<<16/64)}
 	for part := range strings.SplitSeq(list, ",") {
@@ -62,11 +62,11 @@ func isPortList(b []byte) bool {
 	return digits > 0
 }
 
-// portLists are the ports that lines name, each list once: many lines name the
-// same. A nil one remembers none. Its lists must not be changed.
+// portLists caches the lists of ports in lines: many lines have the same. A nil
+// cache keeps none. The lists must not be changed.
 type portLists map[string]*Ports
 
-// maxPortLists bounds the memory of those that are remembered, 8 KiB each.
+// maxPortLists bounds the memory of the cache: 8 KiB per list.
 const maxPortLists = 1 << 10
 
 // get reads a list of ports.
@@ -134,7 +134,7 @@ var defaultPorts = Ports{list: []uint16{DefaultPort}, has: func() []uint64 {
 	return has
 }()}
 
-// portRule says which ports a name stands for: its own, those of Config.Ports,
+// portRule decides which ports a name stands for: its own, those of Config.Ports,
 // or DefaultPort.
 type portRule struct{ config *Ports }
 
@@ -152,8 +152,7 @@ func (r portRule) of(n *name) *Ports {
 	return &defaultPorts
 }
 
-// missing reports whether n can't be asked since it has no ports: those of a
-// network must be named.
+// missing reports whether n lacks ports: a network or a range needs some.
 func (r portRule) missing(n *name) bool {
 	return (n.form == formNetwork || n.form == formRange) && n.ports == nil && !r.configured()
 }

@@ -27,8 +27,8 @@ type reader struct {
 	enough bool // the taker wants no more
 }
 
-// newReader makes a reader that hands what it reads to a taker, or to nobody: it
-// then only looks for invalid lines.
+// newReader makes a reader that hands over what it reads to a taker. If to is nil,
+// it only looks for invalid lines.
 func (l *List) newReader(ctx context.Context, to taker) (r *reader, end func()) {
 	ctx, end = context.WithCancel(ctx)
 	r = &reader{

@@ -72,7 +72,7 @@ func TestDroppingKeepsOrder(t *testing.T) {
 	}
 }
 
-// bytes is how much memory the loader's collections hold, about.
+// bytes returns about how much memory the loader's collections hold.
 func (ld *loader) bytes() int {
 	sum := ld.targets.bytes() + ld.notes.texts.size + ld.blocks.texts.size
 	for i := range ld.notes.parts {
@@ -136,8 +136,8 @@ func listed(ip uint32) name { return name{form: formAddrPort, ip: ip, port: 2701
 
 func network(ip uint32, bits int) name { return name{form: formNetwork, ip: ip, bits: bits} }
 
-// TestRepeatedPortLists: a network that is named with ever other ports takes
-// memory by what is new in it.
+// TestRepeatedPortLists: a network that is named with many lists of ports takes no
+// memory for targets that are known.
 func TestRepeatedPortLists(t *testing.T) {
 	l := mustOpen(t, Config{Stdin: strings.NewReader("")})
 	ld := newLoader(l)

@@ -2,7 +2,7 @@ package list
 
 import "net/netip"
 
-// special is a network of special purpose.
+// special is a special-purpose network.
 type special struct {
 	network netip.Prefix
 	name    string
@@ -14,21 +14,21 @@ type ruleKind uint8
 
 const (
 	reserved ruleKind = iota // excluded unless reserved addresses are allowed
-	nobody                   // unscannable
+	unusable                 // unscannable
 	named                    // excluded by the user
 )
 
 // specialPurpose are the entries of IANA's registry of IPv4 special-purpose
-// addresses, as of 2025, and multicast. Some of the networks can be reached from
-// anywhere; what answers there is a part of the internet and no game server.
-// The longest network that an address is in counts.
+// addresses, as of 2025, and multicast. Some of these networks can be reached from
+// anywhere, but what answers there is infrastructure and no game server. The
+// smallest network that an address is in counts.
 var specialPurpose = []special{
 	{cidr("0.0.0.0/8"), "this network", "RFC 791", reserved},
-	{cidr("0.0.0.0/32"), "this host on this network", "RFC 1122", nobody},
+	{cidr("0.0.0.0/32"), "this host on this network", "RFC 1122", unusable},
 	{cidr("10.0.0.0/8"), "private use", "RFC 1918", reserved},
 	{cidr("100.64.0.0/10"), "shared address space", "RFC 6598", reserved},
 	{cidr("127.0.0.0/8"), "loopback", "RFC 1122", reserved},
-	{cidr("169.254.0.0/16"), "link local, and Steam's relays", "RFC 3927", nobody},
+	{cidr("169.254.0.0/16"), "link local, and Steam's relays", "RFC 3927", unusable},
 	{cidr("172.16.0.0/12"), "private use", "RFC 1918", reserved},
 	{cidr("192.0.0.0/24"), "IETF protocol assignments", "RFC 6890", reserved},
 	{cidr("192.0.0.0/29"), "IPv4 service continuity prefix", "RFC 7335", reserved},
@@ -54,7 +54,7 @@ var specialPurpose = []special{
 
 func cidr(s string) netip.Prefix { return netip.MustParsePrefix(s) }
 
-// bounds are the first and the last address of a network.
+// bounds returns the first and the last address of a network.
 func bounds(p netip.Prefix) (first, last uint32) {
 	first = ipOf(p.Addr())
 	return first, first | uint32(uint64(1)<<(32-p.Bits())-1)

@@ -85,11 +85,11 @@ func (q *hostQueue) lookUp(ctx context.Context, host string) chan lookup {
 	return found
 }
 
-// maxHost is how long a host name may be, in bytes (RFC 1035, section 2.3.4).
+// maxHost is the maximum length of a host name in bytes (RFC 1035, section 2.3.4).
 const maxHost = 253
 
-// isHost reports whether b looks like a host name, with or without a port: what
-// is all digits and dots was meant to be an address.
+// isHost reports whether b looks like a host name, with or without a port. Digits
+// and dots alone are meant as an address.
 func isHost(b []byte) bool {
 	host, _, _ := bytes.Cut(b, []byte(":"))
 	if len(host) == 0 || len(host) > maxHost || host[0] == '.' || host[0] == '-' {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// checkSet puts ks in a set and a map and compares.
+// checkSet adds ks to a set and to a map and compares them.
 func checkSet(t *testing.T, s *addrSet, ks []uint64) {
 	t.Helper()
 	want := map[uint64]bool{}
@@ -53,8 +53,7 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// TestSetZero meets the element that is scattered to 0, which marks an empty
-// slot.
+// TestSetZero adds the element that is scattered to 0, which marks an empty slot.
 func TestSetZero(t *testing.T) {
 	var s addrSet
 	s.init()
@@ -65,8 +64,8 @@ func TestSetZero(t *testing.T) {
 	checkSet(t, &s, []uint64{zero, 5, zero, 6})
 }
 
-// TestSetMemory holds what doc.go promises, at half a million targets of the least
-// random kind.
+// TestSetMemory checks the promise of doc.go with half a million targets of the
+// least random kind.
 func TestSetMemory(t *testing.T) {
 	var s addrSet
 	const n = 1 << 19

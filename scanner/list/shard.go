@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// Shard is one of Count parts into which all addresses are divided, so that
-// several machines can share a scan. The zero value is the whole.
+// Shard is one of Count parts of all addresses, so that several machines can share
+// a scan. The zero value stands for all addresses.
 //
-// To which part an address belongs is fixed for ever, and depends on nothing
-// else. With a.b.c.d as the number x = a<<24 | b<<16 | c<<8 | d, and all
+// The part of an address depends on the address and Count alone, and never
+// changes. With a.b.c.d as the number x = a<<24 | b<<16 | c<<8 | d, and all
 // calculations modulo 2^32:
 //
 //	x ^= x >> 16
@@ -22,19 +22,18 @@ import (
 //	x ^= x >> 16
 //	index = x * Count >> 32 (this one with 64 bits)
 //
-// All ports of an address are in the same part, so that the limit of an
-// address is kept.
+// All ports of an address are in the same part, so that limits per address hold.
 type Shard struct {
 	Index int // from 0
-	Count int // 0 and 1: the whole
+	Count int // 0 and 1: all addresses
 }
 
-// MaxShards is how many parts there may be.
+// MaxShards is the largest Count.
 const MaxShards = 1 << 16
 
-// ParseShard reads "I/N", part I of N, where I is from 0 to N-1, or "auto/N":
-// then I is jobIndex, which a batch system gives to each of its jobs (the
-// environment variable JOB_COMPLETION_INDEX). An empty s is the whole.
+// ParseShard reads "I/N", part I of N, where I is from 0 to N-1. With "auto/N", I
+// is jobIndex, which a batch system gives to each of its jobs (the environment
+// variable JOB_COMPLETION_INDEX). An empty s stands for all addresses.
 func ParseShard(s, jobIndex string) (Shard, error) {
 	if s == "" {
 		return Shard{}, nil
@@ -59,18 +58,17 @@ func ParseShard(s, jobIndex string) (Shard, error) {
 	return Shard{Index: int(i), Count: int(n)}, nil
 }
 
-// whole reports whether s has every address.
-func (s Shard) whole() bool { return s.Count <= 1 }
+// all reports whether s has every address.
+func (s Shard) all() bool { return s.Count <= 1 }
 
 // Has reports whether addr, an IPv4 address, is in the part.
 func (s Shard) Has(addr netip.Addr) bool { return s.has(ipOf(addr.Unmap())) }
 
 func (s Shard) has(ip uint32) bool {
-	return s.whole() || int(uint64(mix(ip))*uint64(s.Count)>>32) == s.Index
+	return s.all() || int(uint64(mix(ip))*uint64(s.Count)>>32) == s.Index
 }
 
-// mix is the function of Shard's documentation. It maps each number to
-// another.
+// mix is the function in Shard's documentation. It is a permutation.
 func mix(x uint32) uint32 {
 	x ^= x >> 16
 	x *= 0x85ebca6b
@@ -79,7 +77,7 @@ func mix(x uint32) uint32 {
 	return x ^ x>>16
 }
 
-// String returns the part as ParseShard reads it; "0/1" for the whole.
+// String returns the part as ParseShard reads it; "0/1" for all addresses.
 func (s Shard) String() string {
 	return fmt.Sprintf("%d/%d", s.Index, max(s.Count, 1))
 }

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestShardVectors pins the function that divides the addresses: other
-// machines, and later versions, have to come to the same parts.
+// TestShardVectors pins the function that divides the addresses: other machines and
+// later versions must compute the same parts.
 func TestShardVectors(t *testing.T) {
 	tests := []struct {
 		addr           string
@@ -39,9 +39,8 @@ func TestShardVectors(t *testing.T) {
 	}
 }
 
-// TestShards holds that sixteen parts, each with its own seed and order of the
-// list, some of them interrupted and gone on with, are the whole, and no target
-// is in two.
+// TestShards checks that sixteen parts have all targets together, each once. Every
+// part has its own seed and order of lines, and some are interrupted and resumed.
 func TestShards(t *testing.T) {
 	const n = 16
 	for round := range uint64(10) {
@@ -136,7 +135,7 @@ func TestParseShard(t *testing.T) {
 		case test.err != "" && (err == nil || !strings.Contains(err.Error(), test.err)):
 			t.Errorf("%q: %v, want %q", test.text, err, test.err)
 		}
-		if again, err := ParseShard(got.String(), ""); err != nil || again.whole() != got.whole() {
+		if again, err := ParseShard(got.String(), ""); err != nil || again.all() != got.all() {
 			t.Errorf("%q: %q is read as %v, %v", test.text, got, again, err)
 		}
 	}

@@ -6,12 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// maxShown bounds text that is shown, in characters.
+// maxShown is how many characters of a text are shown.
 const maxShown = 100
 
-// show makes text fit for a terminal or a log: what isn't printable (control
-// characters, those that change the direction of writing, bytes that aren't
-// UTF-8) becomes an escape sequence of Go, and what is too long is cut.
+// show makes text printable, for a terminal or a log. Control characters,
+// characters that change the direction of writing, and bytes that aren't UTF-8
+// become Go escape sequences. Long text is cut.
 func show(text []byte) string {
 	var b []byte
 	for n := 0; len(text) > 0; n++ {

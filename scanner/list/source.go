@@ -9,32 +9,32 @@ import (
 	"sync/atomic"
 )
 
-// tap reads an input ahead, in a goroutine of its own, and hashes what comes in
-// another: neither holds up who reads the lines.
+// tap reads an input ahead in one goroutine and hashes it in another, so that
+// neither holds up the reader of the lines.
 type tap struct {
 	blocks chan *tapBlock // in order
 	free   chan *tapBlock
 	quit   chan struct{}
 	done   chan struct{} // closed when the reading goroutine has returned
-	hashed chan struct{} // closed when all is hashed
+	hashed chan struct{} // closed when everything is hashed
 
 	cur   *tapBlock
 	rest  []byte // of cur
 	err   error
-	taken int64 // bytes that the reader of t has
+	taken int64 // bytes that were read from t
 
 	bytes atomic.Int64
 	hash  hash.Hash
 }
 
-// tapBlock is a part of the input. It is free again when nobody uses it.
+// tapBlock is a part of the input. It is free again when it has no users.
 type tapBlock struct {
 	b     []byte
-	err   error // behind b
+	err   error // after b
 	users atomic.Int32
 }
 
-// What is read ahead: enough to keep a disk busy while lines are read.
+// The size of the read-ahead: enough to keep a disk busy while lines are read.
 const (
 	tapBlocks = 4
 	tapSize   = 256 << 10
@@ -58,7 +58,7 @@ func newTap(r io.Reader) *tap {
 	return t
 }
 
-// read takes blocks from r until it ends or nobody wants more.
+// read reads blocks from r until r ends or stop is called.
 func (t *tap) read(r io.Reader, toHash chan<- *tapBlock) {
 	defer close(t.done)
 	defer close(t.blocks)
@@ -96,7 +96,7 @@ func (t *tap) release(b *tapBlock) {
 	}
 }
 
-// reader is t as an io.Reader. Its reads end early when ctx is done.
+// reader returns an io.Reader of t. Its reads end when ctx does.
 func (t *tap) reader(ctx context.Context) io.Reader { return tapReader{t, ctx} }
 
 type tapReader struct {
@@ -117,7 +117,7 @@ func (t tapReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// nextBlock lets go of the current block and waits for another.
+// nextBlock releases the current block and waits for the next.
 func (t *tap) nextBlock(ctx context.Context) error {
 	if t.cur != nil {
 		t.err = t.cur.err
@@ -142,8 +142,8 @@ func (t *tap) nextBlock(ctx context.Context) error {
 // stop ends reading. It doesn't wait for a read that blocks.
 func (t *tap) stop() { close(t.quit) }
 
-// sum256 returns the SHA-256 of the input in hex, or nothing if it wasn't read
-// to its end.
+// sum256 returns the SHA-256 of the input in hex, or an empty string if the input
+// was not read to its end.
 func (t *tap) sum256() string {
 	if t.err != io.EOF {
 		return ""

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// closer tells when it is closed.
+// closer records that it was closed.
 type closer struct {
 	io.Reader
 	closed *int
@@ -17,8 +17,8 @@ type closer struct {
 
 func (c closer) Close() error { *c.closed++; return nil }
 
-// TestSources: lists that are no files come before the arguments, whatever
-// their names, and standard input is not read because of them.
+// TestSources: lists that are no files come before the arguments, whatever their
+// names, and standard input is not read.
 func TestSources(t *testing.T) {
 	for _, order := range []Order{OrderInput, OrderRandom} {
 		opened, closed := 0, 0
@@ -69,8 +69,8 @@ func TestSourceFails(t *testing.T) {
 	}
 }
 
-// TestNoPort: masters have servers with port 0, and relays, and 0.0.0.0 on
-// their lists. They are counted, by their reasons, and not given out.
+// TestNoPort: lists of masters have servers with port 0, relays, and 0.0.0.0. They
+// count by reason, and are not given out.
 func TestNoPort(t *testing.T) {
 	addrs := []string{"8.0.0.1:1", "8.0.0.1:0", "0.0.0.0:0", "169.254.0.1:5", "8.0.0.1:0", "8.0.0.2:2"}
 	f := Format{Name: "test", Sniff: func([]byte) bool { return true },

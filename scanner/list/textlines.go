@@ -96,8 +96,8 @@ func (t *textLines) isStrayPort(addr, tag []byte) bool {
 	return f == 0 && n.form == formAddr && n.ports == nil
 }
 
-// joinRange joins a range with white space around its hyphen, of which the tag
-// begins with the hyphen.
+// joinRange joins a range with white space around its hyphen: the tag begins with
+// the hyphen.
 func joinRange(first, tag []byte) (addr, rest []byte) {
 	last, rest := cutTag(trimLeft(tag[1:]))
 	addr = slices.Concat(first, tag[:1], last)

@@ -6,7 +6,7 @@ import (
 	"hash/maphash"
 )
 
-// said is what a line says beside its target. Its bytes are the reader's.
+// said is the text beside a target. Its bytes belong to the reader of the list.
 type said struct{ tag, master []byte }
 
 func (s said) nothing() bool { return len(s.tag)+len(s.master) == 0 }

@@ -8,15 +8,14 @@ import (
 	"golang.org/x/text/encoding/unicode" // reads UTF-16, surrogates and all
 )
 
-// The marks that a text in UTF-16 begins with, as editors and shells on Windows
-// write it.
+// The byte order marks of UTF-16, as editors and shells on Windows write them.
 var (
 	littleEndianBOM = []byte("\xff\xfe")
 	bigEndianBOM    = []byte("\xfe\xff")
 )
 
-// asUTF8 returns b in UTF-8 if it begins with the mark of UTF-16, else b. No list
-// in another form begins like that.
+// asUTF8 converts b to UTF-8 if it begins with a mark of UTF-16, and returns b if
+// not. No list in another form begins like that.
 func asUTF8(b *bufio.Reader) io.Reader {
 	first, _ := b.Peek(1)
 	if len(first) == 0 || first[0] != littleEndianBOM[0] && first[0] != bigEndianBOM[0] {

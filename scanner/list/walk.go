@@ -7,7 +7,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/target"
 )
 
-// giver gives out targets, unless something speaks against them.
+// giver gives out targets, except those that are excluded or of another shard.
 type giver struct {
 	cfg    *Config
 	counts *counters
@@ -37,7 +37,7 @@ func (g *giver) pass(ip uint32, port uint16) bool {
 	return !g.excluded(ip)
 }
 
-// behind tells of a target that was given out before.
+// behind reports a target that was given out before.
 func (g *giver) behind(ip uint32, port uint16) {
 	c := g.cfg
 	if c.Passed != nil && port != 0 && c.Shard.has(ip) && g.rules().find(ip) == nil {
@@ -45,7 +45,7 @@ func (g *giver) behind(ip uint32, port uint16) {
 	}
 }
 
-// rules are those that hold at the moment.
+// rules returns the current rules.
 func (g *giver) rules() *ruleSet { return g.cfg.Exclusions.now.Load() }
 
 // excluded reports whether a rule excludes an address, and counts that.
@@ -71,11 +71,11 @@ func (g *giver) countExcluded(r *rule, n uint64) {
 	}
 }
 
-// give gives out the target that was passed last, and reports whether more are
-// wanted.
+// give gives out the target that was passed last, and reports whether to
+// continue.
 func (g *giver) give(ip uint32, port uint16, s said) bool {
 	g.counts.place.Store(g.place)
-	if port == 0 { // masters have such on their lists
+	if port == 0 { // lists of masters have such targets
 		g.counts.unscannable.Add(1)
 		g.counts.noPort.Add(1)
 		return true
@@ -165,16 +165,16 @@ func (w *walk) block(all span, ports *Ports, s said) bool {
 	return true
 }
 
-// part gives out those of some addresses that were not listed before.
+// part gives out the addresses that were not listed before.
 func (w *walk) part(part span, port uint16, s said) bool {
-	if w.seen.n == 0 && w.cfg.Shard.whole() {
+	if w.seen.n == 0 && w.cfg.Shard.all() {
 		return w.segments(part, port, s)
 	}
 	return w.each(part, port, s)
 }
 
-// segments gives out addresses of which none was listed before. Those that a
-// rule leaves out are passed over at once.
+// segments gives out addresses that were not listed before. It skips those that a
+// rule excludes all at once.
 func (w *walk) segments(part span, port uint16, s said) bool {
 	w.segs = w.rules().within(w.segs[:0], part.first, part.last)
 	for _, seg := range w.segs {
@@ -187,7 +187,7 @@ func (w *walk) segments(part span, port uint16, s said) bool {
 	return true
 }
 
-// passAll passes n targets that a rule leaves out.
+// passAll passes n targets that a rule excludes.
 func (w *walk) passAll(r *rule, n uint64) {
 	before := min(n, w.from-min(w.from, w.place))
 	w.place += n

@@ -8,9 +8,9 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// parseAddr reads "a.b.c.d:port". It is netip.ParseAddrPort without an
-// allocation and for IPv4 only; numbers with leading zeros are malformed, since
-// some programs read them as octal.
+// parseAddr reads "a.b.c.d:port". It is netip.ParseAddrPort for IPv4, without an
+// allocation. Numbers with leading zeros are malformed, since some programs read
+// them as octal.
 func parseAddr(b []byte) (netip.AddrPort, error) {
 	var octets [4]byte
 	for i := range octets {
@@ -41,8 +41,7 @@ func number(b []byte, most int) (v int, rest []byte, ok bool) {
 	return v, b[n:], n > 0 && v <= most && (n == 1 || b[0] != '0')
 }
 
-// key packs an address for the set of those seen. Addresses that are not IPv4
-// do not come here.
+// key packs an IPv4 address for the set of addresses.
 func key(a netip.AddrPort) uint64 {
 	b := a.Addr().As4()
 	return uint64(b[0])<<40 | uint64(b[1])<<32 | uint64(b[2])<<24 | uint64(b[3])<<16 |

@@ -7,19 +7,19 @@ import (
 	"io"
 )
 
-// Errors of JSON that was not read to its end. The servers before are good.
+// Errors of incomplete JSON. The servers before the error are good.
 var (
 	ErrTooLarge  = errors.New("larger than we are willing to read")
 	ErrTruncated = errors.New("ends in the middle")
 	ErrMalformed = errors.New("not what it should be")
 )
 
-// maxItem bounds what is between two servers of a JSON answer, or one line of
-// NDJSON: a record is at most 8 MiB.
+// maxItem bounds the data between two servers of a JSON answer, and a line of
+// NDJSON.
 const maxItem = 8 << 20
 
-// budget reads from r, but no more than item bytes between two refills and no
-// more than total altogether.
+// budget reads from r: at most item bytes between two refills, and total bytes
+// altogether.
 type budget struct {
 	r     io.Reader
 	item  int64 // left until the next refill
@@ -29,8 +29,8 @@ type budget struct {
 
 func (b *budget) refill() { b.item = maxItem }
 
-// Read is io.Reader's. Its error is ErrTooLarge when the budget is used up and
-// more is there.
+// Read implements io.Reader. It returns ErrTooLarge if there is more data when the
+// budget is used up.
 func (b *budget) Read(p []byte) (int, error) {
 	left := min(b.item, b.total)
 	if left <= 0 {
@@ -43,16 +43,15 @@ func (b *budget) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// answers reads the servers of answers of the Web API, which may follow each
-// other: {"response":{"servers":[…]}}, or what others took out of them: […]. Keys
-// that are not known are passed over.
+// answers reads the servers of one or more answers of the Web API:
+// {"response":{"servers":[…]}}, or only the array in it. It skips unknown keys.
 type answers struct {
 	in      *budget
 	dec     *json.Decoder
 	inside  bool // of an array of servers
-	bare    bool // an array that is in no answer
-	begun   bool // there is an answer at all
-	refused bool // an answer said that it was no success
+	bare    bool // the array is in no answer
+	begun   bool // there is an answer
+	refused bool // an answer reported a failure
 	said    said
 }
 
@@ -61,7 +60,7 @@ func newAnswers(r io.Reader, total int64) *answers {
 	return &answers{in: in, dec: json.NewDecoder(in)}
 }
 
-// next reads the next server into a.said. It is io.EOF after the last answer;
+// next reads the next server into a.said. After the last answer it returns io.EOF;
 // any other error is one of those above.
 func (a *answers) next() error {
 	for {
@@ -86,12 +85,12 @@ func (a *answers) server() error {
 	a.said = said{}
 	err := a.dec.Decode(&a.said)
 	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
-		err = nil // no object: nothing was said
+		err = nil // not an object: a server without fields
 	}
 	return explainJSON(err)
 }
 
-// open goes to the first server of the next answer.
+// open advances to the first server of the next answer.
 func (a *answers) open() error {
 	a.in.refill()
 	t, err := a.dec.Token()
@@ -116,7 +115,7 @@ func (a *answers) open() error {
 	return explainJSON(err)
 }
 
-// find goes into the member of the object; everything before is passed over.
+// find advances to a member of the object and skips everything before it.
 func (a *answers) find(name string, kind json.Delim) error {
 	for a.dec.More() {
 		t, err := a.dec.Token()
@@ -133,8 +132,8 @@ func (a *answers) find(name string, kind json.Delim) error {
 	return ErrMalformed
 }
 
-// members reads those of "response" up to the array of servers, or all and the
-// end of the answer if there is none: nothing was found.
+// members reads the members of "response" up to the array of servers. If there is no
+// array, nothing was found, and it reads to the end of the answer.
 func (a *answers) members() error {
 	for a.dec.More() {
 		t, err := a.dec.Token()
@@ -156,7 +155,7 @@ func (a *answers) members() error {
 	return a.close(2)
 }
 
-// success reads whether GetServersAtAddress had any.
+// success reads the value of "success".
 func (a *answers) success() error {
 	var value any
 	if err := a.dec.Decode(&value); err != nil {
@@ -185,7 +184,7 @@ func (a *answers) rest() error {
 	return explainJSON(err)
 }
 
-// close reads the ends of n objects, and what their other members are.
+// close reads to the ends of n objects and skips their other members.
 func (a *answers) close(n int) error {
 	for range n {
 		for a.dec.More() {
@@ -212,14 +211,14 @@ func (a *answers) delim(want json.Delim) error {
 	return err
 }
 
-// skip passes over a value.
+// skip skips a value.
 func (a *answers) skip() error {
 	var value json.RawMessage
 	return a.dec.Decode(&value)
 }
 
-// explainJSON makes one of our errors of those of package json, which quote
-// what they read.
+// explainJSON replaces an error of package json, which quotes its input, by one of
+// this package.
 func explainJSON(err error) error {
 	var syntax *json.SyntaxError
 	switch {
@@ -233,7 +232,7 @@ func explainJSON(err error) error {
 	return err
 }
 
-// address returns the address of what was read.
+// address reads the address of a server.
 func (v *said) address(s *Server) error {
 	if !v.Addr.has {
 		return errNoAddr

@@ -15,7 +15,7 @@ import (
 
 func addr(s string) netip.AddrPort { return netip.MustParseAddrPort(s) }
 
-// TestRequest holds the bytes of requests, both ways.
+// TestRequest checks the bytes of requests, in both directions.
 func TestRequest(t *testing.T) {
 	tests := []struct {
 		name string
@@ -92,8 +92,7 @@ func TestRequestBad(t *testing.T) {
 
 const header = "\xFF\xFF\xFF\xFF\x66\x0A"
 
-// TestPage reads replies: the port is in network order, and 0.0.0.0:0 is the
-// end.
+// TestPage reads replies: the port is in network order, and 0.0.0.0:0 is the end.
 func TestPage(t *testing.T) {
 	const a, b = "\xCB\x00\x71\x07\x69\x87", "\x01\x02\x03\x04\x00\x50"
 	tests := []struct {
@@ -158,7 +157,7 @@ func TestAppendPage(t *testing.T) {
 	}
 }
 
-// readPage reads a whole page.
+// readPage reads all addresses of a page.
 func readPage(b []byte) (addrs []netip.AddrPort, end bool, err error) {
 	var p master.Page
 	if err := p.Reset(b); err != nil {
@@ -170,8 +169,7 @@ func readPage(b []byte) (addrs []netip.AddrPort, end bool, err error) {
 	return addrs, p.End(), p.Err()
 }
 
-// The fuzzers hold that what was decoded, encoded and decoded again is the
-// same.
+// The fuzzers check that decoding, encoding and decoding again gives the same.
 
 func FuzzPage(f *testing.F) {
 	f.Add([]byte(header + "\xCB\x00\x71\x07\x69\x87\x00\x00\x00\x00\x00\x00"))
@@ -232,7 +230,7 @@ func FuzzFilter(f *testing.F) {
 	})
 }
 
-// bodies are what the benchmark times and the test holds to no allocation.
+// bodies are timed by the benchmark, and the test checks that they do not allocate.
 func bodies() []struct {
 	name  string
 	bytes int

@@ -1,10 +1,9 @@
-// Package master fetches lists of game servers from those who keep them:
-// master servers, over Valve's UDP protocol, and the Steam Web API. It reads
-// such lists from files too.
+// Package master fetches lists of game servers from master servers, over Valve's UDP
+// protocol, and from the Steam Web API. It also reads such lists from files.
 //
-// [FetchUDP] and [FetchWeb] call a function for each [Server] as soon as it is
-// known, and keep to what masters bear: leave them time. What the servers say of
-// themselves, package scanner asks them.
+// [FetchUDP] and [FetchWeb] call a function for each [Server] as soon as it
+// arrives. They keep to the masters' limits, so a long list takes its time. Package
+// scanner asks the servers themselves.
 //
 // # Over UDP
 //
@@ -14,7 +13,7 @@
 //	| 0x31 | region | "203.0.113.7:27015"  | 00 | "\appid\440\empty\1"| 00 |
 //	+------+--------+----------------------+----+---------------------+----+
 //	 type   Region   seed: the last address      Filter, may be empty
-//	                 of the page before
+//	                 of the previous page
 //
 // and so is the reply, a page:
 //
@@ -24,26 +23,26 @@
 //	 header              4 bytes   2      big-endian   terminator: the end of
 //	                                                  the list, not of the page
 //
-// [FetchUDP] asks page by page. Masters punish haste with a minute of silence,
-// so it keeps [UDPLimits]: the first 15 pages, of up to 231 addresses each, come
-// at once, and then 60 in five minutes; a list of 100,000 takes some 36 minutes.
+// [FetchUDP] asks page by page. Masters punish haste with a minute of silence, so it
+// keeps to [UDPLimits]: the first 15 pages of up to 231 addresses come at once,
+// then 60 in five minutes. A list of 100,000 servers takes about 36 minutes.
 //
 // # Over the Web API
 //
-// [FetchWeb] asks GetServerList, which knows more of each server. An answer has
-// 10,000 servers at most, so what is larger is divided: by whether anybody
-// plays, by system, by map, by the first letters of names, whichever tells the
-// servers apart best as far as they are known. A list ten times as large as the
-// cap takes about 15 answers. What can't be told apart is said in Stats.Capped.
+// [FetchWeb] asks GetServerList, which knows more about each server. An answer has
+// at most 10,000 servers. FetchWeb divides a larger list by players, operating
+// system, map or the first letters of names, whichever divides the known servers
+// best. A list ten times as large as the cap takes about 15 answers. Stats.Capped
+// has the questions that could not be divided.
 //
-// The key is sent over https only (but to loopback), to nobody to whom the
-// master redirects, and is in no error, log or text: see [Key].
+// The key is sent over https only, except to loopback, never follows a redirection,
+// and is in no error, log or text: see [Key].
 //
 // # Filters
 //
-// A [Filter] is a list of conditions, which masters read in their order. There
-// is no escaping, so a value must not hold a backslash. A group says how many
-// conditions follow, and a group in a group is one of them:
+// A [Filter] is a list of conditions, which masters read in order. There are no
+// escapes, so a value must not contain a backslash. A group begins with the number
+// of conditions that follow; a group inside a group counts as one:
 //
 //	master.Filter{
 //		master.App(440),
@@ -53,18 +52,18 @@
 //
 // # Endings
 //
-// A list that ends with an error was handed out as far as it came: each server
-// is given to the caller as soon as it is there, once. Stats says how it ended.
-// Pages that come twice, pages of nobody's asking, an empty page instead of a
-// terminator, a page that brings nothing new, a master that begins again, and
-// answers that are cut off or never end are all told apart.
+// The servers before an error were handed out: each server is handed out as soon as
+// it arrives, once. Stats.End has the way the list ended. Repeated pages,
+// unrequested pages, an empty page instead of a terminator, pages with nothing new,
+// a master that begins again, and answers that are truncated or endless are all
+// distinguished.
 //
-// Addresses at which nobody can be asked (Steam's relays, 0.0.0.0, port 0) are
-// handed out like all others: [Server.Unscannable] says why.
+// Addresses that can't be asked (Steam's relays, 0.0.0.0, port 0) are handed out
+// like all others: [Server.Unscannable] has the reason.
 //
 // # Lists in files
 //
-// A [Reader] takes a list in whatever form it comes: pages, answers of the Web
-// API, of ISteamApps/GetServersAtAddress, the array of servers out of one of
-// those, NDJSON. Text it leaves to others.
+// A [Reader] reads a list in the forms that masters write: pages, answers of the Web
+// API and of ISteamApps/GetServersAtAddress, the array of servers in one of these,
+// and its elements one per line. Package list reads text and other NDJSON.
 package master

@@ -30,8 +30,8 @@ func aMaster() (m *fleet.Master, stop func()) {
 	}
 }
 
-// A list from a master server. (aMaster is one on loopback; without Addr, Valve's
-// is asked.)
+// A list from a master server. (aMaster is one on loopback; without Addr, FetchUDP
+// asks Valve's.)
 func ExampleFetchUDP() {
 	m, stop := aMaster()
 	defer stop()
@@ -49,10 +49,10 @@ func ExampleFetchUDP() {
 	// 127.79.0.4:27404
 	// 127.79.0.5:27404
 	// 127.79.0.6:27404
-	// 4 the list is whole <nil>
+	// 4 the list is complete <nil>
 }
 
-// A list from the Web API, which says more of each server, and wants a key.
+// A list from the Web API, which knows more about each server and needs a key.
 func ExampleFetchWeb() {
 	m, stop := aMaster()
 	defer stop()
@@ -75,5 +75,5 @@ func ExampleFetchWeb() {
 	// 127.79.0.1:27404 "[GER] Dust2 only #2953" on "de_dust2", 11 of 24 players
 	// 127.79.0.4:27404 "#1 Trade #7303" on "Soccer", 8 of 16 players
 	// 127.79.0.6:27404 "【日本】サバイバル鯖" on "surf_mesa", 6 of 24 players
-	// 3 the list is whole <nil>
+	// 3 the list is complete <nil>
 }

@@ -26,13 +26,13 @@ func ExampleFilter() {
 	// filter "map": the value "de_*" must not hold *, which name_match and version_match alone understand
 }
 
-// A list is known by its first bytes.
+// The kind of a list is detected from its first bytes.
 func ExampleReader() {
 	pages := master.AppendPage(nil, []netip.AddrPort{netip.MustParseAddrPort("203.0.113.7:27015")}, true)
 	lists := []string{
 		string(pages),
 		`{"response":{"servers":[{"addr":"203.0.113.8:27015","name":"A server","players":12}]}}`,
-		`{"ip":"169.254.1.2","port":27015}`,
+		`{"addr":"169.254.1.2:27015","appid":440}`,
 	}
 	for _, list := range lists {
 		r, err := master.NewReader(strings.NewReader(list))
@@ -55,7 +55,7 @@ func ExampleReader() {
 	// Web API JSON (GetServerList): ""
 	// {"schema":1,"ip":"203.0.113.8","port":27015,"master":{"name":"A server","players":12}}
 	// NDJSON: "169.254.0.0/16, an address of Steam's relays"
-	// {"schema":1,"ip":"169.254.1.2","port":27015}
+	// {"schema":1,"ip":"169.254.1.2","port":27015,"master":{"app_id":440}}
 }
 
 func ExamplePage() {

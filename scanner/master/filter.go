@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// MaxUDPFilter is how many bytes of filter a master server takes in a
-// datagram; the Web API takes far more.
+// MaxUDPFilter is the maximum length of a filter for a master server in bytes; the
+// Web API accepts far more.
 const MaxUDPFilter = 190
 
 // The keys of the filters. They are the protocol's and must not be changed.
@@ -39,16 +39,16 @@ const (
 	keyType          = "type"
 )
 
-// Filter chooses servers: those that meet all of its conditions, in the order
-// in which they are sent. An empty Filter chooses all.
+// Filter chooses the servers that meet all of its conditions. The conditions are
+// sent in this order. An empty Filter chooses all servers.
 //
-// Masters do not promise that what they return meets the filter.
+// Masters do not promise that the servers they return meet the filter.
 type Filter []Condition
 
-// Condition is one condition of a Filter. The functions of this package make
-// the known ones, ParseFilter any other.
+// Condition is one condition of a Filter. The functions of this package make the
+// known conditions, and ParseFilter any other.
 type Condition struct {
-	Key   string      // the master's word for it, without the backslash
+	Key   string      // as in the protocol, without the backslash
 	Value string      // of a condition that is no group
 	Group []Condition // of nor, nand and or
 }
@@ -84,11 +84,11 @@ func Empty() Condition { return Condition{Key: keyEmpty, Value: "1"} }
 // Proxy chooses spectator relays.
 func Proxy() Condition { return Condition{Key: keyProxy, Value: "1"} }
 
-// Whitelisted chooses servers on a list of Valve's.
+// Whitelisted chooses servers on Valve's whitelist.
 func Whitelisted() Condition { return Condition{Key: keyWhitelisted, Value: "1"} }
 
-// OnePerAddress asks for one server an IP address. Masters have been seen to
-// ignore it, and to return nothing.
+// OnePerAddress asks for one server per IP address. Some masters ignore it, and
+// some return nothing.
 func OnePerAddress() Condition { return Condition{Key: keyOnePerAddress, Value: "1"} }
 
 // GameDir chooses servers of one mod by the name of its folder.
@@ -121,8 +121,8 @@ func Name(pattern string) Condition { return Condition{Key: keyName, Value: patt
 // text.
 func Version(pattern string) Condition { return Condition{Key: keyVersion, Value: pattern} }
 
-// Address chooses the servers of one IP address, or the one at a port of it if
-// port is not 0.
+// Address chooses the servers at one IP address, or the one at a port if port is not
+// 0.
 func Address(ip netip.Addr, port uint16) Condition {
 	if port == 0 {
 		return Condition{Key: keyAddress, Value: ip.String()}
@@ -130,28 +130,28 @@ func Address(ip netip.Addr, port uint16) Condition {
 	return Condition{Key: keyAddress, Value: netip.AddrPortFrom(ip, port).String()}
 }
 
-// Type chooses servers by the letter of their type, such as 'd' for dedicated:
+// Type chooses servers by the letter of their type, such as 'd' for dedicated. It is
 // an old form of Dedicated.
 func Type(letter byte) Condition { return Condition{Key: keyType, Value: string(rune(letter))} }
 
-// Nor leaves out servers that meet one of the conditions. A group counts as
-// one condition, whatever is in it.
+// Nor leaves out servers that meet any of the conditions. A group counts as one
+// condition.
 func Nor(cs ...Condition) Condition { return Condition{Key: keyNor, Group: cs} }
 
 // Nand leaves out servers that meet all of the conditions.
 func Nand(cs ...Condition) Condition { return Condition{Key: keyNand, Group: cs} }
 
-// Or chooses servers that meet one of the conditions. No document has it, but
+// Or chooses servers that meet any of the conditions. It is undocumented, but
 // clients use it.
 func Or(cs ...Condition) Condition { return Condition{Key: keyOr, Group: cs} }
 
 func decimal(id uint32) string { return strconv.FormatUint(uint64(id), 10) }
 
-// FilterError is a condition that can't be said to a master, or would be
-// understood as another.
+// FilterError is the error of a condition that can't be sent to a master, or that
+// it would read as another.
 type FilterError struct {
-	Key     string // of the condition; empty: the filter as a whole
-	Problem string // what is wrong, and what to do where that is not clear
+	Key     string // of the condition; empty: the problem is the filter itself
+	Problem string // what is wrong, and what to do about it
 }
 
 // Error is key and problem in one line.
@@ -165,8 +165,8 @@ func (e *FilterError) Error() string {
 // maxDepth bounds groups in groups.
 const maxDepth = 8
 
-// Append appends the filter as masters read it. Its error is a *FilterError;
-// dst is returned unchanged then.
+// Append appends the filter as masters read it. If it returns a *FilterError, dst is
+// unchanged.
 func (f Filter) Append(dst []byte) ([]byte, error) {
 	if err := check(f, 0); err != nil {
 		return dst, err
@@ -174,8 +174,7 @@ func (f Filter) Append(dst []byte) ([]byte, error) {
 	return appendConditions(dst, f), nil
 }
 
-// String returns the filter as masters read it, for a person: it is not
-// checked.
+// String returns the filter as masters read it, unchecked, for a person.
 func (f Filter) String() string { return string(appendConditions(nil, f)) }
 
 func appendConditions(dst []byte, cs []Condition) []byte {
@@ -194,8 +193,7 @@ func appendConditions(dst []byte, cs []Condition) []byte {
 
 func isGroup(key string) bool { return key == keyNor || key == keyNand || key == keyOr }
 
-// check returns an error if masters would not read the conditions as they are
-// meant.
+// check returns an error if masters would read the conditions as others.
 func check(cs []Condition, depth int) error {
 	for i := range cs {
 		if err := cs[i].check(depth); err != nil {
@@ -220,7 +218,7 @@ func (c *Condition) check(depth int) error {
 	case depth == maxDepth:
 		return &FilterError{c.Key, fmt.Sprintf("more than %d groups in each other", maxDepth)}
 	case c.Key == keyNor && addresses(c.Group) == 1:
-		// Masters drop it in silence, and then return nothing.
+		// Masters drop it silently, and then return nothing.
 		return &FilterError{c.Key, "masters return nothing where a nor has a single " + keyAddress +
 			" in it; name two or none"}
 	}
@@ -246,8 +244,8 @@ func (c *Condition) checkKey() error {
 	return nil
 }
 
-// checkValue refuses what would end the value early, or stand for more than
-// it says. There is no escaping in this language.
+// checkValue refuses a value that would end early or have another meaning. The
+// language has no escapes.
 func (c *Condition) checkValue() error {
 	switch {
 	case len(c.Group) > 0:
@@ -263,10 +261,10 @@ func (c *Condition) checkValue() error {
 	return nil
 }
 
-// wild are the keys whose values are patterns.
+// wild has the keys whose values are patterns.
 var wild = map[string]bool{keyName: true, keyVersion: true}
 
-// known are all keys that are documented or seen.
+// known has all keys that are documented or in use.
 var known = map[string]bool{
 	keyNor: true, keyNand: true, keyOr: true, keyDedicated: true, keySecure: true,
 	keyGameDir: true, keyMap: true, keyLinux: true, keyPassword: true, keyNotEmpty: true,
@@ -275,8 +273,8 @@ var known = map[string]bool{
 	keyName: true, keyVersion: true, keyOnePerAddress: true, keyAddress: true, keyType: true,
 }
 
-// Unknown returns the keys of the filter that no document and no client has:
-// masters pass over what they do not know.
+// Unknown returns the keys of the filter that are not known from a document or a
+// client. Masters ignore keys that they do not know.
 func (f Filter) Unknown() (keys []string) {
 	for i := range f {
 		if !known[f[i].Key] {
@@ -287,7 +285,7 @@ func (f Filter) Unknown() (keys []string) {
 	return keys
 }
 
-// appendUDP is Append for a datagram, where room is short.
+// appendUDP is Append with the length limit of a datagram.
 func (f Filter) appendUDP() ([]byte, error) {
 	b, err := f.Append(nil)
 	if err == nil && len(b) > MaxUDPFilter {

@@ -13,8 +13,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// The simulated masters of these tests answer in memory, so that the clock may
-// be synctest's.
+// The simulated masters of these tests answer in memory, so that synctest can
+// provide the clock.
 
 // simulated makes a master for a fleet of 1024 places.
 func simulated(t testing.TB, c fleet.MasterConfig) *fleet.Master {
@@ -29,10 +29,10 @@ func simulated(t testing.TB, c fleet.MasterConfig) *fleet.Master {
 	return m
 }
 
-// dial makes the Dial of a UDPConfig whose other end is the master. A message
-// written to a pipe is read as one, as a datagram is; the channel is the
+// dialMaster makes a UDPConfig.Dial that connects to the simulated master. A message
+// written to a pipe is read as one message, like a datagram; the channel is the
 // socket's buffer.
-func dial(m *fleet.Master) func(context.Context, string, string) (net.Conn, error) {
+func dialMaster(m *fleet.Master) func(context.Context, string, string) (net.Conn, error) {
 	return func(context.Context, string, string) (net.Conn, error) {
 		ours, theirs := net.Pipe()
 		replies := make(chan []byte, 64)
@@ -119,8 +119,7 @@ func testKey(t testing.TB) master.Key {
 	return k
 }
 
-// collect is a handle that keeps the addresses, and fails on one that comes
-// twice.
+// collect is a handle that records the addresses, and fails on a duplicate.
 type collected map[netip.AddrPort]bool
 
 func (c collected) handle(t testing.TB) func(*master.Server) error {
@@ -133,8 +132,7 @@ func (c collected) handle(t testing.TB) func(*master.Server) error {
 	}
 }
 
-// sameAs fails unless all places of the fleet were collected, and nothing
-// else.
+// sameAs fails unless exactly the places of the fleet were collected.
 func (c collected) sameAs(t testing.TB, m *fleet.Master) {
 	t.Helper()
 	n := 0
@@ -149,8 +147,8 @@ func (c collected) sameAs(t testing.TB, m *fleet.Master) {
 	}
 }
 
-// wantError fails unless the error says all of the words, in one printable
-// line, and never the key.
+// wantError fails unless the error contains all of the words, is one printable line,
+// and does not contain the key.
 func wantError(t testing.TB, err error, words ...string) {
 	t.Helper()
 	if err == nil {

@@ -6,8 +6,8 @@ import (
 	"unicode/utf16"
 )
 
-// said is a server as the Web API and GetServersAtAddress write it. Every
-// field is optional.
+// said is a server as GetServerList and GetServersAtAddress write it. Every field is
+// optional.
 type said struct {
 	Addr       opt[string] `json:"addr"`
 	Name       opt[string] `json:"name"`
@@ -31,40 +31,15 @@ type said struct {
 	LAN        opt[bool]   `json:"lan"`
 }
 
-// kept is a server as a record has it under "master": the words of a record's
-// info where they mean the same. It differs from said in its tags only.
-type kept struct {
-	Addr       opt[string] `json:"-"`
-	Name       opt[string] `json:"name"`
-	Map        opt[string] `json:"map"`
-	GameDir    opt[string] `json:"folder"`
-	Product    opt[string] `json:"product"`
-	Version    opt[string] `json:"version"`
-	GameType   opt[string] `json:"keywords"`
-	OS         opt[string] `json:"os"`
-	SteamID    opt[id]     `json:"steam_id"`
-	AppID      opt[uint32] `json:"app_id"`
-	GamePort   opt[uint32] `json:"game_port"`
-	SpecPort   opt[uint32] `json:"sourcetv_port"`
-	Region     opt[int32]  `json:"region"`
-	Players    opt[int32]  `json:"players"`
-	MaxPlayers opt[int32]  `json:"max_players"`
-	Bots       opt[int32]  `json:"bots"`
-	GMSIndex   opt[int32]  `json:"gms_index"`
-	Secure     opt[bool]   `json:"vac"`
-	Dedicated  opt[bool]   `json:"dedicated"`
-	LAN        opt[bool]   `json:"lan"`
-}
-
-// opt is a field that may be missing, or be of another type than it should.
+// opt is a field that may be missing or have a wrong type.
 type opt[T any] struct {
 	value T
 	has   bool
-	odd   bool // it is there, and of another type
+	odd   bool // it is there, and has a wrong type
 }
 
-// UnmarshalJSON has no error, which would keep the fields that follow from
-// being decoded.
+// UnmarshalJSON returns no error: an error would keep the fields after it from being
+// decoded.
 func (o *opt[T]) UnmarshalJSON(b []byte) error {
 	*o = opt[T]{}
 	if string(b) == "null" {
@@ -75,7 +50,7 @@ func (o *opt[T]) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// id is a 64-bit number, which is a string in JSON as a rule.
+// id is a 64-bit number, which JSON usually has as a string.
 type id uint64
 
 // UnmarshalJSON takes a decimal number, in quotes or not.
@@ -88,8 +63,8 @@ func (i *id) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// server makes s of what was said, without the address. It reports whether a
-// field was left out because its type is not what it should be.
+// server fills in s, except its address. It reports whether a field was dropped
+// because of its type.
 func (v *said) server(s *Server) (odd bool) {
 	t := taker{Server: s, odd: v.Addr.odd}
 	*s = Server{Addr: s.Addr}
@@ -115,13 +90,13 @@ func (v *said) server(s *Server) (odd bool) {
 	return t.odd
 }
 
-// taker is a server being made.
+// taker is a server that is being filled in.
 type taker struct {
 	*Server
 	odd bool
 }
 
-// take sets a field of the server if it was said.
+// take sets a field of the server if it is there.
 func take[T any](t *taker, f Fields, field *T, value *opt[T]) {
 	if value.has {
 		*field = value.value
@@ -130,9 +105,9 @@ func take[T any](t *taker, f Fields, field *T, value *opt[T]) {
 	t.odd = t.odd || value.odd
 }
 
-// AppendMaster appends what the master said of the server as a JSON object:
-// the value of "master" in a record. Fields that were not there are absent; the
-// address is not in it.
+// AppendMaster appends what the master reported about the server as a JSON object:
+// the value of "master" in a record. It has the fields that the master gave, and
+// no address.
 func (s *Server) AppendMaster(dst []byte) []byte {
 	o := object{dst: append(dst, '{'), has: s.Has}
 	o.text(HasName, "name", s.Name)
@@ -158,8 +133,8 @@ func (s *Server) AppendMaster(dst []byte) []byte {
 }
 
 // AppendLine appends the server as a line of NDJSON:
-// {"schema":1,"ip":"203.0.113.7","port":27015,"master":{…}}, with "master" only
-// where the master said more than the address.
+// {"schema":1,"ip":"203.0.113.7","port":27015,"master":{…}}, with "master" only if
+// the master gave more than the address.
 func (s *Server) AppendLine(dst []byte) []byte {
 	dst = append(dst, `{"schema":1,"ip":"`...)
 	dst = s.Addr.Addr().AppendTo(dst)
@@ -178,7 +153,8 @@ type object struct {
 	some bool
 }
 
-// key appends the name of a member and reports whether it is to be there.
+// key appends the name of a member, if the server has it, and reports whether it
+// does.
 func (o *object) key(f Fields, name string) bool {
 	if o.has&f == 0 {
 		return false
@@ -209,9 +185,9 @@ func (o *object) flag(f Fields, name string, value bool) {
 	}
 }
 
-// appendString appends s as a JSON string. What is not printable is escaped
-// even where JSON would not ask for it, since such files are shown on
-// terminals; bytes that are not UTF-8 become U+FFFD.
+// appendString appends s as a JSON string. It escapes everything that is not
+// printable, more than JSON demands, since such files are shown on terminals.
+// Bytes that are not UTF-8 become U+FFFD.
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	for _, r := range s {

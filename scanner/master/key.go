@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// Key is a Steam Web API key. It shows itself to nobody: whatever prints it,
-// prints "[key]".
+// Key is a Steam Web API key. It never appears in output: any way to print it prints
+// "[key]".
 type Key struct{ secret string }
 
-// maxKey bounds what is taken for a key; Steam's have 32 characters.
+// maxKey is the maximum length of a key; Steam's keys have 32 characters.
 const maxKey = 256
 
-// ParseKey reads a key, as from a file or an environment variable: white space
-// around it is left out. Its errors never quote it.
+// ParseKey reads a key from the contents of a file or an environment variable. It
+// ignores white space around the key. Its errors never quote the key.
 func ParseKey(text []byte) (Key, error) {
 	s := strings.TrimSpace(string(text))
 	switch {
@@ -51,7 +51,7 @@ func (Key) Format(f fmt.State, _ rune) { f.Write([]byte(hidden)) }
 // LogValue returns "[key]".
 func (Key) LogValue() slog.Value { return slog.StringValue(hidden) }
 
-// hide removes the key from a text that others have made.
+// hide removes the key from a text of another package.
 func (k Key) hide(text string) string {
 	if k.secret == "" {
 		return text

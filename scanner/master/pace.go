@@ -5,31 +5,29 @@ import (
 	"time"
 )
 
-// Limit is a number of requests in any span of time.
+// Limit is a maximum number of requests in any span of time.
 type Limit struct {
-	Requests int           // at most
+	Requests int           // the maximum
 	In       time.Duration // in any span of this length
 }
 
-// UDPLimits are kept with a master server unless others are given: 15 requests
-// a minute, and 60 in five. Masters are said to take 30 a minute and 60 in
-// five, and then to be silent for a minute; Valve said 20, and 15 was found to
-// work best. A second is added to each span, since requests take their time on
-// the way.
+// UDPLimits are the default limits for a master server: 15 requests per minute and
+// 60 in five minutes. Masters reportedly accept 30 per minute and 60 in five
+// minutes, and are then silent for a minute; Valve named 20, and 15 works best. A
+// second is added to each span, since the delay of requests varies.
 var UDPLimits = []Limit{{15, 61 * time.Second}, {60, 301 * time.Second}}
 
-// WebLimits are kept with the Web API unless others are given: one request in
-// 1.5 seconds and 200 in five minutes, which is what a key has been found to
-// be good for.
+// WebLimits are the default limits for the Web API: one request in 1.5 seconds and
+// 200 in five minutes, which a key has been seen to allow.
 var WebLimits = []Limit{{1, 1500 * time.Millisecond}, {200, 5 * time.Minute}}
 
-// pace keeps limits. It remembers when the last requests were sent.
+// pace enforces limits. It remembers when the last requests were sent.
 type pace struct {
 	limits []Limit
 	sent   []time.Time // oldest first; as many as the largest limit needs
 }
 
-// delay is how long the next request must wait.
+// delay returns how long the next request must wait.
 func (p *pace) delay(now time.Time) (d time.Duration) {
 	for _, l := range p.limits {
 		if l.Requests > 0 && len(p.sent) >= l.Requests {
@@ -40,7 +38,7 @@ func (p *pace) delay(now time.Time) (d time.Duration) {
 	return d
 }
 
-// note remembers a request that was sent now.
+// note records a request sent now.
 func (p *pace) note(now time.Time) {
 	most := 0
 	for _, l := range p.limits {
@@ -52,7 +50,7 @@ func (p *pace) note(now time.Time) {
 	}
 }
 
-// sleep waits for d, or until ctx is done, whose error it returns then.
+// sleep waits for d. If ctx ends earlier, it returns its error.
 func sleep(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return ctx.Err()

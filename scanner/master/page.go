@@ -8,14 +8,14 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// What a reply is made of. These are the protocol's and must not be changed.
+// The parts of a reply. They are the protocol's and must not be changed.
 const (
 	pageHeader = "\xFF\xFF\xFF\xFF\x66\x0A"
 	addrLen    = 6 // IPv4 address and port, both in network order
 )
 
-// PageAddrs is how many addresses fit in the page of a Steam master, which is
-// one datagram of 1392 bytes.
+// PageAddrs is the number of addresses in a full page of a Steam master, a datagram
+// of 1392 bytes.
 const PageAddrs = 231
 
 // Page is a cursor over the addresses of one reply.
@@ -34,11 +34,10 @@ type Page struct {
 	err   wire.Error
 }
 
-// Reset begins with another reply. It returns wire.ErrEmpty for an empty
-// datagram, wire.ErrTruncated for one that ends inside the header,
-// wire.ErrUnexpected for a message of another type and wire.ErrMalformed for
-// what is no message at all. The page aliases the datagram until the next
-// Reset.
+// Reset begins with another reply. It returns wire.ErrEmpty for an empty datagram,
+// wire.ErrTruncated for one that ends inside the header, wire.ErrUnexpected for a
+// message of another type, and wire.ErrMalformed for data that is no message. The
+// page aliases the datagram until the next Reset.
 func (p *Page) Reset(datagram []byte) error {
 	*p = Page{}
 	n := min(len(datagram), len(pageHeader))
@@ -56,8 +55,8 @@ func (p *Page) Reset(datagram []byte) error {
 	return wire.ErrMalformed
 }
 
-// Next goes to the next address and reports whether there is one. The
-// terminator is none, and what follows it is not read.
+// Next advances to the next address and reports whether there is one. The list
+// ends at the terminator; data after it is ignored.
 func (p *Page) Next() bool {
 	if p.end || p.err != 0 || len(p.rest) == 0 {
 		return false
@@ -77,14 +76,14 @@ func (p *Page) Next() bool {
 	return true
 }
 
-// Addr returns the address that Next went to. It may be one that nobody can be
-// asked at: see Server.Unscannable.
+// Addr returns the current address. It may be one that can't be asked: see
+// Server.Unscannable.
 func (p *Page) Addr() netip.AddrPort { return p.addr }
 
-// Count is how many addresses there were so far.
+// Count returns the number of addresses so far.
 func (p *Page) Count() int { return p.count }
 
-// End reports whether Next met the terminator: the list is whole.
+// End reports whether Next met the terminator: the list is complete.
 func (p *Page) End() bool { return p.end }
 
 // Err returns wire.ErrTruncated if the page ends inside an address, else nil.
@@ -95,7 +94,7 @@ func (p *Page) Err() error {
 	return p.err
 }
 
-// addrAt reads the address at the beginning of b, which has room for one.
+// addrAt reads the address at the beginning of b, which is long enough.
 func addrAt(b []byte) netip.AddrPort {
 	ip := netip.AddrFrom4([4]byte(b[:4]))
 	return netip.AddrPortFrom(ip, binary.BigEndian.Uint16(b[4:]))
@@ -114,8 +113,8 @@ func AppendPage(dst []byte, addrs []netip.AddrPort, end bool) []byte {
 	return dst
 }
 
-// AppendAddr appends six bytes: the address as a page has it. 0.0.0.0:0 is the
-// terminator, and so is what is not IPv4.
+// AppendAddr appends an address as six bytes. 0.0.0.0:0 and addresses that are not
+// IPv4 become the terminator.
 func AppendAddr(dst []byte, a netip.AddrPort) []byte {
 	addr := a.Addr().Unmap()
 	if !addr.Is4() {

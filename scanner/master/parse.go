@@ -7,9 +7,8 @@ import (
 )
 
 // ParseFilter reads a filter as masters do: `\appid\440\nor\1\map\cp_dustbowl`.
-// Keys that are not known are kept. Its error is a *FilterError; what it
-// returns otherwise, Append makes the same text of, but for leading zeros of
-// counts.
+// It keeps unknown keys. Its error is a *FilterError. Append makes the same text of
+// the result, except for leading zeros of counts.
 func ParseFilter(s string) (Filter, error) {
 	if s == "" {
 		return nil, nil

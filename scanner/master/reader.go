@@ -3,17 +3,14 @@ package master
 import (
 	"bufio"
 	"bytes"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"net/netip"
 )
 
-// Reader reads the servers of a list that was fetched before, whatever it is
-// written in:
+// Reader reads the servers of a list that was fetched before, in any Kind:
 //
 //	r, err := master.NewReader(file)
 //	if r.Kind() == master.KindText { … r.Unread() … }
@@ -22,45 +19,43 @@ import (
 //	}
 //	err = r.Err()
 //
-// It holds no more than one entry, so lists may have any length. Servers come
-// as often as they are in the list.
+// It keeps only one entry in memory, so a list may have any length. A server that is
+// in the list twice is read twice.
 type Reader struct {
 	kind   Kind
 	in     *bufio.Reader
 	next   func() bool
 	server Server
-	tag    string
 	stats  ReadStats
 	err    error
 
 	answers *answers
 	line    []byte
 	lines   uint64
-	ended   bool // KindPages: the terminator was there, and no header since
+	ended   bool // KindPages: after a terminator, before the next header
 
-	// Invalid is told each entry that has no usable address; nil: nobody.
+	// Invalid is called for each entry without a usable address. It may be nil.
 	Invalid func(Invalid)
 }
 
-// ReadStats are the numbers of a list that was read. Truncated pages and
-// invalid entries do not end it.
+// ReadStats count the entries of a list. Truncated pages and invalid entries do not
+// end it.
 type ReadStats struct {
 	Servers   uint64 // entries with an address
 	Invalid   uint64 // entries without one
-	Odd       uint64 // of the servers, those with a field of another type, which is absent then
+	Odd       uint64 // of the servers, those with a field of a wrong type, which is dropped
 	Pages     uint64 // replies of a master server
 	Truncated uint64 // of them, those that end inside an address
-	Stray     uint64 // bytes behind a terminator that begin no page
+	Stray     uint64 // bytes after a terminator that begin no page
 }
 
-// Invalid is an entry of a list that names no server.
+// Invalid is an entry of a list without a usable address.
 type Invalid struct {
 	Item uint64 // its number, from 1: the line of NDJSON, the element of an answer
 	Err  error  // what is wrong
 }
 
-// NewReader finds out what a list is written in. It reads only as much of r as
-// that takes.
+// NewReader detects the Kind of a list. It reads only as much of r as that takes.
 func NewReader(r io.Reader) (*Reader, error) {
 	in := bufio.NewReaderSize(r, 64<<10)
 	kind, err := peek(in)
@@ -84,7 +79,8 @@ func NewReader(r io.Reader) (*Reader, error) {
 	return l, nil
 }
 
-// peek sniffs at what is there, and waits for more only where it must.
+// peek detects the Kind from the bytes that are there, and waits for more only if it
+// must.
 func peek(in *bufio.Reader) (Kind, error) {
 	for want := 1; ; {
 		b, err := in.Peek(want)
@@ -102,21 +98,21 @@ func peek(in *bufio.Reader) (Kind, error) {
 	}
 }
 
-// skipMark passes over a byte order mark.
+// skipMark skips a byte order mark.
 func (l *Reader) skipMark() {
 	if b, _ := l.in.Peek(len(byteOrderMark)); string(b) == byteOrderMark {
 		l.in.Discard(len(b))
 	}
 }
 
-// Kind is what the list is written in. Of KindText, Next reads nothing.
+// Kind returns the kind of the list. Next reads nothing of KindText.
 func (l *Reader) Kind() Kind { return l.kind }
 
-// Unread returns all of the list as it came, if Next was not called: text is
-// to be read by others. A byte order mark before JSON is left out.
+// Unread returns the list as it came, if Next was not called, for another reader of
+// text. A byte order mark before JSON is left out.
 func (l *Reader) Unread() io.Reader { return l.in }
 
-// Next goes to the next server and reports whether there is one.
+// Next advances to the next server and reports whether there is one.
 func (l *Reader) Next() bool {
 	if l.err != nil || !l.next() {
 		return false
@@ -125,20 +121,16 @@ func (l *Reader) Next() bool {
 	return true
 }
 
-// Server returns the server that Next went to, valid until the next Next. It
-// may be one that nobody can be asked at.
+// Server returns the current server, valid until the next call of Next. It may have
+// an address that can't be asked.
 func (l *Reader) Server() *Server { return &l.server }
-
-// Tag returns what a record of a census has beside the server as its tag, empty
-// if there is none.
-func (l *Reader) Tag() string { return l.tag }
 
 // Stats returns the numbers so far.
 func (l *Reader) Stats() ReadStats { return l.stats }
 
-// Err returns why the list was not read to its end: ErrTruncated, ErrMalformed
-// or ErrTooLarge for one that is not what it should be, or the error of the
-// io.Reader. The servers before are good.
+// Err returns why the list was not read to its end: ErrTruncated, ErrMalformed or
+// ErrTooLarge for a bad list, or the error of the io.Reader. The servers before
+// the error are good.
 func (l *Reader) Err() error { return l.err }
 
 func (l *Reader) invalid(item uint64, err error) {
@@ -148,8 +140,8 @@ func (l *Reader) invalid(item uint64, err error) {
 	}
 }
 
-// nextAddr reads addresses up to the end, and headers between them. A header
-// inside of what would be an address ends a page that was cut off.
+// nextAddr reads addresses, and the headers between them. A header inside an address
+// ends a page that was cut off.
 func (l *Reader) nextAddr() bool {
 	for {
 		b, err := l.in.Peek(2*addrLen - 1)
@@ -182,8 +174,7 @@ func (l *Reader) nextAddr() bool {
 	}
 }
 
-// stray passes over bytes that are no address, up to the header at at if there
-// is one.
+// stray skips bytes that are no address, up to the header at at, if there is one.
 func (l *Reader) stray(b []byte, at int) {
 	n := at
 	if n < 0 { // none: but it may begin in the last bytes
@@ -198,7 +189,7 @@ func (l *Reader) stray(b []byte, at int) {
 	l.in.Discard(n)
 }
 
-// tail ends a list of n bytes too many.
+// tail ends a list with n bytes left over.
 func (l *Reader) tail(n int) {
 	if n > 0 {
 		l.stats.Truncated++
@@ -211,7 +202,7 @@ func (l *Reader) nextAnswer() bool {
 	for {
 		err := l.answers.next()
 		if err == io.EOF && l.answers.refused {
-			err = fmt.Errorf("%w: it says that it is no success", ErrMalformed)
+			err = fmt.Errorf("%w: it reports a failure", ErrMalformed)
 		}
 		if err != nil {
 			if err != io.EOF {
@@ -229,28 +220,11 @@ func (l *Reader) nextAnswer() bool {
 	}
 }
 
-// take makes the server of what was said, but for its address.
+// take fills in the server, except its address.
 func (l *Reader) take(v *said) {
 	if v.server(&l.server) {
 		l.stats.Odd++
 	}
-}
-
-// entry is what is read of a record of a census, or of a line of AppendLine.
-type entry struct {
-	IP     opt[string] `json:"ip"`
-	Port   opt[uint16] `json:"port"`
-	Tag    opt[string] `json:"tag"`
-	TagHex opt[string] `json:"tag_hex"` // its bytes, where they are not UTF-8
-	Master opt[kept]   `json:"master"`
-}
-
-// tag is the record's tag.
-func (e *entry) tag() string {
-	if exact, err := hex.DecodeString(e.TagHex.value); err == nil && len(exact) > 0 {
-		return string(exact)
-	}
-	return e.Tag.value
 }
 
 // nextLine reads the next line that has an address.
@@ -275,30 +249,8 @@ func (l *Reader) nextLine() bool {
 	}
 }
 
-// parseLine makes a server of a line: of ip and port, or as an element of an
-// answer.
+// parseLine makes a server of a line that is an element of an answer.
 func (l *Reader) parseLine() error {
-	var e entry
-	if json.Unmarshal(l.line, &e) != nil {
-		return errNotJSON
-	}
-	if !e.IP.has {
-		return l.parseElement()
-	}
-	ip, err := netip.ParseAddr(e.IP.value)
-	if err != nil || !ip.Is4() {
-		return fmt.Errorf("%w: %s", errBadAddr, show(e.IP.value))
-	}
-	if !e.Port.has {
-		return errNoPort
-	}
-	l.server.Addr, l.tag = netip.AddrPortFrom(ip, e.Port.value), e.tag()
-	l.take((*said)(&e.Master.value))
-	return nil
-}
-
-// parseElement makes a server of a line that is an element of an answer.
-func (l *Reader) parseElement() error {
 	var v said
 	if json.Unmarshal(l.line, &v) != nil {
 		return errNotJSON
@@ -306,18 +258,14 @@ func (l *Reader) parseElement() error {
 	if err := v.address(&l.server); err != nil {
 		return err
 	}
-	l.tag = ""
 	l.take(&v)
 	return nil
 }
 
-var (
-	errNotJSON = errors.New("the line is not a whole JSON object")
-	errNoPort  = errors.New("has no port")
-)
+var errNotJSON = errors.New("the line is not a complete JSON object")
 
-// readLine reads a line of at most maxItem bytes. A longer one is passed over,
-// and ErrTooLarge.
+// readLine reads a line of at most maxItem bytes. It skips a longer one and returns
+// ErrTooLarge.
 func (l *Reader) readLine() error {
 	l.line = l.line[:0]
 	l.lines++

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Region is the part of the world that a master server is asked for. Servers
-// choose theirs themselves, and most choose World.
+// Region is a part of the world, as in a request. Servers choose their region
+// themselves, and most choose World.
 type Region uint8
 
 // The regions of the protocol; they must not be changed.
@@ -23,7 +23,7 @@ const (
 	World        Region = 0xFF // everything
 )
 
-// regionNames are the names of the regions, the first of each is its String.
+// regionNames has the names of the regions; String returns the first of each.
 var regionNames = []struct {
 	region Region
 	names  []string

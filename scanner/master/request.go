@@ -20,9 +20,8 @@ type Request struct {
 	Filter []byte         // as Filter.Append makes it; may be empty. Decode: aliases the datagram
 }
 
-// AppendRequest appends the datagram of q. What follows a NUL in the filter is
-// left out, as the protocol has no way to say it; a seed that is not IPv4 asks
-// for the first page.
+// AppendRequest appends the datagram of q. The filter ends at its first NUL, which
+// the protocol can't send. A seed that is not IPv4 asks for the first page.
 func AppendRequest(dst []byte, q *Request) []byte {
 	seed := netip.AddrPortFrom(q.Seed.Addr().Unmap(), q.Seed.Port())
 	if !seed.Addr().Is4() {
@@ -34,10 +33,10 @@ func AppendRequest(dst []byte, q *Request) []byte {
 	return append(append(dst, filter...), 0)
 }
 
-// Decode reads a request as a master server does. It is wire.ErrUnexpected
-// for another type, wire.ErrTruncated when a NUL is missing, and
-// wire.ErrMalformed for a seed that is no address or bytes behind the filter.
-// The seed 0.0.0.0:0 is left as it is.
+// Decode reads a request as a master server does. It returns wire.ErrUnexpected for
+// another type, wire.ErrTruncated if a NUL is missing, and wire.ErrMalformed for a
+// seed that is no address or for bytes after the filter. The seed 0.0.0.0:0 is
+// kept.
 func (q *Request) Decode(datagram []byte) error {
 	*q = Request{}
 	switch {
@@ -64,7 +63,7 @@ func (q *Request) Decode(datagram []byte) error {
 	return nil
 }
 
-// cutNUL splits b behind its first NUL.
+// cutNUL splits b after its first NUL.
 func cutNUL(b []byte) (before, after []byte, ok bool) {
 	i := bytes.IndexByte(b, 0)
 	if i < 0 {

@@ -2,30 +2,30 @@ package master
 
 import "net/netip"
 
-// Server is one entry of a master's list. Over UDP it is an address and
-// nothing else; the Web API may leave out any field (Has tells).
+// Server is one entry of a master's list. Over UDP it is only an address. The Web
+// API may leave out any other field; Has has those that are there.
 type Server struct {
-	Addr netip.AddrPort // where it answers questions
-	Has  Fields         // which of the fields below were there
+	Addr netip.AddrPort // the query address
+	Has  Fields         // the fields below that were there
 
-	Name       string // of the server; it and all texts here are strangers'
-	Map        string // that is played
+	Name       string // of the server; this and all texts here are hostile
+	Map        string // current map
 	GameDir    string // folder of the game or mod
-	Product    string // the game, as its maker calls it
+	Product    string // the name of the game
 	Version    string // of the game
 	GameType   string // keywords
 	OS         string // "l" Linux, "w" Windows
 	SteamID    uint64 // of the server
 	AppID      uint32 // Steam application ID of the game
-	GamePort   uint32 // where players join; a port, but nobody checks
+	GamePort   uint32 // where players join; an unchecked port
 	SpecPort   uint32 // SourceTV; 0 while the server hibernates
 	Region     int32  // as Region; -1 and 255 are the world
 	Players    int32  // not wrapped at 256, as in A2S
 	MaxPlayers int32  // places for players
 	Bots       int32  // as the master counts them
-	GMSIndex   int32  // of GetServersAtAddress, -1 as a rule
+	GMSIndex   int32  // of GetServersAtAddress, usually -1
 	Secure     bool   // with an anti-cheat system
-	Dedicated  bool   // no listen server
+	Dedicated  bool   // not a listen server
 	LAN        bool   // of GetServersAtAddress
 }
 
@@ -55,12 +55,12 @@ const (
 	HasLAN
 )
 
-// Reason is why nobody can be asked at an address that a master gave.
+// Reason is the reason why an address in a master's list can't be asked.
 type Reason uint8
 
 // The reasons.
 const (
-	Scannable   Reason = iota // none: it can be asked
+	Scannable   Reason = iota // none: the address can be asked
 	Relay                     // an address of Steam's relays (EC-126)
 	NoAddress                 // 0.0.0.0
 	NoPort                    // port 0
@@ -75,7 +75,7 @@ var reasonTexts = [numReasons]string{
 	NoPort:    "port 0",
 }
 
-// String says the reason in words for a person; Scannable is the empty string.
+// String describes the reason for a person; it is empty for Scannable.
 func (r Reason) String() string {
 	if int(r) < len(reasonTexts) {
 		return reasonTexts[r]
@@ -85,7 +85,7 @@ func (r Reason) String() string {
 
 var relays = netip.MustParsePrefix(relayPrefix)
 
-// Unscannable says why nobody can be asked at the server's address.
+// Unscannable returns why the server's address can't be asked.
 func (s *Server) Unscannable() Reason {
 	switch {
 	case s.Addr.Addr().IsUnspecified():

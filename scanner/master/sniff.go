@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// Kind is what a list is written in.
+// Kind is the form of a list.
 type Kind uint8
 
 // The kinds of lists.
 const (
-	KindText      Kind = iota // anything else: lines of text, which package target reads
+	KindText      Kind = iota // anything else, such as lines of text: package list reads them
 	KindPages                 // the replies of a master server, one after the other
 	KindWeb                   // answers of GetServerList, or the array of servers in one
 	KindAtAddress             // answers of GetServersAtAddress
-	KindLines                 // NDJSON: a census, lines of AppendLine, elements of an answer
+	KindLines                 // NDJSON: elements of an answer, one per line
 )
 
 var kindTexts = [...]string{
@@ -26,7 +26,7 @@ var kindTexts = [...]string{
 	KindLines:     "NDJSON",
 }
 
-// String names the kind for a person.
+// String describes the kind for a person.
 func (k Kind) String() string {
 	if int(k) < len(kindTexts) {
 		return kindTexts[k]
@@ -34,19 +34,19 @@ func (k Kind) String() string {
 	return "unknown"
 }
 
-// sniffLen is how much is looked at. An object whose first two keys are not in
-// it would have to be made for that.
+// sniffLen is how many bytes are examined. Only an object made for the purpose has
+// its first two keys after them.
 const sniffLen = 4096
 
-// Sniff tells the kind of a list from its first bytes: 4096 are enough, and
-// fewer for most. It is never wrong about bytes that Next can read; what it
-// does not know is text.
+// Sniff detects the kind of a list from its first bytes: 4096 are enough, and fewer
+// for most. It is never wrong about bytes that Next can read. Anything else is
+// KindText.
 func Sniff(first []byte) Kind {
 	k, _ := sniff(first)
 	return k
 }
 
-// sniff is Sniff, and reports whether more bytes would not change the answer.
+// sniff is Sniff, and reports whether the answer holds whatever follows.
 func sniff(b []byte) (k Kind, sure bool) {
 	if n := min(len(b), len(pageHeader)); n > 0 && string(b[:n]) == pageHeader[:n] {
 		return KindPages, n == len(pageHeader)
@@ -76,19 +76,19 @@ func sniffArray(b []byte) (k Kind, sure bool) {
 
 const byteOrderMark = "\xEF\xBB\xBF"
 
-// trimJSON cuts off what may stand before JSON.
+// trimJSON cuts off white space and a mark before JSON.
 func trimJSON(b []byte) []byte {
 	return bytes.TrimLeft(bytes.TrimPrefix(b, []byte(byteOrderMark)), " \t\r\n")
 }
 
-// sniffObject tells lines from answers by the first key, and the two answers
-// apart by what only GetServersAtAddress has.
+// sniffObject tells lines from answers by the first key, and the two answers by the
+// keys that only GetServersAtAddress has.
 func sniffObject(b []byte) (k Kind, sure bool) {
 	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.Token() // the bracket
 	t, err := dec.Token()
 	if key, ok := t.(string); err != nil || !ok || key != "response" {
-		return KindLines, err == nil || len(b) >= sniffLen
+		return sniffLine(b)
 	}
 	dec.Token() // the colon and a bracket
 	for first := true; ; first = false {
@@ -100,6 +100,18 @@ func sniffObject(b []byte) (k Kind, sure bool) {
 			return KindWeb, err == nil || len(b) >= sniffLen
 		}
 	}
+}
+
+// sniffLine tells lines of elements, by keys that only masters use, from other
+// lines of JSON such as a census.
+func sniffLine(b []byte) (k Kind, sure bool) {
+	line, _, ended := bytes.Cut(b, []byte("\n"))
+	has := func(key string) bool { return bytes.Contains(line, []byte(key)) }
+	k = KindText
+	if !has(`"ip"`) && (has(`"gamedir"`) || has(`"appid"`)) {
+		k = KindLines
+	}
+	return k, ended || has(`"ip"`) || len(b) >= sniffLen
 }
 
 // hasPrefixOfHeader reports whether a reply's header begins at b, as far as b

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// sampled is what of a server parts are made from.
+// sampled is the properties of a server by which parts are made.
 type sampled struct {
 	name, gameMap string
 	empty, linux  bool
@@ -20,22 +20,22 @@ type sampled struct {
 type part struct {
 	filter Filter
 	sample answer
-	total  float64 // servers that it is expected to have; 0: not known
+	total  float64 // expected number of servers; 0: unknown
 	depth  int
 }
 
 // Bounds of the parts.
 const (
 	maxParts      = 40   // divisions of divisions
-	maxConditions = 48   // named in one division, since all of them are in one nor
+	maxConditions = 48   // in one division, since all of them are in one nor
 	maxWebFilter  = 6000 // escaped bytes of a filter: with the rest, a URL of less than 8 KiB
-	groupRoom     = 16   // of them, for the group that the names are in
-	fill          = 0.85 // of the cap that a part is made to fill at most
-	surprise      = 1.33 // of the cap is in a part that was thought to be under it
-	probeShare    = 0.08 // of the sample, for the part that tells how many there are
+	groupRoom     = 16   // of them, for the group around the names
+	fill          = 0.85 // of the cap, the largest expected size of a part
+	underestimate = 1.33 // of the cap, the assumed size of a part that exceeded it unexpectedly
+	probeShare    = 0.08 // of the sample, the size of the part that estimates the total
 )
 
-// fetch asks for the list, in parts where its answer is cut.
+// fetch asks for the list, and for parts of it if the answer is cut.
 func (w *webList) fetch(ctx context.Context) error {
 	sample, err := w.ask(ctx, w.Filter)
 	if err == nil && w.isCut(sample) {
@@ -52,17 +52,16 @@ func (w *webList) fetch(ctx context.Context) error {
 	return nil
 }
 
-// isCut reports whether more is there than was answered.
+// isCut reports whether there may be more servers than in the answer.
 func (w *webList) isCut(got answer) bool { return len(got) >= w.Cap }
 
-// divide asks for a part in smaller parts: some that the sample shows, each a
-// list of maps, names or the like, and the rest, which is all that is in none
-// of the lists. So each server is in exactly one part, whether the sample has
-// shown it or not. It returns how many servers there were.
+// divide asks for a part in smaller parts. Each has some maps, names or the like
+// that the sample shows, and a last one has the rest, which is everything else.
+// So each server is in exactly one part, whether it is in the sample or not.
+// divide returns the number of servers.
 //
-// How many parts are needed follows from how many servers there are. Where
-// nobody knows, the first part is a small one, and how many servers it has
-// tells.
+// The number of parts follows from the number of servers. If that is unknown, the
+// first part is small and serves to estimate it.
 func (w *webList) divide(ctx context.Context, p *part) (got int, err error) {
 	d := w.newDivision(p)
 	if d == nil {
@@ -71,9 +70,9 @@ func (w *webList) divide(ctx context.Context, p *part) (got int, err error) {
 	if p.total == 0 {
 		got, err = w.probe(ctx, d)
 	} else if p.total < float64(w.Cap) {
-		d.total = float64(w.Cap) * surprise
+		d.total = float64(w.Cap) * underestimate
 	}
-	for most := d.most(); err == nil && !d.deaf && d.rest > most; {
+	for most := d.most(); err == nil && !d.unfiltered && d.rest > most; {
 		bin := d.bin(most)
 		if bin.weight == 0 {
 			break
@@ -82,50 +81,49 @@ func (w *webList) divide(ctx context.Context, p *part) (got int, err error) {
 		n, err = w.askBin(ctx, d, bin)
 		got += n
 	}
-	if err != nil || d.deaf {
+	if err != nil || d.unfiltered {
 		return got, err
 	}
 	n, err := w.askPart(ctx, d, Nor(d.named...), d.rest)
 	return got + n, err
 }
 
-// probe asks for a small part and estimates from it how many servers there
-// are in all.
+// probe asks for a small part and estimates the total number of servers from it.
 func (w *webList) probe(ctx context.Context, d *division) (got int, err error) {
 	bin := d.bin(int(probeShare * float64(len(d.sample))))
 	got, err = w.askBin(ctx, d, bin)
 	share := float64(bin.weight) / float64(len(d.sample))
-	d.total = max(float64(got)/share, float64(w.Cap)) // the answer was cut, after all
+	d.total = max(float64(got)/share, float64(w.Cap)) // at least the cap, since the answer was cut
 	return got, err
 }
 
 // division is a part being divided along one of its dimensions.
 type division struct {
 	*part
-	cap   int         // servers of an answer that is cut
-	atoms []atom      // not yet named, the most frequent first
-	named []Condition // all that were
-	rest  int         // of the sample, what no named condition has
-	room  int         // escaped bytes for more names
-	one   bool        // a bin has one condition: the master does not know "or"
-	deaf  bool        // the master does not keep to the conditions
+	cap        int         // servers of an answer that is cut
+	atoms      []atom      // not yet named, the heaviest first
+	named      []Condition // the named ones
+	rest       int         // servers of the sample that meet no named condition
+	room       int         // escaped bytes for more names
+	one        bool        // a bin has one condition: the master does not know "or"
+	unfiltered bool        // the master ignores the conditions
 }
 
-// atom is a condition that some of the sample meet. No server meets two atoms
-// of the same dimension.
+// atom is a condition that part of the sample meets. No server meets two atoms of the
+// same dimension.
 type atom struct {
 	condition Condition
 	weight    int // how many
 }
 
-// bin is some atoms: a part to be asked for.
+// bin is a number of atoms: a part to ask for.
 type bin struct {
 	conditions []Condition
 	weight     int
 }
 
-// newDivision chooses how to divide a part; nil: nothing tells its servers
-// apart, or its filter has no room for it.
+// newDivision chooses how to divide a part. It returns nil if nothing distinguishes
+// its servers, or if the filter would be too long.
 func (w *webList) newDivision(p *part) *division {
 	target := int(probeShare * float64(len(p.sample)))
 	var atoms []atom
@@ -151,7 +149,7 @@ func (w *webList) newDivision(p *part) *division {
 
 func escapedLen(f Filter) int { return len(url.QueryEscape(f.String())) }
 
-// heaviest is the weight of the largest atom, or of what is in none.
+// heaviest returns the weight of the largest atom, or of the servers in none.
 func heaviest(atoms []atom, all int) int {
 	most := 0
 	for _, a := range atoms {
@@ -161,16 +159,16 @@ func heaviest(atoms []atom, all int) int {
 	return max(most, all)
 }
 
-// most is how much of the sample a part may have: so much that three standard
-// deviations more are still under the cap, if the sample is a fair one.
+// most returns how many servers of the sample a part may have. Three standard
+// deviations more are still under the cap, if the sample is fair.
 func (d *division) most() int {
 	all := float64(d.cap) / d.total * float64(len(d.sample))
 	root := math.Sqrt(all+9.0/4) - 3.0/2
 	return int(min(root*root, all*fill))
 }
 
-// bin takes atoms of at most this weight together, or the lightest one where
-// none is light enough. It is empty when there is no room to name one.
+// bin collects atoms of at most this weight in total, or the lightest one if all are
+// heavier. It is empty if the filter has no room to name one.
 func (d *division) bin(most int) (b bin) {
 	var left []atom
 	for _, a := range d.atoms {
@@ -189,7 +187,7 @@ func (d *division) bin(most int) (b bin) {
 	return b
 }
 
-// name puts an atom into a bin, if there is room for it.
+// name adds an atom to a bin, if the filter has room for it.
 func (d *division) name(a atom, b *bin) bool {
 	size := escapedLen(Filter{a.condition})
 	if len(d.named) == maxConditions || size > d.room {
@@ -202,8 +200,8 @@ func (d *division) name(a atom, b *bin) bool {
 	return true
 }
 
-// askBin asks for a bin and returns how many servers it has. A master that
-// does not know "or" returns none, and is asked for one condition at a time.
+// askBin asks for a bin and returns the number of servers. A master that does not
+// know "or" returns none, and is then asked for one condition at a time.
 func (w *webList) askBin(ctx context.Context, d *division, b bin) (int, error) {
 	if len(b.conditions) == 1 {
 		return w.askPart(ctx, d, b.conditions[0], b.weight)
@@ -223,8 +221,8 @@ func (w *webList) askBin(ctx context.Context, d *division, b bin) (int, error) {
 	return n, nil
 }
 
-// askPart asks for the servers of the division that meet c, and divides
-// further if there are too many. It returns how many there were.
+// askPart asks for the servers of the division that meet c, and divides further if
+// there are too many. It returns the number of servers.
 func (w *webList) askPart(ctx context.Context, d *division, c Condition, weight int) (int, error) {
 	f := append(slices.Clone(d.filter), c)
 	before := w.stats.Servers + w.stats.Elsewhere
@@ -233,8 +231,8 @@ func (w *webList) askPart(ctx context.Context, d *division, c Condition, weight 
 		return len(sample), err
 	}
 	if w.stats.Servers+w.stats.Elsewhere == before {
-		// Of those known some do not meet c, so there would be new ones.
-		d.deaf = true
+		// Some of the sample do not meet c, so an answer that keeps to c has others.
+		d.unfiltered = true
 		w.capped(d.filter, len(d.sample))
 		return 0, nil
 	}
@@ -246,8 +244,8 @@ func (w *webList) capped(f Filter, got int) {
 	w.stats.Capped = append(w.stats.Capped, Capped{f.String(), got})
 }
 
-// outside asks for what of a part is not as its sample, in which all servers
-// are alike. The rest of those that are can't be reached.
+// outside asks for the servers of a part that differ from its sample, in which all
+// servers are alike. The others that are like the sample can't be reached.
 func (w *webList) outside(ctx context.Context, p *part) (int, error) {
 	w.capped(p.filter, len(p.sample))
 	alike := likeness(p.sample)
@@ -265,7 +263,7 @@ func (w *webList) outside(ctx context.Context, p *part) (int, error) {
 	return len(p.sample) + n, err
 }
 
-// likeness are the conditions that all of the sample meet.
+// likeness returns the conditions that all of the sample meets.
 func likeness(sample answer) (cs []Condition) {
 	for _, dimension := range []func(answer) []atom{byPlayers, bySystem, byMap} {
 		switch atoms := dimension(sample); {
@@ -275,14 +273,14 @@ func likeness(sample answer) (cs []Condition) {
 			cs = append(cs, Nor(atoms[0].condition))
 		}
 	}
-	if c := Name(commonPrefix(sample) + "*"); len(c.Value) > 1 && sayable(c) {
+	if c := Name(commonPrefix(sample) + "*"); len(c.Value) > 1 && expressible(c) {
 		cs = append(cs, c)
 	}
 	return cs
 }
 
-// The dimensions of a division, from the one that is known to work to the one
-// that costs the longest filters.
+// The dimensions of a division, from the one that is known to work to the one with
+// the longest filters.
 
 func byPlayers(sample answer) []atom {
 	return []atom{{NotEmpty(), count(sample, func(s *sampled) bool { return !s.empty })}}
@@ -309,7 +307,7 @@ func byMap(sample answer) []atom {
 	return atomsOf(weights, Map)
 }
 
-// byName tells names apart by the first character in which they differ.
+// byName divides names by the first character in which they differ.
 func byName(sample answer) []atom {
 	prefix := commonPrefix(sample)
 	weights := make(map[string]int)
@@ -323,7 +321,7 @@ func byName(sample answer) []atom {
 	return atomsOf(weights, func(start string) Condition { return Name(start + "*") })
 }
 
-// commonPrefix is what all names of the sample begin with, in whole
+// commonPrefix returns the longest common prefix of the names in the sample, in
 // characters.
 func commonPrefix(sample answer) string {
 	if len(sample) == 0 {
@@ -343,10 +341,10 @@ func commonPrefix(sample answer) string {
 	return prefix
 }
 
-// atomsOf makes atoms of values and their weights, in the order of the values.
+// atomsOf makes atoms of values and their weights, sorted by value.
 func atomsOf(weights map[string]int, condition func(string) Condition) (atoms []atom) {
 	for value, weight := range weights {
-		if c := condition(value); sayable(c) {
+		if c := condition(value); expressible(c) {
 			atoms = append(atoms, atom{c, weight})
 		}
 	}
@@ -356,9 +354,9 @@ func atomsOf(weights map[string]int, condition func(string) Condition) (atoms []
 	return atoms
 }
 
-// sayable reports whether a condition says to the master what it should. A
-// U+FFFD stands for bytes that are not known.
-func sayable(c Condition) bool {
+// expressible reports whether the protocol can express a condition. A U+FFFD stands
+// for unknown bytes.
+func expressible(c Condition) bool {
 	stars := strings.Count(c.Value, "*")
 	return c.check(0) == nil && !strings.ContainsRune(c.Value, utf8.RuneError) &&
 		(stars == 0 || stars == 1 && strings.HasSuffix(c.Value, "*"))

@@ -14,7 +14,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// crowd is a Web API with any servers, for lists that no fleet has.
+// crowd is a Web API with any servers, for lists that a fleet does not have.
 type crowd struct {
 	servers []master.Server
 	cap     int
@@ -113,8 +113,7 @@ func people(n int, describe func(i int, s *master.Server)) []master.Server {
 // spread is a number that looks random.
 func spread(i int) int { return int(uint32(i) * 2654435761 >> 8) }
 
-// TestSplit wants all of a list that is larger than the cap, each server once,
-// in not many more calls than it takes.
+// TestSplit fetches lists larger than the cap: each server once, in few calls.
 func TestSplit(t *testing.T) {
 	const limit = 1000
 	tests := []struct {
@@ -183,8 +182,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// TestSplitLong wants no request longer than servers take, and what that rules
-// out to be said.
+// TestSplitLong checks that no request is longer than servers accept, and that the
+// servers which that leaves out are reported.
 func TestSplitLong(t *testing.T) {
 	const limit = 1000
 	h := &crowd{cap: limit, servers: people(4*limit, func(i int, s *master.Server) {
@@ -196,7 +195,7 @@ func TestSplitLong(t *testing.T) {
 	}
 }
 
-// TestSplitCapped wants what can't be reached said, and all the rest fetched.
+// TestSplitCapped checks that unreachable servers are reported and all others fetched.
 func TestSplitCapped(t *testing.T) {
 	const limit = 500
 	servers := people(4*limit, func(i int, s *master.Server) {
@@ -224,7 +223,7 @@ func TestSplitCapped(t *testing.T) {
 	}
 }
 
-// TestSplitAlike wants the part that the sample does not show when all of the
+// TestSplitAlike checks that servers unlike the sample are fetched when all of the
 // sample is alike.
 func TestSplitAlike(t *testing.T) {
 	const limit = 500
@@ -240,8 +239,8 @@ func TestSplitAlike(t *testing.T) {
 	}
 }
 
-// TestSplitMasters wants an end with masters that do not keep to filters, or
-// know fewer than others.
+// TestSplitMasters checks that the fetch ends with masters that ignore filters, or know
+// fewer than others.
 func TestSplitMasters(t *testing.T) {
 	const limit = 500
 	servers := people(4*limit, func(i int, s *master.Server) { s.Map = fmt.Sprint("map", spread(i)%40) })
@@ -266,7 +265,7 @@ func TestSplitMasters(t *testing.T) {
 	_ = s
 }
 
-// TestSplitFleet splits the list of a fleet, under a filter of the user's.
+// TestSplitFleet splits the list of a fleet, with a filter.
 func TestSplitFleet(t *testing.T) {
 	m := simulated(t, fleet.MasterConfig{
 		Fleet: fleet.Config{Network: netip.MustParsePrefix("127.42.0.0/21"), Ports: []uint16{27015, 27016}}, Cap: 500})

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Stats are the numbers of a list. Servers = Unscannable of all reasons + those
-// that can be scanned; what was read is Servers + Duplicates + Elsewhere +
+// Stats count what a fetch did. Servers is the sum of Unscannable and the servers
+// that can be asked; the entries read are Servers + Duplicates + Elsewhere +
 // Invalid.
 type Stats struct {
 	Requests  uint64 // sent, repeated ones included
@@ -14,39 +14,39 @@ type Stats struct {
 	Replies   uint64 // pages, or answers of the Web API
 	Bytes     uint64 // of the replies
 	Truncated uint64 // pages that end inside an address
-	Repeated  uint64 // pages that came again, by the network or the master
+	Repeated  uint64 // pages that came again, from the network or the master
 	Foreign   uint64 // datagrams that are no page
 
 	Servers     uint64             // handed out, each address once
-	Unscannable [numReasons]uint64 // of those, by Reason why nobody can ask them
-	Duplicates  uint64             // of what was handed out before
+	Unscannable [numReasons]uint64 // of those, the ones that can't be asked, by Reason
+	Duplicates  uint64             // entries with an address that was handed out before
 	Elsewhere   uint64             // left out: in another region than the one asked for (Web API)
 	Invalid     uint64             // entries without a usable address (Web API)
-	Odd         uint64             // of what has one, entries with a field of another type, which is absent then (Web API)
+	Odd         uint64             // of the other entries, those with a field of a wrong type, which is dropped (Web API)
 
 	End    End      // how it ended
-	Capped []Capped // what could not be reached under the cap (Web API)
+	Capped []Capped // questions with more servers than could be reached (Web API)
 }
 
-// End is how a list came to its end.
+// End is how a list ended.
 type End uint8
 
 // The ends of a list.
 const (
-	EndNone       End = iota // it did not: there is an error
-	EndTerminator            // the list is whole: a terminator, or all answers under the cap
-	EndEmpty                 // an empty page without a terminator: probably all, but nobody said so
-	EndCapped                // more is there than could be reached; see Capped
+	EndNone       End = iota // with an error
+	EndTerminator            // complete: with a terminator, or with all answers under the cap
+	EndEmpty                 // with an empty page and no terminator: probably complete
+	EndCapped                // there are more servers than could be reached; see Capped
 )
 
 var endTexts = [...]string{
-	EndNone:       "the list is not whole",
-	EndTerminator: "the list is whole",
-	EndEmpty:      "the list ended with an empty page and no terminator; it may not be whole",
+	EndNone:       "the list is incomplete",
+	EndTerminator: "the list is complete",
+	EndEmpty:      "the list ended with an empty page and no terminator; it may be incomplete",
 	EndCapped:     "there are more servers than the master's cap let through",
 }
 
-// String says the end in words for a person.
+// String describes the end for a person.
 func (e End) String() string {
 	if int(e) < len(endTexts) {
 		return endTexts[e]
@@ -54,29 +54,29 @@ func (e End) String() string {
 	return "unknown"
 }
 
-// Capped is a question whose answer was cut at the cap and could not be split
-// further.
+// Capped is a question whose answer was cut at the cap, and which could not be
+// divided further.
 type Capped struct {
 	Filter string // the conditions of the question, as masters read them
-	Got    int    // servers that its answer had
+	Got    int    // servers in its answer
 }
 
-// String is the question in words for a person.
+// String describes the question for a person.
 func (c Capped) String() string {
 	return fmt.Sprintf("%s: %d servers, and more that could not be told apart", show(c.Filter), c.Got)
 }
 
-// Progress is told between requests.
+// Progress is reported between requests.
 type Progress struct {
 	Stats
 	Wait time.Duration // until the next request
-	Why  Wait          // what that time is for
+	Why  Wait          // the reason to wait
 }
 
-// Wait is what is waited for before a request.
+// Wait is the reason to wait before a request.
 type Wait uint8
 
-// What is waited for.
+// The reasons.
 const (
 	WaitNothing Wait = iota
 	WaitLimit        // the master's limits
@@ -91,7 +91,7 @@ var waitTexts = [...]string{
 	WaitAsked:   "the master asked to wait",
 }
 
-// String says in words for a person what is waited for.
+// String describes the reason for a person.
 func (w Wait) String() string {
 	if int(w) < len(waitTexts) {
 		return waitTexts[w]
@@ -99,11 +99,11 @@ func (w Wait) String() string {
 	return "unknown"
 }
 
-// maxServers is the default bound of a list: the largest that anybody scans,
-// with its set of addresses in some 200 MB.
+// maxServers is the default bound of a list: the largest that is scanned, with its
+// set of addresses in some 200 MB.
 const maxServers = 10_000_000
 
-// collector hands out each server once, and counts.
+// collector hands out each server once and counts.
 type collector struct {
 	stats  Stats
 	seen   map[uint64]struct{}
@@ -118,7 +118,7 @@ func newCollector(most uint64, handle func(*Server) error) *collector {
 	return &collector{seen: make(map[uint64]struct{}), most: most, handle: handle}
 }
 
-// add takes a server and reports whether it is a new one.
+// add hands out a server if it is new, and reports whether it is.
 func (c *collector) add(s *Server) (fresh bool, err error) {
 	k := key(s.Addr)
 	if _, ok := c.seen[k]; ok {
@@ -139,12 +139,12 @@ func (c *collector) add(s *Server) (fresh bool, err error) {
 	return true, nil
 }
 
-// callerError is an error of the caller's own, which is handed back as it is.
+// callerError is an error of the caller's own function, which is returned as it is.
 type callerError struct{ err error }
 
 func (e *callerError) Error() string { return e.err.Error() }
 
-// explain says whose error it is, unless it is the caller's.
+// explain adds whose error it is, unless it is the caller's.
 func (c *collector) explain(who string, err error) error {
 	if err == nil {
 		return nil

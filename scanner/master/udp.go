@@ -16,15 +16,14 @@ import (
 // and the one for GoldSource is shut down.
 const DefaultUDP = "hl2master.steampowered.com:27011"
 
-// Errors of a list that did not come to its end. What was fetched until then
-// has been handed out.
+// Errors of an incomplete list. The servers before the error were handed out.
 var (
 	ErrNoReply    = errors.New("the master does not answer")
 	ErrNoProgress = errors.New("the master makes no progress")
 	ErrTooMany    = errors.New("the list has no end")
 )
 
-// UDPConfig says which list to fetch from a master server, and how.
+// UDPConfig describes which list to fetch from a master server, and how.
 type UDPConfig struct {
 	Addr   string // host:port; empty: DefaultUDP
 	Region Region // zero is USEast; World for all
@@ -33,16 +32,17 @@ type UDPConfig struct {
 	Limits  []Limit       // nil: UDPLimits; empty: none
 	Timeout time.Duration // for an answer; zero: 3 s
 	Retries int           // requests repeated for one page; zero: 3; negative: none
-	Silence time.Duration // waited before the last of them; zero: 61 s, as long as masters punish
-	Max     uint64        // servers at most; zero: 10,000,000
+	Silence time.Duration // pause before the last of them; zero: 61 s, as long as masters punish
+	Max     uint64        // most servers; zero: 10,000,000
+	Pages   uint64        // most pages; zero: 50,000, enough for 10,000,000 servers in full pages
 
-	// Page is told each new page as it came, before its servers are handed
-	// out; nil: nobody. The datagram is valid until it returns.
+	// Page is called with each new page, before its servers are handed out. The
+	// datagram is valid until it returns. It may be nil.
 	Page     func(datagram []byte) error
-	Progress func(Progress) // told between requests; nil: nobody
+	Progress func(Progress) // called between requests; may be nil
 
-	// Dial opens the socket; nil: net.Dialer's. A message written to the
-	// connection is one datagram, and one read from it another.
+	// Dial opens the socket; nil: net.Dialer's. Each write to the connection is one
+	// datagram, and so is each read.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 }
 
@@ -51,10 +51,11 @@ const (
 	udpTimeout = 3 * time.Second
 	udpRetries = 3
 	udpSilence = 61 * time.Second
+	udpPages   = 50_000
 )
 
-// maxStale is how many pages in a row may bring nothing new: duplicates occur,
-// pages full of them only where a master begins again.
+// maxStale is how many pages in a row may have nothing new: duplicates are normal,
+// but pages full of them mean that the master began again.
 const maxStale = 3
 
 func (c UDPConfig) withDefaults() UDPConfig {
@@ -62,6 +63,7 @@ func (c UDPConfig) withDefaults() UDPConfig {
 	c.Timeout = cmp.Or(c.Timeout, udpTimeout)
 	c.Retries = max(cmp.Or(c.Retries, udpRetries), 0)
 	c.Silence = cmp.Or(c.Silence, udpSilence)
+	c.Pages = cmp.Or(c.Pages, udpPages)
 	if c.Limits == nil {
 		c.Limits = UDPLimits
 	}
@@ -71,13 +73,13 @@ func (c UDPConfig) withDefaults() UDPConfig {
 	return c
 }
 
-// FetchUDP fetches a list page by page and hands out each server once, as soon
-// as it is there; the Server is valid until handle returns. An error of handle
-// or Page ends the list, as does ctx; the Stats are true either way.
+// FetchUDP fetches a list page by page and hands out each server once, as soon as it
+// arrives; the Server is valid until handle returns. An error of handle or Page
+// ends the list, as does ctx. The Stats are correct in any case.
 //
-// The list ends with the terminator, or with an empty page. It ends with an
-// error that says ErrNoReply, ErrNoProgress or ErrTooMany; with ctx's error;
-// with a *FilterError; or with one of the network.
+// The list ends with the terminator or an empty page. Otherwise FetchUDP returns an
+// error: one that wraps ErrNoReply, ErrNoProgress or ErrTooMany, ctx's error, a
+// *FilterError, or an error of the network.
 func FetchUDP(ctx context.Context, cfg UDPConfig, handle func(*Server) error) (Stats, error) {
 	cfg = cfg.withDefaults()
 	filter, err := cfg.Filter.appendUDP()
@@ -89,7 +91,7 @@ func FetchUDP(ctx context.Context, cfg UDPConfig, handle func(*Server) error) (S
 		return Stats{}, fmt.Errorf("master %s: %w", cfg.Addr, err)
 	}
 	defer conn.Close()
-	// Nothing else ends a read before its deadline.
+	// Only a new deadline ends a read that is waiting.
 	defer context.AfterFunc(ctx, func() { conn.SetReadDeadline(time.Unix(1, 0)) })()
 	l := udpList{
 		UDPConfig: cfg, collector: newCollector(cfg.Max, handle), conn: conn,
@@ -111,13 +113,16 @@ type udpList struct {
 	pace    pace
 	request Request
 	buf     []byte
-	last    []byte // the page before, to know it when it comes again
-	again   bool   // it came again since the last new one
-	stale   int    // pages in a row that brought nothing new
+	last    []byte // the previous page, to recognise its duplicates
+	again   bool   // it came again since the last new page
+	stale   int    // pages in a row with nothing new
 }
 
 func (l *udpList) fetch(ctx context.Context) error {
 	for l.stats.End == EndNone {
+		if l.stats.Replies == l.UDPConfig.Pages {
+			return fmt.Errorf("%w: more than %d pages", ErrTooMany, l.stats.Replies)
+		}
 		datagram, err := l.page(ctx)
 		if err != nil {
 			return err
@@ -130,7 +135,7 @@ func (l *udpList) fetch(ctx context.Context) error {
 	return nil
 }
 
-// page asks until a new page is there.
+// page asks until a new page arrives.
 func (l *udpList) page(ctx context.Context) ([]byte, error) {
 	l.again = false
 	var cause error
@@ -146,7 +151,7 @@ func (l *udpList) page(ctx context.Context) ([]byte, error) {
 			return nil, ctx.Err()
 		}
 		cause = err
-		if !errors.Is(err, os.ErrDeadlineExceeded) { // came at once, and would again
+		if !errors.Is(err, os.ErrDeadlineExceeded) { // an immediate error would come again at once
 			if err := sleep(ctx, l.Timeout); err != nil {
 				return nil, err
 			}
@@ -155,12 +160,12 @@ func (l *udpList) page(ctx context.Context) ([]byte, error) {
 	return nil, l.noReply(cause)
 }
 
-// await waits until the request may be sent for the try-th time.
+// await waits until the request may be sent for the given try.
 func (l *udpList) await(ctx context.Context, try int) error {
 	if try > 0 {
 		l.stats.Retries++
 	}
-	// A master that answered before and is silent now punishes.
+	// A master that answered before and is silent now punishes haste.
 	if try > 0 && try == l.Retries && l.stats.Replies > 0 && !l.again {
 		l.progress(l.Silence, WaitRetry)
 		if err := sleep(ctx, l.Silence); err != nil {
@@ -182,7 +187,7 @@ func (l *udpList) progress(wait time.Duration, why Wait) {
 	}
 }
 
-// ask sends the request and returns the new page that comes in time.
+// ask sends the request and returns a new page, if one comes in time.
 func (l *udpList) ask(ctx context.Context) ([]byte, error) {
 	l.pace.note(time.Now())
 	l.stats.Requests++
@@ -206,7 +211,7 @@ func (l *udpList) ask(ctx context.Context) ([]byte, error) {
 	}
 }
 
-// isNew reports whether a datagram is a page, and not the one before.
+// isNew reports whether a datagram is a page other than the previous one.
 func (l *udpList) isNew(datagram []byte) bool {
 	if new(Page).Reset(datagram) != nil {
 		l.stats.Foreign++
@@ -225,11 +230,11 @@ func (l *udpList) noReply(cause error) error {
 	tries := times(l.Retries + 1)
 	switch {
 	case l.again:
-		return fmt.Errorf("%w: asked %s for what follows %v, it sent the page before again",
+		return fmt.Errorf("%w: asked %s for what follows %v, it sent the previous page again",
 			ErrNoProgress, tries, l.request.Seed)
 	case cause != nil && !errors.Is(cause, os.ErrDeadlineExceeded):
 		if no, ok := errors.AsType[syscall.Errno](cause); ok {
-			cause = no // both addresses stand before it, and the master is named
+			cause = no // without the addresses, since the master is named
 		}
 		return fmt.Errorf("%w: %w", ErrNoReply, cause)
 	case l.stats.Foreign > 0:
@@ -241,7 +246,7 @@ func (l *udpList) noReply(cause error) error {
 	return fmt.Errorf("%w: asked %s for what follows %v", ErrNoReply, tries, l.request.Seed)
 }
 
-// times says how often in words.
+// times is n in words.
 func times(n int) string {
 	if n == 1 {
 		return "once"
@@ -249,7 +254,7 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// take hands out the servers of a page and decides how it goes on.
+// take hands out the servers of a page, and prepares the next request.
 func (l *udpList) take(datagram []byte) error {
 	l.stats.Replies++
 	l.stats.Bytes += uint64(len(datagram))
@@ -277,7 +282,7 @@ func (l *udpList) take(datagram []byte) error {
 	return l.turn(&p, fresh)
 }
 
-// turn goes on to the next page, if there is one.
+// turn moves on to the next page, if there is one.
 func (l *udpList) turn(p *Page, fresh bool) error {
 	switch {
 	case p.End():

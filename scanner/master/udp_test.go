@@ -13,13 +13,13 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// fetchUDP fetches the list of a simulated master by synctest's clock, and
-// returns how long it took.
+// fetchUDP fetches the list of a simulated master with synctest's clock, and returns
+// how long it took.
 func fetchUDP(t *testing.T, m *fleet.Master, cfg master.UDPConfig) (got collected, s master.Stats, took time.Duration, err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		got = make(collected)
-		cfg.Addr, cfg.Dial = "master.test:27011", dial(m)
+		cfg.Addr, cfg.Dial = "master.test:27011", dialMaster(m)
 		start := time.Now()
 		s, err = master.FetchUDP(t.Context(), cfg, got.handle(t))
 		took = time.Since(start)
@@ -46,7 +46,7 @@ func TestFetchUDP(t *testing.T) {
 	}
 }
 
-// TestFetchUDPFilter wants the master's own choice, by region and filter.
+// TestFetchUDPFilter checks that region and filter reach the master.
 func TestFetchUDPFilter(t *testing.T) {
 	m := simulated(t, fleet.MasterConfig{})
 	all, _, _, err := fetchUDP(t, m, master.UDPConfig{Region: master.World})
@@ -67,8 +67,8 @@ func TestFetchUDPFilter(t *testing.T) {
 	}
 }
 
-// TestFetchUDPFaults wants each fault to end, with what was fetched kept and a
-// message that says what was wrong.
+// TestFetchUDPFaults checks that the fetch ends with each fault, keeps the servers
+// before it, and explains it.
 func TestFetchUDPFaults(t *testing.T) {
 	const page = 100
 	tests := []struct {
@@ -98,7 +98,7 @@ func TestFetchUDPFaults(t *testing.T) {
 		{"endless", []fleet.MasterFault{fleet.MasterEndless}, 0, 0, 0, master.ErrNoProgress,
 			[]string{"3 pages in a row had nothing new"}, 1024, nil},
 		{"the same page again", []fleet.MasterFault{fleet.MasterStuck}, 0, 0, 0, master.ErrNoProgress,
-			[]string{"the page before again"}, page, func(s master.Stats) bool { return s.Repeated == 4 }},
+			[]string{"the previous page again"}, page, func(s master.Stats) bool { return s.Repeated == 4 }},
 		{"the seed again", []fleet.MasterFault{fleet.MasterSeedLast}, 2, 0, 0, master.ErrNoProgress,
 			[]string{"ends with it"}, 2 * page, nil},
 		{"overlapping pages", []fleet.MasterFault{fleet.MasterOverlaps}, 0, 0, master.EndTerminator, nil, nil, 1024,
@@ -128,8 +128,8 @@ func TestFetchUDPFaults(t *testing.T) {
 	}
 }
 
-// TestFetchUDPLimits holds the default pace against masters that punish
-// whoever is faster than 15 or 20 a minute.
+// TestFetchUDPLimits checks the default pace with masters that punish clients for more
+// than 15, 20 or 30 requests per minute.
 func TestFetchUDPLimits(t *testing.T) {
 	for _, perMinute := range []int{15, 20, 30} {
 		m := simulated(t, fleet.MasterConfig{Page: 10, PerMinute: perMinute})
@@ -151,8 +151,7 @@ func TestFetchUDPLimits(t *testing.T) {
 	}
 }
 
-// TestFetchUDPPunished wants patience with a master that is silent for a
-// minute towards those who ask too often.
+// TestFetchUDPPunished checks that the fetch outlasts a master's minute of silence.
 func TestFetchUDPPunished(t *testing.T) {
 	m := simulated(t, fleet.MasterConfig{Page: 40, PerMinute: 20})
 	got, s, _, err := fetchUDP(t, m, master.UDPConfig{Region: master.World, Limits: []master.Limit{}})
@@ -162,8 +161,8 @@ func TestFetchUDPPunished(t *testing.T) {
 	got.sameAs(t, m)
 }
 
-// TestFetchUDPStop wants a stop to be heeded at once, wherever it comes, and
-// what was fetched to be kept.
+// TestFetchUDPStop checks that a fetch can be cancelled at once at any time, and keeps
+// the servers so far.
 func TestFetchUDPStop(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -183,7 +182,7 @@ func TestFetchUDPStop(t *testing.T) {
 				defer cancel()
 				got, start := make(collected), time.Now()
 				s, err := master.FetchUDP(ctx, master.UDPConfig{
-					Addr: "x", Region: master.World, Dial: dial(m)}, got.handle(t))
+					Addr: "x", Region: master.World, Dial: dialMaster(m)}, got.handle(t))
 				if !errors.Is(err, context.DeadlineExceeded) || s.End != master.EndNone {
 					t.Errorf("%v, %v", err, s.End)
 				}
@@ -195,25 +194,25 @@ func TestFetchUDPStop(t *testing.T) {
 	}
 }
 
-// TestFetchUDPCallerErrors wants the caller's errors back as they are.
+// TestFetchUDPCallerErrors checks that the caller's errors are returned as they are.
 func TestFetchUDPCallerErrors(t *testing.T) {
 	full := errors.New("no space left on device")
 	m := simulated(t, fleet.MasterConfig{Page: 10})
 	n := 0
-	_, err := master.FetchUDP(t.Context(), master.UDPConfig{Region: master.World, Dial: dial(m)},
+	_, err := master.FetchUDP(t.Context(), master.UDPConfig{Region: master.World, Dial: dialMaster(m)},
 		func(*master.Server) error { n++; return full })
 	if err != full || n != 1 {
 		t.Errorf("%v after %d servers", err, n)
 	}
 	_, err = master.FetchUDP(t.Context(), master.UDPConfig{
-		Region: master.World, Dial: dial(m), Page: func([]byte) error { return full },
+		Region: master.World, Dial: dialMaster(m), Page: func([]byte) error { return full },
 	}, func(*master.Server) error { t.Error("a server of a page that was not kept"); return nil })
 	if err != full {
 		t.Error(err)
 	}
 }
 
-// TestFetchUDPPages wants the pages as they came, and reads them again.
+// TestFetchUDPPages checks that pages are passed on as they came, and reads them again.
 func TestFetchUDPPages(t *testing.T) {
 	m := simulated(t, fleet.MasterConfig{Page: 100, Faults: []fleet.MasterFault{fleet.MasterTruncated}, After: 1, For: 3})
 	var raw bytes.Buffer
@@ -238,8 +237,8 @@ func TestFetchUDPPages(t *testing.T) {
 	got.sameAs(t, m)
 }
 
-// TestFetchUDPBounds wants a list that never ends to end, and a filter that is
-// too long to be refused before anything is sent.
+// TestFetchUDPBounds checks that an endless list ends, and that a filter that is too
+// long is refused before anything is sent.
 func TestFetchUDPBounds(t *testing.T) {
 	m := simulated(t, fleet.MasterConfig{Page: 10})
 	got, _, _, err := fetchUDP(t, m, master.UDPConfig{Region: master.World, Max: 25})
@@ -263,8 +262,19 @@ func TestFetchUDPBounds(t *testing.T) {
 	}
 }
 
-// TestFetchUDPRelays wants addresses that nobody can be asked at counted by
-// reason, and handed out.
+// TestFetchUDPPageBound checks that a list ends whose pages have hardly anything new,
+// so that it would take too long to reach the maximum number of servers.
+func TestFetchUDPPageBound(t *testing.T) {
+	m := simulated(t, fleet.MasterConfig{Page: 1})
+	got, s, _, err := fetchUDP(t, m, master.UDPConfig{Region: master.World, Limits: []master.Limit{}, Pages: 20})
+	if !errors.Is(err, master.ErrTooMany) || len(got) != 20 || s.Requests != 20 {
+		t.Fatalf("%d servers, %d requests, %v", len(got), s.Requests, err)
+	}
+	wantError(t, err, "more than 20 pages")
+}
+
+// TestFetchUDPRelays checks that addresses that can't be asked are handed out, and
+// counted with their reason.
 func TestFetchUDPRelays(t *testing.T) {
 	m := simulated(t, fleet.MasterConfig{Also: []netip.AddrPort{
 		netip.MustParseAddrPort("169.254.1.2:27015"), netip.MustParseAddrPort("0.0.0.0:27015"),

@@ -15,37 +15,36 @@ import (
 	"time"
 )
 
-// DefaultWeb is where Valve answers GetServerList.
+// DefaultWeb is the address of Valve's GetServerList.
 const DefaultWeb = "https://api.steampowered.com/IGameServersService/GetServerList/v1/"
 
-// WebCap is how many servers the Web API returns at most, whatever is asked.
+// WebCap is how many servers an answer of the Web API has at most.
 const WebCap = 10_000
 
-// Errors of the Web API. A list that ends with one was handed out as far as it
-// came.
+// Errors of the Web API. The servers before the error were handed out.
 var (
 	ErrKey     = errors.New("the key was refused")
 	ErrRefused = errors.New("the request was refused")
 	ErrSlow    = errors.New("the master asks to wait longer than we are willing to")
 )
 
-// WebConfig says which list to fetch from the Steam Web API, and how.
+// WebConfig describes which list to fetch from the Steam Web API, and how.
 type WebConfig struct {
-	URL    string // empty: DefaultWeb. https, but for loopback; without a query
+	URL    string // empty: DefaultWeb. https, except on loopback; without a query
 	Key    Key    // of the Web API: see ParseKey
-	Region Region // World: all; else those that say they are there. Zero is USEast
-	Filter Filter // which servers; empty: all
+	Region Region // World: all; otherwise servers that claim the region. Zero is USEast
+	Filter Filter // empty: all servers
 
 	Limits   []Limit       // nil: WebLimits; empty: none
 	Timeout  time.Duration // for one answer, all of it; zero: 60 s
 	Retries  int           // requests repeated for one answer; zero: 4; negative: none
-	MaxWait  time.Duration // longest Retry-After that is waited; zero: 5 min
-	MaxBytes int64         // of one answer, unpacked; zero: 64 MiB
-	MaxCalls int           // answers at most; zero: 1000, which take 25 minutes
-	Max      uint64        // servers at most; zero: 10,000,000
-	Cap      int           // servers of an answer that was cut; zero: WebCap
+	MaxWait  time.Duration // longest Retry-After that is obeyed; zero: 5 min
+	MaxBytes int64         // of one answer, decompressed; zero: 64 MiB
+	MaxCalls int           // most answers; zero: 1000, which take 25 minutes
+	Max      uint64        // most servers; zero: 10,000,000
+	Cap      int           // servers in an answer that was cut; zero: WebCap
 
-	Progress  func(Progress)    // told between requests; nil: nobody
+	Progress  func(Progress)    // called between requests; may be nil
 	Transport http.RoundTripper // nil: http.DefaultTransport
 }
 
@@ -58,11 +57,11 @@ const (
 	webMaxCalls = 1000
 )
 
-// firstPause is waited before the first repeated request, where the master did
-// not say how long; before each further one twice as long.
+// firstPause is the pause before the first repeated request, unless the master
+// names one. It doubles before each further request.
 const firstPause = 2 * time.Second
 
-// maxDoublings is how often that is, in which it grows to days.
+// maxDoublings is how often the pause doubles. It is days then.
 const maxDoublings = 16
 
 func (c WebConfig) withDefaults() WebConfig {
@@ -79,12 +78,12 @@ func (c WebConfig) withDefaults() WebConfig {
 	return c
 }
 
-// FetchWeb fetches a list and hands out each server once, as soon as it is
-// there; the Server is valid until handle returns. A list larger than the cap
-// is fetched in parts that are under it (see the package's page). An error of
-// handle ends the list, as does ctx; the Stats are true either way.
+// FetchWeb fetches a list and hands out each server once, as soon as it arrives; the
+// Server is valid until handle returns. A list larger than the cap is fetched in
+// parts that are smaller (see the package's page). An error of handle ends the
+// list, as does ctx. The Stats are correct in any case.
 //
-// No error, nor what it wraps, has the key in it, or a URL.
+// No error, and nothing that it wraps, contains the key or a URL.
 func FetchWeb(ctx context.Context, cfg WebConfig, handle func(*Server) error) (Stats, error) {
 	cfg = cfg.withDefaults()
 	base, err := checkURL(cfg.URL)
@@ -102,7 +101,7 @@ func FetchWeb(ctx context.Context, cfg WebConfig, handle func(*Server) error) (S
 		base: base, pace: pace{limits: cfg.Limits},
 		client: &http.Client{
 			Transport: cfg.Transport,
-			// Elsewhere the key would be told to somebody else.
+			// A redirection would send the key to another server.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}
@@ -115,11 +114,11 @@ func checkURL(s string) (*url.URL, error) {
 	u, err := url.Parse(s)
 	switch {
 	case err != nil || u.Host == "":
-		// The text is not quoted: it may be a whole request, with a key.
+		// The text is not quoted: it may be a request with a key.
 		return nil, errors.New("the Web API's address is no URL")
 	case u.RawQuery != "" || u.Fragment != "" || u.User != nil:
 		return nil, errors.New("the Web API's address must be without a query and a user; " +
-			"the key has a way of its own")
+			"the key is given separately")
 	case u.Scheme != "https" && !(u.Scheme == "http" && isLoopback(u.Hostname())):
 		return nil, errors.New("the Web API's address must begin with https://; " +
 			"the key is sent there")
@@ -140,17 +139,17 @@ type webList struct {
 	client *http.Client
 	pace   pace
 	calls  int  // good answers
-	noOr   bool // the master was seen not to know "or"
+	noOr   bool // the master does not know "or"
 }
 
-// answer is what one question brought: the sample from which parts are made.
+// answer is the servers in an answer: the sample from which parts are made.
 type answer []sampled
 
-// ask fetches the servers of one question, hands them out and returns what of
-// them matters for parts.
+// ask fetches the servers of one question, hands them out, and returns the sample
+// for parts.
 func (w *webList) ask(ctx context.Context, f Filter) (answer, error) {
 	if w.calls == w.MaxCalls {
-		return nil, fmt.Errorf("%w: not whole after %d answers", ErrTooMany, w.calls)
+		return nil, fmt.Errorf("%w: incomplete after %d answers", ErrTooMany, w.calls)
 	}
 	text, err := f.Append(nil)
 	if err != nil {
@@ -171,7 +170,7 @@ func (w *webList) ask(ctx context.Context, f Filter) (answer, error) {
 	}
 }
 
-// await keeps the limits.
+// await waits as the limits demand.
 func (w *webList) await(ctx context.Context) error {
 	d := w.pace.delay(time.Now())
 	why := WaitNothing
@@ -188,7 +187,7 @@ func (w *webList) progress(wait time.Duration, why Wait) {
 	}
 }
 
-// again waits before a request is repeated, or returns why it is not.
+// again waits before a request is repeated, or returns an error if it must not be.
 func (w *webList) again(ctx context.Context, err error, try int) error {
 	var caller *callerError
 	var status *statusError
@@ -220,7 +219,7 @@ func (w *webList) again(ctx context.Context, err error, try int) error {
 	return sleep(ctx, pause)
 }
 
-// once sends one request and reads the answer to its end.
+// once sends one request and reads the answer.
 func (w *webList) once(ctx context.Context, filter string) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, w.Timeout)
 	defer cancel()
@@ -246,7 +245,7 @@ func (w *webList) once(ctx context.Context, filter string) (answer, error) {
 	return w.read(response.Body)
 }
 
-// read hands out the servers of an answer. Those before an error are kept.
+// read hands out the servers of an answer, including those before an error.
 func (w *webList) read(body io.Reader) (got answer, err error) {
 	a := newAnswers(body, w.MaxBytes)
 	defer func() { w.stats.Bytes += a.in.read }()
@@ -267,13 +266,13 @@ func (w *webList) read(body io.Reader) (got answer, err error) {
 		return got, w.hideIn(errNoAnswer)
 	}
 	if a.refused {
-		return got, fmt.Errorf("%w: the answer says that it is no success", ErrRefused)
+		return got, fmt.Errorf("%w: the answer reports a failure", ErrRefused)
 	}
 	w.stats.Replies++
 	return got, nil
 }
 
-// take hands out one server, and fills in what parts are made from.
+// take hands out one server and fills in its part of the sample.
 func (w *webList) take(a *answers, sample *sampled) error {
 	var s Server
 	if a.said.address(&s) != nil {
@@ -305,8 +304,9 @@ func (w *webList) elsewhere(s *Server) {
 	w.stats.Elsewhere++
 }
 
-// hiddenError is an error of others without what it quoted: a *url.Error has
-// the whole URL, and with it the key. It unwraps to nothing that has a text.
+// hiddenError is an error of another package without its quotations: a *url.Error
+// contains the URL, and with it the key. It unwraps to errors of this package and
+// of context only.
 type hiddenError struct {
 	text string
 	is   error
@@ -315,7 +315,7 @@ type hiddenError struct {
 func (e *hiddenError) Error() string { return e.text }
 func (e *hiddenError) Unwrap() error { return e.is }
 
-// hideIn makes a hiddenError of an error of others.
+// hideIn makes a hiddenError of an error of another package.
 func (w *webList) hideIn(err error) error {
 	h := &hiddenError{}
 	for _, is := range []error{
@@ -342,15 +342,15 @@ func (w *webList) hideIn(err error) error {
 	return h
 }
 
-// errNoAnswer is the error of a connection, or of a body, that ends before it
-// has begun: no list, and not an empty one, which is {"response":{}}.
+// errNoAnswer is the error of a connection or a body without any data. An empty list
+// is {"response":{}}.
 var errNoAnswer = fmt.Errorf("%w: there is no answer at all", ErrTruncated)
 
 // statusError is an answer other than 200.
 type statusError struct {
 	code  int
-	wait  time.Duration // asked for by Retry-After
-	asked bool          // whether there was one
+	wait  time.Duration // from Retry-After
+	asked bool          // there was a Retry-After
 }
 
 func newStatusError(r *http.Response, now time.Time) *statusError {
@@ -362,8 +362,8 @@ func newStatusError(r *http.Response, now time.Time) *statusError {
 	return e
 }
 
-// retryAfter reads the header of that name: seconds, or a date. It reports
-// whether there was one.
+// retryAfter reads a Retry-After header: seconds or a date. It reports whether there
+// was one.
 func retryAfter(value string, now time.Time) (wait time.Duration, ok bool) {
 	value = strings.TrimSpace(value)
 	if seconds, err := strconv.ParseUint(value, 10, 64); err == nil {
@@ -376,13 +376,13 @@ func retryAfter(value string, now time.Time) (wait time.Duration, ok bool) {
 	return max(date.Sub(now), 0), true
 }
 
-// passes reports whether asking again later may help.
+// passes reports whether the request may succeed later.
 func (e *statusError) passes() bool {
 	return e.code == http.StatusTooManyRequests || e.code >= 500
 }
 
-// Error is the status in words. The master's own are not repeated: they may
-// quote the request.
+// Error is the status in words. The master's own text is left out: it may quote the
+// request.
 func (e *statusError) Error() string {
 	text := "HTTP " + strconv.Itoa(e.code)
 	if known := http.StatusText(e.code); known != "" {
@@ -397,7 +397,7 @@ func (e *statusError) Error() string {
 	return text
 }
 
-// Unwrap returns ErrKey or ErrRefused where that is what the code means.
+// Unwrap returns ErrKey or ErrRefused if the code means that.
 func (e *statusError) Unwrap() error {
 	switch {
 	case e.code == http.StatusUnauthorized || e.code == http.StatusForbidden:

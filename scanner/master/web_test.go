@@ -18,8 +18,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// fetchWeb fetches a list by synctest's clock. Whatever comes of it, the key
-// is in no text of it.
+// fetchWeb fetches a list with synctest's clock, and checks that the key is in no text
+// of the result.
 func fetchWeb(t *testing.T, h http.Handler, cfg master.WebConfig) (got collected, s master.Stats, took time.Duration, err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -40,8 +40,7 @@ func fetchWeb(t *testing.T, h http.Handler, cfg master.WebConfig) (got collected
 	return got, s, took, err
 }
 
-// wantNoKey fails if one of the values, or an error wrapped in one, shows the
-// key.
+// wantNoKey fails if the key is in one of the values, or in an error wrapped in one.
 func wantNoKey(t *testing.T, values ...any) {
 	t.Helper()
 	for _, v := range values {
@@ -72,7 +71,7 @@ func TestFetchWeb(t *testing.T) {
 	got.sameAs(t, m)
 }
 
-// TestFetchWebFields wants every field of a server as the master has it.
+// TestFetchWebFields checks every field of a server.
 func TestFetchWebFields(t *testing.T) {
 	body := `{"response":{"servers":[
 	 {"addr":"203.0.113.7:27015","gameport":27016,"specport":27020,"steamid":"90071992547409921","name":"A \"server\"",
@@ -110,7 +109,7 @@ func text(body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(body)) }
 }
 
-// TestFetchWebRequest holds what is asked.
+// TestFetchWebRequest checks the request.
 func TestFetchWebRequest(t *testing.T) {
 	var asked []*http.Request
 	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -129,7 +128,7 @@ func TestFetchWebRequest(t *testing.T) {
 	}
 }
 
-// TestFetchWebRegion wants servers of other regions left out, and counted.
+// TestFetchWebRegion checks that servers of other regions are left out and counted.
 func TestFetchWebRegion(t *testing.T) {
 	m := simulated(t, fleet.MasterConfig{})
 	got, s, _, err := fetchWeb(t, m, master.WebConfig{Region: master.Europe})
@@ -138,8 +137,8 @@ func TestFetchWebRegion(t *testing.T) {
 	}
 }
 
-// TestFetchWebFaults wants each fault to end, with what was read kept and a
-// message that says what was wrong.
+// TestFetchWebFaults checks that the fetch ends with each fault, keeps the servers
+// before it, and explains it.
 func TestFetchWebFaults(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -195,7 +194,7 @@ func TestFetchWebFaults(t *testing.T) {
 	}
 }
 
-// TestFetchWebNothing wants an answer without a byte told from an empty list.
+// TestFetchWebNothing checks that an answer without data is not an empty list.
 func TestFetchWebNothing(t *testing.T) {
 	for _, body := range []string{"", "\r\n ", "\n"} {
 		_, s, _, err := fetchWeb(t, text(body), master.WebConfig{Region: master.World, Retries: -1})
@@ -210,8 +209,8 @@ func TestFetchWebNothing(t *testing.T) {
 	wantError(t, err, "no answer at all")
 }
 
-// TestFetchWebPatience wants many repetitions as far apart as the longest
-// pause that is waited, to the last.
+// TestFetchWebPatience checks that the pause between many repetitions does not exceed
+// the longest one.
 func TestFetchWebPatience(t *testing.T) {
 	m := simulated(t, fleet.MasterConfig{Faults: []fleet.MasterFault{fleet.MasterBroken}})
 	_, s, took, err := fetchWeb(t, m, master.WebConfig{Retries: 70, MaxWait: time.Minute, Limits: []master.Limit{}})
@@ -221,7 +220,7 @@ func TestFetchWebPatience(t *testing.T) {
 	}
 }
 
-// TestFetchWebRecovers wants the whole list after faults that pass.
+// TestFetchWebRecovers checks that the list is complete after temporary faults.
 func TestFetchWebRecovers(t *testing.T) {
 	for _, fault := range []fleet.MasterFault{
 		fleet.MasterTooMany, fleet.MasterBroken, fleet.MasterMalformed, fleet.MasterTruncated, fleet.MasterPage, fleet.MasterSilent,
@@ -238,7 +237,7 @@ func TestFetchWebRecovers(t *testing.T) {
 	}
 }
 
-// TestFetchWebStop wants a stop to be heeded at once.
+// TestFetchWebStop checks that a fetch can be cancelled at once.
 func TestFetchWebStop(t *testing.T) {
 	for name, c := range map[string]fleet.MasterConfig{
 		"asked to wait": {Faults: []fleet.MasterFault{fleet.MasterTooMany}},
@@ -260,8 +259,8 @@ func TestFetchWebStop(t *testing.T) {
 	}
 }
 
-// TestFetchWebCallerErrors wants the caller's error back as it is, and nothing
-// asked again.
+// TestFetchWebCallerErrors checks that the caller's error is returned as it is, and
+// that nothing is asked again.
 func TestFetchWebCallerErrors(t *testing.T) {
 	full := errors.New("no space left on device")
 	n := 0
@@ -272,7 +271,7 @@ func TestFetchWebCallerErrors(t *testing.T) {
 	}
 }
 
-// TestFetchWebAddress wants the key sent over https only, but for loopback.
+// TestFetchWebAddress checks that the key is sent over https only, except to loopback.
 func TestFetchWebAddress(t *testing.T) {
 	for _, u := range []string{
 		"http://api.steampowered.com/x", "ftp://api.steampowered.com/x", "api.steampowered.com", "https://", "://", "http://127.0.0.1.example.org/",
@@ -293,8 +292,8 @@ func TestFetchWebAddress(t *testing.T) {
 	wantError(t, err, "needs a key")
 }
 
-// TestFetchWebNetworkErrors wants no URL in errors of the network, which quote
-// it all, and no key that others have put into a text.
+// TestFetchWebNetworkErrors checks that network errors have no URL, which they quote,
+// and no key that another package put into a text.
 func TestFetchWebNetworkErrors(t *testing.T) {
 	quoting := func(r *http.Request) error {
 		return &url.Error{Op: "Get", URL: r.URL.String(), Err: &url.Error{Op: "parse", URL: r.URL.String(),
@@ -332,7 +331,7 @@ func TestKey(t *testing.T) {
 	}
 }
 
-// TestFetchWebPace wants one request in 1.5 s.
+// TestFetchWebPace checks the pace of one request in 1.5 s.
 func TestFetchWebPace(t *testing.T) {
 	m := simulated(t, fleet.MasterConfig{Cap: 200})
 	_, s, took, err := fetchWeb(t, m, master.WebConfig{Region: master.World, Cap: 200})

@@ -6,11 +6,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Lower gives the calling goroutine a thread of its own and lowers its
-// priority (nice(2)). It is for goroutines that end by returning: the thread
-// ends with them, since its priority can't be raised again. A system that
-// refuses leaves the priority as it is. A program that has one processor only
-// (GOMAXPROCS) is left alone: there the others wait for whoever has it.
+// Lower gives the calling goroutine a thread of its own and lowers the priority of
+// that thread (nice(2)). It is for goroutines that end by returning: the thread
+// ends with them, since its priority can't be raised again. If the system refuses,
+// the priority stays. With one processor (GOMAXPROCS) Lower does nothing, because
+// there every goroutine waits for the one that runs.
 func Lower() {
 	if runtime.GOMAXPROCS(0) == 1 {
 		return
@@ -22,8 +22,8 @@ func Lower() {
 	}
 }
 
-// niceness returns how nice a thread is. The system call adds to it what makes
-// all values positive.
+// niceness returns the niceness of a thread. The system call returns 20 minus
+// that, which is positive.
 func niceness(tid int) (int, error) {
 	raised, err := unix.Getpriority(unix.PRIO_PROCESS, tid)
 	return nicest + 1 - raised, err

@@ -2,5 +2,5 @@
 
 package thread
 
-// Lower does nothing: priorities are of whole processes here, or need rights.
+// Lower does nothing: here priorities belong to processes, or need privileges.
 func Lower() {}

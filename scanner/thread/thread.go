@@ -1,15 +1,13 @@
-// Package thread says which goroutines the system's scheduler may let wait.
+// Package thread lowers the priority of goroutines that can wait.
 //
-// A scan has one goroutine that owns the socket, and others that make records
-// of what came, compress them and write them. What waits in the socket is soon
-// lost, what waits in memory is not. With all at one priority the first has to
-// wait, a millisecond and more at a time, behind the others, while another
-// processor has nothing to do.
+// In a scan one goroutine owns the socket; others make records, compress them and
+// write them. Datagrams that wait in the socket are soon lost; records that wait
+// in memory are not. With equal priorities the first goroutine waits behind the
+// others, a millisecond and more at a time, even while another processor is idle.
 package thread
 
-// lower is how much nicer than the process a thread is: as much as nice(1) makes
-// a program. It then has a tenth of the weight, so that it is served late, but
-// never not at all.
+// lower is added to the niceness of the process: as much as nice(1) adds. The
+// thread then has a tenth of the weight, so it runs late, but it always runs.
 const lower = 10
 
 // nicest is the largest niceness there is.

@@ -22,13 +22,13 @@ type Conn struct {
 	out *outBatch      // of Send
 
 	stats counters
-	fixed Stats // the part that doesn't change
+	fixed Stats // the part that never changes
 	drops dropCounter
 	icmp  icmpQueue
 }
 
-// batcher is the part of an ipv4.PacketConn that moves datagrams; tests put
-// faults between.
+// batcher is the part of an ipv4.PacketConn that moves datagrams. Tests inject
+// faults here.
 type batcher interface {
 	ReadBatch(ms []ipv4.Message, flags int) (int, error)
 	WriteBatch(ms []ipv4.Message, flags int) (int, error)
@@ -53,7 +53,7 @@ func Listen(cfg Config) (*Conn, error) {
 		sock:  sock,
 		batch: ipv4.NewPacketConn(sock),
 		in:    newIn(cfg.Batch, bufferSize),
-		out:   newOutBatch(cfg.Batch, joins(sock)),
+		out:   newOutBatch(cfg.Batch, canSegment(sock)),
 	}
 	if err := errors.Join(cfg.granted(sock, &c.fixed), c.icmp.init(sock)); err != nil {
 		sock.Close()
@@ -62,8 +62,8 @@ func Listen(cfg Config) (*Conn, error) {
 	return c, nil
 }
 
-// newIn returns n messages to receive in, with room for size bytes each. The
-// room is one allocation, of which only what datagrams fill becomes memory.
+// newIn returns n messages to receive into, with room for size bytes each. The
+// room is one allocation; only the pages that datagrams fill become memory.
 func newIn(n, size int) []ipv4.Message {
 	ms := make([]ipv4.Message, n)
 	room := make([]byte, n*size)
@@ -94,8 +94,8 @@ func (c *Conn) Recv(ps []Packet, wait time.Duration) (n int, err error) {
 	return n, err
 }
 
-// readWait is read that waits for the first datagram. What wakes it up without
-// one, such as news of earlier datagrams, doesn't end the wait.
+// readWait is read that waits for the first datagram. An error about an earlier
+// datagram does not end the wait.
 func (c *Conn) readWait(ms []ipv4.Message, wait time.Duration) (int, error) {
 	end := time.Now().Add(wait)
 	for ; wait > 0; wait = time.Until(end) {
@@ -113,12 +113,12 @@ func (c *Conn) readWait(ms []ipv4.Message, wait time.Duration) (int, error) {
 	return 0, nil
 }
 
-// maxPending bounds how many pending errors one read puts aside, so that a
-// storm of them doesn't hold it.
+// maxPending bounds how many pending errors one read puts aside, so that a storm
+// of them can't block it.
 const maxPending = 64
 
-// read reads one batch, past errors that are about other datagrams. Nothing
-// being there is no error.
+// read reads one batch and skips errors about other datagrams. An empty socket is
+// no error.
 func (c *Conn) read(ms []ipv4.Message) (int, error) {
 	for range maxPending {
 		n, err := c.batch.ReadBatch(ms, unix.MSG_DONTWAIT)
@@ -139,7 +139,7 @@ func (c *Conn) read(ms []ipv4.Message) (int, error) {
 	return 0, nil
 }
 
-// take hands what was received in ms to ps.
+// take puts the received messages into ps and counts them.
 func (c *Conn) take(ps []Packet, ms []ipv4.Message) {
 	if len(ms) == 0 {
 		return
@@ -161,12 +161,13 @@ func (c *Conn) take(ps []Packet, ms []ipv4.Message) {
 	c.drops.noteOOB(last.OOB[:last.NN])
 }
 
-// Send sends ps in order. It returns how many went out; err says why ps[n] did
-// not, and is nil only if all did. If errors.Is(err, ErrAgain), the same
-// datagram may be sent later (the system's buffers are full, a firewall's table
-// is, or ICMP errors come faster than they can be put aside); callers bound how
-// often, since a firewall that forbids the datagram says the same. Any other
-// error is the fault of that datagram, but for net.ErrClosed. Send never waits.
+// Send sends ps in order. It returns how many went out; err is the reason why
+// ps[n] did not, and is nil only if all did. If errors.Is(err, ErrAgain), the same
+// datagram may be sent later: the system's buffers or a firewall's table are full,
+// or ICMP errors come faster than Send can put them aside. Callers bound how
+// often, since a firewall that forbids the datagram returns the same error. Any
+// other error is the fault of that datagram, except net.ErrClosed. Send never
+// waits.
 func (c *Conn) Send(ps []Packet) (n int, err error) {
 	for n < len(ps) && err == nil {
 		var sent int
@@ -182,17 +183,17 @@ func (c *Conn) sendBatch(ps []Packet) (sent int, err error) {
 		n := 0
 		n, err = c.write(ms)
 		switch {
-		case err != nil && c.out.unjoin(&ms[0], err):
-			return sent, nil // the rest is for another batch, each by itself
+		case err != nil && c.out.stopGSO(&ms[0], err):
+			return sent, nil // the rest goes into another batch, without GSO
 		case err != nil && !errors.Is(err, ErrAgain):
 			n, err = c.writeAgain(ms[:1], err)
-			if err != nil && c.out.unjoin(&ms[0], err) {
+			if err != nil && c.out.stopGSO(&ms[0], err) {
 				return sent, nil
 			}
 		case err == nil && n < len(ms):
-			// The kernel doesn't say why it stopped in the middle. The next
-			// batch, which begins with the culprit, does; but not if it was
-			// a pending error, which is gone now, all but its entry.
+			// The kernel doesn't report why it stopped in the middle. The next
+			// batch begins with the culprit and shows the reason, unless it was
+			// a pending error: that is gone now, except for its queue entry.
 			c.icmp.drain()
 		}
 		sent += datagrams(ms[:n])
@@ -201,7 +202,7 @@ func (c *Conn) sendBatch(ps []Packet) (sent int, err error) {
 	return sent, err
 }
 
-// write sends ms as far as it goes; n is 0 if there is an error.
+// write sends as many of ms as the kernel takes; n is 0 if there is an error.
 func (c *Conn) write(ms []ipv4.Message) (n int, err error) {
 	n, err = c.batch.WriteBatch(ms, unix.MSG_DONTWAIT)
 	c.stats.writes.Add(1)
@@ -216,7 +217,7 @@ func (c *Conn) write(ms []ipv4.Message) (n int, err error) {
 		}
 	}
 	c.stats.sent.Add(uint64(sent))
-	c.stats.joined.Add(uint64(sent - n))
+	c.stats.gso.Add(uint64(sent - n))
 	c.stats.sentBytes.Add(uint64(bytes))
 	return n, nil
 }
@@ -225,10 +226,10 @@ func (c *Conn) write(ms []ipv4.Message) (n int, err error) {
 // have been pending.
 const maxTries = 4
 
-// writeAgain finds out whose fault err was, which stopped the datagram of ms:
-// its own, or that of an earlier one whose ICMP error was pending. It sends the
-// datagram again with the error queue empty; an error that comes then, and of
-// which the queue knows nothing, is the datagram's own.
+// writeAgain finds out whether err, which stopped the datagram of ms, is its own
+// error or a pending one of an earlier datagram. It sends the datagram again with
+// the error queue empty. If that fails and adds no entry to the queue, the error
+// is the datagram's own.
 func (c *Conn) writeAgain(ms []ipv4.Message, err error) (int, error) {
 	if errors.Is(err, net.ErrClosed) {
 		return 0, err
@@ -249,14 +250,13 @@ func (c *Conn) writeAgain(ms []ipv4.Message, err error) (int, error) {
 	return 0, againError(errnoOf(err))
 }
 
-// Unreachable fills addrs with destinations of which ICMP said since the last
-// call that they can't be reached, as Pack returns them, and returns how many.
-// An address may be there more than once. Those that nobody asks for are
-// forgotten beyond a few thousand. It never waits.
+// Unreachable fills addrs with the destinations that ICMP reported as unreachable
+// since the last call, as Pack returns them, and returns how many. An address may
+// appear more than once. The Conn keeps a few thousand at most. Unreachable never
+// waits.
 func (c *Conn) Unreachable(addrs []uint64) (n int) { return c.icmp.take(addrs) }
 
-// Stats returns the numbers so far. Drops are as the kernel counts them now,
-// datagrams that it would hand out next included.
+// Stats returns the numbers so far. The drops are the kernel's present count.
 func (c *Conn) Stats() Stats {
 	s := c.fixed
 	c.stats.read(&s)
@@ -268,8 +268,8 @@ func (c *Conn) Stats() Stats {
 // LocalAddr returns the address that the socket is bound to.
 func (c *Conn) LocalAddr() netip.AddrPort { return localAddr(c.sock.UDPConn) }
 
-// Interrupt makes Recv return early: the one that waits, or else the next one
-// that would.
+// Interrupt makes Recv return early: the call that waits now, or else the next
+// one that would wait.
 func (c *Conn) Interrupt() { c.sock.Interrupt() }
 
 // Close closes the socket. It ends Recv with net.ErrClosed.

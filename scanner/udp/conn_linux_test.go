@@ -20,7 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// drain receives all that is there and returns how many that was.
+// drain receives everything and returns how many datagrams that was.
 func drain(t *testing.T, c *Conn) (count int) {
 	t.Helper()
 	ps := make([]Packet, 100)
@@ -52,8 +52,8 @@ func TestKernelDrops(t *testing.T) {
 	}
 }
 
-// TestWhole looks at a datagram as it is sent: it is not to be fragmented, and
-// bears no identification.
+// TestWhole captures a sent datagram: fragmentation is forbidden, and it has no
+// identification.
 func TestWhole(t *testing.T) {
 	pc, err := net.ListenPacket("ip4:udp", loopback.String())
 	if errors.Is(err, os.ErrPermission) {
@@ -77,7 +77,7 @@ func TestWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.HasSuffix(payload, []byte(mark)) {
-			continue // another test's
+			continue // of another test
 		}
 		if h.Flags != ipv4.DontFragment || h.ID != 0 {
 			t.Errorf("flags %v, identification %d", h.Flags, h.ID)
@@ -86,9 +86,9 @@ func TestWhole(t *testing.T) {
 	}
 }
 
-// TestDropsTold checks that drops are known from the next datagram alone,
-// behind those that were queued before them.
-func TestDropsTold(t *testing.T) {
+// TestDropsReported checks that the next datagram alone reports drops, behind those
+// that were queued earlier.
+func TestDropsReported(t *testing.T) {
 	from, to := listen(t, Config{}), listen(t, Config{RecvBuffer: 1 << 16, Batch: maxBatch})
 	ps := slices.Repeat([]Packet{{Addr: Pack(to.LocalAddr()), Data: make([]byte, 500)}}, 1000)
 	sendAll(t, from, ps)
@@ -99,9 +99,9 @@ func TestDropsTold(t *testing.T) {
 	if n, err := to.Recv(make([]Packet, maxBatch), 0); n < 2 || err != nil {
 		t.Fatalf("Recv = %d, %v; want old ones and the new one", n, err)
 	}
-	told := to.drops.sum
-	if s := to.Stats(); told != s.KernelDrops || s.Received+told != 1001 {
-		t.Errorf("told of %d drops, there were %d, received %d", told, s.KernelDrops, s.Received)
+	reported := to.drops.sum
+	if s := to.Stats(); reported != s.KernelDrops || s.Received+reported != 1001 {
+		t.Errorf("%d drops reported, there were %d, received %d", reported, s.KernelDrops, s.Received)
 	}
 }
 
@@ -112,7 +112,7 @@ func TestDropCounter(t *testing.T) {
 	}{
 		{nil, 0},
 		{[]uint32{0, 0, 1, 1, 5}, 5},
-		{[]uint32{7, 5, 7, 6, 8}, 8}, // datagrams of before
+		{[]uint32{7, 5, 7, 6, 8}, 8}, // earlier datagrams
 		{[]uint32{1 << 31 >> 1, 1 << 31, 3 << 30, 1<<32 - 1, 0, 9}, 1<<32 + 9},
 		{[]uint32{1 << 30, 1 << 31, 3 << 30, 3, 1<<32 - 5, 4}, 1<<32 + 4},
 	}
@@ -127,7 +127,7 @@ func TestDropCounter(t *testing.T) {
 	}
 }
 
-// TestUnreachable checks that ICMP errors are told, of the right destinations,
+// TestUnreachable checks that ICMP errors are reported with the right destinations,
 // whichever call meets them.
 func TestUnreachable(t *testing.T) {
 	from, to := listen(t, Config{}), listen(t, Config{RecvBuffer: 1 << 20})
@@ -143,18 +143,18 @@ func TestUnreachable(t *testing.T) {
 		t.Errorf("Unreachable = %x, want %x", addrs, want)
 	}
 	if n := from.Unreachable(make([]uint64, 10)); n != 0 {
-		t.Errorf("told twice: %d", n)
+		t.Errorf("reported twice: %d", n)
 	}
 	if s := from.Stats(); s.Pending != 2 || s.Sent != 4 {
 		t.Errorf("stats: %+v", s)
 	}
 }
 
-// TestUnreachableBound checks that addresses nobody asks for don't pile up, and
-// that they are told in parts.
+// TestUnreachableBound checks that addresses that no one takes don't pile up, and
+// that they are returned in parts.
 func TestUnreachableBound(t *testing.T) {
 	c := listen(t, Config{})
-	refused := Packet{Addr: closedPort(t), Data: []byte("nobody")}
+	refused := Packet{Addr: closedPort(t), Data: []byte("no one")}
 	for range maxUnreachable + 10 {
 		sendAll(t, c, []Packet{refused})
 		recvNone(t, c)
@@ -175,7 +175,7 @@ func TestPendingBothWays(t *testing.T) {
 	const rounds = 500
 	c := listen(t, Config{RecvBuffer: 1 << 20})
 	good := Packet{Addr: Pack(c.LocalAddr()), Data: []byte("good")}
-	refused := Packet{Addr: closedPort(t), Data: []byte("nobody")}
+	refused := Packet{Addr: closedPort(t), Data: []byte("no one")}
 	var done sync.WaitGroup
 	done.Go(func() { recvN(t, c, 3*rounds) })
 	for range rounds {
@@ -196,7 +196,7 @@ func (f *faulty) WriteBatch(ms []ipv4.Message, flags int) (int, error) {
 	if f.write != nil {
 		n, err = f.write(ms)
 	}
-	if n > 0 { // as the kernel does: a fault after the first datagram isn't told
+	if n > 0 { // as the kernel does: a fault after the first datagram isn't reported
 		return f.batcher.WriteBatch(ms[:n], flags)
 	}
 	if err == nil {
@@ -233,7 +233,7 @@ func at(ms []ipv4.Message, addr uint64) int {
 	return i
 }
 
-// refusing is a faulty's write that refuses what goes to c, times times.
+// refusing is a write for faulty that refuses datagrams to c, times times.
 func refusing(c *Conn, times int, err error) func(ms []ipv4.Message) (int, error) {
 	return func(ms []ipv4.Message) (int, error) {
 		i := at(ms, Pack(c.LocalAddr()))
@@ -288,11 +288,11 @@ func TestSendFaults(t *testing.T) {
 	}
 }
 
-// TestSendStorm has ICMP errors come faster than they can be put aside: that
+// TestSendStorm produces ICMP errors faster than Send can put them aside. That
 // isn't the datagram's fault.
 func TestSendStorm(t *testing.T) {
 	from := listen(t, Config{})
-	refused := Packet{Addr: closedPort(t), Data: []byte("nobody")}
+	refused := Packet{Addr: closedPort(t), Data: []byte("no one")}
 	real := from.batch
 	from.batch = &faulty{batcher: real, write: func([]ipv4.Message) (int, error) {
 		m := newOutBatch(1, false).room
@@ -306,8 +306,8 @@ func TestSendStorm(t *testing.T) {
 	}
 }
 
-// TestRecvFaults has reads meet errors: those about other datagrams are put
-// aside, those of the socket are told.
+// TestRecvFaults checks errors of reads: those about other datagrams are put aside,
+// those of the socket are returned.
 func TestRecvFaults(t *testing.T) {
 	broken := errors.New("broken")
 	tests := []struct {
@@ -342,8 +342,8 @@ func TestRecvFaults(t *testing.T) {
 	}
 }
 
-// TestRecvStorm checks that pending errors without end don't hold a Recv that
-// must not wait.
+// TestRecvStorm checks that endless pending errors don't block a Recv that must not
+// wait.
 func TestRecvStorm(t *testing.T) {
 	c := listen(t, Config{})
 	c.batch = &faulty{batcher: c.batch, read: func() error { return unix.ECONNREFUSED }}
@@ -372,8 +372,8 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// TestLargeBuffer asks for more than the system's limit. Whoever may exceed it
-// is granted all, others the limit, and Stats says which.
+// TestLargeBuffer requests more than the system's limit. A process that may exceed
+// the limit is granted all of it, others the limit, and Stats has the size.
 func TestLargeBuffer(t *testing.T) {
 	text, err := os.ReadFile("/proc/sys/net/core/rmem_max")
 	if err != nil {
@@ -386,7 +386,7 @@ func TestLargeBuffer(t *testing.T) {
 	asked := 2 * limit
 	s := listen(t, Config{RecvBuffer: asked}).Stats()
 	if s.RecvBufferAsked != asked || s.RecvBuffer != asked && s.RecvBuffer != limit {
-		t.Errorf("asked for %d, granted %d, the limit is %d", s.RecvBufferAsked, s.RecvBuffer, limit)
+		t.Errorf("requested %d, granted %d, the limit is %d", s.RecvBufferAsked, s.RecvBuffer, limit)
 	}
 }
 

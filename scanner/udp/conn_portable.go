@@ -13,13 +13,12 @@ import (
 
 // Conn is a UDP socket over IPv4.
 //
-// A goroutine of its own, the reader, waits in reads and hands over what came,
-// since package net can't read without waiting. The buffers go in a circle: from
-// idle to the reader, through full to Recv's caller, and back to idle at the
-// next Recv.
+// Package net can't read without waiting, so a goroutine of its own, the reader,
+// waits in reads. The buffers go in a circle: from idle to the reader, through
+// full to the caller of Recv, and back to idle at the next Recv.
 type Conn struct {
 	sock *net.UDPConn
-	wake chan struct{} // holds an interrupt that ended no Recv yet
+	wake chan struct{} // holds an interrupt that has not ended a Recv
 	idle chan []byte
 	full chan arrival
 	lent [][]byte      // with the caller of Recv
@@ -27,11 +26,11 @@ type Conn struct {
 	once sync.Once
 
 	reader sync.WaitGroup
-	err    error // why the reader ended; to be read when full is closed
+	err    error // why the reader ended; valid once full is closed
 
 	stats   counters
 	pending atomic.Uint64
-	fixed   Stats // the part that doesn't change
+	fixed   Stats // the part that never changes
 }
 
 // arrival is a datagram in its buffer.
@@ -65,8 +64,8 @@ func Listen(cfg Config) (*Conn, error) {
 	return c, nil
 }
 
-// newConn makes twice as many buffers as Recv hands out at once, so that the
-// reader goes on meanwhile.
+// newConn makes twice as many buffers as Recv lends at once, so that the reader can
+// continue meanwhile.
 func newConn(sock *net.UDPConn, batch int) *Conn {
 	c := &Conn{
 		sock: sock,
@@ -83,7 +82,7 @@ func newConn(sock *net.UDPConn, batch int) *Conn {
 	return c
 }
 
-// setBuffers asks for the sizes of cfg; Stats tells what came of it.
+// setBuffers requests the sizes of cfg. Stats has what the kernel granted.
 func (cfg Config) setBuffers(sock *net.UDPConn) {
 	if cfg.RecvBuffer > 0 {
 		sock.SetReadBuffer(cfg.RecvBuffer)
@@ -113,7 +112,7 @@ func (c *Conn) readAll() {
 	}
 }
 
-// readOne reads one datagram, past errors that are about others.
+// readOne reads one datagram and skips errors about others.
 func (c *Conn) readOne(buf []byte) (arrival, error) {
 	for {
 		n, from, err := c.sock.ReadFromUDPAddrPort(buf)
@@ -147,12 +146,12 @@ func (c *Conn) Recv(ps []Packet, wait time.Duration) (n int, err error) {
 		a, err = c.next()
 	}
 	if n > 0 {
-		err = nil // comes again with the next call
+		err = nil // the next call returns it
 	}
 	return n, err
 }
 
-// next returns a datagram that is there; without a buffer: there is none.
+// next returns a datagram that has arrived, one without a buffer if there is none.
 func (c *Conn) next() (arrival, error) {
 	select {
 	case a, ok := <-c.full:
@@ -179,7 +178,7 @@ func (c *Conn) first(wait time.Duration) (arrival, error) {
 	return arrival{}, nil
 }
 
-// ended makes the end of full the reader's error.
+// ended turns the end of full into the reader's error.
 func (c *Conn) ended(a arrival, ok bool) (arrival, error) {
 	if !ok {
 		return arrival{}, c.err
@@ -187,7 +186,7 @@ func (c *Conn) ended(a arrival, ok bool) (arrival, error) {
 	return a, nil
 }
 
-// lend hands a's datagram to the caller of Recv.
+// lend lends a's datagram to the caller of Recv.
 func (c *Conn) lend(a arrival) Packet {
 	c.lent = append(c.lent, a.buf)
 	c.stats.received.Add(1)
@@ -195,7 +194,7 @@ func (c *Conn) lend(a arrival) Packet {
 	return Packet{Addr: a.from, Data: a.buf[:a.n]}
 }
 
-// takeBack ends the caller's use of what the last Recv lent.
+// takeBack takes back the buffers that the last Recv lent.
 func (c *Conn) takeBack() {
 	for _, buf := range c.lent {
 		c.idle <- buf // has room for every buffer
@@ -203,17 +202,17 @@ func (c *Conn) takeBack() {
 	c.lent = c.lent[:0]
 }
 
-// Send sends ps in order. It returns how many went out; err says why ps[n] did
-// not, and is nil only if all did. If errors.Is(err, ErrAgain), the same
-// datagram may be sent later (the system's buffers are full); callers bound how
-// often, since a firewall that forbids the datagram says the same. Any other
-// error is the fault of that datagram, but for net.ErrClosed.
+// Send sends ps in order. It returns how many went out; err is the reason why
+// ps[n] did not, and is nil only if all did. If errors.Is(err, ErrAgain), the same
+// datagram may be sent later: the system's buffers are full. Callers bound how
+// often, since a firewall that forbids the datagram returns the same error. Any
+// other error is the fault of that datagram, except net.ErrClosed.
 func (c *Conn) Send(ps []Packet) (n int, err error) {
 	for i := range ps {
-		ps[i].Join = false
+		ps[i].GSO = false
 		err := c.write(&ps[i])
 		if isICMP(errnoOf(err)) {
-			// Another datagram's, perhaps: then it doesn't come twice.
+			// It may be about another datagram: then it doesn't come twice.
 			if err = c.write(&ps[i]); err == nil {
 				c.pending.Add(1)
 			}
@@ -235,11 +234,11 @@ func (c *Conn) write(p *Packet) error {
 	return err
 }
 
-// Unreachable fills addrs with destinations of which ICMP said since the last
-// call that they can't be reached. This system doesn't tell: there are none.
+// Unreachable fills addrs with the destinations that ICMP reported as unreachable
+// since the last call. This system reports none.
 func (c *Conn) Unreachable(addrs []uint64) (n int) { return 0 }
 
-// Stats returns the numbers so far. Drops in the kernel aren't known here.
+// Stats returns the numbers so far. Kernel drops are unknown on this system.
 func (c *Conn) Stats() Stats {
 	s := c.fixed
 	c.stats.read(&s)
@@ -250,8 +249,8 @@ func (c *Conn) Stats() Stats {
 // LocalAddr returns the address that the socket is bound to.
 func (c *Conn) LocalAddr() netip.AddrPort { return localAddr(c.sock) }
 
-// Interrupt makes Recv return early: the one that waits, or else the next one
-// that would.
+// Interrupt makes Recv return early: the call that waits now, or else the next
+// one that would wait.
 func (c *Conn) Interrupt() {
 	select {
 	case c.wake <- struct{}{}:

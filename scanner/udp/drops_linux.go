@@ -11,19 +11,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dropSpace is the room for the control message that a datagram may come with.
+// dropSpace is the room for the control message of a datagram.
 var dropSpace = unix.CmsgSpace(4)
 
-// dropCounter follows the kernel's count of datagrams that it dropped for want
-// of room, which wraps at 2^32.
+// dropCounter follows the kernel's count of datagrams that found no room, which
+// wraps at 2^32.
 type dropCounter struct {
 	mu   sync.Mutex
 	last uint32
 	sum  uint64
 }
 
-// note takes in the kernel's count. A datagram bears the count of the moment
-// when it was queued, so an older one may come after a newer one.
+// note updates the sum with the kernel's count. A datagram carries the count of
+// the moment when the kernel queued it, so an older count may follow a newer one.
 func (d *dropCounter) note(count uint32) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -33,8 +33,8 @@ func (d *dropCounter) note(count uint32) {
 	}
 }
 
-// noteOOB takes in the count that came with a datagram. One comes only after
-// the first drop.
+// noteOOB notes the count that a datagram carries. There is one only after the
+// first drop.
 func (d *dropCounter) noteOOB(oob []byte) {
 	for len(oob) >= unix.SizeofCmsghdr {
 		h, data, rest, err := unix.ParseOneSocketControlMessage(oob)
@@ -48,10 +48,10 @@ func (d *dropCounter) noteOOB(oob []byte) {
 	}
 }
 
-// total returns how many were dropped, and how many bytes wait to be received.
-// It asks the kernel, since drops after the last datagram that was read came
-// with none (Linux 4.12 tells; an older one, or a closed socket, leaves it at
-// what datagrams brought).
+// total returns how many datagrams were dropped, and how many bytes wait to be
+// received. It asks the kernel, since no datagram has reported the drops after the
+// last one. Before Linux 4.12, and on a closed socket, it returns the count of the
+// last datagram.
 func (d *dropCounter) total(raw syscall.RawConn) (drops uint64, queued int) {
 	raw.Control(func(fd uintptr) {
 		if info, err := memInfo(fd); err == nil {
@@ -64,8 +64,8 @@ func (d *dropCounter) total(raw syscall.RawConn) (drops uint64, queued int) {
 	return d.sum, queued
 }
 
-// memInfo asks the kernel for what it knows of the socket's memory (SO_MEMINFO),
-// which package unix has no function for.
+// memInfo asks the kernel about the socket's memory (SO_MEMINFO). Package unix has
+// no function for that.
 func memInfo(fd uintptr) (info [unix.SK_MEMINFO_DROPS + 1]uint32, err error) {
 	size := uint32(unsafe.Sizeof(info))
 	_, _, errno := unix.Syscall6(unix.SYS_GETSOCKOPT, fd, unix.SOL_SOCKET, unix.SO_MEMINFO,

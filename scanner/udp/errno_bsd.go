@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isAgain reports whether errno says nothing of the datagram: buffers are full
-// or, EPERM, a firewall has no room for it.
+// isAgain reports whether errno is not the fault of the datagram: buffers are full
+// or, with EPERM, a firewall has no room for it.
 func isAgain(errno syscall.Errno) bool {
 	switch errno {
 	case unix.EAGAIN, unix.ENOBUFS, unix.ENOMEM, unix.EPERM, unix.EINTR:
@@ -18,7 +18,7 @@ func isAgain(errno syscall.Errno) bool {
 	return false
 }
 
-// isICMP reports whether errno is one that ICMP messages become.
+// isICMP reports whether errno may stand for an ICMP message.
 func isICMP(errno syscall.Errno) bool {
 	switch errno {
 	case unix.ECONNREFUSED, unix.EHOSTUNREACH, unix.ENETUNREACH, unix.EHOSTDOWN, unix.ENOPROTOOPT:

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isAgain reports whether errno says nothing of the datagram: buffers are full
-// or, EPERM, a firewall's table of connections is.
+// isAgain reports whether errno is not the fault of the datagram: buffers are full
+// or, with EPERM, a firewall's table of connections is.
 func isAgain(errno syscall.Errno) bool {
 	switch errno {
 	case unix.EAGAIN, unix.ENOBUFS, unix.ENOMEM, unix.EPERM, unix.EINTR:
@@ -16,8 +16,8 @@ func isAgain(errno syscall.Errno) bool {
 	return false
 }
 
-// isICMP reports whether errno is one that ICMP messages become
-// (icmp_err_convert in Linux, and EPROTO for a bad parameter).
+// isICMP reports whether errno may stand for an ICMP message (icmp_err_convert in
+// Linux, and EPROTO for a bad parameter).
 func isICMP(errno syscall.Errno) bool {
 	switch errno {
 	case unix.ECONNREFUSED, unix.EHOSTUNREACH, unix.ENETUNREACH, unix.EHOSTDOWN,

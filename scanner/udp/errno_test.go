@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// wouldBlock is the system's word for buffers that are full.
+// wouldBlock is the system's error for full buffers.
 var wouldBlock = syscall.EAGAIN
 
 func init() {

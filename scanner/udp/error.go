@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// ErrAgain is what errors.Is finds in an error of Send that is not the
-// datagram's fault: the same one may be sent later.
+// ErrAgain matches, by errors.Is, an error of Send that is not the datagram's
+// fault: the same datagram may be sent later.
 var ErrAgain = errors.New("can't send now")
 
 // againError is the system's reason for an ErrAgain.
@@ -39,7 +39,7 @@ func errnoOf(err error) syscall.Errno {
 	return 0
 }
 
-// sendError is the error of Send for one of the system.
+// sendError turns an error of the system into one of Send.
 func sendError(err error) error {
 	switch errno := errnoOf(err); {
 	case errno == 0:
@@ -51,7 +51,7 @@ func sendError(err error) error {
 	}
 }
 
-// closedOr is err, without its wrappings if the Conn was closed.
+// closedOr returns err, or plain net.ErrClosed if the Conn was closed.
 func closedOr(err error) error {
 	if errors.Is(err, net.ErrClosed) {
 		return net.ErrClosed

@@ -11,22 +11,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// icmpQueue reads the socket's error queue, where the kernel keeps the ICMP
-// errors of datagrams sent. It shares the room of the receive buffer, so it is
-// emptied as soon as an error shows that something is there.
+// icmpQueue reads the socket's error queue, where the kernel keeps ICMP errors
+// about sent datagrams. The queue shares the room of the receive buffer, so the
+// Conn empties it as soon as an error shows that it has an entry.
 type icmpQueue struct {
 	raw   syscall.RawConn
 	count atomic.Uint64 // ICMP errors read
 
-	mu    sync.Mutex // held by who reads the queue, and by who sends a datagram again
-	addrs []uint64   // told by ICMP to be unreachable, not yet taken
+	mu    sync.Mutex // held while reading the queue, and while sending a datagram again
+	addrs []uint64   // reported as unreachable, not yet taken
 	oob   [128]byte
 }
 
 // maxUnreachable bounds the addresses that wait to be taken: 32 KiB.
 const maxUnreachable = 4096
 
-// maxDrain bounds how much of the queue is read at once.
+// maxDrain bounds how many entries of the queue are read at once.
 const maxDrain = 256
 
 func (q *icmpQueue) init(sock syscall.Conn) (err error) {
@@ -35,14 +35,14 @@ func (q *icmpQueue) init(sock syscall.Conn) (err error) {
 	return err
 }
 
-// drain empties the queue and returns how many ICMP errors were in it.
+// drain empties the queue and returns how many ICMP errors it held.
 func (q *icmpQueue) drain() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.drainLocked()
 }
 
-// drainLocked is drain for who holds mu.
+// drainLocked is drain for callers that hold mu.
 func (q *icmpQueue) drainLocked() (n int) {
 	const flags = unix.MSG_ERRQUEUE | unix.MSG_DONTWAIT
 	q.raw.Control(func(fd uintptr) {
@@ -61,7 +61,7 @@ func (q *icmpQueue) drainLocked() (n int) {
 	return n
 }
 
-// note keeps the destination of a datagram if e says that it can't be reached.
+// note keeps the destination of a datagram if e reports it as unreachable.
 func (q *icmpQueue) note(e icmpError, dst unix.Sockaddr) {
 	to, ok := dst.(*unix.SockaddrInet4)
 	if ok && e.unreachable() && len(q.addrs) < cap(q.addrs) {
@@ -69,7 +69,7 @@ func (q *icmpQueue) note(e icmpError, dst unix.Sockaddr) {
 	}
 }
 
-// take moves as many addresses to dst as fit.
+// take moves as many addresses into dst as fit.
 func (q *icmpQueue) take(dst []uint64) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -81,8 +81,8 @@ func (q *icmpQueue) take(dst []uint64) int {
 // icmpError is the type and code of an ICMP message.
 type icmpError struct{ typ, code byte }
 
-// The ICMP messages by which a destination can't be reached (RFC 792). Code 4
-// of the first asks for smaller datagrams only.
+// The ICMP messages that report a destination as unreachable (RFC 792), except
+// code 4 of the first, which requests smaller datagrams.
 const (
 	icmpUnreachable  = 3
 	icmpFragNeeded   = 4
@@ -93,9 +93,9 @@ func (e icmpError) unreachable() bool {
 	return e.typ == icmpUnreachable && e.code != icmpFragNeeded || e.typ == icmpTimeExceeded
 }
 
-// parseICMP finds the ICMP message that an entry of the error queue is about, in
-// a struct sock_extended_err (ip(7)); false: it is about none, but a datagram
-// that the system itself refused.
+// parseICMP finds the ICMP message in an entry of the error queue, a struct
+// sock_extended_err (ip(7)). It reports false for an entry about a datagram that
+// the system itself refused.
 func parseICMP(oob []byte) (icmpError, bool) {
 	for len(oob) >= unix.SizeofCmsghdr {
 		h, data, rest, err := unix.ParseOneSocketControlMessage(oob)

@@ -8,11 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// setOptions is called before the socket is bound.
+// setOptions sets the options before the socket is bound.
 func (cfg Config) setOptions(fd uintptr) error {
 	s := int(fd)
-	// Package net allows it on every UDP socket; nobody is to be reached by
-	// broadcast from here.
+	// Package net allows broadcast on every UDP socket. A scanner must not.
 	err := unix.SetsockoptInt(s, unix.SOL_SOCKET, unix.SO_BROADCAST, 0)
 	if err == nil && cfg.Device != "" {
 		if err := unix.BindToDevice(s, cfg.Device); err != nil {
@@ -33,10 +32,10 @@ func (cfg Config) setOptions(fd uintptr) error {
 	return nil
 }
 
-// setReports has the kernel say what it dropped, in both directions: how many
-// datagrams found no room for receiving; and, by the error queue, ICMP errors
-// and sends that found the device's queue full, which Linux otherwise passes
-// off as sent.
+// setReports makes the kernel report drops in both directions: how many datagrams
+// found no room in the receive buffer, and, through the error queue, ICMP errors
+// and sends that found the device's queue full. Linux otherwise reports those as
+// sent.
 func setReports(s int) error {
 	if err := unix.SetsockoptInt(s, unix.SOL_SOCKET, unix.SO_RXQ_OVFL, 1); err != nil {
 		return err
@@ -44,23 +43,23 @@ func setReports(s int) error {
 	return unix.SetsockoptInt(s, unix.SOL_IP, unix.IP_RECVERR, 1)
 }
 
-// setWhole forbids to fragment what is sent. Requests are too small for that
-// anyway; but only told so does Linux save itself to find each an
-// identification (RFC 6864, 4.1), which is a 25th of what sending takes.
+// setWhole forbids fragmentation. Requests are too small for it anyway, but only
+// with this option does Linux skip choosing an identification for each datagram
+// (RFC 6864, 4.1), which is a 25th of the cost of sending.
 func setWhole(s int) error {
 	return unix.SetsockoptInt(s, unix.SOL_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_DO)
 }
 
-// setBuffer asks for a buffer of size bytes, first by the option that may
-// exceed the system's limit (net.core.rmem_max) and needs CAP_NET_ADMIN.
+// setBuffer requests a buffer of size bytes, first with the option that may exceed
+// the system's limit (net.core.rmem_max) and needs CAP_NET_ADMIN.
 func setBuffer(s, size, force, plain int) {
 	if size > 0 && unix.SetsockoptInt(s, unix.SOL_SOCKET, force, size) != nil {
-		unix.SetsockoptInt(s, unix.SOL_SOCKET, plain, size) // bufferSizes tells what came of it
+		unix.SetsockoptInt(s, unix.SOL_SOCKET, plain, size) // bufferSizes returns the result
 	}
 }
 
-// bufferSizes returns what the kernel granted. It counts twice that, the second
-// half for its own bookkeeping (socket(7)).
+// bufferSizes returns what the kernel granted. The kernel reports twice as much;
+// the second half is for its own bookkeeping (socket(7)).
 func bufferSizes(fd uintptr) (recv, send int) {
 	recv, _ = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUF)
 	send, _ = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_SNDBUF)

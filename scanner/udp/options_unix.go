@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// setOptions is called before the socket is bound. Package net allows broadcast
-// on every UDP socket; nobody is to be reached by it from here.
+// setOptions sets the options before the socket is bound. Package net allows
+// broadcast on every UDP socket. A scanner must not.
 func (cfg Config) setOptions(fd uintptr) error {
 	err := unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_BROADCAST, 0)
 	return os.NewSyscallError("setsockopt", err)

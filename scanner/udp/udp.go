@@ -16,12 +16,12 @@ type Packet struct {
 	Addr uint64 // the other end, as Pack returns it
 	Data []byte // UDP payload
 
-	// Join has Send hand the datagram to the kernel in one piece with the one
-	// behind it, if that is as long, no longer than 512 bytes, and goes to the
-	// same address. The network sees two datagrams, but most of what sending
-	// takes is done once. It is for Linux. Where it can't be done, each is sent
-	// by itself, and Send takes the mark away.
-	Join bool
+	// GSO makes Send give the datagram to the kernel in one piece with the next
+	// one (generic segmentation offload, Linux only). Both must be equally long,
+	// at most 512 bytes, and go to the same address. The network sees two
+	// datagrams, but the kernel does most of the work once. Where that is
+	// impossible, Send sends each on its own and clears the field.
+	GSO bool
 }
 
 // Pack returns a as a number: the IPv4 address in big-endian order, shifted
@@ -42,51 +42,50 @@ func Unpack(addr uint64) netip.AddrPort {
 	return netip.AddrPortFrom(netip.AddrFrom4(b), uint16(addr))
 }
 
-// Config says what socket to open. The zero value is a socket on any address
-// and a port of the system's choice.
+// Config holds the options of a socket. The zero value is a socket on any address
+// and a port that the system chooses.
 type Config struct {
 	Source     netip.AddrPort // where to send from; zero: any address, any port
-	RecvBuffer int            // bytes asked of the kernel for receiving; zero: the system's default
-	SendBuffer int            // bytes asked of the kernel for sending; zero: the system's default
-	Batch      int            // datagrams a system call at most; zero: DefaultBatch
-	Device     string         // network device to be bound to (Linux only); empty: none
+	RecvBuffer int            // bytes requested for the receive buffer; zero: the system's default
+	SendBuffer int            // bytes requested for the send buffer; zero: the system's default
+	Batch      int            // most datagrams in a system call; zero: DefaultBatch
+	Device     string         // network device to bind to (Linux only); empty: none
 }
 
-// DefaultBatch is how many datagrams a system call takes or brings at most. 64
-// are enough to make the call's own cost small; twice that leaves room for
-// bursts.
+// DefaultBatch is the most datagrams that a system call sends or receives. 64 are
+// enough to make the cost of the call small; twice that leaves room for bursts.
 const DefaultBatch = 128
 
 // maxBatch is as many as Linux takes in one call (UIO_MAXIOV).
 const maxBatch = 1024
 
-// bufferSize is the room for one datagram: UDP's length field can't say more.
+// bufferSize is the room for one datagram: the maximum of UDP's length field.
 const bufferSize = 1<<16 - 1
 
 // Stats are the numbers of a socket. Counters only grow.
 type Stats struct {
 	Sent          uint64 // datagrams
 	SentBytes     uint64 // UDP payload
-	Joined        uint64 // pairs of datagrams sent in one piece
+	GSO           uint64 // pairs of datagrams sent in one piece
 	Received      uint64 // datagrams
 	ReceivedBytes uint64 // UDP payload
 	Reads         uint64 // system calls
 	Writes        uint64 // system calls
-	KernelDrops   uint64 // datagrams that came and were thrown away before we read them
-	Pending       uint64 // ICMP errors about datagrams sent, put aside
-	Truncated     uint64 // datagrams received that were longer than their buffer
+	KernelDrops   uint64 // datagrams received by the kernel and dropped before we read them
+	Pending       uint64 // ICMP errors about sent datagrams, put aside
+	Truncated     uint64 // received datagrams that were longer than their buffer
 
-	RecvQueued      int // bytes that wait to be received now, counted as RecvBuffer is (Linux)
-	RecvBuffer      int // bytes granted by the kernel
+	RecvQueued      int // bytes that wait to be received now, in the unit of RecvBuffer (Linux)
+	RecvBuffer      int // bytes that the kernel granted
 	RecvBufferAsked int // Config.RecvBuffer
-	SendBuffer      int // bytes granted by the kernel
+	SendBuffer      int // bytes that the kernel granted
 	SendBufferAsked int // Config.SendBuffer
 }
 
-// counters are the part of Stats that changes, written by the goroutines in
-// Recv and Send and read by any.
+// counters are the part of Stats that changes. The goroutines in Recv and Send
+// write them; any goroutine may read them.
 type counters struct {
-	sent, sentBytes, joined atomic.Uint64
+	sent, sentBytes, gso    atomic.Uint64
 	received, receivedBytes atomic.Uint64
 	reads, writes           atomic.Uint64
 	truncated               atomic.Uint64
@@ -95,7 +94,7 @@ type counters struct {
 func (c *counters) read(s *Stats) {
 	s.Sent = c.sent.Load()
 	s.SentBytes = c.sentBytes.Load()
-	s.Joined = c.joined.Load()
+	s.GSO = c.gso.Load()
 	s.Received = c.received.Load()
 	s.ReceivedBytes = c.receivedBytes.Load()
 	s.Reads = c.reads.Load()
@@ -104,7 +103,7 @@ func (c *counters) read(s *Stats) {
 }
 
 // withDefaults returns cfg with its zero values replaced, or an error that
-// says which value makes no sense.
+// names the value that makes no sense.
 func (cfg Config) withDefaults() (Config, error) {
 	src := cfg.Source.Addr().Unmap()
 	if !src.IsValid() {
@@ -125,7 +124,7 @@ func (cfg Config) withDefaults() (Config, error) {
 	return cfg, nil
 }
 
-// open makes the socket and sets its options, which differ between systems.
+// open makes the socket and sets the options of this system.
 func (cfg Config) open() (*net.UDPConn, error) {
 	var lc net.ListenConfig
 	lc.Control = func(_, _ string, raw syscall.RawConn) error {
@@ -139,7 +138,7 @@ func (cfg Config) open() (*net.UDPConn, error) {
 	return pc.(*net.UDPConn), nil
 }
 
-// granted fills in the sizes of the kernel's buffers, asked and granted.
+// granted fills in the sizes of the kernel's buffers, requested and granted.
 func (cfg Config) granted(sock syscall.Conn, s *Stats) error {
 	raw, err := sock.SyscallConn()
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// never is how long tests wait for what must come; nothing depends on it but
-// how a failure ends.
+// never is how long tests wait for something that must come. Only failing tests
+// wait that long.
 const never = 20 * time.Second
 
 var loopback = netip.MustParseAddr("127.0.0.1")
@@ -52,7 +52,7 @@ func recvN(t testing.TB, c *Conn, n int) []Packet {
 	return got
 }
 
-// recvNone checks that nothing is left to be received.
+// recvNone checks that nothing is left to receive.
 func recvNone(t testing.TB, c *Conn) {
 	t.Helper()
 	if n, err := c.Recv(make([]Packet, 1), 0); n != 0 || err != nil {
@@ -67,7 +67,7 @@ func sendAll(t testing.TB, c *Conn, ps []Packet) {
 	}
 }
 
-// closedPort returns the address of a port that nobody listens on.
+// closedPort returns the address of a port without a listener.
 func closedPort(t testing.TB) uint64 {
 	t.Helper()
 	c, err := Listen(Config{Source: netip.AddrPortFrom(loopback, 0)})
@@ -158,8 +158,7 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// TestRecvShort checks that Recv fills no more than it was given, and loses
-// nothing by that.
+// TestRecvShort checks that Recv fills no more than len(ps), and loses nothing.
 func TestRecvShort(t *testing.T) {
 	a, b := listen(t, Config{}), listen(t, Config{})
 	sendAll(t, a, []Packet{{Addr: Pack(b.LocalAddr()), Data: []byte("1")}, {Addr: Pack(b.LocalAddr()), Data: []byte("2")}})
@@ -175,8 +174,7 @@ func TestRecvShort(t *testing.T) {
 	}
 }
 
-// TestRecvNoWait checks that a wait that ended leaves nothing behind that
-// spoils the reads after it.
+// TestRecvNoWait checks that a wait that timed out does not affect later reads.
 func TestRecvNoWait(t *testing.T) {
 	c := listen(t, Config{})
 	recvNone(t, c)
@@ -199,8 +197,7 @@ func TestRecvNoWait(t *testing.T) {
 	}
 }
 
-// TestInterrupt interrupts a Recv that is about to wait, again and again, at
-// whatever moment it comes.
+// TestInterrupt interrupts a Recv again and again, at any moment of its wait.
 func TestInterrupt(t *testing.T) {
 	c := listen(t, Config{})
 	start := make(chan struct{})
@@ -223,7 +220,7 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestInterruptEarly checks that an interrupt is kept until somebody waits.
+// TestInterruptEarly checks that an interrupt is kept until the next wait.
 func TestInterruptEarly(t *testing.T) {
 	c := listen(t, Config{})
 	c.Interrupt()
@@ -261,7 +258,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// sendPast sends ps, past entries that fail, and returns their indices.
+// sendPast sends ps, skips entries that fail, and returns their indices.
 func sendPast(t *testing.T, c *Conn, ps []Packet) (failed []int) {
 	t.Helper()
 	for i := 0; i < len(ps); {
@@ -280,9 +277,9 @@ func sendPast(t *testing.T, c *Conn, ps []Packet) (failed []int) {
 	return failed
 }
 
-// TestSendIsolation checks that a datagram that can't be sent costs no other
-// one. None of these leaves the machine: 127.255.255.255 is a broadcast, which
-// is forbidden, to the loopback network.
+// TestSendIsolation checks that a datagram that can't be sent does not stop others.
+// None of these leaves the machine: 127.255.255.255 is a broadcast to the loopback
+// network, which is forbidden.
 func TestSendIsolation(t *testing.T) {
 	from, to := listen(t, Config{}), listen(t, Config{RecvBuffer: 1 << 20})
 	good := Packet{Addr: Pack(to.LocalAddr()), Data: []byte("good")}
@@ -307,12 +304,12 @@ func TestSendIsolation(t *testing.T) {
 	}
 }
 
-// TestRefused sends to a port that nobody listens on, between datagrams that
-// must arrive, and from a socket that also receives.
+// TestRefused sends to a port without a listener, between datagrams that must
+// arrive, and from a socket that also receives.
 func TestRefused(t *testing.T) {
 	from, to := listen(t, Config{}), listen(t, Config{RecvBuffer: 1 << 20})
 	good := Packet{Addr: Pack(to.LocalAddr()), Data: []byte("good")}
-	refused := Packet{Addr: closedPort(t), Data: []byte("nobody")}
+	refused := Packet{Addr: closedPort(t), Data: []byte("no one")}
 	const rounds = 50
 	for range rounds {
 		sendAll(t, from, []Packet{refused, good, refused, refused, good, good})
@@ -386,8 +383,8 @@ func TestErrAgain(t *testing.T) {
 	}
 }
 
-// exchange is the body of benchmarks and allocation tests: a batch is sent,
-// and received.
+// exchange is the body of benchmarks and allocation tests: it sends a batch and
+// receives it.
 type exchange struct {
 	t        testing.TB
 	from, to *Conn
@@ -408,10 +405,10 @@ func newExchange(t testing.TB, batch, size int) *exchange {
 	return x
 }
 
-// join has every other datagram joined with the next.
-func (x *exchange) join() {
+// mark marks every other datagram for GSO with the next.
+func (x *exchange) mark() {
 	for i := range x.out {
-		x.out[i].Join = i%2 == 0
+		x.out[i].GSO = i%2 == 0
 	}
 }
 
@@ -431,8 +428,8 @@ func (x *exchange) recv() {
 	}
 }
 
-// BenchmarkSend sends to a socket that nobody reads: the kernel drops what
-// doesn't fit.
+// BenchmarkSend sends to a socket without a reader: the kernel drops what doesn't
+// fit.
 func BenchmarkSend(b *testing.B) {
 	for _, batch := range []int{1, 64, 128} {
 		b.Run(fmt.Sprint(batch), func(b *testing.B) {
@@ -445,10 +442,10 @@ func BenchmarkSend(b *testing.B) {
 			report(b, batch)
 		})
 	}
-	b.Run("joined", func(b *testing.B) {
+	b.Run("gso", func(b *testing.B) {
 		const batch = 128
 		x := newExchange(b, batch, 9)
-		x.join()
+		x.mark()
 		b.ReportAllocs()
 		b.SetBytes(9 * batch)
 		for b.Loop() {

@@ -12,38 +12,37 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Unpolled is a UDP socket that Go's network poller knows nothing of, for the
-// batches of package ipv4 (Linux only).
+// Unpolled is a UDP socket outside of Go's network poller, for the batches of
+// package ipv4 (Linux only).
 //
-// The poller asks to be told whenever a socket can be written to again. On
-// loopback that is after every datagram, since it is delivered while it is
-// being sent: each one wakes up the thread that waits in the poller, for
-// nothing, which costs more than half as much as sending. An Unpolled waits in
-// a system call of its own, and only when it is told to.
+// The kernel wakes the poller whenever a socket becomes writable again. On
+// loopback that is after every datagram, because the kernel delivers it during the
+// send. Each of these useless wake-ups costs more than half as much as the send.
+// An Unpolled waits in a system call of its own, and only in Wait.
 //
-// Any goroutine may call any method. Of what it embeds only LocalAddr is of use.
+// Any goroutine may call any method. Of the embedded methods only LocalAddr works.
 type Unpolled struct {
-	*net.UDPConn // closed: package ipv4 wants to see its methods, and calls SyscallConn
+	*net.UDPConn // closed: package ipv4 requires its methods, and calls SyscallConn
 
-	// Patience is how long a read or write of package ipv4 waits that was not
-	// told not to (MSG_DONTWAIT); then it is os.ErrDeadlineExceeded.
-	Patience time.Duration
+	// Timeout is how long a read or write of package ipv4 waits without
+	// MSG_DONTWAIT. After it they return os.ErrDeadlineExceeded.
+	Timeout time.Duration
 
 	calls  atomic.Uint32 // of package ipv4
 	mu     sync.RWMutex  // read-locked while fd and event are used
 	closed atomic.Bool
 	fd     int
-	event  int // readable once Wait is to return
+	event  int // readable if Wait shall return
 }
 
-// Unpoll takes the socket of c over; c is closed.
+// Unpoll takes over the socket of c and closes c.
 func Unpoll(c *net.UDPConn) (*Unpolled, error) {
 	defer c.Close()
 	raw, err := c.SyscallConn()
 	if err != nil {
 		return nil, err
 	}
-	u := &Unpolled{UDPConn: c, Patience: time.Second}
+	u := &Unpolled{UDPConn: c, Timeout: time.Second}
 	dup := func(fd uintptr) { u.fd, err = unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 0) }
 	if e := raw.Control(dup); e != nil {
 		return nil, e
@@ -58,8 +57,8 @@ func Unpoll(c *net.UDPConn) (*Unpolled, error) {
 	return u, nil
 }
 
-// Interrupt ends the Wait of another goroutine, or else the next one. Reads and
-// writes of package ipv4 that wait are not its business.
+// Interrupt ends the Wait of another goroutine, or else the next one. It does not
+// affect reads and writes of package ipv4.
 func (u *Unpolled) Interrupt() {
 	u.mu.RLock()
 	defer u.mu.RUnlock()
@@ -68,19 +67,19 @@ func (u *Unpolled) Interrupt() {
 	}
 }
 
-// ring makes event readable, by adding any number to it.
+// ring makes event readable: it adds a number to it.
 func (u *Unpolled) ring() { unix.Write(u.event, []byte{1, 0, 0, 0, 0, 0, 0, 0}) }
 
-// Ready is what a Wait ended with; the zero value: its time was over.
+// Ready is the reason why a Wait ended; the zero value means its time was over.
 type Ready struct {
-	Socket      bool // a read has something to do, or an error to tell
-	Errors      bool // something is in the socket's error queue
+	Socket      bool // a read returns a datagram or an error
+	Errors      bool // the socket's error queue has an entry
 	Interrupted bool // by Interrupt
 }
 
-// Wait waits until there is something to read, something is in the error queue,
-// or Interrupt is called, and at most d. A signal ends it too. Its error is
-// net.ErrClosed, after Close and if Close is called meanwhile, or the system's.
+// Wait waits until the socket is readable, its error queue has an entry, or
+// another goroutine calls Interrupt, and at most d. A signal ends it too. Its error
+// is net.ErrClosed, after or during a Close, or the system's.
 func (u *Unpolled) Wait(d time.Duration) (r Ready, err error) {
 	u.mu.RLock()
 	defer u.mu.RUnlock()
@@ -111,8 +110,8 @@ func poll(fds []unix.PollFd, d time.Duration) error {
 	return err
 }
 
-// Close closes the socket. A Wait that waits returns net.ErrClosed, as does all
-// that is called later; for a read or write that waits Close waits.
+// Close closes the socket. A Wait in progress and all later calls return
+// net.ErrClosed. Close waits for reads and writes in progress.
 func (u *Unpolled) Close() error {
 	if u.closed.Swap(true) {
 		return net.ErrClosed
@@ -124,7 +123,7 @@ func (u *Unpolled) Close() error {
 	return os.NewSyscallError("close", unix.Close(u.fd))
 }
 
-// SyscallConn is what package ipv4 sends and receives by.
+// SyscallConn returns the connection that package ipv4 sends and receives with.
 func (u *Unpolled) SyscallConn() (syscall.RawConn, error) { return (*rawConn)(u), nil }
 
 type rawConn Unpolled
@@ -140,14 +139,14 @@ func (r *rawConn) Read(f func(fd uintptr) bool) error { return r.try(f, unix.POL
 // Write calls f until it is done writing.
 func (r *rawConn) Write(f func(fd uintptr) bool) error { return r.try(f, unix.POLLOUT) }
 
-// yieldEvery is after how many calls a goroutine lets others run: 16 long ones
-// take 10 ms. For one that was not scheduled anew for so long Go's monitor
-// thread takes steps: it takes the processor away in the middle of a system
-// call, and then looks every 20 µs for more to take, for which it interrupts
-// who sends. Without that a scan has a fifth of the context switches.
+// yieldEvery is after how many calls a goroutine lets others run. 16 long ones
+// take 10 ms. If a goroutine runs longer than that, Go's monitor thread takes its
+// processor away in the middle of a system call, and then checks every 20 µs for
+// more, which interrupts the sender. Yielding avoids that: a scan then has a
+// fifth of the context switches.
 const yieldEvery = 8
 
-// try calls f until it is done, and waits between for events.
+// try calls f until it is done, and waits for events between the calls.
 func (r *rawConn) try(f func(fd uintptr) bool, events int16) error {
 	if r.calls.Add(1)%yieldEvery == 0 {
 		runtime.Gosched()
@@ -159,7 +158,7 @@ func (r *rawConn) try(f func(fd uintptr) bool, events int16) error {
 			return nil
 		}
 		fds := [...]unix.PollFd{{Fd: int32(r.fd), Events: events}}
-		switch err := poll(fds[:], r.Patience); {
+		switch err := poll(fds[:], r.Timeout); {
 		case err == unix.EINTR:
 		case err != nil:
 			return os.NewSyscallError("ppoll", err)

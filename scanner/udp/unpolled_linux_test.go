@@ -30,8 +30,8 @@ func unpoll(t *testing.T) *Unpolled {
 	return u
 }
 
-// TestUnpolledBatches sends a batch from one socket to another, and waits for a
-// second one in vain.
+// TestUnpolledBatches sends a batch from one socket to another, then waits for a
+// second one that never comes.
 func TestUnpolledBatches(t *testing.T) {
 	from, to := unpoll(t), unpoll(t)
 	out := []ipv4.Message{
@@ -49,15 +49,15 @@ func TestUnpolledBatches(t *testing.T) {
 	if in[0].Addr.String() != from.LocalAddr().String() {
 		t.Errorf("from %v, want %v", in[0].Addr, from.LocalAddr())
 	}
-	to.Patience = time.Millisecond
-	to.Interrupt() // which is not for reads
+	to.Timeout = time.Millisecond
+	to.Interrupt() // it does not affect reads
 	if _, err := pc.ReadBatch(in, 0); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("a read of nothing: %v", err)
 	}
 }
 
-// TestUnpolledYields: who goes from one system call into the next lets others
-// run, also where there is one processor for all.
+// TestUnpolledYields: a goroutine that makes one system call after another lets
+// others run, even with one processor.
 func TestUnpolledYields(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	pc := ipv4.NewPacketConn(unpoll(t))
@@ -79,8 +79,8 @@ func TestUnpolledYields(t *testing.T) {
 	}
 }
 
-// TestUnpolledClose closes a socket while one goroutine waits and others use it
-// and its number: afterwards all are told that it is closed.
+// TestUnpolledClose closes a socket while one goroutine waits and others use it.
+// Afterwards all of them get net.ErrClosed.
 func TestUnpolledClose(t *testing.T) {
 	for range 200 {
 		u := unpoll(t)
@@ -109,13 +109,13 @@ func TestUnpolledClose(t *testing.T) {
 	}
 }
 
-// TestNewsOfErrors has the error queue make a Recv return to look at it: its
-// wait goes on, and it doesn't turn around in vain.
-func TestNewsOfErrors(t *testing.T) {
+// TestErrorQueueWakes lets the error queue wake a waiting Recv: it continues to
+// wait, and does not spin.
+func TestErrorQueueWakes(t *testing.T) {
 	c := listen(t, Config{})
-	refused := Packet{Addr: closedPort(t), Data: []byte("nobody")}
+	refused := Packet{Addr: closedPort(t), Data: []byte("no one")}
 	sendAll(t, c, []Packet{refused, refused, refused})
-	err := c.icmp.raw.Control(func(fd uintptr) { // takes the error, and leaves its news
+	err := c.icmp.raw.Control(func(fd uintptr) { // takes the error, but leaves the queue entry
 		unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_ERROR)
 	})
 	if err != nil {

@@ -83,13 +83,16 @@ func (f *field) schema(lists int) object {
 	return schemas[f.is]
 }
 
+// timePattern is how a time is written.
+const timePattern = `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$`
+
 // schemas are those of the simple types.
 var schemas = [numTypes]object{
 	typeText:    {{"type", "string"}},
 	typeHex:     {{"type", "string"}, {"pattern", "^([0-9a-f]{2})*$"}},
 	typeBase64:  {{"type", "string"}, {"contentEncoding", "base64"}, {"pattern", "^[A-Za-z0-9+/]*={0,2}$"}},
 	typeID:      {{"type", "string"}, {"pattern", "^(0|[1-9][0-9]{0,19})$"}},
-	typeTime:    {{"type", "string"}, {"pattern", `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$`}},
+	typeTime:    {{"type", "string"}, {"pattern", timePattern}},
 	typeMillis:  {{"type", "number"}, {"minimum", 0}},
 	typeFloat32: {{"type", []string{"number", "null"}}},
 	typeBool:    {{"type", "boolean"}},

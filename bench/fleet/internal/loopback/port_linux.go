@@ -95,7 +95,7 @@ const lookUp = 20 * time.Millisecond
 // Serve answers until ctx is done or End is called. Times are counted from start.
 func (p *Port) Serve(ctx context.Context, start time.Time) error {
 	for ctx.Err() == nil && !p.closed.Load() {
-		p.conn.Patience = p.patience(time.Since(start))
+		p.conn.Timeout = p.patience(time.Since(start))
 		n, err := p.pc.ReadBatch(p.in, 0)
 		switch {
 		case errors.Is(err, os.ErrDeadlineExceeded):

@@ -16,7 +16,7 @@ const (
 	ExitGuard       = 5 // a guard stopped the scan, or doctor found something bad
 	ExitInput       = 6 // input can't be read, a list is not whole, or there is nothing left to ask
 	ExitCheckpoint  = 7 // a checkpoint can't be used
-	ExitNumbers     = 8 // numbers that must add up do not
+	ExitNumbers     = 8 // numbers that must add up do not, or a census is damaged
 
 	ExitPipe = 141 // the reader of standard output closed the pipe and nothing is lost: as SIGPIPE would end it
 )
@@ -33,7 +33,7 @@ var Exits = []struct {
 	{ExitGuard, "stopped by a guard such as --max-runtime; doctor: not ready"},
 	{ExitInput, "input can't be read, a list is not whole, or nothing is left to ask"},
 	{ExitCheckpoint, "the checkpoint can't be used"},
-	{ExitNumbers, "numbers that must add up do not"},
+	{ExitNumbers, "numbers that must add up do not, or a census is damaged"},
 	{ExitPipe, "the reader closed the pipe, and nothing is lost (cat | head)"},
 }
 

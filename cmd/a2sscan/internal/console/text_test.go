@@ -1,6 +1,7 @@
 package console
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -60,6 +61,26 @@ func TestShort(t *testing.T) {
 	for _, test := range tests {
 		if got := Short(test.in); got != test.want {
 			t.Errorf("short(%v) = %q, want %q", test.in, got, test.want)
+		}
+	}
+}
+
+func TestWrap(t *testing.T) {
+	for _, test := range []struct {
+		line          string
+		width, indent int
+		want          string
+	}{
+		{"short", 10, 2, "short"},
+		{"", 10, 2, ""},
+		{"one two three", 8, 2, "one two|  three"},
+		{"one two three four", 9, 2, "one two|  three|  four"},
+		{"onetwothreefour five", 8, 2, "onetwothreefour|  five"},
+		{"äöü äöü äöü", 7, 0, "äöü äöü|äöü"},
+		{"        much before it", 12, 8, "        much|        before|        it"},
+	} {
+		if got := strings.Join(Wrap(test.line, test.width, test.indent), "|"); got != test.want {
+			t.Errorf("%q in %d: %q, want %q", test.line, test.width, got, test.want)
 		}
 	}
 }

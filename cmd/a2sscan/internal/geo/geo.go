@@ -10,14 +10,12 @@ import (
 	"io"
 	"net/netip"
 	"os"
-	"strings"
 	"time"
-
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 
 	// MaxMind's format, which other publishers use too.
 	"github.com/oschwald/maxminddb-golang/v2"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
@@ -234,15 +232,6 @@ func (d Databases) IDs() (ids []ID) {
 		ids = append(ids, ID{b.kind(), b.built(), b.before})
 	}
 	return ids
-}
-
-// Types lists the databases by the type that they claim.
-func Types(ids []ID) string {
-	var types []string
-	for _, id := range ids {
-		types = append(types, id.Type)
-	}
-	return strings.Join(types, ", ")
 }
 
 // Resume records which databases the earlier parts of a scan used. They have the

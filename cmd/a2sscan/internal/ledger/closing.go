@@ -5,10 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
-
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/wire"
 )

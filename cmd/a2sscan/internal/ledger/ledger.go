@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/wire"
@@ -125,8 +124,8 @@ func CountDatagrams(s *scanner.Stats) Datagrams {
 		SentBytes:     s.SentBytes,
 		SentBy:        map[string]uint64{},
 		Repeats:       s.Repeats,
-		Pairs:         s.Socket.Joined,
-		PairsLost:     s.Unjoined > 0,
+		Pairs:         s.Socket.GSO,
+		PairsLost:     s.GSOStopped > 0,
 		SendErrors:    s.SendErrors,
 		SendFaults:    map[string]uint64{},
 		SendPutOff:    s.SendAgain,

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
-
 	"github.com/a2sscan/a2sscan/scanner"
 )
 

@@ -5,7 +5,6 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ratecontrol"
-
 	"github.com/a2sscan/a2sscan/scanner"
 )
 

@@ -13,10 +13,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
-
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/wire"
@@ -204,9 +202,9 @@ func TestSummaryPairs(t *testing.T) {
 	for _, lost := range []bool{false, true} {
 		var b bytes.Buffer
 		list, s := aScan()
-		s.Socket.Joined = 12
+		s.Socket.GSO = 12
 		if lost {
-			s.Unjoined = 1
+			s.GSOStopped = 1
 		}
 		sum := summaryOf(list, s)
 		sum.sayTrouble(console.New(&b))

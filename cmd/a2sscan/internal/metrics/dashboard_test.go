@@ -8,10 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	dto "github.com/prometheus/client_model/go"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
 )
 

@@ -6,10 +6,9 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
-
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/wire"

@@ -7,9 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/prometheus/client_golang/prometheus/testutil"
 )
 
 // TestMetricNames: names, units and help are as Prometheus wants them, and no

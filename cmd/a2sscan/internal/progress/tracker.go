@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	"github.com/a2sscan/a2sscan/scanner"
 )
 

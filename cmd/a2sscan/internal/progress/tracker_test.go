@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	"github.com/a2sscan/a2sscan/scanner"
 )
 

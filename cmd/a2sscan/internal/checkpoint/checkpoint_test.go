@@ -1,0 +1,302 @@
+package checkpoint
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/list"
+	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/record"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// someCheckpoint has something in every kind of field.
+func someCheckpoint() *Checkpoint {
+	c := &Checkpoint{
+		Program: "abc", Scan: "20261120T030000Z", Start: time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC),
+		Resumed: 2, Place: 1 << 40, Records: 7,
+		Plan: Plan{Targets: []string{"127.0.0.0/30"}, Ports: "27015", Output: "/a/b", Rotate: true},
+		List: list.Stats{Excluded: 3}, LeftOut: []ledger.Exclusion{{Network: "127.0.0.0/31", Source: "f:1", Targets: 3}},
+		Tally:  oddTally(),
+		Output: OutputState{Offset: 9, Tail: 8, Parts: []sink.Part{{Name: "p", Records: 1, Bytes: 2}}},
+		Silent: SilentState{Bytes: 1, Sum: 2, Targets: 3, Looked: 4},
+		Names:  map[string]HostName{"a.test": {Addrs: []netip.Addr{netip.MustParseAddr("127.0.0.1")}}},
+	}
+	c.Stats.Finished[scanner.StatusOK] = 5
+	for i := range 300 {
+		c.OpenTargets = append(c.OpenTargets, scanner.Target{
+			Addr: netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, byte(i)}), uint16(i)),
+			Tag:  strings.Repeat("\xff\n", i), Master: `{"a":1}`, Place: uint64(i),
+		})
+	}
+	return c
+}
+
+// oddTally has counted a server whose game is not UTF-8.
+func oddTally() (t tally.Tally) {
+	t.Add(&scanner.Result{HasInfo: true, Info: wire.Info{Has: wire.HasGame, Game: []byte("\xff")}})
+	return t
+}
+
+// TestCheckpoint: a checkpoint comes back from its file as it was; a rate
+// without limit, for which JSON has no number, does no harm.
+func TestCheckpoint(t *testing.T) {
+	c := someCheckpoint()
+	c.Stats.Rate = scanner.Off
+	file, err := c.encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Decode(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if top := got.Tally.Games.Top(9); len(top) != 1 || top[0].NameHex != "ff" || top[0].Servers != 1 {
+		t.Errorf("games: %+v", top)
+	}
+	got.Tally, c.Tally = tally.Tally{Servers: got.Tally.Servers}, tally.Tally{Servers: c.Tally.Servers} // what is empty is not nil
+	if !reflect.DeepEqual(got, c) {
+		got.OpenTargets, c.OpenTargets = got.OpenTargets[:2], c.OpenTargets[:2]
+		t.Errorf("%+v\nwant %+v", got, c)
+	}
+}
+
+// TestPlanOfAnyName: a plan whose names are not UTF-8 comes back from a checkpoint
+// as the same one, and another one is told from it.
+func TestPlanOfAnyName(t *testing.T) {
+	plan := Plan{Targets: []string{"a\xff"}, Output: "/caf\xe9\xe9.ndjson"}
+	file, err := (&Checkpoint{Plan: plan}).encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Decode(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if why := plan.differs(&c.Plan); why != "" {
+		t.Error(why)
+	}
+	plan.Output = "/caf\xe9.ndjson"
+	if why := plan.differs(&c.Plan); why == "" {
+		t.Error("another output is not told")
+	}
+	plan.Output = "/caf\xe9\xe9.ndjson"
+	if got := c.OutputFile(&plan); got != plan.Output {
+		t.Errorf("%q, want %q", got, plan.Output)
+	}
+}
+
+// TestOurs: the first record of a scan of any name is known again, and that of
+// another scan is not.
+func TestOurs(t *testing.T) {
+	for _, scan := range []string{"20261120T030000Z", "a \"b\" \\", "\u00a0\u200d\x7f\x01", "日本"} {
+		path := filepath.Join(t.TempDir(), "census.ndjson")
+		line := record.Append(nil, scan, &scanner.Result{Addr: netip.MustParseAddrPort("127.0.0.1:1")})
+		if err := os.WriteFile(path, line, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if !ours(path, scan) {
+			t.Errorf("%s is not known again", line)
+		}
+		if ours(path, scan+"x") || ours(path, "") {
+			t.Errorf("%s is taken for that of another scan", line)
+		}
+	}
+}
+
+// TestCheckpointDamaged: a file that is cut off anywhere, or of which a byte
+// is another, is refused, and one of another kind is told from it.
+func TestCheckpointDamaged(t *testing.T) {
+	file, err := someCheckpoint().encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range file {
+		if _, err := Decode(file[:n]); !errors.Is(err, errDamaged) {
+			t.Fatalf("%d of %d bytes: %v", n, len(file), err)
+		}
+		changed := bytes.Clone(file)
+		changed[n] ^= 0x20
+		if _, err := Decode(changed); err == nil {
+			t.Fatalf("byte %d is another", n)
+		}
+	}
+	_, err = Decode(bytes.Replace(file, []byte("checkpoint 1"), []byte("checkpoint 12"), 1))
+	if want := "was written by a newer a2sscan: it has version 12, and this one knows 1"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	for _, other := range []string{"127.0.0.1:27015\n", "a2sscan checkpoints are\n", "{}"} {
+		if _, err := Decode([]byte(other)); !errors.Is(err, errNoCheckpoint) {
+			t.Errorf("%q: %v", other, err)
+		}
+	}
+}
+
+// FuzzCheckpoint: no body, whose sum may be right, makes the decoder panic or
+// take more memory than it has bytes.
+func FuzzCheckpoint(f *testing.F) {
+	f.Add([]byte(`{"open":1}` + "\n\x7f\x00\x00\x01\x01\x01\x01a\x00"))
+	f.Add([]byte(`{"open":18446744073709551615}` + "\n\x7f"))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		if c, err := decodeBody(body); err == nil && len(c.OpenTargets) > len(body) {
+			t.Errorf("%d targets in %d bytes", len(c.OpenTargets), len(body))
+		}
+	})
+}
+
+// TestReplaceFile: after each step that a crash could follow, the file is the
+// old one or the new one.
+func TestReplaceFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	var seen []string
+	Step = func(name string) {
+		b, _ := os.ReadFile(path)
+		seen = append(seen, name+" "+string(b))
+	}
+	defer func() { Step = func(string) {} }()
+	for _, content := range []string{"old", "new"} {
+		if err := replaceFile(path, []byte(content)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{
+		"checkpoint.temporary-written ", "checkpoint.temporary-synced ", "checkpoint.renamed old",
+		"checkpoint.temporary-written old", "checkpoint.temporary-synced old", "checkpoint.renamed new",
+	}
+	if !reflect.DeepEqual(seen, want) {
+		t.Errorf("%q, want %q", seen, want)
+	}
+	if left, _ := filepath.Glob(path + "?*"); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// TestWalked: the numbers at a place are those that the list had when it gave
+// out the target before, however far it read ahead, with those of the parts
+// before this one.
+func TestWalked(t *testing.T) {
+	w := listProgress{past: list.Stats{Excluded: 100, Given: 10, Invalid: 3}}
+	if got, want := w.at(5, 0), (list.Stats{Read: 113, Excluded: 100, Given: 10, Invalid: 3}); got != want {
+		t.Errorf("at the start %+v, want %+v", got, want)
+	}
+	for place := uint64(5); place < 1000; place += 2 { // every second place is excluded
+		w.pass(place, list.Stats{Excluded: (place - 5) / 2, Invalid: 4, Given: 77, Read: 99})
+	}
+	for given := uint64(1); given < 400; given += 7 {
+		place := 5 + 2*(given-1) + 1
+		want := list.Stats{Excluded: 100 + given - 1, Given: 10 + given, Invalid: 4}
+		want.Read = want.Excluded + want.Given + want.Invalid
+		if got := w.at(place, given); got != want {
+			t.Errorf("at %d %+v, want %+v", place, got, want)
+		}
+	}
+	if len(w.marks) > 110 {
+		t.Errorf("%d marks are kept", len(w.marks))
+	}
+}
+
+// TestWalkedRules: what each rule left out counts when the scan has passed it,
+// on top of what earlier parts counted, whatever order it comes in.
+func TestWalkedRules(t *testing.T) {
+	x, err := list.NewExclusions(list.ExclusionConfig{AllowReserved: true, Networks: []string{"10.0.0.0/30", "10.0.0.8/30"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := &Checkpointer{
+		scan: Scan{Excluded: x.Stop},
+		Past: &Checkpoint{LeftOut: []ledger.Exclusion{{Network: "10.0.0.8/30", Source: "--exclude", Targets: 5, Stopped: 1}}},
+	}
+	k.listProgress.inherit(k.Past)
+	list, err := list.Open(list.Config{
+		Args: []string{"10.0.0.0/28:1"}, Exclusions: x, Order: list.OrderInput, LeftOut: k.listProgress.leaveOut,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for target := range list.All() {
+		k.listProgress.pass(target.Place, list.Stats())
+	}
+	for _, addr := range []string{"10.0.0.1", "9.9.9.9", "10.0.0.9"} { // the last one behind the snapshots
+		k.Excluded(netip.MustParseAddr(addr))
+	}
+	for _, test := range []struct {
+		place uint64
+		want  []ledger.Exclusion
+	}{
+		{4, []ledger.Exclusion{{Targets: 5, Stopped: 1}, {Stopped: 1}}}, // the fifth was not taken
+		{5, []ledger.Exclusion{{Targets: 5, Stopped: 1}, {Targets: 4, Stopped: 1}}},
+		{8, []ledger.Exclusion{{Targets: 5, Stopped: 1}, {Targets: 4, Stopped: 1}}},
+		{13, []ledger.Exclusion{{Targets: 9, Stopped: 1}, {Targets: 4, Stopped: 1}}},
+		{16, []ledger.Exclusion{{Targets: 9, Stopped: 1}, {Targets: 4, Stopped: 1}}},
+	} {
+		k.listProgress.at(test.place, 0)
+		for i, network := range []string{"10.0.0.8/30", "10.0.0.0/30"} {
+			test.want[i].Network, test.want[i].Source = network, "--exclude"
+		}
+		if got := k.listProgress.leftOut(1); !slices.Equal(got, test.want) {
+			t.Errorf("in front of %d: %+v, want %+v", test.place, got, test.want)
+		}
+	}
+}
+
+// TestTaken: a target that the list gave out and nobody took does not count, in
+// a scan that was gone on with or not.
+func TestTaken(t *testing.T) {
+	l := list.Stats{Read: 12, Excluded: 3, Given: 9}
+	k := Off()
+	if got, want := k.Taken(l, 8), (list.Stats{Read: 11, Excluded: 3, Given: 8}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	// Eight were given before, of which two were open; some are taken again.
+	k = &Checkpointer{Past: &Checkpoint{List: list.Stats{Given: 8}, OpenTargets: make([]scanner.Target, 2)}}
+	k.listProgress.past = k.Past.List
+	for n, want := range []uint64{8, 8, 8, 9} {
+		got := k.listProgress.total(k.Taken(list.Stats{Read: 1, Given: 1}, uint64(n)))
+		if got.Given != want || got.Read != want {
+			t.Errorf("%d taken: %+v, want %d", n, got, want)
+		}
+	}
+}
+
+func TestCommandLine(t *testing.T) {
+	k := &Checkpointer{opt: Options{Program: "a2sscan", Args: []string{"scan", "my list", "it's", "--fresh", "--dry-run=true", "-o", "a*"}}}
+	if got, want := k.again(), ` scan 'my list' 'it'\''s' -o 'a*'`; !strings.HasSuffix(got, want) {
+		t.Errorf("%s, want …%s", got, want)
+	}
+	if got, want := k.startOver(), ` 'it'\''s' -o 'a*' --fresh --force`; !strings.HasSuffix(got, want) {
+		t.Errorf("%s, want …%s", got, want)
+	}
+}
+
+// TestLoadedOtherwise: lists in which this a2sscan finds other targets than the
+// one that wrote the checkpoint have other places: they are refused.
+func TestLoadedOtherwise(t *testing.T) {
+	list, err := list.Open(list.Config{Args: []string{"127.0.0.0/24:1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := &Checkpointer{Enabled: true, terminal: console.New(io.Discard), Past: &Checkpoint{Size: 255}}
+	want := "the a2sscan that began it found 255 targets in the lists, and this one finds 256"
+	if err := k.Loaded(list); err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("%v, want …%s", err, want)
+	}
+	for _, size := range []uint64{0, 256} { // 0: an earlier a2sscan did not say
+		k.Past.Size = size
+		if err := k.Loaded(list); err != nil {
+			t.Errorf("%d: %v", size, err)
+		}
+	}
+}

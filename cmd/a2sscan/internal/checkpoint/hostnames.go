@@ -1,0 +1,85 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net/netip"
+	"sync"
+)
+
+// resolver looks up the addresses of a host.
+type resolver func(ctx context.Context, host string) ([]netip.Addr, error)
+
+// names remembers what host names stood for. A scan that is gone on with asks
+// the same addresses in the same order, whatever the names stand for then.
+type HostNames struct {
+	mu    sync.Mutex
+	known map[string]HostName
+	saved map[string]HostName // a copy of known that does not change
+}
+
+// HostName is the answer for one name.
+type HostName struct {
+	Addrs []netip.Addr `json:"addrs,omitempty"`
+	Error string       `json:"error,omitempty"`
+}
+
+// Resolver returns a resolver that asks look only for names that are not
+// known.
+func (n *HostNames) Resolver(look resolver) resolver {
+	return func(ctx context.Context, host string) ([]netip.Addr, error) {
+		if was, known := n.get(host); known {
+			return was.addrs()
+		}
+		addrs, err := look(ctx, host)
+		answer := HostName{Addrs: addrs}
+		if err != nil {
+			answer.Error = err.Error()
+		}
+		if ctx.Err() != nil {
+			return addrs, err
+		}
+		return n.put(host, answer).addrs()
+	}
+}
+
+// addrs is what a resolver returns.
+func (h HostName) addrs() ([]netip.Addr, error) {
+	if h.Error != "" {
+		return nil, errors.New(h.Error)
+	}
+	return h.Addrs, nil
+}
+
+func (n *HostNames) get(host string) (HostName, bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	answer, known := n.known[host]
+	return answer, known
+}
+
+// put returns what the name stands for: of two answers that came at once, to two
+// lines with the name, the first counts for both.
+func (n *HostNames) put(host string, answer HostName) HostName {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if was, known := n.known[host]; known {
+		return was
+	}
+	if n.known == nil {
+		n.known = map[string]HostName{}
+	}
+	n.known[host] = answer
+	return answer
+}
+
+// all returns what is known now, for a checkpoint.
+func (n *HostNames) all() map[string]HostName {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.saved) != len(n.known) {
+		n.saved = maps.Clone(n.known)
+	}
+	return n.saved
+}

@@ -1,0 +1,78 @@
+package checkpoint
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/netip"
+	"reflect"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// TestNames: a name that was looked up is not looked up again after a
+// checkpoint, nor one that was not found; others are.
+func TestNames(t *testing.T) {
+	asked := 0
+	look := func(_ context.Context, host string) ([]netip.Addr, error) {
+		asked++
+		if host == "nowhere.test" {
+			return nil, errors.New("no such host")
+		}
+		return []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, byte(asked)})}, nil
+	}
+	var first HostNames
+	first.Resolver(look)(t.Context(), "a.test")
+	first.Resolver(look)(t.Context(), "nowhere.test")
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	first.Resolver(look)(ended, "interrupted.test")
+
+	b, err := json.Marshal(first.all())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var second HostNames
+	if err := json.Unmarshal(b, &second.known); err != nil {
+		t.Fatal(err)
+	}
+	again := second.Resolver(look)
+	addrs, err := again(t.Context(), "a.test")
+	if want := []netip.Addr{netip.MustParseAddr("127.0.0.1")}; !reflect.DeepEqual(addrs, want) || err != nil {
+		t.Errorf("%v, %v, want %v", addrs, err, want)
+	}
+	if _, err := again(t.Context(), "nowhere.test"); err == nil || err.Error() != "no such host" {
+		t.Errorf("%v, want the error that it was", err)
+	}
+	if asked != 3 {
+		t.Errorf("asked %d times, want 3", asked)
+	}
+	if again(t.Context(), "interrupted.test"); asked != 4 {
+		t.Error("what an interrupt left unknown is not asked again")
+	}
+}
+
+// TestNamesTwice: a name that stands for other addresses each time, and is
+// looked up twice at once, stands for the same ones everywhere.
+func TestNamesTwice(t *testing.T) {
+	var asked atomic.Int32
+	var both sync.WaitGroup
+	both.Add(2)
+	look := func(context.Context, string) ([]netip.Addr, error) {
+		n := asked.Add(1)
+		both.Done()
+		both.Wait()
+		return []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, byte(n)})}, nil
+	}
+	var n HostNames
+	var got [2][]netip.Addr
+	var done sync.WaitGroup
+	for i := range got {
+		done.Go(func() { got[i], _ = n.Resolver(look)(t.Context(), "round.robin.test") })
+	}
+	done.Wait()
+	if saved := n.all()["round.robin.test"].Addrs; !reflect.DeepEqual(got[0], got[1]) || !reflect.DeepEqual(got[0], saved) {
+		t.Errorf("%v and %v, and %v in a checkpoint", got[0], got[1], saved)
+	}
+}

@@ -1,0 +1,101 @@
+package checkpoint
+
+import (
+	"errors"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/a2sscan/a2sscan/scanner"
+)
+
+// silentSnapshot has n silent targets from number first on, every third with a
+// tag, of which looked were looked at.
+func silentSnapshot(first, n, looked int) *scanner.Snapshot {
+	s := &scanner.Snapshot{SecondPassed: looked}
+	for i := first; i < first+n; i++ {
+		s.Silent = append(s.Silent, 127<<40|uint64(i)<<16|27015)
+		if i%3 == 0 {
+			s.SilentLabels = append(s.SilentLabels,
+				scanner.SilentLabel{Index: len(s.Silent) - 1, Tag: "tag", Master: "{}"})
+		}
+	}
+	return s
+}
+
+// silentTargets are those with the numbers from first to last-1.
+func silentTargets(first, last int) (all []scanner.Target) {
+	for i := first; i < last; i++ {
+		ip := netip.AddrFrom4([4]byte{127, byte(i >> 16), byte(i >> 8), byte(i)})
+		t := scanner.Target{Addr: netip.AddrPortFrom(ip, 27015)}
+		if i%3 == 0 {
+			t.Tag, t.Master = "tag", "{}"
+		}
+		all = append(all, t)
+	}
+	return all
+}
+
+// TestSilentFile: the file grows with each checkpoint; whoever goes on from
+// one finds those that were silent then and not looked at, whatever was
+// written behind it, and adds to them in turn.
+func TestSilentFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "silent")
+	if err := os.WriteFile(path, []byte("of a scan that nobody wants any more"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	one := silentFile{path: path}
+	var states []SilentState
+	for _, s := range []*scanner.Snapshot{
+		silentSnapshot(0, 0, 0), silentSnapshot(0, 10, 0), silentSnapshot(0, 10, 0),
+		silentSnapshot(0, 500, 0), silentSnapshot(0, 500, 7), silentSnapshot(0, 900, 7),
+	} {
+		st, err := one.save(s, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		states = append(states, st)
+	}
+	one.close(false)
+	if states[0] != (SilentState{}) || states[1] != states[2] || states[3].Targets != 500 {
+		t.Errorf("%+v", states)
+	}
+	two := silentFile{path: path}
+	waiting, err := two.load(states[4])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := slices.Collect(waiting); !reflect.DeepEqual(got, silentTargets(7, 500)) {
+		t.Errorf("%d wait, or others", len(got))
+	}
+	// The second process has 493 of them, 3 more, and looks at 20.
+	st, err := two.save(silentSnapshot(7, 496, 20), 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	two.close(false)
+	three := silentFile{path: path}
+	waiting, err = three.load(st)
+	if err != nil || st.Looked != 27 {
+		t.Fatalf("%+v, %v", st, err)
+	}
+	if got := slices.Collect(waiting); !reflect.DeepEqual(got, silentTargets(27, 503)) {
+		t.Errorf("%d wait, or others", len(got))
+	}
+	if info, err := os.Stat(path); err != nil || info.Size() != st.Bytes {
+		t.Errorf("%v, %v: what was behind the checkpoint is still there", info.Size(), err)
+	}
+	three.close(true)
+	if _, err := three.load(st); !errors.Is(err, errSilent) {
+		t.Errorf("%v for a file that is gone", err)
+	}
+	if err := os.WriteFile(path, make([]byte, st.Bytes), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := three.load(st); !errors.Is(err, errSilent) {
+		t.Errorf("%v for another file", err)
+	}
+}

@@ -1,0 +1,139 @@
+// Package doctor checks whether a machine is ready for a scan.
+package doctor
+
+import (
+	"fmt"
+	"math"
+	"net/netip"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/scanner"
+)
+
+// Options describe the scan that the machine is to be ready for.
+type Options struct {
+	Rate    float64 // datagrams per second; 0: no limit
+	Timeout time.Duration
+	Retries int
+	Output  string         // path of the records; empty or -: standard output
+	Targets uint64         // 0: not known
+	Source  netip.AddrPort // address to send from; not valid: the system chooses
+	Memory  uint64         // bytes that a scan uses besides its list
+
+	// SourceError explains why the source cannot be used. nil: by the error itself.
+	SourceError func(error) error
+}
+
+// fastest stands for a rate without limit. No machine that we know has reached it.
+const fastest = 1e6
+
+// rate is the rate to calculate with.
+func (o *Options) rate() float64 {
+	if o.Rate == 0 {
+		return fastest
+	}
+	return math.Min(o.Rate, 1e8)
+}
+
+// config is the configuration of such a scan.
+func (o *Options) config() scanner.Config {
+	c := scanner.Config{Rate: o.Rate, Timeout: o.Timeout, Retries: o.Retries}
+	if o.Rate == 0 {
+		c.Rate = scanner.Off
+	}
+	if o.Retries == 0 {
+		c.Retries = scanner.Off
+	}
+	return c
+}
+
+// dir is the directory of the output.
+func (o *Options) dir() string {
+	if o.Output == "" || o.Output == "-" {
+		return "."
+	}
+	return filepath.Dir(o.Output)
+}
+
+// Level says how bad a finding is.
+type Level string
+
+// The levels. Only Bad makes a machine not ready.
+const (
+	OK      Level = "ok"
+	Warning Level = "warning" // a scan will run but may lose something
+	Bad     Level = "bad"     // a scan will not run, or will lose much
+	Unknown Level = "unknown" // cannot be checked, or does not exist on this system
+)
+
+// Finding is the result of one check.
+type Finding struct {
+	Check string   `json:"check"` // its name, which never changes
+	Level Level    `json:"level"`
+	Found string   `json:"found"`
+	Need  string   `json:"need,omitempty"` // how much is needed, and why
+	Mend  []string `json:"mend,omitempty"` // commands; of two, the second is for after a reboot
+}
+
+// Report is the result of all checks.
+type Report struct {
+	Schema   int       `json:"schema"`
+	Ready    bool      `json:"ready"` // nothing is bad
+	Rate     *float64  `json:"rate"`  // datagrams per second; null: no limit
+	Findings []Finding `json:"findings"`
+}
+
+// Text is the report for a person, in lines of width columns.
+func (r *Report) Text(o *Options, width int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "for a scan with %s, timeout %v, retries %d:\n\n",
+		console.PerSecond(o.Rate), o.Timeout, o.Retries)
+	for _, one := range r.Findings {
+		b.WriteString(one.text(width))
+	}
+	word := "ready"
+	if !r.Ready {
+		word = "not ready"
+	}
+	fmt.Fprintf(&b, "\n%s: %s\n", word, r.Count())
+	return b.String()
+}
+
+// Columns in which the parts of a finding begin.
+const (
+	levelColumn = 9
+	foundColumn = levelColumn + 17
+)
+
+func (f *Finding) text(width int) string {
+	head := fmt.Sprintf("%-*s%-*s%s", levelColumn, f.Level, foundColumn-levelColumn,
+		strings.ReplaceAll(f.Check, "_", " "), f.Found)
+	lines := console.Wrap(head, width, foundColumn)
+	if f.Level == OK {
+		return strings.Join(lines, "\n") + "\n"
+	}
+	indent := strings.Repeat(" ", foundColumn)
+	if f.Need != "" {
+		lines = append(lines, console.Wrap(indent+"needed: "+f.Need, width, foundColumn)...)
+	}
+	if len(f.Mend) > 0 {
+		lines = append(lines, indent+"to fix it:")
+	}
+	for _, command := range f.Mend { // not wrapped, so that it can be copied
+		lines = append(lines, "    "+command)
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// Count says how many findings there are of each level.
+func (r *Report) Count() string {
+	n := map[Level]int{}
+	for _, f := range r.Findings {
+		n[f.Level]++
+	}
+	return fmt.Sprintf("%d ok, %s, %d bad, %d unknown",
+		n[OK], console.Plural(n[Warning], "warning"), n[Bad], n[Unknown])
+}

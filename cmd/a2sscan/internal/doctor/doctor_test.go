@@ -1,0 +1,284 @@
+package doctor
+
+import (
+	"errors"
+	"io/fs"
+	"math"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console/consoletest"
+	"github.com/a2sscan/a2sscan/scanner"
+)
+
+// healthy returns a machine on which every check is fine.
+func healthy() (*machine, fstest.MapFS) {
+	root := fstest.MapFS{}
+	for name, text := range map[string]string{
+		"proc/sys/net/netfilter/nf_conntrack_max":         "262144\n",
+		"proc/sys/net/netfilter/nf_conntrack_count":       "100\n",
+		"proc/sys/net/netfilter/nf_conntrack_udp_timeout": "30\n",
+		"proc/sys/net/ipv4/ipfrag_high_thresh":            "4194304\n",
+		"proc/sys/net/ipv4/ipfrag_time":                   "30\n",
+		"proc/sys/net/ipv4/ip_local_port_range":           "32768\t60999\n",
+		"proc/net/route": "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\n" +
+			"eth0\t00000000\t0101A8C0\t0003\t0\t0\t0\t00000000\n",
+		"proc/meminfo":     "MemTotal: 8000000 kB\nMemAvailable: 4000000 kB\n",
+		"proc/self/cgroup": "0::/some/where\n",
+	} {
+		set(root, name, text)
+	}
+	return &machine{
+		root: root, system: "linux", cpus: 4,
+		kernel:  func() (string, error) { return "Linux 6.1.0", nil },
+		buffers: func(recv, send int) (int, int, error) { return recv, send, nil },
+		bind:    func(netip.AddrPort) error { return nil },
+		files:   func() (uint64, error) { return 1024, nil },
+		disk:    func(string) (uint64, uint64, bool, error) { return 100e9, 1e6, true, nil },
+		synced:  func() (bool, time.Duration, error) { return true, 5 * time.Millisecond, nil },
+		now:     func() time.Time { return time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC) },
+	}, root
+}
+
+func set(root fstest.MapFS, name, text string) { root[name] = &fstest.MapFile{Data: []byte(text)} }
+
+func ordinary() *Options {
+	return &Options{Rate: scanner.DefaultRate, Timeout: time.Second, Retries: 2, Memory: 320 << 20}
+}
+
+func (r *Report) find(check string) Finding {
+	for _, f := range r.Findings {
+		if f.Check == check {
+			return f
+		}
+	}
+	return Finding{}
+}
+
+func TestDoctorHealthy(t *testing.T) {
+	m, _ := healthy()
+	r := m.examine(ordinary())
+	for _, f := range r.Findings {
+		if f.Level != OK || f.Found == "" || f.Mend != nil {
+			t.Errorf("%+v", f)
+		}
+	}
+	if !r.Ready || len(r.Findings) != 12 || *r.Rate != 5000 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// written overwrites files of a machine: pairs of name and content.
+func written(files ...string) func(*machine, fstest.MapFS, *Options) {
+	return func(_ *machine, root fstest.MapFS, _ *Options) {
+		for file := range slices.Chunk(files, 2) {
+			set(root, file[0], file[1])
+		}
+	}
+}
+
+// onDisk changes the disk of a machine, for so many targets and an output.
+func onDisk(
+	free, inodes uint64, writable bool, err error, targets uint64, output string,
+) func(*machine, fstest.MapFS, *Options) {
+	return func(m *machine, _ fstest.MapFS, o *Options) {
+		m.disk = func(string) (uint64, uint64, bool, error) { return free, inodes, writable, err }
+		o.Targets, o.Output = targets, output
+	}
+}
+
+func TestDoctorFindings(t *testing.T) {
+	refused := errors.New("refused \x1b[31m")
+	for _, test := range []struct {
+		name  string
+		check string
+		level Level
+		found string // part of the finding
+		mend  string // part of the first command
+		spoil func(m *machine, root fstest.MapFS, o *Options)
+	}{
+		{"no such kernel", "kernel", Bad, "refused", "", func(m *machine, _ fstest.MapFS, _ *Options) {
+			m.kernel = func() (string, error) { return "", refused }
+		}},
+		{"the usual limit of buffers", "receive_buffer", Warning, "213.0 kB granted of 4.2 MB",
+			"sysctl -w net.core.rmem_max=4194304", func(m *machine, _ fstest.MapFS, _ *Options) {
+				m.buffers = func(int, int) (int, int, error) { return 212992, 212992, nil }
+			}},
+		{"the usual limit is enough to send", "send_buffer", OK, "213.0 kB granted", "",
+			func(m *machine, _ fstest.MapFS, _ *Options) {
+				m.buffers = func(int, int) (int, int, error) { return 212992, 212992, nil }
+			}},
+		{"the usual limit at a high rate", "receive_buffer", Bad, "213.0 kB granted of 23.0 MB",
+			"sysctl -w net.core.rmem_max=23040000", func(m *machine, _ fstest.MapFS, o *Options) {
+				o.Rate = 100e3
+				m.buffers = func(int, int) (int, int, error) { return 212992, 212992, nil }
+			}},
+		{"a small send buffer", "send_buffer", Warning, "4.6 kB granted", "net.core.wmem_max=4194304",
+			func(m *machine, _ fstest.MapFS, _ *Options) {
+				m.buffers = func(int, int) (int, int, error) { return 4608, 4608, nil }
+			}},
+		{"no socket", "receive_buffer", Unknown, `refused \x1b[31m`, "", func(m *machine, _ fstest.MapFS, _ *Options) {
+			m.buffers = func(int, int) (int, int, error) { return 0, 0, refused }
+		}},
+
+		{"conntrack is not loaded", "conntrack", OK, "not loaded", "", func(_ *machine, root fstest.MapFS, _ *Options) {
+			delete(root, "proc/sys/net/netfilter/nf_conntrack_max")
+		}},
+		{"a small table", "conntrack", Bad, "100 of 8,192 entries", "nf_conntrack_max=131072",
+			written("proc/sys/net/netfilter/nf_conntrack_max", "8192\n")},
+		{"a small table, few targets", "conntrack", OK, "100 of 8,192 entries", "",
+			func(_ *machine, root fstest.MapFS, o *Options) {
+				set(root, "proc/sys/net/netfilter/nf_conntrack_max", "8192\n")
+				o.Targets = 5000
+			}},
+		{"a table that is nearly enough", "conntrack", Warning, "100 of 60,000 entries", "nf_conntrack_max=131072",
+			written("proc/sys/net/netfilter/nf_conntrack_max", "60000\n")},
+		{"a small table that nobody uses", "conntrack", OK, "no rule tracks connections", "",
+			written("proc/sys/net/netfilter/nf_conntrack_max", "8192\n",
+				"proc/sys/net/netfilter/nf_conntrack_count", "0\n")},
+		{"a table that can't be read", "conntrack", Unknown, "can't be read", "",
+			written("proc/sys/net/netfilter/nf_conntrack_count", "many\n")},
+
+		{"little room for fragments", "fragments", Warning, "1.0 MB for waiting IP fragments", "ipfrag_high_thresh=16777216",
+			func(_ *machine, root fstest.MapFS, o *Options) {
+				o.Rate = 100e3
+				set(root, "proc/sys/net/ipv4/ipfrag_high_thresh", "1000000\n")
+			}},
+		{"no room for fragments", "fragments", Bad, "10.0 kB for", "ipfrag_high_thresh=1048576",
+			written("proc/sys/net/ipv4/ipfrag_high_thresh", "10000\n")},
+		{"fragments can't be read", "fragments", Unknown, "can't be read", "",
+			func(_ *machine, root fstest.MapFS, _ *Options) { delete(root, "proc/sys/net/ipv4/ipfrag_time") }},
+
+		{"the port is taken", "source", Bad, `refused \x1b[31m`, "", func(m *machine, _ fstest.MapFS, _ *Options) {
+			m.bind = func(netip.AddrPort) error { return refused }
+		}},
+		{"no route", "source", Warning, "no default route", "",
+			written("proc/net/route", "Iface\tDestination\n")},
+		{"any port", "source", OK, "one of 32768 to 60999", "", func(*machine, fstest.MapFS, *Options) {}},
+		{"loopback", "source", Warning, "only this machine", "", func(_ *machine, _ fstest.MapFS, o *Options) {
+			o.Source = netip.MustParseAddrPort("127.0.0.1:0")
+		}},
+		{"a port", "source", OK, "192.0.2.1:4000 is free", "", func(_ *machine, _ fstest.MapFS, o *Options) {
+			o.Source = netip.MustParseAddrPort("192.0.2.1:4000")
+		}},
+
+		{"few files", "files", Warning, "100 may be open", "ulimit -n", func(m *machine, _ fstest.MapFS, _ *Options) {
+			m.files = func() (uint64, error) { return 100, nil }
+		}},
+		{"too few files", "files", Bad, "16 may be open", "ulimit -n", func(m *machine, _ fstest.MapFS, _ *Options) {
+			m.files = func() (uint64, error) { return 16, nil }
+		}},
+		{"any number of files", "files", OK, "any number", "", func(m *machine, _ fstest.MapFS, _ *Options) {
+			m.files = func() (uint64, error) { return math.MaxUint64, nil }
+		}},
+
+		{"one processor", "processors", OK, "1", "", func(m *machine, _ fstest.MapFS, _ *Options) { m.cpus = 1 }},
+		{"one processor at a high rate", "processors", Warning, "1", "", func(m *machine, _ fstest.MapFS, o *Options) {
+			m.cpus, o.Rate = 1, 100e3
+		}},
+		{"half a processor", "processors", Warning, "may use 0.5", "",
+			written("sys/fs/cgroup/some/cpu.max", "50000 100000\n")},
+		{"a tenth of one, first version", "processors", Bad, "may use 0.1", "",
+			written("proc/self/cgroup", "3:cpu,cpuacct:/a\n2:memory:/b\n",
+				"sys/fs/cgroup/cpu/a/cpu.cfs_quota_us", "10000\n",
+				"sys/fs/cgroup/cpu/a/cpu.cfs_period_us", "100000\n")},
+		{"no limit of processors", "processors", OK, "4", "",
+			written("sys/fs/cgroup/some/where/cpu.max", "max 100000\n")},
+
+		{"little memory", "memory", Warning, "204.8 MB free on this machine", "",
+			written("proc/meminfo", "MemAvailable: 200000 kB\n")},
+		{"a small container", "memory", Bad, "50.0 MB free in this container", "",
+			written("sys/fs/cgroup/some/where/memory.max", "60000000\n",
+				"sys/fs/cgroup/some/where/memory.current", "10000000\n")},
+		{"a container within a small one", "memory", Warning, "300.0 MB free in this container", "",
+			written("sys/fs/cgroup/some/where/memory.max", "max\n",
+				"sys/fs/cgroup/some/memory.max", "300000000\n",
+				"sys/fs/cgroup/some/memory.current", "0\n")},
+		{"a small container, first version", "memory", Bad, "0 B free in this container", "",
+			written("proc/self/cgroup", "2:memory:/b\n",
+				"sys/fs/cgroup/memory/memory.limit_in_bytes", "100\n",
+				"sys/fs/cgroup/memory/memory.usage_in_bytes", "200\n")},
+		{"a list for which there is no memory", "memory", Warning, "4.1 GB free", "", func(_ *machine, _ fstest.MapFS, o *Options) {
+			o.Targets = 400e6
+		}},
+
+		{"a disk that is too small", "disk", Bad, "1.0 GB free in /data", "", onDisk(1e9, 1, true, nil, 200e3, "/data/census.ndjson")},
+		{"a disk that is just enough", "disk", Warning, "1.0 GB free", "", onDisk(1e9, 1, true, nil, 150e3, "")},
+		{"a disk that is enough", "disk", OK, "1.0 GB free", "", onDisk(1e9, 1, true, nil, 100e3, "")},
+		{"compressed records are smaller", "disk", OK, "1.0 GB free", "", onDisk(1e9, 1, true, nil, 100e3, "/data/census.ndjson.zst")},
+		{"nearly full", "disk", Bad, "1.0 MB free", "", onDisk(1e6, 1, true, nil, 0, "")},
+		{"no inodes", "disk", Bad, "no place for a new file", "", onDisk(100e9, 0, true, nil, 0, "")},
+		{"read only", "disk", Bad, "can't be written to", "", onDisk(100e9, 1, false, nil, 0, "")},
+		{"no such directory", "disk", Bad, "not exist", "", onDisk(0, 0, false, fs.ErrNotExist, 0, "")},
+
+		{"a clock that was never set", "clock", Bad, "1970-01-01", "timedatectl", func(m *machine, _ fstest.MapFS, _ *Options) {
+			m.now = func() time.Time { return time.Unix(0, 0) }
+		}},
+		{"no NTP", "clock_sync", Warning, "nothing synchronises the clock", "timedatectl", func(m *machine, _ fstest.MapFS, _ *Options) {
+			m.synced = func() (bool, time.Duration, error) { return false, 0, nil }
+		}},
+		{"the kernel does not say", "clock_sync", Unknown, "does not say", "", func(m *machine, _ fstest.MapFS, _ *Options) {
+			m.synced = func() (bool, time.Duration, error) { return false, 0, refused }
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			m, root := healthy()
+			o := ordinary()
+			test.spoil(m, root, o)
+			r := m.examine(o)
+			got := r.find(test.check)
+			mend := strings.Join(got.Mend, "\n")
+			if got.Level != test.level || !strings.Contains(got.Found, test.found) ||
+				!strings.Contains(mend, test.mend) || test.mend == "" && mend != "" {
+				t.Errorf("got %+v", got)
+			}
+			if test.level == Bad && r.Ready {
+				t.Errorf("ready %v with %+v", r.Ready, got)
+			}
+			consoletest.CheckVisible(t, r.Text(o, 80), 80)
+		})
+	}
+}
+
+// TestDoctorElsewhere: a system without Linux's files is ready, and each missing
+// check says so.
+func TestDoctorElsewhere(t *testing.T) {
+	m := &machine{system: "darwin", now: time.Now, cpus: 8}
+	r := m.examine(ordinary())
+	var unknowns []string
+	for _, f := range r.Findings {
+		if f.Level == Unknown && strings.Contains(f.Found, "on darwin") {
+			unknowns = append(unknowns, f.Check)
+		}
+	}
+	want := []string{"kernel", "receive_buffer", "send_buffer", "conntrack", "fragments", "source", "files", "memory", "disk", "clock_sync"}
+	if !r.Ready || !slices.Equal(unknowns, want) {
+		t.Errorf("ready %v, not checked: %q", r.Ready, unknowns)
+	}
+}
+
+func TestDoctorText(t *testing.T) {
+	m, root := healthy()
+	m.buffers = func(int, int) (int, int, error) { return 212992, 212992, nil }
+	set(root, "proc/sys/net/ipv4/ipfrag_high_thresh", "10000\n")
+	r := m.examine(ordinary())
+	got := r.Text(ordinary(), 80)
+	for _, want := range []string{
+		"ok       kernel           Linux 6.1.0: batches, drop counts and ICMP errors work\n",
+		"warning  receive buffer   213.0 kB granted of 4.2 MB asked for\n" +
+			"                          needed: 1.2 MB, for the replies of 100 ms at this\n" +
+			"                          rate; the kernel drops what finds no room\n" +
+			"                          to fix it:\n" +
+			"    sudo sysctl -w net.core.rmem_max=4194304\n" +
+			"    echo 'net.core.rmem_max = 4194304' | sudo tee -a /etc/sysctl.d/a2sscan.conf\n",
+		"\nnot ready: 10 ok, 1 warning, 1 bad, 0 unknown\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+}

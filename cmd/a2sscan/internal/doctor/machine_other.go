@@ -1,0 +1,17 @@
+//go:build !linux
+
+package doctor
+
+import (
+	"runtime"
+	"time"
+)
+
+// thisMachine returns the machine that the program runs on, with what can be checked
+// on this system.
+func thisMachine() *machine {
+	return &machine{
+		system: systemName(), buffers: grantedBuffers, bind: tryBind,
+		now: time.Now, cpus: runtime.NumCPU(),
+	}
+}

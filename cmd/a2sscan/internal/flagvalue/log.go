@@ -1,0 +1,51 @@
+package flagvalue
+
+import (
+	"errors"
+	"log/slog"
+	"strings"
+)
+
+// LogFormat is a flag's form of lines.
+type LogFormat struct{ JSON, Given bool }
+
+// Set reads "text" or "json".
+func (f *LogFormat) Set(s string) error {
+	if s != "text" && s != "json" {
+		return errors.New("want text or json")
+	}
+	*f = LogFormat{s == "json", true}
+	return nil
+}
+
+func (f *LogFormat) String() string {
+	if f.JSON {
+		return "json"
+	}
+	return "text"
+}
+
+// Type is the word that stands for the value in the help.
+func (f *LogFormat) Type() string { return "FORMAT" }
+
+// LogLevel is a flag's least level.
+type LogLevel struct {
+	slog.Level
+	Given bool
+}
+
+// Set reads one of slog's words.
+func (l *LogLevel) Set(s string) error {
+	for _, level := range []slog.Level{slog.LevelDebug, slog.LevelInfo, slog.LevelWarn, slog.LevelError} {
+		if s == strings.ToLower(level.String()) {
+			*l = LogLevel{level, true}
+			return nil
+		}
+	}
+	return errors.New("want debug, info, warn or error")
+}
+
+func (l *LogLevel) String() string { return strings.ToLower(l.Level.String()) }
+
+// Type is the word that stands for the value in the help.
+func (l *LogLevel) Type() string { return "LEVEL" }

@@ -1,0 +1,65 @@
+package flagvalue
+
+import (
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/sink"
+)
+
+// Rotation is a flag's size or time after which a part of a census ends: 1G,
+// 256M, 1h. The zero value is one file.
+type Rotation struct {
+	size  int64 // bytes
+	every time.Duration
+}
+
+// The shortest parts: shorter ones are a file for a few records.
+const (
+	minPartSize = 100_000
+	minPartTime = time.Second
+)
+
+var errRotation = errors.New("want a size from 100k such as 256M or 1G, or a time from 1s such as 1h")
+
+// Set reads a number with k, M or G behind it, powers of 1000, or a duration.
+func (r *Rotation) Set(s string) error {
+	if every, err := time.ParseDuration(s); err == nil && every >= minPartTime {
+		*r = Rotation{every: every}
+		return nil
+	}
+	factors := map[byte]float64{'k': 1e3, 'M': 1e6, 'G': 1e9}
+	if s == "" || factors[s[len(s)-1]] == 0 {
+		return errRotation
+	}
+	n, err := strconv.ParseFloat(s[:len(s)-1], 64)
+	n *= factors[s[len(s)-1]]
+	if err != nil || !(n >= minPartSize && n <= 1e15) {
+		return errRotation
+	}
+	*r = Rotation{size: int64(n)}
+	return nil
+}
+
+func (r *Rotation) String() string {
+	switch {
+	case r.every > 0:
+		return r.every.String()
+	case r.size > 0:
+		return console.Bytes(uint64(r.size))
+	}
+	return ""
+}
+
+// Type is the word that stands for the value in the help.
+func (r *Rotation) Type() string { return "SIZE|TIME" }
+
+// On reports whether there is more than one file.
+func (r *Rotation) On() bool { return *r != Rotation{} }
+
+// Plan is how a scan that began at start is divided.
+func (r *Rotation) Plan(start time.Time) *sink.Rotation {
+	return &sink.Rotation{Start: start, Size: r.size, Every: r.every}
+}

@@ -1,0 +1,38 @@
+package flagvalue
+
+import (
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+)
+
+// Share is a flag's part of a whole, from 0 to 1.
+type Share float64
+
+// Set reads "2%" or "0.02".
+func (s *Share) Set(text string) error {
+	number, isPercent := strings.CutSuffix(text, "%")
+	v, err := strconv.ParseFloat(number, 64)
+	if isPercent {
+		v /= 100
+	}
+	if err != nil || math.IsNaN(v) || v < 0 || v > 1 {
+		return errors.New("want a part of all such as 2% or 0.02")
+	}
+	*s = Share(v)
+	return nil
+}
+
+// String is empty for none: that is no limit.
+func (s *Share) String() string {
+	if *s == 0 {
+		return ""
+	}
+	return console.ExactPercent(float64(*s))
+}
+
+// Type is the word that stands for the value in the help.
+func (s *Share) Type() string { return "SHARE" }

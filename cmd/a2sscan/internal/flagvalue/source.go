@@ -1,0 +1,60 @@
+package flagvalue
+
+import (
+	"errors"
+	"net/netip"
+	"syscall"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+)
+
+// Source is a flag's address to send from: 192.0.2.1 or 192.0.2.1:40000.
+type Source netip.AddrPort
+
+// Set reads an IPv4 address with or without a port.
+func (s *Source) Set(text string) error {
+	if at, err := netip.ParseAddrPort(text); err == nil && at.Addr().Is4() {
+		*s = Source(at)
+		return nil
+	}
+	addr, err := netip.ParseAddr(text)
+	if err != nil || !addr.Is4() {
+		return errors.New("want an IPv4 address of this machine, with or without :PORT")
+	}
+	*s = Source(netip.AddrPortFrom(addr, 0))
+	return nil
+}
+
+func (s *Source) String() string {
+	at := netip.AddrPort(*s)
+	switch {
+	case !at.IsValid():
+		return ""
+	case at.Port() == 0:
+		return at.Addr().String()
+	}
+	return at.String()
+}
+
+// Type is the word that stands for the value in the help.
+func (s *Source) Type() string { return "ADDR[:PORT]" }
+
+func (s *Source) AddrPort() netip.AddrPort { return netip.AddrPort(*s) }
+
+// Failure is the error of a scan that got no socket, or could not begin for
+// another reason.
+func (s *Source) Failure(err error) *console.Failure {
+	switch {
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return console.Fail(console.ExitUsage, "--source %s: no address of this machine", s).
+			WithHint("without --source the system chooses one")
+	case errors.Is(err, syscall.EADDRINUSE):
+		return console.Fail(console.ExitUsage, "--source %s: another program has the port", s).
+			WithHint("without the port the system chooses one")
+	case errors.Is(err, syscall.EACCES) && s.AddrPort().Port() > 0:
+		return console.Fail(console.ExitUsage, "--source %s: the port is not for everybody", s).
+			WithHint("ports from 1024 on are, or leave the port away")
+	}
+	return console.Fail(console.ExitUsage, "%w", err).
+		WithHint("a2sscan scan --help lists the flags with units and defaults")
+}

@@ -1,0 +1,33 @@
+package flagvalue
+
+import (
+	"errors"
+	"slices"
+)
+
+// statusMode is a flag's kind of status lines. The zero value is text.
+type StatusKind struct {
+	word  string
+	Given bool
+}
+
+var statusModes = []string{"text", "json", "none"}
+
+// Set reads text, json or none.
+func (m *StatusKind) Set(s string) error {
+	if !slices.Contains(statusModes, s) {
+		return errors.New("want text, json or none")
+	}
+	*m = StatusKind{s, true}
+	return nil
+}
+
+func (m *StatusKind) String() string {
+	if m.word == "" {
+		return statusModes[0]
+	}
+	return m.word
+}
+
+// Type is the word that stands for the value in the help.
+func (m *StatusKind) Type() string { return "KIND" }

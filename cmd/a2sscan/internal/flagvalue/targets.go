@@ -1,0 +1,80 @@
+package flagvalue
+
+import (
+	"errors"
+	"os"
+	"strconv"
+
+	"github.com/a2sscan/a2sscan/scanner/list"
+)
+
+// Order is a flag's order of targets.
+type Order list.Order
+
+// Set reads "random" or "input".
+func (o *Order) Set(s string) error {
+	for _, known := range []list.Order{list.OrderRandom, list.OrderInput} {
+		if s == known.String() {
+			*o = Order(known)
+			return nil
+		}
+	}
+	return errors.New("want random or input")
+}
+
+func (o *Order) String() string { return list.Order(*o).String() }
+
+// Type is the word that stands for the value in the help.
+func (o *Order) Type() string { return "ORDER" }
+
+// Seed is a flag's number, which may have been left to chance.
+type Seed struct {
+	N     uint64
+	Given bool
+}
+
+// Set reads a number.
+func (s *Seed) Set(text string) error {
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return errors.New("want a whole number from 0 to 18446744073709551615")
+	}
+	*s = Seed{n, true}
+	return nil
+}
+
+func (s *Seed) String() string {
+	if !s.Given {
+		return ""
+	}
+	return strconv.FormatUint(s.N, 10)
+}
+
+// Type is the word that stands for the value in the help.
+func (s *Seed) Type() string { return "N" }
+
+// Shard is a flag's part of all addresses.
+type Shard list.Shard
+
+// Set reads I/N or auto/N.
+func (s *Shard) Set(text string) error {
+	if text == "" {
+		return errors.New("want I/N such as 0/16, or auto/16")
+	}
+	v, err := list.ParseShard(text, os.Getenv("JOB_COMPLETION_INDEX"))
+	if err != nil {
+		return err
+	}
+	*s = Shard(v)
+	return nil
+}
+
+func (s *Shard) String() string {
+	if s.Count == 0 {
+		return ""
+	}
+	return list.Shard(*s).String()
+}
+
+// Type is the word that stands for the value in the help.
+func (s *Shard) Type() string { return "I/N" }

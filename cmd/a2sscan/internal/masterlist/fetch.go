@@ -1,0 +1,185 @@
+// Package masterlist fetches lists of servers from masters, and reads and writes files of
+// them.
+package masterlist
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/redact"
+	"github.com/a2sscan/a2sscan/scanner/master"
+)
+
+// KeyVariable is the environment variable that may hold the Web API's key.
+const KeyVariable = "STEAM_WEB_API_KEY"
+
+// Options say which list to fetch from a master, and how.
+type Options struct {
+	UDP     string // host:port of a master server; empty: the Web API
+	URL     string // of the Web API; empty: Valve's
+	KeyFile string // holds the Web API's key; empty: KeyVariable does
+	Region  Region
+	Filter  master.Filter
+	Limits  Limits
+	Timeout time.Duration // for one answer
+	Retries Count
+	MaxWait time.Duration // for a master that is silent or asks to wait
+}
+
+// Check refuses options that make no sense.
+func (o *Options) Check() error {
+	if o.Timeout < 0 || o.MaxWait < 0 {
+		return console.Fail(console.ExitUsage, "a time to wait for the master is negative").
+			WithHint("durations have a unit: 500ms, 30s, 2m")
+	}
+	if o.UDP == "" {
+		return nil
+	}
+	host, port, err := net.SplitHostPort(o.UDP)
+	n, bad := strconv.ParseUint(port, 10, 16)
+	if err != nil || bad != nil || n == 0 || host == "" {
+		return console.Fail(console.ExitUsage, "master %s: want HOST:PORT", console.Quoted(redact.Keys(o.UDP), 80)).
+			WithHint("for instance %s", master.DefaultUDP)
+	}
+	return nil
+}
+
+// KeyShown is the error of a flag that holds the key itself.
+func KeyShown(flag string) error {
+	return console.Fail(console.ExitUsage, "--%s: it contains a key, or what looks like one, which is not shown", flag).
+		WithHint("put the key into a file that --key-file names, or into the variable %s", KeyVariable)
+}
+
+// key reads the Web API's key. No error quotes what may be one.
+func (o *Options) key() (master.Key, error) {
+	text, where := []byte(os.Getenv(KeyVariable)), "the variable "+KeyVariable
+	if o.KeyFile != "" {
+		var err error
+		where = o.KeyFile
+		if text, err = readStart(o.KeyFile, 4096); err != nil {
+			if redact.LooksLikeKey(o.KeyFile) {
+				return master.Key{}, KeyShown("key-file") // the error would quote it
+			}
+			return master.Key{}, console.Fail(console.ExitInput, "key: %w", err)
+		}
+	} else if len(text) == 0 {
+		return master.Key{}, console.Fail(console.ExitUsage, "the Web API needs a key").
+			WithHint("--key-file FILE, or the variable %s; steamcommunity.com/dev/apikey gives one", KeyVariable)
+	}
+	k, err := master.ParseKey(text)
+	if err != nil {
+		return k, console.Fail(console.ExitUsage, "%s: %w", where, err)
+	}
+	return k, nil
+}
+
+// readStart reads a file, or its first most bytes.
+func readStart(path string, most int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, most))
+}
+
+// Handlers take what a master sends.
+type Handlers struct {
+	Server   func(*master.Server) error
+	Page     func(datagram []byte) error // each page of a master over UDP; may be nil
+	Progress func(master.Progress)       // may be nil
+}
+
+// Fetch fetches the list. Its error has an exit code.
+func (o *Options) Fetch(ctx context.Context, h Handlers) (master.Stats, error) {
+	var stats master.Stats
+	var err error
+	if o.UDP != "" {
+		stats, err = o.fetchUDP(ctx, h)
+	} else if stats, err = o.fetchWeb(ctx, h); err != nil && stats.Requests == 0 && ctx.Err() == nil {
+		return stats, asUsage(err)
+	}
+	if filter := (*master.FilterError)(nil); errors.As(err, &filter) {
+		return stats, asUsage(err)
+	}
+	return stats, o.failure(ctx, err)
+}
+
+// asUsage gives an error without an exit code the one for a wrong command line.
+func asUsage(err error) error {
+	if _, ok := errors.AsType[*console.Failure](err); ok {
+		return err
+	}
+	return console.Fail(console.ExitUsage, "%w", err)
+}
+
+func (o *Options) fetchUDP(ctx context.Context, h Handlers) (master.Stats, error) {
+	return master.FetchUDP(ctx, master.UDPConfig{
+		Addr: o.UDP, Region: master.Region(o.Region), Filter: o.Filter, Limits: o.Limits,
+		Timeout: o.Timeout, Retries: o.Retries.config(), Silence: o.MaxWait,
+		Page: h.Page, Progress: h.Progress,
+	}, h.Server)
+}
+
+func (o *Options) fetchWeb(ctx context.Context, h Handlers) (master.Stats, error) {
+	key, err := o.key()
+	if err != nil {
+		return master.Stats{}, err
+	}
+	trustRoots()
+	return master.FetchWeb(ctx, master.WebConfig{
+		URL: o.URL, Key: key, Region: master.Region(o.Region), Filter: o.Filter, Limits: o.Limits,
+		Timeout: o.Timeout, Retries: o.Retries.config(), MaxWait: o.MaxWait,
+		Progress: h.Progress,
+	}, h.Server)
+}
+
+// ErrEnough is what a handler returns to end a list without an error.
+var ErrEnough = errors.New("enough")
+
+// failure gives the error of a list its exit code and a hint.
+func (o *Options) failure(ctx context.Context, err error) error {
+	if _, ok := errors.AsType[*console.Failure](err); ok {
+		return err // a handler's
+	}
+	switch {
+	case err == nil, errors.Is(err, ErrEnough):
+		return nil
+	case ctx.Err() != nil:
+		return console.Fail(console.ExitInterrupted, "interrupted")
+	}
+	return console.Fail(console.ExitInput, "%w", err).WithHint("%s", advice(err))
+}
+
+// advice says what to do about a list that did not end properly.
+func advice(err error) string {
+	switch {
+	case errors.Is(err, master.ErrKey):
+		return "check the key in --key-file or " + KeyVariable + ""
+	case errors.Is(err, master.ErrSlow):
+		return "try again later, or wait longer with --max-wait"
+	case errors.Is(err, master.ErrRefused):
+		return "check that this master knows the filter, and that --url is its address"
+	case errors.Is(err, master.ErrTooLarge), errors.Is(err, master.ErrTooMany):
+		return "use a filter that fewer servers meet"
+	case errors.Is(err, master.ErrNoProgress):
+		return "the master may be at fault: try again later, or fetch parts of the list with filters"
+	case errors.Is(err, master.ErrMalformed), errors.Is(err, master.ErrTruncated):
+		return "check that it is the address of a master; if so, try again later"
+	}
+	return "check the address, and that no firewall drops the packets"
+}
+
+// Source names the master for a person.
+func (o *Options) Source() string {
+	if o.UDP != "" {
+		return "master " + o.UDP
+	}
+	return "Web API"
+}

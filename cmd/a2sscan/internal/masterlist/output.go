@@ -1,0 +1,166 @@
+package masterlist
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
+	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/disk"
+)
+
+// Output is where a list is written. The file is created with the first write, so
+// that a run that fetches nothing leaves no file behind and an old one as it was. An
+// old list stays until the new one is complete: the new one is written beside it,
+// with sink.PartSuffix added to its name.
+type Output struct {
+	path   string
+	stdout io.Writer
+
+	old    fs.FileInfo // of the list to be replaced; nil: there is none
+	target string      // its name, with links resolved
+
+	file *os.File // nil: standard output, or not yet created
+	pack *zstd.Encoder
+	buf  *bufio.Writer
+}
+
+// NewOutput checks that the file can be created. Path - is stdout. force allows an
+// existing file to be replaced.
+func NewOutput(path string, force bool, stdout io.Writer) (*Output, error) {
+	o := &Output{path: path, stdout: stdout}
+	if err := sink.Check(path, sink.Options{Force: force}); err != nil {
+		return nil, output.Failure(err)
+	}
+	if path == "-" || path == "" || !output.IsFile(path) {
+		return o, nil
+	}
+	var err error
+	if o.target, err = filepath.EvalSymlinks(o.path); err == nil {
+		o.old, err = os.Stat(o.target)
+	}
+	return o, o.failure(err)
+}
+
+// name is the name of the file being written.
+func (o *Output) name() string {
+	if o.old != nil {
+		return o.target + sink.PartSuffix
+	}
+	return o.path
+}
+
+// Write appends to the list.
+func (o *Output) Write(b []byte) error {
+	if o.buf == nil {
+		if err := o.open(); err != nil {
+			return err
+		}
+	}
+	_, err := o.buf.Write(b)
+	return o.failure(err)
+}
+
+func (o *Output) open() (err error) {
+	o.buf = bufio.NewWriterSize(o.stdout, 64<<10)
+	if o.path == "-" || o.path == "" {
+		return nil
+	}
+	o.file, err = os.OpenFile(o.name(), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
+	if err != nil {
+		o.buf = nil
+		return o.failure(err)
+	}
+	if o.old != nil {
+		_ = o.file.Chmod(o.old.Mode().Perm()) // if that fails, the file keeps the default permissions
+	}
+	o.buf.Reset(o.file)
+	if strings.HasSuffix(o.path, ".zst") {
+		if o.pack, err = zstd.NewWriter(o.file, zstd.WithEncoderConcurrency(1)); err != nil {
+			return o.failure(err)
+		}
+		o.buf.Reset(o.pack)
+	}
+	return nil
+}
+
+// Flush passes on everything written, for the reader of a pipe.
+func (o *Output) Flush() error {
+	if o.buf == nil {
+		return nil
+	}
+	err := o.buf.Flush()
+	if err == nil && o.pack != nil {
+		err = o.pack.Flush()
+	}
+	return o.failure(err)
+}
+
+// Close ends the file and syncs it. A complete list then replaces the old one.
+func (o *Output) Close(complete bool) error {
+	if o.buf == nil {
+		return nil
+	}
+	err := o.end()
+	if err == nil && complete && o.old != nil {
+		if err = os.Rename(o.name(), o.target); err == nil {
+			err = disk.SyncDir(filepath.Dir(o.target))
+			o.old = nil
+		}
+	}
+	return o.failure(err)
+}
+
+// end flushes, syncs and closes the file.
+func (o *Output) end() error {
+	err := o.buf.Flush()
+	if o.pack != nil {
+		err = errors.Join(err, o.pack.Close())
+	}
+	if o.file != nil {
+		if e := o.file.Sync(); err == nil && !errors.Is(e, syscall.EINVAL) {
+			err = e // a pipe or a device cannot be synced
+		}
+		if e := o.file.Close(); err == nil {
+			err = e
+		}
+	}
+	o.buf = nil
+	return err
+}
+
+// Kept says in words where a list that is not complete is.
+func (o *Output) Kept() string {
+	if o.old == nil {
+		return "and kept"
+	}
+	return "and kept in " + console.Plain(o.name(), 200) + "; " + console.Plain(o.path, 200) + " is as it was"
+}
+
+// failure makes an error of writing one of package sink.
+func (o *Output) failure(err error) error {
+	if err == nil {
+		return nil
+	}
+	e := &sink.Error{Op: "write", Path: o.name(), Err: err}
+	if o.path == "-" || o.path == "" {
+		e.Path = "standard output"
+	}
+	var path *os.PathError
+	if errors.As(err, &path) {
+		e.Err = path.Err
+	}
+	if errors.Is(err, syscall.ENOSPC) {
+		e.Hint = "free some space, or choose another disk"
+	}
+	return output.Failure(e)
+}

@@ -1,0 +1,109 @@
+package masterlist
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/scanner/master"
+)
+
+// Progress makes the status line of a list being fetched.
+type Progress struct {
+	start time.Time
+	mu    sync.Mutex
+	last  master.Progress
+	until time.Time // end of the wait
+}
+
+// NewProgress returns the progress of a list that begins now.
+func NewProgress() *Progress { return &Progress{start: time.Now()} }
+
+// Update records how far the list has come.
+func (p *Progress) Update(now master.Progress) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last, p.until = now, time.Now().Add(now.Wait)
+}
+
+// Line is the status line.
+func (p *Progress) Line() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := &p.last
+	parts := []string{console.Clock(time.Since(p.start)), counts(&s.Stats)}
+	if s.Retries > 0 {
+		parts = append(parts, fmt.Sprintf("%d repeated", s.Retries))
+	}
+	if left := time.Until(p.until); left > 0 && s.Why != master.WaitNothing {
+		parts = append(parts, fmt.Sprintf("%v, %.0f s", s.Why, math.Ceil(left.Seconds())))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// counts says how long a list is so far.
+func counts(s *master.Stats) string {
+	where := "in " + console.Plural(int(s.Replies), "answer")
+	if s.Replies == 0 && s.Servers > 0 {
+		where = "of an answer that was not read completely"
+	}
+	return console.Plural(int(s.Servers), "server") + " " + where + ", " + console.Bytes(s.Bytes)
+}
+
+// maxCapped bounds how many cut answers are listed.
+const maxCapped = 10
+
+// Report reports the counts of a list and what was unusual about it.
+func Report(t *console.Terminal, who string, s *master.Stats) {
+	t.Say("%s: %s, %s", who, counts(s), console.Plural(int(s.Requests), "request"))
+	if text := amounts([]amount{
+		{s.Unscannable[master.Relay], "with " + master.Relay.String()},
+		{s.Unscannable[master.NoAddress], "with " + master.NoAddress.String()},
+		{s.Unscannable[master.NoPort], "with " + master.NoPort.String()},
+	}); text != "" {
+		t.Say("servers that cannot be queried: %s", text)
+	}
+	if text := amounts([]amount{
+		{s.Duplicates, "named more than once"},
+		{s.Elsewhere, "in other regions"},
+		{s.Invalid, "without an address"},
+	}); text != "" {
+		t.Say("left out: %s", text)
+	}
+	if text := amounts([]amount{
+		{s.Retries, console.Things(s.Retries, "request") + " repeated"},
+		{s.Truncated, console.Things(s.Truncated, "page") + " cut off"},
+		{s.Repeated, console.Things(s.Repeated, "page") + " that came twice"},
+		{s.Foreign, console.Things(s.Foreign, "datagram") + " without a page"},
+		{s.Odd, console.Things(s.Odd, "server") + " with a field of another type"},
+	}); text != "" {
+		t.Say("unusual: %s", text)
+	}
+	for i, c := range s.Capped {
+		if i == maxCapped {
+			t.Say("%d more such answers", len(s.Capped)-maxCapped)
+			break
+		}
+		t.Say("cut at the cap: %v", c)
+	}
+}
+
+// amount is a number of things.
+type amount struct {
+	n    uint64
+	what string
+}
+
+// amounts lists the numbers that are not zero.
+func amounts(all []amount) string {
+	var parts []string
+	for _, a := range all {
+		if a.n > 0 {
+			parts = append(parts, console.Grouped(a.n)+" "+a.what)
+		}
+	}
+	return strings.Join(parts, ", ")
+}

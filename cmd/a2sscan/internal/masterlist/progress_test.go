@@ -1,0 +1,27 @@
+package masterlist
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/a2sscan/a2sscan/scanner/master"
+)
+
+// TestProgress: the status line fits a screen of 80 columns, and a wait is never
+// shown as 0 s.
+func TestProgress(t *testing.T) {
+	p := NewProgress()
+	p.start = p.start.Add(-75 * time.Second)
+	for why, want := range map[master.Wait]string{
+		master.WaitLimit: "; keeping the master's limits, 1 s",
+		master.WaitAsked: "; the master asked to wait, 1 s",
+	} {
+		now := master.Progress{Wait: 400 * time.Millisecond, Why: why}
+		now.Servers, now.Replies, now.Bytes = 12_345, 54, 75_000
+		p.Update(now)
+		if got := p.Line(); !strings.HasSuffix(got, want) || len(got) >= 80 {
+			t.Errorf("%d columns: %s", len(got), got)
+		}
+	}
+}

@@ -1,0 +1,51 @@
+package masterlist
+
+import (
+	"crypto/x509"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// TestOwnRoots: the program's own roots are used only on a system without roots. Each
+// case runs in a process of its own, because a process reads the roots once.
+func TestOwnRoots(t *testing.T) {
+	want := os.Getenv("A2SSCAN_TEST_ROOTS")
+	if want != "" {
+		trustRoots()
+		trustRoots() // a second call does no harm
+		pool, err := x509.SystemCertPool()
+		if err != nil || pool.Equal(ownRoots()) != (want == "own") {
+			t.Errorf("want the %s roots: %v", want, err)
+		}
+		return
+	}
+	none, some := filepath.Join(t.TempDir(), "none"), filepath.Join(t.TempDir(), "some.pem")
+	if err := os.WriteFile(some, []byte(testRoot), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for want, file := range map[string]string{"own": none, "system's": some} {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestOwnRoots$")
+		cmd.Env = append(os.Environ(), "A2SSCAN_TEST_ROOTS="+want, "SSL_CERT_FILE="+file, "SSL_CERT_DIR="+none)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+	}
+	if ownRoots().Equal(x509.NewCertPool()) {
+		t.Error("there are no roots in the bundle")
+	}
+}
+
+// testRoot is a certificate whose key is lost.
+const testRoot = `-----BEGIN CERTIFICATE-----
+MIIBajCCAQ+gAwIBAgIBATAKBggqhkjOPQQDAjAbMRkwFwYDVQQDExBhIHJvb3Qg
+Zm9yIHRlc3RzMCAXDTI2MDEwMTAwMDAwMFoYDzIxMjYwMTAxMDAwMDAwWjAbMRkw
+FwYDVQQDExBhIHJvb3QgZm9yIHRlc3RzMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcD
+QgAEx9QJjIi+ulTpCEKWbABEVCapuQ03d2TZlIW74aT5nVKGX/Uq+stx9WhGp49y
+AbI62HN/JTJ5ETpCihZ/F3jc/qNCMEAwDgYDVR0PAQH/BAQDAgIEMA8GA1UdEwEB
+/wQFMAMBAf8wHQYDVR0OBBYEFCFKyXnjyToSmyH6mSfYJ9w9HKPyMAoGCCqGSM49
+BAMCA0kAMEYCIQCyTlO6H3z5IB8Rhcg42YJ8Kt4ef7ZaDJ0c8yGxvOwh/AIhALMa
+pGxpw5YmzzBQYHBc2H02eG+//wA1JEKYapO7IjF3
+-----END CERTIFICATE-----
+`

@@ -1,0 +1,93 @@
+package masterlist
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/master"
+)
+
+// Limits are limits of requests as the value of a flag: 15/1m,60/5m.
+type Limits []master.Limit
+
+// Set reads N/D, separated by commas, or 0.
+func (l *Limits) Set(s string) error {
+	*l = Limits{}
+	if s == "0" {
+		return nil
+	}
+	for word := range strings.SplitSeq(s, ",") {
+		count, span, _ := strings.Cut(word, "/")
+		n, err1 := strconv.Atoi(count)
+		d, err2 := time.ParseDuration(span)
+		if err1 != nil || err2 != nil || n < 1 || d <= 0 {
+			return errors.New("want requests in a span of time, such as 15/1m,60/5m, or 0")
+		}
+		*l = append(*l, master.Limit{Requests: n, In: d})
+	}
+	return nil
+}
+
+func (l *Limits) String() string { return LimitsText(*l) }
+
+// LimitsText writes limits as Set reads them.
+func LimitsText(ls []master.Limit) string {
+	var words []string
+	for _, l := range ls {
+		words = append(words, fmt.Sprintf("%d/%s", l.Requests, span(l.In)))
+	}
+	return strings.Join(words, ",")
+}
+
+// span writes a duration as people type it: 5m, not 5m0s.
+func span(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	return s
+}
+
+// Type is the word that stands for the value in the help.
+func (l *Limits) Type() string { return "N/D" }
+
+// Count is a number of retries as the value of a flag. 0 differs from no value.
+type Count struct {
+	n   int
+	set bool
+}
+
+// Set reads a number.
+func (c *Count) Set(s string) error {
+	n, err := strconv.ParseUint(s, 10, 16)
+	*c = Count{int(n), true}
+	if err != nil {
+		return errors.New("want a number such as 3")
+	}
+	return nil
+}
+
+func (c *Count) String() string {
+	if !c.set {
+		return ""
+	}
+	return strconv.Itoa(c.n)
+}
+
+// Type is the word that stands for the value in the help.
+func (c *Count) Type() string { return "N" }
+
+// config is the number as package master takes it, where 0 is the default.
+func (c *Count) config() int {
+	switch {
+	case !c.set:
+		return 0
+	case c.n == 0:
+		return scanner.Off
+	}
+	return c.n
+}

@@ -1,0 +1,303 @@
+// Package output writes the records of a run: to a file, to parts, or to standard
+// output.
+package output
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink"
+)
+
+// Output is where the records of a run go. It is made just before the first
+// packet, so that a run that fails earlier leaves no file behind. Its methods
+// may be called from several goroutines.
+type Output struct {
+	path    string
+	options sink.Options
+	notify  func() // called once, when writing failed
+
+	rotation *sink.Rotation // nil: one file
+
+	created atomic.Bool
+	broken  atomic.Bool   // writing failed, or the checkpoint
+	records atomic.Uint64 // taken by this process; can be read while a record waits for the disk
+
+	mu    sync.Mutex
+	w     recordWriter
+	isNew bool // there was no such file
+	err   error
+	ended bool
+}
+
+// recordWriter is what an output needs of a sink.Writer or a sink.Series.
+type recordWriter interface {
+	WriteAs(scan string, r *scanner.Result) error
+	Mark() (*sink.Mark, error)
+	Lost() error
+	Count() uint64
+	Cut() int64
+	Close() error
+}
+
+// newOutput returns an output, of which nothing is made yet.
+func New(path string, options sink.Options) *Output {
+	return &Output{path: path, options: options, notify: func() {}}
+}
+
+// Divide makes parts instead of one file.
+func (o *Output) Divide(r *sink.Rotation) { o.rotation = r }
+
+// OnFailure sets what is called once when writing fails.
+func (o *Output) OnFailure(failed func()) { o.notify = failed }
+
+// Taken is how many records the output took. It never waits.
+func (o *Output) Taken() uint64 { return o.records.Load() }
+
+// isOpened reports whether the file was made.
+func (o *Output) Opened() bool { return o.created.Load() }
+
+// hasFailed reports whether writing failed. It never waits.
+func (o *Output) Failed() bool { return o.broken.Load() }
+
+// Open makes the file. Records can be written after it.
+func (o *Output) Open() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.ended {
+		return fs.ErrClosed
+	}
+	_, err := os.Lstat(o.path)
+	o.isNew = errors.Is(err, fs.ErrNotExist)
+	if o.rotation != nil {
+		s, err := sink.CreateSeries(o.path, o.options, *o.rotation)
+		o.w, o.err = s, err
+		o.created.Store(err == nil)
+		return o.err
+	}
+	w, err := sink.Create(o.path, o.options)
+	if o.err = err; err == nil {
+		o.w = w
+		o.created.Store(true)
+	}
+	return o.err
+}
+
+// Write adds a record and reports whether that went well. After the first
+// error it does nothing.
+func (o *Output) Write(r *scanner.Result) bool { return o.WriteAs(o.options.Scan, r) }
+
+// WriteAs is Write for a record of a scan of another name.
+func (o *Output) WriteAs(scan string, r *scanner.Result) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err != nil || o.w == nil {
+		return false
+	}
+	if o.err = o.w.WriteAs(scan, r); o.err != nil {
+		o.Fail()
+		return false
+	}
+	o.records.Add(1)
+	return true
+}
+
+// Fail ends the run: nothing more can be written.
+func (o *Output) Fail() {
+	o.broken.Store(true)
+	o.notify()
+}
+
+// Mark marks the place behind all records written so far, and returns their
+// number.
+func (o *Output) Mark() (m *sink.Mark, records uint64, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err != nil || o.w == nil {
+		return nil, 0, fs.ErrClosed
+	}
+	m, err = o.w.Mark()
+	return m, o.w.Count(), err
+}
+
+// Lost returns an error if somebody removed or replaced the file meanwhile.
+func (o *Output) Lost() error { return Failure(o.w.Lost()) }
+
+// Close ends the file. It returns the first error of all calls.
+func (o *Output) Close() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.ended = true
+	if o.w != nil {
+		if err := o.w.Close(); o.err == nil {
+			o.err = err
+		}
+	}
+	return Failure(o.err)
+}
+
+// Count returns how many records were written.
+func (o *Output) Count() uint64 {
+	if o.w == nil {
+		return 0
+	}
+	return uint64(o.w.Count())
+}
+
+// soFar is count while records are written, or busy if one is being written just
+// now: it doesn't wait.
+func (o *Output) CountNow() (n uint64, busy bool) {
+	if !o.mu.TryLock() {
+		return 0, true
+	}
+	defer o.mu.Unlock()
+	return o.Count(), false
+}
+
+// whole returns how many records can be read back from an output that failed:
+// of those that were handed to it the last may be lost. It is 0 for a pipe.
+func (o *Output) Complete() (n uint64) {
+	for _, name := range o.files() {
+		n += completeIn(name)
+	}
+	return n
+}
+
+func completeIn(path string) (n uint64) {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return 0
+	}
+	r, err := sink.Open(path)
+	if err != nil {
+		return 0
+	}
+	defer r.Close()
+	for {
+		if _, err := r.Next(); err != nil {
+			return n
+		}
+		n++
+	}
+}
+
+// cut returns how many bytes of a torn record were cut off an appended file.
+func (o *Output) CutOff() int64 {
+	if o.w == nil {
+		return 0
+	}
+	return o.w.Cut()
+}
+
+// Remove removes the file of a run that turned out to have asked no target.
+func (o *Output) Remove() {
+	if o.w != nil && o.isNew && o.w.Count() == 0 {
+		os.Remove(o.path)
+	}
+}
+
+// writeFailure gives an error of writing its exit code and hint.
+func Failure(err error) error {
+	if err == nil {
+		return nil
+	}
+	var s *sink.Error
+	if !errors.As(err, &s) {
+		return console.Fail(console.ExitOutput, "%w", err)
+	}
+	f := console.Fail(console.ExitOutput, "%s", ErrorText(s)).WithHint("%s", s.Hint)
+	f.ReaderGone = errors.Is(err, syscall.EPIPE)
+	if errors.Is(err, fs.ErrExist) {
+		f.WithHint("another -o, --append to add to it, or --force to replace it")
+	}
+	return f
+}
+
+// sinkError says what a file's error is, without its hint.
+func ErrorText(e *sink.Error) string {
+	return fmt.Sprintf("can't %s %s: %v", e.Op, console.Plain(e.Path, 200), e.Err)
+}
+
+// Resume makes o continue where a checkpoint says that it was.
+func (o *Output) Resume(at Position) {
+	o.options.Force, o.options.Resume, o.options.Offset = false, true, at.Offset
+	if o.rotation != nil {
+		o.rotation.Whole, o.rotation.Records = at.Parts, at.Records
+	}
+}
+
+// Position is how far an output is durable. With parts, Offset and Records are
+// of the part after Parts.
+type Position struct {
+	Offset  int64
+	Parts   []sink.Part
+	Records uint64
+}
+
+// Check returns the error that Open would return, and makes nothing.
+func (o *Output) Check() error {
+	if o.rotation != nil {
+		return Failure(sink.CheckSeries(o.path, o.options, *o.rotation))
+	}
+	return Failure(sink.Check(o.path, o.options))
+}
+
+// Parts returns the files that a run wrote, nil if it is one file.
+func (o *Output) Parts() []sink.Part {
+	if s, ok := o.w.(*sink.Series); ok {
+		return s.Parts()
+	}
+	return nil
+}
+
+// settle gives parts their names: those that are whole at m, which a
+// checkpoint tells of, or all at the end.
+func (o *Output) NameParts(m *sink.Mark) error {
+	s, ok := o.w.(*sink.Series)
+	switch {
+	case !ok:
+		return nil
+	case m == nil:
+		return Failure(s.Commit())
+	}
+	return Failure(s.CommitBefore(m))
+}
+
+// files are those that hold the records, with the names that they have now.
+func (o *Output) files() []string {
+	if o.rotation == nil {
+		return []string{o.path}
+	}
+	var names []string
+	for _, p := range o.Parts() {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// written says where the records are.
+func (o *Output) Place() string {
+	parts := o.Parts()
+	switch {
+	case o.rotation == nil:
+		return console.Plain(o.path, 200)
+	case len(parts) == 0:
+		return "no file"
+	case len(parts) == 1:
+		return console.Plain(parts[0].Name, 200)
+	}
+	return fmt.Sprintf("%d parts, %s to %s", len(parts), console.Plain(parts[0].Name, 150),
+		console.Plain(parts[len(parts)-1].Name, 150))
+}
+
+// IsFile reports whether path is a regular file, no device and no pipe.
+func IsFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}

@@ -1,0 +1,248 @@
+package transcript
+
+import (
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// sheet formats bytes as rows of hexadecimal with their meaning beside them. All
+// text is escaped and bounded, because the bytes are hostile.
+type sheet struct {
+	width int // columns
+}
+
+// Limits of what is shown of one datagram.
+const (
+	shownItems = 3 // players or rules
+	fieldRows  = 2 // of one field
+	dumpIndent = 4
+	wideSheet  = 110 // screens this wide get rows of 16 bytes
+)
+
+// perRow is the number of bytes in a row.
+func (s sheet) perRow() int {
+	if s.width >= wideSheet {
+		return 16
+	}
+	return 8
+}
+
+// dump returns the rows for b, whose fields are parts.
+func (s sheet) dump(b []byte, parts iter.Seq[wire.Part]) []string {
+	var rows []string
+	skip := gap{item: itemWord(b)}
+	for p := range parts {
+		if p.Item >= 0 {
+			p.Name = fmt.Sprintf("%s %d: %s", skip.item, p.Item, p.Name)
+		}
+		if p.Item >= shownItems && !p.Cut {
+			skip.add(p)
+			continue
+		}
+		rows = skip.flush(rows)
+		rows = append(rows, s.field(p, b[p.At:p.End])...)
+	}
+	return skip.flush(rows)
+}
+
+// gap is a run of fields that are not shown.
+type gap struct {
+	item        string // what the list holds: player or rule
+	parts       int
+	first, last wire.Part
+}
+
+func (g *gap) add(p wire.Part) {
+	if g.parts == 0 {
+		g.first = p
+	}
+	g.last = p
+	g.parts++
+}
+
+// flush adds a row for the gap.
+func (g *gap) flush(rows []string) []string {
+	if g.parts > 0 {
+		rows = append(rows, fmt.Sprintf("%*s…  %ss %d to %d, %d bytes",
+			dumpIndent+3, "", g.item, g.first.Item, g.last.Item, g.last.End-g.first.At))
+	}
+	g.parts = 0
+	return rows
+}
+
+// itemWord names what the list in a message holds.
+func itemWord(msg []byte) string {
+	if wire.KindOf(msg) == wire.KindPlayers {
+		return "player"
+	}
+	return "rule"
+}
+
+// field returns the rows of one field.
+func (s sheet) field(p wire.Part, v []byte) []string {
+	n := s.perRow()
+	room := max(s.width-(dumpIndent+4+2+3*n-1+2), 20)
+	text := label(p, v, room)
+	var rows []string
+	for at := 0; at == 0 || at < len(v) && len(rows) < fieldRows; at += n {
+		row := v[at:min(at+n, len(v))]
+		if rest := len(v) - at - len(row); len(rows) == fieldRows-1 && rest > 0 {
+			text = "… " + console.Plural(rest, "byte") + " more"
+		}
+		line := fmt.Sprintf("%*s%04x  %-*s  %s", dumpIndent, "", p.At+at, 3*n-1, fmt.Sprintf("% x", row), text)
+		rows = append(rows, strings.TrimRight(line, " "))
+		text = ""
+	}
+	return rows
+}
+
+// label names a field and its value, in at most room characters.
+func label(p wire.Part, v []byte, room int) string {
+	name := p.Name
+	switch {
+	case p.Cut && len(v) == 0:
+		return console.Plain(name+" is missing: the message ends here", room)
+	case p.Cut:
+		return console.Plain(name+" is cut: the message ends inside it", room)
+	case p.Form == wire.FormText:
+		return labelText(name, v, room)
+	}
+	if p.Form == wire.FormLetter {
+		return console.Plain(fmt.Sprintf("%s %s: %s", name, letter(v[0]), letterWord(p.Name, v[0])), room)
+	}
+	return console.Plain(name+" "+value(p.Form, v), room)
+}
+
+// labelText is label for a string.
+func labelText(name string, v []byte, room int) string {
+	if n := len(v); n > 0 && v[n-1] == 0 {
+		v = v[:n-1]
+	}
+	return name + " " + console.Quoted(string(v), max(room-len(name)-3, 8))
+}
+
+// value is the value of a field in words.
+func value(f wire.Form, v []byte) string {
+	u := number(v)
+	switch f {
+	case wire.FormHeader:
+		if v[0] == 0xFE {
+			return "-2: a fragment"
+		}
+		return "-1: a single message"
+	case wire.FormKind:
+		return fmt.Sprintf("%s: %s", letter(v[0]), kindWord(wire.Kind(v[0])))
+	case wire.FormUint:
+		return fmt.Sprint(u)
+	case wire.FormInt:
+		return fmt.Sprint(int32(u))
+	case wire.FormHex:
+		return fmt.Sprintf("0x%08x", u)
+	case wire.FormFloat:
+		return strconv.FormatFloat(float64(math.Float32frombits(uint32(u))), 'f', -1, 32) + " s"
+	case wire.FormBool:
+		return boolWord(v[0])
+	case wire.FormFlags:
+		return fmt.Sprintf("0x%02x: %s", v[0], extraWords(v[0]))
+	case wire.FormNibbles:
+		return fmt.Sprintf("%d of %d", v[0]>>4, v[0]&15)
+	case wire.FormChallenge:
+		return fmt.Sprintf("% x", v)
+	}
+	return fmt.Sprintf("%d bytes, %s", len(v), console.Quoted(string(v[:min(len(v), 100)]), 60))
+}
+
+// number reads a little-endian number of up to eight bytes.
+func number(v []byte) uint64 {
+	var b [8]byte
+	copy(b[:], v)
+	return binary.LittleEndian.Uint64(b[:])
+}
+
+// letter shows a byte that stands for a letter.
+func letter(c byte) string {
+	if c >= 0x20 && c < 0x7F {
+		return fmt.Sprintf("%q", rune(c))
+	}
+	return fmt.Sprintf("0x%02x", c)
+}
+
+// letterWords are the meanings of the letters in two fields.
+var letterWords = map[string]map[byte]string{
+	"server type": {'d': "dedicated", 'l': "listen", 'p': "proxy (SourceTV)"},
+	"environment": {'l': "linux", 'w': "windows", 'm': "mac", 'o': "mac"},
+}
+
+// letterWord is the meaning of a letter in either case.
+func letterWord(field string, c byte) string {
+	if w, ok := letterWords[field][c|0x20]; ok {
+		return w
+	}
+	return "unknown"
+}
+
+// extraBits are the bits of the extra data flag in the order of their fields.
+var extraBits = []struct {
+	bit  byte
+	word string
+}{{0x80, "port"}, {0x10, "Steam ID"}, {0x40, "SourceTV"}, {0x20, "keywords"}, {0x01, "game ID"}}
+
+// extraWords lists the fields that the extra data flag announces.
+func extraWords(flag byte) string {
+	var words []string
+	for _, e := range extraBits {
+		if flag&e.bit != 0 {
+			words = append(words, e.word)
+		}
+	}
+	if len(words) == 0 {
+		return "none"
+	}
+	return strings.Join(words, ", ")
+}
+
+func boolWord(c byte) string {
+	switch c {
+	case 0:
+		return "0: no"
+	case 1:
+		return "1: yes"
+	}
+	return fmt.Sprintf("%d: yes, although only 0 and 1 are valid", c)
+}
+
+// kindWord names a kind of message.
+func kindWord(k wire.Kind) string {
+	switch k {
+	case wire.KindInfoRequest:
+		return "info request"
+	case wire.KindPlayersRequest:
+		return "players request"
+	case wire.KindRulesRequest:
+		return "rules request"
+	case wire.KindInfo:
+		return "info"
+	case wire.KindGoldSource:
+		return "info, obsolete GoldSource format"
+	case wire.KindPlayers:
+		return "players"
+	case wire.KindRules:
+		return "rules"
+	case wire.KindChallenge:
+		return "challenge"
+	case wire.KindPing:
+		return "ping reply"
+	case wire.KindBanned:
+		return "message: banned"
+	case wire.KindLimited:
+		return "message: too many queries"
+	}
+	return "unknown to A2S"
+}

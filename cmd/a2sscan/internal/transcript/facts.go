@@ -1,0 +1,106 @@
+package transcript
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// This file derives facts about the server from all datagrams.
+
+// replies yields the datagrams from the target.
+func (t *Transcript) replies(yield func([]byte) bool) {
+	for i := range t.events {
+		if e := &t.events[i]; !e.sent && e.addr == t.target && !yield(e.data) {
+			return
+		}
+	}
+}
+
+// strangers are the addresses that sent something although they were not queried.
+func (t *Transcript) strangers() (all []netip.AddrPort) {
+	for i := range t.events {
+		if e := &t.events[i]; !e.sent && e.addr != t.target && !slices.Contains(all, e.addr) {
+			all = append(all, e.addr)
+		}
+	}
+	return all
+}
+
+// strangerList names a few of the strangers.
+func (t *Transcript) strangerList() string {
+	var words []string
+	for _, a := range t.strangers() {
+		if len(words) == 3 {
+			words = append(words, "…")
+			break
+		}
+		words = append(words, a.String())
+	}
+	return strings.Join(words, ", ")
+}
+
+// junk are the datagrams that A2S does not know.
+func (t *Transcript) junk() (all [][]byte) {
+	for b := range t.replies {
+		if !wire.IsReply(b) {
+			all = append(all, b)
+		}
+	}
+	return all
+}
+
+// speaksA2S reports whether any datagram is A2S.
+func (t *Transcript) speaksA2S() bool {
+	for b := range t.replies {
+		if wire.IsReply(b) {
+			return true
+		}
+	}
+	return false
+}
+
+// challenges counts the challenges.
+func (t *Transcript) challenges() (n int) {
+	for b := range t.replies {
+		if _, err := wire.DecodeChallenge(b); err == nil && wire.IsSingle(b) {
+			n++
+		}
+	}
+	return n
+}
+
+// longest is the length of the longest datagram.
+func (t *Transcript) longest() (n int) {
+	for b := range t.replies {
+		n = max(n, len(b))
+	}
+	return n
+}
+
+// repeats counts the requests that were sent again with the same bytes.
+func (t *Transcript) repeats() (n int) {
+	was := map[string]bool{}
+	for i := range t.events {
+		if e := &t.events[i]; e.sent {
+			if was[string(e.data)] {
+				n++
+			}
+			was[string(e.data)] = true
+		}
+	}
+	return n
+}
+
+// layouts lists the layouts of the fragments.
+func (s *splits) layouts() string {
+	var words []string
+	for _, g := range s.replies {
+		if w := g.form(); g.layout != wire.LayoutUnknown && !slices.Contains(words, w) {
+			words = append(words, w)
+		}
+	}
+	return strings.Join(words, "; ")
+}

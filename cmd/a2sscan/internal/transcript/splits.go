@@ -1,0 +1,128 @@
+package transcript
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// splits are the fragmented replies of one server, in the order of their first
+// fragments.
+type splits struct {
+	replies []*splitReply
+}
+
+// splitReply is one fragmented reply.
+type splitReply struct {
+	id         uint32
+	short      bool // too short to have an ID
+	layout     wire.Layout
+	compressed bool
+	fragments  [][]byte
+}
+
+// add takes a fragment and returns the reply that it belongs to.
+func (s *splits) add(b []byte) *splitReply {
+	g := s.of(b)
+	if len(g.fragments) == 0 {
+		s.replies = append(s.replies, g)
+	}
+	g.fragments = append(g.fragments, b)
+	if l, compressed := wire.ShowLayout(b); l != wire.LayoutUnknown {
+		g.layout, g.compressed = l, compressed
+	}
+	return g
+}
+
+// of returns the reply that a fragment belongs to, a new one for the first fragment.
+func (s *splits) of(b []byte) *splitReply {
+	id, err := wire.SplitID(b)
+	for _, g := range s.replies {
+		if g.id == id && g.short == (err != nil) {
+			return g
+		}
+	}
+	return &splitReply{id: id, short: err != nil}
+}
+
+// describe says which fragment of the reply b is.
+func (g *splitReply) describe(b []byte) string {
+	if g.short {
+		return "a fragment that is too short"
+	}
+	var f wire.Fragment
+	if g.layout == wire.LayoutUnknown {
+		return fmt.Sprintf("a fragment, ID 0x%08x", g.id)
+	}
+	if f.Decode(b, g.layout, g.compressed) != nil {
+		return fmt.Sprintf("a fragment, ID 0x%08x: its number or total is not valid", g.id)
+	}
+	return fmt.Sprintf("fragment %d of %d, ID 0x%08x: %s",
+		f.Number, f.Total, g.id, g.form())
+}
+
+// form names the layout and the compression.
+func (g *splitReply) form() string {
+	if g.compressed {
+		return g.layout.String() + ", bzip2"
+	}
+	return g.layout.String()
+}
+
+// arrivals says which fragments of a reply arrived.
+type arrivals struct {
+	numbers     []int // sorted, each once
+	least, most int   // how many fragments there are, according to them; 0: none says it
+}
+
+func (g *splitReply) arrived() (a arrivals) {
+	for _, b := range g.fragments {
+		var f wire.Fragment
+		if f.Decode(b, g.layout, g.compressed) != nil {
+			continue
+		}
+		n, total := int(f.Number), int(f.Total)
+		if a.most == 0 {
+			a.least = total
+		}
+		a.least, a.most = min(a.least, total), max(a.most, total)
+		if !slices.Contains(a.numbers, n) {
+			a.numbers = append(a.numbers, n)
+		}
+	}
+	slices.Sort(a.numbers)
+	return a
+}
+
+// missing are the numbers of the fragments that did not arrive.
+func (a *arrivals) missing() (lost []int) {
+	for n := range a.most {
+		if !slices.Contains(a.numbers, n) {
+			lost = append(lost, n)
+		}
+	}
+	return lost
+}
+
+// fault says why a reply is not complete, "" if it is.
+func (g *splitReply) fault() string {
+	a := g.arrived()
+	lost := a.missing()
+	what := fmt.Sprintf("reply 0x%08x: %s arrived", g.id, console.Plural(len(g.fragments), "fragment"))
+	switch {
+	case g.short:
+		return ""
+	case g.layout == wire.LayoutUnknown:
+		return what + ", but none can be the first"
+	case a.most == 0:
+		return what + ", but their numbers are not valid"
+	case a.least != a.most:
+		return fmt.Sprintf("%s, but they disagree on how many there are: %d to %d", what, a.least, a.most)
+	case len(lost) == 0:
+		return ""
+	}
+	return fmt.Sprintf("reply 0x%08x (layout %s): %d of %d fragments arrived: %s; missing: %s",
+		g.id, g.form(), len(a.numbers), a.most, console.NumberList(a.numbers), console.NumberList(lost))
+}

@@ -1,0 +1,98 @@
+package transcript
+
+import (
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console/consoletest"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// TestUnsent: the verdict tells a failure to send from silence. No system refuses to
+// send to loopback, so the test makes up the result.
+func TestUnsent(t *testing.T) {
+	target := netip.MustParseAddrPort("127.0.0.1:27015")
+	s := &Session{
+		Timeout: time.Second, Tap: NewTap(target), Log: New(nil, target, 80),
+		Result: &scanner.Result{
+			Addr: target, Status: scanner.StatusNoReply, Asked: scanner.AskInfo,
+			Err: [wire.NumQuestions]wire.Error{wire.ErrSendFailed},
+		},
+	}
+	if v := s.Judge(); v.Word != Unsent {
+		t.Errorf("verdict %s", v.Word)
+	}
+}
+
+// TestTapBounds: beyond its bounds the tap counts datagrams without keeping them.
+func TestTapBounds(t *testing.T) {
+	target := netip.MustParseAddrPort("127.0.0.1:27015")
+	tap := NewTap(target)
+	for range keptDatagrams + 5 {
+		tap.Trace(0, false, target, []byte("x"))
+	}
+	if tap.dropped != 5 || tap.received != keptDatagrams+5 || len(tap.Events) != keptDatagrams {
+		t.Errorf("%d dropped, %d received, %d kept", tap.dropped, tap.received, len(tap.Events))
+	}
+	tap = NewTap(target)
+	for range keptDatagrams {
+		tap.Trace(0, true, target, make([]byte, 60<<10))
+	}
+	if tap.bytes > keptBytes || tap.received != 0 || tap.kept+tap.dropped != keptDatagrams {
+		t.Errorf("%d bytes, %d kept, %d dropped", tap.bytes, tap.kept, tap.dropped)
+	}
+}
+
+func TestPretty(t *testing.T) {
+	record := `{"a":1,"name":"` + strings.Repeat("x", 30) + `","\u202ekey":{"k":"v","l":"wwwwwwwwwwwwww"},"list":[` +
+		strings.Repeat(`"wwww",`, shownMembers) + "\"\u202e\"]," + `"rules_raw":["aa","bb","cc","dd"]}` + "\n"
+	got := strings.Join(pretty([]byte(record), 20), "\n")
+	want := `{
+  "a": 1,
+  "name": "xxxxxxxx…
+  "\u202ekey": {
+    "k": "v",
+    "l": "wwwwwwwww…
+  },
+  "list": [
+` + strings.Repeat("    \"wwww\",\n", shownMembers) + `    … 1 more, which --json prints
+  ],
+  "rules_raw": [
+    "aa",
+    "bb",
+    "cc",
+    … 1 more, which --json prints
+  ]
+}`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// FuzzTranscript: whatever a server sends, the transcript is a bounded number of lines
+// of visible characters, and rows of bytes are no wider than the screen.
+func FuzzTranscript(f *testing.F) {
+	for _, name := range []string{"info", "players", "rules"} {
+		f.Add([]byte("\xff\xff\xff\xffI\x11"+name+"\x00\x1b[31m\x00\x00\x00"), []byte(""), uint8(80), false)
+	}
+	f.Add([]byte("\xff\xff\xff\xffD\x02\x00a\x00\x01\x00\x00\x00\x00\x00\xc0\x7f"), []byte("HTTP/1.1 400"), uint8(60), false)
+	f.Add([]byte("\xfe\xff\xff\xff\x07\x00\x00\x00\x02\x00\xe0\x04\xff\xff\xff\xffE\x01\x00a\x00"),
+		[]byte("\xfe\xff\xff\xff\x07\x00\x00\x00\x02\x01\xe0\x04b\x00"), uint8(200), false)
+	f.Add([]byte("\xfe\xff\xff\xff\x97\x28\x00\x80\x01\x00\xbb\x06\x00\x00\x27\xcf\x8e\x92BZh9"), []byte("\xfe\xff\xff\xff"), uint8(120), false)
+	f.Add([]byte("\xff\xff\xff\xffTSource Engine Query\x00abcd"), []byte("\xff\xff\xff\xffU\xff\xff\xff\xff"), uint8(80), true)
+	target := netip.MustParseAddrPort("127.0.0.1:27015")
+	f.Fuzz(func(t *testing.T, a, b []byte, columns uint8, sent bool) {
+		var out strings.Builder
+		log := New(&out, target, int(columns))
+		for i, datagram := range [][]byte{a, b, a} {
+			log.Add(Event{time.Duration(i), sent, target, datagram})
+		}
+		for _, g := range log.splits.replies {
+			out.WriteString(g.fault() + "\n")
+		}
+		consoletest.CheckVisible(t, out.String(), log.width)
+	})
+}

@@ -1,0 +1,70 @@
+package game
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"strings"
+	"testing"
+)
+
+// TestDayZPages reads pages of DayZ. No recording at hand has any. What gamedig
+// 5.3.3 reads in these very bytes:
+//
+//   - the first two, right, except that it takes the signature for one more mod;
+//   - "two DLCs", wrong: it reads one hash where the mask has two bits in its
+//     first byte, and so one mod with the name of four other bytes;
+//   - "a local mod", wrong: it takes every ID for four bytes.
+//
+// It has no reader for the pages of Arma 3; its reader for DayZ, given the
+// recorded ones, takes the bytes of the difficulty for a hash. It also cuts the
+// factors of day and night to whole numbers.
+func TestDayZPages(t *testing.T) {
+	tests := []struct {
+		name string
+		mask uint16
+		mods []string
+		want string
+	}{
+		{"no DLC", 0, []string{dayzMod(1559212036, 4, "CF"), dayzMod(255, 4, "edge")}, "1559212036 CF, 255 edge"},
+		{"one DLC", 1, []string{dayzMod(1559212036, 4, "CF")}, "1559212036 CF"},
+		{"two DLCs", 3, []string{dayzMod(1559212036, 4, "CF")}, "1559212036 CF"},
+		{"a local mod", 0, []string{dayzMod(0, 1, "own"), dayzMod(1559212036, 4, "CF")}, " own, 1559212036 CF"},
+		{"no ID at all", 0, []string{dayzMod(0, 0, "own")}, " own"},
+		{"an ID of eight bytes", 0, []string{dayzMod(1<<40, 8, "big")}, "1099511627776 big"},
+	}
+	var g Game
+	for _, test := range tests {
+		b := binary.LittleEndian.AppendUint16([]byte{2, 0}, test.mask)
+		for range bits.OnesCount16(test.mask) {
+			b = append(b, 9, 8, 7, 6)
+		}
+		b = append(b, byte(len(test.mods)))
+		b = append(b, strings.Join(test.mods, "")...)
+		b = append(b, "\x01\x04dayz\x07welcome"...)
+		Decode(&g, server(appDayZ, 1, 60).withPages(escape(b)))
+		var got []string
+		for _, m := range g.Mods {
+			got = append(got, string(m.ID)+" "+string(m.Name))
+		}
+		if s := strings.Join(got, ", "); s != test.want || g.Notes != 0 || string(g.Description) != "welcome" {
+			t.Errorf("%s: mods %q, want %q; notes %b, description %q", test.name, s, test.want, g.Notes, g.Description)
+		}
+	}
+}
+
+// dayzMod returns a mod whose ID has n bytes.
+func dayzMod(id uint64, n int, name string) string {
+	b := binary.LittleEndian.AppendUint64([]byte{0xAA, 0xBB, 0xCC, 0xDD, byte(n)}, id)[:5+n]
+	return string(append(append(b, byte(len(name))), name...))
+}
+
+// TestClock holds what is a time of day.
+func TestClock(t *testing.T) {
+	for text, want := range map[string]bool{
+		"00:00": true, "23:59": true, "24:00": false, "12:60": false, "9:07": false, "1234:": false, "aa:bb": false, "": false,
+	} {
+		if isClock([]byte(text)) != want {
+			t.Errorf("isClock(%q) is not %v", text, want)
+		}
+	}
+}

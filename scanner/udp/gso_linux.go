@@ -1,0 +1,122 @@
+//go:build !portable
+
+package udp
+
+import (
+	"encoding/binary"
+	"net"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/net/ipv4"
+	"golang.org/x/sys/unix"
+)
+
+// outBatch holds the messages that Send fills for each batch. A message is one
+// datagram, or two with a segment size (generic segmentation offload): the kernel
+// takes them as one and cuts it in two after routing, filters and queues, or
+// leaves that to the network card (udp(7), UDP_SEGMENT).
+type outBatch struct {
+	room []ipv4.Message
+	oob  []byte // of each message in room, the control message with the segment size
+	gso  bool
+}
+
+// segmentSpace is the room for the control message with a segment size.
+var segmentSpace = unix.CmsgSpace(2)
+
+// newOutBatch returns room for n messages, whose addresses fill rewrites in place.
+func newOutBatch(n int, gso bool) *outBatch {
+	b := &outBatch{room: make([]ipv4.Message, n), oob: make([]byte, n*segmentSpace), gso: gso}
+	addrs := make([]net.UDPAddr, n)
+	ips := make([]byte, n*net.IPv4len)
+	vecs := make([][]byte, 2*n)
+	for i := range b.room {
+		addrs[i].IP = ips[i*net.IPv4len : (i+1)*net.IPv4len]
+		b.room[i].Addr = &addrs[i]
+		b.room[i].Buffers = vecs[2*i : 2*i+1 : 2*i+2]
+		putSegmentHeader(b.segment(i))
+	}
+	return b
+}
+
+// canSegment reports whether the kernel of sock can cut messages. One that can't
+// would send them uncut.
+func canSegment(sock syscall.Conn) (can bool) {
+	raw, err := sock.SyscallConn()
+	if err != nil {
+		return false
+	}
+	raw.Control(func(fd uintptr) {
+		_, err := unix.GetsockoptInt(int(fd), unix.SOL_UDP, unix.UDP_SEGMENT)
+		can = err == nil
+	})
+	return can
+}
+
+// fill makes messages of ps, at most a batch, and clears GSO in those that it can't
+// combine. The messages are valid until the next fill.
+func (b *outBatch) fill(ps []Packet) []ipv4.Message {
+	n := 0
+	for i := 0; i < len(ps); i++ {
+		p, m := &ps[i], &b.room[n]
+		setUDP(m.Addr.(*net.UDPAddr), p.Addr)
+		m.Buffers, m.OOB = m.Buffers[:1], nil
+		m.Buffers[0] = p.Data
+		if p.GSO = p.GSO && b.gso && i+1 < len(ps) && alike(p, &ps[i+1]); p.GSO {
+			i++
+			m.Buffers, m.OOB = m.Buffers[:2], b.segment(n)
+			m.Buffers[1], ps[i].GSO = ps[i].Data, false
+			binary.NativeEndian.PutUint16(m.OOB[unix.CmsgLen(0):], uint16(len(p.Data)))
+		}
+		n++
+	}
+	return b.room[:n]
+}
+
+// maxSegment is the longest datagram for GSO, well below the MTU of any network.
+// For longer ones the kernel would return an error that may not name the cause.
+const maxSegment = 512
+
+// alike reports whether p and q can go out in one piece.
+func alike(p, q *Packet) bool {
+	n := len(p.Data)
+	return p.Addr == q.Addr && n == len(q.Data) && n > 0 && n <= maxSegment
+}
+
+// segment is the segment to cut message i.
+func (b *outBatch) segment(i int) []byte {
+	return b.oob[i*segmentSpace : (i+1)*segmentSpace : (i+1)*segmentSpace]
+}
+
+// putSegmentHeader fills in the part that is the same in every control message.
+func putSegmentHeader(oob []byte) {
+	h := (*unix.Cmsghdr)(unsafe.Pointer(&oob[0]))
+	h.Level, h.Type = unix.SOL_UDP, unix.UDP_SEGMENT
+	h.SetLen(unix.CmsgLen(2))
+}
+
+// stopGSO reports whether err, with which the kernel refused m, may be caused by
+// GSO, and then stops using it. A device that can't compute checksums returns EIO,
+// some return EINVAL, as soon as something is sent.
+func (b *outBatch) stopGSO(m *ipv4.Message, err error) bool {
+	errno := errnoOf(err)
+	if len(m.Buffers) == 1 || errno != unix.EIO && errno != unix.EINVAL {
+		return false
+	}
+	b.gso = false
+	return true
+}
+
+// datagrams returns how many datagrams ms hold.
+func datagrams(ms []ipv4.Message) (n int) {
+	for i := range ms {
+		n += len(ms[i].Buffers)
+	}
+	return n
+}
+
+func setUDP(a *net.UDPAddr, addr uint64) {
+	binary.BigEndian.PutUint32(a.IP, uint32(addr>>16))
+	a.Port = int(uint16(addr))
+}

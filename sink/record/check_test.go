@@ -1,0 +1,116 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// TestCheck: what is wrong with a record is found, and where.
+func TestCheck(t *testing.T) {
+	good := string(Append(nil, "s", golden[0].result))
+	tests := []struct{ old, new, want string }{
+		{"", "", ""},
+		{`"status":"ok"`, `"status":"fine"`, `status: "fine" is no such word`},
+		{`"port":27015,"tag"`, `"port":65536,"tag"`, "port: 65536 is not of type integer from 0 to 65535"},
+		{`"port":27015,"tag"`, `"port":1.5,"tag"`, "port: 1.5 is not of type integer"},
+		{`"port":27015,"tag"`, `"port":2.7015e4,"tag"`, ""},
+		{`"port":27015,"tag"`, `"port":"27015","tag"`, `port: "27015" is not of type integer`},
+		{`"schema":1`, `"schema":2`, "schema: has records of schema 2"},
+		{`"schema":1,`, ``, "schema is missing"},
+		{`"vac":true`, `"vac":1`, "info.vac: 1 is not of type boolean"},
+		{`"duration":-1`, `"duration":"-1"`, `players.duration: "-1" is not of type number or null`},
+		{`"duration":-1`, `"duration":null`, ""},
+		{`"index":1,`, ``, "players: index is missing"},
+		{`"sourcetv":{"port":27020`, `"sourcetv":{"port":-1`, "info.sourcetv.port: -1 is not"},
+		{`"name":"Zo`, `"name":7,"x":"Zo`, "players.name: 7 is not of type string"},
+		{`"tf_arena":""`, `"tf_arena":1`, `rules: "tf_arena": 1 is not of type string`},
+		{`"tag":`, `"port":1,"tag":`, "port: occurs twice"},
+		{`"tag":`, `"new_key":{"a":[1]},"tag":`, ""},
+		{`"status":"ok"`, `"st\u0061tus":"fine"`, "status: "},
+		{`"status":"ok"`, `"status":"\u006fk"`, ""},
+		{`"2026-11-20T03:00:01.123Z"`, `"2026-11-20 03:00:01"`, "time: "},
+		{`"steam_id":"9`, `"steam_id":"09`, "info.steam_id: "},
+		{`"took_ms":4523.1`, `"took_ms":-1`, "took_ms: "},
+		{`"raw":["`, `"raw":["?`, "raw: "},
+		{`"raw":["`, `"raw":[7,"`, "raw: "},
+		{`"raw":[`, `"raw":7,"x":[`, "raw: 7 is not of type array"},
+		{`"info":{`, `"info":[],"x":{`, "info: [] is not of type object"},
+		{`"rules":{`, `"rules":[],"x":{`, "rules: [] is not of type object"},
+		{`"master":{`, `"master":[],"x":{`, "master: [] is not of type object"},
+		{"}\n", "\n", "no JSON"},
+	}
+	for _, tt := range tests {
+		line := strings.Replace(good, tt.old, tt.new, 1)
+		if tt.old != "" && line == good {
+			t.Errorf("%s is not in %s", tt.old, good)
+		}
+		err := Check([]byte(line))
+		if (err != nil) != (tt.want != "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s for %s: %v, want %s", tt.new, tt.old, err, tt.want)
+		}
+	}
+}
+
+// TestCheckFits: no object of the schema has more keys than Check counts.
+func TestCheckFits(t *testing.T) {
+	for _, fields := range [][]field{record, infoFields, playerFields, geoFields} {
+		if len(fields) > 64 {
+			t.Errorf("%d keys", len(fields))
+		}
+	}
+}
+
+func TestKeyOf(t *testing.T) {
+	for _, g := range golden {
+		want := Key{Scan: g.scan, Addr: netip.AddrPortFrom(g.result.Addr.Addr().Unmap(), g.result.Addr.Port())}
+		if g.result.Status != 0 {
+			want.Status = g.result.Status.String()
+		}
+		if strings.Contains(want.Scan, "\xff") {
+			want.Scan = "scan \"\uFFFD\""
+		}
+		if got := KeyOf(Append(nil, g.scan, g.result)); got != want {
+			t.Errorf("%s: %+v, want %+v", g.name, got, want)
+		}
+	}
+}
+
+func BenchmarkCheck(b *testing.B) {
+	line := Append(nil, "s", golden[0].result)
+	b.SetBytes(int64(len(line)))
+	for b.Loop() {
+		if err := Check(line); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// FuzzCheck: Check and the JSON Schema agree on every line in which no key
+// occurs twice.
+func FuzzCheck(f *testing.F) {
+	for _, g := range golden {
+		f.Add(Append(nil, g.scan, g.result))
+	}
+	f.Add([]byte(`{"schema":1,"rtt_ms":1e400,"raw":["a"],"port":1e2,"master":{"a":{}},"notes":["a.b"],"rules_raw":[["00","0"]]}`))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		v, err := jsonschema.UnmarshalJSON(bytes.NewReader(line))
+		if (Check(line) == nil) && (err != nil || validate(line) != nil) {
+			t.Errorf("it is no record: %s", line)
+		}
+		if err != nil {
+			return
+		}
+		if line, err = json.Marshal(v); err != nil { // each key once
+			t.Fatal(err)
+		}
+		got, want := Check(line), validate(line)
+		if (got == nil) != (want == nil) {
+			t.Errorf("%v, and by the JSON Schema %v: %s", got, want, line)
+		}
+	})
+}

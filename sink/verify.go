@@ -1,0 +1,265 @@
+package sink
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink/record"
+)
+
+// Expected is what a scan's summary says of its census.
+type Expected struct {
+	Scan     string            // its records are counted
+	Records  uint64            // in all files
+	ByStatus map[string]uint64 // finished targets; nil: not compared
+	Parts    []Part            // the files; nil: not compared; Sum and Records may be zero
+}
+
+// Verification is what Verify found.
+type Verification struct {
+	Files    []Part   // as they are
+	Records  uint64   // in all files
+	Problems []string // the first maxProblems of them
+	More     int      // that are not in Problems
+}
+
+// Sound reports whether nothing is wrong.
+func (v *Verification) Sound() bool { return len(v.Problems) == 0 }
+
+// maxScans is the number of the last scan whose addresses are compared.
+const maxScans = 1<<16 - 1
+
+// maxProblems is how many problems are described.
+const maxProblems = 20
+
+// Verify reads the files of a census to their end. It compares the checksums of
+// zstd frames, each record with the schema, and the files with what is
+// expected, which may be nil; and it looks for addresses that a scan has twice.
+// Its memory does not grow with the census: keys go to temporary files. The
+// error is one of reading; what is wrong with the census is in the Verification.
+func Verify(files []string, want *Expected, progress func(read, size int64)) (*Verification, error) {
+	v := &verifier{known: newDistinct(), scans: map[string]*scanCount{}}
+	defer v.known.close()
+	v.setProgress(files, progress)
+	for _, name := range files {
+		if err := v.file(name); err != nil {
+			return nil, err
+		}
+	}
+	if err := v.known.each(v.addTwice); err != nil {
+		return nil, err
+	}
+	v.compare(want)
+	return &v.Verification, nil
+}
+
+// verifier is a verification that is not complete.
+type verifier struct {
+	Verification
+	known *distinct // records by scan and address
+	scans map[string]*scanCount
+	names []string // of the scans, by their number
+
+	progress func(read, size int64)
+	read     int64
+	size     int64
+}
+
+// scanCount counts the records of a scan.
+type scanCount struct {
+	number   int
+	records  uint64
+	byStatus map[string]uint64
+}
+
+// add notes a problem.
+func (v *verifier) add(format string, args ...any) {
+	if len(v.Problems) == maxProblems {
+		v.More++
+		return
+	}
+	v.Problems = append(v.Problems, fmt.Sprintf(format, args...))
+}
+
+// setProgress finds out how much there is to read.
+func (v *verifier) setProgress(files []string, progress func(read, size int64)) {
+	v.progress = progress
+	for _, name := range files {
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+			v.size += info.Size()
+		}
+	}
+}
+
+// counted hashes and counts what is read of a file.
+type counted struct {
+	io.Reader
+	v   *verifier
+	sum *xxhash.Digest
+	n   int64
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	_, _ = c.sum.Write(p[:n]) // it never fails
+	c.n += int64(n)
+	c.v.read += int64(n)
+	if c.v.progress != nil {
+		c.v.progress(c.v.read, c.v.size)
+	}
+	return n, err
+}
+
+// file reads one file.
+func (v *verifier) file(name string) error {
+	c := &counted{v: v, sum: xxhash.New()}
+	r, err := open(name, func(in io.Reader) io.Reader {
+		c.Reader = in
+		return c
+	})
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	n, err := v.records(r)
+	if err != nil {
+		return err
+	}
+	if d := r.Damage(); d.Found() {
+		v.add("%s is damaged: %v", r.name, d)
+	}
+	if n := r.Torn(); n > 0 {
+		v.add("%s ends in a record that is cut off: %d bytes", r.name, n)
+	}
+	v.Records += n
+	v.Files = append(v.Files, Part{Name: r.name, Records: n, Bytes: c.n, Sum: sumText(c.sum)})
+	return nil
+}
+
+// records reads all records of a file, and counts them.
+func (v *verifier) records(r *Reader) (n uint64, err error) {
+	for {
+		line, err := r.Next()
+		if err == io.EOF {
+			return n, nil
+		}
+		if err != nil {
+			return n, err
+		}
+		n++
+		problem, err := v.record(line)
+		if err != nil {
+			return n, err
+		}
+		if problem != nil {
+			v.add("%s: record %d: %v", r.name, n, problem)
+		}
+	}
+}
+
+// record compares one record with the schema, and counts it.
+func (v *verifier) record(line []byte) (problem, err error) {
+	if err := record.Check(line); err != nil {
+		return err, nil
+	}
+	k := record.KeyOf(line)
+	s := v.scans[k.Scan]
+	if s == nil {
+		s = &scanCount{number: len(v.names), byStatus: map[string]uint64{}}
+		v.scans[k.Scan] = s
+		v.names = append(v.names, k.Scan)
+	}
+	s.records++
+	s.byStatus[k.Status]++
+	if ip := k.Addr.Addr().Unmap(); ip.Is4() && s.number <= maxScans {
+		err = v.known.add(keyOf(s.number, ip.As4(), k.Addr.Port()))
+	}
+	return nil, err
+}
+
+// addTwice notes an address that a scan has more than once.
+func (v *verifier) addTwice(key uint64, times int) {
+	number, addr := splitKey(key)
+	scan := ""
+	if number < len(v.names) && v.names[number] != "" {
+		scan = " of scan " + v.names[number]
+	}
+	v.add("%v has %d records%s", addr, times, scan)
+}
+
+// compare compares what was found with what is expected.
+func (v *verifier) compare(want *Expected) {
+	if want == nil {
+		return
+	}
+	found := v.scans[want.Scan]
+	if found == nil {
+		found = &scanCount{}
+	}
+	if found.records != want.Records {
+		v.add("%d records of scan %s, and its summary says %d", found.records, want.Scan, want.Records)
+	}
+	v.compareStatuses(found, want)
+	v.compareParts(want)
+}
+
+// compareStatuses compares the records with the ledger. Targets that did not
+// answer have records only if the scan was to write them.
+func (v *verifier) compareStatuses(found *scanCount, want *Expected) {
+	if want.ByStatus == nil {
+		return
+	}
+	silent := []string{scanner.StatusNoReply.String(), scanner.StatusUnreachable.String()}
+	unanswered := found.byStatus[silent[0]]+found.byStatus[silent[1]] > 0
+	words := slices.Collect(maps.Keys(want.ByStatus))
+	for word := range found.byStatus {
+		if _, known := want.ByStatus[word]; !known {
+			words = append(words, word)
+		}
+	}
+	slices.Sort(words)
+	for _, word := range words {
+		if slices.Contains(silent, word) && !unanswered {
+			continue
+		}
+		if n := found.byStatus[word]; n != want.ByStatus[word] {
+			v.add("%d records with status %s, and the summary says %d targets", n, word, want.ByStatus[word])
+		}
+	}
+}
+
+// compareParts compares the files with those of the summary. They may be in
+// another directory now.
+func (v *verifier) compareParts(want *Expected) {
+	for i := range want.Parts {
+		p := &want.Parts[i]
+		at := slices.IndexFunc(v.Files, func(f Part) bool { return baseOf(f.Name) == baseOf(p.Name) })
+		if len(want.Parts) == 1 && len(v.Files) == 1 {
+			at = 0 // whatever its name is now
+		}
+		if at < 0 {
+			v.add("%s is missing", p.Name)
+			continue
+		}
+		f := &v.Files[at]
+		switch {
+		case f.Bytes != p.Bytes:
+			v.add("%s has %d bytes, and the summary says %d", f.Name, f.Bytes, p.Bytes)
+		case p.Sum != "" && f.Sum != p.Sum:
+			v.add("%s has xxh64 %s, and the summary says %s", f.Name, f.Sum, p.Sum)
+		case p.Records != 0 && f.Records != p.Records:
+			v.add("%s has %d records, and the summary says %d", f.Name, f.Records, p.Records)
+		}
+	}
+}
+
+// baseOf is the name of a file without its directory, and without PartSuffix.
+func baseOf(name string) string { return strings.TrimSuffix(filepath.Base(name), PartSuffix) }

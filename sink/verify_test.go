@@ -1,0 +1,231 @@
+package sink
+
+import (
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
+)
+
+// verified returns the problems of files.
+func verified(t *testing.T, want *Expected, files ...string) []string {
+	t.Helper()
+	v, err := Verify(files, want, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v.Problems
+}
+
+// wantProblems wants these problems, each of which contains what is said.
+func wantProblems(t *testing.T, got []string, want ...string) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%q, want %q", got, want)
+	}
+	for i := range got {
+		if !strings.Contains(got[i], want[i]) {
+			t.Errorf("%q, want %q", got[i], want[i])
+		}
+	}
+}
+
+// census writes a census of n records and returns what its summary would say.
+func census(t *testing.T, path string, n int) *Expected {
+	t.Helper()
+	w := create(t, path, Options{Scan: "s"})
+	write(t, w, 0, n)
+	closeWriter(t, w)
+	return &Expected{Scan: "s", Records: uint64(n), ByStatus: map[string]uint64{"ok": uint64(n), "no_reply": 7},
+		Parts: []Part{{Name: path, Records: uint64(n), Bytes: w.Length(), Sum: w.Sum()}}}
+}
+
+// TestVerify: a census of ours is sound, also moved and without its summary.
+func TestVerify(t *testing.T) {
+	for _, name := range names {
+		path := filepath.Join(t.TempDir(), name)
+		want := census(t, path, 30)
+		wantProblems(t, verified(t, nil, path))
+		var read, size int64
+		v, err := Verify([]string{path}, want, func(n, of int64) { read, size = n, of })
+		if err != nil || !v.Sound() || v.Records != 30 || !reflect.DeepEqual(v.Files, want.Parts) {
+			t.Errorf("%+v, %v", v, err)
+		}
+		if read != size || size == 0 {
+			t.Errorf("%d bytes of %d were read", read, size)
+		}
+		moved := path + ".moved"
+		if err := os.Rename(path, moved); err != nil {
+			t.Fatal(err)
+		}
+		wantProblems(t, verified(t, want, moved))
+	}
+}
+
+// TestVerifyFlipped: any bit of a census that changes is found, by the hash of
+// the summary or before.
+func TestVerifyFlipped(t *testing.T) {
+	for _, name := range names {
+		path := filepath.Join(t.TempDir(), name)
+		want := census(t, path, 5)
+		file, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := 0; i < len(file); i += 1 + len(file)/500 {
+			file[i] ^= 1 << (i % 8)
+			put(t, path, string(file))
+			v, err := Verify([]string{path}, want, nil)
+			if err == nil && v.Sound() {
+				t.Errorf("%s: byte %d changed", name, i)
+			}
+			file[i] ^= 1 << (i % 8)
+		}
+	}
+}
+
+// TestVerifyProblems: what is wrong is described, each thing once.
+func TestVerifyProblems(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, names[0])
+	want := census(t, path, 3)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := string(b)
+	records := strings.SplitAfter(good, "\n")
+	tests := []struct {
+		name, file string
+		change     func(e *Expected)
+		want       []string
+	}{
+		{"twice", good + records[1], nil, []string{"203.0.0.1:27015 has 2 records of scan s"}},
+		{"two scans", good + strings.ReplaceAll(good, `"scan":"s"`, `"scan":"t"`), nil, nil},
+		{"schema", strings.Replace(good, `"port":27015`, `"port":"27015"`, 1), nil, []string{"census.ndjson: record 1: port: "}},
+		{"no JSON", records[0] + "{\n" + records[1], nil, []string{"is damaged: 1 line, 2 bytes, the first at byte "}},
+		{"cut off", good + "{\"schema\":1", nil, []string{"ends in a record that is cut off: 11 bytes"}},
+		{"records", good, func(e *Expected) { e.Records++ }, []string{"3 records of scan s, and its summary says 4"}},
+		{"no such scan", good, func(e *Expected) { e.Scan, e.ByStatus = "u", nil }, []string{"0 records of scan u, and"}},
+		{"status", good, func(e *Expected) { e.ByStatus = map[string]uint64{"ok": 2, "partial": 1} },
+			[]string{"3 records with status ok, and the summary says 2 targets", "0 records with status partial, and the summary says 1"}},
+		{"unknown status", good, func(e *Expected) { e.ByStatus = map[string]uint64{} }, []string{"3 records with status ok"}},
+		{"silent", strings.ReplaceAll(good, `"status":"ok"`, `"status":"no_reply"`),
+			func(e *Expected) { e.ByStatus, e.Parts = map[string]uint64{"no_reply": 4}, nil },
+			[]string{"3 records with status no_reply, and the summary says 4"}},
+		{"bytes", good, func(e *Expected) { e.Parts = []Part{{Name: path, Records: 3, Bytes: 1}} }, []string{"and the summary says 1"}},
+		{"hash", good, func(e *Expected) { e.Parts = []Part{{Name: path, Records: 3, Bytes: int64(len(good)), Sum: "0"}} },
+			[]string{"and the summary says 0"}},
+		{"records of a part", good, func(e *Expected) { e.Parts = []Part{{Name: path, Records: 4, Bytes: int64(len(good))}} },
+			[]string{"has 3 records, and the summary says 4"}},
+		{"missing part", good, func(e *Expected) { e.Parts = append(slices.Clone(want.Parts), Part{Name: "other"}) },
+			[]string{"other is missing"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			put(t, path, tt.file)
+			if tt.change == nil {
+				wantProblems(t, verified(t, nil, path), tt.want...)
+				return
+			}
+			e := *want
+			tt.change(&e)
+			wantProblems(t, verified(t, &e, path), tt.want...)
+		})
+	}
+}
+
+// TestVerifyMany: problems are counted, and the first are described.
+func TestVerifyMany(t *testing.T) {
+	path := filepath.Join(t.TempDir(), names[0])
+	put(t, path, strings.Repeat(`{"schema":1,"port":-1}`+"\n", maxProblems+5))
+	v, err := Verify([]string{path}, nil, nil)
+	if err != nil || len(v.Problems) != maxProblems || v.More != 5 {
+		t.Errorf("%d problems and %d more: %v", len(v.Problems), v.More, err)
+	}
+}
+
+// TestVerifyRefuses: what can't be read, and what is no census, is an error.
+func TestVerifyRefuses(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := Verify([]string{filepath.Join(dir, "missing")}, nil, nil); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	path := filepath.Join(dir, "text")
+	put(t, path, "text\n")
+	if _, err := Verify([]string{path}, nil, nil); !errors.Is(err, ErrNotCensus) {
+		t.Error(err)
+	}
+}
+
+// TestDistinct: keys that occur more than once are found, however many fit into
+// memory, and no temporary file stays.
+func TestDistinct(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	g := rand.New(rand.NewPCG(1, 2))
+	for _, limit := range []int{1, 7, 100, 5000} {
+		times := map[uint64]int{}
+		d := newDistinct()
+		d.limit = limit
+		for range 1000 {
+			key := keyOf(g.IntN(3), [4]byte{203, 0, 113, byte(g.IntN(100))}, uint16(g.IntN(10)))
+			times[key]++
+			if err := d.add(key); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, last := map[uint64]int{}, uint64(0)
+		err := d.each(func(key uint64, n int) {
+			if key <= last {
+				t.Errorf("%x after %x", key, last)
+			}
+			got[key], last = n, key
+		})
+		for key, n := range times {
+			if n == 1 {
+				delete(times, key)
+			}
+		}
+		if err != nil || !reflect.DeepEqual(got, times) {
+			t.Errorf("limit %d: %d keys, want %d: %v", limit, len(got), len(times), err)
+		}
+		if len(d.runs) != 1000/limit {
+			t.Errorf("limit %d: %d temporary files", limit, len(d.runs))
+		}
+		d.close()
+	}
+	if files, err := os.ReadDir(dir); len(files) > 0 || err != nil {
+		t.Errorf("%v, %v", files, err)
+	}
+}
+
+func BenchmarkVerify(b *testing.B) {
+	path := filepath.Join(b.TempDir(), names[1])
+	w, err := Create(path, Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i := range 2000 {
+		if err := w.Write(sinktest.Typical(i)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(w.Bytes()))
+	for b.Loop() {
+		v, err := Verify([]string{path}, nil, nil)
+		if err != nil || !v.Sound() {
+			b.Fatal(v, err)
+		}
+	}
+}
