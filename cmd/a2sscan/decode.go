@@ -5,6 +5,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/decode"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 )
 
 // decodeFlags are the flags of decode.
@@ -76,7 +77,7 @@ func (a *app) decode(f *decodeFlags, files []string) error {
 		files = []string{"-"}
 	}
 	if f.force || f.append {
-		if err := writtenOver("--output", f.output, files); err != nil {
+		if err := inputs.Overwritten("--output", f.output, files); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/simulation"
 )
 
@@ -108,9 +109,9 @@ func (f *fleetFlags) check(cmd *cobra.Command) error {
 
 // checkWritten refuses to write over the census that is replayed.
 func (f *fleetFlags) checkWritten() error {
-	err := writtenOver("--list", f.List, []string{f.Replay})
+	err := inputs.Overwritten("--list", f.List, []string{f.Replay})
 	if err == nil && (f.force || f.append) {
-		err = writtenOver("--output", f.output, []string{f.Replay})
+		err = inputs.Overwritten("--output", f.output, []string{f.Replay})
 	}
 	return err
 }

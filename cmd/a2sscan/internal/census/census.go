@@ -22,7 +22,7 @@ func Each(name string, r *sink.Reader, do func(n int, line []byte) error) (tail 
 		case err == io.EOF && r.Damage().Found():
 			return 0, DamageFailure(name, r.Damage())
 		case err == io.EOF:
-			return r.Torn(), nil
+			return r.Truncated(), nil
 		case err != nil:
 			return 0, Failure(err)
 		case len(bytes.TrimSpace(line)) == 0:

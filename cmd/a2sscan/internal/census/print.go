@@ -54,7 +54,7 @@ func (p *printer) file(name string) (sink.Damage, error) {
 			return sink.Damage{}, noCensus(name)
 		}
 		if err == io.EOF {
-			ReportTail(p.term, name, r.Torn())
+			ReportTail(p.term, name, r.Truncated())
 			return r.Damage(), nil
 		}
 		if err != nil {

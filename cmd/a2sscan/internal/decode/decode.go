@@ -9,12 +9,10 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/capture"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/scanner"
 )
-
-// maxBadLines is how many bad lines are reported with their text.
-const maxBadLines = 20
 
 // Options say what to decode and what to keep.
 type Options struct {
@@ -109,7 +107,7 @@ func (d *run) read(name string, format capture.Format, in *bufio.Reader) ([]*cap
 func (d *run) reportBadLine(file string) func(int, string, error) {
 	return func(line int, text string, err error) {
 		d.badLines++
-		if d.badLines <= maxBadLines {
+		if d.badLines <= inputs.MaxBadLines {
 			d.term.Say("%s:%d: %v: %s", console.Plain(file, 100), line, err, console.Quoted(text, 60))
 		}
 	}
@@ -152,8 +150,8 @@ func (d *run) end() error {
 	if err := d.out.Close(); err != nil {
 		return err
 	}
-	if d.badLines > maxBadLines {
-		d.term.Say("no datagram in %s", console.Plural(d.badLines-maxBadLines, "more line"))
+	if d.badLines > inputs.MaxBadLines {
+		d.term.Say("no datagram in %s", console.Plural(d.badLines-inputs.MaxBadLines, "more line"))
 	}
 	if d.options.Check {
 		return d.endCheck()

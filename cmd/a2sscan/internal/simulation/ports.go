@@ -4,8 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/scanner/list"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 )
 
 // readPorts reads the ports of a fleet: first the numbers, then a zero for each free
@@ -13,10 +12,9 @@ import (
 func readPorts(text string) (ports []uint16, err error) {
 	numbers, free := splitPorts(text)
 	if numbers != "" {
-		set, err := list.ParsePorts(numbers)
+		set, err := inputs.ParsePorts("--port", numbers)
 		if err != nil {
-			return nil, console.Fail(console.ExitUsage, "--port: %w", err).
-				WithHint("ports are numbers and ranges of them, such as 27015,27020-27030")
+			return nil, err
 		}
 		for port := range 1 << 16 {
 			if set.Contains(uint16(port)) {
