@@ -46,5 +46,5 @@ func (a *app) cat(files, mmdb []string) error {
 	if err != nil {
 		return err
 	}
-	return census.Print(a.Terminal, a.out, files, databases, isTerminal(a.out.w))
+	return census.Print(a.term, a.out, files, databases, isTerminal(a.out.w))
 }

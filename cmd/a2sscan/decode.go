@@ -86,5 +86,5 @@ func (a *app) decode(f *decodeFlags, files []string) error {
 		return err
 	}
 	o := decode.Options{Files: files, Check: f.check, Raw: f.raw, ScanID: f.scanID}
-	return decode.Run(a.Terminal, o, a.in, out)
+	return decode.Run(a.term, o, a.in, out)
 }

@@ -56,15 +56,15 @@ func (a *app) demo(network string) error {
 	defer d.Close()
 	cfg := d.Config
 	if _, err := os.Lstat(demoFile); err == nil {
-		a.Terminal.Say("replacing %s of an earlier demo", demoFile)
+		a.term.Say("replacing %s of an earlier demo", demoFile)
 	}
-	a.Terminal.Say("scanning a simulated fleet on %s, port %d: %.0f %% loss each way, %.0f %% hostile servers",
+	a.term.Say("scanning a simulated fleet on %s, port %d: %.0f %% loss each way, %.0f %% hostile servers",
 		cfg.Network, cfg.Ports[0], 100*cfg.Loss, 100*cfg.Hostile)
 	sum, err := a.demoScan(cfg)
 	if err != nil {
 		return err
 	}
-	return d.Report(a.Terminal, a.out, sum, helpWidth(a.out.w), self())
+	return d.Report(a.term, a.out, sum, helpWidth(a.out.w), self())
 }
 
 // demoScan scans the fleet as scan would.
@@ -95,6 +95,6 @@ func (a *app) demoScan(cfg fleet.Config) (*ledger.Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	sum.SayWrong(a.Terminal)
+	sum.SayWrong(a.term)
 	return sum, s.verdict(sum, how)
 }

@@ -119,7 +119,7 @@ func (f *fleetFlags) checkWritten() error {
 // fleet simulates servers. Both the end of its time and an interrupt are its normal end.
 func (a *app) fleet(f *fleetFlags) error {
 	f.Program = self()
-	r := simulation.Runner{Term: a.Terminal, Stdout: a.out, Plan: f.plan}
+	r := simulation.Runner{Term: a.term, Stdout: a.out, Plan: f.plan}
 	return r.Run(&f.Options)
 }
 
