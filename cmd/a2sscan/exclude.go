@@ -4,7 +4,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
-
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
@@ -26,9 +25,9 @@ func (f *excludeFlags) add(cmd *cobra.Command) {
 }
 
 // open reads the files.
-func (f *excludeFlags) open() (*list.Exclusions, error) {
+func (f *excludeFlags) open(waiting func(pipe string)) (*list.Exclusions, error) {
 	x, err := list.NewExclusions(list.ExclusionConfig{
-		AllowReserved: f.allowReserved, Networks: f.networks, Files: f.files,
+		AllowReserved: f.allowReserved, Networks: f.networks, Files: f.files, Waiting: waiting,
 	})
 	if err != nil {
 		return nil, inputs.ExclusionFailure(err)

@@ -5,12 +5,9 @@ import (
 	"net/url"
 	"slices"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
-
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
-
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
-
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/scanner/master"
 )

@@ -3,15 +3,12 @@ package main
 import (
 	"strings"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
-
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
-
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	"github.com/spf13/pflag"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
@@ -102,7 +99,7 @@ func (s *scanRun) fetchFirst() error {
 	}
 	stats, err := a.fetchList(ctx, &f.Options, masterlist.Handlers{Server: sp.Add}, quiet, func() error { return nil })
 	if !quiet && stats.Requests > 0 {
-		masterlist.Report(a.Terminal, f.Source(), &stats)
+		masterlist.Report(a.term, f.Source(), &stats)
 	}
 	switch {
 	case stats.Servers == 0 && err == nil:
@@ -111,10 +108,10 @@ func (s *scanRun) fetchFirst() error {
 		return err
 	case err != nil:
 		s.fetched.err = err
-		a.Say("the list is incomplete: scanning what was fetched, %s", console.Plural(int(stats.Servers), "server"))
-		a.Report(err)
+		a.term.Say("the list is incomplete: scanning what was fetched, %s", console.Plural(int(stats.Servers), "server"))
+		a.term.Report(err)
 	case !quiet:
-		a.Say("end: %v", stats.End)
+		a.term.Say("end: %v", stats.End)
 	}
 	source, err := sp.Source(f.Source())
 	s.fetched.sources = []list.Source{source}

@@ -3,9 +3,8 @@ package main
 import (
 	"path/filepath"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
-
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 )
 
 // scanPlan returns the plan of a command.

@@ -84,7 +84,7 @@ func (a *app) scan(f *scanFlags, args []string) error {
 		return s.dryRun()
 	}
 	a.sends = true
-	defer inputs.ReloadOnHangup(a.Terminal, s.exclusions, f.exclude.files)()
+	defer inputs.ReloadOnHangup(a.term, s.exclusions, f.exclude.files)()
 	sum, how, err := s.census()
 	if err != nil {
 		return err
@@ -118,7 +118,7 @@ func (a *app) openCheckpoint(f *scanFlags) (*checkpoint.Checkpointer, error) {
 		return checkpoint.Off(), nil
 	}
 	_, commit := buildVersion()
-	return checkpoint.Open(a.Terminal, checkpoint.Options{
+	return checkpoint.Open(a.term, checkpoint.Options{
 		Path: f.saved.path, Fresh: f.saved.fresh, LookOnly: f.dryRun,
 		Program: self(), Args: a.args, Version: commit,
 	})
@@ -142,7 +142,7 @@ func (s *scanRun) prepare() (err error) {
 			return err
 		}
 	}
-	if s.exclusions, err = s.flags.exclude.open(); err != nil {
+	if s.exclusions, err = s.flags.exclude.open(s.reportIdlePipe); err != nil {
 		return err
 	}
 	if s.id == "" {
@@ -175,7 +175,7 @@ func (s *scanRun) resume(stdin io.Reader) (io.Reader, error) {
 	}
 	if past != nil {
 		s.start, s.tally = past.Start, past.Tally
-		resumeDatabases(s.geo, past.Plan.Databases, s.app.Terminal)
+		resumeDatabases(s.geo, past.Plan.Databases, s.app.term)
 		s.checkpoint.SetDatabases(databasesOf(s.geo))
 	}
 	inOrder := s.flags.targets.order == flagvalue.Order(list.OrderInput)
@@ -208,8 +208,9 @@ func (s *scanRun) openTargets(stdin io.Reader) error {
 	if err != nil {
 		return err
 	}
-	s.bad = inputs.NewBadLines(s.app.Terminal)
+	s.bad = inputs.NewBadLines(s.app.term)
 	cfg.Exclusions, cfg.Sources, cfg.Invalid = s.exclusions, s.fetched.sources, s.bad.Add
+	cfg.Waiting = s.reportIdlePipe
 	if s.checkpoint.Enabled {
 		cfg.LeftOut = s.checkpoint.LeaveOut
 		if s.checkpoint.Resumes() && s.flags.pace.maxPerAddress > 0 {
@@ -223,6 +224,11 @@ func (s *scanRun) openTargets(stdin io.Reader) error {
 		return inputs.TargetFailure(err)
 	}
 	return nil
+}
+
+// reportIdlePipe reports a named pipe that no program writes to.
+func (s *scanRun) reportIdlePipe(pipe string) {
+	s.app.term.Say("waiting for a program to write to %s", pipe)
 }
 
 // listConfig is what the flags say of the targets.
@@ -314,7 +320,7 @@ func (s *scanRun) census() (*ledger.Summary, outcome, error) {
 
 // listen starts what can end the scan early: signals and the guard.
 func (s *scanRun) listen() (ctx context.Context, end func()) {
-	sd, ctx, stopListening := shutdown.Listen(s.app.Terminal, s.flags.exclude.hangupEnds())
+	sd, ctx, stopListening := shutdown.Listen(s.app.term, s.flags.exclude.hangupEnds())
 	s.shutdown = sd
 	s.out.OnFailure(s.shutdown.Cancel)
 	s.shutdown.OnStuck(s.leave)
@@ -334,7 +340,7 @@ func (s *scanRun) leave() {
 	}
 	err := console.Fail(console.ExitInterrupted,
 		"interrupted: the reader of the output stopped, and did not take the last %s", console.Plural(n, "record"))
-	s.app.Report(err)
+	s.app.term.Report(err)
 	s.app.logEnd(err)
 	os.Exit(console.ExitInterrupted)
 }
@@ -343,7 +349,7 @@ func (s *scanRun) leave() {
 func (s *scanRun) load() error {
 	s.checkpoint.Attach(s.checkpointed())
 	s.reading.Store(s.list)
-	s.status = s.flags.newStatus(s.app.Terminal, s.id)
+	s.status = s.flags.newStatus(s.app.term, s.id)
 	if err := s.readLists(s.shutdown.Drained); err != nil {
 		s.bad.Close()
 		return guarded(s.guard, err)
@@ -351,7 +357,7 @@ func (s *scanRun) load() error {
 	if err := s.checkpoint.Loaded(s.list); err != nil {
 		return err
 	}
-	scanlog.Loaded(s.app.Log, s.list)
+	scanlog.Loaded(s.app.term.Log, s.list)
 	if !s.flags.quiet {
 		s.sayPlan()
 	}
@@ -398,7 +404,7 @@ func (s *scanRun) ask(ctx context.Context) (scanner.Stats, error) {
 	}
 	s.observer = s.newObserver()
 	s.monitor.Store(cfg.Monitor)
-	defer s.guard.Watch(cfg.Monitor, s.app.Terminal)()
+	defer s.guard.Watch(cfg.Monitor, s.app.term)()
 	defer s.observer.Watch(cfg.Monitor)()
 	defer s.watchScan(cfg.Monitor)()
 	defer s.metrics.End()
@@ -411,7 +417,7 @@ func (s *scanRun) newObserver() *scanlog.Observer {
 	if past := s.checkpoint.Past; past != nil {
 		reported = len(past.Output.Parts)
 	}
-	return scanlog.New(s.app.Log, s.flags.pace.rate.Limit(), s.out.Parts, reported)
+	return scanlog.New(s.app.term.Log, s.flags.pace.rate.Limit(), s.out.Parts, reported)
 }
 
 // begun is how much of the list earlier parts of the scan did; past may be nil.
@@ -446,7 +452,7 @@ func (f *scanFlags) newStatus(t *console.Terminal, scan string) progress.Status 
 // watchScan shows status lines until stop is called, unless the records are on
 // the screen.
 func (s *scanRun) watchScan(m *scanner.Monitor) (stop func()) {
-	onScreen := s.app.Interactive && s.flags.out.output == "-" && isTerminal(s.app.out.w)
+	onScreen := s.app.term.Interactive && s.flags.out.output == "-" && isTerminal(s.app.out.w)
 	if onScreen && s.status.Kind == progress.Text {
 		return func() {}
 	}
@@ -492,9 +498,9 @@ func (s *scanRun) openOutput() error {
 	n := s.out.CutOff()
 	if n > 0 {
 		attrs = append(attrs, "cut_bytes", n)
-		s.app.Say("%s: truncated: %d bytes after the last complete record cut off", console.Plain(s.flags.out.output, 200), n)
+		s.app.term.Say("%s: truncated: %d bytes after the last complete record cut off", console.Plain(s.flags.out.output, 200), n)
 	}
-	s.app.Log.Info("output opened", attrs...)
+	s.app.term.Log.Info("output opened", attrs...)
 	return nil
 }
 
@@ -504,7 +510,7 @@ func (s *scanRun) handle(r *scanner.Result) {
 	wanted := !silent || s.flags.unanswered
 	if wanted && s.geo != nil {
 		s.geo.Fill(&r.Geo, r.Addr.Addr())
-		s.geo.ReportDamage(s.app.Terminal)
+		s.geo.ReportDamage(s.app.term)
 	}
 	s.tally.Add(r)
 	if wanted {
@@ -515,7 +521,7 @@ func (s *scanRun) handle(r *scanner.Result) {
 // logStart tells what is going to be scanned, and how.
 func (s *scanRun) logStart() {
 	version, commit := buildVersion()
-	s.app.Log.Info("scan started", "scan", s.id, "version", version, "commit", commit,
+	s.app.term.Log.Info("scan started", "scan", s.id, "version", version, "commit", commit,
 		"seed", s.flags.targets.seed.N, "order", s.flags.targets.order.String(), "shard", s.flags.targets.shard.String(), "query", s.flags.query.String(),
 		"rate", console.Short(s.flags.pace.rate.Limit()), "per_address_rate", console.Short(s.flags.pace.addressRate.Limit()),
 		"timeout", s.flags.timeouts.timeout.String(), "retries", s.flags.timeouts.retries, "second_look", s.flags.secondLook,

@@ -71,11 +71,11 @@ func watchFor(r io.Reader, words string, seen chan<- struct{}) string {
 func TestStalledPipe(t *testing.T) {
 	const servers = 1 << 14
 	network := netip.MustParsePrefix("127.72.0.0/18")
-	serve(t, fleet.Config{Network: network, Ports: []uint16{27129}, Kinds: []fleet.Kind{fleet.Source}})
+	_, port := serve(t, fleet.Config{Network: network, Kinds: []fleet.Kind{fleet.Source}})
 	screen, tty := terminalPair(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "a2sscan", "scan", network.String(), "-p", "27129", "--allow-reserved",
+	cmd := exec.CommandContext(ctx, "a2sscan", "scan", network.String(), "-p", port, "--allow-reserved",
 		"--query", "info", "--rate", "20k", "--retries", "5", "--cooldown", "0")
 	cmd.Stderr = tty
 	out, err := cmd.StdoutPipe()
@@ -115,8 +115,8 @@ func TestStalledPipe(t *testing.T) {
 // says how many records it did not take.
 func TestStalledReader(t *testing.T) {
 	network := netip.MustParsePrefix("127.72.64.0/18")
-	serve(t, fleet.Config{Network: network, Ports: []uint16{27129}, Kinds: []fleet.Kind{fleet.Source}})
-	p := startScan(t, "scan", network.String(), "-p", "27129", "--allow-reserved",
+	_, port := serve(t, fleet.Config{Network: network, Kinds: []fleet.Kind{fleet.Source}})
+	p := startScan(t, "scan", network.String(), "-p", port, "--allow-reserved",
 		"--query", "info", "--rate", "20k", "--cooldown", "0", "--status", "json")
 	p.wait(p.err, `"waiting":"output"`)
 	p.signal(syscall.SIGTERM)
@@ -133,12 +133,12 @@ func TestStalledReader(t *testing.T) {
 // TestSignalAtTheEnd: a signal that comes when the scan has ended does not kill
 // the program that is reporting it.
 func TestSignalAtTheEnd(t *testing.T) {
-	serve(t, fleet.Config{Network: netip.MustParsePrefix("127.72.128.0/30"), Ports: []uint16{27129}, Kinds: []fleet.Kind{fleet.Source}})
+	_, port := serve(t, fleet.Config{Network: netip.MustParsePrefix("127.72.128.0/30"), Kinds: []fleet.Kind{fleet.Source}})
 	summary := filepath.Join(t.TempDir(), "summary")
 	if err := syscall.Mkfifo(summary, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := startScan(t, "scan", "127.72.128.1:27129", "--allow-reserved", "--cooldown", "0", "--summary", summary)
+	p := startScan(t, "scan", "127.72.128.1:"+port, "--allow-reserved", "--cooldown", "0", "--summary", summary)
 	p.wait(p.err, "a2sscan: sent: ") // then it waits for a reader of the summary
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGHUP} {
 		p.signal(s)

@@ -4,14 +4,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
-
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
-
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-
 	"github.com/spf13/cobra"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
