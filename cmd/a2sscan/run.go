@@ -89,7 +89,7 @@ func (j *job) prepare(args []string) error {
 			}
 		}
 	}
-	if j.exclusions, err = j.excludeFlags.open(); err != nil {
+	if j.exclusions, err = j.excludeFlags.open(j.waitingForWriter); err != nil {
 		return err
 	}
 	if j.scanID == "" {
