@@ -63,6 +63,13 @@ func (j *job) logFinished(sum *ledger.Summary, err error) {
 	if err != nil || d.KernelDrops > 0 || d.SendErrors > 0 {
 		level = slog.LevelWarn
 	}
+	for _, addr := range j.late.list() {
+		j.Log.Warn("late conflict", "server", addr)
+	}
+	if d.Forged {
+		j.Log.Warn("forged replies", "conflicts", d.Conflicts, "late_conflicts", d.LateConflicts,
+			"early_replies", d.EarlyReplies, "foreign_replies", d.ForeignReplies)
+	}
 	j.Log.Log(context.Background(), level, "scan finished", "ended", sum.Ended, "seconds", sum.Seconds,
 		"read", l.Read, "finished", l.Finished, "unfinished", l.Unfinished, "left_out", l.LeftOut(),
 		"ok", l.By["ok"], "partial", l.By["partial"], "error", l.By["error"],

@@ -211,6 +211,7 @@ type job struct {
 	reading    atomic.Pointer[list.List]       // nil: no list is read yet
 	monitor    atomic.Pointer[scanner.Monitor] // nil: nobody is asked yet
 	status     progress.Status
+	late       lateConflicts
 	whole      bool // every target was asked to the end
 
 	written error // what went wrong with the output
@@ -303,6 +304,7 @@ func (j *job) run(inputs []string) (*ledger.Summary, error) {
 		j.written = j.out.NameParts(nil)
 		sum.Ended = j.ended()
 	}
+	sum.Datagrams.LateServers = j.late.list()
 	sum.Changes = j.dial.Changes()
 	sum.Parts = j.out.Parts()
 	j.observer.lookParts()
@@ -335,6 +337,7 @@ func (j *job) checkpointed() checkpoint.Scan {
 func (j *job) ask(ctx context.Context) (scanner.Stats, error) {
 	cfg := j.config()
 	cfg.Excluded = j.exclusions.Excluded
+	cfg.LateConflict = j.late.add
 	cfg.Monitor = new(scanner.Monitor)
 	cfg.Drain = j.stop.Draining
 	cfg.Rates = j.dial.Rates()

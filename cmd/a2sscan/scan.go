@@ -46,6 +46,7 @@ type scanFlags struct {
 	addressRate   flagvalue.Rate
 	maxPerAddress int
 	secondLook    bool
+	fallback      bool
 	cooldown      time.Duration
 	inFlight      int
 	noGSO         bool
@@ -96,6 +97,9 @@ down by a tenth, and SIGQUIT says where the scan stands; it goes on.`,
 			if err := f.check(); err != nil {
 				return err
 			}
+			if !cmd.Flags().Changed("fallback") {
+				f.fallback = f.secondLook
+			}
 			return a.scan(f, args)
 		},
 	}
@@ -114,12 +118,13 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.StringVar(&f.scanID, "scan-id", "", "`NAME` of the scan in every record (default its start: 20261120T030000Z)")
 	fs.StringVarP(&f.ports, "port", "p", "", "ports for networks and bare addresses: a `LIST` such as 27015,27020-27030 (an ip alone: 27015)")
 	f.targetFlags.add(cmd)
-	fs.Var(&f.query, "query", "what to ask: a `LIST` of info, players, rules")
+	fs.Var(&f.query, "query", "what to ask: a `LIST` of info, players, rules, and ping beside them")
 	fs.VarP(&f.rate, "rate", "r", "datagrams a second, k and M are understood; 0: as fast as it goes")
 	fs.Var(&f.addressRate, "per-address-rate", "datagrams a second to one address; 0: no limit")
 	fs.IntVar(&f.maxPerAddress, "max-per-address", 0, "`N` servers asked on one address at most; 0: all (default 0)")
 	f.patienceFlags.add(cmd)
 	fs.BoolVar(&f.secondLook, "second-look", false, "ask targets that stayed silent once more, when all others are finished")
+	fs.BoolVar(&f.fallback, "fallback", false, "ask targets that ignore info once each for players and ping (default with --second-look)")
 	fs.DurationVar(&f.cooldown, "cooldown", scanner.DefaultCooldown, "how long to listen for late replies, `D` such as 2s")
 	fs.IntVar(&f.inFlight, "in-flight", 0, "`N` targets open at once; 0: what rate and timeouts need (default 0)")
 	fs.Var(&f.source, "source", "address of this machine to send from (default: the system's choice)")
@@ -240,6 +245,7 @@ func (f *scanFlags) config() scanner.Config {
 		Timeout:       f.timeout,
 		Retries:       flagvalue.OrOff(f.retries),
 		SecondPass:    f.secondLook,
+		Fallback:      f.fallback,
 		Cooldown:      flagvalue.OrOff(f.cooldown),
 		InFlight:      f.inFlight,
 		NoGSO:         f.noGSO,
