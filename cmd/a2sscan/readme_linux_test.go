@@ -170,6 +170,7 @@ func TestReadmeSession(t *testing.T) {
 // TestReadmeProgram builds the program of the README as it stands but for the
 // servers that it asks, which are simulated ones, and runs it.
 func TestReadmeProgram(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	blocks := readmeBlocks(t, "go")
 	if len(blocks) != 1 {
