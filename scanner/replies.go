@@ -10,17 +10,17 @@ import (
 // span is a part of an answer's data. A span that was never set is empty.
 type span struct{ off, end uint32 }
 
-// answer is what came of one server so far: its messages one after the other
-// in data, which belongs to a pool.
+// answer holds what one server sent so far: its messages, one after the other in
+// data, which belongs to a pool.
 type answer struct {
 	dialog
 
 	firstAt   time.Duration // first datagram received
 	lastAt    time.Duration // last datagram received
-	rtt       time.Duration // of the first question asked once and answered
+	rtt       time.Duration // of the first question that was sent once and answered
 	recvBytes uint64
 	received  uint32
-	attempt   uint8 // which one the first datagram came after
+	attempt   uint8 // the attempt that got the first datagram
 
 	unchallenged Questions
 	partial      Questions // messages that lack their end
@@ -30,7 +30,7 @@ type answer struct {
 	pingRTT time.Duration
 
 	data []byte
-	raw  []byte // every datagram behind its length, if the scan keeps them
+	raw  []byte // every datagram after its length, if the scan keeps them
 }
 
 // replies points m at the messages of a.
@@ -46,7 +46,7 @@ func (a *answer) replies(m *replies) {
 
 func (a *answer) message(s span) []byte { return a.data[s.off:s.end:s.end] }
 
-// place is where the answer to q is kept.
+// place is the span of the answer to q.
 func (a *answer) place(q wire.Question) *span {
 	switch q {
 	case wire.QuestionInfo:
@@ -57,7 +57,7 @@ func (a *answer) place(q wire.Question) *span {
 	return &a.rules
 }
 
-// put keeps msg at s. It reports false where the byte budget has no room.
+// put keeps msg and sets s to it. It reports false if the byte budget has no room.
 func (a *answer) put(pool *pool, s *span, msg []byte) bool {
 	if !pool.grow(&a.data, len(msg)) {
 		return false
@@ -68,11 +68,11 @@ func (a *answer) put(pool *pool, s *span, msg []byte) bool {
 	return true
 }
 
-// maxRaw bounds the datagrams kept of one server: a record is at most 8 MiB,
-// base64 makes four bytes of three, and the rest of the record needs room.
+// maxRaw bounds the datagrams kept of one server. A record is at most 8 MiB, base64
+// turns three bytes into four, and the rest of the record needs room.
 const maxRaw = 4 << 20
 
-// keepRaw keeps a datagram as it came.
+// keepRaw keeps a datagram unchanged.
 func (a *answer) keepRaw(pool *pool, datagram []byte) {
 	n := 4 + len(datagram)
 	if len(a.raw)+n > maxRaw || !pool.grow(&a.raw, n) {
@@ -91,15 +91,15 @@ func (a *answer) eachRaw(yield func([]byte)) {
 	}
 }
 
-// delivery is what became of a whole message.
+// delivery is the outcome of one message.
 type delivery struct {
 	kind  ReplyKind
 	class Class
-	full  bool // it was not kept: the byte budget has no room
+	full  bool // the byte budget had no room to keep it
 }
 
-// deliver takes a whole message: it tells the conversation, and keeps what
-// answers. scratch is for decoding.
+// deliver takes a complete message: it passes the event to the session, and keeps an
+// answer. scratch is for decoding.
 func (a *answer) deliver(t *talk, pool *pool, now time.Duration, msg []byte, scratch *wire.Info) delivery {
 	switch k := wire.KindOf(msg); k {
 	case wire.KindChallenge:
@@ -143,8 +143,8 @@ func (a *answer) deliverInfo(t *talk, pool *pool, now time.Duration, msg []byte,
 	return a.answered(t, pool, now, wire.QuestionInfo, msg, code, ReplyInfo)
 }
 
-// deliverGold takes an 'm'. One that comes after its 'I' answers nothing, but
-// its address is kept all the same (EC-63).
+// deliverGold takes an 'm'. After an 'I' it answers nothing, but its address is kept
+// (EC-63).
 func (a *answer) deliverGold(t *talk, pool *pool, now time.Duration, msg []byte, in *wire.Info) delivery {
 	d := delivery{kind: ReplyGoldSource}
 	code, _ := in.Decode(msg).(wire.Error)
@@ -168,9 +168,9 @@ func (a *answer) deliverGold(t *talk, pool *pool, now time.Duration, msg []byte,
 	return d
 }
 
-// deliverList takes a 'D' or an 'E', whose count takes countLen bytes. What
-// stands in it is decoded when the target is finished: a 'D' can't be read
-// before INFO has said which game it is.
+// deliverList takes a 'D' or an 'E', whose count takes countLen bytes. The list is
+// decoded when the target is finished: the layout of a 'D' depends on the game,
+// which is in INFO.
 func (a *answer) deliverList(
 	t *talk, pool *pool, now time.Duration, q wire.Question, msg []byte, countLen int,
 ) delivery {
@@ -182,7 +182,7 @@ func (a *answer) deliverList(
 		code = wire.ErrTruncated
 	}
 	if !t.asked.Has(q) && !sound(q, msg) {
-		code = wire.ErrMalformed // asked for, it may come better (EC-65)
+		code = wire.ErrMalformed // the answer to a request may be better (EC-65)
 	}
 	kind := ReplyPlayers
 	if q == wire.QuestionRules {
@@ -191,7 +191,7 @@ func (a *answer) deliverList(
 	return a.answered(t, pool, now, q, msg, code, kind)
 }
 
-// sound reports whether a list is what it says it is, down to its count.
+// sound reports whether a list decodes and its count is true.
 func sound(q wire.Question, msg []byte) bool {
 	exact, err := readList(q, msg)
 	return exact && err == nil
@@ -213,7 +213,7 @@ func readList(q wire.Question, msg []byte) (exact bool, err error) {
 	return ps.Count() == ps.Announced(), ps.Err()
 }
 
-// answered takes an answer to q with what is wrong with it at first sight.
+// answered takes an answer to q and the fault that its first bytes show, 0 for none.
 func (a *answer) answered(
 	t *talk, pool *pool, now time.Duration, q wire.Question, msg []byte, code wire.Error, kind ReplyKind,
 ) delivery {
@@ -232,9 +232,9 @@ func (a *answer) answered(
 	return d
 }
 
-// measure takes the round trip of the first question that was asked once and
-// answered: a reply to a repeated question is not a round trip, nor is one to a
-// question that was sent with several challenges.
+// measure takes the round trip of the first question that was sent once and answered.
+// A reply to a retried question gives no round trip, nor does one to a question that
+// was sent with several challenges.
 func (a *answer) measure(t *talk, now time.Duration, q wire.Question) {
 	if a.rtt != 0 || t.asks[q] != 1 || !t.waiting.Has(q) || a.resent.Has(q) {
 		return
@@ -265,8 +265,7 @@ func (a *answer) deliverText(t *talk, pool *pool, k wire.Kind, msg []byte) deliv
 	return d
 }
 
-// deliverPong takes the answer to a ping. One that nobody asked for is a reply
-// like any other that answers nothing.
+// deliverPong takes the answer to a ping. Without a ping it answers nothing.
 func (a *answer) deliverPong(t *talk, pool *pool, now time.Duration, msg []byte) delivery {
 	d := delivery{kind: ReplyPing, class: ClassMatched}
 	asked := t.beside&besidePing != 0 && t.beside&besidePong == 0

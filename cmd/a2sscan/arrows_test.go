@@ -44,6 +44,8 @@ var arrows = map[string][]string{
 	"cmd/a2sscan/internal/transcript":          {"sink/record", "cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/geo/geotest":         {},
 	"cmd/a2sscan/internal/redact":              {},
+	"cmd/a2sscan/internal/flagfile":            {"cmd/a2sscan/internal/console"},
+	"cmd/a2sscan/internal/manual":              {"cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/masterlist":          {"scanner/list", "scanner/master", "cmd/a2sscan/internal/output", "cmd/a2sscan/internal/redact"},
 
 	"cmd/a2sscan/internal/ratecontrol": room(),
@@ -55,6 +57,8 @@ var arrows = map[string][]string{
 	"cmd/a2sscan/internal/output":      room(),
 	"cmd/a2sscan/internal/ledger":      room("guard", "ratecontrol", "tally"),
 	"cmd/a2sscan/internal/metrics":     room("guard", "ratecontrol", "tally", "ledger"),
+	"cmd/a2sscan/internal/scanlog":     room("guard", "ratecontrol", "tally", "ledger"),
+	"cmd/a2sscan/internal/inputs":      append(room("guard", "ratecontrol", "tally", "ledger"), "scanner/master"),
 	"cmd/a2sscan/internal/checkpoint":  room("output", "guard", "ratecontrol", "tally", "ledger"),
 }
 

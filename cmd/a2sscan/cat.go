@@ -93,7 +93,7 @@ func (c *catRun) file(name string) (sink.Damage, error) {
 			return sink.Damage{}, noCensus(name)
 		}
 		if err == io.EOF {
-			reportTail(c.term, name, r.Torn())
+			reportTail(c.term, name, r.Truncated())
 			return r.Damage(), nil
 		}
 		if err != nil {

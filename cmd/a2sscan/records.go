@@ -20,7 +20,7 @@ func eachRecord(name string, r *sink.Reader, do func(n int, line []byte) error) 
 		case err == io.EOF && r.Damage().Found():
 			return 0, damageFailure(name, r.Damage())
 		case err == io.EOF:
-			return r.Torn(), nil
+			return r.Truncated(), nil
 		case err != nil:
 			return 0, readFailure(err)
 		case len(bytes.TrimSpace(line)) == 0:

@@ -2,6 +2,7 @@ package list
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"net/netip"
 	"os"
@@ -19,6 +20,10 @@ type ExclusionConfig struct {
 	AllowReserved bool     // don't exclude the special-purpose networks
 	Networks      []string // addresses, networks a.b.c.d/n and ranges a.b.c.d-e.f.g.h
 	Files         []string // lists of those; a reason may follow a '#'
+
+	// Waiting is called when a file is a named pipe that has had no writer for a
+	// second. It may be nil.
+	Waiting func(name string)
 }
 
 // Exclusions are the addresses that are sent nothing: special-purpose networks,
@@ -219,7 +224,7 @@ func (r *Rule) rule() *rule {
 	if r.Unscannable {
 		kind = unusable
 	}
-	return &rule{said: r, kind: kind, reason: r.Reason, source: r.Source, counts: new(ruleCounts)}
+	return &rule{described: r, kind: kind, reason: r.Reason, source: r.Source, counts: new(ruleCounts)}
 }
 
 // RuleID identifies a rule of Exclusions. A rule that was read again has another
@@ -229,8 +234,8 @@ type RuleID struct{ r *rule }
 // Rule describes the rule, without its counts.
 func (id RuleID) Rule() Rule {
 	r := id.r
-	if r.said != nil {
-		s := *r.said
+	if r.described != nil {
+		s := *r.described
 		s.Targets, s.Stopped = 0, 0
 		return s
 	}
@@ -245,7 +250,7 @@ type rule struct {
 	reason      string
 	source      string
 	counts      *ruleCounts
-	said        *Rule // the description, of a rule that only an earlier part had
+	described   *Rule // the description, of a rule that only an earlier part had
 }
 
 // ruleCounts counts what a rule excluded.
@@ -387,15 +392,15 @@ func (x *Exclusions) read(path string) ([]rule, error) {
 	if err != nil {
 		return nil, unreadable(path, err)
 	}
-	rules, err := readRules(path)
+	rules, err := readRules(path, x.cfg.Waiting)
 	if err == nil && !info.Mode().IsRegular() {
 		x.once[path] = rules
 	}
 	return rules, err
 }
 
-func readRules(path string) (rules []rule, err error) {
-	f, err := os.Open(path)
+func readRules(path string, waiting func(string)) (rules []rule, err error) {
+	f, err := openPipe(context.Background(), path, waiting)
 	if err != nil {
 		return nil, unreadable(path, err)
 	}
