@@ -22,7 +22,7 @@ import (
 
 // askFlags are the flags of ask.
 type askFlags struct {
-	patienceFlags
+	timeoutFlags
 	query  flagvalue.Questions
 	source flagvalue.Source
 	json   bool
@@ -62,7 +62,7 @@ func (f *askFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.Var(&f.query, "query", "questions to ask: a `LIST` of info, players, rules")
-	f.patienceFlags.add(cmd)
+	f.timeoutFlags.add(cmd)
 	fs.Var(&f.source, "source", "address of this machine to send from (default: the system's choice)")
 	fs.BoolVar(&f.json, "json", false, "print one JSON object: verdict, record and all datagrams")
 }

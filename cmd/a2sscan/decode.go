@@ -9,6 +9,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/capture"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/scanner"
 )
@@ -96,7 +97,7 @@ func (a *app) decode(f *decodeFlags, files []string) error {
 		files = []string{"-"}
 	}
 	if f.force || f.append {
-		if err := writtenOver("--output", f.output, files); err != nil {
+		if err := inputs.Overwritten("--output", f.output, files); err != nil {
 			return err
 		}
 	}
@@ -172,7 +173,7 @@ func (d *decodeRun) read(name string, format capture.Format, in *bufio.Reader) (
 func (d *decodeRun) reportBadLine(file string) func(int, string, error) {
 	return func(line int, text string, err error) {
 		d.badLines++
-		if d.badLines <= maxBadLines {
+		if d.badLines <= inputs.MaxBadLines {
 			d.term.Say("%s:%d: %v: %s", console.Plain(file, 100), line, err, console.Quoted(text, 60))
 		}
 	}
@@ -215,8 +216,8 @@ func (d *decodeRun) end() error {
 	if err := d.out.Close(); err != nil {
 		return err
 	}
-	if d.badLines > maxBadLines {
-		d.term.Say("no datagram in %s", console.Plural(d.badLines-maxBadLines, "more line"))
+	if d.badLines > inputs.MaxBadLines {
+		d.term.Say("no datagram in %s", console.Plural(d.badLines-inputs.MaxBadLines, "more line"))
 	}
 	if d.flags.check {
 		return d.endCheck()

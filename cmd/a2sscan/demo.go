@@ -14,12 +14,9 @@ import (
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	fleetjudge "github.com/a2sscan/a2sscan/bench/fleet/judge"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/metrics"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ratecontrol"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
 )
@@ -125,38 +122,34 @@ func demoFleet(network string) (fleet.Config, *fleet.Fleet, error) {
 
 // demoScan scans the fleet as scan would.
 func (a *app) demoScan(cfg fleet.Config) (*ledger.Summary, error) {
-	start := time.Now().UTC()
 	f := &scanFlags{
-		outFlags:      outFlags{output: demoFile, force: true},
-		excludeFlags:  excludeFlags{allowReserved: true},
-		guardFlags:    guardFlags{maxSendErrors: -1},
-		patienceFlags: patienceFlags{demoTimeout, demoRetries},
-		scanID:        scanName(start),
-		ports:         fmt.Sprint(cfg.Ports[0]),
-		query:         flagvalue.Questions(scanner.AskAll),
-		rate:          demoRate,
-		cooldown:      demoCooldown,
+		out:      outFlags{output: demoFile, force: true},
+		exclude:  excludeFlags{allowReserved: true},
+		guard:    guardFlags{maxSendErrors: -1},
+		timeouts: timeoutFlags{demoTimeout, demoRetries},
+		ports:    fmt.Sprint(cfg.Ports[0]),
+		query:    flagvalue.Questions(scanner.AskAll),
+		pace:     paceFlags{rate: demoRate},
+		cooldown: demoCooldown,
 	}
-	inputs := []string{cfg.Network.String()}
-	x, err := f.excludeFlags.open(nil)
-	if err != nil {
+	s := a.newScan(f, []string{cfg.Network.String()})
+	s.id = scanName(s.start)
+	var err error
+	if s.exclusions, err = f.exclude.open(nil); err != nil {
 		return nil, err
 	}
-	list, bad, err := a.openTargets(f, x, inputs, a.in)
-	if err != nil {
+	if err := s.openTargets(a.in); err != nil {
 		return nil, err
 	}
-	out, err := f.plan(f.scanID)
-	if err != nil {
+	if s.out, err = f.out.plan(s.id); err != nil {
 		return nil, err
 	}
-	j := &job{app: a, scanFlags: f, start: start, list: list, exclusions: x, bad: bad, out: out, dial: ratecontrol.New(demoRate), metrics: metrics.Off(), keep: checkpoint.Off()}
-	sum, err := j.run(inputs)
+	sum, how, err := s.census()
 	if err != nil {
 		return nil, err
 	}
 	sum.SayWrong(a.Terminal)
-	return sum, j.verdict(sum)
+	return sum, s.verdict(sum, how)
 }
 
 // demoReport compares the file with the truth and tells what was found.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
@@ -164,9 +165,9 @@ func (f *fleetFlags) takesFree() bool {
 
 // checkWritten refuses to write over the census that is replayed.
 func (f *fleetFlags) checkWritten() error {
-	err := writtenOver("--list", f.list, []string{f.replay})
+	err := inputs.Overwritten("--list", f.list, []string{f.replay})
 	if err == nil && (f.force || f.append) {
-		err = writtenOver("--output", f.output, []string{f.replay})
+		err = inputs.Overwritten("--output", f.output, []string{f.replay})
 	}
 	return err
 }
@@ -202,7 +203,7 @@ func (f *fleetFlags) config() (fleet.Config, error) {
 func readFleetPorts(list string) (ports []uint16, err error) {
 	numbers, free := fleetPorts(list)
 	if numbers != "" {
-		set, err := readPorts("--port", numbers)
+		set, err := inputs.ParsePorts("--port", numbers)
 		if err != nil {
 			return nil, err
 		}

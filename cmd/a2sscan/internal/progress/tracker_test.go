@@ -166,7 +166,7 @@ func TestStatusSecondPass(t *testing.T) {
 	if before.part != 0.9 || after.part != 0.9 || p.ending != 0 {
 		t.Errorf("%v, then %v, ending %v", before.part, after.part, p.ending)
 	}
-	if got := console.Percent(after.Answered(), after.asked()); got != "60%" {
+	if got := console.Percent(after.Answered(), asked(&after)); got != "60%" {
 		t.Errorf("%s answered", got)
 	}
 	s.Silent, s.Open = 0, 400
