@@ -213,7 +213,7 @@ func (d *decodeRun) write(scan string, r *scanner.Result) error {
 
 // end closes the output and reports the counts.
 func (d *decodeRun) end() error {
-	if err := d.out.Close(); err != nil {
+	if err := d.out.Finish(); err != nil {
 		return err
 	}
 	if d.badLines > inputs.MaxBadLines {

@@ -357,5 +357,5 @@ func (a *app) truth(f *fleetFlags, cfg fleet.Config) error {
 			break
 		}
 	}
-	return out.Close()
+	return out.Finish()
 }

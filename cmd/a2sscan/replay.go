@@ -295,7 +295,7 @@ func (a *app) replayTruth(f *fleetFlags, rec *recording) error {
 		out.WriteAs(scan, r)
 		return nil
 	})
-	return errors.Join(err, out.Close())
+	return errors.Join(err, out.Finish())
 }
 
 // compareReplay holds a census against the recorded one.
