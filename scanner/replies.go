@@ -1,53 +1,59 @@
 package scanner
 
 import (
+	"bytes"
 	"encoding/binary"
 	"time"
 
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// span is a part of an answer's data. A span that was never set is empty.
-type span struct{ off, end uint32 }
-
-// answer is what came of one server so far: its messages one after the other
-// in data, which belongs to a pool.
+// answer holds what one server sent so far. Its messages are in chunks, which
+// belong to a pool and never move, since a decoded message points into them.
 type answer struct {
 	dialog
 
 	firstAt   time.Duration // first datagram received
 	lastAt    time.Duration // last datagram received
-	rtt       time.Duration // of the first question asked once and answered
 	recvBytes uint64
 	received  uint32
-	attempt   uint8 // which one the first datagram came after
+	attempt   uint8 // the attempt that got the first datagram
 
-	unchallenged Questions
-	partial      Questions // messages that lack their end
+	partial Questions // messages that lack their end
 
-	info, gold, players, rules, text, pong span
+	info, gold, players, rules, text, pong []byte
+
+	in       wire.Info  // the 'I', or the 'm' while there is no 'I'
+	inCode   wire.Error // what was wrong with it
+	goldKept goldInfo   // of the 'm'
 
 	pingRTT time.Duration
 
-	data []byte
-	raw  []byte // every datagram behind its length, if the scan keeps them
+	chunks [][]byte
+	first  [4][]byte // the memory of chunks: mostly there are no more
+	raw    []byte    // every datagram after its length, if the scan keeps them
 }
+
+// goldInfo is what an 'm' is needed for when an 'I' has taken its place.
+type goldInfo struct{ name, address []byte }
 
 // replies points m at the messages of a.
 func (a *answer) replies(m *replies) {
-	m.info = a.message(a.info)
-	m.gold = a.message(a.gold)
-	m.players = a.message(a.players)
-	m.rules = a.message(a.rules)
-	m.text = a.message(a.text)
-	m.pong = a.message(a.pong)
+	m.decoded, m.infoErr = nil, a.inCode
+	if m.info = a.info; a.info == nil {
+		m.info = a.gold
+	} else if a.gold != nil {
+		m.address = a.goldKept.address
+	}
+	if m.info != nil {
+		m.decoded = &a.in
+	}
+	m.players, m.rules, m.text, m.pong = a.players, a.rules, a.text, a.pong
 	m.partial = a.partial
 }
 
-func (a *answer) message(s span) []byte { return a.data[s.off:s.end:s.end] }
-
 // place is where the answer to q is kept.
-func (a *answer) place(q wire.Question) *span {
+func (a *answer) place(q wire.Question) *[]byte {
 	switch q {
 	case wire.QuestionInfo:
 		return &a.info
@@ -57,22 +63,62 @@ func (a *answer) place(q wire.Question) *span {
 	return &a.rules
 }
 
-// put keeps msg at s. It reports false where the byte budget has no room.
-func (a *answer) put(pool *pool, s *span, msg []byte) bool {
-	if !pool.grow(&a.data, len(msg)) {
+// put keeps msg at place. It reports false where the byte budget has no room.
+func (a *answer) put(pool *pool, place *[]byte, msg []byte) bool {
+	chunk := a.chunkFor(pool, len(msg))
+	if chunk == nil {
 		return false
 	}
-	off := len(a.data)
-	a.data = append(a.data, msg...)
-	*s = span{uint32(off), uint32(len(a.data))}
+	off := len(*chunk)
+	*chunk = append(*chunk, msg...)
+	*place = (*chunk)[off:len(*chunk):len(*chunk)]
 	return true
 }
 
-// maxRaw bounds the datagrams kept of one server: a record is at most 8 MiB,
-// base64 makes four bytes of three, and the rest of the record needs room.
+// chunkFor returns a chunk with room for n bytes, nil where there is none.
+func (a *answer) chunkFor(pool *pool, n int) *[]byte {
+	for i := range a.chunks {
+		if c := &a.chunks[i]; cap(*c)-len(*c) >= n {
+			return c
+		}
+	}
+	var chunk []byte
+	if !pool.grow(&chunk, n) {
+		return nil
+	}
+	if a.chunks == nil {
+		a.chunks = a.first[:0]
+	}
+	a.chunks = append(a.chunks, chunk)
+	return &a.chunks[len(a.chunks)-1]
+}
+
+// empty makes a ready for another server. It keeps the memory of raw, and of
+// chunks unless there were many.
+func (a *answer) empty() {
+	first := a.first
+	for i := range first {
+		first[i] = first[i][:0]
+	}
+	*a = answer{first: first, raw: a.raw[:0]}
+	for len(a.chunks) < len(first) && first[len(a.chunks)] != nil {
+		a.chunks = a.first[:len(a.chunks)+1]
+	}
+}
+
+// size is the memory that a takes of the pool.
+func (a *answer) size() (n int) {
+	for _, c := range a.chunks {
+		n += cap(c)
+	}
+	return n + cap(a.raw)
+}
+
+// maxRaw bounds the datagrams kept of one server. A record is at most 8 MiB, base64
+// turns three bytes into four, and the rest of the record needs room.
 const maxRaw = 4 << 20
 
-// keepRaw keeps a datagram as it came.
+// keepRaw keeps a datagram unchanged.
 func (a *answer) keepRaw(pool *pool, datagram []byte) {
 	n := 4 + len(datagram)
 	if len(a.raw)+n > maxRaw || !pool.grow(&a.raw, n) {
@@ -91,15 +137,15 @@ func (a *answer) eachRaw(yield func([]byte)) {
 	}
 }
 
-// delivery is what became of a whole message.
+// delivery is the outcome of one message.
 type delivery struct {
 	kind  ReplyKind
 	class Class
-	full  bool // it was not kept: the byte budget has no room
+	full  bool // the byte budget had no room to keep it
 }
 
-// deliver takes a whole message: it tells the conversation, and keeps what
-// answers. scratch is for decoding.
+// deliver takes a complete message: it passes the event to the session, and keeps an
+// answer. scratch is for decoding.
 func (a *answer) deliver(t *talk, pool *pool, now time.Duration, msg []byte, scratch *wire.Info) delivery {
 	switch k := wire.KindOf(msg); k {
 	case wire.KindChallenge:
@@ -135,42 +181,110 @@ func deliverChallenge(t *talk, now time.Duration, msg []byte) delivery {
 	return delivery{kind: ReplyChallenge, class: classOf(t.onChallenge(now, c))}
 }
 
+// deliverInfo takes an 'I'. It is decoded where it is kept, once; one that comes
+// too late is decoded to be compared with the one before.
 func (a *answer) deliverInfo(t *talk, pool *pool, now time.Duration, msg []byte, in *wire.Info) delivery {
-	code, _ := in.Decode(msg).(wire.Error)
+	d := delivery{kind: ReplyInfo}
+	t.onInfoAgain()
+	if !t.wants(wire.QuestionInfo, 0) {
+		if in.Decode(msg) == nil && a.info != nil && contradicts(&a.in, in) {
+			t.onContradiction()
+		}
+		d.class = classOf(t.onReply(now, wire.QuestionInfo, 0))
+		return d
+	}
+	var kept []byte
+	if !a.put(pool, &kept, msg) {
+		d.class, d.full = ClassMatched, true
+		return d
+	}
+	code, _ := in.Decode(kept).(wire.Error)
 	if id, ok := in.AppID(); ok {
 		t.onAppID(id)
 	}
-	return a.answered(t, pool, now, wire.QuestionInfo, msg, code, ReplyInfo)
+	if usable(code) && t.wants(wire.QuestionInfo, code) {
+		a.info, a.in, a.inCode = kept, *in, code
+	} else {
+		a.drop(kept)
+	}
+	d.class = classOf(t.onReply(now, wire.QuestionInfo, code))
+	return d
 }
 
-// deliverGold takes an 'm'. One that comes after its 'I' answers nothing, but
-// its address is kept all the same (EC-63).
+// drop gives back the room of the message that was put last.
+func (a *answer) drop(kept []byte) {
+	for i := range a.chunks {
+		c := &a.chunks[i]
+		if n := len(*c) - len(kept); n >= 0 && len(kept) > 0 && &(*c)[n] == &kept[0] {
+			*c = (*c)[:n]
+		}
+	}
+}
+
+// usable reports whether an answer with that fault is one all the same.
+func usable(code wire.Error) bool { return code == 0 || code == wire.ErrTruncated }
+
+// contradicts reports whether two replies of one server differ in what does not
+// change while a server runs: name, application ID, Steam ID and version. What
+// only one of them has is no difference.
+func contradicts(a, b *wire.Info) bool {
+	both := func(f wire.Fields) bool { return a.Has&b.Has&f != 0 }
+	if a.Format != b.Format {
+		return false
+	}
+	idA, okA := a.AppID()
+	idB, okB := b.AppID()
+	short := (a.Notes | b.Notes) & wire.NoteInfoShortAppID // neither ID nor version is certain
+	return both(wire.HasName) && !bytes.Equal(a.Name, b.Name) ||
+		both(wire.HasSteamID) && a.SteamID != b.SteamID ||
+		short == 0 && okA && okB && idA != idB ||
+		short == 0 && both(wire.HasVersion) && !bytes.Equal(a.Version, b.Version)
+}
+
+// deliverGold takes an 'm'. After an 'I' it answers nothing, but its address is kept
+// (EC-63).
 func (a *answer) deliverGold(t *talk, pool *pool, now time.Duration, msg []byte, in *wire.Info) delivery {
 	d := delivery{kind: ReplyGoldSource}
-	code, _ := in.Decode(msg).(wire.Error)
-	if code == 0 || code == wire.ErrTruncated {
-		if a.gold != (span{}) {
-			d.class = ClassDuplicate
-			return d
-		}
-		if !a.put(pool, &a.gold, msg) {
-			d.class, d.full = ClassMatched, true
-			return d
-		}
+	if a.gold != nil {
+		d.class = a.goldAgain(t, now, msg, in)
+		return d
 	}
-	open := t.open.Has(wire.QuestionInfo)
-	a.measure(t, now, wire.QuestionInfo)
+	var kept []byte
+	if !a.put(pool, &kept, msg) {
+		d.class, d.full = ClassMatched, true
+		return d
+	}
+	code, _ := in.Decode(kept).(wire.Error)
+	if usable(code) {
+		a.gold, a.goldKept = kept, goldInfo{in.Name, in.Address}
+		if a.info == nil {
+			a.in, a.inCode = *in, code
+		}
+	} else {
+		a.drop(kept)
+	}
 	t.onGold(now, code)
-	if open {
-		a.noteUnchallenged(t, wire.QuestionInfo)
-	}
 	d.class = ClassMatched
 	return d
 }
 
-// deliverList takes a 'D' or an 'E', whose count takes countLen bytes. What
-// stands in it is decoded when the target is finished: a 'D' can't be read
-// before INFO has said which game it is.
+// goldAgain takes an 'm' after another.
+func (a *answer) goldAgain(t *talk, now time.Duration, msg []byte, in *wire.Info) Class {
+	code, _ := in.Decode(msg).(wire.Error)
+	if !usable(code) {
+		t.onGold(now, code)
+		return ClassMatched
+	}
+	t.onInfoAgain()
+	if code == 0 && !bytes.Equal(in.Name, a.goldKept.name) {
+		t.onContradiction()
+	}
+	return ClassDuplicate
+}
+
+// deliverList takes a 'D' or an 'E', whose count takes countLen bytes. The list is
+// decoded when the target is finished: the layout of a 'D' depends on the game,
+// which is in INFO.
 func (a *answer) deliverList(
 	t *talk, pool *pool, now time.Duration, q wire.Question, msg []byte, countLen int,
 ) delivery {
@@ -182,16 +296,16 @@ func (a *answer) deliverList(
 		code = wire.ErrTruncated
 	}
 	if !t.asked.Has(q) && !sound(q, msg) {
-		code = wire.ErrMalformed // asked for, it may come better (EC-65)
+		code = wire.ErrMalformed // the answer to a request may be better (EC-65)
 	}
 	kind := ReplyPlayers
 	if q == wire.QuestionRules {
 		kind = ReplyRules
 	}
-	return a.answered(t, pool, now, q, msg, code, kind)
+	return a.keepList(t, pool, now, q, msg, code, kind)
 }
 
-// sound reports whether a list is what it says it is, down to its count.
+// sound reports whether a list decodes and its count is true.
 func sound(q wire.Question, msg []byte) bool {
 	exact, err := readList(q, msg)
 	return exact && err == nil
@@ -213,47 +327,23 @@ func readList(q wire.Question, msg []byte) (exact bool, err error) {
 	return ps.Count() == ps.Announced(), ps.Err()
 }
 
-// answered takes an answer to q with what is wrong with it at first sight.
-func (a *answer) answered(
+// keepList takes a list in answer to q, with what is wrong with it at first sight.
+func (a *answer) keepList(
 	t *talk, pool *pool, now time.Duration, q wire.Question, msg []byte, code wire.Error, kind ReplyKind,
 ) delivery {
 	d := delivery{kind: kind}
-	usable := code == 0 || code == wire.ErrTruncated
-	wanted := t.wants(q, code)
-	if usable && wanted && !a.put(pool, a.place(q), msg) {
+	if usable(code) && t.wants(q, code) && !a.put(pool, a.place(q), msg) {
 		d.class, d.full = ClassMatched, true
 		return d
 	}
-	if usable && wanted {
-		a.measure(t, now, q)
-		a.noteUnchallenged(t, q)
-	}
-	d.class = classOf(t.onReply(q, code))
+	d.class = classOf(t.onReply(now, q, code))
 	return d
-}
-
-// measure takes the round trip of the first question that was asked once and
-// answered: a reply to a repeated question is not a round trip, nor is one to a
-// question that was sent with several challenges.
-func (a *answer) measure(t *talk, now time.Duration, q wire.Question) {
-	if a.rtt != 0 || t.asks[q] != 1 || !t.waiting.Has(q) || a.resent.Has(q) {
-		return
-	}
-	a.rtt = now - t.sent(q)
-}
-
-func (a *answer) noteUnchallenged(t *talk, q wire.Question) {
-	if t.unchallenged(q) {
-		a.unchallenged |= 1 << q
-	} else {
-		a.unchallenged &^= 1 << q
-	}
 }
 
 func (a *answer) deliverText(t *talk, pool *pool, k wire.Kind, msg []byte) delivery {
 	d := delivery{kind: ReplyText, class: ClassMatched}
 	// The first text stays, but a warning replaces a redirect, and a ban either.
-	old := wire.KindOf(a.message(a.text))
+	old := wire.KindOf(a.text)
 	if old == 0 || old == wire.KindRedirect || k == wire.KindBanned && old != k {
 		d.full = !a.put(pool, &a.text, msg)
 	}
@@ -265,8 +355,7 @@ func (a *answer) deliverText(t *talk, pool *pool, k wire.Kind, msg []byte) deliv
 	return d
 }
 
-// deliverPong takes the answer to a ping. One that nobody asked for is a reply
-// like any other that answers nothing.
+// deliverPong takes the answer to a ping. Without a ping it answers nothing.
 func (a *answer) deliverPong(t *talk, pool *pool, now time.Duration, msg []byte) delivery {
 	d := delivery{kind: ReplyPing, class: ClassMatched}
 	asked := t.beside&besidePing != 0 && t.beside&besidePong == 0
@@ -287,7 +376,7 @@ func (a *answer) deliverPong(t *talk, pool *pool, now time.Duration, msg []byte)
 // keeping where the server says nothing else (EC-140).
 func (a *answer) deliverRedirect(t *talk, pool *pool, msg []byte) delivery {
 	d := delivery{kind: ReplyOther, class: ClassMatched}
-	if _, err := wire.DecodeText(msg); err == nil && a.text == (span{}) {
+	if _, err := wire.DecodeText(msg); err == nil && a.text == nil {
 		d.full = !a.put(pool, &a.text, msg)
 	}
 	t.onJunk(wire.ErrUnexpected)

@@ -117,6 +117,12 @@ type Stats struct {
 	GSOStopped uint64                   // 1 if the scan stopped using GSO, since requests sent with it got no answers
 	Conflicts  uint64                   // fragments that contradict their group
 
+	// Forged replies, as far as they show. See Config.LateConflict.
+	InfoConflicts  uint64 // of Finished: targets with replies that contradict each other
+	LateConflicts  uint64 // targets that contradicted themselves after their Result was made
+	EarlyReplies   uint64 // targets of which a reply had come before they were asked
+	ForeignReplies uint64 // of Received: well-formed replies of sources that were not asked
+
 	// Memory.
 	Bytes     int64 // held now, under the byte budget
 	PeakBytes int64 // the largest Bytes there was
