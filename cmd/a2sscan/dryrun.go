@@ -18,9 +18,9 @@ const dryRunShown = 10
 
 // dryRun says what would be asked.
 func (s *scanRun) dryRun() error {
-	stop, ctx, end := shutdown.Listen(s.app.Terminal, s.flags.exclude.hangupEnds())
+	stop, ctx, end := shutdown.Listen(s.app.term, s.flags.exclude.hangupEnds())
 	defer end()
-	s.status = s.flags.newStatus(s.app.Terminal, s.id)
+	s.status = s.flags.newStatus(s.app.term, s.id)
 	err := s.readLists(stop.Drained)
 	if err == nil {
 		err = s.checkpoint.Loaded(s.list)
@@ -47,10 +47,10 @@ func (s *scanRun) dryRun() error {
 		}
 	}
 	if asked > dryRunShown {
-		s.app.Say("the first %d of them are named", dryRunShown)
+		s.app.term.Say("the first %d of them are named", dryRunShown)
 	}
-	s.app.Say("%s would be asked: %s", console.Plural(asked, "target"), s.flags.exactForecast(s.list, asked))
-	s.app.Say("each would be asked %s; nothing was sent", &s.flags.query)
+	s.app.term.Say("%s would be asked: %s", console.Plural(asked, "target"), s.flags.exactForecast(s.list, asked))
+	s.app.term.Say("each would be asked %s; nothing was sent", &s.flags.query)
 	return inputs.Truncated(s.list)
 }
 
@@ -72,10 +72,10 @@ func (s *scanRun) sayLeft(asked uint64) {
 		behind = console.Grouped(now.Given-asked) + " that are behind + "
 	}
 	if s.checkpoint.Enabled && s.checkpoint.SilentTargets != nil {
-		s.app.Say("%s would be asked once more", console.Plural(s.checkpoint.Past.Silent.Waiting(), "silent target"))
+		s.app.term.Say("%s would be asked once more", console.Plural(s.checkpoint.Past.Silent.Waiting(), "silent target"))
 	}
 	l := ledger.OfList(now)
-	s.app.Say("%s read = %s%s%s that would be asked", console.Grouped(now.Read), l.Accounted(), behind, console.Grouped(asked))
+	s.app.term.Say("%s read = %s%s%s that would be asked", console.Grouped(now.Read), l.Accounted(), behind, console.Grouped(asked))
 }
 
 // exactForecast is the forecast for so many targets.

@@ -135,6 +135,7 @@ func (s *scanRun) summarize(all *scanner.Stats, l ledger.Ledger, how outcome) *l
 		sum.Databases = append(sum.Databases, ledger.Database(note))
 	}
 	sum.Exclusions = ledger.Exclusions(s.exclusions)
+	sum.Datagrams.LateServers = s.late.list()
 	sum.Changes = s.rate.Changes()
 	sum.Records = s.out.Count() + s.checkpoint.Records()
 	if how.output != nil {
@@ -167,21 +168,21 @@ func (s *scanRun) describe(sum *ledger.Summary) {
 func (s *scanRun) report(sum *ledger.Summary, how outcome) error {
 	quiet := s.flags.quiet
 	if !quiet {
-		sum.Say(s.app.Terminal)
+		sum.Say(s.app.term)
 	}
-	sum.SayWrong(s.app.Terminal)
+	sum.SayWrong(s.app.term)
 	path := s.flags.summaryPath(s.out.Name(), s.start)
 	if path != "" {
 		if err := sum.WriteFile(path); err != nil {
 			path = ""
-			how = how.summaryFailed(s.app.Terminal, err)
+			how = how.summaryFailed(s.app.term, err)
 		}
 	}
 	if !quiet {
 		s.sayFiles(sum, path)
 	}
 	verdict := s.verdict(sum, how)
-	scanlog.Finished(s.app.Log, sum, verdict)
+	scanlog.Finished(s.app.term.Log, sum, verdict)
 	s.checkpoint.Done(how.complete && how.output == nil, path)
 	return verdict
 }
@@ -253,12 +254,12 @@ func summaryName(path string, start time.Time) string {
 
 func (s *scanRun) sayFiles(sum *ledger.Summary, summaryPath string) {
 	if s.flags.out.output != "-" {
-		s.app.Say("written: %s to %s", console.Plural(sum.Records, "record"), s.out.Place())
+		s.app.term.Say("written: %s to %s", console.Plural(sum.Records, "record"), s.out.Place())
 		if name := s.flags.out.output; s.out.Name() != name {
-			s.app.Hint("the scan is not complete: %s was not replaced", console.Plain(name, 200))
+			s.app.term.Hint("the scan is not complete: %s was not replaced", console.Plain(name, 200))
 		}
 	}
 	if summaryPath != "" {
-		s.app.Say("numbers of the run: %s", console.Plain(summaryPath, 200))
+		s.app.term.Say("numbers of the run: %s", console.Plain(summaryPath, 200))
 	}
 }
