@@ -231,7 +231,7 @@ func (r *Runner) replayTruth(o *Options, rec *Recording) error {
 		out.WriteAs(scan, want)
 		return nil
 	})
-	return errors.Join(err, out.Close())
+	return errors.Join(err, out.Finish())
 }
 
 // compareReplay compares a census with the recorded one.

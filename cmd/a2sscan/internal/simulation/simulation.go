@@ -143,5 +143,5 @@ func (r *Runner) writeTruth(o *Options, cfg fleet.Config) error {
 			break
 		}
 	}
-	return out.Close()
+	return out.Finish()
 }
