@@ -6,11 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/guard"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
-
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scanlog"
@@ -31,11 +29,7 @@ type outcome struct {
 func (s *scanRun) closeOutput(err error) outcome {
 	var how outcome
 	saved := s.checkpoint.Finish()
-	how.output = s.out.Close()
-	switch {
-	case s.out.Changed():
-		how.output = s.checkpoint.RefuseOutput()
-	case how.output == nil:
+	if how.output = s.out.Close(); how.output == nil {
 		how.output = saved
 	}
 	if !errors.Is(err, context.Canceled) {
@@ -56,7 +50,7 @@ func (s *scanRun) askedNobody(err error, how outcome, stats *scanner.Stats) erro
 	case s.shutdown.Interrupted():
 		return console.Fail(console.ExitInterrupted, "interrupted before the first packet")
 	case s.guard.Tripped() != nil:
-		return guarded(s.guard, nil)
+		return s.guarded(nil)
 	}
 	return inputs.NothingToAsk(s.list)
 }
@@ -99,16 +93,18 @@ func (s *scanRun) unread(listed list.Stats) (n uint64, known bool) {
 // names.
 func (s *scanRun) conclude(how outcome, all *scanner.Stats) outcome {
 	how.ended = s.ended(how)
-	truncated := how.ended == ledger.EndedInput && s.list.Err() == nil
-	if how.ended != ledger.EndedComplete && !truncated {
-		if err := s.out.Keep(); how.output == nil {
-			how.output = err
-		}
+	torn := how.ended == ledger.EndedInput && s.list.Err() == nil
+	if how.ended != ledger.EndedComplete && !torn {
+		s.out.Keep()
 		return how
 	}
 	how.complete = true
 	s.guard.JudgeFinal(all)
-	how.output = s.out.Commit()
+	if s.guard.Tripped() != nil && s.out.Name() != s.flags.out.output {
+		s.out.Keep() // the census before is better than one that a guard refuses
+	} else {
+		how.output = s.out.Commit()
+	}
 	how.ended = s.ended(how)
 	return how
 }
@@ -145,13 +141,8 @@ func (s *scanRun) summarize(all *scanner.Stats, l ledger.Ledger, how outcome) *l
 	if how.output != nil {
 		sum.Records = s.out.Complete()
 	}
-	sum.Parts = s.out.Parts()
-	if hash, bytes := s.out.Hash(); hash != "" {
-		sum.Sum, sum.Bytes = hash, bytes
-	}
-	if name := s.out.Name(); name != s.flags.out.output && s.flags.out.force && !how.complete {
-		sum.Partial = name
-	}
+	sum.Output, sum.Parts = s.out.Name(), s.out.Parts()
+	sum.Bytes, sum.Sum = s.out.Written()
 	s.observer.Close()
 	sum.Ended = how.ended
 	sum.Guard = s.guard.Tripped()
@@ -169,7 +160,7 @@ func (s *scanRun) describe(sum *ledger.Summary) {
 	if targets.order == flagvalue.Order(list.OrderRandom) {
 		sum.Seed = &targets.seed.N
 	}
-	sum.Output, sum.Resumed = s.flags.out.output, s.checkpoint.TimesResumed()
+	sum.Resumed = s.checkpoint.TimesResumed()
 	sum.Start, sum.End = s.start, time.Now().UTC()
 }
 
@@ -180,7 +171,7 @@ func (s *scanRun) report(sum *ledger.Summary, how outcome) error {
 		sum.Say(s.app.term)
 	}
 	sum.SayWrong(s.app.term)
-	path := s.flags.summaryPath(s.start, s.out.Name())
+	path := s.flags.summaryPath(s.out.Name(), s.start)
 	if path != "" {
 		if err := sum.WriteFile(path); err != nil {
 			path = ""
@@ -233,25 +224,25 @@ func (s *scanRun) verdict(sum *ledger.Summary, how outcome) error {
 }
 
 // guarded is the error of a scan that a guard stopped, err if none did.
-func guarded(g *guard.Guard, err error) error {
-	if why := g.Tripped(); why != nil {
+func (s *scanRun) guarded(err error) error {
+	if why := s.guard.Tripped(); why != nil {
 		return console.Fail(console.ExitGuard, "%s", why)
 	}
 	return err
 }
 
-// summaryPath is where the summary goes, empty for nowhere: beside the file with
-// the records. A pipe or a device has no file beside it.
-func (f *scanFlags) summaryPath(start time.Time, records string) string {
+// summaryPath is where the summary of a census in path goes, empty for nowhere. A
+// pipe or a device has no file beside it.
+func (f *scanFlags) summaryPath(path string, start time.Time) string {
 	switch {
-	case f.summary != "" || !f.out.toFile():
+	case f.summary != "" || path == "-":
 		return f.summary
 	case f.rotate.On():
-		return summaryName(f.out.output, start)
-	case !output.IsFile(records):
+		return summaryName(path, start)
+	case !output.IsFile(path):
 		return ""
 	}
-	return records + ".summary.json"
+	return path + ".summary.json"
 }
 
 // summaryName is where the numbers of a scan in parts go: beside them, with
@@ -264,8 +255,8 @@ func summaryName(path string, start time.Time) string {
 func (s *scanRun) sayFiles(sum *ledger.Summary, summaryPath string) {
 	if s.flags.out.output != "-" {
 		s.app.term.Say("written: %s to %s", console.Plural(sum.Records, "record"), s.out.Place())
-		if sum.Partial != "" {
-			s.app.term.Say("%s is as it was: this census is incomplete", console.Plain(s.flags.out.output, 200))
+		if name := s.flags.out.output; s.out.Name() != name {
+			s.app.term.Hint("the scan is not complete: %s was not replaced", console.Plain(name, 200))
 		}
 	}
 	if summaryPath != "" {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
 	"iter"
 	"os"
@@ -10,13 +9,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
-
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/geo"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/guard"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/metrics"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
@@ -260,6 +258,7 @@ func (s *scanRun) planOutput() (*output.Output, error) {
 		o.Resume(output.Position{
 			Offset: was.Offset, Sum: was.Sum, Replace: was.Replace, Parts: was.Parts, Records: was.Records,
 		})
+		o.ShowProgress(s.app.readProgress())
 	}
 	if err := o.Check(); err != nil {
 		return nil, err
@@ -273,11 +272,7 @@ func (f *scanFlags) checkSummary() error {
 	if f.summary == "" {
 		return nil
 	}
-	err := sink.Check(f.summary, sink.Options{Replace: true})
-	if e, ok := errors.AsType[*sink.Error](err); ok {
-		e.Path = f.summary // it is written in place
-	}
-	return output.Failure(err)
+	return output.Failure(sink.Check(f.summary, sink.Options{Replace: true}))
 }
 
 // scanName is the default name of a scan: its start.
@@ -308,7 +303,7 @@ func (s *scanRun) census() (*ledger.Summary, outcome, error) {
 	s.bad.Close()
 	how := s.closeOutput(err)
 	if err := s.askedNobody(err, how, &stats); err != nil {
-		_ = s.out.Discard() // what can't be removed is empty
+		s.out.Remove()
 		s.checkpoint.Forget()
 		return nil, how, err
 	}
@@ -353,7 +348,7 @@ func (s *scanRun) load() error {
 	s.status = s.flags.newStatus(s.app.term, s.id)
 	if err := s.readLists(s.shutdown.Drained); err != nil {
 		s.bad.Close()
-		return guarded(s.guard, err)
+		return s.guarded(err)
 	}
 	if err := s.checkpoint.Loaded(s.list); err != nil {
 		return err
@@ -422,20 +417,20 @@ func (s *scanRun) newObserver() *scanlog.Observer {
 	return scanlog.New(s.app.term.Log, s.flags.pace.rate.Limit(), s.out.Parts, reported)
 }
 
-// begun is how much of the list earlier parts of the scan did; past may be nil.
-func begun(l *list.List, past *checkpoint.Checkpoint) float64 {
-	n, known := l.Size()
-	if !known || past == nil {
+// begun is how much of the list earlier parts of the scan passed by.
+func (s *scanRun) begun() float64 {
+	n, known := s.list.Size()
+	if !known || !s.checkpoint.Resumes() {
 		return 0
 	}
-	return float64(past.Place) / float64(max(n, 1))
+	return float64(s.checkpoint.Past.Place) / float64(max(n, 1))
 }
 
 // newTracker knows how far this scan is.
 func (s *scanRun) newTracker() *progress.Tracker {
 	f := s.flags
 	cfg := progress.Config{
-		Input: s.list.Progress, Given: func() uint64 { return s.list.Stats().Given }, Begun: begun(s.list, s.checkpoint.Past),
+		Input: s.list.Progress, Given: func() uint64 { return s.list.Stats().Given }, Begun: s.begun(),
 		Silence: f.schedule().Silence(), Longest: progress.Longest(f.schedule(), scanner.Questions(f.query)),
 		SecondPass: f.secondLook, Cooldown: f.cooldown,
 		Draining: func() bool { return s.shutdown.Drained.Err() != nil },
@@ -493,16 +488,10 @@ func (s *scanRun) openOutput() error {
 		return err
 	}
 	checkpoint.Step("output.created")
-	attrs := []any{"path", s.flags.out.output}
-	if s.checkpoint.Resumes() {
-		attrs = append(attrs, "resumed_at_byte", s.checkpoint.Past.Output.Offset)
-	}
-	n := s.out.CutOff()
-	if n > 0 {
-		attrs = append(attrs, "cut_bytes", n)
+	s.logOpened()
+	if n := s.out.CutOff(); n > 0 {
 		s.app.term.Say("%s: truncated: %d bytes after the last complete record cut off", console.Plain(s.flags.out.output, 200), n)
 	}
-	s.app.term.Log.Info("output opened", attrs...)
 	return nil
 }
 
@@ -528,4 +517,16 @@ func (s *scanRun) logStart() {
 		"rate", console.Short(s.flags.pace.rate.Limit()), "per_address_rate", console.Short(s.flags.pace.addressRate.Limit()),
 		"timeout", s.flags.timeouts.timeout.String(), "retries", s.flags.timeouts.retries, "second_look", s.flags.secondLook,
 		"output", s.flags.out.output, "checkpoint", s.flags.saved.path, "exclusion_rules", s.exclusions.Len())
+}
+
+// logOpened tells where the records go.
+func (s *scanRun) logOpened() {
+	attrs := []any{"path", s.flags.out.output}
+	if cut := s.out.CutOff(); cut > 0 {
+		attrs = append(attrs, "cut_bytes", cut)
+	}
+	if s.checkpoint.Resumes() {
+		attrs = append(attrs, "resumed_at_byte", s.checkpoint.Past.Output.Offset)
+	}
+	s.app.term.Log.Info("output opened", attrs...)
 }

@@ -44,12 +44,12 @@ type Recording struct {
 	Stats RecordingStats
 }
 
-// RecordingStats say what a Recording is made of.
+// RecordingStats count the parts of a Recording.
 type RecordingStats struct {
 	Raw         int // servers whose datagrams are those that were recorded
 	Remade      int // servers whose datagrams are made of their record
 	Silent      int // servers that never answered; they are places without one
-	Unreachable int // the same, and ICMP will say so
+	Unreachable int // the same, and ICMP will report it
 	Moved       int // servers whose place is not what their address says, as another has that
 	Bytes       int64
 }
@@ -88,7 +88,7 @@ type saying struct {
 	needs  uint16 // mannerChallenged: the first of the rounds that is good enough, from 1
 }
 
-// manner says what a server makes of a question's challenge.
+// manner is how a server treats the challenge of a question.
 type manner uint8
 
 const (

@@ -128,10 +128,19 @@ func (k *Checkpointer) WriteFirst() error {
 		return nil
 	}
 	c := k.compose(&scanner.Snapshot{})
-	c.Output.Replace = k.scan.Replace
+	c.Output.Replace = k.replaces()
 	err := k.write(c)
 	k.fail(err)
 	return err
+}
+
+// replaces reports whether the output replaces a file, as the flags of the scan's
+// first part say.
+func (k *Checkpointer) replaces() bool {
+	if k.Past != nil {
+		return k.Past.Output.Replace
+	}
+	return k.scan.Replace
 }
 
 // Targets are those that were open, and what follows in the list.
@@ -232,25 +241,18 @@ func (k *Checkpointer) save(c draft) error {
 		Offset: offset, Sum: c.mark.Sum(), Replace: k.replaces(),
 		Parts: c.mark.Parts(), Records: c.mark.Records(),
 	}
-	looked := 0 // by earlier parts
-	if k.Resumes() {
-		looked = k.Past.Silent.Looked
+	if name := c.mark.Name(); name != "" {
+		if c.Output.Tail, err = tailSum(name, offset); err != nil {
+			return output.Failure(err)
+		}
 	}
-	if c.Silent, err = k.silent.save(c.at, looked); err != nil {
-		return unwritten(k.path, err)
+	if c.Silent, err = k.silent.save(c.at, k.looked()); err != nil {
+		return k.unwritten(err)
 	}
 	if err := k.write(c.Checkpoint); err != nil {
 		return err
 	}
-	return k.scan.Output.CommitBefore(c.mark)
-}
-
-// replaces reports whether the output is beside the one that it is to replace.
-func (k *Checkpointer) replaces() bool {
-	if k.Past != nil {
-		return k.Past.Output.Replace
-	}
-	return k.scan.Replace
+	return k.scan.Output.NameParts(c.mark)
 }
 
 // write replaces the checkpoint.
@@ -265,7 +267,7 @@ func (k *Checkpointer) write(c *Checkpoint) error {
 		k.written.Store(&c.Written)
 	}
 	if err != nil {
-		return unwritten(k.path, err)
+		return k.unwritten(err)
 	}
 	k.began.Do(func() { k.terminal.Log.Info("checkpoint first written", "path", k.path) })
 	return nil
@@ -281,8 +283,8 @@ func (k *Checkpointer) Age() string {
 }
 
 // unwritten is the error of a checkpoint that could not be written.
-func unwritten(path string, err error) error {
-	return console.Fail(console.ExitOutput, "can't write checkpoint %s: %w", console.Plain(path, 200), console.WithoutPath(err)).
+func (k *Checkpointer) unwritten(err error) error {
+	return console.Fail(console.ExitOutput, "can't write checkpoint %s: %w", console.Plain(k.path, 200), console.WithoutPath(err)).
 		WithHint("the one before it is as it was")
 }
 
@@ -313,6 +315,14 @@ func (k *Checkpointer) Finish() error {
 	close(k.pending)
 	k.gone.Wait()
 	return k.failure()
+}
+
+// looked is for how many silent targets earlier parts had begun a second look.
+func (k *Checkpointer) looked() int {
+	if !k.Resumes() {
+		return 0
+	}
+	return k.Past.Silent.Looked
 }
 
 // Resumes reports whether the scan was begun earlier.

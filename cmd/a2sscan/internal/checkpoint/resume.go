@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
@@ -13,7 +14,6 @@ import (
 	"strings"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
@@ -166,9 +166,6 @@ func (k *Checkpointer) refuseResume(why string) error {
 // is another one must not lose anything by that.
 func (k *Checkpointer) outputGone() string {
 	path, was := k.Past.OutputFile(&k.plan), &k.Past.Output
-	if was.Replace && was.Offset == 0 {
-		return folderGone(path) // nothing was promised, and the old census stays
-	}
 	name := console.Plain(path, 200)
 	info, err := os.Stat(path)
 	switch {
@@ -185,13 +182,14 @@ func (k *Checkpointer) outputGone() string {
 	case was.Offset == 0 && !was.Replace && !ours(path, k.Past.Scan):
 		return name + " is not the file that it wrote"
 	}
+	tail, err := tailSum(path, was.Offset)
+	switch {
+	case err != nil:
+		return err.Error()
+	case tail != was.Tail:
+		return name + " is not the file that it wrote"
+	}
 	return ""
-}
-
-// RefuseOutput is the error of an output whose bytes are not those that the
-// checkpoint describes.
-func (k *Checkpointer) RefuseOutput() error {
-	return k.refuseResume(console.Plain(k.Past.OutputFile(&k.plan), 200) + " is not the file that it wrote")
 }
 
 // OutputFile is the file that the checkpoint's offset is in. With --rotate it
@@ -199,8 +197,9 @@ func (k *Checkpointer) RefuseOutput() error {
 // checkpoint. plan is that of the checkpoint with names that need not be UTF-8.
 func (c *Checkpoint) OutputFile(plan *Plan) string {
 	if !plan.Rotate {
-		if part := plan.Output + sink.PartSuffix; c.Output.Replace && output.IsFile(part) {
-			return part
+		beside := sink.Beside(plan.Output)
+		if _, err := os.Stat(beside); err == nil && c.Output.Replace {
+			return beside
 		}
 		return plan.Output
 	}
@@ -217,6 +216,24 @@ func folderGone(path string) string {
 		return fmt.Sprintf("the folder %s is gone", console.Plain(dir, 200))
 	}
 	return ""
+}
+
+// tailLen is how much of a file in front of a checkpoint has to be as it was.
+const tailLen = 4 << 10
+
+// tailSum returns the checksum of the bytes in front of an offset.
+func tailSum(path string, offset int64) (uint32, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	n := min(offset, tailLen)
+	tail := make([]byte, n)
+	if _, err := f.ReadAt(tail, offset-n); err != nil {
+		return 0, err
+	}
+	return crc32.Checksum(tail, crc32.MakeTable(crc32.Castagnoli)), nil
 }
 
 // ours reports whether a file may be the begin of a scan's output of which no

@@ -26,14 +26,13 @@ type Summary struct {
 	Command []string    `json:"command"`
 	Config  *ConfigFile `json:"config,omitempty"`
 	Inputs  []Input     `json:"inputs"`
-	Order   string      `json:"order"`                    // random, input
-	Seed    *uint64     `json:"seed,omitempty"`           // of the random order
-	Shard   string      `json:"shard,omitempty"`          // I/N; absent: all
-	Output  string      `json:"output"`                   // "-": standard output
-	Parts   []sink.Part `json:"parts,omitempty"`          // of the output, with --rotate
-	Partial string      `json:"partial_output,omitempty"` // with --force: the file with the records of a census that is not complete
-	Sum     string      `json:"xxh64,omitempty"`          // hash of the file
-	Bytes   int64       `json:"bytes,omitempty"`          // its length
+	Order   string      `json:"order"`           // random, input
+	Seed    *uint64     `json:"seed,omitempty"`  // of the random order
+	Shard   string      `json:"shard,omitempty"` // I/N; absent: all
+	Output  string      `json:"output"`          // "-": standard output
+	Parts   []sink.Part `json:"parts,omitempty"` // of the output, with --rotate
+	Bytes   int64       `json:"bytes,omitempty"` // length of the output, if it is one file
+	Sum     string      `json:"xxh64,omitempty"` // its hash
 	Records uint64      `json:"records"`
 
 	Start   time.Time `json:"start"`

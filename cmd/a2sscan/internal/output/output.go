@@ -76,13 +76,14 @@ func (o *Output) Open() error {
 	if o.ended {
 		return fs.ErrClosed
 	}
-	var w recordWriter
 	if o.rotation != nil {
-		w, o.err = sink.CreateSeries(o.path, o.options, *o.rotation)
-	} else {
-		w, o.err = sink.Create(o.path, o.options)
+		s, err := sink.CreateSeries(o.path, o.options, *o.rotation)
+		o.w, o.err = s, err
+		o.created.Store(err == nil)
+		return o.err
 	}
-	if o.err == nil {
+	w, err := sink.Create(o.path, o.options)
+	if o.err = err; err == nil {
 		o.w = w
 		o.created.Store(true)
 	}
@@ -129,7 +130,8 @@ func (o *Output) Mark() (m *sink.Mark, records uint64, err error) {
 // Lost returns an error if somebody removed or replaced the file meanwhile.
 func (o *Output) Lost() error { return Failure(o.w.Lost()) }
 
-// Close ends the file. It returns the first error of all calls.
+// Close ends the file. It returns the first error of all calls. A file that is to
+// replace another one then waits for Commit or Keep.
 func (o *Output) Close() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -194,64 +196,11 @@ func (o *Output) CutOff() int64 {
 	return o.w.Cut()
 }
 
-// Discard removes the file of a run that asked no target, if this run created it
-// and it is empty.
-func (o *Output) Discard() error {
-	if o.Count() > 0 {
-		return o.Keep()
+// Remove removes the file of a run that turned out to have asked no target.
+func (o *Output) Remove() {
+	if o.w != nil && o.w.Count() == 0 {
+		o.w.Discard() // there is a graver error to report
 	}
-	return o.finish(recordWriter.Discard)
-}
-
-// Hash returns the hash and the length of a file that Close ended; the hash is
-// empty if the output is no single file.
-func (o *Output) Hash() (sum string, bytes int64) {
-	if w, ok := o.w.(*sink.Writer); ok {
-		return w.Sum(), w.Length()
-	}
-	return "", 0
-}
-
-// Keep leaves the records of an incomplete census where they are: with Replace
-// beside the old census. It follows Close.
-func (o *Output) Keep() error { return o.finish(recordWriter.Keep) }
-
-// Commit gives a complete census its name, or its parts theirs. It follows
-// Close.
-func (o *Output) Commit() error { return o.finish(recordWriter.Commit) }
-
-func (o *Output) finish(how func(recordWriter) error) error {
-	if o.w == nil {
-		return nil
-	}
-	return Failure(how(o.w))
-}
-
-// CloseComplete ends the file of a complete census.
-func (o *Output) CloseComplete() error {
-	if err := o.Close(); err != nil {
-		return err
-	}
-	return o.Commit()
-}
-
-// Unwritten is how many records wait for the reader of a pipe.
-func (o *Output) Unwritten() uint64 {
-	if !o.created.Load() {
-		return 0
-	}
-	if w, ok := o.w.(*sink.Writer); ok {
-		return w.Unwritten()
-	}
-	return 0
-}
-
-// Changed reports whether the file was not the one that the checkpoint
-// describes.
-func (o *Output) Changed() bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return errors.Is(o.err, sink.ErrChanged)
 }
 
 // writeFailure gives an error of writing its exit code and hint.
@@ -265,6 +214,9 @@ func Failure(err error) error {
 	}
 	f := console.Fail(console.ExitOutput, "%s", ErrorText(s)).WithHint("%s", s.Hint)
 	f.ReaderGone = errors.Is(err, syscall.EPIPE)
+	if errors.Is(err, sink.ErrChanged) {
+		f.Code = console.ExitCheckpoint
+	}
 	if errors.Is(err, fs.ErrExist) {
 		f.WithHint("another -o, --append to add to it, or --force to replace it")
 	}
@@ -278,19 +230,22 @@ func ErrorText(e *sink.Error) string {
 
 // Resume makes o continue where a checkpoint says that it was.
 func (o *Output) Resume(at Position) {
-	o.options.Resume, o.options.Replace = true, at.Replace
+	o.options.Replace, o.options.Resume = at.Replace, true
 	o.options.Offset, o.options.Sum = at.Offset, at.Sum
 	if o.rotation != nil {
 		o.rotation.Whole, o.rotation.Records = at.Parts, at.Records
 	}
 }
 
-// Position is how far an output is durable. With parts, Offset and Records are
-// of the part after Parts.
+// ShowProgress sets what is called while an existing file is read again.
+func (o *Output) ShowProgress(show func(read, size int64)) { o.options.Progress = show }
+
+// Position is how far an output is durable. With parts, Offset, Sum and Records
+// are of the part after Parts.
 type Position struct {
 	Offset  int64
-	Sum     string // hash of the bytes before Offset; empty: unknown
-	Replace bool   // the file is beside the one that it is to replace
+	Sum     string // hash of the file up to Offset
+	Replace bool   // the file is beside the one that it replaces
 	Parts   []sink.Part
 	Records uint64
 }
@@ -314,21 +269,56 @@ func (o *Output) Parts() []sink.Part {
 	return nil
 }
 
-// CommitBefore gives the parts that were complete at m their names.
-func (o *Output) CommitBefore(m *sink.Mark) error {
+// NameParts gives the parts that were complete at m, as a checkpoint says, their
+// names.
+func (o *Output) NameParts(m *sink.Mark) error {
 	if s, ok := o.w.(*sink.Series); ok {
 		return Failure(s.CommitBefore(m))
 	}
 	return nil
 }
 
-// Name is the file that the records are in now: with Replace, until Commit, the
-// one beside the old census.
+// Commit gives a complete output its name: parts, and a file that replaces
+// another one. It follows Close.
+func (o *Output) Commit() error {
+	if o.w == nil {
+		return nil
+	}
+	return Failure(o.w.Commit())
+}
+
+// Keep leaves an output that is not complete under the name that it has. It
+// follows Close.
+func (o *Output) Keep() {
+	if o.w != nil {
+		o.w.Keep() // Close returned the error
+	}
+}
+
+// Finish is Close, and Commit if nothing failed.
+func (o *Output) Finish() error {
+	if err := o.Close(); err != nil {
+		o.Keep()
+		return err
+	}
+	return o.Commit()
+}
+
+// Name is the file that the records are in: beside the old census, unless it was
+// replaced.
 func (o *Output) Name() string {
-	if w, ok := o.w.(*sink.Writer); ok && w.Name() != "" {
+	if w, ok := o.w.(*sink.Writer); ok && w.Name() == sink.Beside(o.path) {
 		return w.Name()
 	}
 	return o.path
+}
+
+// Written returns the length of the file and its hash, after Close.
+func (o *Output) Written() (bytes int64, sum string) {
+	if w, ok := o.w.(*sink.Writer); ok && w.Sum() != "" {
+		return w.Length(), w.Sum()
+	}
+	return 0, ""
 }
 
 // files are those that hold the records, with the names that they have now.
@@ -362,4 +352,15 @@ func (o *Output) Place() string {
 func IsFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
+}
+
+// Unwritten is how many records wait for the reader of a pipe.
+func (o *Output) Unwritten() uint64 {
+	if !o.created.Load() {
+		return 0
+	}
+	if w, ok := o.w.(*sink.Writer); ok {
+		return w.Unwritten()
+	}
+	return 0
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// TestOutputDiscard: the file of a run that asked nobody is removed, unless it
-// existed before.
-func TestOutputDiscard(t *testing.T) {
+// TestOutputRemove: the file of a run that asked nobody is removed, unless it
+// existed before or has records.
+func TestOutputRemove(t *testing.T) {
 	tests := []struct {
 		name   string
 		before string
@@ -40,9 +40,7 @@ func TestOutputDiscard(t *testing.T) {
 			if err := o.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if err := o.Discard(); err != nil {
-				t.Fatal(err)
-			}
+			o.Remove()
 			_, err := os.Stat(path)
 			if kept := !errors.Is(err, fs.ErrNotExist); kept != test.keeps {
 				t.Errorf("kept: %v, want %v", kept, test.keeps)
