@@ -20,9 +20,10 @@ import (
 // askFlags are the flags of ask.
 type askFlags struct {
 	timeoutFlags
-	query  flagvalue.Questions
-	source flagvalue.Source
-	json   bool
+	query       flagvalue.Questions
+	source      flagvalue.Source
+	trailingNUL bool
+	json        bool
 }
 
 func (a *app) askCommand() *cobra.Command {
@@ -58,9 +59,10 @@ and 4 if ask was interrupted.`,
 func (f *askFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.Var(&f.query, "query", "questions to ask: a `LIST` of info, players, rules")
+	fs.Var(&f.query, "query", "questions to ask: a `LIST` of info, players, rules, and ping beside them")
 	f.timeoutFlags.add(cmd)
 	fs.Var(&f.source, "source", "address of this machine to send from (default: the system's choice)")
+	fs.BoolVar(&f.trailingNUL, "trailing-nul", false, "send every request but info with one more NUL, as some old tools do")
 	fs.BoolVar(&f.json, "json", false, "print one JSON object: verdict, record and all datagrams")
 }
 
@@ -84,6 +86,8 @@ func (f *askFlags) config() scanner.Config {
 		Retries:   flagvalue.OrOff(f.retries),
 		Cooldown:  f.timeout, // late replies are worth seeing
 		Source:    f.source.AddrPort(),
+
+		TrailingNUL: f.trailingNUL,
 	}
 }
 

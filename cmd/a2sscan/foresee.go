@@ -11,7 +11,7 @@ import (
 func (f *scanFlags) forecast(listed, inNetworks float64) *progress.Forecast {
 	fc := &progress.Forecast{
 		Listed: listed, InNetworks: inNetworks,
-		Questions: scanner.Questions(f.query), Schedule: f.schedule(),
+		Questions: scanner.Questions(f.query), Schedule: f.schedule(), Fallback: f.fallback,
 		Cooldown: f.cooldown, Rate: float64(f.pace.rate), AddressRate: float64(f.pace.addressRate),
 	}
 	if ports, err := inputs.ParsePorts("--port", f.ports); err == nil {

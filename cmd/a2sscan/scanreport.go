@@ -130,6 +130,7 @@ func (s *scanRun) summarize(all *scanner.Stats, l ledger.Ledger, how outcome) *l
 		sum.Databases = append(sum.Databases, ledger.Database(note))
 	}
 	sum.Exclusions = ledger.Exclusions(s.exclusions)
+	sum.Datagrams.LateServers = s.late.list()
 	sum.Changes = s.rate.Changes()
 	sum.Records = s.out.Count() + s.checkpoint.Records()
 	if how.output != nil {

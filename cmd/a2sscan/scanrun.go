@@ -51,6 +51,7 @@ type scanRun struct {
 	metrics  *metrics.Server
 	observer *scanlog.Observer
 	status   progress.Status
+	late     lateConflicts
 	reading  atomic.Pointer[list.List]       // nil: no list is read yet
 	monitor  atomic.Pointer[scanner.Monitor] // nil: no target is asked yet
 }
@@ -370,6 +371,7 @@ func (s *scanRun) checkpointed() checkpoint.Scan {
 func (s *scanRun) ask(ctx context.Context) (scanner.Stats, error) {
 	cfg := s.flags.config()
 	cfg.Excluded = s.exclusions.Excluded
+	cfg.LateConflict = s.late.add
 	cfg.Monitor = new(scanner.Monitor)
 	cfg.Drain = s.shutdown.Draining
 	cfg.Rates = s.rate.Rates()

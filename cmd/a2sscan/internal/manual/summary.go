@@ -58,6 +58,8 @@ var SummaryKeys = []Fact{
 	{"datagrams.received_by_class", "matched: part of an answer; duplicate: nothing new in it; late: from a target that was finished; foreign: from an address that was not asked; malformed: neither message nor fragment"},
 	{"datagrams.matched_by_kind", "the matched by the kind of message"},
 	{"datagrams.kernel_drops", "datagrams that came, and that the kernel threw away before they were read"},
+	{"datagrams.conflicts, datagrams.late_conflicts, datagrams.late_conflict_servers", "servers with two replies that contradict each other, noted as info.conflict in the record; those that contradicted theirs after it was written, and which (the first hundred)"},
+	{"datagrams.early_replies, datagrams.foreign_replies, datagrams.forged", "targets of which a reply came before they were asked; well-formed replies from addresses that were not asked; true where so many of all these came that somebody most likely forges replies"},
 	{"faults", "how often a question or a datagram had which of the faults below. A silent target counts as timeout once for each question that it was to answer"},
 	{"rate_asked, rate_reached", "datagrams a second, null: as fast as it goes; and those sent in a second while there were targets to start"},
 	{"rate_changes.time, rate_changes.from, rate_changes.to", "turns of the rate by signals; rate_asked is the last one"},
