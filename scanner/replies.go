@@ -8,8 +8,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// answer is what one server sent so far. Its messages stand in chunks, which
-// belong to a pool and never move: a decoded message keeps pointing into them.
+// answer holds what one server sent so far. Its messages are in chunks, which
+// belong to a pool and never move, since a decoded message points into them.
 type answer struct {
 	dialog
 
@@ -31,7 +31,7 @@ type answer struct {
 
 	chunks [][]byte
 	first  [4][]byte // the memory of chunks: mostly there are no more
-	raw    []byte    // every datagram behind its length, if the scan keeps them
+	raw    []byte    // every datagram after its length, if the scan keeps them
 }
 
 // goldInfo is what an 'm' is needed for when an 'I' has taken its place.
@@ -114,8 +114,8 @@ func (a *answer) size() (n int) {
 	return n + cap(a.raw)
 }
 
-// maxRaw bounds the datagrams kept of one server: a record is at most 8 MiB,
-// base64 makes four bytes of three, and the rest of the record needs room.
+// maxRaw bounds the datagrams kept of one server. A record is at most 8 MiB, base64
+// turns three bytes into four, and the rest of the record needs room.
 const maxRaw = 4 << 20
 
 // keepRaw keeps a datagram as it came.
@@ -282,9 +282,9 @@ func (a *answer) goldAgain(t *talk, now time.Duration, msg []byte, in *wire.Info
 	return ClassDuplicate
 }
 
-// deliverList takes a 'D' or an 'E', whose count takes countLen bytes. What
-// stands in it is decoded when the target is finished: a 'D' can't be read
-// before INFO has said which game it is.
+// deliverList takes a 'D' or an 'E', whose count takes countLen bytes. The list is
+// decoded when the target is finished: the layout of a 'D' depends on the game,
+// which is in INFO.
 func (a *answer) deliverList(
 	t *talk, pool *pool, now time.Duration, q wire.Question, msg []byte, countLen int,
 ) delivery {

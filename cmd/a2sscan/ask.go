@@ -99,7 +99,7 @@ func (f *askFlags) config(tap *transcript.Tap) scanner.Config {
 func (a *app) ask(f *askFlags, arg string) error {
 	ctx, end := shutdown.Interruptible(true)
 	defer end()
-	target, err := resolveAddr(ctx, a.Terminal, arg)
+	target, err := resolveAddr(ctx, a.term, arg)
 	if err != nil {
 		return err
 	}
