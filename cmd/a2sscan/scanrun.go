@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/census"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
@@ -258,7 +259,7 @@ func (s *scanRun) planOutput() (*output.Output, error) {
 		o.Resume(output.Position{
 			Offset: was.Offset, Sum: was.Sum, Replace: was.Replace, Parts: was.Parts, Records: was.Records,
 		})
-		o.ShowProgress(s.app.readProgress())
+		o.ShowProgress(census.ReadProgress(s.app.term))
 	}
 	if err := o.Check(); err != nil {
 		return nil, err
