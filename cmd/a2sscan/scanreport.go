@@ -8,6 +8,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/guard"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
@@ -50,7 +51,7 @@ func (s *scanRun) askedNobody(err error, how outcome, stats *scanner.Stats) erro
 	case s.shutdown.Interrupted():
 		return console.Fail(console.ExitInterrupted, "interrupted before the first packet")
 	case s.guard.Tripped() != nil:
-		return s.guarded(nil)
+		return guarded(s.guard, nil)
 	}
 	return inputs.NothingToAsk(s.list)
 }
@@ -224,8 +225,8 @@ func (s *scanRun) verdict(sum *ledger.Summary, how outcome) error {
 }
 
 // guarded is the error of a scan that a guard stopped, err if none did.
-func (s *scanRun) guarded(err error) error {
-	if why := s.guard.Tripped(); why != nil {
+func guarded(g *guard.Guard, err error) error {
+	if why := g.Tripped(); why != nil {
 		return console.Fail(console.ExitGuard, "%s", why)
 	}
 	return err

@@ -142,7 +142,7 @@ func (s *scanRun) prepare() (err error) {
 			return err
 		}
 	}
-	if s.exclusions, err = s.flags.exclude.open(s.reportIdlePipe); err != nil {
+	if s.exclusions, err = s.flags.exclude.open(reportIdlePipe(s.app.term)); err != nil {
 		return err
 	}
 	if s.id == "" {
@@ -210,7 +210,7 @@ func (s *scanRun) openTargets(stdin io.Reader) error {
 	}
 	s.bad = inputs.NewBadLines(s.app.term)
 	cfg.Exclusions, cfg.Sources, cfg.Invalid = s.exclusions, s.fetched.sources, s.bad.Add
-	cfg.Waiting = s.reportIdlePipe
+	cfg.Waiting = reportIdlePipe(s.app.term)
 	if s.checkpoint.Enabled {
 		cfg.LeftOut = s.checkpoint.LeaveOut
 		if s.checkpoint.Resumes() && s.flags.pace.maxPerAddress > 0 {
@@ -226,9 +226,10 @@ func (s *scanRun) openTargets(stdin io.Reader) error {
 	return nil
 }
 
-// reportIdlePipe reports a named pipe that no program writes to.
-func (s *scanRun) reportIdlePipe(pipe string) {
-	s.app.term.Say("waiting for a program to write to %s", pipe)
+// reportIdlePipe returns a function that reports a named pipe that no program
+// writes to.
+func reportIdlePipe(t *console.Terminal) func(pipe string) {
+	return func(pipe string) { t.Say("waiting for a program to write to %s", pipe) }
 }
 
 // listConfig is what the flags say of the targets.
@@ -322,7 +323,7 @@ func (s *scanRun) listen() (ctx context.Context, end func()) {
 	s.out.OnFailure(s.shutdown.Cancel)
 	s.shutdown.OnStuck(s.leave)
 	s.metrics.Attach(s.metricsSource())
-	s.logStart()
+	logStart(s)
 	s.guard = guard.New(s.flags.guard.limits(), s.shutdown.Drain, s.shutdown.Interrupted)
 	stopClock := s.guard.StartClock()
 	return ctx, func() { stopClock(); stopListening() }
@@ -349,7 +350,7 @@ func (s *scanRun) load() error {
 	s.status = s.flags.newStatus(s.app.term, s.id)
 	if err := s.readLists(s.shutdown.Drained); err != nil {
 		s.bad.Close()
-		return s.guarded(err)
+		return guarded(s.guard, err)
 	}
 	if err := s.checkpoint.Loaded(s.list); err != nil {
 		return err
@@ -418,20 +419,20 @@ func (s *scanRun) newObserver() *scanlog.Observer {
 	return scanlog.New(s.app.term.Log, s.flags.pace.rate.Limit(), s.out.Parts, reported)
 }
 
-// begun is how much of the list earlier parts of the scan passed by.
-func (s *scanRun) begun() float64 {
-	n, known := s.list.Size()
-	if !known || !s.checkpoint.Resumes() {
+// begun is how much of the list earlier parts of the scan did; past may be nil.
+func begun(l *list.List, past *checkpoint.Checkpoint) float64 {
+	n, known := l.Size()
+	if !known || past == nil {
 		return 0
 	}
-	return float64(s.checkpoint.Past.Place) / float64(max(n, 1))
+	return float64(past.Place) / float64(max(n, 1))
 }
 
 // newTracker knows how far this scan is.
 func (s *scanRun) newTracker() *progress.Tracker {
 	f := s.flags
 	cfg := progress.Config{
-		Input: s.list.Progress, Given: func() uint64 { return s.list.Stats().Given }, Begun: s.begun(),
+		Input: s.list.Progress, Given: func() uint64 { return s.list.Stats().Given }, Begun: begun(s.list, s.checkpoint.Past),
 		Silence: f.schedule().Silence(), Longest: progress.Longest(f.schedule(), scanner.Questions(f.query)),
 		SecondPass: f.secondLook, Cooldown: f.cooldown,
 		Draining: func() bool { return s.shutdown.Drained.Err() != nil },
@@ -489,10 +490,15 @@ func (s *scanRun) openOutput() error {
 		return err
 	}
 	checkpoint.Step("output.created")
-	s.logOpened()
+	attrs := []any{"path", s.flags.out.output}
+	if s.checkpoint.Resumes() {
+		attrs = append(attrs, "resumed_at_byte", s.checkpoint.Past.Output.Offset)
+	}
 	if n := s.out.CutOff(); n > 0 {
+		attrs = append(attrs, "cut_bytes", n)
 		s.app.term.Say("%s: truncated: %d bytes after the last complete record cut off", console.Plain(s.flags.out.output, 200), n)
 	}
+	s.app.term.Log.Info("output opened", attrs...)
 	return nil
 }
 
@@ -511,23 +517,11 @@ func (s *scanRun) handle(r *scanner.Result) {
 }
 
 // logStart tells what is going to be scanned, and how.
-func (s *scanRun) logStart() {
+func logStart(s *scanRun) {
 	version, commit := buildVersion()
 	s.app.term.Log.Info("scan started", "scan", s.id, "version", version, "commit", commit,
 		"seed", s.flags.targets.seed.N, "order", s.flags.targets.order.String(), "shard", s.flags.targets.shard.String(), "query", s.flags.query.String(),
 		"rate", console.Short(s.flags.pace.rate.Limit()), "per_address_rate", console.Short(s.flags.pace.addressRate.Limit()),
 		"timeout", s.flags.timeouts.timeout.String(), "retries", s.flags.timeouts.retries, "second_look", s.flags.secondLook,
 		"output", s.flags.out.output, "checkpoint", s.flags.saved.path, "exclusion_rules", s.exclusions.Len())
-}
-
-// logOpened tells where the records go.
-func (s *scanRun) logOpened() {
-	attrs := []any{"path", s.flags.out.output}
-	if cut := s.out.CutOff(); cut > 0 {
-		attrs = append(attrs, "cut_bytes", cut)
-	}
-	if s.checkpoint.Resumes() {
-		attrs = append(attrs, "resumed_at_byte", s.checkpoint.Past.Output.Offset)
-	}
-	s.app.term.Log.Info("output opened", attrs...)
 }

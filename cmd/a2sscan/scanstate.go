@@ -43,7 +43,7 @@ func (s *scanRun) sayState() {
 	s.app.term.Say("rate: %s; drops %s, send errors %s", r.String(),
 		console.Grouped(now.Socket.KernelDrops), console.Grouped(now.SendErrors))
 	sayMemory(s.app.term, now.Bytes)
-	s.sayWritten()
+	sayWritten(s)
 }
 
 // sayMemory says how much memory the process has, and how much of it replies use.
@@ -55,7 +55,7 @@ func sayMemory(t *console.Terminal, replies int64) {
 }
 
 // sayWritten says how far the files are.
-func (s *scanRun) sayWritten() {
+func sayWritten(s *scanRun) {
 	n, busy := s.out.CountNow()
 	records := console.Plural(n+s.checkpoint.Records(), "record")
 	if busy {

@@ -246,8 +246,12 @@ func (k *Checkpointer) save(c draft) error {
 			return output.Failure(err)
 		}
 	}
-	if c.Silent, err = k.silent.save(c.at, k.looked()); err != nil {
-		return k.unwritten(err)
+	secondPassed := 0 // by earlier parts
+	if k.Past != nil {
+		secondPassed = k.Past.Silent.Looked
+	}
+	if c.Silent, err = k.silent.save(c.at, secondPassed); err != nil {
+		return unwritten(k.path, err)
 	}
 	if err := k.write(c.Checkpoint); err != nil {
 		return err
@@ -267,7 +271,7 @@ func (k *Checkpointer) write(c *Checkpoint) error {
 		k.written.Store(&c.Written)
 	}
 	if err != nil {
-		return k.unwritten(err)
+		return unwritten(k.path, err)
 	}
 	k.began.Do(func() { k.terminal.Log.Info("checkpoint first written", "path", k.path) })
 	return nil
@@ -283,8 +287,8 @@ func (k *Checkpointer) Age() string {
 }
 
 // unwritten is the error of a checkpoint that could not be written.
-func (k *Checkpointer) unwritten(err error) error {
-	return console.Fail(console.ExitOutput, "can't write checkpoint %s: %w", console.Plain(k.path, 200), console.WithoutPath(err)).
+func unwritten(path string, err error) error {
+	return console.Fail(console.ExitOutput, "can't write checkpoint %s: %w", console.Plain(path, 200), console.WithoutPath(err)).
 		WithHint("the one before it is as it was")
 }
 
@@ -315,14 +319,6 @@ func (k *Checkpointer) Finish() error {
 	close(k.pending)
 	k.gone.Wait()
 	return k.failure()
-}
-
-// looked is for how many silent targets earlier parts had begun a second look.
-func (k *Checkpointer) looked() int {
-	if !k.Resumes() {
-		return 0
-	}
-	return k.Past.Silent.Looked
 }
 
 // Resumes reports whether the scan was begun earlier.
