@@ -63,7 +63,7 @@ var arrows = map[string][]string{
 	"cmd/a2sscan/internal/ledger":      room("guard", "ratecontrol", "tally"),
 	"cmd/a2sscan/internal/metrics":     room("guard", "ratecontrol", "tally", "ledger"),
 	"cmd/a2sscan/internal/scanlog":     room("guard", "ratecontrol", "tally", "ledger"),
-	"cmd/a2sscan/internal/inputs":      append(room("guard", "ratecontrol", "tally", "ledger"), "scanner/master"),
+	"cmd/a2sscan/internal/inputs":      append(room("guard", "ratecontrol", "tally", "ledger", "shutdown"), "scanner/master"),
 	"cmd/a2sscan/internal/checkpoint":  room("output", "guard", "ratecontrol", "tally", "ledger"),
 }
 
