@@ -90,9 +90,18 @@ func room(others ...string) []string {
 	return allowed
 }
 
+// skipShort skips a test under -short, with which the race detector runs.
+func skipShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("SKIPPED under -short: it proves nothing about goroutines, and takes long")
+	}
+}
+
 // TestArrows holds the staircase: what a datagram passes later may know what it
 // passed earlier, never the other way round.
 func TestArrows(t *testing.T) {
+	skipShort(t)
 	for pkg, deps := range dependencies(t) {
 		if bad := forbidden(pkg, deps); len(bad) > 0 {
 			t.Errorf("%s imports %s: it may import %q", pkg, bad, arrows[pkg])
@@ -109,6 +118,7 @@ var heavy = []string{
 // TestScannerIsLight holds that a program that imports scanner with targets of
 // its own does not compile what reads lists.
 func TestScannerIsLight(t *testing.T) {
+	skipShort(t)
 	for _, pkg := range []string{"scanner", "scanner/target"} {
 		if bad := listReading(dependencies(t)[pkg]); len(bad) > 0 {
 			t.Errorf("%s imports %q, which only read lists", pkg, bad)

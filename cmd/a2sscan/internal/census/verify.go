@@ -21,7 +21,7 @@ func Verify(t *console.Terminal, out io.Writer, files []string, summary string) 
 	if err != nil {
 		return err
 	}
-	v, err := sink.Verify(files, want, verifyProgress(t))
+	v, err := sink.Verify(files, want, ReadProgress(t))
 	t.ClearStatus()
 	if err != nil {
 		return Failure(err)
@@ -42,8 +42,8 @@ func Verify(t *console.Terminal, out io.Writer, files []string, summary string) 
 	return nil
 }
 
-// verifyProgress shows on a terminal how much was read.
-func verifyProgress(t *console.Terminal) func(read, size int64) {
+// ReadProgress shows on a terminal how much was read.
+func ReadProgress(t *console.Terminal) func(read, size int64) {
 	if !t.Interactive {
 		return nil
 	}

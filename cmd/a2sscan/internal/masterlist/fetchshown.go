@@ -5,6 +5,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/redact"
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
@@ -13,6 +14,10 @@ import (
 func (o *Options) FetchShown(ctx context.Context, t *console.Terminal, h Handlers, quiet bool, flush func() error) (master.Stats, error) {
 	for _, key := range o.Filter.Unknown() {
 		t.Say("filter %s: no known master understands it; masters ignore what they do not understand", console.Quoted(key, 40))
+	}
+	if o.KeyFileIsShared() {
+		t.Say("warning: other users of this machine can read the key in %s", console.Plain(redact.Keys(o.KeyFile), 200))
+		t.Hint("chmod 600 makes it yours alone")
 	}
 	p := NewProgress()
 	h.Progress = func(now master.Progress) {

@@ -114,7 +114,7 @@ func (r *Runner) replay(o *Options) error {
 		return Failure(err)
 	}
 	defer servers.Close()
-	ctx, end := shutdown.Interruptible(true) // before anybody is told to scan
+	ctx, end := shutdown.Interruptible(true) // before the line that says ready
 	defer end()
 	r.reportReplay(o, rec)
 	return r.serve(ctx, o, servers, nil)
@@ -231,7 +231,7 @@ func (r *Runner) replayTruth(o *Options, rec *Recording) error {
 		out.WriteAs(scan, want)
 		return nil
 	})
-	return errors.Join(err, out.Close())
+	return errors.Join(err, out.Finish())
 }
 
 // compareReplay compares a census with the recorded one.

@@ -70,7 +70,7 @@ func (r *Runner) Run(o *Options) error {
 	if err != nil {
 		return err
 	}
-	ctx, end := shutdown.Interruptible(true) // before anybody is told to scan
+	ctx, end := shutdown.Interruptible(true) // before the line that says ready
 	defer end()
 	ports := servedPorts(o.Ports, servers.Ports())
 	r.Term.Say("ready: servers on %s, port %s, %s", o.Network, ports, o.until())
@@ -143,5 +143,5 @@ func (r *Runner) writeTruth(o *Options, cfg fleet.Config) error {
 			break
 		}
 	}
-	return out.Close()
+	return out.Finish()
 }
