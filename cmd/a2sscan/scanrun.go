@@ -255,7 +255,10 @@ func (s *scanRun) planOutput() (*output.Output, error) {
 	}
 	if s.checkpoint.Resumes() {
 		was := &s.checkpoint.Past.Output
-		o.Resume(output.Position{Offset: was.Offset, Parts: was.Parts, Records: was.Records})
+		o.Resume(output.Position{
+			Offset: was.Offset, Sum: was.Sum, Replace: was.Replace, Parts: was.Parts, Records: was.Records,
+		})
+		o.ShowProgress(s.app.readProgress())
 	}
 	if err := o.Check(); err != nil {
 		return nil, err
@@ -269,7 +272,7 @@ func (f *scanFlags) checkSummary() error {
 	if f.summary == "" {
 		return nil
 	}
-	return output.Failure(sink.Check(f.summary, sink.Options{Force: true}))
+	return output.Failure(sink.Check(f.summary, sink.Options{Replace: true}))
 }
 
 // scanName is the default name of a scan: its start.

@@ -50,7 +50,7 @@ func (a *app) verify(files []string, summary string) error {
 	if err != nil {
 		return err
 	}
-	v, err := sink.Verify(files, want, a.verifyProgress())
+	v, err := sink.Verify(files, want, a.readProgress())
 	a.term.ClearStatus()
 	if err != nil {
 		return census.Failure(err)
@@ -71,8 +71,8 @@ func (a *app) verify(files []string, summary string) error {
 	return nil
 }
 
-// verifyProgress shows on a terminal how much was read.
-func (a *app) verifyProgress() func(read, size int64) {
+// readProgress shows on a terminal how much of a census was read.
+func (a *app) readProgress() func(read, size int64) {
 	if !a.term.Interactive {
 		return nil
 	}

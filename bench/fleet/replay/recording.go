@@ -25,6 +25,8 @@ import (
 //
 //   - A challenge is given to a question until that bears the last one that
 //     came before its answer, at most three of them.
+//   - A server that gave new challenges without end gives the recorded ones
+//     first, then others, and none twice.
 //   - What answers a question comes together, and again each time it is asked;
 //     what came of it before and was of no use comes first, to one ask each.
 //   - What came without a challenge before the answer to INFO came because of
@@ -74,7 +76,8 @@ type recorded struct {
 	place    uint64 // packed
 	rounds   extent // of Recording.rounds
 	says     [wire.NumQuestions]saying
-	gone     bool // unreachable
+	given    uint32 // challenges given by a server that is content with none
+	gone     bool   // unreachable
 }
 
 // extent is a part of a slice.
