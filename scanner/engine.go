@@ -69,7 +69,8 @@ func newEngine(cfg Config, sock transport, handle func(*Result)) *engine {
 	}
 	e.sender.sock, e.sender.open, e.sender.addrs, e.sender.stats = sock, e.open, e.addrs, &e.stats
 	e.recv = receiver{
-		batch: make([]udp.Packet, batchLen),
+		lately: make(lately, latelySize),
+		batch:  make([]udp.Packet, batchLen),
 		parts: reassembly{
 			table:  reasm.New(reasm.Config{MaxBytes: cfg.ByteBudget / 4}),
 			worker: reasm.NewWorker(workerQueue),

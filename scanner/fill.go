@@ -111,6 +111,7 @@ func (e *engine) begin(t entry) {
 	if e.recv.strangers.take(t.addr) {
 		e.stats.EarlyReplies++
 	}
+	e.recv.lately.add(t.addr)
 	r := e.open.begin(t)
 	e.stats.PeakOpen = max(e.stats.PeakOpen, e.open.n())
 	e.sender.addDue(r, e.open.slots.at(r.slot), len(e.sender.out)+1)

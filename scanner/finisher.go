@@ -159,6 +159,9 @@ func (f *finisher) make(o *outcome) *Result {
 		r.RTT, r.PingRTT = a.rtt, a.pingRTT
 		r.Received, r.RecvBytes, r.Ask = a.received, a.recvBytes, a.attempt
 		r.Unchallenged = a.unchallenged
+		if a.challenges > 0 { // replies that nobody asked for may be forged
+			r.Unchallenged &^= a.unasked
+		}
 		if f.raw {
 			a.eachRaw(func(b []byte) { r.Raw = append(r.Raw, b) })
 		}

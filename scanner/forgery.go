@@ -96,11 +96,7 @@ func (s *strangers) take(source uint64) bool {
 func (r *receiver) stranger(p *udp.Packet) {
 	m, late := r.open.closed.find(p.Addr)
 	if !late {
-		r.stats.Received[ClassForeign]++
-		if isReply(p.Data, &r.info) {
-			r.stats.ForeignReplies++
-			r.strangers.add(p.Addr)
-		}
+		r.foreign(p.Addr, p.Data)
 		return
 	}
 	r.stats.Received[ClassLate]++

@@ -208,10 +208,15 @@ func TestStrangersReplies(t *testing.T) {
 				n.reply(udp.Pack(ts[2].Addr), 0, s.info)
 				n.reply(udp.Pack(netip.MustParseAddrPort("127.9.9.9:1")), 0, s.players)
 				n.reply(udp.Pack(netip.MustParseAddrPort("127.9.9.9:2")), 0, []byte("hello"))
+				n.reply(udp.Pack(netip.MustParseAddrPort("127.9.9.9:3")), 0, []byte("\xfe\xff\xff\xff half"))
+				n.reply(addr&^0xFFFF|1, 0, s.players)
 			}
 		}
 		_, st, err := run(n, Config{InFlight: 1}, ts)
-		if err != nil || st.EarlyReplies != 1 || st.ForeignReplies != 2 || st.Received[ClassForeign] != 3 {
+		if want := [NumForeignCauses]uint64{ForeignPort: 1, ForeignAddress: 2, ForeignFragment: 1, ForeignOther: 1}; st.Foreign != want {
+			t.Errorf("foreign by cause: %v, want %v", st.Foreign, want)
+		}
+		if err != nil || st.EarlyReplies != 1 || st.ForeignReplies != 3 || st.Received[ClassForeign] != 5 {
 			t.Errorf("%v; %d early, %d foreign replies of %d foreign", err, st.EarlyReplies,
 				st.ForeignReplies, st.Received[ClassForeign])
 		}

@@ -17,6 +17,7 @@ type receiver struct {
 	drained drained
 
 	strangers    strangers
+	lately       lately
 	lateConflict func(netip.AddrPort) // nil: nobody wants to know
 	parts        reassembly
 	info         wire.Info // for decoding

@@ -108,6 +108,7 @@ type Stats struct {
 	Repeats    uint64                   // of those sent: retries after silence
 	SentBytes  uint64                   // UDP payload
 	Received   [NumClasses]uint64       // by class; their sum is all received datagrams
+	Foreign    [NumForeignCauses]uint64 // Received[ClassForeign] by probable cause
 	RecvBytes  uint64                   // UDP payload
 	Kinds      [NumKinds]uint64         // matched datagrams by kind
 	Errors     [wire.NumErrors]uint64   // faults of replies and questions

@@ -170,6 +170,7 @@ type dialog struct {
 	requests   uint8             // datagrams sent, pings not counted
 	challenges uint8             // those that came back
 	answered   Questions         // the questions answered after they were asked
+	unasked    Questions         // the questions answered before they were asked
 	early      Questions         // the questions answered before that could be expected
 	conflict   bool              // a reply contradicts another
 	values     [8]wire.Challenge // that came last
@@ -576,6 +577,7 @@ func (t *talk) noteUnchallenged(q wire.Question) {
 	}
 	if !t.asked.Has(q) {
 		t.got.early |= 1 << q
+		t.got.unasked |= 1 << q
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/netip"
 )
@@ -42,6 +43,9 @@ func readNDJSON(r io.Reader, yield func(Entry) bool) (err error) {
 		if len(text) == 0 && !line.cut || len(text) > 0 && text[0] == '#' {
 			continue
 		}
+		if schema := unknownSchema(text); schema != "" {
+			return &SchemaError{Line: line.number, Schema: schema}
+		}
 		e := Entry{Line: line.number, Text: text}
 		switch {
 		case line.long:
@@ -61,6 +65,36 @@ func readNDJSON(r io.Reader, yield func(Entry) bool) (err error) {
 		}
 	}
 	return err
+}
+
+// recordSchema is the schema of the records of a census that readNDJSON knows.
+const recordSchema = "1"
+
+// SchemaError is the error of a census with records of another schema, in which
+// the keys may mean something else.
+type SchemaError struct {
+	Line   int
+	Schema string // a number
+}
+
+// Error names the schema.
+func (e *SchemaError) Error() string {
+	return fmt.Sprintf("line %d is a record of schema %s, and this version of a2sscan knows schema %s",
+		e.Line, e.Schema, recordSchema)
+}
+
+// unknownSchema returns the schema of a record, if it is an unknown one. Records
+// begin with it. In a list of another program the key may hold something else.
+func unknownSchema(line []byte) string {
+	value, found := bytes.CutPrefix(line, []byte(`{"schema":`))
+	if !found {
+		return ""
+	}
+	digits := value[:len(value)-len(bytes.TrimLeft(value, "0123456789"))]
+	if len(digits) > 9 || string(digits) == recordSchema {
+		return ""
+	}
+	return string(digits)
 }
 
 // object is the values of a JSON object that matter here, as they stand in it.

@@ -27,6 +27,9 @@ func (d *run) recorded(name string, in io.Reader) error {
 	tail, err := census.Each(name, r, func(n int, line []byte) error {
 		scan, recorded, err := record.Parse(line)
 		switch {
+		case errors.As(err, new(record.SchemaError)):
+			return console.Fail(console.ExitInput, "%s:%d: %w", console.Plain(name, 200), n, err).
+				WithHint("a newer version reads it")
 		case errors.Is(err, record.ErrNoRaw):
 			d.noRaw++
 			return nil

@@ -23,8 +23,42 @@ func (sum *Summary) sayNobody(t *console.Terminal) {
 	case l.By["unreachable"] == l.Finished:
 		t.Hint("nothing listens there, as the network says: another port, or no servers? " +
 			"a2sscan ask says more of one of them")
+	case l.By["no_reply"]+l.By["unreachable"] == l.Finished && sum.repliesElsewhere() > 0:
+		t.Hint("replies came from addresses or ports that were not asked: servers with several addresses, " +
+			"or something on the way rewrites them? a2sscan ask shows the address that one of them answers from")
 	case l.By["no_reply"]+l.By["unreachable"] == l.Finished:
 		t.Hint("nobody answered: another port, or a firewall in between? a2sscan ask says more of one of them")
+	}
+}
+
+// repliesElsewhere is how many foreign datagrams were replies, or parts of them.
+func (sum *Summary) repliesElsewhere() uint64 {
+	d := sum.Datagrams.Foreign
+	return d["other_port"] + d["other_address"] + d["fragment"]
+}
+
+// foreignTexts describe the causes of foreign datagrams.
+var foreignTexts = [scanner.NumForeignCauses]string{
+	scanner.ForeignPort:     "replies from another port of a target's address",
+	scanner.ForeignAddress:  "replies from another address",
+	scanner.ForeignFragment: "fragments",
+	scanner.ForeignOther:    "other",
+}
+
+// sayForeign reports what came from addresses that were not asked.
+func (sum *Summary) sayForeign(t *console.Terminal) {
+	var parts []string
+	for c, text := range foreignTexts {
+		if n := sum.Datagrams.Foreign[scanner.ForeignCause(c).String()]; n > 0 {
+			parts = append(parts, text+" "+console.Grouped(n))
+		}
+	}
+	if len(parts) > 0 {
+		t.Say("foreign datagrams: %s", strings.Join(parts, ", "))
+	}
+	if sum.tally.Servers > 0 && sum.repliesElsewhere() > 0 {
+		t.Hint("a server with several addresses may answer from one that was not asked, and is no_reply then; " +
+			"a2sscan ask shows from which")
 	}
 }
 
@@ -136,6 +170,7 @@ func (sum *Summary) sayForged(t *console.Terminal) {
 // sayTrouble says what stood in the way, and what can be done about it.
 func (sum *Summary) sayTrouble(t *console.Terminal) {
 	d := &sum.Datagrams
+	sum.sayForeign(t)
 	sum.sayForged(t)
 	if d.SendErrors > 0 {
 		t.Say("send errors: %s datagrams could not be sent%s", console.Grouped(d.SendErrors),

@@ -115,6 +115,7 @@ type Datagrams struct {
 	ReceivedBytes uint64            `json:"received_bytes"`
 	ByClass       map[string]uint64 `json:"received_by_class"`
 	ByKind        map[string]uint64 `json:"matched_by_kind"`
+	Foreign       map[string]uint64 `json:"foreign_by_cause"`
 	KernelDrops   uint64            `json:"kernel_drops"`
 
 	ForeignReplies uint64   `json:"foreign_replies"`
@@ -140,6 +141,7 @@ func CountDatagrams(s *scanner.Stats) Datagrams {
 		ReceivedBytes: s.RecvBytes,
 		ByClass:       map[string]uint64{},
 		ByKind:        map[string]uint64{},
+		Foreign:       map[string]uint64{},
 		KernelDrops:   s.Socket.KernelDrops,
 
 		ForeignReplies: s.ForeignReplies,
@@ -160,6 +162,9 @@ func CountDatagrams(s *scanner.Stats) Datagrams {
 	}
 	for c := range scanner.Class(scanner.NumClasses) {
 		d.ByClass[c.String()] = s.Received[c]
+	}
+	for c := range scanner.ForeignCause(scanner.NumForeignCauses) {
+		d.Foreign[c.String()] = s.Foreign[c]
 	}
 	for k := range scanner.ReplyKind(scanner.NumKinds) {
 		d.ByKind[k.String()] = s.Kinds[k]

@@ -291,15 +291,19 @@ func TestSummaryFile(t *testing.T) {
 func TestSayNobody(t *testing.T) {
 	for _, test := range []struct {
 		silent, unreachable, broken uint64
+		foreign                     [scanner.NumForeignCauses]uint64
 		want                        string
 	}{
 		{silent: 5, want: "nobody answered: another port, or a firewall"},
+		{silent: 5, foreign: [...]uint64{scanner.ForeignPort: 1, scanner.ForeignOther: 0}, want: "replies came from addresses or ports that were not asked"},
+		{silent: 5, foreign: [...]uint64{scanner.ForeignFragment: 1, scanner.ForeignOther: 1}, want: "foreign datagrams: fragments 1, other 1"},
+		{silent: 5, foreign: [...]uint64{scanner.ForeignOther: 9}, want: "nobody answered: another port"},
 		{unreachable: 5, want: "nothing listens there, as the network says"},
 		{silent: 1, unreachable: 5, want: "nobody answered"},
 		{silent: 1, broken: 5},
 		{},
 	} {
-		s := scanner.Stats{}
+		s := scanner.Stats{Foreign: test.foreign}
 		s.Finished[scanner.StatusNoReply] = test.silent
 		s.Finished[scanner.StatusUnreachable] = test.unreachable
 		s.Finished[scanner.StatusError] = test.broken

@@ -57,6 +57,7 @@ var SummaryKeys = []Fact{
 	{"datagrams.send_put_off", "how often the kernel had no room, and sending was tried again"},
 	{"datagrams.received, datagrams.received_bytes", "all that came in"},
 	{"datagrams.received_by_class", "matched: part of an answer; duplicate: nothing new in it; late: from a target that was finished; foreign: from an address that was not asked; malformed: neither message nor fragment"},
+	{"datagrams.foreign_by_cause", "other_port: a reply from the address of a target, with another port; other_address: a reply from another address; fragment: a part of a reply; other: no reply"},
 	{"datagrams.matched_by_kind", "the matched by the kind of message"},
 	{"datagrams.kernel_drops", "datagrams that came, and that the kernel threw away before they were read"},
 	{"datagrams.conflicts, datagrams.late_conflicts, datagrams.late_conflict_servers", "servers with two replies that contradict each other, noted as info.conflict in the record; those that contradicted theirs after it was written, and which (the first hundred)"},

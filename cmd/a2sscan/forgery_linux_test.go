@@ -1,0 +1,250 @@
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"flag"
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+	"golang.org/x/time/rate"
+
+	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+var forgeBits = flag.Int("forge-bits", 6, "TestForgery scans 2 to the power of `N` servers; the long form is 12")
+
+// forger sends datagrams with the addresses of servers as their source.
+type forger struct {
+	*testing.T
+	fd      int
+	victim  netip.AddrPort // the scan
+	targets []netip.AddrPort
+	make    func(i int, rng *rand.Rand) []byte // the false reply of a server; nil: none
+	limit   *rate.Limiter
+	sent    int
+}
+
+func newForger(t *testing.T, victim netip.AddrPort, targets []netip.AddrPort) *forger {
+	t.Helper()
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_RAW)
+	if err != nil {
+		t.Skipf("no raw socket, so no reply was forged: %v", err)
+	}
+	t.Cleanup(func() { unix.Close(fd) })
+	return &forger{T: t, fd: fd, victim: victim, targets: targets}
+}
+
+// run forges replies of all servers in turn until ctx ends.
+func (f *forger) run(ctx context.Context) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	to := &unix.SockaddrInet4{Addr: f.victim.Addr().As4()}
+	var b []byte
+	for ctx.Err() == nil {
+		for i, from := range f.targets {
+			datagram := f.make(i, rng)
+			if datagram == nil {
+				continue
+			}
+			if f.limit.Wait(ctx) != nil {
+				return
+			}
+			b = appendIPv4(b[:0], from, f.victim, datagram)
+			if err := unix.Sendto(f.fd, b, 0, to); err == nil {
+				f.sent++
+			}
+		}
+	}
+}
+
+// appendIPv4 appends an IPv4 packet with a UDP datagram. The kernel fills in the
+// checksum of the one; the other has none.
+func appendIPv4(b []byte, from, to netip.AddrPort, data []byte) []byte {
+	header := [28]byte{0: 0x45, 8: 64, 9: unix.IPPROTO_UDP}
+	binary.BigEndian.PutUint16(header[2:], uint16(len(header)+len(data)))
+	*(*[4]byte)(header[12:]) = from.Addr().As4()
+	*(*[4]byte)(header[16:]) = to.Addr().As4()
+	binary.BigEndian.PutUint16(header[20:], from.Port())
+	binary.BigEndian.PutUint16(header[22:], to.Port())
+	binary.BigEndian.PutUint16(header[24:], uint16(8+len(data)))
+	return append(append(b, header[:]...), data...)
+}
+
+// forgeries are the false replies. Each names the servers in whose place they
+// come: one in so many.
+var forgeries = []struct {
+	name  string
+	oneIn int
+	rate  float64 // replies a second
+	reply func(i int, rng *rand.Rand) []byte
+}{
+	{"nothing", 0, 1, nil},
+	{"info", 4, 5000, func(int, *rand.Rand) []byte {
+		return wire.AppendInfo(nil, &wire.Info{Name: []byte("forged"), Map: []byte("x"), Folder: []byte("tf"),
+			Version: []byte("1"), Players: 255, MaxPlayers: 255, ServerType: 'd', Environment: 'l'})
+	}},
+	{"players", 4, 5000, func(int, *rand.Rand) []byte {
+		return wire.AppendPlayers(nil, 1, []wire.Player{{Name: []byte("forged")}})
+	}},
+	{"one challenge", 1, 5000, func(i int, _ *rand.Rand) []byte {
+		return wire.AppendChallenge(nil, wire.Challenge(i+1))
+	}},
+	{"random challenges", 1, 50000, func(_ int, rng *rand.Rand) []byte {
+		return wire.AppendChallenge(nil, wire.Challenge(rng.Int32()))
+	}},
+}
+
+// TestForgery: who knows the port that a scan sends from, and forges replies,
+// gets no record past the scan without a note where the true server answers too,
+// accuses no server of answering without a challenge, and makes none vanish.
+func TestForgery(t *testing.T) {
+	t.Parallel()
+	network := netip.PrefixFrom(netip.MustParseAddr("127.88.0.0"), 32-*forgeBits)
+	cfg, _ := serve(t, fleet.Config{Network: network, Seed: 5, Kinds: []fleet.Kind{fleet.Source},
+		DelayMin: 5 * time.Millisecond, DelayMax: 60 * time.Millisecond})
+	for _, test := range forgeries {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			f := newForger(t, netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), unusedPort(t)), nil)
+			for at := range cfg.All() {
+				f.targets = append(f.targets, at)
+			}
+			f.limit = rate.NewLimiter(rate.Limit(test.rate), 16)
+			f.make = func(i int, rng *rand.Rand) []byte {
+				if test.oneIn == 0 || i%test.oneIn != 0 {
+					return nil
+				}
+				return test.reply(i, rng)
+			}
+			if test.oneIn == 0 {
+				f.targets = nil
+			}
+			f.scan(cfg).judge(t)
+		})
+	}
+}
+
+// unusedPort returns a UDP port that nobody uses.
+func unusedPort(t *testing.T) uint16 {
+	t.Helper()
+	conn, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	return conn.LocalAddr().(*net.UDPAddr).AddrPort().Port()
+}
+
+// deceived is what became of a scan with a forger beside it.
+type deceived struct {
+	servers, records  int
+	sent              int
+	ok                int
+	falseInfo         int // records with an INFO that is not the server's, however marked
+	unmarked          int // of these: ok, without a note of a conflict
+	falsePlayers      int // complete records with players that are not the server's, without a note
+	accused           int // records that say unchallenged, without a note of a conflict
+	summary           *ledger.Summary
+	code              int
+	standardErrorText string
+}
+
+// scan scans the fleet while replies are forged.
+func (f *forger) scan(cfg fleet.Config) *deceived {
+	ctx, end := context.WithCancel(f.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if f.targets != nil {
+			f.run(ctx)
+		}
+	}()
+	census := filepath.Join(f.TempDir(), "census.ndjson")
+	args := []string{"scan", cfg.Network.String(), "-p", strconv.Itoa(int(cfg.Ports[0])), "--allow-reserved",
+		"--source", f.victim.String(), "-o", census, "-r", "1k"}
+	d := new(deceived)
+	d.code, _, d.standardErrorText = runIn(args...)
+	end()
+	<-done
+	d.sent = f.sent
+	d.summary = readSummary(f.T, census+".summary.json")
+	for range cfg.All() {
+		d.servers++
+	}
+	d.read(f.T, census)
+	return d
+}
+
+// read counts what the records of a census say.
+func (d *deceived) read(t *testing.T, census string) {
+	t.Helper()
+	r, err := sink.Open(census)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for line, err := r.Next(); err == nil; line, err = r.Next() {
+		var rec struct {
+			Status       string
+			Unchallenged []string
+			Notes        []string
+			Info         *struct{ Name string }
+			Players      json.RawMessage
+		}
+		if err := json.Unmarshal(line, &rec); err != nil {
+			t.Fatal(err)
+		}
+		d.records++
+		noted := slices.Contains(rec.Notes, "info.conflict")
+		ok := rec.Status == "ok"
+		if ok {
+			d.ok++
+		}
+		if rec.Info != nil && rec.Info.Name == "forged" {
+			d.falseInfo++
+			if ok && !noted {
+				d.unmarked++
+			}
+		}
+		if ok && !noted && strings.Contains(string(rec.Players), `"forged"`) {
+			d.falsePlayers++
+		}
+		if len(rec.Unchallenged) > 0 && !noted {
+			d.accused++
+		}
+	}
+}
+
+// judge fails the test unless the scan held.
+func (d *deceived) judge(t *testing.T) {
+	t.Helper()
+	n := &d.summary.Datagrams
+	t.Logf("%d servers, %d records, %d ok; %d replies forged, %d kernel drops; INFO false %d, of these ok without a note %d; "+
+		"false players in ok records %d; unchallenged %d; conflicts %d, late %d, early %d, foreign %d, forged %v; %.1f s",
+		d.servers, d.records, d.ok, d.sent, n.KernelDrops, d.falseInfo, d.unmarked, d.falsePlayers, d.accused,
+		n.Conflicts, n.LateConflicts, n.EarlyReplies, n.ForeignReplies, n.Forged, d.summary.Seconds)
+	switch late := int(n.LateConflicts); {
+	case d.code != 0:
+		t.Errorf("exit code %d: %s", d.code, d.standardErrorText)
+	case d.records != d.servers:
+		t.Errorf("%d of %d servers were found", d.records, d.servers)
+	case d.unmarked > late:
+		t.Errorf("%d false records are ok without a note, and %d late conflicts were counted", d.unmarked, late)
+	case d.accused > late:
+		t.Errorf("%d servers are unchallenged, which they are not, and %d late conflicts were counted", d.accused, late)
+	case d.sent == 0 && n.Conflicts+n.LateConflicts+n.EarlyReplies > 0:
+		t.Error("there are conflicts without a forger")
+	}
+}

@@ -1,0 +1,53 @@
+package scanner
+
+import "github.com/a2sscan/a2sscan/wire"
+
+// ForeignCause is what a foreign datagram probably is: a server with several
+// addresses answers from another one than was asked, and a router that rewrites
+// addresses may change the port.
+type ForeignCause uint8
+
+// The causes.
+const (
+	ForeignPort     ForeignCause = iota // a reply from the address of a target, with another port
+	ForeignAddress                      // a reply from an address that was not asked lately
+	ForeignFragment                     // a part of a reply
+	ForeignOther                        // no reply
+
+	NumForeignCauses = iota
+)
+
+var foreignWords = [NumForeignCauses]string{"other_port", "other_address", "fragment", "other"}
+
+// String returns the summary's word for c.
+func (c ForeignCause) String() string { return foreignWords[c] }
+
+// lately remembers the addresses of targets that were asked lately. It has a fixed
+// size, 256 KiB: an address may take the place of another.
+type lately []uint32
+
+const latelySize = 1 << 16
+
+func (l lately) at(ip uint32) *uint32 { return &l[hash(uint64(ip))%latelySize] }
+
+func (l lately) add(source uint64) { *l.at(ipOf(source)) = ipOf(source) }
+
+func (l lately) has(source uint64) bool { return *l.at(ipOf(source)) == ipOf(source) }
+
+// foreign counts a datagram of a source that is no target.
+func (r *receiver) foreign(source uint64, datagram []byte) {
+	r.stats.Received[ClassForeign]++
+	cause := ForeignOther
+	switch {
+	case isReply(datagram, &r.info):
+		r.stats.ForeignReplies++
+		r.strangers.add(source)
+		cause = ForeignAddress
+		if r.lately.has(source) {
+			cause = ForeignPort
+		}
+	case wire.IsSplit(datagram):
+		cause = ForeignFragment
+	}
+	r.stats.Foreign[cause]++
+}
