@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -22,6 +23,8 @@ type replies struct {
 
 	partial Questions                     // those above that lack their end: fragments are missing
 	err     [wire.NumQuestions]wire.Error // of questions without a message
+
+	evidence evidence
 }
 
 // assembler makes Results of replies. It is the one place where messages
@@ -31,6 +34,7 @@ type assembler struct {
 	players []wire.Player
 	rules   []wire.Rule
 	names   nameSet
+	game    game.Game
 }
 
 // assemble sets all of r that comes from messages: the slices of r alias m
@@ -43,6 +47,7 @@ func (a *assembler) assemble(r *Result, m *replies) {
 	r.Players, r.Rules = nil, nil
 	r.PlayersAnnounced, r.RulesAnnounced = -1, -1
 	r.RulesDistinct = false
+	r.Hashes = [wire.NumQuestions]uint64{}
 	for q := range each(AskAll &^ r.Asked) {
 		r.Err[q] = 0
 	}
@@ -63,6 +68,7 @@ func (a *assembler) assemble(r *Result, m *replies) {
 	if r.Asked.Has(wire.QuestionRules) {
 		a.ruleList(r, m)
 	}
+	a.meaning(r, m)
 	r.Status = status(r)
 }
 
@@ -77,6 +83,7 @@ func (a *assembler) info(r *Result, m *replies) {
 		return
 	}
 	r.conclude(wire.QuestionInfo, m, r.Info.Decode(msg))
+	r.hash(wire.QuestionInfo, m, msg)
 	if len(m.info) > 0 && len(m.gold) > 0 {
 		var gold wire.Info
 		_ = gold.Decode(m.gold)
@@ -102,6 +109,7 @@ func (a *assembler) playerList(r *Result, m *replies) {
 		}
 	}
 	r.conclude(wire.QuestionPlayers, m, err)
+	r.hash(wire.QuestionPlayers, m, m.players)
 	r.note(wire.QuestionPlayers, m.players, c.Notes())
 }
 
@@ -124,6 +132,7 @@ func (a *assembler) ruleList(r *Result, m *replies) {
 		notes |= wire.NoteRulesDuplicate
 	}
 	r.conclude(wire.QuestionRules, m, err)
+	r.hash(wire.QuestionRules, m, m.rules)
 	r.note(wire.QuestionRules, m.rules, notes)
 }
 

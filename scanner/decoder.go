@@ -160,6 +160,7 @@ func (d *Decoder) Result() *Result {
 	a.eachRaw(func(b []byte) { r.Raw = append(r.Raw, b) })
 	var m replies
 	a.replies(&m)
+	m.evidence = evidence{}
 	for q := range each(AskAll) {
 		if len(a.message(*a.place(q))) > 0 || q == wire.QuestionInfo && len(m.gold) > 0 {
 			r.Asked |= 1 << q
@@ -188,7 +189,7 @@ func (d *Decoder) Remake(known *Result) *Result {
 	}
 	*r = Result{
 		Raw: r.Raw[:0], Addr: known.Addr, Tag: known.Tag, Master: known.Master, Geo: known.Geo, Time: known.Time,
-		RTT: known.RTT, Took: known.Took, Sent: known.Sent, SentBytes: known.SentBytes,
+		RTT: known.RTT, RTTs: known.RTTs, Took: known.Took, Sent: known.Sent, SentBytes: known.SentBytes,
 		Received: known.Received, RecvBytes: known.RecvBytes,
 		Asked: known.Asked, Unchallenged: known.Unchallenged, PingRTT: known.PingRTT,
 	}
@@ -205,7 +206,9 @@ func (d *Decoder) Remake(known *Result) *Result {
 			m.err[q] = wire.ErrTimeout // nothing came of it
 		}
 	}
+	m.evidence = evidence{}
 	d.asm.assemble(r, &m)
+	r.Flags |= known.Flags & evidenceFlags
 	return r
 }
 

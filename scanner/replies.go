@@ -18,6 +18,7 @@ type answer struct {
 	firstAt   time.Duration // first datagram received
 	lastAt    time.Duration // last datagram received
 	rtt       time.Duration // of the first question asked once and answered
+	rtts      [wire.NumQuestions]time.Duration
 	recvBytes uint64
 	received  uint32
 	attempt   uint8 // which one the first datagram came after
@@ -28,6 +29,9 @@ type answer struct {
 	info, gold, players, rules, text, pong span
 
 	pingRTT time.Duration
+
+	infoReplies uint32 // datagrams and reassembled replies
+	conflicts   uint32 // fragments that contradicted an earlier one
 
 	data []byte
 	raw  []byte // every datagram behind its length, if the scan keeps them
@@ -42,6 +46,7 @@ func (a *answer) replies(m *replies) {
 	m.text = a.message(a.text)
 	m.pong = a.message(a.pong)
 	m.partial = a.partial
+	m.evidence.infoReplies, m.evidence.conflicts = int(a.infoReplies), int(a.conflicts)
 }
 
 func (a *answer) message(s span) []byte { return a.data[s.off:s.end:s.end] }
@@ -136,6 +141,7 @@ func deliverChallenge(t *talk, now time.Duration, msg []byte) delivery {
 }
 
 func (a *answer) deliverInfo(t *talk, pool *pool, now time.Duration, msg []byte, in *wire.Info) delivery {
+	a.infoReplies++
 	code, _ := in.Decode(msg).(wire.Error)
 	if id, ok := in.AppID(); ok {
 		t.onAppID(id)
@@ -232,14 +238,17 @@ func (a *answer) answered(
 	return d
 }
 
-// measure takes the round trip of the first question that was asked once and
-// answered: a reply to a repeated question is not a round trip, nor is one to a
-// question that was sent with several challenges.
+// measure takes the round trip of a question that was asked once and answered: a
+// reply to a repeated question is not a round trip, nor is one to a question that
+// was sent with several challenges.
 func (a *answer) measure(t *talk, now time.Duration, q wire.Question) {
-	if a.rtt != 0 || t.asks[q] != 1 || !t.waiting.Has(q) || a.resent.Has(q) {
+	if a.rtts[q] != 0 || t.asks[q] != 1 || !t.waiting.Has(q) || a.resent.Has(q) {
 		return
 	}
-	a.rtt = now - t.sent(q)
+	a.rtts[q] = now - t.sent(q)
+	if a.rtt == 0 {
+		a.rtt = a.rtts[q]
+	}
 }
 
 func (a *answer) noteUnchallenged(t *talk, q wire.Question) {
