@@ -6,8 +6,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// ageList is a list of groups, the oldest first. It is linked through the
-// groups, so that any of them leaves it at once.
+// ageList is a list of groups, the oldest first. The links are in the groups, so that
+// removing one is cheap.
 type ageList struct{ oldest, newest *group }
 
 func (l *ageList) push(g *group) {
@@ -34,7 +34,7 @@ func (l *ageList) remove(g *group) {
 	g.older, g.newer = nil, nil
 }
 
-// expire drops what is too old.
+// expire drops the groups that are too old.
 func (s *shard) expire(now time.Duration) {
 	for g := s.done.oldest; g != nil && now-g.since > s.limits.remember; g = s.done.oldest {
 		s.drop(g)
@@ -45,9 +45,9 @@ func (s *shard) expire(now time.Duration) {
 	}
 }
 
-// makeRoom makes room for a datagram that joins g, or a new group if g is nil:
-// first what is only remembered goes, then the oldest of the other groups. As
-// a shard has room for two groups of the largest size, there always is another.
+// makeRoom makes room for a datagram of g, or for a new group if g is nil. It first
+// drops complete groups, and then the oldest of the other groups. There always is
+// one, since a shard has room for two groups of the largest size.
 func (s *shard) makeRoom(g *group, datagram []byte) error {
 	need := blocksFor(len(datagram)) * blockSize
 	size := len(datagram)
@@ -65,7 +65,7 @@ func (s *shard) makeRoom(g *group, datagram []byte) error {
 	return nil
 }
 
-// victim returns the group that goes first when memory is needed for keep.
+// victim returns the group to drop when memory is needed for keep.
 func (s *shard) victim(keep *group) *group {
 	if s.done.oldest != nil {
 		return s.done.oldest
@@ -84,8 +84,8 @@ func (s *shard) evict(g *group) {
 	s.drop(g)
 }
 
-// limitGroups drops the oldest group of a source if it has as many, done or
-// incomplete, as it may have.
+// limitGroups drops the oldest group of a source, done or incomplete, if the source
+// is at its limit.
 func (s *shard) limitGroups(from uint64, done bool) {
 	var oldest *group
 	n := 0
@@ -115,7 +115,7 @@ func (s *shard) link(g *group) {
 	at.sibling = g
 }
 
-// unlink takes a group from those of its source.
+// unlink removes a group from those of its source.
 func (s *shard) unlink(g *group) {
 	first := s.sources[g.from]
 	switch {
@@ -147,7 +147,7 @@ func (s *shard) drop(g *group) {
 	s.mem.freeGroup(g)
 }
 
-// freeFragments gives back all that an incomplete group holds.
+// freeFragments frees all fragments of an incomplete group.
 func (s *shard) freeFragments(g *group) {
 	s.stats.Fragments -= g.count
 	for b := g.takeAll(); b != nil; {

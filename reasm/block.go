@@ -2,16 +2,16 @@ package reasm
 
 import "bytes"
 
-// A datagram is kept in a chain of blocks of one size, so that whatever sizes
-// come in whatever order, memory that was given back fits again. A fragment of
-// 1400 bytes takes three blocks, one of 100 bytes takes one.
+// A datagram is kept in a chain of blocks of one size, so that freed memory fits any
+// datagram. A fragment of 1400 bytes takes three blocks, one of 100 bytes takes
+// one.
 const (
 	blockSize = 512
 	blockData = blockSize - 32
 )
 
-// block is a piece of a datagram. All but more and data is of use only in the
-// first block of a chain, which stands for the whole datagram.
+// block is a piece of a datagram. All fields but more and data are used only in the
+// first block of a chain, which represents the datagram.
 type block struct {
 	more   *block // the next piece of the same datagram
 	later  *block // the datagram of the same group that came next
@@ -24,10 +24,10 @@ type block struct {
 // blocksFor is the number of blocks that n bytes take.
 func blocksFor(n int) int64 { return int64(n+blockData-1) / blockData }
 
-// head is the beginning of the datagram, which holds all headers whole.
+// head is the beginning of the datagram, with all of its headers.
 func (b *block) head() []byte { return b.data[:min(int(b.size), blockData)] }
 
-// appendTo appends the datagram from offset skip on, which lies in the head.
+// appendTo appends the datagram from offset skip, which is in the head.
 func (b *block) appendTo(dst []byte, skip int) []byte {
 	left := int(b.size)
 	for p := b; p != nil; p = p.more {
@@ -52,12 +52,12 @@ func (b *block) begins(longer []byte) bool {
 	return true
 }
 
-// memory is what a shard has of blocks and groups: how much is in use, and
-// free lists of what is not. It is guarded by the shard's lock.
+// memory allocates the blocks and groups of a shard, counts those in use, and has
+// free lists of the others. The shard's lock guards it.
 type memory struct {
 	used    int64 // bytes in use
 	idle    int64 // bytes in the free lists
-	maxIdle int64 // above this, what is freed is left to the collector
+	maxIdle int64 // above this, freed memory is left to the garbage collector
 	blocks  *block
 	groups  *group
 }
@@ -74,7 +74,7 @@ func (m *memory) keep(b []byte, sum uint64) *block {
 	return first
 }
 
-// block takes a block from the free list, or a new one.
+// block returns a block from the free list, or a new one.
 func (m *memory) block() *block {
 	m.used += blockSize
 	b := m.blocks
@@ -87,7 +87,7 @@ func (m *memory) block() *block {
 	return b
 }
 
-// freeBlocks gives back a datagram.
+// freeBlocks frees a datagram.
 func (m *memory) freeBlocks(b *block) {
 	for b != nil {
 		next := b.more
@@ -102,7 +102,7 @@ func (m *memory) freeBlocks(b *block) {
 	}
 }
 
-// group takes an empty group from the free list, or a new one.
+// group returns an empty group from the free list, or a new one.
 func (m *memory) group() *group {
 	m.used += groupCost
 	g := m.groups
@@ -115,7 +115,7 @@ func (m *memory) group() *group {
 	return g
 }
 
-// freeGroup gives back a group, which is in no list any more.
+// freeGroup frees a group, which is in no list any more.
 func (m *memory) freeGroup(g *group) {
 	*g = group{}
 	m.used -= groupCost

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// MaxReply is the size of the largest reply that is put together or unpacked:
-// 512 KiB, some eighty times the one of EC-106.
+// MaxReply is the size of the largest reply that is reassembled or decompressed:
+// 512 KiB, about eighty times the one of EC-106.
 const MaxReply = 512 << 10
 
 // The protocol's own limits, which must not be changed: Source counts the
@@ -20,23 +20,23 @@ const (
 const (
 	// Engines that let an administrator lower the size of fragments can
 	// reach the protocol's limit (EC-123). A lower bound would save nothing:
-	// a group costs what came of it, not what it announces.
+	// a group costs the fragments that came, not those that it announces.
 	defaultMaxFragments = maxSourceFragments
-	// A server is asked three questions; the fourth is for the rest of one
-	// that was asked again.
+	// A server is asked three questions; the fourth group is for the rest of
+	// the reply to one that was asked again.
 	defaultMaxGroups = 4
 	// A quarter of the scanner's budget.
 	defaultMaxBytes = 64 << 20
-	// Longer than all asks of a question together.
+	// Longer than all attempts of a question together.
 	defaultMaxAge = 10 * time.Second
-	// As long as the scanner listens for what is late.
+	// As long as the scanner waits for late replies.
 	defaultRemember = 2 * time.Second
-	// More than the cores that receive, so that they seldom meet.
+	// More than the receiving cores, so that they seldom contend.
 	defaultShards = 16
 )
 
-// maxGroupsLimit bounds Config.MaxGroups, so that what Leading finds has a
-// place on the stack.
+// maxGroupsLimit bounds Config.MaxGroups, so that the result of Leading fits on the
+// stack.
 const maxGroupsLimit = 64
 
 // leastMaxBytes has room for two groups of the largest size (groupRoom).
@@ -45,13 +45,13 @@ const leastMaxBytes = 2 << 20
 // Config bounds a Table. A field that is zero or makes no sense is set to its
 // default; the package page does the arithmetic.
 type Config struct {
-	MaxFragments  int           // fragments a group; default and most: 255
-	MaxGroupBytes int           // datagram bytes a group; default and most: MaxReply
-	MaxGroups     int           // incomplete groups a source; default 4, most 64
-	MaxBytes      int64         // bytes of memory a table; default 64 MiB, least 2 MiB
+	MaxFragments  int           // fragments per group; default and maximum: 255
+	MaxGroupBytes int           // datagram bytes per group; default and maximum: MaxReply
+	MaxGroups     int           // incomplete groups per source; default 4, maximum 64
+	MaxBytes      int64         // bytes of memory; default 64 MiB, minimum 2 MiB
 	MaxAge        time.Duration // how long a group waits for its fragments; default 10 s
-	Remember      time.Duration // how long a whole reply's duplicates are known; default 2 s
-	Shards        int           // locks, rounded up to a power of two; default 16, most 1024
+	Remember      time.Duration // how long a complete reply's duplicates are recognised; default 2 s
+	Shards        int           // locks, rounded up to a power of two; default 16, maximum 1024
 }
 
 // withDefaults returns cfg with each field in its range. There are no more
@@ -80,7 +80,8 @@ func setDefault[T int | int64 | time.Duration](v *T, def, most T) {
 	*v = min(*v, most)
 }
 
-// Of a shard's memory, what may be idle and what may be spent on remembering.
+// The shares of a shard's memory that may be idle, and that may hold complete
+// replies.
 const (
 	idleShare       = 4
 	rememberedShare = 8
@@ -100,31 +101,31 @@ func (cfg Config) limits() limits {
 	}
 }
 
-// groupRoom is what the largest group costs: each datagram leaves at most one
-// block partly empty.
+// groupRoom is the cost of the largest group: each datagram leaves at most one block
+// partly empty.
 func groupRoom(cfg Config) int64 {
 	full := blocksFor(cfg.MaxGroupBytes) + int64(cfg.MaxFragments)
 	return groupCost + full*blockSize
 }
 
-// Stats are the numbers of a Table. Groups, Fragments, Remembered and the
-// bytes are of now; the others only grow.
+// Stats are the numbers of a Table. Groups, Fragments, Remembered and the bytes are
+// current; the others only grow.
 type Stats struct {
 	Groups     int   // replies that wait for fragments
 	Fragments  int   // fragments held for them
-	Remembered int   // whole replies whose late duplicates are known
+	Remembered int   // complete replies whose late duplicates are recognised
 	Bytes      int64 // memory in use: what Table.Bytes returns
-	IdleBytes  int64 // memory kept to be used again
+	IdleBytes  int64 // unused memory kept for later
 
-	Whole     uint64 // replies put together
-	Packed    uint64 // compressed replies put together
-	Duplicate uint64 // fragments dropped: came before
+	Whole     uint64 // replies reassembled
+	Packed    uint64 // compressed replies reassembled
+	Duplicate uint64 // fragments dropped: the same bytes came before
 	Conflict  uint64 // fragments dropped: contradict their group
 	Malformed uint64 // fragments dropped: can't be read
 	TooLarge  uint64 // fragments dropped: above a bound
 	Evicted   uint64 // incomplete groups dropped to make room
 	Expired   uint64 // incomplete groups dropped for their age
-	Forgotten uint64 // incomplete groups dropped because the caller said so
+	Forgotten uint64 // incomplete groups dropped by Forget
 }
 
 // add adds the numbers of another to s.

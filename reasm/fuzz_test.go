@@ -68,8 +68,8 @@ func (s *modelSource) expire(now, age, remember time.Duration) {
 	}
 }
 
-// add says what Table.Add is to do with a fragment. Only fragment 0 shows the
-// layout, and all fragments of a reply have the same one.
+// add predicts the result of Table.Add. Only fragment 0 shows the layout, and all
+// fragments of a reply have the same one.
 func (s *modelSource) add(
 	now time.Duration, id uint32, f modelFragment, groups int,
 ) (string, Outcome) {
@@ -103,7 +103,7 @@ func (s *modelSource) add(
 	if n == 0 || n < g.total {
 		return "", Pending
 	}
-	s.finish(g, now, groups)
+	s.complete(g, now, groups)
 	return msg, Whole
 }
 
@@ -129,7 +129,7 @@ func (g *modelGroup) sort(first modelFragment) {
 	}
 }
 
-func (s *modelSource) finish(g *modelGroup, now time.Duration, groups int) {
+func (s *modelSource) complete(g *modelGroup, now time.Duration, groups int) {
 	var open []*modelGroup
 	for _, o := range s.open {
 		if o != g {

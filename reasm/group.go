@@ -7,12 +7,12 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// groupCost is what a group costs beside its blocks: itself, and its source's
-// entry in the map of its shard.
+// groupCost is the cost of a group beside its blocks: itself, and its source's entry
+// in the map of its shard.
 const groupCost = 256
 
-// A group is one split reply: first what has come of it, then, when it is
-// whole, a memory of it by which late duplicates are known.
+// A group is one split reply: first its fragments so far, and when it is complete,
+// the digests that identify late duplicates.
 //
 //	          shows no layout                     the last one missing
 //	(new) ──────────────────────▶ held ──┐      ┌──────────────────────▶ done
@@ -20,12 +20,12 @@ const groupCost = 256
 //	  └──────────────────────────────────┴─▶ sorted
 //	          shows the layout
 //
-// Held fragments have no number yet: where it stands depends on the layout.
+// Held fragments have no number yet: its position depends on the layout.
 type group struct {
 	from  uint64
 	id    uint32
 	done  bool
-	since time.Duration // when its first fragment came; when it was whole
+	since time.Duration // when its first fragment came, or when it became complete
 
 	sibling      *group // the next group of the source
 	older, newer *group // in the shard's order of age
@@ -38,14 +38,14 @@ type group struct {
 	first, last *block // the fragments in order of arrival; of a done group, their digests
 }
 
-// shape is what all fragments of a reply have in common.
+// shape is the properties that all fragments of a reply share.
 type shape struct {
-	layout     wire.Layout // LayoutUnknown: not known yet, and the rest neither
+	layout     wire.Layout // LayoutUnknown: neither this nor the rest is known yet
 	compressed bool
 	total      uint8
 }
 
-// place is where a fragment stands, and in what.
+// place is the shape of a reply and the number of a fragment in it.
 type place struct {
 	shape  shape
 	number uint8
@@ -116,8 +116,8 @@ func (g *group) push(b *block, number uint8) {
 	g.seen.add(number)
 }
 
-// cutShort returns the fragment with which the datagram begins, and after which
-// it goes on: that one was cut (EC-116). It is nil if there is none.
+// cutShort returns a fragment that is a proper beginning of the datagram, and so was
+// cut (EC-116). It is nil if there is none.
 func (g *group) cutShort(datagram []byte) *block {
 	b := g.first
 	for b != nil && !(int(b.size) < len(datagram) && b.begins(datagram)) {
@@ -145,7 +145,7 @@ func (g *group) remove(b *block) {
 	}
 }
 
-// takeAll empties the group and returns what it held, in order of arrival.
+// takeAll empties the group and returns its fragments in order of arrival.
 func (g *group) takeAll() *block {
 	b := g.first
 	g.first, g.last = nil, nil
@@ -154,8 +154,8 @@ func (g *group) takeAll() *block {
 	return b
 }
 
-// whole reports whether all fragments are there.
-func (g *group) whole() bool {
+// isComplete reports whether all fragments are there.
+func (g *group) isComplete() bool {
 	return g.sorted() && g.count == int(g.shape.total)
 }
 
@@ -180,7 +180,7 @@ func (g *group) appendLeading(dst []byte) []byte {
 	var f wire.Fragment
 	for i, b := range at[:g.byNumber(&at)] {
 		head := b.head()
-		// It was decoded before it was kept, and is as it was.
+		// It was decoded before it was kept, so this can't fail.
 		_ = f.Decode(head, g.shape.layout, g.shape.compressed)
 		if i == 0 && g.shape.compressed {
 			dst = binary.LittleEndian.AppendUint32(dst, f.DeclaredSize)

@@ -100,7 +100,7 @@ func add(t *testing.T, table *Table, datagram []byte, want Outcome) []byte {
 	return msg
 }
 
-// addAll adds fragments of which the last one is the last one missing.
+// addAll adds all fragments of a reply.
 func addAll(t *testing.T, table *Table, ds [][]byte) []byte {
 	t.Helper()
 	for _, d := range ds[:len(ds)-1] {
@@ -108,7 +108,7 @@ func addAll(t *testing.T, table *Table, ds [][]byte) []byte {
 	}
 	msg, o, err := table.Add(0, server, ds[len(ds)-1], nil)
 	if err != nil || o != Whole && o != Packed {
-		t.Fatalf("Add of the last = %v, %v; want a whole reply", o, err)
+		t.Fatalf("Add of the last = %v, %v; want a complete reply", o, err)
 	}
 	if o == Whole {
 		return msg

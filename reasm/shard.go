@@ -15,7 +15,7 @@ type shard struct {
 	mem     memory
 	sources map[uint64]*group // the groups of a source, linked, oldest first
 	waiting ageList           // incomplete groups
-	done    ageList           // whole replies that are remembered
+	done    ageList           // complete replies that are remembered
 	stats   Stats             // without the bytes
 
 	_ [64]byte // keeps the next shard's lock out of this one's cache line
@@ -23,11 +23,11 @@ type shard struct {
 
 // limits are a shard's share of a Config.
 type limits struct {
-	fragments  int // a group
+	fragments  int // per group
 	groupBytes int
-	groups     int   // a source
+	groups     int   // per source
 	bytes      int64 // of the shard
-	remembered int   // whole replies
+	remembered int   // complete replies
 	age        time.Duration
 	remember   time.Duration
 }
@@ -69,11 +69,11 @@ func (s *shard) add(a *arrival, dst []byte) ([]byte, Outcome, error) {
 		g = s.open(a)
 	}
 	s.put(g, a, p)
-	if !g.whole() {
+	if !g.isComplete() {
 		return dst, Pending, nil
 	}
 	dst = g.appendLeading(dst)
-	return dst, s.finish(g, a.now), nil
+	return dst, s.complete(g, a.now), nil
 }
 
 // refuse counts a fragment that is dropped for an error.
@@ -86,10 +86,10 @@ func (s *shard) refuse(err error) error {
 	return err
 }
 
-// find returns the incomplete group that a fragment belongs to, nil if there
-// is none, and whether the fragment came before, to that group or to one that
-// is whole by now. A server that uses one ID for all its replies can have
-// groups of both kinds under the same ID; the bytes tell them apart.
+// find returns the incomplete group of a fragment, nil if there is none, and whether
+// the fragment came before, to that group or to a complete one. A server that uses
+// one ID for all its replies can have both kinds of groups under the same ID; the
+// bytes distinguish them.
 func (s *shard) find(a *arrival) (g *group, known bool) {
 	for o := s.sources[a.from]; o != nil; o = o.sibling {
 		if o.id != a.id {
@@ -105,8 +105,8 @@ func (s *shard) find(a *arrival) (g *group, known bool) {
 	return g, false
 }
 
-// dropCut drops what the group has of the datagram, cut short: it would stand in
-// the way.
+// dropCut drops a fragment of the group that is a cut copy of the datagram, since the
+// two would conflict.
 func (s *shard) dropCut(g *group, datagram []byte) {
 	for b := g.cutShort(datagram); b != nil; b = g.cutShort(datagram) {
 		g.remove(b)
@@ -116,14 +116,13 @@ func (s *shard) dropCut(g *group, datagram []byte) {
 	}
 }
 
-// locate tells where a fragment stands: in its group, if that is sorted and
-// there it fits; else as it shows by itself. If it shows nothing and the group
-// is not sorted, it has no place yet.
+// locate finds the place of a fragment: in its group, if the group is sorted and the
+// fragment fits; otherwise the place that the fragment itself shows. If it shows
+// none and the group is not sorted, it has no place yet.
 //
-// Bytes can look like a layout that they are not. A group that was sorted by
-// such a fragment is found out when the true one comes: that does not fit into
-// the group as it is, and the group can be read as that shows. So it is never
-// decided by which of the two came first.
+// Bytes can look like a layout that they do not have. If such a fragment sorted the
+// group, the true fragment 0 does not fit into the group as it is, but the group
+// can be read as the true one shows. So the order of arrival never decides.
 func (s *shard) locate(g *group, datagram []byte) (p place, conflict bool, err error) {
 	layout, compressed := wire.ShowLayout(datagram)
 	if g == nil || !g.sorted() {
@@ -147,8 +146,8 @@ func (s *shard) locate(g *group, datagram []byte) (p place, conflict bool, err e
 	return place{}, true, nil
 }
 
-// decode reads a fragment's header. A fragment without payload was cut; were
-// it kept, the whole one that follows would be in conflict with it (EC-116).
+// decode reads a fragment's header. A fragment without payload was cut; if it were
+// kept, the complete one would conflict with it (EC-116).
 func (s *shard) decode(datagram []byte, l wire.Layout, compressed bool) (place, error) {
 	var f wire.Fragment
 	if err := f.Decode(datagram, l, compressed); err != nil {
@@ -173,10 +172,10 @@ func (s *shard) plausible(datagram []byte) (err error) {
 	return err
 }
 
-// fits reports whether a group that was sorted can be read like a fragment that
-// shows that it stands at p. That takes a group of one: the fragments of a
-// Source reply have their total in common, which is where GoldSource, the only
-// layout in doubt with the other two, has the number.
+// fits reports whether a sorted group can be read with the layout of a fragment whose
+// place is p. The group must have only one fragment: those of a Source reply have
+// equal totals, and the total is where GoldSource, the only layout in doubt with
+// the other two, has the number.
 func (s *shard) fits(g *group, p place) bool {
 	if g.count != 1 {
 		return false
@@ -195,8 +194,8 @@ func (s *shard) put(g *group, a *arrival, p place) {
 	s.stats.Fragments++
 }
 
-// sort gives the fragments of a group their numbers, now that a fragment that
-// stands at p has shown the layout. Those that contradict it are dropped.
+// sort numbers the fragments of a group after a fragment at p has shown the layout.
+// It drops those that contradict it.
 func (s *shard) sort(g *group, p place) {
 	g.shape = p.shape
 	for b := g.takeAll(); b != nil; {
@@ -213,7 +212,7 @@ func (s *shard) sort(g *group, p place) {
 	}
 }
 
-// open starts a group. If the source has too many, its oldest goes.
+// open starts a group. If the source has too many, it drops the oldest.
 func (s *shard) open(a *arrival) *group {
 	s.limitGroups(a.from, false)
 	g := s.mem.group()
@@ -224,8 +223,8 @@ func (s *shard) open(a *arrival) *group {
 	return g
 }
 
-// finish turns a group that is whole into the memory of one.
-func (s *shard) finish(g *group, now time.Duration) Outcome {
+// complete turns a complete group into one that only remembers its digests.
+func (s *shard) complete(g *group, now time.Duration) Outcome {
 	o := Whole
 	s.stats.Whole++
 	if g.shape.compressed {

@@ -8,13 +8,13 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Outcome is what became of a fragment.
+// Outcome is the result of adding a fragment.
 type Outcome uint8
 
 // The outcomes of Table.Add.
 const (
 	Pending   Outcome = iota // kept; more are needed
-	Whole                    // it was the last one missing: here is the message
+	Whole                    // it was the last one missing, and completed the message
 	Packed                   // it was the last one missing of a compressed reply
 	Duplicate                // dropped: the same bytes came before
 	Conflict                 // dropped: it contradicts its group
@@ -32,13 +32,13 @@ func (o Outcome) String() string {
 	return "unknown"
 }
 
-// Table holds the fragments of replies that are not whole yet. Its methods may
-// be called from several goroutines at once. It has no goroutine and no clock
-// of its own: the caller says what time it is.
+// Table holds the fragments of incomplete replies. Its methods may be called from
+// several goroutines at once. It has no goroutine and no clock of its own: time is
+// an argument.
 type Table struct {
 	shards []shard
-	shift  uint         // what is left of a source's hash is its shard
-	seed   maphash.Seed // makes digests that nobody can forge
+	shift  uint         // of a source's hash: the rest is its shard
+	seed   maphash.Seed // makes digests that can't be forged
 }
 
 // New returns an empty Table.
@@ -64,17 +64,17 @@ func (t *Table) shard(from uint64) *shard {
 	return &t.shards[from*0x9E3779B97F4A7C15>>t.shift]
 }
 
-// Add takes a fragment that came from a source at the time now. The datagram
-// is copied if it is kept. If it was the last one that was missing, msg is dst
-// with the reply appended: the message for Whole; for Packed, what Unpack
-// takes: declared size, CRC-32 and the compressed bytes. Else msg is dst.
+// Add adds a fragment that came from a source at the time now. It copies the
+// datagram if it keeps it. If the reply is now complete, msg is dst with the reply
+// appended: for Whole the message, and for Packed the input of Unpack: declared
+// size, CRC-32 and the compressed bytes. Otherwise msg is dst.
 //
-// The error is for a datagram that was dropped because it can't be a fragment
-// (wire.ErrMalformed; EC-116, EC-120) or because it goes beyond a bound of the
-// Config (wire.ErrTooLarge). The Outcome means nothing then. What was dropped
-// as Duplicate or Conflict is not an error.
+// Add returns an error for a datagram that it dropped because it can't be a fragment
+// (wire.ErrMalformed; EC-116, EC-120) or exceeds a limit of the Config
+// (wire.ErrTooLarge). The Outcome then means nothing. Duplicate and Conflict are
+// no errors.
 //
-// No time may be much earlier than one that was given before.
+// now must not be much earlier than in previous calls.
 func (t *Table) Add(
 	now time.Duration, from uint64, datagram, dst []byte,
 ) (msg []byte, o Outcome, err error) {
@@ -89,11 +89,11 @@ func (t *Table) Add(
 	return s.add(&a, dst)
 }
 
-// Leading calls yield for each incomplete reply of a source of which fragment
-// 0 came, the oldest first, with what fragment 0 and those after it hold up to
-// the first that is missing. A compressed reply yields nothing: the beginning
-// of one can't be read. msg is valid during the call, in which the Table may
-// be used. dst is scratch memory; it is returned grown, to be used again.
+// Leading calls yield for each incomplete reply of a source that has its fragment 0,
+// the oldest first, with the data up to the first missing fragment. It skips
+// compressed replies: their beginning can't be read. msg is valid during the call,
+// in which the Table may be used. dst is scratch memory, and is returned grown for
+// the next use.
 func (t *Table) Leading(from uint64, dst []byte, yield func(msg []byte)) []byte {
 	var ends [maxGroupsLimit]int
 	dst, found := t.shard(from).leading(from, dst[:0], ends[:0])
@@ -120,7 +120,7 @@ func (s *shard) leading(from uint64, dst []byte, ends []int) ([]byte, []int) {
 	return dst, ends
 }
 
-// Forget drops all that is held of a source and all that is remembered of it.
+// Forget drops everything about a source.
 func (t *Table) Forget(from uint64) {
 	s := t.shard(from)
 	s.mu.Lock()
@@ -133,8 +133,8 @@ func (t *Table) Forget(from uint64) {
 	}
 }
 
-// Expire drops what is older than Config.MaxAge. Add does the same for the
-// shard of its source, so it is enough to call Expire now and then.
+// Expire drops groups older than Config.MaxAge. Add does the same in the shard of its
+// source, so it is enough to call Expire from time to time.
 func (t *Table) Expire(now time.Duration) {
 	for i := range t.shards {
 		s := &t.shards[i]
@@ -144,7 +144,7 @@ func (t *Table) Expire(now time.Duration) {
 	}
 }
 
-// Bytes returns how much memory is in use. It is never above Config.MaxBytes.
+// Bytes returns how much memory is in use, at most Config.MaxBytes.
 func (t *Table) Bytes() (n int64) {
 	for i := range t.shards {
 		s := &t.shards[i]

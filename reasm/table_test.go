@@ -134,7 +134,7 @@ func TestMisleadingFragment(t *testing.T) {
 	msg = append(msg[:20], "\x00\xFF\xFF\xFF\xFFE and so on, and on"...)
 	ds := split(wire.LayoutGoldSource, 7, msg, 20)
 	if l, _ := wire.ShowLayout(ds[1]); l != wire.LayoutSourceNoSize {
-		t.Fatalf("fragment 1 shows %v, which misleads nobody", l)
+		t.Fatalf("fragment 1 shows %v, which is not misleading", l)
 	}
 	permutations(len(ds), func(order []int) {
 		table := New(Config{Shards: 1})
@@ -376,8 +376,8 @@ func TestFirstFragmentTwice(t *testing.T) {
 	}
 }
 
-// A server that uses one ID for all: a reply that follows a whole one is
-// another, and a late fragment of the first belongs to neither.
+// A server that uses one ID for all replies: a reply after a complete one is another,
+// and a late fragment of the first belongs to neither.
 func TestOneIDForAll(t *testing.T) {
 	table := New(Config{})
 	first, second := rulesMessage(3000), rulesMessage(3500)

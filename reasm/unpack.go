@@ -13,13 +13,13 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Our bounds of the work that one reply can make.
+// Our limits on the work for one reply.
 const (
-	// unpackTime is a hundred times what a reply of some kilobytes takes.
+	// unpackTime is a hundred times what a reply of a few kilobytes takes.
 	unpackTime = 20 * time.Millisecond
-	// chunk is how much is unpacked between two looks at the clock. No
-	// honest reply seen is as large, so a machine that is busy with other
-	// things makes none of them a bad one.
+	// chunk is how many bytes are decompressed between two readings of the
+	// clock. No known honest reply is as large, so none fails because the
+	// machine is busy.
 	chunk = 64 << 10
 )
 
@@ -33,8 +33,8 @@ const (
 	streamHeader = len(streamMagic) + 1
 )
 
-// Unpacker decompresses replies. It uses its memory, 10 MB at worst, for one
-// after the other. The zero value is ready; it serves one goroutine.
+// Unpacker decompresses replies one after the other, with up to 10 MB of memory. The
+// zero value is ready to use. An Unpacker serves one goroutine.
 type Unpacker struct {
 	// Panics counts the replies on which the decompressor panicked, which
 	// were reported as wire.ErrMalformed.
@@ -47,17 +47,17 @@ type Unpacker struct {
 	now  func() time.Time // nil: time.Now
 }
 
-// Unpack appends to dst the message that is in packed, which is as Table.Add
-// made it: declared size, CRC-32 (IEEE) of the message, bzip2 data (document
-// 000). The errors, with which nothing is appended, are
+// Unpack appends to dst the message in packed, which comes from Table.Add: declared
+// size, CRC-32 (IEEE) of the message, bzip2 data (document 000). On an error it
+// appends nothing:
 //
 //   - wire.ErrTooLarge: more than MaxReply is declared or was sent, which is
-//     looked at before all else (EC-121); or after 20 ms it was not done, which
-//     is looked at every 64 KiB
-//   - wire.ErrChecksum: as many bytes as declared, but not those
+//     checked first (EC-121); or it took more than 20 ms, which is checked every
+//     64 KiB
+//   - wire.ErrChecksum: as many bytes as declared, but other ones
 //   - wire.ErrMalformed: no bzip2 data; more or fewer bytes than declared
 //
-// What stands behind the bzip2 data does not matter if the checksum is right.
+// Bytes after the bzip2 data are ignored if the checksum is right.
 func (u *Unpacker) Unpack(dst, packed []byte) ([]byte, error) {
 	if len(packed) < packedHeader {
 		return dst, wire.ErrMalformed
@@ -79,7 +79,7 @@ func (u *Unpacker) Unpack(dst, packed []byte) ([]byte, error) {
 	return msg, nil
 }
 
-// load readies the decompressor for data that claim to hold size bytes.
+// load prepares the decompressor for data with a declared size.
 func (u *Unpacker) load(data []byte, size int) {
 	u.in = append(u.in[:0], data...)
 	lowerLevels(u.in, size)
@@ -95,11 +95,10 @@ func (u *Unpacker) load(data []byte, size int) {
 // need. The decompressor works on a block at a time and can't be interrupted,
 // but it refuses blocks that are larger than the level says.
 //
-// No stream that holds size bytes suffers. Before anything else bzip2 writes
-// four equal bytes as five, the fifth saying how many more follow, so that
-// a block of n bytes holds no fewer than n×4/5 when unpacked. No checksum covers
-// the level. That other bytes than a stream's beginning look like one has a
-// chance of 2^-76 each.
+// This harms no stream that holds size bytes. bzip2 first writes four equal bytes as
+// five, the fifth being the number of further ones, so that a block of n bytes
+// holds at least n×4/5 when decompressed. No checksum covers the level. Other bytes
+// look like the beginning of a stream with a probability of 2^-76.
 func lowerLevels(data []byte, size int) {
 	block := (size*5 + 3) / 4
 	level := max((block+blockUnit-1)/blockUnit, 1)
@@ -121,8 +120,8 @@ func isLevel(b byte) bool { return '1' <= b && b <= '9' }
 
 func hasBlock(b []byte) bool { return bytes.HasPrefix(b, []byte(blockMagic)) }
 
-// read appends size bytes of decompressed data to dst, and finds out that there
-// are neither fewer nor more.
+// read appends size bytes of decompressed data to dst, and checks that there are
+// neither fewer nor more.
 func (u *Unpacker) read(dst []byte, size int) ([]byte, error) {
 	start := u.clock()
 	for left := size; left > 0; {
@@ -145,14 +144,14 @@ func (u *Unpacker) read(dst []byte, size int) ([]byte, error) {
 	return dst, nil
 }
 
-// abandon throws the decompressor away. One that still has output would give
-// it out with the next reply: its Reset keeps that.
+// abandon drops the decompressor. Its Reset keeps output that was not read, which
+// would become part of the next reply.
 func (u *Unpacker) abandon() { u.zr = nil }
 
 var errPanic = errors.New("the decompressor panicked")
 
-// decompress reads into p. The decompressor was not written for bytes that are
-// meant to harm it: should it panic, it is thrown away.
+// decompress reads into p. The decompressor was not written for hostile data: if it
+// panics, it is dropped.
 func (u *Unpacker) decompress(p []byte) (n int, err error) {
 	defer func() {
 		if recover() != nil {

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// How a Worker keeps its share of a core small: a reply that took longer than
-// honest ones do is followed by a rest of three times as long, so that a flood
-// of bad ones costs a quarter of a core. Good and bad are not told apart
-// otherwise: a bomb with a right checksum is as easily made as one without.
+// How a Worker keeps its share of a core small: after a reply that took longer than
+// honest ones, it rests three times as long, so that a flood of bad replies costs a
+// quarter of a core. Nothing else distinguishes good from bad: a bomb can have a
+// right checksum.
 const (
 	briskTime  = 2 * time.Millisecond
 	restFactor = 3
 	maxRest    = 100 * time.Millisecond
 )
 
-// rest is how long a Worker does nothing after a reply that took so long.
+// rest returns how long a Worker rests after a reply that took so long.
 func rest(took time.Duration) time.Duration {
 	if took < briskTime {
 		return 0
@@ -24,7 +24,7 @@ func rest(took time.Duration) time.Duration {
 	return min(took*restFactor, maxRest)
 }
 
-// spareBuffers is how many buffers for messages a Worker keeps at most.
+// spareBuffers is the most buffers for messages that a Worker keeps.
 const spareBuffers = 8
 
 // Worker unpacks replies in a goroutine of its own, one after the other. Submit
@@ -37,7 +37,7 @@ type Worker struct {
 	closing sync.Once
 	pending atomic.Int64
 	panics  atomic.Uint64
-	pause   func(time.Duration) // Worker.wait, but for tests
+	pause   func(time.Duration) // Worker.wait, except in tests
 }
 
 // job is a reply on its way through a Worker.
@@ -48,8 +48,8 @@ type job struct {
 	err    error
 }
 
-// NewWorker starts a Worker that takes up to queue replies, 1 at least, before
-// they are polled. They hold up to 2 × MaxReply bytes each. Close ends it.
+// NewWorker starts a Worker that accepts up to queue replies, at least 1, before they
+// are polled. Each holds up to 2 × MaxReply bytes. Close ends the Worker.
 func NewWorker(queue int) *Worker {
 	w := newWorker(max(queue, 1))
 	w.pause = w.wait
@@ -67,9 +67,9 @@ func newWorker(queue int) *Worker {
 	}
 }
 
-// Submit hands over a reply as Table.Add made it. The Worker owns packed until
-// it gives it back through Poll, with the tag. Submit reports false and takes
-// nothing if the queue is full or the Worker closed.
+// Submit hands over a reply from Table.Add. The Worker owns packed until Poll returns
+// it, with the tag. If the queue is full or the Worker closed, Submit returns false
+// and takes nothing.
 func (w *Worker) Submit(tag uint64, packed []byte) bool {
 	if w.closed() {
 		return false
@@ -83,9 +83,9 @@ func (w *Worker) Submit(tag uint64, packed []byte) bool {
 	return true
 }
 
-// Poll calls f for each reply that is done, in the order in which they were
-// submitted. err and msg are those of Unpacker.Unpack; msg is valid during the
-// call, packed is the caller's again. f may call Submit.
+// Poll calls f for each finished reply, in the order in which they were submitted. err
+// and msg are those of Unpacker.Unpack; msg is valid during the call, and packed
+// belongs to the caller again. f may call Submit.
 func (w *Worker) Poll(f func(tag uint64, packed, msg []byte, err error)) {
 	for range len(w.out) {
 		select {
@@ -102,11 +102,11 @@ func (w *Worker) Poll(f func(tag uint64, packed, msg []byte, err error)) {
 // Pending returns how many replies were submitted and not polled yet.
 func (w *Worker) Pending() int { return int(w.pending.Load()) }
 
-// Panics returns on how many replies the decompressor panicked.
+// Panics returns the number of replies on which the decompressor panicked.
 func (w *Worker) Panics() uint64 { return w.panics.Load() }
 
-// Close ends the Worker and waits for that, for the time that one reply takes
-// at most. What is done by then can still be polled; the rest is lost.
+// Close ends the Worker and waits for its current reply. Finished replies can still
+// be polled; the rest is lost.
 func (w *Worker) Close() {
 	w.closing.Do(func() { close(w.quit) })
 	<-w.ended
@@ -146,7 +146,7 @@ func (w *Worker) unpack(u *Unpacker, j *job) time.Duration {
 	return time.Since(start)
 }
 
-// wait waits for d or for the end, what comes first.
+// wait waits for d or for Close, whichever comes first.
 func (w *Worker) wait(d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -156,7 +156,7 @@ func (w *Worker) wait(d time.Duration) {
 	}
 }
 
-// buffer returns an empty buffer, a used one if there is one.
+// buffer returns an empty buffer, a used one if possible.
 func (w *Worker) buffer() []byte {
 	select {
 	case b := <-w.spare:

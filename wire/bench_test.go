@@ -7,8 +7,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// A body is a piece of work that is timed by a benchmark and held to make no
-// allocation by a test: what is timed is what is guarded.
+// A body is a piece of work that a benchmark times. A test checks that the same
+// body does not allocate.
 type body struct {
 	name  string
 	bytes int // that one run reads or writes

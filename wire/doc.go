@@ -1,13 +1,13 @@
-// Package wire turns the bytes of Valve's A2S protocol into messages and back:
-// the questions that a game server can be asked, its answers, and the fragments
-// in which long answers come. It does no I/O, reads no clock, keeps no memory,
-// and imports the standard library only.
+// Package wire turns the bytes of Valve's A2S protocol into messages and back: the
+// questions to a game server, its answers, and the fragments of long answers. It
+// does no I/O, reads no clock, keeps no memory, and imports only the standard
+// library.
 //
 // # Use
 //
 // Ask with [AppendRequest]; send what it appends, and nothing more, in one UDP
-// datagram. What comes back is told apart by [IsSplit] and [KindOf]. A message,
-// whole or put together from fragments, goes to the decoder of its kind:
+// datagram. [IsSplit] and [KindOf] show what a reply is. A message, sent at once or
+// put together from fragments, goes to the decoder of its kind:
 //
 //	KindInfo, KindGoldSource   (*Info).Decode
 //	KindPlayers                (*Players).Reset, then Next and Player
@@ -17,21 +17,20 @@
 //	KindBanned, KindLimited    DecodeText
 //
 // A fragment goes to [SplitID] and [ShowLayout], and once one fragment of its
-// reply has shown the layout, to [Fragment.Decode]. Holding fragments until the
-// reply is whole, decompressing it and checking its CRC-32 is the work of
-// package reasm. To show a person which bytes are which field there are
-// [MessageParts] and [FragmentParts].
+// reply has shown the layout, to [Fragment.Decode]. Package reasm holds fragments
+// until a reply is complete, decompresses it and checks its CRC-32. [MessageParts]
+// and [FragmentParts] show a person which bytes are which field.
 //
-// Everything that can be decoded can be appended too, to write a server or a
-// test: decoding what was appended gives what was decoded before. Bytes after
-// the last field, which an Info and the cursors note but do not keep, are the
-// one exception.
+// Everything that can be decoded can be appended too, to write a server or a test.
+// Decoding the appended bytes gives the same values again. The only exception is
+// bytes after the last field, which an Info and the cursors note but do not keep.
 //
 // # Buffers
 //
-// What is decoded aliases the bytes that were given, and is valid until the
-// caller reuses them. Whoever keeps, copies. Nothing here writes to the bytes it
-// decodes, and no slice that it returns can be appended to into its neighbour.
+// Decoded values alias the bytes that were given, and are valid until the caller
+// reuses these bytes. A caller that keeps values copies them. This package never
+// writes to the bytes it decodes, and appending to a returned slice does not
+// overwrite what follows it.
 // The Append functions append to dst and return it as append does; they keep
 // neither dst nor their arguments.
 //
@@ -42,13 +41,13 @@
 // # Errors and notes
 //
 // Every error is an [Error]: a code that can be compared and used as an index.
-// After [ErrTruncated] what was read before the cut is good: Info.Has says which
-// fields that is, and the cursors have given what was whole. Oddities of whole
-// answers are [Notes], not errors: counts lie, flags are neither 0 nor 1, bytes
-// are left over, and there is an answer all the same.
+// After [ErrTruncated] the values before the cut are good: Info.Has names the
+// fields, and the cursors have returned the complete items. Oddities of complete
+// answers are [Notes], not errors: a wrong count, a flag that is neither 0 nor 1,
+// bytes left over.
 //
-// Strings are the server's bytes: often UTF-8, at times another encoding or cut
-// inside a character, at times hostile. They are not checked here.
+// Strings are the server's bytes: often UTF-8, sometimes another encoding or cut
+// inside a character, sometimes hostile. They are not checked here.
 //
 // # Datagrams
 //

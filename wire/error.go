@@ -1,9 +1,9 @@
 package wire
 
-// Error is what was wrong with a message, or why a question has no whole
-// answer. Its String is the word that stands in a record's "errors". The zero
-// value means that nothing was wrong. It is a code and not a struct so that a
-// hostile datagram costs no allocation, and so that it can index counters.
+// Error is what is wrong with a message, or why a question has no complete answer.
+// Its String is the word in a record's "errors". The zero value is no error. It is
+// a code and not a struct, so that a hostile datagram costs no allocation and an
+// Error can index counters.
 type Error uint8
 
 // The words of a record's errors. The decoders of this package return only

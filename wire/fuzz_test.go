@@ -125,7 +125,7 @@ func FuzzFragment(f *testing.F) {
 		var frag wire.Fragment
 		if l, p := wire.ShowLayout(b); l != wire.LayoutUnknown {
 			if err := frag.Decode(b, l, p); err != nil || frag.Number != 0 || frag.Compressed != p {
-				t.Errorf("%v, %v is shown by %x: %+v, %v", l, p, b, frag, err)
+				t.Errorf("%v, %v shown in %x: %+v, %v", l, p, b, frag, err)
 			}
 		}
 		if err := frag.Decode(b, wire.Layout(layout), packed); err != nil {

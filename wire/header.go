@@ -5,7 +5,7 @@ import "encoding/binary"
 // The four bytes that begin a datagram (document 000, "Protocol"). These are
 // the protocol's and must not be changed.
 const (
-	singleHeader uint32 = 0xFFFFFFFF // -1: a whole message follows
+	singleHeader uint32 = 0xFFFFFFFF // -1: a complete message follows
 	splitHeader  uint32 = 0xFFFFFFFE // -2: a fragment follows
 
 	headerLen = 4
@@ -17,7 +17,7 @@ func startsWith(b []byte, header uint32) bool {
 }
 
 // IsSingle reports whether the datagram begins with FF FF FF FF: it holds a
-// whole message.
+// complete message.
 func IsSingle(datagram []byte) bool { return startsWith(datagram, singleHeader) }
 
 // IsSplit reports whether the datagram begins with FE FF FF FF: it holds a

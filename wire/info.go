@@ -36,19 +36,19 @@ func GivesChallengeOnRequest(appID uint32) bool {
 }
 
 // Decode reads an INFO reply of either format into in and resets it before.
-// What it keeps aliases msg.
+// The strings in it alias msg.
 //
 // The error is ErrTruncated where the message ends inside a field, or before
-// one that the extra data flag promises (EC-29, EC-31): then in.Has says what
-// was read whole. It is ErrEmpty where there is only the type byte (EC-24),
-// ErrUnexpected where that is another one, ErrMalformed where there is none.
+// one that the extra data flag promises (EC-29, EC-31); in.Has then names the
+// complete fields. It is ErrEmpty if there is only the type byte (EC-24),
+// ErrUnexpected for another type byte, and ErrMalformed if there is none.
 //
 // A Source reply may end after the version (EC-27). Of a version that the reply
 // cuts off, Version holds what there is (EC-136). NoteInfoShortAppID stands for
 // a truncated reply that may have lost the game ID (EC-145).
 //
-// In a GoldSource reply that says it is a mod, three bytes or less are no mod
-// block; the last two are VAC and bots (EC-67), unless they can't be: then the
+// If three bytes or less follow the mod flag of a GoldSource reply, there is no mod
+// block, and the last two bytes are VAC and bots (EC-67). If they can't be, the
 // reply is truncated, and neither is set (EC-137). A relay may leave out bots
 // (EC-33).
 func (in *Info) Decode(msg []byte) error {

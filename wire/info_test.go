@@ -15,7 +15,7 @@ const (
 	sourceHead = single + "I\x11name\x00map\x00folder\x00game\x00"
 	// sourceRest is what follows the application ID, up to the version.
 	sourceRest = "\x01\x02\x03dl\x00\x011.0\x00"
-	// sourceInfo is a whole reply of an application without an ID.
+	// sourceInfo is a complete reply of an application without an ID.
 	sourceInfo = sourceHead + "\x00\x00" + sourceRest
 	// goldInfo is an 'm' reply up to the flag for mods.
 	goldInfo = single + "m192.0.2.1:27015\x00name\x00map\x00folder\x00game\x00\x01\x02\x2FDW\x00"
@@ -227,8 +227,8 @@ func TestIsShip(t *testing.T) {
 	}
 }
 
-// TestInfoCut decodes every beginning of a reply: it is never whole where the
-// end of a field is missing, and what it has is what the whole one has.
+// TestInfoCut decodes every beginning of a reply: it is truncated if the end of a
+// field is missing, and its fields are those of the complete reply.
 func TestInfoCut(t *testing.T) {
 	for _, whole := range []string{
 		sourceInfo + "\xF1\x87\x69\x01\x02\x03\x04\x05\x06\x07\x08\x8C\x69tv\x00tags\x00" +

@@ -67,7 +67,7 @@ const (
 	KindRedirect   Kind = '9' // followed by the address of another server (EC-140)
 )
 
-// Format says which of the two INFO replies a server sent.
+// Format is the format of an INFO reply.
 type Format uint8
 
 // The formats of an INFO reply; a record writes "source" and "goldsource".
@@ -112,8 +112,8 @@ const (
 // that was decoded.
 type Info struct {
 	Has    Fields // which of the fields below were read
-	Notes  Notes  // oddities of a whole answer
-	Format Format // which of the two replies it is; zero: only the type byte was there
+	Notes  Notes  // oddities of a complete answer
+	Format Format // zero: only the type byte was there
 
 	Protocol    uint8  // version of the protocol that the game speaks
 	Players     uint8  // modulo 256 on some games (EC-36); may exceed MaxPlayers
@@ -129,13 +129,13 @@ type Info struct {
 	SteamID     uint64 // of the server
 	GameID      uint64 // its low 24 bits are the application ID (EC-25)
 
-	Name    []byte // of the server, as its owner likes it
-	Map     []byte // that is played
+	Name    []byte // of the server, chosen by its owner
+	Map     []byte // current map
 	Folder  []byte // of the game's files, such as "tf"
-	Game    []byte // its name, or what the server has put there
+	Game    []byte // the name of the game, or any other text
 	Version []byte // of the game
 
-	Keywords []byte   // with commas, as a rule; some games put their own matter there
+	Keywords []byte   // usually separated by commas; some games put their own data here
 	SourceTV SourceTV // if it has a spectator relay
 	Ship     Ship     // of a game of The Ship (IsShip)
 
@@ -161,18 +161,18 @@ type SourceTV struct {
 	Name []byte // of the relay
 }
 
-// Ship is what INFO says of a game of The Ship.
+// Ship is the fields that INFO has on servers of The Ship.
 type Ship struct {
 	// 0 Hunt, 1 Elimination, 2 Duel, 3 Deathmatch, 4 VIP Team, 5 Team Elimination.
 	Mode      uint8
-	Witnesses uint8 // how many are needed to have a player arrested
-	Duration  uint8 // seconds until a player who is seen is arrested
+	Witnesses uint8 // needed to have a player arrested
+	Duration  uint8 // seconds until a witnessed player is arrested
 }
 
 // Mod is the mod block of a GoldSource INFO reply.
 type Mod struct {
 	URL         []byte // of the mod's site
-	DownloadURL []byte // where the mod is to be had
+	DownloadURL []byte // of the mod
 	Version     uint32 // of the mod
 	Size        uint32 // bytes
 	Type        uint8  // 0 single and multiplayer, 1 multiplayer only
@@ -193,12 +193,12 @@ type Player struct {
 // Rule is one pair of a RULES reply. Both slices alias the message.
 type Rule struct {
 	Name  []byte // of a variable of the server
-	Value []byte // as text, whatever it is
+	Value []byte // any text
 }
 
 // Notes is a set of oddities of an answer that is complete all the same. It is
-// never a reason to call an answer partial. CutNotes are the exception: they
-// say what a truncated answer leaves uncertain.
+// never a reason to call an answer partial. CutNotes are the exception: a truncated
+// answer may have them too.
 type Notes uint32
 
 // The oddities, each with the record's word.

@@ -5,30 +5,29 @@ import (
 	"iter"
 )
 
-// Part is one field of a message or fragment: where its bytes stand and how
-// they are to be read. It is for showing bytes to a person; whoever wants the
-// values decodes.
+// Part is one field of a message or fragment: the position and form of its bytes.
+// It serves to show bytes to a person; programs decode the values.
 type Part struct {
-	Name string // what the field is, in a word or two for a person
-	Form Form   // how its bytes are to be read
+	Name string // of the field, one or two words for a person
+	Form Form   // of its bytes
 	At   int    // where its first byte stands
 	End  int    // where the next part begins
 	Item int    // in a list: which player or rule, from 0; else -1
 	Cut  bool   // the message ends inside the field, or before it: this is the last part
 }
 
-// Form says how the bytes of a Part are to be read.
+// Form is the form of the bytes of a Part.
 type Form uint8
 
 // The forms. Numbers are little-endian and as long as the part is.
 const (
-	FormBytes     Form = iota // no form that we know
+	FormBytes     Form = iota // unknown
 	FormHeader                // FF FF FF FF or FE FF FF FF
 	FormKind                  // a type byte
 	FormText                  // a string, with its NUL if there is one
 	FormUint                  // unsigned number
 	FormInt                   // signed number
-	FormHex                   // number that says more in hexadecimal: an ID, a checksum
+	FormHex                   // number to be shown in hexadecimal: an ID, a checksum
 	FormFloat                 // float32: seconds
 	FormLetter                // a letter that stands for a word
 	FormBool                  // 0 or 1
@@ -91,8 +90,8 @@ var (
 // MessageParts walks the fields of a request or a reply, FF FF FF FF included.
 // Ship is what is known of the game, for a PLAYER reply. The parts follow each
 // other without gaps and cover all of msg, whatever is in it. They are those
-// that the decoder of its kind reads; the last is Cut exactly where that one
-// says ErrTruncated or ErrEmpty.
+// that the decoder of its kind reads; the last is Cut exactly if that decoder
+// returns ErrTruncated or ErrEmpty.
 func MessageParts(msg []byte, ship ShipHint) iter.Seq[Part] {
 	return walk(msg, func(w *walker) {
 		for range (len(msg) - len(Body(msg))) / headerLen {
@@ -106,7 +105,7 @@ func MessageParts(msg []byte, ship ShipHint) iter.Seq[Part] {
 
 // FragmentParts walks the fields of a fragment of a reply that has the layout
 // l and is compressed or not, as Fragment.Decode reads it. Of LayoutUnknown
-// only the beginning is told apart. The parts cover all of the datagram.
+// only the beginning is divided. The parts cover all of the datagram.
 func FragmentParts(datagram []byte, l Layout, compressed bool) iter.Seq[Part] {
 	return walk(datagram, func(w *walker) {
 		w.take("split header", FormHeader, headerLen)
@@ -126,7 +125,7 @@ type walker struct {
 	at    int
 	item  int
 	yield func(Part) bool
-	ended bool // b ends inside a field, or nobody wants more
+	ended bool // b ends inside a field, or yield returned false
 }
 
 // walk returns the parts that the function takes, and what it leaves over.
@@ -146,8 +145,7 @@ func (w *walker) part(name string, f Form, n int, cut bool) {
 	w.ended = !w.yield(p) || cut
 }
 
-// take yields a field of n bytes and returns them, nil if they are not there
-// whole.
+// take yields a field of n bytes and returns them, nil if some are missing.
 func (w *walker) take(name string, f Form, n int) []byte {
 	left := w.b[w.at:]
 	switch {

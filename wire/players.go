@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// ShipHint says what is known of whether a server runs The Ship, whose player
-// lists end with deaths and money (EC-74, EC-75). IsShip tells it from the
+// ShipHint is whether a server runs The Ship, as far as known. Player lists of The
+// Ship end with deaths and money (EC-74, EC-75). IsShip tells it from the
 // application ID of INFO.
 type ShipHint uint8
 
-// What can be known of The Ship.
+// The hints.
 const (
 	// ShipUnknown: no INFO. Deaths and money are read only where exactly
 	// eight bytes for each announced player follow the announced players.
@@ -109,7 +109,7 @@ func (ps *Players) extraLen(ship ShipHint) int {
 }
 
 // playerLen returns the length of the record at the front of b, 0 if it is
-// not there whole.
+// incomplete.
 func playerLen(b []byte) int {
 	if len(b) < minPlayer {
 		return 0
@@ -220,8 +220,8 @@ func (ps *Players) Announced() int { return ps.announced }
 func (ps *Players) Count() int { return ps.count }
 
 // Notes returns the oddities, which are complete after the end of the list.
-// NotePlayersCount is there only where Err is nil. NotePlayersTrailing means
-// that all announced players were there and what follows them is not one more.
+// NotePlayersCount is there only if Err is nil. NotePlayersTrailing means that all
+// announced players were there, and that the bytes after them are no player.
 func (ps *Players) Notes() Notes { return ps.notes }
 
 // AppendPlayers appends a PLAYER reply with the count byte announced, modulo

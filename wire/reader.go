@@ -95,8 +95,8 @@ func untilNUL(b []byte) []byte {
 	return b[:i:i]
 }
 
-// appendText appends a string and its NUL. What follows a NUL in s is left
-// out, as the wire has no way to say it.
+// appendText appends a string and its NUL. The string ends at the first NUL in s,
+// which the protocol can't send.
 func appendText(dst, s []byte) []byte {
 	dst = append(dst, untilNUL(s)...)
 	return append(dst, 0)

@@ -74,12 +74,11 @@ func SplitID(datagram []byte) (id uint32, err error) {
 	return binary.LittleEndian.Uint32(datagram[splitIDAt:]), nil
 }
 
-// ShowLayout tells what one fragment shows by itself of the layout of its
-// reply, and whether the reply is compressed. Only fragment 0 can show it, as
-// only that begins with what a message begins with; the others are
-// LayoutUnknown, and so is a fragment 0 that might be another one in another
-// layout. Neither the application ID nor the protocol number tell the layout
-// (EC-110, EC-112).
+// ShowLayout finds the layout of a reply from one fragment alone, and whether the
+// reply is compressed. Only fragment 0 can show the layout, since it alone holds
+// the beginning of a message. For others the result is LayoutUnknown, and also for
+// a fragment 0 that might be a later one in another layout. Neither the application
+// ID nor the protocol number shows the layout (EC-110, EC-112).
 //
 // Three things show a layout, the better one first: FF FF FF FF and a type byte
 // after its header; size, CRC-32 and "BZh" after it where bit 31 of the ID is
@@ -160,9 +159,9 @@ func looseLayout(datagram []byte) Layout {
 	return LayoutUnknown
 }
 
-// settleSize decides between the two Source layouts where the data look like
-// both: FF FF FF FF is better than a type byte, and of two type bytes that is
-// true which makes the size field tell the length of the datagram (EC-111).
+// settleSize decides between the two Source layouts if the data look like both. FF
+// FF FF FF is better than a type byte. Of two type bytes, the one counts with which
+// the size field matches the length of the datagram (EC-111).
 func settleSize(datagram []byte) Layout {
 	if IsSingle(datagram[sourceNoSizeHeader:]) {
 		return LayoutSourceNoSize
@@ -200,9 +199,8 @@ func startsReply(b []byte) bool {
 	return false
 }
 
-// showsLoosely reports whether the datagram is fragment 0 in the layout l and
-// goes on with half of what startsMessage wants: FF FF FF FF, or the type byte
-// (EC-113).
+// showsLoosely reports whether the datagram is fragment 0 in the layout l, followed
+// by half of what startsMessage wants: FF FF FF FF, or the type byte (EC-113).
 func showsLoosely(datagram []byte, l Layout) bool {
 	if !isFirst(datagram, l) {
 		return false

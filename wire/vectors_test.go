@@ -27,8 +27,8 @@ type vector struct {
 	Kind      string
 	Datagrams []string // hex
 	Expect    map[string]any
-	Notes     []string // words of the notes of a whole answer
-	Error     string   // word of the error, "" if the answer is whole
+	Notes     []string // words of the notes of a complete answer
+	Error     string   // word of the error, "" if the answer is complete
 	Note      string   // for the reader
 }
 
@@ -284,8 +284,8 @@ func show(v any) string {
 	return fmt.Sprintf("%+v", v)
 }
 
-// clearMissing resets the blocks that in.Has does not have, of which the
-// beginning may have been there.
+// clearMissing resets the blocks that in.Has does not have: their beginning may have
+// been decoded.
 func clearMissing(in *wire.Info) {
 	if in.Has&wire.HasMod == 0 {
 		in.Mod = wire.Mod{}
@@ -298,7 +298,7 @@ func clearMissing(in *wire.Info) {
 	}
 }
 
-// infoOf returns the Info of which a vector or a capture tells the fields.
+// infoOf returns an Info with the fields in a vector or a capture.
 func infoOf(tb testing.TB, fields map[string]any) *wire.Info {
 	tb.Helper()
 	in := &wire.Info{Format: wire.FormatSource}

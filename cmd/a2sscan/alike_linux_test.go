@@ -19,12 +19,12 @@ import (
 // of each to be the same whoever shows it: the record itself, decode from its
 // datagrams, cat, jq and DuckDB.
 func TestInfoAlike(t *testing.T) {
-	serve(t, fleet.Config{
-		Network: netip.MustParsePrefix("127.71.0.0/26"), Ports: []uint16{27171}, Seed: 4,
+	_, port := serve(t, fleet.Config{
+		Network: netip.MustParsePrefix("127.71.0.0/26"), Seed: 4,
 		Hostile: 0.05, HostileKinds: []fleet.Kind{fleet.Escapes},
 	})
 	census := filepath.Join(t.TempDir(), "census.ndjson")
-	ran(t, "scan", "127.71.0.0/26", "-p", "27171", "--allow-reserved", "--raw", "--cooldown", "0", "-q", "-o", census)
+	ran(t, "scan", "127.71.0.0/26", "-p", port, "--allow-reserved", "--raw", "--cooldown", "0", "-q", "-o", census)
 	written, err := os.ReadFile(census)
 	if err != nil {
 		t.Fatal(err)

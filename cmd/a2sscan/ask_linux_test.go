@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -15,12 +16,12 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// scriptAnswers is a server on ADDR until the script ends. Each line of FILE is
+// scriptAnswers is a server until the script ends. Each line of FILE is
 // an answer in hexadecimal behind the requests that get it: T, U, V without a
 // challenge, T+, U+, V+ with one, several with commas between them, * all.
 func scriptAnswers(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
-		ts.Fatalf("usage: answers ADDR FILE")
+		ts.Fatalf("usage: answers IP:0 FILE")
 	}
 	answers := readAnswers(ts, ts.ReadFile(args[1]))
 	addr := netip.MustParseAddrPort(args[0])
@@ -29,6 +30,9 @@ func scriptAnswers(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	conn, err := net.ListenUDP("udp4", net.UDPAddrFromAddrPort(addr))
 	ts.Check(err)
+	addr = conn.LocalAddr().(*net.UDPAddr).AddrPort()
+	ts.Setenv("ADDR", addr.String())
+	ts.Setenv("PORT", strconv.Itoa(int(addr.Port())))
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

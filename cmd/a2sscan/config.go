@@ -1,201 +1,134 @@
 package main
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/pelletier/go-toml/v2/unstable"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagfile"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/redact"
 )
 
-// Configuration files have flags' names as keys. A command has a table of its
-// name; keys before the first table are for each command that has such a flag,
-// and those of its table win over them. What is typed wins over the file,
-// but flags that may be repeated are added to: an exclusion in the file holds
-// whatever is typed. Which flags there are is taken from the commands.
-
-// The flags that have to do with configuration files.
+// The flags about configuration files.
 const (
 	configFlag = "config"
 	printFlag  = "print-config"
 )
 
-// targetsKey stands in a file for the arguments of a command.
-const targetsKey = "targets"
-
-// configNote is what a configuration file had to do with a run. Its JSON is
-// part of the summary.
-type configNote struct {
-	File    string   `json:"file"`
-	SHA256  string   `json:"sha256"`
-	Flags   []string `json:"flags"`             // what was taken from it, as one would type it
-	Targets []string `json:"targets,omitempty"` // what was taken from it
-}
-
-// configurable gives every command with flags those for configuration files.
+// configurable gives every command that has flags those for configuration files.
 func (a *app) configurable(cmd *cobra.Command) {
 	for _, c := range cmd.Commands() {
 		a.configurable(c)
 	}
-	if run := cmd.RunE; run != nil && cmd.LocalFlags().HasFlags() {
-		cmd.Flags().String(configFlag, "", "take flags from `FILE`, TOML such as rate = \"20k\" under [scan]; what is typed wins")
-		cmd.Flags().Bool(printFlag, false, "print what holds and whence, as such a file, and do nothing")
-		cmd.RunE = func(cmd *cobra.Command, args []string) error {
-			c, err := a.configure(cmd, args)
-			switch {
-			case err != nil:
-				return err
-			case isSet(cmd, printFlag):
-				return c.print(a.out)
-			}
-			return run(cmd, c.args)
-		}
+	run := cmd.RunE
+	if run == nil || !cmd.LocalFlags().HasFlags() {
+		return
 	}
-}
-
-func isSet(cmd *cobra.Command, flag string) bool {
-	on, err := cmd.Flags().GetBool(flag)
-	return err == nil && on
+	cmd.Flags().String(configFlag, "", "take flags from `FILE`, TOML such as rate = \"20k\" under [scan]; the command line wins")
+	cmd.Flags().Bool(printFlag, false, "print the effective configuration with sources as TOML, then exit")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		c, err := a.configure(cmd, args)
+		switch on, _ := cmd.Flags().GetBool(printFlag); {
+		case err != nil:
+			return err
+		case on:
+			return c.print(a.out)
+		}
+		return run(cmd, c.args)
+	}
 }
 
 // setting is what a flag was given, each time.
 type setting struct {
-	texts  []string
-	whence []string // for a person: --rate, FILE:12
+	texts   []string
+	sources []string // for a person: --rate, FILE:12
 }
 
-// configuration is what holds in a run of a command.
+// configuration is the effective configuration of a command.
 type configuration struct {
-	cmd     *cobra.Command
-	path    string
-	args    []string
-	argsBy  string // whence the arguments are; empty: there are none
-	set     map[string]*setting
-	entries map[string]configEntry // for this command
-	order   []string               // keys of entries
+	cmd        *cobra.Command
+	args       []string
+	argsSource string
+	settings   map[string]*setting // by flag
 }
 
-// configure sets the flags that a configuration file names, if there is one.
+// configure reads the command line, and the configuration file if it names one.
 func (a *app) configure(cmd *cobra.Command, args []string) (*configuration, error) {
-	c := &configuration{cmd: cmd, args: args, set: map[string]*setting{}, entries: map[string]configEntry{}}
-	if len(args) > 0 {
-		c.argsBy = "arguments"
-	}
-	if err := c.typed(a.args); err != nil {
+	c := &configuration{cmd: cmd, args: args, argsSource: "arguments", settings: map[string]*setting{}}
+	if err := c.readCommandLine(a.args); err != nil {
 		return nil, err
 	}
-	if f := cmd.Flags().Lookup(configFlag); !f.Changed {
+	path := cmd.Flags().Lookup(configFlag)
+	if !path.Changed {
 		return c, nil
-	} else {
-		c.path = f.Value.String()
 	}
-	text, err := readConfig(c.path)
+	file, err := flagfile.Read(path.Value.String(), describe(cmd.Root()))
 	if err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(text)
-	a.configFile = &configNote{File: c.path, SHA256: hex.EncodeToString(sum[:]), Flags: []string{}}
-	entries, err := parseConfig(c.path, text)
+	entries, err := file.For(cmd.Name())
 	if err != nil {
 		return nil, err
 	}
-	if err := c.choose(entries); err != nil {
-		return nil, err
+	a.configFile = &ledger.ConfigFile{File: file.Path, SHA256: file.SHA256, Flags: []string{}}
+	for _, e := range entries {
+		if err := c.apply(file, e, a.configFile); err != nil {
+			return nil, err
+		}
 	}
-	return c, c.apply(a.configFile)
+	return c, nil
 }
 
-// typed remembers what the command line says, in its own words.
-func (c *configuration) typed(line []string) error {
+// readCommandLine records the flags of the command line as they were typed.
+func (c *configuration) readCommandLine(line []string) error {
 	_, rest, err := c.cmd.Root().Find(line)
 	if err != nil {
 		return err
 	}
 	return c.cmd.Flags().ParseAll(rest, func(flag *pflag.Flag, text string) error {
-		s := c.set[flag.Name]
+		s := c.settings[flag.Name]
 		if s == nil || !repeatable(flag) {
-			s = &setting{whence: []string{"--" + flag.Name}}
-			c.set[flag.Name] = s
+			s = &setting{sources: []string{"--" + flag.Name}}
+			c.settings[flag.Name] = s
 		}
 		s.texts = append(s.texts, text)
 		return nil
 	})
 }
 
-// choose picks the entries that are for the command, and makes sure that all
-// others are for some command.
-func (c *configuration) choose(entries []configEntry) error {
-	own := strings.TrimPrefix(c.cmd.CommandPath(), c.cmd.Root().Name()+" ")
-	for _, e := range entries {
-		if err := c.known(e); err != nil {
-			return err
-		}
-		was, twice := c.entries[e.key]
-		switch {
-		case e.named:
-		case e.table != own && (e.table != "" || !hasKey(c.cmd, e.key)):
-		case twice && was.table != "": // the command's own wins
-		case twice:
-			c.entries[e.key] = e
-		default:
-			c.entries[e.key] = e
-			c.order = append(c.order, e.key)
-		}
+// apply takes an entry of the file, and notes what it took. The command line wins, but
+// flags that may be repeated are added to: what a file excludes stays excluded.
+func (c *configuration) apply(file *flagfile.File, e flagfile.Entry, note *ledger.ConfigFile) error {
+	if e.Key == flagfile.TargetsKey && takesTargets(c.cmd) {
+		return c.applyTargets(file, e, note)
 	}
-	return nil
-}
-
-// apply sets the flags.
-func (c *configuration) apply(note *configNote) error {
-	for _, key := range c.order {
-		e := c.entries[key]
-		if key == targetsKey && takesTargets(c.cmd) {
-			if err := c.takeTargets(e, note); err != nil {
-				return err
-			}
-			continue
-		}
-		flag := c.cmd.Flags().Lookup(key)
-		was := c.set[key]
-		if was != nil && !repeatable(flag) {
-			continue
-		}
-		texts, err := e.value.texts(flag)
-		if err != nil {
-			return c.bad(e, err)
-		}
-		if err := c.takeFlag(flag, e, texts, note); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// takeFlag sets a flag, just as if it was typed.
-func (c *configuration) takeFlag(flag *pflag.Flag, e configEntry, texts []string, note *configNote) error {
-	s := c.set[flag.Name]
-	if s == nil {
+	flag := c.cmd.Flags().Lookup(e.Key)
+	s := c.settings[e.Key]
+	switch {
+	case s == nil:
 		s = &setting{}
-		c.set[flag.Name] = s
+		c.settings[e.Key] = s
+	case !repeatable(flag):
+		return nil
 	}
-	s.texts = append(s.texts, texts...)
-	s.whence = append(s.whence, c.at(e))
+	as := describeFlag(flag)
+	texts, err := as.Texts(e.Value)
+	if err != nil {
+		return file.Bad(c.cmd.Name(), e, err)
+	}
+	s.texts, s.sources = append(s.texts, texts...), append(s.sources, file.At(e.Line))
 	for _, text := range texts {
-		if isOff(flag, text) {
-			continue
-		}
-		if onlyTyped[flag.Name] != "" {
-			return c.bad(e, errors.New("is for the command line only")).WithHint("%s", onlyTyped[flag.Name])
+		if as.Unset && text == "false" {
+			continue // as if it was not given
 		}
 		if err := flag.Value.Set(text); err != nil {
-			return c.bad(e, err)
+			return file.Bad(c.cmd.Name(), e, err)
 		}
 		flag.Changed = true
 		note.Flags = append(note.Flags, "--"+flag.Name+"="+text)
@@ -203,7 +136,18 @@ func (c *configuration) takeFlag(flag *pflag.Flag, e configEntry, texts []string
 	return nil
 }
 
-// onlyTyped are flags that make no sense in a file, and why.
+// applyTargets takes the arguments from the file, if none were typed.
+func (c *configuration) applyTargets(file *flagfile.File, e flagfile.Entry, note *ledger.ConfigFile) error {
+	if len(c.args) > 0 {
+		return nil
+	}
+	targets, err := file.Targets(e)
+	c.args, c.argsSource = targets, file.At(e.Line)
+	note.Targets = slices.Clone(targets)
+	return err
+}
+
+// onlyTyped are the flags that make no sense in a file, and why.
 var onlyTyped = map[string]string{
 	"help":     "type --help",
 	configFlag: "a file names no other",
@@ -211,136 +155,28 @@ var onlyTyped = map[string]string{
 	"fresh":    "in a file it would discard the checkpoint again and again",
 }
 
-// at says where an entry stands.
-func (c *configuration) at(e configEntry) string {
-	return fmt.Sprintf("%s:%d", console.Plain(c.path, 200), e.line)
+// describe returns the commands as package flagfile takes them.
+func describe(root *cobra.Command) (all []flagfile.Command) {
+	for _, cmd := range root.Commands() {
+		c := flagfile.Command{Name: cmd.Name(), Targets: takesTargets(cmd)}
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { c.Flags = append(c.Flags, describeFlag(f)) })
+		all = append(all, c)
+	}
+	return all
 }
 
-// lineError is an error of one value among several.
-type lineError struct {
-	line int
-	error
+func describeFlag(f *pflag.Flag) flagfile.Flag {
+	kind := f.Value.Type()
+	return flagfile.Flag{
+		Name: f.Name, Short: f.Shorthand, Implied: f.NoOptDefVal,
+		Bool:   kind == "bool",
+		Number: strings.HasPrefix(kind, "int") || strings.HasPrefix(kind, "uint") || strings.HasPrefix(kind, "float"),
+		Unset:  kind == "bool" && (f.DefValue == "" || f.Name == "fresh"),
+		List:   isList(f), Repeatable: repeatable(f), OnlyTyped: onlyTyped[f.Name],
+	}
 }
 
-// bad is the error of a value.
-func (c *configuration) bad(e configEntry, err error) *console.Failure {
-	line := e.line
-	if in, ok := errors.AsType[lineError](err); ok {
-		line = in.line
-	}
-	f := configFailure(c.path, line, "%s: %v", console.Plain(e.key, 60), err)
-	if e.table == "" && len(c.commandsWith(e.key)) > 1 {
-		return f.WithHint("a key before the first table is for every command with --%s: "+
-			"what is for one stands under its name, such as [%s]", e.key, c.cmd.Name())
-	}
-	return f.WithHint("it takes what --%s takes: %s --help", e.key, c.cmd.CommandPath())
-}
-
-// takeTargets takes the arguments from the file, if none were typed.
-func (c *configuration) takeTargets(e configEntry, note *configNote) error {
-	if len(c.args) > 0 {
-		return nil
-	}
-	for _, v := range e.value.list() {
-		if v.kind != unstable.String || v.text == "" {
-			return configFailure(c.path, v.line, "%s: want texts", targetsKey).
-				WithHint(`targets = ["servers.txt", "203.0.113.7:27015"]`)
-		}
-		c.args = append(c.args, v.text)
-	}
-	if len(c.args) > 0 {
-		c.argsBy = c.at(e)
-	}
-	note.Targets = slices.Clone(c.args)
-	return nil
-}
-
-// list is the value as a list: itself, if it is none.
-func (v configValue) list() []configValue {
-	if v.kind == unstable.Array {
-		return v.items
-	}
-	return []configValue{v}
-}
-
-// texts are what a flag is to be given, each time.
-func (v configValue) texts(flag *pflag.Flag) ([]string, error) {
-	if v.kind != unstable.Array {
-		text, err := v.scalar(flag)
-		return []string{text}, err
-	}
-	nested := slices.ContainsFunc(v.items, func(i configValue) bool { return i.kind == unstable.Array })
-	switch {
-	case nested && repeatable(flag), repeatable(flag) && !isList(flag):
-		return eachOf(v.items, flag)
-	case nested || !isList(flag):
-		return nil, errors.New("takes one value, and this is a list")
-	case len(v.items) == 0:
-		return nil, nil
-	}
-	text, err := joined(v.items, flag)
-	return []string{text}, err
-}
-
-// eachOf are the values of a flag that is given several times.
-func eachOf(items []configValue, flag *pflag.Flag) (texts []string, err error) {
-	for _, item := range items {
-		text, err := joined(item.list(), flag)
-		if err != nil {
-			return nil, err
-		}
-		texts = append(texts, text)
-	}
-	return texts, nil
-}
-
-// joined is a list as a flag takes it.
-func joined(items []configValue, flag *pflag.Flag) (string, error) {
-	var words []string
-	for _, item := range items {
-		word, err := item.scalar(flag)
-		if err != nil {
-			return "", err
-		}
-		words = append(words, word)
-	}
-	return strings.Join(words, ","), nil
-}
-
-// scalar is a single value as the flag would take it.
-func (v configValue) scalar(flag *pflag.Flag) (string, error) {
-	switch v.kind {
-	case unstable.String, unstable.Integer, unstable.Float:
-		return v.text, nil
-	case unstable.Bool:
-		return v.truth(flag)
-	case unstable.Array:
-		return "", lineError{v.line, errors.New("a list in a list in a list")}
-	case unstable.InlineTable:
-		return "", lineError{v.line, errors.New("a table is no value of a flag")}
-	}
-	return "", lineError{v.line, errors.New("a date is no value of a flag: put it in quotes")}
-}
-
-// truth is true or false as the flag would take it.
-func (v configValue) truth(flag *pflag.Flag) (string, error) {
-	switch {
-	case flag.NoOptDefVal != "" && v.text == "true":
-		return flag.NoOptDefVal, nil
-	case flag.Value.Type() == "bool":
-		return v.text, nil
-	}
-	return "", lineError{v.line, fmt.Errorf("takes a value, not %s", v.text)}
-}
-
-// isOff reports whether a text says that a flag is not given, as nobody would
-// type it: linux = false.
-func isOff(flag *pflag.Flag, text string) bool {
-	return text == "false" && flag.Value.Type() == "bool" &&
-		(flag.DefValue == "" || onlyTyped[flag.Name] != "")
-}
-
-// isList reports whether a flag's value is a list with commas.
+// isList reports whether a flag takes several values separated by commas.
 func isList(flag *pflag.Flag) bool {
 	name, _ := pflag.UnquoteUsage(flag)
 	return name == "LIST" || name == "TAGS" || strings.Contains(name, ",")
@@ -357,3 +193,67 @@ func repeatable(flag *pflag.Flag) bool {
 
 // takesTargets reports whether a command's arguments are targets.
 func takesTargets(cmd *cobra.Command) bool { return strings.Contains(cmd.Use, "TARGET") }
+
+// print prints the configuration as a file.
+func (c *configuration) print(out *results) error {
+	var lines []flagfile.Line
+	if takesTargets(c.cmd) {
+		l := flagfile.Line{Flag: flagfile.Flag{Name: flagfile.TargetsKey}, Texts: c.args, Source: c.argsSource}
+		if l.Comment = len(c.args) == 0; l.Comment {
+			l.Source = "default: standard input"
+		}
+		lines = append(lines, l)
+	}
+	var err error
+	c.cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+		if onlyTyped[flag.Name] == "" || flag.Name == "fresh" {
+			l, bad := c.line(flag)
+			lines, err = append(lines, l), errors.Join(err, bad)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return flagfile.Write(out, c.cmd.Name(), lines)
+}
+
+// besideKeys are the flags that people give the Web API's key by mistake.
+var besideKeys = []string{"key-file", "master", "udp", "url"}
+
+// line is the line of a flag. A default is a comment, because some flags mean more
+// than their value by being given. So is what a file may not have.
+func (c *configuration) line(flag *pflag.Flag) (flagfile.Line, error) {
+	l := flagfile.Line{Flag: describeFlag(flag)}
+	if s := c.settings[flag.Name]; s != nil {
+		l.Texts, l.Source = s.texts, strings.Join(s.sources, ", ")
+	} else {
+		l.Texts, l.Source, l.Comment = defaults(flag), defaultSource(flag), true
+	}
+	if onlyTyped[flag.Name] != "" && !l.Comment {
+		l.Source, l.Comment = l.Source+", and only there", true
+	}
+	if slices.Contains(besideKeys, flag.Name) && slices.ContainsFunc(l.Texts, redact.LooksLikeKey) {
+		return l, masterlist.KeyShown(flag.Name)
+	}
+	return l, nil
+}
+
+// defaults are the values of a flag that is not given.
+func defaults(flag *pflag.Flag) []string {
+	if v, ok := flag.Value.(pflag.SliceValue); ok {
+		return v.GetSlice()
+	}
+	return []string{flag.DefValue}
+}
+
+// helpDefault matches a default that the help gives in words.
+var helpDefault = regexp.MustCompile(`\((default[^()]*)\)$`)
+
+// defaultSource describes the default of a flag.
+func defaultSource(flag *pflag.Flag) string {
+	words := helpDefault.FindStringSubmatch(flag.Usage)
+	if words != nil && (flag.DefValue == "" || flag.DefValue == "0s") {
+		return words[1]
+	}
+	return "default"
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagfile"
 )
 
 // runIn runs the program in this process.
@@ -44,9 +45,9 @@ func TestConfigErrors(t *testing.T) {
 		{"scan", "[scan]\noutput = true", "2: output: takes a value, not true; it takes what"},
 		{"scan", "[scan]\nlinux = 'yes'", "2: linux: takes no value; it takes what"},
 		{"scan", "[scan]\nscan-id = 2026-11-20", "2: scan-id: a date is no value of a flag: put it in quotes; "},
-		{"scan", "[scan]\nport = [\n1,\n2026-11-20]", "4: port: a date is no value of a flag: put it in quotes; "},
-		{"scan", "[scan]\nexclude = [\n'a',\n[['b']]]", "4: exclude: a list in a list in a list; "},
-		{"scan", "[scan]\ntargets = [\n'a',\n2]", "4: targets: want texts; targets = ["},
+		{"scan", "[scan]\nport = [\n1,\n2026-11-20]", "2: port: a date is no value of a flag: put it in quotes; "},
+		{"scan", "[scan]\nexclude = [\n'a',\n[['b']]]", "2: exclude: a list in a list in a list; "},
+		{"scan", "[scan]\ntargets = [\n'a',\n2]", "2: targets: want texts; targets = ["},
 		{"scan", "[scan]\nexclude = [{a = 1}]", "2: exclude: a table is no value of a flag; "},
 		{"scan", "scan = {rate = 1, raet = 2}", "1: raet: scan has no such flag; did you mean rate?"},
 		{"scan", "scan.raet = 1", "1: raet: scan has no such flag; did you mean rate?"},
@@ -56,16 +57,16 @@ func TestConfigErrors(t *testing.T) {
 		{"scan", "['']", "1: []: no such command; "},
 		{"scan", "[master]\ntargets = ['x']", "2: targets: master has no such flag; scan has it: put it under [scan]"},
 		{"scan", "[scan]\nkey = 'hush'", "2: key: scan has no such flag; did you mean key-file?"},
-		{"scan", "steam_web_api_key = 'hush'", "1: steam_web_api_key: no command has such a flag; the key of the Web API is not written here"},
+		{"scan", "steam_web_api_key = 'hush'", "1: steam_web_api_key: no command has such a flag; the key of the Web API does not belong here"},
 		{"scan", "config = 'x'", "1: config is for the command line only; a file names no other"},
 		{"scan", "[scan]\nhelp = true", "2: help is for the command line only; type --help"},
 		{"scan", "[fleet]\nprint-config = true", "2: print-config is for the command line only; type --print-config"},
-		{"scan", "[scan]\nfresh = true", "2: fresh: is for the command line only; in a file it would discard the checkpoint again and again"},
+		{"scan", "[scan]\nfresh = true", "2: fresh is for the command line only; in a file it would discard the checkpoint again and again"},
 		{"scan", "[scan]\nrate = 1\nrate = 2", "3: key rate is already defined; it is read as TOML: "},
 		{"scan", "\n\n[scan", "3: expected ']' to close table name; it is read as TOML: "},
 		{"scan", "[scan]\n\"\\u001b[31m\" = 1", `2: \x1b[31m: scan has no such flag; `},
 		{"master", "rate = '20k'", "1: rate: want requests in a span of time, such as 15/1m,60/5m, or 0; " +
-			"a key before the first table is for every command with --rate: what is for one stands under its name, such as [master]"},
+			"a key before the first table is for every command with --rate: put what is for one under its name, such as [master]"},
 	}
 	path := filepath.Join(t.TempDir(), "f.toml")
 	for _, test := range tests {
@@ -86,7 +87,7 @@ func TestConfigErrors(t *testing.T) {
 // TestConfigUnread: a file that can't be read is input that can't be read.
 func TestConfigUnread(t *testing.T) {
 	long := filepath.Join(t.TempDir(), "long")
-	if err := os.WriteFile(long, make([]byte, maxConfig+1), 0o666); err != nil {
+	if err := os.WriteFile(long, make([]byte, flagfile.MaxSize+1), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{long + "er", t.TempDir(), long, ""} {
@@ -127,8 +128,8 @@ func newTree() *cobra.Command {
 	return a.rootCommand()
 }
 
-// withoutWhence are the lines of --print-config without what says whence.
-func withoutWhence(s string) string {
+// withoutSource are the lines of --print-config without what says whence.
+func withoutSource(s string) string {
 	return regexp.MustCompile(`(?m) *# [^=]*$`).ReplaceAllString(s, "")
 }
 
@@ -183,7 +184,7 @@ func checkRoundTrip(t *testing.T, path string, cmd *cobra.Command, typed string)
 		t.Fatal(err)
 	}
 	code, second, said := runIn(append(args, "--config", path)...)
-	if code != 0 || withoutWhence(first) != withoutWhence(second) {
+	if code != 0 || withoutSource(first) != withoutSource(second) {
 		t.Errorf("%s %s: exit code %d, %s%s\nbecame\n%s", cmd.Name(), typed, code, said, first, second)
 	}
 }

@@ -28,8 +28,8 @@ func (p *process) signal(s syscall.Signal) {
 // its state said, as often as they come, and the scan goes on. Whatever servers
 // are called, and the files, nothing that is said does anything to a terminal.
 func TestControls(t *testing.T) {
-	serve(t, fleet.Config{Network: netip.MustParsePrefix("127.77.1.0/25"),
-		Ports: []uint16{27482}, Kinds: []fleet.Kind{fleet.Source}})
+	_, port := serve(t, fleet.Config{Network: netip.MustParsePrefix("127.77.1.0/25"),
+		Kinds: []fleet.Kind{fleet.Source}})
 	dir := t.TempDir()
 	out := filepath.Join(dir, "\x1b[31m\u202ered.ndjson")
 	p := startScan(t, "scan", "-", "--allow-reserved", "--cooldown", "0", "--timeout", "100ms",
@@ -37,13 +37,13 @@ func TestControls(t *testing.T) {
 	var said strings.Builder
 	p.err = bufio.NewReader(io.TeeReader(p.err, &said))
 
-	io.WriteString(p.in, strings.Repeat("127.77.1.1:27482\n", 300)+"\x1b[2Jno server\n")
+	io.WriteString(p.in, strings.Repeat("127.77.1.1:"+port+"\n", 300)+"\x1b[2Jno server\n")
 	p.wait(p.err, "not an IPv4 address") // it reads, and waits for more
 	p.signal(syscall.SIGUSR1)
 	p.wait(p.err, "SIGUSR1: rate turned up from 500/s to 550/s, begun with 500/s")
 	p.signal(syscall.SIGQUIT)
 	p.wait(p.err, "; nothing was sent yet")
-	io.WriteString(p.in, "127.77.1.0/25:27482\n")
+	io.WriteString(p.in, "127.77.1.0/25:"+port+"\n")
 	p.in.Close()
 	p.wait(p.err, `"phase":"asking"`)
 	p.signal(syscall.SIGUSR2)
@@ -93,9 +93,9 @@ func checkChanges(t *testing.T, path string) {
 
 // TestControlsGoverned: a scan without a rate governs itself, and says so.
 func TestControlsGoverned(t *testing.T) {
-	serve(t, fleet.Config{Network: netip.MustParsePrefix("127.77.2.0/30"), Ports: []uint16{27483}})
+	_, port := serve(t, fleet.Config{Network: netip.MustParsePrefix("127.77.2.0/30")})
 	p := startScan(t, "scan", "-", "--order", "input", "--allow-reserved", "--cooldown", "0", "-r", "0", "-q")
-	io.WriteString(p.in, "127.77.2.1:27483\n")
+	io.WriteString(p.in, "127.77.2.1:"+port+"\n")
 	p.wait(p.out, `"ip":"127.77.2.1"`)
 	p.signal(syscall.SIGUSR2)
 	p.wait(p.err, "SIGUSR2: without a rate the scan governs itself, as fast as it goes")

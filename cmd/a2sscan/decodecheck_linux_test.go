@@ -14,13 +14,13 @@ import (
 // TestCheck: what a scan of a bad network with hostile servers of all kinds
 // writes with --raw comes out the same again.
 func TestCheck(t *testing.T) {
-	serve(t, fleet.Config{
-		Network: netip.MustParsePrefix("127.68.0.0/22"), Ports: []uint16{27131}, Seed: 7,
+	_, port := serve(t, fleet.Config{
+		Network: netip.MustParsePrefix("127.68.0.0/22"), Seed: 7,
 		Hostile: 0.3, Loss: 0.02, Duplicate: 0.02, Reorder: 0.02,
 	})
 	census := filepath.Join(t.TempDir(), "census.ndjson.zst")
 	var stdout, stderr bytes.Buffer
-	code := run([]string{"scan", "127.68.0.0/22", "-p", "27131", "--allow-reserved", "--raw", "--unanswered",
+	code := run([]string{"scan", "127.68.0.0/22", "-p", port, "--allow-reserved", "--raw", "--unanswered",
 		"--retries", "1", "--timeout", "300ms", "--cooldown", "0", "--scan-id", "s", "-o", census, "-q"},
 		strings.NewReader(""), &stdout, &stderr)
 	if code != console.ExitOK {

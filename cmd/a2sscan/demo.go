@@ -97,7 +97,8 @@ func (a *app) demo(network string) error {
 	return a.demoReport(cfg, sum)
 }
 
-// demoFleet starts a fleet on the first port that is free.
+// demoFleet starts a fleet on the first port that is free. Whichever it is, the
+// servers are those of demoPort.
 func demoFleet(network string) (fleet.Config, *fleet.Fleet, error) {
 	cfg := fleet.Config{
 		Seed:    demoSeed,
@@ -110,7 +111,7 @@ func demoFleet(network string) (fleet.Config, *fleet.Fleet, error) {
 		return cfg, nil, err
 	}
 	for port := uint16(demoPort); ; port++ {
-		cfg.Ports = []uint16{port}
+		cfg.Ports, cfg.ServersOf = []uint16{port}, map[uint16]uint16{port: demoPort}
 		fl, err := fleet.New(cfg)
 		if errors.Is(err, syscall.EADDRINUSE) && port < demoPort+demoPorts {
 			continue
@@ -137,7 +138,7 @@ func (a *app) demoScan(cfg fleet.Config) (*ledger.Summary, error) {
 		cooldown:      demoCooldown,
 	}
 	inputs := []string{cfg.Network.String()}
-	x, err := f.excludeFlags.open()
+	x, err := f.excludeFlags.open(nil)
 	if err != nil {
 		return nil, err
 	}

@@ -31,9 +31,9 @@ func (f *excludeFlags) add(cmd *cobra.Command) {
 }
 
 // open reads the files.
-func (f *excludeFlags) open() (*list.Exclusions, error) {
+func (f *excludeFlags) open(waiting func(pipe string)) (*list.Exclusions, error) {
 	x, err := list.NewExclusions(list.ExclusionConfig{
-		AllowReserved: f.allowReserved, Networks: f.networks, Files: f.files,
+		AllowReserved: f.allowReserved, Networks: f.networks, Files: f.files, Waiting: waiting,
 	})
 	if err != nil {
 		return nil, exclusionFailure(err)

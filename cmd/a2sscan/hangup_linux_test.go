@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -20,11 +21,16 @@ func (p *process) hangUp() {
 	}
 }
 
+// targets are lines that name servers on one port.
+func targets(port string, ips ...string) string {
+	return strings.Join(ips, ":"+port+"\n") + ":" + port + "\n"
+}
+
 // TestHangup changes the exclusions of a scan that runs: a bad file keeps the
 // old ones, a good one holds for what comes after it.
 func TestHangup(t *testing.T) {
-	serve(t, fleet.Config{Network: netip.MustParsePrefix("127.68.0.0/29"),
-		Ports: []uint16{27152}, Kinds: []fleet.Kind{fleet.Source}})
+	_, port := serve(t, fleet.Config{Network: netip.MustParsePrefix("127.68.0.0/29"),
+		Kinds: []fleet.Kind{fleet.Source}})
 	path := filepath.Join(t.TempDir(), "exclude.txt")
 	write := func(text string) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -33,20 +39,20 @@ func TestHangup(t *testing.T) {
 	}
 	write("127.68.0.1\n127.68.0.6\n")
 	p := startScan(t, "scan", "-", "--order", "input", "--allow-reserved", "--cooldown", "0", "--exclude-file", path)
-	io.WriteString(p.in, "127.68.0.1:27152\n127.68.0.2:27152\n")
+	io.WriteString(p.in, targets(port, "127.68.0.1", "127.68.0.2"))
 	p.wait(p.out, `"ip":"127.68.0.2"`)
 
 	write("127.68.0.2\nnonsense\n")
 	p.hangUp()
 	p.wait(p.err, `exclude.txt:2: not an IPv4 address: "nonsense"`)
 	p.wait(p.err, "hint: the exclusions stay as they were")
-	io.WriteString(p.in, "127.68.0.1:27152\n127.68.0.3:27152\n")
+	io.WriteString(p.in, targets(port, "127.68.0.1", "127.68.0.3"))
 	p.wait(p.out, `"ip":"127.68.0.3"`)
 
 	write("127.68.0.4\n127.68.0.5\n")
 	p.hangUp()
 	p.wait(p.err, "exclusions: read again, 4 rules hold") // 0.0.0.0 and the relays are two always
-	io.WriteString(p.in, "127.68.0.4:27152\n127.68.0.5:27152\n127.68.0.6:27152\n")
+	io.WriteString(p.in, targets(port, "127.68.0.4", "127.68.0.5", "127.68.0.6"))
 	p.wait(p.out, `"ip":"127.68.0.6"`)
 	p.in.Close()
 	out, errs := p.end(console.ExitOK)
@@ -71,14 +77,14 @@ func catchHangup(t *testing.T) {
 // pass over it (nohup) does.
 func TestHangupEnds(t *testing.T) {
 	catchHangup(t)
-	serve(t, fleet.Config{Network: netip.MustParsePrefix("127.68.1.0/29"),
-		Ports: []uint16{27480}, Kinds: []fleet.Kind{fleet.Source}})
+	_, port := serve(t, fleet.Config{Network: netip.MustParsePrefix("127.68.1.0/29"),
+		Kinds: []fleet.Kind{fleet.Source}})
 	args := []string{"scan", "-", "--order", "input", "--allow-reserved",
 		"--cooldown", "0", "--timeout", "1s", "--retries", "0"}
 	t.Run("heeded", func(t *testing.T) {
 		p := startScan(t, args...)
 		// The silent one comes first, so that it is open when the other has answered.
-		io.WriteString(p.in, "127.68.9.9:27480\n127.68.1.1:27480\n")
+		io.WriteString(p.in, targets(port, "127.68.9.9", "127.68.1.1"))
 		p.wait(p.out, `"ip":"127.68.1.1"`)
 		p.hangUp()
 		p.wait(p.err, "a2sscan: interrupted: no new targets, finishing what is open")
@@ -88,10 +94,10 @@ func TestHangupEnds(t *testing.T) {
 	})
 	t.Run("ignored", func(t *testing.T) {
 		p := startCommand(t, "sh", append([]string{"-c", `trap "" HUP; exec a2sscan "$@"`, "sh"}, args...)...)
-		io.WriteString(p.in, "127.68.1.2:27480\n")
+		io.WriteString(p.in, targets(port, "127.68.1.2"))
 		p.wait(p.out, `"ip":"127.68.1.2"`)
 		p.hangUp()
-		io.WriteString(p.in, "127.68.1.3:27480\n")
+		io.WriteString(p.in, targets(port, "127.68.1.3"))
 		p.wait(p.out, `"ip":"127.68.1.3"`)
 		p.in.Close()
 		p.end(console.ExitOK)
@@ -101,13 +107,13 @@ func TestHangupEnds(t *testing.T) {
 // TestHangupElsewhere: commands that are not scans end well too.
 func TestHangupElsewhere(t *testing.T) {
 	catchHangup(t)
-	p := startCommand(t, "a2sscan", "fleet", "--network", "127.68.2.0/30", "-p", "27481", "--for", "50s")
+	p := startCommand(t, "a2sscan", "fleet", "--network", "127.68.2.0/30", "-p", "0", "--for", "50s")
 	p.wait(p.err, "127.68.2.0/30")
 	p.hangUp()
 	p.end(console.ExitOK)
 
-	p = startCommand(t, "a2sscan", "ask", "127.68.9.9:27480", "--timeout", "40s")
-	p.wait(p.out, "asking 127.68.9.9:27480")
+	p = startCommand(t, "a2sscan", "ask", "127.68.9.9:1", "--timeout", "40s")
+	p.wait(p.out, "asking 127.68.9.9:1")
 	p.wait(p.out, "sent") // the signals are heeded by then
 	p.hangUp()
 	p.end(console.ExitInterrupted)

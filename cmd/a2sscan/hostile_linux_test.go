@@ -25,14 +25,11 @@ func TestHostileFleet(t *testing.T) {
 	if raceEnabled {
 		network, rate = "127.70.0.0/23", "300"
 	}
-	cfg := fleet.Config{
-		Network: netip.MustParsePrefix(network), Ports: []uint16{27161}, Seed: 11, Hostile: 0.3,
-	}
-	serve(t, cfg)
+	cfg, port := serve(t, fleet.Config{Network: netip.MustParsePrefix(network), Seed: 11, Hostile: 0.3})
 	census := filepath.Join(t.TempDir(), "census.ndjson.zst")
 	var stdout, stderr bytes.Buffer
 	code := run([]string{
-		"scan", network, "-p", "27161", "--allow-reserved", "-r", rate, "-o", census, "-q",
+		"scan", network, "-p", port, "--allow-reserved", "-r", rate, "-o", census, "-q",
 	}, strings.NewReader(""), &stdout, &stderr)
 	if code != console.ExitOK {
 		t.Fatalf("scan: %d %s", code, stderr.String())

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -19,9 +20,13 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 )
 
-// serve runs a fleet until the test ends.
-func serve(t *testing.T, cfg fleet.Config) {
+// serve runs a fleet until the test ends, on a free port if cfg names none. It
+// returns what fleet it is, and its port.
+func serve(t *testing.T, cfg fleet.Config) (_ fleet.Config, port string) {
 	t.Helper()
+	if cfg.Ports == nil {
+		cfg.Ports = []uint16{0}
+	}
 	fl, err := fleet.New(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -37,6 +42,7 @@ func serve(t *testing.T, cfg fleet.Config) {
 		<-done
 		fl.Close()
 	})
+	return fl.Config(), strconv.Itoa(int(fl.Ports()[0]))
 }
 
 // process is a scan in a process of its own, with all its ends in our hands.
@@ -113,10 +119,10 @@ func (p *process) said(text, pattern string) {
 // TestInterrupt: the first signal ends a scan whose list never ends, and what
 // was found is written.
 func TestInterrupt(t *testing.T) {
-	serve(t, fleet.Config{Network: netip.MustParsePrefix("127.65.0.0/30"),
-		Ports: []uint16{27105}, Kinds: []fleet.Kind{fleet.Source}})
+	_, port := serve(t, fleet.Config{Network: netip.MustParsePrefix("127.65.0.0/30"),
+		Kinds: []fleet.Kind{fleet.Source}})
 	p := startScan(t, "scan", "-", "--order", "input", "--allow-reserved", "--cooldown", "0")
-	io.WriteString(p.in, "127.65.0.1:27105\n")
+	io.WriteString(p.in, "127.65.0.1:"+port+"\n")
 	p.wait(p.out, `"ip":"127.65.0.1"`)
 	p.interrupt()
 	p.wait(p.err, "a2sscan: interrupted: no new targets, finishing what is open")
@@ -127,11 +133,11 @@ func TestInterrupt(t *testing.T) {
 
 // TestInterruptTwice: the second signal does not wait for a silent server.
 func TestInterruptTwice(t *testing.T) {
-	serve(t, fleet.Config{Network: netip.MustParsePrefix("127.65.1.0/30"),
-		Ports: []uint16{27106}, Kinds: []fleet.Kind{fleet.Source}})
+	_, port := serve(t, fleet.Config{Network: netip.MustParsePrefix("127.65.1.0/30"),
+		Kinds: []fleet.Kind{fleet.Source}})
 	p := startScan(t, "scan", "-", "--order", "input", "--allow-reserved", "--timeout", "10m")
 	// The silent one comes first, so that it is open when the other has answered.
-	io.WriteString(p.in, "127.65.9.9:27106\n127.65.1.1:27106\n")
+	io.WriteString(p.in, "127.65.9.9:"+port+"\n127.65.1.1:"+port+"\n")
 	p.wait(p.out, `"ip":"127.65.1.1"`)
 	p.interrupt()
 	p.wait(p.err, "interrupt again to end at once")

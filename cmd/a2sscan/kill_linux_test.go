@@ -29,6 +29,8 @@ import (
 )
 
 // kills is how many runs TestKill ends, over all its commands.
+var killSeed = flag.Uint64("kill-seed", 0, "the seed `N` of TestKill, to repeat a run; 0: another one each time")
+
 var kills = flag.Int("kills", 6, "how many `N` scans TestKill kills; the long form is 100")
 
 // dies is the program, which kills itself when it has done a step so often:
@@ -93,15 +95,18 @@ type killed struct {
 func TestKill(t *testing.T) {
 	t.Parallel() // it waits for scans, most of the time
 	cfg := fleet.Config{
-		Network: netip.MustParsePrefix("127.67.0.0/22"), Ports: []uint16{27119},
-		Alive: 0.9, Seed: 3, DelayMax: 20 * time.Millisecond,
+		Network: netip.MustParsePrefix("127.67.0.0/22"),
+		Alive:   0.9, Seed: 3, DelayMax: 20 * time.Millisecond,
 	}
 	if *kills > 20 {
 		cfg.Network = netip.MustParsePrefix("127.67.0.0/21")
 	}
-	serve(t, cfg)
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	cfg, _ = serve(t, cfg)
+	seed := *killSeed
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	t.Logf("to repeat: -kill-seed %d", seed)
 	hits := map[string]int{}
 	for round := 0; deaths(hits) < *kills; round++ {
 		k := &killed{T: t, cfg: cfg, dir: t.TempDir(), hits: hits,
@@ -116,11 +121,10 @@ func TestKill(t *testing.T) {
 // complete after the same command again.
 func TestKillSteps(t *testing.T) {
 	t.Parallel()
-	cfg := fleet.Config{
-		Network: netip.MustParsePrefix("127.72.0.0/25"), Ports: []uint16{27487},
-		Kinds: []fleet.Kind{fleet.Source}, // which answers everything at once
-	}
-	serve(t, cfg)
+	cfg, _ := serve(t, fleet.Config{
+		Network: netip.MustParsePrefix("127.72.0.0/25"),
+		Kinds:   []fleet.Kind{fleet.Source}, // which answers everything at once
+	})
 	for round, how := range slices.Sorted(maps.Keys(killSteps)) {
 		if how == "silent.written" {
 			continue // nobody is silent here; TestSilentFile has it

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 )
 
 func main() {
@@ -40,7 +41,7 @@ type app struct {
 	out   *results
 	sends bool // to servers or masters, so that a reader who leaves early loses something
 
-	configFile *configNote // nil: there is no configuration file
+	configFile *ledger.ConfigFile // nil: there is no configuration file
 }
 
 // run is the program: it returns the exit code.

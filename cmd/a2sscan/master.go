@@ -26,7 +26,7 @@ func (f *masterFlags) add(fs *pflag.FlagSet, prefix string) {
 		}
 	}
 	fs.StringVar(&f.KeyFile, "key-file", "", "`FILE` with the Web API's key (default: the variable "+masterlist.KeyVariable+")")
-	fs.Var(&f.Limits, prefix+"rate", "requests in any span of time, `N/D[,N/D]`; 0: no limit (default what masters accept: "+
+	fs.Var(&f.Limits, prefix+"rate", "requests in any span of time, `N/D[,N/D]`; 0: no limit (default "+
 		masterlist.LimitsText(master.UDPLimits)+"; Web API: "+masterlist.LimitsText(master.WebLimits)+")")
 	fs.DurationVar(&f.Timeout, prefix+"timeout", 0, "how long to wait for an answer, `D` (default 3s; Web API: 1m)")
 	fs.Var(&f.Retries, prefix+"retries", "requests repeated for one answer (default 3; Web API: 4)")

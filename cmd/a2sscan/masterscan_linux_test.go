@@ -46,10 +46,9 @@ func serveMaster(t *testing.T, c fleet.MasterConfig) *fleet.Master {
 // what is found is the truth. The list goes as text, as pages, as JSON, through
 // a file, and within one command.
 func TestMasterToScan(t *testing.T) {
-	cfg := fleet.Config{
-		Network: netip.MustParsePrefix(*masterNetwork), Ports: []uint16{27114, 27115}, Alive: 0.78, Seed: 60,
-	}
-	serve(t, cfg)
+	cfg, _ := serve(t, fleet.Config{
+		Network: netip.MustParsePrefix(*masterNetwork), Ports: []uint16{0, 0}, Alive: 0.78, Seed: 60,
+	})
 	m := serveMaster(t, fleet.MasterConfig{Fleet: cfg, Also: []netip.AddrPort{
 		netip.MustParseAddrPort("0.0.0.0:27015"), netip.MustParseAddrPort("127.72.0.1:0"),
 	}})

@@ -145,13 +145,13 @@ func (w *watched) feed() {
 // TestMetrics scrapes a scan of a small fleet while it runs and once it is
 // over, and compares what it then shows with the summary.
 func TestMetrics(t *testing.T) {
-	serve(t, fleet.Config{Network: netip.MustParsePrefix("127.80.0.0/26"), Ports: []uint16{27350},
+	_, port := serve(t, fleet.Config{Network: netip.MustParsePrefix("127.80.0.0/26"),
 		Alive: 0.8, Loss: 0.02, Kinds: []fleet.Kind{fleet.Source, fleet.GoldSource, fleet.Split}})
 	in, list := io.Pipe()
 	w := &watched{T: t, list: list, halfway: make(chan struct{}), lines: 35}
-	w.halves[0] = "no server\n127.80.0.0:27350\n127.80.0.0:0\n"
+	w.halves[0] = "no server\n127.80.0.0:" + port + "\n127.80.0.0:0\n"
 	for i := range 64 {
-		w.halves[i/32] += fmt.Sprintf("127.80.0.%d:27350\n", i)
+		w.halves[i/32] += fmt.Sprintf("127.80.0.%d:%s\n", i, port)
 	}
 	out := filepath.Join(t.TempDir(), "out.ndjson")
 	code := run([]string{"scan", "-", "--order", "input", "--allow-reserved", "--exclude", "127.80.0.9", "--timeout", "100ms",
@@ -248,7 +248,7 @@ func TestMetricsPort(t *testing.T) {
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	out := filepath.Join(t.TempDir(), "out.ndjson")
 	var said strings.Builder
-	code := run([]string{"scan", "127.80.1.1:27351", "--allow-reserved", "--metrics", ":" + port, "-o", out},
+	code := run([]string{"scan", "127.80.1.1:1", "--allow-reserved", "--metrics", ":" + port, "-o", out},
 		strings.NewReader(""), io.Discard, &said)
 	want := "a2sscan: --metrics 127.0.0.1:" + port + ": another program has the port\n" +
 		"a2sscan: hint: another port, or 0 for a free one\n"
@@ -264,12 +264,12 @@ func TestMetricsPort(t *testing.T) {
 // process, and what came before is a number of its own.
 func TestMetricsResumed(t *testing.T) {
 	network := netip.MustParsePrefix("127.80.6.0/25")
-	serve(t, fleet.Config{Network: network, Ports: []uint16{27354}, Kinds: []fleet.Kind{fleet.Source}})
+	_, port := serve(t, fleet.Config{Network: network, Kinds: []fleet.Kind{fleet.Source}})
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out.ndjson")
 	scan := func(code int, hear func(line string), more ...string) *ledger.Summary {
 		t.Helper()
-		args := []string{"scan", network.String(), "-p", "27354", "--allow-reserved", "--exclude", "127.80.6.0/27",
+		args := []string{"scan", network.String(), "-p", port, "--allow-reserved", "--exclude", "127.80.6.0/27",
 			"--cooldown", "0", "-o", out, "--checkpoint", filepath.Join(dir, "checkpoint")}
 		if got := run(append(args, more...), strings.NewReader(""), io.Discard, &listener{hear: hear}); got != code {
 			t.Fatalf("exit code %d, want %d", got, code)

@@ -43,7 +43,6 @@ func readmeBlocks(t *testing.T, language string) (blocks []string) {
 // sh, one shell for all of them. Those that start with go are .ci/run's. Then
 // the census that they leave is read as the README says.
 func TestReadme(t *testing.T) {
-	serve(t, fleet.Config{Network: netip.MustParsePrefix("127.66.0.0/28"), Ports: []uint16{27107}})
 	dir := t.TempDir()
 	servers := "127.66.0.1:27107\n127.66.0.2:27107 with a tag\n127.66.0.3:27107\n127.66.0.4-127.66.0.12:27107\n"
 	if err := os.WriteFile(dir+"/servers.txt", []byte(servers), 0o666); err != nil {
@@ -61,16 +60,32 @@ func TestReadme(t *testing.T) {
 	t.Run("Python", func(t *testing.T) { readmeInPython(t, dir) })
 }
 
+// readmePrelude stands before the README's commands. The README's servers are on
+// the net; these are on loopback, which is asked only if that is said. doctor may
+// find this machine wanting. A README that waits a second for a fleet waits here
+// until that is ready.
+const readmePrelude = `
+slept=0
+sleep() {
+	slept=$((slept + 1))
+	until [ "$(grep -c "ready: [0-9]* *servers on" fleets)" -ge "$slept" ]; do command sleep 0.01; done
+}
+a2sscan() {
+	case $1 in
+	fleet) command a2sscan "$@" 2>>fleets; return ;;
+	scan) shift; set -- scan --allow-reserved --cooldown 0 --timeout 300ms "$@" ;;
+	esac
+	command a2sscan "$@" || [ "$1 $?" = 'doctor 5' ]
+}
+: >fleets
+trap 'cat fleets >&2' EXIT
+a2sscan fleet --network 127.66.0.0/28 -p 27107 --for 120s & sleep 1
+`
+
 // runReadme runs a script, and ends what it left running.
 func runReadme(t *testing.T, dir, script string) {
 	t.Helper()
-	// The README's servers are on the net. Ours are on loopback, which is asked
-	// only if that is said. And doctor may find this machine wanting.
-	prelude := `a2sscan() {
-		if [ "$1" = scan ]; then shift; set -- scan --allow-reserved --cooldown 0 --timeout 300ms "$@"; fi
-		command a2sscan "$@" || [ "$1 $?" = 'doctor 5' ]
-	}
-`
+	prelude := readmePrelude
 	if _, err := exec.LookPath("jq"); err != nil {
 		t.Log("NOTHING WAS READ WITH JQ: there is no jq in PATH (Debian: package jq)")
 		prelude += "jq() { cat; }\n"
@@ -81,8 +96,9 @@ func runReadme(t *testing.T, dir, script string) {
 	}
 	defer out.Close()
 	cmd := exec.Command("sh", "-eux", "-c", prelude+script)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	isolate(t, cmd)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, out
 	err = cmd.Run()
 	syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
 	said, _ := os.ReadFile(out.Name())
@@ -92,14 +108,30 @@ func runReadme(t *testing.T, dir, script string) {
 	t.Logf("%s", said)
 }
 
+// isolate runs a command in a network of its own, where no other program has the
+// ports that the README names.
+func isolate(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	up := []string{"sh", "-c", `ip link set lo up && exec "$@"`, "sh"}
+	probe := exec.Command(up[0], append(up[1:], "true")...)
+	probe.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
+	if out, err := probe.CombinedOutput(); err != nil {
+		t.Logf("THE README'S PORTS ARE THOSE OF THIS MACHINE, which other programs may have: "+
+			"no network namespace can be made (as root, with ip): %v %s", err, out)
+		return
+	}
+	cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWNET
+	cmd.Args = append(up, cmd.Args...)
+}
+
 // labelOf is how a line of the closing summary begins.
 var labelOf = regexp.MustCompile(`^a2sscan: [a-z][a-z ]*`)
 
 // TestReadmeSession: what the README shows of a scan fits 80 columns, and its
 // lines are such as a scan ends with.
 func TestReadmeSession(t *testing.T) {
-	serve(t, fleet.Config{
-		Network: netip.MustParsePrefix("127.94.0.0/27"), Ports: []uint16{27450}, Alive: 0.9,
+	_, port := serve(t, fleet.Config{
+		Network: netip.MustParsePrefix("127.94.0.0/27"), Alive: 0.9,
 		Kinds: []fleet.Kind{fleet.Source, fleet.Split, fleet.TruncatedRules},
 	})
 	shown := readmeBlocks(t, "console")[0]
@@ -109,7 +141,7 @@ func TestReadmeSession(t *testing.T) {
 	}
 	args := strings.Fields(command[1])
 	for i, arg := range args {
-		args[i] = strings.NewReplacer("127.43.0.0/20", "127.94.0.0/27", "27015", "27450").Replace(arg)
+		args[i] = strings.NewReplacer("127.43.0.0/20", "127.94.0.0/27", "27015", port).Replace(arg)
 	}
 	t.Chdir(t.TempDir()) // where the census goes
 	var said strings.Builder
@@ -141,10 +173,9 @@ func TestReadmeProgram(t *testing.T) {
 	if len(blocks) != 1 {
 		t.Fatalf("%d programs in the README", len(blocks))
 	}
-	cfg := fleet.Config{
-		Network: netip.MustParsePrefix("127.78.0.0/29"), Ports: []uint16{27403}, Kinds: []fleet.Kind{fleet.Source},
-	}
-	serve(t, cfg)
+	cfg, _ := serve(t, fleet.Config{
+		Network: netip.MustParsePrefix("127.78.0.0/29"), Kinds: []fleet.Kind{fleet.Source},
+	})
 	var servers, want []string
 	for addr := range cfg.All() {
 		servers = append(servers, strconv.Quote(addr.String()))

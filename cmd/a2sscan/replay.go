@@ -7,6 +7,8 @@ import (
 	"net/netip"
 	"os"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -196,11 +198,7 @@ func (a *app) sayReplay(f *fleetFlags, rec *recording) {
 	if f.span > 0 {
 		until = "for " + f.span.String()
 	}
-	ports := console.Plural(len(rec.Ports()), "port")
-	if rec.sockets != nil {
-		ports = "port " + servedPorts(f.ports, rec.config.Ports)
-	}
-	a.Say("ready: %d servers on %v, %s, %s", rec.Len(), rec.config.Network, ports, until)
+	a.Say("ready: %d servers on %v, %s, %s", rec.Len(), rec.config.Network, portsText(rec.Ports()), until)
 	list := "LIST"
 	if f.list != "" && f.list != "-" {
 		list = console.Plain(f.list, 200)
@@ -208,6 +206,25 @@ func (a *app) sayReplay(f *fleetFlags, rec *recording) {
 		a.Hint("--list LIST writes the targets to a file")
 	}
 	a.Hint("scan them with: %s scan %s --allow-reserved", self(), list)
+}
+
+// maxPortsNamed is how many ports a line names; of more it says how many.
+const maxPortsNamed = 8
+
+// portsText names ports for a person.
+func portsText(ports []uint16) string {
+	if len(ports) > maxPortsNamed {
+		return console.Plural(len(ports), "port")
+	}
+	words := make([]string, len(ports))
+	for i, port := range ports {
+		words[i] = strconv.Itoa(int(port))
+	}
+	noun := "ports "
+	if len(ports) == 1 {
+		noun = "port "
+	}
+	return noun + strings.Join(words, ",")
 }
 
 // writeList writes the targets to a file, which is replaced.

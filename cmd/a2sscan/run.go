@@ -89,7 +89,7 @@ func (j *job) prepare(args []string) error {
 			}
 		}
 	}
-	if j.exclusions, err = j.excludeFlags.open(); err != nil {
+	if j.exclusions, err = j.excludeFlags.open(j.waitingForWriter); err != nil {
 		return err
 	}
 	if j.scanID == "" {
@@ -277,7 +277,7 @@ func (j *job) run(inputs []string) (*ledger.Summary, error) {
 	}
 	sum := ledger.NewSummary(&stats, l, thisBuild())
 	sum.Scan, sum.Command, sum.Inputs = j.scanID, j.args, inputNotes(j.list, inputs, &j.from)
-	sum.Config = (*ledger.ConfigFile)(j.configFile)
+	sum.Config = j.configFile
 	sum.Order, sum.Shard = j.order.String(), j.shard.String()
 	if j.order == flagvalue.Order(list.OrderRandom) {
 		sum.Seed = &j.seed.N

@@ -268,6 +268,7 @@ func (a *app) openTargets(
 	}
 	f.targetFlags.into(&cfg)
 	f.from.into(&cfg)
+	cfg.Waiting = a.waitingForWriter
 	bad := &badLines{Terminal: a.Terminal}
 	cfg.Invalid = bad.add
 	list, err := list.Open(cfg)
@@ -276,6 +277,9 @@ func (a *app) openTargets(
 	}
 	return list, bad, nil
 }
+
+// waitingForWriter reports a named pipe that nothing writes to.
+func (a *app) waitingForWriter(pipe string) { a.Say("waiting for a program to write to %s", pipe) }
 
 // targetFailure gives an error of the targets its exit code: what can't be
 // read is input, the rest was typed wrongly.

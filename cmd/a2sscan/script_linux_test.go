@@ -5,13 +5,11 @@ import (
 	"errors"
 	"flag"
 	"io"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -23,7 +21,6 @@ import (
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/geo/geotest"
-	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
 // TestMain lets scripts run the program as a command. Most of their time they
@@ -58,15 +55,17 @@ func panics() {
 // TestScripts runs testdata/*.txtar. They show how the program is used and
 // what it says. Commands beside testscript's own:
 //
-//	fleet FLAGS…       a simulated fleet in the test process, with the flags of
-//	                   a2sscan fleet, until the script ends; a port of its own
-//	                   for every script, since scripts run side by side
+//	fleet -p 0 FLAGS…  a simulated fleet in the test process, with the flags of
+//	                   a2sscan fleet, until the script ends. $PORT lists the
+//	                   ports that it took; $PORT1, $PORT2, … are one each
 //	master FLAGS…      the master of such a fleet alone, over UDP and HTTP on
 //	                   ports of the system's choice, which are in $MASTER and
-//	                   $WEB then
-//	replay FILE LIST FLAGS…  the servers of a census, in the test process; LIST
-//	                   is written as --list does
-//	answers ADDR FILE  a server on ADDR that says what stands in FILE
+//	                   $WEB then. On the ports of the last fleet it has its servers
+//	replay FILE LIST -p 0 FLAGS…  the servers of a census, in the test process;
+//	                   LIST is written as --list does, and $PORT set
+//	answers IP:0 FILE  a server that says what stands in FILE; $ADDR is its
+//	                   address, $PORT its port
+//	fill FILE…         puts the values of variables such as $PORT into files
 //	mmdb TYPE FILE [later]  a database for --mmdb, of those in geo_test.go; later
 //	                   is a day later
 //	exits CODE CMD…    as exec, and the exit code is CODE
@@ -77,8 +76,13 @@ func panics() {
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
+		Setup: func(env *testscript.Env) error {
+			env.Values[servedBy] = &fleet.Config{}
+			return nil
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"answers": scriptAnswers,
+			"fill":    scriptFill,
 			"fleet":   scriptFleet,
 			"master":  scriptMaster,
 			"mmdb":    scriptDatabase,
@@ -105,40 +109,96 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// Scripts run side by side, and beside other tests, so each needs ports of its
-// own.
+// TestScriptPorts: what listens in a script takes a port that is free. Scripts
+// run side by side, and beside other programs, so a port that is written down
+// may be somebody else's.
 func TestScriptPorts(t *testing.T) {
 	scripts, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(scripts) == 0 {
 		t.Fatal(scripts, err)
 	}
-	tests, err := filepath.Glob("*_test.go")
-	if err != nil || len(tests) == 0 {
-		t.Fatal(tests, err)
-	}
-	serves := regexp.MustCompile(`(?m)^(?:fleet|replay) .*-p ([0-9,-]+)|^answers [0-9.]+:([0-9]+) ` +
-		`|Ports: +\[\]uint16{([0-9, ]+)}`)
-	user := map[int]string{}
-	for _, file := range slices.Concat(scripts, tests) {
+	for _, file := range scripts {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, found := range serves.FindAllStringSubmatch(string(text), -1) {
-			ports, err := list.ParsePorts(strings.ReplaceAll(found[1]+found[2]+found[3], " ", ""))
-			if err != nil {
-				t.Fatalf("%s: %q: %v", file, found[0], err)
-			}
-			for port := range math.MaxUint16 {
-				if !ports.Contains(uint16(port)) {
-					continue
-				}
-				if other := user[port]; other != "" && other != file {
-					t.Errorf("%s and %s both use port %d", other, file, port)
-				}
-				user[port] = file
+		for i, line := range strings.Split(string(text), "\n") {
+			if fixed := fixedPort(line); fixed != "" {
+				t.Errorf("%s:%d: port %s is fixed: %s", file, i+1, fixed, line)
 			}
 		}
+	}
+}
+
+// listens are the commands of scripts that open sockets, with the port that they
+// name. A fleet that only prints opens none.
+var listens = []*regexp.Regexp{
+	regexp.MustCompile(`^answers [0-9.]+:(\S+) `),
+	regexp.MustCompile(`^(?:fleet|replay) .*?(?:-p|--port) (\S+)`),
+	regexp.MustCompile(`\ba2sscan fleet .*?(?:-p|--port) (\S+)`),
+}
+
+// fixedPort returns the port that a line opens a socket on, if that is fixed.
+func fixedPort(line string) string {
+	if strings.Contains(line, "--truth") || strings.Contains(line, "--compare") || strings.HasPrefix(line, "exits ") {
+		return ""
+	}
+	for _, listen := range listens {
+		m := listen.FindStringSubmatch(line)
+		if m != nil && strings.Trim(m[1], "0,") != "" {
+			return m[1]
+		}
+	}
+	serves := strings.HasPrefix(line, "fleet ") || strings.HasPrefix(line, "replay ")
+	if serves && !strings.Contains(line, " -p 0") {
+		return "27015"
+	}
+	return ""
+}
+
+// TestScriptPortsNoticed makes sure that a fixed port would be seen.
+func TestScriptPortsNoticed(t *testing.T) {
+	tests := []struct{ line, want string }{
+		{"fleet --network 127.64.0.0/28 -p 27104 --kinds source", "27104"},
+		{"fleet --network 127.64.0.0/28", "27015"},
+		{"fleet -p 0,0 --network 127.64.0.0/28", ""},
+		{"fleet -p 0,27016 --network 127.64.0.0/28", "0,27016"},
+		{"replay a b -p 27142", "27142"},
+		{"answers 127.0.0.1:27301 whole", "27301"},
+		{"answers 127.0.0.1:0 whole", ""},
+		{"exec a2sscan fleet --for 1ms -p 27104", "27104"},
+		{"exec a2sscan fleet --truth -p 27104", ""},
+		{"master --network 127.64.0.0/28 -p 27104", ""},
+		{"exec a2sscan scan 127.64.0.1:27015", ""},
+	}
+	for _, test := range tests {
+		if got := fixedPort(test.line); got != test.want {
+			t.Errorf("%s: %q, want %q", test.line, got, test.want)
+		}
+	}
+}
+
+// servedBy is where a script keeps the Config of its last fleet.
+const servedBy = "fleet"
+
+// setPorts sets the variables that name the ports of a fleet.
+func setPorts(ts *testscript.TestScript, cfg fleet.Config) {
+	words := make([]string, len(cfg.Ports))
+	for i, port := range cfg.Ports {
+		words[i] = strconv.Itoa(int(port))
+		ts.Setenv("PORT"+strconv.Itoa(i+1), words[i])
+	}
+	ts.Setenv("PORT", strings.Join(words, ","))
+}
+
+// scriptFill puts variables into files.
+func scriptFill(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: fill FILE…")
+	}
+	for _, file := range args {
+		text := os.Expand(ts.ReadFile(file), ts.Getenv)
+		ts.Check(os.WriteFile(ts.MkAbs(file), []byte(text), 0o666))
 	}
 }
 
@@ -153,7 +213,8 @@ func scriptFleet(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	fl, err := fleet.New(cfg)
 	ts.Check(err)
-	ts.Setenv("PORT", servedPorts(f.ports, fl.Ports()))
+	setPorts(ts, fl.Config())
+	*ts.Value(servedBy).(*fleet.Config) = fl.Config()
 	serveScript(ts, fl)
 }
 
@@ -172,7 +233,7 @@ func scriptReplay(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(a.writeList(f.list, rec))
 	fl, err := rec.serve()
 	ts.Check(err)
-	ts.Setenv("PORT", servedPorts(f.ports, fl.Ports()))
+	setPorts(ts, fl.Config())
 	serveScript(ts, fl)
 }
 
@@ -197,6 +258,7 @@ func scriptMaster(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(cmd.ParseFlags(append([]string{"--master", "127.0.0.1:0", "--web", "127.0.0.1:0"}, args...)))
 	cfg, err := f.config()
 	ts.Check(err)
+	cfg.ServersOf = ts.Value(servedBy).(*fleet.Config).ServersOf
 	m, err := f.master.listen(cfg)
 	ts.Check(err)
 	ctx, cancel := context.WithCancel(context.Background())

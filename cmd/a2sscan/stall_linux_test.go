@@ -68,11 +68,11 @@ func watchFor(r io.Reader, words string, seen chan<- struct{}) string {
 func TestStalledPipe(t *testing.T) {
 	const servers = 1 << 14
 	network := netip.MustParsePrefix("127.72.0.0/18")
-	serve(t, fleet.Config{Network: network, Ports: []uint16{27129}, Kinds: []fleet.Kind{fleet.Source}})
+	_, port := serve(t, fleet.Config{Network: network, Kinds: []fleet.Kind{fleet.Source}})
 	screen, tty := terminalPair(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "a2sscan", "scan", network.String(), "-p", "27129", "--allow-reserved",
+	cmd := exec.CommandContext(ctx, "a2sscan", "scan", network.String(), "-p", port, "--allow-reserved",
 		"--query", "info", "--rate", "20k", "--retries", "5", "--cooldown", "0")
 	cmd.Stderr = tty
 	out, err := cmd.StdoutPipe()

@@ -2,6 +2,7 @@ package list
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"net/netip"
 	"os"
@@ -19,6 +20,10 @@ type ExclusionConfig struct {
 	AllowReserved bool     // don't exclude the special-purpose networks
 	Networks      []string // addresses, networks a.b.c.d/n and ranges a.b.c.d-e.f.g.h
 	Files         []string // lists of those; a reason may follow a '#'
+
+	// Waiting is called when a file is a named pipe that has had no writer for a
+	// second. It may be nil.
+	Waiting func(name string)
 }
 
 // Exclusions are the addresses that are sent nothing: special-purpose networks,
@@ -387,15 +392,15 @@ func (x *Exclusions) read(path string) ([]rule, error) {
 	if err != nil {
 		return nil, unreadable(path, err)
 	}
-	rules, err := readRules(path)
+	rules, err := readRules(path, x.cfg.Waiting)
 	if err == nil && !info.Mode().IsRegular() {
 		x.once[path] = rules
 	}
 	return rules, err
 }
 
-func readRules(path string) (rules []rule, err error) {
-	f, err := os.Open(path)
+func readRules(path string, waiting func(string)) (rules []rule, err error) {
+	f, err := openPipe(context.Background(), path, waiting)
 	if err != nil {
 		return nil, unreadable(path, err)
 	}

@@ -33,11 +33,12 @@ func checkSet(t *testing.T, s *addrSet, ks []uint64) {
 }
 
 func TestSet(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 0))
 	shapes := map[string]func(i uint64) uint64{
 		"neighbours": func(i uint64) uint64 { return 0x01000000<<16 + i },
 		"one port":   func(i uint64) uint64 { return (0x01000000+i)<<16 | 27015 },
 		"one farm":   func(i uint64) uint64 { return (0x01000000+i%3)<<16 | i/3&0xffff },
-		"random":     func(i uint64) uint64 { return rand.Uint64() & keyMask },
+		"random":     func(i uint64) uint64 { return rnd.Uint64() & keyMask },
 		"few":        func(i uint64) uint64 { return i % 100 },
 		"steps":      func(i uint64) uint64 { return i << 32 & keyMask },
 		"the ends":   func(i uint64) uint64 { return (i - 10_000) & keyMask },

@@ -70,7 +70,7 @@ func TestSourceFails(t *testing.T) {
 }
 
 // TestNoPort: lists of masters have servers with port 0, relays, and 0.0.0.0. They
-// are counted by reason, and not given out.
+// count by reason, and are not given out.
 func TestNoPort(t *testing.T) {
 	addrs := []string{"8.0.0.1:1", "8.0.0.1:0", "0.0.0.0:0", "169.254.0.1:5", "8.0.0.1:0", "8.0.0.2:2"}
 	f := Format{Name: "test", Sniff: func([]byte) bool { return true },

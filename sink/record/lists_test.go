@@ -74,10 +74,11 @@ func TestRules(t *testing.T) {
 func TestRulesModel(t *testing.T) {
 	var e Encoder
 	for n := 0; n < 1200; n += 1 + n/64 {
+		rnd := rand.New(rand.NewPCG(uint64(n), 0))
 		var in []wire.Rule
 		first := map[string]string{}
 		for range n {
-			name, value := fmt.Sprint("r", rand.IntN(n*2)), fmt.Sprint(rand.Int())
+			name, value := fmt.Sprint("r", rnd.IntN(n*2)), fmt.Sprint(rnd.Int())
 			in = append(in, sinktest.Rules(name, value)...)
 			if _, ok := first[name]; !ok {
 				first[name] = value
