@@ -52,7 +52,7 @@ func CheckSchema(line []byte) error {
 type values map[string]json.RawMessage
 
 // Parse reads from a record what datagrams can't tell (the name of the scan;
-// address, tag, where that is, what a master said, times, counts; which questions
+// address, tag, where that is, what a master said, times, counts, flags; which questions
 // were asked, which of them were answered without a challenge, and their errors)
 // and, as Raw, the datagrams from which the rest can be made anew: see
 // scanner.Decoder.Remake. The other fields of the Result are zero. The error is ErrNoRaw, with the Result, where
@@ -75,6 +75,8 @@ func Parse(line []byte) (scan string, r *scanner.Result, err error) {
 	r.Master = v.object("master", &err)
 	r.Time = v.time(&err)
 	r.RTT, r.Took = v.millis("rtt_ms", &err), v.millis("took_ms", &err)
+	v.roundTrips(r, &err)
+	r.Flags = v.flags(&err)
 	if v["ping"] != nil {
 		r.Asked |= scanner.AskPing
 		r.PingRTT = v.inner("ping", &err).millis("rtt_ms", &err)
@@ -191,7 +193,8 @@ type Difference struct {
 }
 
 // Differences compares two records by what they say, however they are written.
-// Keys that are not in the schema are left aside.
+// Keys that are not in the schema are left aside, and if one record is of a version
+// that had neither addr nor hashes, the keys that came with them.
 func Differences(one, other []byte) ([]Difference, error) {
 	if bytes.Equal(one, other) {
 		return nil, nil
@@ -204,11 +207,29 @@ func Differences(one, other []byte) ([]Difference, error) {
 	if err != nil {
 		return nil, err
 	}
+	aside := lacksMeaning(a) || lacksMeaning(b)
 	var ds []Difference
 	for _, f := range record {
+		if aside && slices.Contains(meaningKeys, f.name) {
+			continue
+		}
 		ds = differ(ds, f.name, a[f.name], b[f.name])
 	}
 	return ds, nil
+}
+
+// meaningKeys are the keys that records of earlier versions lack.
+var meaningKeys = []string{"addr", "rtts_ms", "hashes", "game", "flags"}
+
+// lacksMeaning reports whether a record is of a version without those keys. A
+// later one has an address or the hash of an answer.
+func lacksMeaning(v map[string]any) bool {
+	for _, key := range meaningKeys {
+		if v[key] != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // decodeExactly keeps numbers as they are written.

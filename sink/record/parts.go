@@ -11,6 +11,7 @@ const (
 	partPlayers
 	partRules
 	partRulesRaw
+	partGame // with flags
 	partRaw
 	partGeo
 	partMaster
@@ -29,6 +30,7 @@ var partNotes = [numParts]string{
 	"players.dropped",
 	"rules.dropped",
 	"rules_raw.dropped",
+	"game.dropped",
 	"raw.dropped",
 	"geo.dropped",
 	"master.dropped",
@@ -71,6 +73,8 @@ func (e *Encoder) appendPart(dst []byte, p int, r *scanner.Result) []byte {
 		if r.HasRules && e.inexact {
 			return appendRulesRaw(dst, r.Rules)
 		}
+	case partGame:
+		return appendMeaning(dst, r)
 	case partRaw:
 		return appendRaw(dst, r.Raw)
 	case partGeo:
