@@ -114,9 +114,9 @@ func (c *checker) file(path string, answered uint64) error {
 	if d := r.Damage(); d.Found() {
 		return fmt.Errorf("%s: passed over %s", path, d)
 	}
-	if uint64(len(c.seen)) != answered || r.Torn() != 0 {
+	if uint64(len(c.seen)) != answered || r.Truncated() != 0 {
 		return fmt.Errorf("%s: %d records and %d torn bytes, want %d records",
-			path, len(c.seen), r.Torn(), answered)
+			path, len(c.seen), r.Truncated(), answered)
 	}
 	return nil
 }

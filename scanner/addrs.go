@@ -101,7 +101,7 @@ func (a *addrs) admit(now time.Duration, e entry) bool {
 		heap.Push(&a.ready, h)
 	}
 	h.targets = append(h.targets, e)
-	a.names.add(e.addr)
+	a.names.add(e.addr, 0)
 	a.n++
 	return false
 }

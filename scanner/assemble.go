@@ -14,8 +14,10 @@ import (
 // replies are the whole messages of one server, as they came, and what is
 // known of the questions that have none. Empty means that there was none.
 type replies struct {
-	info    []byte // 'I'
-	gold    []byte // 'm'
+	info    []byte     // 'I', or 'm' where there is none
+	decoded *wire.Info // of info
+	infoErr wire.Error // what was wrong with it
+	address []byte     // of an 'm' beside the 'I' (EC-63)
 	players []byte
 	rules   []byte
 	text    []byte // 'l', 'X' or '9'
@@ -72,26 +74,21 @@ func (a *assembler) assemble(r *Result, m *replies) {
 	r.Status = status(r)
 }
 
-// info decodes the 'I', or the 'm' where there is no 'I'. Of an 'm' beside an
-// 'I' only the address stays (EC-63).
+// info takes the 'I', or the 'm' where there is no 'I'. Of an 'm' beside an 'I'
+// only the address stays (EC-63).
 func (a *assembler) info(r *Result, m *replies) {
-	msg := m.info
-	if len(msg) == 0 {
-		msg = m.gold
-	}
-	if len(msg) == 0 {
+	if len(m.info) == 0 {
 		return
 	}
-	r.conclude(wire.QuestionInfo, m, r.Info.Decode(msg))
-	r.hash(wire.QuestionInfo, m, msg)
-	if len(m.info) > 0 && len(m.gold) > 0 {
-		var gold wire.Info
-		_ = gold.Decode(m.gold)
-		r.Info.Address = gold.Address
-		r.Info.Has |= gold.Has & wire.HasAddress
+	r.Info = *m.decoded
+	r.conclude(wire.QuestionInfo, m, m.infoErr)
+	r.hash(wire.QuestionInfo, m, m.info)
+	if m.address != nil {
+		r.Info.Address = m.address
+		r.Info.Has |= wire.HasAddress
 	}
 	r.HasInfo = r.Info.Has != 0
-	r.note(wire.QuestionInfo, msg, r.Info.Notes)
+	r.note(wire.QuestionInfo, m.info, r.Info.Notes)
 }
 
 func (a *assembler) playerList(r *Result, m *replies) {
@@ -143,6 +140,13 @@ func (r *Result) conclude(q wire.Question, m *replies, err error) {
 		code = wire.ErrIncomplete
 	}
 	r.Err[q] = code
+}
+
+// doubt notes that two replies contradict each other. Which of them is the
+// server's nobody knows, so nothing is said of its challenges.
+func (r *Result) doubt() {
+	r.Notes |= wire.NoteInfoConflict
+	r.Unchallenged = 0
 }
 
 // note adds the oddities of the answer to q. Of a truncated one only those count

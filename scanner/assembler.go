@@ -8,6 +8,7 @@ import "github.com/a2sscan/a2sscan/wire"
 // is ready. It keeps its memory for the next Result.
 type Assembler struct {
 	asm    assembler
+	info   wire.Info
 	result Result
 }
 
@@ -19,10 +20,8 @@ type Assembler struct {
 func (a *Assembler) Result(info, players, rules []byte) *Result {
 	r := &a.result
 	*r = Result{}
-	m := replies{info: info, players: players, rules: rules}
-	if wire.KindOf(info) == wire.KindGoldSource {
-		m.info, m.gold = nil, info
-	}
+	m := replies{info: info, decoded: &a.info, players: players, rules: rules}
+	m.infoErr, _ = a.info.Decode(info).(wire.Error)
 	for q, msg := range [wire.NumQuestions][]byte{info, players, rules} {
 		if msg != nil {
 			r.Asked |= 1 << q

@@ -23,7 +23,7 @@ type Decoder struct {
 	seen   [wire.NumQuestions]uint32 // a bit for each fault that q had for a while
 	torn   Questions                 // lists that end too early
 	early  Questions                 // unsound lists that came when nothing but INFO need have been asked
-	cut    [wire.NumQuestions]span   // torn lists in whose place a later one stands
+	cut    [wire.NumQuestions][]byte // torn lists in whose place a later one stands
 	whole  []byte
 	plain  []byte
 }
@@ -43,9 +43,9 @@ const captured = 1
 func (d *Decoder) Reset() {
 	d.table.Forget(captured)
 	a := &d.answer
-	*a = answer{data: a.data[:0], raw: a.raw[:0]}
+	a.empty()
 	d.seen = [wire.NumQuestions]uint32{}
-	d.torn, d.early, d.cut = 0, 0, [wire.NumQuestions]span{}
+	d.torn, d.early, d.cut = 0, 0, [wire.NumQuestions][]byte{}
 	d.talk = talk{open: AskAll, asked: AskAll, waiting: AskAll, beside: besidePing}
 	d.talk.begin(a)
 }
@@ -86,7 +86,7 @@ func (d *Decoder) replace(msg []byte) {
 	}
 	place := d.answer.place(q)
 	switch {
-	case *place == (span{}):
+	case *place == nil:
 		d.judge(q, msg)
 	case (d.torn | d.early).Has(q) && sound(q, msg):
 		if d.torn.Has(q) {
@@ -162,7 +162,7 @@ func (d *Decoder) Result() *Result {
 	a.replies(&m)
 	m.evidence = evidence{}
 	for q := range each(AskAll) {
-		if len(a.message(*a.place(q))) > 0 || q == wire.QuestionInfo && len(m.gold) > 0 {
+		if len(*a.place(q)) > 0 || q == wire.QuestionInfo && a.gold != nil {
 			r.Asked |= 1 << q
 		}
 	}
@@ -170,6 +170,9 @@ func (d *Decoder) Result() *Result {
 		d.keepFaults(r, &m)
 	}
 	d.asm.assemble(r, &m)
+	if a.conflict {
+		r.doubt()
+	}
 	return r
 }
 
@@ -209,6 +212,9 @@ func (d *Decoder) Remake(known *Result) *Result {
 	m.evidence = evidence{}
 	d.asm.assemble(r, &m)
 	r.Flags |= known.Flags & evidenceFlags
+	if a.conflict || known.Notes&wire.NoteInfoConflict != 0 {
+		r.doubt()
+	}
 	return r
 }
 
@@ -224,10 +230,10 @@ func (d *Decoder) retake(known *Result) {
 	for q := range each(AskPlayers | AskRules) {
 		place := d.answer.place(q)
 		switch code := known.Err[q]; {
-		case code == wire.ErrTruncated && d.cut[q] != (span{}):
+		case code == wire.ErrTruncated && d.cut[q] != nil:
 			*place = d.cut[q]
 		case d.early.Has(q) && code != 0 && code != wire.ErrTruncated:
-			*place = span{}
+			*place = nil
 		}
 	}
 }
@@ -238,7 +244,7 @@ func (d *Decoder) dropLeading(known *Result) {
 	a := &d.answer
 	for q := range each(a.partial) {
 		if known.Err[q] != wire.ErrIncomplete {
-			*a.place(q) = span{}
+			*a.place(q) = nil
 			a.partial &^= 1 << q
 		}
 	}
@@ -265,11 +271,14 @@ func (d *Decoder) keepFaults(r *Result, m *replies) {
 func keepLeading(t *reasm.Table, from uint64, scratch []byte, a *answer, pool *pool) []byte {
 	return t.Leading(from, scratch[:0], func(msg []byte) {
 		q, ok := questionOf(wire.KindOf(msg))
-		if !ok || *a.place(q) != (span{}) || q == wire.QuestionInfo && a.gold != (span{}) {
+		if !ok || *a.place(q) != nil || q == wire.QuestionInfo && a.gold != nil {
 			return
 		}
 		if a.put(pool, a.place(q), msg) {
 			a.partial |= 1 << q
+		}
+		if q == wire.QuestionInfo && a.info != nil {
+			a.inCode, _ = a.in.Decode(a.info).(wire.Error)
 		}
 	})
 }

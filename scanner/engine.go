@@ -75,7 +75,7 @@ func newEngine(cfg Config, sock transport, handle func(*Result)) *engine {
 			worker: reasm.NewWorker(workerQueue),
 		},
 		open: e.open, addrs: e.addrs, pool: e.pool, stats: &e.stats,
-		raw: cfg.Raw, trace: cfg.Trace,
+		raw: cfg.Raw, trace: cfg.Trace, lateConflict: cfg.LateConflict,
 	}
 	if g := e.pacer.governor; g != nil {
 		e.recv.roundTrip = g.roundTrip
@@ -240,6 +240,9 @@ func (e *engine) finish(now time.Duration, i int32) {
 	e.recv.keepParts(sl)
 	if lb := e.open.slots.labels.get(i); !e.supply.park(sl, lb) {
 		e.handoff.add(e.outcome(now, sl, lb))
+	}
+	if a := sl.talk.got; a != nil && a.conflict {
+		e.stats.InfoConflicts++
 	}
 	e.pool.learn(sl.talk.got)
 	e.addrs.refund(now, sl.source(), int(sl.sent))

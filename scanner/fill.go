@@ -108,6 +108,9 @@ func (e *engine) mayStart() Wait {
 
 // begin opens a target and puts its first request into the batch.
 func (e *engine) begin(t entry) {
+	if e.recv.strangers.take(t.addr) {
+		e.stats.EarlyReplies++
+	}
 	r := e.open.begin(t)
 	e.stats.PeakOpen = max(e.stats.PeakOpen, e.open.n())
 	e.sender.addDue(r, e.open.slots.at(r.slot), len(e.sender.out)+1)

@@ -168,5 +168,8 @@ func (f *finisher) make(o *outcome) *Result {
 	}
 	r.Took = last - o.firstAt
 	f.asm.assemble(r, &m)
+	if o.answer != nil && o.answer.conflict {
+		r.doubt()
+	}
 	return r
 }

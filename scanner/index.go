@@ -112,14 +112,28 @@ type recent struct {
 
 const maxRecent = 1 << 19
 
-func (r *recent) add(key uint64) {
+func (r *recent) add(key uint64, m mark) {
 	if r.now.n >= maxRecent {
 		r.turn()
 	}
-	r.now.add(key)
+	r.now.add(key, m)
 }
 
 func (r *recent) has(key uint64) bool { return r.now.has(key) || r.before.has(key) }
+
+// find returns the mark of a source, and whether it is there.
+func (r *recent) find(key uint64) (mark, bool) {
+	if m, ok := r.now.find(key); ok {
+		return m, true
+	}
+	return r.before.find(key)
+}
+
+// unmark takes the mark off a source.
+func (r *recent) unmark(key uint64) {
+	r.now.unmark(key)
+	r.before.unmark(key)
+}
 
 // turn forgets the sources that finished before the last turn.
 func (r *recent) turn() {
@@ -127,38 +141,65 @@ func (r *recent) turn() {
 	r.now.clear()
 }
 
-// sourceSet is a set of packed sources.
+// mark is what is remembered of a source.
+type mark uint16
+
+// sourceSet is a set of packed sources, each with a mark. The last source of all,
+// 255.255.255.255:65535, is never in it.
 type sourceSet struct {
-	keys []uint64 // packed source + 1; 0: free
+	keys []uint64 // packed source + 1, and its mark above that; 0: free
 	n    int
 }
 
-func (s *sourceSet) has(key uint64) bool {
-	if s.n == 0 {
-		return false
-	}
+const (
+	sourceBits = 48
+	sourceMask = 1<<sourceBits - 1
+)
+
+// slotOf returns where the key is, or where it would be. keys is not empty.
+func (s *sourceSet) slotOf(key uint64) (i uint64, found bool) {
 	mask := uint64(len(s.keys) - 1)
-	for i := hash(key) & mask; s.keys[i] != 0; i = (i + 1) & mask {
-		if s.keys[i] == key+1 {
-			return true
+	for i = hash(key) & mask; s.keys[i] != 0; i = (i + 1) & mask {
+		if s.keys[i]&sourceMask == key+1 {
+			return i, true
 		}
 	}
-	return false
+	return i, false
 }
 
-func (s *sourceSet) add(key uint64) {
+func (s *sourceSet) has(key uint64) bool {
+	_, ok := s.find(key)
+	return ok
+}
+
+func (s *sourceSet) find(key uint64) (mark, bool) {
+	if s.n == 0 {
+		return 0, false
+	}
+	i, ok := s.slotOf(key)
+	return mark(s.keys[i] >> sourceBits), ok
+}
+
+func (s *sourceSet) unmark(key uint64) {
+	if s.n == 0 {
+		return
+	}
+	if i, ok := s.slotOf(key); ok {
+		s.keys[i] &= sourceMask
+	}
+}
+
+func (s *sourceSet) add(key uint64, m mark) {
+	if key >= sourceMask {
+		return
+	}
 	if 4*(s.n+1) > 3*len(s.keys) {
 		s.grow()
 	}
-	mask := uint64(len(s.keys) - 1)
-	i := hash(key) & mask
-	for ; s.keys[i] != 0; i = (i + 1) & mask {
-		if s.keys[i] == key+1 {
-			return
-		}
+	if i, ok := s.slotOf(key); !ok {
+		s.keys[i] = key + 1 | uint64(m)<<sourceBits
+		s.n++
 	}
-	s.keys[i] = key + 1
-	s.n++
 }
 
 // remove deletes a key and closes the gap.
@@ -166,16 +207,14 @@ func (s *sourceSet) remove(key uint64) {
 	if s.n == 0 {
 		return
 	}
-	mask := uint64(len(s.keys) - 1)
-	i := hash(key) & mask
-	for ; s.keys[i] != key+1; i = (i + 1) & mask {
-		if s.keys[i] == 0 {
-			return
-		}
+	i, ok := s.slotOf(key)
+	if !ok {
+		return
 	}
 	s.n--
+	mask := uint64(len(s.keys) - 1)
 	for j := (i + 1) & mask; s.keys[j] != 0; j = (j + 1) & mask {
-		home := hash(s.keys[j]-1) & mask
+		home := hash(s.keys[j]&sourceMask-1) & mask
 		if (j-home)&mask >= (j-i)&mask {
 			s.keys[i] = s.keys[j]
 			i = j
@@ -189,7 +228,7 @@ func (s *sourceSet) grow() {
 	*s = sourceSet{keys: make([]uint64, max(1024, 2*len(old)))}
 	for _, k := range old {
 		if k != 0 {
-			s.add(k - 1)
+			s.add(k&sourceMask-1, mark(k>>sourceBits))
 		}
 	}
 }

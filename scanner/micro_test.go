@@ -34,7 +34,7 @@ func indexMicros() []micro {
 	spare := x.slots.take()
 	var done recent
 	for n := range uint64(2 * maxRecent) { // until both turns have their size
-		done.add(source(n))
+		done.add(source(n), 0)
 	}
 	found := int32(0)
 	return []micro{
@@ -54,7 +54,7 @@ func indexMicros() []micro {
 		}},
 		{"recent/add+has", 8, func() {
 			i++
-			done.add(source(i % (1 << 22)))
+			done.add(source(i%(1<<22)), 0)
 			if !done.has(source(i % (1 << 22))) {
 				panic("a source was added and is missing")
 			}
@@ -78,7 +78,7 @@ func stepMicro() micro {
 		t.settle(&p, now)
 		t.onSent(&p, now, AskAll)
 		for q := range wire.Question(wire.NumQuestions) {
-			t.onReply(q, 0)
+			t.onReply(now, q, 0)
 			t.settle(&p, now)
 		}
 		if t.flags&flagDone == 0 {

@@ -26,7 +26,7 @@ func TestIndex(t *testing.T) {
 			slot = x.slots.take()
 			x.slots.at(slot).setSource(key)
 			x.put(slot)
-			set.add(key)
+			set.add(key, 0)
 			model[key] = slot
 		}
 		probe := uint64(rng.IntN(5000))*0x1_0000 + 27015
@@ -49,9 +49,9 @@ func TestIndex(t *testing.T) {
 // A finished source stays known for at least one turn and at most two.
 func TestRecent(t *testing.T) {
 	var r recent
-	r.add(1)
+	r.add(1, 0)
 	r.turn()
-	r.add(2)
+	r.add(2, 0)
 	if !r.has(1) || !r.has(2) || r.has(3) {
 		t.Error("forgotten too early")
 	}
@@ -60,7 +60,7 @@ func TestRecent(t *testing.T) {
 		t.Error("a turn later 1 should be forgotten and 2 known")
 	}
 	for key := range uint64(5 * maxRecent) {
-		r.add(key)
+		r.add(key, 0)
 	}
 	if n := r.now.n + r.before.n; n > 2*maxRecent {
 		t.Errorf("%d sources are remembered", n)
@@ -260,8 +260,11 @@ func FuzzTalk(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9, 9}, uint8(7))
 	f.Add([]byte{5, 6, 0, 5, 6, 12, 12, 12, 7, 12}, uint8(3))
 	f.Fuzz(func(t *testing.T, events []byte, questions uint8) {
-		p := plan{questions: Questions(questions) & AskAll, schedule: Schedule{Timeout: time.Second, Retries: 2}}
-		if p.questions == 0 {
+		p := plan{
+			questions: Questions(questions) & (AskAll | AskPing), fallback: questions&16 != 0,
+			schedule: Schedule{Timeout: time.Second, Retries: 2},
+		}
+		if p.questions.status() == 0 {
 			return
 		}
 		var tk talk
@@ -275,7 +278,7 @@ func FuzzTalk(f *testing.F) {
 				tk.tick(&p, now)
 			}
 			tk.settle(&p, now)
-			for q := range each(tk.due & tk.open) {
+			for q := range each(tk.due & (tk.open | aside)) {
 				tk.onSent(&p, now, 1<<q)
 				sent++
 			}
@@ -284,9 +287,10 @@ func FuzzTalk(f *testing.F) {
 				t.Fatalf("no end in sight after %d waits: %+v", i-len(events), tk)
 			}
 		}
-		// Each question: its attempts, the extra ones, its challenge rounds; and
-		// a second copy of each when the challenge changed.
-		if most := 3 * (1 + 2 + extraAsks + 2*maxRounds); sent > most {
+		// Each question: its attempts, the extra ones, its challenge rounds; a
+		// second copy of each when the challenge changed, and one when it turned out
+		// to be the same; a ping, and INFO once more.
+		if most := 3*(1+2+extraAsks+2*maxRounds+1) + 2; sent > most {
 			t.Fatalf("%d datagrams sent, at most %d expected", sent, most)
 		}
 	})
@@ -297,6 +301,10 @@ func fuzzEvent(t *talk, p *plan, now time.Duration, b byte, next *wire.Challenge
 	if t.got == nil && b%13 != 10 && b%13 != 12 {
 		t.begin(new(answer))
 	}
+	if b >= 13*16 {
+		fuzzAside(t, b)
+		return
+	}
 	switch b % 13 {
 	case 0:
 		*next++
@@ -304,11 +312,11 @@ func fuzzEvent(t *talk, p *plan, now time.Duration, b byte, next *wire.Challenge
 	case 1:
 		t.onChallenge(now, *next)
 	case 2:
-		t.onReply(q, 0)
+		t.onReply(now, q, 0)
 	case 3:
-		t.onReply(q, wire.ErrTruncated)
+		t.onReply(now, q, wire.ErrTruncated)
 	case 4:
-		t.onReply(q, wire.ErrMalformed)
+		t.onReply(now, q, wire.ErrMalformed)
 	case 5:
 		t.onGold(now, 0)
 	case 6:
@@ -325,6 +333,25 @@ func fuzzEvent(t *talk, p *plan, now time.Duration, b byte, next *wire.Challenge
 		t.onBanned()
 	case 12:
 		t.tick(p, now)
+	}
+}
+
+// fuzzAside plays an event that is no answer to a question that is open.
+func fuzzAside(t *talk, b byte) {
+	if t.got == nil {
+		t.begin(new(answer))
+	}
+	switch b % 5 {
+	case 0:
+		t.onPong()
+	case 1:
+		t.onUnreachable()
+	case 2:
+		t.onInfoAgain()
+	case 3:
+		t.onContradiction()
+	case 4:
+		t.onAppID(17510)
 	}
 }
 

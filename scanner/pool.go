@@ -100,7 +100,7 @@ func (p *pool) makeRoom() {
 func (p *pool) learn(a *answer) {
 	size := 0.0
 	if a != nil {
-		size = float64(cap(a.data) + cap(a.raw))
+		size = float64(a.size())
 	}
 	p.usual += (size - p.usual) / 64
 }
@@ -123,7 +123,9 @@ func (p *pool) answer() *answer {
 
 // recycle takes an answer back, with its buffers.
 func (p *pool) recycle(a *answer) {
-	p.put(a.data)
+	for _, chunk := range a.chunks {
+		p.put(chunk)
+	}
 	p.put(a.raw)
 	*a = answer{}
 	p.answers = append(p.answers, a)

@@ -15,8 +15,11 @@ type receiver struct {
 	batch   []udp.Packet // one system call's worth
 	gone    [64]uint64   // sources that ICMP reported as unreachable
 	drained drained
-	parts   reassembly
-	info    wire.Info // for decoding
+
+	strangers    strangers
+	lateConflict func(netip.AddrPort) // nil: nobody wants to know
+	parts        reassembly
+	info         wire.Info // for decoding
 
 	open  *sessions
 	addrs *addrs
@@ -37,7 +40,7 @@ func (r *receiver) take(now time.Duration, p *udp.Packet) int32 {
 	r.stats.RecvBytes += uint64(len(p.Data))
 	i := r.open.index.get(p.Addr)
 	if i < 0 {
-		r.stats.Received[r.open.stranger(p.Addr)]++
+		r.stranger(p)
 		return -1
 	}
 	sl := r.open.slots.at(i)

@@ -1,58 +1,63 @@
 package scanner
 
 import (
+	"bytes"
 	"encoding/binary"
 	"time"
 
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// span is a part of an answer's data. A span that was never set is empty.
-type span struct{ off, end uint32 }
-
-// answer is what came of one server so far: its messages one after the other
-// in data, which belongs to a pool.
+// answer holds what one server sent so far. Its messages are in chunks, which
+// belong to a pool and never move, since a decoded message points into them.
 type answer struct {
 	dialog
 
 	firstAt   time.Duration // first datagram received
 	lastAt    time.Duration // last datagram received
-	rtt       time.Duration // of the first question asked once and answered
-	rtts      [wire.NumQuestions]time.Duration
 	recvBytes uint64
 	received  uint32
 	attempt   uint8 // which one the first datagram came after
 
-	unchallenged Questions
-	partial      Questions // messages that lack their end
+	partial Questions // messages that lack their end
 
-	info, gold, players, rules, text, pong span
+	info, gold, players, rules, text, pong []byte
+
+	in       wire.Info  // the 'I', or the 'm' while there is no 'I'
+	inCode   wire.Error // what was wrong with it
+	goldKept goldInfo   // of the 'm'
 
 	pingRTT time.Duration
 
 	infoReplies uint32 // datagrams and reassembled replies
 	conflicts   uint32 // fragments that contradicted an earlier one
 
-	data []byte
-	raw  []byte // every datagram behind its length, if the scan keeps them
+	chunks [][]byte
+	first  [4][]byte // the memory of chunks: mostly there are no more
+	raw    []byte    // every datagram after its length, if the scan keeps them
 }
+
+// goldInfo is what an 'm' is needed for when an 'I' has taken its place.
+type goldInfo struct{ name, address []byte }
 
 // replies points m at the messages of a.
 func (a *answer) replies(m *replies) {
-	m.info = a.message(a.info)
-	m.gold = a.message(a.gold)
-	m.players = a.message(a.players)
-	m.rules = a.message(a.rules)
-	m.text = a.message(a.text)
-	m.pong = a.message(a.pong)
+	m.decoded, m.infoErr = nil, a.inCode
+	if m.info = a.info; a.info == nil {
+		m.info = a.gold
+	} else if a.gold != nil {
+		m.address = a.goldKept.address
+	}
+	if m.info != nil {
+		m.decoded = &a.in
+	}
+	m.players, m.rules, m.text, m.pong = a.players, a.rules, a.text, a.pong
 	m.partial = a.partial
 	m.evidence.infoReplies, m.evidence.conflicts = int(a.infoReplies), int(a.conflicts)
 }
 
-func (a *answer) message(s span) []byte { return a.data[s.off:s.end:s.end] }
-
 // place is where the answer to q is kept.
-func (a *answer) place(q wire.Question) *span {
+func (a *answer) place(q wire.Question) *[]byte {
 	switch q {
 	case wire.QuestionInfo:
 		return &a.info
@@ -62,19 +67,59 @@ func (a *answer) place(q wire.Question) *span {
 	return &a.rules
 }
 
-// put keeps msg at s. It reports false where the byte budget has no room.
-func (a *answer) put(pool *pool, s *span, msg []byte) bool {
-	if !pool.grow(&a.data, len(msg)) {
+// put keeps msg at place. It reports false where the byte budget has no room.
+func (a *answer) put(pool *pool, place *[]byte, msg []byte) bool {
+	chunk := a.chunkFor(pool, len(msg))
+	if chunk == nil {
 		return false
 	}
-	off := len(a.data)
-	a.data = append(a.data, msg...)
-	*s = span{uint32(off), uint32(len(a.data))}
+	off := len(*chunk)
+	*chunk = append(*chunk, msg...)
+	*place = (*chunk)[off:len(*chunk):len(*chunk)]
 	return true
 }
 
-// maxRaw bounds the datagrams kept of one server: a record is at most 8 MiB,
-// base64 makes four bytes of three, and the rest of the record needs room.
+// chunkFor returns a chunk with room for n bytes, nil where there is none.
+func (a *answer) chunkFor(pool *pool, n int) *[]byte {
+	for i := range a.chunks {
+		if c := &a.chunks[i]; cap(*c)-len(*c) >= n {
+			return c
+		}
+	}
+	var chunk []byte
+	if !pool.grow(&chunk, n) {
+		return nil
+	}
+	if a.chunks == nil {
+		a.chunks = a.first[:0]
+	}
+	a.chunks = append(a.chunks, chunk)
+	return &a.chunks[len(a.chunks)-1]
+}
+
+// empty makes a ready for another server. It keeps the memory of raw, and of
+// chunks unless there were many.
+func (a *answer) empty() {
+	first := a.first
+	for i := range first {
+		first[i] = first[i][:0]
+	}
+	*a = answer{first: first, raw: a.raw[:0]}
+	for len(a.chunks) < len(first) && first[len(a.chunks)] != nil {
+		a.chunks = a.first[:len(a.chunks)+1]
+	}
+}
+
+// size is the memory that a takes of the pool.
+func (a *answer) size() (n int) {
+	for _, c := range a.chunks {
+		n += cap(c)
+	}
+	return n + cap(a.raw)
+}
+
+// maxRaw bounds the datagrams kept of one server. A record is at most 8 MiB, base64
+// turns three bytes into four, and the rest of the record needs room.
 const maxRaw = 4 << 20
 
 // keepRaw keeps a datagram as it came.
@@ -140,43 +185,111 @@ func deliverChallenge(t *talk, now time.Duration, msg []byte) delivery {
 	return delivery{kind: ReplyChallenge, class: classOf(t.onChallenge(now, c))}
 }
 
+// deliverInfo takes an 'I'. It is decoded where it is kept, once; one that comes
+// too late is decoded to be compared with the one before.
 func (a *answer) deliverInfo(t *talk, pool *pool, now time.Duration, msg []byte, in *wire.Info) delivery {
 	a.infoReplies++
-	code, _ := in.Decode(msg).(wire.Error)
+	d := delivery{kind: ReplyInfo}
+	t.onInfoAgain()
+	if !t.wants(wire.QuestionInfo, 0) {
+		if in.Decode(msg) == nil && a.info != nil && contradicts(&a.in, in) {
+			t.onContradiction()
+		}
+		d.class = classOf(t.onReply(now, wire.QuestionInfo, 0))
+		return d
+	}
+	var kept []byte
+	if !a.put(pool, &kept, msg) {
+		d.class, d.full = ClassMatched, true
+		return d
+	}
+	code, _ := in.Decode(kept).(wire.Error)
 	if id, ok := in.AppID(); ok {
 		t.onAppID(id)
 	}
-	return a.answered(t, pool, now, wire.QuestionInfo, msg, code, ReplyInfo)
+	if usable(code) && t.wants(wire.QuestionInfo, code) {
+		a.info, a.in, a.inCode = kept, *in, code
+	} else {
+		a.drop(kept)
+	}
+	d.class = classOf(t.onReply(now, wire.QuestionInfo, code))
+	return d
+}
+
+// drop gives back the room of the message that was put last.
+func (a *answer) drop(kept []byte) {
+	for i := range a.chunks {
+		c := &a.chunks[i]
+		if n := len(*c) - len(kept); n >= 0 && len(kept) > 0 && &(*c)[n] == &kept[0] {
+			*c = (*c)[:n]
+		}
+	}
+}
+
+// usable reports whether an answer with that fault is one all the same.
+func usable(code wire.Error) bool { return code == 0 || code == wire.ErrTruncated }
+
+// contradicts reports whether two replies of one server differ in what does not
+// change while a server runs: name, application ID, Steam ID and version. What
+// only one of them has is no difference.
+func contradicts(a, b *wire.Info) bool {
+	both := func(f wire.Fields) bool { return a.Has&b.Has&f != 0 }
+	if a.Format != b.Format {
+		return false
+	}
+	idA, okA := a.AppID()
+	idB, okB := b.AppID()
+	short := (a.Notes | b.Notes) & wire.NoteInfoShortAppID // neither ID nor version is certain
+	return both(wire.HasName) && !bytes.Equal(a.Name, b.Name) ||
+		both(wire.HasSteamID) && a.SteamID != b.SteamID ||
+		short == 0 && okA && okB && idA != idB ||
+		short == 0 && both(wire.HasVersion) && !bytes.Equal(a.Version, b.Version)
 }
 
 // deliverGold takes an 'm'. One that comes after its 'I' answers nothing, but
 // its address is kept all the same (EC-63).
 func (a *answer) deliverGold(t *talk, pool *pool, now time.Duration, msg []byte, in *wire.Info) delivery {
 	d := delivery{kind: ReplyGoldSource}
-	code, _ := in.Decode(msg).(wire.Error)
-	if code == 0 || code == wire.ErrTruncated {
-		if a.gold != (span{}) {
-			d.class = ClassDuplicate
-			return d
-		}
-		if !a.put(pool, &a.gold, msg) {
-			d.class, d.full = ClassMatched, true
-			return d
-		}
+	if a.gold != nil {
+		d.class = a.goldAgain(t, now, msg, in)
+		return d
 	}
-	open := t.open.Has(wire.QuestionInfo)
-	a.measure(t, now, wire.QuestionInfo)
+	var kept []byte
+	if !a.put(pool, &kept, msg) {
+		d.class, d.full = ClassMatched, true
+		return d
+	}
+	code, _ := in.Decode(kept).(wire.Error)
+	if usable(code) {
+		a.gold, a.goldKept = kept, goldInfo{in.Name, in.Address}
+		if a.info == nil {
+			a.in, a.inCode = *in, code
+		}
+	} else {
+		a.drop(kept)
+	}
 	t.onGold(now, code)
-	if open {
-		a.noteUnchallenged(t, wire.QuestionInfo)
-	}
 	d.class = ClassMatched
 	return d
 }
 
-// deliverList takes a 'D' or an 'E', whose count takes countLen bytes. What
-// stands in it is decoded when the target is finished: a 'D' can't be read
-// before INFO has said which game it is.
+// goldAgain takes an 'm' after another.
+func (a *answer) goldAgain(t *talk, now time.Duration, msg []byte, in *wire.Info) Class {
+	code, _ := in.Decode(msg).(wire.Error)
+	if !usable(code) {
+		t.onGold(now, code)
+		return ClassMatched
+	}
+	t.onInfoAgain()
+	if code == 0 && !bytes.Equal(in.Name, a.goldKept.name) {
+		t.onContradiction()
+	}
+	return ClassDuplicate
+}
+
+// deliverList takes a 'D' or an 'E', whose count takes countLen bytes. The list is
+// decoded when the target is finished: the layout of a 'D' depends on the game,
+// which is in INFO.
 func (a *answer) deliverList(
 	t *talk, pool *pool, now time.Duration, q wire.Question, msg []byte, countLen int,
 ) delivery {
@@ -194,7 +307,7 @@ func (a *answer) deliverList(
 	if q == wire.QuestionRules {
 		kind = ReplyRules
 	}
-	return a.answered(t, pool, now, q, msg, code, kind)
+	return a.keepList(t, pool, now, q, msg, code, kind)
 }
 
 // sound reports whether a list is what it says it is, down to its count.
@@ -219,50 +332,23 @@ func readList(q wire.Question, msg []byte) (exact bool, err error) {
 	return ps.Count() == ps.Announced(), ps.Err()
 }
 
-// answered takes an answer to q with what is wrong with it at first sight.
-func (a *answer) answered(
+// keepList takes a list in answer to q, with what is wrong with it at first sight.
+func (a *answer) keepList(
 	t *talk, pool *pool, now time.Duration, q wire.Question, msg []byte, code wire.Error, kind ReplyKind,
 ) delivery {
 	d := delivery{kind: kind}
-	usable := code == 0 || code == wire.ErrTruncated
-	wanted := t.wants(q, code)
-	if usable && wanted && !a.put(pool, a.place(q), msg) {
+	if usable(code) && t.wants(q, code) && !a.put(pool, a.place(q), msg) {
 		d.class, d.full = ClassMatched, true
 		return d
 	}
-	if usable && wanted {
-		a.measure(t, now, q)
-		a.noteUnchallenged(t, q)
-	}
-	d.class = classOf(t.onReply(q, code))
+	d.class = classOf(t.onReply(now, q, code))
 	return d
-}
-
-// measure takes the round trip of a question that was asked once and answered: a
-// reply to a repeated question is not a round trip, nor is one to a question that
-// was sent with several challenges.
-func (a *answer) measure(t *talk, now time.Duration, q wire.Question) {
-	if a.rtts[q] != 0 || t.asks[q] != 1 || !t.waiting.Has(q) || a.resent.Has(q) {
-		return
-	}
-	a.rtts[q] = now - t.sent(q)
-	if a.rtt == 0 {
-		a.rtt = a.rtts[q]
-	}
-}
-
-func (a *answer) noteUnchallenged(t *talk, q wire.Question) {
-	if t.unchallenged(q) {
-		a.unchallenged |= 1 << q
-	} else {
-		a.unchallenged &^= 1 << q
-	}
 }
 
 func (a *answer) deliverText(t *talk, pool *pool, k wire.Kind, msg []byte) delivery {
 	d := delivery{kind: ReplyText, class: ClassMatched}
 	// The first text stays, but a warning replaces a redirect, and a ban either.
-	old := wire.KindOf(a.message(a.text))
+	old := wire.KindOf(a.text)
 	if old == 0 || old == wire.KindRedirect || k == wire.KindBanned && old != k {
 		d.full = !a.put(pool, &a.text, msg)
 	}
@@ -296,7 +382,7 @@ func (a *answer) deliverPong(t *talk, pool *pool, now time.Duration, msg []byte)
 // keeping where the server says nothing else (EC-140).
 func (a *answer) deliverRedirect(t *talk, pool *pool, msg []byte) delivery {
 	d := delivery{kind: ReplyOther, class: ClassMatched}
-	if _, err := wire.DecodeText(msg); err == nil && a.text == (span{}) {
+	if _, err := wire.DecodeText(msg); err == nil && a.text == nil {
 		d.full = !a.put(pool, &a.text, msg)
 	}
 	t.onJunk(wire.ErrUnexpected)

@@ -165,6 +165,26 @@ func TestScanAddressLimit(t *testing.T) {
 	})
 }
 
+// What a target did not need of the limit of its address is refunded: after two
+// datagrams the next target on it may start 200 ms later, not 400.
+func TestScanAddressRefund(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, s := newMemNet(), newServer()
+		n.serve = func(addr uint64, req wire.Request) { s.answer(n, addr, req) }
+		const pause = 250 * time.Millisecond
+		targets := trickle(ports(3), pause)
+		cfg := Config{Questions: AskInfo, Cooldown: Off, transport: n}
+		if _, err := Scan(t.Context(), cfg, targets, func(*Result) {}); err != nil {
+			t.Fatal(err)
+		}
+		for i, sent := range n.sent {
+			if at, most := sent.at.Sub(n.sent[0].at), time.Duration(i/2)*pause+pause/5; at > most {
+				t.Errorf("datagram %d after %v, want at most %v", i, at, most)
+			}
+		}
+	})
+}
+
 // While an address holds a scan up, Stats estimates how long.
 func TestScanHeldFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -46,7 +46,7 @@ func newSender(cfg *Config) sender {
 // than room. It reports whether some are left.
 func (s *sender) addDue(r ref, sl *slot, room int) bool {
 	t := &sl.talk
-	t.due &= t.open | AskPing
+	t.due &= t.open | aside
 	for q := range each(t.due) {
 		if len(s.out) == room {
 			return true

@@ -90,7 +90,7 @@ func (s *sessions) close(i int32) {
 	s.wheel.remove(s.slots, i)
 	s.index.remove(source)
 	if s.cooldown > 0 {
-		s.closed.add(source)
+		s.closed.add(source, s.slots.at(i).talk.got.mark())
 	}
 	s.slots.release(i)
 }
@@ -106,12 +106,4 @@ func (s *sessions) forget(now time.Duration) {
 // known reports whether a target is open or closed within the cooldown.
 func (s *sessions) known(addr uint64) bool {
 	return s.index.get(addr) >= 0 || s.closed.has(addr)
-}
-
-// stranger classifies a datagram whose source has no open session.
-func (s *sessions) stranger(addr uint64) Class {
-	if s.closed.has(addr) {
-		return ClassLate
-	}
-	return ClassForeign
 }

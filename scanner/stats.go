@@ -117,6 +117,12 @@ type Stats struct {
 	GSOStopped uint64                   // 1 if the scan stopped using GSO, since requests sent with it got no answers
 	Conflicts  uint64                   // fragments that contradict their group
 
+	// Forged replies, as far as they show. See Config.LateConflict.
+	InfoConflicts  uint64 // of Finished: targets with replies that contradict each other
+	LateConflicts  uint64 // targets that contradicted themselves after their Result was made
+	EarlyReplies   uint64 // targets of which a reply had come before they were asked
+	ForeignReplies uint64 // of Received: well-formed replies of sources that were not asked
+
 	// Memory.
 	Bytes     int64 // held now, under the byte budget
 	PeakBytes int64 // the largest Bytes there was
@@ -134,6 +140,22 @@ func (s *Stats) DatagramsSent() uint64 { return sum(s.Sent[:]) }
 
 // DatagramsReceived is the number of datagrams received.
 func (s *Stats) DatagramsReceived() uint64 { return sum(s.Received[:]) }
+
+// Above these, replies are most likely forged: a few of each are nothing unusual
+// in a scan of many servers.
+const (
+	fewConflicts = 5
+	fewEarly     = 5
+	fewForeign   = 100
+	foreignPart  = 50 // of so many datagrams received one may be a foreign reply
+)
+
+// Forged reports whether so many replies contradict each other, or come from
+// targets that were not asked, that somebody most likely forges them.
+func (s *Stats) Forged() bool {
+	return s.InfoConflicts+s.LateConflicts > fewConflicts || s.EarlyReplies > fewEarly ||
+		s.ForeignReplies > max(fewForeign, s.DatagramsReceived()/foreignPart)
+}
 
 // TargetsFinished is the number of finished targets.
 func (s *Stats) TargetsFinished() uint64 { return sum(s.Finished[:]) }

@@ -3,6 +3,7 @@ package scanner
 import (
 	"math"
 	"math/bits"
+	"slices"
 	"time"
 
 	"github.com/a2sscan/a2sscan/wire"
@@ -42,6 +43,7 @@ const (
 	csgoAppID   = 730
 	freshFor    = 5 * time.Second  // some servers drop an older challenge in silence (EC-14)
 	maxRTTWait  = 10 * time.Second // no round trip makes us wait longer than that
+	muchEarlier = 5 * time.Millisecond
 	packedWait  = 50 * time.Millisecond
 	maxPacked   = 2  // a server's replies in the decompressor: players and rules
 	maxUnpacked = 16 // of a server in all: both, asked as often as by default, and a few more
@@ -110,6 +112,8 @@ const (
 	besidePong                         // its answer came
 	besideGet                          // a challenge was asked for by itself: GETCHALLENGE
 	besideFallback                     // INFO was ignored: PLAYER and ping are the last attempt
+	besideVerify                       // INFO was asked for once more, as the first answer may be forged
+	besideVerified                     // and that was answered
 )
 
 // status returns those of the set that make up a status.
@@ -139,6 +143,10 @@ type talk struct {
 // dialog is the part of a conversation that begins when something comes. It
 // stands in the answer.
 type dialog struct {
+	rtt          time.Duration                    // of the first question asked once and answered
+	rtts         [wire.NumQuestions]time.Duration // of each
+	unchallenged Questions                        // answered, in part at least, to a request without a challenge
+
 	challenge wire.Challenge           // in use; NoChallenge: none yet
 	origin    Questions                // those that it may have been the reply to
 	seenAt    time.Duration            // when it, or one of a question's own, came last
@@ -159,6 +167,19 @@ type dialog struct {
 
 	rounds [wire.NumQuestions]uint8 // challenges in answer to each
 
+	// For finding forged replies: each datagram sent is answered once at most.
+	requests   uint8             // datagrams sent, pings not counted
+	challenges uint8             // those that came back
+	answered   Questions         // the questions answered after they were asked
+	early      Questions         // the questions answered before that could be expected
+	conflict   bool              // a reply contradicts another
+	values     [8]wire.Challenge // that came last
+	oldest     uint8             // in values
+	repeated   wire.Challenge    // the last one that came more than once
+	twice      bool              // there is one
+	pinned     bool              // no other is used any more
+	verifyEnd  time.Duration
+
 	get      Questions // to be asked by GETCHALLENGE
 	getFirst bool      // the game is one whose servers want that
 
@@ -173,6 +194,9 @@ type dialog struct {
 func (t *talk) begin(a *answer) {
 	t.got = a
 	a.challenge = wire.NoChallenge
+	for q := range each(t.asked) {
+		a.requests += t.asks[q] - b2u8(t.due.Has(q))
+	}
 	for q := range a.sentUS { // only one was waited for
 		a.sentUS[q] = t.sentUS
 	}
@@ -197,8 +221,19 @@ func (t *talk) challengeFor(q wire.Question) wire.Challenge {
 	return t.got.challenge
 }
 
+// verifyInfo is INFO once more, when it has an answer already. As a question of
+// which a request is due it has the number behind the last one.
+const (
+	questionVerify = wire.Question(wire.NumRequests)
+	verifyInfo     = Questions(1 << questionVerify)
+	aside          = AskPing | verifyInfo // what may be due and is not open
+)
+
 // requestFor is the request to send for q: GETCHALLENGE may stand in for it.
 func (t *talk) requestFor(q wire.Question) wire.Question {
+	if q == questionVerify {
+		return wire.QuestionInfo
+	}
 	if t.got != nil && t.got.get.Has(q) {
 		return wire.QuestionChallenge
 	}
@@ -250,32 +285,47 @@ func (t *talk) came() {
 // onChallenge takes an 'A'. A challenge round is no retry.
 func (t *talk) onChallenge(now time.Duration, c wire.Challenge) verdict {
 	t.came()
-	if t.open == 0 {
+	t.countChallenge(c)
+	switch a := t.got; {
+	case t.pin():
+		return used
+	case t.open == 0 || a.pinned:
 		return useless
-	}
-	if t.got.single {
+	case a.single:
 		return t.onOwnChallenge(now, c)
-	}
-	t.got.seenAt = now
-	if c == t.got.challenge {
+	case c == a.challenge:
+		a.seenAt = now
 		t.echoed()
 		return useless
 	}
-	t.quiet = 0
-	if qs := t.waiting & t.open; qs == lowest(qs) {
-		t.got.openly &^= qs // the fragments were this challenge
-	}
-	first := t.got.challenge == wire.NoChallenge
-	t.got.challenge = c
-	t.got.get = 0
-	t.got.origin = t.waiting & t.open
-	if !first {
-		t.got.resent |= t.waiting
-	}
+	first := t.replaceChallenge(now, c)
 	if t.flags&flagHeld != 0 && t.flying > 0 {
 		return used
 	}
-	t.countRound((t.waiting | t.due) & t.open)
+	if t.countRound((t.waiting | t.due) & t.open); !t.pin() {
+		t.useChallenge(first)
+	}
+	return used
+}
+
+// replaceChallenge takes c for the challenge in use. It reports whether it is the
+// first one.
+func (t *talk) replaceChallenge(now time.Duration, c wire.Challenge) (first bool) {
+	a := t.got
+	t.quiet = 0
+	qs := t.waiting & t.open
+	if qs == lowest(qs) {
+		a.openly &^= qs // the fragments were this challenge
+	}
+	if first = a.challenge == wire.NoChallenge; !first {
+		a.resent |= t.waiting
+	}
+	a.challenge, a.origin, a.seenAt, a.get = c, qs, now, 0
+	return first
+}
+
+// useChallenge has what is open sent with the challenge that came.
+func (t *talk) useChallenge(first bool) {
 	switch {
 	case t.open == 0:
 	case t.flags&flagLimited != 0:
@@ -289,7 +339,42 @@ func (t *talk) onChallenge(now time.Duration, c wire.Challenge) verdict {
 		t.flags |= flagSerial | flagHeld
 		t.flags &^= flagBurst
 	}
-	return used
+}
+
+// countChallenge counts an 'A' among the replies that the server can have sent.
+// One that comes when every datagram is answered, none of them by an 'A', is the
+// answer to a question that has another answer.
+func (t *talk) countChallenge(c wire.Challenge) {
+	a := t.got
+	first := a.challenges == 0
+	a.challenges += b2u8(a.challenges < math.MaxUint8)
+	a.remember(c)
+	if t.open == 0 && a.challenge == wire.NoChallenge {
+		a.challenge = c // to verify INFO with
+	}
+	if first && t.surplus() && a.unchallenged != 0 && !a.unchallenged.Has(wire.QuestionInfo) {
+		t.onContradiction()
+	}
+}
+
+// surplus reports whether more replies came than requests went out. A server
+// sends one reply to each request, so either the network doubled a challenge, or
+// one of the replies is forged.
+func (t *talk) surplus() bool {
+	a := t.got
+	return a.challenges > 0 && int(a.challenges)+bits.OnesCount8(uint8(a.answered)) > int(a.requests)
+}
+
+// onContradiction takes the news that two replies contradict each other: one may
+// be forged, so nothing is said of the server's challenges.
+func (t *talk) onContradiction() { t.got.conflict = true }
+
+// onInfoAgain takes a second answer to INFO.
+func (t *talk) onInfoAgain() {
+	if t.beside&besideVerify != 0 {
+		t.beside |= besideVerified
+		t.waiting &^= verifyInfo
+	}
 }
 
 // onOwnChallenge takes an 'A' where each question has a challenge of its own.
@@ -318,7 +403,7 @@ func (t *talk) onOwnChallenge(now time.Duration, c wire.Challenge) verdict {
 	a.own[q] = c
 	a.owned |= qs
 	t.quiet = 0
-	t.waiting &= AskPing
+	t.waiting &= aside
 	t.due |= qs & t.open
 	t.flags &^= flagRepeat
 	return used
@@ -393,12 +478,44 @@ func (t *talk) countRound(qs Questions) {
 	}
 }
 
+// pin takes a challenge that came more than once for the server's own, and all
+// others for forged ones, where a question was given up for too many of them. What
+// has no answer is asked again, together, and no other challenge is used any more.
+func (t *talk) pin() bool {
+	a := t.got
+	if !a.twice || a.pinned || !t.looped() {
+		return false
+	}
+	a.pinned, a.single = true, false
+	a.challenge, a.fresh, a.owned = a.repeated, 0, 0
+	t.flags &^= flagHeld
+	for q := range each(AskAll) {
+		if t.err[q] == wire.ErrChallengeLoop {
+			t.open |= 1 << q
+			t.err[q] = 0
+		}
+	}
+	t.resend(t.open)
+	return true
+}
+
+// remember notes the value of an 'A', and whether it came before.
+func (a *dialog) remember(c wire.Challenge) {
+	n := min(int(a.challenges)-1, len(a.values))
+	if slices.Contains(a.values[:n], c) {
+		a.repeated, a.twice = c, true
+		return
+	}
+	a.values[a.oldest] = c
+	a.oldest = (a.oldest + 1) % uint8(len(a.values))
+}
+
 // resend makes qs due with the challenge that came: those that were asked
 // before are not counted as asked again.
 func (t *talk) resend(qs Questions) {
 	t.askNew(qs &^ (t.asked | t.due))
 	t.due |= qs
-	t.waiting &= AskPing
+	t.waiting &= aside
 	t.flags |= flagBurst
 	t.flags &^= flagRepeat
 }
@@ -409,14 +526,14 @@ func (t *talk) postpone() {
 	for q := range each((t.waiting | t.due) & t.open) {
 		t.asks[q] -= b2u8(t.asks[q] > 0)
 	}
-	t.waiting &= AskPing
-	t.due &= AskPing
+	t.waiting &= aside
+	t.due &= aside
 }
 
 // onReply takes an answer to q: 'I', 'D' or 'E'. code is 0 or ErrTruncated,
 // which close the question, or a fault that leaves it open. The first usable
 // answer counts, also for a question that was given up or never asked.
-func (t *talk) onReply(q wire.Question, code wire.Error) verdict {
+func (t *talk) onReply(now time.Duration, q wire.Question, code wire.Error) verdict {
 	t.came()
 	if code != 0 && code != wire.ErrTruncated {
 		t.fault(1<<q, code)
@@ -428,8 +545,42 @@ func (t *talk) onReply(q wire.Question, code wire.Error) verdict {
 	if q == wire.QuestionInfo {
 		t.flags &^= flagGold
 	}
+	t.measure(now, q)
+	t.noteUnchallenged(q)
 	t.close(q, code)
 	return used
+}
+
+// measure takes the round trip of a question that was asked once and answered: a
+// reply to a repeated question is not a round trip, nor is one to a question that
+// was sent with several challenges.
+func (t *talk) measure(now time.Duration, q wire.Question) {
+	a := t.got
+	if t.asks[q] != 1 || !t.waiting.Has(q) || a.resent.Has(q) {
+		return
+	}
+	trip := now - t.sent(q)
+	if a.rtts[q] == 0 {
+		a.rtts[q] = trip
+	}
+	if a.rtt == 0 {
+		a.rtt = trip
+	} else if trip+muchEarlier < a.rtt && 2*trip < a.rtt {
+		a.early |= 1 << q
+	}
+}
+
+// noteUnchallenged notes whether the answer to q that comes now answers a request
+// that bore no challenge.
+func (t *talk) noteUnchallenged(q wire.Question) {
+	if t.withoutChallenge(q) {
+		t.got.unchallenged |= 1 << q
+	} else {
+		t.got.unchallenged &^= 1 << q
+	}
+	if !t.asked.Has(q) {
+		t.got.early |= 1 << q
+	}
 }
 
 // onAppID takes the application ID, by which some servers are asked differently.
@@ -463,6 +614,8 @@ func (t *talk) onGold(now time.Duration, code wire.Error) verdict {
 	if !t.open.Has(wire.QuestionInfo) {
 		return useless
 	}
+	t.measure(now, wire.QuestionInfo)
+	t.noteUnchallenged(wire.QuestionInfo)
 	t.flags |= flagGold
 	t.got.goldEnd = now + max(minGold, t.got.rtt/2)
 	t.close(wire.QuestionInfo, code)
@@ -493,8 +646,8 @@ func (t *talk) onConflict() {
 		return
 	}
 	t.flags |= flagSerial
-	t.waiting &= AskPing
-	t.due &= AskPing
+	t.waiting &= aside
+	t.due &= aside
 	t.flying = 0
 }
 
@@ -504,8 +657,8 @@ func (t *talk) onLimited() {
 	t.flags |= flagSerial | flagLimited
 	t.flags &^= flagSuspect
 	t.fault(t.open, wire.ErrRateLimited)
-	t.due &= AskPing
-	t.waiting &= AskPing
+	t.due &= aside
+	t.waiting &= aside
 }
 
 // onBanned takes an 'l': nothing more will come (EC-22).
@@ -531,7 +684,8 @@ func (t *talk) onSent(p *plan, now time.Duration, qs Questions) {
 	t.sentUS = uint32(min((now-t.firstAt)/time.Microsecond, math.MaxUint32))
 	if t.got != nil {
 		t.got.echoed = false
-		for q := range each(qs) {
+		t.got.requests += b2u8(qs&^AskPing != 0 && t.got.requests < math.MaxUint8)
+		for q := range each(qs &^ verifyInfo) {
 			t.got.sentUS[q] = t.sentUS
 		}
 	}
@@ -559,7 +713,7 @@ func (t *talk) onUnreachable() {
 		t.flags |= flagRefused
 		return
 	}
-	t.waiting &^= AskPing
+	t.waiting &^= aside
 	for q := range each(t.open) {
 		t.giveUp(q, wire.ErrUnreachable)
 	}
@@ -592,7 +746,7 @@ func (t *talk) tick(p *plan, now time.Duration) {
 		return
 	}
 	silent = t.suspectLimit(silent)
-	t.waiting &= AskPing
+	t.waiting &= aside
 	t.flying = 0
 	t.flags &^= flagHeld
 	if t.got != nil {
@@ -696,8 +850,8 @@ func (t *talk) settle(p *plan, now time.Duration) {
 		t.open &= p.questions // the fallback may have asked for more
 	}
 	t.ping(p)
-	t.due &= t.open | AskPing
-	t.waiting &= t.open | AskPing
+	t.due &= t.open | aside
+	t.waiting &= t.open | aside
 	switch {
 	case t.open == 0:
 		t.finish(p, now)
@@ -751,19 +905,53 @@ func (t *talk) askSerially(p *plan, now time.Duration) {
 // finish ends the conversation, or waits for the 'I' after an 'm', or for the
 // answer to a ping.
 func (t *talk) finish(p *plan, now time.Duration) {
+	t.verify(p, now)
 	if t.flags&flagGold != 0 && now < t.got.goldEnd {
 		t.wakeAt(t.got.goldEnd)
 		return
 	}
-	if t.due.Has(wire.QuestionPing) {
-		return // it will be sent
+	if t.due != 0 {
+		return // a ping, or INFO once more
+	}
+	if end := t.lastAt() + p.schedule.Timeout; t.looped() && now < end {
+		t.wakeAt(end)
+		return
 	}
 	if end := t.pingEnd(p); t.waiting.Has(wire.QuestionPing) && now < end {
 		t.wakeAt(end)
 		return
 	}
+	if t.waiting&verifyInfo != 0 && now < t.got.verifyEnd {
+		t.wakeAt(t.got.verifyEnd)
+		return
+	}
 	if !t.unpacking() {
 		t.flags |= flagDone
+	}
+}
+
+// looped reports whether a question was given up for too many challenges. If some
+// of them were forged, the answer to one of the others may come yet.
+func (t *talk) looped() bool { return slices.Contains(t.err[:], wire.ErrChallengeLoop) }
+
+// verify has INFO asked for once more, with a challenge, if the answer to it may
+// be forged: it came without a challenge, and more replies came than requests went
+// out. A server whose replies came earlier than they could is given one timeout
+// in which its true replies may come.
+func (t *talk) verify(p *plan, now time.Duration) {
+	a := t.got
+	if a == nil || a.conflict {
+		return
+	}
+	switch {
+	case t.beside&besideVerify != 0:
+	case a.challenge != wire.NoChallenge && a.unchallenged.Has(wire.QuestionInfo) && t.surplus():
+		t.beside |= besideVerify
+		t.due |= verifyInfo
+		a.verifyEnd = now + p.schedule.Timeout
+	case a.early != 0 && a.early == a.early&a.unchallenged && a.verifyEnd == 0:
+		t.waiting |= verifyInfo
+		a.verifyEnd = now + p.schedule.Timeout
 	}
 }
 
@@ -808,6 +996,7 @@ func (t *talk) fault(qs Questions, code wire.Error) {
 func (t *talk) close(q wire.Question, code wire.Error) {
 	t.open &^= 1 << q
 	t.err[q] = code
+	t.got.answered |= t.asked & (1 << q)
 	t.quiet, t.got.slow = 0, 0
 	t.flags |= flagAnswered
 	t.flags &^= flagBurst
@@ -866,9 +1055,9 @@ func (t *talk) patience(p *plan) time.Duration {
 	return d
 }
 
-// unchallenged reports whether an answer to q that comes now answers a
+// withoutChallenge reports whether an answer to q that comes now answers a
 // request that bore no challenge, or the fragments of an earlier one did.
-func (t *talk) unchallenged(q wire.Question) bool {
+func (t *talk) withoutChallenge(q wire.Question) bool {
 	if !t.asked.Has(q) {
 		return t.challenge() == wire.NoChallenge
 	}

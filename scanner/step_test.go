@@ -135,7 +135,7 @@ func (p *player) event(name string, args []string) error {
 		}
 		t.onChallenge(p.now, wire.Challenge(n))
 	case "info", "players", "rules":
-		t.onReply(question(name), code)
+		t.onReply(p.now, question(name), code)
 	case "goldsource":
 		t.onGold(p.now, code)
 	case "fragment":
@@ -150,6 +150,11 @@ func (p *player) event(name string, args []string) error {
 		t.onJunk(code)
 	case "unreachable":
 		t.onUnreachable()
+	case "again":
+		t.onInfoAgain()
+	case "contradiction":
+		t.onContradiction()
+		t.onInfoAgain()
 	case "pong":
 		t.onPong()
 	case "app":
@@ -191,7 +196,7 @@ func (p *player) show() {
 		fmt.Fprint(&p.out, "\t> send")
 		for q := range each(t.due) {
 			fmt.Fprintf(&p.out, " %v", t.requestFor(q))
-			if c := t.challengeFor(q); c != wire.NoChallenge && AskAll.Has(q) {
+			if c := t.challengeFor(q); c != wire.NoChallenge && q != wire.QuestionPing {
 				fmt.Fprintf(&p.out, "+%d", c)
 			}
 			t.onSent(&p.plan, p.now, 1<<q)

@@ -51,8 +51,8 @@ func frames50(t *testing.T, path string) []string {
 func TestFrames50(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "census.ndjson.zst")
 	want := frames50(t, path)
-	if got, torn := readFile(t, path); !slices.Equal(got, want) || torn != 0 {
-		t.Errorf("%d lines of %d, %d bytes torn", len(got), len(want), torn)
+	if got, truncated := readFile(t, path); !slices.Equal(got, want) || truncated != 0 {
+		t.Errorf("%d lines of %d, %d bytes truncated", len(got), len(want), truncated)
 	}
 }
 

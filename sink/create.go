@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Options say how a file is created. Append excludes Replace and Resume.
+// Options of Create. Append excludes Replace and Resume.
 type Options struct {
 	Scan string // the scan's name in every record; absent if empty
 

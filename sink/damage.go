@@ -5,13 +5,14 @@ import (
 	"strings"
 )
 
-// Damage is what a Reader passed over because it could not be read. What a run
-// that was killed left at the end of a file is none: see Reader.Torn.
+// Damage counts what a Reader passed over because it could not be read. The
+// partial record that a killed process leaves at the end of a file is no damage:
+// see Reader.Truncated.
 type Damage struct {
 	Frames uint64 // zstd frames
 	Lines  uint64 // lines that are no JSON
-	Bytes  int64  // of the file, in frames; of what is unpacked, in lines
-	At     int64  // where the first of it begins
+	Bytes  int64  // of frames in the file, and of lines after unpacking
+	At     int64  // offset of the first of it
 }
 
 // Found reports whether anything was passed over.
@@ -25,7 +26,7 @@ func (d *Damage) add(at, n int64) {
 	d.Bytes += n
 }
 
-// String says what is missing: "1 zstd frame and 2 lines, 12345 bytes, the first
+// String describes the damage: "1 zstd frame and 2 lines, 12345 bytes, the first
 // at byte 67890".
 func (d Damage) String() string {
 	var parts []string
@@ -35,11 +36,11 @@ func (d Damage) String() string {
 	if d.Lines > 0 {
 		parts = append(parts, plural(d.Lines, "line"))
 	}
+	size := plural(uint64(d.Bytes), "byte")
 	if len(parts) == 0 {
-		parts = append(parts, "something that is no zstd frame")
+		return fmt.Sprintf("%s between zstd frames, the first at byte %d", size, d.At)
 	}
-	return fmt.Sprintf("%s, %s, the first at byte %d",
-		strings.Join(parts, " and "), plural(uint64(d.Bytes), "byte"), d.At)
+	return fmt.Sprintf("%s, %s, the first at byte %d", strings.Join(parts, " and "), size, d.At)
 }
 
 func plural(n uint64, word string) string {

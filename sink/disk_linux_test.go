@@ -33,9 +33,9 @@ func TestFullDisk(t *testing.T) {
 			n++
 		}
 		checkFull(t, w.Close(), path)
-		got, torn := readFile(t, path)
-		if len(got) == 0 || torn != 0 || !slices.Equal(got, lines(0, len(got))) {
-			t.Errorf("%s: %d lines of %d, %d torn", name, len(got), n, torn)
+		got, truncated := readFile(t, path)
+		if len(got) == 0 || truncated != 0 || !slices.Equal(got, lines(0, len(got))) {
+			t.Errorf("%s: %d lines of %d, %d truncated", name, len(got), n, truncated)
 		}
 		if err := os.Remove(path); err != nil {
 			t.Error(err)
@@ -55,8 +55,8 @@ func TestDeviceFull(t *testing.T) {
 	checkFull(t, w.Close(), path)
 }
 
-// TestSIGPIPE proves what Create says of standard output: the real one, in
-// another process, because that is the one that kills.
+// TestSIGPIPE tests what Create documents about standard output, in another
+// process, because SIGPIPE ends it.
 func TestSIGPIPE(t *testing.T) {
 	const role = "SINK_TEST_SIGPIPE"
 	switch os.Getenv(role) {
@@ -67,7 +67,7 @@ func TestSIGPIPE(t *testing.T) {
 		pipeChild()
 	}
 	for how, want := range map[string]string{
-		"ignored": "write standard output: broken pipe; whoever was to read it has gone away\n",
+		"ignored": "write standard output: broken pipe; the reader closed the pipe\n",
 		"default": "",
 	} {
 		r, out, err := os.Pipe()
@@ -92,8 +92,8 @@ func TestSIGPIPE(t *testing.T) {
 	}
 }
 
-// pipeChild writes a record to a standard output that nobody reads, and says
-// what came of it.
+// pipeChild writes a record to a standard output without a reader, and reports the
+// error.
 func pipeChild() {
 	w, err := Create("-", Options{})
 	if err == nil {

@@ -1,40 +1,62 @@
 // Package sink writes census files, and reads them back.
 //
-// A file is a census: NDJSON, one line a server, no header and no trailer,
-// plain or compressed with zstd. Census files can be put one after the other.
+// A census is NDJSON: one line for each server, no header and no trailer, plain
+// or compressed with zstd. Census files that are concatenated are one census.
+// Package [record] describes the lines.
 //
 // # Use
 //
-// To write one: [Create] a [Writer], hand its Write the Results of scanner.Scan
-// as they come, and Close it. CreateSeries makes parts of a size or a time.
+// To write a census, [Create] a [Writer], pass its Write the Results of
+// scanner.Scan as they arrive, and Close it. [CreateSeries] divides a census into
+// parts by size or time.
 //
 //	w, err := sink.Create("census.ndjson.zst", sink.Options{Scan: "nightly"})
 //	stats, err := scanner.Scan(ctx, cfg, targets, func(r *scanner.Result) { w.Write(r) })
 //	err = w.Close()
 //
-// To read one: [Open] a [Reader] and take its lines with Next until io.EOF. A
-// line is JSON; package [record] describes its keys and reads it.
+// To read one, [Open] a [Reader] and call Next until io.EOF. [Verify] proves that
+// a census is complete and undamaged.
 //
-// A Writer copies what it needs before Write returns, and remembers its first
-// error: all later calls return it, so that looking at Close's is enough. A line
+// A Writer copies what it needs before Write returns. It keeps its first error,
+// which all later calls return: checking the error of Close is enough. A line
 // that a Reader returned is valid until its next call.
 //
-// # What survives
+// # Replacing a census
 //
-// When Writer.Sync or Close returned nil, every record written before it is
-// in the file, and on a disk it was told to keep it. Between two Syncs records
-// reach the file by blocks, after Options.FlushEvery at the latest.
+// With Options.Replace the new census is written beside the old one, under its
+// name with [PartSuffix]. Close makes it durable; then Commit renames it, so that
+// the name holds the old census or the new one, each complete, also after a
+// crash. Keep leaves a census that is not complete beside the old one.
 //
-// A compressed file is a sequence of zstd frames. A frame is a stream of
-// blocks, each of which can be read as soon as it is in the file; a Sync ends
-// it, so that Writer.Offset is a place where other programs can stop reading,
-// and else it is ended when it holds 8 MiB of records, or is 10 seconds old.
+// # Durability
 //
-// A run that is killed leaves at most one line torn, at the end, and maybe a
-// frame that isn't ended. A Reader gives every whole line, leaves out the rest
-// and says how long it was. Options.Append cuts the rest off, and writes the
-// lines of a frame that isn't ended once more, so that other programs read the
-// file to its end; Options.Resume cuts back to what a checkpoint named. When
-// the disk fails or is full, the Writer does to the file as Append would, and
-// says so by the error of every later call.
+// When Writer.Sync or Close returns nil, every record written before it is in the
+// file, and the disk was told to keep it. Between two Syncs records reach the
+// file by blocks, after Options.FlushEvery at the latest. Close also makes sure
+// that the file still has its name, its length and no hole: another program may
+// have removed, renamed or truncated it.
+//
+// A compressed file is a sequence of zstd frames. A frame is a stream of blocks,
+// each of which can be read as soon as it is in the file. Sync ends the frame, so
+// that other programs can read the file up to Writer.Offset; otherwise a frame
+// ends when it holds 8 MiB of records, or is 10 seconds old.
+//
+// A process that is killed leaves at most one partial line at the end of the
+// file, and maybe a frame without its end. A Reader returns every complete line
+// and the length of the rest. Options.Append cuts the rest off, and writes the
+// lines of a frame without its end once more, so that other programs can read
+// the whole file. Options.Resume cuts the file back to the offset of a
+// checkpoint. When the disk fails or is full, the Writer repairs the file as
+// Append would, and every later call returns the error.
+//
+// # Damage
+//
+// A Writer hashes the bytes of its file as it writes them. The hash of everything
+// before a [Mark] belongs in a checkpoint: Options.Resume reads the file again
+// and refuses a difference. The hash of the whole file belongs in the summary of
+// the scan, with which Verify compares the file. The hash is xxHash64, as
+// xxhsum -H64 prints it. It reveals damage, not forgery.
+//
+// A Reader passes over damage, and counts it: a zstd frame whose checksum is
+// wrong, or a line that is not JSON.
 package sink

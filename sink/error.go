@@ -9,17 +9,17 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// Error is what went wrong with a file. errors.Is looks through it, so that
-// errors.Is(err, syscall.ENOSPC) tells a full disk and errors.Is(err,
-// fs.ErrExist) a file that is there already.
+// Error is an error about a file. It wraps its cause: errors.Is(err,
+// syscall.ENOSPC) is true for a full disk, and errors.Is(err, fs.ErrExist) for an
+// existing file.
 type Error struct {
-	Op   string // "create", "append to", "replace", "resume", "write", "open" or "read"
+	Op   string // "create", "append to", "replace", "resume", "write", "rename", "open" or "read"
 	Path string // the file's name, or "standard output" or "standard input"
-	Err  error  // why
+	Err  error  // the cause
 	Hint string // what to do about it; may be empty
 }
 
-// Error says what, where, why and, after a semicolon, what to do.
+// Error returns the operation, the file, the cause and, after a semicolon, the hint.
 func (e *Error) Error() string {
 	s := e.Op + " " + e.Path + ": " + e.Err.Error()
 	if e.Hint != "" {
@@ -31,7 +31,7 @@ func (e *Error) Error() string {
 // Unwrap returns e.Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// newError explains err, an error of the os package about the file path.
+// newError returns the Error of a cause, mostly one of package os, with a hint.
 func newError(op, path string, err error) *Error {
 	if outer, ok := errors.AsType[*fs.PathError](err); ok {
 		err = outer.Err
@@ -41,11 +41,11 @@ func newError(op, path string, err error) *Error {
 	case errors.Is(err, syscall.ENOSPC):
 		e.Hint = "free some space, or choose another disk"
 	case errors.Is(err, syscall.EPIPE):
-		e.Hint = "whoever was to read it has gone away"
+		e.Hint = "the reader closed the pipe"
 	case errors.Is(err, fs.ErrPermission):
-		e.Hint = "choose a place that you may use, or ask for the permission"
+		e.Hint = "choose a place that you may write to, or ask for permission"
 	case errors.Is(err, syscall.EROFS):
-		e.Hint = "choose a place that can be written to"
+		e.Hint = "choose a place that is not read-only"
 	case errors.As(err, new(record.SchemaError)):
 		e.Hint = "a newer version reads it"
 	case op == "open" && errors.Is(err, os.ErrNotExist):

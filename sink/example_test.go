@@ -52,8 +52,8 @@ func Example() {
 		}
 		fmt.Printf("%s\n", line)
 	}
-	fmt.Println(r.Torn(), "bytes torn")
+	fmt.Println(r.Truncated(), "bytes truncated")
 	// Output:
 	// {"schema":1,"scan":"nightly","ip":"203.0.113.7","port":27015,"addr":"203.0.113.7:27015","status":"no_reply","errors":{"info":"timeout"}}
-	// 0 bytes torn
+	// 0 bytes truncated
 }

@@ -72,8 +72,8 @@ func readAll(r *Reader) (got []string, err error) {
 	}
 }
 
-// readFile returns the lines of a file, and the length of its torn tail.
-func readFile(t *testing.T, path string) (got []string, torn int64) {
+// readFile returns the lines of a file, and the length of its truncated tail.
+func readFile(t *testing.T, path string) (got []string, truncated int64) {
 	t.Helper()
 	r, err := Open(path)
 	if err != nil {
@@ -86,16 +86,16 @@ func readFile(t *testing.T, path string) (got []string, torn int64) {
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return got, r.Torn()
+	return got, r.Truncated()
 }
 
 // wantLines checks what a file holds.
 func wantLines(t *testing.T, path string, want []string) {
 	t.Helper()
-	got, torn := readFile(t, path)
-	if !slices.Equal(got, want) || torn != 0 {
-		t.Errorf("%s has %d lines and %d torn bytes, want %d lines or others",
-			path, len(got), torn, len(want))
+	got, truncated := readFile(t, path)
+	if !slices.Equal(got, want) || truncated != 0 {
+		t.Errorf("%s has %d lines and %d truncated bytes, want %d lines or others",
+			path, len(got), truncated, len(want))
 	}
 	if strings.HasSuffix(path, ".zst") {
 		wantWhole(t, path, len(want))
@@ -175,8 +175,8 @@ func TestDevice(t *testing.T) {
 	closeWriter(t, w)
 }
 
-// TestRefused: every refusal says what, where, why and what to do, Check says
-// the same as Create, and nothing was touched.
+// TestRefused: every refusal names the operation, the file, the reason and a
+// remedy. Check refuses the same, and no file changes.
 func TestRefused(t *testing.T) {
 	dir := t.TempDir()
 	there := filepath.Join(dir, "there.ndjson")
@@ -304,8 +304,8 @@ func TestAppendRefused(t *testing.T) {
 		{"not compressed", "a.zst", lines(0, 1)[0] + "\n", "no zstd frame begins here"},
 		{"garbage after a frame", "a.zst", frame + "garbage", "no zstd frame begins here"},
 		{"another content", "a.zst", string(pack("a list\nof lines\n")), "does not look like a census"},
-		{"no whole frame", "a.zst", frame[:20], "does not look like a census"},
-		{"half a line in a whole frame", "a.zst", frame + string(pack(prefix)), "cut off inside a whole frame"},
+		{"no complete frame", "a.zst", frame[:20], "does not look like a census"},
+		{"half a line in a complete frame", "a.zst", frame + string(pack(prefix)), "cut off inside a complete frame"},
 		{"a cut frame of another content", "a.zst", string(openFrame("a list\nof lines\n")), "does not look like a census"},
 		{"a cut frame that is corrupt", "a.zst", frame + corrupt, "its last frame is damaged"},
 	}
@@ -442,7 +442,7 @@ func writeInSteps(t *testing.T, path string) map[int64]int {
 }
 
 // checkCut reads a file that was cut: its lines are the first that were
-// written, promised of them at least, and every byte is in a line or torn.
+// written, promised of them at least, and every byte is in a line or truncated.
 func checkCut(t *testing.T, file []byte, want []string, promised int) {
 	t.Helper()
 	r := NewReader(bytes.NewReader(file))
@@ -454,8 +454,8 @@ func checkCut(t *testing.T, file []byte, want []string, promised int) {
 	for _, line := range got {
 		whole += len(line) + 1
 	}
-	if r.zstd == nil && int64(whole)+r.Torn() != int64(len(file)) {
-		t.Fatalf("cut at %d: %d bytes in lines, %d torn", len(file), whole, r.Torn())
+	if r.zstd == nil && int64(whole)+r.Truncated() != int64(len(file)) {
+		t.Fatalf("cut at %d: %d bytes in lines, %d truncated", len(file), whole, r.Truncated())
 	}
 }
 
@@ -463,10 +463,10 @@ func checkCut(t *testing.T, file []byte, want []string, promised int) {
 func checkAppend(t *testing.T, path string, file []byte, promised int) {
 	t.Helper()
 	put(t, path, string(file))
-	before, torn := readFile(t, path)
+	before, truncated := readFile(t, path)
 	w := create(t, path, Options{Append: true})
-	if w.Cut() != torn || len(before) < promised || w.Offset() != size(t, path) {
-		t.Errorf("cut at %d: cut %d, torn %d", len(file), w.Cut(), torn)
+	if w.Cut() != truncated || len(before) < promised || w.Offset() != size(t, path) {
+		t.Errorf("cut at %d: cut %d, truncated %d", len(file), w.Cut(), truncated)
 	}
 	if err := w.Write(tiny(len(before))); err != nil {
 		t.Error(err)
@@ -487,10 +487,10 @@ func TestAppendCutFrame(t *testing.T) {
 		for _, cut := range []int{len(frame) - 1, len(frame) - 4, len(frame) - 5, len(frame) / 2} {
 			path := filepath.Join(t.TempDir(), "census.zst")
 			put(t, path, whole+string(frame[:cut]))
-			got, torn := readFile(t, path)
+			got, truncated := readFile(t, path)
 			n := len(got)
-			if n < before+50 || torn == 0 && cut > len(frame)-4 {
-				t.Errorf("cut at %d of %d: %d lines, %d torn", cut, len(frame), n, torn)
+			if n < before+50 || truncated == 0 && cut > len(frame)-4 {
+				t.Errorf("cut at %d of %d: %d lines, %d truncated", cut, len(frame), n, truncated)
 			}
 			w := create(t, path, Options{Append: true})
 			write(t, w, n, n+1)

@@ -10,21 +10,21 @@ import (
 var errCorrupt = errors.New("no zstd frame begins here")
 
 // frames reads a zstd file one frame at a time, without unpacking it: it
-// knows where frames and their blocks begin and end, and where one is cut
-// (RFC 8878, 3.1). Read returns the bytes of the current frame, block by block,
-// and io.EOF at its end; of a frame that is cut it returns the complete blocks.
+// finds the ends of frames and blocks, and a truncated frame (RFC 8878, 3.1). Read
+// returns the bytes of the current frame, block by block, and io.EOF at its end;
+// of a truncated frame it returns the complete blocks.
 type frames struct {
 	in    *tape
 	start int64 // of the current frame
-	whole int64 // where its last block ends that was taken completely
+	whole int64 // end of its last block that was taken completely
 
-	buf      []byte // what was taken and not yet read
-	read     int    // how much of buf was read
-	blocks   int    // of the frame, taken so far
-	checksum bool   // four bytes follow the last block
-	ended    bool   // the last block was taken
-	torn     bool   // the input ended inside a frame
-	short    bool   // and Read said so
+	buf       []byte // what was taken and not yet read
+	read      int    // how much of buf was read
+	blocks    int    // of the frame, taken so far
+	checksum  bool   // four bytes follow the last block
+	ended     bool   // the last block was taken
+	truncated bool   // the input ended inside a frame
+	short     bool   // and Read returned that error
 }
 
 func newFrames(in io.Reader) *frames { return &frames{in: &tape{in: in}} }
@@ -39,16 +39,16 @@ func (z *frames) skip() error {
 		if err := z.block(); err != nil {
 			return err
 		}
-		if z.torn {
+		if z.truncated {
 			return io.ErrUnexpectedEOF
 		}
 	}
 	return nil
 }
 
-// collect takes the next frame into z.buf: all of it, or somewhat more than
-// limit bytes, or up to where z.torn says that it is cut. Its errors are those
-// of begin and block.
+// collect takes the next frame into z.buf: all of it, or somewhat more than limit
+// bytes, or all that a truncated frame has. Its errors are those of begin and
+// block.
 func (z *frames) collect(limit int) error {
 	err := z.begin()
 	if err != nil {
@@ -57,18 +57,18 @@ func (z *frames) collect(limit int) error {
 	for err == nil && !z.ended && len(z.buf) < limit {
 		err = z.block()
 	}
-	if z.torn {
+	if z.truncated {
 		return nil
 	}
 	return err
 }
 
-// begin takes the header of the next frame that isn't a skippable one. The
-// error is io.EOF after the last frame, and io.ErrUnexpectedEOF, with z.torn
-// set, if the frame is cut.
+// begin takes the header of the next frame, and passes over skippable ones. The
+// error is io.EOF after the last frame, and io.ErrUnexpectedEOF, with z.truncated
+// set, if the header is truncated.
 func (z *frames) begin() error {
 	z.buf, z.read, z.blocks = z.buf[:0], 0, 0
-	z.torn, z.short, z.ended = false, false, false
+	z.truncated, z.short, z.ended = false, false, false
 	for {
 		z.start, z.whole = z.in.offset, z.in.offset
 		b, err := z.in.peek(zstd.HeaderMaxSize)
@@ -91,17 +91,17 @@ func (z *frames) begin() error {
 	}
 }
 
-// A block's header, the bit in it that says it is the last one, and the length
-// of the longest block.
+// Length of a block's header, the bit in it that marks the last block, and the
+// length of the longest block.
 const (
 	blockHeader = 3
 	lastBlock   = 1
 	maxBlock    = 128 << 10
 )
 
-// block takes the next block of the frame, and what follows the last one. If
-// that is cut, the mark of the last block is taken away: the decoder unpacks
-// the block, and then learns that the frame is cut.
+// block takes the next block of the frame, and after the last one the checksum. If
+// the checksum is truncated, the mark of the last block is removed: the decoder
+// unpacks the block, and then finds the frame truncated.
 func (z *frames) block() error {
 	if err := z.take(blockHeader); err != nil {
 		return err
@@ -134,7 +134,7 @@ func (z *frames) sum(last int) error {
 	if err == nil {
 		z.whole = z.in.offset
 	}
-	if z.torn {
+	if z.truncated {
 		z.buf, z.ended, err = z.buf[:size], false, nil
 		z.buf[last] &^= lastBlock
 	}
@@ -147,11 +147,11 @@ func (z *frames) take(n int) (err error) {
 	return z.cut(err)
 }
 
-// cut makes an end of the input inside a frame the error that says so. The
-// decoder has the same error for other faults: torn tells them apart.
+// cut turns an end of the input inside a frame into io.ErrUnexpectedEOF. The
+// decoder returns that error for other faults too: z.truncated distinguishes them.
 func (z *frames) cut(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		z.torn = true
+		z.truncated = true
 		return io.ErrUnexpectedEOF
 	}
 	return err
@@ -163,12 +163,12 @@ func (z *frames) Read(p []byte) (int, error) {
 		if z.ended {
 			return 0, io.EOF
 		}
-		if z.short = z.torn; z.torn {
+		if z.short = z.truncated; z.truncated {
 			return 0, io.ErrUnexpectedEOF
 		}
 		z.buf, z.read = z.buf[:0], 0
 		if err := z.block(); err != nil {
-			z.short = z.torn
+			z.short = z.truncated
 			return 0, err
 		}
 	}

@@ -26,7 +26,7 @@ func (w *Writer) Lost() error {
 	return nil
 }
 
-// lost is Lost. It says where the records are instead.
+// lost is Lost. Its hint names the file that holds the records instead.
 func (out *output) lost() *Error {
 	if !out.regular || !out.ours {
 		return nil
@@ -46,8 +46,8 @@ func (out *output) lost() *Error {
 	return e
 }
 
-// elsewhere returns another name of the file, "" if none is known. Linux tells
-// it; elsewhere the directory is searched.
+// elsewhere returns another name of the file, "" if none is known. Linux shows it
+// in /proc; other systems search the directory.
 func (out *output) elsewhere() string {
 	name, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", out.Fd()))
 	if err == nil && out.is(name) {
@@ -128,7 +128,7 @@ func (d *dest) checkHoles() error {
 		return err
 	}
 	if len(bytes.Trim(b, "\x00")) > 0 {
-		return nil // what is called a hole there is our data
+		return nil // it is no hole: the file system is wrong
 	}
 	return fmt.Errorf("another program cut it: what was written at byte %d is gone", hole)
 }

@@ -10,9 +10,8 @@ import (
 	"testing"
 )
 
-// TestTakenAway: Close does not call a census written that nobody can find
-// under its name, or that another program changed. The error says where its
-// records are.
+// TestTakenAway: Close fails if the census is not under its name, or another
+// program changed it. The error names the file that holds its records.
 func TestTakenAway(t *testing.T) {
 	tests := []struct {
 		name string

@@ -1,21 +1,21 @@
 package sink
 
-// Mark is a place between two records of a census. It goes with them to the
-// file: whoever writes a checkpoint makes a mark where the checkpoint stands,
-// goes on with other things, and asks the mark how long the file is there.
+// Mark is a place between two records of a census. A scan makes a mark where it
+// takes a snapshot, continues, and later asks the mark for the length of the file
+// at that place: what a checkpoint needs.
 type Mark struct {
 	w       *Writer
-	written chan struct{} // closed when the file was written up to here
-	offset  int64         // of the end of the record or frame before; then
-	sum     string        // of the file up to there
+	written chan struct{} // closed when the file was written up to the mark
+	offset  int64         // length of the file then
+	sum     string        // its hash then
 
 	// In a Series:
-	whole   []*volume // the parts before
+	before  []*volume // complete parts
 	records uint64    // in the part that is open, before the mark
 }
 
-// Mark marks the place behind all records that were written before. It waits
-// for the disk no more than Write does.
+// Mark marks the place after all records that were written before. Like Write, it
+// waits for the disk only if all blocks are full.
 func (w *Writer) Mark() (*Mark, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -27,12 +27,12 @@ func (w *Writer) Mark() (*Mark, error) {
 	return m, nil
 }
 
-// Written returns when every record before the mark was written to the file
-// and the frame ended that holds the last of them, and how long the file was
-// then, in bytes. After a crash of the machine they may be lost.
+// Written waits until every record before the mark was written to the file, and
+// their last frame has its end. It returns the length of the file then, in bytes.
+// A crash of the machine may still lose them.
 func (m *Mark) Written() (offset int64, err error) {
 	<-m.written
-	for _, v := range m.whole {
+	for _, v := range m.before {
 		if <-v.done; v.err != nil {
 			return 0, v.err
 		}
@@ -40,20 +40,20 @@ func (m *Mark) Written() (offset int64, err error) {
 	return m.offset, m.failure()
 }
 
-// Parts are the parts of a Series that were whole before the mark, when
-// Written returned.
-func (m *Mark) Parts() []Part { return partsOf(m.whole) }
+// Parts are the parts of a Series that were complete before the mark. It is valid
+// after Written.
+func (m *Mark) Parts() []Part { return partsOf(m.before) }
 
-// Sum returns the hash of the file up to the offset that Written returned, or
-// "" if there is none: xxHash64 in hex. Options.Sum compares it.
+// Sum returns the hash of the file up to the offset that Written returned, "" if
+// there is none: xxHash64 in hex. Options.Sum compares it.
 func (m *Mark) Sum() string { return m.sum }
 
-// Records returns how many records are before the mark in the part of a Series
-// that it is in; 0 if it is between two parts.
+// Records returns the number of records before the mark in its part of a Series;
+// 0 between two parts.
 func (m *Mark) Records() uint64 { return m.records }
 
-// Name is the file that the mark is in, as it is called now: a part that is
-// written has PartSuffix. It is empty between two parts.
+// Name is the present name of the mark's file, which may end in PartSuffix. It is
+// empty between two parts.
 func (m *Mark) Name() string {
 	if m.w == nil {
 		return ""
@@ -68,8 +68,8 @@ func (m *Mark) failure() error {
 	return m.w.failure()
 }
 
-// Sync is Written, and then the disk was told to keep it: what it returns can
-// be named by a checkpoint and resumed with Options.Resume.
+// Sync is Written, and also makes the file durable: Options.Resume can return to
+// its offset after any crash.
 func (m *Mark) Sync() (offset int64, err error) {
 	if _, err := m.Written(); err != nil {
 		return 0, err
@@ -80,8 +80,8 @@ func (m *Mark) Sync() (offset int64, err error) {
 	return m.offset, m.failure()
 }
 
-// syncTo makes the file durable up to an offset, unless it is already.
-// Records may be written meanwhile.
+// syncTo makes the file durable up to an offset, if it is not yet. Records may be
+// written meanwhile.
 func (w *Writer) syncTo(offset int64) {
 	w.disk.Lock()
 	defer w.disk.Unlock()

@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 )
 
-// TestMark: a mark says where the records before it end, whatever is written
-// behind it before it is asked; a census that is cut back there has those
+// TestMark: a mark returns the length of the file after the records before it,
+// whatever is written after them. A census that is cut back to it has those
 // records and no others.
 func TestMark(t *testing.T) {
 	for _, name := range names {
@@ -39,9 +39,9 @@ func TestMark(t *testing.T) {
 		for i := 4; i >= 0; i-- {
 			w := create(t, path, Options{Resume: true, Offset: offsets[i]})
 			closeWriter(t, w)
-			got, torn := readFile(t, path)
-			if !slices.Equal(got, lines(0, (i+1)*100)) || torn != 0 {
-				t.Errorf("%s: %d records up to mark %d, %d bytes torn", name, len(got), i, torn)
+			got, truncated := readFile(t, path)
+			if !slices.Equal(got, lines(0, (i+1)*100)) || truncated != 0 {
+				t.Errorf("%s: %d records up to mark %d, %d bytes truncated", name, len(got), i, truncated)
 			}
 		}
 	}
@@ -75,7 +75,7 @@ func TestMarkSlow(t *testing.T) {
 	})
 }
 
-// TestMarkFails: a mark that a broken disk never reached says so.
+// TestMarkFails: a mark that a broken disk never reached returns the error.
 func TestMarkFails(t *testing.T) {
 	w, _ := brokenWriter(t, names[0], broken{})
 	write(t, w, 0, 1)

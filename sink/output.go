@@ -173,7 +173,7 @@ func (o *Options) compare(out *output) error {
 
 // cutBack makes the file what t keeps of it.
 func (out *output) cutBack(t *tail) (err error) {
-	out.size, out.cut = t.keep, t.torn
+	out.size, out.cut = t.keep, t.cut
 	if len(t.lines) > 0 {
 		out.size, err = repack(out, t.keep, t.lines)
 	} else if t.keep < out.info.Size() {

@@ -6,26 +6,25 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// How a file is compressed. A frame is ended by Sync, and otherwise when it
-// holds so much, or when a flush finds it so old: what comes after a fault of
-// the disk can be read from the next frame on. The window is as long as some
-// hundred records: a longer one costs time and memory and finds little more.
+// Compression. A frame ends with Sync, at this size, or when a flush finds it this
+// old: after damage a file can be read from the next frame on. The window holds
+// some hundred records: a longer one costs time and memory, and saves little.
 const (
 	frameSize  = 8 << 20
 	frameAge   = 10 * time.Second
 	packWindow = 512 << 10
 )
 
-// packer compresses lines to frames. Its memory is used again: a frame costs
-// two allocations of some bytes.
+// packer compresses lines to frames. It reuses its memory: a frame costs two small
+// allocations.
 type packer struct {
 	enc  *zstd.Encoder
 	out  packed
-	in   int // bytes of the lines in the frame that is open; 0: none is
+	in   int // bytes of lines in the open frame; 0: no frame is open
 	born time.Time
 }
 
-// packed is what an encoder wrote.
+// packed is the output of an encoder.
 type packed []byte
 
 func (b *packed) Write(p []byte) (int, error) {
@@ -33,8 +32,8 @@ func (b *packed) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// newPacker returns a packer. The level comes after the window: the other way
-// round it would shorten the blocks.
+// newPacker returns a packer. The level follows the window: in the other order it
+// would shorten the blocks.
 func newPacker() (*packer, error) {
 	enc, err := zstd.NewWriter(nil,
 		zstd.WithEncoderConcurrency(1),
@@ -57,7 +56,7 @@ func (p *packer) add(lines []byte) error {
 	return err
 }
 
-// flush makes all that was added readable from what take returns.
+// flush makes all added lines readable from what take returns.
 func (p *packer) flush() error {
 	switch {
 	case p.in == 0:
@@ -68,7 +67,7 @@ func (p *packer) flush() error {
 	return p.enc.Flush()
 }
 
-// end ends the frame that is open.
+// end ends the open frame.
 func (p *packer) end() error {
 	if p.in == 0 {
 		return nil
@@ -77,8 +76,7 @@ func (p *packer) end() error {
 	return p.enc.Close()
 }
 
-// take returns what came out since the last take. It is valid until the next
-// call.
+// take returns the output since the last take. It is valid until the next call.
 func (p *packer) take() []byte {
 	out := p.out
 	p.out = p.out[:0]

@@ -12,8 +12,8 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// maxLine is the longest line that a Reader returns. Files of a later schema
-// may have somewhat longer records than ours.
+// maxLine is the longest line that a Reader returns: somewhat longer than any
+// record.
 const maxLine = record.MaxSize + 1<<20
 
 // ErrNotCensus says that a file has no records.
@@ -26,21 +26,21 @@ const maxForeign = 16
 // compressed with zstd, which shows in its first bytes. Several files put one
 // after the other are one census. A Reader serves one goroutine at a time.
 //
-// What is damaged is passed over: of a compressed file the frame, in a plain one
-// the lines that are no JSON. Damage says what is missing.
+// A Reader passes over damage: over a frame of a compressed file, and in a plain
+// file over a line that is not JSON. Damage counts both.
 type Reader struct {
-	name  string
-	close func() error
-	in    *bufio.Reader // the file
-	zstd  *unpacker     // nil unless it is compressed
-	lines *bufio.Reader // what is in it
-	raw   bool          // lines are not looked at
-	good  bool          // a line was returned
-	long  []byte        // a line longer than the buffer of lines
-	at    int64         // of the next line, in what was compressed
-	torn  int64
-	rest  []byte // of a line that is not complete
-	err   error  // kept
+	name      string
+	close     func() error
+	in        *bufio.Reader // the file
+	zstd      *unpacker     // nil unless it is compressed
+	lines     *bufio.Reader // what is in it
+	raw       bool          // lines are not checked
+	good      bool          // a line was returned
+	long      []byte        // a line longer than the buffer of lines
+	at        int64         // offset of the next line, after unpacking
+	truncated int64
+	rest      []byte // of a line that is not complete
+	err       error  // the first one
 
 	dropped Damage // lines
 }
@@ -66,17 +66,17 @@ func open(path string, through func(io.Reader) io.Reader) (*Reader, error) {
 	return r, nil
 }
 
-// NewReader returns a Reader of what in holds. It reads nothing before Next
-// is called, and more than was asked for then.
+// NewReader returns a Reader of in. It reads nothing before the first call of
+// Next, and then ahead of it.
 func NewReader(in io.Reader) *Reader {
 	return &Reader{name: "census", in: bufio.NewReaderSize(in, 256<<10)}
 }
 
 // Next returns the next line without its newline, valid until the next call.
-// After the last complete line the error is io.EOF, also where the rest is cut
-// off (see Torn) or something was passed over (see Damage). Any other error is
-// an *Error: the file can't be read, holds no records (ErrNotCensus), or records
-// of a schema that this version does not know (record.SchemaError).
+// After the last complete line the error is io.EOF, even if a partial line follows
+// (see Truncated) or something was passed over (see Damage). Any other error is an
+// *Error: the file can't be read, holds no records (ErrNotCensus), or records of
+// an unknown schema (record.SchemaError).
 func (r *Reader) Next() ([]byte, error) {
 	for {
 		at := r.at
@@ -100,8 +100,8 @@ func (r *Reader) Next() ([]byte, error) {
 	}
 }
 
-// isJSON reports whether a line is JSON. Checksums prove that of what comes out
-// of undamaged frames.
+// isJSON reports whether a line is JSON. It trusts undamaged frames, whose
+// checksums were compared.
 func (r *Reader) isJSON(line []byte) bool {
 	if z := r.zstd; z != nil && r.good && !z.stream && !z.damage.Found() {
 		return true
@@ -129,11 +129,11 @@ func (r *Reader) next() ([]byte, error) {
 	return line[:len(line)-1], nil
 }
 
-// KeepLines makes Next return every line, also those that are no JSON: for a
-// program that reports each of them itself.
+// KeepLines makes Next return every line, also one that is not JSON: for a program
+// that reports each of them itself.
 func (r *Reader) KeepLines() { r.raw = true }
 
-// Damage returns what was passed over so far.
+// Damage returns what Next passed over so far.
 func (r *Reader) Damage() Damage {
 	d := r.dropped
 	if r.zstd != nil && r.zstd.damage.Found() {
@@ -143,7 +143,7 @@ func (r *Reader) Damage() Damage {
 	return d
 }
 
-// start looks at the first bytes to see what the file is.
+// start detects the format from the first bytes.
 func (r *Reader) start() (err error) {
 	b, err := r.in.Peek(4)
 	if err != nil && err != io.EOF {
@@ -159,8 +159,8 @@ func (r *Reader) start() (err error) {
 	return nil
 }
 
-// isZstd reports whether b begins a frame with data, or a skippable one; b is
-// shorter than a magic number only in a file that is.
+// isZstd reports whether b begins a frame with data, or a skippable one; b has the
+// length of a magic number, or is the whole file.
 func isZstd(b []byte) bool {
 	if len(b) == 4 && b[0]&0xF0 == 0x50 && string(b[1:]) == "\x2A\x4D\x18" {
 		return true
@@ -168,7 +168,7 @@ func isZstd(b []byte) bool {
 	return len(b) > 0 && bytes.HasPrefix([]byte("\x28\xB5\x2F\xFD"), b)
 }
 
-// readLong reads on after the beginning of a line that filled the buffer.
+// readLong reads the rest of a line whose beginning filled the buffer.
 func (r *Reader) readLong(line []byte) ([]byte, error) {
 	r.long = append(r.long[:0], line...)
 	for {
@@ -183,36 +183,34 @@ func (r *Reader) readLong(line []byte) ([]byte, error) {
 	}
 }
 
-// end notes what was left out at the end of the file, or says why it can't be
-// read to the end; half is a line without its end.
-func (r *Reader) end(half []byte, err error) error {
+// end notes the partial line at the end of the file, or returns why the file can't
+// be read to its end.
+func (r *Reader) end(partial []byte, err error) error {
 	if err != io.EOF {
 		return newError("read", r.name, err)
 	}
 	if !r.good && r.dropped.Lines > 0 {
 		return newError("read", r.name, ErrNotCensus)
 	}
-	r.torn, r.rest = int64(len(half)), half
-	if r.zstd != nil && r.zstd.torn > 0 {
-		r.torn = r.zstd.torn
+	r.truncated, r.rest = int64(len(partial)), partial
+	if r.zstd != nil && r.zstd.truncated > 0 {
+		r.truncated = r.zstd.truncated
 	}
 	return io.EOF
 }
 
-// Torn returns how many bytes were left out at the end of the file, once Next
-// returned io.EOF: of half a line, or of a block of zstd that is cut, as it
-// stands compressed in the file. A run that was killed leaves such a tail; it
-// was never promised by a Sync. It is 0 where nothing was lost, also in a file
-// of which the last frame isn't ended, as it is in one that is being written.
-func (r *Reader) Torn() int64 { return r.torn }
+// Truncated returns how many bytes of a partial line, or of a partial zstd block,
+// are at the end of the file, once Next returned io.EOF. A process that is killed
+// leaves such bytes; no Sync ever reported them as written. It is 0 if nothing was
+// lost, even if the last frame has no end yet because the file is being written.
+func (r *Reader) Truncated() int64 { return r.truncated }
 
-// Rest returns what there is of a last line without its end, once Next returned
-// io.EOF: what Torn counts, where the file is not compressed. It is valid until
-// Close. In a file without one whole line it shows whether that is a census.
+// Rest returns the partial line at the end of the file, once Next returned io.EOF.
+// It is valid until Close. In a file without any complete line it shows whether
+// the file is a census.
 func (r *Reader) Rest() []byte { return r.rest }
 
-// Close closes the file, unless the Reader was given an io.Reader. Next can't
-// be called after it.
+// Close closes the file that Open opened. Next fails after it.
 func (r *Reader) Close() error {
 	r.err = errors.New("read " + r.name + ": after Close")
 	if r.zstd != nil {

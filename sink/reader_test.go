@@ -45,9 +45,9 @@ func TestReader(t *testing.T) {
 	a, ab := string(pack("1\n")), string(stream(t, "1\n2\n"))
 	long := strings.Repeat("1", record.MaxSize)
 	tests := []struct {
-		name, in string
-		want     []string
-		torn     int64
+		name, in  string
+		want      []string
+		truncated int64
 	}{
 		{"nothing", "", nil, 0},
 		{"one line", "1\n", []string{"1"}, 0},
@@ -87,9 +87,9 @@ func TestReader(t *testing.T) {
 		} {
 			r := NewReader(in)
 			got, err := readAll(r)
-			if err != nil || !slices.Equal(got, tt.want) || r.Torn() != tt.torn {
-				t.Errorf("%s, %s: %.50q, %d torn, %v; want %.50q, %d torn",
-					tt.name, how, got, r.Torn(), err, tt.want, tt.torn)
+			if err != nil || !slices.Equal(got, tt.want) || r.Truncated() != tt.truncated {
+				t.Errorf("%s, %s: %.50q, %d truncated, %v; want %.50q, %d truncated",
+					tt.name, how, got, r.Truncated(), err, tt.want, tt.truncated)
 			}
 			if _, err := r.Next(); err != io.EOF {
 				t.Errorf("%s: after the end: %v", tt.name, err)
@@ -111,7 +111,7 @@ func TestReaderByteByByte(t *testing.T) {
 }
 
 // TestReaderCutFrame: of a frame that is cut the lines before the cut count,
-// all that were in whole blocks; what is torn of it is less than a block.
+// all that were in whole blocks; what is truncated of it is less than a block.
 func TestReaderCutFrame(t *testing.T) {
 	g := rand.New(rand.NewPCG(1, 2))
 	line := make([]byte, 1<<16)
@@ -137,13 +137,14 @@ func TestReaderCutFrame(t *testing.T) {
 		if n := 1 + (cut-100)>>16; err != nil || len(got) < n || !slices.Equal(got, want[:len(got)]) {
 			t.Errorf("cut at %d: %d lines, want %d: %v", cut, len(got), n, err)
 		}
-		if r.Torn() == 0 || r.Torn() > 1<<16+100 {
-			t.Errorf("cut at %d: %d torn", cut, r.Torn())
+		if r.Truncated() == 0 || r.Truncated() > 1<<16+100 {
+			t.Errorf("cut at %d: %d truncated", cut, r.Truncated())
 		}
 	}
 }
 
-// TestReaderRefuses: what can't be read says where, after the lines before it.
+// TestReaderRefuses: the error of a file that can't be read names the place, after
+// the lines before it.
 func TestReaderRefuses(t *testing.T) {
 	a := string(pack("1\n"))
 	window := string(stream(t, strings.Repeat("x", maxWindow+1<<20), zstd.WithWindowSize(2*maxWindow)))
@@ -171,15 +172,15 @@ func TestReaderRefuses(t *testing.T) {
 	}
 }
 
-// TestReaderBroken: an input that fails is not a torn one.
+// TestReaderBroken: an input that fails is not a truncated one.
 func TestReaderBroken(t *testing.T) {
 	lost := errors.New("the disk was lost")
 	a, b := string(pack("1\n")), string(pack(tinyLines(20)))
 	for _, in := range []string{"", "1\n2", a, a + a[:2], a + a[:6], a + a[:9], a + b[:40],
 		a + b[:len(b)-1], a + skippable(9)[:12], a + skippable(90)[:50]} {
 		r := NewReader(io.MultiReader(strings.NewReader(in), iotest.ErrReader(lost)))
-		if _, err := readAll(r); !errors.Is(err, lost) || r.Torn() != 0 {
-			t.Errorf("%q: %v, %d torn", in, err, r.Torn())
+		if _, err := readAll(r); !errors.Is(err, lost) || r.Truncated() != 0 {
+			t.Errorf("%q: %v, %d truncated", in, err, r.Truncated())
 		}
 	}
 }
@@ -210,12 +211,12 @@ func TestReaderFlipped(t *testing.T) {
 			d := r.Damage()
 			var want []string
 			for n, line := range content[:each*frames] {
-				if !d.Found() && r.Torn() == 0 || n/each != hit {
+				if !d.Found() && r.Truncated() == 0 || n/each != hit {
 					want = append(want, strings.TrimSuffix(line, "\n"))
 				}
 			}
-			if err != nil || !slices.Equal(got, want) && !(r.Torn() > 0 && hit == frames-1) {
-				t.Errorf("byte %d^%#x: %d lines, %d torn, %v, %v", i, flip, len(got), r.Torn(), d, err)
+			if err != nil || !slices.Equal(got, want) && !(r.Truncated() > 0 && hit == frames-1) {
+				t.Errorf("byte %d^%#x: %d lines, %d truncated, %v, %v", i, flip, len(got), r.Truncated(), d, err)
 			}
 			if d.Found() {
 				damaged++
@@ -227,8 +228,7 @@ func TestReaderFlipped(t *testing.T) {
 	}
 }
 
-// TestReaderDamage: what is damaged is passed over and counted, and what follows
-// is read.
+// TestReaderDamage: damage is passed over and counted, and the rest is read.
 func TestReaderDamage(t *testing.T) {
 	a, b := string(pack("1\n2\n")), string(pack("3\n4\n"))
 	bad := []byte(b)
@@ -294,7 +294,7 @@ func TestDamageString(t *testing.T) {
 	}{
 		{Damage{Frames: 1, Bytes: 100, At: 7}, "1 zstd frame, 100 bytes, the first at byte 7"},
 		{Damage{Frames: 2, Lines: 1, Bytes: 1}, "2 zstd frames and 1 line, 1 byte, the first at byte 0"},
-		{Damage{Bytes: 3, At: 9}, "something that is no zstd frame, 3 bytes, the first at byte 9"},
+		{Damage{Bytes: 3, At: 9}, "3 bytes between zstd frames, the first at byte 9"},
 	} {
 		if got := tt.d.String(); got != tt.want {
 			t.Errorf("%s, want %s", got, tt.want)
@@ -359,7 +359,7 @@ func TestOpenStandardInput(t *testing.T) {
 }
 
 // FuzzReader: whatever a file holds, lines have no newline and come to an
-// end, and what is torn is not longer than the file or what was unpacked.
+// end, and the truncated bytes are not more than the file has.
 func FuzzReader(f *testing.F) {
 	f.Add([]byte("a\nb"))
 	f.Add(pack("a\nb\n"))
@@ -381,8 +381,8 @@ func FuzzReader(f *testing.F) {
 				t.Fatalf("%d bytes of lines in %d", n, len(file))
 			}
 		}
-		if torn := r.Torn(); torn < 0 || r.zstd == nil && torn > int64(len(file)-n) {
-			t.Fatalf("%d bytes torn of %d", torn, len(file))
+		if truncated := r.Truncated(); truncated < 0 || r.zstd == nil && truncated > int64(len(file)-n) {
+			t.Fatalf("%d bytes truncated of %d", truncated, len(file))
 		}
 	})
 }
@@ -395,14 +395,14 @@ func FuzzAppendable(f *testing.F) {
 	f.Add(append(pack(one), pack(one)[:20]...), true)
 	f.Fuzz(func(t *testing.T, file []byte, zst bool) {
 		size := int64(len(file))
-		look := plainTail
+		find := plainTail
 		if zst {
-			look = packedTail
+			find = packedTail
 		}
 		if size == 0 {
 			return
 		}
-		end, err := look(bytes.NewReader(file), size)
+		end, err := find(bytes.NewReader(file), size)
 		if err != nil {
 			return
 		}
@@ -411,8 +411,8 @@ func FuzzAppendable(f *testing.F) {
 		}
 		r := NewReader(bytes.NewReader(file[:end.keep]))
 		defer r.Close()
-		if _, err := readAll(r); err == nil && r.Torn() != 0 {
-			t.Fatalf("%d bytes torn of the %d that were kept", r.Torn(), end.keep)
+		if _, err := readAll(r); err == nil && r.Truncated() != 0 {
+			t.Fatalf("%d bytes truncated of the %d that were kept", r.Truncated(), end.keep)
 		}
 	})
 }

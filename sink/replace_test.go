@@ -138,7 +138,7 @@ func TestReplaceLink(t *testing.T) {
 	}
 }
 
-// TestReplaceLocked: nobody else writes to the new census, also between Close
+// TestReplaceLocked: no other scan writes to the new census, also between Close
 // and Commit.
 func TestReplaceLocked(t *testing.T) {
 	if runtime.GOOS == "windows" {

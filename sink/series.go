@@ -17,7 +17,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
-// Rotation says how a census is divided into files.
+// Rotation divides a census into files.
 type Rotation struct {
 	Start time.Time     // of the scan, for their names
 	Size  int64         // bytes after which a part ends; 0: no limit
@@ -45,16 +45,15 @@ type Part struct {
 	Sum string `json:"xxh64,omitempty"` // hash of the file: xxHash64 in hex
 }
 
-// PartName is the name of part number n, from 1, of the census path of a scan
-// that began at start: census-20261120T030000Z-00001.ndjson.zst for
-// census.ndjson.zst. The names of a scan sort in the order of its parts, those
-// of several scans in the order of the scans.
+// PartName is the name of part number n, from 1, of a census of a scan that began
+// at start: census-20261120T030000Z-00001.ndjson.zst for census.ndjson.zst. Names
+// sort in the order of the scans and their parts.
 func PartName(path string, start time.Time, n int) string {
 	head, ext := splitName(path)
 	return fmt.Sprintf("%s-%s-%05d%s", head, start.UTC().Format("20060102T150405Z"), n, ext)
 }
 
-// splitName splits a path before its extension, to which .zst is added.
+// splitName splits a path before its extension, which includes .zst.
 func splitName(path string) (head, ext string) {
 	head = strings.TrimSuffix(path, ".zst")
 	ext = filepath.Ext(head)
@@ -64,18 +63,17 @@ func splitName(path string) (head, ext string) {
 	return strings.TrimSuffix(head, ext), ext + path[len(head):]
 }
 
-// Series writes the records of a scan to one file after the other. Its methods
-// are those of a Writer, and can be called from several goroutines. A part is
-// made when there is a record for it; while it is written its name ends with
-// PartSuffix.
+// Series writes the records of a scan to one file after the other. Its methods are
+// those of a Writer, and can be called from several goroutines. A part is created
+// with its first record; its name ends in PartSuffix while it is written.
 type Series struct {
 	path string
 	o    Options
 	r    Rotation
 
 	mu     sync.Mutex // guards what follows
-	parts  []*volume  // whole, or being closed
-	ended  int        // of parts, the first so many: they are known to be closed
+	parts  []*volume  // complete, or being closed
+	ended  int        // number of parts that are known to be closed
 	open   *volume    // being written; nil: none
 	failed error
 	closed bool
@@ -87,17 +85,16 @@ type Series struct {
 // volume is a Part while it is worked on.
 type volume struct {
 	Part
-	w    *Writer // nil: whole since an earlier run
+	w    *Writer // nil: complete since an earlier run
 	kept uint64  // records of an earlier run
 	born time.Time
-	done chan struct{} // closed when it is whole and durable
-	err  error         // why it is not, then
+	done chan struct{} // closed when it is complete and durable
+	err  error         // after done
 	held atomic.Bool   // its name still has PartSuffix
 }
 
-// CreateSeries prepares to write parts of path. Nothing is made before the
-// first record, but for what Options.Resume asks for. Options.Append makes no
-// sense.
+// CreateSeries prepares to write parts of path. Without Options.Resume it creates
+// no file before the first record. It refuses Options.Append.
 func CreateSeries(path string, o Options, r Rotation) (*Series, error) {
 	s := &Series{path: path, o: o, r: r}
 	if o.Append || isStandard(path) {
@@ -112,19 +109,19 @@ func CreateSeries(path string, o Options, r Rotation) (*Series, error) {
 	return s, s.resume()
 }
 
-var errNoSeries = errors.New("parts are files of their own")
+var errNoSeries = errors.New("a census in parts needs new files")
 
 // CheckSeries is Check for CreateSeries.
 func CheckSeries(path string, o Options, r Rotation) error {
 	if o.Resume {
-		o.Offset = 0 // which is of a part
+		o.Offset = 0 // it belongs to a part
 		return o.checkMissing(path)
 	}
 	return Check(PartName(path, r.Start, 1), o)
 }
 
-// resume brings the files back to where they were at a checkpoint. It changes
-// none before all that are kept were compared with it.
+// resume cuts the files back to a checkpoint. It changes no file before it has
+// compared all files that are kept.
 func (s *Series) resume() error {
 	for i, p := range s.r.Whole {
 		p.Name = s.name(i + 1) // the folder may have another name now
@@ -178,8 +175,8 @@ func (s *Series) progress(read, total int64) {
 	}
 }
 
-// reopen opens the part that is cut back. It may have been complete, and have
-// its name: which it keeps if it is refused.
+// reopen opens the part that is cut back. If it was complete it has its name, and
+// keeps it if it is refused.
 func (s *Series) reopen(name string) error {
 	renamed := os.Rename(name, name+PartSuffix)
 	if renamed != nil && !errors.Is(renamed, fs.ErrNotExist) {
@@ -227,7 +224,7 @@ func remove(name string) error {
 	return nil
 }
 
-// numbers are those of the parts that are there, in order.
+// numbers are the numbers of the existing parts, in order.
 func (s *Series) numbers() ([]int, error) {
 	dir, err := os.ReadDir(filepath.Dir(s.path))
 	if err != nil {
@@ -290,14 +287,14 @@ func (s *Series) WriteAs(scan string, r *scanner.Result) error {
 	return nil
 }
 
-// due reports whether the part that is open has become long or old enough.
+// due reports whether the open part is long or old enough.
 func (s *Series) due() bool {
 	v := s.open
 	return s.r.Size > 0 && v.w.Length() >= s.r.Size ||
 		s.r.Every > 0 && time.Since(v.born) >= s.r.Every
 }
 
-// turn ends the part that is open. Its disk is waited for elsewhere.
+// turn ends the open part. A goroutine waits for the disk.
 func (s *Series) turn() {
 	v := s.open
 	s.open = nil
@@ -327,7 +324,7 @@ func (s *Series) commit(v *volume) error {
 	return nil
 }
 
-// err is why nothing can be written any more. The lock must be held.
+// err returns why nothing more can be written. The lock must be held.
 func (s *Series) err() error {
 	if s.failed == nil && s.closed {
 		return &Error{Op: "write", Path: s.path, Err: os.ErrClosed}
@@ -353,8 +350,8 @@ func (s *Series) fail(err error) error {
 	return s.failed
 }
 
-// Mark marks the place behind all records that were written before, as
-// Writer.Mark does. It is in the part that is open, or between two.
+// Mark marks the place after all records that were written before, like
+// Writer.Mark. It is in the open part, or between two parts.
 func (s *Series) Mark() (*Mark, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -365,13 +362,13 @@ func (s *Series) Mark() (*Mark, error) {
 		s.turn()
 	}
 	if s.open == nil {
-		m := &Mark{written: make(chan struct{}), whole: slices.Clone(s.parts)}
+		m := &Mark{written: make(chan struct{}), before: slices.Clone(s.parts)}
 		close(m.written)
 		return m, nil
 	}
 	m, err := s.open.w.Mark()
 	if err == nil {
-		m.whole, m.records = slices.Clone(s.parts), s.open.kept+s.open.w.Count()
+		m.before, m.records = slices.Clone(s.parts), s.open.kept+s.open.w.Count()
 	}
 	return m, err
 }
@@ -379,7 +376,7 @@ func (s *Series) Mark() (*Mark, error) {
 // CommitBefore gives all parts that were complete at m their names. See
 // Rotation.Hold.
 func (s *Series) CommitBefore(m *Mark) error {
-	for _, v := range m.whole {
+	for _, v := range m.before {
 		<-v.done
 		if v.err != nil {
 			return v.err
@@ -391,7 +388,7 @@ func (s *Series) CommitBefore(m *Mark) error {
 	return nil
 }
 
-// Lost is Writer.Lost for the part that is open.
+// Lost is Writer.Lost for the open part.
 func (s *Series) Lost() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -401,8 +398,7 @@ func (s *Series) Lost() error {
 	return s.open.w.Lost()
 }
 
-// Close ends the part that is open. With Rotation.Hold the last parts keep
-// their suffix.
+// Close ends the open part. With Rotation.Hold the last parts keep PartSuffix.
 func (s *Series) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -417,7 +413,7 @@ func (s *Series) Close() error {
 
 // Commit gives all parts their names, when the census is complete. It follows
 // Close.
-func (s *Series) Commit() error { return s.CommitBefore(&Mark{whole: s.parts}) }
+func (s *Series) Commit() error { return s.CommitBefore(&Mark{before: s.parts}) }
 
 // Keep leaves the parts of a census that is not complete as they are.
 func (s *Series) Keep() error { return s.Close() }
@@ -426,8 +422,8 @@ func (s *Series) Keep() error { return s.Close() }
 // record for it.
 func (s *Series) Discard() error { return s.Close() }
 
-// Parts are those that are whole or being closed. Records and Bytes of the
-// latter are not known before Close.
+// Parts are the parts that are complete or being closed. The latter have no
+// Records, Bytes and Sum before Close.
 func (s *Series) Parts() []Part {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -450,7 +446,7 @@ func partsOf(all []*volume) []Part {
 	return parts
 }
 
-// Count returns how many records were given to WriteAs, in this run.
+// Count returns the number of records that were passed to WriteAs in this run.
 func (s *Series) Count() (n uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -465,5 +461,5 @@ func (s *Series) Count() (n uint64) {
 	return n
 }
 
-// Cut returns 0: nothing is appended to.
+// Cut returns 0: a Series never appends.
 func (s *Series) Cut() int64 { return 0 }

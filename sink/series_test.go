@@ -61,9 +61,9 @@ func inFolder(t *testing.T, path string) (files, records []string) {
 	}
 	for _, f := range dir {
 		files = append(files, f.Name())
-		got, torn := readFile(t, filepath.Join(filepath.Dir(path), f.Name()))
-		if torn != 0 {
-			t.Errorf("%s: %d bytes torn", f.Name(), torn)
+		got, truncated := readFile(t, filepath.Join(filepath.Dir(path), f.Name()))
+		if truncated != 0 {
+			t.Errorf("%s: %d bytes truncated", f.Name(), truncated)
 		}
 		records = append(records, got...)
 	}

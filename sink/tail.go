@@ -10,34 +10,34 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// Why a file isn't added to. Cutting a torn tail off is safe only in a file
-// that is a census of ours.
+// Why nothing is appended to a file. Cutting off a partial record is safe only in
+// a census.
 var (
 	errDamaged   = errors.New("its last frame is damaged")
-	errUnended   = errors.New("its last record is cut off inside a whole frame")
-	errLongFrame = errors.New("its last frame is cut off, and too long to be one of a census")
+	errUnended   = errors.New("its last record is cut off inside a complete frame")
+	errLongFrame = errors.New("its last frame is cut off, and longer than any frame of a census")
 )
 
-// maxTail is more than a frame of ours holds.
+// maxTail is longer than any frame that a Writer makes.
 const maxTail = frameSize + blockSize + 2*record.MaxSize
 
-// prefix is how every record begins.
+// prefix begins every record.
 const prefix = `{"schema":`
 
-// tail is what a file that is added to ends with.
+// tail is the end of a file that is appended to.
 type tail struct {
-	keep  int64  // what stays as it is: whole lines, or whole frames
-	lines []byte // whole lines of a frame that is cut, to be written anew
-	torn  int64  // bytes that are lost: as Reader.Torn has them
+	keep  int64  // length of the complete lines, or frames, that stay
+	lines []byte // complete lines of a truncated frame, to be written once more
+	cut   int64  // bytes that are lost
 }
 
-// plainTail looks for the last whole record of a census.
+// plainTail finds the last complete record of a census.
 func plainTail(f io.ReaderAt, size int64) (tail, error) {
 	keep, err := wholeLines(f, size)
-	return tail{keep: keep, torn: size - keep}, err
+	return tail{keep: keep, cut: size - keep}, err
 }
 
-// wholeLines returns where the last whole record of a census ends.
+// wholeLines returns the end of the last complete record of a census.
 func wholeLines(f io.ReaderAt, size int64) (int64, error) {
 	head := make([]byte, min(size, int64(len(prefix))))
 	if _, err := f.ReadAt(head, 0); err != nil {
@@ -63,8 +63,8 @@ func wholeLines(f io.ReaderAt, size int64) (int64, error) {
 	return 0, nil
 }
 
-// packedTail looks for the last whole frame of a compressed census, and for
-// the whole lines of one that is cut after it.
+// packedTail finds the last complete frame of a compressed census, and the
+// complete lines of a truncated frame after it.
 func packedTail(f io.ReaderAt, size int64) (t tail, err error) {
 	last, keep, err := wholeFrames(f, size)
 	if err != nil {
@@ -83,8 +83,8 @@ func packedTail(f io.ReaderAt, size int64) (t tail, err error) {
 	return t, err
 }
 
-// wholeFrames returns where the last whole frame of a compressed file begins
-// and ends.
+// wholeFrames returns the start and the end of the last complete frame of a
+// compressed file.
 func wholeFrames(f io.ReaderAt, size int64) (last, end int64, err error) {
 	all := newFrames(io.NewSectionReader(f, 0, size))
 	for {
@@ -92,7 +92,7 @@ func wholeFrames(f io.ReaderAt, size int64) (last, end int64, err error) {
 		switch {
 		case err == nil:
 			last = all.start
-		case err == io.EOF || all.torn:
+		case err == io.EOF || all.truncated:
 			return last, all.start, nil
 		default:
 			return 0, 0, err
@@ -100,7 +100,7 @@ func wholeFrames(f io.ReaderAt, size int64) (last, end int64, err error) {
 	}
 }
 
-// cutFrame reads what is whole in the frame that begins at start and is cut.
+// cutFrame reads the complete lines of the truncated frame that begins at start.
 func cutFrame(f io.ReaderAt, start, size int64) (t tail, err error) {
 	r := NewReader(io.NewSectionReader(f, start, size-start))
 	r.raw = true
@@ -111,7 +111,7 @@ func cutFrame(f io.ReaderAt, start, size int64) (t tail, err error) {
 		case err == io.EOF && r.Damage().Found():
 			return t, errDamaged
 		case err == io.EOF:
-			t.torn = r.Torn()
+			t.cut = r.Truncated()
 			return t, nil
 		case err != nil:
 			return t, err
@@ -122,8 +122,8 @@ func cutFrame(f io.ReaderAt, start, size int64) (t tail, err error) {
 	}
 }
 
-// checkFrames reports whether the frames up to end, the last of which begins
-// at last, are a census.
+// checkFrames reports whether the frames up to end are a census; last is the start
+// of the last one.
 func checkFrames(f io.ReaderAt, last, end int64) error {
 	r := NewReader(io.NewSectionReader(f, 0, end))
 	defer r.Close()
@@ -133,7 +133,7 @@ func checkFrames(f io.ReaderAt, last, end int64) error {
 	return checkEnd(io.NewSectionReader(f, last, end-last))
 }
 
-// checkEnd reports whether what is compressed in a frame ends a line.
+// checkEnd reports whether the content of a frame ends with a line.
 func checkEnd(frame io.Reader) error {
 	dec, err := zstd.NewReader(frame, decoderOptions...)
 	if err != nil {
@@ -150,7 +150,7 @@ func checkEnd(frame io.Reader) error {
 	return nil
 }
 
-// lastByte remembers the last byte that was written to it.
+// lastByte keeps the last byte that was written to it.
 type lastByte byte
 
 func (b *lastByte) Write(p []byte) (int, error) {
@@ -160,10 +160,10 @@ func (b *lastByte) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// repack writes lines as one frame that begins at start, in the place of one
-// that is cut, and cuts the file behind it. It returns how long the file is
-// then. Where there is no room for all of the frame, its beginning is there,
-// and the lines in that can be read as before.
+// repack writes lines as one frame that begins at start, which replaces a
+// truncated one, and cuts off the rest of the file. It returns the new length of
+// the file. If the disk is full, the file holds the beginning of the frame, with
+// lines that can be read.
 func repack(f file, start int64, lines []byte) (size int64, err error) {
 	p, err := newPacker()
 	if err != nil {

@@ -23,22 +23,22 @@ var decoderOptions = []zstd.DOption{
 // in a damaged frame can look like a frame.
 var frameMagic = []byte("\x28\xB5\x2F\xFD")
 
-// unpacker unpacks all frames of a file, up to a cut.
+// unpacker unpacks all frames of a file.
 //
-// A frame is unpacked as a whole before any of it is given, so that its checksum
-// was compared: of a damaged frame nothing is given, and the next complete frame
-// follows. Of a frame that is cut, or longer than any of ours, each block is
-// given as it is unpacked.
+// It unpacks a complete frame, and compares its checksum, before it returns any of
+// it: of a damaged frame it returns nothing, and continues with the next complete
+// one. A truncated frame, and one longer than a Writer makes, is returned block by
+// block.
 type unpacker struct {
-	frames *frames
-	dec    *zstd.Decoder
-	whole  *zstd.Decoder // for complete frames
-	out    []byte        // unpacked, and not yet given
-	buf    []byte        // that out is in
-	last   byte          // that was given
-	stream bool          // the current frame is unpacked as it is given
-	torn   int64         // bytes of a block that is cut
-	damage Damage
+	frames    *frames
+	dec       *zstd.Decoder
+	whole     *zstd.Decoder // for complete frames
+	out       []byte        // unpacked, and not yet returned
+	buf       []byte        // holds out
+	last      byte          // that was returned
+	stream    bool          // the current frame is returned block by block
+	truncated int64         // bytes of a truncated block
+	damage    Damage
 }
 
 func newUnpacker(in io.Reader) (*unpacker, error) {
@@ -55,7 +55,7 @@ func (u *unpacker) close() {
 	u.whole.Close()
 }
 
-// Read gives what is unpacked.
+// Read returns the content of the frames.
 func (u *unpacker) Read(p []byte) (n int, err error) {
 	for n == 0 && err == nil {
 		switch {
@@ -81,12 +81,12 @@ func (u *unpacker) next() error {
 	switch {
 	case err == errCorrupt:
 		return u.resume(z.start, z.buf)
-	case err == io.ErrUnexpectedEOF && z.torn: // in its header
-		u.torn = z.in.offset - z.start
+	case err == io.ErrUnexpectedEOF && z.truncated: // in its header
+		u.truncated = z.in.offset - z.start
 		return io.EOF
 	case err != nil:
 		return err
-	case z.torn && u.frameInside():
+	case z.truncated && u.frameInside():
 		return u.resume(z.start, z.buf)
 	case !z.ended:
 		return u.begin()
@@ -101,7 +101,7 @@ func (u *unpacker) next() error {
 	return u.resume(z.start, z.buf)
 }
 
-// unpack unpacks the complete frame that was collected.
+// unpack unpacks the collected frame, which is complete.
 func (u *unpacker) unpack() (err error) {
 	frame := u.frames.buf
 	u.buf, err = u.whole.DecodeAll(frame, u.buf[:0])
@@ -114,13 +114,13 @@ func (u *unpacker) unpack() (err error) {
 	return err
 }
 
-// isLong reports whether the frame that was collected may hold more than is
-// unpacked at once.
+// isLong reports whether the collected frame may hold more than is unpacked at
+// once.
 func (u *unpacker) isLong() bool { return u.frames.blocks > maxWindow/maxBlock }
 
-// narrow makes the window of a frame as long as can be unpacked, and reports
-// whether its header has a place for that. A short frame does not need a longer
-// one, whatever its header says.
+// narrow sets the window in a frame's header to the longest one that is unpacked.
+// It reports false if the header has no window. A short frame needs no longer one,
+// whatever its header says.
 func narrow(frame []byte) bool {
 	const descriptor, exponent = 5, 15 // 1 KiB << 15 is maxWindow
 	var h zstd.Header
@@ -131,7 +131,7 @@ func narrow(frame []byte) bool {
 	return true
 }
 
-// begin begins to unpack the frame that was collected, block by block.
+// begin starts to unpack the collected frame block by block.
 func (u *unpacker) begin() error {
 	u.stream = true
 	if err := u.dec.Reset(u.frames); err != nil {
@@ -140,7 +140,7 @@ func (u *unpacker) begin() error {
 	return nil
 }
 
-// readStream unpacks more of the frame.
+// readStream unpacks the next block.
 func (u *unpacker) readStream(p []byte) (int, error) {
 	n, err := u.dec.Read(p)
 	if err == nil {
@@ -152,7 +152,7 @@ func (u *unpacker) readStream(p []byte) (int, error) {
 	return n, u.endStream(err)
 }
 
-// endStream ends the frame that is unpacked block by block.
+// endStream ends a frame that is unpacked block by block.
 func (u *unpacker) endStream(err error) error {
 	z := u.frames
 	u.stream = false
@@ -160,7 +160,7 @@ func (u *unpacker) endStream(err error) error {
 	case err == io.EOF:
 		return nil
 	case z.short:
-		u.torn = z.in.offset - z.whole
+		u.truncated = z.in.offset - z.whole
 		return io.EOF
 	case z.in.err != nil && z.in.err != io.EOF:
 		return z.in.err
@@ -171,15 +171,15 @@ func (u *unpacker) endStream(err error) error {
 	return u.resume(z.in.offset-int64(len(z.buf)), z.buf)
 }
 
-// frameInside reports whether a complete frame is in the one that seems to be
-// cut: then that is not cut, but one of its lengths is wrong.
+// frameInside reports whether a complete frame follows inside one that seems to be
+// truncated: then one of its lengths is wrong.
 func (u *unpacker) frameInside() bool {
 	inner := &unpacker{frames: newFrames(bytes.NewReader(u.frames.buf[1:])), whole: u.whole}
 	return inner.find()
 }
 
-// find collects and unpacks the next complete frame, wherever it begins. It
-// reports whether there is one.
+// find collects and unpacks the next complete frame. It reports whether there is
+// one.
 func (u *unpacker) find() bool {
 	z := u.frames
 	for z.in.find(frameMagic) {
@@ -201,9 +201,8 @@ func (u *unpacker) putBack(taken []byte) {
 	u.frames.in.back(taken[1:])
 }
 
-// resume continues behind damage that begins at start, and of which taken was
-// taken. A line that the damage divides is ended, so that its halves do not
-// become one.
+// resume continues after damage that begins at start; taken was taken of it. It
+// ends a line that the damage divides, so that its halves do not become one.
 func (u *unpacker) resume(start int64, taken []byte) error {
 	in := u.frames.in
 	if len(taken) > 0 {

@@ -15,7 +15,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// Expected is what a scan's summary says of its census.
+// Expected is a scan's summary of its census.
 type Expected struct {
 	Scan     string            // its records are counted
 	Records  uint64            // in all files
@@ -41,10 +41,10 @@ const maxScans = 1<<16 - 1
 const maxProblems = 20
 
 // Verify reads the files of a census to their end. It compares the checksums of
-// zstd frames, each record with the schema, and the files with what is
-// expected, which may be nil; and it looks for addresses that a scan has twice.
-// Its memory does not grow with the census: keys go to temporary files. The
-// error is one of reading; what is wrong with the census is in the Verification.
+// zstd frames, each record with the schema, and the files with want, which may be
+// nil. It finds addresses with several records in one scan. Its memory does not
+// grow with the census: keys go to temporary files. An error means that a file
+// could not be read; faults of the census are in the Verification.
 func Verify(files []string, want *Expected, progress func(read, size int64)) (*Verification, error) {
 	v := &verifier{known: newDistinct(), scans: map[string]*scanCount{}}
 	defer v.known.close()
@@ -136,7 +136,7 @@ func (v *verifier) file(name string) error {
 	if d := r.Damage(); d.Found() {
 		v.add("%s is damaged: %v", r.name, d)
 	}
-	if n := r.Torn(); n > 0 {
+	if n := r.Truncated(); n > 0 {
 		v.add("%s ends in a record that is cut off: %d bytes", r.name, n)
 	}
 	v.Records += n

@@ -91,7 +91,7 @@ func TestVerifyFlipped(t *testing.T) {
 	}
 }
 
-// TestVerifyProblems: what is wrong is described, each thing once.
+// TestVerifyProblems: each fault is described once.
 func TestVerifyProblems(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, names[0])

@@ -14,34 +14,33 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// Sizes of what waits for the disk. A block is what is written, and what is
-// compressed, at once; while blocks wait, Write goes on until all are full.
+// Sizes of the blocks that wait for the disk. A block is compressed and written
+// at once; Write waits only when all blocks are full.
 const (
 	blockSize = 256 << 10
-	blockRoom = 64 << 10 // for the record that fills it
+	blockRoom = 64 << 10 // for the last record of a block
 	numBlocks = 4
-	maxKept   = 1 << 20 // a block that a long record made longer is not kept
+	maxKept   = 1 << 20 // longer blocks, with a long record, are not reused
 )
 
 // Writer writes the records of a scan to a file. Write, Sync and the counters
 // can be called from several goroutines.
 //
-// Records are appended to a block; full blocks go to a goroutine that
-// compresses and writes them, in a thread of its own until Close (package
-// thread). When the disk is slower than the scan, Write waits for a free block.
-// The first error of the disk is final: every later call returns it, and the
-// file ends with the last whole record that fit, of a compressed file with the
-// last of those in whole blocks of zstd.
+// Records are appended to a block. A goroutine compresses and writes full blocks,
+// in a thread of its own until Close (package thread). When the disk is slower
+// than the scan, Write waits for a free block. The first error of the disk is
+// final: every later call returns it, and the file ends with the last complete
+// record that fit, or with the last complete block of zstd.
 type Writer struct {
 	scan string
 	dest *dest
 
-	shown func(record []byte) []byte // nil: as it is
+	shown func(record []byte) []byte // nil: unchanged
 
 	full chan job
 	free chan []byte
-	stop chan struct{} // closed to end the flushing
-	gone sync.WaitGroup
+	stop chan struct{} // closed to end flushEvery
+	busy sync.WaitGroup
 
 	mu     sync.Mutex // guards what follows
 	enc    record.Encoder
@@ -57,23 +56,23 @@ type Writer struct {
 	failed atomic.Pointer[Error]
 }
 
-// job is a block to write. If flush is set, all that was written is to be
-// readable from the file; if end is set, its frame is to be ended as well.
-// Then the mark, if there is one, learns where that stands in the file.
+// job is a block to write. With flush everything that was written becomes
+// readable from the file; with end its frame ends as well. Then the mark, if
+// there is one, gets the length of the file.
 type job struct {
 	block      []byte
 	flush, end bool
 	mark       *Mark
 }
 
-// Create opens path to write records to. "-" and "" are standard output; a
-// name that ends in .zst is compressed. A file that is there is refused with
-// fs.ErrExist unless Options say what to do with it; pipes and devices are
-// not. The file is made at once: see Check.
+// Create opens path to write records to it. "-" and "" are standard output; a
+// name that ends in .zst is compressed. An existing file is refused with
+// fs.ErrExist unless Options permit it; pipes and devices are not. The file is
+// created at once: see Check.
 //
-// A process whose standard output is a pipe that nobody reads any more is
-// killed by SIGPIPE, as Go does it, before Write can return an error. A
-// program that wants the error calls signal.Ignore(syscall.SIGPIPE).
+// Go ends a process with SIGPIPE when the reader of its standard output closed
+// the pipe, before Write can return an error. A program that wants the error
+// calls signal.Ignore(syscall.SIGPIPE).
 func Create(path string, o Options) (*Writer, error) {
 	out, err := o.open(path)
 	if err != nil {
@@ -106,7 +105,7 @@ func newWriter(d *dest, o Options) *Writer {
 	}
 	w.offset.Store(d.size)
 	w.length.Store(d.size)
-	w.gone.Go(w.run)
+	w.busy.Go(w.run)
 	every := o.FlushEvery
 	if every == 0 {
 		every = DefaultFlush
@@ -115,16 +114,16 @@ func newWriter(d *dest, o Options) *Writer {
 		}
 	}
 	if every > 0 {
-		w.gone.Go(func() { w.flushEvery(every) })
+		w.busy.Go(func() { w.flushEvery(every) })
 	}
 	return w
 }
 
-// Write adds the record of r. It keeps nothing of r. An error tells of what
-// was written before: what is in the file then is for Sync to say.
+// Write adds the record of r, of which it keeps nothing. Its error may be one of
+// earlier records: only Sync and Close report about all records before them.
 func (w *Writer) Write(r *scanner.Result) error { return w.WriteAs(w.scan, r) }
 
-// WriteAs is Write for a record of a scan of another name than Options.Scan.
+// WriteAs is Write with another name of the scan than Options.Scan.
 func (w *Writer) WriteAs(scan string, r *scanner.Result) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -147,8 +146,7 @@ func (w *Writer) WriteAs(scan string, r *scanner.Result) error {
 	return nil
 }
 
-// emptied returns b without its content, or a new block in the place of one
-// that a long record made longer.
+// emptied returns b without its content, or a new block if b grew too long.
 func emptied(b []byte) []byte {
 	if cap(b) > maxKept {
 		return newBlock()
@@ -158,14 +156,14 @@ func emptied(b []byte) []byte {
 
 func newBlock() []byte { return make([]byte, 0, blockSize+blockRoom) }
 
-// handOver gives the block that is being filled to the goroutine that writes.
-// The lock must be held.
+// handOver passes the block that is being filled to the writing goroutine. The
+// lock must be held.
 func (w *Writer) handOver(j job) {
 	j.block, w.block = w.block, nil
 	w.full <- j
 }
 
-// err returns why nothing can be written any more. The lock must be held.
+// err returns why nothing more can be written. The lock must be held.
 func (w *Writer) err() error {
 	if err := w.failure(); err != nil {
 		return err
@@ -183,7 +181,7 @@ func (w *Writer) fail(e *Error) {
 	}
 }
 
-// failure returns the error that was kept.
+// failure returns the first error.
 func (w *Writer) failure() error {
 	if e := w.failed.Load(); e != nil {
 		return e
@@ -191,9 +189,8 @@ func (w *Writer) failure() error {
 	return nil
 }
 
-// Sync returns when every record that was written before is in the file, the
-// frame ended that holds it and, if it is a file on a disk, the disk told to
-// keep it.
+// Sync returns when every record that was written before is in the file, its
+// frame has its end, and the disk was told to keep it, if the file is on a disk.
 func (w *Writer) Sync() error {
 	m, err := w.Mark()
 	if err != nil {
@@ -209,7 +206,7 @@ func (w *Writer) Sync() error {
 // error of the first.
 func (w *Writer) Close() error {
 	if w.shut() {
-		w.gone.Wait()
+		w.busy.Wait()
 		if w.failure() == nil {
 			w.syncTo(w.dest.size)
 		}
@@ -277,7 +274,7 @@ func (w *Writer) Sum() string {
 	return w.sum
 }
 
-// shut hands over what is left, and reports whether that wasn't done before.
+// shut hands over the last block. It reports false if that was done before.
 func (w *Writer) shut() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -291,27 +288,24 @@ func (w *Writer) shut() bool {
 	return true
 }
 
-// Count returns how many records were given to Write.
+// Count returns the number of records that were passed to Write.
 func (w *Writer) Count() uint64 { return w.count.Load() }
 
-// Bytes returns how long they are, before they are compressed.
+// Bytes returns their length before compression.
 func (w *Writer) Bytes() uint64 { return w.bytes.Load() }
 
-// Offset returns how long the file was at the last Sync that went well: a
-// checkpoint that names it can be resumed with Options.Resume. It means
-// nothing for standard output.
+// Offset returns the length of the file after the last successful Sync, which
+// Options.Resume can return to. It means nothing for standard output.
 func (w *Writer) Offset() int64 { return w.offset.Load() }
 
-// Length returns how long the file is now. What waits for the disk or for more
-// to be compressed with is not in it yet.
+// Length returns the length of the file now. Records that wait for the disk or
+// the compression are not in it yet.
 func (w *Writer) Length() int64 { return w.length.Load() }
 
-// Cut returns how many bytes of a torn tail were cut off a file that is
-// appended to.
+// Cut returns how many bytes of a partial record Options.Append cut off.
 func (w *Writer) Cut() int64 { return w.dest.cut }
 
-// flushEvery flushes now and then, so that whoever watches the file sees it
-// grow.
+// flushEvery flushes regularly, so that the file grows while the scan runs.
 func (w *Writer) flushEvery(every time.Duration) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -325,8 +319,8 @@ func (w *Writer) flushEvery(every time.Duration) {
 	}
 }
 
-// flush hands over what waits. Where nothing does, the encoder may still hold
-// something, unless there is more to come for it anyway.
+// flush hands over the block that is being filled. If it is empty the encoder may
+// still hold records, unless more blocks wait for it.
 func (w *Writer) flush() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -336,8 +330,8 @@ func (w *Writer) flush() {
 	}
 }
 
-// run writes blocks until there are no more. After an error it only takes
-// them, so that nobody waits for ever.
+// run writes blocks until there are no more. After an error it only returns them,
+// so that no call waits without end.
 func (w *Writer) run() {
 	thread.Lower()
 	for j := range w.full {
@@ -355,7 +349,7 @@ func (w *Writer) run() {
 	}
 }
 
-// file is what a Writer needs of an os.File. Tests put a broken one there.
+// file is what a Writer needs of an os.File. Tests replace it by a broken one.
 type file interface {
 	io.Writer
 	io.ReaderAt
@@ -366,15 +360,15 @@ type file interface {
 	Close() error
 }
 
-// dest is the file as the goroutine sees it that writes to it.
+// dest is the file in the hands of the writing goroutine.
 type dest struct {
 	*output
 	f      file
 	packer *packer // nil unless it is compressed
-	frame  int64   // where the frame begins in the file that is not ended
+	frame  int64   // start of the frame that has no end yet
 }
 
-// write appends a block: whole lines, or what became of them so far.
+// write appends a block: lines, or what the encoder returns of them so far.
 func (d *dest) write(j *job) *Error {
 	b := j.block
 	if d.packer != nil {
@@ -418,8 +412,8 @@ func (d *dest) pack(j *job) error {
 	return nil
 }
 
-// mend cuts off what a write that failed left of a record, where the file is
-// ours to cut. The file is d.size bytes long, of which written are the last.
+// mend cuts off the partial record that a failed write left, if the file is ours
+// to cut. written are the last of the d.size bytes in the file.
 func (d *dest) mend(written []byte, err error) *Error {
 	e := newError("write", d.name, err)
 	if !d.regular || !d.ours {
@@ -437,8 +431,8 @@ func (d *dest) mend(written []byte, err error) *Error {
 	return e
 }
 
-// mendFrame makes the frame that is cut a whole one, with the lines that can
-// be read of it, or so many of them as there is room for.
+// mendFrame writes the truncated frame once more, with the lines that can be read
+// from it, or as many of them as fit.
 func (d *dest) mendFrame() error {
 	t, err := cutFrame(d.f, d.frame, d.size)
 	if err != nil {
@@ -454,7 +448,7 @@ func (d *dest) mendFrame() error {
 	}
 }
 
-// sync makes durable what was written.
+// sync makes the file durable.
 func (d *dest) sync() *Error {
 	if !d.regular {
 		return nil

@@ -100,9 +100,9 @@ func TestFollow(t *testing.T) {
 			write(t, w, i, i+1)
 			time.Sleep(DefaultFlushZstd + time.Millisecond)
 			synctest.Wait()
-			got, torn := readFile(t, path)
-			if !slices.Equal(got, lines(0, i+1)) || torn != 0 || frames() != -1 {
-				t.Errorf("%d lines of %d, %d torn, %d frames", len(got), i+1, torn, frames())
+			got, truncated := readFile(t, path)
+			if !slices.Equal(got, lines(0, i+1)) || truncated != 0 || frames() != -1 {
+				t.Errorf("%d lines of %d, %d truncated, %d frames", len(got), i+1, truncated, frames())
 			}
 		}
 		if w.Offset() != 0 {
@@ -136,8 +136,8 @@ func TestFlushHeld(t *testing.T) {
 		}
 		time.Sleep(DefaultFlushZstd + time.Millisecond)
 		synctest.Wait()
-		if got, torn := readFile(t, path); !slices.Equal(got, lines(0, n)) || torn != 0 {
-			t.Errorf("%d lines of %d, %d torn", len(got), n, torn)
+		if got, truncated := readFile(t, path); !slices.Equal(got, lines(0, n)) || truncated != 0 {
+			t.Errorf("%d lines of %d, %d truncated", len(got), n, truncated)
 		}
 		closeWriter(t, w)
 	})
@@ -234,11 +234,11 @@ func TestManyWriters(t *testing.T) {
 	}
 	all.Wait()
 	closeWriter(t, w)
-	got, torn := readFile(t, path)
+	got, truncated := readFile(t, path)
 	want := lines(0, 4*each)
 	slices.Sort(got)
 	slices.Sort(want)
-	if !slices.Equal(got, want) || torn != 0 {
+	if !slices.Equal(got, want) || truncated != 0 {
 		t.Errorf("%d lines, want %d or others", len(got), len(want))
 	}
 }
@@ -337,8 +337,8 @@ func brokenWriter(t *testing.T, name string, b broken) (*Writer, string) {
 	return newWriter(d, o), path
 }
 
-// TestFull: a disk that is full after any number of bytes leaves whole
-// records, all that had room, and every later call says so.
+// TestFull: a disk that is full after any number of bytes holds every complete
+// record that fits, and every later call returns the error.
 func TestFull(t *testing.T) {
 	want := lines(0, 6)
 	for _, name := range names {
@@ -363,9 +363,9 @@ func TestFull(t *testing.T) {
 					t.Errorf("the error changed from %v to %v", err, again)
 				}
 			}
-			got, torn := readFile(t, path)
-			if torn != 0 || len(got) < synced || !slices.Equal(got, want[:len(got)]) {
-				t.Errorf("%s, room for %d: %d lines, %d synced, %d torn", name, room, len(got), synced, torn)
+			got, truncated := readFile(t, path)
+			if truncated != 0 || len(got) < synced || !slices.Equal(got, want[:len(got)]) {
+				t.Errorf("%s, room for %d: %d lines, %d synced, %d truncated", name, room, len(got), synced, truncated)
 			}
 			if next := len(strings.Join(want[:len(got)+1], "\n")) + 1; name == names[0] && next <= room {
 				t.Errorf("room for %d: %d lines, one more had room", room, len(got))
@@ -410,7 +410,7 @@ func checkFullFrame(t *testing.T, room, less int) {
 	}
 	wantLines(t, path, lines(0, len(got)))
 	if file, err := os.ReadFile(path); !bytes.HasPrefix(file, synced) || len(synced) == 0 {
-		t.Errorf("what was synced is not as it was: %v", err)
+		t.Errorf("the synced bytes changed: %v", err)
 	}
 }
 
@@ -429,8 +429,8 @@ func TestFullAndUncut(t *testing.T) {
 	if err == nil || !strings.HasSuffix(err.Error(), "; its last line is cut off") {
 		t.Error(err)
 	}
-	if got, torn := readFile(t, path); len(got) != 0 || torn != 100 {
-		t.Errorf("%d lines, %d torn", len(got), torn)
+	if got, truncated := readFile(t, path); len(got) != 0 || truncated != 100 {
+		t.Errorf("%d lines, %d truncated", len(got), truncated)
 	}
 }
 
@@ -458,8 +458,7 @@ func TestCloseFails(t *testing.T) {
 	}
 }
 
-// TestFullReleases: after an error nobody waits for blocks that will never be
-// free.
+// TestFullReleases: after an error no call waits for a free block.
 func TestFullReleases(t *testing.T) {
 	w, _ := brokenWriter(t, names[0], broken{})
 	var err error
@@ -504,7 +503,7 @@ func TestPipeGone(t *testing.T) {
 	r.Close()
 	write(t, w, 1, 2)
 	err = w.Close()
-	const want = "write standard output: broken pipe; whoever was to read it has gone away"
+	const want = "write standard output: broken pipe; the reader closed the pipe"
 	if !errors.Is(err, syscall.EPIPE) || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

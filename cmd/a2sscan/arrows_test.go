@@ -45,7 +45,13 @@ var arrows = map[string][]string{
 	"cmd/a2sscan/internal/geo/geotest":         {},
 	"cmd/a2sscan/internal/redact":              {},
 	"cmd/a2sscan/internal/flagfile":            {"cmd/a2sscan/internal/console"},
+	"cmd/a2sscan/internal/manual":              {"cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/masterlist":          {"scanner/list", "scanner/master", "cmd/a2sscan/internal/output", "cmd/a2sscan/internal/redact"},
+
+	"cmd/a2sscan/internal/census": {"sink", "cmd/a2sscan/internal/geo", "cmd/a2sscan/internal/output"},
+	"cmd/a2sscan/internal/decode": {"cmd/a2sscan/internal/capture", "cmd/a2sscan/internal/census", "cmd/a2sscan/internal/inputs"},
+	"cmd/a2sscan/internal/simulation": {"bench/fleet", "bench/fleet/judge", "bench/fleet/replay", "cmd/a2sscan/internal/inputs",
+		"cmd/a2sscan/internal/census", "cmd/a2sscan/internal/masterlist", "cmd/a2sscan/internal/progress", "cmd/a2sscan/internal/shutdown", "cmd/a2sscan/internal/ledger"},
 
 	"cmd/a2sscan/internal/ratecontrol": room(),
 	"cmd/a2sscan/internal/shutdown":    room(),
@@ -56,6 +62,8 @@ var arrows = map[string][]string{
 	"cmd/a2sscan/internal/output":      room(),
 	"cmd/a2sscan/internal/ledger":      room("guard", "ratecontrol", "tally"),
 	"cmd/a2sscan/internal/metrics":     room("guard", "ratecontrol", "tally", "ledger"),
+	"cmd/a2sscan/internal/scanlog":     room("guard", "ratecontrol", "tally", "ledger"),
+	"cmd/a2sscan/internal/inputs":      append(room("guard", "ratecontrol", "tally", "ledger"), "scanner/master"),
 	"cmd/a2sscan/internal/checkpoint":  room("output", "guard", "ratecontrol", "tally", "ledger"),
 }
 

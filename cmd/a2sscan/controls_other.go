@@ -3,4 +3,4 @@
 package main
 
 // controls does nothing where there are no such signals.
-func (j *job) controls() (end func()) { return func() {} }
+func (s *scanRun) controls() (end func()) { return func() {} }

@@ -10,19 +10,19 @@ import (
 
 // controls lets signals turn the rate up (SIGUSR1) and down (SIGUSR2) by a
 // tenth, and have the state said (SIGQUIT), until end is called.
-func (j *job) controls() (end func()) {
+func (s *scanRun) controls() (end func()) {
 	signals, gone := make(chan os.Signal, 16), make(chan struct{})
 	signal.Notify(signals, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGQUIT)
 	go func() {
 		defer close(gone)
-		for s := range signals {
-			switch s {
+		for sig := range signals {
+			switch sig {
 			case syscall.SIGUSR1:
-				j.turnRate(true)
+				turnRate(s.rate, s.app.term, true)
 			case syscall.SIGUSR2:
-				j.turnRate(false)
+				turnRate(s.rate, s.app.term, false)
 			case syscall.SIGQUIT:
-				j.sayState()
+				s.sayState()
 			}
 		}
 	}()

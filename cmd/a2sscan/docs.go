@@ -2,25 +2,31 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/manual"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
 )
 
-// docsCommand writes what packages ship beside the program. It is of no use to
-// who has them, so the help does not list it.
+// docsCommand writes what packages ship with the program. The help does not list it,
+// because users of a package have these files.
 func (a *app) docsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "docs DIR",
-		Short:  "Write the pages for man and the completions for shells",
+		Short:  "Write the man pages and the shell completions",
 		Hidden: true,
-		Long: `Writes the pages for man into DIR/man, and what makes bash, zsh and fish
-complete commands, flags and their values into DIR/completions. Both are made
-of the commands themselves, and the same program writes the same bytes.`,
+		Long: `Writes the man pages into DIR/man, and scripts that complete commands, flags and
+values in bash, zsh and fish into DIR/completions. Both are generated from the
+commands themselves; the same program writes the same bytes.`,
 		Example: `  a2sscan docs packaging
   a2sscan docs .
   a2sscan docs "$HOME/.local/share"`,
@@ -40,32 +46,63 @@ of the commands themselves, and the same program writes the same bytes.`,
 	}
 }
 
-// docFile is a file that the commands describe themselves in.
+// docFile is a generated file.
 type docFile struct {
 	name string // below packaging
 	text []byte
 }
 
-// docs returns all of them.
+// docs generates the man pages and the completion scripts.
 func docs(root *cobra.Command) (files []docFile, err error) {
-	for _, cmd := range manCommands(root) {
-		files = append(files, docFile{"man/" + manName(cmd) + ".1", []byte(manPage(cmd))})
+	for name, text := range manual.Pages(describePage(root), variables) {
+		files = append(files, docFile{"man/" + name + ".1", []byte(text)})
 	}
 	var bash, zsh, fish bytes.Buffer
-	for _, err := range []error{
-		root.GenBashCompletionV2(&bash, true), root.GenZshCompletion(&zsh), root.GenFishCompletion(&fish, true),
-	} {
-		if err != nil {
-			return nil, err
-		}
-	}
+	err = errors.Join(root.GenBashCompletionV2(&bash, true), root.GenZshCompletion(&zsh), root.GenFishCompletion(&fish, true))
 	return append(files,
 		docFile{"completions/a2sscan.bash", bash.Bytes()},
 		docFile{"completions/a2sscan.zsh", zsh.Bytes()},
-		docFile{"completions/a2sscan.fish", fish.Bytes()}), nil
+		docFile{"completions/a2sscan.fish", fish.Bytes()}), err
 }
 
-// writeDocs writes them, and removes pages of commands that are gone.
+// variables are the environment variables that the program reads.
+var variables = []manual.Fact{
+	{What: masterlist.KeyVariable, Text: "the key of the Steam Web API, unless --key-file names a file with it"},
+	{What: "JOB_COMPLETION_INDEX", Text: "the part that --shard auto/N takes, from 0; Kubernetes sets it in an indexed job"},
+	{What: "GOMEMLIMIT", Text: "the memory limit of the Go runtime; without it scan sets " + strconv.Itoa(memoryLimit>>20) + " MiB"},
+}
+
+// describePage describes a command, and those below it that have a page.
+func describePage(cmd *cobra.Command) *manual.Command {
+	cmd.InitDefaultHelpFlag()
+	_, args, _ := strings.Cut(cmd.Use, " ")
+	c := &manual.Command{
+		Path: cmd.CommandPath(), Short: cmd.Short, Arguments: args, Long: cmd.Long, Example: cmd.Example,
+		Filters: pageFlags(annotated(cmd, forMaster)),
+	}
+	for _, g := range flagGroups(cmd) {
+		c.Groups = append(c.Groups, manual.Group{Title: g.Title, Flags: pageFlags(g.flags)})
+	}
+	for _, below := range cmd.Commands() {
+		if below.IsAvailableCommand() && below.Name() != "completion" && below.Name() != "help" {
+			c.Commands = append(c.Commands, *describePage(below))
+		}
+	}
+	return c
+}
+
+func pageFlags(flags []*pflag.Flag) (all []manual.Flag) {
+	for _, f := range flags {
+		value, usage := pflag.UnquoteUsage(f)
+		all = append(all, manual.Flag{
+			Name: f.Name, Short: f.Shorthand, Value: value, Optional: f.NoOptDefVal != "",
+			Usage: usage, Default: f.DefValue,
+		})
+	}
+	return all
+}
+
+// writeDocs writes the files and removes the pages of commands that no longer exist.
 func writeDocs(dir string, files []docFile) error {
 	old, err := filepath.Glob(filepath.Join(dir, "man", "a2sscan*.1"))
 	if err != nil {

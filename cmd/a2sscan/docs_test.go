@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,10 +15,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/manual"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
-	"github.com/a2sscan/a2sscan/wire"
 )
 
 const packaging = "../../packaging"
@@ -83,15 +80,18 @@ func TestManClean(t *testing.T) {
 	}
 }
 
+func manPages() map[string]string { return manual.Pages(describePage(newTree()), variables) }
+
 // TestManFlags: every flag is in the page of its command, and in the help.
 func TestManFlags(t *testing.T) {
+	pages := manPages()
 	eachFlag(func(cmd *cobra.Command, flag *pflag.Flag) {
-		entry := regexp.MustCompile(`\n\.TP\n(\\fB\\-\w\\fR, )?` + regexp.QuoteMeta(strong("--"+flag.Name)))
-		page := manPage(cmd)
+		entry := regexp.MustCompile(`\n\.TP\n(\\fB\\-\w\\fR, )?` + regexp.QuoteMeta(manual.Strong("--"+flag.Name)))
+		page := pages[strings.ReplaceAll(cmd.CommandPath(), " ", "-")]
 		if !entry.MatchString(page) {
 			t.Errorf("%s --%s is not in its page", cmd.Name(), flag.Name)
 		}
-		if !strings.Contains(page, " ["+placeholder("FLAG…")+"]") {
+		if !strings.Contains(page, " ["+manual.Placeholder("FLAG…")+"]") {
 			t.Errorf("%s takes no flags, as its page says", cmd.Name())
 		}
 		if !strings.Contains(cmd.UsageString(), " --"+flag.Name) {
@@ -103,19 +103,14 @@ func TestManFlags(t *testing.T) {
 // TestManSays: each variable and signal that the program knows has its entry in
 // a page.
 func TestManSays(t *testing.T) {
-	said := fmt.Sprint(manVariables)
-	for name, facts := range manFacts {
-		if !slices.ContainsFunc(manCommands(newTree()), func(cmd *cobra.Command) bool { return cmd.Name() == name }) {
-			t.Errorf("manual.go speaks of %s, which is no command", name)
-		}
-		for code := range facts.exits {
-			if !strings.Contains(console.ExitHelp(), fmt.Sprintf("\n  %d  ", code)) {
-				t.Errorf("manual.go says that %s ends with %d, which is no exit code", name, code)
-			}
-		}
-		said += fmt.Sprint(facts.signals)
+	var pages strings.Builder
+	for _, page := range manPages() {
+		pages.WriteString(page)
 	}
+	said := strings.ReplaceAll(pages.String(), `\-`, "-")
 	sources, _ := filepath.Glob("*.go")
+	below, _ := filepath.Glob("internal/*/*.go")
+	sources = append(sources, below...)
 	known := regexp.MustCompile(`(?:Getenv|LookupEnv)\("([A-Z_]+)"\)|\bsyscall\.(SIG[A-Z0-9]+)`)
 	found := map[string]bool{masterlist.KeyVariable: true, "SIGINT": true}
 	for _, name := range sources {
@@ -132,87 +127,11 @@ func TestManSays(t *testing.T) {
 	}
 	for word := range found {
 		if !strings.Contains(said, word) {
-			t.Errorf("no page says what %s does: manual.go is the place", word)
+			t.Errorf("no page says what %s does: internal/manual is the place", word)
 		}
 	}
 	if len(found) < 6 {
 		t.Errorf("only %d variables and signals were found", len(found))
-	}
-}
-
-// TestManStatus: the page of scan has the keys of a status line, in their order.
-func TestManStatus(t *testing.T) {
-	var said, are []string
-	for _, f := range manStatusKeys {
-		said = append(said, strings.Split(f.what, ", ")...)
-	}
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[progress.Record]()) {
-		if key, _, _ := strings.Cut(f.Tag.Get("json"), ","); key != "" {
-			are = append(are, key)
-		}
-	}
-	if !slices.Equal(said, are) {
-		t.Errorf("the page has the keys %q, a line has %q", said, are)
-	}
-}
-
-// TestManSummary: the page of scan has every key of a summary, and each fault.
-func TestManSummary(t *testing.T) {
-	said, are := map[string]bool{}, map[string]bool{}
-	for _, f := range manSummaryKeys {
-		for _, key := range strings.Split(f.what, ", ") {
-			said[key] = true
-		}
-	}
-	jsonKeys(reflect.TypeFor[ledger.Summary](), "", are)
-	for _, like := range []string{"maps", "environments", "versions", "countries"} { // as games are
-		for _, key := range []string{"name", "name_hex", "servers", "over"} {
-			delete(are, like+"."+key)
-		}
-	}
-	for key := range are {
-		if !said[key] && !isExplained(key, said) {
-			t.Errorf("the page lacks %s", key)
-		}
-	}
-	for key := range said {
-		if !are[key] {
-			t.Errorf("the page has %s, a summary has not", key)
-		}
-	}
-	if len(are) < 100 || len(manFaultWords) != wire.NumErrors-1 {
-		t.Errorf("%d keys, %d faults", len(are), len(manFaultWords))
-	}
-	for i, f := range manFaultWords {
-		if want := wire.Error(i + 1).String(); f.what != want {
-			t.Errorf("the page has the fault %s, want %s", f.what, want)
-		}
-	}
-}
-
-// isExplained reports whether the keys below one are.
-func isExplained(key string, said map[string]bool) bool {
-	for s := range said {
-		if strings.HasPrefix(s, key+".") {
-			return true
-		}
-	}
-	return false
-}
-
-// jsonKeys adds the keys of a structure and of those in it.
-func jsonKeys(of reflect.Type, prefix string, keys map[string]bool) {
-	for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice {
-		of = of.Elem()
-	}
-	if of.Kind() != reflect.Struct {
-		return
-	}
-	for _, f := range reflect.VisibleFields(of) {
-		if key, _, _ := strings.Cut(f.Tag.Get("json"), ","); key != "" {
-			keys[prefix+key] = true
-			jsonKeys(f.Type, prefix+key+".", keys)
-		}
 	}
 }
 
@@ -232,24 +151,6 @@ func TestExitCodesSaid(t *testing.T) {
 	}
 	if !slices.Equal(said, are) {
 		t.Errorf("the README has the exit codes %v, the program %v", said, are)
-	}
-}
-
-// TestRoff: whatever a help says, a page says it too.
-func TestRoff(t *testing.T) {
-	for _, test := range []struct{ text, want string }{
-		{".start", `\&.start`},
-		{"'start", `\(aqstart`},
-		{`\appid\440 a-b 'c' ~^` + "`", `\(rsappid\(rs440 a\-b \(aqc\(aq \(ti\(ha\(ga`},
-		{"with --dry-run, -q (--x) and a--b -1", `with \fB\-\-dry\-run\fR, \fB\-q\fR (\fB\-\-x\fR) and a\-\-b \-1`},
-		{"…", `\[u2026]`},
-		{"one\n\n  code -x\n  .y\n\ntwo", "one\n.PP\n.RS 4\n.nf\ncode \\-x\n\\&.y\n.fi\n.RE\n.PP\ntwo"},
-	} {
-		var p roff
-		p.text(test.text)
-		if got := strings.TrimSuffix(p.String(), "\n"); got != test.want {
-			t.Errorf("%q: got %q, want %q", test.text, got, test.want)
-		}
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 
 // doctorFlags are the flags of doctor. They describe the planned scan.
 type doctorFlags struct {
-	patienceFlags
+	timeoutFlags
 	rate    flagvalue.Rate
 	output  string
 	targets uint64
@@ -57,7 +57,7 @@ func (f *doctorFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.VarP(&f.rate, "rate", "r", "datagrams per second, such as 800, 5k or 1.5M; 0: as fast as possible")
-	f.patienceFlags.add(cmd)
+	f.timeoutFlags.add(cmd)
 	fs.StringVarP(&f.output, "output", "o", "", "`PATH` of the records, to check its disk (default: the working directory)")
 	fs.Uint64VarP(&f.targets, "max-targets", "n", 0, "`N` targets; 0: not known (default 0)")
 	fs.Var(&f.source, "source", "address of this machine to send from (default: the system's choice)")

@@ -5,83 +5,85 @@ import (
 	"iter"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
 // dryRunShown is how many targets a dry run names.
 const dryRunShown = 10
 
 // dryRun says what would be asked.
-func (j *job) dryRun() error {
-	stop, ctx, end := shutdown.Listen(j.Terminal, j.hangupEnds())
+func (s *scanRun) dryRun() error {
+	stop, ctx, end := shutdown.Listen(s.app.term, s.flags.exclude.hangupEnds())
 	defer end()
-	j.status = j.newStatus()
-	err := j.load(stop)
+	s.status = s.flags.newStatus(s.app.term, s.id)
+	err := s.readLists(stop.Drained)
 	if err == nil {
-		err = j.keep.Loaded(j.list)
+		err = s.checkpoint.Loaded(s.list)
 	}
 	if err != nil {
-		j.bad.rest()
+		s.bad.Close()
 		return err
 	}
-	j.sayPlan()
+	s.sayPlan()
 	asked := uint64(0)
-	for t := range j.left() {
+	for t := range s.left() {
 		if asked++; asked <= dryRunShown {
-			fmt.Fprintln(j.app.out, t.Addr)
+			fmt.Fprintln(s.app.out, t.Addr)
 		}
 		if stop.Interrupted() || ctx.Err() != nil {
 			return console.Fail(console.ExitInterrupted, "interrupted")
 		}
 	}
-	j.bad.rest()
-	j.sayLeft(asked)
-	if !j.keep.Enabled || j.list.Err() != nil {
-		if err := nothingToAsk(j.list); err != nil {
+	s.bad.Close()
+	s.sayLeft(asked)
+	if !s.checkpoint.Enabled || s.list.Err() != nil {
+		if err := inputs.NothingToAsk(s.list); err != nil {
 			return err
 		}
 	}
 	if asked > dryRunShown {
-		j.Say("the first %d of them are named", dryRunShown)
+		s.app.term.Say("the first %d of them are named", dryRunShown)
 	}
-	j.Say("%s would be asked: %s", console.Plural(asked, "target"), j.exactly(asked))
-	j.Say("each would be asked %s; nothing was sent", &j.query)
-	return tornInput(j.list)
+	s.app.term.Say("%s would be asked: %s", console.Plural(asked, "target"), s.flags.exactForecast(s.list, asked))
+	s.app.term.Say("each would be asked %s; nothing was sent", &s.flags.query)
+	return inputs.Truncated(s.list)
 }
 
 // left are the targets that a run would ask: with a checkpoint, those that are
 // not behind it.
-func (j *job) left() iter.Seq[scanner.Target] {
-	if !j.keep.Enabled {
-		return j.list.All()
+func (s *scanRun) left() iter.Seq[scanner.Target] {
+	if !s.checkpoint.Enabled {
+		return s.list.All()
 	}
-	j.keep.Attach(j.checkpointed())
-	return j.keep.Targets(j.list)
+	s.checkpoint.Attach(s.checkpointed())
+	return s.checkpoint.Targets(s.list)
 }
 
 // sayLeft says where the targets of a list would go.
-func (j *job) sayLeft(asked uint64) {
-	s, behind := j.list.Stats(), ""
-	if j.keep.Enabled {
-		s = j.keep.ListTotal(s)
-		behind = console.Grouped(s.Given-asked) + " that are behind + "
+func (s *scanRun) sayLeft(asked uint64) {
+	now, behind := s.list.Stats(), ""
+	if s.checkpoint.Enabled {
+		now = s.checkpoint.ListTotal(now)
+		behind = console.Grouped(now.Given-asked) + " that are behind + "
 	}
-	if j.keep.Enabled && j.keep.SilentTargets != nil {
-		j.Say("%s would be asked once more", console.Plural(j.keep.Past.Silent.Waiting(), "silent target"))
+	if s.checkpoint.Enabled && s.checkpoint.SilentTargets != nil {
+		s.app.term.Say("%s would be asked once more", console.Plural(s.checkpoint.Past.Silent.Waiting(), "silent target"))
 	}
-	l := ledger.OfList(s)
-	j.Say("%s read = %s%s%s that would be asked", console.Grouped(s.Read), l.Accounted(), behind, console.Grouped(asked))
+	l := ledger.OfList(now)
+	s.app.term.Say("%s read = %s%s%s that would be asked", console.Grouped(now.Read), l.Accounted(), behind, console.Grouped(asked))
 }
 
-// exactly is the forecast for so many targets.
-func (j *job) exactly(asked uint64) *progress.Forecast {
-	size, known := j.list.Size()
+// exactForecast is the forecast for so many targets.
+func (f *scanFlags) exactForecast(l *list.List, asked uint64) *progress.Forecast {
+	size, known := l.Size()
 	listed := float64(asked)
 	if known {
-		listed *= float64(j.list.Listed()) / float64(max(size, 1))
+		listed *= float64(l.Listed()) / float64(max(size, 1))
 	}
-	return j.forecast(listed, float64(asked)-listed)
+	return f.forecast(listed, float64(asked)-listed)
 }

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
 	"github.com/a2sscan/a2sscan/scanner"
 )
@@ -11,10 +11,10 @@ import (
 func (f *scanFlags) forecast(listed, inNetworks float64) *progress.Forecast {
 	fc := &progress.Forecast{
 		Listed: listed, InNetworks: inNetworks,
-		Questions: scanner.Questions(f.query), Schedule: f.schedule(),
-		Cooldown: f.cooldown, Rate: float64(f.rate), AddressRate: float64(f.addressRate),
+		Questions: scanner.Questions(f.query), Schedule: f.schedule(), Fallback: f.fallback,
+		Cooldown: f.cooldown, Rate: float64(f.pace.rate), AddressRate: float64(f.pace.addressRate),
 	}
-	if ports, err := readPorts("--port", f.ports); err == nil {
+	if ports, err := inputs.ParsePorts("--port", f.ports); err == nil {
 		fc.Ports = ports.Len()
 	}
 	return fc
@@ -22,52 +22,47 @@ func (f *scanFlags) forecast(listed, inNetworks float64) *progress.Forecast {
 
 // schedule is when a target is asked again.
 func (f *scanFlags) schedule() scanner.Schedule {
-	return scanner.Schedule{Timeout: f.timeout, Retries: f.retries, SecondPass: f.secondLook}
+	return scanner.Schedule{Timeout: f.timeouts.timeout, Retries: f.timeouts.retries, SecondPass: f.secondLook}
 }
 
 // foresee returns the forecast of what is left to ask, and of how many targets
 // it is; known is false where the list does not say how long it is.
-func (j *job) foresee() (fc *progress.Forecast, n uint64, known bool) {
-	size, known := j.list.Size()
+func (s *scanRun) foresee() (fc *progress.Forecast, n uint64, known bool) {
+	size, known := s.list.Size()
 	if !known {
 		return nil, 0, false
 	}
-	n, most := size, j.maxTargets
-	if past := j.pastCheckpoint(); past != nil {
+	n, most := size, s.flags.maxTargets
+	if past := s.checkpoint.Past; past != nil {
 		n -= min(n, past.Place)
 		most -= min(most, past.List.Given)
 	}
-	if j.maxTargets > 0 {
+	if s.flags.maxTargets > 0 {
 		n = min(n, most)
 	}
-	if past := j.pastCheckpoint(); past != nil {
+	if past := s.checkpoint.Past; past != nil {
 		n += uint64(len(past.OpenTargets)) + uint64(past.Silent.Waiting())
 	}
-	here := float64(n) / float64(max(1, j.shard.Count))
-	listed := here * float64(j.list.Listed()) / float64(max(size, 1))
-	return j.forecast(listed, here-listed), n, true
-}
-
-// pastCheckpoint is what the scan goes on with, nil if it begins.
-func (j *job) pastCheckpoint() *checkpoint.Checkpoint {
-	return j.keep.Past
+	here := float64(n) / float64(max(1, s.flags.targets.shard.Count))
+	listed := here * float64(s.list.Listed()) / float64(max(size, 1))
+	return s.flags.forecast(listed, here-listed), n, true
 }
 
 // sayPlan says what is going to be asked, and what that takes.
-func (j *job) sayPlan() {
-	fc, n, known := j.foresee()
+func (s *scanRun) sayPlan() {
+	fc, n, known := s.foresee()
 	left := ""
-	if j.keep.Resumes() {
+	if s.checkpoint.Resumes() {
 		left = " left"
 	}
 	switch {
-	case j.scanFlags.dryRun && known: // how many of them are asked, and what that takes, comes at its end
-		j.Say("%s%s %s", console.Plural(n, "target"), left, j.said())
+	case s.flags.dryRun && known: // how many of them are asked, and what that takes, comes at its end
+		s.app.term.Say("%s%s %s", console.Plural(n, "target"), left, s.flags.targets.said())
 	case !known:
-		j.Say("targets%s as they come, %s; %s", left, console.PerSecond(float64(j.rate)), j.said())
-	case j.shard.Count > 1:
-		j.Say("%s targets%s, 1 in %d of them ours, %s; %s", console.Grouped(n), left, j.shard.Count, fc, j.said())
+		s.app.term.Say("targets%s as they come, %s; %s", left, console.PerSecond(float64(s.flags.pace.rate)), s.flags.targets.said())
+	case s.flags.targets.shard.Count > 1:
+		s.app.term.Say("%s targets%s, 1 in %d of them ours, %s; %s", console.Grouped(n), left, s.flags.targets.shard.Count, fc, s.flags.targets.said())
 	default:
-		j.Say("%s%s, %s; %s", console.Plural(n, "target"), left, fc, j.said())
+		s.app.term.Say("%s%s, %s; %s", console.Plural(n, "target"), left, fc, s.flags.targets.said())
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 )
 
 // logFlags say where the log goes.
@@ -26,7 +27,7 @@ func (f *logFlags) add(cmd *cobra.Command) {
 
 // check refuses a format of no log, and a log in one of those other files.
 func (f *logFlags) check(others ...string) error {
-	shared := func(other string) bool { return other != "" && same(f.file, other) }
+	shared := func(other string) bool { return other != "" && inputs.SamePath(f.file, other) }
 	switch {
 	case f.file == "" && f.format.Given:
 		return console.Fail(console.ExitUsage, "--log-format without --log-file").WithHint("name the file with --log-file FILE")
@@ -46,7 +47,7 @@ func (a *app) openLog(f *logFlags) error {
 	if f.file == "" {
 		return nil
 	}
-	return a.OpenLog(f.file, f.format.JSON, f.level.Level)
+	return a.term.OpenLog(f.file, f.format.JSON, f.level.Level)
 }
 
 // logEnd logs the error with which the program ends, if there is one.
@@ -58,5 +59,5 @@ func (a *app) logEnd(err error) {
 	if f, ok := errors.AsType[*console.Failure](err); ok && f.Hint != "" {
 		attrs = append(attrs, "hint", f.Hint)
 	}
-	a.Log.Error("ended with an error", attrs...)
+	a.term.Log.Error("ended with an error", attrs...)
 }

@@ -1,18 +1,15 @@
 package main
 
 import (
-	"bytes"
-	"io"
 	"strings"
 
-	"github.com/klauspost/compress/zstd"
 	"github.com/spf13/pflag"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 	"github.com/a2sscan/a2sscan/scanner/list"
-	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
 // scanMasterFlags are the flags of scan that have to do with masters.
@@ -21,9 +18,6 @@ type scanMasterFlags struct {
 	where string
 	keep  bool
 	fs    *pflag.FlagSet
-
-	sources []list.Source // the list that was fetched
-	partial error         // why it is not whole
 }
 
 // forMaster is the annotation of flags that are of use with --master only.
@@ -74,33 +68,38 @@ func (f *scanMasterFlags) check(dryRun, checkpoint bool) error {
 	return f.masterFlags.Check()
 }
 
-// into sets what the flags say, and the list that was fetched.
+// into sets what the flags say.
 func (f *scanMasterFlags) into(cfg *list.Config) {
 	cfg.Formats = masterlist.Formats()
 	cfg.KeepMaster = f.keep
-	cfg.Sources = f.sources
+}
+
+// fetchedList is a list that was fetched before the scan.
+type fetchedList struct {
+	sources []list.Source
+	err     error // why it is incomplete
 }
 
 // fetchFirst fetches the list that is to be scanned, if one is. What was
 // fetched before an error of the master is scanned.
-func (j *job) fetchFirst() error {
-	a, f, quiet := j.app, &j.from, j.quiet
+func (s *scanRun) fetchFirst() error {
+	a, f, quiet := s.app, &s.flags.from, s.flags.quiet
 	if f.where == "" {
 		return nil
 	}
 	// An output that is refused is known before minutes have passed.
-	if _, err := j.planOutput(); err != nil {
+	if _, err := s.planOutput(); err != nil {
 		return err
 	}
-	ctx, end := shutdown.Interruptible(j.hangupEnds())
+	ctx, end := shutdown.Interruptible(s.flags.exclude.hangupEnds())
 	defer end()
-	s, err := newSpool(f.keep)
+	sp, err := inputs.NewSpool(f.keep)
 	if err != nil {
 		return err
 	}
-	stats, err := a.fetchList(ctx, &f.Options, masterlist.Handlers{Server: s.add}, quiet, func() error { return nil })
+	stats, err := a.fetchList(ctx, &f.Options, masterlist.Handlers{Server: sp.Add}, quiet, func() error { return nil })
 	if !quiet && stats.Requests > 0 {
-		masterlist.Report(a.Terminal, f.Source(), &stats)
+		masterlist.Report(a.term, f.Source(), &stats)
 	}
 	switch {
 	case stats.Servers == 0 && err == nil:
@@ -108,51 +107,13 @@ func (j *job) fetchFirst() error {
 	case stats.Servers == 0 || ctx.Err() != nil:
 		return err
 	case err != nil:
-		f.partial = err
-		a.Say("the list is not complete: scanning what was fetched, %s", console.Plural(int(stats.Servers), "server"))
-		a.Report(err)
+		s.fetched.err = err
+		a.term.Say("the list is incomplete: scanning what was fetched, %s", console.Plural(int(stats.Servers), "server"))
+		a.term.Report(err)
 	case !quiet:
-		a.Say("end: %v", stats.End)
+		a.term.Say("end: %v", stats.End)
 	}
-	source, err := s.source(f.Source())
-	f.sources = []list.Source{source}
+	source, err := sp.Source(f.Source())
+	s.fetched.sources = []list.Source{source}
 	return err
-}
-
-// spool keeps a list in memory: NDJSON, compressed, some 10 bytes a server and
-// 80 with what the master said.
-type spool struct {
-	keep bool
-	line []byte
-	size int64
-	buf  bytes.Buffer
-	pack *zstd.Encoder
-}
-
-func newSpool(keep bool) (s *spool, err error) {
-	s = &spool{keep: keep}
-	s.pack, err = zstd.NewWriter(&s.buf, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
-	return s, err
-}
-
-func (s *spool) add(server *master.Server) error {
-	if !s.keep {
-		server = &master.Server{Addr: server.Addr}
-	}
-	s.line = server.AppendLine(s.line[:0])
-	s.size += int64(len(s.line))
-	_, err := s.pack.Write(s.line)
-	return err
-}
-
-// source ends the list.
-func (s *spool) source(name string) (list.Source, error) {
-	err := s.pack.Close()
-	return list.Source{Name: name, Size: s.size, Open: func() (io.ReadCloser, error) {
-		d, err := zstd.NewReader(bytes.NewReader(s.buf.Bytes()), zstd.WithDecoderConcurrency(1))
-		if err != nil {
-			return nil, err
-		}
-		return d.IOReadCloser(), nil
-	}}, err
 }

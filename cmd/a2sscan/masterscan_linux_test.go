@@ -12,6 +12,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/simulation"
 	"github.com/a2sscan/a2sscan/sink"
 )
 
@@ -83,11 +84,11 @@ func TestMasterToScan(t *testing.T) {
 			if !strings.Contains(string(said), " 2 unscannable ") {
 				t.Errorf("0.0.0.0 and port 0 are not counted:\n%s", said)
 			}
-			report, err := compareFile(cfg, out)
-			if err != nil || !proven(report) || report.Servers == 0 {
-				t.Errorf("%v %s\n%s\n%s", err, proof(report), strings.Join(report.Examples, "\n"), said)
+			report, err := simulation.CompareFile(cfg, out)
+			if err != nil || !simulation.Proven(report) || report.Servers == 0 {
+				t.Errorf("%v %s\n%s\n%s", err, simulation.Proof(report), strings.Join(report.Examples, "\n"), said)
 			}
-			t.Logf("%s\n%s", proof(report), regexp.MustCompile(`(?m)^.*(rate|targets): .*$`).FindAllString(string(said), -1))
+			t.Logf("%s\n%s", simulation.Proof(report), regexp.MustCompile(`(?m)^.*(rate|targets): .*$`).FindAllString(string(said), -1))
 			checkKept(t, out, test.keepsMaster)
 		})
 	}

@@ -61,7 +61,7 @@ func TestFlagGroups(t *testing.T) {
 	if last := groups[len(groups)-1]; strings.Count(last.Usages(), "--") > 5 {
 		t.Errorf("in no group:\n%s", last.Usages())
 	}
-	page := manPage(scan)
+	page := manPages()["a2sscan-scan"]
 	for _, g := range groups {
 		if !strings.Contains(page, ".SS "+g.Title+"\n.TP\n") || !strings.Contains(help, "\n"+g.Title+":\n  ") {
 			t.Errorf("%s is no group of the page, or of the help", g.Title)

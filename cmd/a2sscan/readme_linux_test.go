@@ -214,7 +214,7 @@ func runProgram(t *testing.T, source string) string {
 // TestExamples: the examples of every command's help are command lines that
 // the program understands.
 func TestExamples(t *testing.T) {
-	a := &app{Terminal: console.New(os.Stderr), out: &results{}}
+	a := &app{term: console.New(os.Stderr), out: &results{}}
 	root := a.rootCommand()
 	for _, cmd := range append(root.Commands(), root) {
 		lines := strings.Split(cmd.Example, "\n")
@@ -243,7 +243,7 @@ func checkCommandLine(t *testing.T, part string) {
 		}
 		args = append(args, f)
 	}
-	a := &app{Terminal: console.New(os.Stderr), out: &results{}}
+	a := &app{term: console.New(os.Stderr), out: &results{}}
 	cmd, rest, err := a.rootCommand().Find(args)
 	if err == nil {
 		err = cmd.ParseFlags(rest)

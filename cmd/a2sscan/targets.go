@@ -1,19 +1,14 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net"
-	"net/netip"
 
 	"github.com/spf13/cobra"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
@@ -24,10 +19,6 @@ type targetFlags struct {
 	shard   flagvalue.Shard
 	strict  bool
 	resolve bool
-
-	known    *checkpoint.HostNames     // what names stood for; nil: nobody wants to know
-	leaveOut func(list.RuleID, uint64) // told what is left out by which rule; nil: nobody
-	passed   func(netip.Addr)          // told what earlier parts were given; nil: nobody
 }
 
 func (f *targetFlags) add(cmd *cobra.Command) {
@@ -57,12 +48,8 @@ func (f *targetFlags) into(cfg *list.Config) {
 	cfg.Seed = f.seed.N
 	cfg.Shard = list.Shard(f.shard)
 	cfg.Strict = f.strict
-	cfg.LeftOut, cfg.Passed = f.leaveOut, f.passed
 	if f.resolve {
-		cfg.Resolve = resolve
-		if f.known != nil {
-			cfg.Resolve = f.known.Resolver(resolve)
-		}
+		cfg.Resolve = inputs.Resolve
 	}
 }
 
@@ -76,36 +63,4 @@ func (f *targetFlags) said() string {
 		s += ", --shard " + f.shard.String()
 	}
 	return s
-}
-
-// resolve looks up the IPv4 addresses of a host.
-func resolve(ctx context.Context, host string) ([]netip.Addr, error) {
-	addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip4", host)
-	if dns, ok := errors.AsType[*net.DNSError](err); ok {
-		return nil, errors.New(dns.Err) // the name is said anyway
-	}
-	return addrs, err
-}
-
-// load reads the lists, as far as they have to be read before the first
-// target, with a status line. A signal ends it.
-func (j *job) load(stop *shutdown.Shutdown) error {
-	defer j.status.WatchLoading(j.list.Loading)()
-	return loadFailure(j.list.Load(stop.Drained))
-}
-
-// loadFailure gives an error of Load its exit code.
-func loadFailure(err error) error {
-	switch bad, isLine := errors.AsType[list.Invalid](err); {
-	case err == nil:
-		return nil
-	case errors.Is(err, context.Canceled):
-		return console.Fail(console.ExitInterrupted, "interrupted before the first packet")
-	case isLine:
-		return console.Fail(console.ExitInput, "%s:%d: %w: %s", console.Plain(bad.File, 100), bad.Line, bad.Err, console.Quoted(bad.Text, 60)).
-			WithHint("without --strict such lines are counted and passed over")
-	}
-	f := targetFailure(err)
-	f.Code = console.ExitInput
-	return f
 }

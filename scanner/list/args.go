@@ -229,7 +229,7 @@ func (l *List) measure() error {
 	}
 	ld := newLoader(l)
 	for _, in := range l.inputs {
-		ld.take(&in.name, said{})
+		ld.take(&in.name, labels{})
 	}
 	o, err := ld.finish(context.Background())
 	if err == nil {

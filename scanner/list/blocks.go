@@ -39,7 +39,7 @@ type span struct{ first, last uint32 }
 func (s span) len() uint64 { return uint64(s.last-s.first) + 1 }
 
 // add adds a block. A block whose targets are all in others takes no memory.
-func (bs *blocks) add(s span, ports *Ports, text said) {
+func (bs *blocks) add(s span, ports *Ports, text labels) {
 	bs.n++
 	if bs.covers(s, ports) {
 		return
@@ -134,10 +134,10 @@ func (bs *blocks) find(ip uint32, port uint16) (at blockAt, found bool) {
 	return at, found
 }
 
-// said returns the text of the first block that a target is in.
-func (bs *blocks) said(ip uint32, port uint16) said {
+// labels returns the labels of the first block that a target is in.
+func (bs *blocks) labels(ip uint32, port uint16) labels {
 	if bs.texts.size == 0 {
-		return said{}
+		return labels{}
 	}
 	at, _ := bs.find(ip, port)
 	return bs.texts.get(at.text)

@@ -43,8 +43,8 @@ type chain struct{ first, last, chunks uint32 }
 type chunk [chunkLen]uint32
 
 const (
-	chunkLen   = 8
-	slabLen    = 1 << 13 // chunks: 256 KiB
+	chunkLen   = 16      // 64 bytes: a cache line
+	slabLen    = 1 << 12 // chunks: 256 KiB
 	numBuckets = 1 << 16
 
 	// bucketStep is how many buckets a worker takes at once.
@@ -72,7 +72,7 @@ func (b *buckets) add(k uint64) (before uint32) {
 }
 
 // full reports whether it is time to merge: the added numbers, which may all be
-// duplicates, take half as much memory as those known to be distinct.
+// duplicates, take as much memory as those known to be distinct.
 func (b *buckets) full() bool { return b.added >= b.limit }
 
 // newChunk returns a free chunk.
@@ -150,7 +150,7 @@ func (b *buckets) merge(ctx context.Context, visit visitor) error {
 	for k := range b.all {
 		distinct += uint64(b.all[k].count)
 	}
-	b.added, b.limit = 0, max(b.floor, distinct/2)
+	b.added, b.limit = 0, max(b.floor, distinct)
 	return err
 }
 

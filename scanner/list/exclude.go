@@ -224,7 +224,7 @@ func (r *Rule) rule() *rule {
 	if r.Unscannable {
 		kind = unusable
 	}
-	return &rule{said: r, kind: kind, reason: r.Reason, source: r.Source, counts: new(ruleCounts)}
+	return &rule{described: r, kind: kind, reason: r.Reason, source: r.Source, counts: new(ruleCounts)}
 }
 
 // RuleID identifies a rule of Exclusions. A rule that was read again has another
@@ -234,8 +234,8 @@ type RuleID struct{ r *rule }
 // Rule describes the rule, without its counts.
 func (id RuleID) Rule() Rule {
 	r := id.r
-	if r.said != nil {
-		s := *r.said
+	if r.described != nil {
+		s := *r.described
 		s.Targets, s.Stopped = 0, 0
 		return s
 	}
@@ -250,7 +250,7 @@ type rule struct {
 	reason      string
 	source      string
 	counts      *ruleCounts
-	said        *Rule // the description, of a rule that only an earlier part had
+	described   *Rule // the description, of a rule that only an earlier part had
 }
 
 // ruleCounts counts what a rule excluded.

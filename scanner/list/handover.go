@@ -9,7 +9,7 @@ import (
 // taker takes the names in the inputs, one after the other, and reports whether it
 // wants more.
 type taker interface {
-	take(n *name, s said) bool
+	take(n *name, s labels) bool
 }
 
 // bulkTaker is a taker that takes many addresses with ports at once.
@@ -50,7 +50,7 @@ func (h *handover) begin(in *input) {
 }
 
 // addrPort hands over an address with its port.
-func (h *handover) addrPort(ip uint32, port uint16, s said) bool {
+func (h *handover) addrPort(ip uint32, port uint16, s labels) bool {
 	h.named = name{form: formAddrPort, ip: ip, port: port}
 	return h.name(&h.named, s)
 }
@@ -58,7 +58,7 @@ func (h *handover) addrPort(ip uint32, port uint16, s said) bool {
 // addToBatch is addrPort without a text, for the batch if there is one.
 func (h *handover) addToBatch(ip uint32, port uint16) bool {
 	if h.bulk == nil || !h.hosts.empty() {
-		return h.addrPort(ip, port, said{})
+		return h.addrPort(ip, port, labels{})
 	}
 	h.batch = append(h.batch, addrPort{ip, port})
 	return true
@@ -72,22 +72,22 @@ func (h *handover) endBatch() {
 
 // name hands over a name, or keeps it until the host names before it are looked
 // up.
-func (h *handover) name(n *name, s said) bool {
+func (h *handover) name(n *name, s labels) bool {
 	if h.hosts.empty() {
 		return h.take(n, s)
 	}
-	return h.enqueue(pending{name: *n, said: s.clone()})
+	return h.enqueue(pending{name: *n, labels: s.clone()})
 }
 
-func (h *handover) take(n *name, s said) bool {
+func (h *handover) take(n *name, s labels) bool {
 	h.targets += h.ports.count(n)
 	return h.checkOnly || h.to.take(n, s)
 }
 
 // host begins to look up a host name, with or without a port.
-func (h *handover) host(text []byte, s said) bool {
+func (h *handover) host(text []byte, s labels) bool {
 	host, port, hasPort := bytes.Cut(text, []byte(":"))
-	p := pending{said: s.clone(), host: string(host), where: h.invalid.at(text)}
+	p := pending{labels: s.clone(), host: string(host), where: h.invalid.at(text)}
 	p.name.form = formAddr
 	if hasPort {
 		v, f := parsePort(port)
@@ -129,7 +129,7 @@ func (h *handover) wait() bool {
 func (h *handover) next() bool {
 	p := h.hosts.first()
 	if p.found == nil {
-		return h.take(&p.name, p.said)
+		return h.take(&p.name, p.labels)
 	}
 	select {
 	case l := <-p.found:
@@ -147,7 +147,7 @@ func (h *handover) resolved(p *pending, l lookup) bool {
 		if a = a.Unmap(); a.Is4() {
 			found = true
 			n.ip = ipOf(a)
-			if !h.take(&n, p.said) {
+			if !h.take(&n, p.labels) {
 				return false
 			}
 		}

@@ -30,7 +30,7 @@ func newLoader(l *List) *loader {
 }
 
 // take implements taker.
-func (ld *loader) take(n *name, s said) bool {
+func (ld *loader) take(n *name, s labels) bool {
 	ld.filing.Wait()
 	switch {
 	case n.form == formAddrPort:
@@ -45,7 +45,7 @@ func (ld *loader) take(n *name, s said) bool {
 }
 
 // addSmall adds the targets of a name that stands for few.
-func (ld *loader) addSmall(n *name, s said) {
+func (ld *loader) addSmall(n *name, s labels) {
 	if several := ld.ports.count(n); several > 1 {
 		ld.order.small += several
 	}
@@ -79,15 +79,15 @@ func (ld *loader) takeAll(all []addrPort) (empty []addrPort) {
 
 func (ld *loader) file(all []addrPort) {
 	for _, a := range all {
-		ld.add(a.ip, a.port, said{})
+		ld.add(a.ip, a.port, labels{})
 	}
 	ld.tidy()
 }
 
-func (ld *loader) add(ip uint32, port uint16, s said) {
+func (ld *loader) add(ip uint32, port uint16, s labels) {
 	k := ld.order.keys.scatter(ip, port)
 	before := ld.targets.add(k)
-	if s.nothing() || ld.blocks.n > 0 && ld.blocks.has(ip, port) {
+	if s.empty() || ld.blocks.n > 0 && ld.blocks.has(ip, port) {
 		return
 	}
 	ld.notes.add(k, before, s)

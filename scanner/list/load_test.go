@@ -154,8 +154,8 @@ func TestResolveEnough(t *testing.T) {
 	}
 }
 
-// TestResolveFirst holds that of one target what is said first stays, where that
-// is behind a name and what is said later behind none.
+// TestResolveFirst checks that a target keeps its first tag, even if that one follows
+// a host name and a later one an address.
 func TestResolveFirst(t *testing.T) {
 	list := "one.example:5 first\n" + strings.Repeat("8.0.0.1:5\n", 1000)
 	l := mustOpen(t, Config{Stdin: strings.NewReader(list), Resolve: func(ctx context.Context, host string) ([]netip.Addr, error) {

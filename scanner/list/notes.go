@@ -32,7 +32,7 @@ func (n note) pos() uint32 { return uint32(n.text & posMask) }
 
 func (n note) number() uint64 { return n.text >> posBits }
 
-func (ns *notes) add(key uint64, pos uint32, s said) {
+func (ns *notes) add(key uint64, pos uint32, s labels) {
 	ns.any = true
 	part := &ns.parts[key>>(keyBits-8)]
 	*part = append(*part, note{key, ns.texts.add(s)<<posBits | uint64(min(pos, posMask))})
@@ -125,11 +125,11 @@ func (ns *notes) sweepTexts() {
 }
 
 // find returns the text of a target.
-func (ns *notes) find(key uint64) (s said, found bool) {
+func (ns *notes) find(key uint64) (s labels, found bool) {
 	part := ns.parts[key>>(keyBits-8)]
 	i, found := slices.BinarySearchFunc(part, key, compareKey)
 	if !found {
-		return said{}, false
+		return labels{}, false
 	}
 	return ns.texts.get(part[i].number()), true
 }

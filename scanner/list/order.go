@@ -58,12 +58,12 @@ func (c *cursor) next() (ip uint32, port uint16) {
 	return c.keys.gather(k)
 }
 
-// said returns the text of a target.
-func (o *order) said(ip uint32, port uint16) said {
+// labels returns the labels of a target.
+func (o *order) labels(ip uint32, port uint16) labels {
 	if o.notes.any {
 		if s, found := o.notes.find(o.keys.scatter(ip, port)); found {
 			return s
 		}
 	}
-	return o.named.said(ip, port)
+	return o.named.labels(ip, port)
 }

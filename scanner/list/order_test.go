@@ -381,7 +381,7 @@ func TestListMemory(t *testing.T) {
 	ld := newLoader(l)
 	before := heap()
 	for i := range uint32(n) {
-		ld.add(0x01000000+i*3, 27015, said{})
+		ld.add(0x01000000+i*3, 27015, labels{})
 	}
 	if each := float64(ld.targets.bytes()) / n; each > 10 {
 		t.Errorf("%.1f bytes per target while they are collected", each)
@@ -414,7 +414,7 @@ func TestInputOrderMemory(t *testing.T) {
 	w := aWalk(l)
 	before := heap()
 	for i := range uint32(n) {
-		w.target(0x01000000+i*3, 27015, said{})
+		w.target(0x01000000+i*3, 27015, labels{})
 	}
 	if each := float64(heap()-before) / n; each > 16 {
 		t.Errorf("%.1f bytes per target", each)

@@ -94,9 +94,9 @@ func (r *reader) input() (more bool, err error) {
 func (r *reader) argument() bool {
 	r.out.invalid.line = r.in.arg
 	if r.in.host == "" {
-		return r.out.name(&r.in.name, said{})
+		return r.out.name(&r.in.name, labels{})
 	}
-	return r.out.host([]byte(r.in.host), said{}) && r.out.wait()
+	return r.out.host([]byte(r.in.host), labels{}) && r.out.wait()
 }
 
 // list reads a list. It closes files.
@@ -214,7 +214,7 @@ func (r *reader) entries(f *Format, from io.Reader) (more bool, err error) {
 }
 
 func (r *reader) entry(e *Entry) bool {
-	s := said{tag: e.Tag}
+	s := labels{tag: e.Tag}
 	if r.cfg.KeepMaster {
 		s.master = e.Master
 	}

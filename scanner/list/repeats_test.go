@@ -88,23 +88,23 @@ func (ld *loader) bytes() int {
 // without tags, and not the lines. Each list has a few targets and millions of
 // lines.
 func TestRepeatsMemory(t *testing.T) {
-	const lines, base = 4 << 20, 12 << 20 // a number per line would take more than the base
-	const withNotes = 2*base + 2<<20
+	const lines, base = 2 << 20, 8 << 20 // a number per line would take more than the base
+	const withNotes = 26 << 20
 	tests := []struct {
 		name     string
 		distinct int
 		base     int
-		line     func(i int) (name, said)
+		line     func(i int) (name, labels)
 	}{
-		{"one target", 1, base, func(int) (name, said) { return listed(0x01000000), said{} }},
-		{"targets in turn", 200_000, base, func(i int) (name, said) { return listed(0x01000000 + uint32(i%200_000)), said{} }},
-		{"one target, one tag", 1, withNotes, func(int) (name, said) { return listed(0x01000000), said{tag: []byte("mine")} }},
-		{"one target, many tags", 1, withNotes, func(i int) (name, said) {
-			return listed(0x01000000), said{tag: fmt.Appendf(nil, "a tag of some length, %d", i)}
+		{"one target", 1, base, func(int) (name, labels) { return listed(0x01000000), labels{} }},
+		{"targets in turn", 200_000, base, func(i int) (name, labels) { return listed(0x01000000 + uint32(i%200_000)), labels{} }},
+		{"one target, one tag", 1, withNotes, func(int) (name, labels) { return listed(0x01000000), labels{tag: []byte("mine")} }},
+		{"one target, many tags", 1, withNotes, func(i int) (name, labels) {
+			return listed(0x01000000), labels{tag: fmt.Appendf(nil, "a tag of some length, %d", i)}
 		}},
-		{"a small network", 4, base, func(int) (name, said) { return network(0x01000000, 30), said{} }},
-		{"a network, many tags", 256, base, func(i int) (name, said) {
-			return network(0x01000000, 24), said{tag: fmt.Appendf(nil, "a tag of some length, %d", i)}
+		{"a small network", 4, base, func(int) (name, labels) { return network(0x01000000, 30), labels{} }},
+		{"a network, many tags", 256, base, func(i int) (name, labels) {
+			return network(0x01000000, 24), labels{tag: fmt.Appendf(nil, "a tag of some length, %d", i)}
 		}},
 	}
 	for _, test := range tests {
@@ -115,7 +115,7 @@ func TestRepeatsMemory(t *testing.T) {
 			for i := range lines {
 				n, s := test.line(i)
 				ld.take(&n, s)
-				if i%(1<<18) == 0 {
+				if i%(1<<17) == 0 {
 					most = max(most, ld.bytes())
 				}
 			}
@@ -146,7 +146,7 @@ func TestRepeatedPortLists(t *testing.T) {
 		n := network(0x01000000, 24)
 		ports := mustPorts(t, fmt.Sprintf("%d,%d,%d", 1+r.IntN(20), 1+r.IntN(20), 1+r.IntN(20)))
 		n.ports = &ports
-		ld.take(&n, said{})
+		ld.take(&n, labels{})
 	}
 	if most := ld.bytes(); most > 4<<20 {
 		t.Errorf("%d bytes", most)

@@ -29,11 +29,11 @@ type hostQueue struct {
 
 // pending is a name that waits.
 type pending struct {
-	name  name
-	said  said
-	host  string
-	where Invalid
-	found chan lookup // nil: there is nothing to look up
+	name   name
+	labels labels
+	host   string
+	where  Invalid
+	found  chan lookup // nil: there is nothing to look up
 }
 
 // lookup is the answer for a host name.
@@ -42,7 +42,7 @@ type lookup struct {
 	err   error
 }
 
-func (s said) clone() said { return said{bytes.Clone(s.tag), bytes.Clone(s.master)} }
+func (l labels) clone() labels { return labels{bytes.Clone(l.tag), bytes.Clone(l.master)} }
 
 func (q *hostQueue) empty() bool { return len(q.all) == 0 }
 

@@ -52,7 +52,7 @@ func (t *textLines) complete(text []byte) bool {
 	if t.isStrayPort(addr, tag) {
 		return t.out.invalid.add(text, FaultStrayPort)
 	}
-	return t.name(addr, said{tag: tag}, text)
+	return t.name(addr, labels{tag: tag}, text)
 }
 
 // following hands over the batch, with what the next lines in the buffer name, up
@@ -108,7 +108,7 @@ func joinRange(first, tag []byte) (addr, rest []byte) {
 }
 
 // name reads a name; all is the line that it stands in.
-func (t *textLines) name(addr []byte, s said, all []byte) bool {
+func (t *textLines) name(addr []byte, s labels, all []byte) bool {
 	var f Fault
 	t.named, f = t.lists.parse(addr)
 	if f == FaultPort {

@@ -6,10 +6,11 @@ import (
 	"hash/maphash"
 )
 
-// said is the text beside a target. Its bytes belong to the reader of the list.
-type said struct{ tag, master []byte }
+// labels are the texts beside a target: its tag, and what a master server reported.
+// The bytes belong to the reader of the list.
+type labels struct{ tag, master []byte }
 
-func (s said) nothing() bool { return len(s.tag)+len(s.master) == 0 }
+func (l labels) empty() bool { return len(l.tag)+len(l.master) == 0 }
 
 // textStore keeps texts in memory that does not move. Each is found by a number;
 // 0 is no text.
@@ -32,8 +33,8 @@ const (
 )
 
 // add stores a text and returns its number.
-func (ts *textStore) add(s said) uint64 {
-	if s.nothing() {
+func (ts *textStore) add(s labels) uint64 {
+	if s.empty() {
 		return 0
 	}
 	if ts.recent == nil {
@@ -48,13 +49,13 @@ func (ts *textStore) add(s said) uint64 {
 	return at
 }
 
-func (ts *textStore) is(at uint64, s said) bool {
+func (ts *textStore) is(at uint64, s labels) bool {
 	old := ts.get(at)
 	return string(old.tag) == string(s.tag) && string(old.master) == string(s.master)
 }
 
 // put appends a text: two lengths, tag, master.
-func (ts *textStore) put(s said) uint64 {
+func (ts *textStore) put(s labels) uint64 {
 	need := 2*binary.MaxVarintLen64 + len(s.tag) + len(s.master)
 	last := len(ts.slabs) - 1
 	if last < 0 || cap(ts.slabs[last])-len(ts.slabs[last]) < need {
@@ -73,9 +74,9 @@ func (ts *textStore) put(s said) uint64 {
 }
 
 // get returns the text with a number.
-func (ts *textStore) get(at uint64) said {
+func (ts *textStore) get(at uint64) labels {
 	if at == 0 {
-		return said{}
+		return labels{}
 	}
 	at--
 	b := ts.slabs[at>>textBits][at&(1<<textBits-1):]
@@ -83,7 +84,7 @@ func (ts *textStore) get(at uint64) said {
 	b = b[n:]
 	master, n := binary.Uvarint(b)
 	b = b[n:]
-	return said{b[:tag:tag], b[tag : tag+master : tag+master]}
+	return labels{b[:tag:tag], b[tag : tag+master : tag+master]}
 }
 
 // full reports whether the texts may have doubled since the last sweep.

@@ -73,7 +73,7 @@ func (g *giver) countExcluded(r *rule, n uint64) {
 
 // give gives out the target that was passed last, and reports whether to
 // continue.
-func (g *giver) give(ip uint32, port uint16, s said) bool {
+func (g *giver) give(ip uint32, port uint16, s labels) bool {
 	g.counts.place.Store(g.place)
 	if port == 0 { // lists of masters have such targets
 		g.counts.unscannable.Add(1)
@@ -97,7 +97,7 @@ func (g *giver) random(o *order) {
 	}
 	for c := o.from(g.place); c.place < o.total; {
 		ip, port := c.next()
-		if g.pass(ip, port) && !g.give(ip, port, o.said(ip, port)) {
+		if g.pass(ip, port) && !g.give(ip, port, o.labels(ip, port)) {
 			return
 		}
 	}
@@ -114,7 +114,7 @@ type walk struct {
 }
 
 // take implements taker.
-func (w *walk) take(n *name, s said) bool {
+func (w *walk) take(n *name, s labels) bool {
 	switch n.form {
 	case formAddrPort:
 		return w.target(n.ip, n.port, s)
@@ -130,7 +130,7 @@ func (w *walk) take(n *name, s said) bool {
 }
 
 // target gives out one listed target, unless it was named before.
-func (w *walk) target(ip uint32, port uint16, s said) bool {
+func (w *walk) target(ip uint32, port uint16, s labels) bool {
 	if w.done.n > 0 && w.done.has(ip, port) || !w.seen.add(pack(ip, port)) {
 		w.counts.duplicate.Add(1)
 		return true
@@ -141,7 +141,7 @@ func (w *walk) target(ip uint32, port uint16, s said) bool {
 func pack(ip uint32, port uint16) uint64 { return uint64(ip)<<16 | uint64(port) }
 
 // block gives out the targets of a block, port by port.
-func (w *walk) block(all span, ports *Ports, s said) bool {
+func (w *walk) block(all span, ports *Ports, s labels) bool {
 	var sets, last []int
 	var parts []span
 	for i, port := range ports.list {
@@ -161,12 +161,12 @@ func (w *walk) block(all span, ports *Ports, s said) bool {
 			}
 		}
 	}
-	w.done.add(all, ports, said{})
+	w.done.add(all, ports, labels{})
 	return true
 }
 
 // part gives out the addresses that were not listed before.
-func (w *walk) part(part span, port uint16, s said) bool {
+func (w *walk) part(part span, port uint16, s labels) bool {
 	if w.seen.n == 0 && w.cfg.Shard.all() {
 		return w.segments(part, port, s)
 	}
@@ -175,7 +175,7 @@ func (w *walk) part(part span, port uint16, s said) bool {
 
 // segments gives out addresses that were not listed before. It skips those that a
 // rule excludes all at once.
-func (w *walk) segments(part span, port uint16, s said) bool {
+func (w *walk) segments(part span, port uint16, s labels) bool {
 	w.segs = w.rules().within(w.segs[:0], part.first, part.last)
 	for _, seg := range w.segs {
 		if seg.rule != nil {
@@ -195,7 +195,7 @@ func (w *walk) passAll(r *rule, n uint64) {
 }
 
 // each gives out addresses one by one.
-func (w *walk) each(part span, port uint16, s said) bool {
+func (w *walk) each(part span, port uint16, s labels) bool {
 	if w.seen.n == 0 && w.cfg.Passed == nil && w.place+part.len() <= w.from {
 		w.place += part.len()
 		return true

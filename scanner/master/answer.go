@@ -52,7 +52,7 @@ type answers struct {
 	bare    bool // the array is in no answer
 	begun   bool // there is an answer
 	refused bool // an answer reported a failure
-	said    said
+	element element
 }
 
 func newAnswers(r io.Reader, total int64) *answers {
@@ -60,7 +60,7 @@ func newAnswers(r io.Reader, total int64) *answers {
 	return &answers{in: in, dec: json.NewDecoder(in)}
 }
 
-// next reads the next server into a.said. After the last answer it returns io.EOF;
+// next reads the next server into a.element. After the last answer it returns io.EOF;
 // any other error is one of those above.
 func (a *answers) next() error {
 	for {
@@ -82,8 +82,8 @@ func (a *answers) next() error {
 // server reads an element of the array.
 func (a *answers) server() error {
 	a.in.refill()
-	a.said = said{}
-	err := a.dec.Decode(&a.said)
+	a.element = element{}
+	err := a.dec.Decode(&a.element)
 	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
 		err = nil // not an object: a server without fields
 	}
@@ -233,7 +233,7 @@ func explainJSON(err error) error {
 }
 
 // address reads the address of a server.
-func (v *said) address(s *Server) error {
+func (v *element) address(s *Server) error {
 	if !v.Addr.has {
 		return errNoAddr
 	}

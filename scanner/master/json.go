@@ -6,9 +6,9 @@ import (
 	"unicode/utf16"
 )
 
-// said is a server as GetServerList and GetServersAtAddress write it. Every field is
+// element is a server as GetServerList and GetServersAtAddress write it. Every field is
 // optional.
-type said struct {
+type element struct {
 	Addr       opt[string] `json:"addr"`
 	Name       opt[string] `json:"name"`
 	Map        opt[string] `json:"map"`
@@ -65,7 +65,7 @@ func (i *id) UnmarshalJSON(b []byte) error {
 
 // server fills in s, except its address. It reports whether a field was dropped
 // because of its type.
-func (v *said) server(s *Server) (odd bool) {
+func (v *element) server(s *Server) (odd bool) {
 	t := taker{Server: s, odd: v.Addr.odd}
 	*s = Server{Addr: s.Addr}
 	take(&t, HasName, &s.Name, &v.Name)

@@ -211,9 +211,9 @@ func (l *Reader) nextAnswer() bool {
 			return false
 		}
 		item := l.stats.Servers + l.stats.Invalid + 1
-		err = l.answers.said.address(&l.server)
+		err = l.answers.element.address(&l.server)
 		if err == nil {
-			l.take(&l.answers.said)
+			l.take(&l.answers.element)
 			return true
 		}
 		l.invalid(item, err)
@@ -221,7 +221,7 @@ func (l *Reader) nextAnswer() bool {
 }
 
 // take fills in the server, except its address.
-func (l *Reader) take(v *said) {
+func (l *Reader) take(v *element) {
 	if v.server(&l.server) {
 		l.stats.Odd++
 	}
@@ -251,7 +251,7 @@ func (l *Reader) nextLine() bool {
 
 // parseLine makes a server of a line that is an element of an answer.
 func (l *Reader) parseLine() error {
-	var v said
+	var v element
 	if json.Unmarshal(l.line, &v) != nil {
 		return errNotJSON
 	}

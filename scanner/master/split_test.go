@@ -151,7 +151,7 @@ func TestSplit(t *testing.T) {
 			s.Players = int32(spread(i) % 2)
 			s.OS = []string{"l", "w"}[spread(i)>>3%2]
 		}), 8},
-		{"names that can't be said", people(2*limit, func(i int, s *master.Server) {
+		{"names that can't be expressed", people(2*limit, func(i int, s *master.Server) {
 			s.Name = []string{"*a", `\b`, "?c", "中d", "", "\xffe", "[f]", "*"}[spread(i)%8]
 			s.Map = []string{`x\y`, "a*", "", "ok", "dm"}[spread(i)>>4%5]
 		}), 6},

@@ -275,11 +275,11 @@ func (w *webList) read(body io.Reader) (got answer, err error) {
 // take hands out one server and fills in its part of the sample.
 func (w *webList) take(a *answers, sample *sampled) error {
 	var s Server
-	if a.said.address(&s) != nil {
+	if a.element.address(&s) != nil {
 		w.stats.Invalid++
 		return nil
 	}
-	if a.said.server(&s) {
+	if a.element.server(&s) {
 		w.stats.Odd++
 	}
 	*sample = sampled{

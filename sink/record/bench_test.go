@@ -14,7 +14,7 @@ func appendWork() map[string]*scanner.Result {
 	info.HasPlayers, info.HasRules = false, false
 	players.HasInfo, players.HasRules = false, false
 	rules.HasInfo, rules.HasPlayers = false, false
-	whole, unseen := sinktest.Typical(1), *rules // rules that nobody looked through
+	whole, unseen := sinktest.Typical(1), *rules // rules that may have equal names
 	whole.RulesDistinct, rules.RulesDistinct = true, true
 	return map[string]*scanner.Result{
 		"info": info, "players/12": players, "rules/24": rules, "rules/24/unseen": &unseen, "full": whole,

@@ -21,7 +21,7 @@ func Check(line []byte) error {
 	if !json.Valid(line) {
 		return errors.New("no JSON")
 	}
-	return checkObject(line[skipSpace(line, 0):], record)
+	return checkObject(line[skipSpace(line, 0):], schemaKeys)
 }
 
 // checkObject compares an object with its keys.
@@ -56,8 +56,8 @@ func checkObject(object []byte, fields []field) (err error) {
 	return err
 }
 
-// placeOf returns which of the fields has a name, -1 if none has. Keys mostly
-// stand in the order of the fields: the search begins where the next one is.
+// placeOf returns the field with a name, -1 if there is none. Keys mostly have
+// the order of the fields: the search begins with the next one.
 func placeOf(fields []field, name []byte, next int) int {
 	for n := range fields {
 		if i := (next + n) % len(fields); string(name) == fields[i].name {
@@ -90,7 +90,7 @@ type keyError struct {
 
 func (e *keyError) Error() string { return e.path + ": " + e.err.Error() }
 
-// inKey puts a key in front of the path of an error.
+// inKey adds a key before the path of an error.
 func inKey(key string, err error) error {
 	if inner, ok := err.(*keyError); ok {
 		return &keyError{key + "." + inner.path, inner.err}
@@ -102,7 +102,7 @@ func wrongType(value []byte, want string) error {
 	return fmt.Errorf("%.60s is not of type %s", value, want)
 }
 
-// check compares a value, in so many lists, with the type of the field.
+// check compares a value, in lists of this depth, with the type of the field.
 func (f *field) check(value []byte, lists int) error {
 	switch {
 	case lists > 0:
@@ -166,7 +166,7 @@ var patterns = sync.OnceValue(func() map[string]*regexp.Regexp {
 			collect(f.fields)
 		}
 	}
-	collect(record)
+	collect(schemaKeys)
 	return all
 })
 
@@ -270,14 +270,14 @@ func checkMap(v []byte) (err error) {
 	return err
 }
 
-// Key says which record a line is.
+// Key identifies a record.
 type Key struct {
 	Scan   string
 	Addr   netip.AddrPort // not valid: it has none
 	Status string
 }
 
-// KeyOf returns the key of a record, which Check found to be right.
+// KeyOf returns the key of a record that Check accepted.
 func KeyOf(line []byte) (k Key) {
 	var ip netip.Addr
 	var port uint64

@@ -141,7 +141,7 @@ func empty() *scanner.Result {
 	return r
 }
 
-// capture is what datagrams say of which nobody knows who sent them when.
+// capture is decoded from datagrams without sender and time.
 func capture() *scanner.Result {
 	r := sinktest.Blank()
 	r.Status = scanner.StatusOK

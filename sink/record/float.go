@@ -30,8 +30,8 @@ const (
 )
 
 // ordinary reports whether b are the bits of a float32 from 1/16 up to 2^23
-// (97 days, where durations are concerned), of either sign, that isn't a power
-// of two: below one of those its neighbours are twice as near.
+// (as a duration 97 days), of either sign, that is not a power of two: below a
+// power of two the neighbours are twice as near.
 func ordinary(b uint32) bool {
 	const least, most = oneBits - 4<<mantissaBits, oneBits + mantissaBits<<mantissaBits
 	b &^= 1 << 31
@@ -39,11 +39,10 @@ func ordinary(b uint32) bool {
 }
 
 // appendOrdinary appends the shortest decimal of an ordinary float32, three
-// times as fast as package strconv. What is behind the point is a fraction of
-// less than 28 bits. Its digits are taken from it one by one, until so little
-// is left, or so little is missing to the next digit, that every decimal
-// there reads back as the same float: one that is nearer to it than half of
-// what it is apart from its neighbours. (Steele and White 1990, in integers.)
+// times as fast as package strconv. The fraction has fewer than 28 bits. Its
+// digits are taken one by one, until the decimal is nearer to the float than
+// half the distance to its neighbours: then it reads back as the same float.
+// (Steele and White 1990, in integers.)
 func appendOrdinary(dst []byte, b uint32) []byte {
 	if b>>31 != 0 {
 		dst = append(dst, '-')

@@ -247,7 +247,7 @@ func (v values) hashes(r *scanner.Result, err *error) {
 				r.Hashes[q] = r.Hashes[q]<<8 | uint64(c)
 			}
 		} else if *err == nil {
-			*err = fmt.Errorf("hashes.%s: not such a value", key)
+			*err = fmt.Errorf("hashes.%s: has another type", key)
 		}
 	}
 }
@@ -276,7 +276,7 @@ func (v values) flags(err *error) (flags game.Flags) {
 func (v values) game(err *error) *game.Game {
 	g := &game.Game{ID: v.text("id", err), Name: v.text("name", err)}
 	if v["id"] != nil && !isGameID(g.ID) && *err == nil {
-		*err = errors.New("game.id: not such a value")
+		*err = errors.New("game.id: has another type")
 	}
 	for k := game.Key(0); k < game.NumKeys; k++ {
 		if v[k.String()] != nil {

@@ -2,8 +2,7 @@ package record
 
 import "github.com/a2sscan/a2sscan/scanner"
 
-// appendGeo appends what is known of the place and the network of a server, if
-// that is anything.
+// appendGeo appends the place and the network of a server, if either is known.
 func appendGeo(dst []byte, g *scanner.Geo) []byte {
 	const key = `"geo":{`
 	start := len(dst)
@@ -32,7 +31,7 @@ func appendGeo(dst []byte, g *scanner.Geo) []byte {
 	return end(dst, '}')
 }
 
-// isCode reports whether s is two capital letters, as the code of a country is.
+// isCode reports whether s is two capital letters, like the code of a country.
 func isCode(s string) bool {
 	return len(s) == 2 && 'A' <= min(s[0], s[1]) && max(s[0], s[1]) <= 'Z'
 }

@@ -24,7 +24,7 @@ func appendInfo(dst []byte, in *wire.Info) []byte {
 	return end(dst, '}')
 }
 
-// appendNames appends what the server calls itself, and what it plays.
+// appendNames appends the names of the server, its map and its game.
 func appendNames(dst []byte, in *wire.Info) []byte {
 	if in.Has&wire.HasProtocol != 0 {
 		dst = appendUint(dst, `"protocol":`, uint64(in.Protocol))
@@ -47,7 +47,7 @@ func appendNames(dst []byte, in *wire.Info) []byte {
 	return dst
 }
 
-// appendSlots appends how many play, and how many could.
+// appendSlots appends the counts of players.
 func appendSlots(dst []byte, in *wire.Info) []byte {
 	if in.Has&wire.HasPlayers != 0 {
 		dst = appendUint(dst, `"players":`, uint64(in.Players))
@@ -61,7 +61,7 @@ func appendSlots(dst []byte, in *wire.Info) []byte {
 	return dst
 }
 
-// appendKind appends what sort of server it is.
+// appendKind appends the kind of the server.
 func appendKind(dst []byte, in *wire.Info) []byte {
 	if in.Has&wire.HasServerType != 0 {
 		dst = appendLetter(dst, `"server_type":`, in.ServerType, serverType(in.ServerType))
@@ -128,7 +128,7 @@ func appendMod(dst []byte, m *wire.Mod) []byte {
 }
 
 // appendLetter appends the word for a letter of the protocol, or the byte
-// itself where it has none.
+// itself if it has no word.
 func appendLetter(dst []byte, key string, c byte, word string) []byte {
 	if word != "" {
 		return appendWord(dst, key, word)

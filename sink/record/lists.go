@@ -10,8 +10,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// appendPlayers appends the players, and their number as the server announced
-// it where it was another.
+// appendPlayers appends the players, and their announced number if it differs.
 func appendPlayers(dst []byte, r *scanner.Result) []byte {
 	dst = append(dst, `"players":[`...)
 	for i := range r.Players {
@@ -25,7 +24,7 @@ func appendPlayers(dst []byte, r *scanner.Result) []byte {
 }
 
 func appendPlayer(dst []byte, p *wire.Player) []byte {
-	if p.Index == 0 { // as most servers say of everyone (EC-77)
+	if p.Index == 0 { // most servers send it for everyone (EC-77)
 		dst = append(dst, `{"index":0,`...)
 	} else {
 		dst = appendUint(dst, `{"index":`, uint64(p.Index))
@@ -44,9 +43,9 @@ func appendPlayer(dst []byte, p *wire.Player) []byte {
 	return append(dst, '}', ',')
 }
 
-// appendRules appends the rules as an object, the first of each name, and
-// their number as the server announced it where it was another. It notes in
-// e.inexact whether the object says less than the pairs did.
+// appendRules appends the rules as an object, the first of each name, and their
+// announced number if it differs. It notes in e.inexact whether the object holds
+// less than the pairs.
 func (e *Encoder) appendRules(dst []byte, r *scanner.Result) []byte {
 	start := len(dst)
 	dst = append(dst, `"rules":{`...)
@@ -97,9 +96,8 @@ func appendPairs(dst []byte, rules []wire.Rule) (_ []byte, exact bool) {
 
 // appendFirst appends the first rule of each name.
 //
-// A name is looked up as it stands in the record: two names that are both ill
-// formed may become the same text, and an object that holds a key twice means
-// something else to every reader.
+// A name is looked up as it is written in the record: two ill-formed names may
+// become the same text, and readers differ on an object that holds a key twice.
 func (e *Encoder) appendFirst(dst []byte, rules []wire.Rule) []byte {
 	slots := e.names.reset(len(rules))
 	base := len(dst)
@@ -135,8 +133,8 @@ func appendRulesRaw(dst []byte, rules []wire.Rule) []byte {
 }
 
 // table finds a name among those of one record: open addressing, at most half
-// full. Its hash has a seed that no server knows, so that nobody can choose
-// names that collide.
+// full. No server knows the seed of its hash, so none can send names that
+// collide.
 type table struct {
 	small [512]slot // enough for honest servers, and not on the heap
 	large []slot    // for the others, kept for the next one
@@ -147,7 +145,7 @@ type slot struct{ start, end uint32 }
 
 var seed = maphash.MakeSeed()
 
-// reset returns a table without names that has room for n.
+// reset returns an empty table with room for n names.
 func (t *table) reset(n int) []slot {
 	size := 1 << bits.Len(uint(max(2*n, 1)-1))
 	slots := t.small[:]
@@ -162,8 +160,8 @@ func (t *table) reset(n int) []slot {
 	return slots
 }
 
-// add enters the name that text ends with and that begins at start. It
-// reports false if it is there already.
+// add enters the name at the end of text, from start on. It reports false if
+// the table has that name already.
 func add(slots []slot, text []byte, start int) bool {
 	name := text[start:]
 	mask := uint64(len(slots) - 1)

@@ -8,12 +8,12 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// Locate appends the record in line to dst, with what where says of its address
-// as geo, in the place of what it said before. All else stays byte for byte,
-// also keys of a later version. A record without an address, and one that would
-// become longer than MaxSize, stays as it is. line is as Reader.Next returns
-// it; where is called once at most. Of a line that is no record, which an error
-// tells, nothing is appended.
+// Locate appends the record in line to dst, with the place that where returns
+// for its address as geo, which replaces an older one. All other bytes stay as
+// they are, also those of keys of a later version. A record without an address,
+// and one that would become longer than MaxSize, is appended unchanged. line has
+// no newline; where is called once at most. If line is not a record, the result
+// is dst and an error.
 func Locate(dst, line []byte, where func(netip.Addr) scanner.Geo) ([]byte, error) {
 	place, ok := geoPlaceOf(line)
 	switch {
@@ -34,8 +34,8 @@ func Locate(dst, line []byte, where func(netip.Addr) scanner.Geo) ([]byte, error
 	return dst, nil
 }
 
-// geoPlace is where geo stands in a record, with the comma before it, or where
-// it belongs.
+// geoPlace is the range of geo in a record, with the comma before it, or the
+// place where it belongs.
 type geoPlace struct {
 	from, to int
 	addr     netip.Addr
@@ -71,12 +71,12 @@ func geoPlaceOf(line []byte) (p geoPlace, ok bool) {
 // member is a key of an object, as it is written, and its value.
 type member struct {
 	key, value []byte
-	comma      int // where the comma before it stands; 0: it is the first
-	end        int // behind its value
+	comma      int // place of the comma before it; 0: it is the first
+	end        int // of its value
 }
 
-// eachMember goes through the members of line, which is known to be JSON, until
-// do reports false. Of what is no object it makes none.
+// eachMember calls do for the members of line, which is known to be JSON, until
+// do returns false. Only an object has members.
 func eachMember(line []byte, do func(member) bool) {
 	i := skipSpace(line, 0)
 	if line[i] != '{' {
@@ -105,8 +105,7 @@ func skipSpace(b []byte, i int) int {
 	return i
 }
 
-// skipValue returns where the value ends that begins at i: at the bracket or
-// quote that ends it, or in front of what follows a number or a word.
+// skipValue returns the end of the value that begins at i.
 func skipValue(b []byte, i int) int {
 	for depth := 0; ; i++ {
 		switch b[i] {
@@ -132,7 +131,7 @@ func skipValue(b []byte, i int) int {
 	}
 }
 
-// endsWord reports whether c is none of a number or a word of JSON.
+// endsWord reports whether c can't be part of a number or a word of JSON.
 func endsWord(c byte) bool {
 	switch c {
 	case ',', '}', ']', ' ', '\t', '\r', '\n':

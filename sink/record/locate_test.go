@@ -42,8 +42,8 @@ func TestLocate(t *testing.T) {
 	}
 }
 
-// TestLocateOthers: keys that nobody knows and ways of writing that are not ours
-// are left alone, and what is no record is refused.
+// TestLocateOthers: unknown keys and other ways of writing JSON stay unchanged,
+// and a line that is not a record is refused.
 func TestLocateOthers(t *testing.T) {
 	tests := []struct{ in, want string }{
 		{`{ "schema" : 1 , "ip" : "127.0.0.1" , "later" : [ "]" , { } ] }`,

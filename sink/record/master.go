@@ -5,12 +5,12 @@ import (
 	"unicode/utf16"
 )
 
-// maxMasterDepth is how deep objects and lists in what a master said may be in
-// each other: some readers of JSON stop at a thousand.
+// maxMasterDepth is how deeply a master's objects and lists may be nested: some
+// readers of JSON stop at a thousand.
 const maxMasterDepth = 32
 
-// appendMaster appends what a master said of the server, a JSON object that is
-// not ours. What is no such object is left out, and ok is false.
+// appendMaster appends a master's data about the server, a JSON object from a
+// stranger. If it is not a JSON object, nothing is appended and ok is false.
 func appendMaster(dst []byte, master string) (_ []byte, ok bool) {
 	w := rewriter{dst: append(dst, `"master":`...), in: master}
 	w.space()
@@ -23,10 +23,10 @@ func appendMaster(dst []byte, master string) (_ []byte, ok bool) {
 	return append(w.dst, ','), true
 }
 
-// rewriter copies JSON, and writes it as a record is written: on one line, no
-// space, valid UTF-8, characters escaped that a terminal would obey. Its methods
-// report whether what they read was JSON; what some readers do not take, such
-// as numbers beyond a double and lists in lists without end, is none.
+// rewriter copies JSON in the form of a record: on one line, no space, valid
+// UTF-8, with the escapes of the package documentation. Its methods report
+// whether they read JSON that every reader accepts: numbers beyond a double and
+// very deep nesting are refused.
 type rewriter struct {
 	dst   []byte
 	in    string // not yet read
@@ -45,8 +45,8 @@ func (w *rewriter) copy(n int) {
 	w.in = w.in[n:]
 }
 
-// is copies c if it comes next.
-func (w *rewriter) is(c byte) bool {
+// accept copies c if it comes next.
+func (w *rewriter) accept(c byte) bool {
 	if len(w.in) == 0 || w.in[0] != c {
 		return false
 	}
@@ -76,8 +76,8 @@ func (w *rewriter) value() bool {
 	return w.number()
 }
 
-// group reads an object or a list, by its bracket. (With the function that
-// reads a member as an argument, w would be on the heap.)
+// group copies an object or a list, which ends with this bracket. (A function
+// argument for the members would move w to the heap.)
 func (w *rewriter) group(bracket byte) bool {
 	if w.depth == maxMasterDepth {
 		return false
@@ -85,8 +85,8 @@ func (w *rewriter) group(bracket byte) bool {
 	w.depth++
 	w.copy(1)
 	w.space()
-	for ended := w.is(bracket); !ended; ended = w.is(bracket) {
-		if last := w.dst[len(w.dst)-1]; last != '{' && last != '[' && !w.is(',') {
+	for ended := w.accept(bracket); !ended; ended = w.accept(bracket) {
+		if last := w.dst[len(w.dst)-1]; last != '{' && last != '[' && !w.accept(',') {
 			return false
 		}
 		if bracket == '}' && !w.key() || !w.value() {
@@ -98,14 +98,14 @@ func (w *rewriter) group(bracket byte) bool {
 	return true
 }
 
-// key reads a key and the colon behind it.
+// key copies a key and its colon.
 func (w *rewriter) key() bool {
 	w.space()
 	if !w.text() {
 		return false
 	}
 	w.space()
-	return w.is(':')
+	return w.accept(':')
 }
 
 func (w *rewriter) word(word string) bool {
@@ -116,7 +116,7 @@ func (w *rewriter) word(word string) bool {
 	return true
 }
 
-// number reads a number that a double can hold, more or less.
+// number copies a number in the range of a double.
 func (w *rewriter) number() bool {
 	n := 0
 	digits := func() bool {
@@ -151,9 +151,9 @@ func (w *rewriter) number() bool {
 	return true
 }
 
-// text reads a string.
+// text copies a string.
 func (w *rewriter) text() bool {
-	if !w.is('"') {
+	if !w.accept('"') {
 		return false
 	}
 	for len(w.in) > 0 {
@@ -176,7 +176,7 @@ func (w *rewriter) text() bool {
 	return false
 }
 
-// character copies one beyond ASCII, or what stands for it, or for DEL.
+// character copies or escapes a character beyond ASCII, or DEL.
 func (w *rewriter) character() {
 	r, n := rune(w.in[0]), 1
 	if r >= 0x80 {
@@ -190,8 +190,7 @@ func (w *rewriter) character() {
 	w.in = w.in[n:]
 }
 
-// escape copies what follows a backslash. Half of a surrogate pair is no
-// character: it becomes U+FFFD.
+// escape copies an escape. Half of a surrogate pair becomes U+FFFD.
 func (w *rewriter) escape() bool {
 	if len(w.in) < 2 {
 		return false

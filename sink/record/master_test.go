@@ -106,8 +106,8 @@ func TestMasterAllocs(t *testing.T) {
 	}
 }
 
-// FuzzMaster: what is taken is JSON and says the same, and what is left out is
-// none, or more than readers take.
+// FuzzMaster: the rewritten object is JSON with the same value, and a dropped one
+// is not JSON, or more than readers accept.
 func FuzzMaster(f *testing.F) {
 	for _, s := range []string{`{}`, `{"a":[1,-2.5e3,"\ud83d\ude00",true,null]}`, "{\"\xff\":\"\x7f\"}", `{"a":1e999}`, ` {} `} {
 		f.Add(s)

@@ -17,8 +17,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// ErrNoRaw says that a record lacks datagrams that the server sent: the scan
-// did not keep them, or not all.
+// ErrNoRaw says that a record lacks datagrams of its server: the scan did not
+// keep all of them.
 var ErrNoRaw = errors.New("the record lacks datagrams of its server")
 
 // knownSchema is the schema of the records that Append writes.
@@ -48,16 +48,16 @@ func CheckSchema(line []byte) error {
 	return SchemaError(bytes.TrimSpace(value[:end]))
 }
 
-// values are the keys of an object and what stands behind them.
+// values are the keys of an object, and their values.
 type values map[string]json.RawMessage
 
-// Parse reads from a record what datagrams can't tell (the name of the scan;
-// address, tag, where that is, what a master said, times, counts, flags; which questions
-// were asked, which of them were answered without a challenge, and their errors)
-// and, as Raw, the datagrams from which the rest can be made anew: see
-// scanner.Decoder.Remake. The other fields of the Result are zero. The error is ErrNoRaw, with the Result, where
-// there are fewer datagrams than were received. The Result shares no memory
-// with line.
+// Parse reads from a record what datagrams do not hold, and the datagrams
+// themselves as Raw, from which scanner.Decoder.Remake makes the rest anew. The
+// former are the name of the scan; address, tag, place, the master's data, times,
+// counts and flags; the questions that were asked, their errors, and which of them were
+// answered without a challenge. The other fields of the Result are zero. The
+// error is ErrNoRaw, with the Result, if there are fewer datagrams than were
+// received. The Result shares no memory with line.
 func Parse(line []byte) (scan string, r *scanner.Result, err error) {
 	var v values
 	if err := json.Unmarshal(line, &v); err != nil || v["schema"] == nil {
@@ -67,50 +67,60 @@ func Parse(line []byte) (scan string, r *scanner.Result, err error) {
 		return "", nil, SchemaError(schema)
 	}
 	r = &scanner.Result{}
-	var raw []string
 	scan = v.text("scan", &err)
 	r.Tag = v.text("tag", &err)
 	r.Addr = v.addr(&err)
 	r.Geo = v.geo(&err)
 	r.Master = v.object("master", &err)
-	r.Time = v.time(&err)
-	r.RTT, r.Took = v.millis("rtt_ms", &err), v.millis("took_ms", &err)
-	v.roundTrips(r, &err)
-	r.Flags = v.flags(&err)
-	if v["ping"] != nil {
-		r.Asked |= scanner.AskPing
-		r.PingRTT = v.inner("ping", &err).millis("rtt_ms", &err)
-	}
-	v.get("sent", &r.Sent, &err)
-	v.get("received", &r.Received, &err)
-	v.get("sent_bytes", &r.SentBytes, &err)
-	v.get("received_bytes", &r.RecvBytes, &err)
-	v.get("raw", &raw, &err)
+	v.traffic(r, &err)
 	v.questions(r, &err)
-	for _, text := range raw {
-		b, bad := base64.StdEncoding.DecodeString(text)
-		if bad != nil && err == nil {
-			err = fmt.Errorf("raw: %w", bad)
-		}
-		r.Raw = append(r.Raw, b)
-	}
+	v.raw(r, &err)
 	if err == nil && len(r.Raw) < int(r.Received) {
 		err = ErrNoRaw
 	}
 	return scan, r, err
 }
 
-// get reads the value of a key, if it is there. It keeps the first error.
+// traffic reads times and counts.
+func (v values) traffic(r *scanner.Result, err *error) {
+	r.Time = v.time(err)
+	r.RTT, r.Took = v.millis("rtt_ms", err), v.millis("took_ms", err)
+	v.roundTrips(r, err)
+	r.Flags = v.flags(err)
+	if v["ping"] != nil {
+		r.Asked |= scanner.AskPing
+		r.PingRTT = v.inner("ping", err).millis("rtt_ms", err)
+	}
+	v.get("sent", &r.Sent, err)
+	v.get("received", &r.Received, err)
+	v.get("sent_bytes", &r.SentBytes, err)
+	v.get("received_bytes", &r.RecvBytes, err)
+}
+
+// raw reads the datagrams.
+func (v values) raw(r *scanner.Result, err *error) {
+	var all []string
+	v.get("raw", &all, err)
+	for _, text := range all {
+		b, bad := base64.StdEncoding.DecodeString(text)
+		if bad != nil && *err == nil {
+			*err = fmt.Errorf("raw: %w", bad)
+		}
+		r.Raw = append(r.Raw, b)
+	}
+}
+
+// get reads the value of a key, if there is one. It keeps the first error.
 func (v values) get(key string, to any, err *error) {
 	if v[key] == nil {
 		return
 	}
 	if bad := json.Unmarshal(v[key], to); bad != nil && *err == nil {
-		*err = fmt.Errorf("%s: not such a value", key)
+		*err = fmt.Errorf("%s: has another type", key)
 	}
 }
 
-// text reads a text that may have its exact bytes beside it.
+// text reads a text, from the key of its exact bytes if there is one.
 func (v values) text(key string, err *error) string {
 	var s, exact string
 	v.get(key, &s, err)
@@ -124,11 +134,11 @@ func (v values) text(key string, err *error) string {
 	return string(b)
 }
 
-// object returns a value as it is written. It must be an object.
+// object returns the JSON of a value, which must be an object.
 func (v values) object(key string, err *error) string {
 	raw := v[key]
 	if raw != nil && raw[0] != '{' && *err == nil {
-		*err = fmt.Errorf("%s: not such a value", key)
+		*err = fmt.Errorf("%s: has another type", key)
 	}
 	return string(raw)
 }
@@ -146,14 +156,14 @@ func (v values) time(err *error) (t time.Time) {
 	return t
 }
 
-// millis reads a time that is written to the microsecond.
+// millis reads a duration with microseconds.
 func (v values) millis(key string, err *error) time.Duration {
 	var ms float64
 	v.get(key, &ms, err)
 	return time.Duration(math.Round(ms*1000)) * time.Microsecond
 }
 
-// questions reads what was asked: what has an answer, or an error.
+// questions reads which questions were asked: those with an answer or an error.
 func (v values) questions(r *scanner.Result, err *error) {
 	var words values
 	var bare, notes []string
@@ -184,17 +194,17 @@ func errorOf(word string) wire.Error {
 	return 0
 }
 
-// Difference is a key that two records do not agree on: its path, with points
-// between the keys, and how its value is written in either, "" where it is
-// absent. All of them are text of strangers.
+// Difference is a key with different values in two records: its path, with
+// points between the keys, and the JSON of either value, "" if it is absent. All
+// of them are text from strangers.
 type Difference struct {
 	Key        string // info.name
 	One, Other string // JSON
 }
 
-// Differences compares two records by what they say, however they are written.
-// Keys that are not in the schema are left aside, and if one record is of a version
-// that had neither addr nor hashes, the keys that came with them.
+// Differences compares the values of two records, however they are written. It
+// ignores keys that are not in the schema and, if one of the records is of a
+// version that had neither addr nor hashes, the keys that came with them.
 func Differences(one, other []byte) ([]Difference, error) {
 	if bytes.Equal(one, other) {
 		return nil, nil
@@ -209,7 +219,7 @@ func Differences(one, other []byte) ([]Difference, error) {
 	}
 	aside := lacksMeaning(a) || lacksMeaning(b)
 	var ds []Difference
-	for _, f := range record {
+	for _, f := range schemaKeys {
 		if aside && slices.Contains(meaningKeys, f.name) {
 			continue
 		}
@@ -232,7 +242,7 @@ func lacksMeaning(v map[string]any) bool {
 	return true
 }
 
-// decodeExactly keeps numbers as they are written.
+// decodeExactly keeps the text of numbers.
 func decodeExactly(line []byte) (v map[string]any, err error) {
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.UseNumber()
@@ -240,7 +250,8 @@ func decodeExactly(line []byte) (v map[string]any, err error) {
 	return v, err
 }
 
-// differ appends the differences between two values. It goes into objects.
+// differ appends the differences between two values, and between the members of
+// objects.
 func differ(ds []Difference, key string, a, b any) []Difference {
 	m, ok1 := a.(map[string]any)
 	n, ok2 := b.(map[string]any)
@@ -266,6 +277,7 @@ func differ(ds []Difference, key string, a, b any) []Difference {
 	return ds
 }
 
+// written returns the JSON of a value, "" if it is absent.
 func written(v any) string {
 	if v == nil {
 		return ""

@@ -14,15 +14,13 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Read makes of a record the Result that it was made of, as far as the record
-// tells: whose record is the same again, byte for byte, if it was Append that
-// wrote it and nothing was left out of it for its length.
+// Read returns the Result of a record. The record of that Result is the same
+// again, byte for byte, if Append wrote it and dropped nothing for its length.
 //
-// What the record does not tell is chosen: of letters the lower case, of a
-// truth value 1 (or 2, where info.odd_boolean is among the notes), of a
-// duration that is no number NaN, of an application ID its short form where it
-// fits. Keys of a later schema are left aside. The Result shares no memory with
-// line.
+// A record does not hold everything. Read chooses lower case for letters, 1 for
+// true (2 if the notes have info.odd_boolean), NaN for a duration that is not a
+// number, and the short form of an application ID if it fits. It ignores unknown
+// keys. The Result shares no memory with line.
 func Read(line []byte) (scan string, r *scanner.Result, err error) {
 	scan, r, err = Parse(line)
 	if err != nil && err != ErrNoRaw {
@@ -75,8 +73,7 @@ func (v values) notes(r *scanner.Result, err *error) {
 	}
 }
 
-// infoFlags are the fields of INFO that have a key of their own, of the same
-// form in every record.
+// infoFlags are the fields of INFO that have a key of their own.
 var infoFlags = [...]struct {
 	key string
 	has wire.Fields
@@ -200,11 +197,11 @@ func (v values) rules(r *scanner.Result, err *error) {
 	}
 }
 
-// pairsOf reads an object of texts in its order.
+// pairsOf reads an object of texts, in the order in which they are written.
 func pairsOf(key string, object []byte, err *error) (rules []wire.Rule) {
 	var texts map[string]string
 	if bad := json.Unmarshal(object, &texts); bad != nil && *err == nil {
-		*err = fmt.Errorf("%s: not such a value", key)
+		*err = fmt.Errorf("%s: has another type", key)
 	}
 	if *err != nil {
 		return nil
@@ -222,13 +219,13 @@ func pairsOf(key string, object []byte, err *error) (rules []wire.Rule) {
 	return rules
 }
 
-// inner reads the object behind a key.
+// inner reads a value that is an object.
 func (v values) inner(key string, err *error) (o values) {
 	v.get(key, &o, err)
 	return o
 }
 
-// id reads a 64-bit identifier, which is a text of digits.
+// id reads a 64-bit identifier, which is written as a string of digits.
 func (v values) id(key string, err *error) uint64 {
 	var text string
 	if v.get(key, &text, err); text == "" {
@@ -236,12 +233,12 @@ func (v values) id(key string, err *error) uint64 {
 	}
 	id, bad := strconv.ParseUint(text, 10, 64)
 	if bad != nil && *err == nil {
-		*err = fmt.Errorf("%s: not such a value", key)
+		*err = fmt.Errorf("%s: has another type", key)
 	}
 	return id
 }
 
-// yes reads a truth value as the byte that stands for true, or 0.
+// yes reads a boolean as the byte that means true, or 0.
 func (v values) yes(key string, one uint8, err *error) uint8 {
 	var b bool
 	if v.get(key, &b, err); b {
@@ -250,7 +247,7 @@ func (v values) yes(key string, one uint8, err *error) uint8 {
 	return 0
 }
 
-// letter reads a word that stands for a letter, or the letter itself.
+// letter reads the letter of a word, or a byte in hex.
 func (v values) letter(key string, err *error) byte {
 	var word string
 	if v.get(key, &word, err); word == "" {

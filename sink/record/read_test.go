@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestReadAgain: the record of what was read is the same record.
+// TestReadAgain: the Result of a record has the same record again.
 func TestReadAgain(t *testing.T) {
 	for _, g := range golden {
 		line := Append(nil, g.scan, g.result)
@@ -59,8 +59,8 @@ func TestReadBad(t *testing.T) {
 	}
 }
 
-// FuzzRead: any line is read or refused, and what was read is read again from
-// its record.
+// FuzzRead: any line is read or refused, and the record of its Result is read
+// again.
 func FuzzRead(f *testing.F) {
 	for _, g := range golden {
 		f.Add(Append(nil, g.scan, g.result))

@@ -10,50 +10,49 @@ import (
 // MaxSize is the length of the longest record, its newline included.
 const MaxSize = 8 << 20
 
-// Encoder appends records. The zero value is ready. It holds scratch memory
-// that it uses again, so that appending allocates nothing but what dst has to
-// grow; it serves one goroutine at a time.
+// Encoder appends records. The zero value is ready. It reuses its scratch memory,
+// so that appending allocates only when dst has to grow. It serves one goroutine
+// at a time.
 type Encoder struct {
 	names   table
-	inexact bool // the rules object doesn't say all that the pairs said
-	left    parts
+	inexact bool // the rules object does not hold all rules exactly
+	dropped parts
 	size    [numParts]int
 	clock   clock
 }
 
-// AppendRecord appends the record of r to dst, as Encoder.Append does. It
-// allocates scratch memory for a record of more than 256 rules: a loop should
-// own an Encoder.
+// Append appends the record of r to dst, like Encoder.Append. It allocates
+// scratch memory for a record of more than 256 rules: a loop should own an
+// Encoder.
 func Append(dst []byte, scan string, r *scanner.Result) []byte {
 	var e Encoder
 	return e.Append(dst, scan, r)
 }
 
-// Append appends the record of r to dst: one line of JSON with the newline at
-// its end, at most MaxSize bytes. The package documentation describes its
-// keys. Scan is the name of the scan, absent from the record if empty; it is
-// the caller's to keep it short.
+// Append appends the record of r to dst: one line of JSON with its newline, at
+// most MaxSize bytes. The package documentation describes its keys. Scan is the
+// name of the scan, absent from the record if empty; the caller keeps it short.
 func (e *Encoder) Append(dst []byte, scan string, r *scanner.Result) []byte {
 	start := len(dst)
-	e.left = 0
+	e.dropped = 0
 	if rawLen(r.Raw) > MaxSize {
-		e.left = 1 << partRaw
+		e.dropped = 1 << partRaw
 	}
 	if len(r.Master) > MaxSize {
-		e.left |= 1 << partMaster
+		e.dropped |= 1 << partMaster
 	}
-	told := e.left
+	before := e.dropped
 	dst = e.record(dst, scan, r)
 	if over := len(dst) - start - MaxSize; over > 0 {
-		e.leaveOut(over)
+		e.dropLongest(over)
 	}
-	if e.left != told {
+	if e.dropped != before {
 		dst = e.record(dst[:start], scan, r)
 	}
 	return dst
 }
 
-// record appends the record of r without the parts in e.left.
+// record appends the record of r without the parts in e.dropped.
 func (e *Encoder) record(dst []byte, scan string, r *scanner.Result) []byte {
 	dst = append(dst, `{"schema":1,`...)
 	if scan != "" {
@@ -82,7 +81,7 @@ func (e *Encoder) record(dst []byte, scan string, r *scanner.Result) []byte {
 	return append(dst, '\n')
 }
 
-// appendErrors appends what was wrong with which question.
+// appendErrors appends the errors of the questions.
 func appendErrors(dst []byte, r *scanner.Result) []byte {
 	if r.Err == [wire.NumQuestions]wire.Error{} {
 		return dst
@@ -96,11 +95,11 @@ func appendErrors(dst []byte, r *scanner.Result) []byte {
 	return end(dst, '}')
 }
 
-// appendNotes appends the oddities of the answers, and then what was left out
-// of this record.
+// appendNotes appends the oddities of the answers, and then the parts that were
+// dropped from this record.
 func (e *Encoder) appendNotes(dst []byte, r *scanner.Result) []byte {
 	notes := r.Notes
-	if notes == 0 && e.left == 0 {
+	if notes == 0 && e.dropped == 0 {
 		return dst
 	}
 	dst = append(dst, `"notes":[`...)
@@ -110,16 +109,15 @@ func (e *Encoder) appendNotes(dst []byte, r *scanner.Result) []byte {
 		}
 	}
 	for p, word := range partNotes {
-		if e.left&(1<<p) != 0 {
+		if e.dropped&(1<<p) != 0 {
 			dst = appendWord(dst, "", word)
 		}
 	}
 	return end(dst, ']')
 }
 
-// appendTraffic appends times and counts. Of a capture nobody knows what was
-// sent: nothing was, as far as the Result goes, and yet there is a reply, or
-// no time at which it was waited for.
+// appendTraffic appends times and counts. A capture does not show what was sent:
+// its Result has a reply, or no time, and nothing sent.
 func appendTraffic(dst []byte, r *scanner.Result) []byte {
 	capture := r.Sent == 0 && (r.Received > 0 || r.Time.IsZero())
 	if r.RTT > 0 {
@@ -172,7 +170,7 @@ func appendUnchallenged(dst []byte, set scanner.Questions) []byte {
 	return end(dst, ']')
 }
 
-// appendRaw appends the datagrams as they came.
+// appendRaw appends the datagrams in the order of their arrival.
 func appendRaw(dst []byte, raw [][]byte) []byte {
 	if len(raw) == 0 {
 		return dst
@@ -186,7 +184,7 @@ func appendRaw(dst []byte, raw [][]byte) []byte {
 	return end(dst, ']')
 }
 
-// rawLen is the length that appendRaw would append, about.
+// rawLen is about the length of what appendRaw appends.
 func rawLen(raw [][]byte) (n int) {
 	for _, datagram := range raw {
 		n += base64.StdEncoding.EncodedLen(len(datagram)) + len(`"",`)

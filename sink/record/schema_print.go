@@ -13,9 +13,9 @@ func JSONSchema() []byte {
 	s := object{
 		{"$schema", "https://json-schema.org/draft/2020-12/schema"},
 		{"title", "a2sscan record"},
-		{"description", "One line of a census: what one game server answered."},
+		{"description", "One line of a census: the answers of one game server."},
 	}
-	b, err := json.MarshalIndent(append(s, objectSchema(record)...), "", " ")
+	b, err := json.MarshalIndent(append(s, objectSchema(schemaKeys)...), "", " ")
 	if err != nil {
 		panic("sink: the schema: " + err.Error()) // it is made of strings and numbers
 	}
@@ -65,7 +65,7 @@ func objectSchema(fields []field) object {
 	return s
 }
 
-// schema is that of f's values, in so many lists.
+// schema returns the schema of f's values, in lists of this depth.
 func (f *field) schema(lists int) object {
 	if lists > 0 {
 		return object{{"type", "array"}, {"items", f.schema(lists - 1)}}
@@ -113,8 +113,8 @@ func integer(least, most json.Number) object {
 	return object{{"type", "integer"}, {"minimum", least}, {"maximum", most}}
 }
 
-// duckTypes and clickTypes are the types of columns. Tuples, lists and maps of
-// ClickHouse can't be null: there an absent one is an empty one.
+// duckTypes and clickTypes are the types of columns. Tuples, lists and maps can't
+// be null in ClickHouse: an absent one is empty there.
 var (
 	duckTypes = [numTypes]string{
 		"VARCHAR", "VARCHAR", "VARCHAR", "VARCHAR", "VARCHAR", "TIMESTAMP", "TIMESTAMP", "DOUBLE", "FLOAT", "BOOLEAN",
@@ -129,14 +129,14 @@ var (
 )
 
 // DuckDB returns the statement with which DuckDB reads the census in file,
-// compressed or not. With the types said, nothing is guessed from the first
-// records: keys that only the last one has are there too.
+// compressed or not. It names all types: DuckDB would guess them from the first
+// records, and drop keys that only later ones have.
 func DuckDB(file string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "FROM read_json('%s', format = 'newline_delimited', columns = {\n",
 		strings.ReplaceAll(file, "'", "''"))
-	for i, f := range record {
-		fmt.Fprintf(&b, "  \"%s\": '%s'%s\n", f.name, f.duck(), comma(i, record))
+	for i, f := range schemaKeys {
+		fmt.Fprintf(&b, "  \"%s\": '%s'%s\n", f.name, f.duck(), comma(i, schemaKeys))
 	}
 	b.WriteString("});\n")
 	return b.String()
@@ -154,14 +154,14 @@ func (f *field) duck() string {
 	return t + strings.Repeat("[]", f.lists)
 }
 
-// ClickHouse returns the statement that makes a table for records.
+// ClickHouse returns the statement that creates a table for records.
 func ClickHouse() string {
 	var b strings.Builder
 	b.WriteString("-- a2sscan cat census.ndjson.zst | clickhouse-client --date_time_input_format best_effort \\\n" +
 		"--   --query 'INSERT INTO census FORMAT JSONEachRow'\nCREATE TABLE census\n(\n")
-	for i, f := range record {
+	for i, f := range schemaKeys {
 		fmt.Fprintf(&b, "  `%s` %s COMMENT '%s'%s\n",
-			f.name, f.click(), strings.ReplaceAll(f.about, "'", "''"), comma(i, record))
+			f.name, f.click(), strings.ReplaceAll(f.about, "'", "''"), comma(i, schemaKeys))
 	}
 	b.WriteString(")\nENGINE = MergeTree\nORDER BY tuple();\n")
 	return b.String()

@@ -91,7 +91,7 @@ var kinds = [numTypes]kind{
 	typeJSON:    anyObject,
 }
 
-var recordKind = objectOf(keysOf(record))
+var recordKind = objectOf(keysOf(schemaKeys))
 
 // validator is the JSON Schema that users are given.
 var validator = sync.OnceValues(func() (*jsonschema.Schema, error) {

@@ -6,14 +6,13 @@ import (
 	"slices"
 )
 
-// text is what a JSON string can be made of.
+// text is the content of a JSON string.
 type text interface{ string | []byte }
 
-// What appendString does with a byte. Any other value is the letter of its
-// short escape.
+// Classes of bytes. Any other value is the letter of a short escape.
 const (
 	plain = 0 // copied
-	long  = 1 // escaped as \u00XX, or it is no character of its own
+	long  = 1 // escaped as \u00XX, or not a character by itself
 )
 
 var class = func() (t [256]uint8) {
@@ -27,16 +26,16 @@ var class = func() (t [256]uint8) {
 	return t
 }()
 
-// trails says of a first byte what must be behind it so that both are a character
-// that is copied. There are others: those take a closer look.
+// trails holds for each first byte the bytes that must follow, so that together
+// they are a character that is copied. decode checks the other characters.
 var trails = func() (t [256]trail) {
 	for c := range t {
 		switch size, lo, hi := sequence(byte(c)); {
-		case size < 2 || c == 0xD8: // U+061C is one of those
+		case size < 2 || c == 0xD8: // U+061C is escaped
 		case c == 0xC2:
-			t[c] = trail{1, 0xA0, hi} // C1 controls are below
+			t[c] = trail{1, 0xA0, hi} // the C1 controls are before it
 		case c == 0xE2:
-			t[c] = trail{2, 0x82, hi} // below are U+2000 to 207F
+			t[c] = trail{2, 0x82, hi} // U+2000 to 207F are before it
 		default:
 			t[c] = trail{uint8(size - 1), lo, hi}
 		}
@@ -44,8 +43,7 @@ var trails = func() (t [256]trail) {
 	return t
 }()
 
-// trail is n continuation bytes, the first of which is from lo to hi; none if n
-// is 0.
+// trail is n continuation bytes, the first one from lo to hi.
 type trail struct{ n, lo, hi uint8 }
 
 const hexDigits = "0123456789abcdef"
@@ -65,10 +63,10 @@ func appendString[T text](dst []byte, s T) (_ []byte, valid bool) {
 	return dst, true
 }
 
-// copyPlain copies s to d, which is as long, and reports whether all of it is
-// plain. It takes eight bytes at once; the last eight may overlap those before,
-// so that texts of nearly the same length, as most are, take the same way. Of
-// less than eight, four or three go the same way.
+// copyPlain copies s to d, which has the same length, and reports whether all of
+// it is plain. It takes eight bytes at once, and the last eight may overlap those
+// before: texts of similar length take the same branches. Shorter texts are
+// copied by four, or by single bytes, in the same way.
 func copyPlain[T text](d []byte, s T) bool {
 	n := len(s)
 	switch {
@@ -106,11 +104,10 @@ func special(x uint64) bool { return marks(x)&tops != 0 }
 // tops are the top bits of eight bytes.
 const tops = 0x8080808080808080
 
-// marks has a top bit set if a byte of x is not plain. The top bit of a byte is
-// set by what is taken from it or added to it where it is below ' ', a quote, a
-// backslash or DEL, and is set from the beginning where it is beyond ASCII.
-// What is borrowed from the next byte, or carried to it, comes from such a byte
-// only.
+// marks has a top bit set if a byte of x is not plain. The subtractions and the
+// addition set the top bit of a byte that is below ' ', a quote, a backslash or
+// DEL; a byte beyond ASCII has it set. Only such a byte borrows from the next
+// one, or carries into it.
 func marks(x uint64) uint64 {
 	const each = 0x0101010101010101
 	below := x - each*' '
@@ -133,9 +130,8 @@ func load4[T text](s T, i int) uint32 {
 	return uint32(s[i]) | uint32(s[i+1])<<8 | uint32(s[i+2])<<16 | uint32(s[i+3])<<24
 }
 
-// clean returns how many bytes at the beginning of s may stand in a JSON string
-// as they are, or less, if what comes then is no byte and no character that
-// tells so at first sight.
+// clean returns how many bytes at the beginning of s may be copied into a JSON
+// string. It may stop early, before a character that only decode can judge.
 func clean[T text](s T) (n int) {
 	for {
 		for len(s)-n >= 8 {
@@ -172,14 +168,14 @@ func follows[T text](s T, t trail) bool {
 	return true
 }
 
-// appendEscaped appends the rest of a text and the quote behind it, from s[i] on.
+// appendEscaped appends the rest of a text, from s[i] on, and its closing quote.
 //
-// JSON itself asks only for escapes below U+0020. DEL, the C1 controls, the
-// line separators and the bidirectional controls are escaped as well: a reader
-// of JSON sees no difference, a terminal that is shown the file does.
+// JSON itself demands escapes only below U+0020. DEL, the C1 controls, the line
+// separators and the bidirectional controls are escaped as well, because they
+// would change what a terminal shows.
 func appendEscaped[T text](dst []byte, s T, i int) (_ []byte, valid bool) {
 	valid = true
-	for run := i; ; { // where the bytes begin that can be copied as they are
+	for run := i; ; { // the bytes from run on can be copied unchanged
 		if i += clean(s[i:]); i == len(s) {
 			dst = append(dst, s[run:]...)
 			return append(dst, '"'), valid
@@ -199,7 +195,7 @@ func appendEscaped[T text](dst []byte, s T, i int) (_ []byte, valid bool) {
 	}
 }
 
-// appendEscape appends what stands for a character that is not copied.
+// appendEscape appends the replacement of a character that is not copied.
 func appendEscape(dst []byte, r rune) []byte {
 	switch {
 	case r == illFormed:
@@ -226,14 +222,14 @@ func risky(r rune) bool {
 		r >= 0x2066 // isolates
 }
 
-// illFormed is decode's answer to bytes that are no character.
+// illFormed is what decode returns for bytes that are not a character.
 const illFormed rune = -1
 
-// decode returns the first character of s and its length. Where there is none
-// it returns illFormed and the length of the maximal ill-formed subsequence:
-// the longest beginning of a character, or one byte (Unicode 3.9, table 3-7
-// and the practice that WHATWG prescribes). utf8.DecodeRune can't tell this:
-// its length of an error is always one.
+// decode returns the first character of s and its length. If there is none it
+// returns illFormed and the length of the maximal ill-formed subsequence: the
+// longest beginning of a character, or one byte (Unicode 3.9, table 3-7, and the
+// practice that WHATWG prescribes). utf8.DecodeRune always returns a length of one
+// for an error.
 func decode[T text](s T) (r rune, n int) {
 	size, lo, hi := sequence(s[0])
 	if size == 0 {
@@ -250,9 +246,9 @@ func decode[T text](s T) (r rune, n int) {
 	return r, n
 }
 
-// sequence says how long the character is that begins with c, and between
-// what its second byte must be so that it is neither overlong, nor a
-// surrogate, nor beyond U+10FFFF. The size is 0 if c begins none.
+// sequence returns the length of a character that begins with c, and the range of
+// its second byte that excludes overlong forms, surrogates and characters beyond
+// U+10FFFF. The size is 0 if no character begins with c.
 func sequence(c byte) (size int, lo, hi byte) {
 	switch {
 	case c < 0xC2:

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// hostile are texts that somebody may call a server, with what a record says.
-// The replacements were counted by hand, by table 3-7 of the Unicode Standard.
+// hostile are possible names of servers, and their form in a record. The number of
+// replacements follows table 3-7 of the Unicode Standard.
 var hostile = []struct {
 	name, in, out string // out without its quotes
 	valid         bool

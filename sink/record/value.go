@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// The functions of this file append one key with its value and a comma after
-// it. A key is passed as it is written, quotes and colon included. end turns
-// the last comma of an object or list into its bracket.
+// The functions of this file append one key with its value and a comma. A key is
+// passed with its quotes and its colon. end replaces the last comma of an object
+// or list by its bracket.
 
 // end closes an object or list whose members all end in a comma.
 func end(dst []byte, bracket byte) []byte {
@@ -21,8 +21,8 @@ func end(dst []byte, bracket byte) []byte {
 	return append(dst, ',')
 }
 
-// appendText appends text that a server or a list sent, and where it isn't
-// valid UTF-8 its exact bytes under KEY_hex.
+// appendText appends text from a stranger, and if it is not valid UTF-8 its exact
+// bytes under KEY_hex.
 func appendText[T text](dst []byte, key string, s T) []byte {
 	dst = append(dst, key...)
 	dst, valid := appendString(dst, s)
@@ -35,7 +35,7 @@ func appendText[T text](dst []byte, key string, s T) []byte {
 	return append(dst, ',')
 }
 
-// appendWord appends a word of ours, which needs no escapes.
+// appendWord appends a word that needs no escapes.
 func appendWord(dst []byte, key, word string) []byte {
 	dst = append(dst, key...)
 	dst = append(dst, '"')
@@ -65,8 +65,8 @@ func appendNumber(dst []byte, v uint64) []byte {
 	return strconv.AppendUint(dst, v, 10)
 }
 
-// threes are the numbers of up to three digits: in the lower bytes the digits
-// with leading zeros, in the top one how many are zeros.
+// threes are the numbers of up to three digits: the lower bytes hold the digits
+// with leading zeros, the top byte the number of leading zeros.
 var threes = func() (t [1000]uint32) {
 	for v := range t {
 		zeros := 3 - len(strconv.Itoa(v))
@@ -75,8 +75,8 @@ var threes = func() (t [1000]uint32) {
 	return t
 }()
 
-// appendThree appends one of threes without its leading zeros. There is no
-// branch in it, which nobody could foresee.
+// appendThree appends one of threes without its leading zeros. It has no branch,
+// which the processor could not predict.
 func appendThree(dst []byte, three uint32) []byte {
 	zeros := three >> 24
 	return binary.LittleEndian.AppendUint32(dst, three<<8>>8>>(8*zeros))[:len(dst)+int(3-zeros)]
@@ -89,8 +89,8 @@ func appendSigned(dst []byte, v int64) []byte {
 	return appendNumber(dst, uint64(v))
 }
 
-// appendID appends a 64-bit identifier as a string: as a number, readers that
-// hold numbers in a double would change its last digits.
+// appendID appends a 64-bit identifier as a string: readers that hold numbers in
+// a double would change the last digits of a number.
 func appendID(dst []byte, key string, id uint64) []byte {
 	dst = append(dst, key...)
 	dst = append(dst, '"')
@@ -136,8 +136,8 @@ func appendAddrPort(dst []byte, key string, a netip.AddrPort) []byte {
 	return append(dst, '"', ',')
 }
 
-// appendMillis appends d in milliseconds, cut to whole microseconds, without
-// zeros at the end.
+// appendMillis appends d in milliseconds, truncated to microseconds, without
+// trailing zeros.
 func appendMillis(dst []byte, key string, d time.Duration) []byte {
 	us := uint64(max(d, 0) / time.Microsecond)
 	dst = append(dst, key...)
@@ -151,17 +151,16 @@ func appendMillis(dst []byte, key string, d time.Duration) []byte {
 	return append(dst, ',')
 }
 
-// clock appends times, and remembers the last second: most records have the
-// same one as those before.
+// clock appends times, and remembers the last second: most records have the same
+// one as the record before.
 type clock struct {
 	known  bool
 	second int64 // since 1970
 	text   [len("2006-01-02T15:04:05")]byte
 }
 
-// append appends t as RFC 3339 in UTC, cut to milliseconds. Years have four
-// digits there: a year outside of 0 to 9999 has no such form, and its key is
-// absent.
+// append appends t as RFC 3339 in UTC, truncated to milliseconds. A year outside
+// of 0 to 9999 has no such form: then the key is absent.
 func (c *clock) append(dst []byte, key string, t time.Time) []byte {
 	if second := t.Unix(); !c.known || second != c.second {
 		if year := t.UTC().Year(); year < 0 || year > 9999 {

@@ -24,33 +24,16 @@ const { DuckDBInstance, version } = require('@duckdb/node-api');
 })().catch(e => { console.error(e); process.exit(1); });
 `
 
-// DuckDB runs statements in DuckDB and returns the rows of each. It skips the
-// test where there is no DuckDB.
+// DuckDB runs statements in DuckDB and returns the rows of each. It skips the test
+// where there is no DuckDB.
 func DuckDB(t *testing.T, statements ...string) (answers [][]map[string]any) {
 	t.Helper()
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("SKIPPED, NOTHING WAS READ WITH DUCKDB: there is no node in PATH (Debian: package nodejs)")
-	}
-	env := os.Environ()
-	if dir := os.Getenv(duckDir); dir != "" {
-		env = append(env, "NODE_PATH="+filepath.Join(dir, "node_modules"))
-	}
-	probe := exec.Command(node, "-e", `require("@duckdb/node-api")`)
-	probe.Env = env
-	if err := probe.Run(); err != nil {
-		if os.Getenv(duckDir) != "" {
-			t.Fatalf("%s is set, and node finds no @duckdb/node-api there: %v", duckDir, err)
-		}
-		t.Skipf("SKIPPED, NOTHING WAS READ WITH DUCKDB: node finds no @duckdb/node-api; "+
-			"npm install --prefix DIR @duckdb/node-api, and %s=DIR", duckDir)
-	}
 	in, err := json.Marshal(statements)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(node, "-e", duckScript)
-	cmd.Env, cmd.Stdin, cmd.Stderr = env, bytes.NewReader(in), os.Stderr
+	cmd := node(t)
+	cmd.Stdin, cmd.Stderr = bytes.NewReader(in), os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatal(err)
@@ -64,4 +47,29 @@ func DuckDB(t *testing.T, statements ...string) (answers [][]map[string]any) {
 	}
 	t.Logf("DuckDB %v", answers[0][0]["version"])
 	return answers[1:]
+}
+
+// node returns the command that runs duckScript.
+func node(t *testing.T) *exec.Cmd {
+	t.Helper()
+	path, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("SKIPPED, NOTHING WAS READ WITH DUCKDB: there is no node in PATH (Debian: package nodejs)")
+	}
+	env := os.Environ()
+	if dir := os.Getenv(duckDir); dir != "" {
+		env = append(env, "NODE_PATH="+filepath.Join(dir, "node_modules"))
+	}
+	probe := exec.Command(path, "-e", `require("@duckdb/node-api")`)
+	probe.Env = env
+	if err := probe.Run(); err != nil {
+		if os.Getenv(duckDir) != "" {
+			t.Fatalf("%s is set, and node finds no @duckdb/node-api there: %v", duckDir, err)
+		}
+		t.Skipf("SKIPPED, NOTHING WAS READ WITH DUCKDB: node finds no @duckdb/node-api; "+
+			"npm install --prefix DIR @duckdb/node-api, and %s=DIR", duckDir)
+	}
+	cmd := exec.Command(path, "-e", duckScript)
+	cmd.Env = env
+	return cmd
 }

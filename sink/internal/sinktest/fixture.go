@@ -16,7 +16,7 @@ import (
 // All is every field up to the version: what both formats have.
 const All = (wire.HasVersion<<1 - 1) &^ wire.HasShip
 
-// Blank is a result of which nothing came.
+// Blank is a result without any reply.
 func Blank() *scanner.Result {
 	return &scanner.Result{PlayersAnnounced: -1, RulesAnnounced: -1}
 }

@@ -273,10 +273,10 @@ func TestTaken(t *testing.T) {
 
 func TestCommandLine(t *testing.T) {
 	k := &Checkpointer{opt: Options{Program: "a2sscan", Args: []string{"scan", "my list", "it's", "--fresh", "--dry-run=true", "-o", "a*"}}}
-	if got, want := k.again(), ` scan 'my list' 'it'\''s' -o 'a*'`; !strings.HasSuffix(got, want) {
+	if got, want := k.opt.again(), ` scan 'my list' 'it'\''s' -o 'a*'`; !strings.HasSuffix(got, want) {
 		t.Errorf("%s, want …%s", got, want)
 	}
-	if got, want := k.startOver(), ` 'it'\''s' -o 'a*' --fresh --force`; !strings.HasSuffix(got, want) {
+	if got, want := k.opt.startOver(), ` 'it'\''s' -o 'a*' --fresh --force`; !strings.HasSuffix(got, want) {
 		t.Errorf("%s, want …%s", got, want)
 	}
 }

@@ -385,7 +385,7 @@ func (k *Checkpointer) Done(complete bool, summary string) {
 	switch {
 	case !k.Enabled:
 	case !complete:
-		k.terminal.Command("to go on with this scan: " + k.again())
+		k.terminal.Command("to go on with this scan: " + k.opt.again())
 	default:
 		Step("summary.written")
 		if summary != "" {

@@ -92,39 +92,38 @@ func (k *Checkpointer) read(fresh bool) error {
 	case fresh:
 		return nil
 	case err != nil:
-		return k.refuse("%v", err).WithHint("%s", k.startOver())
+		return k.refuse("%v", err).WithHint("%s", k.opt.startOver())
 	}
 	k.Past = past
 	if k.SilentTargets, err = k.silent.load(past.Silent); err != nil {
-		return k.refuse("%v", err).WithHint("%s", k.startOver())
+		return k.refuse("%v", err).WithHint("%s", k.opt.startOver())
 	}
 	return nil
 }
 
-// anew is how to begin anew instead of going on.
-func (k *Checkpointer) startOver() string {
-	args := append(k.scanArgs(), "--fresh")
+// startOver is how to begin a new scan instead of resuming.
+func (o *Options) startOver() string {
+	args := append(o.scanArgs(), "--fresh")
 	if !slices.Contains(args, "--force") {
 		args = append(args, "--force")
 	}
-	return "to discard what was scanned and begin anew: " + k.command(args)
+	return "to discard what was scanned and start over: " + o.command(args)
 }
 
-// again is the command that goes on with an unfinished scan.
-func (k *Checkpointer) again() string { return k.command(k.scanArgs()) }
+// again is the command that resumes an unfinished scan.
+func (o *Options) again() string { return o.command(o.scanArgs()) }
 
-// stale are the arguments without those that are not the scan's: --fresh, and
-// --dry-run.
-func (k *Checkpointer) scanArgs() []string {
-	return slices.DeleteFunc(slices.Clone(k.opt.Args), func(arg string) bool {
+// scanArgs are the arguments that name the scan: all but --fresh and --dry-run.
+func (o *Options) scanArgs() []string {
+	return slices.DeleteFunc(slices.Clone(o.Args), func(arg string) bool {
 		name, _, _ := strings.Cut(arg, "=")
 		return name == "--fresh" || name == "--dry-run"
 	})
 }
 
-// command is a command line of ours as it can be typed.
-func (k *Checkpointer) command(args []string) string {
-	words := []string{k.opt.Program}
+// command is a command line of this program as it can be typed.
+func (o *Options) command(args []string) string {
+	words := []string{o.Program}
 	for _, arg := range args {
 		if arg == "" || strings.ContainsAny(arg, " \t\n\"'`$&|;<>()*?[]{}~#!\\") {
 			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
@@ -159,7 +158,7 @@ func (k *Checkpointer) Inherit(plan Plan, scanID string) (string, error) {
 func (k *Checkpointer) SetDatabases(all []Database) { k.plan.Databases = all }
 
 func (k *Checkpointer) refuseResume(why string) error {
-	return k.refuse("the scan that it is of can't be gone on with: %s", why).WithHint("%s", k.startOver())
+	return k.refuse("the scan that it is of can't be gone on with: %s", why).WithHint("%s", k.opt.startOver())
 }
 
 // outputGone says in words why the output is not the one of the checkpoint, ""

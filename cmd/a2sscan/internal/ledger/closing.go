@@ -119,9 +119,24 @@ func (sum *Summary) sayExclusions(t *console.Terminal) {
 	}
 }
 
+// sayForged reports replies that may be forged.
+func (sum *Summary) sayForged(t *console.Terminal) {
+	d := &sum.Datagrams
+	if d.Conflicts+d.LateConflicts > 0 {
+		t.Say("conflicts: %s servers contradict themselves, %s more after their record was written",
+			console.Grouped(d.Conflicts), console.Grouped(d.LateConflicts))
+	}
+	if d.Forged {
+		t.Say("WARNING: somebody most likely forges replies: %s came from targets before they were asked, "+
+			"%s from addresses that were not asked", console.Grouped(d.EarlyReplies), console.Grouped(d.ForeignReplies))
+		t.Hint("a record says what was received, not who sent it; scan again from another port or address")
+	}
+}
+
 // sayTrouble says what stood in the way, and what can be done about it.
 func (sum *Summary) sayTrouble(t *console.Terminal) {
 	d := &sum.Datagrams
+	sum.sayForged(t)
 	if d.SendErrors > 0 {
 		t.Say("send errors: %s datagrams could not be sent%s", console.Grouped(d.SendErrors),
 			console.SumOf(d.SendFaults, console.Words(scanner.SendFault(0), scanner.NumSendFaults)))

@@ -250,6 +250,9 @@ func (o *Output) Check() error {
 
 // Parts returns the files that a run wrote, nil if it is one file.
 func (o *Output) Parts() []sink.Part {
+	if !o.created.Load() {
+		return nil
+	}
 	if s, ok := o.w.(*sink.Series); ok {
 		return s.Parts()
 	}

@@ -152,7 +152,7 @@ func barOn(columns int) int { return min(max(leastBar, (columns-beside)/2), most
 // columns is 0. What is in the way comes first, and then how far the scan is:
 // both are always there. Of the rest that is shown for which there is room.
 func (v *View) Line(columns int) string {
-	head := append(v.trouble(), v.far())
+	head := append(trouble(v), v.far())
 	if columns == 0 {
 		return strings.Join(append(head, v.flows()...), "; ")
 	}
@@ -198,7 +198,7 @@ func drawBar(part float64, columns int) string {
 const waits = "waiting: "
 
 // trouble is what keeps the scan from going on, and what it lost.
-func (v *View) trouble() []string {
+func trouble(v *View) []string {
 	var parts []string
 	if why := v.waiting(); why != "" && v.Wait != scanner.WaitReplies { // that is no trouble
 		parts = append(parts, waits+why)
@@ -208,6 +208,9 @@ func (v *View) trouble() []string {
 	}
 	if n := v.SendErrors; n > 0 {
 		parts = append(parts, "SEND ERRORS "+console.Grouped(n))
+	}
+	if v.Forged() {
+		parts = append(parts, "FORGED REPLIES")
 	}
 	return parts
 }
@@ -238,7 +241,7 @@ func (v *View) far() string {
 // share is the part that is done, and the time left, as far as they are known.
 func (v *View) share() string {
 	if v.last {
-		return v.finishing()
+		return finishing(v)
 	}
 	if !v.known {
 		return console.Clock(v.Elapsed)
@@ -254,7 +257,7 @@ func (v *View) share() string {
 }
 
 // finishing says how long a scan that starts nothing new may take.
-func (v *View) finishing() string {
+func finishing(v *View) string {
 	s := "finishing " + console.Grouped(uint64(v.Open)) + " open"
 	if v.left > 0 {
 		s += ", at most " + console.Clock(upToSeconds(v.left))
@@ -272,7 +275,7 @@ func (v *View) flows() []string {
 	parts := []string{
 		flow("sent", v.DatagramsSent(), v.sentRate),
 		fmt.Sprintf("answered %s (%s)", console.Short(float64(v.Answered())),
-			console.Percent(v.Answered(), v.asked())),
+			console.Percent(v.Answered(), asked(v))),
 		"open " + console.Short(float64(v.Open)),
 		flow("received", v.DatagramsReceived(), v.recvRate),
 	}
@@ -291,7 +294,7 @@ func (v *View) flows() []string {
 // asked is how many targets were asked until now. The share of them that
 // answered is not that of those that are finished: whoever is silent is open for
 // long.
-func (v *View) asked() uint64 { return v.TargetsFinished() + uint64(v.Silent) + uint64(v.Open) }
+func asked(v *View) uint64 { return v.TargetsFinished() + uint64(v.Silent) + uint64(v.Open) }
 
 // flow says how many there are and how many come in a second.
 func flow(word string, n uint64, perSecond float64) string {

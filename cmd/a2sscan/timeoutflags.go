@@ -9,19 +9,19 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// patienceFlags say how long and how often a server is asked.
-type patienceFlags struct {
+// timeoutFlags say how long a request waits and how often it is repeated.
+type timeoutFlags struct {
 	timeout time.Duration
 	retries int
 }
 
-func (f *patienceFlags) add(cmd *cobra.Command) {
+func (f *timeoutFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.DurationVar(&f.timeout, "timeout", scanner.DefaultTimeout, "how long the first request waits for a reply, `D` such as 800ms")
-	fs.IntVar(&f.retries, "retries", scanner.DefaultRetries, "`N` requests after the first that stayed without reply")
+	fs.IntVar(&f.retries, "retries", scanner.DefaultRetries, "repeat a request without reply `N` times; one of which a part or a challenge came, two times more")
 }
 
-func (f *patienceFlags) check() error {
+func (f *timeoutFlags) check() error {
 	switch {
 	case f.timeout < time.Millisecond:
 		return console.Fail(console.ExitUsage, "--timeout is below 1ms").

@@ -1,33 +1,31 @@
-package main
+package manual
 
 import (
-	"strconv"
-
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
 )
 
-// What the pages for man say beside the help. Flags, commands, examples and
-// exit codes come from the commands themselves.
+// This file holds what the pages say besides the help. Flags, commands and examples come
+// from the commands themselves.
 
-// manDate is when what stands here was changed last.
-const manDate = "2026-11-21"
+// date is when this file was last changed.
+const date = "2026-11-21"
 
-// fact is a line of a list: a file, a variable, a signal.
-type fact struct{ what, text string }
+// Fact is a line of a list: a file, a variable, a signal.
+type Fact struct{ What, Text string }
 
-// commandFacts are what a page says of a command.
+// commandFacts are what the page of a command says besides its help.
 type commandFacts struct {
-	exits   map[int]string // codes with another meaning than they have mostly, or none if it is that
-	files   []fact
-	signals []fact
+	exits   map[int]string // codes that the command may have, with their meaning if it differs from the usual one
+	files   []Fact
+	signals []Fact
 }
 
-// exitAlways are the codes with which every command may end.
+// exitAlways are the codes that every command may end with.
 var exitAlways = []int{console.ExitOK, console.ExitUsage, console.ExitOutput, console.ExitPipe}
 
-var manFacts = map[string]commandFacts{
-	"a2sscan": {files: []fact{
+// facts are the facts of each command.
+var facts = map[string]commandFacts{
+	"a2sscan": {files: []Fact{
 		{"/etc/a2sscan/scan.toml", "how the nightly service of the packages scans; no file is read that --config does not name"},
 		{"/etc/a2sscan/servers.txt", "the list that it scans"},
 	}},
@@ -36,7 +34,7 @@ var manFacts = map[string]commandFacts{
 			console.ExitInterrupted: "", console.ExitInput: "", console.ExitCheckpoint: "", console.ExitNumbers: "",
 			console.ExitGuard: "stopped by --min-hitrate, --max-send-errors or --max-runtime",
 		},
-		files: []fact{
+		files: []Fact{
 			{"PATH", "the records, where --output says; it is made just before the first packet"},
 			{"PATH.summary.json", "the numbers of the run, unless --summary names another file: see SUMMARY; with --rotate it is NAME-START.summary.json"},
 			{"NAME-START-NNNNN.ndjson.zst", "a part of a census with --rotate; the one that is being written ends with .part"},
@@ -45,7 +43,7 @@ var manFacts = map[string]commandFacts{
 			{"CHECKPOINT.silent", "targets that wait for their second look"},
 			{"CHECKPOINT.tmp", "the next checkpoint, while it is written"},
 		},
-		signals: []fact{
+		signals: []Fact{
 			{"SIGINT, SIGTERM", "the first ends the scan when what is open is finished; the second writes what is there and ends at once"},
 			{"SIGUSR1, SIGUSR2", "turn the rate up and down by a tenth, where --rate is not 0"},
 			{"SIGQUIT", "says how the scan stands, and goes on"},
@@ -55,13 +53,13 @@ var manFacts = map[string]commandFacts{
 	},
 	"master": {
 		exits:   map[int]string{console.ExitInterrupted: "", console.ExitInput: "the list is empty or not whole, or the key can't be read"},
-		files:   []fact{{"PATH", "the list, where --output says"}},
-		signals: []fact{{"SIGINT, SIGTERM, SIGHUP", "the first leaves what was fetched; the second ends the program"}, signalPipe},
+		files:   []Fact{{"PATH", "the list, where --output says"}},
+		signals: []Fact{{"SIGINT, SIGTERM, SIGHUP", "the first leaves what was fetched; the second ends the program"}, signalPipe},
 	},
 	"demo": {
 		exits: map[int]string{console.ExitInterrupted: "", console.ExitInput: "", console.ExitNumbers: "a record is not what the server is"},
-		files: []fact{{demoFile, "the records, replaced by every demo"}},
-		signals: []fact{{"SIGINT, SIGTERM", "the first ends the scan when what is open is finished; the second at once"},
+		files: []Fact{{"a2sscan-demo.ndjson.zst", "the records, replaced by every demo"}},
+		signals: []Fact{{"SIGINT, SIGTERM", "the first ends the scan when what is open is finished; the second at once"},
 			{"SIGHUP", "is a first SIGINT, unless it is ignored (nohup)"}},
 	},
 	"fleet": {
@@ -69,7 +67,7 @@ var manFacts = map[string]commandFacts{
 			console.ExitUsage: "the command line makes no sense, or with --compare not all servers are as they were",
 			console.ExitInput: "",
 		},
-		signals: []fact{{"SIGINT, SIGTERM, SIGHUP", "end the fleet, with exit code 0"}},
+		signals: []Fact{{"SIGINT, SIGTERM, SIGHUP", "end the fleet, with exit code 0"}},
 	},
 	"ask": {
 		exits: map[int]string{
@@ -78,7 +76,7 @@ var manFacts = map[string]commandFacts{
 			console.ExitInterrupted: "",
 			console.ExitInput:       "not all that was asked was answered whole",
 		},
-		signals: []fact{{"SIGINT, SIGTERM, SIGHUP", "the first ends the asking, with what was seen so far; the second ends the program"}},
+		signals: []Fact{{"SIGINT, SIGTERM, SIGHUP", "the first ends the asking, with what was seen so far; the second ends the program"}},
 	},
 	"decode": {exits: map[int]string{
 		console.ExitUsage: "the command line makes no sense, or with --check not all records come out the same",
@@ -89,7 +87,7 @@ var manFacts = map[string]commandFacts{
 	}},
 	"verify": {
 		exits: map[int]string{console.ExitInput: "", console.ExitNumbers: "the census is damaged, or not complete"},
-		files: []fact{{"CENSUS.summary.json", "the numbers of the scan, unless --summary names another file; with --rotate it is NAME-START.summary.json"}},
+		files: []Fact{{"CENSUS.summary.json", "the numbers of the scan, unless --summary names another file; with --rotate it is NAME-START.summary.json"}},
 	},
 	"doctor": {exits: map[int]string{
 		console.ExitOK: "the machine is ready, with warnings too", console.ExitGuard: "something is bad",
@@ -97,18 +95,10 @@ var manFacts = map[string]commandFacts{
 	}},
 }
 
-var signalPipe = fact{"SIGPIPE", "is ignored: a closed pipe is an error of writing, exit code 3, since results are lost"}
+var signalPipe = Fact{"SIGPIPE", "is ignored: a closed pipe is an error of writing, exit code 3, since results are lost"}
 
-// manVariables are the variables that the program reads.
-var manVariables = []fact{
-	{masterlist.KeyVariable, "the key of the Steam Web API, unless --key-file names a file with it"},
-	{"JOB_COMPLETION_INDEX", "the part that --shard auto/N asks, from 0; Kubernetes sets it in an indexed job"},
-	{"GOMEMLIMIT", "what Go keeps the program's memory below where it can; without it scan sets " +
-		strconv.Itoa(memoryLimit>>20) + " MiB"},
-}
-
-// manConfig explains configuration files.
-const manConfig = `What is typed again and again can stand in a file, which --config names. It is TOML. Keys are the names of flags, without dashes; each command has a table of its name:
+// configText explains configuration files.
+const configText = `What is typed again and again can stand in a file, which --config names. It is TOML. Keys are the names of flags, without dashes; each command has a table of its name:
 
   # for every command that has such a flag
   source = "192.0.2.10"
@@ -130,10 +120,11 @@ Paths are relative to the working directory, not to the file. A key that no comm
 
 With --print-config a command prints what holds and whence, as a file that can be read again, and does nothing else.`
 
-// manStatus explains --status json, and manStatusKeys its keys in their order.
-const manStatus = `With --status json a line of standard error that does not begin with "a2sscan:" is an object: one at the begin of a scan, one each second, and one at its end. Keys may be added; one whose value is not known is absent. Numbers are of this part of a scan that was resumed, but for part.`
+// statusText explains --status json.
+const statusText = `With --status json a line of standard error that does not begin with "a2sscan:" is an object: one at the begin of a scan, one each second, and one at its end. Keys may be added; one whose value is not known is absent. Numbers are of this part of a scan that was resumed, but for part.`
 
-var manStatusKeys = []fact{
+// StatusKeys are the keys of a line of --status json, in their order.
+var StatusKeys = []Fact{
 	{"time, scan", "when it was said, in UTC, and the name of the scan"},
 	{"phase", "reading, asking or ended"},
 	{"ended", "why it ended, as in the summary"},

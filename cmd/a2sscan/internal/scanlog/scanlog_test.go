@@ -1,4 +1,4 @@
-package main
+package scanlog
 
 import (
 	"bytes"
@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
@@ -16,7 +15,7 @@ import (
 // minute at most.
 func TestObserver(t *testing.T) {
 	var b bytes.Buffer
-	o := &observer{log: slog.New(console.NewLogHandler(&b, false, slog.LevelInfo)), out: &output.Output{}, rate: 1000}
+	o := New(slog.New(console.NewLogHandler(&b, false, slog.LevelInfo)), 1000, nil, 0)
 	var s scanner.Stats
 	for second := range 361 {
 		s.Elapsed, s.Rate = time.Duration(second)*time.Second, 1000
@@ -32,7 +31,7 @@ func TestObserver(t *testing.T) {
 			s.Waited[scanner.WaitOutput] += 900_000
 		}
 		s.Sent[0] += 100
-		o.look(&s)
+		o.sample(&s)
 	}
 	want := []string{
 		`level=WARN msg="kernel drops" datagrams=2 in_all=2 receive_buffer=0`,
@@ -61,13 +60,13 @@ func TestObserver(t *testing.T) {
 // no number is one that JSON does not know.
 func TestObserverUnlimited(t *testing.T) {
 	var b bytes.Buffer
-	o := &observer{log: slog.New(console.NewLogHandler(&b, true, slog.LevelInfo)), out: &output.Output{}, rate: scanner.Off}
+	o := New(slog.New(console.NewLogHandler(&b, true, slog.LevelInfo)), scanner.Off, nil, 0)
 	s := scanner.Stats{Elapsed: time.Minute, Rate: scanner.Off, Settled: 2e5}
 	s.Waited[scanner.WaitLosses] = 30e6
 	s.Sent[0] = 12e6
-	o.look(&s)
+	o.sample(&s)
 	s.Rate, s.Elapsed = 5000, 61*time.Second
-	o.look(&s)
+	o.sample(&s)
 	for _, want := range []string{
 		`"level":"INFO","msg":"rate limited","by":"losses","part":0.5,"reached":200000,"settled":200000}`,
 		`"level":"INFO","msg":"rate changed","from":"unlimited","to":"5k"}`,

@@ -1,4 +1,4 @@
-package main
+package manual
 
 import (
 	"fmt"
@@ -6,13 +6,12 @@ import (
 	"strings"
 )
 
-// roff writes a page for man, in the macros of man(7) that groff and mandoc
-// both know.
+// roff writes a man page in the macros of man(7) that both groff and mandoc know.
 type roff struct{ strings.Builder }
 
 // title begins the page.
 func (p *roff) title(name, section, date, manual string) {
-	// Flags and names of files are not to be broken, nor lines to be stretched.
+	// No hyphenation, which would break flags and file names, and no justification.
 	fmt.Fprintf(p, ".TH \"%s\" %s %s \"a2sscan\" \"%s\"\n.nh\n.ad l\n",
 		roffText(strings.ToUpper(name)), section, date, roffText(manual))
 }
@@ -23,8 +22,7 @@ func (p *roff) subsection(name string) { p.WriteString(".SS " + roffText(name) +
 
 func (p *roff) paragraph() { p.WriteString(".PP\n") }
 
-// text writes paragraphs: blank lines divide them, and lines that are indented
-// stay as they are.
+// text writes paragraphs, which blank lines separate. Indented lines stay as they are.
 func (p *roff) text(s string) {
 	for i, part := range strings.Split(strings.Trim(s, "\n"), "\n\n") {
 		if i > 0 {
@@ -53,10 +51,10 @@ func (p *roff) item(tag, text string) {
 	p.line(text)
 }
 
-// roffFlag finds the flags that a text names.
+// roffFlag matches the flags in a text.
 var roffFlag = regexp.MustCompile(`(^|[\s(])--?[a-z][a-z-]*`)
 
-// line writes prose, with flags in bold.
+// line writes prose with flags in bold.
 func (p *roff) line(s string) {
 	for line := range strings.SplitSeq(s, "\n") {
 		bold := roffFlag.ReplaceAllStringFunc(line, func(flag string) string {
@@ -68,11 +66,11 @@ func (p *roff) line(s string) {
 	}
 }
 
-// strong and placeholder are parts of tags.
-func strong(s string) string      { return `\fB` + roffText(s) + `\fR` }
-func placeholder(s string) string { return `\fI` + roffText(s) + `\fR` }
+// Strong and Placeholder are parts of tags: text to type, and text to replace.
+func Strong(s string) string      { return `\fB` + roffText(s) + `\fR` }
+func Placeholder(s string) string { return `\fI` + roffText(s) + `\fR` }
 
-// startsLine makes sure that a line is no request.
+// startsLine keeps a line from being a request.
 func startsLine(s string) string {
 	if strings.HasPrefix(s, ".") { // the other sign, ', is escaped anyway
 		return `\&` + s
@@ -80,8 +78,8 @@ func startsLine(s string) string {
 	return s
 }
 
-// roffText writes characters that mean something to roff, or that it would
-// replace by prettier ones, so that what is copied from a page can be typed.
+// roffText escapes characters that mean something to roff or that it would replace by
+// typographic ones, so that text copied from a page can be typed.
 func roffText(s string) string {
 	var b strings.Builder
 	for _, r := range s {

@@ -1,12 +1,12 @@
-package main
+package manual
 
 // What the page of scan says of the file with the numbers of a run, and of the
 // words for faults that stand there and in records.
 
-// manSummary explains the summary, and manSummaryKeys its keys in their order.
-const manSummary = `The file PATH.summary.json, or the one that --summary names, is an object of JSON with the numbers of a run, however it ended. Of a scan that was gone on with, they are those of all parts. Keys may be added; one that does not apply is absent. A dot leads into an object, or into each of an array. Bytes are those of UDP payloads.`
+// summaryText explains the summary, and SummaryKeys its keys in their order.
+const summaryText = `The file PATH.summary.json, or the one that --summary names, is an object of JSON with the numbers of a run, however it ended. Of a scan that was gone on with, they are those of all parts. Keys may be added; one that does not apply is absent. A dot leads into an object, or into each of an array. Bytes are those of UDP payloads.`
 
-var manSummaryKeys = []fact{
+var SummaryKeys = []Fact{
 	{"scan", "the name of the scan, as in every record"},
 	{"version, commit, go", "of the program, and the Go that compiled it"},
 	{"command", "the command line, a word each"},
@@ -58,6 +58,8 @@ var manSummaryKeys = []fact{
 	{"datagrams.received_by_class", "matched: part of an answer; duplicate: nothing new in it; late: from a target that was finished; foreign: from an address that was not asked; malformed: neither message nor fragment"},
 	{"datagrams.matched_by_kind", "the matched by the kind of message"},
 	{"datagrams.kernel_drops", "datagrams that came, and that the kernel threw away before they were read"},
+	{"datagrams.conflicts, datagrams.late_conflicts, datagrams.late_conflict_servers", "servers with two replies that contradict each other, noted as info.conflict in the record; those that contradicted theirs after it was written, and which (the first hundred)"},
+	{"datagrams.early_replies, datagrams.foreign_replies, datagrams.forged", "targets of which a reply came before they were asked; well-formed replies from addresses that were not asked; true where so many of all these came that somebody most likely forges replies"},
 	{"faults", "how often a question or a datagram had which of the faults below. A silent target counts as timeout once for each question that it was to answer"},
 	{"rate_asked, rate_reached", "datagrams a second, null: as fast as it goes; and those sent in a second while there were targets to start"},
 	{"rate_changes.time, rate_changes.from, rate_changes.to", "turns of the rate by signals; rate_asked is the last one"},
@@ -77,10 +79,10 @@ var manSummaryKeys = []fact{
 	{"peak_open, peak_bytes, peak_rss_bytes", "targets open at once, bytes of replies held, and memory of the process in this part, at most"},
 }
 
-// manFaults explains the words of wire.Error, manFaultWords each in their order.
-const manFaults = `In a record, errors says why a question has no whole answer, with one of these words. The summary counts them as faults.`
+// faultsText explains the words of wire.Error, FaultWords each in their order.
+const faultsText = `In a record, errors says why a question has no whole answer, with one of these words. The summary counts them as faults.`
 
-var manFaultWords = []fact{
+var FaultWords = []Fact{
 	{"timeout", "nothing came in time, to any of the requests"},
 	{"incomplete", "fragments of a split reply are missing"},
 	{"truncated", "the reply ends inside a field"},

@@ -1,0 +1,130 @@
+// Package inputs is what a scan reads: lists, exclusions, and what is wrong with
+// them.
+package inputs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/scanner/list"
+)
+
+// ExclusionFailure gives an error of the exclusions its exit code. Nothing is
+// sent unless all of them can be read.
+func ExclusionFailure(err error) error {
+	var line *list.LineError
+	var arg *list.ArgError
+	var path *fs.PathError
+	switch {
+	case errors.As(err, &line):
+		return console.Fail(console.ExitInput, "%w", err).WithHint(
+			"a line is an address, a network or a range, and a reason behind a #; nothing was sent")
+	case errors.As(err, &path):
+		return console.Fail(console.ExitInput, "--exclude-file: %w", err)
+	case errors.As(err, &arg):
+		return console.Fail(console.ExitUsage, "--exclude: %s: %s", arg.Arg, arg.Problem).WithHint("%s", arg.Hint)
+	}
+	return console.Fail(console.ExitInput, "%w", err)
+}
+
+// Truncated is the error of a run in which a list ended early. The part before
+// that was scanned.
+func Truncated(list *list.List) error {
+	for _, in := range list.Inputs() {
+		if in.Truncated {
+			return console.Fail(console.ExitInput, "%s can't be read completely: its compressed data ends early", console.Plain(in.Name, 100)).
+				WithHint("%d targets were read from it; --strict refuses such a list before anything is sent", in.Targets)
+		}
+	}
+	return nil
+}
+
+// TargetFailure gives an error of the targets its exit code: unreadable input, or
+// a wrong argument.
+func TargetFailure(err error) *console.Failure {
+	arg, ok := errors.AsType[*list.ArgError](err)
+	if !ok {
+		return console.Fail(console.ExitUsage, "%w", err)
+	}
+	code := console.ExitUsage
+	if _, unread := errors.AsType[*fs.PathError](err); unread {
+		code = console.ExitInput
+	}
+	text := arg.Problem
+	if arg.Arg != "" {
+		text = arg.Arg + ": " + text
+	}
+	return console.Fail(code, "%s", text).WithHint("%s", arg.Hint)
+}
+
+// readPorts reads a flag's list of ports.
+func ParsePorts(flag, text string) (list.Ports, error) {
+	ports, err := list.ParsePorts(text)
+	if err != nil {
+		return ports, console.Fail(console.ExitUsage, "%s: %w", flag, err).
+			WithHint("ports are numbers and ranges of them, such as 27015,27020-27030")
+	}
+	return ports, nil
+}
+
+// NothingToAsk is the error of a list without a target to ask, with the reason.
+func NothingToAsk(list *list.List) error {
+	if err := list.Err(); err != nil {
+		return LoadFailure(err)
+	}
+	s := list.Stats()
+	if s.Given > 0 {
+		return nil
+	}
+	f := console.Fail(console.ExitInput, "nothing left to ask: %s read", console.Grouped(s.Read))
+	if l := ledger.OfList(s); s.Read > 0 {
+		f = console.Fail(console.ExitInput, "%w = %s", f.Err, strings.TrimSuffix(l.Accounted(), " + "))
+	}
+	switch {
+	case s.Read == 0:
+		return f.WithHint("the input is empty: it takes one ip:port per line")
+	case s.Excluded > 0:
+		return f.WithHint("%s", excludedHint(list))
+	case s.Invalid > 0:
+		return f.WithHint("it takes one ip:port per line, such as 203.0.113.7:27015")
+	}
+	if s.OtherShard > 0 {
+		return f.WithHint("all addresses belong to other shards")
+	}
+	return f.WithHint("no server can have these addresses")
+}
+
+// excludedHint names the rule that excluded the most targets.
+func excludedHint(l *list.List) string {
+	var most list.Rule
+	for _, r := range l.LeftOut() {
+		if !r.Unscannable && r.Targets > most.Targets {
+			most = r
+		}
+	}
+	if strings.HasPrefix(most.Source, "RFC ") {
+		return "--allow-reserved asks addresses in special-purpose networks too"
+	}
+	return fmt.Sprintf("most of them by %s, %s", most.Network, most.Source)
+}
+
+// LoadFailure gives an error of Load its exit code.
+func LoadFailure(err error) error {
+	switch bad, isLine := errors.AsType[list.Invalid](err); {
+	case err == nil:
+		return nil
+	case errors.Is(err, context.Canceled):
+		return console.Fail(console.ExitInterrupted, "interrupted before the first packet")
+	case isLine:
+		return console.Fail(console.ExitInput, "%s:%d: %w: %s", console.Plain(bad.File, 100), bad.Line, bad.Err, console.Quoted(bad.Text, 60)).
+			WithHint("without --strict such lines are counted and passed over")
+	}
+	f := TargetFailure(err)
+	f.Code = console.ExitInput
+	return f
+}

@@ -1,0 +1,46 @@
+package inputs
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+)
+
+// Overwritten is the error of a flag that would overwrite one of the files that
+// are read.
+func Overwritten(flag, path string, read []string) error {
+	for _, in := range read {
+		if sameFile(in, path) {
+			return console.Fail(console.ExitUsage, "%s names a file that is read: %s", flag, console.Plain(in, 200)).
+				WithHint("it would be overwritten: name another file")
+		}
+	}
+	return nil
+}
+
+// sameFile reports whether two names are those of one regular file.
+func sameFile(a, b string) bool {
+	x, err1 := os.Stat(a)
+	y, err2 := os.Stat(b)
+	return err1 == nil && err2 == nil && x.Mode().IsRegular() && os.SameFile(x, y)
+}
+
+// SamePath reports whether two paths name one file.
+func SamePath(a, b string) bool {
+	x, err1 := filepath.Abs(a)
+	y, err2 := filepath.Abs(b)
+	return a != "" && err1 == nil && err2 == nil && x == y
+}
+
+// NotFiles returns the arguments that are no files, and so no lists: addresses,
+// ranges and networks.
+func NotFiles(args []string) []string {
+	names := []string{}
+	for _, arg := range args {
+		if _, err := os.Stat(arg); err != nil && arg != "-" {
+			names = append(names, arg)
+		}
+	}
+	return names
+}

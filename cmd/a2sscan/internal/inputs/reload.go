@@ -1,0 +1,44 @@
+package inputs
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/scanner/list"
+)
+
+// ReloadOnHangup reads the files of exclusions again whenever SIGHUP comes,
+// until end is called. Without files it is a signal that ends the scan.
+func ReloadOnHangup(t *console.Terminal, x *list.Exclusions, files []string) (end func()) {
+	if len(files) == 0 {
+		return func() {}
+	}
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGHUP)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range signals {
+			reloadExclusions(t, x)
+		}
+	}()
+	return func() {
+		signal.Stop(signals)
+		close(signals)
+		<-done
+	}
+}
+
+// reload reads the files again and says how that went.
+func reloadExclusions(t *console.Terminal, x *list.Exclusions) {
+	if err := x.Reload(); err != nil {
+		t.Log.Warn("exclusions not reloaded", "error", err)
+		t.Say("exclusions: %v", err)
+		t.Hint("the exclusions stay as they were: correct the file and send SIGHUP again")
+		return
+	}
+	t.Log.Info("exclusions reloaded", "rules", x.Len())
+	t.Say("exclusions: read again, %d rules hold", x.Len())
+}

@@ -1,0 +1,190 @@
+// Package scanlog writes what a scan does into its log.
+package scanlog
+
+import (
+	"context"
+	"log/slog"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/list"
+	"github.com/a2sscan/a2sscan/sink"
+)
+
+// maxLoggedInputs is how many lists get lines of their own.
+const maxLoggedInputs = 50
+
+// Loaded logs what was read before the first packet.
+func Loaded(log *slog.Logger, l *list.List) {
+	for i, in := range l.Inputs() {
+		if i == maxLoggedInputs {
+			break
+		}
+		log.Info("input", "name", in.Name, "format", in.Format, "compression", in.Compression,
+			"bytes", in.Bytes, "sha256", in.SHA256, "targets", in.Targets, "invalid", in.Invalid)
+	}
+	if n, known := l.Size(); known {
+		log.Info("inputs loaded", "lists", len(l.Inputs()), "targets", n)
+	}
+}
+
+// Finished logs how the scan went; err is the error that it ends with.
+func Finished(log *slog.Logger, sum *ledger.Summary, err error) {
+	l, d := &sum.Targets, &sum.Datagrams
+	level := slog.LevelInfo
+	if err != nil || d.KernelDrops > 0 || d.SendErrors > 0 {
+		level = slog.LevelWarn
+	}
+	for _, addr := range d.LateServers {
+		log.Warn("late conflict", "server", addr)
+	}
+	if d.Forged {
+		log.Warn("forged replies", "conflicts", d.Conflicts, "late_conflicts", d.LateConflicts,
+			"early_replies", d.EarlyReplies, "foreign_replies", d.ForeignReplies)
+	}
+	log.Log(context.Background(), level, "scan finished", "ended", sum.Ended, "seconds", sum.Seconds,
+		"read", l.Read, "finished", l.Finished, "unfinished", l.Unfinished, "left_out", l.LeftOut(),
+		"ok", l.By["ok"], "partial", l.By["partial"], "error", l.By["error"],
+		"no_reply", l.By["no_reply"], "unreachable", l.By["unreachable"],
+		"sent", d.Sent, "received", d.Received, "kernel_drops", d.KernelDrops, "send_errors", d.SendErrors,
+		"rate_reached", math.Round(sum.RateReached), "rate_limited_by", sum.RateLimitedBy,
+		"records", sum.Records, "resumed", sum.Resumed, "consistent", sum.Consistent, "exit_code", console.ExitCode(err))
+}
+
+// Observer samples a scan and logs what changed.
+type Observer struct {
+	log       *slog.Logger
+	finished  func() []sink.Part // of the output; nil: one file
+	reported  int                // parts that were logged
+	following bool               // Watch was called
+
+	drops, errors seldom
+	rate          float64
+	window        scanner.Stats // when the rate was last judged
+	limit         scanner.Wait  // what limited the rate then
+}
+
+// New returns the observer of a scan that begins with that rate. parts returns
+// the finished parts of the output; earlier parts of the scan reported some.
+func New(log *slog.Logger, rate float64, parts func() []sink.Part, reported int) *Observer {
+	return &Observer{log: log, rate: rate, finished: parts, reported: reported}
+}
+
+// How often an observer samples the scan, and how often it logs the same thing
+// again.
+const (
+	sampleEvery = time.Second
+	seldomEvery = time.Minute
+)
+
+// seldom is a number that is logged when it first is not zero, and then at most
+// once a minute if it grew.
+type seldom struct {
+	reported uint64
+	at       time.Duration
+}
+
+// news returns by how much n grew since it was last logged, and whether that is
+// to be logged now.
+func (s *seldom) news(now time.Duration, n uint64) (more uint64, due bool) {
+	if n <= s.reported || s.reported > 0 && now-s.at < seldomEvery {
+		return 0, false
+	}
+	more = n - s.reported
+	s.reported, s.at = n, now
+	return more, true
+}
+
+// Watch samples a scan until stop is called, and once more then. Without a log it
+// does nothing.
+func (o *Observer) Watch(m *scanner.Monitor) (stop func()) {
+	if !o.log.Enabled(context.Background(), slog.LevelError) {
+		return func() {}
+	}
+	o.following = true
+	sample := func() {
+		s := m.Stats()
+		o.sample(&s)
+	}
+	end := console.Every(sampleEvery, sample)
+	return func() {
+		end()
+		sample()
+	}
+}
+
+// sample logs what is new.
+func (o *Observer) sample(s *scanner.Stats) {
+	if more, due := o.drops.news(s.Elapsed, s.Socket.KernelDrops); due {
+		o.log.Warn("kernel drops", "datagrams", more, "in_all", s.Socket.KernelDrops,
+			"receive_buffer", s.Socket.RecvBuffer)
+	}
+	if more, due := o.errors.news(s.Elapsed, s.SendErrors); due {
+		o.log.Warn("send errors", "datagrams", more, "in_all", s.SendErrors, "kinds", sendFaults(s))
+	}
+	o.sampleRate(s)
+	o.sampleParts()
+}
+
+// sendFaults names the kinds of send errors that occurred.
+func sendFaults(s *scanner.Stats) string {
+	faults := ledger.CountDatagrams(s).SendFaults
+	return console.Listed(faults, console.Words(scanner.SendFault(0), scanner.NumSendFaults), ", ")
+}
+
+// sampleRate logs a changed rate, and once a minute what limits the rate if that
+// is another reason than before. Without a rate it logs the one that the scan
+// settled at.
+func (o *Observer) sampleRate(s *scanner.Stats) {
+	if s.Rate != o.rate && s.Rate != 0 {
+		o.log.Info("rate changed", "from", console.Short(o.rate), "to", console.Short(s.Rate))
+		o.rate = s.Rate
+	}
+	if s.Elapsed-o.window.Elapsed < seldomEvery {
+		return
+	}
+	w := scanner.Stats{Elapsed: s.Elapsed - o.window.Elapsed, Rate: s.Rate}
+	for i := range w.Waited {
+		w.Waited[i] = s.Waited[i] - o.window.Waited[i]
+	}
+	sent := s.DatagramsSent() - o.window.DatagramsSent()
+	reached := math.Round(float64(sent) / w.Elapsed.Seconds())
+	o.window = *s
+	limit, part := w.LimitedBy()
+	if limit == o.limit {
+		return
+	}
+	o.limit = limit
+	if limit == scanner.WaitNothing {
+		o.log.Info("rate kept", "reached", reached)
+		return
+	}
+	o.log.Info("rate limited", "by", limit.Word(), "part", math.Round(100*part)/100, "reached", reached,
+		"settled", math.Round(s.Settled))
+}
+
+// Close logs the parts that were finished since the last sample.
+func (o *Observer) Close() {
+	if o.following {
+		o.sampleParts()
+	}
+}
+
+// sampleParts logs the parts of a census that were finished since the last
+// sample.
+func (o *Observer) sampleParts() {
+	if o.finished == nil {
+		return
+	}
+	parts := o.finished()
+	for o.reported < len(parts) && parts[o.reported].Bytes > 0 {
+		p := &parts[o.reported]
+		o.log.Info("part finished", "path", strings.TrimSuffix(p.Name, sink.PartSuffix),
+			"records", p.Records, "bytes", p.Bytes)
+		o.reported++
+	}
+}

@@ -1,0 +1,257 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scanlog"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/list"
+	"github.com/a2sscan/a2sscan/sink"
+)
+
+// outcome is how a scan ended.
+type outcome struct {
+	ended    string // a word of the summary: complete, interrupted …
+	complete bool   // every target was asked to the end
+	output   error  // what went wrong with the output
+	broken   error  // what ended the scan before its time
+}
+
+// closeOutput ends the output and the checkpoint of a scan that returned err.
+func (s *scanRun) closeOutput(err error) outcome {
+	var how outcome
+	saved := s.checkpoint.Finish()
+	if how.output = s.out.Close(); how.output == nil {
+		how.output = saved
+	}
+	if !errors.Is(err, context.Canceled) {
+		how.broken = err
+	}
+	return how
+}
+
+// askedNobody is the error of a run that asked no target.
+func (s *scanRun) askedNobody(err error, how outcome, stats *scanner.Stats) error {
+	switch {
+	case stats.DatagramsSent() > 0 || s.checkpoint.Resumes() && err == nil:
+		return nil
+	case how.broken != nil:
+		return s.flags.pace.source.Failure(err)
+	case how.output != nil:
+		return how.output
+	case s.shutdown.Interrupted():
+		return console.Fail(console.ExitInterrupted, "interrupted before the first packet")
+	case s.guard.Tripped() != nil:
+		return s.guarded(nil)
+	}
+	return inputs.NothingToAsk(s.list)
+}
+
+// account adds the numbers of earlier parts to those of this one, and makes the
+// ledger of all parts.
+func (s *scanRun) account(own scanner.Stats) (all scanner.Stats, l ledger.Ledger) {
+	all = own
+	listed := s.list.Stats()
+	if s.shutdown.Drained.Err() != nil {
+		listed = s.checkpoint.Taken(listed, own.Taken)
+	}
+	listed = s.checkpoint.Total(listed, &all)
+	s.checkpoint.AddExclusions(s.exclusions)
+	l = ledger.New(listed, &all)
+	rest, known := s.unread(listed)
+	if l.Unread = rest; known && l.Unfinished+rest == 0 {
+		s.guard.AllFinished()
+	}
+	return all, l
+}
+
+// unread is how many targets the list has beyond those that are counted in
+// these numbers. It is not known of a list that is read as it comes, and of a
+// part of one.
+func (s *scanRun) unread(listed list.Stats) (n uint64, known bool) {
+	n, known = s.list.Size()
+	if !known || s.flags.targets.shard.Count > 1 {
+		return 0, false
+	}
+	read := listed.Read - listed.Invalid - listed.Duplicate
+	n -= min(n, read)
+	if s.flags.maxTargets > 0 {
+		n = min(n, s.flags.maxTargets-min(s.flags.maxTargets, listed.Given))
+	}
+	return n, true
+}
+
+// conclude decides how the scan ended. The parts of a complete census get their
+// names.
+func (s *scanRun) conclude(how outcome, all *scanner.Stats) outcome {
+	how.ended = s.ended(how)
+	torn := how.ended == ledger.EndedInput && s.list.Err() == nil
+	if how.ended != ledger.EndedComplete && !torn {
+		return how
+	}
+	how.complete = true
+	s.guard.JudgeFinal(all)
+	how.output = s.out.NameParts(nil)
+	how.ended = s.ended(how)
+	return how
+}
+
+// ended says in a word why the scan is over.
+func (s *scanRun) ended(how outcome) string {
+	switch {
+	case how.output != nil:
+		return ledger.EndedOutput
+	case how.broken != nil:
+		return ledger.EndedBroken
+	case s.guard.Tripped() != nil:
+		return ledger.EndedGuard
+	case s.shutdown.Interrupted():
+		return ledger.EndedInterrupted
+	case s.list.Err() != nil || s.fetched.err != nil || inputs.Truncated(s.list) != nil:
+		return ledger.EndedInput
+	}
+	return ledger.EndedComplete
+}
+
+// summarize makes the summary.
+func (s *scanRun) summarize(all *scanner.Stats, l ledger.Ledger, how outcome) *ledger.Summary {
+	sum := ledger.NewSummary(all, l, thisBuild())
+	s.describe(sum)
+	sum.SetAnswers(&s.tally, s.flags.schedule().Attempts())
+	for _, note := range s.geo.Notes() {
+		sum.Databases = append(sum.Databases, ledger.Database(note))
+	}
+	sum.Exclusions = ledger.Exclusions(s.exclusions)
+	sum.Datagrams.LateServers = s.late.list()
+	sum.Changes = s.rate.Changes()
+	sum.Records = s.out.Count() + s.checkpoint.Records()
+	if how.output != nil {
+		sum.Records = s.out.Complete()
+	}
+	sum.Parts = s.out.Parts()
+	s.observer.Close()
+	sum.Ended = how.ended
+	sum.Guard = s.guard.Tripped()
+	sum.Interrupted = s.shutdown.Interrupted()
+	sum.CheckRecords(s.flags.unanswered)
+	return sum
+}
+
+// describe names the scan in its summary.
+func (s *scanRun) describe(sum *ledger.Summary) {
+	targets := &s.flags.targets
+	sum.Scan, sum.Command, sum.Inputs = s.id, s.app.args, s.inputNotes()
+	sum.Config = s.app.configFile
+	sum.Order, sum.Shard = targets.order.String(), targets.shard.String()
+	if targets.order == flagvalue.Order(list.OrderRandom) {
+		sum.Seed = &targets.seed.N
+	}
+	sum.Output, sum.Resumed = s.flags.out.output, s.checkpoint.TimesResumed()
+	sum.Start, sum.End = s.start, time.Now().UTC()
+}
+
+// report shows how the scan went, writes the summary and chooses the exit code.
+func (s *scanRun) report(sum *ledger.Summary, how outcome) error {
+	quiet := s.flags.quiet
+	if !quiet {
+		sum.Say(s.app.term)
+	}
+	sum.SayWrong(s.app.term)
+	path := s.flags.summaryPath(s.start)
+	if path != "" {
+		if err := sum.WriteFile(path); err != nil {
+			path = ""
+			how = how.summaryFailed(s.app.term, err)
+		}
+	}
+	if !quiet {
+		s.sayFiles(sum, path)
+	}
+	verdict := s.verdict(sum, how)
+	scanlog.Finished(s.app.term.Log, sum, verdict)
+	s.checkpoint.Done(how.complete && how.output == nil, path)
+	return verdict
+}
+
+// summaryFailed notes that the summary could not be written. A full disk takes
+// it away together with the output.
+func (how outcome) summaryFailed(t *console.Terminal, err error) outcome {
+	lost := console.Fail(console.ExitOutput, "summary: %w", err)
+	if how.output == nil {
+		how.output = lost
+		return how
+	}
+	t.Say("%v", lost)
+	return how
+}
+
+// verdict is the error with which the run ends, the gravest if there are
+// several.
+func (s *scanRun) verdict(sum *ledger.Summary, how outcome) error {
+	switch {
+	case how.output != nil:
+		return how.output
+	case how.broken != nil:
+		return console.Fail(console.ExitUsage, "%w", how.broken)
+	case !sum.Consistent:
+		return console.Fail(console.ExitNumbers, "numbers do not add up")
+	case sum.Guard != nil:
+		return console.Fail(console.ExitGuard, "%s", sum.Guard)
+	case sum.Interrupted:
+		return console.Fail(console.ExitInterrupted, "interrupted: %s", sum.Targets.Undone())
+	case s.list.Err() != nil:
+		return inputs.LoadFailure(s.list.Err())
+	case s.fetched.err != nil:
+		return console.Fail(console.ExitInput, "the list was incomplete: %w", s.fetched.err)
+	case sum.Datagrams.Sent == 0 && sum.Datagrams.SendErrors > 0:
+		return console.Fail(console.ExitUsage, "nobody was asked: not one of %d datagrams could be sent", sum.Datagrams.SendErrors)
+	}
+	return inputs.Truncated(s.list)
+}
+
+// guarded is the error of a scan that a guard stopped, err if none did.
+func (s *scanRun) guarded(err error) error {
+	if why := s.guard.Tripped(); why != nil {
+		return console.Fail(console.ExitGuard, "%s", why)
+	}
+	return err
+}
+
+// summaryPath is where the summary goes, empty for nowhere. A pipe or a device
+// has no file beside it.
+func (f *scanFlags) summaryPath(start time.Time) string {
+	path := f.out.output
+	switch {
+	case f.summary != "" || path == "-":
+		return f.summary
+	case f.rotate.On():
+		return summaryName(path, start)
+	case !output.IsFile(path):
+		return ""
+	}
+	return path + ".summary.json"
+}
+
+// summaryName is where the numbers of a scan in parts go: beside them, with
+// the name that they have in common.
+func summaryName(path string, start time.Time) string {
+	first := sink.PartName(path, start, 1)
+	return first[:strings.LastIndex(first, "-00001")] + ".summary.json"
+}
+
+func (s *scanRun) sayFiles(sum *ledger.Summary, summaryPath string) {
+	if s.flags.out.output != "-" {
+		s.app.term.Say("written: %s to %s", console.Plural(sum.Records, "record"), s.out.Place())
+	}
+	if summaryPath != "" {
+		s.app.term.Say("numbers of the run: %s", console.Plain(summaryPath, 200))
+	}
+}
