@@ -56,8 +56,8 @@ func TestGame(t *testing.T) {
 		}
 		d := NewDecoder()
 		for name, again := range map[string]func(*Result) *Result{
-			"Result": func(*Result) *Result { return d.Result() },
-			"Remake": d.Remake,
+			"Result":   func(*Result) *Result { return d.Result() },
+			"Redecode": d.Redecode,
 			"Interpret": func(r *Result) *Result {
 				c := *r
 				c.Game = nil
@@ -199,7 +199,7 @@ func TestFlags(t *testing.T) {
 				for _, datagram := range r.Raw {
 					d.Add(datagram)
 				}
-				if again := d.Remake(r); again.Flags != row.want {
+				if again := d.Redecode(r); again.Flags != row.want {
 					t.Errorf("made anew: %09b, want %09b", again.Flags, row.want)
 				}
 			})

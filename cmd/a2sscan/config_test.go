@@ -136,6 +136,8 @@ func withoutSource(s string) string {
 // TestConfigRoundTrip: what --print-config prints says the same again, for
 // every flag of every command.
 func TestConfigRoundTrip(t *testing.T) {
+	skipShort(t)
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "f.toml")
 	eachFlag(func(cmd *cobra.Command, flag *pflag.Flag) {
 		words := understood(cmd, flag)

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"iter"
+	"sync/atomic"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
@@ -30,14 +31,9 @@ func (s *scanRun) dryRun() error {
 		return err
 	}
 	s.sayPlan()
-	asked := uint64(0)
-	for t := range s.left() {
-		if asked++; asked <= dryRunShown {
-			fmt.Fprintln(s.app.out, t.Addr)
-		}
-		if stop.Interrupted() || ctx.Err() != nil {
-			return console.Fail(console.ExitInterrupted, "interrupted")
-		}
+	asked, err := s.countTargets(func() bool { return stop.Interrupted() || ctx.Err() != nil })
+	if err != nil {
+		return err
 	}
 	s.bad.Close()
 	s.sayLeft(asked)
@@ -52,6 +48,27 @@ func (s *scanRun) dryRun() error {
 	s.app.term.Say("%s would be asked: %s", console.Plural(asked, "target"), s.flags.exactForecast(s.list, asked))
 	s.app.term.Say("each would be asked %s; nothing was sent", &s.flags.query)
 	return inputs.Truncated(s.list)
+}
+
+// countTargets names the first targets that a run would ask, and counts all.
+func (s *scanRun) countTargets(interrupted func() bool) (uint64, error) {
+	var asked atomic.Uint64
+	_, all, known := s.foresee()
+	all /= uint64(max(1, s.flags.targets.shard.Count))
+	stop := s.status.WatchCounting(func() (uint64, float64, bool) {
+		n := asked.Load()
+		return n, min(1, float64(n)/float64(max(all, 1))), known
+	})
+	defer stop()
+	for t := range s.left() {
+		if asked.Add(1) <= dryRunShown {
+			fmt.Fprintln(s.app.out, t.Addr)
+		}
+		if interrupted() {
+			return 0, console.Fail(console.ExitInterrupted, "interrupted")
+		}
+	}
+	return asked.Load(), nil
 }
 
 // left are the targets that a run would ask: with a checkpoint, those that are

@@ -47,6 +47,7 @@ func serveMaster(t *testing.T, c fleet.MasterConfig) *fleet.Master {
 // what is found is the truth. The list goes as text, as pages, as JSON, through
 // a file, and within one command.
 func TestMasterToScan(t *testing.T) {
+	t.Parallel()
 	cfg, _ := serve(t, fleet.Config{
 		Network: netip.MustParsePrefix(*masterNetwork), Ports: []uint16{0, 0}, Alive: 0.78, Seed: 60,
 	})

@@ -95,11 +95,16 @@ func (s *scanRun) conclude(how outcome, all *scanner.Stats) outcome {
 	how.ended = s.ended(how)
 	torn := how.ended == ledger.EndedInput && s.list.Err() == nil
 	if how.ended != ledger.EndedComplete && !torn {
+		s.out.Keep()
 		return how
 	}
 	how.complete = true
 	s.guard.JudgeFinal(all)
-	how.output = s.out.NameParts(nil)
+	if s.guard.Tripped() != nil && s.out.Name() != s.flags.out.output {
+		s.out.Keep() // the census before is better than one that a guard refuses
+	} else {
+		how.output = s.out.Commit()
+	}
 	how.ended = s.ended(how)
 	return how
 }
@@ -136,7 +141,8 @@ func (s *scanRun) summarize(all *scanner.Stats, l ledger.Ledger, how outcome) *l
 	if how.output != nil {
 		sum.Records = s.out.Complete()
 	}
-	sum.Parts = s.out.Parts()
+	sum.Output, sum.Parts = s.out.Name(), s.out.Parts()
+	sum.Bytes, sum.Sum = s.out.Written()
 	s.observer.Close()
 	sum.Ended = how.ended
 	sum.Guard = s.guard.Tripped()
@@ -154,7 +160,7 @@ func (s *scanRun) describe(sum *ledger.Summary) {
 	if targets.order == flagvalue.Order(list.OrderRandom) {
 		sum.Seed = &targets.seed.N
 	}
-	sum.Output, sum.Resumed = s.flags.out.output, s.checkpoint.TimesResumed()
+	sum.Resumed = s.checkpoint.TimesResumed()
 	sum.Start, sum.End = s.start, time.Now().UTC()
 }
 
@@ -165,7 +171,7 @@ func (s *scanRun) report(sum *ledger.Summary, how outcome) error {
 		sum.Say(s.app.term)
 	}
 	sum.SayWrong(s.app.term)
-	path := s.flags.summaryPath(s.start)
+	path := s.flags.summaryPath(s.out.Name(), s.start)
 	if path != "" {
 		if err := sum.WriteFile(path); err != nil {
 			path = ""
@@ -225,10 +231,9 @@ func (s *scanRun) guarded(err error) error {
 	return err
 }
 
-// summaryPath is where the summary goes, empty for nowhere. A pipe or a device
-// has no file beside it.
-func (f *scanFlags) summaryPath(start time.Time) string {
-	path := f.out.output
+// summaryPath is where the summary of a census in path goes, empty for nowhere. A
+// pipe or a device has no file beside it.
+func (f *scanFlags) summaryPath(path string, start time.Time) string {
 	switch {
 	case f.summary != "" || path == "-":
 		return f.summary
@@ -250,6 +255,9 @@ func summaryName(path string, start time.Time) string {
 func (s *scanRun) sayFiles(sum *ledger.Summary, summaryPath string) {
 	if s.flags.out.output != "-" {
 		s.app.term.Say("written: %s to %s", console.Plural(sum.Records, "record"), s.out.Place())
+		if name := s.flags.out.output; s.out.Name() != name {
+			s.app.term.Hint("the scan is not complete: %s was not replaced", console.Plain(name, 200))
+		}
 	}
 	if summaryPath != "" {
 		s.app.term.Say("numbers of the run: %s", console.Plain(summaryPath, 200))

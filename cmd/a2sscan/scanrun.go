@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/census"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
@@ -255,7 +256,10 @@ func (s *scanRun) planOutput() (*output.Output, error) {
 	}
 	if s.checkpoint.Resumes() {
 		was := &s.checkpoint.Past.Output
-		o.Resume(output.Position{Offset: was.Offset, Parts: was.Parts, Records: was.Records})
+		o.Resume(output.Position{
+			Offset: was.Offset, Sum: was.Sum, Replace: was.Replace, Parts: was.Parts, Records: was.Records,
+		})
+		o.ShowProgress(census.ReadProgress(s.app.term))
 	}
 	if err := o.Check(); err != nil {
 		return nil, err
@@ -269,7 +273,7 @@ func (f *scanFlags) checkSummary() error {
 	if f.summary == "" {
 		return nil
 	}
-	return output.Failure(sink.Check(f.summary, sink.Options{Force: true}))
+	return output.Failure(sink.Check(f.summary, sink.Options{Replace: true}))
 }
 
 // scanName is the default name of a scan: its start.

@@ -52,10 +52,10 @@ func CheckSchema(line []byte) error {
 type values map[string]json.RawMessage
 
 // Parse reads from a record what datagrams do not hold, and the datagrams
-// themselves as Raw, from which scanner.Decoder.Remake makes the rest anew. The
+// themselves as Raw, from which scanner.Decoder.Redecode makes the rest anew. The
 // former are the name of the scan; address, tag, place, the master's data, times,
-// counts and flags; the questions that were asked, their errors, and which of them were
-// answered without a challenge. The other fields of the Result are zero. The
+// counts and flags; the questions that were asked, their errors, and which of them
+// were answered without a challenge. The other fields of the Result are zero. The
 // error is ErrNoRaw, with the Result, if there are fewer datagrams than were
 // received. The Result shares no memory with line.
 func Parse(line []byte) (scan string, r *scanner.Result, err error) {

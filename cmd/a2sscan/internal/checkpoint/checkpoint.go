@@ -59,12 +59,13 @@ type Checkpoint struct {
 	OpenTargets []scanner.Target `json:"-"` // open targets; Open of them
 }
 
-// OutputState is how far the output was durable. With --rotate, Offset, Tail
+// OutputState is how far the output was durable. With --rotate, Offset, Tail, Sum
 // and Records are of the part after Parts.
 type OutputState struct {
 	Offset  int64  `json:"offset"`            // its length in bytes
 	Tail    uint32 `json:"tail"`              // checksum of what stands before that
-	Replace bool   `json:"replace,omitempty"` // it was not begun: what is there is to be replaced
+	Sum     string `json:"xxh64,omitempty"`   // hash of all that stands before that
+	Replace bool   `json:"replace,omitempty"` // it is beside the file that it replaces
 
 	Parts   []sink.Part `json:"parts,omitempty"` // those that were whole
 	Records uint64      `json:"records,omitempty"`

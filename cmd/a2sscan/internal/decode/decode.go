@@ -147,7 +147,7 @@ func (d *run) write(scan string, r *scanner.Result) error {
 
 // end closes the output and reports the counts.
 func (d *run) end() error {
-	if err := d.out.Close(); err != nil {
+	if err := d.out.Finish(); err != nil {
 		return err
 	}
 	if d.badLines > inputs.MaxBadLines {

@@ -126,7 +126,7 @@ const statusText = `With --status json a line of standard error that does not be
 // StatusKeys are the keys of a line of --status json, in their order.
 var StatusKeys = []Fact{
 	{"time, scan", "when it was said, in UTC, and the name of the scan"},
-	{"phase", "reading, asking or ended"},
+	{"phase", "reading, counting (of a dry run), asking or ended"},
 	{"ended", "why it ended, as in the summary"},
 	{"targets", "targets so far, while they are read"},
 	{"part", "the part of the scan that is done, 0 to 1"},

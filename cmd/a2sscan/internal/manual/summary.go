@@ -23,6 +23,7 @@ var SummaryKeys = []Fact{
 	{"inputs.master.whole", "whether the master said that nothing follows"},
 	{"order, seed, shard", "random or input, what --seed takes to make the same order again, and the part I/N"},
 	{"output, records", "where records went (-: standard output), and how many"},
+	{"bytes, xxh64", "length and hash of the output, if it is one file; a2sscan verify compares them"},
 	{"parts.name, parts.records, parts.bytes, parts.xxh64", "the files of a census with --rotate, and their hashes: xxHash64 in hex, as xxhsum -H64 prints it"},
 	{"start, end, seconds", "when the scan began and ended, in UTC, and how long it ran"},
 	{"resumed", "how often it was gone on with"},

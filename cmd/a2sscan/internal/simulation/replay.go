@@ -16,6 +16,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/census"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
@@ -113,8 +114,10 @@ func (r *Runner) replay(o *Options) error {
 		return Failure(err)
 	}
 	defer servers.Close()
+	ctx, end := shutdown.Interruptible(true) // before the line that says ready
+	defer end()
 	r.reportReplay(o, rec)
-	return r.serve(o, servers, nil)
+	return r.serve(ctx, o, servers, nil)
 }
 
 // Open opens the sockets of the replay, unless they are open.
@@ -228,7 +231,7 @@ func (r *Runner) replayTruth(o *Options, rec *Recording) error {
 		out.WriteAs(scan, want)
 		return nil
 	})
-	return errors.Join(err, out.Close())
+	return errors.Join(err, out.Finish())
 }
 
 // compareReplay compares a census with the recorded one.

@@ -9,14 +9,11 @@ import (
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 )
 
 // serve lets the servers answer, and the master beside them if there is one, until
-// their time is over or the run is interrupted.
-func (r *Runner) serve(o *Options, servers *fleet.Fleet, m *fleet.Master) error {
-	ctx, end := shutdown.Interruptible(true)
-	defer end()
+// their time is over or ctx is done.
+func (r *Runner) serve(ctx context.Context, o *Options, servers *fleet.Fleet, m *fleet.Master) error {
 	if o.Span > 0 {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeout(ctx, o.Span)

@@ -10,6 +10,7 @@ import (
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
@@ -69,10 +70,12 @@ func (r *Runner) Run(o *Options) error {
 	if err != nil {
 		return err
 	}
+	ctx, end := shutdown.Interruptible(true) // before the line that says ready
+	defer end()
 	ports := servedPorts(o.Ports, servers.Ports())
 	r.Term.Say("ready: servers on %s, port %s, %s", o.Network, ports, o.until())
 	r.Term.Hint("scan them with: %s scan %s -p %s --allow-reserved", o.Program, o.Network, ports)
-	return r.serve(o, servers, m)
+	return r.serve(ctx, o, servers, m)
 }
 
 // until says how long the servers answer.
@@ -140,5 +143,5 @@ func (r *Runner) writeTruth(o *Options, cfg fleet.Config) error {
 			break
 		}
 	}
-	return out.Close()
+	return out.Finish()
 }
