@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -24,6 +25,8 @@ type replies struct {
 
 	partial Questions                     // those above that lack their end: fragments are missing
 	err     [wire.NumQuestions]wire.Error // of questions without a message
+
+	evidence evidence
 }
 
 // assembler makes Results of replies. It is the one place where messages
@@ -33,6 +36,7 @@ type assembler struct {
 	players []wire.Player
 	rules   []wire.Rule
 	names   nameSet
+	game    game.Game
 }
 
 // assemble sets all of r that comes from messages: the slices of r alias m
@@ -45,6 +49,7 @@ func (a *assembler) assemble(r *Result, m *replies) {
 	r.Players, r.Rules = nil, nil
 	r.PlayersAnnounced, r.RulesAnnounced = -1, -1
 	r.RulesDistinct = false
+	r.Hashes = [wire.NumQuestions]uint64{}
 	for q := range each(AskAll &^ r.Asked) {
 		r.Err[q] = 0
 	}
@@ -65,6 +70,7 @@ func (a *assembler) assemble(r *Result, m *replies) {
 	if r.Asked.Has(wire.QuestionRules) {
 		a.ruleList(r, m)
 	}
+	a.meaning(r, m)
 	r.Status = status(r)
 }
 
@@ -76,6 +82,7 @@ func (a *assembler) info(r *Result, m *replies) {
 	}
 	r.Info = *m.decoded
 	r.conclude(wire.QuestionInfo, m, m.infoErr)
+	r.hash(wire.QuestionInfo, m, m.info)
 	if m.address != nil {
 		r.Info.Address = m.address
 		r.Info.Has |= wire.HasAddress
@@ -99,6 +106,7 @@ func (a *assembler) playerList(r *Result, m *replies) {
 		}
 	}
 	r.conclude(wire.QuestionPlayers, m, err)
+	r.hash(wire.QuestionPlayers, m, m.players)
 	r.note(wire.QuestionPlayers, m.players, c.Notes())
 }
 
@@ -121,6 +129,7 @@ func (a *assembler) ruleList(r *Result, m *replies) {
 		notes |= wire.NoteRulesDuplicate
 	}
 	r.conclude(wire.QuestionRules, m, err)
+	r.hash(wire.QuestionRules, m, m.rules)
 	r.note(wire.QuestionRules, m.rules, notes)
 }
 

@@ -160,6 +160,7 @@ func (d *Decoder) Result() *Result {
 	a.eachRaw(func(b []byte) { r.Raw = append(r.Raw, b) })
 	var m replies
 	a.replies(&m)
+	m.evidence = evidence{}
 	for q := range each(AskAll) {
 		if len(*a.place(q)) > 0 || q == wire.QuestionInfo && a.gold != nil {
 			r.Asked |= 1 << q
@@ -191,7 +192,7 @@ func (d *Decoder) Redecode(known *Result) *Result {
 	}
 	*r = Result{
 		Raw: r.Raw[:0], Addr: known.Addr, Tag: known.Tag, Master: known.Master, Geo: known.Geo, Time: known.Time,
-		RTT: known.RTT, Took: known.Took, Sent: known.Sent, SentBytes: known.SentBytes,
+		RTT: known.RTT, RTTs: known.RTTs, Took: known.Took, Sent: known.Sent, SentBytes: known.SentBytes,
 		Received: known.Received, RecvBytes: known.RecvBytes,
 		Asked: known.Asked, Unchallenged: known.Unchallenged, PingRTT: known.PingRTT,
 	}
@@ -208,7 +209,9 @@ func (d *Decoder) Redecode(known *Result) *Result {
 			m.err[q] = wire.ErrTimeout // nothing came of it
 		}
 	}
+	m.evidence = evidence{}
 	d.asm.assemble(r, &m)
+	r.Flags |= known.Flags & evidenceFlags
 	if a.conflict || known.Notes&wire.NoteInfoConflict != 0 {
 		r.doubt()
 	}

@@ -255,7 +255,7 @@ func (e *engine) outcome(now time.Duration, sl *slot, lb *label) outcome {
 	t := &sl.talk
 	sent, sentBytes := e.open.plan.sentBefore()
 	return outcome{
-		addr: sl.source(), label: lb, answer: t.got, err: t.err,
+		addr: sl.source(), label: lb, answer: t.got, err: t.err, infoAsks: t.infoAsks(),
 		asked: e.open.plan.questions, sent: sent + sl.sent, sentBytes: sentBytes + sl.sentBytes,
 		firstAt: t.firstAt, lastAt: t.lastAt(), endAt: now,
 	}

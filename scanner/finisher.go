@@ -17,6 +17,7 @@ type outcome struct {
 	err    [wire.NumQuestions]wire.Error
 
 	asked     Questions
+	infoAsks  uint8 // how often INFO was asked, challenge rounds not counted
 	sent      uint16
 	sentBytes uint16
 	firstAt   time.Duration // first datagram sent
@@ -156,7 +157,7 @@ func (f *finisher) make(o *outcome) *Result {
 	if a := o.answer; a != nil {
 		last = max(last, a.lastAt)
 		r.Time = f.start.Add(a.firstAt)
-		r.RTT, r.PingRTT = a.rtt, a.pingRTT
+		r.RTT, r.RTTs, r.PingRTT = a.rtt, a.rtts, a.pingRTT
 		r.Received, r.RecvBytes, r.Ask = a.received, a.recvBytes, a.attempt
 		r.Unchallenged = a.unchallenged
 		if a.challenges > 0 { // replies that nobody asked for may be forged
@@ -166,6 +167,7 @@ func (f *finisher) make(o *outcome) *Result {
 			a.eachRaw(func(b []byte) { r.Raw = append(r.Raw, b) })
 		}
 		a.replies(&m)
+		m.evidence.infoRequests = int(o.infoAsks) + int(a.rounds[wire.QuestionInfo])
 	}
 	r.Took = last - o.firstAt
 	f.asm.assemble(r, &m)

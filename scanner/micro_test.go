@@ -18,7 +18,7 @@ type micro struct {
 
 // micros are the demultiplexer, the step and the assembler.
 func micros() []micro {
-	return append(indexMicros(), stepMicro(), assembleMicro())
+	return append(indexMicros(), stepMicro(), assembleMicro(), gameMicro())
 }
 
 // indexMicros find, add and remove sources among as many as a fast scan has open.
@@ -94,6 +94,18 @@ func assembleMicro() micro {
 	return micro{"assemble", len(n.info) + len(n.players) + len(n.rules[0]), func() {
 		if r := a.Result(n.info, n.players, n.rules[0]); r.Status != StatusOK || !r.RulesDistinct {
 			panic("all was answered")
+		}
+	}}
+}
+
+// gameMicro does the same for a server whose keywords say more than INFO.
+func gameMicro() micro {
+	n := newFlatNet(24, wire.LayoutUnknown)
+	info := rustServer().info
+	var a Assembler
+	return micro{"assemble/rust", len(info) + len(n.players) + len(n.rules[0]), func() {
+		if r := a.Result(info, n.players, n.rules[0]); r.Game == nil || r.Game.Players != 547 {
+			panic("the keywords were not read")
 		}
 	}}
 }

@@ -27,6 +27,7 @@ func (r *receiver) fragment(now time.Duration, i int32, datagram []byte) deliver
 		return delivery{kind: ReplyFragment, class: ClassMalformed}
 	case outcome == reasm.Conflict:
 		r.stats.Conflicts++
+		sl.talk.got.conflicts++
 		sl.talk.onConflict()
 		return delivery{kind: ReplyFragment, class: ClassMatched}
 	case outcome == reasm.Duplicate:

@@ -29,6 +29,9 @@ type answer struct {
 
 	pingRTT time.Duration
 
+	infoReplies uint32 // datagrams and reassembled replies
+	conflicts   uint32 // fragments that contradicted an earlier one
+
 	chunks [][]byte
 	first  [4][]byte // the memory of chunks: mostly there are no more
 	raw    []byte    // every datagram after its length, if the scan keeps them
@@ -50,6 +53,7 @@ func (a *answer) replies(m *replies) {
 	}
 	m.players, m.rules, m.text, m.pong = a.players, a.rules, a.text, a.pong
 	m.partial = a.partial
+	m.evidence.infoReplies, m.evidence.conflicts = int(a.infoReplies), int(a.conflicts)
 }
 
 // place is where the answer to q is kept.
@@ -184,6 +188,7 @@ func deliverChallenge(t *talk, now time.Duration, msg []byte) delivery {
 // deliverInfo takes an 'I'. It is decoded where it is kept, once; one that comes
 // too late is decoded to be compared with the one before.
 func (a *answer) deliverInfo(t *talk, pool *pool, now time.Duration, msg []byte, in *wire.Info) delivery {
+	a.infoReplies++
 	d := delivery{kind: ReplyInfo}
 	t.onInfoAgain()
 	if !t.wants(wire.QuestionInfo, 0) {

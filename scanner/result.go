@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -64,17 +65,18 @@ type Result struct {
 	Status Status    // how much was answered
 	// Err is why a question has no whole answer; zero: it has one, or was not asked.
 	Err          [wire.NumQuestions]wire.Error
-	Notes        wire.Notes    // oddities of whole answers
-	Message      []byte        // text of an 'l', 'X' or '9' reply
-	RTT          time.Duration // send to reply of the first question asked once and answered; 0 if there was none
-	Took         time.Duration // first datagram to last
-	Ask          uint8         // how often it had been asked when the first reply came, 1 or more; 0: none came
-	Sent         uint32        // datagrams
-	Received     uint32        // datagrams matched to this target
-	SentBytes    uint64        // UDP payload
-	RecvBytes    uint64        // UDP payload
-	Asked        Questions     // what was asked, ping included
-	Unchallenged Questions     // answered, in part at least, to a request that bore no challenge
+	Notes        wire.Notes                       // oddities of whole answers
+	Message      []byte                           // text of an 'l', 'X' or '9' reply
+	RTT          time.Duration                    // send to reply of the first question asked once and answered; 0 if there was none
+	RTTs         [wire.NumQuestions]time.Duration // of each question asked once and answered; 0: not known
+	Took         time.Duration                    // first datagram to last
+	Ask          uint8                            // how often it had been asked when the first reply came, 1 or more; 0: none came
+	Sent         uint32                           // datagrams
+	Received     uint32                           // datagrams matched to this target
+	SentBytes    uint64                           // UDP payload
+	RecvBytes    uint64                           // UDP payload
+	Asked        Questions                        // what was asked, ping included
+	Unchallenged Questions                        // answered, in part at least, to a request that bore no challenge
 
 	HasInfo bool      // INFO was answered, at least in part; Info.Has says which fields
 	Info    wire.Info // the zero value without an answer
@@ -91,6 +93,13 @@ type Result struct {
 	HasPing bool          // a ping was answered
 	Ping    []byte        // the text of the answer; mostly empty
 	PingRTT time.Duration // of the ping; 0: not known, as in a capture
+
+	// Hashes are the 64-bit xxHashes of the answers' bytes as they came, reassembled
+	// and unpacked; 0: there is no answer, or fragments of it are missing.
+	Hashes [wire.NumQuestions]uint64
+
+	Game  *game.Game // what the answers mean for the game; nil: nothing is known beyond Info
+	Flags game.Flags // what is suspicious about the answers
 
 	Raw [][]byte // with Config.Raw: every datagram matched, in order of arrival
 }
@@ -115,6 +124,9 @@ func (r *Result) Clone() *Result {
 	for i := range c.Rules {
 		c.Rules[i].Name = bytes.Clone(c.Rules[i].Name)
 		c.Rules[i].Value = bytes.Clone(c.Rules[i].Value)
+	}
+	if r.Game != nil {
+		c.Game = r.Game.Clone()
 	}
 	c.Raw = slices.Clone(r.Raw)
 	for i := range c.Raw {

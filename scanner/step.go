@@ -143,8 +143,9 @@ type talk struct {
 // dialog is the part of a conversation that begins when something comes. It
 // stands in the answer.
 type dialog struct {
-	rtt          time.Duration // of the first question asked once and answered
-	unchallenged Questions     // answered, in part at least, to a request without a challenge
+	rtt          time.Duration                    // of the first question asked once and answered
+	rtts         [wire.NumQuestions]time.Duration // of each
+	unchallenged Questions                        // answered, in part at least, to a request without a challenge
 
 	challenge wire.Challenge           // in use; NoChallenge: none yet
 	origin    Questions                // those that it may have been the reply to
@@ -551,15 +552,18 @@ func (t *talk) onReply(now time.Duration, q wire.Question, code wire.Error) verd
 	return used
 }
 
-// measure takes the round trip of the first question that was asked once and
-// answered: a reply to a repeated question is not a round trip, nor is one to a
-// question that was sent with several challenges.
+// measure takes the round trip of a question that was asked once and answered: a
+// reply to a repeated question is not a round trip, nor is one to a question that
+// was sent with several challenges.
 func (t *talk) measure(now time.Duration, q wire.Question) {
 	a := t.got
 	if t.asks[q] != 1 || !t.waiting.Has(q) || a.resent.Has(q) {
 		return
 	}
 	trip := now - t.sent(q)
+	if a.rtts[q] == 0 {
+		a.rtts[q] = trip
+	}
 	if a.rtt == 0 {
 		a.rtt = trip
 	} else if trip+muchEarlier < a.rtt && 2*trip < a.rtt {

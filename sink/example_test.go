@@ -54,6 +54,6 @@ func Example() {
 	}
 	fmt.Println(r.Truncated(), "bytes truncated")
 	// Output:
-	// {"schema":1,"scan":"nightly","ip":"203.0.113.7","port":27015,"status":"no_reply","errors":{"info":"timeout"}}
+	// {"schema":1,"scan":"nightly","ip":"203.0.113.7","port":27015,"addr":"203.0.113.7:27015","status":"no_reply","errors":{"info":"timeout"}}
 	// 0 bytes truncated
 }

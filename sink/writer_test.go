@@ -378,7 +378,7 @@ func TestFull(t *testing.T) {
 // with every record that was flushed before.
 func TestFullFrame(t *testing.T) {
 	for _, less := range []int{0, 1, 100, 1000} {
-		for room := 3000; room < 7000; room += 997 {
+		for room := 4000; room < 8000; room += 997 {
 			synctest.Test(t, func(t *testing.T) { checkFullFrame(t, room, less) })
 		}
 	}

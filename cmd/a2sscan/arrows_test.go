@@ -24,10 +24,10 @@ var arrows = map[string][]string{
 	"scanner/list":   {"scanner/target"},
 	"scanner/master": {"wire"},
 	"scanner/game":   {"wire"},
-	"scanner":        {"reasm", "wire", "scanner/thread", "scanner/udp", "scanner/target"},
-	"sink/record":    {"scanner", "wire", "reasm", "scanner/thread", "scanner/udp", "scanner/target"},
+	"scanner":        {"reasm", "wire", "scanner/thread", "scanner/udp", "scanner/target", "scanner/game"},
+	"sink/record":    {"scanner", "wire", "reasm", "scanner/thread", "scanner/udp", "scanner/target", "scanner/game"},
 	"sink/disk":      {},
-	"sink":           {"sink/record", "sink/disk", "scanner", "wire", "reasm", "scanner/thread", "scanner/udp", "scanner/target"},
+	"sink":           {"sink/record", "sink/disk", "scanner", "wire", "reasm", "scanner/thread", "scanner/udp", "scanner/target", "scanner/game"},
 
 	"bench/fleet/internal/random":   {"wire"},
 	"bench/fleet/internal/loopback": {"wire", "scanner/udp", "bench/fleet/internal/random"},
@@ -81,7 +81,7 @@ func simulated(others ...string) []string {
 // and these other packages of the program.
 func room(others ...string) []string {
 	allowed := []string{
-		"wire", "reasm", "scanner", "scanner/thread", "scanner/udp", "scanner/target", "scanner/list",
+		"wire", "reasm", "scanner", "scanner/thread", "scanner/udp", "scanner/target", "scanner/game", "scanner/list",
 		"sink", "sink/record", "sink/disk", "cmd/a2sscan/internal/console",
 	}
 	for _, other := range others {

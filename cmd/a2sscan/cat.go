@@ -11,6 +11,7 @@ import (
 
 func (a *app) catCommand() *cobra.Command {
 	var mmdb []string
+	var games bool
 	cmd := &cobra.Command{
 		Use:   "cat FILE…",
 		Short: "Print the records of census files",
@@ -18,7 +19,8 @@ func (a *app) catCommand() *cobra.Command {
 If a file is truncated, cat leaves out the partial record at its end and says
 so. On a terminal it shows invisible characters of names as \u escapes. With
 --mmdb each record says where its server is according to that database, in place
-of what it said before.`,
+of what it said before. With --decode-games, records of earlier versions say
+what their answers mean: they get the keys game and flags.`,
 		Example: `  a2sscan cat census.ndjson.zst | head -n 1
   a2sscan cat monday.ndjson.zst tuesday.ndjson.zst | wc -l
   a2sscan cat census.ndjson.zst | jq -r 'select(.info.players > 0) | .info.name'`,
@@ -29,9 +31,10 @@ of what it said before.`,
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return a.cat(args, mmdb) },
+		RunE: func(_ *cobra.Command, args []string) error { return a.cat(args, mmdb, games) },
 	}
 	addGeoFlag(cmd.Flags(), &mmdb)
+	cmd.Flags().BoolVar(&games, "decode-games", false, "add game and flags to records that have neither")
 	return cmd
 }
 
@@ -41,10 +44,12 @@ func addGeoFlag(fs *pflag.FlagSet, files *[]string) {
 }
 
 // cat prints the records of files.
-func (a *app) cat(files, mmdb []string) error {
+func (a *app) cat(files, mmdb []string, games bool) error {
 	databases, err := geo.Open(mmdb)
 	if err != nil {
 		return err
 	}
-	return census.Print(a.term, a.out, files, databases, isTerminal(a.out.w))
+	return census.Print(a.term, a.out, files, census.Printing{
+		Databases: databases, Visible: isTerminal(a.out.w), Games: games,
+	})
 }

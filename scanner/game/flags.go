@@ -119,11 +119,12 @@ var FlagRules = [NumFlags]FlagRule{
 		Percent:  300, Time: 60 * time.Millisecond,
 	},
 	ruleConflict: {
-		Word:     "conflict",
-		Rule:     "at least Least replies or fragments that contradict one that came before",
-		Innocent: "the game changed between two replies; the server began anew with the same split ID",
-		Source:   "our reassembly (EC-119)",
-		Least:    1,
+		Word: "conflict",
+		Rule: "at least Least replies or fragments that contradict one that came before",
+		Innocent: "the game changed between two replies; the server began anew with the same split ID, " +
+			"or gives one split ID to replies that were asked for together",
+		Source: "our reassembly (EC-119)",
+		Least:  1,
 	},
 }
 

@@ -126,6 +126,10 @@ type Attribute struct {
 // "" for a key that the Game does not have.
 func (g *Game) Source(k Key) string { return g.sources[k] }
 
+// SetSource sets what Source returns for a key, for who makes a Game without
+// Decode: of a record, for example.
+func (g *Game) SetSource(k Key, source string) { g.sources[k] = source }
+
 // Empty reports whether nothing is known beyond INFO.
 func (g *Game) Empty() bool {
 	return g.Has == 0 && len(g.Attributes) == 0 && g.Notes == 0

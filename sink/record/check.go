@@ -177,6 +177,7 @@ var checkers = [numTypes]func([]byte) error{
 	typeBase64:  textOf(isBase64, "bytes in base64"),
 	typeID:      textOf(regexp.MustCompile(`^(0|[1-9][0-9]{0,19})$`).Match, "64-bit number in a string"),
 	typeTime:    textOf(regexp.MustCompile(timePattern).Match, "time"),
+	typeSeconds: textOf(regexp.MustCompile(secondsPattern).Match, "time"),
 	typeMillis:  numbersOf(func(v float64) bool { return v >= 0 }, "number from 0"),
 	typeFloat32: checkFloat32,
 	typeBool:    checkBool,

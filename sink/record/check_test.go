@@ -16,10 +16,10 @@ func TestCheck(t *testing.T) {
 	tests := []struct{ old, new, want string }{
 		{"", "", ""},
 		{`"status":"ok"`, `"status":"fine"`, `status: "fine" is no such word`},
-		{`"port":27015,"tag"`, `"port":65536,"tag"`, "port: 65536 is not of type integer from 0 to 65535"},
-		{`"port":27015,"tag"`, `"port":1.5,"tag"`, "port: 1.5 is not of type integer"},
-		{`"port":27015,"tag"`, `"port":2.7015e4,"tag"`, ""},
-		{`"port":27015,"tag"`, `"port":"27015","tag"`, `port: "27015" is not of type integer`},
+		{`"port":27015,"addr"`, `"port":65536,"addr"`, "port: 65536 is not of type integer from 0 to 65535"},
+		{`"port":27015,"addr"`, `"port":1.5,"addr"`, "port: 1.5 is not of type integer"},
+		{`"port":27015,"addr"`, `"port":2.7015e4,"addr"`, ""},
+		{`"port":27015,"addr"`, `"port":"27015","addr"`, `port: "27015" is not of type integer`},
 		{`"schema":1`, `"schema":2`, "schema: has records of schema 2"},
 		{`"schema":1,`, ``, "schema is missing"},
 		{`"vac":true`, `"vac":1`, "info.vac: 1 is not of type boolean"},
@@ -42,6 +42,14 @@ func TestCheck(t *testing.T) {
 		{`"info":{`, `"info":[],"x":{`, "info: [] is not of type object"},
 		{`"rules":{`, `"rules":[],"x":{`, "rules: [] is not of type object"},
 		{`"master":{`, `"master":[],"x":{`, "master: [] is not of type object"},
+		{`"addr":"203`, `"addr":"x203`, "addr: "},
+		{`"players":"0000000000000001"`, `"players":"1"`, "hashes.players: "},
+		{`"rtts_ms":{"info":23.412`, `"rtts_ms":{"info":-1`, "rtts_ms.info: "},
+		{`"game":{"id":"tf2"`, `"game":{"id":"TF2"`, "game.id: "},
+		{`"queue":12`, `"queue":-12`, "game.queue: "},
+		{`"started":"2026-11-05T17:33:20Z"`, `"started":"yesterday"`, "game.started: "},
+		{`"time_limit":"30"`, `"time_limit":30`, `game.attributes: "time_limit": 30 is not of type string`},
+		{`"flags":["count_mismatch"`, `"flags":["fake"`, `flags: "fake" is no such word`},
 		{"}\n", "\n", "no JSON"},
 	}
 	for _, tt := range tests {
@@ -58,7 +66,7 @@ func TestCheck(t *testing.T) {
 
 // TestCheckFits: no object of the schema has more keys than Check counts.
 func TestCheckFits(t *testing.T) {
-	for _, fields := range [][]field{schemaKeys, infoFields, playerFields, geoFields} {
+	for _, fields := range [][]field{schemaKeys, infoFields, playerFields, gameFields, geoFields} {
 		if len(fields) > 64 {
 			t.Errorf("%d keys", len(fields))
 		}

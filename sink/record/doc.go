@@ -16,6 +16,7 @@
 //	schema            1; it rises when the meaning of a key changes
 //	scan              name of the scan
 //	ip, port          the server; absent from a capture without addresses
+//	addr              ip and port as one text, to join censuses by
 //	tag               the rest of the server's line in the list
 //	time              RFC 3339 in UTC with milliseconds: when the first reply
 //	                  arrived, or when the scan gave up
@@ -28,7 +29,9 @@
 //	message           text of a reply that refuses: banned, too many requests;
 //	                  or of one that names another server
 //	rtt_ms            round trip of the first question that was sent once
-//	took_ms           first datagram to last; both in milliseconds, truncated to
+//	rtts_ms           object: info, players, rules: the round trip of each
+//	                  question that was sent once
+//	took_ms           first datagram to last; all in milliseconds, truncated to
 //	                  microseconds
 //	sent, received    datagrams
 //	sent_bytes, received_bytes
@@ -36,6 +39,10 @@
 //	                  challenge
 //	ping              object: payload, the text of the answer, and rtt_ms, its
 //	                  round trip (absent from a capture); if a ping was answered
+//	hashes            object: info, players, rules: 64-bit xxHash, in hex, of
+//	                  the bytes of the answer, reassembled and decompressed;
+//	                  absent if fragments are missing. Different hashes mean
+//	                  different bytes, equal ones almost surely the same
 //	info              object, see below; {} if the answer was empty
 //	players           list; [] if the answer listed none
 //	  index, name, score
@@ -48,6 +55,10 @@
 //	rules_announced   like players_announced
 //	rules_raw         list of [name, value], each in hex: all rules in their
 //	                  order, if the object does not hold them exactly
+//	game              object, see below: what the answers mean for their game,
+//	                  if more is known than info says
+//	flags             list of words: what is suspicious about the answers, each
+//	                  by a rule of game.FlagRules; evidence, and no verdict
 //	raw               list of datagrams in base64
 //	geo               object: place and network of the address, from databases
 //	  continent, country
@@ -83,13 +94,35 @@
 //	mod               object: url, download_url, version, size,
 //	                  multiplayer_only, custom_dll
 //
+// The object game holds what package game decoded. A key is there if the game sent
+// its value, which takes precedence over what info says of the same:
+//
+//	id, name          of the game; id is a stable word
+//	players, max_players, queue
+//	                  people in the game, places, people who wait for one
+//	bots              players that are programs
+//	version, map, mode, region
+//	pvp, password, modded, anticheat
+//	                  true or false
+//	started           RFC 3339 in UTC: when the world began
+//	time_of_day, day  in the world of the game
+//	mods              list, in the order of the server
+//	  id, name, hash  text; what the game does not tell is absent
+//	  creator_dlc     true: a Creator DLC of Arma 3, and id its application
+//	description       text for people
+//	attributes        object, name to value, both text: what only some games have
+//	sources           object: key of the above to where its value came from:
+//	                  info, keywords or rules, a full stop, and which of them
+//	notes             list of words: what could not be understood
+//
 // # Text
 //
 // Names, rules and messages come from strangers, and are hostile. A record is
 // valid UTF-8 and valid JSON whatever they hold. In bytes that are not UTF-8
 // each maximal ill-formed subsequence becomes one U+FFFD, as in Python and
 // browsers, and the key is followed by KEY_hex with the exact bytes in
-// lower-case hex: name, name_hex. Rules have rules_raw instead. Besides what
+// lower-case hex: name, name_hex. Rules have rules_raw instead; attributes
+// come from rules or keywords, which are exact. Besides what
 // JSON demands, DEL, the C1 controls U+0080 to U+009F, the line separators
 // U+2028 and U+2029 and the bidirectional controls are escaped, so that a census
 // is safe to show on a terminal. No other character is escaped, and none is
@@ -99,7 +132,8 @@
 //
 // A record is at most [MaxSize] bytes long. A longer one loses parts, the
 // longest first, until it fits: raw (always, if it is too long by itself),
-// rules_raw, rules, players, info, message, tag, geo, master. The notes name
+// rules_raw, rules, players, info, game with flags, message, tag, geo, master. The
+// notes name
 // each of them: raw.dropped, rules_raw.dropped and so on. Counts
 // (players_announced, rules_announced) are dropped with their list.
 package record

@@ -22,13 +22,13 @@ func ExampleAppend() {
 	}
 	os.Stdout.Write(record.Append(nil, "", result))
 	// Output:
-	// {"schema":1,"ip":"203.0.113.7","port":27015,"status":"ok","players":[{"index":0,"name":"caf�","name_hex":"636166e9","score":3,"duration":12.5}]}
+	// {"schema":1,"ip":"203.0.113.7","port":27015,"addr":"203.0.113.7:27015","status":"ok","players":[{"index":0,"name":"caf�","name_hex":"636166e9","score":3,"duration":12.5}]}
 }
 
 // A record becomes a Result again. The flags of Info.Has show which fields the
 // record had.
 func ExampleRead() {
-	line := []byte(`{"schema":1,"scan":"nightly","ip":"203.0.113.7","port":27015,"status":"partial",` +
+	line := []byte(`{"schema":1,"scan":"nightly","ip":"203.0.113.7","port":27015,"addr":"203.0.113.7:27015","status":"partial",` +
 		`"errors":{"rules":"timeout"},"info":{"format":"source","name":"A server","map":"de_dust2","players":3}}`)
 	scan, r, err := record.Read(line)
 	if err != nil {
@@ -43,7 +43,7 @@ func ExampleRead() {
 
 // What somebody knows of an address goes into its record.
 func ExampleLocate() {
-	line := []byte(`{"schema":1,"ip":"203.0.113.7","port":27015,"status":"ok"}`)
+	line := []byte(`{"schema":1,"ip":"203.0.113.7","port":27015,"addr":"203.0.113.7:27015","status":"ok"}`)
 	where := func(addr netip.Addr) scanner.Geo {
 		return scanner.Geo{Country: "DE", ASN: 64500, Org: "Example GmbH"} // from a database
 	}
@@ -53,7 +53,7 @@ func ExampleLocate() {
 	}
 	fmt.Printf("%s\n", line)
 	// Output:
-	// {"schema":1,"ip":"203.0.113.7","port":27015,"status":"ok","geo":{"country":"DE","asn":64500,"org":"Example GmbH"}}
+	// {"schema":1,"ip":"203.0.113.7","port":27015,"addr":"203.0.113.7:27015","status":"ok","geo":{"country":"DE","asn":64500,"org":"Example GmbH"}}
 }
 
 // The columns of a census, for a program that reads JSON.
@@ -67,5 +67,6 @@ func ExampleDuckDB() {
 	//   "scan_hex": 'VARCHAR',
 	//   "ip": 'VARCHAR',
 	//   "port": 'USMALLINT',
+	//   "addr": 'VARCHAR',
 	//   "…
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -70,7 +71,28 @@ func (s *source) result() *scanner.Result {
 	for range s.u8() & 7 {
 		r.Rules = append(r.Rules, wire.Rule{Name: s.text(), Value: s.text()})
 	}
+	if has(6) {
+		r.Game = s.game()
+	}
+	r.Flags = game.Flags(s.u32())
+	for q := range r.Hashes {
+		r.Hashes[q], r.RTTs[q] = s.u64(), time.Duration(s.u64())
+	}
 	return r
+}
+
+func (s *source) game() *game.Game {
+	g := &game.Game{
+		ID: string(s.text()), Name: string(s.text()), Has: game.Keys(s.u32()), Notes: game.Notes(s.u32()),
+		Players: int(int32(s.u32())), Queue: int(s.u64()), Started: int64(s.u64()), PVP: s.u8() > 9,
+		Version: s.text(), Map: s.text(), Mode: s.text(), Region: s.text(), TimeOfDay: s.text(),
+		Description: s.text(), Mods: []game.Mod{{ID: s.text(), Name: s.text(), Hash: s.text()}},
+	}
+	for i := range s.u8() & 3 {
+		g.Attributes = append(g.Attributes, game.Attribute{Name: string('a' + rune(i)), Value: s.text()})
+	}
+	g.SetSource(game.Key(s.u8()%game.NumKeys), string(s.text()))
+	return g
 }
 
 func (s *source) bytes4() []byte { return append(s.bytes(4), 0, 0, 0, 0)[:4] }

@@ -53,9 +53,9 @@ type values map[string]json.RawMessage
 
 // Parse reads from a record what datagrams do not hold, and the datagrams
 // themselves as Raw, from which scanner.Decoder.Redecode makes the rest anew. The
-// former are the name of the scan; address, tag, place, the master's data, times
-// and counts; the questions that were asked, their errors, and which of them were
-// answered without a challenge. The other fields of the Result are zero. The
+// former are the name of the scan; address, tag, place, the master's data, times,
+// counts and flags; the questions that were asked, their errors, and which of them
+// were answered without a challenge. The other fields of the Result are zero. The
 // error is ErrNoRaw, with the Result, if there are fewer datagrams than were
 // received. The Result shares no memory with line.
 func Parse(line []byte) (scan string, r *scanner.Result, err error) {
@@ -85,6 +85,8 @@ func Parse(line []byte) (scan string, r *scanner.Result, err error) {
 func (v values) traffic(r *scanner.Result, err *error) {
 	r.Time = v.time(err)
 	r.RTT, r.Took = v.millis("rtt_ms", err), v.millis("took_ms", err)
+	v.roundTrips(r, err)
+	r.Flags = v.flags(err)
 	if v["ping"] != nil {
 		r.Asked |= scanner.AskPing
 		r.PingRTT = v.inner("ping", err).millis("rtt_ms", err)
@@ -201,7 +203,8 @@ type Difference struct {
 }
 
 // Differences compares the values of two records, however they are written. It
-// ignores keys that are not in the schema.
+// ignores keys that are not in the schema and, if one of the records is of a
+// version that had neither addr nor hashes, the keys that came with them.
 func Differences(one, other []byte) ([]Difference, error) {
 	if bytes.Equal(one, other) {
 		return nil, nil
@@ -214,11 +217,29 @@ func Differences(one, other []byte) ([]Difference, error) {
 	if err != nil {
 		return nil, err
 	}
+	aside := lacksMeaning(a) || lacksMeaning(b)
 	var ds []Difference
 	for _, f := range schemaKeys {
+		if aside && slices.Contains(meaningKeys, f.name) {
+			continue
+		}
 		ds = differ(ds, f.name, a[f.name], b[f.name])
 	}
 	return ds, nil
+}
+
+// meaningKeys are the keys that records of earlier versions lack.
+var meaningKeys = []string{"addr", "rtts_ms", "hashes", "game", "flags"}
+
+// lacksMeaning reports whether a record is of a version without those keys. A
+// later one has an address or the hash of an answer.
+func lacksMeaning(v map[string]any) bool {
+	for _, key := range meaningKeys {
+		if v[key] != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // decodeExactly keeps the text of numbers.

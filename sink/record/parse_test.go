@@ -24,7 +24,10 @@ func TestParse(t *testing.T) {
 			want.Geo.Continent, want.Geo.Country = "", ""
 		}
 		want.RTT, want.Took, want.Time = g.result.RTT.Truncate(1e3), g.result.Took, g.result.Time.Truncate(1e6)
-		want.PingRTT = g.result.PingRTT
+		want.PingRTT, want.Flags = g.result.PingRTT, g.result.Flags
+		for q, rtt := range g.result.RTTs {
+			want.RTTs[q] = rtt.Truncate(1e3)
+		}
 		want.Sent, want.SentBytes = g.result.Sent, g.result.SentBytes
 		want.Received, want.RecvBytes = g.result.Received, g.result.RecvBytes
 		want.Unchallenged, want.Asked = g.result.Unchallenged, got.Asked

@@ -11,6 +11,7 @@ const (
 	partPlayers
 	partRules
 	partRulesRaw
+	partGame // with flags
 	partRaw
 	partGeo
 	partMaster
@@ -29,6 +30,7 @@ var partNotes = [numParts]string{
 	"players.dropped",
 	"rules.dropped",
 	"rules_raw.dropped",
+	"game.dropped",
 	"raw.dropped",
 	"geo.dropped",
 	"master.dropped",
@@ -60,6 +62,8 @@ func (e *Encoder) appendPart(dst []byte, p int, r *scanner.Result) []byte {
 		return e.appendRules(dst, r)
 	case p == partRulesRaw && r.HasRules && e.inexact:
 		return appendRulesRaw(dst, r.Rules)
+	case p == partGame:
+		return appendMeaning(dst, r)
 	case p == partRaw:
 		return appendRaw(dst, r.Raw)
 	case p == partGeo && r.Geo != (scanner.Geo{}):

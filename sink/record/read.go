@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -46,6 +45,10 @@ func Read(line []byte) (scan string, r *scanner.Result, err error) {
 	}
 	if r.HasRules = v["rules"] != nil; r.HasRules {
 		v.rules(r, &err)
+	}
+	v.hashes(r, &err)
+	if v["game"] != nil {
+		r.Game = v.inner("game", &err).game(&err)
 	}
 	return scan, r, err
 }
@@ -182,7 +185,7 @@ func (v values) players(r *scanner.Result, err *error) {
 func (v values) rules(r *scanner.Result, err *error) {
 	var exact [][2]string
 	if v.get("rules_raw", &exact, err); exact == nil {
-		r.Rules = pairsOf(v["rules"], err)
+		r.Rules = pairsOf("rules", v["rules"], err)
 	}
 	for _, p := range exact {
 		r.Rules = append(r.Rules, wire.Rule{
@@ -195,10 +198,10 @@ func (v values) rules(r *scanner.Result, err *error) {
 }
 
 // pairsOf reads an object of texts, in the order in which they are written.
-func pairsOf(object []byte, err *error) (rules []wire.Rule) {
+func pairsOf(key string, object []byte, err *error) (rules []wire.Rule) {
 	var texts map[string]string
 	if bad := json.Unmarshal(object, &texts); bad != nil && *err == nil {
-		*err = errors.New("rules: has another type")
+		*err = fmt.Errorf("%s: has another type", key)
 	}
 	if *err != nil {
 		return nil

@@ -61,6 +61,7 @@ func (e *Encoder) record(dst []byte, scan string, r *scanner.Result) []byte {
 	if r.Addr.IsValid() {
 		dst = appendAddr(dst, `"ip":`, r.Addr.Addr())
 		dst = appendUint(dst, `"port":`, uint64(r.Addr.Port()))
+		dst = appendAddrPort(dst, `"addr":`, r.Addr)
 	}
 	dst = e.part(dst, partTag, r)
 	if !r.Time.IsZero() {
@@ -122,6 +123,7 @@ func appendTraffic(dst []byte, r *scanner.Result) []byte {
 	if r.RTT > 0 {
 		dst = appendMillis(dst, `"rtt_ms":`, r.RTT)
 	}
+	dst = appendRoundTrips(dst, r)
 	if !capture || r.Took > 0 {
 		dst = appendMillis(dst, `"took_ms":`, r.Took)
 	}
@@ -137,7 +139,7 @@ func appendTraffic(dst []byte, r *scanner.Result) []byte {
 	if !capture || r.Received > 0 {
 		dst = appendUint(dst, `"received_bytes":`, r.RecvBytes)
 	}
-	return appendPing(appendUnchallenged(dst, r.Unchallenged), r)
+	return appendHashes(appendPing(appendUnchallenged(dst, r.Unchallenged), r), r)
 }
 
 // appendPing appends the answer to a ping.

@@ -148,10 +148,10 @@ func or(a, b string) string {
 // could be any text.
 func TestAddresses(t *testing.T) {
 	for in, want := range map[string]string{
-		"203.0.113.7":            `"ip":"203.0.113.7","port":0`,
-		"::ffff:203.0.113.7":     `"ip":"203.0.113.7","port":0`,
-		"2001:db8::1":            `"ip":"2001:db8::1","port":0`,
-		"fe80::1%\"}{\x00\u2028": `"ip":"fe80::1","port":0`,
+		"203.0.113.7":            `"ip":"203.0.113.7","port":0,"addr":"203.0.113.7:0"`,
+		"::ffff:203.0.113.7":     `"ip":"203.0.113.7","port":0,"addr":"203.0.113.7:0"`,
+		"2001:db8::1":            `"ip":"2001:db8::1","port":0,"addr":"[2001:db8::1]:0"`,
+		"fe80::1%\"}{\x00\u2028": `"ip":"fe80::1","port":0,"addr":"[fe80::1]:0"`,
 	} {
 		r := sinktest.Blank()
 		r.Addr = netip.AddrPortFrom(netip.MustParseAddr(in), 0)
@@ -219,6 +219,9 @@ func TestTooLong(t *testing.T) {
 		{"info", func(r *scanner.Result) {
 			r.Info.Name = noise(3 * reply)
 		}, []string{"info.dropped"}},
+		{"game", func(r *scanner.Result) {
+			r.Game.Description = noise(3 * reply)
+		}, []string{"game.dropped"}},
 		{"message", func(r *scanner.Result) {
 			r.Message = noise(3 * reply)
 		}, []string{"message.dropped"}},
@@ -240,6 +243,7 @@ func TestTooLong(t *testing.T) {
 			r.Players = []wire.Player{{Name: noise(3 * reply)}}
 			r.Rules = sinktest.Rules("a", strings.Repeat("\xff", 9*reply))
 			r.Geo.City = string(noise(3 * reply))
+			r.Game.Description = noise(3 * reply)
 			r.Master = "{"
 		}, partNotes[:]},
 	}
@@ -268,7 +272,7 @@ func TestLongScan(t *testing.T) {
 	r := sinktest.Full()
 	r.Time, r.Sent, r.Received = time.Time{}, 0, 0
 	got := Append(nil, scan, r)
-	if !json.Valid(got) || len(got) < MaxSize || bytes.Contains(got, []byte(`"info":`)) {
+	if !json.Valid(got) || len(got) < MaxSize || bytes.Contains(got, []byte(`"info":{"format"`)) {
 		t.Errorf("%d bytes: %.100s", len(got), got)
 	}
 }

@@ -17,6 +17,7 @@ const (
 	typeBase64                   // bytes
 	typeID                       // 64 bits, decimal, a string
 	typeTime                     // UTC with milliseconds
+	typeSeconds                  // UTC
 	typeMillis                   // milliseconds with up to three decimals
 	typeFloat32                  // a number, or null
 	typeBool
@@ -53,6 +54,8 @@ var schemaKeys = withHex([]field{
 	{name: "ip", is: typeWord, pattern: `^[0-9a-f:.]+$`,
 		about: "address of the server; absent from a capture without addresses"},
 	{name: "port", is: typeUint16, about: "port of the server, with ip"},
+	{name: "addr", is: typeWord, pattern: `^([0-9.]+|\[[0-9a-f:.]+\]):[0-9]+$`,
+		about: "ip and port as one text, to join censuses by"},
 	{name: "tag", is: typeText, about: "the rest of the server's line in the list"},
 	{name: "time", is: typeTime,
 		about: "when the first reply arrived, or the scan gave up; absent from a capture"},
@@ -64,6 +67,12 @@ var schemaKeys = withHex([]field{
 	{name: "message", is: typeText, about: "text of a reply that refuses: banned, too many requests"},
 	{name: "rtt_ms", is: typeMillis,
 		about: "round trip of the first question that was sent once and answered"},
+	{name: "rtts_ms", is: typeObject, about: "round trip of each question that was sent once and answered",
+		fields: []field{
+			{name: "info", is: typeMillis, about: "of info"},
+			{name: "players", is: typeMillis, about: "of players"},
+			{name: "rules", is: typeMillis, about: "of rules"},
+		}},
 	{name: "took_ms", is: typeMillis, about: "first datagram to last; absent from a capture"},
 	{name: "sent", is: typeUint32, about: "datagrams sent; absent from a capture"},
 	{name: "received", is: typeUint32, about: "datagrams received"},
@@ -75,6 +84,12 @@ var schemaKeys = withHex([]field{
 		{name: "payload", is: typeText, always: true, about: "its text, mostly empty or fourteen zeros"},
 		{name: "rtt_ms", is: typeMillis, about: "round trip of the ping; absent from a capture"},
 	})},
+	{name: "hashes", is: typeObject, about: "64-bit xxHash of the bytes of each answer that came whole",
+		fields: []field{
+			{name: "info", is: typeWord, pattern: hash64, about: "of info"},
+			{name: "players", is: typeWord, pattern: hash64, about: "of players"},
+			{name: "rules", is: typeWord, pattern: hash64, about: "of rules"},
+		}},
 	{name: "info", is: typeObject, fields: infoFields,
 		about: "the fields that were read completely, if info was answered"},
 	{name: "players", is: typeObject, lists: 1, fields: playerFields,
@@ -87,11 +102,18 @@ var schemaKeys = withHex([]field{
 		about: "the count in the answer, if it differs from the list"},
 	{name: "rules_raw", is: typeHex, lists: 2,
 		about: "all rules in order, [name, value], if rules does not hold them exactly"},
+	{name: "game", is: typeObject, fields: gameFields,
+		about: "what the answers mean for the game, if more is known than info says"},
+	{name: "flags", is: typeWord, lists: 1, words: flagWords(),
+		about: "what is suspicious about the answers; evidence, no verdict"},
 	{name: "raw", is: typeBase64, lists: 1, about: "the datagrams in order of arrival, if they were kept"},
 	{name: "geo", is: typeObject, fields: geoFields,
 		about: "place and network of the address, from databases"},
 	{name: "master", is: typeJSON, about: "the master server's own data about the server, if it was kept"},
 })
+
+// hash64 is how a hash is written.
+const hash64 = `^[0-9a-f]{16}$`
 
 var errorFields = []field{
 	{name: "info", is: typeWord, words: errorWords(), about: "why info has no complete answer"},

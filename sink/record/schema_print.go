@@ -86,6 +86,9 @@ func (f *field) schema(lists int) object {
 // timePattern is how a time is written.
 const timePattern = `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$`
 
+// secondsPattern is how a time without a fraction is written.
+const secondsPattern = `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
+
 // schemas are those of the simple types.
 var schemas = [numTypes]object{
 	typeText:    {{"type", "string"}},
@@ -93,6 +96,7 @@ var schemas = [numTypes]object{
 	typeBase64:  {{"type", "string"}, {"contentEncoding", "base64"}, {"pattern", "^[A-Za-z0-9+/]*={0,2}$"}},
 	typeID:      {{"type", "string"}, {"pattern", "^(0|[1-9][0-9]{0,19})$"}},
 	typeTime:    {{"type", "string"}, {"pattern", timePattern}},
+	typeSeconds: {{"type", "string"}, {"pattern", secondsPattern}},
 	typeMillis:  {{"type", "number"}, {"minimum", 0}},
 	typeFloat32: {{"type", []string{"number", "null"}}},
 	typeBool:    {{"type", "boolean"}},
@@ -113,12 +117,12 @@ func integer(least, most json.Number) object {
 // be null in ClickHouse: an absent one is empty there.
 var (
 	duckTypes = [numTypes]string{
-		"VARCHAR", "VARCHAR", "VARCHAR", "VARCHAR", "VARCHAR", "TIMESTAMP", "DOUBLE", "FLOAT", "BOOLEAN",
+		"VARCHAR", "VARCHAR", "VARCHAR", "VARCHAR", "VARCHAR", "TIMESTAMP", "TIMESTAMP", "DOUBLE", "FLOAT", "BOOLEAN",
 		"UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "INTEGER", "", "MAP(VARCHAR,VARCHAR)",
 		"JSON",
 	}
 	clickTypes = [numTypes]string{
-		"String", "String", "String", "String", "String", "DateTime64(3,'UTC')", "Float64", "Float32", "Bool",
+		"String", "String", "String", "String", "String", "DateTime64(3,'UTC')", "DateTime64(0,'UTC')", "Float64", "Float32", "Bool",
 		"UInt8", "UInt16", "UInt32", "UInt64", "Int32", "", "Map(String,String)",
 		"String",
 	}

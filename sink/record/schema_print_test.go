@@ -114,16 +114,17 @@ func TestOrder(t *testing.T) {
 func TestStatements(t *testing.T) {
 	duck, click := DuckDB("it's.ndjson"), ClickHouse()
 	for text, statement := range map[string]string{
-		"FROM read_json('it''s.ndjson', format = 'newline_delimited', columns = {\n  \"schema\": 'UTINYINT',\n":   duck,
-		`  "rules": 'MAP(VARCHAR,VARCHAR)',` + "\n":                                                               duck,
-		`  "rules_raw": 'VARCHAR[][]',` + "\n  \"raw\": 'VARCHAR[]',\n  \"geo\": 'STRUCT(\"continent\" VARCHAR, ": duck,
-		"\"org_hex\" VARCHAR)',\n  \"master\": 'JSON'\n});\n":                                                     duck,
-		`"sourcetv" STRUCT("port" USMALLINT, "name" VARCHAR, "name_hex" VARCHAR)`:                                 duck,
-		`  "players": 'STRUCT("index" UTINYINT, "name" VARCHAR, `:                                                 duck,
-		"  `schema` UInt8 COMMENT '":                                                                              click,
-		"  `master` Nullable(String) COMMENT '":                                                                   click,
-		"  `rules` Map(String,String) COMMENT '":                                                                  click,
-		"  `players` Array(Tuple(`index` UInt8, `name` String, `name_hex` Nullable(String)":                       click,
+		"FROM read_json('it''s.ndjson', format = 'newline_delimited', columns = {\n  \"schema\": 'UTINYINT',\n": duck,
+		`  "rules": 'MAP(VARCHAR,VARCHAR)',` + "\n":                                                             duck,
+		`  "rules_raw": 'VARCHAR[][]',` + "\n  \"game\": 'STRUCT(\"id\" VARCHAR, ":                              duck,
+		`  "flags": 'VARCHAR[]',` + "\n  \"raw\": 'VARCHAR[]',\n  \"geo\": 'STRUCT(\"continent\" VARCHAR, ":     duck,
+		"\"org_hex\" VARCHAR)',\n  \"master\": 'JSON'\n});\n":                                                   duck,
+		`"sourcetv" STRUCT("port" USMALLINT, "name" VARCHAR, "name_hex" VARCHAR)`:                               duck,
+		`  "players": 'STRUCT("index" UTINYINT, "name" VARCHAR, `:                                               duck,
+		"  `schema` UInt8 COMMENT '":                                                                            click,
+		"  `master` Nullable(String) COMMENT '":                                                                 click,
+		"  `rules` Map(String,String) COMMENT '":                                                                click,
+		"  `players` Array(Tuple(`index` UInt8, `name` String, `name_hex` Nullable(String)":                     click,
 	} {
 		if !strings.Contains(statement, text) {
 			t.Errorf("%q is not in %s", text, statement)

@@ -78,6 +78,7 @@ var kinds = [numTypes]kind{
 	typeBase64:  base64Text,
 	typeID:      matching(`"\d+"`),
 	typeTime:    matching(`"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"`),
+	typeSeconds: matching(`"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"`),
 	typeMillis:  matching(`\d+(\.\d{0,2}[1-9])?`),
 	typeFloat32: matching(`null|-?\d+(\.\d+)?(e[-+]\d+)?`),
 	typeBool:    matching(`true|false`),

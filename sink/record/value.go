@@ -118,6 +118,24 @@ func appendAddr(dst []byte, key string, a netip.Addr) []byte {
 	return append(dst, ',')
 }
 
+// appendAddrPort appends an address and its port as one text.
+func appendAddrPort(dst []byte, key string, a netip.AddrPort) []byte {
+	dst = append(dst, key...)
+	dst = append(dst, '"')
+	if ip := a.Addr().Unmap(); ip.Is4() {
+		for _, part := range ip.As4() {
+			dst = append(appendNumber(dst, uint64(part)), '.')
+		}
+		dst[len(dst)-1] = ':'
+	} else {
+		dst = append(dst, '[')
+		dst = ip.WithZone("").AppendTo(dst)
+		dst = append(dst, ']', ':')
+	}
+	dst = appendNumber(dst, uint64(a.Port()))
+	return append(dst, '"', ',')
+}
+
 // appendMillis appends d in milliseconds, truncated to microseconds, without
 // trailing zeros.
 func appendMillis(dst []byte, key string, d time.Duration) []byte {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"hash/maphash"
 	"net/netip"
+	"strings"
 
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/udp"
@@ -144,6 +145,10 @@ func AddrOf(line []byte) (netip.AddrPort, error) {
 	return at, err
 }
 
-// LeftAside reports whether a comparison does not look at a key of a record:
+// LeftAside reports whether a comparison does not look at a key of a record, or
+// at the one that begins a path of keys with points between them:
 // times, counts, and what depends on the input or on the way there.
-func LeftAside(key string) bool { return isLeftAside(key) }
+func LeftAside(key string) bool {
+	key, _, _ = strings.Cut(key, ".")
+	return isLeftAside(key)
+}

@@ -38,7 +38,7 @@ const maxExamples = 20
 // (as the Next of a sink.Reader does); asked are the questions of the scan.
 //
 // What depends on the clock, on the input or on the way there is left aside:
-// times, counts, scan, tag and raw. The error says that the census can't be
+// times, counts, scan, tag and raw; so is what follows from the answers. The error says that the census can't be
 // read; the Report is nothing then.
 func Compare(c fleet.Config, asked scanner.Questions, next func() ([]byte, error)) (Report, error) {
 	truth, err := fleet.NewCensus(c)
@@ -95,8 +95,12 @@ func (j *judge) example(list *[]string, addr netip.AddrPort, format string, args
 // fields are the keys of a record and what stands behind them.
 type fields map[string]json.RawMessage
 
-// leftAside are the keys that a comparison does not look at.
+// leftAside are the keys that a comparison does not look at: what depends on the
+// clock, the input or the way there; addr, which says what ip and port say; and
+// hashes, game and flags, which follow from the answers, whose every key is
+// compared, and which recordings of earlier versions lack.
 var leftAside = []string{
+	"addr", "rtts_ms", "hashes", "game", "flags",
 	"schema", "scan", "ip", "port", "tag", "time", "rtt_ms", "took_ms",
 	"sent", "received", "sent_bytes", "received_bytes", "raw", "derived", "geo", "master",
 }

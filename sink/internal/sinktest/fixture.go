@@ -4,10 +4,12 @@ package sinktest
 
 import (
 	"fmt"
+	"math"
 	"net/netip"
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -30,6 +32,29 @@ func Answered(addr string, status scanner.Status) *scanner.Result {
 	r.Took = 4523_100 * time.Microsecond
 	r.Sent, r.Received, r.SentBytes, r.RecvBytes = 6, 3, 90, 412
 	return r
+}
+
+// playedGame has every key of a game.
+func playedGame() *game.Game {
+	g := &game.Game{
+		ID: "tf2", Name: "Team Fortress 2", Has: 1<<game.NumKeys - 1,
+		Players: 547, MaxPlayers: 575, Queue: 12, Bots: 3, Day: 39, Started: 1_793_900_000,
+		Version: []byte("2511"), Map: []byte("ctf_2fort"), Mode: []byte("vanilla"), Region: []byte("EU"),
+		TimeOfDay: []byte("16:00"), Description: []byte("Welcome!\nNo \"griefing\"."),
+		PVP: true, Modded: true,
+		Mods: []game.Mod{
+			{ID: []byte("450814997"), Name: []byte("CBA_A3"), Hash: []byte("1a2b3c4d")},
+			{ID: []byte("1175380"), CreatorDLC: true},
+		},
+		Attributes: []game.Attribute{
+			{Name: "time_limit", Value: []byte("30")}, {Name: "world.seed", Value: []byte("1")},
+		},
+		Notes: game.NoteValue | game.NoteModsLimit,
+	}
+	for k := game.Key(0); k < game.NumKeys; k++ {
+		g.SetSource(k, "rules."+k.String())
+	}
+	return g
 }
 
 // Full has every key of a Source server.
@@ -60,6 +85,9 @@ func Full() *scanner.Result {
 	r.Geo = scanner.Geo{Continent: "EU", Country: "DE", Region: "Hesse", City: "Frankfurt am Main",
 		ASN: 64500, Org: "Example \"Hosting\" GmbH"}
 	r.Master = `{"name":"A \"good\" server","players":130,"steam_id":"90071992547409921"}`
+	r.RTTs = [wire.NumQuestions]time.Duration{r.RTT, 0, 24_100 * time.Microsecond}
+	r.Hashes = [wire.NumQuestions]uint64{0x0123456789ABCDEF, 1, math.MaxUint64}
+	r.Game, r.Flags = playedGame(), game.FlagCountMismatch|game.FlagEdgeAnswers
 	return r
 }
 
@@ -76,6 +104,12 @@ func Typical(i int) *scanner.Result {
 	r := Full()
 	r.Addr = netip.AddrPortFrom(netip.AddrFrom4([4]byte{203, 0, byte(i >> 8), byte(i)}), 27015)
 	r.Notes, r.Info.Notes, r.Raw, r.Master, r.Geo = 0, 0, nil, "", scanner.Geo{}
+	r.RTTs[wire.QuestionPlayers] = 25 * time.Millisecond
+	for q := range r.Hashes {
+		r.Hashes[q] = uint64(3*i+q+1) * 0x9E3779B97F4A7C15
+	}
+	r.Game, r.Flags = playedGame(), 0
+	r.Game.Has, r.Game.Mods, r.Game.Notes = 1<<game.KeyMode|1<<game.KeyPassword|1<<game.KeyPVP, nil, 0
 	r.Info.Name = fmt.Appendf(nil, "Server #%d [EU] 24/7 fast download", i)
 	r.Info.Keywords = []byte("cp,increased_maxplayers,nocrits,norespawntime,valve")
 	r.Players, r.Rules = nil, nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/geo"
+	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
@@ -18,12 +19,27 @@ type printer struct {
 	visible   bool // escape invisible characters, because a person reads
 	databases geo.Databases
 	located   []byte // the last record with its place
+
+	games *scanner.Interpreter // nil: records stay without game
+	known []byte               // the last record with its game
 }
 
-// Print prints the records of files to out. The databases add places; visible escapes
-// invisible characters. A damaged file is an error after its readable records.
-func Print(t *console.Terminal, out io.Writer, files []string, databases geo.Databases, visible bool) error {
-	p := &printer{term: t, out: bufio.NewWriterSize(out, 1<<16), visible: visible, databases: databases}
+// Printing is how records are printed.
+type Printing struct {
+	Databases geo.Databases // add places
+	Visible   bool          // escape invisible characters
+	Games     bool          // add game and flags to records that have neither
+}
+
+// Print prints the records of files to out. A damaged file is an error after its
+// readable records.
+func Print(t *console.Terminal, out io.Writer, files []string, how Printing) error {
+	p := &printer{
+		term: t, out: bufio.NewWriterSize(out, 1<<16), visible: how.Visible, databases: how.Databases,
+	}
+	if how.Games {
+		p.games = new(scanner.Interpreter)
+	}
 	var damaged error
 	for _, name := range files {
 		damage, err := p.file(name)
@@ -68,6 +84,9 @@ func (p *printer) file(name string) (sink.Damage, error) {
 
 // print prints one record.
 func (p *printer) print(line []byte) error {
+	if p.games != nil {
+		line = p.addGame(line)
+	}
 	if p.databases != nil {
 		line = p.locate(line)
 	}
@@ -87,6 +106,16 @@ func (p *printer) locate(line []byte) []byte {
 	}
 	p.databases.ReportDamage(p.term)
 	return p.located
+}
+
+// addGame returns a record with what its answers mean. What is no record stays as
+// it is. The result is valid until the next call.
+func (p *printer) addGame(line []byte) []byte {
+	var err error
+	if p.known, err = record.AddGame(p.known[:0], line, p.games); err != nil {
+		return line
+	}
+	return p.known
 }
 
 // beginsRecord reports whether the content of a file without a complete line

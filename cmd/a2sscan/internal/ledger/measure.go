@@ -44,6 +44,7 @@ func (sum *Summary) Answers() *tally.Tally { return &sum.tally }
 func (sum *Summary) SetAnswers(t *tally.Tally, asks int) {
 	sum.tally = *t
 	sum.Servers, sum.Players, sum.Bots = t.Servers, t.Players, t.Bots
+	sum.Elsewhere = t.Corrected
 	sum.Games, sum.Maps = t.Games.Top(namesListed), t.Maps.Top(namesListed)
 	sum.Systems, sum.Versions = t.Systems.Top(namesListed), t.Versions.Top(namesListed)
 	if t.Countries.Size() > 0 {

@@ -56,13 +56,14 @@ type Summary struct {
 	Rates
 	PacingError *float64 `json:"pacing_error,omitempty"` // of the rate asked for: 0.01 is 1 % too fast
 
-	Servers  uint64            `json:"servers"` // that answered
-	Players  uint64            `json:"players"` // on them, as they say
-	Bots     uint64            `json:"bots"`
-	Games    []tally.NameCount `json:"games"` // those with the most servers, and so on
-	Maps     []tally.NameCount `json:"maps"`
-	Systems  []tally.NameCount `json:"environments"`
-	Versions []tally.NameCount `json:"versions"`
+	Servers   uint64            `json:"servers"` // that answered
+	Players   uint64            `json:"players"` // people on them, as their games count
+	Bots      uint64            `json:"bots"`
+	Elsewhere uint64            `json:"players_elsewhere"` // servers whose numbers came from elsewhere than INFO
+	Games     []tally.NameCount `json:"games"`             // those with the most servers, and so on
+	Maps      []tally.NameCount `json:"maps"`
+	Systems   []tally.NameCount `json:"environments"`
+	Versions  []tally.NameCount `json:"versions"`
 
 	Countries []tally.NameCount `json:"countries,omitempty"` // with --mmdb
 

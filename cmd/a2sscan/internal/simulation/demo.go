@@ -155,7 +155,7 @@ func writeFound(out io.Writer, sum *ledger.Summary, width int) {
 // Size of the record that the demo shows: it fits on a screen and has every part.
 const (
 	showAtLeast = 400  // bytes
-	showAtMost  = 1200 // bytes
+	showAtMost  = 2000 // bytes
 )
 
 // writeExample writes one record of the file.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/sink/record"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -14,8 +15,10 @@ import (
 // checkpoint.
 type Tally struct {
 	Servers uint64 `json:"servers"` // that answered
-	Players uint64 `json:"players"` // as their INFO says
-	Bots    uint64 `json:"bots"`
+	Players uint64 `json:"players"` // people, as the games count them
+	Bots    uint64 `json:"bots"`    // programs that play
+	// Corrected are the servers whose game counts its players elsewhere than in INFO.
+	Corrected uint64 `json:"corrected,omitempty"`
 
 	Games    TopNames `json:"games"`
 	Maps     TopNames `json:"maps"`
@@ -57,9 +60,28 @@ func (t *Tally) Add(r *scanner.Result) {
 	if !r.HasInfo {
 		return
 	}
-	t.Players += uint64(r.Info.Players)
-	t.Bots += uint64(r.Info.Bots)
+	t.addPlayers(r)
 	t.addNames(&r.Info)
+}
+
+// addPlayers counts people, and bots apart from them. INFO counts bots among the
+// players; where the game has a number of its own, that is of people.
+func (t *Tally) addPlayers(r *scanner.Result) {
+	people, bots := int(r.Info.Players), int(r.Info.Bots)
+	people = max(people-bots, 0)
+	if g := r.Game; g != nil {
+		if g.Has.Has(game.KeyBots) {
+			bots = g.Bots
+		}
+		if g.Has.Has(game.KeyPlayers) {
+			people = g.Players
+		}
+		if g.Has.Has(game.KeyPlayers) || g.Has.Has(game.KeyBots) {
+			t.Corrected++
+		}
+	}
+	t.Players += uint64(max(people, 0))
+	t.Bots += uint64(max(bots, 0))
 }
 
 // addNames counts what the server has of those fields that were whole.

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -70,12 +71,29 @@ func TestTallyJSON(t *testing.T) {
 			t.Errorf("%s: %s, want %s", what, names[0], names[1])
 		}
 	}
-	if got.Servers != 3 || got.Players != 6 || got.Bots != 3 || !slices.Equal(got.AtAsk, []uint64{3}) {
+	if got.Servers != 3 || got.Players != 3 || got.Bots != 3 || !slices.Equal(got.AtAsk, []uint64{3}) {
 		t.Errorf("%+v", got)
 	}
 	got.Add(first)
 	if top := got.Games.top(1); top[0].Servers != 3 || ta.Games.top(1)[0].Servers != 3 {
 		t.Errorf("counted on: %+v", top)
+	}
+}
+
+// TestPeople: people and bots are counted apart, and as the game counts them.
+func TestPeople(t *testing.T) {
+	own := aServer("g", "m", "1", 'l')
+	own.Game = &game.Game{Players: 547, Has: 1 << game.KeyPlayers}
+	other := aServer("g", "m", "1", 'l')
+	other.Game = &game.Game{Queue: 9, Has: 1 << game.KeyQueue}
+	odd := aServer("g", "m", "1", 'l')
+	odd.Info.Players, odd.Info.Bots = 1, 5
+	var ta Tally
+	for _, r := range []*scanner.Result{own, other, odd} {
+		ta.Add(r)
+	}
+	if ta.Players != 547+1+0 || ta.Bots != 1+1+5 || ta.Corrected != 1 {
+		t.Errorf("%d people, %d bots, %d corrected", ta.Players, ta.Bots, ta.Corrected)
 	}
 }
 
@@ -89,7 +107,7 @@ func TestTally(t *testing.T) {
 	}
 	ta.Add(&scanner.Result{Status: scanner.StatusNoReply})
 	ta.Add(&scanner.Result{Status: scanner.StatusError})
-	if n := uint64(2 * (maxFrequent + 10)); ta.Servers != n+1 || ta.Players != 2*n || ta.Bots != n {
+	if n := uint64(2 * (maxFrequent + 10)); ta.Servers != n+1 || ta.Players != n || ta.Bots != n {
 		t.Errorf("%d servers, %d players, %d bots", ta.Servers, ta.Players, ta.Bots)
 	}
 	if len(ta.Maps.by) != maxFrequent || len(ta.Maps.at) != maxFrequent || len(ta.Games.by) > maxName+2 {

@@ -1,0 +1,94 @@
+package scanner
+
+import (
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/a2sscan/a2sscan/scanner/game"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// evidence is what a scan counted of one server, beside the contents of its
+// replies. A capture has none of it.
+type evidence struct {
+	infoRequests int // sent
+	infoReplies  int // received
+	conflicts    int // fragments that contradicted an earlier one
+}
+
+// evidenceFlags are the flags that rest on evidence: a record has them, and its
+// datagrams alone do not tell them.
+const evidenceFlags = game.FlagReplyFlood | game.FlagConflict
+
+// meaning reads what the answers in r mean for its game, and looks for what is
+// suspicious.
+func (a *assembler) meaning(r *Result, m *replies) {
+	r.Game, r.Flags = nil, 0
+	if r.Received == 0 {
+		return
+	}
+	in := r.gameReply()
+	if wire.KindOf(m.text) != wire.KindRedirect {
+		in.Redirect = nil
+	}
+	r.Flags = a.interpret(r, in, m.evidence)
+}
+
+// interpret sets the Game of r and returns its flags.
+func (a *assembler) interpret(r *Result, in game.Reply, e evidence) game.Flags {
+	game.Decode(&a.game, in)
+	if !a.game.Empty() {
+		r.Game = &a.game
+	}
+	return game.Suspect(in, &a.game, r.facts(e)).Flags
+}
+
+// gameReply returns the answers of r for package game.
+func (r *Result) gameReply() game.Reply {
+	in := game.Reply{
+		Players: r.Players, Rules: r.Rules, HasPlayers: r.HasPlayers,
+		PlayersCut: r.Err[wire.QuestionPlayers] != 0, Redirect: r.Message,
+	}
+	if r.HasInfo {
+		in.Info = &r.Info
+	}
+	return in
+}
+
+// facts returns what was measured of r. Round trips are cut to microseconds as
+// in a record, so that a record gives the same flags again.
+func (r *Result) facts(e evidence) game.Facts {
+	return game.Facts{
+		InfoRTT:      r.RTTs[wire.QuestionInfo].Truncate(time.Microsecond),
+		PlayersRTT:   r.RTTs[wire.QuestionPlayers].Truncate(time.Microsecond),
+		RulesRTT:     r.RTTs[wire.QuestionRules].Truncate(time.Microsecond),
+		InfoRequests: e.infoRequests,
+		InfoReplies:  e.infoReplies,
+		Conflicts:    e.conflicts,
+	}
+}
+
+// hash sets the hash of the answer to q. A reply that lacks fragments has none:
+// which of them came is chance.
+func (r *Result) hash(q wire.Question, m *replies, msg []byte) {
+	if !m.partial.Has(q) {
+		r.Hashes[q] = xxhash.Sum64(msg)
+	}
+}
+
+// Interpreter reads what the answers of Results mean that were not made by this
+// version: of records, for example. The zero value is ready.
+type Interpreter struct{ asm assembler }
+
+// Interpret sets the Game and the Flags of r anew. Flags that rest on what only a
+// scan sees, which are reply_flood and conflict, stay as they are. r.Game is
+// valid until the Interpreter is used again.
+func (i *Interpreter) Interpret(r *Result) {
+	r.Game = nil
+	known := r.Flags & evidenceFlags
+	r.Flags = known | i.asm.interpret(r, r.gameReply(), evidence{})
+}
+
+// infoAsks is how often INFO was asked, challenge rounds not counted.
+func (t *talk) infoAsks() uint8 { return t.asks[wire.QuestionInfo] }

@@ -1,0 +1,208 @@
+package scanner
+
+import (
+	"reflect"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/a2sscan/a2sscan/scanner/game"
+	"github.com/a2sscan/a2sscan/scanner/udp"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// rustServer says 86 of 63 in INFO and 547 of 575 in its keywords.
+func rustServer() *server {
+	s := newServer()
+	s.info = wire.AppendInfo(nil, &wire.Info{
+		Format: wire.FormatSource, Protocol: 17, Name: []byte("a"), Map: []byte("Procedural Map"),
+		Folder: []byte("rust"), Game: []byte("Rust"), ShortAppID: 252490 & 0xFFFF, Players: 86, MaxPlayers: 63,
+		ServerType: 'd', Environment: 'l', Version: []byte("2511"), GameID: 252490,
+		Keywords: []byte("mp575,cp547,qp12,v2511"),
+		Has:      (wire.HasVersion<<1-1)&^wire.HasShip | wire.HasEDF | wire.HasKeywords | wire.HasGameID,
+	})
+	return s
+}
+
+// scanOne scans one server and returns its Result.
+func scanOne(t *testing.T, serve func(n *memNet, addr uint64, req wire.Request)) *Result {
+	t.Helper()
+	n := newMemNet()
+	n.serve = func(addr uint64, req wire.Request) { serve(n, addr, req) }
+	got, _, err := run(n, Config{Raw: true}, addresses(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got[udp.Pack(addresses(1)[0].Addr)]
+}
+
+// TestGame: a scan, a capture of it and its record made anew say what the reply
+// means.
+func TestGame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := rustServer()
+		r := scanOne(t, s.answer)
+		if r.Game == nil || r.Game.ID != "rust" || r.Game.Players != 547 || r.Game.MaxPlayers != 575 {
+			t.Fatalf("%+v", r.Game)
+		}
+		if from := r.Game.Source(game.KeyPlayers); from != "keywords.cp" {
+			t.Errorf("the number of players is from %q", from)
+		}
+		want := [wire.NumQuestions]uint64{xxhash.Sum64(s.info), xxhash.Sum64(s.players), xxhash.Sum64(s.rules)}
+		if r.Hashes != want {
+			t.Errorf("hashes %x, want %x", r.Hashes, want)
+		}
+		d := NewDecoder()
+		for name, again := range map[string]func(*Result) *Result{
+			"Result":   func(*Result) *Result { return d.Result() },
+			"Redecode": d.Redecode,
+			"Interpret": func(r *Result) *Result {
+				c := *r
+				c.Game = nil
+				new(Interpreter).Interpret(&c)
+				return &c
+			},
+		} {
+			d.Reset()
+			for _, datagram := range r.Raw {
+				d.Add(datagram)
+			}
+			got := again(r).Clone()
+			if !reflect.DeepEqual(got.Game, r.Game) || got.Hashes != r.Hashes || got.Flags != r.Flags {
+				t.Errorf("%s: %+v, %x, %b", name, got.Game, got.Hashes, got.Flags)
+			}
+		}
+	})
+}
+
+// TestNoGame: what is known from INFO alone makes no Game.
+func TestNoGame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		s.info = wire.AppendInfo(nil, &wire.Info{Format: wire.FormatSource, ShortAppID: 1, Name: []byte("a")})
+		if r := scanOne(t, s.answer); r.Game != nil || r.Flags != 0 || !r.HasInfo {
+			t.Errorf("%+v, flags %b", r.Game, r.Flags)
+		}
+		if r := scanOne(t, func(*memNet, uint64, wire.Request) {}); r.Game != nil || r.Flags != 0 {
+			t.Errorf("a silent server: %+v, flags %b", r.Game, r.Flags)
+		}
+	})
+}
+
+// TestRoundTrips: each question that was asked once has its own round trip.
+func TestRoundTrips(t *testing.T) {
+	delays := [wire.NumQuestions]time.Duration{20 * time.Millisecond, 30 * time.Millisecond, 50 * time.Millisecond}
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		asked := [wire.NumQuestions]int{}
+		r := scanOne(t, func(n *memNet, addr uint64, req wire.Request) {
+			if !req.HasChallenge || req.Challenge == wire.NoChallenge {
+				n.reply(addr, 40*time.Millisecond, wire.AppendChallenge(nil, 77))
+				return
+			}
+			for q, kind := range []wire.Kind{wire.KindInfoRequest, wire.KindPlayersRequest, wire.KindRulesRequest} {
+				asked[q] += b2i(req.Kind == kind)
+				again := q != int(wire.QuestionPlayers) || asked[q] == 2
+				if req.Kind == kind && again {
+					n.reply(addr, delays[q], [][]byte{s.info, s.players, s.rules}[q])
+				}
+			}
+		})
+		want := delays
+		want[wire.QuestionPlayers] = 0 // was asked twice
+		for q := range want {
+			if late := r.RTTs[q] - want[q]; late < 0 || late > time.Millisecond {
+				t.Errorf("%v: %v, want %v", wire.Question(q), r.RTTs[q], want[q])
+			}
+		}
+		if r.RTT != r.RTTs[wire.QuestionInfo] {
+			t.Errorf("RTT is %v, that of INFO %v", r.RTT, r.RTTs[wire.QuestionInfo])
+		}
+	})
+}
+
+func b2i(b bool) int { return int(b2u8(b)) }
+
+// flagRow is a server, and the flags that a scan of it gives.
+type flagRow struct {
+	name  string
+	serve func(n *memNet, addr uint64, req wire.Request)
+	want  game.Flags
+}
+
+// slowRules answers RULES much later than INFO.
+func slowRules(n *memNet, addr uint64, req wire.Request) {
+	after := 10 * time.Millisecond
+	s := newServer()
+	switch {
+	case !req.HasChallenge || req.Challenge == wire.NoChallenge:
+		n.reply(addr, after, wire.AppendChallenge(nil, 77))
+	case req.Kind == wire.KindInfoRequest:
+		n.reply(addr, after, s.info)
+	case req.Kind == wire.KindPlayersRequest:
+		n.reply(addr, after, s.players)
+	default:
+		n.reply(addr, 300*time.Millisecond, s.rules)
+	}
+}
+
+// withExtra answers as a server does, and INFO with more before it.
+func withExtra(extra ...[]byte) func(n *memNet, addr uint64, req wire.Request) {
+	s := newServer()
+	return func(n *memNet, addr uint64, req wire.Request) {
+		if req.Kind == wire.KindInfoRequest && req.HasChallenge {
+			for _, b := range extra {
+				n.reply(addr, 0, b)
+			}
+		}
+		s.answer(n, addr, req)
+	}
+}
+
+// infoFlood are n INFO replies.
+func infoFlood(n int) (flood [][]byte) {
+	for range n {
+		flood = append(flood, newServer().info)
+	}
+	return flood
+}
+
+func fragmentOf(payload string) []byte {
+	return wire.AppendFragment(nil, &wire.Fragment{
+		Layout: wire.LayoutSource, ID: 5, Total: 2, Size: 1248, Payload: []byte(payload),
+	})
+}
+
+// TestFlags: what a scan sees beside the contents of replies becomes flags, and a
+// record that is made anew keeps them.
+func TestFlags(t *testing.T) {
+	redirect := []byte(ff + "9ConnectRedirectAddress:192.0.2.1:27015\x00")
+	for _, row := range []flagRow{
+		{"nothing", withExtra(), 0},
+		{"some INFO replies too many", withExtra(infoFlood(5)...), 0},
+		{"INFO replies without end", withExtra(infoFlood(1000)...), game.FlagReplyFlood},
+		{"rules from afar", slowRules, game.FlagEdgeAnswers},
+		{"sends players on", withExtra(redirect), game.FlagRedirect},
+		{"a warning with the words of a redirect",
+			withExtra([]byte(ff + "lConnectRedirectAddress:192.0.2.1:27015\x00")), 0},
+		{"two fragments under one number", withExtra(fragmentOf(ff+"E\x09\x00abc"), fragmentOf(ff+"E\x09\x00abd")), game.FlagConflict},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := scanOne(t, row.serve)
+				if r.Flags != row.want {
+					t.Errorf("flags %09b, want %09b (%v)", r.Flags, row.want, r.Status)
+				}
+				d := NewDecoder()
+				for _, datagram := range r.Raw {
+					d.Add(datagram)
+				}
+				if again := d.Redecode(r); again.Flags != row.want {
+					t.Errorf("made anew: %09b, want %09b", again.Flags, row.want)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,140 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/game"
+	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// TestReadMeaning: what a record says of the game comes back as it was.
+func TestReadMeaning(t *testing.T) {
+	want := sinktest.Full()
+	_, got, err := Read(Append(nil, "s", want))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got.Game, want.Game) {
+		t.Errorf("game:\n got %+v\nwant %+v", got.Game, want.Game)
+	}
+	if got.Flags != want.Flags || got.Hashes != want.Hashes {
+		t.Errorf("flags %b, hashes %x; want %b, %x", got.Flags, got.Hashes, want.Flags, want.Hashes)
+	}
+	if info := got.RTTs[wire.QuestionInfo]; info != want.RTTs[wire.QuestionInfo].Truncate(1000) {
+		t.Errorf("round trip of info: %v", info)
+	}
+}
+
+func TestReadMeaningBad(t *testing.T) {
+	for _, line := range []string{
+		`{"schema":1,"hashes":{"info":"12"}}`, `{"schema":1,"hashes":{"info":"xyxyxyxyxyxyxyxy"}}`,
+		`{"schema":1,"rtts_ms":[]}`, `{"schema":1,"flags":"redirect"}`, `{"schema":1,"game":[]}`,
+		`{"schema":1,"game":{"id":"a\"b"}}`, `{"schema":1,"game":{"players":-1}}`,
+		`{"schema":1,"game":{"mods":{}}}`, `{"schema":1,"game":{"attributes":{"a":1}}}`,
+		`{"schema":1,"game":{"started":"soon"}}`, `{"schema":1,"game":{"sources":{"players":1}}}`,
+	} {
+		if _, r, err := Read([]byte(line)); err == nil {
+			t.Errorf("%s passes: %+v", line, r)
+		}
+	}
+}
+
+// oldRust is a record of a version that knew nothing of games.
+const oldRust = `{"schema":1,"ip":"192.0.2.1","port":28015,"status":"ok","rtt_ms":20,"took_ms":40,"sent":4,` +
+	`"received":4,"sent_bytes":75,"later":{"a":1},"received_bytes":200,"info":{"format":"source","protocol":17,"name":"r",` +
+	`"map":"Procedural Map","folder":"rust","game":"Rust","app_id":252490,"players":86,"max_players":63,"bots":0,` +
+	`"server_type":"dedicated","environment":"linux","password":false,"vac":true,"version":"2511","edf":33,` +
+	`"keywords":"mp575,cp547,qp12,dest=192.0.2.9:28015","game_id":"252490"},"players":[]`
+
+// TestAddGame: a record that says nothing of its game gets what its answers mean,
+// and nothing else changes.
+func TestAddGame(t *testing.T) {
+	for _, tail := range []string{"}", `,"raw":["AA=="],"geo":{"country":"DE"},"master":{}}`, ` }`} {
+		var i scanner.Interpreter
+		line, err := AddGame([]byte("before "), []byte(oldRust+tail), &i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line = bytes.TrimPrefix(line, []byte("before "))
+		var v struct {
+			Game struct {
+				ID      string
+				Players int
+				Sources map[string]string
+			}
+			Flags []string
+		}
+		if err := json.Unmarshal(line, &v); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		want := []string{game.FlagWord(1), game.FlagWord(6)} // count_mismatch, redirect
+		if v.Game.ID != "rust" || v.Game.Players != 547 || v.Game.Sources["players"] != "keywords.cp" ||
+			!reflect.DeepEqual(v.Flags, want) {
+			t.Errorf("%+v, want flags %q: %s", v, want, line)
+		}
+		if err := Check(line); err != nil {
+			t.Errorf("%v: %s", err, line)
+		}
+		from, to := bytes.Index(line, []byte(`,"game":`)), bytes.Index(line, []byte(`]`+tail[:1]))
+		if !strings.HasPrefix(string(line), oldRust) || !strings.HasSuffix(string(line), tail) || from < 0 || to < 0 {
+			t.Errorf("more was changed: %s", line)
+		}
+		if again, err := AddGame(nil, line, &i); err != nil || !bytes.Equal(again, line) {
+			t.Errorf("once more: %s, %v", again, err)
+		}
+	}
+}
+
+// TestAddGameNothing: what has no answer, or none that means more, stays as it is.
+func TestAddGameNothing(t *testing.T) {
+	var i scanner.Interpreter
+	for _, line := range []string{
+		`{"schema":1,"status":"no_reply"}`, `{"schema":1,"info":{"app_id":1}}`, `{"schema":1}`,
+		`{"schema":1,"rules":{"a":"b"}}`,
+	} {
+		if got, err := AddGame(nil, []byte(line), &i); err != nil || string(got) != line {
+			t.Errorf("%s became %s, %v", line, got, err)
+		}
+	}
+	for _, line := range []string{``, `{`, `[]`, `{"schema":2,"info":{}}`, `{"info":{}}`} {
+		if got, err := AddGame(nil, []byte(line), &i); err == nil || len(got) > 0 {
+			t.Errorf("%s is no record and became %s", line, got)
+		}
+	}
+}
+
+// TestDifferencesOld: a record of a version without the keys of meaning does not
+// differ by lacking them; one that lacks some of them does.
+func TestDifferencesOld(t *testing.T) {
+	full := Append(nil, "s", sinktest.Full())
+	var keys map[string]json.RawMessage
+	if err := json.Unmarshal(full, &keys); err != nil {
+		t.Fatal(err)
+	}
+	delete(keys, "game")
+	lacking, _ := json.Marshal(keys)
+	if ds, err := Differences(lacking, full); err != nil || len(ds) == 0 || !strings.HasPrefix(ds[0].Key, "game") {
+		t.Errorf("without game: %v, %v", ds, err)
+	}
+	for _, key := range meaningKeys {
+		delete(keys, key)
+	}
+	old, _ := json.Marshal(keys)
+	if ds, err := Differences(old, full); err != nil || len(ds) > 0 {
+		t.Errorf("of an earlier version: %v, %v", ds, err)
+	}
+}
+
+// TestSourcesAreText: what a Game says of its sources, which a caller may set, is
+// escaped.
+func TestSourcesAreText(t *testing.T) {
+	r := sinktest.Full()
+	r.Game.SetSource(game.KeyMap, "\"\x1b[2J\u202e\xff")
+	checkRecord(t, Append(nil, "s", r))
+}
