@@ -139,14 +139,38 @@ func TestSignalAtTheEnd(t *testing.T) {
 	if err := syscall.Mkfifo(summary, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	pipe := fullPipe(t, summary)
 	p := startScan(t, "scan", "127.72.128.1:"+port, "--allow-reserved", "--cooldown", "0", "--summary", summary)
-	p.wait(p.err, "a2sscan: sent: ") // then it waits for a reader of the summary
+	p.wait(p.err, "a2sscan: sent: ") // the summary has no room, so the program waits
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGHUP} {
 		p.signal(s)
 	}
-	text, err := os.ReadFile(summary)
-	if err != nil || !bytes.Contains(text, []byte(`"ended": "complete"`)) {
-		t.Errorf("%v:\n%s", err, text)
+	text := bufio.NewReader(pipe)
+	for found := false; !found; {
+		line, err := text.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = strings.Contains(line, `"ended": "complete"`)
 	}
+	go text.WriteTo(io.Discard)
 	p.end(console.ExitOK)
+}
+
+// fullPipe opens a named pipe to read from, and fills it with empty lines.
+func fullPipe(t *testing.T, name string) *os.File {
+	t.Helper()
+	pipe, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { pipe.Close() })
+	size, err := unix.FcntlInt(pipe.Fd(), unix.F_SETPIPE_SZ, 4096)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pipe.Write(bytes.Repeat([]byte("\n"), size)); err != nil {
+		t.Fatal(err)
+	}
+	return pipe
 }
