@@ -30,7 +30,7 @@ func BenchmarkCeiling(b *testing.B) {
 func BenchmarkRealistic(b *testing.B) {
 	for b.Loop() {
 		s := rounds(b, []Config{Realistic(*targetsFlag)})[0]
-		b.ReportMetric(s.median(missed)*100, "missed-%")
+		b.ReportMetric(s.median(unanswered)*100, "unanswered-%")
 		b.ReportMetric(s.median(datagrams), "datagrams/live")
 		b.ReportMetric(s.median(seconds), "s/list")
 	}
@@ -45,7 +45,7 @@ func BenchmarkSweep(b *testing.B) {
 		b.ReportMetric(all[0].SendRate(), "ceiling-datagrams/s")
 		b.ReportMetric(all[1].SendRate(), "datagrams/s")
 		b.ReportMetric(all[1].SendRatio(all[0]), "of-ceiling")
-		b.ReportMetric(all[1].median(missed)*100, "missed-%")
+		b.ReportMetric(all[1].median(unanswered)*100, "unanswered-%")
 		b.ReportMetric(all[1].median(memory), "peak-MB")
 	}
 	b.ReportMetric(0, "ns/op")
@@ -69,9 +69,9 @@ func report(b *testing.B, s, ceiling Series, name string) {
 	b.ReportMetric(0, "ns/op")
 }
 
-func missed(r *Result) float64    { return 1 - float64(r.Complete)/float64(r.Live) }
-func datagrams(r *Result) float64 { return float64(r.Sent) / float64(r.Live) }
-func seconds(r *Result) float64   { return r.Elapsed.Seconds() }
-func drops(r *Result) float64     { return float64(r.Drops) }
-func paced(r *Result) float64     { return float64(r.Paced.Sent) / r.Paced.Took.Seconds() }
-func memory(r *Result) float64    { return float64(r.PeakRSS) / 1e6 }
+func unanswered(r *Result) float64 { return 1 - float64(r.Complete)/float64(r.Live) }
+func datagrams(r *Result) float64  { return float64(r.Sent) / float64(r.Live) }
+func seconds(r *Result) float64    { return r.Elapsed.Seconds() }
+func drops(r *Result) float64      { return float64(r.Drops) }
+func paced(r *Result) float64      { return float64(r.Paced.Sent) / r.Paced.Took.Seconds() }
+func memory(r *Result) float64     { return float64(r.PeakRSS) / 1e6 }

@@ -80,7 +80,7 @@ func (s *said) differ(want *said) error {
 	return nil
 }
 
-// errWrong is a record that does not say what its server said. It shows both
+// errWrong is a record that differs from what its server sent. It shows both
 // from where they differ.
 func errWrong(key string, got, want []byte) error {
 	const most = 60

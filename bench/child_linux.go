@@ -91,7 +91,7 @@ func (p *process) end() error {
 	return p.cmd.Wait()
 }
 
-// fleetEnd is what a fleet says of itself at its end.
+// fleetEnd is the report of a fleet at its end.
 type fleetEnd struct {
 	Stats fleet.Stats
 	Usage Usage

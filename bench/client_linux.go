@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Client is what a client says of its run.
+// Client is the report of a client about its run.
 type Client struct {
 	Complete uint64 // servers that answered all that they were asked
 	Answered uint64 // servers that answered something
@@ -22,7 +22,7 @@ type Client struct {
 
 	Records uint64 // written
 	Bytes   uint64 // that they are long, before they are compressed
-	FileLen int64  // what the file is long
+	FileLen int64  // bytes in the file
 
 	Elapsed time.Duration
 	Usage   Usage
@@ -49,7 +49,7 @@ func (c *Client) problem(format string, args ...any) {
 	}
 }
 
-// task is what a client is to do.
+// task is the work of a client.
 type task struct {
 	Config Config
 	Ports  []uint16
@@ -57,7 +57,7 @@ type task struct {
 	Output string // the file of records
 }
 
-// clientMain runs a client and says what it did.
+// clientMain runs a client and prints its report.
 func clientMain(in io.Reader, out io.Writer) error {
 	var t task
 	if err := json.NewDecoder(in).Decode(&t); err != nil {

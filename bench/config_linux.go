@@ -42,7 +42,7 @@ const (
 	Zstd    Output = "zstd"    // a compressed file
 )
 
-// Config is a workload: who is asked, by whom and how. Its servers have 12
+// Config is a workload: the servers, the client and its options. Its servers have 12
 // players and 24 rules each, and want a challenge for everything.
 type Config struct {
 	Loop   Loop
@@ -71,7 +71,7 @@ type Config struct {
 const off = -1
 
 // window is how many servers a client that is as fast as it goes has open: so
-// few that nobody's buffer overflows, so many that batches fill.
+// few that no buffer overflows, so many that batches fill.
 const window = 1024
 
 // Throughput is n servers without delay, everything asked, as fast as it goes.
@@ -105,7 +105,7 @@ func Realistic(targets int) Config {
 // open at once that allows a million a second.
 const sweepTimeout = 250 * time.Millisecond
 
-// Sweep is a network of which one address in a hundred is alive: INFO alone,
+// Sweep is a network where one address in a hundred is alive: INFO alone,
 // no retries, as fast as it goes. What is for an empty address is dropped by the
 // kernel.
 func Sweep(network netip.Prefix) Config {
@@ -149,7 +149,7 @@ func (c *Config) questions() scanner.Questions {
 	return scanner.AskAll
 }
 
-// Name says which client c is.
+// Name returns the name of the client.
 func (c *Config) Name() string {
 	if c.Loop == Scan {
 		return string(c.Output)
@@ -167,7 +167,7 @@ func (c *Config) addresses() int {
 	return 1 << (32 - c.Network.Bits())
 }
 
-// check returns an error that says which value makes no sense.
+// check returns an error for the first invalid value.
 func (c *Config) check() error {
 	loopback := netip.MustParsePrefix("127.0.0.0/8")
 	switch {

@@ -11,5 +11,5 @@
 // Both processes are the program itself, started again: a program or a test
 // that calls Run calls [Child] before everything else. It needs Linux.
 //
-// README.md beside this file says how to run it, and what it measured.
+// README.md beside this file explains how to run it and lists the results.
 package bench

@@ -47,7 +47,7 @@ func (r *Result) FleetShare() float64 {
 const tries = 3
 
 // Run measures a workload once. A run in which the fleet dropped queries does
-// not count, and is repeated; the error says so where that did not help, or
+// not count, and is repeated; the error tells if that did not help, or
 // what was wrong with the run.
 func Run(c Config) (Result, error) {
 	if err := c.check(); err != nil {

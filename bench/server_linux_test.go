@@ -149,7 +149,7 @@ func TestServerAllocates(t *testing.T) {
 	}
 }
 
-// TestServerRecord: what is timed is the whole work, down to the record.
+// TestServerRecord: the timed code does all of the work, down to the record.
 func TestServerRecord(t *testing.T) {
 	s := newSample()
 	for i := range s.servers {

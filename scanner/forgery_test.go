@@ -248,3 +248,23 @@ func TestSpoofedChallenges(t *testing.T) {
 		})
 	}
 }
+
+// TestForgedThreshold: a few odd replies are nothing unusual, many are.
+func TestForgedThreshold(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		stats Stats
+		want  bool
+	}{
+		{"nothing", Stats{}, false},
+		{"a few", Stats{InfoConflicts: 3, LateConflicts: 2, EarlyReplies: 5, ForeignReplies: 100}, false},
+		{"conflicts", Stats{InfoConflicts: 3, LateConflicts: 3}, true},
+		{"early", Stats{EarlyReplies: 6}, true},
+		{"foreign", Stats{ForeignReplies: 101}, true},
+		{"foreign, of very many", Stats{ForeignReplies: 101, Received: [NumClasses]uint64{ClassMatched: 1e6}}, false},
+	} {
+		if got := test.stats.Forged(); got != test.want {
+			t.Errorf("%s: %v", test.name, got)
+		}
+	}
+}

@@ -17,7 +17,7 @@ type answer struct {
 	lastAt    time.Duration // last datagram received
 	recvBytes uint64
 	received  uint32
-	attempt   uint8 // the attempt that got the first datagram
+	attempt   uint8 // which one the first datagram came after
 
 	partial Questions // messages that lack their end
 
@@ -118,7 +118,7 @@ func (a *answer) size() (n int) {
 // turns three bytes into four, and the rest of the record needs room.
 const maxRaw = 4 << 20
 
-// keepRaw keeps a datagram unchanged.
+// keepRaw keeps a datagram as it came.
 func (a *answer) keepRaw(pool *pool, datagram []byte) {
 	n := 4 + len(datagram)
 	if len(a.raw)+n > maxRaw || !pool.grow(&a.raw, n) {
@@ -137,15 +137,15 @@ func (a *answer) eachRaw(yield func([]byte)) {
 	}
 }
 
-// delivery is the outcome of one message.
+// delivery is what became of a whole message.
 type delivery struct {
 	kind  ReplyKind
 	class Class
-	full  bool // the byte budget had no room to keep it
+	full  bool // it was not kept: the byte budget has no room
 }
 
-// deliver takes a complete message: it passes the event to the session, and keeps an
-// answer. scratch is for decoding.
+// deliver takes a whole message: it tells the conversation, and keeps what
+// answers. scratch is for decoding.
 func (a *answer) deliver(t *talk, pool *pool, now time.Duration, msg []byte, scratch *wire.Info) delivery {
 	switch k := wire.KindOf(msg); k {
 	case wire.KindChallenge:
@@ -241,8 +241,8 @@ func contradicts(a, b *wire.Info) bool {
 		short == 0 && both(wire.HasVersion) && !bytes.Equal(a.Version, b.Version)
 }
 
-// deliverGold takes an 'm'. After an 'I' it answers nothing, but its address is kept
-// (EC-63).
+// deliverGold takes an 'm'. One that comes after its 'I' answers nothing, but
+// its address is kept all the same (EC-63).
 func (a *answer) deliverGold(t *talk, pool *pool, now time.Duration, msg []byte, in *wire.Info) delivery {
 	d := delivery{kind: ReplyGoldSource}
 	if a.gold != nil {
@@ -296,7 +296,7 @@ func (a *answer) deliverList(
 		code = wire.ErrTruncated
 	}
 	if !t.asked.Has(q) && !sound(q, msg) {
-		code = wire.ErrMalformed // the answer to a request may be better (EC-65)
+		code = wire.ErrMalformed // asked for, it may come better (EC-65)
 	}
 	kind := ReplyPlayers
 	if q == wire.QuestionRules {
@@ -305,7 +305,7 @@ func (a *answer) deliverList(
 	return a.keepList(t, pool, now, q, msg, code, kind)
 }
 
-// sound reports whether a list decodes and its count is true.
+// sound reports whether a list is what it says it is, down to its count.
 func sound(q wire.Question, msg []byte) bool {
 	exact, err := readList(q, msg)
 	return exact && err == nil
@@ -355,7 +355,8 @@ func (a *answer) deliverText(t *talk, pool *pool, k wire.Kind, msg []byte) deliv
 	return d
 }
 
-// deliverPong takes the answer to a ping. Without a ping it answers nothing.
+// deliverPong takes the answer to a ping. One that nobody asked for is a reply
+// like any other that answers nothing.
 func (a *answer) deliverPong(t *talk, pool *pool, now time.Duration, msg []byte) delivery {
 	d := delivery{kind: ReplyPing, class: ClassMatched}
 	asked := t.beside&besidePing != 0 && t.beside&besidePong == 0

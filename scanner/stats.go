@@ -141,6 +141,22 @@ func (s *Stats) DatagramsSent() uint64 { return sum(s.Sent[:]) }
 // DatagramsReceived is the number of datagrams received.
 func (s *Stats) DatagramsReceived() uint64 { return sum(s.Received[:]) }
 
+// Above these, replies are most likely forged: a few of each are nothing unusual
+// in a scan of many servers.
+const (
+	fewConflicts = 5
+	fewEarly     = 5
+	fewForeign   = 100
+	foreignPart  = 50 // of so many datagrams received one may be a foreign reply
+)
+
+// Forged reports whether so many replies contradict each other, or come from
+// targets that were not asked, that somebody most likely forges them.
+func (s *Stats) Forged() bool {
+	return s.InfoConflicts+s.LateConflicts > fewConflicts || s.EarlyReplies > fewEarly ||
+		s.ForeignReplies > max(fewForeign, s.DatagramsReceived()/foreignPart)
+}
+
 // TargetsFinished is the number of finished targets.
 func (s *Stats) TargetsFinished() uint64 { return sum(s.Finished[:]) }
 

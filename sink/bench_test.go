@@ -16,7 +16,7 @@ const recordsPerRun = 1000
 // writer returns a function that writes n records to a file of that name.
 func writer(tb testing.TB, path string) (w *Writer, body func(n int)) {
 	tb.Helper()
-	w, err := Create(path, Options{Force: true, Scan: "20261120T030000Z"})
+	w, err := Create(path, Options{overwrite: true, Scan: "20261120T030000Z"})
 	if err != nil {
 		tb.Fatal(err)
 	}

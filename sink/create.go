@@ -50,9 +50,7 @@ type Options struct {
 	// have invisible characters. Nil writes the record as it is.
 	Shown func(record []byte) []byte
 
-	// Force is Replace in place: the old census is gone when the file is
-	// created.
-	Force bool
+	overwrite bool // empty an existing file: for parts that are not resumed
 }
 
 // The defaults of Options.FlushEvery: a person who watches a pipe sees a
@@ -119,9 +117,7 @@ func (o *Options) place(path string) (p place, err error) {
 
 // beside is the place of a census that is to replace the file p.
 func (o *Options) beside(p place) (_ place, err error) {
-	if real, err := filepath.EvalSymlinks(p.name); err == nil {
-		p.name = real
-	}
+	p.name = resolved(p.name)
 	b := place{name: p.name + PartSuffix, final: p.name, old: p.info}
 	if b.info, err = o.stat(b.name); err != nil {
 		return place{}, err
@@ -132,9 +128,20 @@ func (o *Options) beside(p place) (_ place, err error) {
 	case b.info == nil && o.Resume && o.Offset > 0 && p.info != nil:
 		return p, nil // it was complete, and had its name already
 	case b.info == nil:
-		return b, o.checkMissing(b.name)
+		return b, o.checkMissing(p.name)
 	}
 	return b, nil
+}
+
+// Beside is the name of a census that is to replace path, until Commit.
+func Beside(path string) string { return resolved(path) + PartSuffix }
+
+// resolved is the file that a symbolic link names, or path itself.
+func resolved(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
 }
 
 // stat returns what path names, nil if that is nothing. It refuses a directory.
@@ -154,7 +161,7 @@ func (o *Options) stat(path string) (fs.FileInfo, error) {
 // check refuses options that make no sense.
 func (o *Options) check(path string) error {
 	switch {
-	case o.Append && (o.Replace || o.Resume || o.Force) || o.Force && (o.Resume || o.Replace):
+	case o.Append && (o.Replace || o.Resume || o.overwrite) || o.overwrite && (o.Resume || o.Replace):
 		return o.refuse(path, errModes, "choose one of them")
 	case o.Offset < 0:
 		return o.refuse(path, errOffset, "the checkpoint is damaged")
@@ -186,7 +193,7 @@ func (o *Options) refuse(path string, err error, hint string) error {
 }
 
 // isNew reports whether the file must not exist.
-func (o *Options) isNew() bool { return !o.Append && !o.Replace && !o.Resume && !o.Force }
+func (o *Options) isNew() bool { return !o.Append && !o.Replace && !o.Resume && !o.overwrite }
 
 // op is what is being done, for errors.
 func (o *Options) op() string {
@@ -195,7 +202,7 @@ func (o *Options) op() string {
 		return "append to"
 	case o.Resume:
 		return "resume"
-	case o.Replace, o.Force:
+	case o.Replace, o.overwrite:
 		return "replace"
 	}
 	return "create"

@@ -190,10 +190,10 @@ func TestRefused(t *testing.T) {
 	}{
 		{there, Options{}, "create " + there +
 			": file already exists; choose to append to it or to replace it", fs.ErrExist},
-		{dir, Options{Force: true}, "replace " + dir + ": is a directory; name a file in it", nil},
+		{dir, Options{overwrite: true}, "replace " + dir + ": is a directory; name a file in it", nil},
 		{filepath.Join(no, "x"), Options{}, "the directory " + no + " does not exist; create it first", nil},
 		{filepath.Join(there, "x"), Options{}, "not a directory", nil},
-		{there, Options{Append: true, Force: true}, "exclude each other; choose one of them", nil},
+		{there, Options{Append: true, overwrite: true}, "exclude each other; choose one of them", nil},
 		{fresh, Options{Resume: true, Offset: 1}, "resume " + fresh +
 			": file does not exist; a scan is resumed with the census that it began", fs.ErrNotExist},
 	}
@@ -218,7 +218,7 @@ func TestCheckTouchesNothing(t *testing.T) {
 	there := filepath.Join(dir, "there.ndjson")
 	put(t, there, "{}\n")
 	for _, path := range []string{there, filepath.Join(dir, "new.zst")} {
-		for _, o := range []Options{{Force: true}, {Append: true}, {Resume: true}} {
+		for _, o := range []Options{{overwrite: true}, {Append: true}, {Resume: true}} {
 			if err := Check(path, o); err != nil {
 				t.Error(err)
 			}
@@ -240,7 +240,7 @@ func TestForce(t *testing.T) {
 	for _, name := range names {
 		path := filepath.Join(t.TempDir(), name)
 		put(t, path, strings.Repeat("what was there before\n", 10000))
-		w := create(t, path, Options{Force: true})
+		w := create(t, path, Options{overwrite: true})
 		write(t, w, 0, 2)
 		closeWriter(t, w)
 		wantLines(t, path, lines(0, 2))
@@ -380,7 +380,7 @@ func TestLocked(t *testing.T) {
 	if err := w.Sync(); err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range []Options{{Append: true}, {Force: true}, {Resume: true}} {
+	for _, o := range []Options{{Append: true}, {overwrite: true}, {Resume: true}} {
 		if other, err := Create(path, o); err == nil {
 			t.Errorf("two write to one file: %v", other.Close())
 		} else if !strings.Contains(err.Error(), "written by another process; wait") {

@@ -253,7 +253,7 @@ func (s *Series) begin() error {
 	v.held.Store(true)
 	v.Name = s.name(len(s.parts) + 1)
 	o := s.o
-	o.Replace, o.Force = false, !o.Resume && (o.Replace || o.Force)
+	o.Replace, o.overwrite = false, !o.Resume && (o.Replace || o.overwrite)
 	var err error
 	if v.w, err = Create(v.Name+PartSuffix, o); err != nil {
 		return err

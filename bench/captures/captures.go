@@ -1,6 +1,6 @@
 // Package captures reads recorded replies of real servers, which tests of
 // several packages hold what they do against. The recordings are no part of the
-// project: who has them keeps them beside it, in ../shared/captures. There are
+// project; they are expected beside it, in ../shared/captures. There are
 // two files a server: the datagrams in hexadecimal, one a line, in NAME.hex, and
 // what another program read in them in NAME.json.
 package captures

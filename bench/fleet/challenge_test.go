@@ -170,7 +170,7 @@ func TestOnlyRequestsAreAnswered(t *testing.T) {
 	}
 }
 
-// TestNobodyAnswers where nobody is, or somebody silent, or beyond the limit.
+// TestNobodyAnswers covers empty places, silent servers and exceeded limits.
 func TestNobodyAnswers(t *testing.T) {
 	a := newAsker(t, Silent)
 	if k, _ := a.ask(wire.QuestionInfo, wire.NoChallenge); k != 0 || a.r.stats.Nobody != 1 {

@@ -25,7 +25,7 @@ const (
 	MaxPorts = 256              // each is a socket and a goroutine
 )
 
-// Config says what fleet to simulate. Seed, Network, Ports, Alive, Hostile,
+// Config describes the fleet to simulate. Seed, Network, Ports, Alive, Hostile,
 // Kinds and HostileKinds make the servers what they are; the other fields make
 // the network between them and the scanner a bad one.
 type Config struct {
@@ -51,7 +51,7 @@ type Config struct {
 	QueryLimit float64       // queries a second that a server answers; zero: all
 }
 
-// check returns an error that says which value makes no sense.
+// check returns an error for the first invalid value.
 func (c *Config) check() error {
 	if err := c.checkPlaces(); err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 )
 
 // content is what a server says: the truth about it and the source of its
-// replies. One content is filled again and again; what it holds is valid until
+// replies. One content is filled again and again; its slices are valid until
 // then.
 type content struct {
 	info     wire.Info

@@ -8,7 +8,7 @@
 //
 // # Nature and truth
 //
-// What a server is follows from the seed, the address and the port alone
+// The nature of a server follows from the seed, the address and the port alone
 // ([Config.Nature]), so nothing is remembered for a server, and the record
 // that a perfect scan makes of it ([Config.Truth]) is written from the same
 // model, never by decoding packets. [Compare] holds a census against it.
@@ -17,6 +17,6 @@
 //
 // Such a fleet would be an amplifier. Its sockets are bound to the device lo,
 // without which New refuses to start, and whatever comes from or is for an
-// address outside 127.0.0.0/8 is dropped unread. It needs Linux, and says so
+// address outside 127.0.0.0/8 is dropped unread. It needs Linux, and returns an error
 // elsewhere.
 package fleet

@@ -15,7 +15,7 @@ import (
 type Fleet struct {
 	model *model
 	ports []*loopback.Port
-	stray *net.UDPConn // what is sent from a port that nobody asked
+	stray *net.UDPConn // sends the replies from a port that was not asked
 
 	serving sync.WaitGroup // the ports that answer
 }
@@ -34,7 +34,7 @@ func New(c Config) (*Fleet, error) {
 	return s.serve(c.on(s.Ports()), nil)
 }
 
-// Sockets are open on every address of the device lo, and nobody answers yet.
+// Sockets are open on every address of the device lo, and do not answer yet.
 // They hold free ports for a recording that needs to know them.
 type Sockets struct{ conns []*net.UDPConn }
 
@@ -77,7 +77,7 @@ func (s *Sockets) Close() error {
 }
 
 // Fleet makes a fleet of the sockets: the servers that answer are a's, at places
-// of c. What c says of the network counts, and its seed; what it says of
+// of c. The network faults and the seed of c apply; its choice of
 // servers does not. The Sockets are the Fleet's then, also if there is an error.
 func (s *Sockets) Fleet(c Config, a Answerer) (*Fleet, error) { return s.serve(c, a) }
 

@@ -78,7 +78,7 @@ func (c *client) receive(wait time.Duration) (datagram []byte, from netip.AddrPo
 	return bytes.Clone(c.buf[:n]), from
 }
 
-const patience = time.Minute // for a reply that must come, on a machine that others use
+const replyTimeout = time.Minute // for a reply that must come, on a machine that others use
 
 // TestAnswersFromTheAddressAsked asks every address of a network and wants the
 // answer from that address, a challenge or what the model says.
@@ -91,13 +91,13 @@ func TestAnswersFromTheAddressAsked(t *testing.T) {
 	c := newClient(t)
 	for addr := range cfg.All() {
 		c.send(addr, wire.AppendInfoRequest(nil, wire.NoChallenge))
-		got, from := c.receive(patience)
+		got, from := c.receive(replyTimeout)
 		if from != addr {
 			t.Fatalf("asked %v, answered by %v", addr, from)
 		}
 		if ch, err := wire.DecodeChallenge(got); err == nil {
 			c.send(addr, wire.AppendInfoRequest(nil, ch))
-			got, from = c.receive(patience)
+			got, from = c.receive(replyTimeout)
 		}
 		var info wire.Info
 		if err := info.Decode(got); err != nil || from != addr {

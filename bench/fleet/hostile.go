@@ -18,8 +18,8 @@ const (
 	floodReplies  = 64   // fragments to one question
 	floodPayload  = 200  // bytes of each
 	declaredHuge  = 1 << 31
-	declaredSmall = 400 << 10 // what Bomb says it holds
-	bombSize      = 8 << 20   // what it holds
+	declaredSmall = 400 << 10 // the size that Bomb declares
+	bombSize      = 8 << 20   // its real size
 	noiseSize     = 600
 )
 
@@ -164,7 +164,7 @@ func (zeros) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// disguise makes datagrams come from where nobody asked: from another port, or
+// disguise makes datagrams come from a source that was not asked: from another port, or
 // from another network inside the wall.
 func (m *model) disguise(n *nature, ds []loopback.Datagram) {
 	for i := range ds {

@@ -5,7 +5,14 @@ import (
 	"strings"
 )
 
-// Kind says what a server is: which engine it resembles, or which malice.
+// Kind is the engine that a server resembles, or its malice.
+//
+// To add one: name it here and in kindWords; give it its texts, challenges and
+// layout in model.go, its replies in responder.go or hostile.go, and the record
+// of a perfect scan in truth.go. TestTruthIsWhatIsSent and TestEveryKindAppears
+// then hold it to that. A weight in honestWeights, or a new hostile kind, changes
+// the fleets of every seed; an honest kind without a weight appears only where a
+// Config names it alone.
 type Kind uint8
 
 // The honest kinds. They answer what a real server might, however oddly.
@@ -45,7 +52,7 @@ const (
 	Tiny                                      // datagrams of 1 to 8 bytes (EC-8, EC-56)
 	Huge                                      // INFO of 65,507 bytes without an end
 	Flood64K                                  // about 64 KiB of honest answer to everything (EC-53)
-	FragmentFlood                             // fragments with random IDs, and never a whole reply
+	FragmentFlood                             // fragments with random IDs, and never a complete reply
 	OtherPort                                 // replies from a port that was not asked
 	OtherAddress                              // replies from an address that was not asked (EC-127)
 	Unterminated                              // INFO without a NUL

@@ -17,7 +17,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// MasterConfig says what a simulated master server does. The zero value of
+// MasterConfig describes a simulated master server. The zero value of
 // each field but Fleet is a master without faults and limits.
 type MasterConfig struct {
 	Fleet Config           // whose places are on the list, alive or not
@@ -48,7 +48,7 @@ type MasterFault uint8
 const (
 	MasterSilent       MasterFault = iota // no answer
 	MasterTruncated                       // pages end inside an address
-	MasterNoTerminator                    // the last page has none; what follows it is empty
+	MasterNoTerminator                    // the last page has none; the page after it is empty
 	MasterEndless                         // behind the last address comes the first
 	MasterStuck                           // the same page, whatever the seed
 	MasterSeedLast                        // a page that has the seed and nothing else

@@ -13,8 +13,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/udp"
 )
 
-// listed is a place as a master knows it. What it says of a server is from the
-// model; of a place where nobody is, it says what was there before.
+// listed is a place as a master knows it. A server is described by the
+// model; an empty place by the server that was there before.
 type listed struct {
 	key       uint64
 	server    master.Server

@@ -70,7 +70,7 @@ func TestMasterPages(t *testing.T) {
 	if udp, web := m.Requests(); udp != 6 || web != 0 {
 		t.Errorf("%d, %d requests", udp, web)
 	}
-	for i := range m.list { // also of those where nobody is any more
+	for i := range m.list { // also of those that are empty by now
 		if e := &m.list[i]; e.server.Has == 0 || e.server.SteamID == 0 {
 			t.Fatalf("nothing is known of %v", e.server.Addr)
 		}
@@ -85,7 +85,7 @@ func TestMasterPages(t *testing.T) {
 	}
 }
 
-// TestMasterFilters wants what the model says of each server.
+// TestMasterFilters wants the servers of the model that meet each filter.
 func TestMasterFilters(t *testing.T) {
 	m := testMaster(t, MasterConfig{Page: 4096})
 	tests := []struct {
@@ -139,7 +139,7 @@ func TestMasterFilters(t *testing.T) {
 	}
 }
 
-// TestMasterSays wants the list to say of a server what its INFO says.
+// TestMasterSays wants the list to describe a server as its INFO does.
 func TestMasterSays(t *testing.T) {
 	m := testMaster(t, MasterConfig{})
 	checked := 0
@@ -174,7 +174,7 @@ func TestMasterNoRequest(t *testing.T) {
 	}
 }
 
-// TestMasterLoopback wants the sockets on loopback, and nobody else answered.
+// TestMasterLoopback wants the sockets on loopback, and no answer to others.
 func TestMasterLoopback(t *testing.T) {
 	m := testMaster(t, MasterConfig{Key: "abc"})
 	if err := m.Listen(); err != nil {

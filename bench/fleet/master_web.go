@@ -109,7 +109,7 @@ func (m *Master) failing(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// endless writes servers until nobody reads any more, or a GiB is full.
+// endless writes servers until the reader is gone, or a GiB is written.
 func (m *Master) endless(w io.Writer) {
 	io.WriteString(w, `{"response":{"servers":[`)
 	line := []byte(strings.Repeat(`{"addr":"127.0.0.1:1","name":"again"},`, 1000))

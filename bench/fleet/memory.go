@@ -6,7 +6,7 @@ import (
 )
 
 // Memory is a fleet without sockets and without a clock: a datagram in,
-// datagrams out. Its network is a perfect one: what a Config says of loss,
+// datagrams out. Its network is a perfect one: the values of a Config for loss,
 // delay and order does not count. One goroutine at a time may use it.
 type Memory struct {
 	ports map[uint16]*responder

@@ -73,7 +73,7 @@ func TestEveryKindAppears(t *testing.T) {
 	for i := range m.places() {
 		n, ok := m.nature(m.place(i))
 		if !ok {
-			t.Fatalf("nobody at %v", udp.Unpack(m.place(i)))
+			t.Fatalf("no server at %v", udp.Unpack(m.place(i)))
 		}
 		kinds[n.kind]++
 		quirks |= n.quirks
@@ -176,7 +176,7 @@ func TestPlaces(t *testing.T) {
 		last = addr
 	}
 	if _, ok := m.nature(last); ok {
-		t.Error("a server at the broadcast address, to which nobody can send")
+		t.Error("a server at the broadcast address, to which sending is impossible")
 	}
 	for _, outside := range []string{"127.255.255.247:7", "127.255.255.249:8", "128.0.0.0:7", "0.0.0.0:7"} {
 		if _, ok := m.index(udp.Pack(netip.MustParseAddrPort(outside))); ok {

@@ -10,7 +10,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// packed is a reply as bzip2 data, with what fragment 0 says of it.
+// packed is a reply as bzip2 data, with the header fields of fragment 0.
 type packed struct {
 	data []byte
 	size uint32 // of the reply

@@ -21,7 +21,7 @@ import (
 func overSockets(c *client) func(server uint64, request []byte) [][]byte {
 	return func(server uint64, request []byte) (ds [][]byte) {
 		c.send(udp.Unpack(server), request)
-		for wait := patience; ; wait = 20 * time.Millisecond {
+		for wait := replyTimeout; ; wait = 20 * time.Millisecond {
 			d, from := c.receive(wait)
 			if d == nil {
 				return ds
@@ -76,7 +76,7 @@ func testStray(t *testing.T, kind Kind, network string) {
 	c := newClient(t)
 	at := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 1, 0, 1}), cfg.Ports[0])
 	c.send(at, wire.AppendInfoRequest(nil, wire.NoChallenge))
-	got, from := c.receive(patience)
+	got, from := c.receive(replyTimeout)
 	if wire.KindOf(got) != wire.KindInfo {
 		t.Fatalf("answered by %X", got)
 	}
@@ -97,7 +97,7 @@ func testStray(t *testing.T, kind Kind, network string) {
 // published after each batch.
 func waitFor(t *testing.T, f *Fleet, ok func(Stats) bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); !ok(f.Stats()); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(replyTimeout); !ok(f.Stats()); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%+v", f.Stats())
 		}
@@ -117,9 +117,9 @@ func TestDelayOverSockets(t *testing.T) {
 	server := netip.AddrPortFrom(cfg.Network.Addr(), f.Ports()[0])
 	for range 3 {
 		c.send(server, wire.AppendInfoRequest(nil, wire.NoChallenge))
-		got, from := c.receive(patience)
+		got, from := c.receive(replyTimeout)
 		for got != nil && from != server { // a port's last user may still be answered
-			got, from = c.receive(patience)
+			got, from = c.receive(replyTimeout)
 		}
 		if wire.KindOf(got) != wire.KindInfo {
 			t.Fatalf("answered by %X", got)

@@ -262,7 +262,7 @@ func (n *nature) allowed() (set [wire.NumQuestions]ErrorSet) {
 	return set
 }
 
-// status says how much of what was asked is answered, 0 if nothing comes.
+// status summarises the answers, 0 if nothing comes.
 func (n *nature) status(r *scanner.Result) scanner.Status {
 	has := [wire.NumQuestions]bool{r.HasInfo, r.HasPlayers, r.HasRules}
 	whole, some, came := true, false, n.kind.Hostile()

@@ -19,6 +19,7 @@ import (
 // of each to be the same whoever shows it: the record itself, decode from its
 // datagrams, cat, jq and DuckDB.
 func TestInfoAlike(t *testing.T) {
+	t.Parallel()
 	_, port := serve(t, fleet.Config{
 		Network: netip.MustParsePrefix("127.71.0.0/26"), Seed: 4,
 		Hostile: 0.05, HostileKinds: []fleet.Kind{fleet.Escapes},

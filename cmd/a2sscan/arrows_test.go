@@ -48,6 +48,11 @@ var arrows = map[string][]string{
 	"cmd/a2sscan/internal/manual":              {"cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/masterlist":          {"scanner/list", "scanner/master", "cmd/a2sscan/internal/output", "cmd/a2sscan/internal/redact"},
 
+	"cmd/a2sscan/internal/census": {"sink", "cmd/a2sscan/internal/geo", "cmd/a2sscan/internal/output"},
+	"cmd/a2sscan/internal/decode": {"cmd/a2sscan/internal/capture", "cmd/a2sscan/internal/census", "cmd/a2sscan/internal/inputs"},
+	"cmd/a2sscan/internal/simulation": {"bench/fleet", "bench/fleet/judge", "bench/fleet/replay", "cmd/a2sscan/internal/inputs",
+		"cmd/a2sscan/internal/census", "cmd/a2sscan/internal/masterlist", "cmd/a2sscan/internal/progress", "cmd/a2sscan/internal/shutdown", "cmd/a2sscan/internal/ledger"},
+
 	"cmd/a2sscan/internal/ratecontrol": room(),
 	"cmd/a2sscan/internal/shutdown":    room(),
 	"cmd/a2sscan/internal/guard":       room(),
@@ -85,9 +90,18 @@ func room(others ...string) []string {
 	return allowed
 }
 
+// skipShort skips a test under -short, with which the race detector runs.
+func skipShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("SKIPPED under -short: it proves nothing about goroutines, and takes long")
+	}
+}
+
 // TestArrows holds the staircase: what a datagram passes later may know what it
 // passed earlier, never the other way round.
 func TestArrows(t *testing.T) {
+	skipShort(t)
 	for pkg, deps := range dependencies(t) {
 		if bad := forbidden(pkg, deps); len(bad) > 0 {
 			t.Errorf("%s imports %s: it may import %q", pkg, bad, arrows[pkg])
@@ -104,6 +118,7 @@ var heavy = []string{
 // TestScannerIsLight holds that a program that imports scanner with targets of
 // its own does not compile what reads lists.
 func TestScannerIsLight(t *testing.T) {
+	skipShort(t)
 	for _, pkg := range []string{"scanner", "scanner/target"} {
 		if bad := listReading(dependencies(t)[pkg]); len(bad) > 0 {
 			t.Errorf("%s imports %q, which only read lists", pkg, bad)

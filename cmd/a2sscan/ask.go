@@ -23,9 +23,10 @@ import (
 // askFlags are the flags of ask.
 type askFlags struct {
 	timeoutFlags
-	query  flagvalue.Questions
-	source flagvalue.Source
-	json   bool
+	query       flagvalue.Questions
+	source      flagvalue.Source
+	trailingNUL bool
+	json        bool
 }
 
 func (a *app) askCommand() *cobra.Command {
@@ -61,9 +62,10 @@ and 4 if ask was interrupted.`,
 func (f *askFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.Var(&f.query, "query", "questions to ask: a `LIST` of info, players, rules")
+	fs.Var(&f.query, "query", "questions to ask: a `LIST` of info, players, rules, and ping beside them")
 	f.timeoutFlags.add(cmd)
 	fs.Var(&f.source, "source", "address of this machine to send from (default: the system's choice)")
+	fs.BoolVar(&f.trailingNUL, "trailing-nul", false, "send every request but info with one more NUL, as some old tools do")
 	fs.BoolVar(&f.json, "json", false, "print one JSON object: verdict, record and all datagrams")
 }
 
@@ -88,6 +90,8 @@ func (f *askFlags) config(tap *transcript.Tap) scanner.Config {
 		Cooldown:  f.timeout, // late replies are worth seeing
 		Source:    f.source.AddrPort(),
 		Trace:     tap.Trace,
+
+		TrailingNUL: f.trailingNUL,
 	}
 }
 
@@ -95,7 +99,7 @@ func (f *askFlags) config(tap *transcript.Tap) scanner.Config {
 func (a *app) ask(f *askFlags, arg string) error {
 	ctx, end := shutdown.Interruptible(true)
 	defer end()
-	target, err := resolveAddr(ctx, a.Terminal, arg)
+	target, err := resolveAddr(ctx, a.term, arg)
 	if err != nil {
 		return err
 	}

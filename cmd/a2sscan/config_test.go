@@ -124,7 +124,7 @@ func eachFlag(do func(cmd *cobra.Command, flag *pflag.Flag)) {
 }
 
 func newTree() *cobra.Command {
-	a := &app{Terminal: console.New(os.Stderr), out: &results{}}
+	a := &app{term: console.New(os.Stderr), out: &results{}}
 	return a.rootCommand()
 }
 
@@ -136,6 +136,8 @@ func withoutSource(s string) string {
 // TestConfigRoundTrip: what --print-config prints says the same again, for
 // every flag of every command.
 func TestConfigRoundTrip(t *testing.T) {
+	skipShort(t)
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "f.toml")
 	eachFlag(func(cmd *cobra.Command, flag *pflag.Flag) {
 		words := understood(cmd, flag)
@@ -200,7 +202,7 @@ func TestConfigDefaults(t *testing.T) {
 	if err := os.WriteFile(path, []byte(out), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	a := &app{Terminal: console.New(os.Stderr), out: &results{}, args: []string{"scan", "--config", path}}
+	a := &app{term: console.New(os.Stderr), out: &results{}, args: []string{"scan", "--config", path}}
 	cmd, rest, _ := a.rootCommand().Find(a.args)
 	if err := cmd.ParseFlags(rest); err != nil {
 		t.Fatal(err)

@@ -28,6 +28,7 @@ func (p *process) signal(s syscall.Signal) {
 // its state said, as often as they come, and the scan goes on. Whatever servers
 // are called, and the files, nothing that is said does anything to a terminal.
 func TestControls(t *testing.T) {
+	t.Parallel()
 	_, port := serve(t, fleet.Config{Network: netip.MustParsePrefix("127.77.1.0/25"),
 		Kinds: []fleet.Kind{fleet.Source}})
 	dir := t.TempDir()
@@ -93,6 +94,7 @@ func checkChanges(t *testing.T, path string) {
 
 // TestControlsGoverned: a scan without a rate governs itself, and says so.
 func TestControlsGoverned(t *testing.T) {
+	t.Parallel()
 	_, port := serve(t, fleet.Config{Network: netip.MustParsePrefix("127.77.2.0/30")})
 	p := startScan(t, "scan", "-", "--order", "input", "--allow-reserved", "--cooldown", "0", "-r", "0", "-q")
 	io.WriteString(p.in, "127.77.2.1:"+port+"\n")

@@ -18,9 +18,9 @@ func (s *scanRun) controls() (end func()) {
 		for sig := range signals {
 			switch sig {
 			case syscall.SIGUSR1:
-				turnRate(s.rate, s.app.Terminal, true)
+				turnRate(s.rate, s.app.term, true)
 			case syscall.SIGUSR2:
-				turnRate(s.rate, s.app.Terminal, false)
+				turnRate(s.rate, s.app.term, false)
 			case syscall.SIGQUIT:
 				s.sayState()
 			}

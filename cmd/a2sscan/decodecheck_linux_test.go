@@ -14,6 +14,7 @@ import (
 // TestCheck: what a scan of a bad network with hostile servers of all kinds
 // writes with --raw comes out the same again.
 func TestCheck(t *testing.T) {
+	t.Parallel()
 	_, port := serve(t, fleet.Config{
 		Network: netip.MustParsePrefix("127.68.0.0/22"), Seed: 7,
 		Hostile: 0.3, Loss: 0.02, Duplicate: 0.02, Reorder: 0.02,

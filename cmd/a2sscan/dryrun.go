@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"iter"
+	"sync/atomic"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
@@ -18,9 +19,9 @@ const dryRunShown = 10
 
 // dryRun says what would be asked.
 func (s *scanRun) dryRun() error {
-	stop, ctx, end := shutdown.Listen(s.app.Terminal, s.flags.exclude.hangupEnds())
+	stop, ctx, end := shutdown.Listen(s.app.term, s.flags.exclude.hangupEnds())
 	defer end()
-	s.status = s.flags.newStatus(s.app.Terminal, s.id)
+	s.status = s.flags.newStatus(s.app.term, s.id)
 	err := s.readLists(stop.Drained)
 	if err == nil {
 		err = s.checkpoint.Loaded(s.list)
@@ -30,14 +31,9 @@ func (s *scanRun) dryRun() error {
 		return err
 	}
 	s.sayPlan()
-	asked := uint64(0)
-	for t := range s.left() {
-		if asked++; asked <= dryRunShown {
-			fmt.Fprintln(s.app.out, t.Addr)
-		}
-		if stop.Interrupted() || ctx.Err() != nil {
-			return console.Fail(console.ExitInterrupted, "interrupted")
-		}
+	asked, err := s.countTargets(func() bool { return stop.Interrupted() || ctx.Err() != nil })
+	if err != nil {
+		return err
 	}
 	s.bad.Close()
 	s.sayLeft(asked)
@@ -47,11 +43,32 @@ func (s *scanRun) dryRun() error {
 		}
 	}
 	if asked > dryRunShown {
-		s.app.Say("the first %d of them are named", dryRunShown)
+		s.app.term.Say("the first %d of them are named", dryRunShown)
 	}
-	s.app.Say("%s would be asked: %s", console.Plural(asked, "target"), s.flags.exactForecast(s.list, asked))
-	s.app.Say("each would be asked %s; nothing was sent", &s.flags.query)
+	s.app.term.Say("%s would be asked: %s", console.Plural(asked, "target"), s.flags.exactForecast(s.list, asked))
+	s.app.term.Say("each would be asked %s; nothing was sent", &s.flags.query)
 	return inputs.Truncated(s.list)
+}
+
+// countTargets names the first targets that a run would ask, and counts all.
+func (s *scanRun) countTargets(interrupted func() bool) (uint64, error) {
+	var asked atomic.Uint64
+	_, all, known := s.foresee()
+	all /= uint64(max(1, s.flags.targets.shard.Count))
+	stop := s.status.WatchCounting(func() (uint64, float64, bool) {
+		n := asked.Load()
+		return n, min(1, float64(n)/float64(max(all, 1))), known
+	})
+	defer stop()
+	for t := range s.left() {
+		if asked.Add(1) <= dryRunShown {
+			fmt.Fprintln(s.app.out, t.Addr)
+		}
+		if interrupted() {
+			return 0, console.Fail(console.ExitInterrupted, "interrupted")
+		}
+	}
+	return asked.Load(), nil
 }
 
 // left are the targets that a run would ask: with a checkpoint, those that are
@@ -72,10 +89,10 @@ func (s *scanRun) sayLeft(asked uint64) {
 		behind = console.Grouped(now.Given-asked) + " that are behind + "
 	}
 	if s.checkpoint.Enabled && s.checkpoint.SilentTargets != nil {
-		s.app.Say("%s would be asked once more", console.Plural(s.checkpoint.Past.Silent.Waiting(), "silent target"))
+		s.app.term.Say("%s would be asked once more", console.Plural(s.checkpoint.Past.Silent.Waiting(), "silent target"))
 	}
 	l := ledger.OfList(now)
-	s.app.Say("%s read = %s%s%s that would be asked", console.Grouped(now.Read), l.Accounted(), behind, console.Grouped(asked))
+	s.app.term.Say("%s read = %s%s%s that would be asked", console.Grouped(now.Read), l.Accounted(), behind, console.Grouped(asked))
 }
 
 // exactForecast is the forecast for so many targets.

@@ -11,7 +11,7 @@ import (
 func (f *scanFlags) forecast(listed, inNetworks float64) *progress.Forecast {
 	fc := &progress.Forecast{
 		Listed: listed, InNetworks: inNetworks,
-		Questions: scanner.Questions(f.query), Schedule: f.schedule(),
+		Questions: scanner.Questions(f.query), Schedule: f.schedule(), Fallback: f.fallback,
 		Cooldown: f.cooldown, Rate: float64(f.pace.rate), AddressRate: float64(f.pace.addressRate),
 	}
 	if ports, err := inputs.ParsePorts("--port", f.ports); err == nil {
@@ -57,12 +57,12 @@ func (s *scanRun) sayPlan() {
 	}
 	switch {
 	case s.flags.dryRun && known: // how many of them are asked, and what that takes, comes at its end
-		s.app.Say("%s%s %s", console.Plural(n, "target"), left, s.flags.targets.said())
+		s.app.term.Say("%s%s %s", console.Plural(n, "target"), left, s.flags.targets.said())
 	case !known:
-		s.app.Say("targets%s as they come, %s; %s", left, console.PerSecond(float64(s.flags.pace.rate)), s.flags.targets.said())
+		s.app.term.Say("targets%s as they come, %s; %s", left, console.PerSecond(float64(s.flags.pace.rate)), s.flags.targets.said())
 	case s.flags.targets.shard.Count > 1:
-		s.app.Say("%s targets%s, 1 in %d of them ours, %s; %s", console.Grouped(n), left, s.flags.targets.shard.Count, fc, s.flags.targets.said())
+		s.app.term.Say("%s targets%s, 1 in %d of them ours, %s; %s", console.Grouped(n), left, s.flags.targets.shard.Count, fc, s.flags.targets.said())
 	default:
-		s.app.Say("%s%s, %s; %s", console.Plural(n, "target"), left, fc, s.flags.targets.said())
+		s.app.term.Say("%s%s, %s; %s", console.Plural(n, "target"), left, fc, s.flags.targets.said())
 	}
 }

@@ -21,6 +21,7 @@ import (
 // reasons, and nothing is invented. The rate is the default one, at which what
 // the storms among them send has room in the kernel's buffer.
 func TestHostileFleet(t *testing.T) {
+	t.Parallel()
 	network, rate := "127.70.0.0/21", "5k"
 	if raceEnabled {
 		network, rate = "127.70.0.0/23", "300"

@@ -119,6 +119,7 @@ func (p *process) said(text, pattern string) {
 // TestInterrupt: the first signal ends a scan whose list never ends, and what
 // was found is written.
 func TestInterrupt(t *testing.T) {
+	t.Parallel()
 	_, port := serve(t, fleet.Config{Network: netip.MustParsePrefix("127.65.0.0/30"),
 		Kinds: []fleet.Kind{fleet.Source}})
 	p := startScan(t, "scan", "-", "--order", "input", "--allow-reserved", "--cooldown", "0")
@@ -133,6 +134,7 @@ func TestInterrupt(t *testing.T) {
 
 // TestInterruptTwice: the second signal does not wait for a silent server.
 func TestInterruptTwice(t *testing.T) {
+	t.Parallel()
 	_, port := serve(t, fleet.Config{Network: netip.MustParsePrefix("127.65.1.0/30"),
 		Kinds: []fleet.Kind{fleet.Source}})
 	p := startScan(t, "scan", "-", "--order", "input", "--allow-reserved", "--timeout", "10m")
@@ -153,6 +155,7 @@ func TestInterruptTwice(t *testing.T) {
 // not only of what was read of it, and --max-runtime has nothing to say of a scan
 // that was interrupted before.
 func TestInterruptRest(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sum.json")
 	p := startScan(t, "scan", "127.65.16.0/20", "-p", "27470", "--allow-reserved", "--timeout", "600ms",
 		"-r", "300", "--max-runtime", "1500ms", "--status", "json", "--summary", path)
@@ -182,6 +185,7 @@ func TestInterruptRest(t *testing.T) {
 // TestInterruptEarly: a scan that is interrupted before its first packet leaves
 // no file behind. At this rate the first packet is due in a hundred seconds.
 func TestInterruptEarly(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "out.ndjson")
 	p := startScan(t, "scan", "127.65.2.1:27105", "--allow-reserved", "-r", "0.01", "-o", path)
 	for {
@@ -207,6 +211,7 @@ func TestInterruptEarly(t *testing.T) {
 // TestInterruptLoading: a signal ends a scan while it reads its list, and no
 // file is left behind.
 func TestInterruptLoading(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "out.ndjson")
 	p := startScan(t, "scan", "-", "--allow-reserved", "-o", path)
 	// What a list is is seen from its first 4096 bytes.

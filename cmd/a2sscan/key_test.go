@@ -1,8 +1,11 @@
 package main
 
 import (
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -42,6 +45,29 @@ func TestKeyInTheWrongPlace(t *testing.T) {
 		}
 		if code == 0 || said == "" || strings.Contains(shown, key[:20]) {
 			t.Errorf("%q: exit code %d, %s", args, code, shown)
+		}
+	}
+}
+
+// TestSharedKeyFile: a key file that other users can read gets a warning, and the
+// list is fetched all the same.
+func TestSharedKeyFile(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("mode bits tell nothing here")
+	}
+	path := filepath.Join(t.TempDir(), "key.txt")
+	if err := os.WriteFile(path, []byte("0123456789ABCDEF0123456789ABCDEF\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for mode, warned := range map[os.FileMode]bool{0o600: false, 0o400: false, 0o640: true, 0o604: true, 0o644: true} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		code, out, said := web(t, func(w http.ResponseWriter, _ *http.Request) {
+			io.WriteString(w, `{"response":{"servers":[{"addr":"127.0.0.1:27015"}]}}`)
+		}, "--key-file", path)
+		if code != 0 || out != "127.0.0.1:27015\n" || warned != strings.Contains(said, "other users of this machine can read the key") {
+			t.Errorf("%v: exit code %d, %s%s", mode, code, out, said)
 		}
 	}
 }

@@ -47,7 +47,7 @@ func (a *app) openLog(f *logFlags) error {
 	if f.file == "" {
 		return nil
 	}
-	return a.OpenLog(f.file, f.format.JSON, f.level.Level)
+	return a.term.OpenLog(f.file, f.format.JSON, f.level.Level)
 }
 
 // logEnd logs the error with which the program ends, if there is one.
@@ -59,5 +59,5 @@ func (a *app) logEnd(err error) {
 	if f, ok := errors.AsType[*console.Failure](err); ok && f.Hint != "" {
 		attrs = append(attrs, "hint", f.Hint)
 	}
-	a.Log.Error("ended with an error", attrs...)
+	a.term.Log.Error("ended with an error", attrs...)
 }

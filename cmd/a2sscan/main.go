@@ -35,7 +35,7 @@ func prepare() {
 
 // app is what every command shares.
 type app struct {
-	*console.Terminal
+	term  *console.Terminal
 	args  []string // the command line, without the program's name
 	in    io.Reader
 	out   *results
@@ -47,10 +47,10 @@ type app struct {
 // run is the program: it returns the exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	a := &app{
-		Terminal: console.New(stderr),
-		args:     args,
-		in:       stdin,
-		out:      &results{w: stdout},
+		term: console.New(stderr),
+		args: args,
+		in:   stdin,
+		out:  &results{w: stdout},
 	}
 	root := a.rootCommand()
 	root.SetArgs(args)
@@ -58,12 +58,12 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if a.out.err != nil {
 		err = a.out.failure()
 	}
-	a.ClearStatus()
+	a.term.ClearStatus()
 	if isCut(err) && !a.sends {
 		err = &console.Failure{Code: console.ExitPipe, Err: err, Reported: true}
 	}
 	if err != nil && !isSaid(err) {
-		a.Report(err)
+		a.term.Report(err)
 	}
 	a.logEnd(err)
 	return console.ExitCode(err)
@@ -128,7 +128,7 @@ each.`,
 		DisableSuggestions: true, // anyCommand makes its own, as a hint
 	}
 	root.SetOut(a.out)
-	root.SetErr(a.Messages())
+	root.SetErr(a.term.Messages())
 	root.SetIn(a.in)
 	root.SetUsageTemplate(usageTemplate)
 	root.SetFlagErrorFunc(flagError)

@@ -9,6 +9,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/redact"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
@@ -153,22 +154,26 @@ func (a *app) master(f *masterCommandFlags) error {
 	if f.raw {
 		h.Page = r.Write
 	}
-	quiet := f.quiet || a.Terminal.Interactive && toScreen
+	quiet := f.quiet || a.term.Interactive && toScreen
 	stats, err := a.fetchList(ctx, &f.Options, h, quiet, r.Flush)
 	if e := r.Close(err == nil); err == nil || e != nil {
 		err = e
 	}
 	if !f.quiet && (err == nil || stats.Requests > 0) {
-		masterlist.Report(a.Terminal, f.Source(), &stats)
+		masterlist.Report(a.term, f.Source(), &stats)
 	}
 	return a.endList(f, r, &stats, err)
 }
 
 // fetchList fetches a list with a status line. It calls flush between requests.
 func (a *app) fetchList(ctx context.Context, o *masterlist.Options, h masterlist.Handlers, quiet bool, flush func() error) (master.Stats, error) {
-	t := a.Terminal
+	t := a.term
 	for _, key := range o.Filter.Unknown() {
 		t.Say("filter %s: no known master understands it; masters ignore what they do not understand", console.Quoted(key, 40))
+	}
+	if o.KeyFileIsShared() {
+		t.Say("warning: other users of this machine can read the key in %s", console.Plain(redact.Keys(o.KeyFile), 200))
+		t.Hint("chmod 600 makes it yours alone")
 	}
 	p := masterlist.NewProgress()
 	h.Progress = func(now master.Progress) {
@@ -213,7 +218,7 @@ func (r *listRun) writeServer(s *master.Server) error {
 
 // endList reports how the list ended and chooses the exit code.
 func (a *app) endList(f *masterCommandFlags, r *listRun, s *master.Stats, err error) error {
-	t, n := a.Terminal, r.n
+	t, n := a.term, r.n
 	switch {
 	case err != nil && n > 0 && !a.out.cut():
 		t.Say("the list is not complete: %s fetched before, %s", console.Plural(int(n), "server"), r.Kept())

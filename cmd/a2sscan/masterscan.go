@@ -99,7 +99,7 @@ func (s *scanRun) fetchFirst() error {
 	}
 	stats, err := a.fetchList(ctx, &f.Options, masterlist.Handlers{Server: sp.Add}, quiet, func() error { return nil })
 	if !quiet && stats.Requests > 0 {
-		masterlist.Report(a.Terminal, f.Source(), &stats)
+		masterlist.Report(a.term, f.Source(), &stats)
 	}
 	switch {
 	case stats.Servers == 0 && err == nil:
@@ -108,10 +108,10 @@ func (s *scanRun) fetchFirst() error {
 		return err
 	case err != nil:
 		s.fetched.err = err
-		a.Say("the list is incomplete: scanning what was fetched, %s", console.Plural(int(stats.Servers), "server"))
-		a.Report(err)
+		a.term.Say("the list is incomplete: scanning what was fetched, %s", console.Plural(int(stats.Servers), "server"))
+		a.term.Report(err)
 	case !quiet:
-		a.Say("end: %v", stats.End)
+		a.term.Say("end: %v", stats.End)
 	}
 	source, err := sp.Source(f.Source())
 	s.fetched.sources = []list.Source{source}

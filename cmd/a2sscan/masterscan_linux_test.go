@@ -12,6 +12,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/simulation"
 	"github.com/a2sscan/a2sscan/sink"
 )
 
@@ -46,6 +47,7 @@ func serveMaster(t *testing.T, c fleet.MasterConfig) *fleet.Master {
 // what is found is the truth. The list goes as text, as pages, as JSON, through
 // a file, and within one command.
 func TestMasterToScan(t *testing.T) {
+	t.Parallel()
 	cfg, _ := serve(t, fleet.Config{
 		Network: netip.MustParsePrefix(*masterNetwork), Ports: []uint16{0, 0}, Alive: 0.78, Seed: 60,
 	})
@@ -83,11 +85,11 @@ func TestMasterToScan(t *testing.T) {
 			if !strings.Contains(string(said), " 2 unscannable ") {
 				t.Errorf("0.0.0.0 and port 0 are not counted:\n%s", said)
 			}
-			report, err := compareFile(cfg, out)
-			if err != nil || !proven(report) || report.Servers == 0 {
-				t.Errorf("%v %s\n%s\n%s", err, proof(report), strings.Join(report.Examples, "\n"), said)
+			report, err := simulation.CompareFile(cfg, out)
+			if err != nil || !simulation.Proven(report) || report.Servers == 0 {
+				t.Errorf("%v %s\n%s\n%s", err, simulation.Proof(report), strings.Join(report.Examples, "\n"), said)
 			}
-			t.Logf("%s\n%s", proof(report), regexp.MustCompile(`(?m)^.*(rate|targets): .*$`).FindAllString(string(said), -1))
+			t.Logf("%s\n%s", simulation.Proof(report), regexp.MustCompile(`(?m)^.*(rate|targets): .*$`).FindAllString(string(said), -1))
 			checkKept(t, out, test.keepsMaster)
 		})
 	}

@@ -145,6 +145,7 @@ func (w *watched) feed() {
 // TestMetrics scrapes a scan of a small fleet while it runs and once it is
 // over, and compares what it then shows with the summary.
 func TestMetrics(t *testing.T) {
+	t.Parallel()
 	_, port := serve(t, fleet.Config{Network: netip.MustParsePrefix("127.80.0.0/26"),
 		Alive: 0.8, Loss: 0.02, Kinds: []fleet.Kind{fleet.Source, fleet.GoldSource, fleet.Split}})
 	in, list := io.Pipe()
@@ -263,6 +264,7 @@ func TestMetricsPort(t *testing.T) {
 // TestMetricsResumed: the counters of a scan that is gone on with are of the
 // process, and what came before is a number of its own.
 func TestMetricsResumed(t *testing.T) {
+	t.Parallel()
 	network := netip.MustParsePrefix("127.80.6.0/25")
 	_, port := serve(t, fleet.Config{Network: network, Kinds: []fleet.Kind{fleet.Source}})
 	dir := t.TempDir()

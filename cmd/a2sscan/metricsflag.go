@@ -20,5 +20,5 @@ func (a *app) serveMetrics(f *metricsFlags, quiet bool) (*metrics.Server, error)
 	if !f.at.Given {
 		return metrics.Off(), nil
 	}
-	return metrics.Listen(a.Terminal, metrics.Options{Address: f.at.String(), Quiet: quiet, Build: thisBuild()})
+	return metrics.Listen(a.term, metrics.Options{Address: f.at.String(), Quiet: quiet, Build: thisBuild()})
 }

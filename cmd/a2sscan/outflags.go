@@ -54,7 +54,7 @@ func (f *outFlags) plan(scan string) (*output.Output, error) {
 
 // planned is plan without the check.
 func (f *outFlags) planned(scan string) *output.Output {
-	options := sink.Options{Scan: scan, Append: f.append, Force: f.force}
+	options := sink.Options{Scan: scan, Append: f.append, Replace: f.force}
 	if !f.toFile() && isTerminal(os.Stdout) {
 		options.Shown = console.Visible
 	}

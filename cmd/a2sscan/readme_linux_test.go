@@ -43,6 +43,7 @@ func readmeBlocks(t *testing.T, language string) (blocks []string) {
 // sh, one shell for all of them. Those that start with go are .ci/run's. Then
 // the census that they leave is read as the README says.
 func TestReadme(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	servers := "127.66.0.1:27107\n127.66.0.2:27107 with a tag\n127.66.0.3:27107\n127.66.0.4-127.66.0.12:27107\n"
 	if err := os.WriteFile(dir+"/servers.txt", []byte(servers), 0o666); err != nil {
@@ -169,6 +170,8 @@ func TestReadmeSession(t *testing.T) {
 // TestReadmeProgram builds the program of the README as it stands but for the
 // servers that it asks, which are simulated ones, and runs it.
 func TestReadmeProgram(t *testing.T) {
+	skipShort(t)
+	t.Parallel()
 	blocks := readmeBlocks(t, "go")
 	if len(blocks) != 1 {
 		t.Fatalf("%d programs in the README", len(blocks))
@@ -214,7 +217,7 @@ func runProgram(t *testing.T, source string) string {
 // TestExamples: the examples of every command's help are command lines that
 // the program understands.
 func TestExamples(t *testing.T) {
-	a := &app{Terminal: console.New(os.Stderr), out: &results{}}
+	a := &app{term: console.New(os.Stderr), out: &results{}}
 	root := a.rootCommand()
 	for _, cmd := range append(root.Commands(), root) {
 		lines := strings.Split(cmd.Example, "\n")
@@ -243,7 +246,7 @@ func checkCommandLine(t *testing.T, part string) {
 		}
 		args = append(args, f)
 	}
-	a := &app{Terminal: console.New(os.Stderr), out: &results{}}
+	a := &app{term: console.New(os.Stderr), out: &results{}}
 	cmd, rest, err := a.rootCommand().Find(args)
 	if err == nil {
 		err = cmd.ParseFlags(rest)

@@ -32,6 +32,7 @@ type scanFlags struct {
 	pace       paceFlags
 	timeouts   timeoutFlags
 	secondLook bool
+	fallback   bool
 	cooldown   time.Duration
 	guard      guardFlags
 
@@ -97,6 +98,9 @@ down by a tenth, and SIGQUIT says where the scan stands; it goes on.`,
 			if err := f.check(); err != nil {
 				return err
 			}
+			if !cmd.Flags().Changed("fallback") {
+				f.fallback = f.secondLook
+			}
 			return a.scan(f, args)
 		},
 	}
@@ -115,12 +119,13 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.StringVar(&f.scanID, "scan-id", "", "`NAME` of the scan in every record (default its start: 20261120T030000Z)")
 	fs.StringVarP(&f.ports, "port", "p", "", "ports for networks and bare addresses: a `LIST` such as 27015,27020-27030 (an ip alone: 27015)")
 	f.targets.add(cmd)
-	fs.Var(&f.query, "query", "what to ask: a `LIST` of info, players, rules")
+	fs.Var(&f.query, "query", "what to ask: a `LIST` of info, players, rules, and ping beside them")
 	fs.VarP(&f.pace.rate, "rate", "r", "datagrams a second, k and M are understood; 0: as fast as it goes")
 	fs.Var(&f.pace.addressRate, "per-address-rate", "datagrams a second to one address; 0: no limit")
 	fs.IntVar(&f.pace.maxPerAddress, "max-per-address", 0, "`N` servers asked on one address at most; 0: all (default 0)")
 	f.timeouts.add(cmd)
 	fs.BoolVar(&f.secondLook, "second-look", false, "ask targets that stayed silent once more, when all others are finished")
+	fs.BoolVar(&f.fallback, "fallback", false, "ask targets that ignore info once each for players and ping (default with --second-look)")
 	fs.DurationVar(&f.cooldown, "cooldown", scanner.DefaultCooldown, "how long to listen for late replies, `D` such as 2s")
 	fs.IntVar(&f.pace.inFlight, "in-flight", 0, "`N` targets open at once; 0: what rate and timeouts need (default 0)")
 	fs.Var(&f.pace.source, "source", "address of this machine to send from (default: the system's choice)")
@@ -244,6 +249,7 @@ func (f *scanFlags) config() scanner.Config {
 		Timeout:       f.timeouts.timeout,
 		Retries:       flagvalue.OrOff(f.timeouts.retries),
 		SecondPass:    f.secondLook,
+		Fallback:      f.fallback,
 		Cooldown:      flagvalue.OrOff(f.cooldown),
 		InFlight:      f.pace.inFlight,
 		NoGSO:         f.pace.noGSO,

@@ -95,11 +95,16 @@ func (s *scanRun) conclude(how outcome, all *scanner.Stats) outcome {
 	how.ended = s.ended(how)
 	torn := how.ended == ledger.EndedInput && s.list.Err() == nil
 	if how.ended != ledger.EndedComplete && !torn {
+		s.out.Keep()
 		return how
 	}
 	how.complete = true
 	s.guard.JudgeFinal(all)
-	how.output = s.out.NameParts(nil)
+	if s.guard.Tripped() != nil && s.out.Name() != s.flags.out.output {
+		s.out.Keep() // the census before is better than one that a guard refuses
+	} else {
+		how.output = s.out.Commit()
+	}
 	how.ended = s.ended(how)
 	return how
 }
@@ -130,12 +135,14 @@ func (s *scanRun) summarize(all *scanner.Stats, l ledger.Ledger, how outcome) *l
 		sum.Databases = append(sum.Databases, ledger.Database(note))
 	}
 	sum.Exclusions = ledger.Exclusions(s.exclusions)
+	sum.Datagrams.LateServers = s.late.list()
 	sum.Changes = s.rate.Changes()
 	sum.Records = s.out.Count() + s.checkpoint.Records()
 	if how.output != nil {
 		sum.Records = s.out.Complete()
 	}
-	sum.Parts = s.out.Parts()
+	sum.Output, sum.Parts = s.out.Name(), s.out.Parts()
+	sum.Bytes, sum.Sum = s.out.Written()
 	s.observer.Close()
 	sum.Ended = how.ended
 	sum.Guard = s.guard.Tripped()
@@ -153,7 +160,7 @@ func (s *scanRun) describe(sum *ledger.Summary) {
 	if targets.order == flagvalue.Order(list.OrderRandom) {
 		sum.Seed = &targets.seed.N
 	}
-	sum.Output, sum.Resumed = s.flags.out.output, s.checkpoint.TimesResumed()
+	sum.Resumed = s.checkpoint.TimesResumed()
 	sum.Start, sum.End = s.start, time.Now().UTC()
 }
 
@@ -161,21 +168,21 @@ func (s *scanRun) describe(sum *ledger.Summary) {
 func (s *scanRun) report(sum *ledger.Summary, how outcome) error {
 	quiet := s.flags.quiet
 	if !quiet {
-		sum.Say(s.app.Terminal)
+		sum.Say(s.app.term)
 	}
-	sum.SayWrong(s.app.Terminal)
-	path := s.flags.summaryPath(s.start)
+	sum.SayWrong(s.app.term)
+	path := s.flags.summaryPath(s.out.Name(), s.start)
 	if path != "" {
 		if err := sum.WriteFile(path); err != nil {
 			path = ""
-			how = how.summaryFailed(s.app.Terminal, err)
+			how = how.summaryFailed(s.app.term, err)
 		}
 	}
 	if !quiet {
 		s.sayFiles(sum, path)
 	}
 	verdict := s.verdict(sum, how)
-	scanlog.Finished(s.app.Log, sum, verdict)
+	scanlog.Finished(s.app.term.Log, sum, verdict)
 	s.checkpoint.Done(how.complete && how.output == nil, path)
 	return verdict
 }
@@ -224,10 +231,9 @@ func (s *scanRun) guarded(err error) error {
 	return err
 }
 
-// summaryPath is where the summary goes, empty for nowhere. A pipe or a device
-// has no file beside it.
-func (f *scanFlags) summaryPath(start time.Time) string {
-	path := f.out.output
+// summaryPath is where the summary of a census in path goes, empty for nowhere. A
+// pipe or a device has no file beside it.
+func (f *scanFlags) summaryPath(path string, start time.Time) string {
 	switch {
 	case f.summary != "" || path == "-":
 		return f.summary
@@ -248,9 +254,12 @@ func summaryName(path string, start time.Time) string {
 
 func (s *scanRun) sayFiles(sum *ledger.Summary, summaryPath string) {
 	if s.flags.out.output != "-" {
-		s.app.Say("written: %s to %s", console.Plural(sum.Records, "record"), s.out.Place())
+		s.app.term.Say("written: %s to %s", console.Plural(sum.Records, "record"), s.out.Place())
+		if name := s.flags.out.output; s.out.Name() != name {
+			s.app.term.Hint("the scan is not complete: %s was not replaced", console.Plain(name, 200))
+		}
 	}
 	if summaryPath != "" {
-		s.app.Say("numbers of the run: %s", console.Plain(summaryPath, 200))
+		s.app.term.Say("numbers of the run: %s", console.Plain(summaryPath, 200))
 	}
 }

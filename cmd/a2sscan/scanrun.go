@@ -51,6 +51,7 @@ type scanRun struct {
 	metrics  *metrics.Server
 	observer *scanlog.Observer
 	status   progress.Status
+	late     lateConflicts
 	reading  atomic.Pointer[list.List]       // nil: no list is read yet
 	monitor  atomic.Pointer[scanner.Monitor] // nil: no target is asked yet
 }
@@ -82,7 +83,7 @@ func (a *app) scan(f *scanFlags, args []string) error {
 		return s.dryRun()
 	}
 	a.sends = true
-	defer inputs.ReloadOnHangup(a.Terminal, s.exclusions, f.exclude.files)()
+	defer inputs.ReloadOnHangup(a.term, s.exclusions, f.exclude.files)()
 	sum, how, err := s.census()
 	if err != nil {
 		return err
@@ -116,7 +117,7 @@ func (a *app) openCheckpoint(f *scanFlags) (*checkpoint.Checkpointer, error) {
 		return checkpoint.Off(), nil
 	}
 	_, commit := buildVersion()
-	return checkpoint.Open(a.Terminal, checkpoint.Options{
+	return checkpoint.Open(a.term, checkpoint.Options{
 		Path: f.saved.path, Fresh: f.saved.fresh, LookOnly: f.dryRun,
 		Program: self(), Args: a.args, Version: commit,
 	})
@@ -173,7 +174,7 @@ func (s *scanRun) resume(stdin io.Reader) (io.Reader, error) {
 	}
 	if past != nil {
 		s.start, s.tally = past.Start, past.Tally
-		resumeDatabases(s.geo, past.Plan.Databases, s.app.Terminal)
+		resumeDatabases(s.geo, past.Plan.Databases, s.app.term)
 		s.checkpoint.SetDatabases(databasesOf(s.geo))
 	}
 	inOrder := s.flags.targets.order == flagvalue.Order(list.OrderInput)
@@ -206,7 +207,7 @@ func (s *scanRun) openTargets(stdin io.Reader) error {
 	if err != nil {
 		return err
 	}
-	s.bad = inputs.NewBadLines(s.app.Terminal)
+	s.bad = inputs.NewBadLines(s.app.term)
 	cfg.Exclusions, cfg.Sources, cfg.Invalid = s.exclusions, s.fetched.sources, s.bad.Add
 	cfg.Waiting = s.reportIdlePipe
 	if s.checkpoint.Enabled {
@@ -226,7 +227,7 @@ func (s *scanRun) openTargets(stdin io.Reader) error {
 
 // reportIdlePipe reports a named pipe that no program writes to.
 func (s *scanRun) reportIdlePipe(pipe string) {
-	s.app.Say("waiting for a program to write to %s", pipe)
+	s.app.term.Say("waiting for a program to write to %s", pipe)
 }
 
 // listConfig is what the flags say of the targets.
@@ -254,7 +255,10 @@ func (s *scanRun) planOutput() (*output.Output, error) {
 	}
 	if s.checkpoint.Resumes() {
 		was := &s.checkpoint.Past.Output
-		o.Resume(output.Position{Offset: was.Offset, Parts: was.Parts, Records: was.Records})
+		o.Resume(output.Position{
+			Offset: was.Offset, Sum: was.Sum, Replace: was.Replace, Parts: was.Parts, Records: was.Records,
+		})
+		o.ShowProgress(s.app.readProgress())
 	}
 	if err := o.Check(); err != nil {
 		return nil, err
@@ -268,7 +272,7 @@ func (f *scanFlags) checkSummary() error {
 	if f.summary == "" {
 		return nil
 	}
-	return output.Failure(sink.Check(f.summary, sink.Options{Force: true}))
+	return output.Failure(sink.Check(f.summary, sink.Options{Replace: true}))
 }
 
 // scanName is the default name of a scan: its start.
@@ -312,7 +316,7 @@ func (s *scanRun) census() (*ledger.Summary, outcome, error) {
 
 // listen starts what can end the scan early: signals and the guard.
 func (s *scanRun) listen() (ctx context.Context, end func()) {
-	sd, ctx, stopListening := shutdown.Listen(s.app.Terminal, s.flags.exclude.hangupEnds())
+	sd, ctx, stopListening := shutdown.Listen(s.app.term, s.flags.exclude.hangupEnds())
 	s.shutdown = sd
 	s.out.OnFailure(s.shutdown.Cancel)
 	s.metrics.Attach(s.metricsSource())
@@ -326,7 +330,7 @@ func (s *scanRun) listen() (ctx context.Context, end func()) {
 func (s *scanRun) load() error {
 	s.checkpoint.Attach(s.checkpointed())
 	s.reading.Store(s.list)
-	s.status = s.flags.newStatus(s.app.Terminal, s.id)
+	s.status = s.flags.newStatus(s.app.term, s.id)
 	if err := s.readLists(s.shutdown.Drained); err != nil {
 		s.bad.Close()
 		return s.guarded(err)
@@ -334,7 +338,7 @@ func (s *scanRun) load() error {
 	if err := s.checkpoint.Loaded(s.list); err != nil {
 		return err
 	}
-	scanlog.Loaded(s.app.Log, s.list)
+	scanlog.Loaded(s.app.term.Log, s.list)
 	if !s.flags.quiet {
 		s.sayPlan()
 	}
@@ -370,6 +374,7 @@ func (s *scanRun) checkpointed() checkpoint.Scan {
 func (s *scanRun) ask(ctx context.Context) (scanner.Stats, error) {
 	cfg := s.flags.config()
 	cfg.Excluded = s.exclusions.Excluded
+	cfg.LateConflict = s.late.add
 	cfg.Monitor = new(scanner.Monitor)
 	cfg.Drain = s.shutdown.Draining
 	cfg.Rates = s.rate.Rates()
@@ -381,7 +386,7 @@ func (s *scanRun) ask(ctx context.Context) (scanner.Stats, error) {
 	}
 	s.observer = s.newObserver()
 	s.monitor.Store(cfg.Monitor)
-	defer s.guard.Watch(cfg.Monitor, s.app.Terminal)()
+	defer s.guard.Watch(cfg.Monitor, s.app.term)()
 	defer s.observer.Watch(cfg.Monitor)()
 	defer s.watchScan(cfg.Monitor)()
 	defer s.metrics.End()
@@ -394,7 +399,7 @@ func (s *scanRun) newObserver() *scanlog.Observer {
 	if past := s.checkpoint.Past; past != nil {
 		reported = len(past.Output.Parts)
 	}
-	return scanlog.New(s.app.Log, s.flags.pace.rate.Limit(), s.out.Parts, reported)
+	return scanlog.New(s.app.term.Log, s.flags.pace.rate.Limit(), s.out.Parts, reported)
 }
 
 // begun is how much of the list earlier parts of the scan passed by.
@@ -429,7 +434,7 @@ func (f *scanFlags) newStatus(t *console.Terminal, scan string) progress.Status 
 // watchScan shows status lines until stop is called, unless the records are on
 // the screen.
 func (s *scanRun) watchScan(m *scanner.Monitor) (stop func()) {
-	onScreen := s.app.Interactive && s.flags.out.output == "-" && isTerminal(s.app.out.w)
+	onScreen := s.app.term.Interactive && s.flags.out.output == "-" && isTerminal(s.app.out.w)
 	if onScreen && s.status.Kind == progress.Text {
 		return func() {}
 	}
@@ -470,7 +475,7 @@ func (s *scanRun) openOutput() error {
 	checkpoint.Step("output.created")
 	s.logOpened()
 	if n := s.out.CutOff(); n > 0 {
-		s.app.Say("%s: truncated: %d bytes after the last complete record cut off", console.Plain(s.flags.out.output, 200), n)
+		s.app.term.Say("%s: truncated: %d bytes after the last complete record cut off", console.Plain(s.flags.out.output, 200), n)
 	}
 	return nil
 }
@@ -481,7 +486,7 @@ func (s *scanRun) handle(r *scanner.Result) {
 	wanted := !silent || s.flags.unanswered
 	if wanted && s.geo != nil {
 		s.geo.Fill(&r.Geo, r.Addr.Addr())
-		s.geo.ReportDamage(s.app.Terminal)
+		s.geo.ReportDamage(s.app.term)
 	}
 	s.tally.Add(r)
 	if wanted {
@@ -492,7 +497,7 @@ func (s *scanRun) handle(r *scanner.Result) {
 // logStart tells what is going to be scanned, and how.
 func (s *scanRun) logStart() {
 	version, commit := buildVersion()
-	s.app.Log.Info("scan started", "scan", s.id, "version", version, "commit", commit,
+	s.app.term.Log.Info("scan started", "scan", s.id, "version", version, "commit", commit,
 		"seed", s.flags.targets.seed.N, "order", s.flags.targets.order.String(), "shard", s.flags.targets.shard.String(), "query", s.flags.query.String(),
 		"rate", console.Short(s.flags.pace.rate.Limit()), "per_address_rate", console.Short(s.flags.pace.addressRate.Limit()),
 		"timeout", s.flags.timeouts.timeout.String(), "retries", s.flags.timeouts.retries, "second_look", s.flags.secondLook,
@@ -508,5 +513,5 @@ func (s *scanRun) logOpened() {
 	if s.checkpoint.Resumes() {
 		attrs = append(attrs, "resumed_at_byte", s.checkpoint.Past.Output.Offset)
 	}
-	s.app.Log.Info("output opened", attrs...)
+	s.app.term.Log.Info("output opened", attrs...)
 }

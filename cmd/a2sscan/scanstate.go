@@ -19,30 +19,30 @@ func (s *scanRun) sayState() {
 		if list := s.reading.Load(); list != nil {
 			doing = progress.Loading(list.Loading())
 		}
-		s.app.Say("state: %s; nothing was sent yet", doing)
-		sayMemory(s.app.Terminal, 0)
+		s.app.term.Say("state: %s; nothing was sent yet", doing)
+		sayMemory(s.app.term, 0)
 		return
 	}
 	now := m.Stats()
 	now.Rate = s.rate.Rate() // the scan may not know of it yet
 	v := s.newTracker().Sample(now)
-	s.app.Say("state: scan %s, %s", console.Plain(s.id, 100), v.State())
+	s.app.term.Say("state: scan %s, %s", console.Plain(s.id, 100), v.State())
 
 	listed := s.checkpoint.Total(s.list.Stats(), &now) // from here on of all parts
 	l := ledger.New(listed, &now)
 	l.Unfinished = l.Read - min(l.Read, l.LeftOut()+l.Finished)
 	l.Unread, _ = s.unread(listed)
-	s.app.Say("targets: %s", &l)
-	s.app.Say("finished: %s%s", console.Grouped(l.Finished), console.SumOf(l.By, console.Words(scanner.StatusOK, scanner.NumStatuses)))
-	s.app.Say("open: %s%s", console.Grouped(uint64(v.Open)), v.Waiting())
-	s.app.Say("sent: %s datagrams, %s; %s of them repeats", console.Grouped(now.DatagramsSent()),
+	s.app.term.Say("targets: %s", &l)
+	s.app.term.Say("finished: %s%s", console.Grouped(l.Finished), console.SumOf(l.By, console.Words(scanner.StatusOK, scanner.NumStatuses)))
+	s.app.term.Say("open: %s%s", console.Grouped(uint64(v.Open)), v.Waiting())
+	s.app.term.Say("sent: %s datagrams, %s; %s of them repeats", console.Grouped(now.DatagramsSent()),
 		console.Bytes(now.SentBytes), console.Grouped(now.Repeats))
-	s.app.Say("received: %s datagrams, %s", console.Grouped(now.DatagramsReceived()), console.Bytes(now.RecvBytes))
+	s.app.term.Say("received: %s datagrams, %s", console.Grouped(now.DatagramsReceived()), console.Bytes(now.RecvBytes))
 	r := ledger.NewRates(&now)
 	r.Changes = s.rate.Changes()
-	s.app.Say("rate: %s; drops %s, send errors %s", r.String(),
+	s.app.term.Say("rate: %s; drops %s, send errors %s", r.String(),
 		console.Grouped(now.Socket.KernelDrops), console.Grouped(now.SendErrors))
-	sayMemory(s.app.Terminal, now.Bytes)
+	sayMemory(s.app.term, now.Bytes)
 	s.sayWritten()
 }
 
@@ -61,9 +61,9 @@ func (s *scanRun) sayWritten() {
 	if busy {
 		records = "a write takes its time now"
 	}
-	s.app.Say("output: %s, %s", console.Plain(s.flags.out.output, 200), records)
+	s.app.term.Say("output: %s, %s", console.Plain(s.flags.out.output, 200), records)
 	if s.checkpoint.Enabled {
-		s.app.Say("checkpoint: %s, %s", console.Plain(s.flags.saved.path, 200), s.checkpoint.Age())
+		s.app.term.Say("checkpoint: %s, %s", console.Plain(s.flags.saved.path, 200), s.checkpoint.Age())
 	}
 }
 

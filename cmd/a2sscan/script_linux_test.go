@@ -21,6 +21,7 @@ import (
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/geo/geotest"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/simulation"
 )
 
 // TestMain lets scripts run the program as a command. Most of their time they
@@ -34,7 +35,7 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 	}
-	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+	if err := flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err)
 	}
 	testscript.Main(m, map[string]func(){
@@ -209,7 +210,7 @@ func scriptFleet(ts *testscript.TestScript, neg bool, args []string) {
 	f, cmd := &fleetFlags{}, &cobra.Command{}
 	f.add(cmd)
 	ts.Check(cmd.ParseFlags(args))
-	cfg, err := f.config()
+	cfg, err := f.Config()
 	ts.Check(err)
 	fl, err := fleet.New(cfg)
 	ts.Check(err)
@@ -227,11 +228,11 @@ func scriptReplay(ts *testscript.TestScript, neg bool, args []string) {
 	flags := append([]string{"--replay", ts.MkAbs(args[0]), "--list", ts.MkAbs(args[1])}, args[2:]...)
 	ts.Check(cmd.ParseFlags(flags))
 	ts.Check(f.check(cmd))
-	a := &app{Terminal: console.New(io.Discard)}
-	rec, err := a.record(f)
+	r := simulation.Runner{Term: console.New(io.Discard)}
+	rec, err := r.Record(&f.Options)
 	ts.Check(err)
-	ts.Check(a.writeList(f.list, rec))
-	fl, err := rec.serve()
+	ts.Check(r.WriteList(f.List, rec))
+	fl, err := rec.Open()
 	ts.Check(err)
 	setPorts(ts, fl.Config())
 	serveScript(ts, fl)
@@ -256,10 +257,10 @@ func scriptMaster(ts *testscript.TestScript, _ bool, args []string) {
 	f, cmd := &fleetFlags{}, &cobra.Command{}
 	f.add(cmd)
 	ts.Check(cmd.ParseFlags(append([]string{"--master", "127.0.0.1:0", "--web", "127.0.0.1:0"}, args...)))
-	cfg, err := f.config()
+	cfg, err := f.Config()
 	ts.Check(err)
 	cfg.ServersOf = ts.Value(servedBy).(*fleet.Config).ServersOf
-	m, err := f.master.listen(cfg)
+	m, err := f.Master.Listen(cfg)
 	ts.Check(err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)

@@ -66,6 +66,7 @@ func watchFor(r io.Reader, words string, seen chan<- struct{}) string {
 // the pipe is read every server is there, whole. (What limited the rate most is
 // another machine's processor: the scanner's tests have a clock of their own.)
 func TestStalledPipe(t *testing.T) {
+	t.Parallel()
 	const servers = 1 << 14
 	network := netip.MustParsePrefix("127.72.0.0/18")
 	_, port := serve(t, fleet.Config{Network: network, Kinds: []fleet.Kind{fleet.Source}})

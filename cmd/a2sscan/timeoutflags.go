@@ -18,7 +18,7 @@ type timeoutFlags struct {
 func (f *timeoutFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.DurationVar(&f.timeout, "timeout", scanner.DefaultTimeout, "how long the first request waits for a reply, `D` such as 800ms")
-	fs.IntVar(&f.retries, "retries", scanner.DefaultRetries, "`N` requests after the first that stayed without reply")
+	fs.IntVar(&f.retries, "retries", scanner.DefaultRetries, "repeat a request without reply `N` times; one of which a part or a challenge came, two times more")
 }
 
 func (f *timeoutFlags) check() error {

@@ -70,7 +70,7 @@ func helpWidth(w io.Writer) int {
 var scanGroups = []struct{ title, names string }{
 	{"Targets", "port order seed shard strict resolve max-targets max-per-address exclude exclude-file " +
 		"allow-reserved master keep-master"},
-	{"Questions", "query timeout retries second-look cooldown"},
+	{"Questions", "query timeout retries second-look fallback cooldown"},
 	{"Speed", "rate per-address-rate in-flight source no-gso"},
 	{"Output", "output append force rotate summary scan-id unanswered raw mmdb"},
 	{"Going on, and stopping", "checkpoint fresh min-hitrate max-send-errors max-runtime"},

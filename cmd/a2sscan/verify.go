@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/census"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/sink"
 )
@@ -49,19 +50,19 @@ func (a *app) verify(files []string, summary string) error {
 	if err != nil {
 		return err
 	}
-	v, err := sink.Verify(files, want, a.verifyProgress())
-	a.ClearStatus()
+	v, err := sink.Verify(files, want, a.readProgress())
+	a.term.ClearStatus()
 	if err != nil {
-		return readFailure(err)
+		return census.Failure(err)
 	}
 	for _, f := range v.Files {
 		fmt.Fprintf(a.out, "%s: %d records, %d bytes, xxh64 %s\n", console.Plain(f.Name, 200), f.Records, f.Bytes, f.Sum)
 	}
 	for _, problem := range v.Problems {
-		a.Say("%s", console.Plain(problem, 400))
+		a.term.Say("%s", console.Plain(problem, 400))
 	}
 	if v.More > 0 {
-		a.Say("%d more problems", v.More)
+		a.term.Say("%d more problems", v.More)
 	}
 	if !v.Sound() {
 		return console.Fail(console.ExitNumbers, "the census is damaged or not complete").
@@ -70,16 +71,16 @@ func (a *app) verify(files []string, summary string) error {
 	return nil
 }
 
-// verifyProgress shows on a terminal how much was read.
-func (a *app) verifyProgress() func(read, size int64) {
-	if !a.Interactive {
+// readProgress shows on a terminal how much of a census was read.
+func (a *app) readProgress() func(read, size int64) {
+	if !a.term.Interactive {
 		return nil
 	}
 	var next time.Time
 	return func(read, size int64) {
 		if now := time.Now(); size > 0 && now.After(next) {
 			next = now.Add(time.Second / 4)
-			a.ShowStatus(fmt.Sprintf("read %s of %s", console.Bytes(uint64(read)), console.Bytes(uint64(size))))
+			a.term.ShowStatus(fmt.Sprintf("read %s of %s", console.Bytes(uint64(read)), console.Bytes(uint64(size))))
 		}
 	}
 }
@@ -105,7 +106,7 @@ func (a *app) expected(files []string, name string) (*sink.Expected, error) {
 	}
 	text, err := os.ReadFile(name)
 	if beside && errors.Is(err, fs.ErrNotExist) {
-		a.Say("there is no %s: the census is compared with no summary", console.Plain(name, 200))
+		a.term.Say("there is no %s: the census is compared with no summary", console.Plain(name, 200))
 		return nil, nil
 	}
 	var n scanNumbers

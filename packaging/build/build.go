@@ -14,7 +14,7 @@ import (
 // from every module proxy.
 const nfpm = "github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.1"
 
-// build makes everything for the systems and says what it made.
+// build makes everything for the systems and prints the names.
 func (r *release) build(chosen []system, out string) error {
 	out, err := filepath.Abs(out)
 	if err != nil {

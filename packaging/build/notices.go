@@ -13,7 +13,7 @@ import (
 	"slices"
 )
 
-// imported is a package that the program is made of, as go list says it.
+// imported is a package that the program is made of, as go list prints it.
 type imported struct {
 	Dir    string
 	Module *struct {
@@ -53,7 +53,7 @@ func notices(s system) ([]byte, error) {
 func listImported(s system) (packages []imported, err error) {
 	out, err := command(s.env(), "go", "list", "-deps", "-json=Dir,Module", "./cmd/a2sscan").Output()
 	if err != nil {
-		return nil, fmt.Errorf("go list: %w", told(err))
+		return nil, fmt.Errorf("go list: %w", withStderr(err))
 	}
 	for d := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p imported
@@ -108,7 +108,7 @@ func (p *imported) licences(texts map[string][]byte) error {
 func goLicence(texts map[string][]byte) error {
 	root, err := command(nil, "go", "env", "GOROOT").Output()
 	if err != nil {
-		return fmt.Errorf("go env: %w", told(err))
+		return fmt.Errorf("go env: %w", withStderr(err))
 	}
 	text, err := os.ReadFile(filepath.Join(string(bytes.TrimSpace(root)), "LICENSE"))
 	if err != nil {

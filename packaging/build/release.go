@@ -79,7 +79,7 @@ func (r *release) ownVersion() string {
 func git(args ...string) (string, error) {
 	out, err := command(nil, "git", args...).Output()
 	if err != nil {
-		return "", fmt.Errorf("git %s: %w", args[0], told(err))
+		return "", fmt.Errorf("git %s: %w", args[0], withStderr(err))
 	}
 	return strings.TrimSpace(string(out)), nil
 }
@@ -91,8 +91,8 @@ func command(env []string, name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// told adds to an error what the command said on standard error.
-func told(err error) error {
+// withStderr adds to an error what the command said on standard error.
+func withStderr(err error) error {
 	if e, ok := err.(*exec.ExitError); ok && len(e.Stderr) > 0 {
 		return fmt.Errorf("%w: %s", err, strings.TrimSpace(string(e.Stderr)))
 	}

@@ -2,6 +2,7 @@ package record
 
 import (
 	"strconv"
+	"strings"
 	"unicode/utf16"
 )
 
@@ -118,37 +119,50 @@ func (w *rewriter) word(word string) bool {
 
 // number copies a number in the range of a double.
 func (w *rewriter) number() bool {
-	n := 0
-	digits := func() bool {
-		start := n
-		for n < len(w.in) && '0' <= w.in[n] && w.in[n] <= '9' {
-			n++
-		}
-		return n > start
-	}
-	next := func(chars string) bool {
-		for i := range len(chars) {
-			if n < len(w.in) && w.in[n] == chars[i] {
-				n++
-				return true
-			}
-		}
+	n := numberLen(w.in)
+	if n == 0 {
 		return false
-	}
-	next("-")
-	if !next("0") && !digits() || next(".") && !digits() {
-		return false
-	}
-	if next("eE") {
-		if next("+-"); !digits() {
-			return false
-		}
 	}
 	if _, err := strconv.ParseFloat(w.in[:n], 64); err != nil {
 		return false
 	}
 	w.copy(n)
 	return true
+}
+
+// numberLen returns the length of the number at the beginning of s, 0 if there is
+// none.
+func numberLen(s string) int {
+	rest := strings.TrimPrefix(s, "-")
+	if after, ok := strings.CutPrefix(rest, "0"); ok {
+		rest = after
+	} else if !skipDigits(&rest) {
+		return 0
+	}
+	if after, ok := strings.CutPrefix(rest, "."); ok {
+		if rest = after; !skipDigits(&rest) {
+			return 0
+		}
+	}
+	if rest != "" && (rest[0] == 'e' || rest[0] == 'E') {
+		rest = rest[1:]
+		if rest != "" && (rest[0] == '+' || rest[0] == '-') {
+			rest = rest[1:]
+		}
+		if !skipDigits(&rest) {
+			return 0
+		}
+	}
+	return len(s) - len(rest)
+}
+
+// skipDigits removes the digits at the beginning of s, and reports whether there
+// were any.
+func skipDigits(s *string) bool {
+	rest := strings.TrimLeft(*s, "0123456789")
+	some := len(rest) < len(*s)
+	*s = rest
+	return some
 }
 
 // text copies a string.

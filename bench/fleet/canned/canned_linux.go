@@ -20,7 +20,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Config says what a Fleet is. Its servers are on all of
+// Config describes a Fleet. Its servers are on all of
 // 127.0.0.0/8.
 type Config struct {
 	Ports    int           // how many ports of each address; each is a socket and a goroutine
@@ -29,7 +29,7 @@ type Config struct {
 	DelayMax time.Duration // between these two
 
 	// Filter has the kernel drop what is for an empty place, unread, as a
-	// network does: it costs this process nothing and is counted by nobody.
+	// network does: it costs this process nothing and appears in no count.
 	Filter bool
 }
 

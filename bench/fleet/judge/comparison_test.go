@@ -21,7 +21,7 @@ func TestComparison(t *testing.T) {
 		line("127.0.0.1", `,"sent":4,"players":[]`), // as it was
 		line("127.0.0.1", `,"players":[]`),          // twice
 		line("127.0.0.2", `, "players" : [{}]`),     // differs
-		line("127.0.0.9", ``),                       // nobody's
+		line("127.0.0.9", ``),                       // no such server
 		[]byte(`{"ip":"127.0.0.9","port":1,"status":"no_reply"}`),
 	} {
 		if err := c.Got(got); err != nil {

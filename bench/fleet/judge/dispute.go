@@ -13,7 +13,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// claims are what a record says of a server.
+// claims are the statements of a record about a server.
 type claims struct {
 	Status       string            `json:"status"`
 	Errors       map[string]string `json:"errors"`
@@ -43,8 +43,8 @@ type dispute struct {
 // are lost.
 var excuses = fleet.ErrorsOf(wire.ErrTimeout, wire.ErrIncomplete, wire.ErrUnreachable, wire.ErrSendFailed, wire.ErrExcluded)
 
-// settle returns what is wrong with the record, "" if nothing is.
-func (d *dispute) settle(got, want fields) (string, error) {
+// fault returns what is wrong with the record, "" if nothing is.
+func (d *dispute) fault(got, want fields) (string, error) {
 	var g, w claims
 	if err := decode(got, &g); err != nil {
 		return "not a record: " + err.Error(), nil
@@ -63,7 +63,7 @@ func (d *dispute) settle(got, want fields) (string, error) {
 }
 
 // decode reads a record strictly: a key that is unknown claims something that
-// nobody can check.
+// cannot be checked.
 func decode(f fields, c *claims) error {
 	line, err := json.Marshal(f)
 	if err != nil {

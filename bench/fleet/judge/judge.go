@@ -16,13 +16,13 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// Report says how true a census of a fleet is. Servers is the sum of
+// Report counts how a census of a fleet compares with the truth. Servers is the sum of
 // AsTheyAre, Less, Wrong and Missing.
 type Report struct {
 	Servers   int // places that answer
-	AsTheyAre int // the record says what a perfect scan finds, or may find where timing decides
-	Less      int // the record lacks something, gives the reason, and what it says is true
-	Wrong     int // the record says what is not so, or lacks something without a reason
+	AsTheyAre int // the record is that of a perfect scan, or may be where timing decides
+	Less      int // the record lacks something, gives the reason, and the rest is true
+	Wrong     int // the record has a false statement, or lacks something without a reason
 	Missing   int // no record
 	Twice     int // records after the first of a place
 	Invented  int // records of places that never answer
@@ -84,7 +84,7 @@ func (j *judge) example(list *[]string, addr netip.AddrPort, format string, args
 	if len(*list) >= maxExamples {
 		return
 	}
-	kind := "nobody"
+	kind := "no server"
 	if k, ok := j.truth.Kind(addr); ok {
 		kind = k.String()
 	}
@@ -190,7 +190,7 @@ func (j *judge) differs(addr netip.AddrPort, line []byte, e *fleet.Expect) error
 		return nil
 	}
 	d := dispute{j: j, expect: e}
-	why, err := d.settle(got, want)
+	why, err := d.fault(got, want)
 	switch {
 	case err != nil:
 		return err
@@ -200,7 +200,7 @@ func (j *judge) differs(addr netip.AddrPort, line []byte, e *fleet.Expect) error
 	case e.Allowed != [len(e.Allowed)]fleet.ErrorSet{}:
 		j.AsTheyAre++ // timing decides
 	case e.Else != nil && j.lossy && slices.Equal(differ, []string{"info"}):
-		j.AsTheyAre++ // one of two answers to one question was lost: nobody can tell
+		j.AsTheyAre++ // one of two answers to one question was lost: either may be missing
 	default:
 		j.Less++
 		j.example(&j.lacks, addr, "less than there is; %s", show(differ, got, want))

@@ -140,8 +140,8 @@ var spoileds = []spoiled{
 	{"another port", fleet.Source, `"port":\d+`, `"port":1`, Report{Servers: 1, Missing: 1, Invented: 1}, "outside"},
 	{"twice", fleet.Source, `(?s)(.*)`, "$1$1", Report{Servers: 1, AsTheyAre: 1, Twice: 1}, "second"},
 	{"not there", fleet.Source, `(?s).*`, "", Report{Servers: 1, Missing: 1}, "no record"},
-	{"a record of nobody", fleet.Silent, `(?s).*`, `{"schema":1,"ip":"127.1.0.1","port":27015,"status":"error"}`, Report{Invented: 1}, "never answers"},
-	{"no reply of nobody", fleet.Silent, `(?s).*`, `{"schema":1,"ip":"127.1.0.1","port":27015,"status":"no_reply"}`, Report{}, ""},
+	{"a record of a silent server", fleet.Silent, `(?s).*`, `{"schema":1,"ip":"127.1.0.1","port":27015,"status":"error"}`, Report{Invented: 1}, "never answers"},
+	{"no reply of a silent server", fleet.Silent, `(?s).*`, `{"schema":1,"ip":"127.1.0.1","port":27015,"status":"no_reply"}`, Report{}, ""},
 	{"two faults", fleet.Source, `"status":"ok"(.*)` + allInfo + `.*` + allRules, `"status":"error","errors":{"info":"timeout","players":"timeout","rules":"timeout"}$1`, less, "less"},
 }
 

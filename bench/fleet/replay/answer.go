@@ -2,6 +2,7 @@ package replay
 
 import (
 	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -46,12 +47,27 @@ func On(s *fleet.Sockets, c fleet.Config, rec *Recording) (*fleet.Fleet, error) 
 // answer. Scanners give up after some more.
 const mostRounds = 3
 
+// another returns a challenge that the server did not give before: a recorded one
+// while there are some. A challenge that came twice would be taken for the server's
+// own, and all others for forged ones.
+func (s *recorded) another(rounds []wire.Challenge) wire.Challenge {
+	n := s.given
+	s.given++
+	if int(n) < len(rounds) {
+		return rounds[n]
+	}
+	return random.Challenge(random.Hash(s.place, uint64(n)))
+}
+
 // wants returns the challenge that a server gives instead of an answer, if it
 // does.
 func (rec *Recording) wants(s *recorded, say *saying, r *wire.Request) (wire.Challenge, bool) {
 	rounds := rec.rounds[s.rounds.first:][:s.rounds.n]
 	if say.manner == mannerBare || len(rounds) == 0 {
 		return 0, false
+	}
+	if say.manner == mannerNever {
+		return s.another(rounds), true
 	}
 	given := 0 // how many challenges the client has used up
 	for i := range rounds {
@@ -60,10 +76,7 @@ func (rec *Recording) wants(s *recorded, say *saying, r *wire.Request) (wire.Cha
 		}
 	}
 	needs := int(say.needs)
-	switch {
-	case say.manner == mannerNever:
-		return rounds[given%len(rounds)], true
-	case given >= needs:
+	if given >= needs {
 		return 0, false
 	}
 	return rounds[max(given, needs-mostRounds)], true

@@ -25,6 +25,8 @@ import (
 //
 //   - A challenge is given to a question until that bears the last one that
 //     came before its answer, at most three of them.
+//   - A server that gave new challenges without end gives the recorded ones
+//     first, then others, and none twice.
 //   - What answers a question comes together, and again each time it is asked;
 //     what came of it before and was of no use comes first, to one ask each.
 //   - What came without a challenge before the answer to INFO came because of
@@ -44,12 +46,12 @@ type Recording struct {
 	Stats RecordingStats
 }
 
-// RecordingStats say what a Recording is made of.
+// RecordingStats count the parts of a Recording.
 type RecordingStats struct {
 	Raw         int // servers whose datagrams are those that were recorded
 	Remade      int // servers whose datagrams are made of their record
 	Silent      int // servers that never answered; they are places without one
-	Unreachable int // the same, and ICMP will say so
+	Unreachable int // the same, and ICMP will report it
 	Moved       int // servers whose place is not what their address says, as another has that
 	Bytes       int64
 }
@@ -74,7 +76,8 @@ type recorded struct {
 	place    uint64 // packed
 	rounds   extent // of Recording.rounds
 	says     [wire.NumQuestions]saying
-	gone     bool // unreachable
+	given    uint32 // challenges given by a server that is content with none
+	gone     bool   // unreachable
 }
 
 // extent is a part of a slice.
@@ -88,7 +91,7 @@ type saying struct {
 	needs  uint16 // mannerChallenged: the first of the rounds that is good enough, from 1
 }
 
-// manner says what a server makes of a question's challenge.
+// manner is how a server treats the challenge of a question.
 type manner uint8
 
 const (

@@ -12,7 +12,7 @@ import (
 
 // This file makes the datagrams of a server whose record does not have them.
 
-// fromRecord drafts what a server says of its record.
+// fromRecord drafts the replies of a server from its record.
 func (d *drafter) fromRecord(r *scanner.Result) {
 	d.invent(r)
 	headers := r.Notes & (wire.NoteHeaderMissing | wire.NoteHeaderTwice)
@@ -140,7 +140,7 @@ func playersMessage(r *scanner.Result) []byte {
 }
 
 // datagrams returns those of an answer: one, or fragments where one does not
-// hold it, where the last fragment never came, or where a note says so. headers
+// hold it, where the last fragment never came, or where a note demands it. headers
 // is what is left to be noted of how split replies begin.
 func (d *drafter) datagrams(r *scanner.Result, q wire.Question, msg []byte, headers *wire.Notes) [][]byte {
 	if q == wire.QuestionInfo && r.Info.Format == wire.FormatSource && r.Info.Has&wire.HasAddress != 0 {

@@ -97,6 +97,7 @@ func rate() float64 {
 // what was recorded of them: with their datagrams, and without. Either time the
 // same records come out, and from the datagrams a second time.
 func TestReplay(t *testing.T) {
+	t.Parallel()
 	bits := "/24"
 	if raceEnabled {
 		bits = "/27"
@@ -197,6 +198,7 @@ func timed(d record.Difference, allowed [wire.NumQuestions]fleet.ErrorSet) bool 
 // TestReplayCaptures replays what real servers sent, and wants the records
 // that the captures themselves make.
 func TestReplayCaptures(t *testing.T) {
+	t.Parallel()
 	files := captures.Files(t)
 	rec, d := NewRecording(), scanner.NewDecoder()
 	want := make([][]byte, len(files))

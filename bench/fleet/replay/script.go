@@ -82,7 +82,7 @@ func (d *drafter) size() (n int) {
 	return n
 }
 
-// fromRaw drafts what a server says of the datagrams that it sent.
+// fromRaw drafts the replies of a server from the datagrams that it sent.
 func (d *drafter) fromRaw(r *scanner.Result) error {
 	for i, datagram := range r.Raw {
 		if len(datagram) > loopback.MaxDatagram {
@@ -94,7 +94,7 @@ func (d *drafter) fromRaw(r *scanner.Result) error {
 	d.leftovers(r)
 	d.attribute(r)
 	for q := range wire.Question(wire.NumQuestions) {
-		d.settle(r, q)
+		d.assemble(r, q)
 	}
 	return nil
 }
@@ -122,7 +122,7 @@ func (d *drafter) classify(i int, datagram []byte) {
 	}
 }
 
-// answers says which question a message answers.
+// answers returns the question that a message answers.
 func answers(msg []byte) (wire.Question, bool) {
 	switch wire.KindOf(msg) {
 	case wire.KindInfo, wire.KindGoldSource:
@@ -169,7 +169,7 @@ func (d *drafter) fragment(i int, datagram []byte) {
 	}
 }
 
-// close says of all fragments with an ID which question they answer.
+// close assigns all fragments with an ID to the question that they answer.
 func (d *drafter) close(id uint32, q wire.Question, useful bool) {
 	for _, i := range d.open[id] {
 		t := &d.takes[i]
@@ -195,7 +195,7 @@ func (d *drafter) leftovers(r *scanner.Result) {
 	}
 }
 
-// begins says which question a fragment answers that is a reply's first.
+// begins returns the question that the first fragment of a reply answers.
 func begins(datagram []byte) (wire.Question, bool) {
 	layout, packed := wire.ShowLayout(datagram)
 	var f wire.Fragment
@@ -298,11 +298,11 @@ func failed(r *scanner.Result, reason wire.Error) (qs scanner.Questions) {
 }
 
 // mostBefore is how many bursts of no use come before an answer: a question is
-// asked three times, if nobody says otherwise.
+// asked three times by default.
 const mostBefore = 2
 
-// settle drafts what a server says to q.
-func (d *drafter) settle(r *scanner.Result, q wire.Question) {
+// assemble drafts what a server says to q.
+func (d *drafter) assemble(r *scanner.Result, q wire.Question) {
 	p := &d.says[q]
 	vain, answer, needs := d.collect(r, q)
 	most := mostBefore

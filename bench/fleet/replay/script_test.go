@@ -63,58 +63,58 @@ func lettersOf(ds [][]byte) string {
 // ask is i, p or r and the challenge that it bears, if any, and what comes
 // after an = sign.
 type scripted struct {
-	name string
-	raw  string
-	bare scanner.Questions
-	errs [wire.NumQuestions]wire.Error
-	sent uint32
-	asks string
+	name    string
+	raw     string
+	bare    scanner.Questions
+	errs    [wire.NumQuestions]wire.Error
+	sent    uint32
+	session string
 }
 
 const timeout = wire.ErrTimeout
 
 var scripts = []scripted{
 	{name: "one challenge for three questions", raw: "A1 I D E",
-		asks: "i=A1 i1=I p1=D r1=E p=A1 r9=A1"},
-	{name: "no challenge", raw: "I D E", bare: scanner.AskAll, asks: "i=I p=D r=E r9=E"},
-	{name: "lists only", raw: "I A1 D E", bare: scanner.AskInfo, asks: "i=I p=A1 r=A1 p1=D r1=E"},
+		session: "i=A1 i1=I p1=D r1=E p=A1 r9=A1"},
+	{name: "no challenge", raw: "I D E", bare: scanner.AskAll, session: "i=I p=D r=E r9=E"},
+	{name: "lists only", raw: "I A1 D E", bare: scanner.AskInfo, session: "i=I p=A1 r=A1 p1=D r1=E"},
 	{name: "EC-2 challenge after challenge", raw: "A1 A2 A3 I D E",
-		asks: "i=A1 i1=A2 i2=A3 i3=I p3=D p1=A2"},
-	{name: "EC-2 no more than three", raw: "A1 A2 A3 A4 A5 I D E", asks: "i=A3 i3=A4 i4=A5 i5=I"},
-	{name: "EC-3 the same challenge again", raw: "A1 A1 A1 I D E", asks: "i=A1 i1=I"},
+		session: "i=A1 i1=A2 i2=A3 i3=I p3=D p1=A2"},
+	{name: "EC-2 no more than three", raw: "A1 A2 A3 A4 A5 I D E", session: "i=A3 i3=A4 i4=A5 i5=I"},
+	{name: "EC-3 the same challenge again", raw: "A1 A1 A1 I D E", session: "i=A1 i1=I"},
 	{name: "EC-13 one challenge for each", raw: "A1 I A2 D A3 E",
-		asks: "i=A1 i1=I p1=A2 p2=D r2=A3 r3=E i3=I"},
-	{name: "a challenge loop", raw: "A1 A2 A1 A2", sent: 9,
-		errs: [3]wire.Error{wire.ErrChallengeLoop, wire.ErrChallengeLoop, wire.ErrChallengeLoop},
-		asks: "i=A1 i2=A1 i1=A2 p2=A1"},
+		session: "i=A1 i1=I p1=A2 p2=D r2=A3 r3=E i3=I"},
+	{name: "a challenge loop, in its order", raw: "A1 A2 A1 A2", sent: 9,
+		errs:    [3]wire.Error{wire.ErrChallengeLoop, wire.ErrChallengeLoop, wire.ErrChallengeLoop},
+		session: "i=A1 i2=A2 i1=A1 p2=A2"},
 	{name: "silent after the challenge", raw: "A1 I", errs: [3]wire.Error{0, timeout, timeout},
-		asks: "i=A1 i1=I p1= r1= p=A1"},
-	{name: "EC-55 zeros first", raw: "0 I D E", bare: scanner.AskAll, asks: "i=0 i=I i=0 i=I p=D"},
+		session: "i=A1 i1=I p1= r1= p=A1"},
+	{name: "EC-55 zeros first", raw: "0 I D E", bare: scanner.AskAll, session: "i=0 i=I i=0 i=I p=D"},
 	{name: "never but zeros", raw: "0 0 0 0 0", sent: 5,
-		errs: [3]wire.Error{wire.ErrMalformed, wire.ErrMalformed, wire.ErrMalformed},
-		asks: "i=0 i=0 p= r="},
+		errs:    [3]wire.Error{wire.ErrMalformed, wire.ErrMalformed, wire.ErrMalformed},
+		session: "i=0 i=0 p= r="},
 	{name: "zeros, several to an ask", raw: "0 0 0 0 0", sent: 3,
-		errs: [3]wire.Error{wire.ErrMalformed, timeout, timeout}, asks: "i=0 0 i=0 0 i=0 i=0 0"},
+		errs: [3]wire.Error{wire.ErrMalformed, timeout, timeout}, session: "i=0 0 i=0 0 i=0 i=0 0"},
 	{name: "EC-64 m, D and I to one INFO", raw: "m D I A1 E",
-		bare: scanner.AskInfo | scanner.AskPlayers, asks: "i=m D I p= r=A1 r1=E"},
-	{name: "EC-21 too many requests", raw: "A1 X I D E", asks: "i=A1 i1=X i1=I p1=D"},
+		bare: scanner.AskInfo | scanner.AskPlayers, session: "i=m D I p= r=A1 r1=E"},
+	{name: "EC-21 too many requests", raw: "A1 X I D E", session: "i=A1 i1=X i1=I p1=D"},
 	{name: "EC-22 banned", raw: "l", sent: 1,
-		errs: [3]wire.Error{wire.ErrBanned, wire.ErrBanned, wire.ErrBanned}, asks: "i=l p="},
+		errs: [3]wire.Error{wire.ErrBanned, wire.ErrBanned, wire.ErrBanned}, session: "i=l p="},
 	{name: "EC-23 an unknown kind for rules", raw: "A1 I D 9 9", sent: 7,
-		errs: [3]wire.Error{0, 0, wire.ErrUnexpected}, asks: "i1=I p1=D r1=9 r1=9"},
-	{name: "EC-9 a challenge afterwards", raw: "A1 I D E A2", asks: "i=A1 i1=I p1=D r1=E i2=I"},
+		errs: [3]wire.Error{0, 0, wire.ErrUnexpected}, session: "i1=I p1=D r1=9 r1=9"},
+	{name: "EC-9 a challenge afterwards", raw: "A1 I D E A2", session: "i=A1 i1=I p1=D r1=E i2=I"},
 	{name: "EC-115 fragments in their order", raw: "A1 E2 I D E1",
-		asks: "i1=I p1=D r1=E2 E1 r1=E2 E1"},
-	{name: "half a reply, then a whole one", raw: "A1 I D E1 F2 F1",
-		asks: "r1=E1 r1=F2 F1 r1=E1"},
+		session: "i1=I p1=D r1=E2 E1 r1=E2 E1"},
+	{name: "half a reply, then a complete one", raw: "A1 I D E1 F2 F1",
+		session: "r1=E1 r1=F2 F1 r1=E1"},
 	{name: "half a reply and no more", raw: "A1 I D E1 F1", sent: 8,
-		errs: [3]wire.Error{0, 0, wire.ErrIncomplete}, asks: "r1=E1 r1=F1"},
-	{name: "a reply twice", raw: "A1 I D E1 E2 E1 E2", asks: "r1=E1 E2 E1 E2"},
-	{name: "an empty datagram", raw: "A1 I D  E", asks: "i1=I r1= r1=E"},
+		errs: [3]wire.Error{0, 0, wire.ErrIncomplete}, session: "r1=E1 r1=F1"},
+	{name: "a reply twice", raw: "A1 I D E1 E2 E1 E2", session: "r1=E1 E2 E1 E2"},
+	{name: "an empty datagram", raw: "A1 I D  E", session: "i1=I r1= r1=E"},
 }
 
-// TestScripts: recorded servers say what they said, at the question at which
-// they said it.
+// TestScripts: recorded servers repeat what they sent, for the question for which
+// they sent it.
 func TestScripts(t *testing.T) {
 	for i, tt := range scripts {
 		t.Run(tt.name, func(t *testing.T) {
@@ -128,13 +128,13 @@ func TestScripts(t *testing.T) {
 			}
 			r.Received = uint32(len(r.Raw))
 			r.HasInfo, r.HasPlayers, r.HasRules = r.Err[0] == 0, r.Err[1] == 0, r.Err[2] == 0
-			converse(t, r, tt.asks)
+			converse(t, r, tt.session)
 		})
 	}
 }
 
-// converse records r, asks it again and wants what asks says.
-func converse(t *testing.T, r *scanner.Result, asks string) {
+// converse records r, asks it again and wants the session.
+func converse(t *testing.T, r *scanner.Result, session string) {
 	t.Helper()
 	rec := NewRecording()
 	if err := rec.Add(record.Append(nil, "", r)); err != nil {
@@ -142,7 +142,7 @@ func converse(t *testing.T, r *scanner.Result, asks string) {
 	}
 	ask := asking(t, rec)
 	var got []string
-	for _, word := range strings.Fields(asks) {
+	for _, word := range strings.Fields(session) {
 		given, _, isAsk := strings.Cut(word, "=")
 		if !isAsk {
 			continue // the second datagram of an answer
@@ -154,7 +154,7 @@ func converse(t *testing.T, r *scanner.Result, asks string) {
 		}
 		got = append(got, given+"="+lettersOf(ask(0, wire.AppendRequest(nil, q, c))))
 	}
-	if want := asks; strings.Join(got, " ") != want {
+	if want := session; strings.Join(got, " ") != want {
 		t.Errorf("said %s\nwant %s", strings.Join(got, " "), want)
 	}
 }

@@ -16,7 +16,7 @@ type Faults struct {
 	kept   []Datagram
 }
 
-// FaultsConfig says what a network does wrong.
+// FaultsConfig lists the faults of a network.
 type FaultsConfig struct {
 	Seed      uint64
 	Loss      float64       // share of datagrams lost, each way

@@ -95,7 +95,7 @@ const lookUp = 20 * time.Millisecond
 // Serve answers until ctx is done or End is called. Times are counted from start.
 func (p *Port) Serve(ctx context.Context, start time.Time) error {
 	for ctx.Err() == nil && !p.closed.Load() {
-		p.conn.Timeout = p.patience(time.Since(start))
+		p.conn.Timeout = p.readTimeout(time.Since(start))
 		n, err := p.pc.ReadBatch(p.in, 0)
 		switch {
 		case errors.Is(err, os.ErrDeadlineExceeded):
@@ -127,9 +127,9 @@ func (p *Port) Stats() Stats {
 	return p.seen
 }
 
-// patience is how long the next read may wait: until a reply that is held back
+// readTimeout is how long the next read may wait: until a reply that is held back
 // is due.
-func (p *Port) patience(now time.Duration) time.Duration {
+func (p *Port) readTimeout(now time.Duration) time.Duration {
 	if due, ok := p.faults.held.next(); ok {
 		return max(0, min(due-now, lookUp))
 	}
@@ -243,7 +243,7 @@ func (p *Port) write(ms []ipv4.Message) {
 	}
 }
 
-// sendStray sends a datagram from the port that nobody asked.
+// sendStray sends a datagram from a port that was not asked.
 func (p *Port) sendStray(d *Datagram) {
 	control := unix.PktInfo4(&unix.Inet4Pktinfo{})
 	setSource(control, d.From)

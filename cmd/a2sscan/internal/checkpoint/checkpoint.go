@@ -58,12 +58,13 @@ type Checkpoint struct {
 	OpenTargets []scanner.Target `json:"-"` // the Open open targets
 }
 
-// OutputState is how much of the output is durable. With --rotate, Offset, Tail
-// and Records describe the part after Parts.
+// OutputState is how much of the output is durable. With --rotate, Offset, Tail,
+// Sum and Records describe the part after Parts.
 type OutputState struct {
 	Offset  int64  `json:"offset"`            // length in bytes
 	Tail    uint32 `json:"tail"`              // checksum of the last bytes before Offset
-	Replace bool   `json:"replace,omitempty"` // output is not started; an existing file is to be replaced
+	Sum     string `json:"xxh64,omitempty"`   // hash of all bytes before Offset
+	Replace bool   `json:"replace,omitempty"` // the output stands beside the file that it replaces
 
 	Parts   []sink.Part `json:"parts,omitempty"` // the complete ones
 	Records uint64      `json:"records,omitempty"`

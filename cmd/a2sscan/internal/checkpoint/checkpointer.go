@@ -127,10 +127,19 @@ func (k *Checkpointer) WriteFirst() error {
 		return nil
 	}
 	c := k.compose(&scanner.Snapshot{})
-	c.Output.Replace = k.scan.Replace
+	c.Output.Replace = k.replaces()
 	err := k.write(c)
 	k.fail(err)
 	return err
+}
+
+// replaces reports whether the output replaces an existing file. The flags of the
+// scan's first run decide.
+func (k *Checkpointer) replaces() bool {
+	if k.Past != nil {
+		return k.Past.Output.Replace
+	}
+	return k.scan.Replace
 }
 
 // Targets yields the targets that were open, then the rest of the list.
@@ -228,7 +237,10 @@ func (k *Checkpointer) save(c draft) error {
 	if err := k.scan.Output.Lost(); err != nil {
 		return err
 	}
-	c.Output = OutputState{Offset: offset, Parts: c.mark.Parts(), Records: c.mark.Records()}
+	c.Output = OutputState{
+		Offset: offset, Sum: c.mark.Sum(), Replace: k.replaces(),
+		Parts: c.mark.Parts(), Records: c.mark.Records(),
+	}
 	if name := c.mark.Name(); name != "" {
 		if c.Output.Tail, err = tailSum(name, offset); err != nil {
 			return output.Failure(err)

@@ -198,6 +198,10 @@ func (k *Checkpointer) outputGone() string {
 // are not UTF-8.
 func (c *Checkpoint) OutputFile(plan *Plan) string {
 	if !plan.Rotate {
+		beside := sink.Beside(plan.Output)
+		if _, err := os.Stat(beside); err == nil && c.Output.Replace {
+			return beside
+		}
 		return plan.Output
 	}
 	name := sink.PartName(plan.Output, c.Start, len(c.Output.Parts)+1)

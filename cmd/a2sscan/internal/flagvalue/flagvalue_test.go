@@ -55,7 +55,10 @@ func TestQuestions(t *testing.T) {
 	if err := q.Set("rules,info"); err != nil || q.String() != "info,rules" {
 		t.Errorf("rules,info is %q (%v)", q.String(), err)
 	}
-	for _, bad := range []string{"", "info,", "infos", "INFO", "info rules"} {
+	if err := q.Set("ping,info"); err != nil || q.String() != "info,ping" {
+		t.Errorf("ping,info is %q (%v)", q.String(), err)
+	}
+	for _, bad := range []string{"", "info,", "infos", "INFO", "info rules", "ping", "challenge,info"} {
 		if err := q.Set(bad); err == nil {
 			t.Errorf("%q is taken for %q", bad, q.String())
 		}

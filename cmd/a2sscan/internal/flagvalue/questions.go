@@ -8,7 +8,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Questions is a flag's set of questions: info,players,rules.
+// Questions is a flag's set of questions: info,players,rules,ping. A ping goes
+// with one of the others, never alone.
 type Questions scanner.Questions
 
 // Set reads a list of questions.
@@ -17,16 +18,19 @@ func (q *Questions) Set(s string) error {
 	for word := range strings.SplitSeq(s, ",") {
 		one, ok := questionOf(word)
 		if !ok {
-			return errors.New("want one or more of info, players, rules with commas between them")
+			return errors.New("want one or more of info, players, rules with commas between them, and ping beside them")
 		}
 		set |= one
+	}
+	if set == scanner.AskPing {
+		return errors.New("a ping is sent beside info, players or rules: want info,ping")
 	}
 	*q = Questions(set)
 	return nil
 }
 
 func questionOf(word string) (scanner.Questions, bool) {
-	for q := range wire.Question(wire.NumQuestions) {
+	for q := range wire.QuestionChallenge {
 		if q.String() == word {
 			return 1 << q, true
 		}
@@ -36,7 +40,7 @@ func questionOf(word string) (scanner.Questions, bool) {
 
 func (q *Questions) String() string {
 	var words []string
-	for one := range wire.Question(wire.NumQuestions) {
+	for one := range wire.QuestionChallenge {
 		if scanner.Questions(*q).Has(one) {
 			words = append(words, one.String())
 		}

@@ -120,9 +120,24 @@ func (sum *Summary) sayExclusions(t *console.Terminal) {
 	}
 }
 
+// sayForged reports replies that may be forged.
+func (sum *Summary) sayForged(t *console.Terminal) {
+	d := &sum.Datagrams
+	if d.Conflicts+d.LateConflicts > 0 {
+		t.Say("conflicts: %s servers contradict themselves, %s more after their record was written",
+			console.Grouped(d.Conflicts), console.Grouped(d.LateConflicts))
+	}
+	if d.Forged {
+		t.Say("WARNING: replies are probably being forged: %s came from targets not asked yet, "+
+			"%s from addresses that were not asked", console.Grouped(d.EarlyReplies), console.Grouped(d.ForeignReplies))
+		t.Hint("a record shows what was received, not who sent it; scan again from another port or address")
+	}
+}
+
 // sayTrouble reports problems and hints at remedies.
 func (sum *Summary) sayTrouble(t *console.Terminal) {
 	d := &sum.Datagrams
+	sum.sayForged(t)
 	if d.SendErrors > 0 {
 		t.Say("send errors: %s datagrams could not be sent%s", console.Grouped(d.SendErrors),
 			console.SumOf(d.SendFaults, console.Words(scanner.SendFault(0), scanner.NumSendFaults)))

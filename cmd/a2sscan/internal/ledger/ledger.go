@@ -116,6 +116,13 @@ type Datagrams struct {
 	ByClass       map[string]uint64 `json:"received_by_class"`
 	ByKind        map[string]uint64 `json:"matched_by_kind"`
 	KernelDrops   uint64            `json:"kernel_drops"`
+
+	ForeignReplies uint64   `json:"foreign_replies"`
+	EarlyReplies   uint64   `json:"early_replies"`
+	Conflicts      uint64   `json:"conflicts"`
+	LateConflicts  uint64   `json:"late_conflicts"`
+	LateServers    []string `json:"late_conflict_servers,omitempty"`
+	Forged         bool     `json:"forged,omitempty"`
 }
 
 // CountDatagrams returns the datagram counts of a scan.
@@ -135,6 +142,12 @@ func CountDatagrams(s *scanner.Stats) Datagrams {
 		ByClass:       map[string]uint64{},
 		ByKind:        map[string]uint64{},
 		KernelDrops:   s.Socket.KernelDrops,
+
+		ForeignReplies: s.ForeignReplies,
+		EarlyReplies:   s.EarlyReplies,
+		Conflicts:      s.InfoConflicts,
+		LateConflicts:  s.LateConflicts,
+		Forged:         s.Forged(),
 	}
 	for q := range wire.Question(wire.NumRequests) {
 		if n := s.Sent[q]; n > 0 || q < wire.NumQuestions {

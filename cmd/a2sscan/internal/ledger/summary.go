@@ -31,6 +31,8 @@ type Summary struct {
 	Shard   string      `json:"shard,omitempty"` // I/N; absent: all
 	Output  string      `json:"output"`          // "-": standard output
 	Parts   []sink.Part `json:"parts,omitempty"` // of the output, with --rotate
+	Bytes   int64       `json:"bytes,omitempty"` // length of the output, if it is one file
+	Sum     string      `json:"xxh64,omitempty"` // its hash
 	Records uint64      `json:"records"`
 
 	Start   time.Time `json:"start"`

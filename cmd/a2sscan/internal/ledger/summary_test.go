@@ -354,3 +354,30 @@ func TestSummaryMeasures(t *testing.T) {
 		}
 	}
 }
+
+// TestSayForged: replies that may be forged are reported, and loudly if there are
+// many.
+func TestSayForged(t *testing.T) {
+	for _, test := range []struct {
+		conflicts, late, foreign uint64
+		want                     []string
+		loud                     bool
+	}{
+		{0, 0, 100, nil, false},
+		{2, 1, 0, []string{"conflicts: 2 servers contradict themselves, 1 more"}, false},
+		{0, 6, 500, []string{"conflicts: 0 servers", "500 from addresses that were not asked"}, true},
+	} {
+		s := scanner.Stats{InfoConflicts: test.conflicts, LateConflicts: test.late, ForeignReplies: test.foreign}
+		var b bytes.Buffer
+		sum := summaryOf(list.Stats{}, s)
+		sum.Say(console.New(&b))
+		for _, want := range test.want {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("%+v: no %q in %s", test, want, &b)
+			}
+		}
+		if loud := strings.Contains(b.String(), "WARNING"); loud != test.loud || sum.Datagrams.Forged != test.loud {
+			t.Errorf("%+v: %s", test, &b)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -77,6 +78,16 @@ func (o *Options) key() (master.Key, error) {
 		return k, console.Fail(console.ExitUsage, "%s: %w", where, err)
 	}
 	return k, nil
+}
+
+// KeyFileIsShared reports whether other users of this machine may read the file
+// with the Web API's key. A pipe or a device is nobody else's concern.
+func (o *Options) KeyFileIsShared() bool {
+	if o.KeyFile == "" || runtime.GOOS == "windows" { // whose mode bits tell nothing
+		return false
+	}
+	info, err := os.Stat(o.KeyFile)
+	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o044 != 0
 }
 
 // readStart reads a file, or its first most bytes.

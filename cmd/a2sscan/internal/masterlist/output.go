@@ -38,7 +38,7 @@ type Output struct {
 // existing file to be replaced.
 func NewOutput(path string, force bool, stdout io.Writer) (*Output, error) {
 	o := &Output{path: path, stdout: stdout}
-	if err := sink.Check(path, sink.Options{Force: force}); err != nil {
+	if err := sink.Check(path, sink.Options{Replace: force}); err != nil {
 		return nil, output.Failure(err)
 	}
 	if path == "-" || path == "" || !output.IsFile(path) {

@@ -23,7 +23,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-	"golang.org/x/net/netutil"
 
 	"github.com/a2sscan/a2sscan/scanner"
 )
@@ -93,15 +92,18 @@ func Listen(t *console.Terminal, opt Options) (*Server, error) {
 		return nil, listenFailure(opt.Address, err)
 	}
 	m := newServer(t, opt)
-	go func() {
-		defer close(m.gone)
-		_ = m.http.Serve(netutil.LimitListener(l, connections)) // until Close
-	}()
+	go m.serve(l)
 	if !opt.Quiet {
 		t.Say("metrics: http://%s/metrics", l.Addr())
 	}
 	t.Log.Info("metrics served", "address", l.Addr().String())
 	return m, nil
+}
+
+// serve answers requests until Close.
+func (m *Server) serve(l net.Listener) {
+	defer close(m.gone)
+	_ = m.http.Serve(&limitListener{Listener: l, most: connections})
 }
 
 // listenFailure says why the program can't listen there.
@@ -137,7 +139,8 @@ func newServer(t *console.Terminal, opt Options) *Server {
 		io.WriteString(w, "a2sscan: /metrics is for Prometheus, /healthz says whether the scan is well\n")
 	})
 	m.http = http.Server{
-		Handler:           mux,
+		Handler:           markBusy(mux),
+		ConnContext:       withConn,
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       10 * time.Second,
 		WriteTimeout:      30 * time.Second,

@@ -32,7 +32,6 @@ type Output struct {
 
 	mu    sync.Mutex
 	w     recordWriter
-	isNew bool // there was no such file
 	err   error
 	ended bool
 }
@@ -45,6 +44,9 @@ type recordWriter interface {
 	Count() uint64
 	Cut() int64
 	Close() error
+	Commit() error
+	Keep() error
+	Discard() error
 }
 
 // newOutput returns an output, of which nothing is made yet.
@@ -74,8 +76,6 @@ func (o *Output) Open() error {
 	if o.ended {
 		return fs.ErrClosed
 	}
-	_, err := os.Lstat(o.path)
-	o.isNew = errors.Is(err, fs.ErrNotExist)
 	if o.rotation != nil {
 		s, err := sink.CreateSeries(o.path, o.options, *o.rotation)
 		o.w, o.err = s, err
@@ -130,7 +130,8 @@ func (o *Output) Mark() (m *sink.Mark, records uint64, err error) {
 // Lost returns an error if somebody removed or replaced the file meanwhile.
 func (o *Output) Lost() error { return Failure(o.w.Lost()) }
 
-// Close ends the file. It returns the first error of all calls.
+// Close ends the file. It returns the first error of all calls. A file that is to
+// replace another one then waits for Commit or Keep.
 func (o *Output) Close() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -197,8 +198,8 @@ func (o *Output) CutOff() int64 {
 
 // Remove removes the file of a run that turned out to have asked no target.
 func (o *Output) Remove() {
-	if o.w != nil && o.isNew && o.w.Count() == 0 {
-		os.Remove(o.path)
+	if o.w != nil && o.w.Count() == 0 {
+		o.w.Discard() // there is a graver error to report
 	}
 }
 
@@ -213,6 +214,9 @@ func Failure(err error) error {
 	}
 	f := console.Fail(console.ExitOutput, "%s", ErrorText(s)).WithHint("%s", s.Hint)
 	f.ReaderGone = errors.Is(err, syscall.EPIPE)
+	if errors.Is(err, sink.ErrChanged) {
+		f.Code = console.ExitCheckpoint
+	}
 	if errors.Is(err, fs.ErrExist) {
 		f.WithHint("another -o, --append to add to it, or --force to replace it")
 	}
@@ -226,16 +230,22 @@ func ErrorText(e *sink.Error) string {
 
 // Resume makes o continue where a checkpoint says that it was.
 func (o *Output) Resume(at Position) {
-	o.options.Force, o.options.Resume, o.options.Offset = false, true, at.Offset
+	o.options.Replace, o.options.Resume = at.Replace, true
+	o.options.Offset, o.options.Sum = at.Offset, at.Sum
 	if o.rotation != nil {
 		o.rotation.Whole, o.rotation.Records = at.Parts, at.Records
 	}
 }
 
-// Position is how far an output is durable. With parts, Offset and Records are
-// of the part after Parts.
+// ShowProgress sets what is called while an existing file is read again.
+func (o *Output) ShowProgress(show func(read, size int64)) { o.options.Progress = show }
+
+// Position is how far an output is durable. With parts, Offset, Sum and Records
+// are of the part after Parts.
 type Position struct {
 	Offset  int64
+	Sum     string // hash of the file up to Offset
+	Replace bool   // the file is beside the one that it replaces
 	Parts   []sink.Part
 	Records uint64
 }
@@ -259,23 +269,62 @@ func (o *Output) Parts() []sink.Part {
 	return nil
 }
 
-// settle gives parts their names: those that are whole at m, which a
-// checkpoint tells of, or all at the end.
+// NameParts gives the parts that were complete at m, as a checkpoint says, their
+// names.
 func (o *Output) NameParts(m *sink.Mark) error {
-	s, ok := o.w.(*sink.Series)
-	switch {
-	case !ok:
-		return nil
-	case m == nil:
-		return Failure(s.Commit())
+	if s, ok := o.w.(*sink.Series); ok {
+		return Failure(s.CommitBefore(m))
 	}
-	return Failure(s.CommitBefore(m))
+	return nil
+}
+
+// Commit gives a complete output its name: parts, and a file that replaces
+// another one. It follows Close.
+func (o *Output) Commit() error {
+	if o.w == nil {
+		return nil
+	}
+	return Failure(o.w.Commit())
+}
+
+// Keep leaves an output that is not complete under the name that it has. It
+// follows Close.
+func (o *Output) Keep() {
+	if o.w != nil {
+		o.w.Keep() // Close returned the error
+	}
+}
+
+// Finish is Close, and Commit if nothing failed.
+func (o *Output) Finish() error {
+	if err := o.Close(); err != nil {
+		o.Keep()
+		return err
+	}
+	return o.Commit()
+}
+
+// Name is the file that the records are in: beside the old census, unless it was
+// replaced.
+func (o *Output) Name() string {
+	if w, ok := o.w.(*sink.Writer); ok && w.Name() == sink.Beside(o.path) {
+		return w.Name()
+	}
+	return o.path
+}
+
+// Written returns the length of the file and its hash, after Close.
+func (o *Output) Written() (bytes int64, sum string) {
+	if w, ok := o.w.(*sink.Writer); ok && w.Sum() != "" {
+		return w.Length(), w.Sum()
+	}
+	return 0, ""
 }
 
 // files are those that hold the records, with the names that they have now.
 func (o *Output) files() []string {
 	if o.rotation == nil {
-		return []string{o.path}
+		return []string{o.Name()}
 	}
 	var names []string
 	for _, p := range o.Parts() {
@@ -289,7 +338,7 @@ func (o *Output) Place() string {
 	parts := o.Parts()
 	switch {
 	case o.rotation == nil:
-		return console.Plain(o.path, 200)
+		return console.Plain(o.Name(), 200)
 	case len(parts) == 0:
 		return "no file"
 	case len(parts) == 1:

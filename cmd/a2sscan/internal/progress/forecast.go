@@ -21,6 +21,7 @@ type Forecast struct {
 
 	Questions   scanner.Questions
 	Schedule    scanner.Schedule
+	Fallback    bool // a silent target is asked for players and ping too
 	Cooldown    time.Duration
 	Rate        float64 // datagrams a second; 0: as fast as it goes
 	AddressRate float64 // datagrams a second to one address; 0: no limit
@@ -44,7 +45,7 @@ func (fc *Forecast) longest() time.Duration { return Longest(fc.Schedule, fc.Que
 
 // Longest is about how long a scan waits at most for one target.
 func Longest(s scanner.Schedule, qs scanner.Questions) time.Duration {
-	return time.Duration(howMany(qs)) * s.Silence()
+	return time.Duration(howMany(qs&scanner.AskAll)) * s.Silence()
 }
 
 // addressTime is how many seconds the limit of an address spreads its ports over.
@@ -65,6 +66,9 @@ func (fc *Forecast) datagrams() (least, most float64) {
 	whole := float64(1 + howMany(fc.Questions))
 	listed := fc.Listed * whole
 	attempts := float64(fc.Schedule.Attempts())
+	if fc.Fallback && fc.Questions.Has(wire.QuestionInfo) {
+		attempts += 2
+	}
 	return listed + fc.InNetworks*min(attempts, whole), listed + fc.InNetworks*max(attempts, whole)
 }
 

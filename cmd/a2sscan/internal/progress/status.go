@@ -15,10 +15,10 @@ import (
 type Record struct {
 	Time  time.Time `json:"time"`
 	Scan  string    `json:"scan"`
-	Phase string    `json:"phase"`           // reading, asking, ended
+	Phase string    `json:"phase"`           // reading, counting, asking, ended
 	Ended string    `json:"ended,omitempty"` // why, as in the summary
 
-	Targets uint64   `json:"targets,omitempty"` // while they are read: so far
+	Targets uint64   `json:"targets,omitempty"` // while they are read or counted: so far
 	Part    *float64 `json:"part,omitempty"`    // that is done, 0 to 1
 	Left    *float64 `json:"left,omitempty"`    // seconds, about; absent: not known, or about to end
 
@@ -126,10 +126,7 @@ func (s *Status) WatchLoading(loading func() (n uint64, part float64, known bool
 	case None:
 		return func() {}
 	case JSON:
-		return console.Every(statusOnTerminal, func() {
-			n, part, known := loading()
-			s.sayJSON(Record{Phase: "reading", Targets: n, Part: unless(!known, part)})
-		})
+		return console.Every(statusOnTerminal, func() { s.sayTargets("reading", loading) })
 	}
 	return s.Terminal.RepeatStatus(Interval(s.Terminal), func() string { return Loading(loading()) })
 }
@@ -137,6 +134,35 @@ func (s *Status) WatchLoading(loading func() (n uint64, part float64, known bool
 // Loading is the status line while lists are read.
 func Loading(n uint64, part float64, known bool) string {
 	s := fmt.Sprintf("reading the targets: %d so far", n)
+	if known {
+		s += fmt.Sprintf(" (%.0f%%)", 100*part)
+	}
+	return s
+}
+
+// sayTargets writes a status line in JSON of targets that are read or counted.
+func (s *Status) sayTargets(phase string, numbers func() (n uint64, part float64, known bool)) {
+	n, part, known := numbers()
+	s.sayJSON(Record{Phase: phase, Targets: n, Part: unless(!known, part)})
+}
+
+// WatchCounting shows status lines while a dry run counts targets, until stop is
+// called. counted returns how many there were so far, and which part of all.
+func (s *Status) WatchCounting(counted func() (n uint64, part float64, known bool)) (stop func()) {
+	switch s.Kind {
+	case None:
+		return func() {}
+	case JSON:
+		say := func() { s.sayTargets("counting", counted) }
+		say()
+		return console.Every(statusOnTerminal, say)
+	}
+	return s.Terminal.RepeatStatus(Interval(s.Terminal), func() string { return Counting(counted()) })
+}
+
+// Counting is the status line while targets are counted.
+func Counting(n uint64, part float64, known bool) string {
+	s := "counting the targets: " + console.Grouped(n) + " so far"
 	if known {
 		s += fmt.Sprintf(" (%.0f%%)", 100*part)
 	}

@@ -209,6 +209,9 @@ func trouble(v *View) []string {
 	if n := v.SendErrors; n > 0 {
 		parts = append(parts, "SEND ERRORS "+console.Grouped(n))
 	}
+	if v.Forged() {
+		parts = append(parts, "FORGED REPLIES")
+	}
 	return parts
 }
 

@@ -39,6 +39,13 @@ func Finished(log *slog.Logger, sum *ledger.Summary, err error) {
 	if err != nil || d.KernelDrops > 0 || d.SendErrors > 0 {
 		level = slog.LevelWarn
 	}
+	for _, addr := range d.LateServers {
+		log.Warn("late conflict", "server", addr)
+	}
+	if d.Forged {
+		log.Warn("forged replies", "conflicts", d.Conflicts, "late_conflicts", d.LateConflicts,
+			"early_replies", d.EarlyReplies, "foreign_replies", d.ForeignReplies)
+	}
 	log.Log(context.Background(), level, "scan finished", "ended", sum.Ended, "seconds", sum.Seconds,
 		"read", l.Read, "finished", l.Finished, "unfinished", l.Unfinished, "left_out", l.LeftOut(),
 		"ok", l.By["ok"], "partial", l.By["partial"], "error", l.By["error"],

@@ -1,4 +1,4 @@
-package main
+package simulation
 
 import "testing"
 
@@ -18,7 +18,7 @@ func TestFleetPorts(t *testing.T) {
 		{"", "", 0, ""},
 	}
 	for _, test := range tests {
-		numbers, free := fleetPorts(test.list)
+		numbers, free := splitPorts(test.list)
 		served := servedPorts(test.list, []uint16{1, 2, 3})
 		if numbers != test.numbers || free != test.free || served != test.served {
 			t.Errorf("%q: %q, %d, %q", test.list, numbers, free, served)

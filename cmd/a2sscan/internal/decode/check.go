@@ -1,10 +1,11 @@
-package main
+package decode
 
 import (
 	"errors"
 	"io"
 	"net/netip"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/census"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
@@ -17,13 +18,13 @@ type recheck struct {
 	differ int
 }
 
-// census decodes the records of a census again, or checks them.
-func (d *decodeRun) census(name string, in io.Reader) error {
+// recorded decodes the records of a census again, or checks them.
+func (d *run) recorded(name string, in io.Reader) error {
 	r := sink.NewReader(in)
 	r.KeepLines()
 	defer r.Close()
 	bad := d.reportBadLine(name)
-	tail, err := eachRecord(name, r, func(n int, line []byte) error {
+	tail, err := census.Each(name, r, func(n int, line []byte) error {
 		scan, recorded, err := record.Parse(line)
 		switch {
 		case errors.Is(err, record.ErrNoRaw):
@@ -35,20 +36,20 @@ func (d *decodeRun) census(name string, in io.Reader) error {
 		}
 		return d.decodeAgain(name, n, line, scan, recorded)
 	})
-	reportTail(d.term, name, tail)
+	census.ReportTail(d.term, name, tail)
 	return err
 }
 
 // decodeAgain decodes the datagrams of a record again.
-func (d *decodeRun) decodeAgain(name string, n int, line []byte, scan string, recorded *scanner.Result) error {
+func (d *run) decodeAgain(name string, n int, line []byte, scan string, recorded *scanner.Result) error {
 	d.load(recorded.Raw)
 	again := d.decoder.Remake(recorded)
-	if d.flags.check {
+	if d.options.Check {
 		d.compare(name, n, line, record.Append(nil, scan, again), again.Addr)
 		return nil
 	}
-	if d.flags.scanID != "" {
-		scan = d.flags.scanID
+	if d.options.ScanID != "" {
+		scan = d.options.ScanID
 	}
 	return d.write(scan, again)
 }
@@ -60,7 +61,7 @@ const (
 )
 
 // compare compares a record with the one decoded again.
-func (d *decodeRun) compare(name string, n int, line, again []byte, addr netip.AddrPort) {
+func (d *run) compare(name string, n int, line, again []byte, addr netip.AddrPort) {
 	diffs, err := record.Differences(line, again)
 	if err == nil && len(diffs) == 0 {
 		d.check.same++
@@ -73,7 +74,7 @@ func (d *decodeRun) compare(name string, n int, line, again []byte, addr netip.A
 	name = console.Plain(name, 100)
 	for _, diff := range diffs[:min(len(diffs), maxKeys)] {
 		d.term.Say("%s:%d: %s: %s is %s, decodes to %s", name, n, senderName(addr),
-			console.Plain(diff.Key, 60), valueText(diff.One), valueText(diff.Other))
+			console.Plain(diff.Key, 60), census.ValueText(diff.One), census.ValueText(diff.Other))
 	}
 	if len(diffs) > maxKeys {
 		d.term.Say("%s:%d: and %d more keys", name, n, len(diffs)-maxKeys)
@@ -88,16 +89,8 @@ func senderName(addr netip.AddrPort) string {
 	return addr.String()
 }
 
-// valueText is a value of a record for a person.
-func valueText(s string) string {
-	if s == "" {
-		return "absent"
-	}
-	return console.Plain(s, 80)
-}
-
 // endCheck reports how the check ended. A line that is no record fails it too.
-func (d *decodeRun) endCheck() error {
+func (d *run) endCheck() error {
 	c := &d.check
 	d.term.Say("%s unchanged, %s differ, %s without all their datagrams, %s", console.Plural(c.same, "record"),
 		console.Grouped(uint64(c.differ)), console.Grouped(uint64(d.noRaw)), console.Plural(d.badLines, "bad line"))

@@ -1,4 +1,4 @@
-package main
+package simulation
 
 import (
 	"testing"
@@ -26,10 +26,10 @@ func TestProof(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if got := proof(test.report); got != test.want {
+			if got := Proof(test.report); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
-			if got := proven(test.report); got != test.proven {
+			if got := Proven(test.report); got != test.proven {
 				t.Errorf("proven: %v, want %v", got, test.proven)
 			}
 		})

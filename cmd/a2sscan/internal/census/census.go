@@ -1,0 +1,75 @@
+// Package census reads census files for commands: it reports partial tails and damage,
+// and gives errors their exit codes.
+package census
+
+import (
+	"bytes"
+	"errors"
+	"io"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
+	"github.com/a2sscan/a2sscan/sink"
+)
+
+// Each calls do with every line of a census that is not empty and with its
+// number, from 1. It returns how many bytes of a partial tail it left out. A
+// damaged census is an error, after its readable lines.
+func Each(name string, r *sink.Reader, do func(n int, line []byte) error) (tail int64, err error) {
+	for n := 1; ; n++ {
+		line, err := r.Next()
+		switch {
+		case err == io.EOF && r.Damage().Found():
+			return 0, DamageFailure(name, r.Damage())
+		case err == io.EOF:
+			return r.Truncated(), nil
+		case err != nil:
+			return 0, Failure(err)
+		case len(bytes.TrimSpace(line)) == 0:
+			continue
+		}
+		if err := do(n, line); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// EachOf is Each for a file.
+func EachOf(file string, do func(n int, line []byte) error) (tail int64, err error) {
+	r, err := sink.Open(file)
+	if err != nil {
+		return 0, Failure(err)
+	}
+	defer r.Close()
+	return Each(file, r, do)
+}
+
+// Failure gives an error of reading a census its exit code and hint.
+func Failure(err error) error {
+	var s *sink.Error
+	if !errors.As(err, &s) {
+		return console.Fail(console.ExitInput, "%w", err)
+	}
+	return console.Fail(console.ExitInput, "%s", output.ErrorText(s)).WithHint("%s", s.Hint)
+}
+
+// ReportTail reports the partial record at the end of a file, if there is one.
+func ReportTail(t *console.Terminal, file string, bytes int64) {
+	if bytes > 0 {
+		t.Say("%s: truncated: %d bytes after the last complete record left out", console.Plain(file, 200), bytes)
+	}
+}
+
+// DamageFailure is the error of a census that has unreadable parts.
+func DamageFailure(name string, d sink.Damage) error {
+	return console.Fail(console.ExitNumbers, "%s is damaged: skipped %s", console.Plain(name, 200), d).
+		WithHint("a2sscan verify finds other damage, too")
+}
+
+// ValueText is a value of a record for a person.
+func ValueText(s string) string {
+	if s == "" {
+		return "absent"
+	}
+	return console.Plain(s, 80)
+}

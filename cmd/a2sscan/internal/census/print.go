@@ -1,0 +1,99 @@
+package census
+
+import (
+	"bufio"
+	"errors"
+	"io"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/geo"
+	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/record"
+)
+
+// printer prints records.
+type printer struct {
+	term      *console.Terminal
+	out       *bufio.Writer
+	visible   bool // escape invisible characters, because a person reads
+	databases geo.Databases
+	located   []byte // the last record with its place
+}
+
+// Print prints the records of files to out. The databases add places; visible escapes
+// invisible characters. A damaged file is an error after its readable records.
+func Print(t *console.Terminal, out io.Writer, files []string, databases geo.Databases, visible bool) error {
+	p := &printer{term: t, out: bufio.NewWriterSize(out, 1<<16), visible: visible, databases: databases}
+	var damaged error
+	for _, name := range files {
+		damage, err := p.file(name)
+		if err != nil {
+			p.out.Flush()
+			return err
+		}
+		if damage.Found() && damaged == nil {
+			damaged = DamageFailure(name, damage)
+		}
+	}
+	if err := p.out.Flush(); err != nil {
+		return err
+	}
+	return damaged
+}
+
+// file prints the records of one file and returns what it could not read.
+func (p *printer) file(name string) (sink.Damage, error) {
+	r, err := sink.Open(name)
+	if err != nil {
+		return sink.Damage{}, Failure(err)
+	}
+	defer r.Close()
+	for first := true; ; first = false {
+		line, err := r.Next()
+		if errors.Is(err, sink.ErrNotCensus) || first && err == io.EOF && !beginsRecord(r.Rest()) {
+			return sink.Damage{}, noCensus(name)
+		}
+		if err == io.EOF {
+			ReportTail(p.term, name, r.Truncated())
+			return r.Damage(), nil
+		}
+		if err != nil {
+			return sink.Damage{}, Failure(err)
+		}
+		if err := p.print(line); err != nil {
+			return sink.Damage{}, err // run gives it its exit code
+		}
+	}
+}
+
+// print prints one record.
+func (p *printer) print(line []byte) error {
+	if p.databases != nil {
+		line = p.locate(line)
+	}
+	if p.visible {
+		line = console.Visible(line)
+	}
+	p.out.Write(line)
+	return p.out.WriteByte('\n')
+}
+
+// locate returns a record with the place that the databases give. What is no
+// record stays as it is. The result is valid until the next call.
+func (p *printer) locate(line []byte) []byte {
+	var err error
+	if p.located, err = record.Locate(p.located[:0], line, p.databases.Lookup); err != nil {
+		return line
+	}
+	p.databases.ReportDamage(p.term)
+	return p.located
+}
+
+// beginsRecord reports whether the content of a file without a complete line
+// may be the beginning of a record. An empty file counts.
+func beginsRecord(rest []byte) bool { return len(rest) == 0 || rest[0] == '{' }
+
+func noCensus(name string) error {
+	return console.Fail(console.ExitInput, "%s is no census: it does not begin with a record", console.Plain(name, 200)).
+		WithHint("cat reads what scan wrote: one line of JSON per server, compressed or not")
+}

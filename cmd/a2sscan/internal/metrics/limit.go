@@ -1,0 +1,89 @@
+package metrics
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+)
+
+// limitListener accepts every connection at once, and closes an old one when
+// there are more than most: the one that has been without a request for the
+// longest time, or else the oldest. So clients that connect and ask nothing
+// neither use up the file descriptors that a scan needs, nor make others wait.
+type limitListener struct {
+	net.Listener
+	most int
+
+	mu   sync.Mutex
+	open []*limitedConn // the one without a request for the longest time comes first
+}
+
+// limitedConn is a connection of a limitListener.
+type limitedConn struct {
+	net.Conn
+	from *limitListener
+	busy bool // a request is being answered
+}
+
+// Accept waits for the next connection.
+func (l *limitListener) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	c := &limitedConn{Conn: conn, from: l}
+	if old := l.add(c); old != nil {
+		old.Close()
+	}
+	return c, nil
+}
+
+// add notes a connection, and returns the one that must go.
+func (l *limitListener) add(c *limitedConn) (old *limitedConn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.open) >= l.most {
+		old = l.open[max(0, slices.IndexFunc(l.open, func(c *limitedConn) bool { return !c.busy }))]
+	}
+	l.open = append(l.open, c)
+	return old
+}
+
+// Close closes the connection.
+func (c *limitedConn) Close() error {
+	c.from.mu.Lock()
+	c.from.open = slices.DeleteFunc(c.from.open, func(other *limitedConn) bool { return other == c })
+	c.from.mu.Unlock()
+	return c.Conn.Close()
+}
+
+// setBusy notes that a request begins or ends.
+func (c *limitedConn) setBusy(busy bool) {
+	l := c.from
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c.busy = busy
+	if i := slices.Index(l.open, c); i >= 0 {
+		l.open = append(slices.Delete(l.open, i, i+1), c)
+	}
+}
+
+type connKey struct{}
+
+// withConn makes the connection known to markBusy.
+func withConn(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, connKey{}, c)
+}
+
+// markBusy returns h, which marks the connection as busy while it runs.
+func markBusy(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if c, ok := r.Context().Value(connKey{}).(*limitedConn); ok {
+			c.setBusy(true)
+			defer c.setBusy(false)
+		}
+		h.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,109 @@
+package metrics
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+)
+
+// served starts a server without timeouts, so that nothing but its limit ends a
+// connection, and returns its address.
+func served(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := newServer(console.New(io.Discard), Options{Quiet: true})
+	m.http.ReadHeaderTimeout, m.http.ReadTimeout = 0, 0
+	go m.serve(l)
+	t.Cleanup(func() {
+		m.http.Close()
+		<-m.gone
+	})
+	return l.Addr().String()
+}
+
+// TestSlowClients: clients that connect and never finish their request do not
+// keep others from the numbers, and all but a few of them are dropped.
+func TestSlowClients(t *testing.T) {
+	for name, begun := range map[string]string{
+		"silent": "", "half a request": "GET /metrics HTTP/1.1\r\nHost: x\r\n", "half a body": "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			at := served(t)
+			var slow []net.Conn
+			for range 400 {
+				c, err := net.Dial("tcp", at)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer c.Close()
+				io.WriteString(c, begun)
+				slow = append(slow, c)
+			}
+			checkScrape(t, at)
+			for _, c := range slow[:len(slow)-connections] {
+				if _, err := io.Copy(io.Discard, c); err == nil {
+					continue // the server closed it
+				} else if e, ok := err.(net.Error); ok && e.Timeout() {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// checkScrape reads the numbers once. The limit of time is for a server that
+// never answers.
+func checkScrape(t *testing.T, at string) {
+	t.Helper()
+	client := http.Client{Timeout: 20 * time.Second}
+	defer client.CloseIdleConnections()
+	resp, err := client.Get("http://" + at + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if b, err := io.ReadAll(resp.Body); err != nil || resp.StatusCode != http.StatusOK || len(b) == 0 {
+		t.Errorf("%s, %d bytes, %v", resp.Status, len(b), err)
+	}
+}
+
+// TestLimitOldest: a connection in a request outlives idle ones, and among these
+// the one that was idle for the longest time goes.
+func TestLimitOldest(t *testing.T) {
+	l := &limitListener{most: 3}
+	c := make([]*limitedConn, 6)
+	for i := range c {
+		c[i] = &limitedConn{Conn: nopConn{}, from: l}
+	}
+	l.add(c[0])
+	c[0].setBusy(true)
+	l.add(c[1])
+	l.add(c[2])
+	c[1].setBusy(true)
+	c[1].setBusy(false) // idle again, after c[2]
+	for i, want := range []*limitedConn{c[2], c[1], c[3]} {
+		old := l.add(c[3+i])
+		if old != want {
+			t.Fatalf("%d: another one was dropped", i)
+		}
+		old.Close()
+	}
+	for _, c := range slices.Clone(l.open) {
+		c.setBusy(true)
+	}
+	if oldest := l.open[0]; l.add(new(limitedConn)) != oldest {
+		t.Error("where all are busy, the oldest one was not dropped")
+	}
+}
+
+type nopConn struct{ net.Conn }
+
+func (nopConn) Close() error { return nil }

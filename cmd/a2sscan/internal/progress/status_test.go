@@ -1,0 +1,31 @@
+package progress
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+)
+
+// TestWatchCounting: a dry run that takes long shows how far it is.
+func TestWatchCounting(t *testing.T) {
+	for kind, want := range map[Kind]string{
+		Text: "counting the targets: 12,345,678 so far (25%)",
+		JSON: `"phase":"counting","targets":12345678,"part":0.25}`,
+		None: "",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var b bytes.Buffer
+			s := Status{Terminal: console.New(&b), Kind: kind}
+			stop := s.WatchCounting(func() (uint64, float64, bool) { return 12345678, 0.25, true })
+			time.Sleep(statusInLog + 1) // of the test's clock
+			stop()
+			if !strings.Contains(b.String(), want) || want == "" && b.Len() > 0 {
+				t.Errorf("%s: %q, want %q", kind, &b, want)
+			}
+		})
+	}
+}

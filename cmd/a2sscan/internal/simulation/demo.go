@@ -1,0 +1,192 @@
+package simulation
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"syscall"
+
+	"github.com/a2sscan/a2sscan/bench/fleet"
+	fleetjudge "github.com/a2sscan/a2sscan/bench/fleet/judge"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/census"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink"
+)
+
+// DemoFile is where the demo's records go.
+const DemoFile = "a2sscan-demo.ndjson.zst"
+
+// The demo's servers: about three quarters of 32,768 addresses have one, the network
+// loses some datagrams, some servers are hostile.
+const (
+	DemoNetwork = "127.42.0.0/17"
+	demoPort    = 27015
+	demoAlive   = 0.75
+	demoLoss    = 0.02
+	demoHostile = 0.03
+	demoSeed    = 20
+)
+
+// demoPorts is how many ports are tried if the first ones are in use.
+const demoPorts = 20
+
+// Demo is a running simulation to be scanned.
+type Demo struct {
+	Config fleet.Config
+	Close  func()
+}
+
+// StartDemo starts servers on the first free port. On any port they are those of
+// demoPort.
+func StartDemo(network string) (*Demo, error) {
+	cfg := fleet.Config{Seed: demoSeed, Alive: demoAlive, Hostile: demoHostile, Loss: demoLoss}
+	var err error
+	if cfg.Network, err = Network(network); err != nil {
+		return nil, err
+	}
+	for port := uint16(demoPort); ; port++ {
+		cfg.Ports, cfg.ServersOf = []uint16{port}, map[uint16]uint16{port: demoPort}
+		servers, err := fleet.New(cfg)
+		if errors.Is(err, syscall.EADDRINUSE) && port < demoPort+demoPorts {
+			continue
+		}
+		if err != nil {
+			return nil, Failure(err)
+		}
+		return &Demo{cfg, serveInBackground(servers)}, nil
+	}
+}
+
+// serveInBackground lets servers answer until the function that it returns is called.
+func serveInBackground(servers *fleet.Fleet) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- servers.Serve(ctx) }()
+	return func() {
+		cancel()
+		<-served
+		servers.Close()
+	}
+}
+
+// Report compares the records with the truth and writes what was found, in lines of
+// width columns. program is how a person starts this program.
+func (d *Demo) Report(t *console.Terminal, out io.Writer, sum *ledger.Summary, width int, program string) error {
+	report, err := CompareFile(d.Config, DemoFile)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(out, Proof(report))
+	for _, example := range report.Examples {
+		t.Say("%s", example)
+	}
+	writeFound(out, sum, width)
+	if err := writeExample(out); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, `
+what to do next:
+  %s cat %s | head -n 1
+  %s fleet --for 60s
+  %s scan --help
+`, program, DemoFile, program, program)
+	if !Proven(report) {
+		return console.Fail(console.ExitNumbers, "the records are not what the servers are")
+	}
+	return nil
+}
+
+// CompareFile compares a census of simulated servers with the truth.
+func CompareFile(cfg fleet.Config, path string) (fleetjudge.Report, error) {
+	r, err := sink.Open(path)
+	if err != nil {
+		return fleetjudge.Report{}, census.Failure(err)
+	}
+	defer r.Close()
+	report, err := fleetjudge.Compare(cfg, scanner.AskAll, r.Next)
+	if err != nil {
+		return report, census.Failure(err)
+	}
+	return report, nil
+}
+
+// Proof is the sentence that the demo exists for.
+func Proof(r fleetjudge.Report) string {
+	s := fmt.Sprintf("%s servers, %s recorded as they are, %d wrong, %d missing",
+		console.Grouped(uint64(r.Servers)), console.Grouped(uint64(r.AsTheyAre)), r.Wrong, r.Missing)
+	if r.Less > 0 {
+		s += fmt.Sprintf(", %d lack an answer and say so", r.Less)
+	}
+	if r.Twice+r.Invented > 0 {
+		s += fmt.Sprintf(", %d twice, %d invented", r.Twice, r.Invented)
+	}
+	return s
+}
+
+// Proven reports whether every record is right, and none is missing, twice or invented.
+func Proven(r fleetjudge.Report) bool { return r.AsTheyAre == r.Servers && r.Twice+r.Invented == 0 }
+
+// writeFound writes the demo's summary, for a person who sees one for the first time.
+func writeFound(out io.Writer, sum *ledger.Summary, width int) {
+	l, d := &sum.Targets, &sum.Datagrams
+	rows := []struct{ what, found string }{
+		{"asked", fmt.Sprintf("%s addresses, of which %s did not answer", console.Grouped(l.Finished), console.Grouped(l.By["no_reply"]))},
+		{"found", fmt.Sprintf("%s servers: %s answered every question, %s some, %s nothing useful",
+			console.Grouped(sum.Answers().Servers), console.Grouped(l.By["ok"]), console.Grouped(l.By["partial"]), console.Grouped(l.By["error"]))},
+		{"players", fmt.Sprintf("%s players and %s bots", console.Grouped(sum.Answers().Players), console.Grouped(sum.Answers().Bots))},
+		{"games", sum.Answers().Games.Number() + ", most of them " + sum.Answers().Games.Shown(3, 100, sum.Answers().Servers)},
+		{"replies", console.Listed(d.ByKind, console.Words(scanner.ReplyKind(0), scanner.NumKinds), ", ")},
+		{"datagrams", fmt.Sprintf("%s sent (%s), %s received (%s), %s repeated after silence",
+			console.Grouped(d.Sent), console.Bytes(d.SentBytes), console.Grouped(d.Received), console.Bytes(d.ReceivedBytes), console.Grouped(d.Repeats))},
+		{"time", fmt.Sprintf("%.1f s", sum.Seconds) + sum.Rates.Reached()},
+	}
+	fmt.Fprintln(out)
+	for _, r := range rows {
+		for _, row := range console.Wrap(fmt.Sprintf("%-10s %s", r.what, r.found), width, 11) {
+			fmt.Fprintln(out, row)
+		}
+	}
+}
+
+// Size of the record that the demo shows: it fits on a screen and has every part.
+const (
+	showAtLeast = 400  // bytes
+	showAtMost  = 1200 // bytes
+)
+
+// writeExample writes one record of the file.
+func writeExample(out io.Writer) error {
+	r, err := sink.Open(DemoFile)
+	if err != nil {
+		return census.Failure(err)
+	}
+	defer r.Close()
+	for {
+		line, err := r.Next()
+		switch {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return census.Failure(err)
+		case presentable(line):
+			fmt.Fprintf(out, "\none record of %s:\n%s\n", DemoFile, console.Visible(line))
+			return nil
+		}
+	}
+}
+
+func presentable(line []byte) bool {
+	if len(line) < showAtLeast || len(line) > showAtMost {
+		return false
+	}
+	for _, has := range []string{`"status":"ok"`, `"players":[{`, `"rules":{"`} {
+		if !bytes.Contains(line, []byte(has)) {
+			return false
+		}
+	}
+	return true
+}

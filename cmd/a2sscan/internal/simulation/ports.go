@@ -1,0 +1,55 @@
+package simulation
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
+)
+
+// readPorts reads the ports of a fleet: first the numbers, then a zero for each free
+// port to take.
+func readPorts(text string) (ports []uint16, err error) {
+	numbers, free := splitPorts(text)
+	if numbers != "" {
+		set, err := inputs.ParsePorts("--port", numbers)
+		if err != nil {
+			return nil, err
+		}
+		for port := range 1 << 16 {
+			if set.Contains(uint16(port)) {
+				ports = append(ports, uint16(port))
+			}
+		}
+	}
+	return append(ports, make([]uint16, free)...), nil
+}
+
+// splitPorts splits a list into the ports that it names and a count of zeros.
+func splitPorts(text string) (numbers string, free int) {
+	var named []string
+	for word := range strings.SplitSeq(text, ",") {
+		if strings.TrimSpace(word) == "0" {
+			free++
+			continue
+		}
+		named = append(named, word)
+	}
+	return strings.Join(named, ","), free
+}
+
+// servedPorts is the list with the ports that were taken in place of zeros.
+func servedPorts(text string, taken []uint16) string {
+	numbers, free := splitPorts(text)
+	if free == 0 {
+		return text
+	}
+	var words []string
+	if numbers != "" {
+		words = append(words, numbers)
+	}
+	for _, port := range taken[len(taken)-free:] {
+		words = append(words, strconv.Itoa(int(port)))
+	}
+	return strings.Join(words, ",")
+}

@@ -1,0 +1,147 @@
+// Package simulation runs simulated servers for the commands fleet and demo: it builds
+// them from options, serves them, and replays a recorded census.
+package simulation
+
+import (
+	"io"
+	"net/netip"
+	"time"
+
+	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
+	"github.com/a2sscan/a2sscan/scanner"
+)
+
+// Options describe simulated servers. Lists are texts as people type them.
+type Options struct {
+	Network      string
+	Ports        string // 0 stands for any free port
+	Seed         uint64
+	Alive        float64
+	Hostile      float64
+	Kinds        string
+	HostileKinds string
+	Loss         float64
+	Duplicate    float64
+	Reorder      float64
+	DelayMin     time.Duration
+	DelayMax     time.Duration
+	QueryLimit   float64
+
+	Span    time.Duration // 0: until interrupted
+	Truth   bool          // write the records of a perfect scan and serve nothing
+	ScanID  string        // of these records
+	Master  MasterOptions
+	Replay  string // file of the census whose servers to serve; empty: simulated ones
+	List    string // file for the targets of a replay; -: standard output
+	Compare string // file of a census to compare with the recorded one
+
+	Program string // how a person starts this program, for hints
+}
+
+// Runner is what a simulation needs of the program.
+type Runner struct {
+	Term   *console.Terminal
+	Stdout io.Writer
+	Plan   func(scanID string) (*output.Output, error) // the file of the records
+}
+
+// Run serves a simulation until its time is over or it is interrupted, or does what the
+// options want instead.
+func (r *Runner) Run(o *Options) error {
+	if o.Replay != "" {
+		return r.replay(o)
+	}
+	cfg, err := o.Config()
+	if err != nil {
+		return err
+	}
+	if o.Truth {
+		return r.writeTruth(o, cfg)
+	}
+	servers, err := fleet.New(cfg)
+	if err != nil {
+		return Failure(err)
+	}
+	defer servers.Close()
+	m, err := o.Master.Listen(servers.Config())
+	if err != nil {
+		return err
+	}
+	ctx, end := shutdown.Interruptible(true) // before the line that says ready
+	defer end()
+	ports := servedPorts(o.Ports, servers.Ports())
+	r.Term.Say("ready: servers on %s, port %s, %s", o.Network, ports, o.until())
+	r.Term.Hint("scan them with: %s scan %s -p %s --allow-reserved", o.Program, o.Network, ports)
+	return r.serve(ctx, o, servers, m)
+}
+
+// until says how long the servers answer.
+func (o *Options) until() string {
+	if o.Span > 0 {
+		return "for " + o.Span.String()
+	}
+	return "until it is interrupted"
+}
+
+// TakesFreePorts reports whether the servers take free ports.
+func (o *Options) TakesFreePorts() bool {
+	_, free := splitPorts(o.Ports)
+	return free > 0
+}
+
+// Config is the configuration of the servers.
+func (o *Options) Config() (fleet.Config, error) {
+	cfg := fleet.Config{
+		Seed: o.Seed, Alive: o.Alive, Hostile: o.Hostile,
+		Loss: o.Loss, Duplicate: o.Duplicate, Reorder: o.Reorder,
+		DelayMin: o.DelayMin, DelayMax: o.DelayMax, QueryLimit: o.QueryLimit,
+	}
+	if o.Alive == 0 {
+		cfg.Alive = fleet.None
+	}
+	var err error
+	if cfg.Network, err = Network(o.Network); err != nil {
+		return cfg, err
+	}
+	if cfg.Ports, err = readPorts(o.Ports); err != nil {
+		return cfg, err
+	}
+	if cfg.Kinds, err = fleet.ParseKinds(o.Kinds); err != nil {
+		return cfg, console.Fail(console.ExitUsage, "--kinds: %w", err)
+	}
+	if cfg.HostileKinds, err = fleet.ParseKinds(o.HostileKinds); err != nil {
+		return cfg, console.Fail(console.ExitUsage, "--hostile-kinds: %w", err)
+	}
+	return cfg, nil
+}
+
+// Network reads the value of --network.
+func Network(text string) (netip.Prefix, error) {
+	network, err := netip.ParsePrefix(text)
+	if err != nil {
+		return network, console.Fail(console.ExitUsage, "--network %s: not a network", console.Quoted(text, 40)).
+			WithHint("a network inside 127.0.0.0/8, such as 127.42.0.0/20")
+	}
+	return network.Masked(), nil
+}
+
+// writeTruth writes the records of a perfect scan.
+func (r *Runner) writeTruth(o *Options, cfg fleet.Config) error {
+	out, err := r.Plan(o.ScanID)
+	if err != nil {
+		return err
+	}
+	if err := out.Open(); err != nil {
+		return output.Failure(err)
+	}
+	for at := range cfg.All() {
+		want := cfg.Truth(at, scanner.AskAll)
+		if want != nil && !out.Write(want) {
+			break
+		}
+	}
+	return out.Finish()
+}
