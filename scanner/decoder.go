@@ -175,7 +175,7 @@ func (d *Decoder) Result() *Result {
 	return r
 }
 
-// Remake returns the Result of a scan anew, from the datagrams since the last
+// Redecode returns the Result of a scan anew, from the datagrams since the last
 // Reset that it received and from what of known they can't tell: address, tag,
 // what a master said, where it is, times, counts, which questions were asked and
 // which of them without a challenge, and why one that nothing answered was given
@@ -183,7 +183,7 @@ func (d *Decoder) Result() *Result {
 //
 // Where known gives a question up for a fault that a datagram must have had,
 // and none has it, the fault that the datagrams do have takes its place.
-func (d *Decoder) Remake(known *Result) *Result {
+func (d *Decoder) Redecode(known *Result) *Result {
 	a, r := &d.answer, &d.result
 	if d.talk.flags&flagSplit != 0 {
 		d.whole = keepLeading(d.table, captured, d.whole, a, nil)

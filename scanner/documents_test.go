@@ -232,7 +232,7 @@ func (doc *document) check(t *testing.T, known map[string][]string) {
 	}
 	d := NewDecoder()
 	wantAnew(t, d, r)
-	if again := d.Remake(r); again.HasPing != r.HasPing || string(again.Ping) != string(r.Ping) {
+	if again := d.Redecode(r); again.HasPing != r.HasPing || string(again.Ping) != string(r.Ping) {
 		t.Errorf("ping %v %q from the datagrams, want %v %q", again.HasPing, again.Ping, r.HasPing, r.Ping)
 	}
 }

@@ -47,13 +47,14 @@ type Writer struct {
 	block  []byte // being filled; nil until one is needed
 	closed bool
 
-	count  atomic.Uint64
-	bytes  atomic.Uint64
-	disk   sync.Mutex   // held while the file is synced, closed or renamed
-	sum    string       // after Close; guarded by disk
-	offset atomic.Int64 // synced
-	length atomic.Int64 // of the file
-	failed atomic.Pointer[Error]
+	count   atomic.Uint64
+	written atomic.Uint64 // of count, those in blocks that a pipe took
+	bytes   atomic.Uint64
+	disk    sync.Mutex   // held while the file is synced, closed or renamed
+	sum     string       // after Close; guarded by disk
+	offset  atomic.Int64 // synced
+	length  atomic.Int64 // of the file
+	failed  atomic.Pointer[Error]
 }
 
 // job is a block to write. With flush everything that was written becomes
@@ -294,6 +295,24 @@ func (w *Writer) Count() uint64 { return w.count.Load() }
 // Bytes returns their length before compression.
 func (w *Writer) Bytes() uint64 { return w.bytes.Load() }
 
+// linesOf counts the records of a block that goes to a pipe or a device.
+func (w *Writer) linesOf(j *job) uint64 {
+	if w.dest.output == nil || w.dest.regular {
+		return 0
+	}
+	return uint64(bytes.Count(j.block, []byte{'\n'}))
+}
+
+// Unwritten returns how many records wait for the reader of a pipe or a device.
+// For a regular file it is 0.
+func (w *Writer) Unwritten() uint64 {
+	if w.dest.output == nil || w.dest.regular {
+		return 0
+	}
+	written := w.written.Load() // first: both only grow
+	return w.count.Load() - written
+}
+
 // Offset returns the length of the file after the last successful Sync, which
 // Options.Resume can return to. It means nothing for standard output.
 func (w *Writer) Offset() int64 { return w.offset.Load() }
@@ -336,7 +355,12 @@ func (w *Writer) run() {
 	thread.Lower()
 	for j := range w.full {
 		if w.failure() == nil {
-			w.fail(w.dest.write(&j))
+			lines := w.linesOf(&j)
+			if e := w.dest.write(&j); e != nil {
+				w.fail(e)
+			} else {
+				w.written.Add(lines)
+			}
 			w.length.Store(w.dest.size)
 		}
 		if j.block != nil {

@@ -53,7 +53,7 @@ func (c *Census) Expect(addr netip.AddrPort, asked scanner.Questions) Expect {
 // addr.
 func (c *Census) Answers(addr netip.AddrPort, asked scanner.Questions) bool {
 	n, ok := c.m.nature(udp.Pack(addr))
-	if !ok || n.kind == Silent || n.kind == OtherPort || n.kind == OtherAddress {
+	if !ok || n.kind == Silent || n.kind == PlayersOnly || n.kind == OtherPort || n.kind == OtherAddress {
 		return false
 	}
 	// INFO alone is answered by all.

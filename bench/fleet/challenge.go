@@ -11,6 +11,13 @@ import (
 // for twice as long at most (HLTV: 30 to 40 s, EC-14).
 const challengeLife = 30 * time.Second
 
+// shortLife is the same for ShortChallenge: five seconds at most.
+const shortLife = 2500 * time.Millisecond
+
+// dropsWrong reports whether a server drops a request with a wrong challenge, and
+// gives one only to a request that bears none.
+func (k Kind) dropsWrong() bool { return k == OwnChallenge || k == ShortChallenge }
+
 // Which of a server's challenges for a client.
 const (
 	challengeOnly = iota
@@ -23,10 +30,21 @@ func (p *responder) challenge(n *nature, q *query) (give wire.Challenge, ok bool
 	if n.kind == EndlessChallenges {
 		return random.Challenge(p.junk.Next()), false
 	}
-	if n.kind == Rechallenge {
+	switch n.kind {
+	case Rechallenge:
 		return p.rechallenge(n, q)
+	case OwnChallenge:
+		give = p.m.challengeOf(n, q.client, uint64(q.question), challengeOnly)
+		return give, q.request.HasChallenge && q.request.Challenge == give
+	case ShortChallenge:
+		return p.epochChallenge(n, q, shortLife)
 	}
-	epoch := uint64(q.now / challengeLife)
+	return p.epochChallenge(n, q, challengeLife)
+}
+
+// epochChallenge is challenge for a server that gives the same one for a while.
+func (p *responder) epochChallenge(n *nature, q *query, life time.Duration) (give wire.Challenge, ok bool) {
+	epoch := uint64(q.now / life)
 	given := q.request.Challenge
 	give = p.m.challengeOf(n, q.client, epoch, challengeOnly)
 	last := give

@@ -33,6 +33,11 @@ const (
 	InfoOnly                    // neither players nor rules (EC-86, EC-99)
 	TruncatedRules              // rules that end inside a pair (EC-92)
 	Silent                      // somebody is there and never answers
+	OwnChallenge                // a challenge for each question; a wrong one is dropped (EC-143)
+	ShortChallenge              // challenges hold some seconds; an old one is dropped (EC-14)
+	GetChallenge                // players and rules only with a challenge that GETCHALLENGE gave (EC-18)
+	TrailingNUL                 // all requests but INFO must have one more NUL (document 004)
+	PlayersOnly                 // neither INFO nor rules; a ping is answered
 
 	numHonest = iota
 )
@@ -69,6 +74,7 @@ var kindWords = [numKinds]string{
 	"goldsource", "goldsource-old", "goldsource-mod", "both", "ship",
 	"split", "split-nosize", "split-goldsource", "bzip2",
 	"info-only", "truncated-rules", "silent",
+	"own-challenge", "short-challenge", "get-challenge", "trailing-nul", "players-only",
 
 	"endless-challenges", "fragments-of-none", "fragments-beyond",
 	"fragments-disagree", "one-split-id", "declares-2gib", "wrong-checksum",
@@ -87,6 +93,20 @@ func (k Kind) String() string {
 
 // Hostile reports whether k is one of the hostile kinds.
 func (k Kind) Hostile() bool { return k >= numHonest }
+
+// usualKinds returns the honest kinds that a fleet has if nothing else is wanted.
+func usualKinds() (ks []Kind) {
+	for k, weight := range honestWeights {
+		if weight > 0 {
+			ks = append(ks, Kind(k))
+		}
+	}
+	return ks
+}
+
+// weight is the share of an honest kind among those that were chosen. The
+// unusual ones are rare.
+func (k Kind) weight() uint32 { return max(1, honestWeights[k]) }
 
 // HonestKinds returns all honest kinds.
 func HonestKinds() []Kind { return kindRange(0, numHonest) }

@@ -32,13 +32,13 @@ func newModel(c Config) (*model, error) {
 	m.addrs = 1 << (32 - c.Network.Bits())
 	m.ports = slices.Sorted(slices.Values(c.Ports))
 	if len(m.honest) == 0 {
-		m.honest = HonestKinds()
+		m.honest = usualKinds()
 	}
 	if len(m.bad) == 0 {
 		m.bad = HostileKinds()
 	}
 	for _, k := range m.honest {
-		m.weight += honestWeights[k]
+		m.weight += k.weight()
 	}
 	return m, nil
 }
@@ -205,10 +205,10 @@ func (m *model) delayOf(addr uint64) time.Duration {
 func (m *model) pickHonest(r *random.Stream) Kind {
 	at := uint32(r.Below(int(m.weight)))
 	for _, k := range m.honest {
-		if at < honestWeights[k] {
+		if at < k.weight() {
 			return k
 		}
-		at -= honestWeights[k]
+		at -= k.weight()
 	}
 	return m.honest[0]
 }
@@ -236,9 +236,13 @@ func challengedBy(k Kind, r *random.Stream) scanner.Questions {
 	switch k {
 	case Source, Rechallenge, EndlessChallenges:
 		return scanner.AskAll
-	case SourceLists:
+	case OwnChallenge, ShortChallenge:
+		return scanner.AskAll
+	case SourceLists, GetChallenge:
 		return lists
-	case SourceOpen, Tiny, Flood64K, OtherPort, OtherAddress:
+	case PlayersOnly:
+		return scanner.AskPlayers
+	case TrailingNUL, SourceOpen, Tiny, Flood64K, OtherPort, OtherAddress:
 		return 0
 	}
 	old := k == GoldSource || k == GoldSourceOld || k == GoldSourceMod || k == Both

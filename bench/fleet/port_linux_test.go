@@ -38,7 +38,7 @@ func overSockets(c *client) func(server uint64, request []byte) [][]byte {
 // answers everything, fragments and 64 KiB datagrams included, from a socket.
 func TestTruthOverSockets(t *testing.T) {
 	for _, k := range plainKinds() {
-		if k == Silent || k == InfoOnly {
+		if k == Silent || k == InfoOnly || k == GetChallenge || k == TrailingNUL {
 			continue // nothing comes, and waiting for nothing takes long
 		}
 		t.Run(k.String(), func(t *testing.T) {

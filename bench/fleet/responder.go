@@ -61,6 +61,9 @@ func (p *responder) Has(server uint64) bool {
 // answers, which may be nothing.
 func (p *responder) Respond(now time.Duration, client, server uint64, datagram []byte) {
 	p.stats.Queries++
+	if p.aside(now, client, server, datagram) {
+		return
+	}
 	request, err := wire.DecodeRequest(datagram)
 	question, known := QuestionOf(request.Kind)
 	if err != nil || !known {
@@ -74,7 +77,7 @@ func (p *responder) Respond(now time.Duration, client, server uint64, datagram [
 	}
 	n, ok := p.m.nature(server)
 	switch {
-	case !ok || n.kind == Silent:
+	case !ok || n.kind.ignores(question):
 		p.stats.Nobody++
 	case !p.limits.allow(now, server):
 		p.stats.Limited++
@@ -129,7 +132,11 @@ func QuestionOf(k wire.Kind) (wire.Question, bool) {
 func (p *responder) answer(n *nature, q *query) {
 	if n.challenged.Has(q.question) {
 		c, ok := p.challenge(n, q)
-		if !ok {
+		switch {
+		case ok:
+		case n.kind.dropsWrong() && q.request.HasChallenge, n.kind == GetChallenge:
+			return
+		default:
 			at := len(p.out.Data)
 			p.out.Data = wire.AppendChallenge(p.out.Data, c)
 			p.out.Add(n.addr, at)

@@ -91,7 +91,7 @@ func (c Config) WriteTruth(w io.Writer, scan string, asked scanner.Questions) er
 // expect makes the Expect of a server. It points into c.
 func (n *nature) expect(c *content, asked scanner.Questions) Expect {
 	switch n.kind {
-	case Silent, OtherPort, OtherAddress:
+	case Silent, PlayersOnly, OtherPort, OtherAddress:
 		return Expect{}
 	}
 	c.fill(n, asked)
@@ -211,7 +211,7 @@ func (n *nature) failure(q wire.Question) wire.Error {
 			return wire.ErrTruncated
 		}
 	case wire.QuestionPlayers:
-		if n.kind == InfoOnly {
+		if n.kind == InfoOnly || n.kind == TrailingNUL {
 			return wire.ErrTimeout
 		}
 	case wire.QuestionRules:
@@ -222,6 +222,7 @@ func (n *nature) failure(q wire.Question) wire.Error {
 
 var rulesFailure = [numKinds]wire.Error{
 	InfoOnly:          wire.ErrTimeout,
+	TrailingNUL:       wire.ErrTimeout,
 	TruncatedRules:    wire.ErrTruncated,
 	FragmentsOfNone:   wire.ErrMalformed,
 	FragmentsBeyond:   wire.ErrMalformed,

@@ -46,7 +46,7 @@ var arrows = map[string][]string{
 	"cmd/a2sscan/internal/redact":              {},
 	"cmd/a2sscan/internal/flagfile":            {"cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/manual":              {"cmd/a2sscan/internal/console"},
-	"cmd/a2sscan/internal/masterlist":          {"scanner/list", "scanner/master", "cmd/a2sscan/internal/output", "cmd/a2sscan/internal/redact"},
+	"cmd/a2sscan/internal/masterlist":          {"scanner/list", "scanner/master", "cmd/a2sscan/internal/output", "cmd/a2sscan/internal/progress", "cmd/a2sscan/internal/redact"},
 
 	"cmd/a2sscan/internal/census": {"sink", "cmd/a2sscan/internal/geo", "cmd/a2sscan/internal/output"},
 	"cmd/a2sscan/internal/decode": {"cmd/a2sscan/internal/capture", "cmd/a2sscan/internal/census", "cmd/a2sscan/internal/inputs"},
@@ -63,7 +63,7 @@ var arrows = map[string][]string{
 	"cmd/a2sscan/internal/ledger":      room("guard", "ratecontrol", "tally"),
 	"cmd/a2sscan/internal/metrics":     room("guard", "ratecontrol", "tally", "ledger"),
 	"cmd/a2sscan/internal/scanlog":     room("guard", "ratecontrol", "tally", "ledger"),
-	"cmd/a2sscan/internal/inputs":      append(room("guard", "ratecontrol", "tally", "ledger"), "scanner/master"),
+	"cmd/a2sscan/internal/inputs":      append(room("guard", "ratecontrol", "tally", "ledger", "shutdown"), "scanner/master"),
 	"cmd/a2sscan/internal/checkpoint":  room("output", "guard", "ratecontrol", "tally", "ledger"),
 }
 

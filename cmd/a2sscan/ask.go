@@ -1,12 +1,9 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"iter"
-	"net/netip"
 	"os"
 	"strings"
 
@@ -82,14 +79,13 @@ func oneAddress(_ *cobra.Command, args []string) error {
 }
 
 // config is the configuration of the scan of one server.
-func (f *askFlags) config(tap *transcript.Tap) scanner.Config {
+func (f *askFlags) config() scanner.Config {
 	return scanner.Config{
 		Questions: scanner.Questions(f.query),
 		Timeout:   f.timeout,
 		Retries:   flagvalue.OrOff(f.retries),
 		Cooldown:  f.timeout, // late replies are worth seeing
 		Source:    f.source.AddrPort(),
-		Trace:     tap.Trace,
 
 		TrailingNUL: f.trailingNUL,
 	}
@@ -99,7 +95,7 @@ func (f *askFlags) config(tap *transcript.Tap) scanner.Config {
 func (a *app) ask(f *askFlags, arg string) error {
 	ctx, end := shutdown.Interruptible(true)
 	defer end()
-	target, err := resolveAddr(ctx, a.term, arg)
+	target, err := transcript.ResolveAddr(ctx, a.term, arg)
 	if err != nil {
 		return err
 	}
@@ -112,8 +108,8 @@ func (a *app) ask(f *askFlags, arg string) error {
 	s := &transcript.Session{
 		Timeout: f.timeout, Tap: transcript.NewTap(target), Log: transcript.New(shown, target, a.width()),
 	}
-	if err := queryServer(ctx, s, f.config(s.Tap), target, a.out); err != nil {
-		return err
+	if err := s.Query(ctx, f.config()); err != nil {
+		return console.Fail(console.ExitUsage, "%w", err).WithHint("a2sscan ask --help lists the flags with units and defaults")
 	}
 	if a.out.err != nil {
 		return nil // run reports it
@@ -124,39 +120,6 @@ func (a *app) ask(f *askFlags, arg string) error {
 	v := s.Judge()
 	a.printSession(s, v, f.json)
 	return verdictFailure(v)
-}
-
-// queryServer queries one server and fills in the session. A goroutine shows the
-// datagrams as they come, so that the scan's loop does not wait for the terminal.
-func queryServer(ctx context.Context, s *transcript.Session, cfg scanner.Config, target netip.AddrPort, out *results) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	shown := make(chan struct{})
-	go func() {
-		defer close(shown)
-		for e := range s.Tap.Events {
-			s.Log.Add(e)
-			if out.err != nil {
-				stop()
-			}
-		}
-	}()
-	_, err := scanner.Scan(ctx, cfg, oneTarget(target), func(r *scanner.Result) {
-		s.Result = r.Clone()
-		if r.Status == scanner.StatusOK {
-			stop() // nothing is left to wait for
-		}
-	})
-	close(s.Tap.Events)
-	<-shown
-	if err != nil && !errors.Is(err, context.Canceled) {
-		return console.Fail(console.ExitUsage, "%w", err).WithHint("a2sscan ask --help lists the flags with units and defaults")
-	}
-	return nil
-}
-
-func oneTarget(addr netip.AddrPort) iter.Seq[scanner.Target] {
-	return func(yield func(scanner.Target) bool) { yield(scanner.Target{Addr: addr}) }
 }
 
 // printSession prints the record and the verdict, or all of the session as JSON.

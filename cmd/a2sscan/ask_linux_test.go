@@ -4,15 +4,12 @@ import (
 	"encoding/hex"
 	"net"
 	"net/netip"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
-	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -84,36 +81,4 @@ func requestWord(b []byte) string {
 		return string(rune(r.Kind)) + "+"
 	}
 	return string(rune(r.Kind))
-}
-
-func TestResolveAddr(t *testing.T) {
-	for _, test := range []struct {
-		arg, want, err string
-	}{
-		{"203.0.113.7", "203.0.113.7:27015", ""},
-		{"203.0.113.7:1", "203.0.113.7:1", ""},
-		{"192.168.1.20:65535", "192.168.1.20:65535", ""},
-		{"203.0.113.7:0", "", "the port is not a number from 1 to 65535"},
-		{"203.0.113.7:65536", "", "the port is not a number from 1 to 65535"},
-		{"203.0.113.7:", "", "the port is not a number from 1 to 65535"},
-		{"203.0.113.7:+5", "", "the port is not a number from 1 to 65535"},
-		{"203.0.113.07", "", "no address"},
-		{"203.0.113", "", "no address"},
-		{"203.0.113.300:5", "", "no address"},
-		{"", "", "no address"},
-		{"a b", "", "no address"},
-		{"\x1b[31m", "", `"\x1b[31m": no address`},
-		{"::1", "", "IPv6 address"},
-		{"0.0.0.0:27015", "", "no server can have this address"},
-		{"239.1.2.3", "", "no server can have this address"},
-		{"255.255.255.255", "", "no server can have this address"},
-	} {
-		got, err := resolveAddr(t.Context(), console.New(os.Stderr), test.arg)
-		switch {
-		case test.err == "" && (err != nil || got.String() != test.want):
-			t.Errorf("%s: %v, %v, want %s", test.arg, got, err, test.want)
-		case test.err != "" && (err == nil || !strings.Contains(err.Error(), test.err)):
-			t.Errorf("%s: %v, %v, want an error with %q", test.arg, got, err, test.err)
-		}
-	}
 }

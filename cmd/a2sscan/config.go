@@ -217,8 +217,8 @@ func (c *configuration) print(out *results) error {
 	return flagfile.Write(out, c.cmd.Name(), lines)
 }
 
-// besideKeys are the flags that people give the Web API's key by mistake.
-var besideKeys = []string{"key-file", "master", "udp", "url"}
+// mistakenForKey are the flags that people give the Web API's key by mistake.
+var mistakenForKey = []string{"key-file", "master", "udp", "url"}
 
 // line is the line of a flag. A default is a comment, because some flags mean more
 // than their value by being given. So is what a file may not have.
@@ -232,7 +232,7 @@ func (c *configuration) line(flag *pflag.Flag) (flagfile.Line, error) {
 	if onlyTyped[flag.Name] != "" && !l.Comment {
 		l.Source, l.Comment = l.Source+", and only there", true
 	}
-	if slices.Contains(besideKeys, flag.Name) && slices.ContainsFunc(l.Texts, redact.LooksLikeKey) {
+	if slices.Contains(mistakenForKey, flag.Name) && slices.ContainsFunc(l.Texts, redact.LooksLikeKey) {
 		return l, masterlist.KeyShown(flag.Name)
 	}
 	return l, nil

@@ -4,31 +4,22 @@ package main
 
 import (
 	"os"
-	"os/signal"
 	"syscall"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 )
 
-// controls lets signals turn the rate up (SIGUSR1) and down (SIGUSR2) by a
-// tenth, and have the state said (SIGQUIT), until end is called.
+// controls lets SIGUSR1 raise the rate by a tenth, SIGUSR2 lower it, and SIGQUIT
+// report the state, until end is called.
 func (s *scanRun) controls() (end func()) {
-	signals, gone := make(chan os.Signal, 16), make(chan struct{})
-	signal.Notify(signals, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGQUIT)
-	go func() {
-		defer close(gone)
-		for sig := range signals {
-			switch sig {
-			case syscall.SIGUSR1:
-				turnRate(s.rate, s.app.term, true)
-			case syscall.SIGUSR2:
-				turnRate(s.rate, s.app.term, false)
-			case syscall.SIGQUIT:
-				s.sayState()
-			}
+	return shutdown.Handle(func(sig os.Signal) {
+		switch sig {
+		case syscall.SIGUSR1:
+			turnRate(s.rate, s.app.term, true)
+		case syscall.SIGUSR2:
+			turnRate(s.rate, s.app.term, false)
+		case syscall.SIGQUIT:
+			s.sayState()
 		}
-	}()
-	return func() {
-		signal.Stop(signals)
-		close(signals)
-		<-gone
-	}
+	}, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGQUIT)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// flagError is the error of a flag that is not there or has a bad value. It
-// says which one was meant, or points at the help of the command.
+// flagError is the error of a flag that does not exist or has a bad value. It suggests a
+// similar flag, or the help of the command.
 func flagError(cmd *cobra.Command, err error) error {
 	var missing *pflag.NotExistError
 	var bad *pflag.InvalidValueError
@@ -28,14 +28,13 @@ func flagError(cmd *cobra.Command, err error) error {
 	return f
 }
 
-// forProgrammers reports whether an error is one of the language's own.
+// forProgrammers reports whether the Go library made an error.
 func forProgrammers(err error) bool {
 	text := err.Error()
 	return strings.HasPrefix(text, "strconv.") || strings.HasPrefix(text, "time: ")
 }
 
-// wanted are the values of flags of the library's types, of which the language
-// has errors for programmers.
+// wanted says which values the flags of the library's types take.
 var wanted = map[string]string{
 	"duration": "want a time such as 300ms, 5s or 2m",
 	"int":      "want a whole number",
@@ -46,7 +45,7 @@ var wanted = map[string]string{
 	"bool":     "want true or false",
 }
 
-// flagNames are the flags of a command.
+// flagNames lists the flags of a command.
 func flagNames(cmd *cobra.Command) (names []string) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden {

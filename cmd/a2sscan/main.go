@@ -1,6 +1,5 @@
-// Command a2sscan asks game servers that speak Valve's A2S protocol what they
-// are, all of a list or of a network at once, and writes one JSON line for
-// each.
+// Command a2sscan queries game servers in bulk over Valve's A2S protocol and writes one
+// JSON line per server.
 package main
 
 import (
@@ -25,26 +24,26 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// prepare sets what is the whole process's.
+// prepare changes settings of the whole process.
 func prepare() {
-	// A panic ends with SIGABRT and not with exit code 2, which is never ours.
+	// A panic ends with SIGABRT instead of exit code 2, which is never ours.
 	debug.SetTraceback("crash")
-	// A write to a closed pipe is an error like others, and not the end.
+	// A write to a closed pipe is an ordinary error.
 	signal.Ignore(syscall.SIGPIPE)
 }
 
-// app is what every command shares.
+// app is what all commands share.
 type app struct {
 	term  *console.Terminal
 	args  []string // the command line, without the program's name
 	in    io.Reader
 	out   *results
-	sends bool // to servers or masters, so that a reader who leaves early loses something
+	sends bool // sends to servers or masters: a reader who leaves early loses results
 
 	configFile *ledger.ConfigFile // nil: there is no configuration file
 }
 
-// run is the program: it returns the exit code.
+// run is the program. It returns the exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	a := &app{
 		term: console.New(stderr),
@@ -62,15 +61,15 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if isCut(err) && !a.sends {
 		err = &console.Failure{Code: console.ExitPipe, Err: err, Reported: true}
 	}
-	if err != nil && !isSaid(err) {
+	if err != nil && !isReported(err) {
 		a.term.Report(err)
 	}
 	a.logEnd(err)
 	return console.ExitCode(err)
 }
 
-// results is standard output. It remembers the first error, so that a full
-// disk behind it is noticed whoever was writing.
+// results is standard output. It keeps the first error, so that a full disk is noticed
+// whoever was writing.
 type results struct {
 	w   io.Writer
 	err error
@@ -85,26 +84,26 @@ func (r *results) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// cut reports whether whoever was to read it went away.
+// cut reports whether the reader closed the pipe.
 func (r *results) cut() bool { return errors.Is(r.err, syscall.EPIPE) }
 
 // failure is the error of a run that could not write.
 func (r *results) failure() error {
 	f := console.Fail(console.ExitOutput, "can't write standard output: %w", console.WithoutPath(r.err))
 	if f.ReaderGone = r.cut(); f.ReaderGone {
-		f.WithHint("whoever was to read it has gone away")
+		f.WithHint("the reader closed the pipe")
 	}
 	return f
 }
 
-// isSaid reports whether an error need not be said once more.
-func isSaid(err error) bool {
+// isReported reports whether the user has seen an error already.
+func isReported(err error) bool {
 	var f *console.Failure
 	return errors.As(err, &f) && f.Reported
 }
 
-// isCut reports whether a reader of standard output went away: head does, and
-// whoever put it there knows. Where the same can be had again, no words are said.
+// isCut reports whether the reader of standard output closed the pipe, as head does.
+// If the results can be had again, that needs no message.
 func isCut(err error) bool {
 	var f *console.Failure
 	return errors.As(err, &f) && f.ReaderGone
@@ -113,11 +112,11 @@ func isCut(err error) bool {
 func (a *app) rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "a2sscan",
-		Short: "Ask game servers what they are, all of them",
-		Long: `a2sscan asks game servers that speak Valve's A2S protocol what they are: one UDP
-question for general information, one for the players, one for the rules. It
-asks all servers of a list or a network at once and writes one JSON line for
-each.`,
+		Short: "Query game servers in bulk over Valve's A2S protocol",
+		Long: `a2sscan queries game servers that speak Valve's A2S protocol. It asks each of
+them three questions over UDP: general information, players, and rules. It
+queries all servers of a list or a network at once and writes one JSON line per
+server.`,
 		Example: `  a2sscan demo
   a2sscan scan servers.txt -o census.ndjson.zst
   a2sscan scan 198.51.100.0/24 -p 27015-27020 --query info --allow-reserved`,
@@ -141,7 +140,7 @@ each.`,
 	return root
 }
 
-// commands are those of which every part is there.
+// commands are the commands of the program.
 func (a *app) commands() []*cobra.Command {
 	return []*cobra.Command{
 		a.scanCommand(),
@@ -159,7 +158,7 @@ func (a *app) commands() []*cobra.Command {
 	}
 }
 
-// anyCommand refuses a word that is no command and says which one was meant.
+// anyCommand refuses a word that is no command and suggests a similar one.
 func (a *app) anyCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -173,7 +172,7 @@ func (a *app) anyCommand(cmd *cobra.Command, args []string) error {
 	return f
 }
 
-// usageTemplate is cobra's with the examples where the eye rests: at the end.
+// usageTemplate is cobra's template with the examples at the end.
 const usageTemplate = `Usage:{{if .Runnable}}{{if not .HasAvailableSubCommands}}
   {{.UseLine}}{{end}}{{end}}{{if .HasAvailableSubCommands}}
   {{.CommandPath}} COMMAND
@@ -184,7 +183,7 @@ Commands:{{range .Commands}}{{if .IsAvailableCommand}}
 {{.Title}}:
 {{.Usages | trimTrailingWhitespaces}}{{end}}{{with withMaster .}}
 
-With --master, only servers that meet all of these, and how to ask for them:
+With --master: only servers that meet all of these, and how to fetch them:
 {{. | trimTrailingWhitespaces}}{{end}}{{if not .HasParent}}
 
 {{exitCodes}}{{end}}{{if .HasExample}}
@@ -193,7 +192,7 @@ Examples:
 {{.Example}}{{end}}
 `
 
-// self is how this program was started, for commands that somebody is to type.
+// self is how a person starts this program, for commands to type.
 func self() string {
 	exe, err := os.Executable()
 	if err == nil && strings.Contains(filepath.ToSlash(exe), "/go-build") {

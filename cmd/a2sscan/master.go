@@ -1,15 +1,11 @@
 package main
 
 import (
-	"context"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/redact"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
@@ -126,16 +122,6 @@ func (f *masterCommandFlags) check() error {
 	return f.masterFlags.Check()
 }
 
-// listRun is one run of master.
-type listRun struct {
-	*masterlist.Output
-	raw  bool // write the pages
-	json bool // write all that the master knows
-	most uint64
-	line []byte
-	n    uint64
-}
-
 // master fetches a list and writes it.
 func (a *app) master(f *masterCommandFlags) error {
 	toScreen := !f.toFile() && isTerminal(a.out.w)
@@ -149,13 +135,14 @@ func (a *app) master(f *masterCommandFlags) error {
 	}
 	ctx, end := shutdown.Interruptible(true)
 	defer end()
-	r := &listRun{Output: out, raw: f.raw, json: f.json, most: f.most}
-	h := masterlist.Handlers{Server: r.add}
+	r := &masterlist.Writer{Output: out, Raw: f.raw, JSON: f.json, Most: f.most}
+	h := masterlist.Handlers{Server: r.Add}
 	if f.raw {
 		h.Page = r.Write
 	}
 	quiet := f.quiet || a.term.Interactive && toScreen
-	stats, err := a.fetchList(ctx, &f.Options, h, quiet, r.Flush)
+	a.sends = true
+	stats, err := f.FetchShown(ctx, a.term, h, quiet, r.Flush)
 	if e := r.Close(err == nil); err == nil || e != nil {
 		err = e
 	}
@@ -165,60 +152,9 @@ func (a *app) master(f *masterCommandFlags) error {
 	return a.endList(f, r, &stats, err)
 }
 
-// fetchList fetches a list with a status line. It calls flush between requests.
-func (a *app) fetchList(ctx context.Context, o *masterlist.Options, h masterlist.Handlers, quiet bool, flush func() error) (master.Stats, error) {
-	t := a.term
-	for _, key := range o.Filter.Unknown() {
-		t.Say("filter %s: no known master understands it; masters ignore what they do not understand", console.Quoted(key, 40))
-	}
-	if o.KeyFileIsShared() {
-		t.Say("warning: other users of this machine can read the key in %s", console.Plain(redact.Keys(o.KeyFile), 200))
-		t.Hint("chmod 600 makes it yours alone")
-	}
-	p := masterlist.NewProgress()
-	h.Progress = func(now master.Progress) {
-		p.Update(now)
-		flush() // the next write returns its error again
-	}
-	if !quiet {
-		defer t.RepeatStatus(progress.Interval(t), p.Line)()
-	}
-	a.sends = true
-	t.Log.Info("list begun", "from", o.Source())
-	stats, err := o.Fetch(ctx, h)
-	if err != nil {
-		t.Log.Warn("list not complete", "from", o.Source(), "servers", stats.Servers, "requests", stats.Requests, "error", err)
-	} else {
-		t.Log.Info("list fetched", "from", o.Source(), "servers", stats.Servers, "requests", stats.Requests, "end", stats.End.String())
-	}
-	return stats, err
-}
-
-// add writes one server.
-func (r *listRun) add(s *master.Server) error {
-	r.n++
-	err := r.writeServer(s)
-	if err == nil && r.n == r.most {
-		return masterlist.ErrEnough
-	}
-	return err
-}
-
-func (r *listRun) writeServer(s *master.Server) error {
-	switch {
-	case r.raw:
-		return nil // its page was written
-	case r.json:
-		r.line = s.AppendLine(r.line[:0])
-	default:
-		r.line = append(s.Addr.AppendTo(r.line[:0]), '\n')
-	}
-	return r.Write(r.line)
-}
-
 // endList reports how the list ended and chooses the exit code.
-func (a *app) endList(f *masterCommandFlags, r *listRun, s *master.Stats, err error) error {
-	t, n := a.term, r.n
+func (a *app) endList(f *masterCommandFlags, r *masterlist.Writer, s *master.Stats, err error) error {
+	t, n := a.term, r.Count
 	switch {
 	case err != nil && n > 0 && !a.out.cut():
 		t.Say("the list is not complete: %s fetched before, %s", console.Plural(int(n), "server"), r.Kept())
@@ -226,7 +162,7 @@ func (a *app) endList(f *masterCommandFlags, r *listRun, s *master.Stats, err er
 	case err != nil:
 		return err
 	case n == 0:
-		return emptyList(&f.Options, s)
+		return f.EmptyList(s)
 	case f.quiet:
 		return nil
 	case f.most > 0 && n == f.most:
@@ -238,22 +174,4 @@ func (a *app) endList(f *masterCommandFlags, r *listRun, s *master.Stats, err er
 		t.Say("written: %s to %s", console.Plural(int(n), "server"), console.Plain(f.output, 200))
 	}
 	return nil
-}
-
-// emptyList is the error of a list without servers.
-func emptyList(o *masterlist.Options, s *master.Stats) error {
-	return console.Fail(console.ExitInput, "%s: the list is empty", o.Source()).WithHint("%s", emptyHint(o, s))
-}
-
-// emptyHint says why a list may be empty.
-func emptyHint(o *masterlist.Options, s *master.Stats) string {
-	switch {
-	case s.Elsewhere > 0:
-		return "all of the servers are in other regions: omit --region"
-	case s.Invalid > 0:
-		return "no entry had an address: check that it is a master"
-	case len(o.Filter) > 0 || master.Region(o.Region) != master.World:
-		return "no server meets the filter: remove some of its conditions"
-	}
-	return "the master knows no servers, or does not list them"
 }

@@ -97,13 +97,14 @@ func (s *scanRun) fetchFirst() error {
 	if err != nil {
 		return err
 	}
-	stats, err := a.fetchList(ctx, &f.Options, masterlist.Handlers{Server: sp.Add}, quiet, func() error { return nil })
+	a.sends = true
+	stats, err := f.FetchShown(ctx, a.term, masterlist.Handlers{Server: sp.Add}, quiet, func() error { return nil })
 	if !quiet && stats.Requests > 0 {
 		masterlist.Report(a.term, f.Source(), &stats)
 	}
 	switch {
 	case stats.Servers == 0 && err == nil:
-		return emptyList(&f.Options, &stats)
+		return f.EmptyList(&stats)
 	case stats.Servers == 0 || ctx.Err() != nil:
 		return err
 	case err != nil:

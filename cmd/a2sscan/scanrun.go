@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/census"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
@@ -258,7 +259,7 @@ func (s *scanRun) planOutput() (*output.Output, error) {
 		o.Resume(output.Position{
 			Offset: was.Offset, Sum: was.Sum, Replace: was.Replace, Parts: was.Parts, Records: was.Records,
 		})
-		o.ShowProgress(s.app.readProgress())
+		o.ShowProgress(census.ReadProgress(s.app.term))
 	}
 	if err := o.Check(); err != nil {
 		return nil, err
@@ -319,11 +320,26 @@ func (s *scanRun) listen() (ctx context.Context, end func()) {
 	sd, ctx, stopListening := shutdown.Listen(s.app.term, s.flags.exclude.hangupEnds())
 	s.shutdown = sd
 	s.out.OnFailure(s.shutdown.Cancel)
+	s.shutdown.OnStuck(s.leave)
 	s.metrics.Attach(s.metricsSource())
 	s.logStart()
 	s.guard = guard.New(s.flags.guard.limits(), s.shutdown.Drain, s.shutdown.Interrupted)
 	stopClock := s.guard.StartClock()
 	return ctx, func() { stopClock(); stopListening() }
+}
+
+// leave ends the program if the reader of a pipe takes no more records: nothing
+// else ends a write that waits for it.
+func (s *scanRun) leave() {
+	n := s.out.Unwritten()
+	if n == 0 {
+		return
+	}
+	err := console.Fail(console.ExitInterrupted,
+		"interrupted: the reader of the output stopped, and did not take the last %s", console.Plural(n, "record"))
+	s.app.term.Report(err)
+	s.app.logEnd(err)
+	os.Exit(console.ExitInterrupted)
 }
 
 // load reads the lists.

@@ -14,7 +14,7 @@ func (a *app) schemaCommand() *cobra.Command {
 		Use:   "schema json|duckdb|clickhouse [FILE]",
 		Short: "Print the schema of the record",
 		Long: `Prints every key that a record can have, with its type. Readers that guess
-types from the first records drop the rare keys; with the schema they do not.
+types from the first records lose rare keys; the schema prevents that.
 
   json        a JSON Schema (draft 2020-12)
   duckdb      a read_json call with columns, of FILE (default census.ndjson)
@@ -44,7 +44,7 @@ func schema(args []string) (string, error) {
 	}
 	switch {
 	case len(args) == 0:
-		return "", console.Fail(console.ExitUsage, "schema needs to be told for what").WithHint("a2sscan schema json, duckdb or clickhouse")
+		return "", console.Fail(console.ExitUsage, "schema needs a format").WithHint("a2sscan schema json, duckdb or clickhouse")
 	case len(args) > 2 || len(args) == 2 && kind != "duckdb":
 		return "", console.Fail(console.ExitUsage, "too many arguments: %s", console.Quoted(strings.Join(args, " "), 60)).
 			WithHint("only duckdb takes a FILE, and one")

@@ -9,13 +9,16 @@ import (
 	"net/netip"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
 // terminalPair opens a wide terminal: what is written to tty can be read from ours.
@@ -107,4 +110,43 @@ func TestStalledPipe(t *testing.T) {
 	if strings.Contains(text, "DROPS") || strings.Contains(text, "kernel drops") {
 		t.Errorf("drops:\n%s", text)
 	}
+}
+
+// TestStalledReader: the second signal ends a scan whose reader stopped, and
+// says how many records it did not take.
+func TestStalledReader(t *testing.T) {
+	network := netip.MustParsePrefix("127.72.64.0/18")
+	_, port := serve(t, fleet.Config{Network: network, Kinds: []fleet.Kind{fleet.Source}})
+	p := startScan(t, "scan", network.String(), "-p", port, "--allow-reserved",
+		"--query", "info", "--rate", "20k", "--cooldown", "0", "--status", "json")
+	p.wait(p.err, `"waiting":"output"`)
+	p.signal(syscall.SIGTERM)
+	p.wait(p.err, "interrupted: no new targets")
+	p.signal(syscall.SIGTERM)
+	text := p.wait(p.err, "the reader of the output stopped")
+	p.said(text, `^a2sscan: interrupted: the reader of the output stopped, and did not take the last [\d,]+ records\n$`)
+	p.cmd.Wait() // nobody has read anything
+	if code := p.cmd.ProcessState.ExitCode(); code != console.ExitInterrupted {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// TestSignalAtTheEnd: a signal that comes when the scan has ended does not kill
+// the program that is reporting it.
+func TestSignalAtTheEnd(t *testing.T) {
+	_, port := serve(t, fleet.Config{Network: netip.MustParsePrefix("127.72.128.0/30"), Kinds: []fleet.Kind{fleet.Source}})
+	summary := filepath.Join(t.TempDir(), "summary")
+	if err := syscall.Mkfifo(summary, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := startScan(t, "scan", "127.72.128.1:"+port, "--allow-reserved", "--cooldown", "0", "--summary", summary)
+	p.wait(p.err, "a2sscan: sent: ") // then it waits for a reader of the summary
+	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGHUP} {
+		p.signal(s)
+	}
+	text, err := os.ReadFile(summary)
+	if err != nil || !bytes.Contains(text, []byte(`"ended": "complete"`)) {
+		t.Errorf("%v:\n%s", err, text)
+	}
+	p.end(console.ExitOK)
 }

@@ -14,8 +14,8 @@ import (
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "Say which a2sscan this is",
-		Long:  "Prints version and commit of the program, the Go that built it, and the system.",
+		Short: "Print the version",
+		Long:  "Prints version and commit of the program, the Go version, and the system.",
 		Example: `  a2sscan version
   a2sscan version | cut -d ' ' -f 2
   go version -m "$(command -v a2sscan)"`,
@@ -34,12 +34,11 @@ func versionLine() string {
 		version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// What packaging/build has the linker write here; empty in other builds.
+// The linker sets these in packages; they are empty in other builds.
 var releaseVersion, releaseCommit string
 
-// buildVersion returns what the packager said or else what the Go toolchain
-// wrote into the program. A commit with a + behind it was built from a changed
-// working tree.
+// buildVersion returns the version of the package, or else what the Go toolchain
+// recorded. A + after the commit means a modified working tree.
 func buildVersion() (version, commit string) {
 	if releaseVersion != "" {
 		return releaseVersion, releaseCommit
@@ -63,7 +62,7 @@ func buildVersion() (version, commit string) {
 	return version, commit
 }
 
-// noArgs refuses arguments in the words of this program.
+// noArgs refuses arguments.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

@@ -52,7 +52,7 @@ func CheckSchema(line []byte) error {
 type values map[string]json.RawMessage
 
 // Parse reads from a record what datagrams do not hold, and the datagrams
-// themselves as Raw, from which scanner.Decoder.Remake makes the rest anew. The
+// themselves as Raw, from which scanner.Decoder.Redecode makes the rest anew. The
 // former are the name of the scan; address, tag, place, the master's data, times
 // and counts; the questions that were asked, their errors, and which of them were
 // answered without a challenge. The other fields of the Result are zero. The

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -174,7 +175,7 @@ func decodeBody(body []byte) (*Checkpoint, error) {
 		}
 		c.OpenTargets = append(c.OpenTargets, t)
 	}
-	return c, nil
+	return c, c.check()
 }
 
 // fieldReader reads numbers and texts in sequence.
@@ -196,6 +197,7 @@ func (r *fieldReader) number() uint64 {
 // target reads what appendTarget wrote.
 func (r *fieldReader) target() scanner.Target {
 	ip, port := r.ip(), r.number()
+	r.bad = r.bad || port > math.MaxUint16
 	t := scanner.Target{Addr: netip.AddrPortFrom(ip, uint16(port)), Place: r.number()}
 	t.Tag, t.Master = r.text(), r.text()
 	return t

@@ -29,10 +29,10 @@ func someCheckpoint() *Checkpoint {
 		Program: "abc", Scan: "20261120T030000Z", Start: time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC),
 		Resumed: 2, Place: 1 << 40, Records: 7,
 		Plan: Plan{Targets: []string{"127.0.0.0/30"}, Ports: "27015", Output: "/a/b", Rotate: true},
-		List: list.Stats{Excluded: 3}, LeftOut: []ledger.Exclusion{{Network: "127.0.0.0/31", Source: "f:1", Targets: 3}},
+		List: list.Stats{Excluded: 3, Given: 1 << 40}, LeftOut: []ledger.Exclusion{{Network: "127.0.0.0/31", Source: "f:1", Targets: 3}},
 		Tally:  oddTally(),
-		Output: OutputState{Offset: 9, Tail: 8, Parts: []sink.Part{{Name: "p", Records: 1, Bytes: 2}}},
-		Silent: SilentState{Bytes: 1, Sum: 2, Targets: 3, SecondPassed: 4},
+		Output: OutputState{Offset: 9, Sum: "0123456789abcdef", Parts: []sink.Part{{Name: "p", Records: 1, Bytes: 2}}},
+		Silent: SilentState{Bytes: 100, Sum: 2, Targets: 4, SecondPassed: 3},
 		Names:  map[string]HostName{"a.test": {Addrs: []netip.Addr{netip.MustParseAddr("127.0.0.1")}}},
 	}
 	c.Stats.Finished[scanner.StatusOK] = 5
@@ -141,6 +141,38 @@ func TestCheckpointDamaged(t *testing.T) {
 	for _, other := range []string{"127.0.0.1:27015\n", "a2sscan checkpoints are\n", "{}"} {
 		if _, err := Decode([]byte(other)); !errors.Is(err, errNoCheckpoint) {
 			t.Errorf("%q: %v", other, err)
+		}
+	}
+}
+
+// TestCheckpointRange: a checkpoint with a valid checksum is refused if one of its
+// numbers is impossible.
+func TestCheckpointRange(t *testing.T) {
+	for name, change := range map[string]func(*Checkpoint){
+		"negative offset":           func(c *Checkpoint) { c.Output.Offset = -1 },
+		"negative part":             func(c *Checkpoint) { c.Output.Parts[0].Bytes = -1 },
+		"part with too many":        func(c *Checkpoint) { c.Output.Parts[0].Records = c.Records + 1 },
+		"more records than all":     func(c *Checkpoint) { c.Output.Records = c.Records },
+		"place too small":           func(c *Checkpoint) { c.Place = c.List.Given - 1 },
+		"place too large":           func(c *Checkpoint) { c.Place = c.List.Given + c.List.Excluded + 1 },
+		"place behind the list":     func(c *Checkpoint) { c.Size = c.Place - 1 },
+		"open target not passed":    func(c *Checkpoint) { c.OpenTargets[0].Place = c.Place },
+		"more open than given":      func(c *Checkpoint) { c.List.Given, c.Place, c.List.Excluded = 299, 300, 1 },
+		"negative resumes":          func(c *Checkpoint) { c.Resumed = -1 },
+		"negative silent":           func(c *Checkpoint) { c.Silent.Targets = -1 },
+		"negative silent bytes":     func(c *Checkpoint) { c.Silent.Bytes = -1 },
+		"negative second pass":      func(c *Checkpoint) { c.Silent.SecondPassed = -1 },
+		"second pass beyond silent": func(c *Checkpoint) { c.Silent.SecondPassed = c.Silent.Targets + 1 },
+		"silent without room":       func(c *Checkpoint) { c.Silent.Bytes = 31 },
+	} {
+		c := someCheckpoint()
+		change(c)
+		file, err := c.encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Decode(file); !errors.Is(err, errRange) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

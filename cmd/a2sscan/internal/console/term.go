@@ -51,6 +51,7 @@ type Terminal struct {
 	Log     *slog.Logger // what --log-file wants; else it goes nowhere
 }
 
+// New returns the terminal that messages go to.
 func New(w io.Writer) *Terminal {
 	t := &Terminal{err: w, Log: slog.New(slog.DiscardHandler)}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
@@ -86,6 +87,7 @@ func (t *Terminal) write(text string) {
 	t.Log.Debug("said", "text", text)
 }
 
+// Line writes one line as it is given, wrapped to the screen.
 func (t *Terminal) Line(s string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -102,8 +104,8 @@ func (t *Terminal) lineLocked(s string) {
 	fmt.Fprintln(t.err, strings.Join(rows, "\n"))
 }
 
-// Command writes a line that ends with a command, which is not broken: somebody
-// is to copy it.
+// Command writes a line that ends with a command. It is not wrapped, so that it can be
+// copied.
 func (t *Terminal) Command(s string) {
 	t.mu.Lock()
 	t.wipe()
@@ -113,8 +115,7 @@ func (t *Terminal) Command(s string) {
 	t.Log.Debug("said", "text", s)
 }
 
-// FinalStatus says what a status line said until now, for the last time: not again,
-// where that stands right above.
+// FinalStatus writes the last status line, unless the line above is the same.
 func (t *Terminal) FinalStatus(s string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -123,8 +124,8 @@ func (t *Terminal) FinalStatus(s string) {
 	}
 }
 
-// ShowStatus puts s on the status line: in place on a terminal, cut to its width,
-// and as a line like any other elsewhere, unless that stands right above.
+// ShowStatus shows s as the status line: in place and cut to the width on a terminal, as
+// an ordinary line elsewhere, unless the line above is the same.
 func (t *Terminal) ShowStatus(s string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -139,7 +140,7 @@ func (t *Terminal) ShowStatus(s string) {
 	t.status = true
 }
 
-// StatusWidth is how many characters a status line may have, 0 if that is no matter.
+// StatusWidth is the width of a status line, 0 without a terminal.
 // The last column stays free: some terminals wrap when it is written.
 func (t *Terminal) StatusWidth() int {
 	if !t.Interactive {
@@ -148,11 +149,10 @@ func (t *Terminal) StatusWidth() int {
 	return t.Width() - 1
 }
 
-// LogWidth is how many characters a line may have where that is not a matter of
-// a screen's width.
+// LogWidth is the width of a line where there is no screen.
 const LogWidth = 120
 
-// Width is how many characters a line has, now: somebody may change it.
+// Width is the current width of a line.
 func (t *Terminal) Width() int {
 	switch {
 	case !t.Interactive:
@@ -167,7 +167,7 @@ func (t *Terminal) Width() int {
 	return width
 }
 
-// ClearStatus takes the status line away.
+// ClearStatus removes the status line.
 func (t *Terminal) ClearStatus() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -240,7 +240,7 @@ func OpenFailure(name string, err error) error {
 	return f
 }
 
-// RepeatStatus shows a line now and then until stop is called.
+// RepeatStatus shows a line at intervals until stop is called.
 func (t *Terminal) RepeatStatus(every time.Duration, line func() string) (stop func()) {
 	end := Every(every, func() { t.ShowStatus(line()) })
 	return func() {

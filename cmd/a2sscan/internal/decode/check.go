@@ -43,7 +43,7 @@ func (d *run) recorded(name string, in io.Reader) error {
 // decodeAgain decodes the datagrams of a record again.
 func (d *run) decodeAgain(name string, n int, line []byte, scan string, recorded *scanner.Result) error {
 	d.load(recorded.Raw)
-	again := d.decoder.Remake(recorded)
+	again := d.decoder.Redecode(recorded)
 	if d.options.Check {
 		d.compare(name, n, line, record.Append(nil, scan, again), again.Addr)
 		return nil

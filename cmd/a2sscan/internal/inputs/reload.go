@@ -2,10 +2,10 @@ package inputs
 
 import (
 	"os"
-	"os/signal"
 	"syscall"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
@@ -15,20 +15,7 @@ func ReloadOnHangup(t *console.Terminal, x *list.Exclusions, files []string) (en
 	if len(files) == 0 {
 		return func() {}
 	}
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGHUP)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for range signals {
-			reloadExclusions(t, x)
-		}
-	}()
-	return func() {
-		signal.Stop(signals)
-		close(signals)
-		<-done
-	}
+	return shutdown.Handle(func(os.Signal) { reloadExclusions(t, x) }, syscall.SIGHUP)
 }
 
 // reload reads the files again and says how that went.

@@ -353,3 +353,14 @@ func IsFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
 }
+
+// Unwritten is how many records wait for the reader of a pipe.
+func (o *Output) Unwritten() uint64 {
+	if !o.created.Load() {
+		return 0
+	}
+	if w, ok := o.w.(*sink.Writer); ok {
+		return w.Unwritten()
+	}
+	return 0
+}

@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
@@ -42,6 +43,30 @@ func Interruptible(hangup bool) (ctx context.Context, end func()) {
 	return ctx, func() { signal.Stop(hangups); cancel() }
 }
 
+// Handle calls do for each of these signals until end is called, which waits for
+// a call that runs. From then on the signals have no effect, until the process
+// exits: a signal at the very end must not kill a run that reported its success.
+func Handle(do func(os.Signal), which ...os.Signal) (end func()) {
+	signals := make(chan os.Signal, 16)
+	var mu sync.Mutex
+	ended := false
+	signal.Notify(signals, which...)
+	go func() {
+		for sig := range signals {
+			mu.Lock()
+			if !ended {
+				do(sig)
+			}
+			mu.Unlock()
+		}
+	}()
+	return func() {
+		mu.Lock()
+		defer mu.Unlock()
+		ended = true
+	}
+}
+
 // Shutdown turns signals into the two ways to end a scan. The first signal
 // drains it: open targets are finished and no new ones start. The second signal
 // cancels it.
@@ -50,53 +75,84 @@ type Shutdown struct {
 	Drained  context.Context // done when draining begins
 	Cancel   func()          // cancels the context that Listen returned
 
-	quit func() // ends Drained
-	once sync.Once
+	terminal *console.Terminal
+	quit     func() // ends Drained
+	once     sync.Once
 
 	mu          sync.Mutex
-	interrupted bool // a signal came
+	interrupted bool        // a signal came
+	stuck       func()      // called when the second signal did not end the scan
+	timer       *time.Timer // until then; nil: there was no second signal
 }
 
+// cancelTime is how long a scan may take to end after the second signal.
+const cancelTime = 700 * time.Millisecond
+
 // Listen returns a Shutdown and the context that it cancels. With hangup,
-// SIGHUP acts as the first signal, never as the second. The function end stops
-// the handling of signals.
+// SIGHUP acts as the first signal, never as the second. After end the signals
+// have no effect.
 func Listen(t *console.Terminal, hangup bool) (s *Shutdown, ctx context.Context, end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
-	s = &Shutdown{Draining: make(chan struct{}), Cancel: cancel}
+	s = &Shutdown{Draining: make(chan struct{}), Cancel: cancel, terminal: t, stuck: func() {}}
 	s.Drained, s.quit = context.WithCancel(ctx)
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	if hangup {
-		relayHangup(signals)
+	which := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if hangup && !signal.Ignored(syscall.SIGHUP) {
+		which = append(which, syscall.SIGHUP)
 	}
-	go func() {
-		for sig := range signals {
-			t.Log.Warn("signal", "name", sig.String())
-			if sig != syscall.SIGHUP || !s.Interrupted() {
-				s.signalled(t)
-			}
+	stop := Handle(func(sig os.Signal) {
+		t.Log.Warn("signal", "name", sig.String())
+		if sig != syscall.SIGHUP || !s.Interrupted() {
+			s.signalled()
 		}
-	}()
+	}, which...)
 	return s, ctx, func() {
-		signal.Stop(signals)
-		close(signals)
+		stop()
+		s.disarm()
 		cancel()
 	}
 }
 
-func (s *Shutdown) signalled(t *console.Terminal) {
+// OnStuck sets what is called when a scan has not ended soon after the second
+// signal.
+func (s *Shutdown) OnStuck(stuck func()) {
 	s.mu.Lock()
-	again := s.interrupted
-	s.interrupted = true
-	s.mu.Unlock()
-	if again {
-		s.Cancel()
-		t.Say("interrupted again: writing what is there")
+	defer s.mu.Unlock()
+	s.stuck = stuck
+}
+
+// disarm stops the timer of the second signal.
+func (s *Shutdown) disarm() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+}
+
+func (s *Shutdown) signalled() {
+	if s.isFirst() {
+		s.Drain()
+		s.terminal.Say("interrupted: no new targets, finishing what is open")
+		s.terminal.Hint("interrupt again to end at once")
 		return
 	}
-	s.Drain()
-	t.Say("interrupted: no new targets, finishing what is open")
-	t.Hint("interrupt again to end at once")
+	s.Cancel()
+	s.terminal.Say("interrupted again: writing what is there")
+}
+
+// isFirst notes a signal and reports whether it is the first. The second one
+// starts the timer.
+func (s *Shutdown) isFirst() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.interrupted {
+		s.interrupted = true
+		return true
+	}
+	if s.timer == nil {
+		s.timer = time.AfterFunc(cancelTime, s.stuck)
+	}
+	return false
 }
 
 // Drain lets the scan finish what is open and start nothing new.

@@ -12,7 +12,7 @@ import (
 )
 
 // serve lets the servers answer, and the master beside them if there is one, until
-// their time is over or the run is interrupted.
+// their time is over or ctx is done.
 func (r *Runner) serve(ctx context.Context, o *Options, servers *fleet.Fleet, m *fleet.Master) error {
 	if o.Span > 0 {
 		var stop context.CancelFunc

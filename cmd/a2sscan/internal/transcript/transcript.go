@@ -20,6 +20,7 @@ import (
 type Transcript struct {
 	sheet
 	out    io.Writer // nil: show nothing
+	failed error     // the first error of writing
 	target netip.AddrPort
 
 	events []Event
@@ -84,9 +85,11 @@ func (t *Transcript) show(rows []string) {
 	case n > dumpedEvents:
 		rows = rows[:1]
 	case n > 1:
-		io.WriteString(t.out, "\n")
+		rows = append([]string{""}, rows...)
 	}
-	io.WriteString(t.out, strings.Join(rows, "\n")+"\n")
+	if _, err := io.WriteString(t.out, strings.Join(rows, "\n")+"\n"); err != nil && t.failed == nil {
+		t.failed = err
+	}
 }
 
 // headline is the line above the bytes.

@@ -33,7 +33,7 @@ func wantAnew(t *testing.T, d *Decoder, r *Result) {
 	for _, b := range r.Raw {
 		d.Add(b)
 	}
-	if got, want := describe(d.Remake(r)), describe(r); got != want {
+	if got, want := describe(d.Redecode(r)), describe(r); got != want {
 		t.Errorf("made anew %s\nwant %s", got, want)
 	}
 }

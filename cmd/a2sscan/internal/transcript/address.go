@@ -1,4 +1,4 @@
-package main
+package transcript
 
 import (
 	"context"
@@ -17,9 +17,9 @@ const defaultPort = 27015
 // lookupTime is how long the lookup of a host name may take.
 const lookupTime = 10 * time.Second
 
-// resolveAddr reads ip:port, ip, host:port or host. Of a host with several
+// ResolveAddr reads ip:port, ip, host:port or host. Of a host with several
 // addresses it takes the first, and reports that.
-func resolveAddr(ctx context.Context, t *console.Terminal, arg string) (netip.AddrPort, error) {
+func ResolveAddr(ctx context.Context, t *console.Terminal, arg string) (netip.AddrPort, error) {
 	host, port, err := splitPort(arg)
 	if err != nil {
 		return netip.AddrPort{}, err

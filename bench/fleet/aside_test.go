@@ -1,0 +1,80 @@
+package fleet
+
+import (
+	"net/netip"
+	"testing"
+
+	"github.com/a2sscan/a2sscan/scanner/udp"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// TestUnusualKinds holds what the kinds answer that only some programs can talk to:
+// each request in order, and the type bytes of the replies.
+func TestUnusualKinds(t *testing.T) {
+	info, players := wire.AppendInfoRequest(nil, wire.NoChallenge), wire.AppendPlayersRequest(nil, wire.NoChallenge)
+	ping, get := wire.AppendPingRequest(nil), wire.AppendChallengeRequest(nil)
+	for _, test := range []struct {
+		kind     Kind
+		requests [][]byte
+		want     []string
+	}{
+		{OwnChallenge, [][]byte{info, players, ping, get}, []string{"A", "A", "", ""}},
+		{ShortChallenge, [][]byte{info, players, ping, get}, []string{"A", "A", "", ""}},
+		{GetChallenge, [][]byte{info, players, ping, get}, []string{"I", "", "", "A"}},
+		{TrailingNUL, [][]byte{info, players, append(players, 0), append(ping, 0), ping}, []string{"I", "", "D", "j", ""}},
+		{PlayersOnly, [][]byte{info, players, ping, get}, []string{"", "A", "j", ""}},
+		{GoldSource, [][]byte{ping, append(ping, 0), get}, []string{"j", "", ""}},
+		{Silent, [][]byte{info, ping, get}, []string{"", "", ""}},
+	} {
+		t.Run(test.kind.String(), func(t *testing.T) {
+			ask, addr := serverOf(t, test.kind)
+			for i, request := range test.requests {
+				got := ""
+				for _, d := range ask(addr, request) {
+					got += string(d[4:5])
+				}
+				if got != test.want[i] {
+					t.Errorf("%q is answered by %q, want %q", request, got, test.want[i])
+				}
+			}
+		})
+	}
+}
+
+// TestOwnChallenges: a challenge holds for the question that got it, and a wrong
+// one is dropped.
+func TestOwnChallenges(t *testing.T) {
+	ask, addr := serverOf(t, OwnChallenge)
+	var own [wire.NumQuestions]wire.Challenge
+	for q := range wire.Question(wire.NumQuestions) {
+		var err error
+		if own[q], err = wire.DecodeChallenge(ask(addr, wire.AppendRequest(nil, q, wire.NoChallenge))[0]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for q := range own {
+		for with := range own {
+			ds := ask(addr, wire.AppendRequest(nil, wire.Question(q), own[with]))
+			if (len(ds) > 0) != (q == with) {
+				t.Errorf("%v with the challenge of %v: %d datagrams", wire.Question(q), wire.Question(with), len(ds))
+			}
+		}
+	}
+}
+
+// serverOf returns a server of a kind.
+func serverOf(t *testing.T, k Kind) (ask func(uint64, []byte) [][]byte, addr uint64) {
+	t.Helper()
+	m, err := newModel(Config{
+		Network: netip.MustParsePrefix("127.3.0.0/30"), Ports: []uint16{27015}, Seed: 3, Kinds: []Kind{k},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr = udp.Pack(netip.MustParseAddrPort("127.3.0.1:27015"))
+	_, ok := m.nature(addr)
+	if !ok {
+		t.Fatal("nobody there")
+	}
+	return inProcess(m), addr
+}

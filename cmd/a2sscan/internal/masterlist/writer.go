@@ -1,0 +1,36 @@
+package masterlist
+
+import "github.com/a2sscan/a2sscan/scanner/master"
+
+// Writer writes the servers of a list.
+type Writer struct {
+	*Output
+	Raw   bool   // servers are not written, because their pages are
+	JSON  bool   // write all that the master knows of a server
+	Most  uint64 // ends the list after so many; 0: all
+	Count uint64 // servers so far
+
+	line []byte
+}
+
+// Add writes one server.
+func (w *Writer) Add(s *master.Server) error {
+	w.Count++
+	err := w.writeServer(s)
+	if err == nil && w.Count == w.Most {
+		return ErrEnough
+	}
+	return err
+}
+
+func (w *Writer) writeServer(s *master.Server) error {
+	switch {
+	case w.Raw:
+		return nil // its page was written
+	case w.JSON:
+		w.line = s.AppendLine(w.line[:0])
+	default:
+		w.line = append(s.Addr.AppendTo(w.line[:0]), '\n')
+	}
+	return w.Write(w.line)
+}
