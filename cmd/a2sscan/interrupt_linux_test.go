@@ -129,7 +129,7 @@ func TestInterrupt(t *testing.T) {
 	p.wait(p.err, "a2sscan: interrupted: no new targets, finishing what is open")
 	_, errs := p.end(console.ExitInterrupted)
 	p.said(errs, `(?m) 1 finished \+ 0 unfinished$`)
-	p.said(errs, `(?m)^a2sscan: interrupted: 0 targets were not asked to the end$`)
+	p.said(errs, `(?m)^a2sscan: interrupted: 0 targets were not finished$`)
 }
 
 // TestInterruptTwice: the second signal does not wait for a silent server.
@@ -151,7 +151,7 @@ func TestInterruptTwice(t *testing.T) {
 	}
 }
 
-// TestInterruptRest: what was not asked to the end is the rest of the whole list,
+// TestInterruptRest: the unfinished targets are the rest of the whole list,
 // not only of what was read of it, and --max-runtime has nothing to say of a scan
 // that was interrupted before.
 func TestInterruptRest(t *testing.T) {
@@ -179,7 +179,7 @@ func TestInterruptRest(t *testing.T) {
 	}
 	rest := console.Grouped(4096 - l.Finished)
 	p.said(errs, `(?m)^a2sscan: targets: 4,096 = .*`+rest+" unfinished$")
-	p.said(errs, `(?m)^a2sscan: interrupted: of 4,096 targets `+rest+` were not asked to the end$`)
+	p.said(errs, `(?m)^a2sscan: interrupted: `+rest+` of 4,096 targets were not finished$`)
 }
 
 // TestInterruptEarly: a scan that is interrupted before its first packet leaves

@@ -73,7 +73,7 @@ const recordSchema = "1"
 // SchemaError is the error of a census with records of another schema, in which
 // the keys may mean something else.
 type SchemaError struct {
-	Line   int
+	Line   int    // from 1
 	Schema string // a number
 }
 

@@ -24,78 +24,77 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// Checkpoint is what has to be known of a scan to go on with it, in this
-// process or another. As a file it is
+// Checkpoint is everything needed to resume a scan. As a file it is
 //
 //	a2sscan checkpoint VERSION SHA-256\n
 //	a zstd frame: one line of JSON, and then the open targets
 //
-// The sum, in hex, is that of all bytes after the first line. A target is the
-// four bytes of its address, its port, its place, its tag and what a master said
-// of it, texts with their length before them, numbers as uvarints.
+// The SHA-256, in hex, covers all bytes after the first line. A target is the four
+// bytes of its address, then its port, place, tag and master entry. Numbers are
+// uvarints; texts are preceded by their length.
 type Checkpoint struct {
 	Program string    `json:"program"` // version of a2sscan
 	Written time.Time `json:"written"`
 
 	Scan    string    `json:"scan"`
 	Start   time.Time `json:"start"`
-	Resumed int       `json:"resumed"` // how often it was gone on with
+	Resumed int       `json:"resumed"` // how many times the scan was resumed
 	Plan    Plan      `json:"plan"`
 
-	Place uint64 `json:"place"`          // where the list goes on
-	Size  uint64 `json:"size,omitempty"` // places in the list, where that is known
-	Open  uint64 `json:"open"`           // targets taken and not finished
+	Place uint64 `json:"place"`          // where to resume in the list
+	Size  uint64 `json:"size,omitempty"` // places in the list; 0: not known
+	Open  uint64 `json:"open"`           // targets taken but not finished
 
 	Stats   scanner.Stats      `json:"stats"`
 	List    list.Stats         `json:"list"`               // up to Place
-	LeftOut []ledger.Exclusion `json:"left_out,omitempty"` // by which rules, up to Place
+	LeftOut []ledger.Exclusion `json:"left_out,omitempty"` // per rule, up to Place
 	Tally   tally.Tally        `json:"tally"`
 	Records uint64             `json:"records"`
 	Output  OutputState        `json:"output"`
 
 	Names map[string]HostName `json:"names,omitempty"` // with --resolve
 
-	Silent SilentState `json:"silent,omitzero"` // those that wait for their second look
+	Silent SilentState `json:"silent,omitzero"` // targets that wait for the second pass
 
-	OpenTargets []scanner.Target `json:"-"` // open targets; Open of them
+	OpenTargets []scanner.Target `json:"-"` // the Open open targets
 }
 
-// OutputState is how far the output was durable. With --rotate, Offset, Tail, Sum
-// and Records are of the part after Parts.
+// OutputState is how much of the output is durable. With --rotate, Offset, Tail,
+// Sum and Records describe the part after Parts.
 type OutputState struct {
-	Offset  int64  `json:"offset"`            // its length in bytes
-	Tail    uint32 `json:"tail"`              // checksum of what stands before that
-	Sum     string `json:"xxh64,omitempty"`   // hash of all that stands before that
-	Replace bool   `json:"replace,omitempty"` // it is beside the file that it replaces
+	Offset  int64  `json:"offset"`            // length in bytes
+	Tail    uint32 `json:"tail"`              // checksum of the last bytes before Offset
+	Sum     string `json:"xxh64,omitempty"`   // hash of all bytes before Offset
+	Replace bool   `json:"replace,omitempty"` // the output stands beside the file that it replaces
 
-	Parts   []sink.Part `json:"parts,omitempty"` // those that were whole
+	Parts   []sink.Part `json:"parts,omitempty"` // the complete ones
 	Records uint64      `json:"records,omitempty"`
 }
 
-// checkpointVersion is that of the file. It rises when an older a2sscan would
-// misunderstand a newer file.
+// checkpointVersion is the version of the file format. It is raised when an older
+// a2sscan would misread a newer file.
 const checkpointVersion = 1
 
 const checkpointMagic = "a2sscan checkpoint "
 
 // Why a file can't be used as a checkpoint.
 var (
-	errNoCheckpoint = errors.New("is no checkpoint")
-	errDamaged      = errors.New("is damaged: a part of it is missing or changed")
+	errNoCheckpoint = errors.New("is not a checkpoint")
+	errDamaged      = errors.New("is damaged: part of it is missing or was changed")
 )
 
-// errNewer is a checkpoint of a later version of the program.
+// errNewer is the version of a checkpoint that a newer a2sscan wrote.
 type errNewer int
 
 func (v errNewer) Error() string {
-	return fmt.Sprintf("was written by a newer a2sscan: it has version %d, and this one knows %d",
+	return fmt.Sprintf("was written by a newer a2sscan: it has version %d, but this program only reads version %d",
 		int(v), checkpointVersion)
 }
 
-// encode returns the file.
+// encode returns the content of the file.
 func (c *Checkpoint) encode() ([]byte, error) {
 	c.Open = uint64(len(c.OpenTargets))
-	c.Stats.Rate = 0 // the flags say it
+	c.Stats.Rate = 0 // the flags set it
 	var targets []byte
 	for i := range c.OpenTargets {
 		targets = appendTarget(targets, &c.OpenTargets[i])
@@ -115,7 +114,7 @@ func (c *Checkpoint) encode() ([]byte, error) {
 	return append([]byte(head), packed...), nil
 }
 
-// checkpointPacker is made once: its memory is many times that of a checkpoint.
+// checkpointPacker is created once: it needs many times the memory of a checkpoint.
 var checkpointPacker = sync.OnceValues(func() (*zstd.Encoder, error) {
 	return zstd.NewWriter(nil,
 		zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
@@ -132,13 +131,13 @@ func appendTarget(b []byte, t *scanner.Target) []byte {
 	return append(b, t.Master...)
 }
 
-// decodeCheckpoint reads the file.
+// Decode decodes the content of a checkpoint file.
 func Decode(file []byte) (*Checkpoint, error) {
 	head, packed, _ := bytes.Cut(file, []byte{'\n'})
 	rest, ours := strings.CutPrefix(string(head), checkpointMagic)
 	if !ours {
 		if strings.HasPrefix(checkpointMagic, string(file)) {
-			return nil, errDamaged // cut off, or never written
+			return nil, errDamaged // truncated, or never written
 		}
 		return nil, errNoCheckpoint
 	}
@@ -166,7 +165,7 @@ func decodeBody(body []byte) (*Checkpoint, error) {
 	line, rest, _ := bytes.Cut(body, []byte{'\n'})
 	c := new(Checkpoint)
 	if err := json.Unmarshal(line, c); err != nil {
-		return nil, fmt.Errorf("can't be understood: %w", err)
+		return nil, fmt.Errorf("can't be decoded: %w", err)
 	}
 	r := fieldReader{b: rest}
 	for range c.Open {
@@ -179,7 +178,7 @@ func decodeBody(body []byte) (*Checkpoint, error) {
 	return c, c.check()
 }
 
-// fieldReader reads numbers and texts, one after the other.
+// fieldReader reads numbers and texts in sequence.
 type fieldReader struct {
 	b   []byte
 	bad bool // something was missing

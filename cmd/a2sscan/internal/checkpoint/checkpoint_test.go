@@ -23,7 +23,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// someCheckpoint has something in every kind of field.
+// someCheckpoint returns a checkpoint with every kind of field set.
 func someCheckpoint() *Checkpoint {
 	c := &Checkpoint{
 		Program: "abc", Scan: "20261120T030000Z", Start: time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC),
@@ -32,7 +32,7 @@ func someCheckpoint() *Checkpoint {
 		List: list.Stats{Excluded: 3, Given: 1 << 40}, LeftOut: []ledger.Exclusion{{Network: "127.0.0.0/31", Source: "f:1", Targets: 3}},
 		Tally:  oddTally(),
 		Output: OutputState{Offset: 9, Sum: "0123456789abcdef", Parts: []sink.Part{{Name: "p", Records: 1, Bytes: 2}}},
-		Silent: SilentState{Bytes: 100, Sum: 2, Targets: 4, Looked: 3},
+		Silent: SilentState{Bytes: 100, Sum: 2, Targets: 4, SecondPassed: 3},
 		Names:  map[string]HostName{"a.test": {Addrs: []netip.Addr{netip.MustParseAddr("127.0.0.1")}}},
 	}
 	c.Stats.Finished[scanner.StatusOK] = 5
@@ -45,14 +45,14 @@ func someCheckpoint() *Checkpoint {
 	return c
 }
 
-// oddTally has counted a server whose game is not UTF-8.
+// oddTally has counted a server whose game name is not UTF-8.
 func oddTally() (t tally.Tally) {
 	t.Add(&scanner.Result{HasInfo: true, Info: wire.Info{Has: wire.HasGame, Game: []byte("\xff")}})
 	return t
 }
 
-// TestCheckpoint: a checkpoint comes back from its file as it was; a rate
-// without limit, for which JSON has no number, does no harm.
+// TestCheckpoint: a checkpoint survives encoding and decoding. An unlimited rate,
+// which JSON cannot express, does no harm.
 func TestCheckpoint(t *testing.T) {
 	c := someCheckpoint()
 	c.Stats.Rate = scanner.Off
@@ -67,15 +67,15 @@ func TestCheckpoint(t *testing.T) {
 	if top := got.Tally.Games.Top(9); len(top) != 1 || top[0].NameHex != "ff" || top[0].Servers != 1 {
 		t.Errorf("games: %+v", top)
 	}
-	got.Tally, c.Tally = tally.Tally{Servers: got.Tally.Servers}, tally.Tally{Servers: c.Tally.Servers} // what is empty is not nil
+	got.Tally, c.Tally = tally.Tally{Servers: got.Tally.Servers}, tally.Tally{Servers: c.Tally.Servers} // empty slices come back as non-nil
 	if !reflect.DeepEqual(got, c) {
 		got.OpenTargets, c.OpenTargets = got.OpenTargets[:2], c.OpenTargets[:2]
 		t.Errorf("%+v\nwant %+v", got, c)
 	}
 }
 
-// TestPlanOfAnyName: a plan whose names are not UTF-8 comes back from a checkpoint
-// as the same one, and another one is told from it.
+// TestPlanOfAnyName: a plan with names that are not UTF-8 still equals itself after
+// encoding and decoding, and still differs from another.
 func TestPlanOfAnyName(t *testing.T) {
 	plan := Plan{Targets: []string{"a\xff"}, Output: "/caf\xe9\xe9.ndjson"}
 	file, err := (&Checkpoint{Plan: plan}).encode()
@@ -91,7 +91,7 @@ func TestPlanOfAnyName(t *testing.T) {
 	}
 	plan.Output = "/caf\xe9.ndjson"
 	if why := plan.differs(&c.Plan); why == "" {
-		t.Error("another output is not told")
+		t.Error("a different output is not noticed")
 	}
 	plan.Output = "/caf\xe9\xe9.ndjson"
 	if got := c.OutputFile(&plan); got != plan.Output {
@@ -99,8 +99,8 @@ func TestPlanOfAnyName(t *testing.T) {
 	}
 }
 
-// TestOurs: the first record of a scan of any name is known again, and that of
-// another scan is not.
+// TestOurs: the first record of a scan is recognised, whatever the scan's name;
+// that of another scan is not.
 func TestOurs(t *testing.T) {
 	for _, scan := range []string{"20261120T030000Z", "a \"b\" \\", "\u00a0\u200d\x7f\x01", "日本"} {
 		path := filepath.Join(t.TempDir(), "census.ndjson")
@@ -109,16 +109,16 @@ func TestOurs(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !ours(path, scan) {
-			t.Errorf("%s is not known again", line)
+			t.Errorf("%s is not recognised", line)
 		}
 		if ours(path, scan+"x") || ours(path, "") {
-			t.Errorf("%s is taken for that of another scan", line)
+			t.Errorf("%s is recognised as that of another scan", line)
 		}
 	}
 }
 
-// TestCheckpointDamaged: a file that is cut off anywhere, or of which a byte
-// is another, is refused, and one of another kind is told from it.
+// TestCheckpointDamaged: a file that is truncated anywhere, or has one byte
+// changed, is refused as damaged; any other file is refused as not a checkpoint.
 func TestCheckpointDamaged(t *testing.T) {
 	file, err := someCheckpoint().encode()
 	if err != nil {
@@ -131,11 +131,11 @@ func TestCheckpointDamaged(t *testing.T) {
 		changed := bytes.Clone(file)
 		changed[n] ^= 0x20
 		if _, err := Decode(changed); err == nil {
-			t.Fatalf("byte %d is another", n)
+			t.Fatalf("a change of byte %d is not noticed", n)
 		}
 	}
 	_, err = Decode(bytes.Replace(file, []byte("checkpoint 1"), []byte("checkpoint 12"), 1))
-	if want := "was written by a newer a2sscan: it has version 12, and this one knows 1"; err == nil || err.Error() != want {
+	if want := "was written by a newer a2sscan: it has version 12, but this program only reads version 1"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 	for _, other := range []string{"127.0.0.1:27015\n", "a2sscan checkpoints are\n", "{}"} {
@@ -145,8 +145,8 @@ func TestCheckpointDamaged(t *testing.T) {
 	}
 }
 
-// TestCheckpointRange: a checkpoint whose checksum is right is refused if one of
-// its numbers can't be.
+// TestCheckpointRange: a checkpoint with a valid checksum is refused if one of its
+// numbers is impossible.
 func TestCheckpointRange(t *testing.T) {
 	for name, change := range map[string]func(*Checkpoint){
 		"negative offset":           func(c *Checkpoint) { c.Output.Offset = -1 },
@@ -161,8 +161,8 @@ func TestCheckpointRange(t *testing.T) {
 		"negative resumes":          func(c *Checkpoint) { c.Resumed = -1 },
 		"negative silent":           func(c *Checkpoint) { c.Silent.Targets = -1 },
 		"negative silent bytes":     func(c *Checkpoint) { c.Silent.Bytes = -1 },
-		"negative second pass":      func(c *Checkpoint) { c.Silent.Looked = -1 },
-		"second pass beyond silent": func(c *Checkpoint) { c.Silent.Looked = c.Silent.Targets + 1 },
+		"negative second pass":      func(c *Checkpoint) { c.Silent.SecondPassed = -1 },
+		"second pass beyond silent": func(c *Checkpoint) { c.Silent.SecondPassed = c.Silent.Targets + 1 },
 		"silent without room":       func(c *Checkpoint) { c.Silent.Bytes = 31 },
 	} {
 		c := someCheckpoint()
@@ -177,8 +177,8 @@ func TestCheckpointRange(t *testing.T) {
 	}
 }
 
-// FuzzCheckpoint: no body, whose sum may be right, makes the decoder panic or
-// take more memory than it has bytes.
+// FuzzCheckpoint: no body with a valid checksum makes the decoder panic or return
+// more targets than it has room for.
 func FuzzCheckpoint(f *testing.F) {
 	f.Add([]byte(`{"open":1}` + "\n\x7f\x00\x00\x01\x01\x01\x01a\x00"))
 	f.Add([]byte(`{"open":18446744073709551615}` + "\n\x7f"))
@@ -189,7 +189,7 @@ func FuzzCheckpoint(f *testing.F) {
 	})
 }
 
-// TestReplaceFile: after each step that a crash could follow, the file is the
+// TestReplaceFile: after each step at which a crash could happen, the file is the
 // old one or the new one.
 func TestReplaceFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
@@ -216,10 +216,9 @@ func TestReplaceFile(t *testing.T) {
 	}
 }
 
-// TestWalked: the numbers at a place are those that the list had when it gave
-// out the target before, however far it read ahead, with those of the parts
-// before this one.
-func TestWalked(t *testing.T) {
+// TestListProgress: the counts at a place are those when the list gave out the
+// previous target, however far it has read ahead, plus those of earlier runs.
+func TestListProgress(t *testing.T) {
 	w := listProgress{past: list.Stats{Excluded: 100, Given: 10, Invalid: 3}}
 	if got, want := w.at(5, 0), (list.Stats{Read: 113, Excluded: 100, Given: 10, Invalid: 3}); got != want {
 		t.Errorf("at the start %+v, want %+v", got, want)
@@ -240,9 +239,9 @@ func TestWalked(t *testing.T) {
 	}
 }
 
-// TestWalkedRules: what each rule left out counts when the scan has passed it,
-// on top of what earlier parts counted, whatever order it comes in.
-func TestWalkedRules(t *testing.T) {
+// TestListProgressRules: an exclusion counts once the scan has passed its place, in
+// any order, on top of the counts of earlier runs.
+func TestListProgressRules(t *testing.T) {
 	x, err := list.NewExclusions(list.ExclusionConfig{AllowReserved: true, Networks: []string{"10.0.0.0/30", "10.0.0.8/30"}})
 	if err != nil {
 		t.Fatal(err)
@@ -253,7 +252,7 @@ func TestWalkedRules(t *testing.T) {
 	}
 	k.listProgress.inherit(k.Past)
 	list, err := list.Open(list.Config{
-		Args: []string{"10.0.0.0/28:1"}, Exclusions: x, Order: list.OrderInput, LeftOut: k.listProgress.leaveOut,
+		Args: []string{"10.0.0.0/28:1"}, Exclusions: x, Order: list.OrderInput, LeftOut: k.listProgress.exclude,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -261,7 +260,7 @@ func TestWalkedRules(t *testing.T) {
 	for target := range list.All() {
 		k.listProgress.pass(target.Place, list.Stats())
 	}
-	for _, addr := range []string{"10.0.0.1", "9.9.9.9", "10.0.0.9"} { // the last one behind the snapshots
+	for _, addr := range []string{"10.0.0.1", "9.9.9.9", "10.0.0.9"} { // the last one comes after the snapshots
 		k.Excluded(netip.MustParseAddr(addr))
 	}
 	for _, test := range []struct {
@@ -278,21 +277,21 @@ func TestWalkedRules(t *testing.T) {
 		for i, network := range []string{"10.0.0.8/30", "10.0.0.0/30"} {
 			test.want[i].Network, test.want[i].Source = network, "--exclude"
 		}
-		if got := k.listProgress.leftOut(1); !slices.Equal(got, test.want) {
-			t.Errorf("in front of %d: %+v, want %+v", test.place, got, test.want)
+		if got := k.listProgress.exclusions(1); !slices.Equal(got, test.want) {
+			t.Errorf("before %d: %+v, want %+v", test.place, got, test.want)
 		}
 	}
 }
 
-// TestTaken: a target that the list gave out and nobody took does not count, in
-// a scan that was gone on with or not.
+// TestTaken: a target that the list gave out but the scan did not take does not
+// count, in a new scan or a resumed one.
 func TestTaken(t *testing.T) {
 	l := list.Stats{Read: 12, Excluded: 3, Given: 9}
 	k := Off()
 	if got, want := k.Taken(l, 8), (list.Stats{Read: 11, Excluded: 3, Given: 8}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	// Eight were given before, of which two were open; some are taken again.
+	// Eight were given before, two of them were open, and some are taken again.
 	k = &Checkpointer{Past: &Checkpoint{List: list.Stats{Given: 8}, OpenTargets: make([]scanner.Target, 2)}}
 	k.listProgress.past = k.Past.List
 	for n, want := range []uint64{8, 8, 8, 9} {
@@ -313,19 +312,19 @@ func TestCommandLine(t *testing.T) {
 	}
 }
 
-// TestLoadedOtherwise: lists in which this a2sscan finds other targets than the
-// one that wrote the checkpoint have other places: they are refused.
+// TestLoadedOtherwise: if this version finds other targets in the same lists than
+// the version that wrote the checkpoint, places differ and resuming is refused.
 func TestLoadedOtherwise(t *testing.T) {
 	list, err := list.Open(list.Config{Args: []string{"127.0.0.0/24:1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	k := &Checkpointer{Enabled: true, terminal: console.New(io.Discard), Past: &Checkpoint{Size: 255}}
-	want := "the a2sscan that began it found 255 targets in the lists, and this one finds 256"
+	want := "the a2sscan that started it found 255 targets in the lists, but this version finds 256"
 	if err := k.Loaded(list); err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("%v, want …%s", err, want)
 	}
-	for _, size := range []uint64{0, 256} { // 0: an earlier a2sscan did not say
+	for _, size := range []uint64{0, 256} { // 0: an earlier version did not record it
 		k.Past.Size = size
 		if err := k.Loaded(list); err != nil {
 			t.Errorf("%d: %v", size, err)

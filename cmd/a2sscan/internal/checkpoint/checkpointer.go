@@ -20,12 +20,12 @@ import (
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
-// Checkpointer keeps the checkpoint of a scan. The scan's results pass by it: where
-// a snapshot stands among them it makes a mark in the output, and a goroutine
-// of its own waits until the output is durable up to the mark, and then
-// replaces the checkpoint. Results never wait for that.
+// Checkpointer saves the progress of a scan. Each snapshot that arrives among the
+// results puts a mark into the output. A goroutine waits until the output is
+// durable up to the mark, then replaces the checkpoint file. Results never wait
+// for it.
 type Checkpointer struct {
-	Enabled  bool // false: there is no checkpoint, and methods do nothing
+	Enabled  bool // false: no checkpoint; the methods do nothing
 	terminal *console.Terminal
 	opt      Options
 	path     string
@@ -33,22 +33,22 @@ type Checkpointer struct {
 	plan     Plan
 	Past     *Checkpoint // what is resumed; nil: the scan is new
 
-	foreign bool // the file is no checkpoint
+	foreign bool // the file is not a checkpoint
 
 	scan          Scan
 	hostNames     HostNames
 	silent        silentFile
-	SilentTargets iter.Seq[scanner.Target] // for a second look since earlier parts; nil: none
-	rest          iter.Seq[scanner.Target] // what follows in the list, if that was begun
-	asked         map[netip.Addr]int       // by earlier parts, while that is counted
+	SilentTargets iter.Seq[scanner.Target] // left for the second pass by earlier runs; nil: none
+	rest          iter.Seq[scanner.Target] // the rest of a list that Recount has started; nil: not started
+	asked         map[netip.Addr]int       // servers asked by earlier runs; set while Recount counts
 	size          uint64                   // places in the list; 0: not known
 	listProgress  listProgress
-	written       atomic.Pointer[time.Time] // when the file was last replaced; nil: not yet
-	pending       chan draft                // of one place: a newer one replaces it
+	written       atomic.Pointer[time.Time] // when the file was last replaced; nil: never
+	pending       chan draft                // holds one draft; a newer one replaces it
 	gone          sync.WaitGroup
 	mu            sync.Mutex
 	err           error
-	began         sync.Once // to write
+	began         sync.Once // logs the first write
 }
 
 // Scan is what a checkpointer needs of the running scan.
@@ -57,20 +57,20 @@ type Scan struct {
 	Start         time.Time
 	MaxTargets    uint64 // 0: all
 	MaxPerAddress int    // 0: all
-	Replace       bool   // a new scan replaces an output that exists
+	Replace       bool   // a new scan replaces existing output
 	Output        *output.Output
 	Tally         func() tally.Tally                           // a copy; called among the results
 	Excluded      func(netip.Addr) (rule list.RuleID, is bool) // for the sender
 }
 
-// draft is a checkpoint that is complete but for how long the output is.
+// draft is a checkpoint that still lacks the length of the output.
 type draft struct {
 	*Checkpoint
 	mark *sink.Mark
 	at   *scanner.Snapshot
 }
 
-// Begin starts to take snapshots. It is called before the first target.
+// Begin starts the goroutine that saves snapshots. Call it before the first target.
 func (k *Checkpointer) Begin() {
 	if !k.Enabled {
 		return
@@ -83,15 +83,14 @@ func (k *Checkpointer) Begin() {
 	})
 }
 
-// Attach names the scan whose targets are given out next.
+// Attach sets the scan to save. Call it before Targets.
 func (k *Checkpointer) Attach(sc Scan) {
 	k.scan = sc
 	k.listProgress.inherit(k.Past)
 }
 
-// Recount passes through what earlier parts of a scan with --max-per-address
-// were given, and returns how many servers of each address they asked to the
-// end.
+// Recount supports --max-per-address. It reads the list up to the checkpoint and
+// returns how many servers of each address the earlier runs finished.
 func (k *Checkpointer) Recount(list *list.List) map[netip.Addr]int {
 	if !k.Resumes() || k.scan.MaxPerAddress == 0 {
 		return nil
@@ -101,7 +100,7 @@ func (k *Checkpointer) Recount(list *list.List) map[netip.Addr]int {
 	next, stop := iter.Pull(list.From(k.Past.Place))
 	t, more := next()
 	for addr, n := range asked {
-		asked[addr] = min(n, k.scan.MaxPerAddress) // the rest was left out
+		asked[addr] = min(n, k.scan.MaxPerAddress) // the others were over the limit
 	}
 	for i := range k.Past.OpenTargets {
 		asked[k.Past.OpenTargets[i].Addr.Addr()]--
@@ -114,15 +113,15 @@ func (k *Checkpointer) Recount(list *list.List) map[netip.Addr]int {
 	return asked
 }
 
-// CountGiven counts a target that earlier parts were given.
+// CountGiven counts a target that an earlier run took from the list.
 func (k *Checkpointer) CountGiven(addr netip.Addr) {
 	if k.asked != nil {
 		k.asked[addr]++
 	}
 }
 
-// WriteFirst writes the checkpoint of a new scan, before its output is made: from
-// then on the same command goes on with it.
+// WriteFirst writes the first checkpoint of a new scan, before the output file
+// exists. From then on the same command resumes the scan.
 func (k *Checkpointer) WriteFirst() error {
 	if !k.Enabled || k.Past != nil {
 		return nil
@@ -134,8 +133,8 @@ func (k *Checkpointer) WriteFirst() error {
 	return err
 }
 
-// replaces reports whether the output replaces a file, as the flags of the scan's
-// first part say.
+// replaces reports whether the output replaces an existing file. The flags of the
+// scan's first run decide.
 func (k *Checkpointer) replaces() bool {
 	if k.Past != nil {
 		return k.Past.Output.Replace
@@ -143,7 +142,7 @@ func (k *Checkpointer) replaces() bool {
 	return k.scan.Replace
 }
 
-// Targets are those that were open, and what follows in the list.
+// Targets yields the targets that were open, then the rest of the list.
 func (k *Checkpointer) Targets(list *list.List) iter.Seq[scanner.Target] {
 	return func(yield func(scanner.Target) bool) {
 		var from, given uint64
@@ -172,7 +171,8 @@ func (k *Checkpointer) Targets(list *list.List) iter.Seq[scanner.Target] {
 	}
 }
 
-// Excluded is asked by the sender.
+// Excluded reports whether addr is excluded, and counts it if so. The sender
+// calls it.
 func (k *Checkpointer) Excluded(addr netip.Addr) bool {
 	rule, is := k.scan.Excluded(addr)
 	if is {
@@ -181,11 +181,11 @@ func (k *Checkpointer) Excluded(addr netip.Addr) bool {
 	return is
 }
 
-// Snapshot is called among the results, where s stands.
+// Snapshot starts to save s. It is called between results, in order.
 func (k *Checkpointer) Snapshot(s *scanner.Snapshot) {
 	mark, records, err := k.scan.Output.Mark()
 	if err != nil || k.failure() != nil {
-		return // there is nothing to go on from: the last checkpoint stays
+		return // the output is broken: keep the last good checkpoint
 	}
 	c := k.compose(s)
 	c.Records += records
@@ -196,7 +196,7 @@ func (k *Checkpointer) Snapshot(s *scanner.Snapshot) {
 	k.pending <- draft{c, mark, s}
 }
 
-// checkpoint returns what is known where s stands.
+// compose returns the checkpoint for the snapshot s.
 func (k *Checkpointer) compose(s *scanner.Snapshot) *Checkpoint {
 	c := &Checkpoint{
 		Program: k.opt.Version, Scan: k.scan.ID, Start: k.scan.Start, Plan: k.plan,
@@ -207,8 +207,8 @@ func (k *Checkpointer) compose(s *scanner.Snapshot) *Checkpoint {
 	if past := k.Past; past != nil {
 		c.Resumed, c.Records = k.TimesResumed(), past.Records
 		c.Stats.Add(&past.Stats)
-		// The targets that were open come first; those that the scan did not
-		// take yet are still open, and the list was not touched.
+		// This run takes the open targets first. Those that it has not taken yet
+		// remain open, and it has not started on the list.
 		again := min(begun, uint64(len(past.OpenTargets)))
 		c.OpenTargets = append(c.OpenTargets, past.OpenTargets[again:]...)
 		if begun -= again; begun == 0 {
@@ -216,17 +216,17 @@ func (k *Checkpointer) compose(s *scanner.Snapshot) *Checkpoint {
 		}
 	}
 	c.List = k.listProgress.at(c.Place, begun)
-	c.LeftOut = k.listProgress.leftOut(s.Stats.Excluded + s.Stats.Stopped)
+	c.LeftOut = k.listProgress.exclusions(s.Stats.Excluded + s.Stats.Stopped)
 	return c
 }
 
-// keep writes a checkpoint when the output is durable up to it.
+// save writes a checkpoint once the output is durable up to its mark.
 func (k *Checkpointer) save(c draft) error {
 	if k.failure() != nil {
 		return nil
 	}
 	if _, err := c.mark.Written(); err != nil {
-		return nil // the output tells that by itself
+		return nil // the output reports this error itself
 	}
 	Step("output.written")
 	offset, err := c.mark.Sync()
@@ -248,7 +248,7 @@ func (k *Checkpointer) save(c draft) error {
 	}
 	secondPassed := 0 // by earlier parts
 	if k.Past != nil {
-		secondPassed = k.Past.Silent.Looked
+		secondPassed = k.Past.Silent.SecondPassed
 	}
 	if c.Silent, err = k.silent.save(c.at, secondPassed); err != nil {
 		return unwritten(k.path, err)
@@ -277,7 +277,7 @@ func (k *Checkpointer) write(c *Checkpoint) error {
 	return nil
 }
 
-// Age is how old the checkpoint is, in words.
+// Age describes how old the checkpoint is.
 func (k *Checkpointer) Age() string {
 	last := k.written.Load()
 	if last == nil {
@@ -289,7 +289,7 @@ func (k *Checkpointer) Age() string {
 // unwritten is the error of a checkpoint that could not be written.
 func unwritten(path string, err error) error {
 	return console.Fail(console.ExitOutput, "can't write checkpoint %s: %w", console.Plain(path, 200), console.WithoutPath(err)).
-		WithHint("the one before it is as it was")
+		WithHint("the previous checkpoint is unchanged")
 }
 
 // fail keeps the first error and ends the scan.
@@ -311,7 +311,7 @@ func (k *Checkpointer) failure() error {
 	return k.err
 }
 
-// Finish waits until the last snapshot is a checkpoint.
+// Finish waits until the last snapshot is saved.
 func (k *Checkpointer) Finish() error {
 	if !k.Enabled {
 		return nil
@@ -321,20 +321,20 @@ func (k *Checkpointer) Finish() error {
 	return k.failure()
 }
 
-// Resumes reports whether the scan was begun earlier.
+// Resumes reports whether this run resumes an earlier one.
 func (k *Checkpointer) Resumes() bool { return k.Past != nil }
 
-// LeaveOut counts what the list leaves out by a rule.
-func (k *Checkpointer) LeaveOut(rule list.RuleID, n uint64) { k.listProgress.leaveOut(rule, n) }
+// LeaveOut counts n targets of the list that a rule excludes.
+func (k *Checkpointer) LeaveOut(rule list.RuleID, n uint64) { k.listProgress.exclude(rule, n) }
 
-// HostNames remembers what host names stand for.
+// HostNames returns the saved addresses of host names.
 func (k *Checkpointer) HostNames() *HostNames { return &k.hostNames }
 
-// ListTotal adds what earlier parts counted to the numbers of the list.
+// ListTotal adds the list counts of earlier runs.
 func (k *Checkpointer) ListTotal(now list.Stats) list.Stats { return k.listProgress.total(now) }
 
-// Total adds what the parts before this one counted to the numbers of a scan,
-// and returns those of the list.
+// Total adds the counts of earlier runs to s, and returns the list counts of all
+// runs.
 func (k *Checkpointer) Total(list list.Stats, s *scanner.Stats) list.Stats {
 	if !k.Resumes() {
 		return list
@@ -343,8 +343,8 @@ func (k *Checkpointer) Total(list list.Stats, s *scanner.Stats) list.Stats {
 	return k.listProgress.total(list)
 }
 
-// Taken returns the numbers of a list of a scan that was stopped when it had
-// taken so many targets: the list may have given out one that nobody waited for.
+// Taken corrects the list counts of a scan that ended after it took n targets. The
+// list may have given out one more, which the scan never received.
 func (k *Checkpointer) Taken(list list.Stats, n uint64) list.Stats {
 	if k.Resumes() {
 		n -= min(n, uint64(len(k.Past.OpenTargets)))
@@ -354,7 +354,7 @@ func (k *Checkpointer) Taken(list list.Stats, n uint64) list.Stats {
 	return list
 }
 
-// TimesResumed is how often the scan was gone on with.
+// TimesResumed is how many times the scan was resumed.
 func (k *Checkpointer) TimesResumed() int {
 	if !k.Resumes() {
 		return 0
@@ -362,7 +362,7 @@ func (k *Checkpointer) TimesResumed() int {
 	return k.Past.Resumed + 1
 }
 
-// Records is how many records the parts before this one wrote.
+// Records is the number of records that earlier runs wrote.
 func (k *Checkpointer) Records() uint64 {
 	if !k.Resumes() {
 		return 0
@@ -370,8 +370,7 @@ func (k *Checkpointer) Records() uint64 {
 	return k.Past.Records
 }
 
-// Behind is with how many targets the parts before this one were done: those
-// that they finished, and those that they left out.
+// Behind is the number of targets that earlier runs finished or excluded.
 func (k *Checkpointer) Behind() uint64 {
 	if !k.Resumes() {
 		return 0
@@ -380,24 +379,25 @@ func (k *Checkpointer) Behind() uint64 {
 	return l.Unscannable + l.Excluded + l.OtherShard + l.Given - uint64(len(k.Past.OpenTargets))
 }
 
-// Forget takes back the checkpoint of a scan that never began.
+// Forget removes the checkpoint of a scan that never started.
 func (k *Checkpointer) Forget() {
 	if k.Enabled && k.Past == nil {
 		k.remove()
 	}
 }
 
-// Done takes the checkpoint of a complete scan away, and says how to go on
-// with another. What is written must outlive it.
+// Done removes the checkpoint of a complete scan. For an incomplete one it prints
+// the command that resumes it. The summary must be durable before the checkpoint
+// goes.
 func (k *Checkpointer) Done(complete bool, summary string) {
 	switch {
 	case !k.Enabled:
 	case !complete:
-		k.terminal.Command("to go on with this scan: " + k.opt.again())
+		k.terminal.Command("to resume this scan: " + k.opt.again())
 	default:
 		Step("summary.written")
 		if summary != "" {
-			_ = syncFile(summary) // it was written: that it outlives a crash is all that is missing
+			_ = syncFile(summary) // it is written; at worst a crash loses it
 		}
 		k.remove()
 	}
@@ -410,11 +410,11 @@ func (k *Checkpointer) remove() {
 		k.terminal.Say("checkpoint %s: can't be removed: %v", console.Plain(k.path, 200), console.WithoutPath(err))
 	}
 	k.silent.close(true)
-	_ = disk.SyncDir(filepath.Dir(k.path)) // one that came back would be gone on with, and find all done
+	_ = disk.SyncDir(filepath.Dir(k.path)) // after a crash it could reappear and be resumed, with nothing left to do
 	Step("checkpoint.removed")
 }
 
-// Close gives the checkpoint free.
+// Close releases the lock of the checkpoint.
 func (k *Checkpointer) Close() {
 	if k.lock != nil {
 		_, err := os.Lstat(k.path)
@@ -427,20 +427,20 @@ func (k *Checkpointer) Close() {
 	}
 }
 
-// sayResumed says with what is gone on.
+// sayResumed reports which scan is resumed.
 func (k *Checkpointer) sayResumed() {
-	p, going := k.Past, "going on"
+	p, resuming := k.Past, "resuming"
 	if k.lock == nil { // a dry run
-		going = "a run would go on"
+		resuming = "a run would resume"
 	}
 	if p != nil {
 		k.terminal.Log.Info("checkpoint resumed", "path", k.path, "scan", p.Scan, "began", p.Start, "resumed", k.TimesResumed(),
 			"finished", p.Stats.TargetsFinished(), "open", len(p.OpenTargets))
 		again := ""
 		if len(p.OpenTargets) > 0 {
-			again = ", " + console.Plural(len(p.OpenTargets), "open one") + " asked again"
+			again = ", " + console.Plural(len(p.OpenTargets), "open target") + " to ask again"
 		}
-		k.terminal.Say("%s with scan %s of %s: %s finished%s", going, console.Plain(p.Scan, 100),
+		k.terminal.Say("%s scan %s of %s: %s finished%s", resuming, console.Plain(p.Scan, 100),
 			p.Start.Format(time.RFC3339), console.Plural(p.Stats.TargetsFinished(), "target"), again)
 	}
 }

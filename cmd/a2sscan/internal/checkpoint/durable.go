@@ -9,13 +9,13 @@ import (
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
-// Step is called between two changes of files, with the name of what was just
-// done. Tests end the process there, as a crash would.
+// Step is called after each change of a file, with the name of the step. Tests end
+// the process there, as a crash would.
 var Step = func(string) {}
 
-// replaceFile gives the file path a new content. After a crash at any moment
-// it holds the old one or the new one, whole: the new one is written beside it,
-// made durable and given its name.
+// replaceFile replaces the content of a file atomically: it writes a temporary file
+// beside it, syncs that and renames it. After a crash at any moment the file holds
+// either the complete old or the complete new content.
 func replaceFile(path string, content []byte) error {
 	temp := path + ".tmp"
 	err := writeDurably(temp, content)
@@ -31,7 +31,7 @@ func replaceFile(path string, content []byte) error {
 	return disk.SyncDir(filepath.Dir(path))
 }
 
-// writeDurably makes a file and has the disk keep it.
+// writeDurably creates a file and syncs it.
 func writeDurably(path string, content []byte) error {
 	f, err := os.Create(path)
 	if err != nil {
@@ -45,8 +45,8 @@ func writeDurably(path string, content []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// syncFile makes what another function wrote to a file durable. A pipe is durable
-// enough, and would be waited for until somebody reads from it again.
+// syncFile syncs a file that another function wrote. It skips pipes: opening one
+// would block until it has a reader again.
 func syncFile(path string) error {
 	if !output.IsFile(path) {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestSyncPipe: a pipe that nobody reads any more is not waited for.
+// TestSyncPipe: a pipe without a reader does not block.
 func TestSyncPipe(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {

@@ -2,22 +2,22 @@ package checkpoint
 
 import "github.com/a2sscan/a2sscan/scanner/list"
 
-// ruleCount is how many targets a rule left out.
+// ruleCount is how many targets a rule excluded.
 type ruleCount struct {
 	rule    list.RuleID
 	targets uint64
 }
 
-// leftOut is what rules left out, gap after gap: a gap is what lies between two
-// targets that a list gave out. Each rule stands in a gap once, so that a long
-// one takes no more room than there are rules.
+// exclusionCounts counts exclusions per rule and gap. A gap is what lies between
+// two targets that a list gave out. A rule has one entry per gap, so a long gap
+// has no more entries than there are rules.
 type exclusionCounts struct {
-	counts []ruleCount         // the oldest first
-	closed int                 // of counts, those of gaps that are closed
-	at     map[list.RuleID]int // in counts, of the last gap if that has many rules
+	counts []ruleCount         // oldest first
+	closed int                 // the first so many counts belong to closed gaps
+	at     map[list.RuleID]int // index into counts of the last gap; nil: it has few rules
 }
 
-// fewRules is how many rules of a gap are looked through one by one.
+// fewRules is up to how many rules of a gap are searched linearly.
 const fewRules = 8
 
 // add counts targets in the last gap.
@@ -38,7 +38,7 @@ func (l *exclusionCounts) add(rule list.RuleID, n uint64) {
 	}
 }
 
-// find returns where a rule stands in the last gap, -1 if it doesn't.
+// find returns the index of a rule of the last gap; -1 if it is not there.
 func (l *exclusionCounts) find(rule list.RuleID) int {
 	if l.at != nil {
 		if i, there := l.at[rule]; there {
@@ -61,8 +61,8 @@ func (l *exclusionCounts) close() int {
 	return n
 }
 
-// take takes the n oldest counts out, which are of closed gaps. They are valid
-// until the next add.
+// takeOldest removes and returns the n oldest counts, which must belong to closed
+// gaps. They are valid until the next add.
 func (l *exclusionCounts) takeOldest(n int) []ruleCount {
 	oldest := l.counts[:n]
 	l.counts = l.counts[n:]

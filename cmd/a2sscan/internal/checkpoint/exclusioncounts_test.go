@@ -9,7 +9,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
-// someRules are n rules of exclusions.
+// someRules returns n exclusion rules.
 func someRules(t *testing.T, n int) (rules []list.RuleID) {
 	t.Helper()
 	cfg := list.ExclusionConfig{AllowReserved: true}
@@ -31,9 +31,9 @@ func someRules(t *testing.T, n int) (rules []list.RuleID) {
 	return rules
 }
 
-// TestLeftOut: every gap comes out with what went in, each rule once, whether
-// it has few rules or many, and whether it was taken while the next was open.
-func TestLeftOut(t *testing.T) {
+// TestExclusionCounts: each gap returns what was added to it, each rule once,
+// whether it has few rules or many, also if it is taken while the next is open.
+func TestExclusionCounts(t *testing.T) {
 	rules := someRules(t, 3*fewRules)
 	if len(rules) != 3*fewRules {
 		t.Fatalf("%d rules", len(rules))

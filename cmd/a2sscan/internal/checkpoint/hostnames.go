@@ -11,8 +11,8 @@ import (
 // resolver looks up the addresses of a host.
 type resolver func(ctx context.Context, host string) ([]netip.Addr, error)
 
-// names remembers what host names stood for. A scan that is gone on with asks
-// the same addresses in the same order, whatever the names stand for then.
+// HostNames remembers the addresses of host names. A resumed scan asks the same
+// addresses in the same order, even if the names have other addresses by then.
 type HostNames struct {
 	mu    sync.Mutex
 	known map[string]HostName
@@ -25,14 +25,13 @@ type HostName struct {
 	Error string       `json:"error,omitempty"`
 }
 
-// Resolver returns a resolver that asks look only for names that are not
-// known.
-func (n *HostNames) Resolver(look resolver) resolver {
+// Resolver returns a resolver that calls lookup only for names not yet known.
+func (n *HostNames) Resolver(lookup resolver) resolver {
 	return func(ctx context.Context, host string) ([]netip.Addr, error) {
 		if was, known := n.get(host); known {
 			return was.addrs()
 		}
-		addrs, err := look(ctx, host)
+		addrs, err := lookup(ctx, host)
 		answer := HostName{Addrs: addrs}
 		if err != nil {
 			answer.Error = err.Error()
@@ -44,7 +43,7 @@ func (n *HostNames) Resolver(look resolver) resolver {
 	}
 }
 
-// addrs is what a resolver returns.
+// addrs returns the answer as a resolver does.
 func (h HostName) addrs() ([]netip.Addr, error) {
 	if h.Error != "" {
 		return nil, errors.New(h.Error)
@@ -59,8 +58,8 @@ func (n *HostNames) get(host string) (HostName, bool) {
 	return answer, known
 }
 
-// put returns what the name stands for: of two answers that came at once, to two
-// lines with the name, the first counts for both.
+// put stores and returns the answer for a name. If two lines with the same name
+// were looked up at once, the first answer counts for both.
 func (n *HostNames) put(host string, answer HostName) HostName {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -74,7 +73,7 @@ func (n *HostNames) put(host string, answer HostName) HostName {
 	return answer
 }
 
-// all returns what is known now, for a checkpoint.
+// all returns a copy of all answers so far, for a checkpoint.
 func (n *HostNames) all() map[string]HostName {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -11,11 +11,11 @@ import (
 	"testing"
 )
 
-// TestNames: a name that was looked up is not looked up again after a
-// checkpoint, nor one that was not found; others are.
+// TestNames: after a checkpoint, names already looked up, found or not, are not
+// looked up again; other names are.
 func TestNames(t *testing.T) {
 	asked := 0
-	look := func(_ context.Context, host string) ([]netip.Addr, error) {
+	lookup := func(_ context.Context, host string) ([]netip.Addr, error) {
 		asked++
 		if host == "nowhere.test" {
 			return nil, errors.New("no such host")
@@ -23,11 +23,11 @@ func TestNames(t *testing.T) {
 		return []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, byte(asked)})}, nil
 	}
 	var first HostNames
-	first.Resolver(look)(t.Context(), "a.test")
-	first.Resolver(look)(t.Context(), "nowhere.test")
+	first.Resolver(lookup)(t.Context(), "a.test")
+	first.Resolver(lookup)(t.Context(), "nowhere.test")
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	first.Resolver(look)(ended, "interrupted.test")
+	first.Resolver(lookup)(ended, "interrupted.test")
 
 	b, err := json.Marshal(first.all())
 	if err != nil {
@@ -37,29 +37,29 @@ func TestNames(t *testing.T) {
 	if err := json.Unmarshal(b, &second.known); err != nil {
 		t.Fatal(err)
 	}
-	again := second.Resolver(look)
+	again := second.Resolver(lookup)
 	addrs, err := again(t.Context(), "a.test")
 	if want := []netip.Addr{netip.MustParseAddr("127.0.0.1")}; !reflect.DeepEqual(addrs, want) || err != nil {
 		t.Errorf("%v, %v, want %v", addrs, err, want)
 	}
 	if _, err := again(t.Context(), "nowhere.test"); err == nil || err.Error() != "no such host" {
-		t.Errorf("%v, want the error that it was", err)
+		t.Errorf("%v, want the saved error", err)
 	}
 	if asked != 3 {
 		t.Errorf("asked %d times, want 3", asked)
 	}
 	if again(t.Context(), "interrupted.test"); asked != 4 {
-		t.Error("what an interrupt left unknown is not asked again")
+		t.Error("a look-up that was interrupted is not repeated")
 	}
 }
 
-// TestNamesTwice: a name that stands for other addresses each time, and is
-// looked up twice at once, stands for the same ones everywhere.
+// TestNamesTwice: two simultaneous look-ups of a name get the same addresses, even
+// if the resolver returns different ones each time.
 func TestNamesTwice(t *testing.T) {
 	var asked atomic.Int32
 	var both sync.WaitGroup
 	both.Add(2)
-	look := func(context.Context, string) ([]netip.Addr, error) {
+	lookup := func(context.Context, string) ([]netip.Addr, error) {
 		n := asked.Add(1)
 		both.Done()
 		both.Wait()
@@ -69,7 +69,7 @@ func TestNamesTwice(t *testing.T) {
 	var got [2][]netip.Addr
 	var done sync.WaitGroup
 	for i := range got {
-		done.Go(func() { got[i], _ = n.Resolver(look)(t.Context(), "round.robin.test") })
+		done.Go(func() { got[i], _ = n.Resolver(lookup)(t.Context(), "round.robin.test") })
 	}
 	done.Wait()
 	if saved := n.all()["round.robin.test"].Addrs; !reflect.DeepEqual(got[0], got[1]) || !reflect.DeepEqual(got[0], saved) {

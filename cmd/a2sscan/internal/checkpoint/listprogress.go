@@ -8,63 +8,62 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
-// walked knows what the list's numbers were at each place where the scan may
-// stand. The list is read ahead of the scan, and its own numbers with it.
+// listProgress knows the list's counts at each place that the scan may have
+// reached. It is needed because the list reads, and counts, ahead of the scan.
 type listProgress struct {
-	past list.Stats // of the parts before this one
+	past list.Stats // of earlier runs
 
 	mu     sync.Mutex
-	marks  []walkMark // at places that the scan has not reached
+	marks  []progressMark // at places that the scan has not reached
 	last   list.Stats
-	behind *list.Stats // in front of the place that was asked for last; nil: none was passed
+	behind *list.Stats // at the last mark before the place of the last call of at; nil: none
 
-	ahead    exclusionCounts // what rules left out in front of these places
-	stops    []list.RuleID   // that stopped the sender, and are not in left
-	reported uint64          // how many of those are in it
+	ahead    exclusionCounts // exclusions before the marks
+	stops    []list.RuleID   // rules that stopped the sender and are not yet in left
+	reported uint64          // how many stops are in left
 
-	// What rules left out in all parts, up to the place that was asked for last,
-	// and where in that they stand.
+	// Exclusions per rule in all runs, up to the place of the last call of at,
+	// and indexes into them.
 	left  []ledger.Exclusion
 	byKey map[string]int
 	byID  map[list.RuleID]int
 }
 
-// walkMark is what the list had counted when it gave out the target at a
-// place.
-type walkMark struct {
+// progressMark holds the list's counts when it gave out the target at a place.
+type progressMark struct {
 	place uint64
 	stats list.Stats
-	left  int // how much of ahead is in front of it, and behind the mark before
+	left  int // number of entries of ahead between the previous mark and this one
 }
 
-// leaveOut is called when the list leaves targets out.
-func (w *listProgress) leaveOut(rule list.RuleID, n uint64) {
+// exclude counts n targets of the list that a rule excludes.
+func (w *listProgress) exclude(rule list.RuleID, n uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.ahead.add(rule, n)
 }
 
-// stop is called when the sender is told that an address is excluded.
+// stopped counts a target that was excluded after it was taken from the list.
 func (w *listProgress) stopped(rule list.RuleID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.stops = append(w.stops, rule)
 }
 
-// pass is called for each target that the list gives out.
+// pass notes that the list gave out the target at place.
 func (w *listProgress) pass(place uint64, s list.Stats) {
 	s.Read, s.Given = 0, 0
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	left := w.ahead.close()
 	if s != w.last || left > 0 {
-		w.marks = append(w.marks, walkMark{place, s, left})
+		w.marks = append(w.marks, progressMark{place, s, left})
 		w.last = s
 	}
 }
 
-// at returns the numbers in front of a place, of which this part gave out so
-// many targets. Places only grow.
+// at returns the counts before a place, given that this run gave out so many
+// targets. Successive places never decrease.
 func (w *listProgress) at(place, given uint64) list.Stats {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -81,17 +80,17 @@ func (w *listProgress) at(place, given uint64) list.Stats {
 	return w.total(now)
 }
 
-// settle counts what was left out in front of a place.
+// count adds counts to left.
 func (w *listProgress) count(counts []ruleCount) {
 	for _, c := range counts {
 		w.of(c.rule).Targets += c.targets
 	}
 	if len(w.byID) > 2*len(w.left)+1000 {
-		clear(w.byID) // most are of files that were read again
+		clear(w.byID) // most are of exclusion files that were reloaded
 	}
 }
 
-// of returns what is in left of a rule.
+// of returns the entry of a rule in left.
 func (w *listProgress) of(rule list.RuleID) *ledger.Exclusion {
 	i, known := w.byID[rule]
 	if !known {
@@ -101,7 +100,7 @@ func (w *listProgress) of(rule list.RuleID) *ledger.Exclusion {
 	return &w.left[i]
 }
 
-// find returns where a rule stands in left.
+// find returns the index of a rule in left, and adds the rule if it is new.
 func (w *listProgress) find(r list.Rule) int {
 	i, known := w.byKey[r.Key()]
 	if !known {
@@ -114,7 +113,7 @@ func (w *listProgress) find(r list.Rule) int {
 	return i
 }
 
-// inherit takes over what earlier parts counted; past may be nil.
+// inherit takes over the counts of earlier runs; past may be nil.
 func (w *listProgress) inherit(past *Checkpoint) {
 	w.byKey, w.byID = map[string]int{}, map[list.RuleID]int{}
 	if past == nil {
@@ -126,10 +125,10 @@ func (w *listProgress) inherit(past *Checkpoint) {
 	}
 }
 
-// leftOut returns what each rule left out in all parts, in front of the place that
-// was asked for last, and until the sender was told of stops exclusions in this
-// part. It may have been told of more since.
-func (w *listProgress) leftOut(stops uint64) []ledger.Exclusion {
+// exclusions returns the exclusions per rule in all runs, up to the place of the last
+// call of at, including the first stops targets that were stopped in this run.
+// More may have been stopped since.
+func (w *listProgress) exclusions(stops uint64) []ledger.Exclusion {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	n := min(int(stops-w.reported), len(w.stops))
@@ -141,8 +140,7 @@ func (w *listProgress) leftOut(stops uint64) []ledger.Exclusion {
 	return slices.Clone(w.left)
 }
 
-// AddExclusions adds what the parts before this one left out to the numbers of
-// the rules.
+// AddExclusions adds the exclusions of earlier runs to the counts of the rules.
 func (k *Checkpointer) AddExclusions(x *list.Exclusions) {
 	if !k.Resumes() {
 		return
@@ -154,10 +152,10 @@ func (k *Checkpointer) AddExclusions(x *list.Exclusions) {
 	x.Add(past)
 }
 
-// total are the numbers of all parts, when the list counts now. What is invalid
-// or there twice is found again by each part.
+// total returns the counts of all runs, where now are those of this run. Each run
+// counts invalid and duplicate lines from the start of the list again.
 func (w *listProgress) total(now list.Stats) list.Stats {
-	now.Invalid = max(now.Invalid, w.past.Invalid) // where it was not read so far again
+	now.Invalid = max(now.Invalid, w.past.Invalid) // this run may have read less of the list so far
 	now.Duplicate = max(now.Duplicate, w.past.Duplicate)
 	now.Unscannable += w.past.Unscannable
 	now.NoPort += w.past.NoPort

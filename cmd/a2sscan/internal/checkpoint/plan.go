@@ -15,10 +15,10 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
-// scanPlan is what of a scan's command has to be the same when the scan is
-// gone on with: otherwise the two halves would not be one census.
+// Plan is the part of a scan's command that must not change when the scan is
+// resumed. Otherwise the runs would not add up to one census.
 type Plan struct {
-	Targets       []string   `json:"targets"` // those that are no lists, as they were named
+	Targets       []string   `json:"targets"` // those that are not lists, as given on the command line
 	Lists         []ListID   `json:"lists"`
 	Ports         string     `json:"ports"`
 	Order         string     `json:"order"`
@@ -36,14 +36,14 @@ type Plan struct {
 	Rotate        bool       `json:"rotate"`
 }
 
-// Database is a file of --mmdb as a checkpoint has it.
+// Database is a file of --mmdb, as saved in a checkpoint.
 type Database struct {
 	Type   string      `json:"type"`
 	Built  time.Time   `json:"built"`
-	Before []time.Time `json:"before,omitempty"` // those of earlier parts
+	Before []time.Time `json:"before,omitempty"` // build times of those that earlier runs used
 }
 
-// typesOf names databases as they call themselves.
+// typesOf lists the types that the databases declare.
 func typesOf(databases []Database) string {
 	var types []string
 	for _, db := range databases {
@@ -52,20 +52,20 @@ func typesOf(databases []Database) string {
 	return strings.Join(types, ", ")
 }
 
-// ListID tells a list of targets from all others.
+// ListID identifies a list of targets.
 type ListID struct {
 	Name   string `json:"name"`
 	SHA256 string `json:"sha256"`
 }
 
-// differs says in words what is another thing in p than it was, "" if nothing
-// is. It leaves the lists aside: they are to be read first.
+// differs describes the first difference between p and was; "" if there is none.
+// It does not compare the lists, which have not been read yet.
 func (p *Plan) differs(was *Plan) string {
 	for _, c := range []struct {
 		what     string
 		now, was any
 	}{
-		{"the targets are", strings.Join(p.Targets, " "), strings.Join(was.Targets, " ")},
+		{"the target list is", strings.Join(p.Targets, " "), strings.Join(was.Targets, " ")},
 		{"--port is", p.Ports, was.Ports},
 		{"--order is", p.Order, was.Order},
 		{"--seed is", p.Seed, was.Seed},
@@ -85,13 +85,13 @@ func (p *Plan) differs(was *Plan) string {
 			c.now = inJSON(now)
 		}
 		if c.now != c.was {
-			return fmt.Sprintf("%s %s, and was %s", c.what, orNone(c.now), orNone(c.was))
+			return fmt.Sprintf("%s %s, but was %s", c.what, orNone(c.now), orNone(c.was))
 		}
 	}
 	return ""
 }
 
-// inJSON is a text as it comes back from JSON: a name of a file need not be UTF-8.
+// inJSON returns s as JSON gives it back: a file name need not be UTF-8.
 func inJSON(s string) string { return string([]rune(s)) }
 
 func given(set bool) string {
@@ -110,7 +110,7 @@ func orNone(v any) string {
 
 func listsDiffer(now, was []ListID) string {
 	if len(now) != len(was) {
-		return fmt.Sprintf("there are %d lists of targets, and there were %d", len(now), len(was))
+		return fmt.Sprintf("there are %d lists of targets, but there were %d", len(now), len(was))
 	}
 	i := slices.IndexFunc(now, func(l ListID) bool {
 		return !slices.ContainsFunc(was, func(w ListID) bool { return l.SHA256 == w.SHA256 })
@@ -118,17 +118,17 @@ func listsDiffer(now, was []ListID) string {
 	if i < 0 {
 		for i = range now {
 			if now[i].SHA256 != was[i].SHA256 {
-				return "the lists of targets come in another order"
+				return "the lists of targets are in a different order"
 			}
 		}
 		return ""
 	}
-	return console.Plain(now[i].Name, 100) + " is not the list that it was"
+	return console.Plain(now[i].Name, 100) + " has changed"
 }
 
-// HashLists makes known what the lists hold before anything is sent, where
-// they are given out while they are read. It returns what is to be read in the
-// place of stdin. A list in random order is read first anyway.
+// HashLists hashes the lists before anything is sent. It is needed for --order
+// input, which scans while it reads; for a random order, the list is read first
+// anyway. It returns the reader to use instead of stdin.
 func (k *Checkpointer) HashLists(args []string, stdin io.Reader) (io.Reader, error) {
 	if len(args) == 0 {
 		args = []string{"-"}
@@ -143,10 +143,10 @@ func (k *Checkpointer) HashLists(args []string, stdin io.Reader) (io.Reader, err
 			}
 			arg, stdin = "standard input", &all
 		case err != nil || info.IsDir():
-			continue // no list: target.Open says what it is
+			continue // not a list: list.Open handles it
 		case !info.Mode().IsRegular():
 			return nil, console.Fail(console.ExitUsage, "--checkpoint with --order input: %s can't be read twice", console.Plain(arg, 100)).
-				WithHint("leave --order input away, or send the list to standard input")
+				WithHint("omit --order input, or send the list to standard input")
 		default:
 			if err := hashFile(h, arg); err != nil {
 				return nil, console.Fail(console.ExitInput, "%w", err)
@@ -167,7 +167,7 @@ func hashFile(w io.Writer, path string) error {
 	return err
 }
 
-// Loaded compares the lists with those of the checkpoint, when they were read.
+// Loaded compares the lists, once they are read, with those of the checkpoint.
 func (k *Checkpointer) Loaded(list *list.List) error {
 	if !k.Enabled {
 		return nil
@@ -184,8 +184,8 @@ func (k *Checkpointer) Loaded(list *list.List) error {
 	if why := listsDiffer(k.plan.Lists, k.Past.Plan.Lists); why != "" {
 		return k.refuseResume(why)
 	}
-	if was := k.Past.Size; was > 0 && k.size > 0 && was != k.size { // places are not what they were
-		return k.refuseResume(fmt.Sprintf("the a2sscan that began it found %s in the lists, and this one finds %s",
+	if was := k.Past.Size; was > 0 && k.size > 0 && was != k.size { // saved places are no longer valid
+		return k.refuseResume(fmt.Sprintf("the a2sscan that started it found %s in the lists, but this version finds %s",
 			console.Plural(was, "target"), console.Grouped(k.size)))
 	}
 	k.sayResumed()

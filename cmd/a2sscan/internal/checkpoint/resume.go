@@ -18,20 +18,20 @@ import (
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
-// Options say which checkpoint a scan has.
+// Options select the checkpoint of a scan.
 type Options struct {
 	Path     string
-	Fresh    bool     // discard the checkpoint that is there
-	LookOnly bool     // for a dry run: lock nothing and write nothing
+	Fresh    bool     // discard an existing checkpoint
+	LookOnly bool     // for a dry run: neither lock nor write
 	Program  string   // how the program was started
 	Args     []string // its command line
 	Version  string   // of the program
 }
 
-// Off returns the checkpointer of a scan that has none.
+// Off returns the checkpointer of a scan without a checkpoint.
 func Off() *Checkpointer { return &Checkpointer{} }
 
-// openKeeper locks the checkpoint and reads it if it exists.
+// Open locks the checkpoint and reads it if it exists.
 func Open(t *console.Terminal, opt Options) (*Checkpointer, error) {
 	k := &Checkpointer{Enabled: true, terminal: t, opt: opt, path: opt.Path}
 	k.silent.path = k.path + ".silent"
@@ -42,9 +42,9 @@ func Open(t *console.Terminal, opt Options) (*Checkpointer, error) {
 	switch k.lock, err = disk.TryLock(k.path + ".lock"); {
 	case errors.Is(err, disk.ErrLocked):
 		return nil, k.refuse("another scan is using it").
-			WithHint("wait until that is done, or give this one another --checkpoint")
+			WithHint("wait until it ends, or choose another --checkpoint")
 	case err != nil:
-		return nil, k.refuse("%v", console.WithoutPath(err)).WithHint("--checkpoint names a file in a folder that exists")
+		return nil, k.refuse("%v", console.WithoutPath(err)).WithHint("--checkpoint needs a file name in an existing folder")
 	}
 	if err := k.read(opt.Fresh); err != nil {
 		k.Close()
@@ -53,8 +53,8 @@ func Open(t *console.Terminal, opt Options) (*Checkpointer, error) {
 	return k, nil
 }
 
-// inspect reads the checkpoint for a dry run, which must not make a lock file.
-// Where a scan would begin anew the checkpointer is off.
+// inspect reads the checkpoint for a dry run, which must not create a lock file.
+// If there is nothing to resume, the checkpointer is off.
 func (k *Checkpointer) inspect() (*Checkpointer, error) {
 	if err := k.read(k.opt.Fresh); err != nil {
 		return nil, err
@@ -65,30 +65,30 @@ func (k *Checkpointer) inspect() (*Checkpointer, error) {
 	return k, nil
 }
 
-// refuse is the error of a checkpoint that can't be used.
+// refuse returns the error for a checkpoint that can't be used.
 func (k *Checkpointer) refuse(format string, args ...any) *console.Failure {
 	return console.Fail(console.ExitCheckpoint, "checkpoint %s: %s", console.Plain(k.path, 200), fmt.Sprintf(format, args...))
 }
 
-// read reads the checkpoint. With fresh it only makes sure that the file is
-// one: what is to be written over is not to be somebody's list.
+// read reads the checkpoint. With fresh it only checks that the file is one, so
+// that the scan does not overwrite, say, a list of targets.
 func (k *Checkpointer) read(fresh bool) error {
 	if info, err := os.Stat(k.path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		k.foreign = true
-		return k.refuse("is no regular file").WithHint("--checkpoint names a file of its own")
+		return k.refuse("is not a regular file").WithHint("--checkpoint needs a file of its own")
 	}
 	file, err := os.ReadFile(k.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		return k.refuse("%v", console.WithoutPath(err)).WithHint("--checkpoint names a file that this scan may write")
+		return k.refuse("%v", console.WithoutPath(err)).WithHint("--checkpoint needs a file that you may read and write")
 	}
 	past, err := Decode(file)
 	switch {
 	case errors.Is(err, errNoCheckpoint):
 		k.foreign = true
-		return k.refuse("%v", err).WithHint("--checkpoint names a file of its own")
+		return k.refuse("%v", err).WithHint("--checkpoint needs a file of its own")
 	case fresh:
 		return nil
 	case err != nil:
@@ -101,19 +101,19 @@ func (k *Checkpointer) read(fresh bool) error {
 	return nil
 }
 
-// startOver is how to begin a new scan instead of resuming.
+// startOver is the hint that shows how to start a new scan instead of resuming.
 func (o *Options) startOver() string {
 	args := append(o.scanArgs(), "--fresh")
 	if !slices.Contains(args, "--force") {
 		args = append(args, "--force")
 	}
-	return "to discard what was scanned and start over: " + o.command(args)
+	return "to discard the results and start over: " + o.command(args)
 }
 
 // again is the command that resumes an unfinished scan.
 func (o *Options) again() string { return o.command(o.scanArgs()) }
 
-// scanArgs are the arguments that name the scan: all but --fresh and --dry-run.
+// scanArgs are the arguments without --fresh and --dry-run.
 func (o *Options) scanArgs() []string {
 	return slices.DeleteFunc(slices.Clone(o.Args), func(arg string) bool {
 		name, _, _ := strings.Cut(arg, "=")
@@ -121,7 +121,7 @@ func (o *Options) scanArgs() []string {
 	})
 }
 
-// command is a command line of this program as it can be typed.
+// command is a command line of this program, quoted for the shell.
 func (o *Options) command(args []string) string {
 	words := []string{o.Program}
 	for _, arg := range args {
@@ -133,8 +133,8 @@ func (o *Options) command(args []string) string {
 	return strings.Join(words, " ")
 }
 
-// Inherit compares the plan of this command with that of the checkpoint, and
-// returns the name of the scan. scanID is the name that the command gives, if any.
+// Inherit compares the plan of this command with that of the checkpoint and
+// returns the ID of the scan. scanID is the ID on the command line, if any.
 func (k *Checkpointer) Inherit(plan Plan, scanID string) (string, error) {
 	k.plan = plan
 	if k.Past == nil {
@@ -142,7 +142,7 @@ func (k *Checkpointer) Inherit(plan Plan, scanID string) (string, error) {
 	}
 	why := plan.differs(&k.Past.Plan)
 	if scanID != "" && scanID != k.Past.Scan {
-		why = fmt.Sprintf("--scan-id is %s, and was %s", console.Plain(scanID, 100), console.Plain(k.Past.Scan, 100))
+		why = fmt.Sprintf("--scan-id is %s, but was %s", console.Plain(scanID, 100), console.Plain(k.Past.Scan, 100))
 	}
 	if why == "" {
 		why = k.outputGone()
@@ -154,16 +154,16 @@ func (k *Checkpointer) Inherit(plan Plan, scanID string) (string, error) {
 	return k.Past.Scan, nil
 }
 
-// SetDatabases notes which databases this part of the scan uses.
+// SetDatabases sets the databases that this run uses.
 func (k *Checkpointer) SetDatabases(all []Database) { k.plan.Databases = all }
 
 func (k *Checkpointer) refuseResume(why string) error {
-	return k.refuse("the scan that it is of can't be gone on with: %s", why).WithHint("%s", k.opt.startOver())
+	return k.refuse("cannot resume this scan: %s", why).WithHint("%s", k.opt.startOver())
 }
 
-// outputGone says in words why the output is not the one of the checkpoint, ""
-// if it is. What stands behind the checkpoint is cut off later: a file that
-// is another one must not lose anything by that.
+// outputGone explains why the output is not the one of the checkpoint; "" if it
+// is. Resuming truncates the output after the checkpoint, which must never
+// happen to an unrelated file.
 func (k *Checkpointer) outputGone() string {
 	path, was := k.Past.OutputFile(&k.plan), &k.Past.Output
 	name := console.Plain(path, 200)
@@ -172,29 +172,30 @@ func (k *Checkpointer) outputGone() string {
 	case errors.Is(err, fs.ErrNotExist) && was.Offset == 0:
 		return folderGone(path)
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Sprintf("%s is gone, of which %d bytes were written", name, was.Offset)
+		return fmt.Sprintf("%s is gone; the scan had written %d bytes to it", name, was.Offset)
 	case err != nil:
 		return err.Error()
 	case !info.Mode().IsRegular():
-		return name + " is not a file any more"
+		return name + " is no longer a regular file"
 	case info.Size() < was.Offset:
-		return fmt.Sprintf("%s has %d bytes, and had %d", name, info.Size(), was.Offset)
+		return fmt.Sprintf("%s has %d bytes, but had %d", name, info.Size(), was.Offset)
 	case was.Offset == 0 && !was.Replace && !ours(path, k.Past.Scan):
-		return name + " is not the file that it wrote"
+		return name + " is not the file that the scan wrote"
 	}
 	tail, err := tailSum(path, was.Offset)
 	switch {
 	case err != nil:
 		return err.Error()
 	case tail != was.Tail:
-		return name + " is not the file that it wrote"
+		return name + " is not the file that the scan wrote"
 	}
 	return ""
 }
 
-// OutputFile is the file that the checkpoint's offset is in. With --rotate it
-// is the part that was being written, or was completed just after the
-// checkpoint. plan is that of the checkpoint with names that need not be UTF-8.
+// OutputFile is the file that the checkpoint's offset refers to. With --rotate it
+// is the part that was being written, or was completed just after the checkpoint.
+// plan is the plan of the command: unlike the checkpoint, it keeps file names that
+// are not UTF-8.
 func (c *Checkpoint) OutputFile(plan *Plan) string {
 	if !plan.Rotate {
 		beside := sink.Beside(plan.Output)
@@ -218,10 +219,10 @@ func folderGone(path string) string {
 	return ""
 }
 
-// tailLen is how much of a file in front of a checkpoint has to be as it was.
+// tailLen is how many bytes before the checkpoint's offset are compared.
 const tailLen = 4 << 10
 
-// tailSum returns the checksum of the bytes in front of an offset.
+// tailSum returns the checksum of the last bytes before an offset.
 func tailSum(path string, offset int64) (uint32, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -236,8 +237,8 @@ func tailSum(path string, offset int64) (uint32, error) {
 	return crc32.Checksum(tail, crc32.MakeTable(crc32.Castagnoli)), nil
 }
 
-// ours reports whether a file may be the begin of a scan's output of which no
-// checkpoint tells: its first record is the scan's, or not whole.
+// ours reports whether a file may be output that the scan wrote before its first
+// checkpoint with an offset: its first record is the scan's, or is incomplete.
 func ours(path, scan string) bool {
 	r, err := sink.Open(path)
 	if err != nil {

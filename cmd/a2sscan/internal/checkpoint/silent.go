@@ -9,36 +9,34 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// silentFile holds the targets that wait for their second look. It stands
-// beside the checkpoint because there may be millions of them, and they only
-// become more, while a checkpoint is written anew every second. What is in it
-// behind the length that a checkpoint names is no part of it.
-//
-// A target in it is as appendTarget writes it.
+// silentFile holds the targets that wait for the second pass, as appendTarget
+// encodes them. It is a separate file, and only appended to, because there may be
+// millions of them and the checkpoint is rewritten every second. The checkpoint
+// holds its length; anything after that is ignored.
 type silentFile struct {
 	path string
 	f    *os.File // nil: nothing was written by this process
 	SilentState
-	here int // of the Snapshot's silent targets, those that are in the file
+	here int // how many of the Snapshot's silent targets are in the file
 }
 
-// SilentState is what a checkpoint says of the file.
+// SilentState describes the file in a checkpoint.
 type SilentState struct {
-	Bytes   int64  `json:"bytes,omitempty"`
-	Sum     uint32 `json:"sum,omitempty"`     // CRC-32C of them
-	Targets int    `json:"targets,omitempty"` // in them
-	Looked  int    `json:"looked,omitempty"`  // of these, the first: their second look has begun
+	Bytes        int64  `json:"bytes,omitempty"`
+	Sum          uint32 `json:"sum,omitempty"`     // CRC-32C of these bytes
+	Targets      int    `json:"targets,omitempty"` // in these bytes
+	SecondPassed int    `json:"looked,omitempty"`  // the first so many have started the second pass
 }
 
 // Waiting is how many targets wait.
-func (s *SilentState) Waiting() int { return s.Targets - s.Looked }
+func (s *SilentState) Waiting() int { return s.Targets - s.SecondPassed }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 var errSilent = errors.New("the file beside it with the silent targets is missing or changed")
 
-// load takes over what a checkpoint says, and returns the targets that still
-// wait.
+// load reads the file that a checkpoint describes and returns the targets that
+// still wait.
 func (s *silentFile) load(was SilentState) (iter.Seq[scanner.Target], error) {
 	if was.Bytes == 0 {
 		return nil, nil
@@ -49,7 +47,7 @@ func (s *silentFile) load(was SilentState) (iter.Seq[scanner.Target], error) {
 	}
 	s.SilentState, s.here = was, was.Waiting()
 	r := fieldReader{b: b[:was.Bytes]}
-	for range was.Looked {
+	for range was.SecondPassed {
 		r.target()
 	}
 	return func(yield func(scanner.Target) bool) {
@@ -58,8 +56,8 @@ func (s *silentFile) load(was SilentState) (iter.Seq[scanner.Target], error) {
 	}, nil
 }
 
-// save adds those that became silent up to a Snapshot, and makes them durable.
-// looked is Looked of the checkpoint that this process went on with.
+// save appends the targets that have become silent by the time of a Snapshot and
+// makes them durable. looked is Looked of the checkpoint that this run resumed.
 func (s *silentFile) save(now *scanner.Snapshot, looked int) (SilentState, error) {
 	added := scanner.Snapshot{Silent: now.Silent, SilentLabels: now.SilentLabels, SecondPassed: s.here}
 	var b []byte
@@ -73,7 +71,7 @@ func (s *silentFile) save(now *scanner.Snapshot, looked int) (SilentState, error
 		s.Targets += len(now.Silent) - s.here
 		s.here = len(now.Silent)
 	}
-	s.Looked = looked + now.SecondPassed
+	s.SecondPassed = looked + now.SecondPassed
 	return s.SilentState, nil
 }
 
@@ -106,6 +104,6 @@ func (s *silentFile) close(remove bool) {
 		s.f.Close()
 	}
 	if remove {
-		_ = os.Remove(s.path) // one that stays does no harm: the next scan writes over it
+		_ = os.Remove(s.path) // a leftover does no harm: the next scan overwrites it
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// silentSnapshot has n silent targets from number first on, every third with a
-// tag, of which looked were looked at.
+// silentSnapshot has n silent targets numbered from first, every third with a tag.
+// The second pass has started for looked of them.
 func silentSnapshot(first, n, looked int) *scanner.Snapshot {
 	s := &scanner.Snapshot{SecondPassed: looked}
 	for i := first; i < first+n; i++ {
@@ -26,7 +26,7 @@ func silentSnapshot(first, n, looked int) *scanner.Snapshot {
 	return s
 }
 
-// silentTargets are those with the numbers from first to last-1.
+// silentTargets are the targets numbered first to last-1.
 func silentTargets(first, last int) (all []scanner.Target) {
 	for i := first; i < last; i++ {
 		ip := netip.AddrFrom4([4]byte{127, byte(i >> 16), byte(i >> 8), byte(i)})
@@ -39,12 +39,12 @@ func silentTargets(first, last int) (all []scanner.Target) {
 	return all
 }
 
-// TestSilentFile: the file grows with each checkpoint; whoever goes on from
-// one finds those that were silent then and not looked at, whatever was
-// written behind it, and adds to them in turn.
+// TestSilentFile: the file grows with each checkpoint. A run that resumes from any
+// of them finds the targets that were waiting then, ignores what was written
+// later, and appends its own.
 func TestSilentFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "silent")
-	if err := os.WriteFile(path, []byte("of a scan that nobody wants any more"), 0o666); err != nil {
+	if err := os.WriteFile(path, []byte("left over from an abandoned scan"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	one := silentFile{path: path}
@@ -69,9 +69,9 @@ func TestSilentFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := slices.Collect(waiting); !reflect.DeepEqual(got, silentTargets(7, 500)) {
-		t.Errorf("%d wait, or others", len(got))
+		t.Errorf("%d targets wait, or other targets do", len(got))
 	}
-	// The second process has 493 of them, 3 more, and looks at 20.
+	// The second process has those 493, adds 3 and starts the second pass of 20.
 	st, err := two.save(silentSnapshot(7, 496, 20), 7)
 	if err != nil {
 		t.Fatal(err)
@@ -79,14 +79,14 @@ func TestSilentFile(t *testing.T) {
 	two.close(false)
 	three := silentFile{path: path}
 	waiting, err = three.load(st)
-	if err != nil || st.Looked != 27 {
+	if err != nil || st.SecondPassed != 27 {
 		t.Fatalf("%+v, %v", st, err)
 	}
 	if got := slices.Collect(waiting); !reflect.DeepEqual(got, silentTargets(27, 503)) {
-		t.Errorf("%d wait, or others", len(got))
+		t.Errorf("%d targets wait, or other targets do", len(got))
 	}
 	if info, err := os.Stat(path); err != nil || info.Size() != st.Bytes {
-		t.Errorf("%v, %v: what was behind the checkpoint is still there", info.Size(), err)
+		t.Errorf("%v, %v: data after the checkpoint is still there", info.Size(), err)
 	}
 	three.close(true)
 	if _, err := three.load(st); !errors.Is(err, errSilent) {

@@ -5,14 +5,14 @@ import (
 	"math"
 )
 
-// errRange is a checkpoint whose checksum is right and whose numbers are not.
-var errRange = errors.New("is damaged: its numbers can't be right")
+// errRange means that the checksum is valid but a number is impossible.
+var errRange = errors.New("is damaged: it has impossible numbers")
 
 // minTarget is the length of the shortest target in a file.
 const minTarget = 4 + 4
 
-// check refuses numbers that no scan can have written. A wrong place would ask
-// targets twice, or never.
+// check refuses numbers that no scan can have written. With a wrong place, targets
+// would be asked twice or never.
 func (c *Checkpoint) check() error {
 	l := &c.List
 	passed := l.Given + l.Unscannable + l.Excluded + l.OtherShard + l.Duplicate + l.Invalid
@@ -30,8 +30,8 @@ func (c *Checkpoint) check() error {
 	return errRange
 }
 
-// inRange reports whether the output can be so long; records are all that
-// were written.
+// inRange reports whether the lengths and counts of the output are possible, given
+// the number of records of all runs.
 func (o *OutputState) inRange(records uint64) bool {
 	inParts := o.Records
 	for i := range o.Parts {
@@ -43,13 +43,12 @@ func (o *OutputState) inRange(records uint64) bool {
 	return o.Offset >= 0 && inParts <= records
 }
 
-// inRange reports whether so many targets can be in so many bytes.
+// inRange reports whether so many bytes can hold so many targets.
 func (s *SilentState) inRange() bool {
-	return s.Bytes >= 0 && 0 <= s.Looked && s.Looked <= s.Targets && int64(s.Targets) <= s.Bytes/minTarget
+	return s.Bytes >= 0 && 0 <= s.SecondPassed && s.SecondPassed <= s.Targets && int64(s.Targets) <= s.Bytes/minTarget
 }
 
-// openInRange reports whether the open targets come from the part of the list
-// that was passed.
+// openInRange reports whether all open targets come before Place in the list.
 func (c *Checkpoint) openInRange() bool {
 	for i := range c.OpenTargets {
 		if c.OpenTargets[i].Place >= c.Place {

@@ -11,23 +11,23 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// The closing lines of a scan: what was asked, found, and lost and why, how fast
-// that was, and where the files are. They fit on a screen of 24 lines of 80
-// characters where nothing is odd. Sums leave out what is zero: the summary
-// file has all.
+// The closing lines report the targets asked, the servers found, losses and their
+// causes, the speed, and the files. After a scan without trouble they fit on a
+// screen of 24 lines by 80 characters. They omit zero counts; the summary file has
+// all of them.
 
-// sayNobody says what may be the reason where nobody answered.
+// sayNobody suggests reasons when no target answered.
 func (sum *Summary) sayNobody(t *console.Terminal) {
 	switch l := &sum.Targets; {
 	case l.Finished == 0:
 	case l.By["unreachable"] == l.Finished:
-		t.Hint("nothing listens there, as the network says: another port, or no servers? " +
-			"a2sscan ask says more of one of them")
+		t.Hint("ICMP reports that nothing listens there: wrong port, or no servers? " +
+			"test one of them with a2sscan ask")
 	case l.By["no_reply"]+l.By["unreachable"] == l.Finished && sum.repliesElsewhere() > 0:
 		t.Hint("replies came from addresses or ports that were not asked: servers with several addresses, " +
 			"or something on the way rewrites them? a2sscan ask shows the address that one of them answers from")
 	case l.By["no_reply"]+l.By["unreachable"] == l.Finished:
-		t.Hint("nobody answered: another port, or a firewall in between? a2sscan ask says more of one of them")
+		t.Hint("no server answered: wrong port, or a firewall in between? test one of them with a2sscan ask")
 	}
 }
 
@@ -62,7 +62,7 @@ func (sum *Summary) sayForeign(t *console.Terminal) {
 	}
 }
 
-// Say tells a person how the scan went.
+// Say prints the closing lines.
 func (sum *Summary) Say(t *console.Terminal) {
 	l := &sum.Targets
 	t.Say("targets: %s", l)
@@ -85,10 +85,10 @@ func (sum *Summary) Say(t *console.Terminal) {
 	sum.Rates.sayLimit(t)
 }
 
-// namesShown is how many games, maps, systems and versions are named at most.
+// namesShown is the most games, maps, systems and versions that a line names.
 const namesShown = 8
 
-// sayAnswers says what answered.
+// sayAnswers reports round trips and what kinds of servers answered.
 func (sum *Summary) sayAnswers(t *console.Terminal) {
 	t.Say("answered: %s", &sum.FirstAnswers)
 	if sum.RoundTrips != nil {
@@ -111,7 +111,7 @@ func (sum *Summary) sayAnswers(t *console.Terminal) {
 	}
 }
 
-// sayDatagrams says what was sent and received.
+// sayDatagrams reports the datagrams sent and received.
 func (sum *Summary) sayDatagrams(t *console.Terminal) {
 	d := &sum.Datagrams
 	t.Say("sent: %s datagrams, %s%s; %s of them repeats", console.Grouped(d.Sent), console.Bytes(d.SentBytes),
@@ -124,7 +124,7 @@ func (sum *Summary) sayDatagrams(t *console.Terminal) {
 	}
 }
 
-// word is how targets are counted that the rule leaves out.
+// word is the label for targets that the rule excludes.
 func (x *Exclusion) word() string {
 	if x.Unscannable {
 		return "unscannable"
@@ -132,10 +132,11 @@ func (x *Exclusion) word() string {
 	return "excluded"
 }
 
-// exclusionsShown is how many rules the closing lines name; the file has all.
+// exclusionsShown is the most rules that the closing lines name; the summary file
+// has all.
 const exclusionsShown = 4
 
-// sayExclusions says what left targets out.
+// sayExclusions reports which rules excluded targets.
 func (sum *Summary) sayExclusions(t *console.Terminal) {
 	if sum.Targets.NoPort > 0 {
 		t.Say("unscannable: %s with port 0", console.Grouped(sum.Targets.NoPort))
@@ -149,7 +150,7 @@ func (sum *Summary) sayExclusions(t *console.Terminal) {
 			strings.TrimPrefix(x.Reason+", "+x.Source, ", "))
 	}
 	if n := sum.Targets.Stopped; n > 0 {
-		t.Say("excluded: %s of them when they had been asked already, and so they are finished", console.Grouped(n))
+		t.Say("excluded: %s of them after they had been asked; they count as finished", console.Grouped(n))
 	}
 }
 
@@ -161,13 +162,13 @@ func (sum *Summary) sayForged(t *console.Terminal) {
 			console.Grouped(d.Conflicts), console.Grouped(d.LateConflicts))
 	}
 	if d.Forged {
-		t.Say("WARNING: somebody most likely forges replies: %s came from targets before they were asked, "+
+		t.Say("WARNING: replies are probably being forged: %s came from targets not asked yet, "+
 			"%s from addresses that were not asked", console.Grouped(d.EarlyReplies), console.Grouped(d.ForeignReplies))
-		t.Hint("a record says what was received, not who sent it; scan again from another port or address")
+		t.Hint("a record shows what was received, not who sent it; scan again from another port or address")
 	}
 }
 
-// sayTrouble says what stood in the way, and what can be done about it.
+// sayTrouble reports problems and hints at remedies.
 func (sum *Summary) sayTrouble(t *console.Terminal) {
 	d := &sum.Datagrams
 	sum.sayForeign(t)
@@ -178,13 +179,12 @@ func (sum *Summary) sayTrouble(t *console.Terminal) {
 		t.Hint("%s", sendHint(d.SendFaults))
 	}
 	if d.PairsLost {
-		t.Say("segmentation offload: requests that the kernel or the network card was to cut in two stayed unanswered, " +
-			"and it was done no more")
-		t.Hint("nothing is lost by it but time; --no-gso does without from the beginning")
+		t.Say("segmentation offload: requests sent with it stayed unanswered, so the scan switched it off")
+		t.Hint("it cost only time; --no-gso disables it from the start")
 	}
 	refused := sum.RecvBuffer < sum.RecvBufferAsked
 	if d.KernelDrops > 0 {
-		t.Say("kernel drops: %s datagrams arrived and were thrown away, receive buffer %s",
+		t.Say("kernel drops: %s datagrams arrived but were dropped, receive buffer %s",
 			console.Grouped(d.KernelDrops), console.Bytes(uint64(sum.RecvBuffer)))
 	}
 	switch {
@@ -193,22 +193,22 @@ func (sum *Summary) sayTrouble(t *console.Terminal) {
 			console.Bytes(uint64(sum.RecvBufferAsked)), console.Bytes(uint64(sum.RecvBuffer)))
 		t.Hint("as root: sysctl -w net.core.rmem_max=%d", sum.RecvBufferAsked)
 	case d.KernelDrops > 0:
-		t.Hint("a lower --rate, or a machine with more cores")
+		t.Hint("use a lower --rate, or a machine with more cores")
 	}
 }
 
-// sendHints say what can be done about datagrams that could not be sent.
+// sendHints suggest remedies for datagrams that could not be sent.
 var sendHints = [scanner.NumSendFaults]string{
-	scanner.SendOther:     "the summary file has the numbers; a2sscan doctor looks at this machine",
-	scanner.SendPutOff:    "the network device takes no more: a lower --rate",
-	scanner.SendNetwork:   "this machine has no route there: ip route, or another --source",
-	scanner.SendHost:      "the next machine on the way does not answer: ip neigh",
-	scanner.SendForbidden: "a firewall of this machine forbids it: nft list ruleset, or --exclude",
-	scanner.SendAddress:   "--source can't send there: another one, or none",
-	scanner.SendInterface: "the network interface is down or gone: ip link",
+	scanner.SendOther:     "see the counts in the summary file; a2sscan doctor checks this machine",
+	scanner.SendPutOff:    "the network device is saturated: use a lower --rate",
+	scanner.SendNetwork:   "this machine has no route there: check ip route, or use another --source",
+	scanner.SendHost:      "the next hop does not answer: check ip neigh",
+	scanner.SendForbidden: "this machine's firewall forbids it: check nft list ruleset, or use --exclude",
+	scanner.SendAddress:   "--source can't send there: use another address, or omit it",
+	scanner.SendInterface: "the network interface is down or gone: check ip link",
 }
 
-// sendHint is what can be done about the fault that occurred most.
+// sendHint is the remedy for the most frequent fault.
 func sendHint(faults map[string]uint64) string {
 	most := scanner.SendOther
 	for f := range scanner.SendFault(scanner.NumSendFaults) {
@@ -219,7 +219,7 @@ func sendHint(faults map[string]uint64) string {
 	return sendHints[most]
 }
 
-// SayWrong says which numbers do not add up.
+// SayWrong reports the numbers that do not add up.
 func (sum *Summary) SayWrong(t *console.Terminal) {
 	for _, w := range sum.Wrong {
 		t.Say("numbers that do not add up: %s", w)

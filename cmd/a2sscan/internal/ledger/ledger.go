@@ -9,24 +9,24 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Ledger says where every target of a scan went. Its JSON is part of the
-// summary file.
+// Ledger accounts for every target of a scan. Its JSON is part of the summary file.
 type Ledger struct {
 	Read        uint64            `json:"read"`
 	Invalid     uint64            `json:"invalid"`     // lines that name no server
-	Unscannable uint64            `json:"unscannable"` // addresses that nobody can have
+	Unscannable uint64            `json:"unscannable"` // addresses that no server can have
 	NoPort      uint64            `json:"no_port"`     // of the unscannable, those with port 0
 	Excluded    uint64            `json:"excluded"`    // by special-purpose networks and --exclude
 	Duplicate   uint64            `json:"duplicate"`
-	OtherShard  uint64            `json:"other_shard"` // addresses of other parts than --shard
+	OtherShard  uint64            `json:"other_shard"` // addresses that belong to other shards
 	OverLimit   uint64            `json:"over_limit"`  // beyond --max-per-address
-	Stopped     uint64            `json:"stopped"`     // of the finished: excluded when they had been asked
+	Stopped     uint64            `json:"stopped"`     // of the finished: excluded after they had been asked
 	Finished    uint64            `json:"finished"`
 	Unfinished  uint64            `json:"unfinished"`
-	Unread      uint64            `json:"unread"`    // of the list, beyond those read, where that is known
+	Unread      uint64            `json:"unread"`    // of the list; 0 if its size is not known
 	By          map[string]uint64 `json:"by_status"` // of the finished
 }
 
+// New returns the ledger of a scan.
 func New(list list.Stats, scan *scanner.Stats) Ledger {
 	l := Ledger{
 		Read:        list.Read,
@@ -48,7 +48,7 @@ func New(list list.Stats, scan *scanner.Stats) Ledger {
 	return l
 }
 
-// listLedger is what a list that nobody asked yet leaves out.
+// OfList returns the ledger of a list that has not been scanned yet.
 func OfList(s list.Stats) Ledger {
 	return Ledger{
 		Read: s.Read, Invalid: s.Invalid, Unscannable: s.Unscannable, Excluded: s.Excluded,
@@ -56,12 +56,12 @@ func OfList(s list.Stats) Ledger {
 	}
 }
 
-// LeftOut is what was read and never became a target to ask.
+// LeftOut is how many entries were read but never asked.
 func (l *Ledger) LeftOut() uint64 {
 	return l.Invalid + l.Unscannable + l.Excluded + l.Duplicate + l.OtherShard + l.OverLimit
 }
 
-// String says it in one line, without what is zero, but always with what is
+// String formats the ledger as one line. It omits zero counts, except the
 // unfinished.
 func (l *Ledger) String() string {
 	s := console.Grouped(l.Read) + " read = "
@@ -71,7 +71,7 @@ func (l *Ledger) String() string {
 	return s + l.Accounted() + console.Grouped(l.Unfinished+l.Unread) + " unfinished"
 }
 
-// without says what is not unfinished, as the beginning of a sum.
+// Accounted formats all counts except the unfinished, as the start of a sum.
 func (l *Ledger) Accounted() (s string) {
 	for _, part := range []struct {
 		n    uint64
@@ -88,29 +88,29 @@ func (l *Ledger) Accounted() (s string) {
 	return s
 }
 
-// rest says what a scan left undone.
+// Undone describes how many targets the scan did not finish.
 func (l *Ledger) Undone() string {
 	n := console.Grouped(l.Unfinished + l.Unread)
 	if l.Unread > 0 {
-		return fmt.Sprintf("of %s targets %s were not asked to the end", console.Grouped(l.Read+l.Unread), n)
+		return fmt.Sprintf("%[2]s of %[1]s targets were not finished", console.Grouped(l.Read+l.Unread), n)
 	}
 	if l.Unfinished == 1 {
-		return "1 target was not asked to the end"
+		return "1 target was not finished"
 	}
-	return n + " targets were not asked to the end"
+	return n + " targets were not finished"
 }
 
-// Datagrams are the datagrams of a scan by class and by kind.
+// Datagrams counts the datagrams of a scan by class and by kind.
 type Datagrams struct {
 	Sent          uint64            `json:"sent"`
 	SentBytes     uint64            `json:"sent_bytes"`
 	SentBy        map[string]uint64 `json:"sent_by_question"`
 	Repeats       uint64            `json:"repeats"`    // of those sent
-	Pairs         uint64            `json:"sent_pairs"` // how many times two of those sent went out as one
+	Pairs         uint64            `json:"sent_pairs"` // how often two of them were sent as one, with segmentation offload
 	PairsLost     bool              `json:"pairs_lost,omitempty"`
 	SendErrors    uint64            `json:"send_errors"`
 	SendFaults    map[string]uint64 `json:"send_errors_by_kind"`
-	SendPutOff    uint64            `json:"send_put_off"` // by the kernel, and sent later
+	SendPutOff    uint64            `json:"send_put_off"` // the kernel was busy; sent later
 	Received      uint64            `json:"received"`
 	ReceivedBytes uint64            `json:"received_bytes"`
 	ByClass       map[string]uint64 `json:"received_by_class"`
@@ -126,6 +126,7 @@ type Datagrams struct {
 	Forged         bool     `json:"forged,omitempty"`
 }
 
+// CountDatagrams returns the datagram counts of a scan.
 func CountDatagrams(s *scanner.Stats) Datagrams {
 	d := Datagrams{
 		Sent:          s.DatagramsSent(),
@@ -172,7 +173,7 @@ func CountDatagrams(s *scanner.Stats) Datagrams {
 	return d
 }
 
-// faults are the errors of questions and replies that occurred.
+// faults counts the errors of questions and replies, without zero counts.
 func faults(s *scanner.Stats) map[string]uint64 {
 	m := map[string]uint64{}
 	for e := wire.Error(1); e < wire.NumErrors; e++ {
@@ -183,8 +184,8 @@ func faults(s *scanner.Stats) map[string]uint64 {
 	return m
 }
 
-// contradictions returns, in words, the sums that should be equal and are not.
-// None is the promise of exit code 0.
+// contradictions describes the sums that should be equal but are not. Exit code 0
+// promises that there are none.
 func contradictions(l *Ledger, d *Datagrams, s *scanner.Stats) []string {
 	var bad []string
 	equal := func(what string, a, b uint64) {

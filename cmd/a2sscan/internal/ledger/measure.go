@@ -7,13 +7,12 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// leastPaced is how long a scan has to be paced by its rate so that its error
-// means something.
+// leastPaced is how long the rate must be the only limit for the pacing error to be
+// meaningful.
 const leastPaced = 100 * time.Millisecond
 
-// pacingError is by how much a scan was faster than its rates, as a part of them,
-// in the time in which the rate was all that held it back; nil if that can't be
-// told.
+// pacingError is by what fraction a scan was faster than its rate while the rate
+// was its only limit; nil if it can't be measured.
 func pacingError(s *scanner.Stats) *float64 {
 	paced := s.Elapsed
 	for _, us := range s.Waited {
@@ -26,22 +25,21 @@ func pacingError(s *scanner.Stats) *float64 {
 	return &e
 }
 
-// largestShown is how many of the addresses with the most servers a summary
-// names.
+// largestShown is how many of the addresses with the most servers a summary lists.
 const largestShown = 10
 
-// namesListed is how many games, maps, systems and versions a summary names.
+// namesListed is how many games, maps, systems and versions a summary lists.
 const namesListed = 20
 
-// countriesListed is how many countries a summary names: all that there are.
+// countriesListed is how many countries a summary lists: all two-letter codes.
 const countriesListed = 26 * 26
 
-// Answers is what was counted of the answers.
+// Answers returns the tally of the answers.
 func (sum *Summary) Answers() *tally.Tally { return &sum.tally }
 
-// found fills in what follows from the answers, of a scan that asked the silent
-// so many times.
-func (sum *Summary) SetAnswers(t *tally.Tally, asks int) {
+// SetAnswers fills in the fields that derive from the answers. attempts is how many
+// times the scan asked a silent target.
+func (sum *Summary) SetAnswers(t *tally.Tally, attempts int) {
 	sum.tally = *t
 	sum.Servers, sum.Players, sum.Bots = t.Servers, t.Players, t.Bots
 	sum.Elsewhere = t.Corrected
@@ -50,7 +48,7 @@ func (sum *Summary) SetAnswers(t *tally.Tally, asks int) {
 	if t.Countries.Size() > 0 {
 		sum.Countries = t.Countries.Top(countriesListed)
 	}
-	sum.FirstAnswers = tally.NewFirstAnswers(t.AtAsk, asks)
+	sum.FirstAnswers = tally.NewFirstAnswers(t.AtAsk, attempts)
 	sum.RoundTrips = t.Trips.Quantiles()
 	sum.Busiest = t.Busy.Top(largestShown)
 }

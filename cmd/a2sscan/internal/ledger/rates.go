@@ -8,28 +8,29 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// Rates is the part of a summary that is about how fast the scan was.
+// Rates is the part of a summary about the speed of the scan.
 type Rates struct {
 	RateAsked   *float64             `json:"rate_asked"`             // datagrams a second; null: as fast as it goes
-	RateReached float64              `json:"rate_reached"`           // in the time in which there were targets to start
-	Changes     []ratecontrol.Change `json:"rate_changes,omitempty"` // by signals, of this part; rate_asked is the last one
+	RateReached float64              `json:"rate_reached"`           // while there were targets to start
+	Changes     []ratecontrol.Change `json:"rate_changes,omitempty"` // by signals, in this run; rate_asked is the last rate
 	RateSettled float64              `json:"rate_settled,omitempty"`
-	RateSlowed  uint64               `json:"rate_slowed,omitempty"` // how often it was too fast, without a rate
+	RateSlowed  uint64               `json:"rate_slowed,omitempty"` // with --rate 0: how often the scan slowed down
 
-	RateLimitedBy   string  `json:"rate_limited_by,omitempty"`   // why it was not higher; absent: it was kept
+	RateLimitedBy   string  `json:"rate_limited_by,omitempty"`   // why it was not higher; absent: the rate was reached
 	RateLimitedPart float64 `json:"rate_limited_part,omitempty"` // of the time
 
 	limit scanner.Wait
-	brief bool // RateReached is of too short a time to mean anything
+	brief bool // RateReached covers too short a time to be meaningful
 }
 
-// leastBusy is how long a scan has to send so that its rate means something, and
-// oneProcessor what one sends in a second at least when it has nothing else to do.
+// leastBusy is how long a scan must send for its rate to be meaningful.
+// oneProcessor is the least that an otherwise idle processor sends per second.
 const (
 	leastBusy    = 1 // seconds
 	oneProcessor = 20_000
 )
 
+// NewRates returns the rates of a scan.
 func NewRates(s *scanner.Stats) Rates {
 	r := Rates{RateSettled: s.Settled, RateSlowed: s.Slowed}
 	if s.Rate != scanner.Off {
@@ -45,8 +46,8 @@ func NewRates(s *scanner.Stats) Rates {
 	return r
 }
 
-// String says it in one line. What was reached is the rate while targets were
-// started, not that of the whole time.
+// String formats the rates as one line. The rate reached is the rate while targets
+// were started, not the average over the whole scan.
 func (r *Rates) String() string {
 	asked := "as fast as it goes"
 	switch {
@@ -64,7 +65,7 @@ func (r *Rates) String() string {
 	return asked + ", " + console.Short(r.RateReached) + "/s reached while asking"
 }
 
-// said is the rate that was reached, where it means something.
+// Reached describes the rate reached; "" if it is not meaningful.
 func (r *Rates) Reached() string {
 	if r.brief {
 		return ""
@@ -72,20 +73,20 @@ func (r *Rates) Reached() string {
 	return ", " + console.Short(r.RateReached) + " datagrams a second while asking"
 }
 
-// limitHints say what can be done so that a scan is faster.
+// limitHints suggest how to make a scan faster.
 var limitHints = [scanner.NumWaits]string{
-	scanner.WaitTargets:  "a file instead of a pipe, or whatever writes the list made faster",
-	scanner.WaitInFlight: "a higher --in-flight, or a shorter --timeout",
-	scanner.WaitAddress:  "many targets share an address: --per-address-rate says how often one is asked",
-	scanner.WaitBudget:   "the replies are larger than usual, or come faster than they are written",
-	scanner.WaitOutput:   "a faster disk, or less work behind the pipe",
-	scanner.WaitBacklog:  "the machine receives no faster: a lower --rate, or one with more cores",
-	scanner.WaitKernel:   "the network device takes no more: a lower --rate loses nothing by it",
-	scanner.WaitSending:  "one processor sends no faster: a lower --rate, or --shard on several machines",
-	scanner.WaitLosses:   "a larger receive buffer, or a machine with more cores",
+	scanner.WaitTargets:  "use a file instead of a pipe, or a faster source of targets",
+	scanner.WaitInFlight: "use a higher --in-flight, or a shorter --timeout",
+	scanner.WaitAddress:  "many targets share an address: --per-address-rate limits how often one is asked",
+	scanner.WaitBudget:   "the replies are unusually large, or arrive faster than they can be written",
+	scanner.WaitOutput:   "use a faster disk, or do less work behind the pipe",
+	scanner.WaitBacklog:  "this machine can't receive faster: use a lower --rate, or more cores",
+	scanner.WaitKernel:   "the network device is saturated: a lower --rate costs nothing",
+	scanner.WaitSending:  "one processor can't send faster: use a lower --rate, or --shard on several machines",
+	scanner.WaitLosses:   "use a larger receive buffer, or a machine with more cores",
 }
 
-// sayLimit says what kept the scan from its rate.
+// sayLimit reports what kept the scan below its rate.
 func (r *Rates) sayLimit(t *console.Terminal) {
 	if r.limit == scanner.WaitNothing {
 		return
@@ -93,7 +94,7 @@ func (r *Rates) sayLimit(t *console.Terminal) {
 	t.Say("rate limited by %s, %.0f%% of the time", r.limit.Limit(), 100*r.RateLimitedPart)
 	hint := limitHints[r.limit]
 	if r.limit == scanner.WaitSending && r.RateReached < oneProcessor {
-		hint = "this machine was busy with other things: one processor sends more by itself"
+		hint = "this machine was busy with other things: an idle processor sends more"
 	}
 	if hint != "" && r.RateAsked != nil {
 		t.Hint("%s", hint)

@@ -10,15 +10,15 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// TestRatesSaid: what is said of the rate when it was kept, when it was not,
+// TestRatesReported: the line about the rate when it was reached, when it was not,
 // and when there was none.
-func TestRatesSaid(t *testing.T) {
+func TestRatesReported(t *testing.T) {
 	tests := []struct {
 		name    string
 		set     func(s *scanner.Stats)
 		line    string
-		limit   string // how the line about the limit begins; empty: there is none
-		hint    string // a word of the hint; empty: there is none
+		limit   string // start of the line about the limit; empty: no such line
+		hint    string // a word of the hint; empty: no hint
 		word    string
 		reached float64
 	}{
@@ -64,7 +64,7 @@ func TestRatesSaid(t *testing.T) {
 	}
 }
 
-// Every reason that a scan can be limited by has words.
+// TestLimitsHaveWords: every limit of a scan has a description.
 func TestLimitsHaveWords(t *testing.T) {
 	for w := scanner.WaitTargets; w < scanner.NumWaits; w++ {
 		if w.Word() == "" || w.Limit() == "" || w.String() == "" {

@@ -2,6 +2,6 @@
 
 package ledger
 
-// peakRSS is the most memory that this process had at once, in bytes; 0: the
-// system does not tell.
+// peakRSS is the peak memory of this process in bytes; 0: the system does not
+// report it.
 func peakRSS() uint64 { return 0 }

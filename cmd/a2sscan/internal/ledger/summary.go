@@ -16,8 +16,8 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// Summary is how a scan went: what its closing lines say, and as JSON the file
-// that stands beside the output. Keys may be added.
+// Summary is the result of a scan: the source of its closing lines and, as JSON,
+// the summary file beside the output. Keys may be added.
 type Summary struct {
 	Scan    string      `json:"scan"`
 	Version string      `json:"version"`
@@ -39,7 +39,7 @@ type Summary struct {
 	End     time.Time `json:"end"`
 	Seconds float64   `json:"seconds"`
 
-	Resumed int `json:"resumed"` // how often the scan was gone on with; numbers are of all parts
+	Resumed int `json:"resumed"` // how many times the scan was resumed; counts cover all runs
 
 	Ended       string      `json:"ended"` // why: complete, interrupted, guard, output, input, error
 	Guard       *guard.Trip `json:"guard,omitempty"`
@@ -48,13 +48,13 @@ type Summary struct {
 	Wrong       []string    `json:"wrong,omitempty"`
 
 	Targets    Ledger            `json:"targets"`
-	Exclusions []Exclusion       `json:"exclusions"`          // that left something out
+	Exclusions []Exclusion       `json:"exclusions"`          // rules that excluded something
 	Databases  []Database        `json:"databases,omitempty"` // of --mmdb
 	Datagrams  Datagrams         `json:"datagrams"`
 	Faults     map[string]uint64 `json:"faults"`
 
 	Rates
-	PacingError *float64 `json:"pacing_error,omitempty"` // of the rate asked for: 0.01 is 1 % too fast
+	PacingError *float64 `json:"pacing_error,omitempty"` // relative to the rate asked for: 0.01 is 1 % too fast
 
 	Servers   uint64            `json:"servers"` // that answered
 	Players   uint64            `json:"players"` // people on them, as their games count
@@ -74,42 +74,42 @@ type Summary struct {
 	RecvBufferAsked int    `json:"receive_buffer_asked"`     // bytes
 	RecvBuffer      int    `json:"receive_buffer"`           // bytes
 	PeakOpen        int    `json:"peak_open"`                // targets
-	PeakBytes       int64  `json:"peak_bytes"`               // of replies held
-	PeakRSS         uint64 `json:"peak_rss_bytes,omitempty"` // of the process, in this part
+	PeakBytes       int64  `json:"peak_bytes"`               // of buffered replies
+	PeakRSS         uint64 `json:"peak_rss_bytes,omitempty"` // of the process, in this run
 
 	tally tally.Tally
 }
 
-// inputFile is one input of a scan.
+// Input is one input of a scan.
 type Input struct {
 	Name        string      `json:"name"`
-	Format      string      `json:"format"` // "argument": an address or a network itself
+	Format      string      `json:"format"` // "argument": an address or network on the command line
 	Compression string      `json:"compression,omitempty"`
 	Torn        bool        `json:"torn,omitempty"` // its compressed data ended early
 	Bytes       int64       `json:"bytes,omitempty"`
-	SHA256      string      `json:"sha256,omitempty"` // of the bytes as they came; absent: not read to the end
+	SHA256      string      `json:"sha256,omitempty"` // of the raw bytes; absent: not read to the end
 	Targets     uint64      `json:"targets,omitempty"`
 	Invalid     uint64      `json:"invalid,omitempty"`
-	Master      *MasterList `json:"master,omitempty"` // where it was fetched, with --master
+	Master      *MasterList `json:"master,omitempty"` // where it was fetched from, with --master
 }
 
-// MasterList is what a master was asked for.
+// MasterList describes a query to a master server.
 type MasterList struct {
 	Protocol string `json:"protocol"` // udp, web
-	Address  string `json:"address"`  // HOST:PORT, or the URL without what may be secret in it
+	Address  string `json:"address"`  // HOST:PORT, or the URL without its secrets
 	Region   string `json:"region"`
 	Filter   string `json:"filter"` // as masters read it; empty: all servers
-	Whole    bool   `json:"whole"`  // the master said that nothing follows
+	Whole    bool   `json:"whole"`  // the master sent the end of the list
 }
 
-// Build is the program that ran the scan.
+// Build identifies the program that ran the scan.
 type Build struct{ Version, Commit string }
 
 // ConfigFile is the configuration file that a scan took flags from.
 type ConfigFile struct {
 	File    string   `json:"file"`
 	SHA256  string   `json:"sha256"`
-	Flags   []string `json:"flags"`             // taken from it, as one would type them
+	Flags   []string `json:"flags"`             // taken from it, in command-line form
 	Targets []string `json:"targets,omitempty"` // taken from it
 }
 
@@ -118,22 +118,22 @@ type Database struct {
 	Name   string      `json:"name"`
 	Type   string      `json:"type"`
 	Built  time.Time   `json:"built"`
-	Before []time.Time `json:"built_before,omitempty"` // of those that earlier parts of the scan used
-	Faults uint64      `json:"faults,omitempty"`       // addresses whose data is damaged, in this part
+	Before []time.Time `json:"built_before,omitempty"` // of those that earlier runs used
+	Faults uint64      `json:"faults,omitempty"`       // addresses whose data is damaged, in this run
 }
 
-// Exclusion is a rule and what it left out.
+// Exclusion is a rule with the number of targets that it excluded.
 type Exclusion struct {
 	Network     string `json:"network"`
 	Reason      string `json:"reason,omitempty"`
-	Source      string `json:"source"`                // where that is written
-	Unscannable bool   `json:"unscannable,omitempty"` // nobody can have these addresses
-	Gone        bool   `json:"gone,omitempty"`        // the file does not name it any more
-	Targets     uint64 `json:"targets"`               // left out of the list
-	Stopped     uint64 `json:"stopped"`               // taken from the list before they were excluded
+	Source      string `json:"source"`                // where the rule is written
+	Unscannable bool   `json:"unscannable,omitempty"` // no server can have these addresses
+	Gone        bool   `json:"gone,omitempty"`        // the file no longer contains the rule
+	Targets     uint64 `json:"targets"`               // excluded from the list
+	Stopped     uint64 `json:"stopped"`               // excluded after they were taken from the list
 }
 
-// Rule is the rule as package target has it.
+// Rule converts the exclusion to the type of package list.
 func (x *Exclusion) Rule() list.Rule {
 	return list.Rule{
 		Network: x.Network, Reason: x.Reason, Source: x.Source,
@@ -141,6 +141,7 @@ func (x *Exclusion) Rule() list.Rule {
 	}
 }
 
+// Exclusions returns the rules of x with their counts.
 func Exclusions(x *list.Exclusions) []Exclusion {
 	all := []Exclusion{}
 	for _, r := range x.Rules() {
@@ -152,7 +153,7 @@ func Exclusions(x *list.Exclusions) []Exclusion {
 	return all
 }
 
-// NewSummary fills in what follows from the numbers of the scan.
+// NewSummary returns a summary with the fields that derive from the scan's counts.
 func NewSummary(s *scanner.Stats, l Ledger, b Build) *Summary {
 	sum := &Summary{
 		Version: b.Version, Commit: b.Commit, Go: runtime.Version(),
@@ -173,8 +174,7 @@ func NewSummary(s *scanner.Stats, l Ledger, b Build) *Summary {
 	return sum
 }
 
-// check adds a sum of the writing side: a record for each target that is to
-// have one.
+// CheckRecords compares the records written with the targets that should have one.
 func (sum *Summary) CheckRecords(unanswered bool) {
 	by := sum.Targets.By
 	want := by["ok"] + by["partial"] + by["error"]
@@ -198,7 +198,7 @@ const (
 	EndedBroken      = "error"
 )
 
-// write puts the summary into a file, replacing what was there.
+// WriteFile writes the summary to a file and replaces its content.
 func (sum *Summary) WriteFile(path string) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -208,14 +208,14 @@ func (sum *Summary) WriteFile(path string) error {
 		return err
 	}
 	var text []byte
-	for line := range bytes.Lines(b.Bytes()) { // names in it are hostile, and somebody may look at it
+	for line := range bytes.Lines(b.Bytes()) { // it holds hostile names and may be shown on a terminal
 		text = append(append(text, console.Visible(bytes.TrimSuffix(line, []byte("\n")))...), '\n')
 	}
 	return writeWhole(path, text)
 }
 
-// writeWhole writes a file, or removes it: half of it is of no use. A link, such
-// as that to standard error, stays.
+// writeWhole writes a file. If that fails it removes the file, because a partial
+// summary is useless. It keeps links, such as one to standard error.
 func writeWhole(path string, text []byte) error {
 	f, err := os.Create(path)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// aScan is the numbers of a scan with something of everything. They add up.
+// aScan returns consistent counts of a scan in which everything occurred.
 func aScan() (list.Stats, scanner.Stats) {
 	list := list.Stats{Read: 121, Invalid: 1, Unscannable: 2, Excluded: 3, Duplicate: 4, OtherShard: 6, Given: 105}
 	s := scanner.Stats{Elapsed: 2 * time.Second, Rate: 5000, Taken: 105,
@@ -45,8 +45,8 @@ func summaryOf(list list.Stats, s scanner.Stats) *Summary {
 	return sum
 }
 
-// TestSummarySaid: what a person is told of a scan with all kinds of trouble.
-func TestSummarySaid(t *testing.T) {
+// TestSummaryReported: the closing lines of a scan with every kind of problem.
+func TestSummaryReported(t *testing.T) {
 	var b bytes.Buffer
 	sum := summaryOf(aScan())
 	sum.Say(console.New(&b))
@@ -58,8 +58,8 @@ a2sscan: sent: 100 datagrams, 1.2 kB = 60 info + 40 rules; 7 of them repeats
 a2sscan: received: 33 datagrams, 0 B = 3 foreign + 30 matched
 a2sscan: matched: 30 = 20 info + 10 fragment
 a2sscan: send errors: 2 datagrams could not be sent = 2 forbidden
-a2sscan: hint: a firewall of this machine forbids it: nft list ruleset, or --exclude
-a2sscan: kernel drops: 5 datagrams arrived and were thrown away, receive buffer 213.0 kB
+a2sscan: hint: this machine's firewall forbids it: check nft list ruleset, or use --exclude
+a2sscan: kernel drops: 5 datagrams arrived but were dropped, receive buffer 213.0 kB
 a2sscan: receive buffer: asked for 4.2 MB, granted 213.0 kB
 a2sscan: hint: as root: sysctl -w net.core.rmem_max=4194304
 a2sscan: rate: 5k/s asked, 50/s reached while asking; time: 2s
@@ -69,7 +69,7 @@ a2sscan: rate: 5k/s asked, 50/s reached while asking; time: 2s
 	}
 }
 
-// oneServer answered with a name for everything.
+// oneServer returns the result of a server that sets every name.
 func oneServer(game, mapName, version string, environment byte) *scanner.Result {
 	r := &scanner.Result{Status: scanner.StatusOK, HasInfo: true, Ask: 1, RTT: time.Millisecond,
 		Addr: netip.MustParseAddrPort("203.0.113.7:27015")}
@@ -81,7 +81,7 @@ func oneServer(game, mapName, version string, environment byte) *scanner.Result 
 	return r
 }
 
-// aCensus is a scan of a million targets in which nothing was odd.
+// aCensus is a scan of a million targets without problems.
 func aCensus() *Summary {
 	list := list.Stats{Read: 1_000_412, Duplicate: 400, Invalid: 12, Given: 1_000_000}
 	s := scanner.Stats{Elapsed: 14 * time.Minute, Rate: 5000, Taken: 1_000_000}
@@ -114,8 +114,8 @@ func aCensus() *Summary {
 	return sum
 }
 
-// TestSummaryScreen: what a person is told of a large scan fits on a screen,
-// with the lines about files and before the prompt, whatever its width.
+// TestSummaryScreen: the closing lines of a large scan fit on a screen of any
+// width, together with the lines about files and the prompt.
 func TestSummaryScreen(t *testing.T) {
 	for _, width := range []int{80, 200} {
 		var written bytes.Buffer
@@ -141,8 +141,8 @@ func TestSummaryScreen(t *testing.T) {
 	}
 }
 
-// TestSummaryHostile: whatever servers are called, the closing lines and the
-// file do nothing to a terminal, and the file still has the names.
+// TestSummaryHostile: hostile server names do no harm to a terminal, in the closing
+// lines or the file, and the file still has the names.
 func TestSummaryHostile(t *testing.T) {
 	var ta tally.Tally
 	hostile := "\x1b]0;mine\a\u202e\u009b31m\xff\r\n\t\u2028\u200b"
@@ -185,19 +185,20 @@ func TestSummaryHostile(t *testing.T) {
 	}
 }
 
-// TestSummaryDrops: with all the buffer there is, only a lower rate helps.
+// TestSummaryDrops: if the receive buffer was granted in full, the hint is a lower
+// rate.
 func TestSummaryDrops(t *testing.T) {
 	var b bytes.Buffer
 	list, s := aScan()
 	s.Socket.RecvBuffer = s.Socket.RecvBufferAsked
 	summaryOf(list, s).sayTrouble(console.New(&b))
-	if !strings.Contains(b.String(), "hint: a lower --rate") || strings.Contains(b.String(), "sysctl") {
+	if !strings.Contains(b.String(), "hint: use a lower --rate") || strings.Contains(b.String(), "sysctl") {
 		t.Errorf("got\n%s", b.String())
 	}
 }
 
-// TestSummaryPairs: what became of pairs is said where they got lost, only
-// there, and the file has it too.
+// TestSummaryPairs: lost pairs are reported in the closing lines, only if there are
+// any, and in the file.
 func TestSummaryPairs(t *testing.T) {
 	for _, lost := range []bool{false, true} {
 		var b bytes.Buffer
@@ -222,7 +223,7 @@ func TestContradictions(t *testing.T) {
 	tests := []struct {
 		name string
 		bend func(list *list.Stats, s *scanner.Stats)
-		want string // how what is said begins
+		want string // start of the message
 	}{
 		{"none", func(*list.Stats, *scanner.Stats) {}, ""},
 		{"a target is lost", func(l *list.Stats, s *scanner.Stats) { s.Unfinished-- },
@@ -250,7 +251,7 @@ func TestContradictions(t *testing.T) {
 	}
 }
 
-// TestSummaryFile: the file has the numbers under the names that scripts know.
+// TestSummaryFile: the file has the counts under the keys that scripts rely on.
 func TestSummaryFile(t *testing.T) {
 	list, s := aScan()
 	s.Rate = scanner.Off
@@ -287,19 +288,19 @@ func TestSummaryFile(t *testing.T) {
 	}
 }
 
-// TestSayNobody: where nobody answered, the hint fits what came instead.
+// TestSayNobody: the hint after a scan without answers depends on the statuses.
 func TestSayNobody(t *testing.T) {
 	for _, test := range []struct {
 		silent, unreachable, broken uint64
 		foreign                     [scanner.NumForeignCauses]uint64
 		want                        string
 	}{
-		{silent: 5, want: "nobody answered: another port, or a firewall"},
+		{silent: 5, want: "no server answered: wrong port, or a firewall"},
 		{silent: 5, foreign: [...]uint64{scanner.ForeignPort: 1, scanner.ForeignOther: 0}, want: "replies came from addresses or ports that were not asked"},
 		{silent: 5, foreign: [...]uint64{scanner.ForeignFragment: 1, scanner.ForeignOther: 1}, want: "foreign datagrams: fragments 1, other 1"},
-		{silent: 5, foreign: [...]uint64{scanner.ForeignOther: 9}, want: "nobody answered: another port"},
-		{unreachable: 5, want: "nothing listens there, as the network says"},
-		{silent: 1, unreachable: 5, want: "nobody answered"},
+		{silent: 5, foreign: [...]uint64{scanner.ForeignOther: 9}, want: "no server answered: wrong port"},
+		{unreachable: 5, want: "ICMP reports that nothing listens there"},
+		{silent: 1, unreachable: 5, want: "no server answered"},
 		{silent: 1, broken: 5},
 		{},
 	} {
@@ -324,14 +325,14 @@ func TestPacingError(t *testing.T) {
 	}
 	s.Waited[scanner.WaitReplies] = 9.95e6
 	if e := pacingError(s); e != nil {
-		t.Errorf("%v of too short a time", *e)
+		t.Errorf("%v measured over too short a time", *e)
 	}
 	if s.Rate, s.Waited[scanner.WaitReplies] = scanner.Off, 0; pacingError(s) != nil {
-		t.Error("a scan without a rate has an error of it")
+		t.Error("a scan without a rate has a pacing error")
 	}
 }
 
-// TestSummaryMeasures: what follows from the answers is in the file.
+// TestSummaryMeasures: the file has the fields that derive from the answers.
 func TestSummaryMeasures(t *testing.T) {
 	var ta tally.Tally
 	for i := range 100 {

@@ -78,7 +78,7 @@ var families = []*family{
 		byWord[scanner.SendFault](func(s *sample) []uint64 { return s.scan.SendFaults[:] })),
 	counter("sends_put_off_total", "Sends that the kernel put off, and that were tried again.",
 		func(s *sample) uint64 { return s.scan.SendAgain }),
-	counter("kernel_drops_total", "Datagrams that arrived and were thrown away by the kernel before they were read.",
+	counter("kernel_drops_total", "Datagrams that arrived but were dropped by the kernel before they were read.",
 		func(s *sample) uint64 { return s.scan.Socket.KernelDrops }),
 
 	gauge("receive_buffer_bytes", "Receive buffer of the socket, as the kernel granted it.",

@@ -1,5 +1,5 @@
-// Package progress tells how far a scan is: the status line as text and as JSON,
-// and the forecast before the scan begins.
+// Package progress reports the progress of a scan: the status line as text and as
+// JSON, and the forecast before the scan starts.
 package progress
 
 import (
@@ -14,49 +14,49 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// Config is what a Tracker has to know of a scan.
+// Config describes a scan to its Tracker.
 type Config struct {
-	Input   func() (part float64, known bool) // how much of it was read
-	Given   func() uint64                     // targets that the list gave out in that part
-	Begun   float64                           // how much of the input earlier parts of the scan did
-	Earlier *scanner.Stats                    // of those parts; nil: there were none
+	Input   func() (part float64, known bool) // fraction of the input that was read
+	Given   func() uint64                     // targets that the list gave out in this run
+	Begun   float64                           // fraction of the input that earlier runs finished
+	Earlier *scanner.Stats                    // of earlier runs; nil: none
 
-	Silence    time.Duration // for how long a silent target is open
-	Longest    time.Duration // for how long one that answers some questions is open
+	Silence    time.Duration // how long a silent target stays open
+	Longest    time.Duration // how long a target that answers some questions stays open
 	SecondPass bool          // silent targets are asked once more
 	Cooldown   time.Duration
-	Draining   func() bool // whether nothing new starts; nil: never
+	Draining   func() bool // whether the scan has stopped starting targets; nil: never
 }
 
-// Tracker knows how far one scan is. It remembers the previous sample, because
-// rates are those since then.
+// Tracker follows the progress of one scan. It remembers the previous sample to
+// compute rates.
 type Tracker struct {
 	cfg Config
 
 	last     scanner.Stats
-	silent   int           // the most there were
-	ending   time.Duration // when nothing new was seen to start; 0: not yet
-	cooldown time.Duration // when the cooldown was seen to begin; 0: not yet
+	silent   int           // the highest number so far
+	ending   time.Duration // when the scan was first seen to start no more targets; 0: not yet
+	cooldown time.Duration // when the cooldown was first seen; 0: not yet
 }
 
-// NewTracker returns the tracker of a scan that begins.
+// NewTracker returns the tracker of a scan that is about to start.
 func NewTracker(cfg Config) *Tracker { return &Tracker{cfg: cfg} }
 
 func (p *Tracker) draining() bool { return p.cfg.Draining != nil && p.cfg.Draining() }
 
-// View is a scan at one moment.
+// View is the state of a scan at one moment.
 type View struct {
 	scanner.Stats
-	sentRate, recvRate float64 // datagrams a second; negative: not known
+	sentRate, recvRate float64 // datagrams per second; negative: not known
 
-	part  float64 // that is done
+	part  float64 // fraction done
 	known bool    // whether part is known
 	left  time.Duration
 	soon  bool // whether left is known
-	last  bool // nothing new is started, and left is the most that it takes
+	last  bool // no more targets are started; left is an upper bound
 }
 
-// Sample returns a view of these numbers.
+// Sample returns the view of s, with rates since the previous sample.
 func (p *Tracker) Sample(s scanner.Stats) View {
 	v := View{Stats: s, sentRate: -1, recvRate: -1}
 	if since := (s.Elapsed - p.last.Elapsed).Seconds(); since > 0 {
@@ -76,7 +76,8 @@ func (p *Tracker) Sample(s scanner.Stats) View {
 	return v
 }
 
-// phases notes when the scan began its last ones: nothing new, and the cooldown.
+// phases notes when the last two phases began: no more targets to start, and the
+// cooldown.
 func (p *Tracker) phases(s *scanner.Stats) {
 	p.silent = max(p.silent, s.Silent)
 	passed := !p.cfg.SecondPass || p.silent > 0 && s.Silent == 0
@@ -90,21 +91,20 @@ func (p *Tracker) phases(s *scanner.Stats) {
 	}
 }
 
-// behind is how much of the input this part of the scan has behind it, if so
-// much of all was read.
+// behind is the fraction of the input that this run has finished, where part is the
+// fraction that was read.
 func (p *Tracker) behind(s *scanner.Stats, part float64) float64 {
 	passed := s.TargetsFinished() + s.Unscannable + s.Excluded + s.Duplicate + s.OverLimit
-	looked := s.Silent // of their asks one is still to come
+	waiting := s.Silent // one attempt is still to come
 	if s.Silent < p.silent {
-		looked += s.Open + s.Held // it is under way
+		waiting += s.Open + s.Held // it is in progress
 	}
-	all := float64(passed) + float64(looked)*3/4
+	all := float64(passed) + float64(waiting)*3/4
 	return max(part-p.cfg.Begun, 0) * min(1, all/float64(max(p.cfg.Given(), s.Taken, 1)))
 }
 
-// foresee says how long it takes until all is done: the rest as fast as what is
-// behind, and then the last target may be silent, and late replies are waited
-// for.
+// foresee estimates the time left: the rest of the input at the speed so far, then
+// the wait for a last, silent target, then the cooldown.
 func (p *Tracker) foresee(v *View, read float64) {
 	switch {
 	case p.cooldown > 0:
@@ -128,7 +128,7 @@ func (p *Tracker) tail(s *scanner.Stats) time.Duration {
 	return p.cfg.Silence
 }
 
-// open is how long targets may be open still when nothing new is started.
+// open is how long targets may remain open after the last one was started.
 func (p *Tracker) open(s *scanner.Stats) time.Duration {
 	if s.Open == 0 {
 		return 0
@@ -136,21 +136,21 @@ func (p *Tracker) open(s *scanner.Stats) time.Duration {
 	return max(0, p.ending+p.tail(s)-s.Elapsed)
 }
 
-// Bars are not drawn in less room than leastBar, and not longer than mostBar.
+// Limits of the progress bar, in columns.
 const (
 	leastBar = 12
 	mostBar  = 50
-	barAfter = 2  // so many of the flows are worth more than a bar
-	beside   = 60 // columns that they take
+	barAfter = 2  // this many flows take precedence over the bar
+	beside   = 60 // columns reserved for the text
 )
 
-// barOn is how long a bar is on a screen of so many columns: the same all the
-// time, so that it only grows.
+// barOn is the length of the bar on a screen of so many columns. It is constant, so
+// that the bar only ever grows.
 func barOn(columns int) int { return min(max(leastBar, (columns-beside)/2), mostBar) }
 
-// Line is the status line of a screen with so many columns, or of a log if
-// columns is 0. What is in the way comes first, and then how far the scan is:
-// both are always there. Of the rest that is shown for which there is room.
+// Line is the status line for a screen with so many columns, or for a log if
+// columns is 0. Trouble comes first, then the progress; both are always shown. The
+// rest is shown as far as there is room.
 func (v *View) Line(columns int) string {
 	head := append(trouble(v), v.far())
 	if columns == 0 {
@@ -180,10 +180,10 @@ func (v *View) Line(columns int) string {
 	return strings.Join(append(head, fit...), "; ")
 }
 
-// wide is how many columns a text of ours takes.
+// wide is the number of columns that s takes.
 func wide(s string) int { return utf8.RuneCountInString(s) }
 
-// drawBar draws a part of a whole: [====>    ].
+// drawBar draws a progress bar: [====>    ].
 func drawBar(part float64, columns int) string {
 	inside := columns - 2
 	done := int(max(0, min(1, part)) * float64(inside))
@@ -194,13 +194,13 @@ func drawBar(part float64, columns int) string {
 	return "[" + s + "]"
 }
 
-// waits is left out where there is no room.
+// waits is the prefix that Line omits if there is no room.
 const waits = "waiting: "
 
-// trouble is what keeps the scan from going on, and what it lost.
+// trouble lists what blocks the scan and what it lost.
 func trouble(v *View) []string {
 	var parts []string
-	if why := v.waiting(); why != "" && v.Wait != scanner.WaitReplies { // that is no trouble
+	if why := v.waiting(); why != "" && v.Wait != scanner.WaitReplies { // waiting for replies is normal
 		parts = append(parts, waits+why)
 	}
 	if n := v.Socket.KernelDrops; n > 0 {
@@ -215,7 +215,7 @@ func trouble(v *View) []string {
 	return parts
 }
 
-// waiting says what is waited for, and how long if that is known.
+// waiting describes what the scan waits for, and for how long if that is known.
 func (v *View) waiting() string {
 	if v.Wait != scanner.WaitAddress {
 		return v.Wait.String()
@@ -224,13 +224,13 @@ func (v *View) waiting() string {
 	if v.HeldAddrs == 1 {
 		s = "1 address at its limit"
 	}
-	if v.HeldFor > 0 && !v.soon { // else that is in the time left
+	if v.HeldFor > 0 && !v.soon { // otherwise the time left includes it
 		s += " for " + console.RoughDuration(v.HeldFor)
 	}
 	return s
 }
 
-// far is the time, and share and time left where they are known.
+// far is the elapsed time, then the share if it is known.
 func (v *View) far() string {
 	if !v.known && !v.last {
 		return console.Clock(v.Elapsed)
@@ -238,7 +238,7 @@ func (v *View) far() string {
 	return console.Clock(v.Elapsed) + " " + v.share()
 }
 
-// share is the part that is done, and the time left, as far as they are known.
+// share is the percentage done and the time left, as far as they are known.
 func (v *View) share() string {
 	if v.last {
 		return finishing(v)
@@ -256,7 +256,7 @@ func (v *View) share() string {
 	return s
 }
 
-// finishing says how long a scan that starts nothing new may take.
+// finishing describes a scan that starts no more targets.
 func finishing(v *View) string {
 	s := "finishing " + console.Grouped(uint64(v.Open)) + " open"
 	if v.left > 0 {
@@ -265,12 +265,12 @@ func finishing(v *View) string {
 	return s
 }
 
-// upToSeconds rounds up: what is left is never nothing.
+// upToSeconds rounds up to seconds, so that the time left is never shown as zero.
 func upToSeconds(d time.Duration) time.Duration {
 	return (d + time.Second - 1).Truncate(time.Second)
 }
 
-// flows are the numbers of a status line, the most telling ones first.
+// flows are the counts of a status line, the most important first.
 func (v *View) flows() []string {
 	parts := []string{
 		flow("sent", v.DatagramsSent(), v.sentRate),
@@ -279,7 +279,7 @@ func (v *View) flows() []string {
 		"open " + console.Short(float64(v.Open)),
 		flow("received", v.DatagramsReceived(), v.recvRate),
 	}
-	if v.last { // how many are open is said with it
+	if v.last { // share already shows the open targets
 		parts = slices.Delete(parts, 2, 3)
 	}
 	if v.Held > 0 {
@@ -291,12 +291,11 @@ func (v *View) flows() []string {
 	return parts
 }
 
-// asked is how many targets were asked until now. The share of them that
-// answered is not that of those that are finished: whoever is silent is open for
-// long.
+// asked is how many targets were asked so far. The share of answers refers to
+// these, not to finished targets, because silent targets stay open for long.
 func asked(v *View) uint64 { return v.TargetsFinished() + uint64(v.Silent) + uint64(v.Open) }
 
-// flow says how many there are and how many come in a second.
+// flow formats a count and its rate per second.
 func flow(word string, n uint64, perSecond float64) string {
 	s := word + " " + console.Short(float64(n))
 	if perSecond >= 0 {
@@ -305,7 +304,7 @@ func flow(word string, n uint64, perSecond float64) string {
 	return s
 }
 
-// State is what a scan is doing.
+// State describes what the scan is doing.
 func (v *View) State() string {
 	s := v.far()
 	if why := v.waiting(); why != "" {
@@ -314,7 +313,7 @@ func (v *View) State() string {
 	return s
 }
 
-// Waiting counts the targets that wait, if there are any.
+// Waiting describes the targets that wait; "" if there are none.
 func (v *View) Waiting() (s string) {
 	if v.Held > 0 {
 		s = fmt.Sprintf("; held back: %s on %s", console.Grouped(uint64(v.Held)), console.Plural(v.HeldAddrs, "address"))

@@ -14,7 +14,7 @@ import (
 
 // Session is a finished session with one server.
 type Session struct {
-	Timeout time.Duration // of the first request
+	Timeout time.Duration // for the first request
 	Tap     *Tap
 	Log     *Transcript
 	Result  *scanner.Result
@@ -26,8 +26,8 @@ func (s *Session) target() netip.AddrPort { return s.Log.target }
 const (
 	Up          = "up"             // every question has a complete answer
 	Partial     = "partial"        // up, but not every question has one
-	Limited     = "limited"        // the server says that it gets too many queries
-	Banned      = "banned"         // the server says that we are banned
+	Limited     = "limited"        // the server reports too many queries
+	Banned      = "banned"         // the server reports that we are banned
 	Filtered    = "filtered"       // challenges arrive, but no answers
 	Loop        = "challenge_loop" // challenges arrive without end
 	Incomplete  = "incomplete"     // fragments arrived, but no complete reply
@@ -35,12 +35,12 @@ const (
 	NotA2S      = "not_a2s"        // something else arrived
 	Elsewhere   = "elsewhere"      // replies came from another address or port
 	Late        = "late"           // replies came after the last timeout
-	Unreachable = "unreachable"    // ICMP reported it
+	Unreachable = "unreachable"    // ICMP reports the port or host unreachable
 	Unsent      = "unsent"         // no datagram could be sent
 	Silent      = "silent"         // nothing arrived
 )
 
-// Verdict says what is the matter with a server.
+// Verdict is the diagnosis of a server.
 type Verdict struct {
 	Word  string   `json:"verdict"`
 	Text  []string `json:"text"`            // sentences, the most important one first
@@ -81,7 +81,7 @@ func (s *Session) answered() bool {
 // failed reports whether any question ended with that error.
 func (s *Session) failed(code wire.Error) bool { return slices.Contains(s.Result.Err[:], code) }
 
-// word chooses the verdict. What the server states about itself comes first.
+// word chooses the verdict. The server's own statements come first.
 func (s *Session) word() string {
 	r := s.Result
 	switch {
@@ -107,7 +107,7 @@ func (s *Session) word() string {
 	return Silent
 }
 
-// errorWord is the verdict on a server of which nothing useful arrived.
+// errorWord is the verdict on a server that sent nothing useful.
 func (s *Session) errorWord() string {
 	switch {
 	case s.failed(wire.ErrChallengeLoop):
@@ -122,25 +122,25 @@ func (s *Session) errorWord() string {
 	return Faulty
 }
 
-// late counts datagrams that arrived after the last timeout of their question.
+// late counts the datagrams that arrived after the last timeout of their question.
 func (s *Session) late() int { return s.Tap.received - int(s.Result.Received) }
 
-// headlines are the sentences of verdicts without numbers.
+// headlines are the first sentences of the verdicts with a fixed text.
 var headlines = map[string]string{
-	Limited: "it is up, but says that it gets too many queries: try again later and " +
+	Limited: "it is up, but reports too many queries: try again later and " +
 		"more slowly",
-	Banned: "it is up, but says that this address is banned",
-	Filtered: "it sends challenges but does not answer requests that carry them: either " +
-		"a filter in front of the server, or its limit of queries per second is used up",
+	Banned: "it is up, but reports that this address is banned",
+	Filtered: "it sends challenges but does not answer requests that carry them: " +
+		"a filter protects the server, or its limit of queries per second is used up",
 	Loop: "it answers every request with a new challenge, even a request that carries " +
-		"the last one: it is broken, or a filter that lets nobody through",
+		"the last one: the server is broken, or a filter blocks everyone",
 	Incomplete: "it answers in fragments, and some of them do not arrive: " +
-		"firewalls and lossy lines cause that",
+		"a firewall or packet loss",
 	Faulty: "it speaks A2S, but everything that arrived is malformed",
-	Unreachable: "nothing listens there: the machine, or a firewall in front of it, " +
+	Unreachable: "nothing listens there: the machine, or a firewall on the way to it, " +
 		"reports by ICMP that the port or the address is unreachable",
-	Unsent: "nothing could be sent: the system refuses, because it has no route or " +
-		"because of its own firewall",
+	Unsent: "nothing could be sent: this system has no route there, or its own firewall " +
+		"forbids it",
 	Silent: "no answer at all",
 }
 
@@ -165,7 +165,7 @@ func (s *Session) headline(word string) string {
 	return headlines[word]
 }
 
-// unanswered says which questions have no complete answer.
+// unanswered lists the questions without a complete answer.
 func (s *Session) unanswered() string {
 	var silent, faulty []string
 	for q := range wire.Question(wire.NumQuestions) {
@@ -187,7 +187,7 @@ func (s *Session) unanswered() string {
 	return strings.Join(parts, ", and ")
 }
 
-// summary describes the server in a few words.
+// summary describes the server briefly.
 func (s *Session) summary() string {
 	r := s.Result
 	var parts []string
@@ -210,20 +210,20 @@ func (s *Session) summary() string {
 // questionErrors explain why a question has no complete answer.
 var questionErrors = [wire.NumErrors]string{
 	wire.ErrTimeout: "no answer",
-	wire.ErrIncomplete: "some fragments of the answer did not arrive; what the leading " +
-		"ones hold is in the record",
+	wire.ErrIncomplete: "some fragments of the answer did not arrive; the record has the " +
+		"content of the fragments before the gap",
 	wire.ErrTruncated:     "the answer ends inside a field; the complete fields are in the record",
 	wire.ErrMalformed:     "the answer is malformed",
 	wire.ErrChecksum:      "the answer is compressed, and its checksum is wrong",
 	wire.ErrTooLarge:      "the answer is larger than 512 KiB, or claims to be",
-	wire.ErrChallengeLoop: "answered by challenge after challenge",
-	wire.ErrRateLimited:   "the server says that it gets too many queries",
-	wire.ErrBanned:        "the server says that this address is banned",
+	wire.ErrChallengeLoop: "answered only by new challenges",
+	wire.ErrRateLimited:   "the server reports too many queries",
+	wire.ErrBanned:        "the server reports that this address is banned",
 	wire.ErrUnreachable:   "ICMP reports that the port is unreachable",
 	wire.ErrSendFailed:    "the request could not be sent",
 	wire.ErrExcluded:      "the address was excluded",
-	wire.ErrUnexpected:    "answered by a message of another kind",
-	wire.ErrEmpty:         "the answer is empty: a type byte and nothing else",
+	wire.ErrUnexpected:    "answered by a message of another type",
+	wire.ErrEmpty:         "the answer is empty: only a type byte",
 }
 
 // explainQuestions explains each question without a complete answer.
@@ -234,14 +234,14 @@ func (s *Session) explainQuestions(v *Verdict) {
 			v.add("%v: %s", q, questionErrors[code])
 		}
 		if code == wire.ErrTimeout && q != wire.QuestionInfo {
-			v.addHint("many games never send %v, and many filters let only info through: "+
+			v.addHint("many games never send %v, and many filters allow only info: "+
 				"that is the server's choice", q)
 		}
 	}
 }
 
-// explainFragments lists the fragments that are missing. Those of a server that
-// answered completely came again.
+// explainFragments lists missing fragments. If the server answered completely, they
+// were resent and need no explanation.
 func (s *Session) explainFragments(v *Verdict) {
 	const most = 4
 	var lost []string
@@ -258,7 +258,8 @@ func (s *Session) explainFragments(v *Verdict) {
 	}
 }
 
-// explainSilence says what a silence may mean, and quotes a message of the server.
+// explainSilence lists possible reasons for a silence, and quotes the server's
+// message if there is one.
 func (s *Session) explainSilence(v *Verdict) {
 	if m := s.Result.Message; len(m) > 0 {
 		v.add("its message: %s", console.Quoted(string(m), 120))
@@ -270,13 +271,13 @@ func (s *Session) explainSilence(v *Verdict) {
 		return
 	}
 	if s.target().Addr().IsLinkLocalUnicast() {
-		v.add("this is an address of Steam Datagram Relay, or of a network that failed " +
-			"to configure itself: UDP does not reach it")
+		v.add("this is a link-local address, used by Steam Datagram Relay or by a network " +
+			"without configuration: UDP does not reach it")
 	}
 	v.Text = append(v.Text, silenceMeans...)
 }
 
-// explainFaults says why nothing that arrived is useful, each reason once.
+// explainFaults explains why nothing useful arrived, each reason once.
 func (s *Session) explainFaults(v *Verdict) {
 	for code := range wire.Error(wire.NumErrors) {
 		var words []string
@@ -291,27 +292,27 @@ func (s *Session) explainFaults(v *Verdict) {
 	}
 }
 
-// silenceMeans are what a silence may mean, the most likely first.
+// silenceMeans are the possible reasons for a silence, the most likely first.
 var silenceMeans = []string{
 	"the server is down, or no machine has this address",
-	"the query port differs from the game's: it is often one higher, see the " +
+	"the query port differs from the game port: it is often one higher, see the " +
 		"server's configuration",
 	"a firewall drops the packets: the server's, its provider's, or yours",
 	"the game does not speak A2S, or has it switched off",
-	"it has limited or banned this address without saying so",
+	"it silently limits or bans this address",
 }
 
-// addHints says why another program may fail where this one did not.
+// addHints explains why another program may fail where this one succeeded.
 func (s *Session) addHints(v *Verdict) {
 	r := s.Result
 	if s.answered() {
 		if r.HasInfo && !r.Unchallenged.Has(wire.QuestionInfo) {
-			v.addHint("it wants a challenge for info: programs from before December 2020 " +
+			v.addHint("it requires a challenge for info: programs from before December 2020 " +
 				"do not send one, and time out")
 		}
 		s.addReplyHints(v)
 		if n := s.Log.repeats(); n > 0 && r.Status == scanner.StatusOK {
-			v.addHint("%s had to be repeated: packets get lost, or it limits queries",
+			v.addHint("%s had to be repeated: packets were lost, or it limits queries",
 				console.Plural(n, "request"))
 		}
 	}
@@ -320,7 +321,7 @@ func (s *Session) addHints(v *Verdict) {
 			console.Plural(n, "datagram"), 4*s.Timeout)
 	}
 	if s.Log.splits.layouts() != "" && v.Word == Incomplete {
-		v.addHint("if it is the same each time, fragments of that size do not get through")
+		v.addHint("if the same fragments are missing each time, fragments of that size do not get through")
 	}
 	if list := s.Log.strangerList(); list != "" && v.Word != Elsewhere {
 		v.addHint("datagrams also came from %s, which was not queried", list)
@@ -333,7 +334,7 @@ func (s *Session) addReplyHints(v *Verdict) {
 		v.addHint("it answers in fragments (layout %s): a program must reassemble them", layouts)
 	}
 	if n := s.Log.longest(); n > 1400 {
-		v.addHint("a reply of %d bytes came in one datagram: it needs IP fragments, which "+
+		v.addHint("a reply of %d bytes arrived in one datagram: it needs IP fragments, which "+
 			"firewalls often drop, and a buffer larger than the 1400 bytes of many programs", n)
 	}
 	if s.Result.Info.Has&wire.HasAddress != 0 && s.Result.Info.Format == wire.FormatSource {
