@@ -160,7 +160,7 @@ func (r *Result) note(q wire.Question, msg []byte, notes wire.Notes) {
 	}
 }
 
-// shipHint says what INFO knows of the game for reading its players (EC-74).
+// shipHint tells the player decoder what INFO reveals about the game (EC-74).
 func (r *Result) shipHint() wire.ShipHint {
 	if !r.HasInfo {
 		return wire.ShipUnknown
@@ -175,7 +175,7 @@ func (r *Result) shipHint() wire.ShipHint {
 	return wire.ShipNo
 }
 
-// status says how much of what was asked was answered.
+// status returns the status that follows from the questions answered.
 func status(r *Result) Status {
 	has := [wire.NumQuestions]bool{r.HasInfo, r.HasPlayers, r.HasRules}
 	whole, some := true, false

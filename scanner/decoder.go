@@ -17,15 +17,15 @@ type Decoder struct {
 	asm    assembler
 	info   wire.Info
 
-	talk   talk
-	answer answer
-	result Result
-	seen   [wire.NumQuestions]uint32 // a bit for each fault that q had for a while
-	torn   Questions                 // lists that end too early
-	early  Questions                 // unsound lists that came when nothing but INFO need have been asked
-	cut    [wire.NumQuestions][]byte // torn lists in whose place a later one stands
-	whole  []byte
-	plain  []byte
+	talk      talk
+	answer    answer
+	result    Result
+	seen      [wire.NumQuestions]uint32 // a bit for each fault that q had for a while
+	truncated Questions                 // lists that end too early
+	early     Questions                 // unsound lists that came when nothing but INFO need have been asked
+	cut       [wire.NumQuestions][]byte // truncated lists in whose place a later one stands
+	whole     []byte
+	plain     []byte
 }
 
 // NewDecoder returns a Decoder that is ready for its first server.
@@ -45,7 +45,7 @@ func (d *Decoder) Reset() {
 	a := &d.answer
 	a.empty()
 	d.seen = [wire.NumQuestions]uint32{}
-	d.torn, d.early, d.cut = 0, 0, [wire.NumQuestions][]byte{}
+	d.truncated, d.early, d.cut = 0, 0, [wire.NumQuestions][]byte{}
 	d.talk = talk{open: AskAll, asked: AskAll, waiting: AskAll, beside: besidePing}
 	d.talk.begin(a)
 }
@@ -57,7 +57,7 @@ func (d *Decoder) Add(datagram []byte) {
 	a.received++
 	a.recvBytes += uint64(len(datagram))
 	a.keepRaw(nil, datagram)
-	d.talk.waiting = d.talk.open // nobody knows what was waited for
+	d.talk.waiting = d.talk.open // it is unknown what was waited for
 	switch {
 	case wire.IsSingle(datagram):
 		d.deliver(datagram)
@@ -88,11 +88,11 @@ func (d *Decoder) replace(msg []byte) {
 	switch {
 	case *place == nil:
 		d.judge(q, msg)
-	case (d.torn | d.early).Has(q) && sound(q, msg):
-		if d.torn.Has(q) {
+	case (d.truncated | d.early).Has(q) && sound(q, msg):
+		if d.truncated.Has(q) {
 			d.cut[q] = *place
 		}
-		d.torn &^= 1 << q
+		d.truncated &^= 1 << q
 		d.early &^= 1 << q
 		d.answer.put(nil, place, msg)
 	}
@@ -100,11 +100,11 @@ func (d *Decoder) replace(msg []byte) {
 
 // judge notes what the first list for q is like.
 func (d *Decoder) judge(q wire.Question, msg []byte) {
-	d.torn &^= 1 << q
+	d.truncated &^= 1 << q
 	d.early &^= 1 << q
 	exact, err := readList(q, msg)
 	if err != nil {
-		d.torn |= 1 << q
+		d.truncated |= 1 << q
 	}
 	unasked := d.talk.open.Has(wire.QuestionInfo) && d.answer.challenge == wire.NoChallenge
 	if unasked && (err != nil || !exact) {
@@ -283,7 +283,7 @@ func keepLeading(t *reasm.Table, from uint64, scratch []byte, a *answer, pool *p
 	})
 }
 
-// questionOf says which question a message of kind k answers.
+// questionOf returns the question that a message of kind k answers.
 func questionOf(k wire.Kind) (wire.Question, bool) {
 	switch k {
 	case wire.KindInfo:

@@ -160,7 +160,7 @@ func (f *finisher) make(o *outcome) *Result {
 		r.RTT, r.RTTs, r.PingRTT = a.rtt, a.rtts, a.pingRTT
 		r.Received, r.RecvBytes, r.Ask = a.received, a.recvBytes, a.attempt
 		r.Unchallenged = a.unchallenged
-		if a.challenges > 0 { // replies that nobody asked for may be forged
+		if a.challenges > 0 { // unsolicited replies may be forged
 			r.Unchallenged &^= a.unasked
 		}
 		if f.raw {

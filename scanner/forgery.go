@@ -10,7 +10,7 @@ import (
 // A UDP source address is easily forged. Who guesses the port that a scan sends
 // from can answer in the place of a server. Nothing here tells which of two replies
 // is the server's. What can be told is that two replies contradict each other,
-// and that replies come that nobody asked for:
+// and in unsolicited replies:
 //
 //	while the target is open    conflict: step.go, replies.go
 //	within the cooldown         late conflict: a mark of each closed target is kept

@@ -91,4 +91,4 @@ func (i *Interpreter) Interpret(r *Result) {
 }
 
 // infoAsks is how often INFO was asked, challenge rounds not counted.
-func (t *talk) infoAsks() uint8 { return t.asks[wire.QuestionInfo] }
+func (t *talk) infoAsks() uint8 { return t.attempts[wire.QuestionInfo] }

@@ -71,15 +71,15 @@ func stepMicro() micro {
 		now := time.Millisecond
 		t, a = talk{}, answer{}
 		t.start(&p)
-		t.settle(&p, now)
+		t.advance(&p, now)
 		t.onSent(&p, now, AskInfo)
 		t.begin(&a)
 		t.onChallenge(0, 77)
-		t.settle(&p, now)
+		t.advance(&p, now)
 		t.onSent(&p, now, AskAll)
 		for q := range wire.Question(wire.NumQuestions) {
 			t.onReply(now, q, 0)
-			t.settle(&p, now)
+			t.advance(&p, now)
 		}
 		if t.flags&flagDone == 0 {
 			panic("all was answered")

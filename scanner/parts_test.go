@@ -277,7 +277,7 @@ func FuzzTalk(f *testing.F) {
 				now = max(now+time.Millisecond, tk.wake())
 				tk.tick(&p, now)
 			}
-			tk.settle(&p, now)
+			tk.advance(&p, now)
 			for q := range each(tk.due & (tk.open | aside)) {
 				tk.onSent(&p, now, 1<<q)
 				sent++

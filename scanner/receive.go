@@ -18,7 +18,7 @@ type receiver struct {
 
 	strangers    strangers
 	lately       lately
-	lateConflict func(netip.AddrPort) // nil: nobody wants to know
+	lateConflict func(netip.AddrPort) // nil: not wanted
 	parts        reassembly
 	info         wire.Info // for decoding
 

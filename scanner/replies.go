@@ -141,14 +141,14 @@ func (a *answer) eachRaw(yield func([]byte)) {
 	}
 }
 
-// delivery is what became of a whole message.
+// delivery is the outcome of a complete message.
 type delivery struct {
 	kind  ReplyKind
 	class Class
 	full  bool // it was not kept: the byte budget has no room
 }
 
-// deliver takes a whole message: it tells the conversation, and keeps what
+// deliver takes a complete message: it tells the session, and keeps what
 // answers. scratch is for decoding.
 func (a *answer) deliver(t *talk, pool *pool, now time.Duration, msg []byte, scratch *wire.Info) delivery {
 	switch k := wire.KindOf(msg); k {
@@ -310,7 +310,7 @@ func (a *answer) deliverList(
 	return a.keepList(t, pool, now, q, msg, code, kind)
 }
 
-// sound reports whether a list is what it says it is, down to its count.
+// sound reports whether a list decodes completely and its count is true.
 func sound(q wire.Question, msg []byte) bool {
 	exact, err := readList(q, msg)
 	return exact && err == nil
@@ -360,7 +360,7 @@ func (a *answer) deliverText(t *talk, pool *pool, k wire.Kind, msg []byte) deliv
 	return d
 }
 
-// deliverPong takes the answer to a ping. One that nobody asked for is a reply
+// deliverPong takes the answer to a ping. An unsolicited one is a reply
 // like any other that answers nothing.
 func (a *answer) deliverPong(t *talk, pool *pool, now time.Duration, msg []byte) delivery {
 	d := delivery{kind: ReplyPing, class: ClassMatched}

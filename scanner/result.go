@@ -20,7 +20,7 @@ const (
 	StatusPartial                       // some of it
 	StatusError                         // something came, and nothing of it could be used
 	StatusNoReply                       // nothing came
-	StatusUnreachable                   // ICMP said so, and nothing else came
+	StatusUnreachable                   // ICMP reported it, and nothing else came
 
 	NumStatuses = iota + 1 // how many there are, the zero value included
 )
@@ -58,8 +58,8 @@ func (s Questions) Has(q wire.Question) bool { return s&(1<<q) != 0 }
 type Result struct {
 	Addr   netip.AddrPort // the server
 	Tag    string         // what followed the address in its input line
-	Master string         // Target.Master: what the master server said of it, a JSON object; "" none
-	Geo    Geo            // empty: who takes the Result may fill it in before it is written
+	Master string         // Target.Master: the master server's data about it, a JSON object; "" none
+	Geo    Geo            // empty: a handler may fill it in before it writes the Result
 
 	Time   time.Time // when the first reply came, or when it was given up if none did
 	Status Status    // how much was answered
@@ -88,7 +88,7 @@ type Result struct {
 	HasRules       bool        // RULES was answered; Rules may be empty
 	Rules          []wire.Rule // as many as were whole, in the server's order
 	RulesAnnounced int         // the count short where it disagrees, else -1
-	RulesDistinct  bool        // no name among Rules occurs twice; false: nobody has looked, or one does
+	RulesDistinct  bool        // no name among Rules occurs twice; false: unknown, or one does
 
 	HasPing bool          // a ping was answered
 	Ping    []byte        // the text of the answer; mostly empty

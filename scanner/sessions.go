@@ -51,7 +51,7 @@ func (s *sessions) begin(t entry) ref {
 // whether the session is done.
 func (s *sessions) advance(now time.Duration, i int32) (done bool) {
 	t := &s.slots.at(i).talk
-	t.settle(&s.plan, now)
+	t.advance(&s.plan, now)
 	switch {
 	case t.flags&flagDone != 0:
 		return true

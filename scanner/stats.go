@@ -121,7 +121,7 @@ type Stats struct {
 	// Forged replies, as far as they show. See Config.LateConflict.
 	InfoConflicts  uint64 // of Finished: targets with replies that contradict each other
 	LateConflicts  uint64 // targets that contradicted themselves after their Result was made
-	EarlyReplies   uint64 // targets of which a reply had come before they were asked
+	EarlyReplies   uint64 // targets that replied before they were asked
 	ForeignReplies uint64 // of Received: well-formed replies of sources that were not asked
 
 	// Memory.

@@ -136,8 +136,8 @@ type talk struct {
 	quiet   uint8     // waits in a row in which nothing came
 	flying  uint8     // datagrams sent that nothing came back for, as far as can be known
 
-	asks [wire.NumQuestions]uint8      // sent, challenge rounds not counted
-	err  [wire.NumQuestions]wire.Error // why it is closed without a whole answer; while open: the fault seen last
+	attempts [wire.NumQuestions]uint8      // sent, challenge rounds not counted
+	err      [wire.NumQuestions]wire.Error // why it is closed without a whole answer; while open: the fault seen last
 }
 
 // dialog is the part of a conversation that begins when something comes. It
@@ -196,7 +196,7 @@ func (t *talk) begin(a *answer) {
 	t.got = a
 	a.challenge = wire.NoChallenge
 	for q := range each(t.asked) {
-		a.requests += t.asks[q] - b2u8(t.due.Has(q))
+		a.requests += t.attempts[q] - b2u8(t.due.Has(q))
 	}
 	for q := range a.sentUS { // only one was waited for
 		a.sentUS[q] = t.sentUS
@@ -367,7 +367,7 @@ func (t *talk) surplus() bool {
 }
 
 // onContradiction takes the news that two replies contradict each other: one may
-// be forged, so nothing is said of the server's challenges.
+// be forged, so they tell nothing about the server's challenges.
 func (t *talk) onContradiction() { t.got.conflict = true }
 
 // onInfoAgain takes a second answer to INFO.
@@ -436,7 +436,7 @@ func (t *talk) renewable(p *plan, now time.Duration, qs Questions) (renew Questi
 	}
 	old := now-a.seenAt >= freshFor
 	for q := range each(qs &^ (a.renewed | t.bare)) {
-		last := int(t.asks[q])+1 == t.maxAsks(p, q)
+		last := int(t.attempts[q])+1 == t.maxAsks(p, q)
 		foreign := !a.owned.Has(q) && a.origin != 1<<q
 		if last && (foreign || old) && t.err[q] == 0 && !t.rarelyAnswered(q) {
 			renew |= 1 << q
@@ -525,7 +525,7 @@ func (t *talk) resend(qs Questions) {
 // counting it as asked again.
 func (t *talk) postpone() {
 	for q := range each((t.waiting | t.due) & t.open) {
-		t.asks[q] -= b2u8(t.asks[q] > 0)
+		t.attempts[q] -= b2u8(t.attempts[q] > 0)
 	}
 	t.waiting &= aside
 	t.due &= aside
@@ -557,7 +557,7 @@ func (t *talk) onReply(now time.Duration, q wire.Question, code wire.Error) verd
 // was sent with several challenges.
 func (t *talk) measure(now time.Duration, q wire.Question) {
 	a := t.got
-	if t.asks[q] != 1 || !t.waiting.Has(q) || a.resent.Has(q) {
+	if t.attempts[q] != 1 || !t.waiting.Has(q) || a.resent.Has(q) {
 		return
 	}
 	trip := now - t.sent(q)
@@ -704,7 +704,7 @@ func (t *talk) onSent(p *plan, now time.Duration, qs Questions) {
 	if t.flags&flagRefused != 0 {
 		t.flags |= flagRetried
 	}
-	t.wakeAt(now + t.patience(p))
+	t.wakeAt(now + t.timeout(p))
 }
 
 // onUnreachable takes an ICMP error: nothing listens. The first one is not
@@ -795,7 +795,7 @@ func (t *talk) getChallenge(p *plan, again Questions) {
 		return
 	}
 	n := bits.TrailingZeros8(uint8(q))
-	if last := int(t.asks[n])+1 == t.maxAsks(p, wire.Question(n)); last && t.err[n] == 0 {
+	if last := int(t.attempts[n])+1 == t.maxAsks(p, wire.Question(n)); last && t.err[n] == 0 {
 		t.beside |= besideGet
 		t.got.get = q
 	}
@@ -823,7 +823,7 @@ func (t *talk) suspectLimit(silent Questions) Questions {
 // returns the others.
 func (t *talk) silenced(p *plan, silent Questions) (again Questions) {
 	for q := range each(silent) {
-		if int(t.asks[q]) < t.maxAsks(p, q) {
+		if int(t.attempts[q]) < t.maxAsks(p, q) {
 			again |= 1 << q
 		} else {
 			t.giveUp(q, t.silence(q))
@@ -845,9 +845,9 @@ func (t *talk) patienceAsks(p *plan) int {
 	return 1 + p.schedule.Retries
 }
 
-// settle is called after every event: it decides what is asked next and when
+// advance is called after every event: it decides what is asked next and when
 // to wake up.
-func (t *talk) settle(p *plan, now time.Duration) {
+func (t *talk) advance(p *plan, now time.Duration) {
 	if t.flags&flagAnswered != 0 {
 		t.open &= p.questions // the fallback may have asked for more
 	}
@@ -895,9 +895,9 @@ func (t *talk) askSerially(p *plan, now time.Duration) {
 		return
 	}
 	q := lowest(t.open)
-	if n := bits.TrailingZeros8(uint8(q)); int(t.asks[n]) >= t.maxAsks(p, wire.Question(n)) {
+	if n := bits.TrailingZeros8(uint8(q)); int(t.attempts[n]) >= t.maxAsks(p, wire.Question(n)) {
 		t.giveUp(wire.Question(n), t.silence(wire.Question(n)))
-		t.settle(p, now)
+		t.advance(p, now)
 		return
 	}
 	t.ask(q)
@@ -985,7 +985,7 @@ func (t *talk) ask(qs Questions) {
 
 func (t *talk) askNew(qs Questions) {
 	for q := range each(qs) {
-		t.asks[q] += b2u8(t.asks[q] < 255)
+		t.attempts[q] += b2u8(t.attempts[q] < 255)
 	}
 }
 
@@ -1037,14 +1037,14 @@ func (t *talk) maxAsks(p *plan, q wire.Question) int {
 	return n
 }
 
-// patience is how long to wait for what was just sent: as the schedule says, and
+// timeout is how long to wait for what was just sent: as the schedule says, and
 // never less than two round trips of this server.
-func (t *talk) patience(p *plan) time.Duration {
-	var asks uint8
+func (t *talk) timeout(p *plan) time.Duration {
+	var attempts uint8
 	for q := range each(t.waiting & t.open) {
-		asks = max(asks, t.asks[q])
+		attempts = max(attempts, t.attempts[q])
 	}
-	d := p.schedule.Wait(int(asks))
+	d := p.schedule.Wait(int(attempts))
 	if p.once {
 		d = p.schedule.Longest()
 	}

@@ -173,7 +173,7 @@ func (p *player) event(name string, args []string) error {
 	default:
 		return fmt.Errorf("no event %q", name)
 	}
-	t.settle(&p.plan, p.now)
+	t.advance(&p.plan, p.now)
 	return nil
 }
 

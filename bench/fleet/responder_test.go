@@ -4,8 +4,6 @@ import (
 	"net/netip"
 	"testing"
 
-	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/sink/record"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -79,6 +77,3 @@ func TestRespondDoesNotAllocate(t *testing.T) {
 func testConfig() Config {
 	return Config{Network: netip.MustParsePrefix("127.1.0.0/24"), Ports: []uint16{27015}, Seed: 1}
 }
-
-// line returns the record of r.
-func line(r *scanner.Result) []byte { return record.Append(nil, "", r) }

@@ -11,7 +11,7 @@ import (
 	"github.com/a2sscan/a2sscan/bench/fleet"
 )
 
-// completable gives a tree of commands what a shell may complete: words where
+// completable tells the shell how to complete the commands of a tree: words where
 // a flag takes certain words, files where it takes files, and nothing elsewhere.
 // All of that is taken from the flags.
 func completable(cmd *cobra.Command) {

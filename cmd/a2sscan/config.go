@@ -44,7 +44,7 @@ func (a *app) configurable(cmd *cobra.Command) {
 	}
 }
 
-// setting is what a flag was given, each time.
+// setting holds the values that a flag was given, in order.
 type setting struct {
 	texts   []string
 	sources []string // for a person: --rate, FILE:12

@@ -17,7 +17,7 @@ import (
 // dryRunShown is how many targets a dry run names.
 const dryRunShown = 10
 
-// dryRun says what would be asked.
+// dryRun reports which targets the scan would ask.
 func (s *scanRun) dryRun() error {
 	stop, ctx, end := shutdown.Listen(s.app.term, s.flags.exclude.hangupEnds())
 	defer end()
@@ -30,7 +30,7 @@ func (s *scanRun) dryRun() error {
 		s.bad.Close()
 		return err
 	}
-	s.sayPlan()
+	s.printPlan()
 	asked, err := s.countTargets(func() bool { return stop.Interrupted() || ctx.Err() != nil })
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func (s *scanRun) left() iter.Seq[scanner.Target] {
 	return s.checkpoint.Targets(s.list)
 }
 
-// sayLeft says where the targets of a list would go.
+// sayLeft reports the counts of a list's targets.
 func (s *scanRun) sayLeft(asked uint64) {
 	now, behind := s.list.Stats(), ""
 	if s.checkpoint.Enabled {

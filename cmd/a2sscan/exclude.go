@@ -7,7 +7,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
-// excludeFlags say which addresses are sent nothing.
+// excludeFlags choose the addresses that are sent nothing.
 type excludeFlags struct {
 	allowReserved bool
 	networks      []string

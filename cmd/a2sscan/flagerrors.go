@@ -34,7 +34,7 @@ func forProgrammers(err error) bool {
 	return strings.HasPrefix(text, "strconv.") || strings.HasPrefix(text, "time: ")
 }
 
-// wanted says which values the flags of the library's types take.
+// wanted describes the values that the flags of the library's types take.
 var wanted = map[string]string{
 	"duration": "want a time such as 300ms, 5s or 2m",
 	"int":      "want a whole number",

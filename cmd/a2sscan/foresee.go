@@ -26,7 +26,7 @@ func (f *scanFlags) schedule() scanner.Schedule {
 }
 
 // foresee returns the forecast of what is left to ask, and of how many targets
-// it is; known is false where the list does not say how long it is.
+// it is; known is false if the length of the list is unknown.
 func (s *scanRun) foresee() (fc *progress.Forecast, n uint64, known bool) {
 	size, known := s.list.Size()
 	if !known {
@@ -48,8 +48,8 @@ func (s *scanRun) foresee() (fc *progress.Forecast, n uint64, known bool) {
 	return s.flags.forecast(listed, here-listed), n, true
 }
 
-// sayPlan says what is going to be asked, and what that takes.
-func (s *scanRun) sayPlan() {
+// printPlan reports the targets, and the datagrams and time that they take.
+func (s *scanRun) printPlan() {
 	fc, n, known := s.foresee()
 	left := ""
 	if s.checkpoint.Resumes() {

@@ -339,14 +339,14 @@ func (k *killed) either(name string) string {
 }
 
 // cat reads a census with the program and returns how many records there are.
-// torn is what it may say of a torn tail, negative for anything.
-func (k *killed) cat(torn int, files ...string) (n uint64) {
+// truncated is what it may say of a truncated tail, negative for anything.
+func (k *killed) cat(truncated int, files ...string) (n uint64) {
 	k.Helper()
 	var said bytes.Buffer
 	cmd := exec.CommandContext(k.Context(), "a2sscan", append([]string{"cat"}, files...)...)
 	cmd.Stderr = &said
 	out, err := cmd.Output()
-	if err != nil || torn == 0 && said.Len() > 0 {
+	if err != nil || truncated == 0 && said.Len() > 0 {
 		k.Fatalf("cat: %v\n%s", err, said.Bytes())
 	}
 	for line := range bytes.Lines(out) {
@@ -395,8 +395,8 @@ func (k *killed) checkEnd() {
 	left = slices.DeleteFunc(left, func(name string) bool {
 		return k.last == "checkpoint.removed" && strings.HasSuffix(name, ".lock")
 	})
-	torn, err2 := filepath.Glob(k.path("*" + sink.PartSuffix))
-	if left = append(left, torn...); len(left) > 0 || err != nil || err2 != nil {
+	unfinished, err2 := filepath.Glob(k.path("*" + sink.PartSuffix))
+	if left = append(left, unfinished...); len(left) > 0 || err != nil || err2 != nil {
 		k.Errorf("%v were left behind, %v, %v", left, err, err2)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 )
 
-// logFlags say where the log goes.
+// logFlags choose the log file and its format.
 type logFlags struct {
 	file   string
 	format flagvalue.LogFormat

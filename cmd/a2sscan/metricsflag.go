@@ -7,7 +7,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/metrics"
 )
 
-// metricsFlags say where a scan can be watched.
+// metricsFlags choose the address of the metrics.
 type metricsFlags struct{ at flagvalue.ListenAddr }
 
 func (f *metricsFlags) add(cmd *cobra.Command) {

@@ -17,9 +17,9 @@ const screen = 80
 
 // TestProse: no line of the help's prose is broken by a usual screen.
 func TestProse(t *testing.T) {
-	var look func(cmd *cobra.Command)
+	var visit func(cmd *cobra.Command)
 	lines := 0
-	look = func(cmd *cobra.Command) {
+	visit = func(cmd *cobra.Command) {
 		for _, text := range []string{cmd.Short, cmd.Long, cmd.Example, cmd.UsageString()} {
 			for line := range strings.Lines(text) {
 				lines++
@@ -29,10 +29,10 @@ func TestProse(t *testing.T) {
 			}
 		}
 		for _, c := range cmd.Commands() {
-			look(c)
+			visit(c)
 		}
 	}
-	look(newTree())
+	visit(newTree())
 	for line := range strings.Lines(console.ExitHelp()) {
 		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > screen {
 			t.Errorf("exit codes: %d columns: %s", n, line)

@@ -46,7 +46,7 @@ type scanFlags struct {
 	log        logFlags
 }
 
-// paceFlags say how fast a scan sends, and from where.
+// paceFlags choose the rate of a scan and its source address.
 type paceFlags struct {
 	rate          flagvalue.Rate
 	addressRate   flagvalue.Rate
@@ -56,7 +56,7 @@ type paceFlags struct {
 	source        flagvalue.Source
 }
 
-// checkpointFlags say where a scan saves how far it is.
+// checkpointFlags choose the file in which a scan saves its progress.
 type checkpointFlags struct {
 	path  string
 	fresh bool

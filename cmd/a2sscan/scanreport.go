@@ -94,8 +94,8 @@ func (s *scanRun) unread(listed list.Stats) (n uint64, known bool) {
 // names.
 func (s *scanRun) conclude(how outcome, all *scanner.Stats) outcome {
 	how.ended = s.ended(how)
-	torn := how.ended == ledger.EndedInput && s.list.Err() == nil
-	if how.ended != ledger.EndedComplete && !torn {
+	truncated := how.ended == ledger.EndedInput && s.list.Err() == nil
+	if how.ended != ledger.EndedComplete && !truncated {
 		s.out.Keep()
 		return how
 	}

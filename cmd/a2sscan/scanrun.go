@@ -100,7 +100,7 @@ func (a *app) newScan(f *scanFlags, args []string) *scanRun {
 	}
 }
 
-// openWindows opens what a scan is watched by: its log and its metrics. A dry
+// openWindows opens the log and the metrics of a scan. A dry
 // run has neither.
 func (a *app) openWindows(f *scanFlags) (*metrics.Server, error) {
 	if f.dryRun {
@@ -232,7 +232,7 @@ func reportIdlePipe(t *console.Terminal) func(pipe string) {
 	return func(pipe string) { t.Say("waiting for a program to write to %s", pipe) }
 }
 
-// listConfig is what the flags say of the targets.
+// listConfig returns the list's configuration from the flags.
 func (f *scanFlags) listConfig(args []string, stdin io.Reader) (list.Config, error) {
 	cfg := list.Config{Args: args, Stdin: stdin, StdinIsTerminal: isTerminal(stdin), Max: f.maxTargets}
 	if f.ports != "" {
@@ -247,7 +247,7 @@ func (f *scanFlags) listConfig(args []string, stdin io.Reader) (list.Config, err
 	return cfg, nil
 }
 
-// planOutput returns the output, of which nothing is made or cut yet.
+// planOutput returns the output. It makes and cuts no file yet.
 func (s *scanRun) planOutput() (*output.Output, error) {
 	o := s.flags.out.planned(s.id)
 	if s.flags.rotate.On() {
@@ -357,7 +357,7 @@ func (s *scanRun) load() error {
 	}
 	scanlog.Loaded(s.app.term.Log, s.list)
 	if !s.flags.quiet {
-		s.sayPlan()
+		s.printPlan()
 	}
 	return nil
 }
@@ -369,7 +369,7 @@ func (s *scanRun) readLists(ctx context.Context) error {
 	return inputs.LoadFailure(s.list.Load(ctx))
 }
 
-// metricsSource is what the metrics are read from.
+// metricsSource returns the source of the metrics.
 func (s *scanRun) metricsSource() metrics.Source {
 	return metrics.Source{
 		List: s.list.Stats, Size: s.list.Size,

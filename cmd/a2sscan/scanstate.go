@@ -10,7 +10,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// sayState says where a scan stands, in a few lines, and lets it go on. It may
+// sayState reports the state of a scan in a few lines. The scan continues. It may
 // be called while the scan runs, and waits for nothing that the scan holds.
 func (s *scanRun) sayState() {
 	m := s.monitor.Load()
@@ -46,7 +46,7 @@ func (s *scanRun) sayState() {
 	sayWritten(s)
 }
 
-// sayMemory says how much memory the process has, and how much of it replies use.
+// sayMemory reports the memory of the process, and the part that replies use.
 func sayMemory(t *console.Terminal, replies int64) {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -54,7 +54,7 @@ func sayMemory(t *console.Terminal, replies int64) {
 		console.Bytes(m.HeapAlloc), console.Bytes(uint64(max(replies, 0))), console.Bytes(m.Sys))
 }
 
-// sayWritten says how far the files are.
+// sayWritten reports how much was written.
 func sayWritten(s *scanRun) {
 	n, busy := s.out.CountNow()
 	records := console.Plural(n+s.checkpoint.Records(), "record")

@@ -12,7 +12,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
-// targetFlags say which targets of a list are asked, and in which order.
+// targetFlags choose the targets of a list and their order.
 type targetFlags struct {
 	order   flagvalue.Order
 	seed    flagvalue.Seed

@@ -9,7 +9,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// timeoutFlags say how long a request waits and how often it is repeated.
+// timeoutFlags choose the timeout of a request and the number of retries.
 type timeoutFlags struct {
 	timeout time.Duration
 	retries int

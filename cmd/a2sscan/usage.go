@@ -32,7 +32,7 @@ type flagGroup struct {
 	width int // columns of the help
 }
 
-// Usages is what the help says of them, broken at words.
+// Usages returns their help, wrapped at words.
 func (g flagGroup) Usages() string {
 	set := pflag.NewFlagSet("", pflag.ContinueOnError)
 	set.SortFlags = false

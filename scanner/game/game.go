@@ -85,7 +85,7 @@ type Game struct {
 	Version     []byte // of the game
 	Map         []byte // that is played
 	Mode        []byte // kind of play, in the game's words
-	Region      []byte // where the server says it stands
+	Region      []byte // the server's own claim
 	TimeOfDay   []byte // in the game's world
 	Description []byte // text for people; may hold control characters
 

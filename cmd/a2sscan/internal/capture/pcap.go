@@ -40,12 +40,12 @@ func isPcap(b []byte) bool {
 type PcapStats struct {
 	Packets   int
 	Replies   int  // datagrams sent by servers
-	Cut       int  // packets of which the capture holds only the beginning
+	Cut       int  // packets that the capture cut short
 	Truncated bool // the file ends inside a packet
 }
 
 // ReadPcap reads a pcap or pcapng file and returns what servers sent. A packet that
-// is no UDP over IPv4 is skipped. Where reading fails, PcapStats says how far it
+// is no UDP over IPv4 is skipped. If reading fails, PcapStats tells how far it
 // came.
 func ReadPcap(in *bufio.Reader) ([]*Sender, PcapStats, error) {
 	p := pcapReader{

@@ -15,7 +15,7 @@ import (
 )
 
 // Verify checks a census and compares it with a summary: the named one, or else the one
-// beside the first file. It prints each file, and its error says what is wrong.
+// beside the first file. It prints each file, and its error describes the problem.
 func Verify(t *console.Terminal, out io.Writer, files []string, summary string) error {
 	want, err := expected(t, files, summary)
 	if err != nil {

@@ -7,11 +7,11 @@ package console
 //   - Results go to standard output, everything else to standard error.
 //   - Each line of standard error begins with "a2sscan: ", is lower case and has
 //     no full stop.
-//   - An error says what is wrong, where, and with which text. What to do about
+//   - An error names the problem, the place and the offending text. What to do about
 //     it stands on a line of its own: "a2sscan: hint: …".
 //   - Text that is not ours (names, paths, input lines, errors of the system)
 //     passes through plain before a terminal sees it. The helpers below do that
-//     for whole lines, so that nobody can forget it.
+//     for whole lines, so that callers cannot forget it.
 //   - A status line is rewritten in place on a terminal, and printed now and
 //     then elsewhere. It is wiped before anything else is said.
 
@@ -71,13 +71,13 @@ func NewScreen(w io.Writer, columns func() int) *Terminal {
 // Messages is where the program's messages go.
 func (t *Terminal) Messages() io.Writer { return t.err }
 
-// speaker begins what is said, so that it is seen who says it.
+// speaker begins every message, so that a reader sees which program wrote it.
 const speaker = "a2sscan: "
 
 // Say writes one line to standard error, on a terminal broken at words.
 func (t *Terminal) Say(format string, args ...any) { t.write(fmt.Sprintf(format, args...)) }
 
-// Hint writes one line that says what can be done.
+// Hint writes one line that suggests a remedy.
 func (t *Terminal) Hint(format string, args ...any) {
 	t.write("hint: " + fmt.Sprintf(format, args...))
 }

@@ -78,7 +78,7 @@ func NumberList(numbers []int) string {
 	return strings.Join(spans, ", ")
 }
 
-// SumOf says what a number is made of: " = 3 ok + 1 partial", nothing if it is
+// SumOf lists the parts of a sum: " = 3 ok + 1 partial", nothing if it is
 // made of nothing.
 func SumOf(m map[string]uint64, words []string) string {
 	if s := Listed(m, words, " + "); s != "" {

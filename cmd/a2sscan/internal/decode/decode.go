@@ -14,7 +14,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// Options say what to decode and what to keep.
+// Options choose the input and what to keep.
 type Options struct {
 	Files  []string // -: standard input
 	Check  bool     // compare records with what their datagrams decode to; write nothing

@@ -310,7 +310,7 @@ func (o *Options) sourceError(err error) string {
 	return err.Error()
 }
 
-// portRange says which ports the system chooses from.
+// portRange returns the range from which the system chooses ports.
 func (m *machine) portRange() string {
 	text, err := fs.ReadFile(m.root, ipv4Dir+"ip_local_port_range")
 	f := strings.Fields(string(text))

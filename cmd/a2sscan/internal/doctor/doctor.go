@@ -58,7 +58,7 @@ func (o *Options) dir() string {
 	return filepath.Dir(o.Output)
 }
 
-// Level says how bad a finding is.
+// Level is the severity of a finding.
 type Level string
 
 // The levels. Only Bad makes a machine not ready.
@@ -128,7 +128,7 @@ func (f *Finding) text(width int) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// Count says how many findings there are of each level.
+// Count returns the number of findings of each level.
 func (r *Report) Count() string {
 	n := map[Level]int{}
 	for _, f := range r.Findings {

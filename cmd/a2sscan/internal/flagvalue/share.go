@@ -9,7 +9,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Share is a flag's part of a whole, from 0 to 1.
+// Share is a flag's fraction, from 0 to 1.
 type Share float64
 
 // Set reads "2%" or "0.02".

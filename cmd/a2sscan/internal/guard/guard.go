@@ -1,4 +1,4 @@
-// Package guard stops a scan that nobody watches when it goes wrong: too few
+// Package guard stops an unattended scan when it goes wrong: too few
 // answers, too many send errors, too much time.
 package guard
 
@@ -40,7 +40,7 @@ type Trip struct {
 	Why  string `json:"why"`
 }
 
-// String says it in one line.
+// String describes it in one line.
 func (t *Trip) String() string { return "stopped by " + t.Flag + ": " + t.Why }
 
 // New returns a guard that calls drain when a limit is passed, unless the scan

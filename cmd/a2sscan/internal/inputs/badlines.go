@@ -12,7 +12,7 @@ import (
 type BadLines struct {
 	terminal *console.Terminal
 	n        uint64
-	hosts    bool // some of them name hosts, which nobody looked up
+	hosts    bool // some of them name hosts, which were not looked up
 }
 
 // NewBadLines returns a report of no line.

@@ -18,7 +18,7 @@ func ReloadOnHangup(t *console.Terminal, x *list.Exclusions, files []string) (en
 	return shutdown.Handle(func(os.Signal) { reloadExclusions(t, x) }, syscall.SIGHUP)
 }
 
-// reload reads the files again and says how that went.
+// reloadExclusions reads the files again and reports the outcome.
 func reloadExclusions(t *console.Terminal, x *list.Exclusions) {
 	if err := x.Reload(); err != nil {
 		t.Log.Warn("exclusions not reloaded", "error", err)

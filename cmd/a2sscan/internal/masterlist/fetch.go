@@ -20,7 +20,7 @@ import (
 // KeyVariable is the environment variable that may hold the Web API's key.
 const KeyVariable = "STEAM_WEB_API_KEY"
 
-// Options say which list to fetch from a master, and how.
+// Options choose the list to fetch from a master, and how to fetch it.
 type Options struct {
 	UDP     string // host:port of a master server; empty: the Web API
 	URL     string // of the Web API; empty: Valve's
@@ -81,7 +81,7 @@ func (o *Options) key() (master.Key, error) {
 }
 
 // KeyFileIsShared reports whether other users of this machine may read the file
-// with the Web API's key. A pipe or a device is nobody else's concern.
+// with the Web API's key. A pipe or a device counts as private.
 func (o *Options) KeyFileIsShared() bool {
 	if o.KeyFile == "" || runtime.GOOS == "windows" { // whose mode bits tell nothing
 		return false
@@ -168,7 +168,7 @@ func (o *Options) failure(ctx context.Context, err error) error {
 	return console.Fail(console.ExitInput, "%w", err).WithHint("%s", advice(err))
 }
 
-// advice says what to do about a list that did not end properly.
+// advice suggests what to do about a list that did not end properly.
 func advice(err error) string {
 	switch {
 	case errors.Is(err, master.ErrKey):

@@ -44,7 +44,7 @@ func (p *Progress) Line() string {
 	return strings.Join(parts, "; ")
 }
 
-// counts says how long a list is so far.
+// counts describes how long the list is so far.
 func counts(s *master.Stats) string {
 	where := "in " + console.Plural(int(s.Replies), "answer")
 	if s.Replies == 0 && s.Servers > 0 {

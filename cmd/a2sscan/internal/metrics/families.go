@@ -232,7 +232,7 @@ func (m *Server) sample() *sample {
 		s.records = m.source.Records()
 		s.resumed = m.source.Resumed
 		s.start = float64(m.source.Start.UnixMilli()) / 1e3
-		if s.scan.Rate == 0 { // the engine says it a little later
+		if s.scan.Rate == 0 { // the engine reports it a little later
 			s.scan.Rate = m.source.Rate
 		}
 	}

@@ -65,10 +65,10 @@ type Source struct {
 	Rate    float64 // datagrams a second at the start
 }
 
-// Off returns a server for a scan that nobody watches.
+// Off returns a server for a scan without metrics.
 func Off() *Server { return &Server{} }
 
-// Options say where and how a Server listens.
+// Options hold the address and settings of a Server.
 type Options struct {
 	Address string // HOST:PORT
 	Quiet   bool   // no word about the server
@@ -221,7 +221,7 @@ func (m *Server) End() {
 // closeWait is how long a scrape that has begun may take when the scan ends.
 const closeWait = 2 * time.Second
 
-// Close ends the server when scrapes that have begun are over, and says how long
+// Close ends the server when the running scrapes are done, and reports how long
 // before the end the last one was.
 func (m *Server) Close() {
 	if !m.enabled {

@@ -49,7 +49,7 @@ type recordWriter interface {
 	Discard() error
 }
 
-// newOutput returns an output, of which nothing is made yet.
+// newOutput returns an output that has made no file yet.
 func New(path string, options sink.Options) *Output {
 	return &Output{path: path, options: options, notify: func() {}}
 }
@@ -223,7 +223,7 @@ func Failure(err error) error {
 	return f
 }
 
-// sinkError says what a file's error is, without its hint.
+// sinkError describes a file's error, without its hint.
 func ErrorText(e *sink.Error) string {
 	return fmt.Sprintf("can't %s %s: %v", e.Op, console.Plain(e.Path, 200), e.Err)
 }
@@ -333,7 +333,7 @@ func (o *Output) files() []string {
 	return names
 }
 
-// written says where the records are.
+// written names the files that hold the records.
 func (o *Output) Place() string {
 	parts := o.Parts()
 	switch {

@@ -13,7 +13,7 @@ import (
 
 // Forecast estimates, before a scan begins, what it will take. Targets that are
 // named one by one are expected to answer, with one datagram per question and
-// one more for the challenge: lists come from masters, which know who is up.
+// one more for the challenge: lists come from masters, which know the servers that are up.
 // Addresses in networks are expected to be silent, since most have no server,
 // and get all attempts. The truth lies between.
 type Forecast struct {

@@ -66,7 +66,7 @@ func (c *Control) Step(up bool) (from, to float64, ok bool) {
 	case <-c.rates:
 	default:
 	}
-	c.rates <- to // there is room: nobody else sends
+	c.rates <- to // there is room: this is the only sender
 	return from, to, true
 }
 

@@ -106,7 +106,7 @@ func masterFailure(err error) error {
 	return f
 }
 
-// reportMaster says where the master is.
+// reportMaster reports the master's addresses.
 func (r *Runner) reportMaster(o *Options, m *fleet.Master) {
 	if at := m.UDPAddr(); at != "" {
 		r.Term.Say("ready: a master server at %s, %d servers", at, m.Len())

@@ -78,7 +78,7 @@ func (r *Runner) Run(o *Options) error {
 	return r.serve(ctx, o, servers, m)
 }
 
-// until says how long the servers answer.
+// until describes how long the servers answer.
 func (o *Options) until() string {
 	if o.Span > 0 {
 		return "for " + o.Span.String()

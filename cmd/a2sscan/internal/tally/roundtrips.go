@@ -70,7 +70,7 @@ func (rt *roundTrips) UnmarshalJSON(text []byte) error {
 // Quantiles are round trips in milliseconds. Half of the servers answered in
 // P50 or less.
 type Quantiles struct {
-	Servers int64   `json:"servers"` // of which one is known
+	Servers int64   `json:"servers"` // with a known round trip
 	Min     float64 `json:"min_ms"`
 	P50     float64 `json:"p50_ms"`
 	P90     float64 `json:"p90_ms"`

@@ -84,7 +84,7 @@ func (t *Tally) addPlayers(r *scanner.Result) {
 	t.Bots += uint64(max(bots, 0))
 }
 
-// addNames counts what the server has of those fields that were whole.
+// addNames counts the names in a server's complete fields.
 func (t *Tally) addNames(in *wire.Info) {
 	if in.Has&wire.HasGame != 0 {
 		t.Games.add(in.Game)

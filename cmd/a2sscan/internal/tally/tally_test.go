@@ -183,28 +183,28 @@ func TestNamesListed(t *testing.T) {
 }
 
 // TestEstimateMissed simulates servers that answer each ask by chance, and
-// compares the estimate with those that were really missed.
+// compares the estimate with those that were really lost.
 func TestEstimateMissed(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, chance := range []float64{0.3, 0.5, 0.7, 0.9} {
-		for _, asks := range []int{2, 3, 4} {
+		for _, attempts := range []int{2, 3, 4} {
 			const servers = 200_000
-			atAsk := make([]uint64, asks)
-			missed := 0
+			atAsk := make([]uint64, attempts)
+			lost := 0
 			for range servers {
 				ask := 0
-				for ask < asks && r.Float64() >= chance {
+				for ask < attempts && r.Float64() >= chance {
 					ask++
 				}
-				if ask == asks {
-					missed++
+				if ask == attempts {
+					lost++
 				} else {
 					atAsk[ask]++
 				}
 			}
 			p, got, ok := estimateMissed(atAsk)
-			if !ok || math.Abs(p-chance) > 0.02 || math.Abs(got-float64(missed)) > 0.1*float64(missed)+50 {
-				t.Errorf("chance %v, %d asks: %v missed, %v estimated, chance %v, %v", chance, asks, missed, got, p, ok)
+			if !ok || math.Abs(p-chance) > 0.02 || math.Abs(got-float64(lost)) > 0.1*float64(lost)+50 {
+				t.Errorf("chance %v, %d attempts: %v lost, %v estimated, chance %v, %v", chance, attempts, lost, got, p, ok)
 			}
 		}
 	}
@@ -213,8 +213,8 @@ func TestEstimateMissed(t *testing.T) {
 // TestEstimateEdges: where nothing can be said, nothing is.
 func TestEstimateEdges(t *testing.T) {
 	tests := []struct {
-		atAsk  []uint64
-		missed float64 // -1: not known
+		atAsk []uint64
+		lost  float64 // -1: not known
 	}{
 		{nil, -1},
 		{[]uint64{0, 0, 0}, -1},
@@ -226,9 +226,9 @@ func TestEstimateEdges(t *testing.T) {
 		{[]uint64{750, 187, 47}, 15.6},
 	}
 	for _, test := range tests {
-		_, missed, ok := estimateMissed(test.atAsk)
-		if ok != (test.missed >= 0) || ok && math.Abs(missed-test.missed) > 0.5 {
-			t.Errorf("%v: %v, %v; want %v", test.atAsk, missed, ok, test.missed)
+		_, lost, ok := estimateMissed(test.atAsk)
+		if ok != (test.lost >= 0) || ok && math.Abs(lost-test.lost) > 0.5 {
+			t.Errorf("%v: %v, %v; want %v", test.atAsk, lost, ok, test.lost)
 		}
 	}
 	fa := NewFirstAnswers([]uint64{750, 187, 47}, 3)

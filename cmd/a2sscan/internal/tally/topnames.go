@@ -12,7 +12,7 @@ import (
 
 // TopNames finds the names that the most servers have: games, maps, versions.
 // They come from the network, so their number and length are bounded, and
-// nobody may show one otherwise than with quoted.
+// they must be shown with Quoted only.
 type TopNames struct {
 	spaceSaving[string]
 	cut bool // a checkpoint may have left some out

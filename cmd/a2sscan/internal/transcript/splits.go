@@ -47,7 +47,7 @@ func (s *splits) of(b []byte) *splitReply {
 	return &splitReply{id: id, short: err != nil}
 }
 
-// describe says which fragment of the reply b is.
+// describe names the fragment of the reply that b is.
 func (g *splitReply) describe(b []byte) string {
 	if g.short {
 		return "a fragment that is too short"
@@ -71,10 +71,10 @@ func (g *splitReply) form() string {
 	return g.layout.String()
 }
 
-// arrivals says which fragments of a reply arrived.
+// arrivals lists the fragments of a reply that arrived.
 type arrivals struct {
 	numbers     []int // sorted, each once
-	least, most int   // how many fragments there are, according to them; 0: none says it
+	least, most int   // how many fragments there are, according to them; 0: unknown
 }
 
 func (g *splitReply) arrived() (a arrivals) {

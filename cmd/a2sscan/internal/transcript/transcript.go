@@ -123,7 +123,7 @@ func (t *Transcript) again(e *Event) bool {
 	return was
 }
 
-// describe says what a datagram is.
+// describe explains a datagram.
 func (t *Transcript) describe(e *Event) string {
 	switch b := e.data; {
 	case len(b) == 0:

@@ -1,4 +1,4 @@
-// Package consoletest checks in tests what a person is shown.
+// Package consoletest checks the text of messages in tests.
 package consoletest
 
 import (
