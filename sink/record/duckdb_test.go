@@ -72,10 +72,18 @@ func duckForm(t *testing.T, line []byte) any {
 	if err := json.Unmarshal(line, &v); err != nil {
 		t.Fatal(err)
 	}
-	if s, ok := v["time"].(string); ok {
-		v["time"] = strings.TrimSuffix(strings.Replace(s, "T", " ", 1), "Z")
+	duckTime(v, "time")
+	if game, ok := v["game"].(map[string]any); ok {
+		duckTime(game, "started")
 	}
 	return withoutNull(v)
+}
+
+// duckTime writes a time as DuckDB does.
+func duckTime(v map[string]any, key string) {
+	if s, ok := v[key].(string); ok {
+		v[key] = strings.TrimSuffix(strings.Replace(s, "T", " ", 1), "Z")
+	}
 }
 
 func withoutNull(v any) any {
