@@ -102,9 +102,14 @@ func TestControlsGoverned(t *testing.T) {
 	p.signal(syscall.SIGUSR2)
 	p.wait(p.err, "SIGUSR2: without a rate the scan governs itself, as fast as it goes")
 	p.wait(p.err, "hint: --rate N")
-	p.signal(syscall.SIGQUIT)
-	p.wait(p.err, "waiting: the target list")
-	p.wait(p.err, "rate: as fast as it goes")
+	// The numbers are published ten times a second, so a state that is asked for
+	// right after the record may still be that of the start.
+	for state := ""; !strings.Contains(state, "waiting: the target list"); {
+		p.signal(syscall.SIGQUIT)
+		state = p.wait(p.err, "state: scan")
+		p.wait(p.err, "rate: as fast as it goes")
+		p.wait(p.err, "output: ")
+	}
 	p.in.Close()
 	p.end(console.ExitOK)
 }
