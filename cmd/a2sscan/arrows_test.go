@@ -60,6 +60,7 @@ var arrows = map[string][]string{
 	"cmd/a2sscan/internal/progress":    room(),
 	"cmd/a2sscan/internal/tally":       room(),
 	"cmd/a2sscan/internal/output":      room(),
+	"cmd/a2sscan/internal/playerkey":   room(),
 	"cmd/a2sscan/internal/ledger":      room("guard", "ratecontrol", "tally"),
 	"cmd/a2sscan/internal/metrics":     room("guard", "ratecontrol", "tally", "ledger"),
 	"cmd/a2sscan/internal/scanlog":     room("guard", "ratecontrol", "tally", "ledger"),
