@@ -27,6 +27,7 @@ var arrows = map[string][]string{
 	"scanner":        {"reasm", "wire", "scanner/thread", "scanner/udp", "scanner/target", "scanner/game"},
 	"sink/record":    {"scanner", "wire", "reasm", "scanner/thread", "scanner/udp", "scanner/target", "scanner/game"},
 	"sink/disk":      {},
+	"sink/census":    {"sink"},
 	"sink":           {"sink/record", "sink/disk", "scanner", "wire", "reasm", "scanner/thread", "scanner/udp", "scanner/target", "scanner/game"},
 
 	"bench/fleet/internal/random":   {"wire"},
