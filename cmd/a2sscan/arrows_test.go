@@ -31,6 +31,7 @@ var arrows = map[string][]string{
 	"scanner":        {"reasm", "wire", "scanner/thread", "scanner/udp", "scanner/target", "scanner/game"},
 	"sink/record":    {"scanner", "wire", "reasm", "scanner/thread", "scanner/udp", "scanner/target", "scanner/game"},
 	"sink/disk":      {},
+	"sink/census":    {"sink"},
 	"sink":           {"sink/record", "sink/disk", "scanner", "wire", "reasm", "scanner/thread", "scanner/udp", "scanner/target", "scanner/game"},
 
 	"bench/fleet/internal/random":   {"wire"},
@@ -58,7 +59,7 @@ var arrows = map[string][]string{
 		"cmd/a2sscan/internal/census", "cmd/a2sscan/internal/masterlist", "cmd/a2sscan/internal/progress", "cmd/a2sscan/internal/shutdown", "cmd/a2sscan/internal/ledger"},
 
 	"cmd/a2sscan/internal/scanrun": room("geo", "masterlist", "output", "guard", "ratecontrol", "tally", "ledger", "shutdown",
-		"flagvalue", "progress", "metrics", "scanlog", "inputs", "checkpoint", "census", "redact"),
+		"flagvalue", "progress", "metrics", "scanlog", "inputs", "checkpoint", "census", "redact", "playerkey"),
 
 	"cmd/a2sscan/internal/ratecontrol": room(),
 	"cmd/a2sscan/internal/shutdown":    room(),
@@ -67,6 +68,7 @@ var arrows = map[string][]string{
 	"cmd/a2sscan/internal/progress":    room(),
 	"cmd/a2sscan/internal/tally":       room(),
 	"cmd/a2sscan/internal/output":      room(),
+	"cmd/a2sscan/internal/playerkey":   room(),
 	"cmd/a2sscan/internal/ledger":      room("guard", "ratecontrol", "tally"),
 	"cmd/a2sscan/internal/metrics":     room("guard", "ratecontrol", "tally", "ledger"),
 	"cmd/a2sscan/internal/scanlog":     room("guard", "ratecontrol", "tally", "ledger"),

@@ -7,6 +7,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/metrics"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/playerkey"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scanrun"
 	"github.com/a2sscan/a2sscan/scanner"
 )
@@ -91,6 +92,8 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.BoolVar(&f.Pace.NoGSO, "no-gso", false, "send each datagram by itself: let the kernel, or the network card, cut none in two (segmentation offload, Linux)")
 	fs.BoolVar(&f.Unanswered, "unanswered", false, "write a record for targets without any reply too")
 	fs.BoolVar(&f.Raw, "raw", false, "keep every datagram in the record, as base64")
+	fs.BoolVar(&f.NoNames, "no-player-names", false, "write hashes in place of player names, under a secret key: equal names stay equal")
+	fs.StringVar(&f.PlayerKey, "player-key", "", "`FILE` with that key, made if there is none (default: "+playerkey.DefaultName+" beside the output)")
 	addGeoFlag(fs, &f.Databases)
 	f.addExclusions(fs)
 	f.addGuard(fs)

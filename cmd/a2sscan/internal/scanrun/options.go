@@ -55,6 +55,8 @@ type Options struct {
 
 	Unanswered bool
 	Raw        bool
+	NoNames    bool     // hashes stand in for the names of players
+	PlayerKey  string   // path of the key of these hashes
 	Databases  []string // files of places
 	DryRun     bool
 	Quiet      bool
@@ -98,6 +100,12 @@ func (o *Options) checkOutputs() error {
 			Hint: "the parts are named after it: -o census.ndjson.zst"},
 		console.Rule{Broken: o.Rotate.On() && o.Out.Append, Err: "--rotate and --append exclude each other",
 			Hint: "each part is a new file"},
+		console.Rule{Broken: o.NoNames && o.Raw, Err: "--no-player-names and --raw exclude each other",
+			Hint: "the datagrams hold the names: omit one of them"},
+		console.Rule{Broken: o.PlayerKey != "" && !o.NoNames, Err: "--player-key without --no-player-names",
+			Hint: "the key is for the hashes that stand in for names"},
+		console.Rule{Broken: o.NoNames && o.PlayerKey == "" && !o.Out.ToFile(), Err: "--no-player-names without --output needs a place for its key",
+			Hint: "name a file: --player-key FILE"},
 		console.Rule{Broken: o.Summary == "-", Err: "--summary can't go to standard output",
 			Hint: "name a file: standard output is for records"},
 		console.Rule{Broken: o.Out.ToFile() && inputs.SamePath(o.Summary, o.Out.Path), Err: "--summary and --output name the same file",

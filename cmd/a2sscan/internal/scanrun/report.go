@@ -156,7 +156,7 @@ func (s *Run) summarize(all *scanner.Stats, l ledger.Ledger, how outcome) *ledge
 func (s *Run) describe(sum *ledger.Summary) {
 	targets := &s.opts.Targets
 	sum.Scan, sum.Command, sum.Inputs = s.id, s.program.Args, s.inputNotes()
-	sum.Config = s.program.ConfigFile
+	sum.Config, sum.Names = s.program.ConfigFile, s.names.ID()
 	sum.Order, sum.Shard = targets.Order.String(), targets.Shard.String()
 	if targets.Order == flagvalue.Order(list.OrderRandom) {
 		sum.Seed = &targets.Seed.N

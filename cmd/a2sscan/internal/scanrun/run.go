@@ -21,6 +21,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/metrics"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/playerkey"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ratecontrol"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scanlog"
@@ -46,6 +47,7 @@ type Run struct {
 	exclusions *list.Exclusions
 	geo        geo.Databases
 	tally      tally.Tally
+	names      *playerkey.Key
 	out        *output.Output
 	checkpoint *checkpoint.Checkpointer
 
@@ -125,6 +127,11 @@ func (s *Run) prepare() (err error) {
 	if s.geo, err = geo.Open(s.opts.Databases); err != nil {
 		return err
 	}
+	if s.opts.NoNames {
+		if s.names, err = playerkey.Open(s.opts.PlayerKey, s.opts.Out.Path); err != nil {
+			return err
+		}
+	}
 	stdin := s.program.Stdin
 	if s.checkpoint.Enabled {
 		if stdin, err = s.resume(stdin); err != nil {
@@ -158,7 +165,7 @@ func (s *Run) resume(stdin io.Reader) (io.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan.Databases = databasesOf(s.geo)
+	plan.Databases, plan.PlayerKey = databasesOf(s.geo), s.names.ID()
 	if s.id, err = s.checkpoint.Inherit(plan, s.id); err != nil {
 		return nil, err
 	}
@@ -239,6 +246,7 @@ func (o *Options) listConfig(args []string, stdin io.Reader) (list.Config, error
 // planOutput returns the output. It makes and cuts no file yet.
 func (s *Run) planOutput() (*output.Output, error) {
 	o := s.opts.Out.Plan(s.id)
+	o.HashNames(s.names.Key())
 	if s.opts.Rotate.On() {
 		rotation := s.opts.Rotate.Plan(s.start)
 		rotation.Hold = s.checkpoint.Enabled
@@ -472,6 +480,9 @@ func (s *Run) targets() iter.Seq[scanner.Target] {
 }
 
 func (s *Run) openOutput() error {
+	if err := s.out.Prepare(s.names.Store); err != nil {
+		return err
+	}
 	if err := s.checkpoint.WriteFirst(); err != nil {
 		return err
 	}
