@@ -12,7 +12,7 @@ import (
 // is the server's. What can be told is that two replies contradict each other,
 // and in unsolicited replies:
 //
-//	while the target is open    conflict: step.go, replies.go
+//	while the target is open    conflict: session.go, replies.go
 //	within the cooldown         late conflict: a mark of each closed target is kept
 //	before it was asked         early
 //	from no target at all       foreign

@@ -91,4 +91,4 @@ func (i *Interpreter) Interpret(r *Result) {
 }
 
 // infoAsks is how often INFO was asked, challenge rounds not counted.
-func (t *talk) infoAsks() uint8 { return t.attempts[wire.QuestionInfo] }
+func (s *session) infoAsks() uint8 { return s.attempts[wire.QuestionInfo] }

@@ -65,11 +65,11 @@ func indexMicros() []micro {
 // stepMicro is the usual session: a challenge, and three replies.
 func stepMicro() micro {
 	p := plan{questions: AskAll, schedule: Schedule{Timeout: time.Second, Retries: 2}}
-	var t talk
+	var t session
 	var a answer
 	return micro{"step/challenged", 4, func() {
 		now := time.Millisecond
-		t, a = talk{}, answer{}
+		t, a = session{}, answer{}
 		t.start(&p)
 		t.advance(&p, now)
 		t.onSent(&p, now, AskInfo)

@@ -12,7 +12,7 @@ import (
 // This file is the conversation with one server as a pure step: an event in,
 // what to send and when to wake up out. It has no socket, no clock and no
 // memory of its own, so that whole conversations stand as text files in
-// testdata/talk. What must be known only once something came stands in the
+// testdata/session. What must be known only once something came stands in the
 // answer, so that a server that is silent, as most of a network is, takes
 // little room.
 //
@@ -82,11 +82,11 @@ func (p *plan) appendRequest(dst []byte, q wire.Question, c wire.Challenge) []by
 	return dst
 }
 
-// talkFlags are the yes and no of a conversation.
-type talkFlags uint16
+// sessionFlags are the yes and no of a conversation.
+type sessionFlags uint16
 
 const (
-	flagRefused  talkFlags = 1 << iota // ICMP said that nothing listens, and nothing came since
+	flagRefused  sessionFlags = 1 << iota // ICMP said that nothing listens, and nothing came since
 	flagChanged                        // a second challenge replaced the first
 	flagSerial                         // one question at a time
 	flagLimited                        // serialGap apart
@@ -119,13 +119,13 @@ const (
 // status returns those of the set that make up a status.
 func (s Questions) status() Questions { return s & AskAll }
 
-// talk is the state of one conversation.
-type talk struct {
+// session is the state of one conversation.
+type session struct {
 	got     *answer       // what came; nil while nothing did
 	firstAt time.Duration // first datagram sent
 	wakeMS  uint32        // ms after firstAt: when tick wants to be called; 0: not at all
 	sentUS  uint32        // µs after firstAt: last datagram sent
-	flags   talkFlags
+	flags   sessionFlags
 
 	open    Questions // neither answered nor given up
 	asked   Questions // sent at least once
@@ -192,34 +192,34 @@ type dialog struct {
 
 // begin keeps in a what comes from now on. It is called before the first event
 // that a datagram of the server is; a is empty.
-func (t *talk) begin(a *answer) {
-	t.got = a
+func (s *session) begin(a *answer) {
+	s.got = a
 	a.challenge = wire.NoChallenge
-	for q := range each(t.asked) {
-		a.requests += t.attempts[q] - b2u8(t.due.Has(q))
+	for q := range each(s.asked) {
+		a.requests += s.attempts[q] - b2u8(s.due.Has(q))
 	}
 	for q := range a.sentUS { // only one was waited for
-		a.sentUS[q] = t.sentUS
+		a.sentUS[q] = s.sentUS
 	}
 }
 
 // challenge is the one in use.
-func (t *talk) challenge() wire.Challenge {
-	if t.got == nil {
+func (s *session) challenge() wire.Challenge {
+	if s.got == nil {
 		return wire.NoChallenge
 	}
-	return t.got.challenge
+	return s.got.challenge
 }
 
 // challengeFor is the one to send q with.
-func (t *talk) challengeFor(q wire.Question) wire.Challenge {
+func (s *session) challengeFor(q wire.Question) wire.Challenge {
 	switch {
-	case t.got == nil || t.got.fresh.Has(q):
+	case s.got == nil || s.got.fresh.Has(q):
 		return wire.NoChallenge
-	case t.got.owned.Has(q):
-		return t.got.own[q]
+	case s.got.owned.Has(q):
+		return s.got.own[q]
 	}
-	return t.got.challenge
+	return s.got.challenge
 }
 
 // verifyInfo is INFO once more, when it has an answer already. As a question of
@@ -231,36 +231,36 @@ const (
 )
 
 // requestFor is the request to send for q: GETCHALLENGE may stand in for it.
-func (t *talk) requestFor(q wire.Question) wire.Question {
+func (s *session) requestFor(q wire.Question) wire.Question {
 	if q == questionVerify {
 		return wire.QuestionInfo
 	}
-	if t.got != nil && t.got.get.Has(q) {
+	if s.got != nil && s.got.get.Has(q) {
 		return wire.QuestionChallenge
 	}
 	return q
 }
 
 // serial reports whether only one question is asked at a time.
-func (t *talk) serial() bool {
-	return t.flags&flagSerial != 0 || t.got != nil && t.got.single
+func (s *session) serial() bool {
+	return s.flags&flagSerial != 0 || s.got != nil && s.got.single
 }
 
 // unpacking reports whether an answer may be in the decompressor.
-func (t *talk) unpacking() bool { return t.got != nil && t.got.packed > 0 }
+func (s *session) unpacking() bool { return s.got != nil && s.got.packed > 0 }
 
 // wake is when tick wants to be called; 0: not at all.
-func (t *talk) wake() time.Duration {
-	if t.wakeMS == 0 {
+func (s *session) wake() time.Duration {
+	if s.wakeMS == 0 {
 		return 0
 	}
-	return t.firstAt + time.Duration(t.wakeMS)*time.Millisecond
+	return s.firstAt + time.Duration(s.wakeMS)*time.Millisecond
 }
 
 // wakeAt has tick called at a time, or less than a millisecond later.
-func (t *talk) wakeAt(at time.Duration) {
-	ms := (at - t.firstAt + time.Millisecond - 1) / time.Millisecond
-	t.wakeMS = uint32(min(max(ms, 0), math.MaxUint32))
+func (s *session) wakeAt(at time.Duration) {
+	ms := (at - s.firstAt + time.Millisecond - 1) / time.Millisecond
+	s.wakeMS = uint32(min(max(ms, 0), math.MaxUint32))
 }
 
 // verdict is what an event was worth.
@@ -272,117 +272,117 @@ const (
 )
 
 // start opens the conversation: the first question is due.
-func (t *talk) start(p *plan) {
-	*t = talk{open: p.questions.status()}
-	t.ask(lowest(t.open))
+func (s *session) start(p *plan) {
+	*s = session{open: p.questions.status()}
+	s.ask(lowest(s.open))
 }
 
 // came notes that a datagram came, for one of those under way.
-func (t *talk) came() {
-	t.flags &^= flagRefused | flagRetried
-	t.flying -= b2u8(t.flying > 0)
+func (s *session) came() {
+	s.flags &^= flagRefused | flagRetried
+	s.flying -= b2u8(s.flying > 0)
 }
 
 // onChallenge takes an 'A'. A challenge round is no retry.
-func (t *talk) onChallenge(now time.Duration, c wire.Challenge) verdict {
-	t.came()
-	t.countChallenge(c)
-	switch a := t.got; {
-	case t.pin():
+func (s *session) onChallenge(now time.Duration, c wire.Challenge) verdict {
+	s.came()
+	s.countChallenge(c)
+	switch a := s.got; {
+	case s.pin():
 		return used
-	case t.open == 0 || a.pinned:
+	case s.open == 0 || a.pinned:
 		return useless
 	case a.single:
-		return t.onOwnChallenge(now, c)
+		return s.onOwnChallenge(now, c)
 	case c == a.challenge:
 		a.seenAt = now
-		t.echoed()
+		s.echoed()
 		return useless
 	}
-	first := t.replaceChallenge(now, c)
-	if t.flags&flagHeld != 0 && t.flying > 0 {
+	first := s.replaceChallenge(now, c)
+	if s.flags&flagHeld != 0 && s.flying > 0 {
 		return used
 	}
-	if t.countRound((t.waiting | t.due) & t.open); !t.pin() {
-		t.useChallenge(first)
+	if s.countRound((s.waiting | s.due) & s.open); !s.pin() {
+		s.useChallenge(first)
 	}
 	return used
 }
 
 // replaceChallenge takes c for the challenge in use. It reports whether it is the
 // first one.
-func (t *talk) replaceChallenge(now time.Duration, c wire.Challenge) (first bool) {
-	a := t.got
-	t.quiet = 0
-	qs := t.waiting & t.open
+func (s *session) replaceChallenge(now time.Duration, c wire.Challenge) (first bool) {
+	a := s.got
+	s.quiet = 0
+	qs := s.waiting & s.open
 	if qs == lowest(qs) {
 		a.openly &^= qs // the fragments were this challenge
 	}
 	if first = a.challenge == wire.NoChallenge; !first {
-		a.resent |= t.waiting
+		a.resent |= s.waiting
 	}
 	a.challenge, a.origin, a.seenAt, a.get = c, qs, now, 0
 	return first
 }
 
 // useChallenge has what is open sent with the challenge that came.
-func (t *talk) useChallenge(first bool) {
+func (s *session) useChallenge(first bool) {
 	switch {
-	case t.open == 0:
-	case t.flags&flagLimited != 0:
-		t.postpone()
-	case t.flags&(flagChanged|flagSerial) == 0:
+	case s.open == 0:
+	case s.flags&flagLimited != 0:
+		s.postpone()
+	case s.flags&(flagChanged|flagSerial) == 0:
 		if !first {
-			t.flags |= flagChanged
+			s.flags |= flagChanged
 		}
-		t.resend(t.open)
+		s.resend(s.open)
 	default:
-		t.flags |= flagSerial | flagHeld
-		t.flags &^= flagBurst
+		s.flags |= flagSerial | flagHeld
+		s.flags &^= flagBurst
 	}
 }
 
 // countChallenge counts an 'A' among the replies that the server can have sent.
 // One that comes when every datagram is answered, none of them by an 'A', is the
 // answer to a question that has another answer.
-func (t *talk) countChallenge(c wire.Challenge) {
-	a := t.got
+func (s *session) countChallenge(c wire.Challenge) {
+	a := s.got
 	first := a.challenges == 0
 	a.challenges += b2u8(a.challenges < math.MaxUint8)
 	a.remember(c)
-	if t.open == 0 && a.challenge == wire.NoChallenge {
+	if s.open == 0 && a.challenge == wire.NoChallenge {
 		a.challenge = c // to verify INFO with
 	}
-	if first && t.surplus() && a.unchallenged != 0 && !a.unchallenged.Has(wire.QuestionInfo) {
-		t.onContradiction()
+	if first && s.surplus() && a.unchallenged != 0 && !a.unchallenged.Has(wire.QuestionInfo) {
+		s.onContradiction()
 	}
 }
 
 // surplus reports whether more replies came than requests went out. A server
 // sends one reply to each request, so either the network doubled a challenge, or
 // one of the replies is forged.
-func (t *talk) surplus() bool {
-	a := t.got
+func (s *session) surplus() bool {
+	a := s.got
 	return a.challenges > 0 && int(a.challenges)+bits.OnesCount8(uint8(a.answered)) > int(a.requests)
 }
 
 // onContradiction takes the news that two replies contradict each other: one may
 // be forged, so they tell nothing about the server's challenges.
-func (t *talk) onContradiction() { t.got.conflict = true }
+func (s *session) onContradiction() { s.got.conflict = true }
 
 // onInfoAgain takes a second answer to INFO.
-func (t *talk) onInfoAgain() {
-	if t.beside&besideVerify != 0 {
-		t.beside |= besideVerified
-		t.waiting &^= verifyInfo
+func (s *session) onInfoAgain() {
+	if s.beside&besideVerify != 0 {
+		s.beside |= besideVerified
+		s.waiting &^= verifyInfo
 	}
 }
 
 // onOwnChallenge takes an 'A' where each question has a challenge of its own.
 // An 'A' names no question: it answers the only one that is waited for.
-func (t *talk) onOwnChallenge(now time.Duration, c wire.Challenge) verdict {
-	a := t.got
-	qs := t.waiting & t.open
+func (s *session) onOwnChallenge(now time.Duration, c wire.Challenge) verdict {
+	a := s.got
+	qs := s.waiting & s.open
 	if qs == 0 {
 		return useless
 	}
@@ -390,12 +390,12 @@ func (t *talk) onOwnChallenge(now time.Duration, c wire.Challenge) verdict {
 	asked := a.fresh.Has(q)
 	switch {
 	case asked && c == a.challenge:
-		t.oneForAll(qs)
-	case !asked && c == t.challengeFor(q):
-		t.echoed()
+		s.oneForAll(qs)
+	case !asked && c == s.challengeFor(q):
+		s.echoed()
 		return useless
 	case !asked:
-		t.countRound(qs)
+		s.countRound(qs)
 	default:
 		a.heard |= qs
 	}
@@ -403,24 +403,24 @@ func (t *talk) onOwnChallenge(now time.Duration, c wire.Challenge) verdict {
 	a.fresh &^= qs
 	a.own[q] = c
 	a.owned |= qs
-	t.quiet = 0
-	t.waiting &= aside
-	t.due |= qs & t.open
-	t.flags &^= flagRepeat
+	s.quiet = 0
+	s.waiting &= aside
+	s.due |= qs & s.open
+	s.flags &^= flagRepeat
 	return used
 }
 
 // oneForAll takes the news that the server's challenge is the one that was
 // dropped in silence: the silence has another reason. What is open is asked
 // together again.
-func (t *talk) oneForAll(challenged Questions) {
-	t.got.single = false
-	t.got.fresh = 0
-	t.got.renewed = AskAll
-	if !t.serial() {
-		rest := t.open &^ challenged
-		t.askNew(rest)
-		t.due |= rest
+func (s *session) oneForAll(challenged Questions) {
+	s.got.single = false
+	s.got.fresh = 0
+	s.got.renewed = AskAll
+	if !s.serial() {
+		rest := s.open &^ challenged
+		s.askNew(rest)
+		s.due |= rest
 	}
 }
 
@@ -429,16 +429,16 @@ func (t *talk) oneForAll(challenged Questions) {
 // them with a challenge that another question got, or with an old one. Some
 // servers have a challenge per question, or forget it, and drop a wrong one in
 // silence.
-func (t *talk) renewable(p *plan, now time.Duration, qs Questions) (renew Questions) {
-	a := t.got
-	if t.challenge() == wire.NoChallenge {
+func (s *session) renewable(p *plan, now time.Duration, qs Questions) (renew Questions) {
+	a := s.got
+	if s.challenge() == wire.NoChallenge {
 		return 0
 	}
 	old := now-a.seenAt >= freshFor
-	for q := range each(qs &^ (a.renewed | t.bare)) {
-		last := int(t.attempts[q])+1 == t.maxAsks(p, q)
+	for q := range each(qs &^ (a.renewed | s.bare)) {
+		last := int(s.attempts[q])+1 == s.maxAsks(p, q)
 		foreign := !a.owned.Has(q) && a.origin != 1<<q
-		if last && (foreign || old) && t.err[q] == 0 && !t.rarelyAnswered(q) {
+		if last && (foreign || old) && s.err[q] == 0 && !s.rarelyAnswered(q) {
 			renew |= 1 << q
 		}
 	}
@@ -446,35 +446,35 @@ func (t *talk) renewable(p *plan, now time.Duration, qs Questions) (renew Questi
 }
 
 // renew has each of qs asked for a challenge of its own, one at a time.
-func (t *talk) renew(qs Questions) {
-	t.got.single = true
-	t.got.fresh |= qs
-	t.got.renewed |= qs
+func (s *session) renew(qs Questions) {
+	s.got.single = true
+	s.got.fresh |= qs
+	s.got.renewed |= qs
 }
 
 // rarelyAnswered reports whether q is mostly never answered: RULES of app 730
 // (EC-99).
-func (t *talk) rarelyAnswered(q wire.Question) bool {
-	return q == wire.QuestionRules && t.flags&flagCSGO != 0
+func (s *session) rarelyAnswered(q wire.Question) bool {
+	return q == wire.QuestionRules && s.flags&flagCSGO != 0
 }
 
 // echoed counts the challenge in use when it comes as the answer to a request
 // that bore it: once for all that was sent together, so that late copies of it
 // don't look like a server that knows nothing else.
-func (t *talk) echoed() {
-	if !t.got.echoed {
-		t.got.echoed = true
-		t.got.same += b2u8(t.got.same < maxRounds)
+func (s *session) echoed() {
+	if !s.got.echoed {
+		s.got.echoed = true
+		s.got.same += b2u8(s.got.same < maxRounds)
 	}
 }
 
 // countRound counts a challenge for each of qs and gives up those that were
 // challenged too often.
-func (t *talk) countRound(qs Questions) {
-	t.got.heard |= qs
+func (s *session) countRound(qs Questions) {
+	s.got.heard |= qs
 	for q := range each(qs) {
-		if t.got.rounds[q]++; t.got.rounds[q] > maxRounds {
-			t.giveUp(q, wire.ErrChallengeLoop)
+		if s.got.rounds[q]++; s.got.rounds[q] > maxRounds {
+			s.giveUp(q, wire.ErrChallengeLoop)
 		}
 	}
 }
@@ -482,21 +482,21 @@ func (t *talk) countRound(qs Questions) {
 // pin takes a challenge that came more than once for the server's own, and all
 // others for forged ones, where a question was given up for too many of them. What
 // has no answer is asked again, together, and no other challenge is used any more.
-func (t *talk) pin() bool {
-	a := t.got
-	if !a.twice || a.pinned || !t.looped() {
+func (s *session) pin() bool {
+	a := s.got
+	if !a.twice || a.pinned || !s.looped() {
 		return false
 	}
 	a.pinned, a.single = true, false
 	a.challenge, a.fresh, a.owned = a.repeated, 0, 0
-	t.flags &^= flagHeld
+	s.flags &^= flagHeld
 	for q := range each(AskAll) {
-		if t.err[q] == wire.ErrChallengeLoop {
-			t.open |= 1 << q
-			t.err[q] = 0
+		if s.err[q] == wire.ErrChallengeLoop {
+			s.open |= 1 << q
+			s.err[q] = 0
 		}
 	}
-	t.resend(t.open)
+	s.resend(s.open)
 	return true
 }
 
@@ -513,54 +513,54 @@ func (a *dialog) remember(c wire.Challenge) {
 
 // resend makes qs due with the challenge that came: those that were asked
 // before are not counted as asked again.
-func (t *talk) resend(qs Questions) {
-	t.askNew(qs &^ (t.asked | t.due))
-	t.due |= qs
-	t.waiting &= aside
-	t.flags |= flagBurst
-	t.flags &^= flagRepeat
+func (s *session) resend(qs Questions) {
+	s.askNew(qs &^ (s.asked | s.due))
+	s.due |= qs
+	s.waiting &= aside
+	s.flags |= flagBurst
+	s.flags &^= flagRepeat
 }
 
 // postpone has what was challenged asked again when its time has come, without
 // counting it as asked again.
-func (t *talk) postpone() {
-	for q := range each((t.waiting | t.due) & t.open) {
-		t.attempts[q] -= b2u8(t.attempts[q] > 0)
+func (s *session) postpone() {
+	for q := range each((s.waiting | s.due) & s.open) {
+		s.attempts[q] -= b2u8(s.attempts[q] > 0)
 	}
-	t.waiting &= aside
-	t.due &= aside
+	s.waiting &= aside
+	s.due &= aside
 }
 
 // onReply takes an answer to q: 'I', 'D' or 'E'. code is 0 or ErrTruncated,
 // which close the question, or a fault that leaves it open. The first usable
 // answer counts, also for a question that was given up or never asked.
-func (t *talk) onReply(now time.Duration, q wire.Question, code wire.Error) verdict {
-	t.came()
+func (s *session) onReply(now time.Duration, q wire.Question, code wire.Error) verdict {
+	s.came()
 	if code != 0 && code != wire.ErrTruncated {
-		t.fault(1<<q, code)
+		s.fault(1<<q, code)
 		return used
 	}
-	if !t.wants(q, code) {
+	if !s.wants(q, code) {
 		return useless
 	}
 	if q == wire.QuestionInfo {
-		t.flags &^= flagGold
+		s.flags &^= flagGold
 	}
-	t.measure(now, q)
-	t.noteUnchallenged(q)
-	t.close(q, code)
+	s.measure(now, q)
+	s.noteUnchallenged(q)
+	s.close(q, code)
 	return used
 }
 
 // measure takes the round trip of a question that was asked once and answered: a
 // reply to a repeated question is not a round trip, nor is one to a question that
 // was sent with several challenges.
-func (t *talk) measure(now time.Duration, q wire.Question) {
-	a := t.got
-	if t.attempts[q] != 1 || !t.waiting.Has(q) || a.resent.Has(q) {
+func (s *session) measure(now time.Duration, q wire.Question) {
+	a := s.got
+	if s.attempts[q] != 1 || !s.waiting.Has(q) || a.resent.Has(q) {
 		return
 	}
-	trip := now - t.sent(q)
+	trip := now - s.sent(q)
 	if a.rtts[q] == 0 {
 		a.rtts[q] = trip
 	}
@@ -573,260 +573,260 @@ func (t *talk) measure(now time.Duration, q wire.Question) {
 
 // noteUnchallenged notes whether the answer to q that comes now answers a request
 // that bore no challenge.
-func (t *talk) noteUnchallenged(q wire.Question) {
-	if t.withoutChallenge(q) {
-		t.got.unchallenged |= 1 << q
+func (s *session) noteUnchallenged(q wire.Question) {
+	if s.withoutChallenge(q) {
+		s.got.unchallenged |= 1 << q
 	} else {
-		t.got.unchallenged &^= 1 << q
+		s.got.unchallenged &^= 1 << q
 	}
-	if !t.asked.Has(q) {
-		t.got.early |= 1 << q
-		t.got.unasked |= 1 << q
+	if !s.asked.Has(q) {
+		s.got.early |= 1 << q
+		s.got.unasked |= 1 << q
 	}
 }
 
 // onAppID takes the application ID, by which some servers are asked differently.
-func (t *talk) onAppID(id uint32) {
+func (s *session) onAppID(id uint32) {
 	if id == csgoAppID {
-		t.flags |= flagCSGO
+		s.flags |= flagCSGO
 	}
-	t.got.getFirst = wire.GivesChallengeOnRequest(id)
+	s.got.getFirst = wire.GivesChallengeOnRequest(id)
 }
 
 // wants reports whether an answer to q would be of use: it is open, or was
 // given up, or a truncated answer or an 'm' is all there is. A truncated 'I' is
 // no better than a whole 'm'.
-func (t *talk) wants(q wire.Question, code wire.Error) bool {
+func (s *session) wants(q wire.Question, code wire.Error) bool {
 	switch {
-	case t.open.Has(q):
+	case s.open.Has(q):
 		return true
-	case q == wire.QuestionInfo && t.flags&flagGold != 0:
-		return code == 0 || t.err[q] != 0
+	case q == wire.QuestionInfo && s.flags&flagGold != 0:
+		return code == 0 || s.err[q] != 0
 	}
-	return t.err[q] != 0 && (code == 0 || t.err[q] != code)
+	return s.err[q] != 0 && (code == 0 || s.err[q] != code)
 }
 
 // onGold takes an 'm': INFO is answered, but an 'I' may still replace it.
-func (t *talk) onGold(now time.Duration, code wire.Error) verdict {
-	t.came()
+func (s *session) onGold(now time.Duration, code wire.Error) verdict {
+	s.came()
 	if code != 0 && code != wire.ErrTruncated {
-		t.fault(AskInfo, code)
+		s.fault(AskInfo, code)
 		return used
 	}
-	if !t.open.Has(wire.QuestionInfo) {
+	if !s.open.Has(wire.QuestionInfo) {
 		return useless
 	}
-	t.measure(now, wire.QuestionInfo)
-	t.noteUnchallenged(wire.QuestionInfo)
-	t.flags |= flagGold
-	t.got.goldEnd = now + max(minGold, t.got.rtt/2)
-	t.close(wire.QuestionInfo, code)
+	s.measure(now, wire.QuestionInfo)
+	s.noteUnchallenged(wire.QuestionInfo)
+	s.flags |= flagGold
+	s.got.goldEnd = now + max(minGold, s.got.rtt/2)
+	s.close(wire.QuestionInfo, code)
 	return used
 }
 
 // onFragment notes that part of an answer came. Where one question alone is
 // waited for, it is that one's.
-func (t *talk) onFragment() {
-	t.flags |= flagSplit
-	t.flags &^= flagBurst | flagRefused | flagRetried
-	t.quiet = 0
-	qs := t.waiting & t.open
-	t.got.heard |= qs
+func (s *session) onFragment() {
+	s.flags |= flagSplit
+	s.flags &^= flagBurst | flagRefused | flagRetried
+	s.quiet = 0
+	qs := s.waiting & s.open
+	s.got.heard |= qs
 	if qs == lowest(qs) {
-		t.fault(qs, wire.ErrIncomplete)
-		if t.asked == qs { // else they may be of an answer that is late
-			t.got.openly |= qs & t.bare
+		s.fault(qs, wire.ErrIncomplete)
+		if s.asked == qs { // else they may be of an answer that is late
+			s.got.openly |= qs & s.bare
 		}
 	}
 }
 
 // onConflict takes a fragment that contradicts its group: this server gives
 // several replies one ID, so what is open is asked again one by one.
-func (t *talk) onConflict() {
-	t.flags |= flagSplit
-	if t.flags&flagSerial != 0 || t.open == 0 {
+func (s *session) onConflict() {
+	s.flags |= flagSplit
+	if s.flags&flagSerial != 0 || s.open == 0 {
 		return
 	}
-	t.flags |= flagSerial
-	t.waiting &= aside
-	t.due &= aside
-	t.flying = 0
+	s.flags |= flagSerial
+	s.waiting &= aside
+	s.due &= aside
+	s.flying = 0
 }
 
 // onLimited takes an 'X': the server asks us to slow down (EC-21).
-func (t *talk) onLimited() {
-	t.came()
-	t.flags |= flagSerial | flagLimited
-	t.flags &^= flagSuspect
-	t.fault(t.open, wire.ErrRateLimited)
-	t.due &= aside
-	t.waiting &= aside
+func (s *session) onLimited() {
+	s.came()
+	s.flags |= flagSerial | flagLimited
+	s.flags &^= flagSuspect
+	s.fault(s.open, wire.ErrRateLimited)
+	s.due &= aside
+	s.waiting &= aside
 }
 
 // onBanned takes an 'l': nothing more will come (EC-22).
-func (t *talk) onBanned() {
-	t.came()
-	for q := range each(t.open) {
-		t.giveUp(q, wire.ErrBanned)
+func (s *session) onBanned() {
+	s.came()
+	for q := range each(s.open) {
+		s.giveUp(q, wire.ErrBanned)
 	}
 }
 
 // onJunk takes a datagram that answers nothing: what is waited for goes on
 // being waited for, and if it never comes this is why.
-func (t *talk) onJunk(code wire.Error) {
-	t.came()
-	t.fault(t.waiting&t.open, code)
+func (s *session) onJunk(code wire.Error) {
+	s.came()
+	s.fault(s.waiting&s.open, code)
 }
 
 // onSent notes that qs went out, with the challenge in use.
-func (t *talk) onSent(p *plan, now time.Duration, qs Questions) {
-	if t.asked == 0 {
-		t.firstAt = now
+func (s *session) onSent(p *plan, now time.Duration, qs Questions) {
+	if s.asked == 0 {
+		s.firstAt = now
 	}
-	t.sentUS = uint32(min((now-t.firstAt)/time.Microsecond, math.MaxUint32))
-	if t.got != nil {
-		t.got.echoed = false
-		t.got.requests += b2u8(qs&^AskPing != 0 && t.got.requests < math.MaxUint8)
+	s.sentUS = uint32(min((now-s.firstAt)/time.Microsecond, math.MaxUint32))
+	if s.got != nil {
+		s.got.echoed = false
+		s.got.requests += b2u8(qs&^AskPing != 0 && s.got.requests < math.MaxUint8)
 		for q := range each(qs &^ verifyInfo) {
-			t.got.sentUS[q] = t.sentUS
+			s.got.sentUS[q] = s.sentUS
 		}
 	}
-	t.asked |= qs.status()
-	t.due &^= qs
-	t.waiting |= qs
-	t.flying += uint8(bits.OnesCount8(uint8(qs.status())))
-	t.bare &^= qs
+	s.asked |= qs.status()
+	s.due &^= qs
+	s.waiting |= qs
+	s.flying += uint8(bits.OnesCount8(uint8(qs.status())))
+	s.bare &^= qs
 	for q := range each(qs.status()) {
-		if t.challengeFor(q) == wire.NoChallenge {
-			t.bare |= 1 << q
+		if s.challengeFor(q) == wire.NoChallenge {
+			s.bare |= 1 << q
 		}
 	}
-	if t.flags&flagRefused != 0 {
-		t.flags |= flagRetried
+	if s.flags&flagRefused != 0 {
+		s.flags |= flagRetried
 	}
-	t.wakeAt(now + t.timeout(p))
+	s.wakeAt(now + s.timeout(p))
 }
 
 // onUnreachable takes an ICMP error: nothing listens. The first one is not
 // final, as the port may open a moment later. The second one is, if it came
 // after another datagram was sent.
-func (t *talk) onUnreachable() {
-	if t.flags&flagRetried == 0 {
-		t.flags |= flagRefused
+func (s *session) onUnreachable() {
+	if s.flags&flagRetried == 0 {
+		s.flags |= flagRefused
 		return
 	}
-	t.waiting &^= aside
-	for q := range each(t.open) {
-		t.giveUp(q, wire.ErrUnreachable)
+	s.waiting &^= aside
+	for q := range each(s.open) {
+		s.giveUp(q, wire.ErrUnreachable)
 	}
 }
 
 // onSendFailed takes the news that q could not be sent.
-func (t *talk) onSendFailed(q wire.Question) {
-	t.due &^= 1 << q
-	if t.open.Has(q) {
-		t.giveUp(q, wire.ErrSendFailed)
+func (s *session) onSendFailed(q wire.Question) {
+	s.due &^= 1 << q
+	if s.open.Has(q) {
+		s.giveUp(q, wire.ErrSendFailed)
 	}
 }
 
 // onExcluded takes the news that the server is to be sent nothing more.
-func (t *talk) onExcluded() {
-	t.due = 0
-	for q := range each(t.open) {
-		t.giveUp(q, wire.ErrExcluded)
+func (s *session) onExcluded() {
+	s.due = 0
+	for q := range each(s.open) {
+		s.giveUp(q, wire.ErrExcluded)
 	}
 }
 
 // tick is called when wake has passed: what is silent is repeated or given up.
-func (t *talk) tick(p *plan, now time.Duration) {
-	silent := t.waiting & t.open
+func (s *session) tick(p *plan, now time.Duration) {
+	silent := s.waiting & s.open
 	switch {
 	case silent == 0:
 		return
-	case t.unpacking():
-		t.wakeAt(now + packedWait)
+	case s.unpacking():
+		s.wakeAt(now + packedWait)
 		return
 	}
-	silent = t.suspectLimit(silent)
-	t.waiting &= aside
-	t.flying = 0
-	t.flags &^= flagHeld
-	if t.got != nil {
-		t.got.get = 0
+	silent = s.suspectLimit(silent)
+	s.waiting &= aside
+	s.flying = 0
+	s.flags &^= flagHeld
+	if s.got != nil {
+		s.got.get = 0
 	}
-	if t.quiet++; t.flags&flagAnswered == 0 && int(t.quiet) >= t.patienceAsks(p) {
-		t.ignored(p)
+	if s.quiet++; s.flags&flagAnswered == 0 && int(s.quiet) >= s.patienceAsks(p) {
+		s.ignored(p)
 		return
 	}
-	again := t.silenced(p, silent)
-	t.getChallenge(p, again)
-	if renew := t.renewable(p, now, again); renew != 0 {
-		t.renew(renew)
+	again := s.silenced(p, silent)
+	s.getChallenge(p, again)
+	if renew := s.renewable(p, now, again); renew != 0 {
+		s.renew(renew)
 	}
-	if t.serial() || again == 0 {
+	if s.serial() || again == 0 {
 		return
 	}
-	if t.got != nil {
-		again |= t.open &^ t.asked // no challenge and a silent question: don't wait for it
+	if s.got != nil {
+		again |= s.open &^ s.asked // no challenge and a silent question: don't wait for it
 	}
-	t.ask(again)
-	t.flags |= flagRepeat
+	s.ask(again)
+	s.flags |= flagRepeat
 }
 
 // ignored takes the end of the last wait for a server that answered nothing. With
 // the fallback, one of which nothing came at all is asked for PLAYER and ping.
-func (t *talk) ignored(p *plan) {
-	if !p.fallback || t.got != nil || t.beside&besideFallback != 0 || !t.asked.Has(wire.QuestionInfo) {
-		t.closeAll()
+func (s *session) ignored(p *plan) {
+	if !p.fallback || s.got != nil || s.beside&besideFallback != 0 || !s.asked.Has(wire.QuestionInfo) {
+		s.closeAll()
 		return
 	}
-	t.giveUp(wire.QuestionInfo, t.silence(wire.QuestionInfo))
-	t.beside |= besideFallback | besidePing
-	t.open |= AskPlayers
-	t.ask(AskPlayers)
-	t.due |= AskPing
+	s.giveUp(wire.QuestionInfo, s.silence(wire.QuestionInfo))
+	s.beside |= besideFallback | besidePing
+	s.open |= AskPlayers
+	s.ask(AskPlayers)
+	s.due |= AskPing
 }
 
 // getChallenge has the last repetition of a list that was silent without a
 // challenge replaced by a request for one, once for each server that was heard.
-func (t *talk) getChallenge(p *plan, again Questions) {
-	q := lowest(again &^ AskInfo & t.bare)
-	if q == 0 || t.got == nil || t.beside&besideGet != 0 || t.challenge() != wire.NoChallenge {
+func (s *session) getChallenge(p *plan, again Questions) {
+	q := lowest(again &^ AskInfo & s.bare)
+	if q == 0 || s.got == nil || s.beside&besideGet != 0 || s.challenge() != wire.NoChallenge {
 		return
 	}
 	n := bits.TrailingZeros8(uint8(q))
-	if last := int(t.attempts[n])+1 == t.maxAsks(p, wire.Question(n)); last && t.err[n] == 0 {
-		t.beside |= besideGet
-		t.got.get = q
+	if last := int(s.attempts[n])+1 == s.maxAsks(p, wire.Question(n)); last && s.err[n] == 0 {
+		s.beside |= besideGet
+		s.got.get = q
 	}
 }
 
 // suspectLimit takes a whole burst that is unanswered as the sign of a limit
 // of queries a second, and drops the suspicion when the server stays silent
 // although it is asked slowly: then all that is open is silent together.
-func (t *talk) suspectLimit(silent Questions) Questions {
+func (s *session) suspectLimit(silent Questions) Questions {
 	switch {
-	case t.flags&flagBurst != 0 && bits.OnesCount8(uint8(silent)) > 1:
-		t.flags |= flagSerial | flagLimited | flagSuspect
-		t.got.slow = 0
-	case t.flags&flagSuspect != 0:
-		if t.got.slow++; t.got.slow == slowAsks {
-			t.flags &^= flagSerial | flagLimited | flagSuspect
-			silent = t.open
+	case s.flags&flagBurst != 0 && bits.OnesCount8(uint8(silent)) > 1:
+		s.flags |= flagSerial | flagLimited | flagSuspect
+		s.got.slow = 0
+	case s.flags&flagSuspect != 0:
+		if s.got.slow++; s.got.slow == slowAsks {
+			s.flags &^= flagSerial | flagLimited | flagSuspect
+			silent = s.open
 		}
 	}
-	t.flags &^= flagBurst
+	s.flags &^= flagBurst
 	return silent
 }
 
 // silenced gives up the questions of silent that were asked often enough and
 // returns the others.
-func (t *talk) silenced(p *plan, silent Questions) (again Questions) {
+func (s *session) silenced(p *plan, silent Questions) (again Questions) {
 	for q := range each(silent) {
-		if int(t.attempts[q]) < t.maxAsks(p, q) {
+		if int(s.attempts[q]) < s.maxAsks(p, q) {
 			again |= 1 << q
 		} else {
-			t.giveUp(q, t.silence(q))
+			s.giveUp(q, s.silence(q))
 		}
 	}
 	return again
@@ -834,8 +834,8 @@ func (t *talk) silenced(p *plan, silent Questions) (again Questions) {
 
 // patienceAsks is how many waits in a row may pass in silence before nothing
 // more is expected of a server that answered nothing.
-func (t *talk) patienceAsks(p *plan) int {
-	heard := t.got != nil && t.got.heard&t.open != 0
+func (s *session) patienceAsks(p *plan) int {
+	heard := s.got != nil && s.got.heard&s.open != 0
 	if p.once && !heard {
 		return 1
 	}
@@ -847,191 +847,191 @@ func (t *talk) patienceAsks(p *plan) int {
 
 // advance is called after every event: it decides what is asked next and when
 // to wake up.
-func (t *talk) advance(p *plan, now time.Duration) {
-	if t.flags&flagAnswered != 0 {
-		t.open &= p.questions // the fallback may have asked for more
+func (s *session) advance(p *plan, now time.Duration) {
+	if s.flags&flagAnswered != 0 {
+		s.open &= p.questions // the fallback may have asked for more
 	}
-	t.ping(p)
-	t.due &= t.open | aside
-	t.waiting &= t.open | aside
+	s.ping(p)
+	s.due &= s.open | aside
+	s.waiting &= s.open | aside
 	switch {
-	case t.open == 0:
-		t.finish(p, now)
-	case t.flags&flagHeld != 0 && t.flying == 0:
-		t.flags &^= flagHeld
-		t.resend(lowest(t.open))
-	case (t.due|t.waiting)&t.open != 0:
-	case t.serial():
-		t.askSerially(p, now)
-	case t.challenge() != wire.NoChallenge:
-		t.ask(t.open)
+	case s.open == 0:
+		s.finish(p, now)
+	case s.flags&flagHeld != 0 && s.flying == 0:
+		s.flags &^= flagHeld
+		s.resend(lowest(s.open))
+	case (s.due|s.waiting)&s.open != 0:
+	case s.serial():
+		s.askSerially(p, now)
+	case s.challenge() != wire.NoChallenge:
+		s.ask(s.open)
 	default:
-		t.askFirst(lowest(t.open))
+		s.askFirst(lowest(s.open))
 	}
 }
 
 // ping makes a ping due, once, as soon as something came.
-func (t *talk) ping(p *plan) {
-	if t.got != nil && p.questions.Has(wire.QuestionPing) && t.beside&besidePing == 0 {
-		t.beside |= besidePing
-		t.due |= AskPing
+func (s *session) ping(p *plan) {
+	if s.got != nil && p.questions.Has(wire.QuestionPing) && s.beside&besidePing == 0 {
+		s.beside |= besidePing
+		s.due |= AskPing
 	}
 }
 
 // askFirst asks q of a server of which no challenge is known. Of some games it is
 // known that a list is answered only to a challenge that GETCHALLENGE gave.
-func (t *talk) askFirst(q Questions) {
-	t.ask(q)
-	if t.got != nil && t.got.getFirst && q != AskInfo && t.beside&besideGet == 0 {
-		t.beside |= besideGet
-		t.got.get = q
+func (s *session) askFirst(q Questions) {
+	s.ask(q)
+	if s.got != nil && s.got.getFirst && q != AskInfo && s.beside&besideGet == 0 {
+		s.beside |= besideGet
+		s.got.get = q
 	}
 }
 
 // askSerially makes the next question due, or says when it will be.
-func (t *talk) askSerially(p *plan, now time.Duration) {
-	if next := t.lastAt() + serialGap; t.flags&flagLimited != 0 && now < next {
-		t.wakeAt(next)
+func (s *session) askSerially(p *plan, now time.Duration) {
+	if next := s.lastAt() + serialGap; s.flags&flagLimited != 0 && now < next {
+		s.wakeAt(next)
 		return
 	}
-	q := lowest(t.open)
-	if n := bits.TrailingZeros8(uint8(q)); int(t.attempts[n]) >= t.maxAsks(p, wire.Question(n)) {
-		t.giveUp(wire.Question(n), t.silence(wire.Question(n)))
-		t.advance(p, now)
+	q := lowest(s.open)
+	if n := bits.TrailingZeros8(uint8(q)); int(s.attempts[n]) >= s.maxAsks(p, wire.Question(n)) {
+		s.giveUp(wire.Question(n), s.silence(wire.Question(n)))
+		s.advance(p, now)
 		return
 	}
-	t.ask(q)
-	t.flags |= flagRepeat
+	s.ask(q)
+	s.flags |= flagRepeat
 }
 
 // finish ends the conversation, or waits for the 'I' after an 'm', or for the
 // answer to a ping.
-func (t *talk) finish(p *plan, now time.Duration) {
-	t.verify(p, now)
-	if t.flags&flagGold != 0 && now < t.got.goldEnd {
-		t.wakeAt(t.got.goldEnd)
+func (s *session) finish(p *plan, now time.Duration) {
+	s.verify(p, now)
+	if s.flags&flagGold != 0 && now < s.got.goldEnd {
+		s.wakeAt(s.got.goldEnd)
 		return
 	}
-	if t.due != 0 {
+	if s.due != 0 {
 		return // a ping, or INFO once more
 	}
-	if end := t.lastAt() + p.schedule.Timeout; t.looped() && now < end {
-		t.wakeAt(end)
+	if end := s.lastAt() + p.schedule.Timeout; s.looped() && now < end {
+		s.wakeAt(end)
 		return
 	}
-	if end := t.pingEnd(p); t.waiting.Has(wire.QuestionPing) && now < end {
-		t.wakeAt(end)
+	if end := s.pingEnd(p); s.waiting.Has(wire.QuestionPing) && now < end {
+		s.wakeAt(end)
 		return
 	}
-	if t.waiting&verifyInfo != 0 && now < t.got.verifyEnd {
-		t.wakeAt(t.got.verifyEnd)
+	if s.waiting&verifyInfo != 0 && now < s.got.verifyEnd {
+		s.wakeAt(s.got.verifyEnd)
 		return
 	}
-	if !t.unpacking() {
-		t.flags |= flagDone
+	if !s.unpacking() {
+		s.flags |= flagDone
 	}
 }
 
 // looped reports whether a question was given up for too many challenges. If some
 // of them were forged, the answer to one of the others may come yet.
-func (t *talk) looped() bool { return slices.Contains(t.err[:], wire.ErrChallengeLoop) }
+func (s *session) looped() bool { return slices.Contains(s.err[:], wire.ErrChallengeLoop) }
 
 // verify has INFO asked for once more, with a challenge, if the answer to it may
 // be forged: it came without a challenge, and more replies came than requests went
 // out. A server whose replies came earlier than they could is given one timeout
 // in which its true replies may come.
-func (t *talk) verify(p *plan, now time.Duration) {
-	a := t.got
+func (s *session) verify(p *plan, now time.Duration) {
+	a := s.got
 	if a == nil || a.conflict {
 		return
 	}
 	switch {
-	case t.beside&besideVerify != 0:
-	case a.challenge != wire.NoChallenge && a.unchallenged.Has(wire.QuestionInfo) && t.surplus():
-		t.beside |= besideVerify
-		t.due |= verifyInfo
+	case s.beside&besideVerify != 0:
+	case a.challenge != wire.NoChallenge && a.unchallenged.Has(wire.QuestionInfo) && s.surplus():
+		s.beside |= besideVerify
+		s.due |= verifyInfo
 		a.verifyEnd = now + p.schedule.Timeout
 	case a.early != 0 && a.early == a.early&a.unchallenged && a.verifyEnd == 0:
-		t.waiting |= verifyInfo
+		s.waiting |= verifyInfo
 		a.verifyEnd = now + p.schedule.Timeout
 	}
 }
 
 // pingEnd is when the answer to a ping is no longer waited for.
-func (t *talk) pingEnd(p *plan) time.Duration {
-	if t.got == nil {
-		return t.lastAt() + p.schedule.Timeout
+func (s *session) pingEnd(p *plan) time.Duration {
+	if s.got == nil {
+		return s.lastAt() + p.schedule.Timeout
 	}
-	return t.sent(wire.QuestionPing) + p.schedule.Timeout
+	return s.sent(wire.QuestionPing) + p.schedule.Timeout
 }
 
 // onPong takes the answer to a ping. It is no answer to any of the questions.
-func (t *talk) onPong() verdict {
-	t.flags &^= flagRefused | flagRetried
-	if t.beside&besidePing == 0 || t.beside&besidePong != 0 {
+func (s *session) onPong() verdict {
+	s.flags &^= flagRefused | flagRetried
+	if s.beside&besidePing == 0 || s.beside&besidePong != 0 {
 		return useless
 	}
-	t.beside |= besidePong
-	t.waiting &^= AskPing
+	s.beside |= besidePong
+	s.waiting &^= AskPing
 	return used
 }
 
 // ask makes qs due and counts them as asked once more.
-func (t *talk) ask(qs Questions) {
-	t.askNew(qs)
-	t.due |= qs
-	t.flags &^= flagRepeat
+func (s *session) ask(qs Questions) {
+	s.askNew(qs)
+	s.due |= qs
+	s.flags &^= flagRepeat
 }
 
-func (t *talk) askNew(qs Questions) {
+func (s *session) askNew(qs Questions) {
 	for q := range each(qs) {
-		t.attempts[q] += b2u8(t.attempts[q] < 255)
+		s.attempts[q] += b2u8(s.attempts[q] < 255)
 	}
 }
 
-func (t *talk) fault(qs Questions, code wire.Error) {
-	for q := range each(qs & t.open) {
-		t.err[q] = code
+func (s *session) fault(qs Questions, code wire.Error) {
+	for q := range each(qs & s.open) {
+		s.err[q] = code
 	}
 }
 
-func (t *talk) close(q wire.Question, code wire.Error) {
-	t.open &^= 1 << q
-	t.err[q] = code
-	t.got.answered |= t.asked & (1 << q)
-	t.quiet, t.got.slow = 0, 0
-	t.flags |= flagAnswered
-	t.flags &^= flagBurst
+func (s *session) close(q wire.Question, code wire.Error) {
+	s.open &^= 1 << q
+	s.err[q] = code
+	s.got.answered |= s.asked & (1 << q)
+	s.quiet, s.got.slow = 0, 0
+	s.flags |= flagAnswered
+	s.flags &^= flagBurst
 }
 
-func (t *talk) giveUp(q wire.Question, code wire.Error) {
-	t.open &^= 1 << q
-	t.err[q] = code
+func (s *session) giveUp(q wire.Question, code wire.Error) {
+	s.open &^= 1 << q
+	s.err[q] = code
 }
 
-func (t *talk) closeAll() {
-	for q := range each(t.open) {
-		t.giveUp(q, t.silence(q))
+func (s *session) closeAll() {
+	for q := range each(s.open) {
+		s.giveUp(q, s.silence(q))
 	}
 }
 
 // silence is the reason to write for a question that is given up.
-func (t *talk) silence(q wire.Question) wire.Error {
+func (s *session) silence(q wire.Question) wire.Error {
 	switch {
-	case t.err[q] != 0:
-		return t.err[q]
-	case t.got != nil && t.got.same >= maxRounds:
+	case s.err[q] != 0:
+		return s.err[q]
+	case s.got != nil && s.got.same >= maxRounds:
 		return wire.ErrChallengeLoop
 	}
 	return wire.ErrTimeout
 }
 
-func (t *talk) maxAsks(p *plan, q wire.Question) int {
+func (s *session) maxAsks(p *plan, q wire.Question) int {
 	n := 1 + p.schedule.Retries
-	if t.rarelyAnswered(q) {
+	if s.rarelyAnswered(q) {
 		return min(n, csgoAsks)
 	}
-	if t.got != nil && t.got.heard.Has(q) {
+	if s.got != nil && s.got.heard.Has(q) {
 		n += extraAsks
 	}
 	return n
@@ -1039,19 +1039,19 @@ func (t *talk) maxAsks(p *plan, q wire.Question) int {
 
 // timeout is how long to wait for what was just sent: as the schedule says, and
 // never less than two round trips of this server.
-func (t *talk) timeout(p *plan) time.Duration {
+func (s *session) timeout(p *plan) time.Duration {
 	var attempts uint8
-	for q := range each(t.waiting & t.open) {
-		attempts = max(attempts, t.attempts[q])
+	for q := range each(s.waiting & s.open) {
+		attempts = max(attempts, s.attempts[q])
 	}
 	d := p.schedule.Wait(int(attempts))
 	if p.once {
 		d = p.schedule.Longest()
 	}
-	if t.got != nil {
-		d = max(d, min(2*t.got.rtt, maxRTTWait))
+	if s.got != nil {
+		d = max(d, min(2*s.got.rtt, maxRTTWait))
 	}
-	if t.flags&flagLimited != 0 {
+	if s.flags&flagLimited != 0 {
 		d = max(d, serialGap)
 	}
 	return d
@@ -1059,21 +1059,21 @@ func (t *talk) timeout(p *plan) time.Duration {
 
 // withoutChallenge reports whether an answer to q that comes now answers a
 // request that bore no challenge, or the fragments of an earlier one did.
-func (t *talk) withoutChallenge(q wire.Question) bool {
-	if !t.asked.Has(q) {
-		return t.challenge() == wire.NoChallenge
+func (s *session) withoutChallenge(q wire.Question) bool {
+	if !s.asked.Has(q) {
+		return s.challenge() == wire.NoChallenge
 	}
-	return (t.bare | t.got.openly).Has(q)
+	return (s.bare | s.got.openly).Has(q)
 }
 
 // sent is when q was sent last, of a server of which something came.
-func (t *talk) sent(q wire.Question) time.Duration {
-	return t.firstAt + time.Duration(t.got.sentUS[q])*time.Microsecond
+func (s *session) sent(q wire.Question) time.Duration {
+	return s.firstAt + time.Duration(s.got.sentUS[q])*time.Microsecond
 }
 
 // lastAt is when the last datagram was sent.
-func (t *talk) lastAt() time.Duration {
-	return t.firstAt + time.Duration(t.sentUS)*time.Microsecond
+func (s *session) lastAt() time.Duration {
+	return s.firstAt + time.Duration(s.sentUS)*time.Microsecond
 }
 
 // lowest returns the first question of qs, as a set.

@@ -15,13 +15,13 @@ import (
 )
 
 var rewrite = flag.Bool("rewrite", false,
-	"rewrite testdata/talk: only for who has understood why a conversation changed")
+	"rewrite testdata/session: only for who has understood why a conversation changed")
 
-// TestTalk plays the conversations of testdata/talk. A line is a moment and an
+// TestSession plays the conversations of testdata/session. A line is a moment and an
 // event; the lines behind ">" are what the step makes of it: what is sent (at
 // once, as if the rate never held it up), until when it waits, how it ended.
-func TestTalk(t *testing.T) {
-	files, err := filepath.Glob("testdata/talk/*.txt")
+func TestSession(t *testing.T) {
+	files, err := filepath.Glob("testdata/session/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no conversations", err)
 	}
@@ -31,7 +31,7 @@ func TestTalk(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := playTalk(want)
+			got, err := playSession(want)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -49,12 +49,12 @@ func TestTalk(t *testing.T) {
 // player plays one conversation.
 type player struct {
 	plan plan
-	talk talk
+	session session
 	now  time.Duration
 	out  bytes.Buffer
 }
 
-func playTalk(text []byte) ([]byte, error) {
+func playSession(text []byte) ([]byte, error) {
 	p := player{plan: plan{questions: AskAll, schedule: Schedule{Timeout: time.Second, Retries: 2}}}
 	for n, line := range strings.Split(strings.TrimSuffix(string(text), "\n"), "\n") {
 		if strings.HasPrefix(line, "\t>") {
@@ -109,7 +109,7 @@ func question(w string) wire.Question {
 }
 
 func (p *player) event(name string, args []string) error {
-	t := &p.talk
+	t := &p.session
 	code := wire.Error(0)
 	if len(args) > 0 {
 		for e := range wire.Error(wire.NumErrors) {
@@ -179,7 +179,7 @@ func (p *player) event(name string, args []string) error {
 
 // show sends what is due and writes down what the step decided.
 func (p *player) show() {
-	t := &p.talk
+	t := &p.session
 	if t.flags&flagDone != 0 {
 		fmt.Fprint(&p.out, "\t> done")
 		for q := range each(p.plan.questions.status()) {
