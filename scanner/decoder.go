@@ -17,7 +17,7 @@ type Decoder struct {
 	asm    assembler
 	info   wire.Info
 
-	session      session
+	session   session
 	answer    answer
 	result    Result
 	seen      [wire.NumQuestions]uint32 // a bit for each fault that q had for a while

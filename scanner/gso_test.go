@@ -156,9 +156,9 @@ func TestGSOMark(t *testing.T) {
 	a, b := ref{slot: 1, gen: 1}, ref{slot: 1, gen: 2}
 	const info, players, rules = wire.QuestionInfo, wire.QuestionPlayers, wire.QuestionRules
 	tests := []struct {
-		name string
-		out  []outgoing
-		want bool
+		name    string
+		out     []outgoing
+		want    bool
 		session session
 	}{
 		{"both", []outgoing{{ref: a, q: players}, {ref: a, q: rules}}, true, session{asked: AskInfo}},

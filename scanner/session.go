@@ -87,21 +87,21 @@ type sessionFlags uint16
 
 const (
 	flagRefused  sessionFlags = 1 << iota // ICMP said that nothing listens, and nothing came since
-	flagChanged                        // a second challenge replaced the first
-	flagSerial                         // one question at a time
-	flagLimited                        // serialGap apart
-	flagSuspect                        // the limit is a guess of ours
-	flagGold                           // an 'm' came, and no 'I' yet
-	flagBurst                          // sent together after an 'A', and silent since
-	flagCSGO                           // app 730
-	flagDone                           // every question is answered or given up
-	flagSplit                          // fragments came: the reassembly table may hold some
-	flagQueued                         // waits in a queue of the sender
-	flagRepeat                         // what is due is a repetition
-	flagAnswered                       // a question was answered
-	flagRetried                        // something was sent after flagRefused
-	flagHeld                           // a challenge came that is answered once nothing is under way
-	flagGSO                            // players and rules were asked for in one piece, and the wait for them goes on
+	flagChanged                           // a second challenge replaced the first
+	flagSerial                            // one question at a time
+	flagLimited                           // serialGap apart
+	flagSuspect                           // the limit is a guess of ours
+	flagGold                              // an 'm' came, and no 'I' yet
+	flagBurst                             // sent together after an 'A', and silent since
+	flagCSGO                              // app 730
+	flagDone                              // every question is answered or given up
+	flagSplit                             // fragments came: the reassembly table may hold some
+	flagQueued                            // waits in a queue of the sender
+	flagRepeat                            // what is due is a repetition
+	flagAnswered                          // a question was answered
+	flagRetried                           // something was sent after flagRefused
+	flagHeld                              // a challenge came that is answered once nothing is under way
+	flagGSO                               // players and rules were asked for in one piece, and the wait for them goes on
 )
 
 // besides are the yes and no of what is asked beside the three questions.

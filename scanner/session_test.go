@@ -48,10 +48,10 @@ func TestSession(t *testing.T) {
 
 // player plays one conversation.
 type player struct {
-	plan plan
+	plan    plan
 	session session
-	now  time.Duration
-	out  bytes.Buffer
+	now     time.Duration
+	out     bytes.Buffer
 }
 
 func playSession(text []byte) ([]byte, error) {

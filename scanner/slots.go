@@ -4,7 +4,7 @@ package scanner
 // has only what the scan needs before the first reply: 64 bytes, and 11 to 22 in
 // the index.
 type slot struct {
-	session      session
+	session   session
 	next      int32  // in the wheel, or in the free list
 	prev      int32  // in the wheel
 	gen       uint32 // counts the targets that had this slot
