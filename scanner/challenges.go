@@ -9,23 +9,130 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
+// challenges are what a server's challenges are like: the one in use, those of
+// single questions, and what came so far.
+type challenges struct {
+	current wire.Challenge // in use; NoChallenge: none yet
+	origin  Questions      // those that it may have been the reply to
+	seenAt  time.Duration  // when it, or one of a question's own, came last
+	echoed  bool           // it came since the last datagram sent
+	same    uint8          // sendings that were answered by it
+	resent  Questions      // sent with several challenges: which one is answered can't be told
+
+	rounds [wire.NumQuestions]uint8 // challenges in answer to each
+
+	seen     uint8             // how many came
+	values   [8]wire.Challenge // that came last
+	oldest   uint8             // in values
+	repeated wire.Challenge    // the last one that came more than once
+	twice    bool              // there is one
+	pinned   bool              // no other is used any more
+
+	get      Questions // to be asked by GETCHALLENGE
+	getFirst bool      // the game is one whose servers want that
+
+	single  bool                              // each question has a challenge of its own: see own
+	fresh   Questions                         // to be sent without a challenge, to get one of their own
+	renewed Questions                         // that was tried, or is of no use
+	owned   Questions                         // those with a challenge of their own
+	own     [wire.NumQuestions]wire.Challenge // theirs
+}
+
+// of returns the challenge to send q with.
+func (c *challenges) of(q wire.Question) wire.Challenge {
+	switch {
+	case c.fresh.Has(q):
+		return wire.NoChallenge
+	case c.owned.Has(q):
+		return c.own[q]
+	}
+	return c.current
+}
+
+// without returns those of qs that are sent without a challenge.
+func (c *challenges) without(qs Questions) (bare Questions) {
+	for q := range each(qs) {
+		if c.of(q) == wire.NoChallenge {
+			bare |= 1 << q
+		}
+	}
+	return bare
+}
+
+// note counts an 'A', and notes whether its value came before.
+func (c *challenges) note(value wire.Challenge) {
+	n := min(int(c.seen), len(c.values))
+	c.seen += b2u8(c.seen < math.MaxUint8)
+	if slices.Contains(c.values[:n], value) {
+		c.repeated, c.twice = value, true
+		return
+	}
+	c.values[c.oldest] = value
+	c.oldest = (c.oldest + 1) % uint8(len(c.values))
+}
+
+// echo counts the challenge in use when it comes as the answer to a request
+// that bore it: once for all that was sent together, so that late copies of it
+// don't look like a server that knows nothing else.
+func (c *challenges) echo(now time.Duration) {
+	c.seenAt = now
+	if !c.echoed {
+		c.echoed = true
+		c.same += b2u8(c.same < maxRounds)
+	}
+}
+
+// replace takes value for the challenge in use, which may be the reply to one of
+// qs. It reports whether it is the first one.
+func (c *challenges) replace(now time.Duration, value wire.Challenge, qs Questions) (first bool) {
+	first = c.current == wire.NoChallenge
+	c.current, c.origin, c.seenAt, c.get = value, qs, now, 0
+	return first
+}
+
+// setOwn takes value for the challenge of q alone.
+func (c *challenges) setOwn(now time.Duration, q wire.Question, value wire.Challenge) {
+	c.seenAt = now
+	c.fresh &^= 1 << q
+	c.own[q] = value
+	c.owned |= 1 << q
+}
+
+// renew has each of qs asked for a challenge of its own, one at a time.
+func (c *challenges) renew(qs Questions) {
+	c.single = true
+	c.fresh |= qs
+	c.renewed |= qs
+}
+
+// share takes back that each question has a challenge of its own.
+func (c *challenges) share() {
+	c.single = false
+	c.fresh = 0
+	c.renewed = AskAll
+}
+
+// pin takes the value that came more than once for the server's own, and all
+// others for forged ones.
+func (c *challenges) pin() {
+	c.pinned, c.single = true, false
+	c.current, c.fresh, c.owned = c.repeated, 0, 0
+}
+
 // challenge is the one in use.
 func (s *session) challenge() wire.Challenge {
 	if s.got == nil {
 		return wire.NoChallenge
 	}
-	return s.got.challenge
+	return s.got.challenges.current
 }
 
 // challengeFor is the one to send q with.
 func (s *session) challengeFor(q wire.Question) wire.Challenge {
-	switch {
-	case s.got == nil || s.got.fresh.Has(q):
+	if s.got == nil {
 		return wire.NoChallenge
-	case s.got.owned.Has(q):
-		return s.got.own[q]
 	}
-	return s.got.challenge
+	return s.got.challenges.of(q)
 }
 
 // requestFor is the request to send for q: GETCHALLENGE may stand in for it.
@@ -33,7 +140,7 @@ func (s *session) requestFor(q wire.Question) wire.Question {
 	if q == questionVerify {
 		return wire.QuestionInfo
 	}
-	if s.got != nil && s.got.get.Has(q) {
+	if s.got != nil && s.got.challenges.get.Has(q) {
 		return wire.QuestionChallenge
 	}
 	return q
@@ -43,23 +150,22 @@ func (s *session) requestFor(q wire.Question) wire.Question {
 func (s *session) onChallenge(now time.Duration, c wire.Challenge) verdict {
 	s.came()
 	s.countChallenge(c)
-	switch a := s.got; {
+	switch known := &s.got.challenges; {
 	case s.pin():
 		return used
-	case s.open == 0 || a.pinned:
+	case s.agenda.open == 0 || known.pinned:
 		return useless
-	case a.single:
+	case known.single:
 		return s.onOwnChallenge(now, c)
-	case c == a.challenge:
-		a.seenAt = now
-		s.echoed()
+	case c == known.current:
+		known.echo(now)
 		return useless
 	}
 	first := s.replaceChallenge(now, c)
 	if s.flags&flagHeld != 0 && s.flying > 0 {
 		return used
 	}
-	if s.countRound((s.waiting | s.due) & s.open); !s.pin() {
+	if s.countRound((s.agenda.waiting | s.agenda.due) & s.agenda.open); !s.pin() {
 		s.useChallenge(first)
 	}
 	return used
@@ -68,80 +174,59 @@ func (s *session) onChallenge(now time.Duration, c wire.Challenge) verdict {
 // replaceChallenge takes c for the challenge in use. It reports whether it is the
 // first one.
 func (s *session) replaceChallenge(now time.Duration, c wire.Challenge) (first bool) {
-	a := s.got
 	s.quiet = 0
-	qs := s.waiting & s.open
+	qs := s.agenda.silent()
 	if qs == lowest(qs) {
-		a.openly &^= qs // the fragments were this challenge
+		s.got.hints.openly &^= qs // the fragments were this challenge
 	}
-	if first = a.challenge == wire.NoChallenge; !first {
-		a.resent |= s.waiting
+	if first = s.got.challenges.replace(now, c, qs); !first {
+		s.got.challenges.resent |= s.agenda.waiting
 	}
-	a.challenge, a.origin, a.seenAt, a.get = c, qs, now, 0
 	return first
 }
 
 // useChallenge has what is open sent with the challenge that came.
 func (s *session) useChallenge(first bool) {
 	switch {
-	case s.open == 0:
+	case s.agenda.open == 0:
 	case s.flags&flagLimited != 0:
-		s.postpone()
+		s.agenda.postpone()
 	case s.flags&(flagChanged|flagSerial) == 0:
 		if !first {
 			s.flags |= flagChanged
 		}
-		s.resend(s.open)
+		s.resend(s.agenda.open)
 	default:
 		s.flags |= flagSerial | flagHeld
 		s.flags &^= flagBurst
 	}
 }
 
-// countChallenge counts an 'A' among the replies that the server can have sent.
-// One that comes when every datagram is answered, none of them by an 'A', is the
-// answer to a question that has another answer.
-func (s *session) countChallenge(c wire.Challenge) {
-	a := s.got
-	first := a.challenges == 0
-	a.challenges += b2u8(a.challenges < math.MaxUint8)
-	a.remember(c)
-	if s.open == 0 && a.challenge == wire.NoChallenge {
-		a.challenge = c // to verify INFO with
-	}
-	if first && s.surplus() && a.unchallenged != 0 && !a.unchallenged.Has(wire.QuestionInfo) {
-		s.onContradiction()
-	}
-}
-
 // onOwnChallenge takes an 'A' where each question has a challenge of its own.
 // An 'A' names no question: it answers the only one that is waited for.
 func (s *session) onOwnChallenge(now time.Duration, c wire.Challenge) verdict {
-	a := s.got
-	qs := s.waiting & s.open
+	known := &s.got.challenges
+	qs := s.agenda.silent()
 	if qs == 0 {
 		return useless
 	}
 	q := wire.Question(bits.TrailingZeros8(uint8(qs)))
-	asked := a.fresh.Has(q)
+	asked := known.fresh.Has(q)
 	switch {
-	case asked && c == a.challenge:
+	case asked && c == known.current:
 		s.oneForAll(qs)
-	case !asked && c == s.challengeFor(q):
-		s.echoed()
+	case !asked && c == known.of(q):
+		known.echo(known.seenAt)
 		return useless
 	case !asked:
 		s.countRound(qs)
 	default:
-		a.heard |= qs
+		s.got.hints.heard |= qs
 	}
-	a.seenAt = now
-	a.fresh &^= qs
-	a.own[q] = c
-	a.owned |= qs
+	known.setOwn(now, q, c)
 	s.quiet = 0
-	s.waiting &= aside
-	s.due |= qs & s.open
+	s.agenda.stopWaiting()
+	s.agenda.due |= qs & s.agenda.open
 	s.flags &^= flagRepeat
 	return used
 }
@@ -150,101 +235,44 @@ func (s *session) onOwnChallenge(now time.Duration, c wire.Challenge) verdict {
 // dropped in silence: the silence has another reason. What is open is asked
 // together again.
 func (s *session) oneForAll(challenged Questions) {
-	s.got.single = false
-	s.got.fresh = 0
-	s.got.renewed = AskAll
+	s.got.challenges.share()
 	if !s.serial() {
-		rest := s.open &^ challenged
-		s.askNew(rest)
-		s.due |= rest
-	}
-}
-
-// renew has each of qs asked for a challenge of its own, one at a time.
-func (s *session) renew(qs Questions) {
-	s.got.single = true
-	s.got.fresh |= qs
-	s.got.renewed |= qs
-}
-
-// echoed counts the challenge in use when it comes as the answer to a request
-// that bore it: once for all that was sent together, so that late copies of it
-// don't look like a server that knows nothing else.
-func (s *session) echoed() {
-	if !s.got.echoed {
-		s.got.echoed = true
-		s.got.same += b2u8(s.got.same < maxRounds)
+		s.agenda.ask(s.agenda.open &^ challenged)
 	}
 }
 
 // countRound counts a challenge for each of qs and gives up those that were
 // challenged too often.
 func (s *session) countRound(qs Questions) {
-	s.got.heard |= qs
+	s.got.hints.heard |= qs
 	for q := range each(qs) {
-		if s.got.rounds[q]++; s.got.rounds[q] > maxRounds {
-			s.giveUp(q, wire.ErrChallengeLoop)
+		if s.got.challenges.rounds[q]++; s.got.challenges.rounds[q] > maxRounds {
+			s.agenda.giveUp(q, wire.ErrChallengeLoop)
 		}
 	}
 }
 
-// pin takes a challenge that came more than once for the server's own, and all
-// others for forged ones, where a question was given up for too many of them. What
-// has no answer is asked again, together, and no other challenge is used any more.
+// pin settles for one challenge where a question was given up for too many of
+// them and one of them came more than once. What has no answer is asked again,
+// together, and no other challenge is used any more.
 func (s *session) pin() bool {
-	a := s.got
-	if !a.twice || a.pinned || !s.looped() {
+	known := &s.got.challenges
+	if !known.twice || known.pinned || !s.agenda.looped() {
 		return false
 	}
-	a.pinned, a.single = true, false
-	a.challenge, a.fresh, a.owned = a.repeated, 0, 0
+	known.pin()
 	s.flags &^= flagHeld
-	for q := range each(AskAll) {
-		if s.err[q] == wire.ErrChallengeLoop {
-			s.open |= 1 << q
-			s.err[q] = 0
-		}
-	}
-	s.resend(s.open)
+	s.agenda.reopen()
+	s.resend(s.agenda.open)
 	return true
-}
-
-// remember notes the value of an 'A', and whether it came before.
-func (a *dialog) remember(c wire.Challenge) {
-	n := min(int(a.challenges)-1, len(a.values))
-	if slices.Contains(a.values[:n], c) {
-		a.repeated, a.twice = c, true
-		return
-	}
-	a.values[a.oldest] = c
-	a.oldest = (a.oldest + 1) % uint8(len(a.values))
 }
 
 // resend makes qs due with the challenge that came: those that were asked
 // before are not counted as asked again.
 func (s *session) resend(qs Questions) {
-	s.askNew(qs &^ (s.asked | s.due))
-	s.due |= qs
-	s.waiting &= aside
+	s.agenda.count(qs &^ (s.agenda.asked | s.agenda.due))
+	s.agenda.due |= qs
+	s.agenda.stopWaiting()
 	s.flags |= flagBurst
 	s.flags &^= flagRepeat
-}
-
-// postpone has what was challenged asked again when its time has come, without
-// counting it as asked again.
-func (s *session) postpone() {
-	for q := range each((s.waiting | s.due) & s.open) {
-		s.attempts[q] -= b2u8(s.attempts[q] > 0)
-	}
-	s.waiting &= aside
-	s.due &= aside
-}
-
-// withoutChallenge reports whether an answer to q that comes now answers a
-// request that bore no challenge, or the fragments of an earlier one did.
-func (s *session) withoutChallenge(q wire.Question) bool {
-	if !s.asked.Has(q) {
-		return s.challenge() == wire.NoChallenge
-	}
-	return (s.bare | s.got.openly).Has(q)
 }

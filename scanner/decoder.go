@@ -46,7 +46,7 @@ func (d *Decoder) Reset() {
 	a.empty()
 	d.seen = [wire.NumQuestions]uint32{}
 	d.truncated, d.early, d.cut = 0, 0, [wire.NumQuestions][]byte{}
-	d.session = session{open: AskAll, asked: AskAll, waiting: AskAll, beside: besidePing}
+	d.session = session{agenda: agenda{open: AskAll, asked: AskAll, waiting: AskAll}, beside: besidePing}
 	d.session.begin(a)
 }
 
@@ -57,7 +57,7 @@ func (d *Decoder) Add(datagram []byte) {
 	a.received++
 	a.recvBytes += uint64(len(datagram))
 	a.keepRaw(nil, datagram)
-	d.session.waiting = d.session.open // it is unknown what was waited for
+	d.session.agenda.waiting = d.session.agenda.open // it is unknown what was waited for
 	switch {
 	case wire.IsSingle(datagram):
 		d.deliver(datagram)
@@ -67,7 +67,7 @@ func (d *Decoder) Add(datagram []byte) {
 		d.session.onJunk(wire.ErrMalformed)
 	}
 	for q := range d.seen {
-		d.seen[q] |= 1 << d.session.err[q]
+		d.seen[q] |= 1 << d.session.agenda.err[q]
 	}
 }
 
@@ -106,7 +106,7 @@ func (d *Decoder) judge(q wire.Question, msg []byte) {
 	if err != nil {
 		d.truncated |= 1 << q
 	}
-	unasked := d.session.open.Has(wire.QuestionInfo) && d.answer.challenge == wire.NoChallenge
+	unasked := d.session.agenda.open.Has(wire.QuestionInfo) && d.answer.challenges.current == wire.NoChallenge
 	if unasked && (err != nil || !exact) {
 		d.early |= 1 << q
 		d.seen[q] |= 1 << wire.ErrMalformed
@@ -166,11 +166,11 @@ func (d *Decoder) Result() *Result {
 			r.Asked |= 1 << q
 		}
 	}
-	if d.session.open != AskAll || r.Asked == 0 {
+	if d.session.agenda.open != AskAll || r.Asked == 0 {
 		d.keepFaults(r, &m)
 	}
 	d.asm.assemble(r, &m)
-	if a.conflict {
+	if a.suspicion.conflict {
 		r.doubt()
 	}
 	return r
@@ -201,7 +201,7 @@ func (d *Decoder) Redecode(known *Result) *Result {
 	var m replies
 	a.replies(&m)
 	for q := range each(r.Asked.status()) {
-		m.err[q] = d.session.err[q] // those of the others fit every question
+		m.err[q] = d.session.agenda.err[q] // those of the others fit every question
 		switch code := known.Err[q]; {
 		case silent[code] || d.seen[q]&(1<<code) != 0:
 			m.err[q] = code
@@ -212,7 +212,7 @@ func (d *Decoder) Redecode(known *Result) *Result {
 	m.evidence = evidence{}
 	d.asm.assemble(r, &m)
 	r.Flags |= known.Flags & evidenceFlags
-	if a.conflict || known.Notes&wire.NoteInfoConflict != 0 {
+	if a.suspicion.conflict || known.Notes&wire.NoteInfoConflict != 0 {
 		r.doubt()
 	}
 	return r
@@ -254,12 +254,12 @@ func (d *Decoder) dropLeading(known *Result) {
 // fault that fits every question alike says nothing about any of them.
 func (d *Decoder) keepFaults(r *Result, m *replies) {
 	t := &d.session
-	if t.err[0] == t.err[1] && t.err[1] == t.err[2] && t.err[0] != wire.ErrBanned {
+	if t.agenda.err[0] == t.agenda.err[1] && t.agenda.err[1] == t.agenda.err[2] && t.agenda.err[0] != wire.ErrBanned {
 		return
 	}
 	for q := range each(AskAll &^ r.Asked) {
-		if t.err[q] != 0 {
-			m.err[q] = t.err[q]
+		if t.agenda.err[q] != 0 {
+			m.err[q] = t.agenda.err[q]
 			r.Asked |= 1 << q
 		}
 	}

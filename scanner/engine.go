@@ -7,6 +7,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/reasm"
 	"github.com/a2sscan/a2sscan/scanner/udp"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // The loop's own limits.
@@ -221,7 +222,7 @@ func (e *engine) changeRate(now time.Duration) {
 func (e *engine) fire(now time.Duration, i int32) {
 	t := &e.open.slots.at(i).session
 	e.sender.gso.waited(t, &e.stats)
-	t.tick(&e.open.plan, now)
+	e.open.plan.tick(t, now)
 	e.advance(now, i)
 }
 
@@ -242,7 +243,7 @@ func (e *engine) finish(now time.Duration, i int32) {
 	if lb := e.open.slots.labels.get(i); !e.supply.park(sl, lb) {
 		e.handoff.add(e.outcome(now, sl, lb))
 	}
-	if a := sl.session.got; a != nil && a.conflict {
+	if a := sl.session.got; a != nil && a.suspicion.conflict {
 		e.stats.InfoConflicts++
 	}
 	e.pool.learn(sl.session.got)
@@ -255,9 +256,9 @@ func (e *engine) outcome(now time.Duration, sl *slot, lb *label) outcome {
 	t := &sl.session
 	sent, sentBytes := e.open.plan.sentBefore()
 	return outcome{
-		addr: sl.source(), label: lb, answer: t.got, err: t.err, infoAsks: t.infoAsks(),
+		addr: sl.source(), label: lb, answer: t.got, err: t.agenda.err, infoAsks: t.agenda.attempts[wire.QuestionInfo],
 		asked: e.open.plan.questions, sent: sent + sl.sent, sentBytes: sentBytes + sl.sentBytes,
-		firstAt: t.firstAt, lastAt: t.lastAt(), endAt: now,
+		firstAt: t.clock.firstAt, lastAt: t.clock.lastAt(), endAt: now,
 	}
 }
 

@@ -25,13 +25,13 @@ const (
 
 // mark returns the mark of an answer. One that has a conflict already has none.
 func (a *answer) mark() (m mark) {
-	if a == nil || a.conflict {
+	if a == nil || a.suspicion.conflict {
 		return 0
 	}
 	if a.info != nil && a.inCode == 0 {
 		m = stableHash(&a.in)
 	}
-	if a.challenges == 0 && a.answered != 0 && a.answered&^a.unchallenged == 0 {
+	if a.challenges.seen == 0 && a.suspicion.answered != 0 && a.suspicion.answered&^a.suspicion.unchallenged == 0 {
 		m |= markOpen
 	}
 	return m

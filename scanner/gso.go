@@ -29,7 +29,7 @@ const both = AskPlayers | AskRules
 // just been added to the batch behind it.
 func (g *gso) mark(ps []udp.Packet, out []outgoing, t *session) {
 	n := len(out)
-	if g.off || n < 2 || t.flags&flagRepeat != 0 || t.asked&both != 0 {
+	if g.off || n < 2 || t.flags&flagRepeat != 0 || t.agenda.asked&both != 0 {
 		return
 	}
 	first, second := &out[n-2], &out[n-1]
@@ -45,7 +45,7 @@ func (g *gso) waited(t *session, stats *Stats) {
 		return
 	}
 	t.flags &^= flagGSO
-	if t.waiting&t.open&both == both {
+	if t.agenda.waiting&t.agenda.open&both == both {
 		g.silent++
 	} else {
 		g.answered++

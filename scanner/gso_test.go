@@ -161,15 +161,15 @@ func TestGSOMark(t *testing.T) {
 		want    bool
 		session session
 	}{
-		{"both", []outgoing{{ref: a, q: players}, {ref: a, q: rules}}, true, session{asked: AskInfo}},
-		{"behind the info", []outgoing{{ref: a, q: info}, {ref: a, q: players}, {ref: a, q: rules}}, true, session{asked: AskInfo}},
-		{"of two servers", []outgoing{{ref: a, q: players}, {ref: b, q: rules}}, false, session{asked: AskInfo}},
-		{"not yet", []outgoing{{ref: a, q: info}, {ref: a, q: players}}, false, session{asked: AskInfo}},
-		{"the other way round", []outgoing{{ref: a, q: rules}, {ref: a, q: players}}, false, session{asked: AskInfo}},
+		{"both", []outgoing{{ref: a, q: players}, {ref: a, q: rules}}, true, session{agenda: agenda{asked: AskInfo}}},
+		{"behind the info", []outgoing{{ref: a, q: info}, {ref: a, q: players}, {ref: a, q: rules}}, true, session{agenda: agenda{asked: AskInfo}}},
+		{"of two servers", []outgoing{{ref: a, q: players}, {ref: b, q: rules}}, false, session{agenda: agenda{asked: AskInfo}}},
+		{"not yet", []outgoing{{ref: a, q: info}, {ref: a, q: players}}, false, session{agenda: agenda{asked: AskInfo}}},
+		{"the other way round", []outgoing{{ref: a, q: rules}, {ref: a, q: players}}, false, session{agenda: agenda{asked: AskInfo}}},
 		{"alone", []outgoing{{ref: a, q: rules}}, false, session{}},
-		{"asked before", []outgoing{{ref: a, q: players}, {ref: a, q: rules}}, false, session{asked: AskAll}},
-		{"one asked before", []outgoing{{ref: a, q: players}, {ref: a, q: rules}}, false, session{asked: AskRules}},
-		{"repeated", []outgoing{{ref: a, q: players}, {ref: a, q: rules}}, false, session{asked: AskInfo, flags: flagRepeat}},
+		{"asked before", []outgoing{{ref: a, q: players}, {ref: a, q: rules}}, false, session{agenda: agenda{asked: AskAll}}},
+		{"one asked before", []outgoing{{ref: a, q: players}, {ref: a, q: rules}}, false, session{agenda: agenda{asked: AskRules}}},
+		{"repeated", []outgoing{{ref: a, q: players}, {ref: a, q: rules}}, false, session{agenda: agenda{asked: AskInfo}, flags: flagRepeat}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

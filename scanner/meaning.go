@@ -89,6 +89,3 @@ func (i *Interpreter) Interpret(r *Result) {
 	known := r.Flags & evidenceFlags
 	r.Flags = known | i.asm.interpret(r, r.gameReply(), evidence{})
 }
-
-// infoAsks is how often INFO was asked, challenge rounds not counted.
-func (s *session) infoAsks() uint8 { return s.attempts[wire.QuestionInfo] }

@@ -70,16 +70,16 @@ func stepMicro() micro {
 	return micro{"step/challenged", 4, func() {
 		now := time.Millisecond
 		t, a = session{}, answer{}
-		t.start(&p)
-		t.advance(&p, now)
-		t.onSent(&p, now, AskInfo)
+		p.start(&t)
+		p.advance(&t, now)
+		p.sent(&t, now, AskInfo)
 		t.begin(&a)
 		t.onChallenge(0, 77)
-		t.advance(&p, now)
-		t.onSent(&p, now, AskAll)
+		p.advance(&t, now)
+		p.sent(&t, now, AskAll)
 		for q := range wire.Question(wire.NumQuestions) {
 			t.onReply(now, q, 0)
-			t.advance(&p, now)
+			p.advance(&t, now)
 		}
 		if t.flags&flagDone == 0 {
 			panic("all was answered")

@@ -77,9 +77,9 @@ func TestWheel(t *testing.T) {
 		if s.take() != i {
 			t.Fatal("slots are not handed out in order")
 		}
-		s.at(i).session.wakeAt(time.Duration(rng.Int64N(int64(9 * time.Second))))
+		s.at(i).session.clock.wakeAt(time.Duration(rng.Int64N(int64(9 * time.Second))))
 		w.file(s, i)
-		due[i] = s.at(i).session.wake()
+		due[i] = s.at(i).session.clock.wake()
 	}
 	for now := time.Duration(0); now < 20*time.Second; now += time.Duration(rng.Int64N(int64(20 * time.Millisecond))) {
 		for range 5 {
@@ -89,12 +89,12 @@ func TestWheel(t *testing.T) {
 			}
 			switch rng.IntN(3) {
 			case 0: // put off: the wheel does not know
-				s.at(i).session.wakeAt(s.at(i).session.wake() + time.Second)
-				due[i] = s.at(i).session.wake()
+				s.at(i).session.clock.wakeAt(s.at(i).session.clock.wake() + time.Second)
+				due[i] = s.at(i).session.clock.wake()
 			case 1: // brought forward
-				s.at(i).session.wakeAt(max(now+1, s.at(i).session.wake()-time.Second))
+				s.at(i).session.clock.wakeAt(max(now+1, s.at(i).session.clock.wake()-time.Second))
 				w.file(s, i)
-				due[i] = s.at(i).session.wake()
+				due[i] = s.at(i).session.clock.wake()
 			case 2:
 				w.remove(s, i)
 				delete(due, i)
@@ -119,7 +119,7 @@ func TestWheelAfterPause(t *testing.T) {
 	s, w := newSlots(), newWheel()
 	for i := range int32(2000) {
 		s.take()
-		s.at(i).session.wakeAt(time.Duration(i) * 5 * time.Millisecond)
+		s.at(i).session.clock.wakeAt(time.Duration(i) * 5 * time.Millisecond)
 		w.file(s, i)
 	}
 	woken := 0
@@ -268,18 +268,18 @@ func FuzzSession(f *testing.F) {
 			return
 		}
 		var tk session
-		tk.start(&p)
+		p.start(&tk)
 		now, sent, next := time.Duration(0), 0, wire.Challenge(1)
 		for i := 0; tk.flags&flagDone == 0; i++ {
 			if i < len(events) {
 				fuzzEvent(&tk, &p, now, events[i], &next)
 			} else {
-				now = max(now+time.Millisecond, tk.wake())
-				tk.tick(&p, now)
+				now = max(now+time.Millisecond, tk.clock.wake())
+				p.tick(&tk, now)
 			}
-			tk.advance(&p, now)
-			for q := range each(tk.due & (tk.open | aside)) {
-				tk.onSent(&p, now, 1<<q)
+			p.advance(&tk, now)
+			for q := range each(tk.agenda.due & (tk.agenda.open | aside)) {
+				p.sent(&tk, now, 1<<q)
 				sent++
 			}
 			now += time.Millisecond
@@ -332,7 +332,7 @@ func fuzzEvent(t *session, p *plan, now time.Duration, b byte, next *wire.Challe
 	case 11:
 		t.onBanned()
 	case 12:
-		t.tick(p, now)
+		p.tick(t, now)
 	}
 }
 
@@ -349,7 +349,7 @@ func fuzzAside(t *session, b byte) {
 	case 2:
 		t.onInfoAgain()
 	case 3:
-		t.onContradiction()
+		t.got.suspicion.contradicted()
 	case 4:
 		t.onAppID(17510)
 	}

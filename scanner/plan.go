@@ -40,21 +40,33 @@ func (p *plan) appendRequest(dst []byte, q wire.Question, c wire.Challenge) []by
 	return dst
 }
 
+// start opens a session: the first question is due.
+func (p *plan) start(s *session) {
+	*s = session{agenda: agenda{open: p.questions.status()}}
+	s.ask(lowest(s.agenda.open))
+}
+
+// sent notes that qs went out, and until when the session waits for an answer.
+func (p *plan) sent(s *session, now time.Duration, qs Questions) {
+	s.onSent(now, qs)
+	s.clock.wakeAt(now + p.timeout(s))
+}
+
 // renewable returns those of qs, which are about to be repeated, that are to be
 // sent without a challenge: it is their last repetition, and nothing came of
 // them with a challenge that another question got, or with an old one. Some
 // servers have a challenge per question, or forget it, and drop a wrong one in
 // silence.
-func (s *session) renewable(p *plan, now time.Duration, qs Questions) (renew Questions) {
+func (p *plan) renewable(s *session, now time.Duration, qs Questions) (renew Questions) {
 	a := s.got
 	if s.challenge() == wire.NoChallenge {
 		return 0
 	}
-	old := now-a.seenAt >= freshFor
-	for q := range each(qs &^ (a.renewed | s.bare)) {
-		last := int(s.attempts[q])+1 == s.maxAsks(p, q)
-		foreign := !a.owned.Has(q) && a.origin != 1<<q
-		if last && (foreign || old) && s.err[q] == 0 && !s.rarelyAnswered(q) {
+	old := now-a.challenges.seenAt >= freshFor
+	for q := range each(qs &^ (a.challenges.renewed | s.agenda.bare)) {
+		last := int(s.agenda.attempts[q])+1 == p.maxAsks(s, q)
+		foreign := !a.challenges.owned.Has(q) && a.challenges.origin != 1<<q
+		if last && (foreign || old) && s.agenda.err[q] == 0 && !s.rarelyAnswered(q) {
 			renew |= 1 << q
 		}
 	}
@@ -68,36 +80,36 @@ func (s *session) rarelyAnswered(q wire.Question) bool {
 }
 
 // tick is called when wake has passed: what is silent is repeated or given up.
-func (s *session) tick(p *plan, now time.Duration) {
-	silent := s.waiting & s.open
+func (p *plan) tick(s *session, now time.Duration) {
+	silent := s.agenda.silent()
 	switch {
 	case silent == 0:
 		return
 	case s.unpacking():
-		s.wakeAt(now + packedWait)
+		s.clock.wakeAt(now + packedWait)
 		return
 	}
 	silent = s.suspectLimit(silent)
-	s.waiting &= aside
+	s.agenda.stopWaiting()
 	s.flying = 0
 	s.flags &^= flagHeld
 	if s.got != nil {
-		s.got.get = 0
+		s.got.challenges.get = 0
 	}
-	if s.quiet++; s.flags&flagAnswered == 0 && int(s.quiet) >= s.patienceAsks(p) {
-		s.ignored(p)
+	if s.quiet++; s.flags&flagAnswered == 0 && int(s.quiet) >= p.patienceAsks(s) {
+		p.ignored(s)
 		return
 	}
-	again := s.silenced(p, silent)
-	s.getChallenge(p, again)
-	if renew := s.renewable(p, now, again); renew != 0 {
-		s.renew(renew)
+	again := p.silenced(s, silent)
+	p.getChallenge(s, again)
+	if renew := p.renewable(s, now, again); renew != 0 {
+		s.got.challenges.renew(renew)
 	}
 	if s.serial() || again == 0 {
 		return
 	}
 	if s.got != nil {
-		again |= s.open &^ s.asked // no challenge and a silent question: don't wait for it
+		again |= s.agenda.open &^ s.agenda.asked // no challenge and a silent question: don't wait for it
 	}
 	s.ask(again)
 	s.flags |= flagRepeat
@@ -105,29 +117,31 @@ func (s *session) tick(p *plan, now time.Duration) {
 
 // ignored takes the end of the last wait for a server that answered nothing. With
 // the fallback, one of which nothing came at all is asked for PLAYER and ping.
-func (s *session) ignored(p *plan) {
-	if !p.fallback || s.got != nil || s.beside&besideFallback != 0 || !s.asked.Has(wire.QuestionInfo) {
-		s.closeAll()
+func (p *plan) ignored(s *session) {
+	if !p.fallback || s.got != nil || s.beside&besideFallback != 0 || !s.agenda.asked.Has(wire.QuestionInfo) {
+		for q := range each(s.agenda.open) {
+			s.agenda.giveUp(q, s.silence(q))
+		}
 		return
 	}
-	s.giveUp(wire.QuestionInfo, s.silence(wire.QuestionInfo))
+	s.agenda.giveUp(wire.QuestionInfo, s.silence(wire.QuestionInfo))
 	s.beside |= besideFallback | besidePing
-	s.open |= AskPlayers
+	s.agenda.open |= AskPlayers
 	s.ask(AskPlayers)
-	s.due |= AskPing
+	s.agenda.due |= AskPing
 }
 
 // getChallenge has the last repetition of a list that was silent without a
 // challenge replaced by a request for one, once for each server that was heard.
-func (s *session) getChallenge(p *plan, again Questions) {
-	q := lowest(again &^ AskInfo & s.bare)
+func (p *plan) getChallenge(s *session, again Questions) {
+	q := lowest(again &^ AskInfo & s.agenda.bare)
 	if q == 0 || s.got == nil || s.beside&besideGet != 0 || s.challenge() != wire.NoChallenge {
 		return
 	}
 	n := bits.TrailingZeros8(uint8(q))
-	if last := int(s.attempts[n])+1 == s.maxAsks(p, wire.Question(n)); last && s.err[n] == 0 {
+	if last := int(s.agenda.attempts[n])+1 == p.maxAsks(s, wire.Question(n)); last && s.agenda.err[n] == 0 {
 		s.beside |= besideGet
-		s.got.get = q
+		s.got.challenges.get = q
 	}
 }
 
@@ -138,11 +152,11 @@ func (s *session) suspectLimit(silent Questions) Questions {
 	switch {
 	case s.flags&flagBurst != 0 && bits.OnesCount8(uint8(silent)) > 1:
 		s.flags |= flagSerial | flagLimited | flagSuspect
-		s.got.slow = 0
+		s.got.hints.slow = 0
 	case s.flags&flagSuspect != 0:
-		if s.got.slow++; s.got.slow == slowAsks {
+		if s.got.hints.slow++; s.got.hints.slow == slowAsks {
 			s.flags &^= flagSerial | flagLimited | flagSuspect
-			silent = s.open
+			silent = s.agenda.open
 		}
 	}
 	s.flags &^= flagBurst
@@ -151,12 +165,12 @@ func (s *session) suspectLimit(silent Questions) Questions {
 
 // silenced gives up the questions of silent that were asked often enough and
 // returns the others.
-func (s *session) silenced(p *plan, silent Questions) (again Questions) {
+func (p *plan) silenced(s *session, silent Questions) (again Questions) {
 	for q := range each(silent) {
-		if int(s.attempts[q]) < s.maxAsks(p, q) {
+		if int(s.agenda.attempts[q]) < p.maxAsks(s, q) {
 			again |= 1 << q
 		} else {
-			s.giveUp(q, s.silence(q))
+			s.agenda.giveUp(q, s.silence(q))
 		}
 	}
 	return again
@@ -164,8 +178,8 @@ func (s *session) silenced(p *plan, silent Questions) (again Questions) {
 
 // patienceAsks is how many waits in a row may pass in silence before nothing
 // more is expected of a server that answered nothing.
-func (s *session) patienceAsks(p *plan) int {
-	heard := s.got != nil && s.got.heard&s.open != 0
+func (p *plan) patienceAsks(s *session) int {
+	heard := s.got != nil && s.got.hints.heard&s.agenda.open != 0
 	if p.once && !heard {
 		return 1
 	}
@@ -177,34 +191,33 @@ func (s *session) patienceAsks(p *plan) int {
 
 // advance is called after every event: it decides what is asked next and when
 // to wake up.
-func (s *session) advance(p *plan, now time.Duration) {
+func (p *plan) advance(s *session, now time.Duration) {
 	if s.flags&flagAnswered != 0 {
-		s.open &= p.questions // the fallback may have asked for more
+		s.agenda.open &= p.questions // the fallback may have asked for more
 	}
-	s.ping(p)
-	s.due &= s.open | aside
-	s.waiting &= s.open | aside
+	p.ping(s)
+	s.agenda.trim()
 	switch {
-	case s.open == 0:
-		s.finish(p, now)
+	case s.agenda.open == 0:
+		p.finish(s, now)
 	case s.flags&flagHeld != 0 && s.flying == 0:
 		s.flags &^= flagHeld
-		s.resend(lowest(s.open))
-	case (s.due|s.waiting)&s.open != 0:
+		s.resend(lowest(s.agenda.open))
+	case (s.agenda.due|s.agenda.waiting)&s.agenda.open != 0:
 	case s.serial():
-		s.askSerially(p, now)
+		p.askSerially(s, now)
 	case s.challenge() != wire.NoChallenge:
-		s.ask(s.open)
+		s.ask(s.agenda.open)
 	default:
-		s.askFirst(lowest(s.open))
+		s.askFirst(lowest(s.agenda.open))
 	}
 }
 
 // ping makes a ping due, once, as soon as something came.
-func (s *session) ping(p *plan) {
+func (p *plan) ping(s *session) {
 	if s.got != nil && p.questions.Has(wire.QuestionPing) && s.beside&besidePing == 0 {
 		s.beside |= besidePing
-		s.due |= AskPing
+		s.agenda.due |= AskPing
 	}
 }
 
@@ -212,22 +225,22 @@ func (s *session) ping(p *plan) {
 // known that a list is answered only to a challenge that GETCHALLENGE gave.
 func (s *session) askFirst(q Questions) {
 	s.ask(q)
-	if s.got != nil && s.got.getFirst && q != AskInfo && s.beside&besideGet == 0 {
+	if s.got != nil && s.got.challenges.getFirst && q != AskInfo && s.beside&besideGet == 0 {
 		s.beside |= besideGet
-		s.got.get = q
+		s.got.challenges.get = q
 	}
 }
 
 // askSerially makes the next question due, or says when it will be.
-func (s *session) askSerially(p *plan, now time.Duration) {
-	if next := s.lastAt() + serialGap; s.flags&flagLimited != 0 && now < next {
-		s.wakeAt(next)
+func (p *plan) askSerially(s *session, now time.Duration) {
+	if next := s.clock.lastAt() + serialGap; s.flags&flagLimited != 0 && now < next {
+		s.clock.wakeAt(next)
 		return
 	}
-	q := lowest(s.open)
-	if n := bits.TrailingZeros8(uint8(q)); int(s.attempts[n]) >= s.maxAsks(p, wire.Question(n)) {
-		s.giveUp(wire.Question(n), s.silence(wire.Question(n)))
-		s.advance(p, now)
+	q := lowest(s.agenda.open)
+	if n := bits.TrailingZeros8(uint8(q)); int(s.agenda.attempts[n]) >= p.maxAsks(s, wire.Question(n)) {
+		s.agenda.giveUp(wire.Question(n), s.silence(wire.Question(n)))
+		p.advance(s, now)
 		return
 	}
 	s.ask(q)
@@ -236,25 +249,25 @@ func (s *session) askSerially(p *plan, now time.Duration) {
 
 // finish ends the conversation, or waits for the 'I' after an 'm', or for the
 // answer to a ping.
-func (s *session) finish(p *plan, now time.Duration) {
-	s.verify(p, now)
-	if s.flags&flagGold != 0 && now < s.got.goldEnd {
-		s.wakeAt(s.got.goldEnd)
+func (p *plan) finish(s *session, now time.Duration) {
+	p.verify(s, now)
+	if s.flags&flagGold != 0 && now < s.got.hints.goldEnd {
+		s.clock.wakeAt(s.got.hints.goldEnd)
 		return
 	}
-	if s.due != 0 {
+	if s.agenda.due != 0 {
 		return // a ping, or INFO once more
 	}
-	if end := s.lastAt() + p.schedule.Timeout; s.looped() && now < end {
-		s.wakeAt(end)
+	if end := s.clock.lastAt() + p.schedule.Timeout; s.agenda.looped() && now < end {
+		s.clock.wakeAt(end)
 		return
 	}
-	if end := s.pingEnd(p); s.waiting.Has(wire.QuestionPing) && now < end {
-		s.wakeAt(end)
+	if end := p.pingEnd(s); s.agenda.waiting.Has(wire.QuestionPing) && now < end {
+		s.clock.wakeAt(end)
 		return
 	}
-	if s.waiting&verifyInfo != 0 && now < s.got.verifyEnd {
-		s.wakeAt(s.got.verifyEnd)
+	if s.agenda.waiting&verifyInfo != 0 && now < s.got.suspicion.verifyEnd {
+		s.clock.wakeAt(s.got.suspicion.verifyEnd)
 		return
 	}
 	if !s.unpacking() {
@@ -266,37 +279,39 @@ func (s *session) finish(p *plan, now time.Duration) {
 // be forged: it came without a challenge, and more replies came than requests went
 // out. A server whose replies came earlier than they could is given one timeout
 // in which its true replies may come.
-func (s *session) verify(p *plan, now time.Duration) {
+func (p *plan) verify(s *session, now time.Duration) {
 	a := s.got
-	if a == nil || a.conflict {
+	if a == nil || a.suspicion.conflict {
 		return
 	}
+	x := &a.suspicion
 	switch {
 	case s.beside&besideVerify != 0:
-	case a.challenge != wire.NoChallenge && a.unchallenged.Has(wire.QuestionInfo) && s.surplus():
+	case s.challenge() != wire.NoChallenge && x.unchallenged.Has(wire.QuestionInfo) && a.surplus():
 		s.beside |= besideVerify
-		s.due |= verifyInfo
-		a.verifyEnd = now + p.schedule.Timeout
-	case a.early != 0 && a.early == a.early&a.unchallenged && a.verifyEnd == 0:
-		s.waiting |= verifyInfo
-		a.verifyEnd = now + p.schedule.Timeout
+		s.agenda.due |= verifyInfo
+		x.verifyEnd = now + p.schedule.Timeout
+	case x.early != 0 && x.early == x.early&x.unchallenged && x.verifyEnd == 0:
+		s.agenda.waiting |= verifyInfo
+		x.verifyEnd = now + p.schedule.Timeout
 	}
 }
 
 // pingEnd is when the answer to a ping is no longer waited for.
-func (s *session) pingEnd(p *plan) time.Duration {
+func (p *plan) pingEnd(s *session) time.Duration {
 	if s.got == nil {
-		return s.lastAt() + p.schedule.Timeout
+		return s.clock.lastAt() + p.schedule.Timeout
 	}
-	return s.sent(wire.QuestionPing) + p.schedule.Timeout
+	return s.clock.at(s.got.trips.sentUS[wire.QuestionPing]) + p.schedule.Timeout
 }
 
-func (s *session) maxAsks(p *plan, q wire.Question) int {
+// maxAsks is how often q is sent at most, challenge rounds not counted.
+func (p *plan) maxAsks(s *session, q wire.Question) int {
 	n := 1 + p.schedule.Retries
 	if s.rarelyAnswered(q) {
 		return min(n, csgoAsks)
 	}
-	if s.got != nil && s.got.heard.Has(q) {
+	if s.got != nil && s.got.hints.heard.Has(q) {
 		n += extraAsks
 	}
 	return n
@@ -304,17 +319,13 @@ func (s *session) maxAsks(p *plan, q wire.Question) int {
 
 // timeout is how long to wait for what was just sent: as the schedule says, and
 // never less than two round trips of this server.
-func (s *session) timeout(p *plan) time.Duration {
-	var attempts uint8
-	for q := range each(s.waiting & s.open) {
-		attempts = max(attempts, s.attempts[q])
-	}
-	d := p.schedule.Wait(int(attempts))
+func (p *plan) timeout(s *session) time.Duration {
+	d := p.schedule.Wait(int(s.agenda.most()))
 	if p.once {
 		d = p.schedule.Longest()
 	}
 	if s.got != nil {
-		d = max(d, min(2*s.got.rtt, maxRTTWait))
+		d = max(d, min(2*s.got.trips.first, maxRTTWait))
 	}
 	if s.flags&flagLimited != 0 {
 		d = max(d, serialGap)

@@ -65,18 +65,18 @@ func (r *receiver) assembled(now time.Duration, i int32, outcome reasm.Outcome, 
 func (r *receiver) unpack(i int32, t *session, msg []byte) bool {
 	a := t.got
 	switch {
-	case a.unpacked >= maxUnpacked:
-		t.fault(likelyPacked(t.waiting&t.open), cmp.Or(a.unpackErr, wire.ErrTooLarge))
+	case a.unpacking.unpacked >= maxUnpacked:
+		t.agenda.fault(likelyPacked(t.agenda.waiting&t.agenda.open), cmp.Or(a.unpacking.err, wire.ErrTooLarge))
 		return false
-	case a.packed >= maxPacked:
+	case a.unpacking.packed >= maxPacked:
 		return false
 	}
 	packed := append(make([]byte, 0, len(msg)), msg...)
 	if !r.parts.worker.Submit(r.open.slots.ref(i).tag64(), packed) {
 		return false
 	}
-	a.packed++
-	a.unpacked++
+	a.unpacking.packed++
+	a.unpacking.unpacked++
 	return true
 }
 
@@ -97,13 +97,13 @@ func (r *receiver) collect(now time.Duration, changed func(i int32)) {
 
 // unpacked takes one reply from the decompressor.
 func (r *receiver) unpacked(now time.Duration, t *session, msg []byte, err error) {
-	t.got.packed--
+	t.got.unpacking.packed--
 	if err == nil {
 		t.got.deliver(t, r.pool, now, msg, &r.info)
 		return
 	}
-	t.got.unpackErr = codeOf(err)
-	t.fault(likelyPacked(t.waiting&t.open), t.got.unpackErr)
+	t.got.unpacking.err = codeOf(err)
+	t.agenda.fault(likelyPacked(t.agenda.waiting&t.agenda.open), t.got.unpacking.err)
 }
 
 // likelyPacked returns the question of qs that an unreadable compressed reply

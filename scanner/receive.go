@@ -50,10 +50,10 @@ func (r *receiver) take(now time.Duration, p *udp.Packet) int32 {
 	if r.raw {
 		a.keepRaw(r.pool, p.Data)
 	}
-	before := a.rtt
+	before := a.trips.first
 	r.account(now, sl, r.deliver(now, i, p.Data))
-	if r.roundTrip != nil && before == 0 && a.rtt > 0 {
-		r.roundTrip(a.rtt)
+	if r.roundTrip != nil && before == 0 && a.trips.first > 0 {
+		r.roundTrip(a.trips.first)
 	}
 	return i
 }

@@ -11,7 +11,11 @@ import (
 // answer holds what one server sent so far. Its messages are in chunks, which
 // belong to a pool and never move, since a decoded message points into them.
 type answer struct {
-	dialog
+	challenges challenges
+	trips      trips
+	suspicion  suspicion
+	hints      hints
+	unpacking  unpacking
 
 	firstAt   time.Duration // first datagram received
 	lastAt    time.Duration // last datagram received
@@ -193,7 +197,7 @@ func (a *answer) deliverInfo(t *session, pool *pool, now time.Duration, msg []by
 	t.onInfoAgain()
 	if !t.wants(wire.QuestionInfo, 0) {
 		if in.Decode(msg) == nil && a.info != nil && contradicts(&a.in, in) {
-			t.onContradiction()
+			a.suspicion.contradicted()
 		}
 		d.class = classOf(t.onReply(now, wire.QuestionInfo, 0))
 		return d
@@ -282,7 +286,7 @@ func (a *answer) goldAgain(t *session, now time.Duration, msg []byte, in *wire.I
 	}
 	t.onInfoAgain()
 	if code == 0 && !bytes.Equal(in.Name, a.goldKept.name) {
-		t.onContradiction()
+		a.suspicion.contradicted()
 	}
 	return ClassDuplicate
 }
@@ -300,7 +304,7 @@ func (a *answer) deliverList(
 	case n < 1+countLen:
 		code = wire.ErrTruncated
 	}
-	if !t.asked.Has(q) && !sound(q, msg) {
+	if !t.agenda.asked.Has(q) && !sound(q, msg) {
 		code = wire.ErrMalformed // asked for, it may come better (EC-65)
 	}
 	kind := ReplyPlayers
@@ -369,9 +373,9 @@ func (a *answer) deliverPong(t *session, pool *pool, now time.Duration, msg []by
 		d.full = true
 		return d
 	}
-	switch sent := !t.due.Has(wire.QuestionPing); {
+	switch sent := !t.agenda.due.Has(wire.QuestionPing); {
 	case t.onPong() == used && sent:
-		a.pingRTT = now - t.sent(wire.QuestionPing)
+		a.pingRTT = now - t.clock.at(t.got.trips.sentUS[wire.QuestionPing])
 	case t.beside&besidePing != 0 && !asked:
 		d.class = ClassDuplicate
 	}

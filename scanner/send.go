@@ -46,8 +46,8 @@ func newSender(cfg *Config) sender {
 // than room. It reports whether some are left.
 func (s *sender) addDue(r ref, sl *slot, room int) bool {
 	t := &sl.session
-	t.due &= t.open | aside
-	for q := range each(t.due) {
+	t.agenda.due &= t.agenda.open | aside
+	for q := range each(t.agenda.due) {
 		if len(s.out) == room {
 			return true
 		}

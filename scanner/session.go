@@ -3,18 +3,23 @@ package scanner
 import (
 	"math"
 	"math/bits"
-	"slices"
 	"time"
 
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// This file is the conversation with one server as a pure step: an event in,
-// what to send and when to wake up out. It has no socket, no clock and no
-// memory of its own, so that whole conversations stand as text files in
-// testdata/session. What must be known only once something came stands in the
-// answer, so that a server that is silent, as most of a network is, takes
-// little room.
+// A session is the conversation with one server as a pure step: an event in, what
+// to send and when to wake up out. It has no socket, no clock and no memory of its
+// own, so conversations are text files in testdata/session. The parts:
+//
+//	session.go     its state, and the events that change it
+//	agenda.go      where each question stands
+//	challenges.go  what is known of the server's challenges
+//	suspicion.go   signs of forged replies
+//	plan.go        what is sent next, and when to give up
+//
+// State that is needed only once a datagram came is in the answer. A silent
+// server, as most of a network is, takes little memory.
 //
 //	            start                      A (challenge)
 //	  (new) ───────────▶ first question ──────────────────▶ all open questions, together
@@ -85,109 +90,96 @@ const (
 
 // session is the state of one conversation.
 type session struct {
-	got     *answer       // what came; nil while nothing did
+	got    *answer // what came; nil while nothing did
+	clock  clock
+	flags  sessionFlags
+	agenda agenda
+	beside besides // what was done beside the three questions
+	quiet  uint8   // waits in a row in which nothing came
+	flying uint8   // datagrams sent that nothing came back for, as far as can be known
+}
+
+// clock is when a session last sent something, and when it wants to be woken.
+type clock struct {
 	firstAt time.Duration // first datagram sent
 	wakeMS  uint32        // ms after firstAt: when tick wants to be called; 0: not at all
 	sentUS  uint32        // µs after firstAt: last datagram sent
-	flags   sessionFlags
-
-	open    Questions // neither answered nor given up
-	asked   Questions // sent at least once
-	due     Questions // to be sent as soon as the rate allows
-	waiting Questions // sent, and silent so far
-	bare    Questions // last sent without a challenge
-	beside  besides   // what was done beside the three questions
-	quiet   uint8     // waits in a row in which nothing came
-	flying  uint8     // datagrams sent that nothing came back for, as far as can be known
-
-	attempts [wire.NumQuestions]uint8      // sent, challenge rounds not counted
-	err      [wire.NumQuestions]wire.Error // why it is closed without a whole answer; while open: the fault seen last
 }
 
-// dialog is the part of a conversation that begins when something comes. It
-// stands in the answer.
-type dialog struct {
-	rtt          time.Duration                    // of the first question asked once and answered
-	rtts         [wire.NumQuestions]time.Duration // of each
-	unchallenged Questions                        // answered, in part at least, to a request without a challenge
+// wake is when tick wants to be called; 0: not at all.
+func (c *clock) wake() time.Duration {
+	if c.wakeMS == 0 {
+		return 0
+	}
+	return c.firstAt + time.Duration(c.wakeMS)*time.Millisecond
+}
 
-	challenge wire.Challenge           // in use; NoChallenge: none yet
-	origin    Questions                // those that it may have been the reply to
-	seenAt    time.Duration            // when it, or one of a question's own, came last
-	single    bool                     // each question has a challenge of its own: see own
-	sentUS    [wire.NumRequests]uint32 // µs after firstAt: when each was sent last
-	goldEnd   time.Duration            // when an 'I' after an 'm' is no longer waited for
+// wakeAt has tick called at a time, or less than a millisecond later.
+func (c *clock) wakeAt(at time.Duration) {
+	ms := (at - c.firstAt + time.Millisecond - 1) / time.Millisecond
+	c.wakeMS = uint32(min(max(ms, 0), math.MaxUint32))
+}
 
-	heard    Questions // something came of them: extraAsks
-	resent   Questions // sent with several challenges: which one is answered can't be told
-	openly   Questions // part of their answer came to a request without a challenge
-	packed   uint8     // replies in the decompressor
-	unpacked uint8     // replies that ever were there
-	echoed   bool      // the challenge in use came since the last datagram sent
-	same     uint8     // sendings that were answered by the challenge in use
-	slow     uint8     // waits in a row in which nothing came, after a question that was asked slowly
+// lastAt is when the last datagram was sent.
+func (c *clock) lastAt() time.Duration { return c.at(c.sentUS) }
 
-	unpackErr wire.Error // what the decompressor found wrong last; 0: nothing yet
+// at returns the time that is so many µs after the first datagram.
+func (c *clock) at(us uint32) time.Duration { return c.firstAt + time.Duration(us)*time.Microsecond }
 
-	rounds [wire.NumQuestions]uint8 // challenges in answer to each
+// sent notes that a datagram was sent.
+func (c *clock) sent(now time.Duration) {
+	c.sentUS = uint32(min((now-c.firstAt)/time.Microsecond, math.MaxUint32))
+}
 
-	// For finding forged replies: each datagram sent is answered once at most.
-	requests   uint8             // datagrams sent, pings not counted
-	challenges uint8             // those that came back
-	answered   Questions         // the questions answered after they were asked
-	unasked    Questions         // the questions answered before they were asked
-	early      Questions         // the questions answered before that could be expected
-	conflict   bool              // a reply contradicts another
-	values     [8]wire.Challenge // that came last
-	oldest     uint8             // in values
-	repeated   wire.Challenge    // the last one that came more than once
-	twice      bool              // there is one
-	pinned     bool              // no other is used any more
-	verifyEnd  time.Duration
+// trips are the round trips of a server that answers.
+type trips struct {
+	first  time.Duration                    // of the first question asked once and answered
+	each   [wire.NumQuestions]time.Duration // of each
+	sentUS [wire.NumRequests]uint32         // µs after firstAt of the session: when each was sent last
+}
 
-	get      Questions // to be asked by GETCHALLENGE
-	getFirst bool      // the game is one whose servers want that
+// sent notes when qs were sent.
+func (t *trips) sent(qs Questions, us uint32) {
+	for q := range each(qs) {
+		t.sentUS[q] = us
+	}
+}
 
-	fresh   Questions                         // to be sent without a challenge, to get one of their own
-	renewed Questions                         // that was tried, or is of no use
-	owned   Questions                         // those with a challenge of their own
-	own     [wire.NumQuestions]wire.Challenge // theirs
+// hints are what the datagrams so far reveal about a server.
+type hints struct {
+	heard   Questions     // something came of them: extraAsks
+	openly  Questions     // part of their answer came to a request without a challenge
+	slow    uint8         // waits in a row in which nothing came, after a question that was asked slowly
+	goldEnd time.Duration // when an 'I' after an 'm' is no longer waited for
+}
+
+// unpacking counts a server's replies in the decompressor.
+type unpacking struct {
+	packed   uint8      // replies there now
+	unpacked uint8      // replies that ever were there
+	err      wire.Error // what the decompressor found wrong last; 0: nothing yet
 }
 
 // begin keeps in a what comes from now on. It is called before the first event
 // that a datagram of the server is; a is empty.
 func (s *session) begin(a *answer) {
 	s.got = a
-	a.challenge = wire.NoChallenge
-	for q := range each(s.asked) {
-		a.requests += s.attempts[q] - b2u8(s.due.Has(q))
+	a.challenges.current = wire.NoChallenge
+	for q := range each(s.agenda.asked) {
+		a.suspicion.requests += s.agenda.attempts[q] - b2u8(s.agenda.due.Has(q))
 	}
-	for q := range a.sentUS { // only one was waited for
-		a.sentUS[q] = s.sentUS
+	for q := range a.trips.sentUS { // only one was waited for
+		a.trips.sentUS[q] = s.clock.sentUS
 	}
 }
 
 // serial reports whether only one question is asked at a time.
 func (s *session) serial() bool {
-	return s.flags&flagSerial != 0 || s.got != nil && s.got.single
+	return s.flags&flagSerial != 0 || s.got != nil && s.got.challenges.single
 }
 
 // unpacking reports whether an answer may be in the decompressor.
-func (s *session) unpacking() bool { return s.got != nil && s.got.packed > 0 }
-
-// wake is when tick wants to be called; 0: not at all.
-func (s *session) wake() time.Duration {
-	if s.wakeMS == 0 {
-		return 0
-	}
-	return s.firstAt + time.Duration(s.wakeMS)*time.Millisecond
-}
-
-// wakeAt has tick called at a time, or less than a millisecond later.
-func (s *session) wakeAt(at time.Duration) {
-	ms := (at - s.firstAt + time.Millisecond - 1) / time.Millisecond
-	s.wakeMS = uint32(min(max(ms, 0), math.MaxUint32))
-}
+func (s *session) unpacking() bool { return s.got != nil && s.got.unpacking.packed > 0 }
 
 // verdict is what an event was worth.
 type verdict bool
@@ -196,12 +188,6 @@ const (
 	used    verdict = true  // it brought something new
 	useless verdict = false // a duplicate, or too late
 )
-
-// start opens the conversation: the first question is due.
-func (s *session) start(p *plan) {
-	*s = session{open: p.questions.status()}
-	s.ask(lowest(s.open))
-}
 
 // came notes that a datagram came, for one of those under way.
 func (s *session) came() {
@@ -215,7 +201,7 @@ func (s *session) came() {
 func (s *session) onReply(now time.Duration, q wire.Question, code wire.Error) verdict {
 	s.came()
 	if code != 0 && code != wire.ErrTruncated {
-		s.fault(1<<q, code)
+		s.agenda.fault(1<<q, code)
 		return used
 	}
 	if !s.wants(q, code) {
@@ -224,9 +210,7 @@ func (s *session) onReply(now time.Duration, q wire.Question, code wire.Error) v
 	if q == wire.QuestionInfo {
 		s.flags &^= flagGold
 	}
-	s.measure(now, q)
-	s.noteUnchallenged(q)
-	s.close(q, code)
+	s.close(now, q, code)
 	return used
 }
 
@@ -235,17 +219,17 @@ func (s *session) onReply(now time.Duration, q wire.Question, code wire.Error) v
 // was sent with several challenges.
 func (s *session) measure(now time.Duration, q wire.Question) {
 	a := s.got
-	if s.attempts[q] != 1 || !s.waiting.Has(q) || a.resent.Has(q) {
+	if s.agenda.attempts[q] != 1 || !s.agenda.waiting.Has(q) || a.challenges.resent.Has(q) {
 		return
 	}
-	trip := now - s.sent(q)
-	if a.rtts[q] == 0 {
-		a.rtts[q] = trip
+	trip := now - s.clock.at(s.got.trips.sentUS[q])
+	if a.trips.each[q] == 0 {
+		a.trips.each[q] = trip
 	}
-	if a.rtt == 0 {
-		a.rtt = trip
-	} else if trip+muchEarlier < a.rtt && 2*trip < a.rtt {
-		a.early |= 1 << q
+	if a.trips.first == 0 {
+		a.trips.first = trip
+	} else if trip+muchEarlier < a.trips.first && 2*trip < a.trips.first {
+		a.suspicion.early |= 1 << q
 	}
 }
 
@@ -254,7 +238,7 @@ func (s *session) onAppID(id uint32) {
 	if id == csgoAppID {
 		s.flags |= flagCSGO
 	}
-	s.got.getFirst = wire.GivesChallengeOnRequest(id)
+	s.got.challenges.getFirst = wire.GivesChallengeOnRequest(id)
 }
 
 // wants reports whether an answer to q would be of use: it is open, or was
@@ -262,29 +246,27 @@ func (s *session) onAppID(id uint32) {
 // no better than a whole 'm'.
 func (s *session) wants(q wire.Question, code wire.Error) bool {
 	switch {
-	case s.open.Has(q):
+	case s.agenda.open.Has(q):
 		return true
 	case q == wire.QuestionInfo && s.flags&flagGold != 0:
-		return code == 0 || s.err[q] != 0
+		return code == 0 || s.agenda.err[q] != 0
 	}
-	return s.err[q] != 0 && (code == 0 || s.err[q] != code)
+	return s.agenda.err[q] != 0 && (code == 0 || s.agenda.err[q] != code)
 }
 
 // onGold takes an 'm': INFO is answered, but an 'I' may still replace it.
 func (s *session) onGold(now time.Duration, code wire.Error) verdict {
 	s.came()
 	if code != 0 && code != wire.ErrTruncated {
-		s.fault(AskInfo, code)
+		s.agenda.fault(AskInfo, code)
 		return used
 	}
-	if !s.open.Has(wire.QuestionInfo) {
+	if !s.agenda.open.Has(wire.QuestionInfo) {
 		return useless
 	}
-	s.measure(now, wire.QuestionInfo)
-	s.noteUnchallenged(wire.QuestionInfo)
+	s.close(now, wire.QuestionInfo, code)
 	s.flags |= flagGold
-	s.got.goldEnd = now + max(minGold, s.got.rtt/2)
-	s.close(wire.QuestionInfo, code)
+	s.got.hints.goldEnd = now + max(minGold, s.got.trips.first/2)
 	return used
 }
 
@@ -294,12 +276,12 @@ func (s *session) onFragment() {
 	s.flags |= flagSplit
 	s.flags &^= flagBurst | flagRefused | flagRetried
 	s.quiet = 0
-	qs := s.waiting & s.open
-	s.got.heard |= qs
+	qs := s.agenda.silent()
+	s.got.hints.heard |= qs
 	if qs == lowest(qs) {
-		s.fault(qs, wire.ErrIncomplete)
-		if s.asked == qs { // else they may be of an answer that is late
-			s.got.openly |= qs & s.bare
+		s.agenda.fault(qs, wire.ErrIncomplete)
+		if s.agenda.asked == qs { // else they may be of an answer that is late
+			s.got.hints.openly |= qs & s.agenda.bare
 		}
 	}
 }
@@ -308,12 +290,11 @@ func (s *session) onFragment() {
 // several replies one ID, so what is open is asked again one by one.
 func (s *session) onConflict() {
 	s.flags |= flagSplit
-	if s.flags&flagSerial != 0 || s.open == 0 {
+	if s.flags&flagSerial != 0 || s.agenda.open == 0 {
 		return
 	}
 	s.flags |= flagSerial
-	s.waiting &= aside
-	s.due &= aside
+	s.agenda.hold()
 	s.flying = 0
 }
 
@@ -322,53 +303,41 @@ func (s *session) onLimited() {
 	s.came()
 	s.flags |= flagSerial | flagLimited
 	s.flags &^= flagSuspect
-	s.fault(s.open, wire.ErrRateLimited)
-	s.due &= aside
-	s.waiting &= aside
+	s.agenda.fault(s.agenda.open, wire.ErrRateLimited)
+	s.agenda.hold()
 }
 
 // onBanned takes an 'l': nothing more will come (EC-22).
 func (s *session) onBanned() {
 	s.came()
-	for q := range each(s.open) {
-		s.giveUp(q, wire.ErrBanned)
-	}
+	s.agenda.giveUpAll(wire.ErrBanned)
 }
 
 // onJunk takes a datagram that answers nothing: what is waited for goes on
 // being waited for, and if it never comes this is why.
 func (s *session) onJunk(code wire.Error) {
 	s.came()
-	s.fault(s.waiting&s.open, code)
+	s.agenda.fault(s.agenda.silent(), code)
 }
 
 // onSent notes that qs went out, with the challenge in use.
-func (s *session) onSent(p *plan, now time.Duration, qs Questions) {
-	if s.asked == 0 {
-		s.firstAt = now
+func (s *session) onSent(now time.Duration, qs Questions) {
+	if s.agenda.asked == 0 {
+		s.clock.firstAt = now
 	}
-	s.sentUS = uint32(min((now-s.firstAt)/time.Microsecond, math.MaxUint32))
+	s.clock.sent(now)
+	bare := qs.status()
 	if s.got != nil {
-		s.got.echoed = false
-		s.got.requests += b2u8(qs&^AskPing != 0 && s.got.requests < math.MaxUint8)
-		for q := range each(qs &^ verifyInfo) {
-			s.got.sentUS[q] = s.sentUS
-		}
+		bare = s.got.challenges.without(bare)
+		s.got.challenges.echoed = false
+		s.got.suspicion.sent(qs)
+		s.got.trips.sent(qs&^verifyInfo, s.clock.sentUS)
 	}
-	s.asked |= qs.status()
-	s.due &^= qs
-	s.waiting |= qs
 	s.flying += uint8(bits.OnesCount8(uint8(qs.status())))
-	s.bare &^= qs
-	for q := range each(qs.status()) {
-		if s.challengeFor(q) == wire.NoChallenge {
-			s.bare |= 1 << q
-		}
-	}
+	s.agenda.sent(qs, bare)
 	if s.flags&flagRefused != 0 {
 		s.flags |= flagRetried
 	}
-	s.wakeAt(now + s.timeout(p))
 }
 
 // onUnreachable takes an ICMP error: nothing listens. The first one is not
@@ -379,31 +348,23 @@ func (s *session) onUnreachable() {
 		s.flags |= flagRefused
 		return
 	}
-	s.waiting &^= aside
-	for q := range each(s.open) {
-		s.giveUp(q, wire.ErrUnreachable)
-	}
+	s.agenda.waiting &^= aside
+	s.agenda.giveUpAll(wire.ErrUnreachable)
 }
 
 // onSendFailed takes the news that q could not be sent.
 func (s *session) onSendFailed(q wire.Question) {
-	s.due &^= 1 << q
-	if s.open.Has(q) {
-		s.giveUp(q, wire.ErrSendFailed)
+	s.agenda.due &^= 1 << q
+	if s.agenda.open.Has(q) {
+		s.agenda.giveUp(q, wire.ErrSendFailed)
 	}
 }
 
 // onExcluded takes the news that the server is to be sent nothing more.
 func (s *session) onExcluded() {
-	s.due = 0
-	for q := range each(s.open) {
-		s.giveUp(q, wire.ErrExcluded)
-	}
+	s.agenda.due = 0
+	s.agenda.giveUpAll(wire.ErrExcluded)
 }
-
-// looped reports whether a question was given up for too many challenges. If some
-// of them were forged, the answer to one of the others may come yet.
-func (s *session) looped() bool { return slices.Contains(s.err[:], wire.ErrChallengeLoop) }
 
 // onPong takes the answer to a ping. It is no answer to any of the questions.
 func (s *session) onPong() verdict {
@@ -412,16 +373,34 @@ func (s *session) onPong() verdict {
 		return useless
 	}
 	s.beside |= besidePong
-	s.waiting &^= AskPing
+	s.agenda.waiting &^= AskPing
 	return used
 }
 
-// sent is when q was sent last, of a server of which something came.
-func (s *session) sent(q wire.Question) time.Duration {
-	return s.firstAt + time.Duration(s.got.sentUS[q])*time.Microsecond
+// ask makes qs due and counts them as asked once more.
+func (s *session) ask(qs Questions) {
+	s.agenda.ask(qs)
+	s.flags &^= flagRepeat
 }
 
-// lastAt is when the last datagram was sent.
-func (s *session) lastAt() time.Duration {
-	return s.firstAt + time.Duration(s.sentUS)*time.Microsecond
+// close closes q with its answer, which may be truncated.
+func (s *session) close(now time.Duration, q wire.Question, code wire.Error) {
+	s.measure(now, q)
+	s.got.suspicion.answer(q, s.withoutChallenge(q), s.agenda.asked.Has(q))
+	s.agenda.giveUp(q, code)
+	s.got.suspicion.answered |= s.agenda.asked & (1 << q)
+	s.quiet, s.got.hints.slow = 0, 0
+	s.flags |= flagAnswered
+	s.flags &^= flagBurst
+}
+
+// silence is the reason to write for a question that is given up.
+func (s *session) silence(q wire.Question) wire.Error {
+	switch {
+	case s.agenda.err[q] != 0:
+		return s.agenda.err[q]
+	case s.got != nil && s.got.challenges.same >= maxRounds:
+		return wire.ErrChallengeLoop
+	}
+	return wire.ErrTimeout
 }

@@ -127,7 +127,7 @@ func (p *player) event(name string, args []string) error {
 	}
 	switch name {
 	case "start":
-		t.start(&p.plan)
+		p.plan.start(t)
 	case "challenge":
 		n, err := strconv.ParseUint(args[0], 0, 32)
 		if err != nil {
@@ -153,7 +153,7 @@ func (p *player) event(name string, args []string) error {
 	case "again":
 		t.onInfoAgain()
 	case "contradiction":
-		t.onContradiction()
+		t.got.suspicion.contradicted()
 		t.onInfoAgain()
 	case "pong":
 		t.onPong()
@@ -166,14 +166,14 @@ func (p *player) event(name string, args []string) error {
 	case "unsent":
 		t.onSendFailed(question(args[0]))
 	case "tick":
-		if t.wake() > p.now {
-			return fmt.Errorf("tick at %v, wake-up is %v", p.now, t.wake())
+		if t.clock.wake() > p.now {
+			return fmt.Errorf("tick at %v, wake-up is %v", p.now, t.clock.wake())
 		}
-		t.tick(&p.plan, p.now)
+		p.plan.tick(t, p.now)
 	default:
 		return fmt.Errorf("no event %q", name)
 	}
-	t.advance(&p.plan, p.now)
+	p.plan.advance(t, p.now)
 	return nil
 }
 
@@ -183,7 +183,7 @@ func (p *player) show() {
 	if t.flags&flagDone != 0 {
 		fmt.Fprint(&p.out, "\t> done")
 		for q := range each(p.plan.questions.status()) {
-			word := t.err[q].String()
+			word := t.agenda.err[q].String()
 			if word == "" {
 				word = "answered"
 			}
@@ -192,16 +192,16 @@ func (p *player) show() {
 		fmt.Fprintln(&p.out)
 		return
 	}
-	if t.due != 0 {
+	if t.agenda.due != 0 {
 		fmt.Fprint(&p.out, "\t> send")
-		for q := range each(t.due) {
+		for q := range each(t.agenda.due) {
 			fmt.Fprintf(&p.out, " %v", t.requestFor(q))
 			if c := t.challengeFor(q); c != wire.NoChallenge && q != wire.QuestionPing {
 				fmt.Fprintf(&p.out, "+%d", c)
 			}
-			t.onSent(&p.plan, p.now, 1<<q)
+			p.plan.sent(t, p.now, 1<<q)
 		}
 		fmt.Fprintln(&p.out)
 	}
-	fmt.Fprintf(&p.out, "\t> wait until %v\n", t.wake())
+	fmt.Fprintf(&p.out, "\t> wait until %v\n", t.clock.wake())
 }

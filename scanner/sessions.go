@@ -8,7 +8,7 @@ import (
 
 // sessions holds the open targets: the slot of each, its wake-up time, and whether it
 // has requests due. A session moves in three steps: an event changes its
-// state (session.go), advance decides what follows, and close frees its slot.
+// state (session.go), the plan decides what follows (plan.go), and close frees its slot.
 type sessions struct {
 	plan   plan
 	slots  *slots
@@ -41,7 +41,7 @@ func (s *sessions) begin(t entry) ref {
 	i := s.slots.take()
 	sl := s.slots.at(i)
 	sl.setSource(t.addr)
-	sl.session.start(&s.plan)
+	s.plan.start(&sl.session)
 	s.slots.labels.set(i, t.label)
 	s.index.put(i)
 	return s.slots.ref(i)
@@ -51,13 +51,13 @@ func (s *sessions) begin(t entry) ref {
 // whether the session is done.
 func (s *sessions) advance(now time.Duration, i int32) (done bool) {
 	t := &s.slots.at(i).session
-	t.advance(&s.plan, now)
+	s.plan.advance(t, now)
 	switch {
 	case t.flags&flagDone != 0:
 		return true
-	case t.due != 0:
+	case t.agenda.due != 0:
 		s.enqueue(i, t)
-	case t.wake() > now:
+	case t.clock.wake() > now:
 		s.wheel.file(s.slots, i)
 	}
 	return false
@@ -80,7 +80,7 @@ func (s *sessions) queued() bool { return s.follow.n+s.retry.n > 0 }
 
 // sent notes that a session's request went out.
 func (s *sessions) sent(now time.Duration, i int32, q wire.Question) {
-	s.slots.at(i).session.onSent(&s.plan, now, 1<<q)
+	s.plan.sent(&s.slots.at(i).session, now, 1<<q)
 	s.wheel.file(s.slots, i)
 }
 

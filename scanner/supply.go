@@ -128,7 +128,7 @@ func (s *supply) park(sl *slot, lb *label) bool {
 		return false
 	}
 	for q := range each(lowest(s.open.plan.questions)) {
-		if sl.session.err[q] != wire.ErrTimeout {
+		if sl.session.agenda.err[q] != wire.ErrTimeout {
 			return false
 		}
 	}
