@@ -27,6 +27,7 @@ var arrows = map[string][]string{
 	"scanner":        {"reasm", "wire", "scanner/thread", "scanner/udp", "scanner/target", "scanner/game"},
 	"sink/record":    {"scanner", "wire", "reasm", "scanner/thread", "scanner/udp", "scanner/target", "scanner/game"},
 	"sink/disk":      {},
+	"sink/census":    {"sink"},
 	"sink":           {"sink/record", "sink/disk", "scanner", "wire", "reasm", "scanner/thread", "scanner/udp", "scanner/target", "scanner/game"},
 
 	"bench/fleet/internal/random":   {"wire"},
@@ -60,6 +61,7 @@ var arrows = map[string][]string{
 	"cmd/a2sscan/internal/progress":    room(),
 	"cmd/a2sscan/internal/tally":       room(),
 	"cmd/a2sscan/internal/output":      room(),
+	"cmd/a2sscan/internal/playerkey":   room(),
 	"cmd/a2sscan/internal/ledger":      room("guard", "ratecontrol", "tally"),
 	"cmd/a2sscan/internal/metrics":     room("guard", "ratecontrol", "tally", "ledger"),
 	"cmd/a2sscan/internal/scanlog":     room("guard", "ratecontrol", "tally", "ledger"),

@@ -11,6 +11,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/playerkey"
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
@@ -38,6 +39,8 @@ type scanFlags struct {
 
 	unanswered bool
 	raw        bool
+	noNames    bool
+	playerKey  string
 	mmdb       []string
 	dryRun     bool
 	quiet      bool
@@ -132,6 +135,8 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.BoolVar(&f.pace.noGSO, "no-gso", false, "send each datagram by itself: let the kernel, or the network card, cut none in two (segmentation offload, Linux)")
 	fs.BoolVar(&f.unanswered, "unanswered", false, "write a record for targets without any reply too")
 	fs.BoolVar(&f.raw, "raw", false, "keep every datagram in the record, as base64")
+	fs.BoolVar(&f.noNames, "no-player-names", false, "write hashes in place of player names, under a secret key: equal names stay equal")
+	fs.StringVar(&f.playerKey, "player-key", "", "`FILE` with that key, made if there is none (default: "+playerkey.DefaultName+" beside the output)")
 	addGeoFlag(fs, &f.mmdb)
 	f.exclude.add(cmd)
 	f.guard.add(cmd)
@@ -181,6 +186,12 @@ func (f *scanFlags) checkOutputs() error {
 			"the parts are named after it: -o census.ndjson.zst"},
 		rule{f.rotate.On() && f.out.append, "--rotate and --append exclude each other",
 			"each part is a new file"},
+		rule{f.noNames && f.raw, "--no-player-names and --raw exclude each other",
+			"the datagrams hold the names: omit one of them"},
+		rule{f.playerKey != "" && !f.noNames, "--player-key without --no-player-names",
+			"the key is for the hashes that stand in for names"},
+		rule{f.noNames && f.playerKey == "" && !f.out.toFile(), "--no-player-names without --output needs a place for its key",
+			"name a file: --player-key FILE"},
 		rule{f.summary == "-", "--summary can't go to standard output",
 			"name a file: standard output is for records"},
 		rule{f.out.toFile() && inputs.SamePath(f.summary, f.out.output), "--summary and --output name the same file",

@@ -156,7 +156,7 @@ func (s *scanRun) summarize(all *scanner.Stats, l ledger.Ledger, how outcome) *l
 func (s *scanRun) describe(sum *ledger.Summary) {
 	targets := &s.flags.targets
 	sum.Scan, sum.Command, sum.Inputs = s.id, s.app.args, s.inputNotes()
-	sum.Config = s.app.configFile
+	sum.Config, sum.Names = s.app.configFile, s.names.ID()
 	sum.Order, sum.Shard = targets.order.String(), targets.shard.String()
 	if targets.order == flagvalue.Order(list.OrderRandom) {
 		sum.Seed = &targets.seed.N

@@ -19,6 +19,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/metrics"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/playerkey"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ratecontrol"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scanlog"
@@ -43,6 +44,7 @@ type scanRun struct {
 	exclusions *list.Exclusions
 	geo        geo.Databases
 	tally      tally.Tally
+	names      *playerkey.Key
 	out        *output.Output
 	checkpoint *checkpoint.Checkpointer
 
@@ -136,6 +138,11 @@ func (s *scanRun) prepare() (err error) {
 	if s.geo, err = geo.Open(s.flags.mmdb); err != nil {
 		return err
 	}
+	if s.flags.noNames {
+		if s.names, err = playerkey.Open(s.flags.playerKey, s.flags.out.output); err != nil {
+			return err
+		}
+	}
 	stdin := s.app.in
 	if s.checkpoint.Enabled {
 		if stdin, err = s.resume(stdin); err != nil {
@@ -169,7 +176,7 @@ func (s *scanRun) resume(stdin io.Reader) (io.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan.Databases = databasesOf(s.geo)
+	plan.Databases, plan.PlayerKey = databasesOf(s.geo), s.names.ID()
 	if s.id, err = s.checkpoint.Inherit(plan, s.id); err != nil {
 		return nil, err
 	}
@@ -250,6 +257,7 @@ func (f *scanFlags) listConfig(args []string, stdin io.Reader) (list.Config, err
 // planOutput returns the output. It makes and cuts no file yet.
 func (s *scanRun) planOutput() (*output.Output, error) {
 	o := s.flags.out.planned(s.id)
+	o.HashNames(s.names.Key())
 	if s.flags.rotate.On() {
 		rotation := s.flags.rotate.Plan(s.start)
 		rotation.Hold = s.checkpoint.Enabled
@@ -483,6 +491,9 @@ func (s *scanRun) targets() iter.Seq[scanner.Target] {
 }
 
 func (s *scanRun) openOutput() error {
+	if err := s.out.Prepare(s.names.Store); err != nil {
+		return err
+	}
 	if err := s.checkpoint.WriteFirst(); err != nil {
 		return err
 	}
