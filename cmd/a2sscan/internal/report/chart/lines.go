@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 type Series struct {
 	Name   string
 	Values []float64
+	Rest   bool // it is all that has no series of its own
 }
 
 // Timeline is a chart of values over time. Where times are missing, lines have gaps.
@@ -62,7 +64,7 @@ func (t *Timeline) Draw() *Lines {
 	top, step := scaleTop(t.largest())
 	c.Grid = yTicks(top, step, t.Unit, false)
 	for i, s := range t.Series {
-		c.Lines = append(c.Lines, Line{className(i), s.Name, t.linePath(s.Values, runs, top)})
+		c.Lines = append(c.Lines, Line{s.class(i), s.Name, t.linePath(s.Values, runs, top)})
 	}
 	return c
 }
@@ -77,18 +79,21 @@ func (t *Timeline) DrawStacked() *Lines {
 	for i, s := range t.Series {
 		ceiling := slices.Clone(floor)
 		for k, v := range s.Values {
-			if !math.IsNaN(v) {
-				ceiling[k] = min(floor[k]+v, 1)
-			}
+			ceiling[k] = min(floor[k]+v, 1) // NaN stays
 		}
-		c.Lines = append(c.Lines, Line{className(i), s.Name, t.areaPath(floor, ceiling, runs)})
+		c.Lines = append(c.Lines, Line{s.class(i), s.Name, t.areaPath(floor, ceiling, known(runs, ceiling))})
 		floor = ceiling
 	}
 	return c
 }
 
-// className is the class of a series: it gives the colour.
-func className(i int) string { return "s" + string(rune('0'+i%8)) }
+// class is the class of series number i: it gives the colour.
+func (s *Series) class(i int) string {
+	if s.Rest {
+		return "rest"
+	}
+	return fmt.Sprintf("s%d", i%8)
+}
 
 // frame computes what all timelines have, and the runs of times without a gap.
 func (t *Timeline) frame() (*Lines, [][2]int) {
@@ -184,6 +189,22 @@ func (t *Timeline) linePath(values []float64, runs [][2]int, top float64) string
 	return b.String()
 }
 
+// known divides runs at values that are NaN, and leaves those out.
+func known(runs [][2]int, values []float64) (parts [][2]int) {
+	for _, r := range runs {
+		first := r[0]
+		for i := r[0]; i <= r[1]; i++ {
+			if i == r[1] || math.IsNaN(values[i]) {
+				if first < i {
+					parts = append(parts, [2]int{first, i})
+				}
+				first = i + 1
+			}
+		}
+	}
+	return parts
+}
+
 // areaPath draws the area between two lines. A run of a single time is as wide as a
 // line.
 func (t *Timeline) areaPath(floor, ceiling []float64, runs [][2]int) string {
@@ -228,4 +249,21 @@ func Spark(values []float64) string {
 		b.WriteString(pen + trimmed(100*float64(i)/float64(len(values)-1), 1) + "," + trimmed(22-20*(v-least)/room, 1))
 	}
 	return b.String()
+}
+
+// Add adds a series.
+func (t *Timeline) Add(name string, values []float64) {
+	t.Series = append(t.Series, Series{Name: name, Values: values})
+}
+
+// AddRest adds what the other series leave of 1.
+func (t *Timeline) AddRest(name string) {
+	values := make([]float64, len(t.Times))
+	for k := range values {
+		values[k] = 1
+		for _, s := range t.Series {
+			values[k] -= s.Values[k]
+		}
+	}
+	t.Series = append(t.Series, Series{Name: name, Values: values, Rest: true})
 }

@@ -151,51 +151,97 @@ func rings(g geometry) (all [][]int) {
 	return all
 }
 
-// points returns the projected corners of an outline.
-func (t *topology) points(ring []int) (points [][2]float64) {
+// corners returns the corners of an outline, in degrees. Longitudes go on beyond 180
+// where it crosses that meridian.
+func (t *topology) corners(ring []int) (corners [][2]float64) {
 	for _, n := range ring {
 		arc := slices.Clone(t.Arcs[max(n, ^n)])
 		if n < 0 {
 			slices.Reverse(arc)
 		}
 		for _, p := range arc {
-			points = append(points, project(p[0], p[1]))
+			if len(corners) > 0 {
+				p[0] -= 360 * math.Round((p[0]-corners[len(corners)-1][0])/360)
+			}
+			corners = append(corners, p)
 		}
 	}
-	return points
+	return corners
+}
+
+// outlines returns the projected corners of an outline, cut in two where it crosses
+// the edge of the map.
+func (t *topology) outlines(ring []int) (all [][][2]float64) {
+	for _, shift := range []float64{-360, 0, 360} {
+		corners := t.corners(ring)
+		for i := range corners {
+			corners[i][0] += shift
+		}
+		corners = clip(clip(corners, 180, 1), -180, -1)
+		for i, p := range corners {
+			corners[i] = project(p[0], p[1])
+		}
+		all = append(all, corners)
+	}
+	return all
+}
+
+// clip cuts off what lies beyond a meridian; side is 1 if that is in the east.
+func clip(corners [][2]float64, edge, side float64) (kept [][2]float64) {
+	for i, b := range corners {
+		a := corners[(i+len(corners)-1)%len(corners)]
+		inA, inB := side*a[0] <= side*edge, side*b[0] <= side*edge
+		if inA != inB {
+			kept = append(kept, [2]float64{edge, a[1] + (b[1]-a[1])*(edge-a[0])/(b[0]-a[0])})
+		}
+		if inB {
+			kept = append(kept, b)
+		}
+	}
+	return kept
 }
 
 func (t *topology) path(g geometry) string {
 	var b strings.Builder
 	for _, ring := range rings(g) {
-		var path strings.Builder
-		var lastX, lastY, corners int
-		for i, p := range t.points(ring) {
-			x, y := int(math.Round(p[0])), int(math.Round(p[1]))
-			switch {
-			case i == 0:
-				fmt.Fprintf(&path, "M%d,%dl", x, y)
-			case x == lastX && y == lastY:
-				continue
-			default:
-				corners++
-				fmt.Fprintf(&path, "%d,%d ", x-lastX, y-lastY)
-			}
-			lastX, lastY = x, y
-		}
-		if corners > 2 {
-			b.WriteString(strings.ReplaceAll(strings.TrimSpace(path.String()), ",-", "-") + "z")
+		for _, outline := range t.outlines(ring) {
+			b.WriteString(pathData(outline))
 		}
 	}
 	return strings.ReplaceAll(b.String(), " -", "-")
+}
+
+// pathData draws an outline, unless it is too small.
+func pathData(outline [][2]float64) string {
+	var path strings.Builder
+	var lastX, lastY, corners int
+	for i, p := range outline {
+		x, y := int(math.Round(p[0])), int(math.Round(p[1]))
+		switch {
+		case i == 0:
+			fmt.Fprintf(&path, "M%d,%dl", x, y)
+		case x == lastX && y == lastY:
+			continue
+		default:
+			corners++
+			fmt.Fprintf(&path, "%d,%d ", x-lastX, y-lastY)
+		}
+		lastX, lastY = x, y
+	}
+	if corners < 3 {
+		return ""
+	}
+	return strings.ReplaceAll(strings.TrimSpace(path.String()), ",-", "-") + "z"
 }
 
 // point returns the middle of a country's largest outline.
 func (t *topology) point(g geometry) string {
 	var largest [][2]float64
 	for _, ring := range rings(g) {
-		if points := t.points(ring); len(points) > len(largest) {
-			largest = points
+		for _, outline := range t.outlines(ring) {
+			if len(outline) > len(largest) {
+				largest = outline
+			}
 		}
 	}
 	var x, y float64

@@ -81,7 +81,7 @@ var calendar = []struct {
 	layout       string
 }{
 	{1, 0, "2 Jan"}, {2, 0, "2 Jan"}, {7, 0, "2 Jan"}, {14, 0, "2 Jan"},
-	{0, 1, "Jan 2006"}, {0, 3, "Jan 2006"}, {0, 6, "Jan 2006"}, {0, 12, "2006"}, {0, 60, "2006"},
+	{0, 1, "Jan 2006"}, {0, 3, "Jan 2006"}, {0, 6, "Jan 2006"}, {0, 12, "2006"}, {0, 24, "2006"}, {0, 120, "2006"},
 }
 
 // dates returns the labels of an axis of time: at most maxDates, at round dates.
@@ -126,13 +126,11 @@ func anchor(share float64) string {
 	return "middle"
 }
 
-// fitNarrow marks every other label, where there are many, as one for wide screens.
+// fitNarrow marks labels beyond about four as labels for wide screens.
 func fitNarrow(ticks []Tick) []Tick {
-	for every := (len(ticks) + 3) / 4; every > 1; {
-		for i := range ticks {
-			ticks[i].Wide = i%every != 0
-		}
-		break
+	every := (len(ticks) + 3) / 4
+	for i := range ticks {
+		ticks[i].Wide = i%max(every, 1) != 0
 	}
 	return ticks
 }

@@ -92,14 +92,17 @@ func NewWorld(label, of string, counts map[string]uint64) *World {
 const classes = 5
 
 // classBounds returns the least count of each class: round numbers at about
-// equal ratios. Counts of a census differ by powers of ten.
+// equal ratios, because counts of a census differ by powers of ten.
 func classBounds(counts map[string]uint64) (bounds []uint64) {
-	var most uint64
+	least, most := uint64(math.MaxUint64), uint64(1)
 	for _, n := range counts {
-		most = max(most, n)
+		if n > 0 {
+			least, most = min(least, n), max(most, n)
+		}
 	}
+	least = min(least, most)
 	for i := range classes {
-		b := roundDown(math.Pow(float64(most), float64(i)/classes))
+		b := roundDown(float64(least) * math.Pow(float64(most)/float64(least), float64(i)/classes))
 		if len(bounds) == 0 || b > bounds[len(bounds)-1] {
 			bounds = append(bounds, b)
 		}
@@ -107,13 +110,13 @@ func classBounds(counts map[string]uint64) (bounds []uint64) {
 	return bounds
 }
 
-// roundDown returns 1, 2 or 5 times a power of ten.
+// roundDown returns 1, 2, 3, 5 or 7 times a power of ten.
 func roundDown(v float64) uint64 {
 	if v < 1 {
 		return 1
 	}
 	power := math.Pow(10, math.Floor(math.Log10(v)+1e-9))
-	for _, m := range []float64{5, 2} {
+	for _, m := range []float64{7, 5, 3, 2} {
 		if v >= m*power {
 			return uint64(m * power)
 		}
