@@ -27,7 +27,7 @@ func rendered(t *testing.T, in *Input) []byte {
 // TestPolicy: the hashes of the policy are those of what the page holds, and the page
 // has no style attribute and no handler, which the policy would forbid.
 func TestPolicy(t *testing.T) {
-	html := string(rendered(t, sampleInput()))
+	html := string(rendered(t, sampleInput(20)))
 	for tag, source := range map[string]string{"style": "style-src ", "script": "script-src "} {
 		_, rest, _ := strings.Cut(html, "<"+tag+">")
 		text, _, _ := strings.Cut(rest, "</"+tag+">")
@@ -138,7 +138,7 @@ var hostile = []string{
 
 // hostileInput has these names wherever there is room for one.
 func hostileInput() *Input {
-	in := sampleInput()
+	in := sampleInput(20)
 	in.Title, in.Files, in.Program = hostile[2], hostile, hostile[1]
 	in.Changes.NotAskedWhy, in.Changes.AskedKnown = hostile[1], ""
 	in.History = &History{}
@@ -283,7 +283,7 @@ func TestEmpty(t *testing.T) {
 // TestNoChallengesListed: the page counts servers that answer without a challenge; its
 // table has nothing to tell them apart.
 func TestNoChallengesListed(t *testing.T) {
-	html := string(rendered(t, sampleInput()))
+	html := string(rendered(t, sampleInput(20)))
 	if !strings.Contains(html, "This page counts them and names none.") || !strings.Contains(html, "2,911 (") {
 		t.Error("they are not counted")
 	}

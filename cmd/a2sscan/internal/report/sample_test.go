@@ -178,12 +178,12 @@ func sampleDistribution(edges []float64, middle, spread float64) *census.Distrib
 	return d
 }
 
-// sampleInput is a page with everything: a year of nights with a gap, nights that lost
+// sampleInput is a page with everything: so many nights with gaps, some that lost
 // much, changes, farms, places and servers.
-func sampleInput() *Input {
+func sampleInput(nights int) *Input {
 	in := &Input{Program: "a2sscan 1.0.0", Files: []string{"census-20261120T030000Z-00001.ndjson.zst"},
 		Stats: sampleStats(0), Before: sampleStats(1), History: &History{}, Servers: &Servers{}}
-	for ago := 364; ago >= 0; ago-- {
+	for ago := nights - 1; ago >= 0; ago-- {
 		if ago > 60 && ago < 71 || ago == 12 {
 			continue // the machine was down
 		}
