@@ -275,7 +275,7 @@ func TestBrowserTooltips(t *testing.T) {
 		x        float64
 		want     string
 	}{
-		{"#numbers .column:nth-of-type(5) .bar", 0.5, "30 to 50 ms: "},
+		{"#numbers .column:nth-of-type(5) .bar", 0.5, "20 to 30 ms: 13,900 servers (14.5%)"},
 		{".panel.p1 svg.timeline", 0.999, "20 Nov 2026\nPeople: 490,485\nPeople without farms: 468,985"},
 		{".panel.p1 svg.timeline", 0.001, "12 Aug 2026\nPeople: "},
 		{"#versions svg.timeline", 0.999, "20 Nov 2026\n1.41.1.2: "},

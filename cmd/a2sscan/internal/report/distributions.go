@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -48,14 +49,23 @@ func histogram(id, value, unit string, d *census.Distribution) *chart.Columns {
 			lower(value), number(d.Servers), rounded(d.P50), unit, rounded(d.P90), unit),
 	}
 	bins := withoutTail(d.Bins)
+	exact := false // the bin before counts one value only
 	for i, b := range bins {
-		h.Bins = append(h.Bins, chart.Bin{Range: binRange(b, unit), Edge: edge(b.From, unit, i == 0), Count: b.Servers})
+		bin := chart.Bin{Range: binRange(b, unit, exact), Count: b.Servers}
+		if !exact {
+			bin.Edge = edge(b.From, unit, i == 0)
+		}
+		exact = isExact(b)
+		h.Bins = append(h.Bins, bin)
 	}
-	if to := bins[len(bins)-1].To; to != nil {
+	if to := bins[len(bins)-1].To; to != nil && !exact {
 		h.Last = edge(*to, unit, false)
 	}
 	return h.Draw()
 }
+
+// isExact reports whether a bin counts one value, such as 0.
+func isExact(b census.Bin) bool { return b.To != nil && *b.To-b.From < 0.001 }
 
 // withoutTail leaves out the empty bins at the end.
 func withoutTail(bins []census.Bin) []census.Bin {
@@ -66,26 +76,37 @@ func withoutTail(bins []census.Bin) []census.Bin {
 	return bins[:n]
 }
 
-// binRange describes a bin. Bins of whole numbers name the last of them.
-func binRange(b census.Bin, unit string) string {
-	from := strconv.FormatFloat(b.From, 'f', -1, 64)
+// binRange describes a bin: 20 to 30 ms. Bins of whole numbers, which have no unit, name
+// the last of them. The one after a bin of a single value excludes that.
+func binRange(b census.Bin, unit string, afterExact bool) string {
+	from := trimmed(b.From)
+	if afterExact {
+		from = "over " + from
+	}
 	switch {
+	case b.To == nil && afterExact, isExact(b):
+		return from + unit
 	case b.To == nil:
 		return from + unit + " or more"
 	case unit == "" && *b.To == b.From+1:
 		return from
 	case unit == "":
-		return from + " to " + strconv.FormatFloat(*b.To-1, 'f', -1, 64)
+		return from + " to " + trimmed(*b.To-1)
 	}
-	return from + " to " + strconv.FormatFloat(*b.To, 'f', -1, 64) + unit
+	return from + " to " + trimmed(*b.To) + unit
+}
+
+// trimmed writes a border of a bin.
+func trimmed(v float64) string {
+	return strconv.FormatFloat(math.Round(v*1000)/1000, 'f', -1, 64)
 }
 
 // edge labels the border of a bin on the axis. The first carries the unit.
 func edge(v float64, unit string, first bool) string {
 	if first {
-		return console.Short(v) + unit
+		return console.Short(math.Round(v*1000)/1000) + unit
 	}
-	return console.Short(v)
+	return console.Short(math.Round(v*1000) / 1000)
 }
 
 // lower begins a word with a small letter.

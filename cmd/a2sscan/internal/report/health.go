@@ -41,7 +41,7 @@ type openGame struct{ Name, Servers, Share, Width string }
 func newHealth(s *census.Stats) *health {
 	h := &health{
 		Questions: []questionRow{
-			newQuestion("Information", &s.Questions.Info),
+			newQuestion("Info", &s.Questions.Info),
 			newQuestion("Players", &s.Questions.Players),
 			newQuestion("Rules", &s.Questions.Rules),
 		},

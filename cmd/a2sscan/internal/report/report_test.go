@@ -293,3 +293,25 @@ func TestNoChallengesListed(t *testing.T) {
 		t.Errorf("a row has %d columns: what do they tell?", len(row))
 	}
 }
+
+func TestBinRange(t *testing.T) {
+	to := func(v float64) *float64 { return &v }
+	for _, test := range []struct {
+		bin   census.Bin
+		unit  string
+		after bool
+		want  string
+	}{
+		{census.Bin{From: 5, To: to(10)}, " ms", false, "5 to 10 ms"},
+		{census.Bin{From: 5000}, " ms", false, "5000 ms or more"},
+		{census.Bin{From: 0, To: to(1e-6)}, "%", false, "0%"},
+		{census.Bin{From: 1e-6, To: to(10)}, "%", true, "over 0 to 10%"},
+		{census.Bin{From: 100 + 1e-6}, "%", true, "over 100%"},
+		{census.Bin{From: 64, To: to(65)}, "", false, "64"},
+		{census.Bin{From: 65, To: to(80)}, "", false, "65 to 79"},
+	} {
+		if got := binRange(test.bin, test.unit, test.after); got != test.want {
+			t.Errorf("%q, want %q", got, test.want)
+		}
+	}
+}

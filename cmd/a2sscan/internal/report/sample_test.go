@@ -87,16 +87,17 @@ func addMaps(s *census.Stats, game string, names []string, sums census.Sums, to 
 	}
 }
 
-// addVersions lets each version take over from the one before, 40 days apart.
+// addVersions lets each version take over from the one before, 35 days apart. Some
+// servers are never updated.
 func addVersions(s *census.Stats, game string, names []string, sums census.Sums, ago int) {
 	left := 1.0
 	for i, name := range names {
-		age := float64(40*i+18+len(game)) - float64(ago)
-		share := left / (1 + math.Exp(-age/4))
+		age := float64(35*i+4*len(game)%31) - float64(ago)
+		share := left * (0.92 - 0.05*float64(i)) / (1 + math.Exp(-age/4))
 		if i == len(names)-1 {
-			share = left * 0.97
+			share = left
 		}
-		if age > -30 && share > 0.001 {
+		if share > 0.001 {
 			s.Versions.Top = append(s.Versions.Top, census.Group{Name: name, Game: game, Sums: sampleSums(float64(sums.Servers)*share, float64(sums.People)*share)})
 		}
 		left -= share
@@ -144,9 +145,12 @@ func sampleDetails(s *census.Stats) {
 		s.Modes.Top = append(s.Modes.Top, census.Group{Name: m, Game: []string{"rust", "rust", "arma3", "squad", "app:686810", "cs2"}[i], Sums: share(.08 / float64(i+1))})
 	}
 	s.Modes.Distinct, s.Modes.Unknown = 61, share(.6)
-	s.RoundTrips = sampleDistribution([]float64{0, 5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1000}, 40, 4)
-	s.Fill = sampleDistribution([]float64{0, 1, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100}, 12, 30)
-	s.Capacity = sampleDistribution([]float64{0, 2, 5, 9, 11, 13, 17, 21, 25, 33, 41, 51, 65, 101, 129, 201}, 30, 6)
+	s.RoundTrips = sampleDistribution([]float64{0, 5, 10, 15, 20, 30, 40, 50, 60, 80, 100, 125, 150, 200, 250, 300, 400, 500, 750, 1000, 2000, 5000}, 40,
+		310, 2100, 4700, 6100, 13900, 12800, 11600, 8200, 10300, 7400, 6900, 4100, 3900, 1700, 900, 610, 240, 180, 60, 21, 3)
+	s.Fill = sampleDistribution([]float64{0, 0.000001, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 100.000001}, 4,
+		57500, 10900, 7200, 4900, 3700, 2800, 2200, 1800, 1500, 1300, 1100, 900, 43)
+	s.Capacity = sampleDistribution([]float64{0, 1, 2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 65, 80, 100, 128, 200, 256, 500, 1000}, 24,
+		12, 80, 700, 900, 1300, 2600, 14200, 6100, 7700, 8900, 21500, 6200, 4900, 7300, 900, 1600, 2300, 4900, 1100, 700, 300, 60, 9)
 	s.Questions = census.Questions{
 		Info:    census.Question{Answered: 95210, Unchallenged: 2911, Errors: map[string]uint64{"truncated": 12, "malformed": 4}},
 		Players: census.Question{Answered: 91003, Unchallenged: 1022, Errors: map[string]uint64{"timeout": 4210, "malformed": 9}},
@@ -164,11 +168,14 @@ func sampleDetails(s *census.Stats) {
 	}
 }
 
-// sampleDistribution makes bins with most servers near the middle.
-func sampleDistribution(edges []float64, middle, spread float64) *census.Distribution {
-	d := &census.Distribution{Min: edges[0] + 1, P10: middle / 3, P25: middle / 2, P50: middle, P75: middle * 1.7, P90: middle * 2.4, P99: middle * 7, Max: 255, Mean: middle}
+// sampleDistribution makes bins of about the usual size, most of them near the middle.
+func sampleDistribution(edges []float64, middle float64, weights ...uint64) *census.Distribution {
+	d := &census.Distribution{P10: middle / 3, P25: middle / 2, P50: middle, P75: middle * 1.7, P90: middle * 2.4, P99: middle * 7, Max: 255, Mean: middle}
 	for i, from := range edges {
-		b := census.Bin{From: from, Servers: uint64(30000 * math.Exp(-math.Pow(math.Log((from+2)/middle), 2)*2))}
+		b := census.Bin{From: from}
+		if i < len(weights) {
+			b.Servers = weights[i]
+		}
 		if i+1 < len(edges) {
 			b.To = &edges[i+1]
 		}
@@ -190,7 +197,11 @@ func sampleInput(nights int) *Input {
 		in.History.Add(sampleStats(ago))
 	}
 	in.Changes = sampleChanges(in.Stats, in.Before)
-	for i := range 3000 {
+	servers := 3000
+	if nights == 365 {
+		servers = 40_000 // more than fit
+	}
+	for i := range servers {
 		in.Servers.Add(sampleServer(i))
 	}
 	return in

@@ -3,7 +3,8 @@
 //
 // Charts fit any width without a script. Horizontal positions are per cent of
 // the chart's width, vertical ones are pixels; lines and areas stand in a nested
-// picture that is stretched. Text keeps its size.
+// picture that is stretched. Text keeps its size. The scale at the left is a picture
+// of its own, with a fixed width.
 //
 // All texts may be hostile: the templates escape them.
 package chart

@@ -82,7 +82,19 @@ func (h *Histogram) ticks() (ticks []Tick) {
 			ticks = append(ticks, Tick{X: percent(at), Label: label, Anchor: anchor(at)})
 		}
 	}
-	return fitNarrow(ticks)
+	return fitNarrow(thinned(ticks))
+}
+
+// thinned leaves out labels where there is no room for all of them on any screen.
+func thinned(ticks []Tick) (kept []Tick) {
+	const room = 12
+	every := (len(ticks) + room - 1) / room
+	for i, t := range ticks {
+		if i%every == 0 {
+			kept = append(kept, t)
+		}
+	}
+	return kept
 }
 
 // share writes a part of all with one digit.

@@ -38,11 +38,11 @@ func yTicks(top, step float64, unit string, whole bool) (ticks []Tick) {
 		step = 1
 	}
 	for v := 0.0; v <= top*(1+1e-9); v += step {
-		label := console.Short(v)
-		if v > top-step/2 {
-			label += unit // the topmost names the unit
+		t := Tick{X: "32", Y: pixels(axis - plot*v/top), Label: console.Short(v), Anchor: "end"}
+		if v > top-step/2 { // the topmost names the unit, and stands above its line
+			t.X, t.Label, t.Anchor = "0", t.Label+unit, "start"
 		}
-		ticks = append(ticks, Tick{Y: pixels(axis - plot*v/top), Label: label})
+		ticks = append(ticks, t)
 	}
 	return ticks
 }
