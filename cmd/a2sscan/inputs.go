@@ -26,7 +26,7 @@ func (s *scanRun) inputNotes() []ledger.Input {
 		all = append(all, note)
 	}
 	for _, arg := range inputs.NotFiles(s.inputs) {
-		all = append(all, ledger.Input{Name: arg, Format: "argument"})
+		all = append(all, ledger.Input{Name: arg, Format: ledger.Argument})
 	}
 	return all
 }

@@ -49,6 +49,7 @@ type scanFlags struct {
 // paceFlags choose the rate of a scan and its source address.
 type paceFlags struct {
 	rate          flagvalue.Rate
+	total         flagvalue.Rate // of all shards; 0: not given
 	addressRate   flagvalue.Rate
 	maxPerAddress int
 	inFlight      int
@@ -98,6 +99,9 @@ down by a tenth, and SIGQUIT says where the scan stands; it goes on.`,
 			if err := f.check(); err != nil {
 				return err
 			}
+			if err := f.divideRate(cmd.Flags().Changed("rate")); err != nil {
+				return err
+			}
 			if !cmd.Flags().Changed("fallback") {
 				f.fallback = f.secondLook
 			}
@@ -121,6 +125,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	f.targets.add(cmd)
 	fs.Var(&f.query, "query", "what to ask: a `LIST` of info, players, rules, and ping beside them")
 	fs.VarP(&f.pace.rate, "rate", "r", "datagrams a second, k and M are understood; 0: as fast as it goes")
+	fs.Var(&f.pace.total, "rate-total", "datagrams a second of all shards together: with --shard I/N each sends an N-th of it (default: --rate for each)")
 	fs.Var(&f.pace.addressRate, "per-address-rate", "datagrams a second to one address; 0: no limit")
 	fs.IntVar(&f.pace.maxPerAddress, "max-per-address", 0, "`N` servers asked on one address at most; 0: all (default 0)")
 	f.timeouts.add(cmd)
@@ -196,6 +201,19 @@ func (f *scanFlags) checkNumbers() error {
 		rule{0 < f.pace.rate && f.pace.rate < 0.001, "--rate is below one datagram in 1000 seconds",
 			"--rate 0 is as fast as it goes"},
 	)
+}
+
+// divideRate makes the rate of this shard from that of all shards.
+func (f *scanFlags) divideRate(rateGiven bool) error {
+	if f.pace.total == 0 {
+		return nil
+	}
+	if rateGiven {
+		return console.Fail(console.ExitUsage, "--rate and --rate-total exclude each other").
+			WithHint("--rate is of this scan, --rate-total of all shards together")
+	}
+	f.pace.rate = f.pace.total / flagvalue.Rate(max(f.targets.shard.Count, 1))
+	return f.checkNumbers()
 }
 
 func (f *scanFlags) checkScanID() error {

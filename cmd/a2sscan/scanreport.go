@@ -161,6 +161,7 @@ func (s *scanRun) describe(sum *ledger.Summary) {
 	if targets.order == flagvalue.Order(list.OrderRandom) {
 		sum.Seed = &targets.seed.N
 	}
+	sum.Plan = s.plan(sum.Inputs)
 	sum.Resumed = s.checkpoint.TimesResumed()
 	sum.Start, sum.End = s.start, time.Now().UTC()
 }

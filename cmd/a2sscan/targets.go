@@ -25,7 +25,7 @@ func (f *targetFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.Var(&f.order, "order", "in which targets are asked: random, or input, which reads lists while it asks")
 	fs.Var(&f.seed, "seed", "number that chooses the random order: the same targets and seed, the same order (default: by chance)")
-	fs.Var(&f.shard, "shard", "ask only part `I/N` of all addresses, I from 0 to N-1; auto/N takes I from JOB_COMPLETION_INDEX (default all)")
+	fs.Var(&f.shard, "shard", "ask only part `I/N` of all addresses, I from 0 to N-1; auto/N takes I from JOB_COMPLETION_INDEX (Kubernetes) or SLURM_ARRAY_TASK_ID (default all)")
 	fs.BoolVar(&f.strict, "strict", false, "refuse a list with a bad line, before anything is sent")
 	fs.BoolVar(&f.resolve, "resolve", false, "look up host names in lists and arguments, and ask all of their IPv4 addresses")
 }
