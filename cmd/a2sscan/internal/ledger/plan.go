@@ -22,6 +22,7 @@ type Plan struct {
 	Resolve       bool     `json:"resolve,omitempty"`
 	Unanswered    bool     `json:"unanswered,omitempty"`
 	Raw           bool     `json:"raw,omitempty"`
+	NoNames       bool     `json:"no_player_names,omitempty"`
 	KeepMaster    bool     `json:"keep_master,omitempty"`
 	Databases     []string `json:"mmdb,omitempty"`  // their types
 	Exclusions    string   `json:"excluded_sha256"` // SHA-256 of the excluded networks
@@ -46,6 +47,7 @@ func (p *Plan) Differs(other *Plan) string {
 		{"--resolve", p.Resolve, other.Resolve},
 		{"--unanswered", p.Unanswered, other.Unanswered},
 		{"--raw", p.Raw, other.Raw},
+		{"--no-player-names", p.NoNames, other.NoNames},
 		{"--keep-master", p.KeepMaster, other.KeepMaster},
 		{"--mmdb", strings.Join(p.Databases, " "), strings.Join(other.Databases, " ")},
 		{"the excluded networks (SHA-256)", p.Exclusions, other.Exclusions},
