@@ -82,7 +82,7 @@ type Saved struct {
 // Check refuses options that contradict each other or the arguments.
 func (o *Options) Check(args []string) error {
 	for _, check := range []func() error{
-		o.Out.Check, o.checkCheckpoint, o.Guard.Check, o.Targets.check,
+		o.Out.Check, o.Out.CheckFormat, o.checkCheckpoint, o.Guard.Check, o.Targets.check,
 		func() error { return o.From.check(o.DryRun, o.Saved.Path != "") },
 		o.checkOutputs, o.checkNumbers, o.checkScanID,
 		func() error { return o.checkInputs(args) },
