@@ -36,10 +36,11 @@ var arrows = map[string][]string{
 
 	"bench/fleet/internal/random":   {"wire"},
 	"bench/fleet/internal/loopback": {"wire", "scanner/udp", "bench/fleet/internal/random"},
-	"bench/fleet":                   simulated("/internal/random", "/internal/loopback"),
-	"bench/fleet/canned":            simulated("", "/internal/random", "/internal/loopback"),
-	"bench/fleet/judge":             simulated("", "/internal/random", "/internal/loopback"),
-	"bench/fleet/replay":            simulated("", "/internal/random", "/internal/loopback"),
+	"bench/fleet/games":             {"wire", "scanner", "scanner/game", "reasm", "scanner/thread", "scanner/udp", "scanner/target", "bench/fleet/internal/random"},
+	"bench/fleet":                   simulated("/internal/random", "/internal/loopback", "/games"),
+	"bench/fleet/canned":            simulated("", "/internal/random", "/internal/loopback", "/games"),
+	"bench/fleet/judge":             simulated("", "/internal/random", "/internal/loopback", "/games"),
+	"bench/fleet/replay":            simulated("", "/internal/random", "/internal/loopback", "/games"),
 
 	"cmd/a2sscan/internal/console":             {},
 	"cmd/a2sscan/internal/capture":             {"wire"},
