@@ -102,6 +102,7 @@ type page struct {
 	When           string
 	Files          []string
 	Lead           string
+	Licence        string // of the map
 	Trust          []statement
 	Tiles          []tile
 
@@ -126,7 +127,7 @@ func newPage(in *Input) *page {
 	return &page{
 		Policy: policy(), Style: template.CSS(style), Script: template.JS(script),
 		Title: title(in), Program: in.Program, When: when(s), Files: fileNames(in.Files),
-		Lead: lead(s), Trust: trust(s), Tiles: tiles(in),
+		Lead: lead(s), Licence: chart.WorldLicence, Trust: trust(s), Tiles: tiles(in),
 		Changes:   newChanges(in.Changes, names),
 		History:   in.History.view(s, names),
 		Games:     newGroupTable("Game", &s.Games, nil, gamesShown),

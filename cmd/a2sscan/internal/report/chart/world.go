@@ -12,11 +12,15 @@ import (
 
 //go:generate go run mkworld.go package world.txt
 
-// worldText is the map; mkworld.go describes its lines, and LICENSE-world-atlas is
-// its licence.
+// worldText is the map; mkworld.go describes its lines.
 //
 //go:embed world.txt
 var worldText string
+
+// WorldLicence is the licence of the map, which has to go with it.
+//
+//go:embed LICENSE-world-atlas
+var WorldLicence string
 
 // The size of the map in its own units.
 const (
