@@ -153,8 +153,8 @@ func tiles(in *Input) []tile {
 		in.tile("Bots", func(s *census.Sums) uint64 { return s.Bots }),
 	}
 	games := tile{Label: "Games", Value: number(s.Games.Distinct)}
-	if in.Before != nil {
-		games.Change = signed(s.Games.Distinct, in.Before.Games.Distinct)
+	if in.Before != nil && in.Before.Games > 0 {
+		games.Change = signed(s.Games.Distinct, in.Before.Games)
 	}
 	return append(all, games)
 }
@@ -164,7 +164,7 @@ func (in *Input) tile(label string, of func(*census.Sums) uint64) tile {
 	s := in.Stats
 	t := tile{Label: label, Value: number(of(&s.All))}
 	if b := in.Before; b != nil {
-		t.Change = relative(of(&s.All), of(&b.All))
+		t.Change = relative(of(&s.All), of(&b.Sums))
 	}
 	if s.Farms.Found > 0 {
 		t.Aside = number(of(&s.WithoutFarms)) + " without farms"

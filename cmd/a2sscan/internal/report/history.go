@@ -29,6 +29,7 @@ type History struct{ nights []pastNight }
 type pastNight struct {
 	time         time.Time
 	all, without census.Sums
+	distinct     uint64 // games
 	missed       *float64
 	doubtful     bool
 	games        map[string]uint64            // people by game
@@ -47,7 +48,7 @@ func (h *History) Add(s *census.Stats) {
 func newPastNight(s *census.Stats) pastNight {
 	n := pastNight{
 		time: night(s), all: s.All, without: s.WithoutFarms, doubtful: doubtful(s),
-		games: map[string]uint64{}, versions: map[string]map[string]uint64{},
+		distinct: s.Games.Distinct, games: map[string]uint64{}, versions: map[string]map[string]uint64{},
 	}
 	if s.Run != nil {
 		n.missed = s.Run.Missed
@@ -80,6 +81,16 @@ func (h *History) Len() int {
 		return 0
 	}
 	return len(h.nights)
+}
+
+// before returns the last night before a time, nil if there is none.
+func (h *History) before(t time.Time) *Before {
+	for i := h.Len() - 1; i >= 0; i-- {
+		if n := &h.nights[i]; n.time.Before(t) {
+			return &Before{Sums: n.all, Games: n.distinct}
+		}
+	}
+	return nil
 }
 
 // last returns a sum of the last nights, the oldest first.

@@ -23,10 +23,16 @@ type Input struct {
 	Files   []string // of the census
 
 	Stats   *census.Stats
-	Before  *census.Stats      // of the census before; nil: not known
+	Before  *Before            // the census before; nil: not known
 	Changes *census.Comparison // nil: not known
 	History *History           // nil: only this night
 	Servers *Servers           // nil: the page lists none
+}
+
+// Before is what the headline numbers are compared with.
+type Before struct {
+	census.Sums
+	Games uint64 // 0: not known
 }
 
 //go:embed page.html page.css page.js

@@ -108,10 +108,14 @@ func TestServersOrder(t *testing.T) {
 	silent := sampleServer(501)
 	silent.Status, silent.HasInfo = "no_reply", false
 	up.Add(silent)
-	s := &census.Stats{}
+	up.Add(sampleServer(7)) // a second record
+	s := &census.Stats{All: census.Sums{Servers: 501}}
 	a, b := up.table(MaxSize, s), down.table(MaxSize, s)
 	if x, y := asJSON(a.Data), asJSON(b.Data); !bytes.Equal(x, y) || a.Listed != 500 {
 		t.Errorf("%d servers, %d bytes; in the other order %d bytes", a.Listed, len(x), len(y))
+	}
+	if want := "The 500 servers that said what they are, of 501 that answered."; a.Text != want {
+		t.Errorf("%q, want %q", a.Text, want)
 	}
 }
 
