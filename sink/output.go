@@ -178,6 +178,7 @@ func (out *output) cutBack(t *tail) (err error) {
 		out.size, err = repack(out, t.keep, t.lines)
 	} else if t.keep < out.info.Size() {
 		err = out.Truncate(t.keep)
+		disk.Step("output.cut")
 	}
 	if err == nil {
 		_, err = out.Seek(out.size, io.SeekStart)
@@ -200,6 +201,7 @@ func (out *output) commit() error {
 		e.Hint = "the new census is complete there; rename it to " + out.final
 		return e
 	}
+	disk.Step("output.renamed")
 	out.name, out.final = out.final, ""
 	if err := disk.SyncDir(filepath.Dir(out.name)); err != nil {
 		return newError("rename", out.name, err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/a2sscan/a2sscan/sink/disk"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
@@ -174,5 +175,6 @@ func repack(f file, start int64, lines []byte) (size int64, err error) {
 		n, err = f.WriteAt(p.enc.EncodeAll(lines, nil), start)
 	}
 	size = start + int64(n)
+	disk.Step("output.repacked")
 	return size, errors.Join(err, f.Truncate(size))
 }

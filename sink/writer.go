@@ -11,6 +11,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/thread"
+	"github.com/a2sscan/a2sscan/sink/disk"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
@@ -221,6 +222,7 @@ func (w *Writer) Close() error {
 		}
 		if w.failure() == nil {
 			w.sum = w.dest.sumNow()
+			disk.Step("output.closed")
 		}
 	}
 	return w.failure()

@@ -27,6 +27,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
 // scanRun is one run of scan: its settings, its parts and its numbers.
@@ -489,7 +490,7 @@ func (s *scanRun) openOutput() error {
 	if err := s.out.Open(); err != nil {
 		return err
 	}
-	checkpoint.Step("output.created")
+	disk.Step("output.created")
 	attrs := []any{"path", s.flags.out.output}
 	if s.checkpoint.Resumes() {
 		attrs = append(attrs, "resumed_at_byte", s.checkpoint.Past.Output.Offset)

@@ -19,6 +19,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/disk"
 	"github.com/a2sscan/a2sscan/sink/record"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -194,11 +195,11 @@ func FuzzCheckpoint(f *testing.F) {
 func TestReplaceFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	var seen []string
-	Step = func(name string) {
+	disk.Step = func(name string) {
 		b, _ := os.ReadFile(path)
 		seen = append(seen, name+" "+string(b))
 	}
-	defer func() { Step = func(string) {} }()
+	defer func() { disk.Step = func(string) {} }()
 	for _, content := range []string{"old", "new"} {
 		if err := replaceFile(path, []byte(content)); err != nil {
 			t.Fatal(err)

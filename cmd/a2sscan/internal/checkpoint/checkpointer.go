@@ -228,12 +228,12 @@ func (k *Checkpointer) save(c draft) error {
 	if _, err := c.mark.Written(); err != nil {
 		return nil // the output reports this error itself
 	}
-	Step("output.written")
+	disk.Step("output.written")
 	offset, err := c.mark.Sync()
 	if err != nil {
 		return nil
 	}
-	Step("output.synced")
+	disk.Step("output.synced")
 	if err := k.scan.Output.Lost(); err != nil {
 		return err
 	}
@@ -266,7 +266,7 @@ func (k *Checkpointer) write(c *Checkpoint) error {
 	if err == nil {
 		err = replaceFile(k.path, file)
 	}
-	Step("checkpoint.written")
+	disk.Step("checkpoint.written")
 	if err == nil {
 		k.written.Store(&c.Written)
 	}
@@ -395,7 +395,7 @@ func (k *Checkpointer) Done(complete bool, summary string) {
 	case !complete:
 		k.terminal.Command("to resume this scan: " + k.opt.again())
 	default:
-		Step("summary.written")
+		disk.Step("summary.written")
 		if summary != "" {
 			_ = syncFile(summary) // it is written; at worst a crash loses it
 		}
@@ -411,7 +411,7 @@ func (k *Checkpointer) remove() {
 	}
 	k.silent.close(true)
 	_ = disk.SyncDir(filepath.Dir(k.path)) // after a crash it could reappear and be resumed, with nothing left to do
-	Step("checkpoint.removed")
+	disk.Step("checkpoint.removed")
 }
 
 // Close releases the lock of the checkpoint.
