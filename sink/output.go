@@ -175,7 +175,7 @@ func (o *Options) compare(out *output) error {
 func (out *output) cutBack(t *tail) (err error) {
 	out.size, out.cut = t.keep, t.cut
 	if len(t.lines) > 0 {
-		out.size, err = repack(out, t.keep, t.lines)
+		out.size, err = repack(out, t.keep, out.info.Size(), t.lines)
 	} else if t.keep < out.info.Size() {
 		err = out.Truncate(t.keep)
 		disk.Step("output.cut")

@@ -465,7 +465,7 @@ func (d *dest) mendFrame() error {
 		return err
 	}
 	for lines := t.lines; ; {
-		d.size, err = repack(d.f, d.frame, lines)
+		d.size, err = repack(d.f, d.frame, d.size, lines)
 		if err == nil || len(lines) == 0 {
 			return err
 		}
