@@ -241,11 +241,6 @@ func (k *Checkpointer) save(c draft) error {
 		Offset: offset, Sum: c.mark.Sum(), Replace: k.replaces(),
 		Parts: c.mark.Parts(), Records: c.mark.Records(),
 	}
-	if name := c.mark.Name(); name != "" {
-		if c.Output.Tail, err = tailSum(name, offset); err != nil {
-			return output.Failure(err)
-		}
-	}
 	secondPassed := 0 // by earlier parts
 	if k.Past != nil {
 		secondPassed = k.Past.Silent.SecondPassed
