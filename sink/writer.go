@@ -420,6 +420,7 @@ func (d *dest) write(j *job) *Error {
 	if d.packer != nil && d.packer.in == 0 {
 		d.frame = d.size
 	}
+	disk.Step("output.block")
 	return nil
 }
 

@@ -38,7 +38,31 @@ var (
 //
 // The windows between two changes of files are too narrow to be hit by chance.
 func dies() {
-	name, times := os.Args[1], os.Args[2]
+	atStep(os.Args[1], os.Args[2], func() {
+		syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	})
+	os.Args = append(os.Args[:1], os.Args[3:]...)
+	main()
+}
+
+// pauses is the program, which waits for a command of the shell when it has done a
+// step so often; there $PPID is the program:
+//
+//	pauses STEP TIMES COMMAND scan …
+func pauses() {
+	command := os.Args[3]
+	atStep(os.Args[1], os.Args[2], func() {
+		if out, err := exec.Command("sh", "-c", command).CombinedOutput(); err != nil {
+			panic(fmt.Sprintf("%s: %v: %s", command, err, out))
+		}
+	})
+	os.Args = append(os.Args[:1], os.Args[4:]...)
+	main()
+}
+
+// atStep calls do, once, when the process has done a step so often.
+func atStep(name, times string, do func()) {
 	left, err := strconv.Atoi(times)
 	if err != nil {
 		panic(err)
@@ -48,15 +72,11 @@ func dies() {
 		mu.Lock()
 		defer mu.Unlock()
 		if now == name {
-			left--
-		}
-		if left == 0 {
-			syscall.Kill(os.Getpid(), syscall.SIGKILL)
-			select {}
+			if left--; left == 0 {
+				do()
+			}
 		}
 	}
-	os.Args = append(os.Args[:1], os.Args[3:]...)
-	main()
 }
 
 // killSteps are the steps after which a scan may die, and how often each is
@@ -68,6 +88,7 @@ var killSteps = map[string]int{
 	"checkpoint.written":           4,
 	"checkpoint.removed":           1,
 	"output.created":               1,
+	"output.block":                 5,
 	"output.cut":                   1,
 	"output.repacked":              1,
 	"output.written":               3,
@@ -347,7 +368,7 @@ func (k *killed) done() bool {
 // reports whether the run ended by itself.
 func (k *killed) run() (alive bool) {
 	k.Helper()
-	steps := slices.Sorted(maps.Keys(killSteps))
+	steps := slices.DeleteFunc(slices.Sorted(maps.Keys(killSteps)), k.neverDoes)
 	choice := k.rng.IntN(2 * len(steps))
 	switch {
 	case k.n >= k.most:
@@ -361,6 +382,24 @@ func (k *killed) run() (alive bool) {
 		after := time.Duration(1+k.rng.IntN(4000)) * time.Millisecond
 		return k.start("from outside", exec.CommandContext(k.Context(), "a2sscan", k.args()...), after)
 	}
+}
+
+// neverDoes reports whether the scans of this mode never do a step.
+func (k *killed) neverDoes(step string) bool {
+	kind, _, _ := strings.Cut(step, ".")
+	switch {
+	case step == "output.repacked":
+		return !k.appends || !strings.HasSuffix(k.output, ".zst")
+	case step == "output.renamed":
+		return !slices.Contains(k.flags, "--force")
+	case step == "output.created" || step == "output.block" || step == "output.closed":
+		return false
+	case kind == "part":
+		return !slices.Contains(k.flags, "--rotate")
+	case kind == "silent":
+		return !slices.Contains(k.flags, "--second-look")
+	}
+	return !k.saved
 }
 
 // start runs a command, kills it after that time unless that is 0, and reports

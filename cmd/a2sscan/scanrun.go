@@ -302,6 +302,10 @@ func (s *scanRun) census() (*ledger.Summary, outcome, error) {
 	if err := s.load(); err != nil {
 		return nil, outcome{}, err
 	}
+	if err := s.reopenOutput(); err != nil {
+		s.bad.Close()
+		return nil, outcome{}, err
+	}
 	stats, err := s.ask(ctx)
 	s.bad.Close()
 	how := s.closeOutput(err)
@@ -459,18 +463,25 @@ func (s *scanRun) watchScan(m *scanner.Monitor) (stop func()) {
 	return s.status.WatchScan(m, s.newTracker(), s.flags.pace.rate.Limit())
 }
 
-// targets are those of the list. The output is made when the first of them is
-// taken: the socket is open then, and no packet was sent.
+// reopenOutput opens the output of a scan that is resumed, and cuts it back, even
+// if no target follows. If it is not as the checkpoint left it, nothing is asked, and
+// all files stay as they are.
+func (s *scanRun) reopenOutput() error {
+	if !s.checkpoint.Resumes() {
+		return nil
+	}
+	return output.Failure(s.openOutput())
+}
+
+// targets are those of the list. The output of a new scan is made when the first of
+// them is taken: the socket is open then, and no packet was sent.
 func (s *scanRun) targets() iter.Seq[scanner.Target] {
 	all := s.list.All()
 	if s.checkpoint.Enabled {
 		all = s.checkpoint.Targets(s.list)
 	}
 	return func(yield func(scanner.Target) bool) {
-		opened := s.checkpoint.Resumes() // the output is cut back even if no target follows
-		if opened && s.openOutput() != nil {
-			return
-		}
+		opened := s.checkpoint.Resumes()
 		for t := range all {
 			if !opened && s.openOutput() != nil {
 				return

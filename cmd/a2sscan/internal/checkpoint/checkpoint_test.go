@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -82,7 +83,7 @@ func TestCheckpoint(t *testing.T) {
 // encoding and decoding, and still differs from another.
 func TestPlanOfAnyName(t *testing.T) {
 	plan := Plan{Targets: []string{"a\xff"}, Output: "/caf\xe9\xe9.ndjson"}
-	file, err := (&Checkpoint{Plan: plan}).encode()
+	file, err := (&Checkpoint{Scan: "abc", Start: time.Unix(1, 0), Plan: plan}).encode()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,6 +101,35 @@ func TestPlanOfAnyName(t *testing.T) {
 	plan.Output = "/caf\xe9\xe9.ndjson"
 	if got := c.OutputFile(&plan); got != plan.Output {
 		t.Errorf("%q, want %q", got, plan.Output)
+	}
+}
+
+// TestStdinAnnounced: while the list on standard input does not end, the program says
+// what it waits for; then it has all of the list.
+func TestStdinAnnounced(t *testing.T) {
+	stdin, list := io.Pipe()
+	said, messages := io.Pipe()
+	k := &Checkpointer{terminal: console.New(messages)}
+	type result struct {
+		in  io.Reader
+		err error
+	}
+	done := make(chan result)
+	go func() {
+		in, err := k.HashLists([]string{"-"}, stdin)
+		done <- result{in, err}
+	}()
+	if _, err := io.WriteString(list, "127.0.0.1:1\n"); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(said).ReadString('\n')
+	if want := "a2sscan: reading standard input to its end"; err != nil || !strings.HasPrefix(line, want) {
+		t.Errorf("%q, %v, want %q", line, err, want)
+	}
+	list.Close()
+	r := <-done
+	if all, _ := io.ReadAll(r.in); r.err != nil || string(all) != "127.0.0.1:1\n" || len(k.plan.Lists) != 1 {
+		t.Errorf("%q, %v, %v", all, r.err, k.plan.Lists)
 	}
 }
 
@@ -172,6 +202,8 @@ func TestCheckpointRange(t *testing.T) {
 		"fewer given than taken":    func(c *Checkpoint) { c.List.Given--; c.Place-- },
 		"open target not passed":    func(c *Checkpoint) { c.OpenTargets[0].Place = c.Place },
 		"open target missing":       func(c *Checkpoint) { c.OpenTargets = c.OpenTargets[1:] },
+		"no name":                   func(c *Checkpoint) { c.Scan = "" },
+		"no start":                  func(c *Checkpoint) { c.Start = time.Time{} },
 		"negative resumes":          func(c *Checkpoint) { c.Resumed = -1 },
 		"negative silent":           func(c *Checkpoint) { c.Silent.Targets = -1 },
 		"negative silent bytes":     func(c *Checkpoint) { c.Silent.Bytes = -1 },

@@ -16,6 +16,7 @@ const minTarget = 4 + 4
 // would be asked twice or never.
 func (c *Checkpoint) check() error {
 	for _, possible := range []bool{
+		c.Scan != "" && !c.Start.IsZero(),
 		0 <= c.Resumed && c.Resumed <= math.MaxInt32,
 		c.Size == 0 || c.Place <= c.Size,
 		c.placeInRange(),
