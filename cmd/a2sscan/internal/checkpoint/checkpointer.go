@@ -437,5 +437,25 @@ func (k *Checkpointer) sayResumed() {
 		}
 		k.terminal.Say("%s scan %s of %s: %s finished%s", resuming, console.Plain(p.Scan, 100),
 			p.Start.Format(time.RFC3339), console.Plural(p.Stats.TargetsFinished(), "target"), again)
+		k.sayPartsGone()
+	}
+}
+
+// sayPartsGone reports complete parts that are not there any more. Whoever uploads
+// parts may remove them.
+func (k *Checkpointer) sayPartsGone() {
+	var gone, records uint64
+	for i, part := range k.Past.Output.Parts {
+		name := sink.PartName(k.plan.Output, k.Past.Start, i+1)
+		_, err := os.Lstat(name)
+		_, err2 := os.Lstat(name + sink.PartSuffix)
+		if errors.Is(err, fs.ErrNotExist) && errors.Is(err2, fs.ErrNotExist) {
+			gone++
+			records += part.Records
+		}
+	}
+	if gone > 0 {
+		k.terminal.Say("%s of the output gone since: %s in %s not compared with the checkpoint",
+			console.Plural(gone, "part"), console.Plural(records, "record"), console.Pick(gone == 1, "it", "them"))
 	}
 }
