@@ -455,7 +455,7 @@ func (k *Checkpointer) sayPartsGone() {
 		}
 	}
 	if gone > 0 {
-		k.terminal.Say("%s of the output gone since: %s in %s not compared with the checkpoint",
-			console.Plural(gone, "part"), console.Plural(records, "record"), console.Pick(gone == 1, "it", "them"))
+		k.terminal.Say("gone from the output: %s, whose %s can't be checked",
+			console.Plural(gone, "complete part"), console.Plural(records, "record"))
 	}
 }
