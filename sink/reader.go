@@ -9,6 +9,8 @@ import (
 	"io"
 	"os"
 
+	"github.com/klauspost/compress/gzip"
+
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
@@ -23,8 +25,8 @@ var ErrNotCensus = errors.New("does not look like a census")
 const maxForeign = 16
 
 // Reader reads the lines of a census: of a plain file, or of one that is
-// compressed with zstd, which shows in its first bytes. Several files put one
-// after the other are one census. A Reader serves one goroutine at a time.
+// compressed with zstd or gzip, which shows in its first bytes. Several files put
+// one after the other are one census. A Reader serves one goroutine at a time.
 //
 // A Reader passes over damage: over a frame of a compressed file, and in a plain
 // file over a line that is not JSON. Damage counts both.
@@ -156,8 +158,18 @@ func (r *Reader) start() (err error) {
 		}
 		r.lines = bufio.NewReaderSize(r.zstd, 256<<10)
 	}
+	if isGzip(b) {
+		unpacked, err := gzip.NewReader(r.in)
+		if err != nil {
+			return newError("read", r.name, err)
+		}
+		r.lines = bufio.NewReaderSize(unpacked, 256<<10)
+	}
 	return nil
 }
+
+// isGzip reports whether b begins a gzip member.
+func isGzip(b []byte) bool { return bytes.HasPrefix(b, []byte("\x1F\x8B")) }
 
 // isZstd reports whether b begins a frame with data, or a skippable one; b has the
 // length of a magic number, or is the whole file.
@@ -186,7 +198,7 @@ func (r *Reader) readLong(line []byte) ([]byte, error) {
 // end notes the partial line at the end of the file, or returns why the file can't
 // be read to its end.
 func (r *Reader) end(partial []byte, err error) error {
-	if err != io.EOF {
+	if err != io.EOF && err != io.ErrUnexpectedEOF { // a gzip member without its end
 		return newError("read", r.name, err)
 	}
 	if !r.good && r.dropped.Lines > 0 {
