@@ -61,7 +61,6 @@ type Facts struct {
 	Mode       *string           `json:"mode,omitempty"`
 	PVP        *bool             `json:"pvp,omitempty"`
 	Mods       []string          `json:"mods,omitempty"`         // those that only this night has: "id name"
-	ModOrder   bool              `json:"mod_order,omitempty"`    // the same mods in another order
 	Rules      map[string]string `json:"rules,omitempty"`        // those that differ or that only this night has
 	Flags      []string          `json:"flags,omitempty"`        // those that only this night has
 	Challenged []string          `json:"challenged,omitempty"`   // questions that demanded a challenge
