@@ -43,6 +43,9 @@ type Change struct {
 	// LikelyLoss marks a server that is gone, but whose silence is likely the loss of
 	// datagrams (see Comparison.LikelyLost).
 	LikelyLoss bool `json:"likely_loss,omitempty"`
+	// LossChance is how likely that is, from 0 to 1: of servers that are gone by
+	// silence, if the scan has an estimate of its losses.
+	LossChance float64 `json:"loss_chance,omitempty"`
 
 	Before *Facts `json:"before,omitempty"` // what differs; of gone and not_asked all that is known
 	After  *Facts `json:"after,omitempty"`  // what differs; of new and back all that is known

@@ -3,6 +3,8 @@ package census
 import (
 	"cmp"
 	"fmt"
+	"iter"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -71,18 +73,46 @@ func findFarms(c *Census, t *table) (*farmFinding, error) {
 // cloneGroups returns the groups of servers with the same game, name, map and
 // capacity that are large enough, have people, and have no default name.
 func (t *table) cloneGroups() (groups []farm) {
-	by := map[uint64][]int{}
-	for i, r := range t.rows {
-		if key := t.identity(r); key != 0 {
-			by[key] = append(by[key], i)
-		}
-	}
-	for key, rows := range by {
-		if len(rows) >= leastClones && t.occupied(rows)*2 >= len(rows) {
+	for key, rows := range t.runs(t.identity, leastClones) {
+		if t.occupied(rows)*2 >= len(rows) {
 			groups = append(groups, farm{rows: rows, reasons: []string{ReasonClones}, clones: key})
 		}
 	}
 	return groups
+}
+
+// runs passes on the servers that have the same key, if they are at least so many. A
+// server with key 0 has none.
+func (t *table) runs(key func(*row) uint64, least int) iter.Seq2[uint64, []int] {
+	type pair struct {
+		key uint64
+		row int
+	}
+	var all []pair
+	for i, r := range t.rows {
+		if k := key(r); k != 0 {
+			all = append(all, pair{k, i})
+		}
+	}
+	slices.SortFunc(all, func(a, b pair) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.row, b.row)) })
+	return func(yield func(uint64, []int) bool) {
+		for start := 0; start < len(all); {
+			end := start
+			for end < len(all) && all[end].key == all[start].key {
+				end++
+			}
+			if end-start >= least {
+				rows := make([]int, 0, end-start)
+				for _, p := range all[start:end] {
+					rows = append(rows, p.row)
+				}
+				if !yield(all[start].key, rows) {
+					return
+				}
+			}
+			start = end
+		}
+	}
 }
 
 // occupied is how many of the servers have people.
@@ -137,18 +167,12 @@ var defaultWords = []string{
 
 // listGroups returns the servers by the hash of their players, if there are enough.
 func (t *table) listGroups() map[uint64][]int {
-	by := map[uint64][]int{}
-	for i, r := range t.rows {
-		if r.players != 0 && r.key != 0 && !isLocal(r.key) {
-			by[r.players] = append(by[r.players], i)
+	return maps.Collect(t.runs(func(r *row) uint64 {
+		if r.key == 0 || isLocal(r.key) {
+			return 0
 		}
-	}
-	for hash, rows := range by {
-		if len(rows) < leastSharing {
-			delete(by, hash)
-		}
-	}
-	return by
+		return r.players
+	}, leastSharing))
 }
 
 // confirmLists reads the lists of the groups, and keeps the servers whose lists are
@@ -371,23 +395,14 @@ func (t *table) shownName(r *row) string {
 
 // stacks returns the addresses and networks with the most servers.
 func (t *table) stacks() []Stack {
-	hosts, nets := map[uint32]*Sums{}, map[uint32]*Sums{}
-	for _, r := range t.rows {
-		if r.key != 0 && r.status.answered() {
-			sumsOf(hosts, ipOf(r.key)).add(r)
-			sumsOf(nets, networkOf(r.key)).add(r)
-		}
-	}
 	all := []Stack{}
-	for ip, sums := range hosts {
-		if sums.Servers >= leastStack {
-			all = append(all, Stack{ipText(ip), *sums})
-		}
+	host := func(r *row) uint64 { return answeredKey(r) &^ 0xFFFF }
+	for key, rows := range t.runs(host, leastStack) {
+		all = append(all, Stack{ipText(ipOf(key)), t.sum(rows)})
 	}
-	for ip, sums := range nets {
-		if sums.Servers >= leastNetworkStack {
-			all = append(all, Stack{ipText(ip) + "/24", *sums})
-		}
+	network := func(r *row) uint64 { return answeredKey(r) &^ 0xFFFFFF }
+	for key, rows := range t.runs(network, leastNetworkStack) {
+		all = append(all, Stack{ipText(ipOf(key)) + "/24", t.sum(rows)})
 	}
 	slices.SortFunc(all, func(a, b Stack) int {
 		return cmp.Or(cmp.Compare(b.Servers, a.Servers), strings.Compare(a.Network, b.Network))
@@ -395,13 +410,19 @@ func (t *table) stacks() []Stack {
 	return all[:min(len(all), MaxStacks)]
 }
 
-func sumsOf(all map[uint32]*Sums, key uint32) *Sums {
-	one := all[key]
-	if one == nil {
-		one = &Sums{}
-		all[key] = one
+// answeredKey is the key of a server that answered; else 0.
+func answeredKey(r *row) uint64 {
+	if !r.status.answered() {
+		return 0
 	}
-	return one
+	return r.key
+}
+
+func (t *table) sum(rows []int) (s Sums) {
+	for _, i := range rows {
+		s.add(t.rows[i])
+	}
+	return s
 }
 
 func ipText(ip uint32) string {
@@ -410,18 +431,10 @@ func ipText(ip uint32) string {
 
 // accounts returns the Steam IDs that occur at the most IP addresses.
 func (t *table) accounts() []Account {
-	by := map[uint64][]*row{}
-	for _, r := range t.rows {
-		if isPersistent(r.steam) && r.key != 0 && r.status.answered() {
-			by[r.steam] = append(by[r.steam], r)
-		}
-	}
 	all := []Account{}
-	for id, rows := range by {
-		if len(rows) > 1 {
-			if one := account(id, rows); one.Addresses > 1 {
-				all = append(all, one)
-			}
+	for id, rows := range t.runs(persistentID, 2) {
+		if one := t.account(id, rows); one.Addresses > 1 {
+			all = append(all, one)
 		}
 	}
 	slices.SortFunc(all, func(a, b Account) int {
@@ -430,10 +443,11 @@ func (t *table) accounts() []Account {
 	return all[:min(len(all), MaxAccounts)]
 }
 
-func account(id uint64, rows []*row) Account {
+func (t *table) account(id uint64, rows []int) Account {
 	one := Account{SteamID: fmt.Sprint(id), Servers: uint64(len(rows)), Members: []string{}}
 	ips := map[uint32]bool{}
-	for _, r := range rows {
+	for _, i := range rows {
+		r := t.rows[i]
 		ips[ipOf(r.key)] = true
 		if len(one.Members) < MaxMembers {
 			one.Members = append(one.Members, addrOf(r.key).String())
@@ -443,6 +457,11 @@ func account(id uint64, rows []*row) Account {
 	return one
 }
 
-// isPersistent reports whether a Steam ID is that of a persistent game server
-// account: type 3.
-func isPersistent(id uint64) bool { return id>>52&0xF == 3 }
+// persistentID is the Steam ID of a server that answered, if it is that of a persistent
+// game server account: type 3. Else it is 0.
+func persistentID(r *row) uint64 {
+	if r.steam>>52&0xF != 3 || answeredKey(r) == 0 {
+		return 0
+	}
+	return r.steam
+}

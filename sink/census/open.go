@@ -48,24 +48,6 @@ func Open(files []string, o Options) (*Census, error) {
 // Readings describes damage in the files, after they were read.
 func (c *Census) Readings() []FileReading { return c.readings }
 
-// DiffOptions choose what Diff reports.
-type DiffOptions struct {
-	Volatile bool   // also report players, and maps of games that rotate them
-	Kinds    []Kind // nil: all
-	Games    []string
-	Networks []string // such as 203.0.113.0/24 or AS64496
-
-	// Asked is the SHA-256 of the list of targets and reports whether it contains an
-	// address; nil: only records of silent servers prove who was asked.
-	Asked *TargetList
-}
-
-// TargetList is the list that the new census was asked for.
-type TargetList struct {
-	SHA256   string                 // of its raw bytes
-	Contains func(addr uint64) bool // address<<16 | port
-}
-
 // Marshal returns the bytes of a stats.json.
 func (s *Stats) Marshal() ([]byte, error) {
 	b, err := json.MarshalIndent(s, "", " ")

@@ -74,6 +74,8 @@ func (p *parser) member(s *Server, key []byte) {
 	switch string(key) {
 	case "scan":
 		s.Scan = p.text()
+	case "addr":
+		s.has |= hasMeaning
 	case "time":
 		s.at = parseTime(c.Quoted())
 	case "status":
@@ -257,9 +259,9 @@ func (p *parser) gameText(s *Server, key []byte) bool {
 	case "name":
 		s.GameName = p.text()
 	case "version":
-		s.Version, s.has = p.text(), s.has|hasVersion
+		s.Version, s.has = p.text(), s.has|hasVersion|ownVersion
 	case "map":
-		s.Map, s.has = p.text(), s.has|hasMap
+		s.Map, s.has = p.text(), s.has|hasMap|ownMap
 	case "mode":
 		s.Mode, s.has = p.text(), s.has|hasMode
 	default:
@@ -305,14 +307,14 @@ func (p *parser) finish(s *Server) {
 	n := &p.counts
 	s.People, s.Bots = n.players-min(n.bots, n.players), n.bots
 	if n.hasPlayers {
-		s.People, s.has = n.ownPlayers, s.has|hasPeople
+		s.People, s.has = n.ownPlayers, s.has|hasPeople|ownPeople
 	}
 	if n.hasBots {
 		s.Bots = n.ownBots
 	}
 	s.MaxPlayers = n.capacity
 	if n.hasOwn {
-		s.MaxPlayers = n.ownCapacity
+		s.MaxPlayers, s.has = n.ownCapacity, s.has|ownCapacity
 	}
 	if n.hasInfo || n.hasOwn {
 		s.has |= hasCapacity
@@ -321,7 +323,10 @@ func (p *parser) finish(s *Server) {
 		s.has |= answeredInfo
 	}
 	if s.errors[questionRules] != 0 {
-		s.has &^= hasRules | hasMods
+		s.has &^= hasRules
+		if s.source == modsInRules {
+			s.has &^= hasMods
+		}
 	}
 	if s.errors[questionPlayers] != 0 {
 		s.has &^= answeredPlayers

@@ -31,6 +31,8 @@ type row struct {
 	errors                           [numQuestions]uint8
 	source                           modSource
 	pvp                              bool
+	old                              bool  // of a comparison's old census
+	farm                             int32 // of a comparison: number of the farm, from 1; 0: none
 }
 
 // keyOf packs an IPv4 address and its port; 0: there is none.
@@ -52,14 +54,6 @@ func addrOf(key uint64) netip.AddrPort {
 // ipOf and networkOf are parts of a key: the address, and its /24.
 func ipOf(key uint64) uint32      { return uint32(key >> 16) }
 func networkOf(key uint64) uint32 { return uint32(key>>16) &^ 0xFF }
-
-// fact returns the number of a text if it is known, else 0.
-func (r *row) fact(f facts, id uint32) uint32 {
-	if r.has&f == 0 {
-		return 0
-	}
-	return id
-}
 
 // table is a census in memory: a row for each address, sorted by address. Rows
 // without one come first.
@@ -170,13 +164,4 @@ func (t *table) nameOf(r *row) []byte {
 		return nil
 	}
 	return t.names.get(r.name)
-}
-
-// find returns the row of an address, nil if there is none.
-func (t *table) find(key uint64) *row {
-	i, found := slices.BinarySearchFunc(t.rows, key, func(r *row, key uint64) int { return cmp.Compare(r.key, key) })
-	if !found || key == 0 {
-		return nil
-	}
-	return t.rows[i]
 }

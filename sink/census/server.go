@@ -59,7 +59,7 @@ type seen struct {
 }
 
 // facts is a set of things that are known of a server.
-type facts uint16
+type facts uint32
 
 const (
 	hasName facts = 1 << iota
@@ -75,6 +75,11 @@ const (
 	hasPeople
 	answeredInfo // completely
 	answeredPlayers
+	hasMeaning // the record is of a version that has game and flags
+	ownMap     // the game's own, not INFO's
+	ownVersion
+	ownCapacity
+	ownPeople
 )
 
 // modSource is where a game says its mods.
