@@ -8,11 +8,17 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/a2sscan/a2sscan/sink/record"
 )
 
 // Options of Create. Append excludes Replace and Resume.
 type Options struct {
 	Scan string // the scan's name in every record; absent if empty
+
+	// NameKey is the secret key under which hashes stand in for the names of
+	// players: see record.NameHasher. Nil: names are written as they are.
+	NameKey *record.NameKey
 
 	// Append adds to an existing census, after a partial last record was cut
 	// off.

@@ -96,6 +96,7 @@ func newWriter(d *dest, o Options) *Writer {
 		dest: d,
 
 		shown: o.Shown,
+		enc:   record.Encoder{Names: record.NewNameHasher(o.NameKey)},
 
 		full: make(chan job, numBlocks),
 		free: make(chan []byte, numBlocks),

@@ -50,6 +50,6 @@ func (a *app) cat(files, mmdb []string, games bool) error {
 		return err
 	}
 	return census.Print(a.term, a.out, files, census.Printing{
-		Databases: databases, Visible: isTerminal(a.out.w), Games: games,
+		Databases: databases, Visible: console.IsTerminal(a.out.w), Games: games,
 	})
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/manual"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scanrun"
 )
 
 // docsCommand writes what packages ship with the program. The help does not list it,
@@ -69,7 +70,7 @@ func docs(root *cobra.Command) (files []docFile, err error) {
 var variables = []manual.Fact{
 	{What: masterlist.KeyVariable, Text: "the key of the Steam Web API, unless --key-file names a file with it"},
 	{What: "JOB_COMPLETION_INDEX", Text: "the part that --shard auto/N takes, from 0; Kubernetes sets it in an indexed job"},
-	{What: "GOMEMLIMIT", Text: "the memory limit of the Go runtime; without it scan sets " + strconv.Itoa(memoryLimit>>20) + " MiB"},
+	{What: "GOMEMLIMIT", Text: "the memory limit of the Go runtime; without it scan sets " + strconv.Itoa(scanrun.MemoryLimit>>20) + " MiB"},
 }
 
 // describePage describes a command, and those below it that have a page.

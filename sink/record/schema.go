@@ -87,7 +87,7 @@ var schemaKeys = withHex([]field{
 	{name: "hashes", is: typeObject, about: "64-bit xxHash of the bytes of each answer that came whole",
 		fields: []field{
 			{name: "info", is: typeWord, pattern: hash64, about: "of info"},
-			{name: "players", is: typeWord, pattern: hash64, about: "of players"},
+			{name: "players", is: typeWord, pattern: hash64, about: "of players; keyed where the players have a name_hash"},
 			{name: "rules", is: typeWord, pattern: hash64, about: "of rules"},
 		}},
 	{name: "info", is: typeObject, fields: infoFields,
@@ -168,7 +168,8 @@ var infoFields = withHex([]field{
 
 var playerFields = withHex([]field{
 	{name: "index", is: typeUint8, always: true, about: "the index that the server gives, mostly 0"},
-	{name: "name", is: typeText, always: true, about: "name of the player"},
+	{name: "name", is: typeText, about: "name of the player"},
+	{name: "name_hash", is: typeWord, pattern: hash64, about: "keyed hash of the name, in its place; equal names have equal hashes"},
 	{name: "score", is: typeInt32, always: true, about: "score, mostly kills"},
 	{name: "duration", is: typeFloat32, always: true,
 		about: "seconds connected; null if it is not a finite number"},

@@ -31,6 +31,7 @@ type Plan struct {
 	Raw           bool       `json:"raw"`
 	KeepMaster    bool       `json:"keep_master,omitempty"`
 	Unanswered    bool       `json:"unanswered"`
+	PlayerKey     string     `json:"player_key,omitempty"` // ID of the key that hashes names; empty: names are written
 	Databases     []Database `json:"mmdb,omitempty"`
 	Output        string     `json:"output"` // absolute
 	Rotate        bool       `json:"rotate"`
@@ -77,6 +78,7 @@ func (p *Plan) differs(was *Plan) string {
 		{"--raw is", p.Raw, was.Raw},
 		{"--keep-master is", p.KeepMaster, was.KeepMaster},
 		{"--unanswered is", p.Unanswered, was.Unanswered},
+		{"the player key is", p.PlayerKey, was.PlayerKey},
 		{"--mmdb is", typesOf(p.Databases), typesOf(was.Databases)},
 		{"--output is", p.Output, was.Output},
 		{"--rotate is", given(p.Rotate), given(was.Rotate)},

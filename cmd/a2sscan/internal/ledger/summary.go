@@ -34,6 +34,7 @@ type Summary struct {
 	Bytes   int64       `json:"bytes,omitempty"` // length of the output, if it is one file
 	Sum     string      `json:"xxh64,omitempty"` // its hash
 	Records uint64      `json:"records"`
+	Names   string      `json:"player_key,omitempty"` // ID of the key that hashes player names; absent: the names are in the records
 
 	Start   time.Time `json:"start"`
 	End     time.Time `json:"end"`

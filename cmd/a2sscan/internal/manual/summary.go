@@ -23,6 +23,7 @@ var SummaryKeys = []Fact{
 	{"inputs.master.whole", "whether the master sent the end of the list"},
 	{"order, seed, shard", "random or input, the value of --seed that repeats the order, and the shard I/N"},
 	{"output, records", "where the records were written (-: standard output), and how many"},
+	{"player_key", "with --no-player-names: which key hashed the names; censuses with the same key can be compared. It does not reveal the key"},
 	{"bytes, xxh64", "length and hash of the output, if it is one file; a2sscan verify compares them"},
 	{"parts.name, parts.records, parts.bytes, parts.xxh64", "the files of a census with --rotate, and their hashes: xxHash64 in hex, as xxhsum -H64 prints it"},
 	{"start, end, seconds", "when the scan began and ended, in UTC, and how long it ran"},

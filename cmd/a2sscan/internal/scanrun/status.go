@@ -1,4 +1,4 @@
-package main
+package scanrun
 
 import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
@@ -6,9 +6,9 @@ import (
 
 // statusKind is how status lines are shown: --quiet means none, unless
 // --status says otherwise.
-func (f *scanFlags) statusKind() progress.Kind {
-	if f.quiet && !f.status.Given {
+func (o *Options) statusKind() progress.Kind {
+	if o.Quiet && !o.Status.Given {
 		return progress.None
 	}
-	return progress.Kind(f.status.String())
+	return progress.Kind(o.Status.String())
 }

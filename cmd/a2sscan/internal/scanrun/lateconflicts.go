@@ -1,4 +1,4 @@
-package main
+package scanrun
 
 import (
 	"net/netip"

@@ -1,4 +1,4 @@
-package main
+package scanrun
 
 import (
 	"testing"
@@ -16,9 +16,9 @@ func TestStatusKind(t *testing.T) {
 	}{
 		{false, "", "text"}, {true, "", "none"}, {false, "json", "json"}, {true, "json", "json"}, {false, "none", "none"},
 	} {
-		f := scanFlags{quiet: test.quiet}
+		f := Options{Quiet: test.quiet}
 		if test.flag != "" {
-			if err := f.status.Set(test.flag); err != nil {
+			if err := f.Status.Set(test.flag); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package scanrun
 
 import (
 	"os"
@@ -11,13 +11,13 @@ import (
 
 // controls lets SIGUSR1 raise the rate by a tenth, SIGUSR2 lower it, and SIGQUIT
 // report the state, until end is called.
-func (s *scanRun) controls() (end func()) {
+func (s *Run) controls() (end func()) {
 	return shutdown.Handle(func(sig os.Signal) {
 		switch sig {
 		case syscall.SIGUSR1:
-			turnRate(s.rate, s.app.term, true)
+			turnRate(s.rate, s.term, true)
 		case syscall.SIGUSR2:
-			turnRate(s.rate, s.app.term, false)
+			turnRate(s.rate, s.term, false)
 		case syscall.SIGQUIT:
 			s.sayState()
 		}

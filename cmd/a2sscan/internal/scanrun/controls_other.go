@@ -1,6 +1,6 @@
 //go:build !unix
 
-package main
+package scanrun
 
 // controls does nothing where there are no such signals.
-func (s *scanRun) controls() (end func()) { return func() {} }
+func (s *Run) controls() (end func()) { return func() {} }

@@ -1,4 +1,4 @@
-package main
+package scanrun
 
 import (
 	"fmt"
@@ -18,10 +18,10 @@ import (
 const dryRunShown = 10
 
 // dryRun reports which targets the scan would ask.
-func (s *scanRun) dryRun() error {
-	stop, ctx, end := shutdown.Listen(s.app.term, s.flags.exclude.hangupEnds())
+func (s *Run) dryRun() error {
+	stop, ctx, end := shutdown.Listen(s.term, s.opts.Exclude.hangupEnds())
 	defer end()
-	s.status = s.flags.newStatus(s.app.term, s.id)
+	s.status = s.opts.newStatus(s.term, s.id)
 	err := s.readLists(stop.Drained)
 	if err == nil {
 		err = s.checkpoint.Loaded(s.list)
@@ -43,18 +43,18 @@ func (s *scanRun) dryRun() error {
 		}
 	}
 	if asked > dryRunShown {
-		s.app.term.Say("the first %d of them are named", dryRunShown)
+		s.term.Say("the first %d of them are named", dryRunShown)
 	}
-	s.app.term.Say("%s would be asked: %s", console.Plural(asked, "target"), s.flags.exactForecast(s.list, asked))
-	s.app.term.Say("each would be asked %s; nothing was sent", &s.flags.query)
+	s.term.Say("%s would be asked: %s", console.Plural(asked, "target"), s.opts.exactForecast(s.list, asked))
+	s.term.Say("each would be asked %s; nothing was sent", &s.opts.Query)
 	return inputs.Truncated(s.list)
 }
 
 // countTargets names the first targets that a run would ask, and counts all.
-func (s *scanRun) countTargets(interrupted func() bool) (uint64, error) {
+func (s *Run) countTargets(interrupted func() bool) (uint64, error) {
 	var asked atomic.Uint64
 	_, all, known := s.foresee()
-	all /= uint64(max(1, s.flags.targets.shard.Count))
+	all /= uint64(max(1, s.opts.Targets.Shard.Count))
 	stop := s.status.WatchCounting(func() (uint64, float64, bool) {
 		n := asked.Load()
 		return n, min(1, float64(n)/float64(max(all, 1))), known
@@ -62,7 +62,7 @@ func (s *scanRun) countTargets(interrupted func() bool) (uint64, error) {
 	defer stop()
 	for t := range s.left() {
 		if asked.Add(1) <= dryRunShown {
-			fmt.Fprintln(s.app.out, t.Addr)
+			fmt.Fprintln(s.program.Stdout, t.Addr)
 		}
 		if interrupted() {
 			return 0, console.Fail(console.ExitInterrupted, "interrupted")
@@ -73,7 +73,7 @@ func (s *scanRun) countTargets(interrupted func() bool) (uint64, error) {
 
 // left are the targets that a run would ask: with a checkpoint, those that are
 // not behind it.
-func (s *scanRun) left() iter.Seq[scanner.Target] {
+func (s *Run) left() iter.Seq[scanner.Target] {
 	if !s.checkpoint.Enabled {
 		return s.list.All()
 	}
@@ -82,25 +82,25 @@ func (s *scanRun) left() iter.Seq[scanner.Target] {
 }
 
 // sayLeft reports the counts of a list's targets.
-func (s *scanRun) sayLeft(asked uint64) {
+func (s *Run) sayLeft(asked uint64) {
 	now, behind := s.list.Stats(), ""
 	if s.checkpoint.Enabled {
 		now = s.checkpoint.ListTotal(now)
 		behind = console.Grouped(now.Given-asked) + " that are behind + "
 	}
 	if s.checkpoint.Enabled && s.checkpoint.SilentTargets != nil {
-		s.app.term.Say("%s would be asked once more", console.Plural(s.checkpoint.Past.Silent.Waiting(), "silent target"))
+		s.term.Say("%s would be asked once more", console.Plural(s.checkpoint.Past.Silent.Waiting(), "silent target"))
 	}
 	l := ledger.OfList(now)
-	s.app.term.Say("%s read = %s%s%s that would be asked", console.Grouped(now.Read), l.Accounted(), behind, console.Grouped(asked))
+	s.term.Say("%s read = %s%s%s that would be asked", console.Grouped(now.Read), l.Accounted(), behind, console.Grouped(asked))
 }
 
 // exactForecast is the forecast for so many targets.
-func (f *scanFlags) exactForecast(l *list.List, asked uint64) *progress.Forecast {
+func (o *Options) exactForecast(l *list.List, asked uint64) *progress.Forecast {
 	size, known := l.Size()
 	listed := float64(asked)
 	if known {
 		listed *= float64(l.Listed()) / float64(max(size, 1))
 	}
-	return f.forecast(listed, float64(asked)-listed)
+	return o.forecast(listed, float64(asked)-listed)
 }

@@ -1,4 +1,6 @@
-package main
+// Package scanrun is one run of scan: it reads lists, asks their targets, writes the
+// records, and reports how that went.
+package scanrun
 
 import (
 	"context"
@@ -19,6 +21,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/metrics"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/playerkey"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ratecontrol"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scanlog"
@@ -29,13 +32,14 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// scanRun is one run of scan: its settings, its parts and its numbers.
-type scanRun struct {
-	app    *app
-	flags  *scanFlags
-	inputs []string  // the arguments
-	id     string    // name of the scan
-	start  time.Time // of its first part
+// Run is one run of scan: its settings, its parts and its numbers.
+type Run struct {
+	term    *console.Terminal
+	program *Program
+	opts    *Options
+	inputs  []string  // the arguments
+	id      string    // name of the scan
+	start   time.Time // of its first part
 
 	list       *list.List
 	bad        *inputs.BadLines
@@ -43,6 +47,7 @@ type scanRun struct {
 	exclusions *list.Exclusions
 	geo        geo.Databases
 	tally      tally.Tally
+	names      *playerkey.Key
 	out        *output.Output
 	checkpoint *checkpoint.Checkpointer
 
@@ -57,34 +62,25 @@ type scanRun struct {
 	monitor  atomic.Pointer[scanner.Monitor] // nil: no target is asked yet
 }
 
-// scan asks the targets and writes what they answer.
-func (a *app) scan(f *scanFlags, args []string) error {
-	if err := f.checkInputs(args); err != nil {
-		return err
-	}
-	watched, err := a.openWindows(f)
-	if err != nil {
-		return err
-	}
-	defer watched.Close()
-	saved, err := a.openCheckpoint(f)
+// Scan asks the targets of args and writes what they answer.
+func Scan(t *console.Terminal, p *Program, o *Options, args []string) error {
+	s := newRun(t, p, o, args)
+	saved, err := s.openCheckpoint()
 	if err != nil {
 		return err
 	}
 	defer saved.Close()
-	s := a.newScan(f, args)
-	s.checkpoint, s.metrics = saved, watched
-	if !f.dryRun {
+	s.checkpoint = saved
+	if !o.DryRun {
 		defer s.controls()()
 	}
 	if err := s.prepare(); err != nil {
 		return err
 	}
-	if f.dryRun {
+	if o.DryRun {
 		return s.dryRun()
 	}
-	a.sends = true
-	defer inputs.ReloadOnHangup(a.term, s.exclusions, f.exclude.files)()
+	defer inputs.ReloadOnHangup(t, s.exclusions, o.Exclude.Files)()
 	sum, how, err := s.census()
 	if err != nil {
 		return err
@@ -92,57 +88,57 @@ func (a *app) scan(f *scanFlags, args []string) error {
 	return s.report(sum, how)
 }
 
-// newScan returns a scan that saves no checkpoint and is not watched.
-func (a *app) newScan(f *scanFlags, args []string) *scanRun {
-	return &scanRun{
-		app: a, flags: f, inputs: args, id: f.scanID, start: time.Now().UTC(),
-		checkpoint: checkpoint.Off(), metrics: metrics.Off(), rate: ratecontrol.New(float64(f.pace.rate)),
-	}
-}
-
-// openWindows opens the log and the metrics of a scan. A dry
-// run has neither.
-func (a *app) openWindows(f *scanFlags) (*metrics.Server, error) {
-	if f.dryRun {
-		return metrics.Off(), nil
-	}
-	if err := a.openLog(&f.log); err != nil {
+// Demo scans without checkpoint and summary file, and returns the numbers.
+func Demo(t *console.Terminal, p *Program, o *Options, args []string) (*ledger.Summary, error) {
+	s := newRun(t, p, o, args)
+	if err := s.prepare(); err != nil {
 		return nil, err
 	}
-	return a.serveMetrics(&f.metrics, f.quiet)
+	sum, how, err := s.census()
+	if err != nil {
+		return nil, err
+	}
+	sum.SayWrong(t)
+	return sum, s.verdict(sum, how)
 }
 
-// openCheckpoint opens the checkpoint that the flags name.
-func (a *app) openCheckpoint(f *scanFlags) (*checkpoint.Checkpointer, error) {
-	if f.saved.path == "" {
+// newRun returns a scan that saves no checkpoint.
+func newRun(t *console.Terminal, p *Program, o *Options, args []string) *Run {
+	return &Run{
+		term: t, program: p, opts: o, inputs: args, id: o.ScanID, start: time.Now().UTC(),
+		checkpoint: checkpoint.Off(), metrics: p.Metrics, rate: ratecontrol.New(float64(o.Pace.Rate)),
+	}
+}
+
+// openCheckpoint opens the checkpoint that the options name.
+func (s *Run) openCheckpoint() (*checkpoint.Checkpointer, error) {
+	if s.opts.Saved.Path == "" {
 		return checkpoint.Off(), nil
 	}
-	_, commit := buildVersion()
-	return checkpoint.Open(a.term, checkpoint.Options{
-		Path: f.saved.path, Fresh: f.saved.fresh, LookOnly: f.dryRun,
-		Program: self(), Args: a.args, Version: commit,
+	return checkpoint.Open(s.term, checkpoint.Options{
+		Path: s.opts.Saved.Path, Fresh: s.opts.Saved.Fresh, LookOnly: s.opts.DryRun,
+		Program: s.program.Name, Args: s.program.Args, Version: s.program.Build.Commit,
 	})
-}
-
-// thisBuild is the version of this program.
-func thisBuild() ledger.Build {
-	version, commit := buildVersion()
-	return ledger.Build{Version: version, Commit: commit}
 }
 
 // prepare opens everything that can be opened before anything is sent or
 // written.
-func (s *scanRun) prepare() (err error) {
-	if s.geo, err = geo.Open(s.flags.mmdb); err != nil {
+func (s *Run) prepare() (err error) {
+	if s.geo, err = geo.Open(s.opts.Databases); err != nil {
 		return err
 	}
-	stdin := s.app.in
+	if s.opts.NoNames {
+		if s.names, err = playerkey.Open(s.opts.PlayerKey, s.opts.Out.Path); err != nil {
+			return err
+		}
+	}
+	stdin := s.program.Stdin
 	if s.checkpoint.Enabled {
 		if stdin, err = s.resume(stdin); err != nil {
 			return err
 		}
 	}
-	if s.exclusions, err = s.flags.exclude.open(reportIdlePipe(s.app.term)); err != nil {
+	if s.exclusions, err = s.opts.Exclude.open(reportIdlePipe(s.term)); err != nil {
 		return err
 	}
 	if s.id == "" {
@@ -160,26 +156,26 @@ func (s *scanRun) prepare() (err error) {
 
 // resume takes over what the checkpoint says, if there is one. It returns what
 // is to be read in place of stdin.
-func (s *scanRun) resume(stdin io.Reader) (io.Reader, error) {
-	past, seed := s.checkpoint.Past, &s.flags.targets.seed
+func (s *Run) resume(stdin io.Reader) (io.Reader, error) {
+	past, seed := s.checkpoint.Past, &s.opts.Targets.Seed
 	if past != nil && !seed.Given {
 		seed.N = past.Plan.Seed
 	}
-	plan, err := s.flags.scanPlan(s.inputs)
+	plan, err := s.opts.scanPlan(s.inputs)
 	if err != nil {
 		return nil, err
 	}
-	plan.Databases = databasesOf(s.geo)
+	plan.Databases, plan.PlayerKey = databasesOf(s.geo), s.names.ID()
 	if s.id, err = s.checkpoint.Inherit(plan, s.id); err != nil {
 		return nil, err
 	}
 	if past != nil {
 		s.start, s.tally = past.Start, past.Tally
-		resumeDatabases(s.geo, past.Plan.Databases, s.app.term)
+		resumeDatabases(s.geo, past.Plan.Databases, s.term)
 		s.checkpoint.SetDatabases(databasesOf(s.geo))
 	}
-	inOrder := s.flags.targets.order == flagvalue.Order(list.OrderInput)
-	if !inOrder || len(s.inputs) == 0 && isTerminal(stdin) {
+	inOrder := s.opts.Targets.Order == flagvalue.Order(list.OrderInput)
+	if !inOrder || len(s.inputs) == 0 && console.IsTerminal(stdin) {
 		return stdin, nil
 	}
 	return s.checkpoint.HashLists(s.inputs, stdin)
@@ -203,17 +199,17 @@ func databasesOf(bases geo.Databases) (all []checkpoint.Database) {
 }
 
 // openTargets checks the targets.
-func (s *scanRun) openTargets(stdin io.Reader) error {
-	cfg, err := s.flags.listConfig(s.inputs, stdin)
+func (s *Run) openTargets(stdin io.Reader) error {
+	cfg, err := s.opts.listConfig(s.inputs, stdin)
 	if err != nil {
 		return err
 	}
-	s.bad = inputs.NewBadLines(s.app.term)
+	s.bad = inputs.NewBadLines(s.term)
 	cfg.Exclusions, cfg.Sources, cfg.Invalid = s.exclusions, s.fetched.sources, s.bad.Add
-	cfg.Waiting = reportIdlePipe(s.app.term)
+	cfg.Waiting = reportIdlePipe(s.term)
 	if s.checkpoint.Enabled {
 		cfg.LeftOut = s.checkpoint.LeaveOut
-		if s.checkpoint.Resumes() && s.flags.pace.maxPerAddress > 0 {
+		if s.checkpoint.Resumes() && s.opts.Pace.MaxPerAddress > 0 {
 			cfg.Passed = s.checkpoint.CountGiven
 		}
 		if cfg.Resolve != nil {
@@ -233,25 +229,26 @@ func reportIdlePipe(t *console.Terminal) func(pipe string) {
 }
 
 // listConfig returns the list's configuration from the flags.
-func (f *scanFlags) listConfig(args []string, stdin io.Reader) (list.Config, error) {
-	cfg := list.Config{Args: args, Stdin: stdin, StdinIsTerminal: isTerminal(stdin), Max: f.maxTargets}
-	if f.ports != "" {
-		ports, err := inputs.ParsePorts("--port", f.ports)
+func (o *Options) listConfig(args []string, stdin io.Reader) (list.Config, error) {
+	cfg := list.Config{Args: args, Stdin: stdin, StdinIsTerminal: console.IsTerminal(stdin), Max: o.MaxTargets}
+	if o.Ports != "" {
+		ports, err := inputs.ParsePorts("--port", o.Ports)
 		if err != nil {
 			return cfg, err
 		}
 		cfg.Ports = ports
 	}
-	f.targets.into(&cfg)
-	f.from.into(&cfg)
+	o.Targets.into(&cfg)
+	o.From.into(&cfg)
 	return cfg, nil
 }
 
 // planOutput returns the output. It makes and cuts no file yet.
-func (s *scanRun) planOutput() (*output.Output, error) {
-	o := s.flags.out.planned(s.id)
-	if s.flags.rotate.On() {
-		rotation := s.flags.rotate.Plan(s.start)
+func (s *Run) planOutput() (*output.Output, error) {
+	o := s.opts.Out.Plan(s.id)
+	o.HashNames(s.names.Key())
+	if s.opts.Rotate.On() {
+		rotation := s.opts.Rotate.Plan(s.start)
 		rotation.Hold = s.checkpoint.Enabled
 		o.Divide(rotation)
 	}
@@ -260,41 +257,41 @@ func (s *scanRun) planOutput() (*output.Output, error) {
 		o.Resume(output.Position{
 			Offset: was.Offset, Sum: was.Sum, Replace: was.Replace, Parts: was.Parts, Records: was.Records,
 		})
-		o.ShowProgress(census.ReadProgress(s.app.term))
+		o.ShowProgress(census.ReadProgress(s.term))
 	}
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
-	return o, s.flags.checkSummary()
+	return o, s.opts.checkSummary()
 }
 
 // checkSummary refuses a path where the summary can't be written, before any
 // target is asked.
-func (f *scanFlags) checkSummary() error {
-	if f.summary == "" {
+func (o *Options) checkSummary() error {
+	if o.Summary == "" {
 		return nil
 	}
-	return output.Failure(sink.Check(f.summary, sink.Options{Replace: true}))
+	return output.Failure(sink.Check(o.Summary, sink.Options{Replace: true}))
 }
 
 // scanName is the default name of a scan: its start.
 func scanName(start time.Time) string { return start.Format("20060102T150405Z") }
 
-// memoryLimit is what the garbage collector keeps the heap below where it can:
+// MemoryLimit is what the garbage collector keeps the heap below where it can:
 // without it, a heap of replies grows to twice the scan's byte budget.
-const memoryLimit = scanner.DefaultByteBudget + 64<<20
+const MemoryLimit = scanner.DefaultByteBudget + 64<<20
 
 // limitMemory sets the limit, unless the user did. extra bytes are needed for
 // something else.
 func limitMemory(extra int64) {
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memoryLimit + extra)
+		debug.SetMemoryLimit(MemoryLimit + extra)
 	}
 }
 
 // census scans, and returns the numbers and how the scan ended. The error is
 // that of a run that asked no target.
-func (s *scanRun) census() (*ledger.Summary, outcome, error) {
+func (s *Run) census() (*ledger.Summary, outcome, error) {
 	limitMemory(s.geo.Bytes())
 	ctx, end := s.listen()
 	defer end()
@@ -317,37 +314,37 @@ func (s *scanRun) census() (*ledger.Summary, outcome, error) {
 }
 
 // listen starts what can end the scan early: signals and the guard.
-func (s *scanRun) listen() (ctx context.Context, end func()) {
-	sd, ctx, stopListening := shutdown.Listen(s.app.term, s.flags.exclude.hangupEnds())
+func (s *Run) listen() (ctx context.Context, end func()) {
+	sd, ctx, stopListening := shutdown.Listen(s.term, s.opts.Exclude.hangupEnds())
 	s.shutdown = sd
 	s.out.OnFailure(s.shutdown.Cancel)
 	s.shutdown.OnStuck(s.leave)
 	s.metrics.Attach(s.metricsSource())
 	logStart(s)
-	s.guard = guard.New(s.flags.guard.limits(), s.shutdown.Drain, s.shutdown.Interrupted)
+	s.guard = guard.New(s.opts.Guard, s.shutdown.Drain, s.shutdown.Interrupted)
 	stopClock := s.guard.StartClock()
 	return ctx, func() { stopClock(); stopListening() }
 }
 
 // leave ends the program if the reader of a pipe takes no more records: nothing
 // else ends a write that waits for it.
-func (s *scanRun) leave() {
+func (s *Run) leave() {
 	n := s.out.Unwritten()
 	if n == 0 {
 		return
 	}
 	err := console.Fail(console.ExitInterrupted,
 		"interrupted: the reader of the output stopped, and did not take the last %s", console.Plural(n, "record"))
-	s.app.term.Report(err)
-	s.app.logEnd(err)
+	s.term.Report(err)
+	s.term.LogEnd(err)
 	os.Exit(console.ExitInterrupted)
 }
 
 // load reads the lists.
-func (s *scanRun) load() error {
+func (s *Run) load() error {
 	s.checkpoint.Attach(s.checkpointed())
 	s.reading.Store(s.list)
-	s.status = s.flags.newStatus(s.app.term, s.id)
+	s.status = s.opts.newStatus(s.term, s.id)
 	if err := s.readLists(s.shutdown.Drained); err != nil {
 		s.bad.Close()
 		return guarded(s.guard, err)
@@ -355,8 +352,8 @@ func (s *scanRun) load() error {
 	if err := s.checkpoint.Loaded(s.list); err != nil {
 		return err
 	}
-	scanlog.Loaded(s.app.term.Log, s.list)
-	if !s.flags.quiet {
+	scanlog.Loaded(s.term.Log, s.list)
+	if !s.opts.Quiet {
 		s.printPlan()
 	}
 	return nil
@@ -364,32 +361,32 @@ func (s *scanRun) load() error {
 
 // readLists reads the lists, as far as they have to be read before the first
 // target, with a status line. A signal ends it.
-func (s *scanRun) readLists(ctx context.Context) error {
+func (s *Run) readLists(ctx context.Context) error {
 	defer s.status.WatchLoading(s.list.Loading)()
 	return inputs.LoadFailure(s.list.Load(ctx))
 }
 
 // metricsSource returns the source of the metrics.
-func (s *scanRun) metricsSource() metrics.Source {
+func (s *Run) metricsSource() metrics.Source {
 	return metrics.Source{
 		List: s.list.Stats, Size: s.list.Size,
 		Records: s.out.Taken, OutputFailed: s.out.Failed,
 		Draining: s.shutdown.Draining,
-		Resumed:  s.checkpoint.Behind(), Start: s.start, Rate: s.flags.pace.rate.Limit(),
+		Resumed:  s.checkpoint.Behind(), Start: s.start, Rate: s.opts.Pace.Rate.Limit(),
 	}
 }
 
 // checkpointed is what the checkpoint reads of this scan.
-func (s *scanRun) checkpointed() checkpoint.Scan {
+func (s *Run) checkpointed() checkpoint.Scan {
 	return checkpoint.Scan{
-		ID: s.id, Start: s.start, MaxTargets: s.flags.maxTargets, MaxPerAddress: s.flags.pace.maxPerAddress,
-		Replace: s.flags.out.force, Output: s.out, Tally: s.tally.Clone, Excluded: s.exclusions.Stop,
+		ID: s.id, Start: s.start, MaxTargets: s.opts.MaxTargets, MaxPerAddress: s.opts.Pace.MaxPerAddress,
+		Replace: s.opts.Out.Force, Output: s.out, Tally: s.tally.Clone, Excluded: s.exclusions.Stop,
 	}
 }
 
 // ask asks the targets, with a status line.
-func (s *scanRun) ask(ctx context.Context) (scanner.Stats, error) {
-	cfg := s.flags.config()
+func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
+	cfg := s.opts.config()
 	cfg.Excluded = s.exclusions.Excluded
 	cfg.LateConflict = s.late.add
 	cfg.Monitor = new(scanner.Monitor)
@@ -403,7 +400,7 @@ func (s *scanRun) ask(ctx context.Context) (scanner.Stats, error) {
 	}
 	s.observer = s.newObserver()
 	s.monitor.Store(cfg.Monitor)
-	defer s.guard.Watch(cfg.Monitor, s.app.term)()
+	defer s.guard.Watch(cfg.Monitor, s.term)()
 	defer s.observer.Watch(cfg.Monitor)()
 	defer s.watchScan(cfg.Monitor)()
 	defer s.metrics.End()
@@ -411,12 +408,12 @@ func (s *scanRun) ask(ctx context.Context) (scanner.Stats, error) {
 }
 
 // newObserver logs what the scan does.
-func (s *scanRun) newObserver() *scanlog.Observer {
+func (s *Run) newObserver() *scanlog.Observer {
 	reported := 0
 	if past := s.checkpoint.Past; past != nil {
 		reported = len(past.Output.Parts)
 	}
-	return scanlog.New(s.app.term.Log, s.flags.pace.rate.Limit(), s.out.Parts, reported)
+	return scanlog.New(s.term.Log, s.opts.Pace.Rate.Limit(), s.out.Parts, reported)
 }
 
 // begun is how much of the list earlier parts of the scan did; past may be nil.
@@ -429,12 +426,12 @@ func begun(l *list.List, past *checkpoint.Checkpoint) float64 {
 }
 
 // newTracker knows how far this scan is.
-func (s *scanRun) newTracker() *progress.Tracker {
-	f := s.flags
+func (s *Run) newTracker() *progress.Tracker {
+	f := s.opts
 	cfg := progress.Config{
 		Input: s.list.Progress, Given: func() uint64 { return s.list.Stats().Given }, Begun: begun(s.list, s.checkpoint.Past),
-		Silence: f.schedule().Silence(), Longest: progress.Longest(f.schedule(), scanner.Questions(f.query)),
-		SecondPass: f.secondLook, Cooldown: f.cooldown,
+		Silence: f.schedule().Silence(), Longest: progress.Longest(f.schedule(), scanner.Questions(f.Query)),
+		SecondPass: f.SecondLook, Cooldown: f.Cooldown,
 		Draining: func() bool { return s.shutdown.Drained.Err() != nil },
 	}
 	if past := s.checkpoint.Past; past != nil {
@@ -444,23 +441,23 @@ func (s *scanRun) newTracker() *progress.Tracker {
 }
 
 // newStatus shows how a scan is going.
-func (f *scanFlags) newStatus(t *console.Terminal, scan string) progress.Status {
-	return progress.Status{Terminal: t, Kind: f.statusKind(), Scan: scan}
+func (o *Options) newStatus(t *console.Terminal, scan string) progress.Status {
+	return progress.Status{Terminal: t, Kind: o.statusKind(), Scan: scan}
 }
 
 // watchScan shows status lines until stop is called, unless the records are on
 // the screen.
-func (s *scanRun) watchScan(m *scanner.Monitor) (stop func()) {
-	onScreen := s.app.term.Interactive && s.flags.out.output == "-" && isTerminal(s.app.out.w)
+func (s *Run) watchScan(m *scanner.Monitor) (stop func()) {
+	onScreen := s.term.Interactive && s.opts.Out.Path == "-" && s.program.OnScreen
 	if onScreen && s.status.Kind == progress.Text {
 		return func() {}
 	}
-	return s.status.WatchScan(m, s.newTracker(), s.flags.pace.rate.Limit())
+	return s.status.WatchScan(m, s.newTracker(), s.opts.Pace.Rate.Limit())
 }
 
 // targets are those of the list. The output is made when the first of them is
 // taken: the socket is open then, and no packet was sent.
-func (s *scanRun) targets() iter.Seq[scanner.Target] {
+func (s *Run) targets() iter.Seq[scanner.Target] {
 	all := s.list.All()
 	if s.checkpoint.Enabled {
 		all = s.checkpoint.Targets(s.list)
@@ -482,7 +479,10 @@ func (s *scanRun) targets() iter.Seq[scanner.Target] {
 	}
 }
 
-func (s *scanRun) openOutput() error {
+func (s *Run) openOutput() error {
+	if err := s.out.Prepare(s.names.Store); err != nil {
+		return err
+	}
 	if err := s.checkpoint.WriteFirst(); err != nil {
 		return err
 	}
@@ -490,25 +490,25 @@ func (s *scanRun) openOutput() error {
 		return err
 	}
 	checkpoint.Step("output.created")
-	attrs := []any{"path", s.flags.out.output}
+	attrs := []any{"path", s.opts.Out.Path}
 	if s.checkpoint.Resumes() {
 		attrs = append(attrs, "resumed_at_byte", s.checkpoint.Past.Output.Offset)
 	}
 	if n := s.out.CutOff(); n > 0 {
 		attrs = append(attrs, "cut_bytes", n)
-		s.app.term.Say("%s: truncated: %d bytes after the last complete record cut off", console.Plain(s.flags.out.output, 200), n)
+		s.term.Say("%s: truncated: %d bytes after the last complete record cut off", console.Plain(s.opts.Out.Path, 200), n)
 	}
-	s.app.term.Log.Info("output opened", attrs...)
+	s.term.Log.Info("output opened", attrs...)
 	return nil
 }
 
 // handle takes what one target answered.
-func (s *scanRun) handle(r *scanner.Result) {
+func (s *Run) handle(r *scanner.Result) {
 	silent := r.Status == scanner.StatusNoReply || r.Status == scanner.StatusUnreachable
-	wanted := !silent || s.flags.unanswered
+	wanted := !silent || s.opts.Unanswered
 	if wanted && s.geo != nil {
 		s.geo.Fill(&r.Geo, r.Addr.Addr())
-		s.geo.ReportDamage(s.app.term)
+		s.geo.ReportDamage(s.term)
 	}
 	s.tally.Add(r)
 	if wanted {
@@ -517,11 +517,11 @@ func (s *scanRun) handle(r *scanner.Result) {
 }
 
 // logStart tells what is going to be scanned, and how.
-func logStart(s *scanRun) {
-	version, commit := buildVersion()
-	s.app.term.Log.Info("scan started", "scan", s.id, "version", version, "commit", commit,
-		"seed", s.flags.targets.seed.N, "order", s.flags.targets.order.String(), "shard", s.flags.targets.shard.String(), "query", s.flags.query.String(),
-		"rate", console.Short(s.flags.pace.rate.Limit()), "per_address_rate", console.Short(s.flags.pace.addressRate.Limit()),
-		"timeout", s.flags.timeouts.timeout.String(), "retries", s.flags.timeouts.retries, "second_look", s.flags.secondLook,
-		"output", s.flags.out.output, "checkpoint", s.flags.saved.path, "exclusion_rules", s.exclusions.Len())
+func logStart(s *Run) {
+	build := s.program.Build
+	s.term.Log.Info("scan started", "scan", s.id, "version", build.Version, "commit", build.Commit,
+		"seed", s.opts.Targets.Seed.N, "order", s.opts.Targets.Order.String(), "shard", s.opts.Targets.Shard.String(), "query", s.opts.Query.String(),
+		"rate", console.Short(s.opts.Pace.Rate.Limit()), "per_address_rate", console.Short(s.opts.Pace.AddressRate.Limit()),
+		"timeout", s.opts.Timeout.String(), "retries", s.opts.Retries, "second_look", s.opts.SecondLook,
+		"output", s.opts.Out.Path, "checkpoint", s.opts.Saved.Path, "exclusion_rules", s.exclusions.Len())
 }

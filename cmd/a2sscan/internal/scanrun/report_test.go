@@ -1,4 +1,4 @@
-package main
+package scanrun
 
 import (
 	"errors"
@@ -25,7 +25,7 @@ func TestVerdict(t *testing.T) {
 		{outcome{broken: errors.New("no network")}, ledger.Summary{}, console.ExitUsage},
 	}
 	for _, test := range tests {
-		s := &scanRun{list: new(list.List)}
+		s := &Run{list: new(list.List)}
 		if got := console.ExitCode(s.verdict(&test.sum, test.how)); got != test.want {
 			t.Errorf("%v: exit code %d, want %d", s.verdict(&test.sum, test.how), got, test.want)
 		}

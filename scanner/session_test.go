@@ -15,13 +15,13 @@ import (
 )
 
 var rewrite = flag.Bool("rewrite", false,
-	"rewrite testdata/talk: only for who has understood why a conversation changed")
+	"rewrite testdata/session: only for who has understood why a conversation changed")
 
-// TestTalk plays the conversations of testdata/talk. A line is a moment and an
+// TestSession plays the conversations of testdata/session. A line is a moment and an
 // event; the lines behind ">" are what the step makes of it: what is sent (at
 // once, as if the rate never held it up), until when it waits, how it ended.
-func TestTalk(t *testing.T) {
-	files, err := filepath.Glob("testdata/talk/*.txt")
+func TestSession(t *testing.T) {
+	files, err := filepath.Glob("testdata/session/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no conversations", err)
 	}
@@ -31,7 +31,7 @@ func TestTalk(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := playTalk(want)
+			got, err := playSession(want)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -48,13 +48,13 @@ func TestTalk(t *testing.T) {
 
 // player plays one conversation.
 type player struct {
-	plan plan
-	talk talk
-	now  time.Duration
-	out  bytes.Buffer
+	plan    plan
+	session session
+	now     time.Duration
+	out     bytes.Buffer
 }
 
-func playTalk(text []byte) ([]byte, error) {
+func playSession(text []byte) ([]byte, error) {
 	p := player{plan: plan{questions: AskAll, schedule: Schedule{Timeout: time.Second, Retries: 2}}}
 	for n, line := range strings.Split(strings.TrimSuffix(string(text), "\n"), "\n") {
 		if strings.HasPrefix(line, "\t>") {
@@ -109,7 +109,7 @@ func question(w string) wire.Question {
 }
 
 func (p *player) event(name string, args []string) error {
-	t := &p.talk
+	t := &p.session
 	code := wire.Error(0)
 	if len(args) > 0 {
 		for e := range wire.Error(wire.NumErrors) {
@@ -127,7 +127,7 @@ func (p *player) event(name string, args []string) error {
 	}
 	switch name {
 	case "start":
-		t.start(&p.plan)
+		p.plan.start(t)
 	case "challenge":
 		n, err := strconv.ParseUint(args[0], 0, 32)
 		if err != nil {
@@ -153,7 +153,7 @@ func (p *player) event(name string, args []string) error {
 	case "again":
 		t.onInfoAgain()
 	case "contradiction":
-		t.onContradiction()
+		t.got.suspicion.contradicted()
 		t.onInfoAgain()
 	case "pong":
 		t.onPong()
@@ -166,24 +166,24 @@ func (p *player) event(name string, args []string) error {
 	case "unsent":
 		t.onSendFailed(question(args[0]))
 	case "tick":
-		if t.wake() > p.now {
-			return fmt.Errorf("tick at %v, wake-up is %v", p.now, t.wake())
+		if t.clock.wake() > p.now {
+			return fmt.Errorf("tick at %v, wake-up is %v", p.now, t.clock.wake())
 		}
-		t.tick(&p.plan, p.now)
+		p.plan.tick(t, p.now)
 	default:
 		return fmt.Errorf("no event %q", name)
 	}
-	t.advance(&p.plan, p.now)
+	p.plan.advance(t, p.now)
 	return nil
 }
 
 // show sends what is due and writes down what the step decided.
 func (p *player) show() {
-	t := &p.talk
+	t := &p.session
 	if t.flags&flagDone != 0 {
 		fmt.Fprint(&p.out, "\t> done")
 		for q := range each(p.plan.questions.status()) {
-			word := t.err[q].String()
+			word := t.agenda.err[q].String()
 			if word == "" {
 				word = "answered"
 			}
@@ -192,16 +192,16 @@ func (p *player) show() {
 		fmt.Fprintln(&p.out)
 		return
 	}
-	if t.due != 0 {
+	if t.agenda.due != 0 {
 		fmt.Fprint(&p.out, "\t> send")
-		for q := range each(t.due) {
+		for q := range each(t.agenda.due) {
 			fmt.Fprintf(&p.out, " %v", t.requestFor(q))
 			if c := t.challengeFor(q); c != wire.NoChallenge && q != wire.QuestionPing {
 				fmt.Fprintf(&p.out, "+%d", c)
 			}
-			t.onSent(&p.plan, p.now, 1<<q)
+			p.plan.sent(t, p.now, 1<<q)
 		}
 		fmt.Fprintln(&p.out)
 	}
-	fmt.Fprintf(&p.out, "\t> wait until %v\n", t.wake())
+	fmt.Fprintf(&p.out, "\t> wait until %v\n", t.clock.wake())
 }

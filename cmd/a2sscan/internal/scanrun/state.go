@@ -1,4 +1,4 @@
-package main
+package scanrun
 
 import (
 	"runtime"
@@ -12,37 +12,37 @@ import (
 
 // sayState reports the state of a scan in a few lines. The scan continues. It may
 // be called while the scan runs, and waits for nothing that the scan holds.
-func (s *scanRun) sayState() {
+func (s *Run) sayState() {
 	m := s.monitor.Load()
 	if m == nil {
 		doing := "preparing"
 		if list := s.reading.Load(); list != nil {
 			doing = progress.Loading(list.Loading())
 		}
-		s.app.term.Say("state: %s; nothing was sent yet", doing)
-		sayMemory(s.app.term, 0)
+		s.term.Say("state: %s; nothing was sent yet", doing)
+		sayMemory(s.term, 0)
 		return
 	}
 	now := m.Stats()
 	now.Rate = s.rate.Rate() // the scan may not know of it yet
 	v := s.newTracker().Sample(now)
-	s.app.term.Say("state: scan %s, %s", console.Plain(s.id, 100), v.State())
+	s.term.Say("state: scan %s, %s", console.Plain(s.id, 100), v.State())
 
 	listed := s.checkpoint.Total(s.list.Stats(), &now) // from here on of all parts
 	l := ledger.New(listed, &now)
 	l.Unfinished = l.Read - min(l.Read, l.LeftOut()+l.Finished)
 	l.Unread, _ = s.unread(listed)
-	s.app.term.Say("targets: %s", &l)
-	s.app.term.Say("finished: %s%s", console.Grouped(l.Finished), console.SumOf(l.By, console.Words(scanner.StatusOK, scanner.NumStatuses)))
-	s.app.term.Say("open: %s%s", console.Grouped(uint64(v.Open)), v.Waiting())
-	s.app.term.Say("sent: %s datagrams, %s; %s of them repeats", console.Grouped(now.DatagramsSent()),
+	s.term.Say("targets: %s", &l)
+	s.term.Say("finished: %s%s", console.Grouped(l.Finished), console.SumOf(l.By, console.Words(scanner.StatusOK, scanner.NumStatuses)))
+	s.term.Say("open: %s%s", console.Grouped(uint64(v.Open)), v.Waiting())
+	s.term.Say("sent: %s datagrams, %s; %s of them repeats", console.Grouped(now.DatagramsSent()),
 		console.Bytes(now.SentBytes), console.Grouped(now.Repeats))
-	s.app.term.Say("received: %s datagrams, %s", console.Grouped(now.DatagramsReceived()), console.Bytes(now.RecvBytes))
+	s.term.Say("received: %s datagrams, %s", console.Grouped(now.DatagramsReceived()), console.Bytes(now.RecvBytes))
 	r := ledger.NewRates(&now)
 	r.Changes = s.rate.Changes()
-	s.app.term.Say("rate: %s; drops %s, send errors %s", r.String(),
+	s.term.Say("rate: %s; drops %s, send errors %s", r.String(),
 		console.Grouped(now.Socket.KernelDrops), console.Grouped(now.SendErrors))
-	sayMemory(s.app.term, now.Bytes)
+	sayMemory(s.term, now.Bytes)
 	sayWritten(s)
 }
 
@@ -55,15 +55,15 @@ func sayMemory(t *console.Terminal, replies int64) {
 }
 
 // sayWritten reports how much was written.
-func sayWritten(s *scanRun) {
+func sayWritten(s *Run) {
 	n, busy := s.out.CountNow()
 	records := console.Plural(n+s.checkpoint.Records(), "record")
 	if busy {
 		records = "a write takes its time now"
 	}
-	s.app.term.Say("output: %s, %s", console.Plain(s.flags.out.output, 200), records)
+	s.term.Say("output: %s, %s", console.Plain(s.opts.Out.Path, 200), records)
 	if s.checkpoint.Enabled {
-		s.app.term.Say("checkpoint: %s, %s", console.Plain(s.flags.saved.path, 200), s.checkpoint.Age())
+		s.term.Say("checkpoint: %s, %s", console.Plain(s.opts.Saved.Path, 200), s.checkpoint.Age())
 	}
 }
 

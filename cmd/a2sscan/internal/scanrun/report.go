@@ -1,4 +1,4 @@
-package main
+package scanrun
 
 import (
 	"context"
@@ -27,7 +27,7 @@ type outcome struct {
 }
 
 // closeOutput ends the output and the checkpoint of a scan that returned err.
-func (s *scanRun) closeOutput(err error) outcome {
+func (s *Run) closeOutput(err error) outcome {
 	var how outcome
 	saved := s.checkpoint.Finish()
 	if how.output = s.out.Close(); how.output == nil {
@@ -40,12 +40,12 @@ func (s *scanRun) closeOutput(err error) outcome {
 }
 
 // askedNobody is the error of a run that asked no target.
-func (s *scanRun) askedNobody(err error, how outcome, stats *scanner.Stats) error {
+func (s *Run) askedNobody(err error, how outcome, stats *scanner.Stats) error {
 	switch {
 	case stats.DatagramsSent() > 0 || s.checkpoint.Resumes() && err == nil:
 		return nil
 	case how.broken != nil:
-		return s.flags.pace.source.Failure(err)
+		return s.opts.Pace.Source.Failure(err)
 	case how.output != nil:
 		return how.output
 	case s.shutdown.Interrupted():
@@ -58,7 +58,7 @@ func (s *scanRun) askedNobody(err error, how outcome, stats *scanner.Stats) erro
 
 // account adds the numbers of earlier parts to those of this one, and makes the
 // ledger of all parts.
-func (s *scanRun) account(own scanner.Stats) (all scanner.Stats, l ledger.Ledger) {
+func (s *Run) account(own scanner.Stats) (all scanner.Stats, l ledger.Ledger) {
 	all = own
 	listed := s.list.Stats()
 	if s.shutdown.Drained.Err() != nil {
@@ -77,22 +77,22 @@ func (s *scanRun) account(own scanner.Stats) (all scanner.Stats, l ledger.Ledger
 // unread is how many targets the list has beyond those that are counted in
 // these numbers. It is not known of a list that is read as it comes, and of a
 // part of one.
-func (s *scanRun) unread(listed list.Stats) (n uint64, known bool) {
+func (s *Run) unread(listed list.Stats) (n uint64, known bool) {
 	n, known = s.list.Size()
-	if !known || s.flags.targets.shard.Count > 1 {
+	if !known || s.opts.Targets.Shard.Count > 1 {
 		return 0, false
 	}
 	read := listed.Read - listed.Invalid - listed.Duplicate
 	n -= min(n, read)
-	if s.flags.maxTargets > 0 {
-		n = min(n, s.flags.maxTargets-min(s.flags.maxTargets, listed.Given))
+	if s.opts.MaxTargets > 0 {
+		n = min(n, s.opts.MaxTargets-min(s.opts.MaxTargets, listed.Given))
 	}
 	return n, true
 }
 
 // conclude decides how the scan ended. The parts of a complete census get their
 // names.
-func (s *scanRun) conclude(how outcome, all *scanner.Stats) outcome {
+func (s *Run) conclude(how outcome, all *scanner.Stats) outcome {
 	how.ended = s.ended(how)
 	truncated := how.ended == ledger.EndedInput && s.list.Err() == nil
 	if how.ended != ledger.EndedComplete && !truncated {
@@ -101,7 +101,7 @@ func (s *scanRun) conclude(how outcome, all *scanner.Stats) outcome {
 	}
 	how.complete = true
 	s.guard.JudgeFinal(all)
-	if s.guard.Tripped() != nil && s.out.Name() != s.flags.out.output {
+	if s.guard.Tripped() != nil && s.out.Name() != s.opts.Out.Path {
 		s.out.Keep() // the census before is better than one that a guard refuses
 	} else {
 		how.output = s.out.Commit()
@@ -111,7 +111,7 @@ func (s *scanRun) conclude(how outcome, all *scanner.Stats) outcome {
 }
 
 // ended says in a word why the scan is over.
-func (s *scanRun) ended(how outcome) string {
+func (s *Run) ended(how outcome) string {
 	switch {
 	case how.output != nil:
 		return ledger.EndedOutput
@@ -128,10 +128,10 @@ func (s *scanRun) ended(how outcome) string {
 }
 
 // summarize makes the summary.
-func (s *scanRun) summarize(all *scanner.Stats, l ledger.Ledger, how outcome) *ledger.Summary {
-	sum := ledger.NewSummary(all, l, thisBuild())
+func (s *Run) summarize(all *scanner.Stats, l ledger.Ledger, how outcome) *ledger.Summary {
+	sum := ledger.NewSummary(all, l, s.program.Build)
 	s.describe(sum)
-	sum.SetAnswers(&s.tally, s.flags.schedule().Attempts())
+	sum.SetAnswers(&s.tally, s.opts.schedule().Attempts())
 	for _, note := range s.geo.Notes() {
 		sum.Databases = append(sum.Databases, ledger.Database(note))
 	}
@@ -148,42 +148,42 @@ func (s *scanRun) summarize(all *scanner.Stats, l ledger.Ledger, how outcome) *l
 	sum.Ended = how.ended
 	sum.Guard = s.guard.Tripped()
 	sum.Interrupted = s.shutdown.Interrupted()
-	sum.CheckRecords(s.flags.unanswered)
+	sum.CheckRecords(s.opts.Unanswered)
 	return sum
 }
 
 // describe names the scan in its summary.
-func (s *scanRun) describe(sum *ledger.Summary) {
-	targets := &s.flags.targets
-	sum.Scan, sum.Command, sum.Inputs = s.id, s.app.args, s.inputNotes()
-	sum.Config = s.app.configFile
-	sum.Order, sum.Shard = targets.order.String(), targets.shard.String()
-	if targets.order == flagvalue.Order(list.OrderRandom) {
-		sum.Seed = &targets.seed.N
+func (s *Run) describe(sum *ledger.Summary) {
+	targets := &s.opts.Targets
+	sum.Scan, sum.Command, sum.Inputs = s.id, s.program.Args, s.inputNotes()
+	sum.Config, sum.Names = s.program.ConfigFile, s.names.ID()
+	sum.Order, sum.Shard = targets.Order.String(), targets.Shard.String()
+	if targets.Order == flagvalue.Order(list.OrderRandom) {
+		sum.Seed = &targets.Seed.N
 	}
 	sum.Resumed = s.checkpoint.TimesResumed()
 	sum.Start, sum.End = s.start, time.Now().UTC()
 }
 
 // report shows how the scan went, writes the summary and chooses the exit code.
-func (s *scanRun) report(sum *ledger.Summary, how outcome) error {
-	quiet := s.flags.quiet
+func (s *Run) report(sum *ledger.Summary, how outcome) error {
+	quiet := s.opts.Quiet
 	if !quiet {
-		sum.Say(s.app.term)
+		sum.Say(s.term)
 	}
-	sum.SayWrong(s.app.term)
-	path := s.flags.summaryPath(s.out.Name(), s.start)
+	sum.SayWrong(s.term)
+	path := s.opts.summaryPath(s.out.Name(), s.start)
 	if path != "" {
 		if err := sum.WriteFile(path); err != nil {
 			path = ""
-			how = how.summaryFailed(s.app.term, err)
+			how = how.summaryFailed(s.term, err)
 		}
 	}
 	if !quiet {
 		s.sayFiles(sum, path)
 	}
 	verdict := s.verdict(sum, how)
-	scanlog.Finished(s.app.term.Log, sum, verdict)
+	scanlog.Finished(s.term.Log, sum, verdict)
 	s.checkpoint.Done(how.complete && how.output == nil, path)
 	return verdict
 }
@@ -202,7 +202,7 @@ func (how outcome) summaryFailed(t *console.Terminal, err error) outcome {
 
 // verdict is the error with which the run ends, the gravest if there are
 // several.
-func (s *scanRun) verdict(sum *ledger.Summary, how outcome) error {
+func (s *Run) verdict(sum *ledger.Summary, how outcome) error {
 	switch {
 	case how.output != nil:
 		return how.output
@@ -234,11 +234,11 @@ func guarded(g *guard.Guard, err error) error {
 
 // summaryPath is where the summary of a census in path goes, empty for nowhere. A
 // pipe or a device has no file beside it.
-func (f *scanFlags) summaryPath(path string, start time.Time) string {
+func (o *Options) summaryPath(path string, start time.Time) string {
 	switch {
-	case f.summary != "" || path == "-":
-		return f.summary
-	case f.rotate.On():
+	case o.Summary != "" || path == "-":
+		return o.Summary
+	case o.Rotate.On():
 		return summaryName(path, start)
 	case !output.IsFile(path):
 		return ""
@@ -253,14 +253,14 @@ func summaryName(path string, start time.Time) string {
 	return first[:strings.LastIndex(first, "-00001")] + ".summary.json"
 }
 
-func (s *scanRun) sayFiles(sum *ledger.Summary, summaryPath string) {
-	if s.flags.out.output != "-" {
-		s.app.term.Say("written: %s to %s", console.Plural(sum.Records, "record"), s.out.Place())
-		if name := s.flags.out.output; s.out.Name() != name {
-			s.app.term.Hint("the scan is not complete: %s was not replaced", console.Plain(name, 200))
+func (s *Run) sayFiles(sum *ledger.Summary, summaryPath string) {
+	if s.opts.Out.Path != "-" {
+		s.term.Say("written: %s to %s", console.Plural(sum.Records, "record"), s.out.Place())
+		if name := s.opts.Out.Path; s.out.Name() != name {
+			s.term.Hint("the scan is not complete: %s was not replaced", console.Plain(name, 200))
 		}
 	}
 	if summaryPath != "" {
-		s.app.term.Say("numbers of the run: %s", console.Plain(summaryPath, 200))
+		s.term.Say("numbers of the run: %s", console.Plain(summaryPath, 200))
 	}
 }
