@@ -61,6 +61,11 @@ func (c *Census) notProven(list *TargetList, t *table) string {
 	case records != uint64(len(t.rows))+t.duplicates:
 		return fmt.Sprintf("the scan wrote %d records, and the files have %d", records, uint64(len(t.rows))+t.duplicates)
 	}
+	for _, r := range t.rows {
+		if !list.Contains(r.key &^ (1 << 48)) {
+			return fmt.Sprintf("the new census has %s, which is not in the list", addrOf(r.key))
+		}
+	}
 	return ""
 }
 

@@ -36,6 +36,8 @@ type Change struct {
 	Addr string `json:"addr"` // ip:port; of a server that moved, the new one
 	Game string `json:"game"` // Group.ID of the game; "": unknown
 	Name string `json:"name"` // of the server; text from strangers
+	// People is how many play on the server, on the last night on which that is known.
+	People uint32 `json:"people,omitempty"`
 
 	// By says how a server that moved was recognised: "steam_id", or "identity" for
 	// name, game and map.

@@ -1,6 +1,10 @@
 package census
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/a2sscan/a2sscan/scanner/game"
+)
 
 // kinds is a set of kinds, by their index in Kinds.
 type kinds uint32
@@ -17,6 +21,9 @@ var (
 
 // allQuestions are the bits that say which questions were answered completely.
 const allQuestions = answeredInfo | answeredPlayers | hasRules
+
+// lastingFlags are the flags that do not come and go with the state of the network.
+const lastingFlags = 1<<game.NumFlags - 1 - uint16(game.FlagEdgeAnswers|game.FlagConflict)
 
 // differences returns what changed about a server that answered on both nights. What
 // one night does not know has not changed.
@@ -35,7 +42,7 @@ func (d *differ) differences(a, b *row) (k kinds) {
 	set(bitMode, hasMode, 0, a.mode != b.mode)
 	set(bitMode, hasPVP, 0, a.pvp != b.pvp)
 	set(bitRules, hasRules, 0, a.rules != b.rules)
-	set(bitFlags, hasMeaning, allQuestions, a.flags != b.flags)
+	set(bitFlags, hasMeaning, allQuestions, (a.flags^b.flags)&lastingFlags != 0)
 	set(bitPlayers, hasPeople, ownPeople, a.people != b.people)
 	if modsKnown(a, b) && modsKnown(b, a) && a.mods != b.mods {
 		k |= bitMods

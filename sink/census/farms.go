@@ -20,6 +20,9 @@ const (
 	// are clones: networks give their servers numbers or places, and hosts give the
 	// servers of one customer different names.
 	leastClones = 10
+	// leastBare is the same for servers whose rules are not known, so that nothing else
+	// shows that one hand made them.
+	leastBare = 25
 	// leastSharing is how many addresses with the same players list share it. One
 	// server is often reached at two ports, or by the addresses of its protection.
 	leastSharing = 4
@@ -70,15 +73,45 @@ func findFarms(c *Census, t *table) (*farmFinding, error) {
 	return t.unite(groups), nil
 }
 
-// cloneGroups returns the groups of servers with the same game, name, map and
-// capacity that are large enough, have people, and have no default name.
+// cloneGroups returns the groups of servers with the same game, version, name, map and
+// capacity that are large enough, have people, and have no default name. Their rules
+// are the same, as far as they are known: names and maps alone coincide.
 func (t *table) cloneGroups() (groups []farm) {
 	for key, rows := range t.runs(t.identity, leastClones) {
-		if t.occupied(rows)*2 >= len(rows) {
+		rows = t.sameRules(rows)
+		if len(rows) >= leastClones && t.occupied(rows)*2 >= len(rows) {
 			groups = append(groups, farm{rows: rows, reasons: []string{ReasonClones}, clones: key})
 		}
 	}
 	return groups
+}
+
+// sameRules returns the servers with the most frequent rules, and those whose rules
+// are not known; nil if they are too few.
+func (t *table) sameRules(rows []int) (same []int) {
+	by := map[uint64]int{}
+	unknown, best, most := 0, uint64(0), 0
+	for _, i := range rows {
+		r := t.rows[i]
+		if r.has&hasRules == 0 {
+			unknown++
+			continue
+		}
+		n := by[r.rules] + 1
+		by[r.rules] = n
+		if n > most || n == most && r.rules < best {
+			best, most = r.rules, n
+		}
+	}
+	if most < leastClones && unknown < leastBare {
+		return nil
+	}
+	for _, i := range rows {
+		if r := t.rows[i]; r.has&hasRules == 0 || most >= leastClones && r.rules == best {
+			same = append(same, i)
+		}
+	}
+	return same
 }
 
 // runs passes on the servers that have the same key, if they are at least so many. A
@@ -136,7 +169,8 @@ func (t *table) identity(r *row) uint64 {
 		return 0
 	}
 	h := mix(xxhash.Sum64(name), xxhash.Sum64String(t.text(r.game)))
-	return mix(mix(h, xxhash.Sum64String(t.text(r.level))), uint64(r.capacity)) | 1
+	h = mix(h, xxhash.Sum64String(t.text(r.level)))
+	return mix(mix(h, xxhash.Sum64String(t.text(r.version))), uint64(r.capacity)) | 1
 }
 
 // isLocal reports whether the address is one of a carrier's NAT, or of Steam's relay,
@@ -378,7 +412,7 @@ func (f *farm) describe(t *table) Farm {
 	if f.clones != 0 {
 		d.Name, d.Map, d.Capacity = t.shownName(first), shorten(t.text(first.level)), uint64(first.capacity)
 		d.Evidence = append(d.Evidence, fmt.Sprintf(
-			"%d servers have the same game, name, map and capacity; %d of them have people", d.Servers, d.Occupied))
+			"%d servers have the same game, version, name, map, capacity and rules; %d of them have people", d.Servers, d.Occupied))
 	}
 	if f.list != 0 {
 		d.Evidence = append(d.Evidence, fmt.Sprintf(

@@ -112,7 +112,7 @@ func (p *reporter) event(n int, e event) (err error) {
 		if e.kinds&(1<<i) == 0 {
 			continue
 		}
-		c := &Change{Kind: kind, Addr: addrOf(d.keyOf(e)).String(), Game: d.new.text(r.game), Name: shown.shownName(r)}
+		c := &Change{Kind: kind, Addr: addrOf(d.keyOf(e)).String(), Game: d.new.text(r.game), Name: shown.shownName(r), People: r.people}
 		if kind == KindMoved {
 			c.By = movedWords[d.movedBy[int(e.new)]]
 		}
@@ -155,7 +155,7 @@ func (p *reporter) facts(kind Kind, a, b *row) (before, after *Facts) {
 	case KindChallenge:
 		challenges(a, b, before, after)
 	case KindFlags:
-		before.Flags, after.Flags = flagWords(a.flags&^b.flags), flagWords(b.flags&^a.flags)
+		before.Flags, after.Flags = flagWords(a.flags&^b.flags&lastingFlags), flagWords(b.flags&^a.flags&lastingFlags)
 	case KindFarm:
 		before.Farm, after.Farm = d.farmOf(0, a), d.farmOf(1, b)
 	default:
