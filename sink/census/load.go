@@ -139,6 +139,7 @@ func (c *Census) load(ids *texts) (*table, error) {
 	for _, l := range loaders {
 		l.flush()
 	}
+	c.bad = t.bad
 	t.sort()
 	return t, nil
 }

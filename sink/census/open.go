@@ -13,6 +13,7 @@ type Census struct {
 	workers   int
 	summaries []*summary
 	readings  []FileReading
+	bad       uint64
 }
 
 // FileReading is what there is to say about a file that was read.
@@ -47,6 +48,10 @@ func Open(files []string, o Options) (*Census, error) {
 
 // Readings describes damage in the files, after they were read.
 func (c *Census) Readings() []FileReading { return c.readings }
+
+// BadLines is how many lines of undamaged frames were no records, after Aggregate or
+// Diff read them.
+func (c *Census) BadLines() uint64 { return c.bad }
 
 // Marshal returns the bytes of a stats.json.
 func (s *Stats) Marshal() ([]byte, error) {

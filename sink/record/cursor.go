@@ -208,7 +208,7 @@ var (
 // it; that at the end of a string has no letter after it, and the quote before a key
 // has one.
 func (c *Cursor) listEnd() int {
-	if c.depth != 1 || c.peek() != '[' {
+	if c.depth != 1 || c.peek() != '[' || c.at+1 == len(c.line) {
 		return -1
 	}
 	var mark []byte
@@ -218,6 +218,9 @@ func (c *Cursor) listEnd() int {
 	case "rules_raw":
 		mark = rulesRawEnd
 	default:
+		return -1
+	}
+	if opening := c.line[c.at+1]; opening != mark[0]-2 { // an empty list
 		return -1
 	}
 	for i := c.at; ; {

@@ -51,6 +51,9 @@ var cursorLines = []string{
 	`{"a":"","b":"\\","c":"\"","d":"\\\"","e":"x\\\\","f":"}{][,:"}`,
 	`{"schema":1,"players":[{"index":0,"name":"a\"]}","score":-3,"duration":1.5},{"name":"","x":null}],"raw":["QUJD","` +
 		strings.Repeat("A", 100) + `"],"last":true}`,
+	`{"players":[],"rules_raw":[],"x":[{"a":1}],"y":[["",""]],"z":1}`,
+	`{"players":[{"name":"}],"},{"name":"]],\"x"}],"rules_raw":[["5d5d","2c22"]],"x":1}`,
+	`{"players":[{"name":"a"}]}`, `{"players":[{"name":"}],\"a"}],"b":1}`,
 	`{"a":[[["73","3a"],["",""]],[]],"b":{"c":{"d":{"e":false}}}}`,
 	`{"esc":"\u0041\u00e9\ud83d\ude00\ud83d\b\f\n\r\t\/","k\u0031":"é😀"}`,
 	`{"long":"` + strings.Repeat("x", 31) + `\"` + strings.Repeat(`\\`, 40) + `"}`,

@@ -130,6 +130,10 @@ func readings(t *console.Terminal, censuses ...*whole.Census) (err error) {
 				err = census.DamageFailure(r.File, r.Damage)
 			}
 		}
+		if n := c.BadLines(); n > 0 && err == nil {
+			err = console.Fail(console.ExitNumbers, "%s are no records: left out", console.Plural(n, "line")).
+				WithHint("a2sscan verify says which")
+		}
 	}
 	return err
 }
