@@ -15,8 +15,8 @@ import (
 
 // Reading is what there is to say about a census that was read to its end.
 type Reading struct {
-	Damage    Damage
-	Truncated int64 // see Reader.Truncated
+	Damage    Damage // what was passed over
+	Truncated int64  // see Reader.Truncated
 }
 
 // EachBlock reads the census at path, as a Reader does, on several goroutines. It

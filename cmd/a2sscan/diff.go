@@ -23,23 +23,23 @@ func (a *app) diffCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff OLD NEW",
 		Short: "Show what changed between two censuses",
-		Long: `Compares two censuses and shows what changed: servers that are new, gone, back
-or moved, and those with another name, map, version, capacity, mode, mods, rules,
-flags or demand for challenges. On a terminal it prints a page, elsewhere one line
-of JSON per change, with the values before and after.
+		Long: `Compares two censuses and shows what changed: servers that are new, gone,
+back or moved, and those with another name, map, version, capacity, mode, mods,
+rules, flags or demand for challenges. On a terminal it prints a page, elsewhere
+one line of JSON per change, with the values before and after.
 
-A server is gone only if the new scan asked it and got nothing: scan --unanswered
-records that, or --targets names the list of the scan, whose summary proves that
-nothing was left out. Otherwise it is not_asked. A question that was not answered
-on one of the nights yields no change. If the scan lost datagrams, diff says how
-many of the gone are probably there.
+A server is gone only if the new scan asked it and got nothing: scan
+--unanswered records that, or --targets names the list of the scan, whose
+summary proves that nothing was left out. Otherwise it is not_asked. A question
+that was not answered on one of the nights yields no change. If the scan lost
+datagrams, diff says how many of the gone are probably there.
 
-Numbers of players, maps of games that rotate them, and rules that change by
+Numbers of people, maps of games that rotate them, and rules that change by
 themselves (times, frames per second) are counted, not listed; --volatile lists
-the first two. OLD and NEW are files; --old and --new add parts and shards. An order
-is not needed.`,
+the first two. OLD and NEW are files; --old and --new add parts and shards, in
+any order.`,
 		Example: `  a2sscan diff monday.ndjson.zst tuesday.ndjson.zst
-  a2sscan diff --kind gone,moved --game rust monday.ndjson.zst tuesday.ndjson.zst | jq .addr
+  a2sscan diff --kind gone,moved --game rust old.ndjson.zst new.ndjson.zst
   a2sscan diff --stat --exit-code monday.ndjson.zst tuesday.ndjson.zst`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {

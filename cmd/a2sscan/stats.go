@@ -23,7 +23,7 @@ Long lists are cut, and the rest is summed. a2sscan schema stats describes the
 keys.`,
 		Example: `  a2sscan stats census.ndjson.zst | jq .all
   a2sscan stats census-20261120T030000Z-*.ndjson.zst -o night.stats.json
-  a2sscan stats census.ndjson.zst | jq -r '.games.top[] | [.name, .servers, .people] | @tsv'`,
+  a2sscan stats census.ndjson.zst | jq -r '.games.top[] | [.id, .people] | @tsv'`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return console.Fail(console.ExitUsage, "stats needs a file").WithHint("a2sscan stats census.ndjson.zst")

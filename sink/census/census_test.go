@@ -10,6 +10,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -170,6 +172,38 @@ func TestStatsOfForms(t *testing.T) {
 	}
 	if len(first) > 1<<20 {
 		t.Errorf("%d bytes", len(first))
+	}
+}
+
+// TestStatsSchema: the stats follow their schema.
+func TestStatsSchema(t *testing.T) {
+	c := jsonschema.NewCompiler()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(StatsJSONSchema()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.AddResource("stats.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := c.Compile("stats.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Aggregate(openMade(t, forms[0], madeCensus(500, true, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := s.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	good, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil || schema.Validate(good) != nil {
+		t.Errorf("%v, %v", err, schema.Validate(good))
+	}
+	bad, err := jsonschema.UnmarshalJSON(bytes.NewReader(bytes.Replace(text, []byte(`"records": `), []byte(`"records": -`), 1)))
+	if err != nil || schema.Validate(bad) == nil {
+		t.Errorf("%v: a negative number is accepted", err)
 	}
 }
 
