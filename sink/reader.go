@@ -9,8 +9,6 @@ import (
 	"io"
 	"os"
 
-	"github.com/klauspost/compress/gzip"
-
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
@@ -25,8 +23,8 @@ var ErrNotCensus = errors.New("does not look like a census")
 const maxForeign = 16
 
 // Reader reads the lines of a census: of a plain file, or of one that is
-// compressed with zstd or gzip, which shows in its first bytes. Several files put
-// one after the other are one census. A Reader serves one goroutine at a time.
+// compressed with zstd or gzip, which shows in its first bytes. Several files put one
+// after the other are one census. A Reader serves one goroutine at a time.
 //
 // A Reader passes over damage: over a frame of a compressed file, and in a plain
 // file over a line that is not JSON. Damage counts both.
@@ -34,7 +32,8 @@ type Reader struct {
 	name      string
 	close     func() error
 	in        *bufio.Reader // the file
-	zstd      *unpacker     // nil unless it is compressed
+	zstd      *unpacker     // nil unless it is compressed with zstd
+	gzip      *gunzipper    // nil unless it is compressed with gzip
 	lines     *bufio.Reader // what is in it
 	raw       bool          // lines are not checked
 	good      bool          // a line was returned
@@ -142,6 +141,10 @@ func (r *Reader) Damage() Damage {
 		d = r.zstd.damage
 		d.Lines, d.Bytes = r.dropped.Lines, d.Bytes+r.dropped.Bytes
 	}
+	if r.gzip != nil && r.gzip.damage.Found() {
+		d = r.gzip.damage
+		d.Lines, d.Bytes = r.dropped.Lines, d.Bytes+r.dropped.Bytes
+	}
 	return d
 }
 
@@ -152,24 +155,19 @@ func (r *Reader) start() (err error) {
 		return newError("read", r.name, err)
 	}
 	r.lines = r.in
-	if isZstd(b) || isPacked(r.name) && len(b) > 0 && b[0] != '{' {
+	if isGzip(b) {
+		r.gzip = newGunzipper(r.in)
+		r.lines = bufio.NewReaderSize(r.gzip, 256<<10)
+		return nil
+	}
+	if isZstd(b) || packingOf(r.name) == inZstd && len(b) > 0 && b[0] != '{' {
 		if r.zstd, err = newUnpacker(r.in); err != nil {
 			return newError("read", r.name, err)
 		}
 		r.lines = bufio.NewReaderSize(r.zstd, 256<<10)
 	}
-	if isGzip(b) {
-		unpacked, err := gzip.NewReader(r.in)
-		if err != nil {
-			return newError("read", r.name, err)
-		}
-		r.lines = bufio.NewReaderSize(unpacked, 256<<10)
-	}
 	return nil
 }
-
-// isGzip reports whether b begins a gzip member.
-func isGzip(b []byte) bool { return bytes.HasPrefix(b, []byte("\x1F\x8B")) }
 
 // isZstd reports whether b begins a frame with data, or a skippable one; b has the
 // length of a magic number, or is the whole file.
@@ -198,7 +196,7 @@ func (r *Reader) readLong(line []byte) ([]byte, error) {
 // end notes the partial line at the end of the file, or returns why the file can't
 // be read to its end.
 func (r *Reader) end(partial []byte, err error) error {
-	if err != io.EOF && err != io.ErrUnexpectedEOF { // a gzip member without its end
+	if err != io.EOF {
 		return newError("read", r.name, err)
 	}
 	if !r.good && r.dropped.Lines > 0 {
@@ -207,6 +205,9 @@ func (r *Reader) end(partial []byte, err error) error {
 	r.truncated, r.rest = int64(len(partial)), partial
 	if r.zstd != nil && r.zstd.truncated > 0 {
 		r.truncated = r.zstd.truncated
+	}
+	if r.gzip != nil && r.truncated == 0 {
+		r.truncated = r.gzip.truncated
 	}
 	return io.EOF
 }

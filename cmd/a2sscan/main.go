@@ -153,6 +153,7 @@ func (a *app) commands() []*cobra.Command {
 		a.diffCommand(),
 		a.statsCommand(),
 		a.verifyCommand(),
+		a.mergeCommand(),
 		a.schemaCommand(),
 		a.doctorCommand(),
 		a.versionCommand(),

@@ -7,6 +7,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/metrics"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/playerkey"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scanrun"
 	"github.com/a2sscan/a2sscan/scanner"
@@ -16,6 +17,7 @@ import (
 type scanFlags struct {
 	scanrun.Options
 	out       outFlags
+	how       formatFlags
 	timeouts  timeoutFlags
 	metrics   metricsFlags
 	log       logFlags
@@ -58,7 +60,11 @@ down by a tenth, and SIGQUIT says where the scan stands; it goes on.`,
 			if !cmd.Flags().Changed("fallback") {
 				f.Fallback = f.SecondLook
 			}
-			if err := f.check(args); err != nil {
+			if cmd.Flags().Changed("rate") && f.Pace.Total > 0 {
+				return console.Fail(console.ExitUsage, "--rate and --rate-total exclude each other").
+					WithHint("--rate is of this scan, --rate-total of all shards together")
+			}
+			if err := f.check(a, args); err != nil {
 				return err
 			}
 			return a.scan(f, args)
@@ -72,6 +78,7 @@ down by a tenth, and SIGQUIT says where the scan stands; it goes on.`,
 func (f *scanFlags) add(cmd *cobra.Command) {
 	f.out.add(cmd)
 	fs := cmd.Flags()
+	f.how.add(fs, "text on a terminal; else by the suffix of --output, or json")
 	fs.Var(&f.Rotate, "rotate", "write parts of that size or time, such as 1G or 1h, named PATH with start and number")
 	fs.StringVar(&f.Saved.Path, "checkpoint", "", "keep in `FILE`, every second, where the scan stands: the same command again goes on from there")
 	fs.BoolVar(&f.Saved.Fresh, "fresh", false, "discard the checkpoint that is there, and begin anew")
@@ -81,6 +88,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	f.addTargets(fs)
 	fs.Var(&f.Query, "query", "what to ask: a `LIST` of info, players, rules, and ping beside them")
 	fs.VarP(&f.Pace.Rate, "rate", "r", "datagrams a second, k and M are understood; 0: as fast as it goes")
+	fs.Var(&f.Pace.Total, "rate-total", "datagrams a second of all shards together: with --shard I/N each sends an N-th of it (default: --rate for each)")
 	fs.Var(&f.Pace.AddressRate, "per-address-rate", "datagrams a second to one address; 0: no limit")
 	fs.IntVar(&f.Pace.MaxPerAddress, "max-per-address", 0, "`N` servers asked on one address at most; 0: all (default 0)")
 	f.timeouts.add(cmd)
@@ -107,8 +115,13 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 }
 
 // check completes the options and refuses flags that contradict each other.
-func (f *scanFlags) check(args []string) error {
+func (f *scanFlags) check(a *app, args []string) error {
 	f.Out, f.Timeout, f.Retries = f.out.choice(), f.timeouts.timeout, f.timeouts.retries
+	f.Out.Format, f.Out.Fields = f.how.chosen(), f.how.fields
+	f.Out.Screen = &output.Screen{Terminal: a.term, Color: console.UseColor(f.how.color, a.out.w)}
+	if err := f.how.check(); err != nil {
+		return err
+	}
 	if err := f.timeouts.check(); err != nil {
 		return err
 	}
@@ -151,7 +164,7 @@ func (f *scanFlags) addTargets(fs *pflag.FlagSet) {
 	t := &f.Targets
 	fs.Var(&t.Order, "order", "in which targets are asked: random, or input, which reads lists while it asks")
 	fs.Var(&t.Seed, "seed", "number that chooses the random order: the same targets and seed, the same order (default: by chance)")
-	fs.Var(&t.Shard, "shard", "ask only part `I/N` of all addresses, I from 0 to N-1; auto/N takes I from JOB_COMPLETION_INDEX (default all)")
+	fs.Var(&t.Shard, "shard", "ask only part `I/N` of all addresses, I from 0 to N-1; auto/N takes I from JOB_COMPLETION_INDEX (Kubernetes) or SLURM_ARRAY_TASK_ID (default all)")
 	fs.BoolVar(&t.Strict, "strict", false, "refuse a list with a bad line, before anything is sent")
 	fs.BoolVar(&t.Resolve, "resolve", false, "look up host names in lists and arguments, and ask all of their IPv4 addresses")
 }
