@@ -152,6 +152,7 @@ func (a *app) commands() []*cobra.Command {
 		a.catCommand(),
 		a.diffCommand(),
 		a.statsCommand(),
+		a.reportCommand(),
 		a.verifyCommand(),
 		a.mergeCommand(),
 		a.schemaCommand(),

@@ -96,6 +96,13 @@ var facts = map[string]commandFacts{
 			{"PATH.summary.json", "the summary of the merged census, unless --summary names another file"},
 		},
 	},
+	"report": {
+		exits: map[int]string{console.ExitInput: "", console.ExitNumbers: "a census is damaged: the page shows what could be read"},
+		files: []Fact{
+			{"CENSUS.summary.json", "the summary of the scan, unless --summary names another file: what the scan missed"},
+			{"DIR/**.stats.json", "the stats of nights, with --history"},
+		},
+	},
 	"doctor": {exits: map[int]string{
 		console.ExitOK: "the machine is ready, possibly with warnings", console.ExitGuard: "something is bad",
 		console.ExitInput: "a configuration file can't be read",
