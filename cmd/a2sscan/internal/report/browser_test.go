@@ -178,7 +178,7 @@ func TestBrowser(t *testing.T) {
 		for _, scheme := range []string{"light", "dark"} {
 			b.open(html, width, scheme)
 			b.fits(width)
-			b.screenshot(fmt.Sprintf("%d-%s.png", width, scheme))
+			b.screenshot(fmt.Sprintf("%d-%s.webp", width, scheme))
 			if width == 360 && scheme == "light" || width == 1280 && scheme == "dark" {
 				b.axe(fmt.Sprintf("%d pixels, %s", width, scheme))
 			}
@@ -253,7 +253,7 @@ func TestBrowserTable(t *testing.T) {
 	b.noFaults()
 }
 
-// TestBrowserTooltips: charts explain what the pointer is on, and Escape ends that.
+// TestBrowserTooltips: charts explain the mark under the pointer, and Escape hides the explanation.
 func TestBrowserTooltips(t *testing.T) {
 	b := newBrowser(t)
 	b.open(rendered(t, sampleInput(365)), 1280, "light")
@@ -368,13 +368,23 @@ func (b *browser) axe(what string) {
 	}
 }
 
-// screenshot writes a picture of the whole page, if the flag says so.
+// screenshot writes a picture of the top of the page if the flag -screenshots is set.
 func (b *browser) screenshot(name string) {
 	if *screenshots == "" {
 		return
 	}
-	picture := run(b, chromedp.FullScreenshot(100))
+	size := eval[[]float64](b, `[innerWidth, Math.min(document.documentElement.scrollHeight, innerWidth < 500 ? 5200 : 3600)]`)
+	shot, err := chromedp.Call(b.ctx, cdppage.CaptureScreenshot, cdppage.CaptureScreenshotParams{
+		Format: "webp", Quality: ptr(int64(80)), CaptureBeyondViewport: ptr(true),
+		Clip: &cdppage.Viewport{Width: size[0], Height: size[1], Scale: 1},
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	picture := shot.Data
 	if err := os.WriteFile(filepath.Join(*screenshots, name), picture, 0o644); err != nil {
 		b.t.Fatal(err)
 	}
 }
+
+func ptr[T any](v T) *T { return &v }

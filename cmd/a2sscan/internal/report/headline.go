@@ -92,11 +92,11 @@ func lead(s *census.Stats) string {
 	return fmt.Sprintf("%s hold %s of all people.", joined(top), percent(sum, s.All.People))
 }
 
-// trust says how far the numbers can be trusted. More is in the section on the scan.
+// trust is a summary of how reliable the numbers are. The section on the scan has more.
 func trust(s *census.Stats) (all []statement) {
 	r := s.Run
 	if r == nil {
-		return []statement{{"warn", "No summary of the scan: what it missed is not known"}}
+		return []statement{{"warn", "No summary of the scan: its losses are not known"}}
 	}
 	if r.Ended == "complete" {
 		all = append(all, statement{"good", "Complete: " + console.Plural(r.Asked, "target") + " asked"})

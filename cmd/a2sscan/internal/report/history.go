@@ -30,7 +30,7 @@ type pastNight struct {
 	time         time.Time
 	all, without census.Sums
 	distinct     uint64 // games
-	missed       *float64
+	lost         *float64
 	doubtful     bool
 	games        map[string]uint64            // people by game
 	versions     map[string]map[string]uint64 // servers by game and version
@@ -51,7 +51,7 @@ func newPastNight(s *census.Stats) pastNight {
 		distinct: s.Games.Distinct, games: map[string]uint64{}, versions: map[string]map[string]uint64{},
 	}
 	if s.Run != nil {
-		n.missed = s.Run.Missed
+		n.lost = s.Run.Missed
 	}
 	for _, g := range s.Games.Top {
 		n.games[g.ID] = g.People
@@ -252,8 +252,8 @@ func (n *pastNight) row(games []census.Group) nightRow {
 		r.Values = append(r.Values, text)
 	}
 	text := "–"
-	if n.missed != nil {
-		text = rounded(*n.missed)
+	if n.lost != nil {
+		text = rounded(*n.lost)
 	}
 	r.Values = append(r.Values, text)
 	if n.doubtful {

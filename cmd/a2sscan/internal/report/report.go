@@ -66,7 +66,7 @@ func hash(text string) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// Written says what a page holds.
+// Written describes a page.
 type Written struct {
 	Bytes   int64
 	Listed  int    // servers in the table

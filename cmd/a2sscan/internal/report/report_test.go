@@ -47,7 +47,7 @@ func TestPolicy(t *testing.T) {
 }
 
 // TestSize: of more servers than fit, those with the most people are listed, and the page
-// says so.
+// gives their number.
 func TestSize(t *testing.T) {
 	in := &Input{Stats: sampleStats(0), Servers: &Servers{}}
 	const all = 70_000
@@ -69,9 +69,9 @@ func TestSize(t *testing.T) {
 	if w.Listed < 15_000 || w.Listed >= all || w.Servers != all {
 		t.Errorf("%+v", w)
 	}
-	said := fmt.Sprintf("The %s servers with the most people, of %s that answered", number(uint64(w.Listed)), number(all))
-	if !strings.Contains(b.String(), said) {
-		t.Errorf("the page does not say %q", said)
+	sentence := fmt.Sprintf("The %s servers with the most people, of %s that answered", number(uint64(w.Listed)), number(all))
+	if !strings.Contains(b.String(), sentence) {
+		t.Errorf("the page does not say %q", sentence)
 	}
 	data := pageData(t, b.Bytes())
 	var last [11]any
@@ -242,7 +242,7 @@ func TestTrust(t *testing.T) {
 		t.Error(got)
 	}
 	s.Run = nil
-	if got := fmt.Sprint(trust(s)); got != "[{warn No summary of the scan: what it missed is not known}]" {
+	if got := fmt.Sprint(trust(s)); got != "[{warn No summary of the scan: its losses are not known}]" {
 		t.Error(got)
 	}
 }
@@ -294,7 +294,7 @@ func TestNoChallengesListed(t *testing.T) {
 	var row []any
 	data := pageData(t, []byte(html))
 	if json.Unmarshal(data.Rows[0], &row); len(row) != 11 {
-		t.Errorf("a row has %d columns: what do they tell?", len(row))
+		t.Errorf("a row has %d columns, want 11", len(row))
 	}
 }
 

@@ -106,15 +106,15 @@ func addVersions(s *census.Stats, game string, names []string, sums census.Sums,
 
 // sampleRun is a summary. Some nights lose much.
 func sampleRun(s *census.Stats, ago int, random *rand.Rand) {
-	missed, chance, rate := 3+20*random.Float64(), 0.994, 20000.0
+	lost, chance, rate := 3+20*random.Float64(), 0.994, 20000.0
 	if ago%61 == 40 {
-		missed = 2600
+		lost = 2600
 	}
 	answered := s.All.Servers
 	asked := answered + answered/4
 	s.Run = &census.Run{
 		Summaries: 1, Ended: "complete", Start: *s.First, Seconds: 612, Consistent: true,
-		Asked: asked, HitRate: float64(answered) / float64(asked), Chance: &chance, Missed: &missed, RateAsked: &rate, RateReached: 19820,
+		Asked: asked, HitRate: float64(answered) / float64(asked), Chance: &chance, Missed: &lost, RateAsked: &rate, RateReached: 19820,
 		Targets: census.RunTargets{
 			Read: asked + 4210, Invalid: 12, Excluded: 1198, Duplicate: 3000, Finished: asked,
 			ByStatus: map[string]uint64{"ok": answered * 9 / 10, "partial": answered / 11, "error": answered - answered*9/10 - answered/11,

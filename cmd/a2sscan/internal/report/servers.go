@@ -237,7 +237,7 @@ func (k *server) row() serverRow {
 	return r
 }
 
-// describe says how many servers the table has, and which.
+// describe is the sentence above the table: how many servers it has, and which.
 func (t *serverTable) describe(s *census.Stats, cut bool) string {
 	listed := uint64(t.Listed)
 	switch {
