@@ -132,6 +132,16 @@ func (w *Writer) Write(r *scanner.Result) error { return w.WriteAs(w.scan, r) }
 
 // WriteAs is Write with another name of the scan than Options.Scan.
 func (w *Writer) WriteAs(scan string, r *scanner.Result) error {
+	return w.add(func(block []byte) []byte { return w.enc.Append(block, scan, r) })
+}
+
+// WriteLine is Write for a record that is made already, without its newline.
+func (w *Writer) WriteLine(line []byte) error {
+	return w.add(func(block []byte) []byte { return append(append(block, line...), '\n') })
+}
+
+// add adds the record that appendTo appends to the block.
+func (w *Writer) add(appendTo func([]byte) []byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.err(); err != nil {
@@ -141,7 +151,7 @@ func (w *Writer) WriteAs(scan string, r *scanner.Result) error {
 		w.block = <-w.free
 	}
 	old := len(w.block)
-	w.block = w.enc.Append(w.block, scan, r)
+	w.block = appendTo(w.block)
 	if w.shown != nil {
 		w.block = append(append(w.block[:old], w.shown(w.block[old:len(w.block)-1])...), '\n')
 	}

@@ -36,10 +36,11 @@ var arrows = map[string][]string{
 
 	"bench/fleet/internal/random":   {"wire"},
 	"bench/fleet/internal/loopback": {"wire", "scanner/udp", "bench/fleet/internal/random"},
-	"bench/fleet":                   simulated("/internal/random", "/internal/loopback"),
-	"bench/fleet/canned":            simulated("", "/internal/random", "/internal/loopback"),
-	"bench/fleet/judge":             simulated("", "/internal/random", "/internal/loopback"),
-	"bench/fleet/replay":            simulated("", "/internal/random", "/internal/loopback"),
+	"bench/fleet/games":             {"wire", "scanner", "scanner/game", "reasm", "scanner/thread", "scanner/udp", "scanner/target", "bench/fleet/internal/random"},
+	"bench/fleet":                   simulated("/internal/random", "/internal/loopback", "/games"),
+	"bench/fleet/canned":            simulated("", "/internal/random", "/internal/loopback", "/games"),
+	"bench/fleet/judge":             simulated("", "/internal/random", "/internal/loopback", "/games"),
+	"bench/fleet/replay":            simulated("", "/internal/random", "/internal/loopback", "/games"),
 
 	"cmd/a2sscan/internal/console":             {},
 	"cmd/a2sscan/internal/capture":             {"wire"},
@@ -55,6 +56,7 @@ var arrows = map[string][]string{
 
 	"cmd/a2sscan/internal/columns": {"sink/record", "cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/census":  {"sink", "cmd/a2sscan/internal/geo", "cmd/a2sscan/internal/output"},
+	"cmd/a2sscan/internal/merge":   room("census", "geo", "output", "guard", "ratecontrol", "tally", "ledger"),
 	"cmd/a2sscan/internal/decode":  {"cmd/a2sscan/internal/capture", "cmd/a2sscan/internal/census", "cmd/a2sscan/internal/inputs"},
 	"cmd/a2sscan/internal/simulation": {"bench/fleet", "bench/fleet/judge", "bench/fleet/replay", "cmd/a2sscan/internal/inputs",
 		"cmd/a2sscan/internal/census", "cmd/a2sscan/internal/masterlist", "cmd/a2sscan/internal/progress", "cmd/a2sscan/internal/shutdown", "cmd/a2sscan/internal/ledger"},

@@ -151,6 +151,7 @@ func (a *app) commands() []*cobra.Command {
 		a.decodeCommand(),
 		a.catCommand(),
 		a.verifyCommand(),
+		a.mergeCommand(),
 		a.schemaCommand(),
 		a.doctorCommand(),
 		a.versionCommand(),

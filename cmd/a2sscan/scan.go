@@ -60,6 +60,10 @@ down by a tenth, and SIGQUIT says where the scan stands; it goes on.`,
 			if !cmd.Flags().Changed("fallback") {
 				f.Fallback = f.SecondLook
 			}
+			if cmd.Flags().Changed("rate") && f.Pace.Total > 0 {
+				return console.Fail(console.ExitUsage, "--rate and --rate-total exclude each other").
+					WithHint("--rate is of this scan, --rate-total of all shards together")
+			}
 			if err := f.check(a, args); err != nil {
 				return err
 			}
@@ -84,6 +88,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	f.addTargets(fs)
 	fs.Var(&f.Query, "query", "what to ask: a `LIST` of info, players, rules, and ping beside them")
 	fs.VarP(&f.Pace.Rate, "rate", "r", "datagrams a second, k and M are understood; 0: as fast as it goes")
+	fs.Var(&f.Pace.Total, "rate-total", "datagrams a second of all shards together: with --shard I/N each sends an N-th of it (default: --rate for each)")
 	fs.Var(&f.Pace.AddressRate, "per-address-rate", "datagrams a second to one address; 0: no limit")
 	fs.IntVar(&f.Pace.MaxPerAddress, "max-per-address", 0, "`N` servers asked on one address at most; 0: all (default 0)")
 	f.timeouts.add(cmd)
@@ -160,7 +165,7 @@ func (f *scanFlags) addTargets(fs *pflag.FlagSet) {
 	t := &f.Targets
 	fs.Var(&t.Order, "order", "in which targets are asked: random, or input, which reads lists while it asks")
 	fs.Var(&t.Seed, "seed", "number that chooses the random order: the same targets and seed, the same order (default: by chance)")
-	fs.Var(&t.Shard, "shard", "ask only part `I/N` of all addresses, I from 0 to N-1; auto/N takes I from JOB_COMPLETION_INDEX (default all)")
+	fs.Var(&t.Shard, "shard", "ask only part `I/N` of all addresses, I from 0 to N-1; auto/N takes I from JOB_COMPLETION_INDEX (Kubernetes) or SLURM_ARRAY_TASK_ID (default all)")
 	fs.BoolVar(&t.Strict, "strict", false, "refuse a list with a bad line, before anything is sent")
 	fs.BoolVar(&t.Resolve, "resolve", false, "look up host names in lists and arguments, and ask all of their IPv4 addresses")
 }

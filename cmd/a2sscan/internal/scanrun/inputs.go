@@ -23,7 +23,7 @@ func (s *Run) inputNotes() []ledger.Input {
 		all = append(all, note)
 	}
 	for _, arg := range inputs.NotFiles(s.inputs) {
-		all = append(all, ledger.Input{Name: arg, Format: "argument"})
+		all = append(all, ledger.Input{Name: arg, Format: ledger.Argument})
 	}
 	return all
 }

@@ -67,6 +67,7 @@ type Options struct {
 // Pace is the rate of a scan and its source address.
 type Pace struct {
 	Rate          flagvalue.Rate
+	Total         flagvalue.Rate // of all shards, in place of Rate; 0: not given
 	AddressRate   flagvalue.Rate
 	MaxPerAddress int
 	InFlight      int
@@ -80,8 +81,12 @@ type Saved struct {
 	Fresh bool // discard an earlier checkpoint
 }
 
-// Check refuses options that contradict each other or the arguments.
+// Check settles the rate, and refuses options that contradict each other or the
+// arguments.
 func (o *Options) Check(args []string) error {
+	if o.Pace.Total > 0 {
+		o.Pace.Rate = o.Pace.Total / flagvalue.Rate(max(o.Targets.Shard.Count, 1))
+	}
 	for _, check := range []func() error{
 		o.Out.Check, o.Out.CheckFormat, o.checkCheckpoint, o.Guard.Check, o.Targets.check,
 		func() error { return o.From.check(o.DryRun, o.Saved.Path != "") },

@@ -161,6 +161,8 @@ func (s *Run) describe(sum *ledger.Summary) {
 	if targets.Order == flagvalue.Order(list.OrderRandom) {
 		sum.Seed = &targets.Seed.N
 	}
+	sum.Plan = s.plan(sum.Inputs)
+	sum.Plan = s.plan(sum.Inputs)
 	sum.Resumed = s.checkpoint.TimesResumed()
 	sum.Start, sum.End = s.start, time.Now().UTC()
 }
