@@ -2,6 +2,8 @@ package record
 
 import (
 	"math/bits"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -199,7 +201,8 @@ func appendAttributes(dst []byte, all []game.Attribute) []byte {
 	return end(dst, '}')
 }
 
-// appendSources appends where each value came from.
+// appendSources appends where each value came from. An attribute that came from the
+// rule of its own name, as most do, has no entry.
 func appendSources(dst []byte, g *game.Game) []byte {
 	const key = `"sources":{`
 	start := len(dst)
@@ -213,10 +216,37 @@ func appendSources(dst []byte, g *game.Game) []byte {
 			dst = append(dst, ',')
 		}
 	}
+	for i := range g.Attributes {
+		if a := &g.Attributes[i]; !fromOwnRule(a) {
+			dst = appendAttributeSource(dst, a)
+		}
+	}
 	if len(dst) == start+len(key) {
 		return dst[:start]
 	}
 	return end(dst, '}')
+}
+
+// The names of sources: what stands before the name of a rule, and before that of an
+// attribute.
+const (
+	ruleSource      = "rules."
+	attributeSource = "attributes."
+)
+
+// fromOwnRule reports whether an attribute came from the rule of its own name.
+func fromOwnRule(a *game.Attribute) bool {
+	name, ok := strings.CutPrefix(a.Source, ruleSource)
+	return ok && name == a.Name
+}
+
+// appendAttributeSource appends where an attribute came from.
+func appendAttributeSource(dst []byte, a *game.Attribute) []byte {
+	start := len(dst)
+	dst, _ = appendString(dst, a.Name)
+	dst = slices.Insert(dst, start+1, []byte(attributeSource)...)
+	dst, _ = appendString(append(dst, ':'), a.Source)
+	return append(dst, ',')
 }
 
 var gameFields = withHex([]field{
@@ -245,7 +275,7 @@ var gameFields = withHex([]field{
 	})},
 	{name: "description", is: typeText, about: "text for people"},
 	{name: "attributes", is: typeMap, about: "other values of the game, name to value"},
-	{name: "sources", is: typeMap, about: "key of this object to where its value came from in the reply"},
+	{name: "sources", is: typeMap, about: "key of this object, or attributes. and the name of one, to where its value came from in the reply; an attribute without an entry came from the rule of its name"},
 	{name: "notes", is: typeWord, lists: 1, words: wordsOf(game.NumNotes, game.NoteWord), about: "what could not be understood"},
 })
 

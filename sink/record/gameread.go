@@ -146,4 +146,11 @@ func (v values) gameSources(g *game.Game, err *error) {
 			g.SetSource(k, from)
 		}
 	}
+	for i := range g.Attributes {
+		a := &g.Attributes[i]
+		a.Source = ruleSource + a.Name
+		if o[attributeSource+a.Name] != nil {
+			a.Source = o.text(attributeSource+a.Name, err)
+		}
+	}
 }
