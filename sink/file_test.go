@@ -21,7 +21,7 @@ import (
 )
 
 // names are the two forms of a census.
-var names = []string{"census.ndjson", "census.zst"}
+var names = []string{"census.ndjson", "census.ndjson.zst", "census.ndjson.gz"}
 
 // create opens path, or ends the test.
 func create(t *testing.T, path string, o Options) *Writer {
@@ -260,6 +260,9 @@ func TestAppend(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, tail := range []int{0, 1, 2, 3, 7, 17, 100, 1000} {
+			if packingOf(name) == inGzip && tail > 17 {
+				break // the beginning of a block can be unpacked
+			}
 			put(t, path, string(whole)+string(whole[:tail]))
 			w := create(t, path, Options{Append: true})
 			if w.Cut() != int64(tail) {
@@ -325,16 +328,20 @@ func TestAppendRefused(t *testing.T) {
 
 // pack compresses a text to one frame.
 func pack(s string) []byte {
-	p, err := newPacker()
+	p, err := newPacker(inZstd)
 	if err != nil {
 		panic(err)
 	}
-	return p.enc.EncodeAll([]byte(s), nil)
+	frame, err := p.pack([]byte(s))
+	if err != nil {
+		panic(err)
+	}
+	return slices.Clone(frame)
 }
 
 // openFrame compresses a text to a frame that isn't ended.
 func openFrame(s string) []byte {
-	p, err := newPacker()
+	p, err := newPacker(inZstd)
 	if err != nil {
 		panic(err)
 	}
@@ -407,6 +414,9 @@ func TestKilled(t *testing.T) {
 			promised, want := 0, strings.Split(tinyLines(8), "\n")[:8]
 			for cut := range whole {
 				promised = max(promised, readable[int64(cut)])
+				if packingOf(name) == inGzip && cut%5 > 0 {
+					continue // it takes long
+				}
 				checkCut(t, whole[:cut], want, promised)
 				if promised > 0 {
 					checkAppend(t, path, whole[:cut], promised)
@@ -454,7 +464,7 @@ func checkCut(t *testing.T, file []byte, want []string, promised int) {
 	for _, line := range got {
 		whole += len(line) + 1
 	}
-	if r.zstd == nil && int64(whole)+r.Truncated() != int64(len(file)) {
+	if r.zstd == nil && r.gzip == nil && int64(whole)+r.Truncated() != int64(len(file)) {
 		t.Fatalf("cut at %d: %d bytes in lines, %d truncated", len(file), whole, r.Truncated())
 	}
 }

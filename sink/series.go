@@ -53,9 +53,9 @@ func PartName(path string, start time.Time, n int) string {
 	return fmt.Sprintf("%s-%s-%05d%s", head, start.UTC().Format("20060102T150405Z"), n, ext)
 }
 
-// splitName splits a path before its extension, which includes .zst.
+// splitName splits a path before its extension, which includes that of compression.
 func splitName(path string) (head, ext string) {
-	head = strings.TrimSuffix(path, ".zst")
+	head = strings.TrimSuffix(path, string(packingOf(path)))
 	ext = filepath.Ext(head)
 	if ext == filepath.Base(head) {
 		ext = "" // a hidden file

@@ -7,6 +7,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/metrics"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/playerkey"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scanrun"
 	"github.com/a2sscan/a2sscan/scanner"
@@ -16,6 +17,7 @@ import (
 type scanFlags struct {
 	scanrun.Options
 	out       outFlags
+	how       formatFlags
 	timeouts  timeoutFlags
 	metrics   metricsFlags
 	log       logFlags
@@ -62,7 +64,7 @@ down by a tenth, and SIGQUIT says where the scan stands; it goes on.`,
 				return console.Fail(console.ExitUsage, "--rate and --rate-total exclude each other").
 					WithHint("--rate is of this scan, --rate-total of all shards together")
 			}
-			if err := f.check(args); err != nil {
+			if err := f.check(a, args); err != nil {
 				return err
 			}
 			return a.scan(f, args)
@@ -76,6 +78,7 @@ down by a tenth, and SIGQUIT says where the scan stands; it goes on.`,
 func (f *scanFlags) add(cmd *cobra.Command) {
 	f.out.add(cmd)
 	fs := cmd.Flags()
+	f.how.add(fs, "text on a terminal; else by the suffix of --output, or json")
 	fs.Var(&f.Rotate, "rotate", "write parts of that size or time, such as 1G or 1h, named PATH with start and number")
 	fs.StringVar(&f.Saved.Path, "checkpoint", "", "keep in `FILE`, every second, where the scan stands: the same command again goes on from there")
 	fs.BoolVar(&f.Saved.Fresh, "fresh", false, "discard the checkpoint that is there, and begin anew")
@@ -112,8 +115,13 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 }
 
 // check completes the options and refuses flags that contradict each other.
-func (f *scanFlags) check(args []string) error {
+func (f *scanFlags) check(a *app, args []string) error {
 	f.Out, f.Timeout, f.Retries = f.out.choice(), f.timeouts.timeout, f.timeouts.retries
+	f.Out.Format, f.Out.Fields = f.how.chosen(), f.how.fields
+	f.Out.Screen = &output.Screen{Terminal: a.term, Color: console.UseColor(f.how.color, a.out.w)}
+	if err := f.how.check(); err != nil {
+		return err
+	}
 	if err := f.timeouts.check(); err != nil {
 		return err
 	}

@@ -33,7 +33,8 @@ type Plan struct {
 	Unanswered    bool       `json:"unanswered"`
 	PlayerKey     string     `json:"player_key,omitempty"` // ID of the key that hashes names; empty: names are written
 	Databases     []Database `json:"mmdb,omitempty"`
-	Output        string     `json:"output"` // absolute
+	Columns       string     `json:"columns,omitempty"` // format and fields of an output that is not JSON
+	Output        string     `json:"output"`            // absolute
 	Rotate        bool       `json:"rotate"`
 }
 
@@ -78,6 +79,7 @@ func (p *Plan) differs(was *Plan) string {
 		{"--raw is", p.Raw, was.Raw},
 		{"--keep-master is", p.KeepMaster, was.KeepMaster},
 		{"--unanswered is", p.Unanswered, was.Unanswered},
+		{"--format and --fields are", p.Columns, was.Columns},
 		{"the player key is", p.PlayerKey, was.PlayerKey},
 		{"--mmdb is", typesOf(p.Databases), typesOf(was.Databases)},
 		{"--output is", p.Output, was.Output},

@@ -3,10 +3,7 @@ package console
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
-
-	"golang.org/x/term"
 )
 
 // The exit codes. They are a promise to scripts. 2 is what the Go runtime and
@@ -121,10 +118,4 @@ func (t *Terminal) LogEnd(err error) {
 		attrs = append(attrs, "hint", f.Hint)
 	}
 	t.Log.Error("ended with an error", attrs...)
-}
-
-// IsTerminal reports whether r is a terminal.
-func IsTerminal(r any) bool {
-	f, ok := r.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
 }

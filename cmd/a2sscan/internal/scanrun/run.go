@@ -402,7 +402,7 @@ func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
 	s.monitor.Store(cfg.Monitor)
 	defer s.guard.Watch(cfg.Monitor, s.term)()
 	defer s.observer.Watch(cfg.Monitor)()
-	defer s.watchScan(cfg.Monitor)()
+	defer s.status.WatchScan(cfg.Monitor, s.newTracker(), s.opts.Pace.Rate.Limit())()
 	defer s.metrics.End()
 	return scanner.Scan(ctx, cfg, s.targets(), s.metrics.Begin(cfg.Monitor, s.handle))
 }
@@ -443,16 +443,6 @@ func (s *Run) newTracker() *progress.Tracker {
 // newStatus shows how a scan is going.
 func (o *Options) newStatus(t *console.Terminal, scan string) progress.Status {
 	return progress.Status{Terminal: t, Kind: o.statusKind(), Scan: scan}
-}
-
-// watchScan shows status lines until stop is called, unless the records are on
-// the screen.
-func (s *Run) watchScan(m *scanner.Monitor) (stop func()) {
-	onScreen := s.term.Interactive && s.opts.Out.Path == "-" && s.program.OnScreen
-	if onScreen && s.status.Kind == progress.Text {
-		return func() {}
-	}
-	return s.status.WatchScan(m, s.newTracker(), s.opts.Pace.Rate.Limit())
 }
 
 // targets are those of the list. The output is made when the first of them is
