@@ -347,7 +347,7 @@ func fuzzAside(t *session, b byte) {
 	case 1:
 		t.onUnreachable()
 	case 2:
-		t.onInfoAgain()
+		t.got.suspicion.again(wire.QuestionInfo)
 	case 3:
 		t.got.suspicion.contradicted()
 	case 4:
