@@ -188,7 +188,7 @@ func (s *session) onChallenge(now time.Duration, c wire.Challenge) verdict {
 	if s.flags&flagHeld != 0 && s.flying > 0 {
 		return used
 	}
-	if s.countRound((s.agenda.waiting | s.agenda.due) & s.agenda.open); !s.pin() {
+	if s.countRound(s.agenda.silent()); !s.pin() {
 		s.useChallenge(first)
 	}
 	return used

@@ -287,10 +287,7 @@ func (p *plan) verify(s *session, now time.Duration) {
 		x.holdEnd = now + p.schedule.Timeout
 	}
 	if qs := s.got.doubted(); qs != 0 && x.verifying == 0 {
-		x.verifying, x.barely = qs, qs
-		if s.challenge() != wire.NoChallenge {
-			x.barely &^= AskInfo
-		}
+		x.verifying = qs
 		s.agenda.due |= verify(qs)
 		x.holdEnd = now + p.schedule.Timeout
 	}

@@ -326,23 +326,29 @@ func differ(q wire.Question, a, b []byte) bool {
 	}
 	var x, y wire.Players
 	_, _ = x.Reset(a, wire.ShipUnknown), y.Reset(b, wire.ShipUnknown) // Err returns them too
-	for x.Next() && y.Next() {
+	for {
+		more := x.Next()
+		if more != y.Next() || !more {
+			return x.Err() == nil && y.Err() == nil && x.Count() != y.Count()
+		}
 		if !bytes.Equal(x.Player().Name, y.Player().Name) {
 			return true
 		}
 	}
-	return x.Err() == nil && y.Err() == nil && x.Count() != y.Count()
 }
 
 func differentRules(a, b []byte) bool {
 	var x, y wire.Rules
 	_, _ = x.Reset(a), y.Reset(b)
-	for x.Next() && y.Next() {
+	for {
+		more := x.Next()
+		if more != y.Next() || !more {
+			return x.Err() == nil && y.Err() == nil && x.Count() != y.Count()
+		}
 		if !bytes.Equal(x.Rule().Name, y.Rule().Name) {
 			return true
 		}
 	}
-	return x.Err() == nil && y.Err() == nil && x.Count() != y.Count()
 }
 
 // sound reports whether a list decodes completely and its count is true.

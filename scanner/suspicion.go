@@ -26,7 +26,6 @@ type suspicion struct {
 	unchallenged Questions     // answered, in part at least, to a request without a challenge
 	stranger     bool          // a reply came before the server was asked anything
 	verifying    Questions     // asked once more although they are answered
-	barely       Questions     // of these: without a challenge
 	verified     Questions     // of these: answered again
 	conflict     bool          // a reply contradicts another
 	least, most  time.Duration // round trips
@@ -86,18 +85,14 @@ func (a *answer) surplus() bool {
 	return a.challenges.seen > 0 && replies > int(a.suspicion.requests)
 }
 
-// doubted returns the questions to ask once more: not the lists that nobody asked
-// for. One is enough where the only sign is that a reply came before the server
-// was asked.
+// doubted returns the questions to ask once more: those answered without a
+// challenge, if more replies came than requests went out. A list that came before
+// it was asked for is not one of them.
 func (a *answer) doubted() Questions {
-	open := a.suspicion.unchallenged &^ (a.suspicion.unasked &^ AskInfo)
-	switch {
-	case a.surplus():
-		return open
-	case a.suspicion.stranger:
-		return lowest(open)
+	if !a.surplus() {
+		return 0
 	}
-	return 0
+	return a.suspicion.unchallenged &^ (a.suspicion.unasked &^ AskInfo)
 }
 
 // suspicious reports whether one of the answers may be forged.
@@ -116,7 +111,8 @@ func (s *session) countChallenge(now time.Duration, c wire.Challenge) (known boo
 	if first && s.agenda.open == 0 {
 		a.challenges.current = c // to verify INFO with
 	}
-	if s.agenda.waiting&verify(a.suspicion.barely) != 0 || first && a.refuted() {
+	lists := verify(a.suspicion.verifying &^ AskInfo)
+	if s.agenda.waiting&lists != 0 || first && a.refuted() {
 		a.suspicion.contradicted()
 	}
 	if q := wire.Question(bits.TrailingZeros8(uint8(qs))); first && qs != 0 && qs == lowest(qs) && s.agenda.attempts[q] == 1 {
@@ -137,7 +133,7 @@ func (a *answer) refuted() bool {
 // expected.
 func (s *session) askedOnce(q wire.Question) bool {
 	a := s.got
-	several := a.challenges.resent | a.suspicion.verifying | a.suspicion.unasked
+	several := a.challenges.resent | a.suspicion.verifying
 	return s.agenda.asked.Has(q) && s.agenda.attempts[q] == 1 && !several.Has(q)
 }
 
