@@ -71,6 +71,9 @@
 //	  asn, org        number and owner of the autonomous system
 //	master            object: the master server's own data about the server, with
 //	                  the master's keys
+//	origins           list of objects, in a census that merge --origins made: what
+//	                  each vantage point saw: name, time, status, rtt_ms, hashes,
+//	                  players, max_players. Only name: it has no record
 //
 // A capture does not show what was sent: a Result with a reply, or without a
 // time, and with nothing sent. Its record has no sent, sent_bytes and took_ms.

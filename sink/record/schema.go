@@ -188,6 +188,21 @@ var geoFields = withHex([]field{
 	{name: "org", is: typeText, about: "owner of the autonomous system"},
 })
 
+var originFields = withHex([]field{
+	{name: "name", is: typeText, always: true, about: "name of the vantage point"},
+	{name: "time", is: typeTime, about: "when the first reply arrived there"},
+	{name: "status", is: typeWord, words: statusWords(), about: "as in the record; absent: its census has no record of the server"},
+	{name: "rtt_ms", is: typeMillis, about: "as in the record"},
+	{name: "hashes", is: typeObject, about: "as in the record: other hashes, other answers",
+		fields: []field{
+			{name: "info", is: typeWord, pattern: hash64, about: "of info"},
+			{name: "players", is: typeWord, pattern: hash64, about: "of players"},
+			{name: "rules", is: typeWord, pattern: hash64, about: "of rules"},
+		}},
+	{name: "players", is: typeUint8, about: "number of players, as info says"},
+	{name: "max_players", is: typeUint8, about: "most players at a time, as info says"},
+})
+
 // withHex adds after each text the key of its exact bytes.
 func withHex(fields []field) (all []field) {
 	for _, f := range fields {
