@@ -175,6 +175,8 @@ func (a *app) commands() []*cobra.Command {
 		a.askCommand(),
 		a.decodeCommand(),
 		a.catCommand(),
+		a.diffCommand(),
+		a.statsCommand(),
 		a.verifyCommand(),
 		a.mergeCommand(),
 		a.schemaCommand(),
