@@ -178,7 +178,10 @@ func TestBrowser(t *testing.T) {
 		for _, scheme := range []string{"light", "dark"} {
 			b.open(html, width, scheme)
 			b.fits(width)
-			b.screenshot(fmt.Sprintf("%d-%s.webp", width, scheme))
+			b.screenshot(fmt.Sprintf("%d-%s.webp", width, scheme), 3600+1600*(360/width))
+			if width == 1280 && scheme == "light" {
+				b.screenshot("top.webp", 1000)
+			}
 			if width == 360 && scheme == "light" || width == 1280 && scheme == "dark" {
 				b.axe(fmt.Sprintf("%d pixels, %s", width, scheme))
 			}
@@ -369,14 +372,14 @@ func (b *browser) axe(what string) {
 }
 
 // screenshot writes a picture of the top of the page if the flag -screenshots is set.
-func (b *browser) screenshot(name string) {
+func (b *browser) screenshot(name string, height int64) {
 	if *screenshots == "" {
 		return
 	}
-	size := eval[[]float64](b, `[innerWidth, Math.min(document.documentElement.scrollHeight, innerWidth < 500 ? 5200 : 3600)]`)
+	width := eval[float64](b, `innerWidth`)
 	shot, err := chromedp.Call(b.ctx, cdppage.CaptureScreenshot, cdppage.CaptureScreenshotParams{
 		Format: "webp", Quality: ptr(int64(80)), CaptureBeyondViewport: ptr(true),
-		Clip: &cdppage.Viewport{Width: size[0], Height: size[1], Scale: 1},
+		Clip: &cdppage.Viewport{Width: width, Height: float64(height), Scale: 1},
 	})
 	if err != nil {
 		b.t.Fatal(err)

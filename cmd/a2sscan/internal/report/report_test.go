@@ -54,7 +54,7 @@ func TestSize(t *testing.T) {
 	for i := range all {
 		s := sampleServer(i)
 		s.Addr = netip.AddrPortFrom(netip.AddrFrom4([4]byte{100, byte(i >> 16), byte(i >> 8), byte(i)}), 27015)
-		s.People = uint32(i % 100)
+		s.People, s.Map = uint32(i%100), fmt.Appendf(nil, "a map with the number %d", i)
 		in.Servers.Add(s)
 	}
 	in.Stats.All.Servers = all
@@ -74,10 +74,19 @@ func TestSize(t *testing.T) {
 		t.Errorf("the page does not say %q", sentence)
 	}
 	data := pageData(t, b.Bytes())
-	var last [11]any
-	if json.Unmarshal(data.Rows[len(data.Rows)-1], &last); len(data.Rows) != w.Listed || last[7].(float64) < 30 {
-		t.Errorf("%d rows, the last with %v people", len(data.Rows), last[7])
+	first, last := rowPeople(data.Rows[0]), rowPeople(data.Rows[len(data.Rows)-1])
+	if len(data.Rows) != w.Listed || first != 99 || last < 30 || last > 98 {
+		t.Errorf("%d rows, the first with %v people, the last with %v", len(data.Rows), first, last)
 	}
+}
+
+// rowPeople is the number of people in a row of the table.
+func rowPeople(row json.RawMessage) float64 {
+	var columns []any
+	if json.Unmarshal(row, &columns) != nil || len(columns) != 11 {
+		return -1
+	}
+	return columns[7].(float64)
 }
 
 // dataRead is the table of servers as the script reads it.
