@@ -181,12 +181,19 @@ func (s *Run) report(sum *ledger.Summary, how outcome) error {
 			how = how.summaryFailed(s.term, err)
 		}
 	}
+	stats, err := s.keepStats(sum, how, path)
+	if err != nil {
+		how = how.summaryFailed(s.term, err)
+	}
 	if !quiet {
-		s.sayFiles(sum, path)
+		s.sayFiles(sum, path, stats)
 	}
 	verdict := s.verdict(sum, how)
 	scanlog.Finished(s.term.Log, sum, verdict)
 	s.checkpoint.Done(how.complete && how.output == nil, path)
+	if err := s.onComplete(sum, how, path, stats); err != nil && verdict == nil {
+		verdict = err
+	}
 	return verdict
 }
 
@@ -255,7 +262,7 @@ func summaryName(path string, start time.Time) string {
 	return first[:strings.LastIndex(first, "-00001")] + ".summary.json"
 }
 
-func (s *Run) sayFiles(sum *ledger.Summary, summaryPath string) {
+func (s *Run) sayFiles(sum *ledger.Summary, summaryPath, statsPath string) {
 	if s.opts.Out.Path != "-" {
 		s.term.Say("written: %s to %s", console.Plural(sum.Records, "record"), s.out.Place())
 		if name := s.opts.Out.Path; s.out.Name() != name {
@@ -264,5 +271,8 @@ func (s *Run) sayFiles(sum *ledger.Summary, summaryPath string) {
 	}
 	if summaryPath != "" {
 		s.term.Say("numbers of the run: %s", console.Plain(summaryPath, 200))
+	}
+	if statsPath != "" {
+		s.term.Say("stats of the census: %s", console.Plain(statsPath, 200))
 	}
 }
