@@ -10,12 +10,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink/disk"
 	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
@@ -508,6 +510,46 @@ func TestAppendCutFrame(t *testing.T) {
 			wantLines(t, path, lines(0, n+1))
 		}
 	}
+}
+
+// TestAppendKilled: a scan that is killed while it writes the lines of a truncated
+// frame once more leaves a census that has them, and that can be appended to.
+func TestAppendKilled(t *testing.T) {
+	frame := stream(t, strings.Join(lines(0, 500), "\n")+"\n")
+	for _, cut := range []int{len(frame) - 1, len(frame) - 2000, len(frame) / 2} {
+		path := filepath.Join(t.TempDir(), "census.zst")
+		put(t, path, string(frame[:cut]))
+		got, _ := readFile(t, path)
+		killed := filepath.Join(t.TempDir(), "killed.zst")
+		atStep(t, "output.repacked", func() { copyFile(t, killed, path) })
+		closeWriter(t, create(t, path, Options{Append: true}))
+		path = killed
+		wantWhole(t, path, len(got))
+		w := create(t, path, Options{Append: true})
+		write(t, w, len(got), len(got)+1)
+		closeWriter(t, w)
+		wantLines(t, path, lines(0, len(got)+1))
+	}
+}
+
+// atStep calls do once, when the step of that name is done.
+func atStep(t *testing.T, name string, do func()) {
+	var once sync.Once
+	disk.Step = func(now string) {
+		if now == name {
+			once.Do(do)
+		}
+	}
+	t.Cleanup(func() { disk.Step = func(string) {} })
+}
+
+func copyFile(t *testing.T, to, from string) {
+	t.Helper()
+	b, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, to, string(b))
 }
 
 // tiny is a server of few words, so that there are not too many bytes at

@@ -177,9 +177,10 @@ func (o *Options) compare(out *output) error {
 func (out *output) cutBack(t *tail) (err error) {
 	out.size, out.cut = t.keep, t.cut
 	if len(t.lines) > 0 {
-		out.size, err = repack(out, out.packed, t.keep, t.lines)
+		out.size, err = repack(out, out.packed, t.keep, out.info.Size(), t.lines)
 	} else if t.keep < out.info.Size() {
 		err = out.Truncate(t.keep)
+		disk.Step("output.cut")
 	}
 	if err == nil {
 		_, err = out.Seek(out.size, io.SeekStart)
@@ -202,6 +203,7 @@ func (out *output) commit() error {
 		e.Hint = "the new census is complete there; rename it to " + out.final
 		return e
 	}
+	disk.Step("output.renamed")
 	out.name, out.final = out.final, ""
 	if err := disk.SyncDir(filepath.Dir(out.name)); err != nil {
 		return newError("rename", out.name, err)

@@ -2,11 +2,13 @@ package sink
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/a2sscan/a2sscan/sink/disk"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
@@ -188,22 +190,42 @@ func (b *lastByte) Write(p []byte) (int, error) {
 }
 
 // repack writes lines as one frame that begins at start, which replaces a
-// truncated one, and cuts off the rest of the file. It returns the new length of
-// the file. If the disk is full, the file holds the beginning of the frame, with
-// lines that can be read.
-func repack(f file, how packing, start int64, lines []byte) (size int64, err error) {
+// truncated one, and cuts off the rest of the file, which ends at size. It returns
+// the new length of the file. If the disk is full, the file holds the beginning of
+// the frame, with lines that can be read.
+func repack(f file, how packing, start, size int64, lines []byte) (_ int64, err error) {
 	p, err := newPacker(how)
 	if err != nil {
 		return 0, err
 	}
-	n := 0
+	n, frame := 0, []byte(nil)
 	if len(lines) > 0 {
-		frame, bad := p.pack(lines)
-		if bad != nil {
-			return 0, bad
+		if frame, err = p.pack(lines); err != nil {
+			return 0, err
 		}
-		n, err = f.WriteAt(frame, start)
+		over := frame
+		if how == inZstd {
+			over = appendSkip(frame, size-start)
+		}
+		n, err = f.WriteAt(over, start)
+		if n >= len(frame) {
+			n, err = len(frame), nil
+		}
 	}
+	disk.Step("output.repacked")
 	size = start + int64(n)
 	return size, errors.Join(err, f.Truncate(size))
+}
+
+// appendSkip makes the rest of so many bytes that frame is written over a frame
+// that is skipped: the file can be read, and appended to, if the process dies before
+// it cuts the rest off.
+func appendSkip(frame []byte, over int64) []byte {
+	const magic, header = 0x184D2A50, 8
+	rest := over - int64(len(frame))
+	if rest <= 0 {
+		return frame
+	}
+	skip := binary.LittleEndian.AppendUint32(frame, magic)
+	return binary.LittleEndian.AppendUint32(skip, uint32(max(0, rest-header)))
 }

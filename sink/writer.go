@@ -11,6 +11,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/thread"
+	"github.com/a2sscan/a2sscan/sink/disk"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
@@ -237,6 +238,7 @@ func (w *Writer) Close() error {
 		}
 		if w.failure() == nil {
 			w.sum = w.dest.sumNow()
+			disk.Step("output.closed")
 		}
 	}
 	return w.failure()
@@ -440,6 +442,7 @@ func (d *dest) write(j *job) *Error {
 	if d.packer != nil && d.packer.in == 0 {
 		d.frame = d.size
 	}
+	disk.Step("output.block")
 	return nil
 }
 
@@ -485,7 +488,7 @@ func (d *dest) mendFrame() error {
 		return err
 	}
 	for lines := t.lines; ; {
-		d.size, err = repack(d.f, d.packed, d.frame, lines)
+		d.size, err = repack(d.f, d.packed, d.frame, d.size, lines)
 		if err == nil || len(lines) == 0 {
 			return err
 		}

@@ -114,6 +114,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	f.log.add(cmd)
 	f.addMaster(fs)
 	fs.Var(&f.Status, "status", "how the scan is going, on standard error: text, each second on a terminal and every 10s elsewhere; json, an object a line each second; none")
+	fs.BoolVarP(&f.Verbose, "verbose", "v", false, "close with all counts, and with tables of games, maps, systems and versions")
 	fs.BoolVarP(&f.Quiet, "quiet", "q", false, "no status (unless --status asks for it) and no closing summary; errors and bad lines are still said")
 }
 

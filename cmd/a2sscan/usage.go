@@ -74,7 +74,7 @@ var scanGroups = []struct{ title, names string }{
 	{"Speed", "rate per-address-rate in-flight source no-gso"},
 	{"Output", "output append force format json fields color rotate summary scan-id unanswered raw no-player-names player-key mmdb"},
 	{"Going on, and stopping", "checkpoint fresh min-hitrate max-send-errors max-runtime"},
-	{"Watching", "status quiet dry-run metrics log-file log-format log-level"},
+	{"Watching", "status verbose quiet dry-run metrics log-file log-format log-level"},
 }
 
 // withMaster are the flags that are of use with --master only, as the help

@@ -141,11 +141,11 @@ func (k *Checkpointer) HashLists(args []string, stdin io.Reader) (io.Reader, err
 		h := sha256.New()
 		switch info, err := os.Stat(arg); {
 		case arg == "-":
-			var all bytes.Buffer
-			if _, err := io.Copy(io.MultiWriter(h, &all), stdin); err != nil {
-				return nil, console.Fail(console.ExitInput, "standard input: %w", err)
+			all, err := k.readStdin(h, stdin)
+			if err != nil {
+				return nil, err
 			}
-			arg, stdin = "standard input", &all
+			arg, stdin = "standard input", all
 		case err != nil || info.IsDir():
 			continue // not a list: list.Open handles it
 		case !info.Mode().IsRegular():
@@ -159,6 +159,19 @@ func (k *Checkpointer) HashLists(args []string, stdin io.Reader) (io.Reader, err
 		k.plan.Lists = append(k.plan.Lists, ListID{arg, hex.EncodeToString(h.Sum(nil))})
 	}
 	return stdin, nil
+}
+
+// readStdin copies standard input into h and into memory. Where that takes longer than
+// a moment it says so: nothing is asked until the input ends.
+func (k *Checkpointer) readStdin(h io.Writer, stdin io.Reader) (*bytes.Buffer, error) {
+	defer time.AfterFunc(time.Second, func() {
+		k.terminal.Say("reading standard input to its end before the first packet, for --checkpoint with --order input")
+	}).Stop()
+	var all bytes.Buffer
+	if _, err := io.Copy(io.MultiWriter(h, &all), stdin); err != nil {
+		return nil, console.Fail(console.ExitInput, "standard input: %w", err)
+	}
+	return &all, nil
 }
 
 func hashFile(w io.Writer, path string) error {

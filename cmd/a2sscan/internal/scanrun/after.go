@@ -29,7 +29,7 @@ func (s *Run) keepStats(sum *ledger.Summary, how outcome, summary string) (strin
 	}
 	stats, name, err := compare.Keep(files, summary, files[0])
 	if err != nil {
-		return "", console.Fail(console.ExitOutput, "stats: %w", err)
+		return "", err
 	}
 	if s.opts.After.Farms {
 		compare.SayFarms(s.term, &stats.Farms)

@@ -61,6 +61,7 @@ type Options struct {
 	Databases  []string // files of places
 	DryRun     bool
 	Quiet      bool
+	Verbose    bool
 	Status     flagvalue.StatusKind
 }
 
@@ -116,6 +117,7 @@ func (o *Options) checkOutputs() error {
 			Hint: "the command gets the names of files: -o census.ndjson.zst"},
 		console.Rule{Broken: o.After.Farms && (!o.Out.ToFile() || o.After.NoStats), Err: "--farms needs the stats of a census in a file",
 			Hint: "name one with -o PATH, and omit --no-stats"},
+		console.Rule{Broken: o.Quiet && o.Verbose, Err: "--quiet and --verbose exclude each other", Hint: "choose one"},
 		console.Rule{Broken: o.Summary == "-", Err: "--summary can't go to standard output",
 			Hint: "name a file: standard output is for records"},
 		console.Rule{Broken: o.Out.ToFile() && inputs.SamePath(o.Summary, o.Out.Path), Err: "--summary and --output name the same file",

@@ -167,26 +167,25 @@ func (s *Run) describe(sum *ledger.Summary) {
 	sum.Start, sum.End = s.start, time.Now().UTC()
 }
 
-// report shows how the scan went, writes the summary and chooses the exit code.
+// report writes the summary, shows how the scan went and chooses the exit code.
 func (s *Run) report(sum *ledger.Summary, how outcome) error {
-	quiet := s.opts.Quiet
-	if !quiet {
-		sum.Say(s.term)
+	path := s.opts.summaryPath(s.out.Name(), s.start)
+	var lost error
+	if path != "" {
+		if lost = sum.WriteFile(path); lost != nil {
+			path = ""
+		}
+	}
+	if !s.opts.Quiet {
+		sum.Say(s.term, s.closing(path))
 	}
 	sum.SayWrong(s.term)
-	path := s.opts.summaryPath(s.out.Name(), s.start)
-	if path != "" {
-		if err := sum.WriteFile(path); err != nil {
-			path = ""
-			how = how.summaryFailed(s.term, err)
-		}
+	if lost != nil {
+		how = how.fileLost(s.term, "summary", lost)
 	}
 	stats, err := s.keepStats(sum, how, path)
 	if err != nil {
-		how = how.summaryFailed(s.term, err)
-	}
-	if !quiet {
-		s.sayFiles(sum, path, stats)
+		how = how.fileLost(s.term, "stats", err)
 	}
 	verdict := s.verdict(sum, how)
 	scanlog.Finished(s.term.Log, sum, verdict)
@@ -197,10 +196,21 @@ func (s *Run) report(sum *ledger.Summary, how outcome) error {
 	return verdict
 }
 
-// summaryFailed notes that the summary could not be written. A full disk takes
+// closing says where the results are; summary is the path of the summary file.
+func (s *Run) closing(summary string) ledger.Closing {
+	c := ledger.Closing{Place: s.out.Place(), Summary: summary, Verbose: s.opts.Verbose}
+	if !s.opts.Out.ToFile() {
+		c.Place = "standard output"
+	} else if name := s.opts.Out.Path; s.out.Name() != name {
+		c.Kept = name
+	}
+	return c
+}
+
+// fileLost notes that a file beside the output could not be written. A full disk takes
 // it away together with the output.
-func (how outcome) summaryFailed(t *console.Terminal, err error) outcome {
-	lost := console.Fail(console.ExitOutput, "summary: %w", err)
+func (how outcome) fileLost(t *console.Terminal, what string, err error) outcome {
+	lost := console.Fail(console.ExitOutput, "%s: %w", what, err)
 	if how.output == nil {
 		how.output = lost
 		return how
@@ -260,19 +270,4 @@ func (o *Options) summaryPath(path string, start time.Time) string {
 func summaryName(path string, start time.Time) string {
 	first := sink.PartName(path, start, 1)
 	return first[:strings.LastIndex(first, "-00001")] + ".summary.json"
-}
-
-func (s *Run) sayFiles(sum *ledger.Summary, summaryPath, statsPath string) {
-	if s.opts.Out.Path != "-" {
-		s.term.Say("written: %s to %s", console.Plural(sum.Records, "record"), s.out.Place())
-		if name := s.opts.Out.Path; s.out.Name() != name {
-			s.term.Hint("the scan is not complete: %s was not replaced", console.Plain(name, 200))
-		}
-	}
-	if summaryPath != "" {
-		s.term.Say("numbers of the run: %s", console.Plain(summaryPath, 200))
-	}
-	if statsPath != "" {
-		s.term.Say("stats of the census: %s", console.Plain(statsPath, 200))
-	}
 }

@@ -30,6 +30,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
 // Run is one run of scan: its settings, its parts and its numbers.
@@ -298,6 +299,10 @@ func (s *Run) census() (*ledger.Summary, outcome, error) {
 	if err := s.load(); err != nil {
 		return nil, outcome{}, err
 	}
+	if err := s.reopenOutput(); err != nil {
+		s.bad.Close()
+		return nil, outcome{}, err
+	}
 	stats, err := s.ask(ctx)
 	s.bad.Close()
 	how := s.closeOutput(err)
@@ -445,18 +450,25 @@ func (o *Options) newStatus(t *console.Terminal, scan string) progress.Status {
 	return progress.Status{Terminal: t, Kind: o.statusKind(), Scan: scan}
 }
 
-// targets are those of the list. The output is made when the first of them is
-// taken: the socket is open then, and no packet was sent.
+// reopenOutput opens the output of a scan that is resumed, and cuts it back, even
+// if no target follows. If it is not as the checkpoint left it, nothing is asked, and
+// all files stay as they are.
+func (s *Run) reopenOutput() error {
+	if !s.checkpoint.Resumes() {
+		return nil
+	}
+	return output.Failure(s.openOutput())
+}
+
+// targets are those of the list. The output of a new scan is made when the first of
+// them is taken: the socket is open then, and no packet was sent.
 func (s *Run) targets() iter.Seq[scanner.Target] {
 	all := s.list.All()
 	if s.checkpoint.Enabled {
 		all = s.checkpoint.Targets(s.list)
 	}
 	return func(yield func(scanner.Target) bool) {
-		opened := s.checkpoint.Resumes() // the output is cut back even if no target follows
-		if opened && s.openOutput() != nil {
-			return
-		}
+		opened := s.checkpoint.Resumes()
 		for t := range all {
 			if !opened && s.openOutput() != nil {
 				return
@@ -479,7 +491,7 @@ func (s *Run) openOutput() error {
 	if err := s.out.Open(); err != nil {
 		return err
 	}
-	checkpoint.Step("output.created")
+	disk.Step("output.created")
 	attrs := []any{"path", s.opts.Out.Path}
 	if s.checkpoint.Resumes() {
 		attrs = append(attrs, "resumed_at_byte", s.checkpoint.Past.Output.Offset)
