@@ -54,6 +54,7 @@ var arrows = map[string][]string{
 	"cmd/a2sscan/internal/manual":              {"cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/masterlist":          {"scanner/list", "scanner/master", "cmd/a2sscan/internal/output", "cmd/a2sscan/internal/progress", "cmd/a2sscan/internal/redact"},
 
+	"cmd/a2sscan/internal/habits":  {"cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/columns": {"sink/record", "cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/census":  {"sink", "cmd/a2sscan/internal/geo", "cmd/a2sscan/internal/output"},
 	"cmd/a2sscan/internal/merge":   room("census", "geo", "output", "guard", "ratecontrol", "tally", "ledger"),
