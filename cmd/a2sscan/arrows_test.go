@@ -66,7 +66,7 @@ var arrows = map[string][]string{
 	"cmd/a2sscan/internal/report/chart": {"cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/report":       {"cmd/a2sscan/internal/compare", "cmd/a2sscan/internal/report/chart"},
 
-	"cmd/a2sscan/internal/scanrun": room("geo", "masterlist", "output", "guard", "ratecontrol", "tally", "ledger", "shutdown",
+	"cmd/a2sscan/internal/scanrun": room("compare", "geo", "masterlist", "output", "guard", "ratecontrol", "tally", "ledger", "shutdown",
 		"flagvalue", "progress", "metrics", "scanlog", "inputs", "checkpoint", "census", "redact", "playerkey"),
 
 	"cmd/a2sscan/internal/ratecontrol": room(),

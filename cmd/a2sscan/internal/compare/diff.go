@@ -43,6 +43,10 @@ func Diff(t *console.Terminal, out io.Writer, o Options) error {
 	for _, k := range o.Kinds {
 		choice.Kinds = append(choice.Kinds, whole.Kind(k))
 	}
+	if err := choice.Check(); err != nil {
+		return console.Fail(console.ExitUsage, "%s", console.Plain(err.Error(), 300)).
+			WithHint("a2sscan diff --help lists the kinds of changes")
+	}
 	if len(o.Targets) > 0 {
 		if choice.Asked, err = readTargets(o.Targets, o.Ports); err != nil {
 			return err
