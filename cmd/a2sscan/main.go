@@ -152,6 +152,7 @@ func (a *app) commands() []*cobra.Command {
 		a.catCommand(),
 		a.verifyCommand(),
 		a.mergeCommand(),
+		a.exportCommand(),
 		a.schemaCommand(),
 		a.doctorCommand(),
 		a.versionCommand(),
