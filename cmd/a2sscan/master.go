@@ -82,7 +82,7 @@ func (f *masterCommandFlags) add(cmd *cobra.Command) {
 	fs.BoolVar(&f.web, "web", false, "fetch from the Steam Web API, which needs a key")
 	fs.StringVar(&f.URL, "url", "", "`URL` of the Web API, if it is not Valve's")
 	fs.StringVarP(&f.output, "output", "o", "-",
-		"write the list to `PATH`, compressed if it ends in .zst; -: standard output")
+		"write the list to `PATH`, compressed if it ends in .zst or .gz; -: standard output")
 	fs.BoolVar(&f.force, "force", false, "replace an existing output when the new list is complete")
 	fs.BoolVar(&f.json, "json", false, "write NDJSON with all that the master knows of each server")
 	fs.BoolVar(&f.raw, "raw", false, "write the pages as received, in binary (--udp only)")

@@ -17,7 +17,7 @@ func (f *outFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.StringVarP(&f.output, "output", "o", "-",
-		"write records to `PATH`, compressed if it ends in .zst; -: standard output")
+		"write records to `PATH`: .ndjson, .csv or .tsv, compressed if .zst or .gz follows; -: standard output")
 	fs.BoolVar(&f.append, "append", false, "add to an existing output")
 	fs.BoolVar(&f.force, "force", false, "replace an existing output")
 }
@@ -40,6 +40,9 @@ func (f *outFlags) check() error {
 // yet, or the error that creating it would be.
 func (f *outFlags) plan(scan string) (*output.Output, error) {
 	c := f.choice()
+	if err := c.CheckFormat(); err != nil {
+		return nil, err
+	}
 	o := c.Plan(scan)
 	return o, o.Check()
 }

@@ -3,10 +3,7 @@ package console
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
-
-	"golang.org/x/term"
 )
 
 // The exit codes. They are a promise to scripts. 2 is what the Go runtime and
@@ -20,6 +17,7 @@ const (
 	ExitInput       = 6 // input can't be read, a list is not whole, or there is nothing left to ask
 	ExitCheckpoint  = 7 // a checkpoint can't be used
 	ExitNumbers     = 8 // numbers that must add up do not, or a census is damaged
+	ExitChanged     = 9 // diff --exit-code found a change
 
 	ExitPipe = 141 // the reader of standard output closed the pipe and nothing is lost: as SIGPIPE would end it
 )
@@ -37,6 +35,7 @@ var Exits = []struct {
 	{ExitInput, "input can't be read, a list is not whole, or nothing is left to ask"},
 	{ExitCheckpoint, "the checkpoint can't be used"},
 	{ExitNumbers, "numbers that must add up do not, or a census is damaged"},
+	{ExitChanged, "diff --exit-code: something changed"},
 	{ExitPipe, "the reader closed the pipe, and nothing is lost (cat | head)"},
 }
 
@@ -121,10 +120,4 @@ func (t *Terminal) LogEnd(err error) {
 		attrs = append(attrs, "hint", f.Hint)
 	}
 	t.Log.Error("ended with an error", attrs...)
-}
-
-// IsTerminal reports whether r is a terminal.
-func IsTerminal(r any) bool {
-	f, ok := r.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
 }

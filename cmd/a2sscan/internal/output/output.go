@@ -179,12 +179,13 @@ func (o *Output) CountNow() (n uint64, busy bool) {
 // of those that were handed to it the last may be lost. It is 0 for a pipe.
 func (o *Output) Complete() (n uint64) {
 	for _, name := range o.files() {
-		n += completeIn(name)
+		n += completeIn(name, o.options.Header != nil)
 	}
 	return n
 }
 
-func completeIn(path string) (n uint64) {
+// completeIn counts the records of a file, of one with a header its other lines.
+func completeIn(path string, header bool) (n uint64) {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return 0
 	}
@@ -193,6 +194,10 @@ func completeIn(path string) (n uint64) {
 		return 0
 	}
 	defer r.Close()
+	if header {
+		r.KeepLines()
+		_, _ = r.Next() // after an error there is nothing to count
+	}
 	for {
 		if _, err := r.Next(); err != nil {
 			return n

@@ -17,7 +17,7 @@ func (o *Options) scanPlan(args []string) (checkpoint.Plan, error) {
 		Order: o.Targets.Order.String(), Seed: o.Targets.Seed.N, Shard: o.Targets.Shard.String(), Resolve: o.Targets.Resolve,
 		Query:      o.Query.String(),
 		MaxTargets: o.MaxTargets, MaxPerAddress: o.Pace.MaxPerAddress,
-		Raw: o.Raw, KeepMaster: o.From.Keep, Unanswered: o.Unanswered, Output: output, Rotate: o.Rotate.On(),
+		Raw: o.Raw, KeepMaster: o.From.Keep, Unanswered: o.Unanswered, Columns: o.Out.Columns(), Output: output, Rotate: o.Rotate.On(),
 	}, err
 }
 

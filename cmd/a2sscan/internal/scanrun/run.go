@@ -30,6 +30,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
 // Run is one run of scan: its settings, its parts and its numbers.
@@ -58,6 +59,7 @@ type Run struct {
 	observer *scanlog.Observer
 	status   progress.Status
 	late     lateConflicts
+	found    uint64                          // servers that answered, in this run; of the handler
 	reading  atomic.Pointer[list.List]       // nil: no list is read yet
 	monitor  atomic.Pointer[scanner.Monitor] // nil: no target is asked yet
 }
@@ -298,6 +300,10 @@ func (s *Run) census() (*ledger.Summary, outcome, error) {
 	if err := s.load(); err != nil {
 		return nil, outcome{}, err
 	}
+	if err := s.reopenOutput(); err != nil {
+		s.bad.Close()
+		return nil, outcome{}, err
+	}
 	stats, err := s.ask(ctx)
 	s.bad.Close()
 	how := s.closeOutput(err)
@@ -402,7 +408,7 @@ func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
 	s.monitor.Store(cfg.Monitor)
 	defer s.guard.Watch(cfg.Monitor, s.term)()
 	defer s.observer.Watch(cfg.Monitor)()
-	defer s.watchScan(cfg.Monitor)()
+	defer s.status.WatchScan(cfg.Monitor, s.newTracker(), s.opts.Pace.Rate.Limit())()
 	defer s.metrics.End()
 	return scanner.Scan(ctx, cfg, s.targets(), s.metrics.Begin(cfg.Monitor, s.handle))
 }
@@ -445,28 +451,25 @@ func (o *Options) newStatus(t *console.Terminal, scan string) progress.Status {
 	return progress.Status{Terminal: t, Kind: o.statusKind(), Scan: scan}
 }
 
-// watchScan shows status lines until stop is called, unless the records are on
-// the screen.
-func (s *Run) watchScan(m *scanner.Monitor) (stop func()) {
-	onScreen := s.term.Interactive && s.opts.Out.Path == "-" && s.program.OnScreen
-	if onScreen && s.status.Kind == progress.Text {
-		return func() {}
+// reopenOutput opens the output of a scan that is resumed, and cuts it back, even
+// if no target follows. If it is not as the checkpoint left it, nothing is asked, and
+// all files stay as they are.
+func (s *Run) reopenOutput() error {
+	if !s.checkpoint.Resumes() {
+		return nil
 	}
-	return s.status.WatchScan(m, s.newTracker(), s.opts.Pace.Rate.Limit())
+	return output.Failure(s.openOutput())
 }
 
-// targets are those of the list. The output is made when the first of them is
-// taken: the socket is open then, and no packet was sent.
+// targets are those of the list. The output of a new scan is made when the first of
+// them is taken: the socket is open then, and no packet was sent.
 func (s *Run) targets() iter.Seq[scanner.Target] {
 	all := s.list.All()
 	if s.checkpoint.Enabled {
 		all = s.checkpoint.Targets(s.list)
 	}
 	return func(yield func(scanner.Target) bool) {
-		opened := s.checkpoint.Resumes() // the output is cut back even if no target follows
-		if opened && s.openOutput() != nil {
-			return
-		}
+		opened := s.checkpoint.Resumes()
 		for t := range all {
 			if !opened && s.openOutput() != nil {
 				return
@@ -489,7 +492,7 @@ func (s *Run) openOutput() error {
 	if err := s.out.Open(); err != nil {
 		return err
 	}
-	checkpoint.Step("output.created")
+	disk.Step("output.created")
 	attrs := []any{"path", s.opts.Out.Path}
 	if s.checkpoint.Resumes() {
 		attrs = append(attrs, "resumed_at_byte", s.checkpoint.Past.Output.Offset)
@@ -511,6 +514,11 @@ func (s *Run) handle(r *scanner.Result) {
 		s.geo.ReportDamage(s.term)
 	}
 	s.tally.Add(r)
+	if !silent {
+		if s.found++; s.found == s.opts.MaxResults {
+			s.shutdown.Drain()
+		}
+	}
 	if wanted {
 		s.out.Write(r)
 	}
