@@ -180,6 +180,7 @@ func (a *app) commands() []*cobra.Command {
 		a.reportCommand(),
 		a.verifyCommand(),
 		a.mergeCommand(),
+		a.exportCommand(),
 		a.schemaCommand(),
 		a.doctorCommand(),
 		a.versionCommand(),

@@ -89,6 +89,9 @@ var facts = map[string]commandFacts{
 		exits: map[int]string{console.ExitInput: "", console.ExitNumbers: "the census is damaged or incomplete"},
 		files: []Fact{{"CENSUS.summary.json", "the summary of the scan, unless --summary names another file; with --rotate it is NAME-START.summary.json"}},
 	},
+	"export": {exits: map[int]string{
+		console.ExitInput: "", console.ExitOutput: "", console.ExitNumbers: "a census is damaged; nothing was written",
+	}},
 	"merge": {
 		exits: map[int]string{console.ExitInput: "", console.ExitOutput: "", console.ExitNumbers: "the parts do not make one census: the message names the gap"},
 		files: []Fact{
