@@ -106,13 +106,21 @@ func (t *Tally) addAsk(ask int) {
 	}
 }
 
-// Line describes servers, people and bots, and how many servers count their people
-// elsewhere than in INFO.
+// Line describes servers, people and bots, of so many targets that were asked, and
+// how many servers count their people elsewhere than in INFO.
 func (t *Tally) Line(asked uint64) string {
-	line := fmt.Sprintf("%s (%s of asked), %s, %s", console.Plural(t.Servers, "server"),
-		console.Percent(t.Servers, asked), console.Plural(t.Players, "player"), console.Plural(t.Bots, "bot"))
-	if t.Corrected > 0 {
-		line += fmt.Sprintf("; players of %s counted by the game, not by info", console.Plural(t.Corrected, "server"))
+	if t.Servers == 0 {
+		return "no server"
 	}
-	return line
+	s := fmt.Sprintf("%s (%s)", console.Plural(t.Servers, "server"), console.Percent(t.Servers, asked))
+	if t.Players > 0 {
+		s += ", " + console.Plural(t.Players, "player")
+	}
+	if t.Bots > 0 {
+		s += ", " + console.Plural(t.Bots, "bot")
+	}
+	if t.Corrected > 0 {
+		s += fmt.Sprintf("; the game, not info, counts players of %s", console.Plural(t.Corrected, "server"))
+	}
+	return s
 }
