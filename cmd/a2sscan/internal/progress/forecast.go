@@ -69,7 +69,7 @@ func howMany(qs scanner.Questions) int { return bits.OnesCount8(uint8(qs)) }
 func (fc *Forecast) datagrams() (least, most float64) {
 	whole := float64(1 + howMany(fc.Questions))
 	attempts := float64(fc.Schedule.Attempts())
-	listed, repeats := fc.Listed*whole, fc.Listed/unansweredShare*(attempts-1)
+	listed, repeats := fc.Listed*whole, math.Ceil(fc.Listed/unansweredShare*(attempts-1))
 	if fc.Fallback && fc.Questions.Has(wire.QuestionInfo) {
 		attempts += 2
 	}
