@@ -43,6 +43,7 @@ type Options struct {
 	Targets    Targets
 	Exclude    Exclude
 	MaxTargets uint64
+	MaxResults uint64 // stop after so many servers answered; 0: never
 
 	Query      flagvalue.Questions
 	Pace       Pace
@@ -60,6 +61,7 @@ type Options struct {
 	Databases  []string // files of places
 	DryRun     bool
 	Quiet      bool
+	Verbose    bool
 	Status     flagvalue.StatusKind
 }
 
@@ -111,6 +113,7 @@ func (o *Options) checkOutputs() error {
 			Hint: "the key is for the hashes that stand in for names"},
 		console.Rule{Broken: o.NoNames && o.PlayerKey == "" && !o.Out.ToFile(), Err: "--no-player-names without --output needs a place for its key",
 			Hint: "name a file: --player-key FILE"},
+		console.Rule{Broken: o.Quiet && o.Verbose, Err: "--quiet and --verbose exclude each other", Hint: "choose one"},
 		console.Rule{Broken: o.Summary == "-", Err: "--summary can't go to standard output",
 			Hint: "name a file: standard output is for records"},
 		console.Rule{Broken: o.Out.ToFile() && inputs.SamePath(o.Summary, o.Out.Path), Err: "--summary and --output name the same file",

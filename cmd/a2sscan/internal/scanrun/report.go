@@ -167,27 +167,37 @@ func (s *Run) describe(sum *ledger.Summary) {
 	sum.Start, sum.End = s.start, time.Now().UTC()
 }
 
-// report shows how the scan went, writes the summary and chooses the exit code.
+// report writes the summary, shows how the scan went and chooses the exit code.
 func (s *Run) report(sum *ledger.Summary, how outcome) error {
-	quiet := s.opts.Quiet
-	if !quiet {
-		sum.Say(s.term)
-	}
-	sum.SayWrong(s.term)
 	path := s.opts.summaryPath(s.out.Name(), s.start)
+	var lost error
 	if path != "" {
-		if err := sum.WriteFile(path); err != nil {
+		if lost = sum.WriteFile(path); lost != nil {
 			path = ""
-			how = how.summaryFailed(s.term, err)
 		}
 	}
-	if !quiet {
-		s.sayFiles(sum, path)
+	if !s.opts.Quiet {
+		sum.Say(s.term, s.closing(path))
+	}
+	sum.SayWrong(s.term)
+	if lost != nil {
+		how = how.summaryFailed(s.term, lost)
 	}
 	verdict := s.verdict(sum, how)
 	scanlog.Finished(s.term.Log, sum, verdict)
 	s.checkpoint.Done(how.complete && how.output == nil, path)
 	return verdict
+}
+
+// closing says where the results are; summary is the path of the summary file.
+func (s *Run) closing(summary string) ledger.Closing {
+	c := ledger.Closing{Place: s.out.Place(), Summary: summary, Verbose: s.opts.Verbose}
+	if !s.opts.Out.ToFile() {
+		c.Place = "standard output"
+	} else if name := s.opts.Out.Path; s.out.Name() != name {
+		c.Kept = name
+	}
+	return c
 }
 
 // summaryFailed notes that the summary could not be written. A full disk takes
@@ -253,16 +263,4 @@ func (o *Options) summaryPath(path string, start time.Time) string {
 func summaryName(path string, start time.Time) string {
 	first := sink.PartName(path, start, 1)
 	return first[:strings.LastIndex(first, "-00001")] + ".summary.json"
-}
-
-func (s *Run) sayFiles(sum *ledger.Summary, summaryPath string) {
-	if s.opts.Out.Path != "-" {
-		s.term.Say("written: %s to %s", console.Plural(sum.Records, "record"), s.out.Place())
-		if name := s.opts.Out.Path; s.out.Name() != name {
-			s.term.Hint("the scan is not complete: %s was not replaced", console.Plain(name, 200))
-		}
-	}
-	if summaryPath != "" {
-		s.term.Say("numbers of the run: %s", console.Plain(summaryPath, 200))
-	}
 }
