@@ -130,7 +130,7 @@ func quirksInTests(root string) (map[int]string, error) {
 			return filepath.SkipDir
 		case strings.HasSuffix(path, "_test.go"):
 			return addGoNames(found, path)
-		case strings.HasSuffix(filepath.Dir(path), filepath.Join("testdata", "talk")):
+		case strings.HasSuffix(filepath.Dir(path), filepath.Join("testdata", "session")):
 			return addHeading(found, path)
 		}
 		return nil

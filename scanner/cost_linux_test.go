@@ -22,17 +22,17 @@ import (
 
 var bars = flag.Bool("bars", false, "measure in full and hold the ratios against their bars")
 
-// A talk holds everything that one server sent in a scan: the datagrams after each
+// A session holds everything that one server sent in a scan: the datagrams after each
 // request.
-type talk struct {
+type session struct {
 	addr    uint64
 	rounds  [][]udp.Packet
 	packets int
 }
 
 // converse lets a server answer the engine and returns its datagrams.
-func converse(h *scanner.Harness, addr uint64, answer func(request []byte, reply func(uint64, []byte))) talk {
-	t := talk{addr: addr}
+func converse(h *scanner.Harness, addr uint64, answer func(request []byte, reply func(uint64, []byte))) session {
+	t := session{addr: addr}
 	h.Begin(addr)
 	for h.Open() > 0 {
 		sent := h.Send()
@@ -58,7 +58,7 @@ func converse(h *scanner.Harness, addr uint64, answer func(request []byte, reply
 
 // repeat takes the engine through talks again, side by side, and returns the
 // processor time of this thread, without waits and without the decompressor.
-func repeat(h *scanner.Harness, talks []talk) time.Duration {
+func repeat(h *scanner.Harness, talks []session) time.Duration {
 	w, round, byAddr := watch{}, make([]int, len(talks)), map[uint64]int{}
 	w.start()
 	for i := range talks {
@@ -93,7 +93,7 @@ func repeat(h *scanner.Harness, talks []talk) time.Duration {
 
 // nextRounds appends the next datagrams of the servers that got a request.
 func nextRounds(
-	said [][]udp.Packet, talks []talk, round []int, byAddr map[uint64]int, sent []udp.Packet,
+	said [][]udp.Packet, talks []session, round []int, byAddr map[uint64]int, sent []udp.Packet,
 ) [][]udp.Packet {
 	reported := map[int]bool{}
 	for _, p := range sent {
@@ -107,9 +107,9 @@ func nextRounds(
 	return said
 }
 
-// at returns the same talk of another server.
-func (t *talk) at(addr uint64) talk {
-	u := talk{addr: addr, packets: t.packets}
+// at returns the same session of another server.
+func (t *session) at(addr uint64) session {
+	u := session{addr: addr, packets: t.packets}
 	for _, round := range t.rounds {
 		round = slices.Clone(round)
 		for i := range round {
@@ -146,7 +146,7 @@ var clockTime = sync.OnceValue(func() time.Duration {
 })
 
 // talksOf records servers of one kind.
-func talksOf(tb testing.TB, h *scanner.Harness, k fleet.Kind) (talks []talk) {
+func talksOf(tb testing.TB, h *scanner.Harness, k fleet.Kind) (talks []session) {
 	tb.Helper()
 	c := fleet.Config{Network: netip.MustParsePrefix("127.1.0.0/16"), Ports: []uint16{27015}, Seed: 5}
 	if k.Hostile() {
@@ -204,8 +204,8 @@ func at(list []sizePrice, size int) float64 {
 	return a.cost + (b.cost-a.cost)*float64(size-a.size)/float64(b.size-a.size)
 }
 
-// of is the price of a talk if all its datagrams were honest.
-func (p *price) of(t *talk) (sum float64) {
+// of is the price of a session if all its datagrams were honest.
+func (p *price) of(t *session) (sum float64) {
 	for _, round := range t.rounds {
 		for i := range round {
 			d := round[i].Data
@@ -224,7 +224,7 @@ func (p *price) of(t *talk) (sum float64) {
 
 // cheapest is the time of the talks, the least of some rounds: other work of the
 // machine only adds to it.
-func cheapest(h *scanner.Harness, talks []talk, rounds int) float64 {
+func cheapest(h *scanner.Harness, talks []session, rounds int) float64 {
 	least := math.Inf(1)
 	for range rounds {
 		least = min(least, float64(repeat(h, talks)))
@@ -232,9 +232,9 @@ func cheapest(h *scanner.Harness, talks []talk, rounds int) float64 {
 	return least
 }
 
-// honestTalk is the talk of a server that wants a challenge for three questions and
+// honestTalk is the session of a server that wants a challenge for three questions and
 // answers in datagrams, or fragments, of about size bytes.
-func honestTalk(h *scanner.Harness, size int, split bool) talk {
+func honestTalk(h *scanner.Harness, size int, split bool) session {
 	msgs := [wire.NumQuestions][]byte{honestInfo(size), honestPlayers(size), honestRules(size)}
 	if split {
 		msgs[wire.QuestionRules] = honestRules(8 * (size - wire.LayoutSource.HeaderLen()))
@@ -288,12 +288,12 @@ func honestRules(size int) []byte {
 	return wire.AppendRules(nil, len(rs), rs)
 }
 
-// honestPrice measures honest datagrams of all sizes. The challenge in a talk counts
+// honestPrice measures honest datagrams of all sizes. The challenge in a session counts
 // as one of the smallest. The cost of a silent target is subtracted.
 func honestPrice(h *scanner.Harness, rounds int) (p price) {
 	const times = 64
-	of := func(t talk) float64 {
-		many := make([]talk, times)
+	of := func(t session) float64 {
+		many := make([]session, times)
 		for i := range many {
 			many[i] = t.at(t.addr + uint64(i)<<16)
 		}

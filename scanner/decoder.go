@@ -17,7 +17,7 @@ type Decoder struct {
 	asm    assembler
 	info   wire.Info
 
-	talk      talk
+	session   session
 	answer    answer
 	result    Result
 	seen      [wire.NumQuestions]uint32 // a bit for each fault that q had for a while
@@ -46,8 +46,8 @@ func (d *Decoder) Reset() {
 	a.empty()
 	d.seen = [wire.NumQuestions]uint32{}
 	d.truncated, d.early, d.cut = 0, 0, [wire.NumQuestions][]byte{}
-	d.talk = talk{open: AskAll, asked: AskAll, waiting: AskAll, beside: besidePing}
-	d.talk.begin(a)
+	d.session = session{agenda: agenda{open: AskAll, asked: AskAll, waiting: AskAll}, beside: besidePing}
+	d.session.begin(a)
 }
 
 // Add takes the next datagram. It keeps what it needs of it: the caller may
@@ -57,23 +57,23 @@ func (d *Decoder) Add(datagram []byte) {
 	a.received++
 	a.recvBytes += uint64(len(datagram))
 	a.keepRaw(nil, datagram)
-	d.talk.waiting = d.talk.open // it is unknown what was waited for
+	d.session.agenda.waiting = d.session.agenda.open // it is unknown what was waited for
 	switch {
 	case wire.IsSingle(datagram):
 		d.deliver(datagram)
 	case wire.IsSplit(datagram):
 		d.fragment(datagram)
 	default:
-		d.talk.onJunk(wire.ErrMalformed)
+		d.session.onJunk(wire.ErrMalformed)
 	}
 	for q := range d.seen {
-		d.seen[q] |= 1 << d.talk.err[q]
+		d.seen[q] |= 1 << d.session.agenda.err[q]
 	}
 }
 
 func (d *Decoder) deliver(msg []byte) {
 	d.replace(msg)
-	d.answer.deliver(&d.talk, nil, 0, msg, &d.info)
+	d.answer.deliver(&d.session, nil, 0, msg, &d.info)
 }
 
 // replace puts a sound list in the place of one that came before and is none. A
@@ -106,7 +106,7 @@ func (d *Decoder) judge(q wire.Question, msg []byte) {
 	if err != nil {
 		d.truncated |= 1 << q
 	}
-	unasked := d.talk.open.Has(wire.QuestionInfo) && d.answer.challenge == wire.NoChallenge
+	unasked := d.session.agenda.open.Has(wire.QuestionInfo) && d.answer.challenges.current == wire.NoChallenge
 	if unasked && (err != nil || !exact) {
 		d.early |= 1 << q
 		d.seen[q] |= 1 << wire.ErrMalformed
@@ -118,16 +118,16 @@ func (d *Decoder) fragment(datagram []byte) {
 	now := time.Duration(d.answer.received)
 	msg, outcome, err := d.table.Add(now, captured, datagram, d.whole[:0])
 	d.whole = msg
-	d.talk.flags |= flagSplit
+	d.session.flags |= flagSplit
 	switch {
 	case err != nil:
-		d.talk.onJunk(codeOf(err))
+		d.session.onJunk(codeOf(err))
 	case outcome == reasm.Whole:
 		d.deliver(msg)
 	case outcome == reasm.Packed:
 		d.plain, err = d.unpack.Unpack(d.plain[:0], msg)
 		if err != nil {
-			d.talk.onJunk(codeOf(err))
+			d.session.onJunk(codeOf(err))
 			d.sawHard(codeOf(err))
 			return
 		}
@@ -152,7 +152,7 @@ func (d *Decoder) sawHard(code wire.Error) {
 // sending. It is valid until the Decoder is used again.
 func (d *Decoder) Result() *Result {
 	a, r := &d.answer, &d.result
-	if d.talk.flags&flagSplit != 0 {
+	if d.session.flags&flagSplit != 0 {
 		d.whole = keepLeading(d.table, captured, d.whole, a, nil)
 	}
 	*r = Result{Raw: r.Raw[:0]}
@@ -166,11 +166,11 @@ func (d *Decoder) Result() *Result {
 			r.Asked |= 1 << q
 		}
 	}
-	if d.talk.open != AskAll || r.Asked == 0 {
+	if d.session.agenda.open != AskAll || r.Asked == 0 {
 		d.keepFaults(r, &m)
 	}
 	d.asm.assemble(r, &m)
-	if a.conflict {
+	if a.suspicion.conflict {
 		r.doubt()
 	}
 	return r
@@ -186,7 +186,7 @@ func (d *Decoder) Result() *Result {
 // and none has it, the fault that the datagrams do have takes its place.
 func (d *Decoder) Redecode(known *Result) *Result {
 	a, r := &d.answer, &d.result
-	if d.talk.flags&flagSplit != 0 {
+	if d.session.flags&flagSplit != 0 {
 		d.whole = keepLeading(d.table, captured, d.whole, a, nil)
 		d.dropLeading(known)
 	}
@@ -201,7 +201,7 @@ func (d *Decoder) Redecode(known *Result) *Result {
 	var m replies
 	a.replies(&m)
 	for q := range each(r.Asked.status()) {
-		m.err[q] = d.talk.err[q] // those of the others fit every question
+		m.err[q] = d.session.agenda.err[q] // those of the others fit every question
 		switch code := known.Err[q]; {
 		case silent[code] || d.seen[q]&(1<<code) != 0:
 			m.err[q] = code
@@ -212,7 +212,7 @@ func (d *Decoder) Redecode(known *Result) *Result {
 	m.evidence = evidence{}
 	d.asm.assemble(r, &m)
 	r.Flags |= known.Flags & evidenceFlags
-	if a.conflict || known.Notes&wire.NoteInfoConflict != 0 {
+	if a.suspicion.conflict || known.Notes&wire.NoteInfoConflict != 0 {
 		r.doubt()
 	}
 	return r
@@ -253,13 +253,13 @@ func (d *Decoder) dropLeading(known *Result) {
 // keepFaults writes down what was wrong with replies that were of no use. A
 // fault that fits every question alike says nothing about any of them.
 func (d *Decoder) keepFaults(r *Result, m *replies) {
-	t := &d.talk
-	if t.err[0] == t.err[1] && t.err[1] == t.err[2] && t.err[0] != wire.ErrBanned {
+	t := &d.session
+	if t.agenda.err[0] == t.agenda.err[1] && t.agenda.err[1] == t.agenda.err[2] && t.agenda.err[0] != wire.ErrBanned {
 		return
 	}
 	for q := range each(AskAll &^ r.Asked) {
-		if t.err[q] != 0 {
-			m.err[q] = t.err[q]
+		if t.agenda.err[q] != 0 {
+			m.err[q] = t.agenda.err[q]
 			r.Asked |= 1 << q
 		}
 	}

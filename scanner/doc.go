@@ -62,7 +62,7 @@
 //
 //   - receiver (receive.go, reassemble.go) finds the session of each datagram, keeps
 //     the answer, and classifies the datagram.
-//   - sessions (sessions.go) are the open targets. Each is a pure step (step.go): an
+//   - sessions (sessions.go) are the open targets. Each is a pure step (session.go): an
 //     event in, requests and a wake-up time out. The waits are in [Schedule].
 //   - supply (supply.go) chooses the next target: from the list, from those that the
 //     limit of their address (addrs.go) held back, or for the second pass.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/reasm"
 	"github.com/a2sscan/a2sscan/scanner/udp"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // The loop's own limits.
@@ -219,9 +220,9 @@ func (e *engine) changeRate(now time.Duration) {
 
 // fire wakes a session up.
 func (e *engine) fire(now time.Duration, i int32) {
-	t := &e.open.slots.at(i).talk
+	t := &e.open.slots.at(i).session
 	e.sender.gso.waited(t, &e.stats)
-	t.tick(&e.open.plan, now)
+	e.open.plan.tick(t, now)
 	e.advance(now, i)
 }
 
@@ -237,27 +238,27 @@ func (e *engine) advance(now time.Duration, i int32) {
 // second pass, and its slot is free.
 func (e *engine) finish(now time.Duration, i int32) {
 	sl := e.open.slots.at(i)
-	e.sender.gso.waited(&sl.talk, &e.stats)
+	e.sender.gso.waited(&sl.session, &e.stats)
 	e.recv.keepParts(sl)
 	if lb := e.open.slots.labels.get(i); !e.supply.park(sl, lb) {
 		e.handoff.add(e.outcome(now, sl, lb))
 	}
-	if a := sl.talk.got; a != nil && a.conflict {
+	if a := sl.session.got; a != nil && a.suspicion.conflict {
 		e.stats.InfoConflicts++
 	}
-	e.pool.learn(sl.talk.got)
+	e.pool.learn(sl.session.got)
 	e.addrs.refund(now, sl.source(), int(sl.sent))
 	e.open.close(i)
 }
 
 // outcome is what became of a session that is done.
 func (e *engine) outcome(now time.Duration, sl *slot, lb *label) outcome {
-	t := &sl.talk
+	t := &sl.session
 	sent, sentBytes := e.open.plan.sentBefore()
 	return outcome{
-		addr: sl.source(), label: lb, answer: t.got, err: t.err, infoAsks: t.infoAsks(),
+		addr: sl.source(), label: lb, answer: t.got, err: t.agenda.err, infoAsks: t.agenda.attempts[wire.QuestionInfo],
 		asked: e.open.plan.questions, sent: sent + sl.sent, sentBytes: sentBytes + sl.sentBytes,
-		firstAt: t.firstAt, lastAt: t.lastAt(), endAt: now,
+		firstAt: t.clock.firstAt, lastAt: t.clock.lastAt(), endAt: now,
 	}
 }
 

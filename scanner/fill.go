@@ -33,7 +33,7 @@ func (e *engine) charge(now time.Duration) {
 // sendFailed gives up the question of a request that could not be sent.
 func (e *engine) sendFailed(now time.Duration, o *outgoing) {
 	if sl := e.open.slots.alive(o.ref); sl != nil {
-		sl.talk.onSendFailed(o.q)
+		sl.session.onSendFailed(o.q)
 		e.advance(now, o.ref.slot)
 	}
 }
@@ -68,7 +68,7 @@ func (e *engine) fillFrom(now time.Duration, q *queue, room int) {
 // silence ends a session whose address was excluded after it began. What it got
 // so far is its result.
 func (e *engine) silence(now time.Duration, r ref, sl *slot) {
-	sl.talk.onExcluded()
+	sl.session.onExcluded()
 	e.stats.Stopped++
 	e.advance(now, r.slot)
 }

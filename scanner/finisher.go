@@ -157,21 +157,21 @@ func (f *finisher) make(o *outcome) *Result {
 	if a := o.answer; a != nil {
 		last = max(last, a.lastAt)
 		r.Time = f.start.Add(a.firstAt)
-		r.RTT, r.RTTs, r.PingRTT = a.rtt, a.rtts, a.pingRTT
+		r.RTT, r.RTTs, r.PingRTT = a.trips.first, a.trips.each, a.pingRTT
 		r.Received, r.RecvBytes, r.Ask = a.received, a.recvBytes, a.attempt
-		r.Unchallenged = a.unchallenged
-		if a.challenges > 0 { // unsolicited replies may be forged
-			r.Unchallenged &^= a.unasked
+		r.Unchallenged = a.suspicion.unchallenged
+		if a.challenges.seen > 0 { // unsolicited replies may be forged
+			r.Unchallenged &^= a.suspicion.unasked
 		}
 		if f.raw {
 			a.eachRaw(func(b []byte) { r.Raw = append(r.Raw, b) })
 		}
 		a.replies(&m)
-		m.evidence.infoRequests = int(o.infoAsks) + int(a.rounds[wire.QuestionInfo])
+		m.evidence.infoRequests = int(o.infoAsks) + int(a.challenges.rounds[wire.QuestionInfo])
 	}
 	r.Took = last - o.firstAt
 	f.asm.assemble(r, &m)
-	if o.answer != nil && o.answer.conflict {
+	if o.answer != nil && o.answer.suspicion.conflict {
 		r.doubt()
 	}
 	return r

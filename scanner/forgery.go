@@ -12,7 +12,7 @@ import (
 // is the server's. What can be told is that two replies contradict each other,
 // and in unsolicited replies:
 //
-//	while the target is open    conflict: step.go, replies.go
+//	while the target is open    conflict: session.go, replies.go
 //	within the cooldown         late conflict: a mark of each closed target is kept
 //	before it was asked         early
 //	from no target at all       foreign
@@ -25,13 +25,13 @@ const (
 
 // mark returns the mark of an answer. One that has a conflict already has none.
 func (a *answer) mark() (m mark) {
-	if a == nil || a.conflict {
+	if a == nil || a.suspicion.conflict {
 		return 0
 	}
 	if a.info != nil && a.inCode == 0 {
 		m = stableHash(&a.in)
 	}
-	if a.challenges == 0 && a.answered != 0 && a.answered&^a.unchallenged == 0 {
+	if a.challenges.seen == 0 && a.suspicion.answered != 0 && a.suspicion.answered&^a.suspicion.unchallenged == 0 {
 		m |= markOpen
 	}
 	return m

@@ -27,9 +27,9 @@ const both = AskPlayers | AskRules
 
 // mark marks the request for players if the one for rules to the same server has
 // just been added to the batch behind it.
-func (g *gso) mark(ps []udp.Packet, out []outgoing, t *talk) {
+func (g *gso) mark(ps []udp.Packet, out []outgoing, t *session) {
 	n := len(out)
-	if g.off || n < 2 || t.flags&flagRepeat != 0 || t.asked&both != 0 {
+	if g.off || n < 2 || t.flags&flagRepeat != 0 || t.agenda.asked&both != 0 {
 		return
 	}
 	first, second := &out[n-2], &out[n-1]
@@ -40,12 +40,12 @@ func (g *gso) mark(ps []udp.Packet, out []outgoing, t *talk) {
 
 // waited evaluates the first wait of a session after a pair was sent to it, and
 // stops GSO where pairs get lost. It does nothing for other waits.
-func (g *gso) waited(t *talk, stats *Stats) {
+func (g *gso) waited(t *session, stats *Stats) {
 	if t.flags&flagGSO == 0 {
 		return
 	}
 	t.flags &^= flagGSO
-	if t.waiting&t.open&both == both {
+	if t.agenda.waiting&t.agenda.open&both == both {
 		g.silent++
 	} else {
 		g.answered++

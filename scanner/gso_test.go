@@ -156,25 +156,25 @@ func TestGSOMark(t *testing.T) {
 	a, b := ref{slot: 1, gen: 1}, ref{slot: 1, gen: 2}
 	const info, players, rules = wire.QuestionInfo, wire.QuestionPlayers, wire.QuestionRules
 	tests := []struct {
-		name string
-		out  []outgoing
-		want bool
-		talk talk
+		name    string
+		out     []outgoing
+		want    bool
+		session session
 	}{
-		{"both", []outgoing{{ref: a, q: players}, {ref: a, q: rules}}, true, talk{asked: AskInfo}},
-		{"behind the info", []outgoing{{ref: a, q: info}, {ref: a, q: players}, {ref: a, q: rules}}, true, talk{asked: AskInfo}},
-		{"of two servers", []outgoing{{ref: a, q: players}, {ref: b, q: rules}}, false, talk{asked: AskInfo}},
-		{"not yet", []outgoing{{ref: a, q: info}, {ref: a, q: players}}, false, talk{asked: AskInfo}},
-		{"the other way round", []outgoing{{ref: a, q: rules}, {ref: a, q: players}}, false, talk{asked: AskInfo}},
-		{"alone", []outgoing{{ref: a, q: rules}}, false, talk{}},
-		{"asked before", []outgoing{{ref: a, q: players}, {ref: a, q: rules}}, false, talk{asked: AskAll}},
-		{"one asked before", []outgoing{{ref: a, q: players}, {ref: a, q: rules}}, false, talk{asked: AskRules}},
-		{"repeated", []outgoing{{ref: a, q: players}, {ref: a, q: rules}}, false, talk{asked: AskInfo, flags: flagRepeat}},
+		{"both", []outgoing{{ref: a, q: players}, {ref: a, q: rules}}, true, session{agenda: agenda{asked: AskInfo}}},
+		{"behind the info", []outgoing{{ref: a, q: info}, {ref: a, q: players}, {ref: a, q: rules}}, true, session{agenda: agenda{asked: AskInfo}}},
+		{"of two servers", []outgoing{{ref: a, q: players}, {ref: b, q: rules}}, false, session{agenda: agenda{asked: AskInfo}}},
+		{"not yet", []outgoing{{ref: a, q: info}, {ref: a, q: players}}, false, session{agenda: agenda{asked: AskInfo}}},
+		{"the other way round", []outgoing{{ref: a, q: rules}, {ref: a, q: players}}, false, session{agenda: agenda{asked: AskInfo}}},
+		{"alone", []outgoing{{ref: a, q: rules}}, false, session{}},
+		{"asked before", []outgoing{{ref: a, q: players}, {ref: a, q: rules}}, false, session{agenda: agenda{asked: AskAll}}},
+		{"one asked before", []outgoing{{ref: a, q: players}, {ref: a, q: rules}}, false, session{agenda: agenda{asked: AskRules}}},
+		{"repeated", []outgoing{{ref: a, q: players}, {ref: a, q: rules}}, false, session{agenda: agenda{asked: AskInfo}, flags: flagRepeat}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			ps := make([]udp.Packet, len(test.out))
-			new(gso).mark(ps, test.out, &test.talk)
+			new(gso).mark(ps, test.out, &test.session)
 			for i := range ps {
 				if want := test.want && i == len(ps)-2; ps[i].GSO != want {
 					t.Errorf("%d: GSO %v, want %v", i, ps[i].GSO, want)

@@ -69,7 +69,7 @@ func wantAllKinds(t *testing.T, c fleet.Config) {
 		count[n.Kind]++
 	}
 	onlyNamed := []fleet.Kind{
-		fleet.OwnChallenge, fleet.ShortChallenge, fleet.GetChallenge, fleet.TrailingNUL, fleet.PlayersOnly,
+		fleet.OwnChallenge, fleet.ShortChallenge, fleet.GetChallenge, fleet.TrailingNUL, fleet.PlayersOnly, fleet.Games,
 	}
 	for _, k := range append(fleet.HonestKinds(), fleet.HostileKinds()...) {
 		if count[k] == 0 && !slices.Contains(onlyNamed, k) {

@@ -89,6 +89,3 @@ func (i *Interpreter) Interpret(r *Result) {
 	known := r.Flags & evidenceFlags
 	r.Flags = known | i.asm.interpret(r, r.gameReply(), evidence{})
 }
-
-// infoAsks is how often INFO was asked, challenge rounds not counted.
-func (t *talk) infoAsks() uint8 { return t.attempts[wire.QuestionInfo] }

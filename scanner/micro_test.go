@@ -65,21 +65,21 @@ func indexMicros() []micro {
 // stepMicro is the usual session: a challenge, and three replies.
 func stepMicro() micro {
 	p := plan{questions: AskAll, schedule: Schedule{Timeout: time.Second, Retries: 2}}
-	var t talk
+	var t session
 	var a answer
 	return micro{"step/challenged", 4, func() {
 		now := time.Millisecond
-		t, a = talk{}, answer{}
-		t.start(&p)
-		t.advance(&p, now)
-		t.onSent(&p, now, AskInfo)
+		t, a = session{}, answer{}
+		p.start(&t)
+		p.advance(&t, now)
+		p.sent(&t, now, AskInfo)
 		t.begin(&a)
 		t.onChallenge(0, 77)
-		t.advance(&p, now)
-		t.onSent(&p, now, AskAll)
+		p.advance(&t, now)
+		p.sent(&t, now, AskAll)
 		for q := range wire.Question(wire.NumQuestions) {
 			t.onReply(now, q, 0)
-			t.advance(&p, now)
+			p.advance(&t, now)
 		}
 		if t.flags&flagDone == 0 {
 			panic("all was answered")

@@ -77,9 +77,9 @@ func TestWheel(t *testing.T) {
 		if s.take() != i {
 			t.Fatal("slots are not handed out in order")
 		}
-		s.at(i).talk.wakeAt(time.Duration(rng.Int64N(int64(9 * time.Second))))
+		s.at(i).session.clock.wakeAt(time.Duration(rng.Int64N(int64(9 * time.Second))))
 		w.file(s, i)
-		due[i] = s.at(i).talk.wake()
+		due[i] = s.at(i).session.clock.wake()
 	}
 	for now := time.Duration(0); now < 20*time.Second; now += time.Duration(rng.Int64N(int64(20 * time.Millisecond))) {
 		for range 5 {
@@ -89,12 +89,12 @@ func TestWheel(t *testing.T) {
 			}
 			switch rng.IntN(3) {
 			case 0: // put off: the wheel does not know
-				s.at(i).talk.wakeAt(s.at(i).talk.wake() + time.Second)
-				due[i] = s.at(i).talk.wake()
+				s.at(i).session.clock.wakeAt(s.at(i).session.clock.wake() + time.Second)
+				due[i] = s.at(i).session.clock.wake()
 			case 1: // brought forward
-				s.at(i).talk.wakeAt(max(now+1, s.at(i).talk.wake()-time.Second))
+				s.at(i).session.clock.wakeAt(max(now+1, s.at(i).session.clock.wake()-time.Second))
 				w.file(s, i)
-				due[i] = s.at(i).talk.wake()
+				due[i] = s.at(i).session.clock.wake()
 			case 2:
 				w.remove(s, i)
 				delete(due, i)
@@ -119,7 +119,7 @@ func TestWheelAfterPause(t *testing.T) {
 	s, w := newSlots(), newWheel()
 	for i := range int32(2000) {
 		s.take()
-		s.at(i).talk.wakeAt(time.Duration(i) * 5 * time.Millisecond)
+		s.at(i).session.clock.wakeAt(time.Duration(i) * 5 * time.Millisecond)
 		w.file(s, i)
 	}
 	woken := 0
@@ -253,9 +253,9 @@ func TestAscending(t *testing.T) {
 	}
 }
 
-// FuzzTalk plays any events in any order: a session ends after a bounded number of
+// FuzzSession plays any events in any order: a session ends after a bounded number of
 // datagrams and of waits, whatever the server does.
-func FuzzTalk(f *testing.F) {
+func FuzzSession(f *testing.F) {
 	f.Add([]byte{0, 1, 2, 3}, uint8(7))
 	f.Add([]byte{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9, 9}, uint8(7))
 	f.Add([]byte{5, 6, 0, 5, 6, 12, 12, 12, 7, 12}, uint8(3))
@@ -267,19 +267,19 @@ func FuzzTalk(f *testing.F) {
 		if p.questions.status() == 0 {
 			return
 		}
-		var tk talk
-		tk.start(&p)
+		var tk session
+		p.start(&tk)
 		now, sent, next := time.Duration(0), 0, wire.Challenge(1)
 		for i := 0; tk.flags&flagDone == 0; i++ {
 			if i < len(events) {
 				fuzzEvent(&tk, &p, now, events[i], &next)
 			} else {
-				now = max(now+time.Millisecond, tk.wake())
-				tk.tick(&p, now)
+				now = max(now+time.Millisecond, tk.clock.wake())
+				p.tick(&tk, now)
 			}
-			tk.advance(&p, now)
-			for q := range each(tk.due & (tk.open | aside)) {
-				tk.onSent(&p, now, 1<<q)
+			p.advance(&tk, now)
+			for q := range each(tk.agenda.due & (tk.agenda.open | aside)) {
+				p.sent(&tk, now, 1<<q)
 				sent++
 			}
 			now += time.Millisecond
@@ -296,7 +296,7 @@ func FuzzTalk(f *testing.F) {
 	})
 }
 
-func fuzzEvent(t *talk, p *plan, now time.Duration, b byte, next *wire.Challenge) {
+func fuzzEvent(t *session, p *plan, now time.Duration, b byte, next *wire.Challenge) {
 	q := wire.Question(b / 16 % 3)
 	if t.got == nil && b%13 != 10 && b%13 != 12 {
 		t.begin(new(answer))
@@ -332,12 +332,12 @@ func fuzzEvent(t *talk, p *plan, now time.Duration, b byte, next *wire.Challenge
 	case 11:
 		t.onBanned()
 	case 12:
-		t.tick(p, now)
+		p.tick(t, now)
 	}
 }
 
 // fuzzAside plays an event that is no answer to a question that is open.
-func fuzzAside(t *talk, b byte) {
+func fuzzAside(t *session, b byte) {
 	if t.got == nil {
 		t.begin(new(answer))
 	}
@@ -349,7 +349,7 @@ func fuzzAside(t *talk, b byte) {
 	case 2:
 		t.onInfoAgain()
 	case 3:
-		t.onContradiction()
+		t.got.suspicion.contradicted()
 	case 4:
 		t.onAppID(17510)
 	}

@@ -23,17 +23,17 @@ func (r *receiver) fragment(now time.Duration, i int32, datagram []byte) deliver
 	r.parts.scratch = msg[:0]
 	switch {
 	case err != nil:
-		sl.talk.onJunk(codeOf(err))
+		sl.session.onJunk(codeOf(err))
 		return delivery{kind: ReplyFragment, class: ClassMalformed}
 	case outcome == reasm.Conflict:
 		r.stats.Conflicts++
-		sl.talk.got.conflicts++
-		sl.talk.onConflict()
+		sl.session.got.conflicts++
+		sl.session.onConflict()
 		return delivery{kind: ReplyFragment, class: ClassMatched}
 	case outcome == reasm.Duplicate:
 		return delivery{kind: ReplyFragment, class: ClassDuplicate}
 	}
-	sl.talk.onFragment()
+	sl.session.onFragment()
 	d := r.assembled(now, i, outcome, msg)
 	if d.full { // it will be requested again: the table must not take that for a duplicate
 		r.parts.table.Forget(sl.source())
@@ -43,7 +43,7 @@ func (r *receiver) fragment(now time.Duration, i int32, datagram []byte) deliver
 
 // assembled takes the reply that a fragment completes, if it completes one.
 func (r *receiver) assembled(now time.Duration, i int32, outcome reasm.Outcome, msg []byte) delivery {
-	t := &r.open.slots.at(i).talk
+	t := &r.open.slots.at(i).session
 	d := delivery{kind: ReplyFragment, class: ClassMatched}
 	switch outcome {
 	case reasm.Whole:
@@ -62,21 +62,21 @@ func (r *receiver) assembled(now time.Duration, i int32, outcome reasm.Outcome, 
 // the decompressor is full, or has done enough for this server: one that sends
 // compressed replies without end would keep it from all others, and its session
 // would never be done.
-func (r *receiver) unpack(i int32, t *talk, msg []byte) bool {
+func (r *receiver) unpack(i int32, t *session, msg []byte) bool {
 	a := t.got
 	switch {
-	case a.unpacked >= maxUnpacked:
-		t.fault(likelyPacked(t.waiting&t.open), cmp.Or(a.unpackErr, wire.ErrTooLarge))
+	case a.unpacking.unpacked >= maxUnpacked:
+		t.agenda.fault(likelyPacked(t.agenda.waiting&t.agenda.open), cmp.Or(a.unpacking.err, wire.ErrTooLarge))
 		return false
-	case a.packed >= maxPacked:
+	case a.unpacking.packed >= maxPacked:
 		return false
 	}
 	packed := append(make([]byte, 0, len(msg)), msg...)
 	if !r.parts.worker.Submit(r.open.slots.ref(i).tag64(), packed) {
 		return false
 	}
-	a.packed++
-	a.unpacked++
+	a.unpacking.packed++
+	a.unpacking.unpacked++
 	return true
 }
 
@@ -89,21 +89,21 @@ func (r *receiver) collect(now time.Duration, changed func(i int32)) {
 	r.parts.worker.Poll(func(tag uint64, _, msg []byte, err error) {
 		ref := refOf(tag)
 		if sl := r.open.slots.alive(ref); sl != nil {
-			r.unpacked(now, &sl.talk, msg, err)
+			r.unpacked(now, &sl.session, msg, err)
 			changed(ref.slot)
 		}
 	})
 }
 
 // unpacked takes one reply from the decompressor.
-func (r *receiver) unpacked(now time.Duration, t *talk, msg []byte, err error) {
-	t.got.packed--
+func (r *receiver) unpacked(now time.Duration, t *session, msg []byte, err error) {
+	t.got.unpacking.packed--
 	if err == nil {
 		t.got.deliver(t, r.pool, now, msg, &r.info)
 		return
 	}
-	t.got.unpackErr = codeOf(err)
-	t.fault(likelyPacked(t.waiting&t.open), t.got.unpackErr)
+	t.got.unpacking.err = codeOf(err)
+	t.agenda.fault(likelyPacked(t.agenda.waiting&t.agenda.open), t.got.unpacking.err)
 }
 
 // likelyPacked returns the question of qs that an unreadable compressed reply
@@ -119,9 +119,9 @@ func likelyPacked(qs Questions) Questions {
 // keepParts keeps the beginnings of replies that a session which is done never
 // got in full, and forgets its fragments.
 func (r *receiver) keepParts(sl *slot) {
-	if sl.talk.flags&flagSplit == 0 {
+	if sl.session.flags&flagSplit == 0 {
 		return
 	}
-	r.parts.scratch = keepLeading(r.parts.table, sl.source(), r.parts.scratch, sl.talk.got, r.pool)
+	r.parts.scratch = keepLeading(r.parts.table, sl.source(), r.parts.scratch, sl.session.got, r.pool)
 	r.parts.table.Forget(sl.source())
 }

@@ -45,21 +45,21 @@ func (r *receiver) take(now time.Duration, p *udp.Packet) int32 {
 		return -1
 	}
 	sl := r.open.slots.at(i)
-	a := r.answer(now, &sl.talk)
+	a := r.answer(now, &sl.session)
 	a.count(now, p.Data)
 	if r.raw {
 		a.keepRaw(r.pool, p.Data)
 	}
-	before := a.rtt
+	before := a.trips.first
 	r.account(now, sl, r.deliver(now, i, p.Data))
-	if r.roundTrip != nil && before == 0 && a.rtt > 0 {
-		r.roundTrip(a.rtt)
+	if r.roundTrip != nil && before == 0 && a.trips.first > 0 {
+		r.roundTrip(a.trips.first)
 	}
 	return i
 }
 
 // answer returns where the replies of a session are kept.
-func (r *receiver) answer(now time.Duration, t *talk) *answer {
+func (r *receiver) answer(now time.Duration, t *session) *answer {
 	if t.got == nil {
 		a := r.pool.answer()
 		a.firstAt = now
@@ -78,7 +78,7 @@ func (a *answer) count(now time.Duration, datagram []byte) {
 
 // deliver gives a datagram to the session in slot i.
 func (r *receiver) deliver(now time.Duration, i int32, datagram []byte) delivery {
-	t := &r.open.slots.at(i).talk
+	t := &r.open.slots.at(i).session
 	switch {
 	case wire.IsSingle(datagram):
 		return t.got.deliver(t, r.pool, now, datagram, &r.info)
@@ -94,7 +94,7 @@ func (r *receiver) account(now time.Duration, sl *slot, d delivery) {
 	if d.class == ClassMatched {
 		r.stats.Kinds[d.kind]++
 	}
-	if d.kind == ReplyText && sl.talk.flags&flagLimited != 0 {
+	if d.kind == ReplyText && sl.session.flags&flagLimited != 0 {
 		r.addrs.slowDown(now, sl.source())
 	}
 }
@@ -106,7 +106,7 @@ func (r *receiver) unreachable(sock transport, changed func(i int32)) {
 		n = sock.Unreachable(r.gone[:])
 		for _, addr := range r.gone[:n] {
 			if i := r.open.index.get(addr); i >= 0 {
-				r.open.slots.at(i).talk.onUnreachable()
+				r.open.slots.at(i).session.onUnreachable()
 				changed(i)
 			}
 		}

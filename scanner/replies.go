@@ -11,7 +11,11 @@ import (
 // answer holds what one server sent so far. Its messages are in chunks, which
 // belong to a pool and never move, since a decoded message points into them.
 type answer struct {
-	dialog
+	challenges challenges
+	trips      trips
+	suspicion  suspicion
+	hints      hints
+	unpacking  unpacking
 
 	firstAt   time.Duration // first datagram received
 	lastAt    time.Duration // last datagram received
@@ -150,7 +154,7 @@ type delivery struct {
 
 // deliver takes a complete message: it tells the session, and keeps what
 // answers. scratch is for decoding.
-func (a *answer) deliver(t *talk, pool *pool, now time.Duration, msg []byte, scratch *wire.Info) delivery {
+func (a *answer) deliver(t *session, pool *pool, now time.Duration, msg []byte, scratch *wire.Info) delivery {
 	switch k := wire.KindOf(msg); k {
 	case wire.KindChallenge:
 		return deliverChallenge(t, now, msg)
@@ -176,7 +180,7 @@ func (a *answer) deliver(t *talk, pool *pool, now time.Duration, msg []byte, scr
 	return delivery{kind: ReplyOther, class: ClassMatched}
 }
 
-func deliverChallenge(t *talk, now time.Duration, msg []byte) delivery {
+func deliverChallenge(t *session, now time.Duration, msg []byte) delivery {
 	c, err := wire.DecodeChallenge(msg)
 	if err != nil {
 		t.onJunk(wire.ErrMalformed)
@@ -187,13 +191,13 @@ func deliverChallenge(t *talk, now time.Duration, msg []byte) delivery {
 
 // deliverInfo takes an 'I'. It is decoded where it is kept, once; one that comes
 // too late is decoded to be compared with the one before.
-func (a *answer) deliverInfo(t *talk, pool *pool, now time.Duration, msg []byte, in *wire.Info) delivery {
+func (a *answer) deliverInfo(t *session, pool *pool, now time.Duration, msg []byte, in *wire.Info) delivery {
 	a.infoReplies++
 	d := delivery{kind: ReplyInfo}
 	t.onInfoAgain()
 	if !t.wants(wire.QuestionInfo, 0) {
 		if in.Decode(msg) == nil && a.info != nil && contradicts(&a.in, in) {
-			t.onContradiction()
+			a.suspicion.contradicted()
 		}
 		d.class = classOf(t.onReply(now, wire.QuestionInfo, 0))
 		return d
@@ -248,7 +252,7 @@ func contradicts(a, b *wire.Info) bool {
 
 // deliverGold takes an 'm'. One that comes after its 'I' answers nothing, but
 // its address is kept all the same (EC-63).
-func (a *answer) deliverGold(t *talk, pool *pool, now time.Duration, msg []byte, in *wire.Info) delivery {
+func (a *answer) deliverGold(t *session, pool *pool, now time.Duration, msg []byte, in *wire.Info) delivery {
 	d := delivery{kind: ReplyGoldSource}
 	if a.gold != nil {
 		d.class = a.goldAgain(t, now, msg, in)
@@ -274,7 +278,7 @@ func (a *answer) deliverGold(t *talk, pool *pool, now time.Duration, msg []byte,
 }
 
 // goldAgain takes an 'm' after another.
-func (a *answer) goldAgain(t *talk, now time.Duration, msg []byte, in *wire.Info) Class {
+func (a *answer) goldAgain(t *session, now time.Duration, msg []byte, in *wire.Info) Class {
 	code, _ := in.Decode(msg).(wire.Error)
 	if !usable(code) {
 		t.onGold(now, code)
@@ -282,7 +286,7 @@ func (a *answer) goldAgain(t *talk, now time.Duration, msg []byte, in *wire.Info
 	}
 	t.onInfoAgain()
 	if code == 0 && !bytes.Equal(in.Name, a.goldKept.name) {
-		t.onContradiction()
+		a.suspicion.contradicted()
 	}
 	return ClassDuplicate
 }
@@ -291,7 +295,7 @@ func (a *answer) goldAgain(t *talk, now time.Duration, msg []byte, in *wire.Info
 // decoded when the target is finished: the layout of a 'D' depends on the game,
 // which is in INFO.
 func (a *answer) deliverList(
-	t *talk, pool *pool, now time.Duration, q wire.Question, msg []byte, countLen int,
+	t *session, pool *pool, now time.Duration, q wire.Question, msg []byte, countLen int,
 ) delivery {
 	var code wire.Error
 	switch n := len(wire.Body(msg)); {
@@ -300,7 +304,7 @@ func (a *answer) deliverList(
 	case n < 1+countLen:
 		code = wire.ErrTruncated
 	}
-	if !t.asked.Has(q) && !sound(q, msg) {
+	if !t.agenda.asked.Has(q) && !sound(q, msg) {
 		code = wire.ErrMalformed // asked for, it may come better (EC-65)
 	}
 	kind := ReplyPlayers
@@ -334,7 +338,7 @@ func readList(q wire.Question, msg []byte) (exact bool, err error) {
 
 // keepList takes a list in answer to q, with what is wrong with it at first sight.
 func (a *answer) keepList(
-	t *talk, pool *pool, now time.Duration, q wire.Question, msg []byte, code wire.Error, kind ReplyKind,
+	t *session, pool *pool, now time.Duration, q wire.Question, msg []byte, code wire.Error, kind ReplyKind,
 ) delivery {
 	d := delivery{kind: kind}
 	if usable(code) && t.wants(q, code) && !a.put(pool, a.place(q), msg) {
@@ -345,7 +349,7 @@ func (a *answer) keepList(
 	return d
 }
 
-func (a *answer) deliverText(t *talk, pool *pool, k wire.Kind, msg []byte) delivery {
+func (a *answer) deliverText(t *session, pool *pool, k wire.Kind, msg []byte) delivery {
 	d := delivery{kind: ReplyText, class: ClassMatched}
 	// The first text stays, but a warning replaces a redirect, and a ban either.
 	old := wire.KindOf(a.text)
@@ -362,16 +366,16 @@ func (a *answer) deliverText(t *talk, pool *pool, k wire.Kind, msg []byte) deliv
 
 // deliverPong takes the answer to a ping. An unsolicited one is a reply
 // like any other that answers nothing.
-func (a *answer) deliverPong(t *talk, pool *pool, now time.Duration, msg []byte) delivery {
+func (a *answer) deliverPong(t *session, pool *pool, now time.Duration, msg []byte) delivery {
 	d := delivery{kind: ReplyPing, class: ClassMatched}
 	asked := t.beside&besidePing != 0 && t.beside&besidePong == 0
 	if asked && !a.put(pool, &a.pong, msg) {
 		d.full = true
 		return d
 	}
-	switch sent := !t.due.Has(wire.QuestionPing); {
+	switch sent := !t.agenda.due.Has(wire.QuestionPing); {
 	case t.onPong() == used && sent:
-		a.pingRTT = now - t.sent(wire.QuestionPing)
+		a.pingRTT = now - t.clock.at(t.got.trips.sentUS[wire.QuestionPing])
 	case t.beside&besidePing != 0 && !asked:
 		d.class = ClassDuplicate
 	}
@@ -380,7 +384,7 @@ func (a *answer) deliverPong(t *talk, pool *pool, now time.Duration, msg []byte)
 
 // deliverRedirect takes a '9'. It answers nothing, but the address in it is worth
 // keeping where the server says nothing else (EC-140).
-func (a *answer) deliverRedirect(t *talk, pool *pool, msg []byte) delivery {
+func (a *answer) deliverRedirect(t *session, pool *pool, msg []byte) delivery {
 	d := delivery{kind: ReplyOther, class: ClassMatched}
 	if _, err := wire.DecodeText(msg); err == nil && a.text == nil {
 		d.full = !a.put(pool, &a.text, msg)

@@ -10,7 +10,7 @@ import "time"
 //
 // A target that stays silent is sent its first question so often and is then
 // given up. One that answers may wait longer: never less than two of its round
-// trips, and more often, if part of an answer came (see step.go).
+// trips, and more often, if part of an answer came (see session.go).
 type Schedule struct {
 	Timeout    time.Duration // the wait of the first attempt
 	Retries    int           // attempts after the first

@@ -45,9 +45,9 @@ func newSender(cfg *Config) sender {
 // addDue adds the requests that a session has due while the batch is shorter
 // than room. It reports whether some are left.
 func (s *sender) addDue(r ref, sl *slot, room int) bool {
-	t := &sl.talk
-	t.due &= t.open | aside
-	for q := range each(t.due) {
+	t := &sl.session
+	t.agenda.due &= t.agenda.open | aside
+	for q := range each(t.agenda.due) {
 		if len(s.out) == room {
 			return true
 		}
@@ -60,13 +60,13 @@ func (s *sender) addDue(r ref, sl *slot, room int) bool {
 // add puts one request into the batch.
 func (s *sender) add(r ref, sl *slot, q wire.Question) {
 	at := s.request[len(s.out)*requestLen:][:0:requestLen]
-	request := sl.talk.requestFor(q)
+	request := sl.session.requestFor(q)
 	s.out = append(s.out, outgoing{r, q, request})
 	s.packets = append(s.packets, udp.Packet{
 		Addr: sl.source(),
-		Data: s.open.plan.appendRequest(at, request, sl.talk.challengeFor(q)),
+		Data: s.open.plan.appendRequest(at, request, sl.session.challengeFor(q)),
 	})
-	s.gso.mark(s.packets, s.out, &sl.talk)
+	s.gso.mark(s.packets, s.out, &sl.session)
 }
 
 // flush sends the batch. It returns how many datagrams are done with, and the
@@ -101,7 +101,7 @@ func (s *sender) sent(now time.Duration, i int) {
 	if sl == nil {
 		return
 	}
-	if sl.talk.flags&flagRepeat != 0 {
+	if sl.session.flags&flagRepeat != 0 {
 		s.stats.Repeats++
 	}
 	sl.sent++
@@ -110,7 +110,7 @@ func (s *sender) sent(now time.Duration, i int) {
 		s.addrs.sent(now, sl.source())
 	}
 	if p.GSO {
-		sl.talk.flags |= flagGSO
+		sl.session.flags |= flagGSO
 	}
 	s.open.sent(now, o.ref.slot, o.q)
 }

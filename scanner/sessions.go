@@ -8,7 +8,7 @@ import (
 
 // sessions holds the open targets: the slot of each, its wake-up time, and whether it
 // has requests due. A session moves in three steps: an event changes its
-// state (step.go), advance decides what follows, and close frees its slot.
+// state (session.go), the plan decides what follows (plan.go), and close frees its slot.
 type sessions struct {
 	plan   plan
 	slots  *slots
@@ -41,7 +41,7 @@ func (s *sessions) begin(t entry) ref {
 	i := s.slots.take()
 	sl := s.slots.at(i)
 	sl.setSource(t.addr)
-	sl.talk.start(&s.plan)
+	s.plan.start(&sl.session)
 	s.slots.labels.set(i, t.label)
 	s.index.put(i)
 	return s.slots.ref(i)
@@ -50,20 +50,20 @@ func (s *sessions) begin(t entry) ref {
 // advance lets the step decide what follows an event, and does it. It reports
 // whether the session is done.
 func (s *sessions) advance(now time.Duration, i int32) (done bool) {
-	t := &s.slots.at(i).talk
-	t.advance(&s.plan, now)
+	t := &s.slots.at(i).session
+	s.plan.advance(t, now)
 	switch {
 	case t.flags&flagDone != 0:
 		return true
-	case t.due != 0:
+	case t.agenda.due != 0:
 		s.enqueue(i, t)
-	case t.wake() > now:
+	case t.clock.wake() > now:
 		s.wheel.file(s.slots, i)
 	}
 	return false
 }
 
-func (s *sessions) enqueue(i int32, t *talk) {
+func (s *sessions) enqueue(i int32, t *session) {
 	if t.flags&flagQueued != 0 {
 		return
 	}
@@ -80,7 +80,7 @@ func (s *sessions) queued() bool { return s.follow.n+s.retry.n > 0 }
 
 // sent notes that a session's request went out.
 func (s *sessions) sent(now time.Duration, i int32, q wire.Question) {
-	s.slots.at(i).talk.onSent(&s.plan, now, 1<<q)
+	s.plan.sent(&s.slots.at(i).session, now, 1<<q)
 	s.wheel.file(s.slots, i)
 }
 
@@ -90,7 +90,7 @@ func (s *sessions) close(i int32) {
 	s.wheel.remove(s.slots, i)
 	s.index.remove(source)
 	if s.cooldown > 0 {
-		s.closed.add(source, s.slots.at(i).talk.got.mark())
+		s.closed.add(source, s.slots.at(i).session.got.mark())
 	}
 	s.slots.release(i)
 }

@@ -4,7 +4,7 @@ package scanner
 // has only what the scan needs before the first reply: 64 bytes, and 11 to 22 in
 // the index.
 type slot struct {
-	talk      talk
+	session   session
 	next      int32  // in the wheel, or in the free list
 	prev      int32  // in the wheel
 	gen       uint32 // counts the targets that had this slot
@@ -61,7 +61,7 @@ func (s *slots) addChunk() {
 // release frees a slot. A ref to it is no longer alive.
 func (s *slots) release(i int32) {
 	sl := s.at(i)
-	sl.talk.got = nil
+	sl.session.got = nil
 	sl.gen++
 	sl.next = s.free
 	s.free = i

@@ -124,11 +124,11 @@ func (s *supply) whyNone() Wait {
 // park keeps a session that is done for the second pass, and reports whether
 // there will be one: nothing came for its first question.
 func (s *supply) park(sl *slot, lb *label) bool {
-	if !s.second.wanted || s.open.plan.once || sl.talk.got != nil {
+	if !s.second.wanted || s.open.plan.once || sl.session.got != nil {
 		return false
 	}
 	for q := range each(lowest(s.open.plan.questions)) {
-		if sl.talk.err[q] != wire.ErrTimeout {
+		if sl.session.agenda.err[q] != wire.ErrTimeout {
 			return false
 		}
 	}

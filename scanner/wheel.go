@@ -33,7 +33,7 @@ func newWheel() *wheel {
 // earlier bucket stays there.
 func (w *wheel) file(s *slots, i int32) {
 	sl := s.at(i)
-	tick := min(max(int64(sl.talk.wake()/wheelTick)+1, w.done+1), w.done+wheelBuckets)
+	tick := min(max(int64(sl.session.clock.wake()/wheelTick)+1, w.done+1), w.done+wheelBuckets)
 	if sl.tick != 0 {
 		if w.due(sl) <= tick {
 			return
@@ -97,8 +97,8 @@ func (w *wheel) serve(s *slots, now time.Duration, fire func(i int32)) {
 		sl := s.at(i)
 		w.remove(s, i)
 		switch {
-		case sl.talk.wakeMS == 0:
-		case sl.talk.wake() <= now:
+		case sl.session.clock.wakeMS == 0:
+		case sl.session.clock.wake() <= now:
 			fire(i)
 		default:
 			sl.next, later = later, i

@@ -3,16 +3,22 @@ package sink
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
+
+	"github.com/a2sscan/a2sscan/sink/record"
 )
 
 // Options of Create. Append excludes Replace and Resume.
 type Options struct {
 	Scan string // the scan's name in every record; absent if empty
+
+	// NameKey is the secret key under which hashes stand in for the names of
+	// players: see record.NameHasher. Nil: names are written as they are.
+	NameKey *record.NameKey
 
 	// Append adds to an existing census, after a partial last record was cut
 	// off.
@@ -45,9 +51,18 @@ type Options struct {
 
 	Stdout *os.File // what "-" and "" stand for; nil: os.Stdout
 
-	// Shown returns what is written for a record, which it is given without
+	// Screen is what is written to in place of Stdout, which remains the file that is
+	// examined: a terminal on which more than records is shown. Nil: Stdout itself.
+	Screen io.Writer
+
+	// Header is written at the beginning of a file, and a file that is appended to must
+	// begin with it: a line with the names of columns, which Shown fills. Nil: none.
+	Header []byte
+
+	// Shown returns the line that is written for a record, which it is given without
 	// its newline and may change. A terminal is shown \u escapes where names
-	// have invisible characters. Nil writes the record as it is.
+	// have invisible characters, and a file of columns has a row. Nil writes the record
+	// as it is.
 	Shown func(record []byte) []byte
 
 	overwrite bool // empty an existing file: for parts that are not resumed
@@ -206,11 +221,6 @@ func (o *Options) op() string {
 		return "replace"
 	}
 	return "create"
-}
-
-// isPacked reports whether a file of that name is compressed.
-func isPacked(path string) bool {
-	return strings.HasSuffix(strings.TrimSuffix(path, PartSuffix), ".zst")
 }
 
 // isStandard reports whether path stands for standard output or input.

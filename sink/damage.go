@@ -9,7 +9,7 @@ import (
 // partial record that a killed process leaves at the end of a file is no damage:
 // see Reader.Truncated.
 type Damage struct {
-	Frames uint64 // zstd frames
+	Frames uint64 // zstd frames, or members of gzip
 	Lines  uint64 // lines that are no JSON
 	Bytes  int64  // of frames in the file, and of lines after unpacking
 	At     int64  // offset of the first of it
@@ -31,14 +31,14 @@ func (d *Damage) add(at, n int64) {
 func (d Damage) String() string {
 	var parts []string
 	if d.Frames > 0 {
-		parts = append(parts, plural(d.Frames, "zstd frame"))
+		parts = append(parts, plural(d.Frames, "compressed frame"))
 	}
 	if d.Lines > 0 {
 		parts = append(parts, plural(d.Lines, "line"))
 	}
 	size := plural(uint64(d.Bytes), "byte")
 	if len(parts) == 0 {
-		return fmt.Sprintf("%s between zstd frames, the first at byte %d", size, d.At)
+		return fmt.Sprintf("%s between compressed frames, the first at byte %d", size, d.At)
 	}
 	return fmt.Sprintf("%s, %s, the first at byte %d", strings.Join(parts, " and "), size, d.At)
 }

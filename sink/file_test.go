@@ -10,18 +10,20 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink/disk"
 	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
 // names are the two forms of a census.
-var names = []string{"census.ndjson", "census.zst"}
+var names = []string{"census.ndjson", "census.ndjson.zst", "census.ndjson.gz"}
 
 // create opens path, or ends the test.
 func create(t *testing.T, path string, o Options) *Writer {
@@ -260,6 +262,9 @@ func TestAppend(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, tail := range []int{0, 1, 2, 3, 7, 17, 100, 1000} {
+			if packingOf(name) == inGzip && tail > 17 {
+				break // the beginning of a block can be unpacked
+			}
 			put(t, path, string(whole)+string(whole[:tail]))
 			w := create(t, path, Options{Append: true})
 			if w.Cut() != int64(tail) {
@@ -325,16 +330,20 @@ func TestAppendRefused(t *testing.T) {
 
 // pack compresses a text to one frame.
 func pack(s string) []byte {
-	p, err := newPacker()
+	p, err := newPacker(inZstd)
 	if err != nil {
 		panic(err)
 	}
-	return p.enc.EncodeAll([]byte(s), nil)
+	frame, err := p.pack([]byte(s))
+	if err != nil {
+		panic(err)
+	}
+	return slices.Clone(frame)
 }
 
 // openFrame compresses a text to a frame that isn't ended.
 func openFrame(s string) []byte {
-	p, err := newPacker()
+	p, err := newPacker(inZstd)
 	if err != nil {
 		panic(err)
 	}
@@ -407,6 +416,9 @@ func TestKilled(t *testing.T) {
 			promised, want := 0, strings.Split(tinyLines(8), "\n")[:8]
 			for cut := range whole {
 				promised = max(promised, readable[int64(cut)])
+				if packingOf(name) == inGzip && cut%5 > 0 {
+					continue // it takes long
+				}
 				checkCut(t, whole[:cut], want, promised)
 				if promised > 0 {
 					checkAppend(t, path, whole[:cut], promised)
@@ -454,7 +466,7 @@ func checkCut(t *testing.T, file []byte, want []string, promised int) {
 	for _, line := range got {
 		whole += len(line) + 1
 	}
-	if r.zstd == nil && int64(whole)+r.Truncated() != int64(len(file)) {
+	if r.zstd == nil && r.gzip == nil && int64(whole)+r.Truncated() != int64(len(file)) {
 		t.Fatalf("cut at %d: %d bytes in lines, %d truncated", len(file), whole, r.Truncated())
 	}
 }
@@ -498,6 +510,46 @@ func TestAppendCutFrame(t *testing.T) {
 			wantLines(t, path, lines(0, n+1))
 		}
 	}
+}
+
+// TestAppendKilled: a scan that is killed while it writes the lines of a truncated
+// frame once more leaves a census that has them, and that can be appended to.
+func TestAppendKilled(t *testing.T) {
+	frame := stream(t, strings.Join(lines(0, 500), "\n")+"\n")
+	for _, cut := range []int{len(frame) - 1, len(frame) - 2000, len(frame) / 2} {
+		path := filepath.Join(t.TempDir(), "census.zst")
+		put(t, path, string(frame[:cut]))
+		got, _ := readFile(t, path)
+		killed := filepath.Join(t.TempDir(), "killed.zst")
+		atStep(t, "output.repacked", func() { copyFile(t, killed, path) })
+		closeWriter(t, create(t, path, Options{Append: true}))
+		path = killed
+		wantWhole(t, path, len(got))
+		w := create(t, path, Options{Append: true})
+		write(t, w, len(got), len(got)+1)
+		closeWriter(t, w)
+		wantLines(t, path, lines(0, len(got)+1))
+	}
+}
+
+// atStep calls do once, when the step of that name is done.
+func atStep(t *testing.T, name string, do func()) {
+	var once sync.Once
+	disk.Step = func(now string) {
+		if now == name {
+			once.Do(do)
+		}
+	}
+	t.Cleanup(func() { disk.Step = func(string) {} })
+}
+
+func copyFile(t *testing.T, to, from string) {
+	t.Helper()
+	b, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, to, string(b))
 }
 
 // tiny is a server of few words, so that there are not too many bytes at

@@ -52,15 +52,6 @@ func (m *Mark) Sum() string { return m.sum }
 // 0 between two parts.
 func (m *Mark) Records() uint64 { return m.records }
 
-// Name is the present name of the mark's file, which may end in PartSuffix. It is
-// empty between two parts.
-func (m *Mark) Name() string {
-	if m.w == nil {
-		return ""
-	}
-	return m.w.dest.name
-}
-
 func (m *Mark) failure() error {
 	if m.w == nil {
 		return nil

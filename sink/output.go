@@ -17,14 +17,14 @@ import (
 // output is an open file that records are written to.
 type output struct {
 	*os.File
-	name    string // that it has now
-	final   string // that Commit gives it; empty: it has that
-	created bool   // by this Create
-	zstd    bool   // by its name
-	regular bool   // a file on a disk: Sync means something
-	ours    bool   // opened by its path: can be cut back
-	size    int64  // its length now
-	cut     int64  // how many bytes of a partial record were cut off
+	name    string  // that it has now
+	final   string  // that Commit gives it; empty: it has that
+	created bool    // by this Create
+	packed  packing // by its name
+	regular bool    // a file on a disk: Sync means something
+	ours    bool    // opened by its path: can be cut back
+	size    int64   // its length now
+	cut     int64   // how many bytes of a partial record were cut off
 	info    fs.FileInfo
 	sum     *xxhash.Digest // of its bytes; nil: it is no regular file of ours
 	lock    *disk.Lock     // nil: the file system has no locks
@@ -39,7 +39,7 @@ func (o *Options) open(path string) (*output, error) {
 	if isStandard(path) {
 		return o.openStandard()
 	}
-	out := &output{name: p.name, final: p.final, zstd: isPacked(p.name), ours: true}
+	out := &output{name: p.name, final: p.final, packed: packingOf(p.name), ours: true}
 	out.created = p.info == nil || p.final != "" && !o.Resume
 	if err := o.openFile(out, p.info); err != nil {
 		return nil, err
@@ -153,10 +153,12 @@ func (o *Options) tail(out *output, size int64) (tail, error) {
 		return tail{keep: o.Offset}, nil
 	case !o.Append || size == 0:
 		return tail{}, nil
-	case out.zstd:
-		return packedTail(out, size)
+	case out.packed == inGzip:
+		return gzipTail(out, size, o.begins())
+	case out.packed == inZstd:
+		return packedTail(out, size, o.begins())
 	}
-	return plainTail(out, size)
+	return plainTail(out, size, o.begins())
 }
 
 // compare hashes what is resumed, and refuses it if it is not as it was.
@@ -175,9 +177,10 @@ func (o *Options) compare(out *output) error {
 func (out *output) cutBack(t *tail) (err error) {
 	out.size, out.cut = t.keep, t.cut
 	if len(t.lines) > 0 {
-		out.size, err = repack(out, t.keep, t.lines)
+		out.size, err = repack(out, out.packed, t.keep, out.info.Size(), t.lines)
 	} else if t.keep < out.info.Size() {
 		err = out.Truncate(t.keep)
+		disk.Step("output.cut")
 	}
 	if err == nil {
 		_, err = out.Seek(out.size, io.SeekStart)
@@ -200,6 +203,7 @@ func (out *output) commit() error {
 		e.Hint = "the new census is complete there; rename it to " + out.final
 		return e
 	}
+	disk.Step("output.renamed")
 	out.name, out.final = out.final, ""
 	if err := disk.SyncDir(filepath.Dir(out.name)); err != nil {
 		return newError("rename", out.name, err)

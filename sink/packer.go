@@ -1,10 +1,33 @@
 package sink
 
 import (
+	"io"
+	"strings"
 	"time"
 
+	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
+
+// Packing is how a file is compressed: in frames of zstd, in members of gzip, or not.
+type packing string
+
+const (
+	unpacked packing = ""
+	inZstd   packing = ".zst"
+	inGzip   packing = ".gz"
+)
+
+// packingOf is how a file of that name is compressed.
+func packingOf(path string) packing {
+	path = strings.TrimSuffix(path, PartSuffix)
+	for _, p := range []packing{inZstd, inGzip} {
+		if strings.HasSuffix(path, string(p)) {
+			return p
+		}
+	}
+	return unpacked
+}
 
 // Compression. A frame ends with Sync, at this size, or when a flush finds it this
 // old: after damage a file can be read from the next frame on. The window holds
@@ -15,10 +38,17 @@ const (
 	packWindow = 512 << 10
 )
 
-// packer compresses lines to frames. It reuses its memory: a frame costs two small
-// allocations.
+// encoder is a zstd.Encoder or a gzip.Writer.
+type encoder interface {
+	io.WriteCloser
+	Flush() error
+	Reset(w io.Writer)
+}
+
+// packer compresses lines to frames: of zstd, or members of gzip. It reuses its
+// memory: a frame costs two small allocations.
 type packer struct {
-	enc  *zstd.Encoder
+	enc  encoder
 	out  packed
 	in   int // bytes of lines in the open frame; 0: no frame is open
 	born time.Time
@@ -32,9 +62,13 @@ func (b *packed) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// newPacker returns a packer. The level follows the window: in the other order it
-// would shorten the blocks.
-func newPacker() (*packer, error) {
+// newPacker returns a packer. The level of zstd follows the window: in the other
+// order it would shorten the blocks.
+func newPacker(how packing) (*packer, error) {
+	if how == inGzip {
+		enc, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
+		return &packer{enc: enc}, err
+	}
 	enc, err := zstd.NewWriter(nil,
 		zstd.WithEncoderConcurrency(1),
 		zstd.WithWindowSize(packWindow),
@@ -74,6 +108,15 @@ func (p *packer) end() error {
 	}
 	p.in = 0
 	return p.enc.Close()
+}
+
+// pack compresses lines to one frame.
+func (p *packer) pack(lines []byte) ([]byte, error) {
+	if err := p.add(lines); err != nil {
+		return nil, err
+	}
+	err := p.end()
+	return p.take(), err
 }
 
 // take returns the output since the last take. It is valid until the next call.

@@ -23,7 +23,7 @@ var ErrNotCensus = errors.New("does not look like a census")
 const maxForeign = 16
 
 // Reader reads the lines of a census: of a plain file, or of one that is
-// compressed with zstd, which shows in its first bytes. Several files put one
+// compressed with zstd or gzip, which shows in its first bytes. Several files put one
 // after the other are one census. A Reader serves one goroutine at a time.
 //
 // A Reader passes over damage: over a frame of a compressed file, and in a plain
@@ -32,7 +32,8 @@ type Reader struct {
 	name      string
 	close     func() error
 	in        *bufio.Reader // the file
-	zstd      *unpacker     // nil unless it is compressed
+	zstd      *unpacker     // nil unless it is compressed with zstd
+	gzip      *gunzipper    // nil unless it is compressed with gzip
 	lines     *bufio.Reader // what is in it
 	raw       bool          // lines are not checked
 	good      bool          // a line was returned
@@ -140,6 +141,10 @@ func (r *Reader) Damage() Damage {
 		d = r.zstd.damage
 		d.Lines, d.Bytes = r.dropped.Lines, d.Bytes+r.dropped.Bytes
 	}
+	if r.gzip != nil && r.gzip.damage.Found() {
+		d = r.gzip.damage
+		d.Lines, d.Bytes = r.dropped.Lines, d.Bytes+r.dropped.Bytes
+	}
 	return d
 }
 
@@ -150,7 +155,12 @@ func (r *Reader) start() (err error) {
 		return newError("read", r.name, err)
 	}
 	r.lines = r.in
-	if isZstd(b) || isPacked(r.name) && len(b) > 0 && b[0] != '{' {
+	if isGzip(b) {
+		r.gzip = newGunzipper(r.in)
+		r.lines = bufio.NewReaderSize(r.gzip, 256<<10)
+		return nil
+	}
+	if isZstd(b) || packingOf(r.name) == inZstd && len(b) > 0 && b[0] != '{' {
 		if r.zstd, err = newUnpacker(r.in); err != nil {
 			return newError("read", r.name, err)
 		}
@@ -195,6 +205,9 @@ func (r *Reader) end(partial []byte, err error) error {
 	r.truncated, r.rest = int64(len(partial)), partial
 	if r.zstd != nil && r.zstd.truncated > 0 {
 		r.truncated = r.zstd.truncated
+	}
+	if r.gzip != nil && r.truncated == 0 {
+		r.truncated = r.gzip.truncated
 	}
 	return io.EOF
 }

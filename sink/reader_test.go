@@ -292,9 +292,9 @@ func TestDamageString(t *testing.T) {
 		d    Damage
 		want string
 	}{
-		{Damage{Frames: 1, Bytes: 100, At: 7}, "1 zstd frame, 100 bytes, the first at byte 7"},
-		{Damage{Frames: 2, Lines: 1, Bytes: 1}, "2 zstd frames and 1 line, 1 byte, the first at byte 0"},
-		{Damage{Bytes: 3, At: 9}, "3 bytes between zstd frames, the first at byte 9"},
+		{Damage{Frames: 1, Bytes: 100, At: 7}, "1 compressed frame, 100 bytes, the first at byte 7"},
+		{Damage{Frames: 2, Lines: 1, Bytes: 1}, "2 compressed frames and 1 line, 1 byte, the first at byte 0"},
+		{Damage{Bytes: 3, At: 9}, "3 bytes between compressed frames, the first at byte 9"},
 	} {
 		if got := tt.d.String(); got != tt.want {
 			t.Errorf("%s, want %s", got, tt.want)
@@ -402,7 +402,7 @@ func FuzzAppendable(f *testing.F) {
 		if size == 0 {
 			return
 		}
-		end, err := find(bytes.NewReader(file), size)
+		end, err := find(bytes.NewReader(file), size, []byte(prefix))
 		if err != nil {
 			return
 		}

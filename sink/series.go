@@ -53,9 +53,9 @@ func PartName(path string, start time.Time, n int) string {
 	return fmt.Sprintf("%s-%s-%05d%s", head, start.UTC().Format("20060102T150405Z"), n, ext)
 }
 
-// splitName splits a path before its extension, which includes .zst.
+// splitName splits a path before its extension, which includes that of compression.
 func splitName(path string) (head, ext string) {
-	head = strings.TrimSuffix(path, ".zst")
+	head = strings.TrimSuffix(path, string(packingOf(path)))
 	ext = filepath.Ext(head)
 	if ext == filepath.Base(head) {
 		ext = "" // a hidden file
@@ -213,6 +213,7 @@ func (s *Series) removeAfter(n int) error {
 		if err := errors.Join(remove(s.name(i)), remove(s.name(i)+PartSuffix)); err != nil {
 			return err
 		}
+		disk.Step("part.removed")
 	}
 	return nil
 }
@@ -263,6 +264,7 @@ func (s *Series) begin() error {
 	}
 	s.o.Resume, s.o.Offset, s.o.Sum = false, 0, ""
 	s.open = v
+	disk.Step("part.created")
 	return nil
 }
 
@@ -319,6 +321,7 @@ func (s *Series) commit(v *volume) error {
 	if err := os.Rename(v.Name+PartSuffix, v.Name); err != nil {
 		return newError("rename", v.Name+PartSuffix, err)
 	}
+	disk.Step("part.renamed")
 	v.held.Store(false)
 	_ = disk.SyncDir(filepath.Dir(v.Name)) // some file systems can't
 	return nil

@@ -2,11 +2,13 @@ package sink
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/a2sscan/a2sscan/sink/disk"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
@@ -15,6 +17,7 @@ import (
 var (
 	errDamaged   = errors.New("its last frame is damaged")
 	errUnended   = errors.New("its last record is cut off inside a complete frame")
+	errColumns   = errors.New("does not begin with the header of these columns")
 	errLongFrame = errors.New("its last frame is cut off, and longer than any frame of a census")
 )
 
@@ -31,20 +34,41 @@ type tail struct {
 	cut   int64  // bytes that are lost
 }
 
+// begins is how the files of these options begin.
+func (o *Options) begins() []byte {
+	if o.Header != nil {
+		return o.Header
+	}
+	return []byte(prefix)
+}
+
+// begun refuses a file with that content unless it begins as it should. A file may be
+// shorter than its beginning.
+func begun(content, begins []byte) error {
+	n := min(len(content), len(begins))
+	switch {
+	case bytes.Equal(content[:n], begins[:n]):
+		return nil
+	case string(begins) == prefix:
+		return ErrNotCensus
+	}
+	return errColumns
+}
+
 // plainTail finds the last complete record of a census.
-func plainTail(f io.ReaderAt, size int64) (tail, error) {
-	keep, err := wholeLines(f, size)
+func plainTail(f io.ReaderAt, size int64, begins []byte) (tail, error) {
+	keep, err := wholeLines(f, size, begins)
 	return tail{keep: keep, cut: size - keep}, err
 }
 
 // wholeLines returns the end of the last complete record of a census.
-func wholeLines(f io.ReaderAt, size int64) (int64, error) {
-	head := make([]byte, min(size, int64(len(prefix))))
+func wholeLines(f io.ReaderAt, size int64, begins []byte) (int64, error) {
+	head := make([]byte, min(size, int64(len(begins))))
 	if _, err := f.ReadAt(head, 0); err != nil {
 		return 0, err
 	}
-	if !bytes.HasPrefix([]byte(prefix), head) {
-		return 0, ErrNotCensus
+	if err := begun(head, begins); err != nil {
+		return 0, err
 	}
 	chunk := make([]byte, 64<<10)
 	for end := size; end > 0; {
@@ -65,19 +89,19 @@ func wholeLines(f io.ReaderAt, size int64) (int64, error) {
 
 // packedTail finds the last complete frame of a compressed census, and the
 // complete lines of a truncated frame after it.
-func packedTail(f io.ReaderAt, size int64) (t tail, err error) {
+func packedTail(f io.ReaderAt, size int64, begins []byte) (t tail, err error) {
 	last, keep, err := wholeFrames(f, size)
 	if err != nil {
 		return tail{}, err
 	}
 	if keep > 0 {
-		err = checkFrames(f, last, keep)
+		err = checkFrames(f, last, keep, begins)
 	}
 	if err == nil && keep < size {
 		t, err = cutFrame(f, keep, size)
 	}
-	if err == nil && keep == 0 && !bytes.HasPrefix(t.lines, []byte(prefix)) {
-		err = ErrNotCensus
+	if err == nil && keep == 0 {
+		err = begun(append(t.lines, ' '), begins)
 	}
 	t.keep = keep
 	return t, err
@@ -124,11 +148,16 @@ func cutFrame(f io.ReaderAt, start, size int64) (t tail, err error) {
 
 // checkFrames reports whether the frames up to end are a census; last is the start
 // of the last one.
-func checkFrames(f io.ReaderAt, last, end int64) error {
+func checkFrames(f io.ReaderAt, last, end int64, begins []byte) error {
 	r := NewReader(io.NewSectionReader(f, 0, end))
 	defer r.Close()
-	if line, err := r.Next(); err != nil || !bytes.HasPrefix(line, []byte(prefix)) {
+	r.raw = true
+	line, err := r.Next()
+	if err != nil {
 		return ErrNotCensus
+	}
+	if err := begun(append(line, '\n'), begins); err != nil {
+		return err
 	}
 	return checkEnd(io.NewSectionReader(f, last, end-last))
 }
@@ -161,18 +190,42 @@ func (b *lastByte) Write(p []byte) (int, error) {
 }
 
 // repack writes lines as one frame that begins at start, which replaces a
-// truncated one, and cuts off the rest of the file. It returns the new length of
-// the file. If the disk is full, the file holds the beginning of the frame, with
-// lines that can be read.
-func repack(f file, start int64, lines []byte) (size int64, err error) {
-	p, err := newPacker()
+// truncated one, and cuts off the rest of the file, which ends at size. It returns
+// the new length of the file. If the disk is full, the file holds the beginning of
+// the frame, with lines that can be read.
+func repack(f file, how packing, start, size int64, lines []byte) (_ int64, err error) {
+	p, err := newPacker(how)
 	if err != nil {
 		return 0, err
 	}
-	n := 0
+	n, frame := 0, []byte(nil)
 	if len(lines) > 0 {
-		n, err = f.WriteAt(p.enc.EncodeAll(lines, nil), start)
+		if frame, err = p.pack(lines); err != nil {
+			return 0, err
+		}
+		over := frame
+		if how == inZstd {
+			over = appendSkip(frame, size-start)
+		}
+		n, err = f.WriteAt(over, start)
+		if n >= len(frame) {
+			n, err = len(frame), nil
+		}
 	}
+	disk.Step("output.repacked")
 	size = start + int64(n)
 	return size, errors.Join(err, f.Truncate(size))
+}
+
+// appendSkip makes the rest of so many bytes that frame is written over a frame
+// that is skipped: the file can be read, and appended to, if the process dies before
+// it cuts the rest off.
+func appendSkip(frame []byte, over int64) []byte {
+	const magic, header = 0x184D2A50, 8
+	rest := over - int64(len(frame))
+	if rest <= 0 {
+		return frame
+	}
+	skip := binary.LittleEndian.AppendUint32(frame, magic)
+	return binary.LittleEndian.AppendUint32(skip, uint32(max(0, rest-header)))
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/thread"
+	"github.com/a2sscan/a2sscan/sink/disk"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
@@ -47,6 +48,7 @@ type Writer struct {
 	block  []byte // being filled; nil until one is needed
 	closed bool
 
+	headers uint64 // lines of the file that are no records
 	count   atomic.Uint64
 	written atomic.Uint64 // of count, those in blocks that a pipe took
 	bytes   atomic.Uint64
@@ -67,7 +69,7 @@ type job struct {
 }
 
 // Create opens path to write records to it. "-" and "" are standard output; a
-// name that ends in .zst is compressed. An existing file is refused with
+// name that ends in .zst or .gz is compressed. An existing file is refused with
 // fs.ErrExist unless Options permit it; pipes and devices are not. The file is
 // created at once: see Check.
 //
@@ -79,9 +81,9 @@ func Create(path string, o Options) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &dest{f: out, output: out, frame: out.size}
-	if out.zstd {
-		if d.packer, err = newPacker(); err != nil {
+	d := &dest{f: out, output: out, frame: out.size, screen: o.Screen}
+	if out.packed != unpacked {
+		if d.packer, err = newPacker(out.packed); err != nil {
 			out.release()
 			return nil, newError(o.op(), out.name, err)
 		}
@@ -96,6 +98,7 @@ func newWriter(d *dest, o Options) *Writer {
 		dest: d,
 
 		shown: o.Shown,
+		enc:   record.Encoder{Names: record.NewNameHasher(o.NameKey)},
 
 		full: make(chan job, numBlocks),
 		free: make(chan []byte, numBlocks),
@@ -104,13 +107,17 @@ func newWriter(d *dest, o Options) *Writer {
 	for range numBlocks {
 		w.free <- newBlock()
 	}
+	if len(o.Header) > 0 && d.size == 0 {
+		w.block = append(<-w.free, o.Header...)
+		w.headers = 1
+	}
 	w.offset.Store(d.size)
 	w.length.Store(d.size)
 	w.busy.Go(w.run)
 	every := o.FlushEvery
 	if every == 0 {
 		every = DefaultFlush
-		if d.zstd {
+		if d.packed != unpacked {
 			every = DefaultFlushZstd
 		}
 	}
@@ -126,6 +133,16 @@ func (w *Writer) Write(r *scanner.Result) error { return w.WriteAs(w.scan, r) }
 
 // WriteAs is Write with another name of the scan than Options.Scan.
 func (w *Writer) WriteAs(scan string, r *scanner.Result) error {
+	return w.add(func(block []byte) []byte { return w.enc.Append(block, scan, r) })
+}
+
+// WriteLine is Write for a record that is made already, without its newline.
+func (w *Writer) WriteLine(line []byte) error {
+	return w.add(func(block []byte) []byte { return append(append(block, line...), '\n') })
+}
+
+// add adds the record that appendTo appends to the block.
+func (w *Writer) add(appendTo func([]byte) []byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.err(); err != nil {
@@ -135,7 +152,7 @@ func (w *Writer) WriteAs(scan string, r *scanner.Result) error {
 		w.block = <-w.free
 	}
 	old := len(w.block)
-	w.block = w.enc.Append(w.block, scan, r)
+	w.block = appendTo(w.block)
 	if w.shown != nil {
 		w.block = append(append(w.block[:old], w.shown(w.block[old:len(w.block)-1])...), '\n')
 	}
@@ -221,6 +238,7 @@ func (w *Writer) Close() error {
 		}
 		if w.failure() == nil {
 			w.sum = w.dest.sumNow()
+			disk.Step("output.closed")
 		}
 	}
 	return w.failure()
@@ -310,7 +328,8 @@ func (w *Writer) Unwritten() uint64 {
 		return 0
 	}
 	written := w.written.Load() // first: both only grow
-	return w.count.Load() - written
+	count := w.count.Load()
+	return min(count, count+w.headers-written)
 }
 
 // Offset returns the length of the file after the last successful Sync, which
@@ -388,8 +407,9 @@ type file interface {
 type dest struct {
 	*output
 	f      file
-	packer *packer // nil unless it is compressed
-	frame  int64   // start of the frame that has no end yet
+	packer *packer   // nil unless it is compressed
+	screen io.Writer // written to in place of f; nil: f is
+	frame  int64     // start of the frame that has no end yet
 }
 
 // write appends a block: lines, or what the encoder returns of them so far.
@@ -407,7 +427,11 @@ func (d *dest) write(j *job) *Error {
 	if err := d.checkLength(); err != nil {
 		return newError("write", d.name, err)
 	}
-	n, err := d.f.Write(b)
+	var to io.Writer = d.f
+	if d.screen != nil && !d.ours {
+		to = d.screen
+	}
+	n, err := to.Write(b)
 	d.size += int64(n)
 	if err != nil {
 		return d.mend(b[:n], err)
@@ -418,6 +442,7 @@ func (d *dest) write(j *job) *Error {
 	if d.packer != nil && d.packer.in == 0 {
 		d.frame = d.size
 	}
+	disk.Step("output.block")
 	return nil
 }
 
@@ -463,7 +488,7 @@ func (d *dest) mendFrame() error {
 		return err
 	}
 	for lines := t.lines; ; {
-		d.size, err = repack(d.f, d.frame, lines)
+		d.size, err = repack(d.f, d.packed, d.frame, d.size, lines)
 		if err == nil || len(lines) == 0 {
 			return err
 		}

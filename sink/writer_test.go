@@ -329,8 +329,8 @@ func brokenWriter(t *testing.T, name string, b broken) (*Writer, string) {
 	}
 	b.File = out.File
 	d := &dest{f: &b, output: out}
-	if out.zstd {
-		if d.packer, err = newPacker(); err != nil {
+	if out.packed != unpacked {
+		if d.packer, err = newPacker(out.packed); err != nil {
 			t.Fatal(err)
 		}
 	}

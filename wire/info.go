@@ -169,14 +169,14 @@ func (in *Info) readGoldSource(r *reader) {
 		in.readMod(r)
 	}
 	r.u8(&in.VAC, HasVAC)
-	if in.isRelay() && len(r.b) == 0 {
+	if isRelay(in.ServerType) && len(r.b) == 0 {
 		return // HLTV sends no bots (EC-33)
 	}
 	r.u8(&in.Bots, HasBots)
 }
 
-// isRelay reports whether the reply is a spectator relay's.
-func (in *Info) isRelay() bool { return in.ServerType == 'p' || in.ServerType == 'P' }
+// isRelay reports whether a server type is that of a spectator relay.
+func isRelay(serverType uint8) bool { return serverType == 'p' || serverType == 'P' }
 
 // readMod reads the mod block. HLTV's source writes a string where document 000
 // has a NUL byte: an empty string is that byte. The text itself is not kept.
@@ -295,7 +295,7 @@ func appendGoldSource(dst []byte, in *Info) []byte {
 	dst = append(dst, in.Players, in.MaxPlayers, in.Protocol,
 		in.ServerType, in.Environment, in.Password)
 	dst = append(appendMod(dst, in), in.VAC)
-	if in.isRelay() && in.Has&HasBots == 0 {
+	if isRelay(in.ServerType) && in.Has&HasBots == 0 {
 		return dst
 	}
 	return append(dst, in.Bots)

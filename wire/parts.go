@@ -75,17 +75,20 @@ var (
 		{"server type", FormLetter, 1}, {"environment", FormLetter, 1}, {"password", FormBool, 1},
 	}
 	modFields = []field{
-		{"mod: URL", FormText, 0}, {"mod: download URL", FormText, 0}, {"mod: NUL", FormBytes, 1},
+		{"mod: URL", FormText, 0}, {"mod: download URL", FormText, 0}, {"mod: NUL", FormText, 0},
 		{"mod: version", FormUint, 4}, {"mod: size", FormUint, 4},
 		{"mod: type", FormUint, 1}, {"mod: DLL", FormUint, 1},
 	}
-	goldSourceEnd = []field{{"VAC", FormBool, 1}, {"bots", FormUint, 1}}
-	playerFields  = []field{
+	playerFields = []field{
 		{"index", FormUint, 1}, {"name", FormText, 0}, {"score", FormInt, 4}, {"duration", FormFloat, 4},
 	}
 	shipPlayerFields = []field{{"deaths", FormInt, 4}, {"money", FormInt, 4}}
 	ruleFields       = []field{{"name", FormText, 0}, {"value", FormText, 0}}
 )
+
+// afterServerType is the distance from the server type to the end of
+// goldSourceFields.
+const afterServerType = 3
 
 // MessageParts walks the fields of a request or a reply, FF FF FF FF included.
 // Ship is what is known of the game, for a PLAYER reply. The parts follow each
@@ -245,15 +248,29 @@ func (w *walker) source() {
 
 func (w *walker) goldSource() {
 	w.fields(goldSourceFields)
-	mod := w.take("is mod", FormBool, 1)
-	switch left := len(w.b) - w.at; {
-	case mod == nil || mod[0] == 0:
-	case left > 3:
+	relay := !w.ended && isRelay(w.b[w.at-afterServerType])
+	if mod := w.take("is mod", FormBool, 1); mod != nil && mod[0] != 0 {
+		w.mod()
+	}
+	w.take("VAC", FormBool, 1)
+	if !relay || w.at < len(w.b) { // HLTV sends no bots (EC-33)
+		w.take("bots", FormUint, 1)
+	}
+}
+
+// mod yields the mod block, or what stands in for it: nothing, or a byte (EC-67).
+// What is too short to be followed by VAC and bots ends inside the block (EC-137).
+func (w *walker) mod() {
+	if len(w.b)-w.at > 3 {
 		w.fields(modFields)
-	case left == 3: // no mod block, and a byte in its place (EC-67)
+		return
+	}
+	if len(w.b)-w.at == 3 {
 		w.take("no mod block", FormBytes, 1)
 	}
-	w.fields(goldSourceEnd)
+	if left := w.b[w.at:]; !w.ended && (len(left) < 2 || left[0] > 1) {
+		w.part("mod block", FormBytes, len(left), true)
+	}
 }
 
 // players yields the records that a Players reads, and then what ends the

@@ -7,8 +7,10 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/a2sscan/a2sscan/bench/fleet/games"
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/loopback"
 	"github.com/a2sscan/a2sscan/scanner/udp"
 )
@@ -43,6 +45,15 @@ type Config struct {
 	Kinds        []Kind  // honest kinds to choose from; empty: all
 	HostileKinds []Kind  // hostile kinds to choose from; empty: all
 
+	Games     []string // games of the servers of kind Games: IDs as in records; empty: all
+	Fakes     float64  // share of the groups of 64 addresses that have a faker: 50 of them are his
+	FakeKinds []Kind   // kinds of fakers to choose from; empty: all
+
+	// Night is how many nights have passed. Another night has other players, maps
+	// and clocks on the servers of kind Games, and one server in 50 has gone or come
+	// back; night 0 has all. Servers of other kinds are the same every night.
+	Night uint64
+
 	Loss       float64       // share of datagrams lost, each way
 	Duplicate  float64       // share of replies sent twice
 	Reorder    float64       // share of replies held back behind those that follow
@@ -60,7 +71,7 @@ func (c *Config) check() error {
 		name  string
 		value float64
 	}{
-		{"hostile", c.Hostile}, {"loss", c.Loss},
+		{"hostile", c.Hostile}, {"loss", c.Loss}, {"fakes", c.Fakes},
 		{"duplicate", c.Duplicate}, {"reorder", c.Reorder},
 	}
 	for _, s := range shares {
@@ -110,8 +121,18 @@ func (c *Config) checkKinds() error {
 		}
 	}
 	for _, k := range c.HostileKinds {
-		if k < numHonest || k >= numKinds {
+		if !k.Hostile() {
 			return fmt.Errorf("hostile kind %v: not one of the hostile kinds", k)
+		}
+	}
+	for _, k := range c.FakeKinds {
+		if !k.Faker() {
+			return fmt.Errorf("kind of fakers %v: not one of them", k)
+		}
+	}
+	for _, id := range c.Games {
+		if games.Find(id) == nil {
+			return fmt.Errorf("game %q: not simulated; there are %s", id, strings.Join(games.Titles(), ", "))
 		}
 	}
 	return nil

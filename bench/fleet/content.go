@@ -1,8 +1,10 @@
 package fleet
 
 import (
+	"github.com/a2sscan/a2sscan/bench/fleet/games"
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -24,6 +26,9 @@ type content struct {
 	rulesNotes     wire.Notes
 
 	text []byte // what the slices above point into
+
+	server  games.Server // of kind Games and of fakers
+	meaning game.Game    // what its replies mean
 }
 
 // The streams of a server's random numbers, one for each thing that may be
@@ -34,10 +39,16 @@ const (
 	streamRules
 	streamPacked
 	streamJunk
+	streamFaker
+	streamNight
 )
 
 // fill makes what is needed to answer qs.
 func (c *content) fill(n *nature, qs scanner.Questions) {
+	if n.title != nil {
+		c.fillGame(n)
+		return
+	}
 	c.text = c.text[:0]
 	if qs.Has(wire.QuestionInfo) {
 		c.fillInfo(n)

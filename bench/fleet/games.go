@@ -1,7 +1,7 @@
 package fleet
 
-// game is what the servers of one game have in common.
-type game struct {
+// simpleGame is what the servers of one game have in common.
+type simpleGame struct {
 	app      uint32 // Steam application ID; above 65535 the short one is 0 (EC-25)
 	protocol uint8
 	folder   []byte
@@ -11,12 +11,12 @@ type game struct {
 	maps     [][]byte
 }
 
-func newGame(app uint32, protocol uint8, folder, name, version, tags string, maps ...string) *game {
+func newGame(app uint32, protocol uint8, folder, name, version, tags string, maps ...string) *simpleGame {
 	texts := constants(folder, name, version, tags)
-	return &game{app, protocol, texts[0], texts[1], texts[2], texts[3], constants(maps...)}
+	return &simpleGame{app, protocol, texts[0], texts[1], texts[2], texts[3], constants(maps...)}
 }
 
-var sourceGames = []*game{
+var sourceGames = []*simpleGame{
 	newGame(440, 17, "tf", "Team Fortress", "9234167", "cp,increased_maxplayers,nocrits,norespawntime",
 		"cp_dustbowl", "pl_badwater", "koth_harvest_final", "ctf_2fort", "mvm_decoy"),
 	newGame(240, 17, "cstrike", "Counter-Strike: Source", "9540945", "alltalk,friendlyfire,nobots",
@@ -43,7 +43,7 @@ var sourceGames = []*game{
 var arma = newGame(107410, 17, "Arma3", "Capture The Island", "2.18.152405",
 	"bt,r218,n152405,s1,i0,mf,lf,vt,dt,tdef,g65545,hd12ce14a,", "Altis", "Stratis", "Tanoa")
 
-var goldSourceGames = []*game{
+var goldSourceGames = []*simpleGame{
 	newGame(10, 48, "cstrike", "Counter-Strike", "1.1.2.7/Stdio", "",
 		"de_dust2", "de_aztec", "fy_iceworld", "surf_ski", "de_inferno_32"),
 	newGame(10, 47, "cstrike", "Counter-Strike", "1.1.2.7\r/Stdio", "",
@@ -54,39 +54,39 @@ var goldSourceGames = []*game{
 	newGame(225840, 48, "svencoop", "Sven Co-op 5.26", "5.0.1.6", "", "stadium4", "osprey"),
 }
 
-var shipGames = []*game{
+var shipGames = []*simpleGame{
 	newGame(2400, 7, "ship", "The Ship", "1.0.0.4", "", "batavier", "cotopaxi", "huronian"),
 	newGame(2412, 7, "ship", "The Ship", "1.0.0.16", "", "krassin", "raduga"),
 }
 
-var splitGames = []*game{
+var splitGames = []*simpleGame{
 	newGame(500, 7, "left4dead", "L4D - Versus - Normal", "1.0.4.1", "versus,secure",
 		"l4d_hospital01_apartment", "l4d_farm05_cornfield"), // EC-110
 	newGame(440, 17, "tf", "Team Fortress", "9234167", "cp,sm,mm", "pl_upward", "koth_viaduct"),
 	newGame(240, 17, "cstrike", "Counter-Strike: Source", "9540945", "alltalk,sm", "de_nuke", "zm_lila_panic"),
 }
 
-var noSizeGames = []*game{
+var noSizeGames = []*simpleGame{
 	newGame(215, 7, "hl2mp", "Deathmatch", "1.0.0.16", "", "dm_runoff"),
 	newGame(17550, 7, "eternalsilence", "Eternal Silence", "3.2", "", "gm_khyber"),
 	newGame(17700, 7, "insurgency", "Insurgency", "2.4.6", "", "ins_karam", "ins_baghdad"),
 	newGame(244630, 17, "neotokyosource", "NEOTOKYO", "9.0", "", "nt_rise_ctg"),
 }
 
-var packedGames = []*game{
+var packedGames = []*simpleGame{
 	newGame(253530, 17, "fortressforever", "Fortress Forever", "2.46", "", "ff_well", "ff_aardvark"),
 	newGame(240, 17, "cstrike", "Counter-Strike: Source", "9540945", "sm", "de_dust2"),
 }
 
 // Servers of this game mostly leave RULES unanswered, and scanners ask it less
 // often for that (EC-99).
-var infoOnlyGames = append([]*game{
+var infoOnlyGames = append([]*simpleGame{
 	newGame(730, 17, "csgo", "Counter-Strike 2", "1.40.4.6", "empty,secure,competitive",
 		"de_mirage", "de_nuke", "de_anubis"),
 }, sourceGames...)
 
 // gamesOf returns the games that servers of a kind play.
-func gamesOf(k Kind) []*game {
+func gamesOf(k Kind) []*simpleGame {
 	switch k {
 	case GoldSource, GoldSourceOld, GoldSourceMod, Both, SplitGoldSource:
 		return goldSourceGames

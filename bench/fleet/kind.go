@@ -38,6 +38,7 @@ const (
 	GetChallenge                // players and rules only with a challenge that GETCHALLENGE gave (EC-18)
 	TrailingNUL                 // all requests but INFO must have one more NUL (document 004)
 	PlayersOnly                 // neither INFO nor rules; a ping is answered
+	Games                       // a server of a real game, with what it means known: package games
 
 	numHonest = iota
 )
@@ -66,7 +67,24 @@ const (
 	ReplyStorm                                // thousands of replies to one INFO
 	Escapes                                   // escape sequences in every name
 
-	numKinds = numHonest + iota
+	firstFaker = numHonest + iota
+)
+
+// The fakers' kinds. A faker has farmSize servers of one kind, which answer as
+// servers of real games do; what they answer is not true.
+const (
+	FarmList       Kind = firstFaker + iota // all of them resend the bytes of one PLAYER reply
+	FarmClones                              // one game, name, map and capacity for all
+	CountsOnly                              // players in INFO, and nobody listed
+	TinyDurations                           // players with the duration 00 00 00 01
+	EqualDurations                          // all players connected for the same long time
+	OverMax                                 // more players than places
+	NoGSLT                                  // a Steam ID that is none of a server account
+	Redirects                               // keywords that send players to another server
+	EdgeCache                               // INFO and PLAYER come from an edge, RULES from afar
+	InfoFlood                               // hundreds of INFO replies to one question
+
+	numKinds = firstFaker + iota
 )
 
 var kindWords = [numKinds]string{
@@ -74,13 +92,16 @@ var kindWords = [numKinds]string{
 	"goldsource", "goldsource-old", "goldsource-mod", "both", "ship",
 	"split", "split-nosize", "split-goldsource", "bzip2",
 	"info-only", "truncated-rules", "silent",
-	"own-challenge", "short-challenge", "get-challenge", "trailing-nul", "players-only",
+	"own-challenge", "short-challenge", "get-challenge", "trailing-nul", "players-only", "games",
 
 	"endless-challenges", "fragments-of-none", "fragments-beyond",
 	"fragments-disagree", "one-split-id", "declares-2gib", "wrong-checksum",
 	"bomb", "noise", "tiny", "huge", "flood64k", "fragment-flood",
 	"other-port", "other-address", "unterminated", "ghosts",
 	"endless-rules", "reply-storm", "escapes",
+
+	"farm-list", "farm-clones", "counts-only", "tiny-durations", "equal-durations",
+	"over-max", "no-gslt", "redirects", "edge-cache", "info-flood",
 }
 
 // String returns the word with which a flag names k.
@@ -92,7 +113,10 @@ func (k Kind) String() string {
 }
 
 // Hostile reports whether k is one of the hostile kinds.
-func (k Kind) Hostile() bool { return k >= numHonest }
+func (k Kind) Hostile() bool { return k >= numHonest && k < firstFaker }
+
+// Faker reports whether k is one of the fakers' kinds.
+func (k Kind) Faker() bool { return k >= firstFaker && k < numKinds }
 
 // usualKinds returns the honest kinds that a fleet has if nothing else is wanted.
 func usualKinds() (ks []Kind) {
@@ -106,13 +130,25 @@ func usualKinds() (ks []Kind) {
 
 // weight is the share of an honest kind among those that were chosen. The
 // unusual ones are rare.
-func (k Kind) weight() uint32 { return max(1, honestWeights[k]) }
+func (k Kind) weight() uint32 {
+	if k == Games {
+		return gamesWeight
+	}
+	return max(1, honestWeights[k])
+}
+
+// gamesWeight is the share of Games beside other kinds: as many as all the usual
+// ones together.
+const gamesWeight = 1000
 
 // HonestKinds returns all honest kinds.
 func HonestKinds() []Kind { return kindRange(0, numHonest) }
 
 // HostileKinds returns all hostile kinds.
-func HostileKinds() []Kind { return kindRange(numHonest, numKinds) }
+func HostileKinds() []Kind { return kindRange(numHonest, firstFaker) }
+
+// FakerKinds returns all kinds of fakers.
+func FakerKinds() []Kind { return kindRange(firstFaker, numKinds) }
 
 func kindRange(from, to Kind) []Kind {
 	var ks []Kind

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/a2sscan/a2sscan/bench/fleet/games"
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/loopback"
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
 	"github.com/a2sscan/a2sscan/scanner"
@@ -21,13 +22,17 @@ type model struct {
 	honest []Kind
 	weight uint32 // sum of the weights of honest
 	bad    []Kind
+	fakers []Kind
+	titles *games.Choice
 }
 
 func newModel(c Config) (*model, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	m := &model{Config: c, honest: c.Kinds, bad: c.HostileKinds}
+	m := &model{
+		Config: c, honest: c.Kinds, bad: c.HostileKinds, fakers: c.FakeKinds, titles: games.NewChoice(c.Games),
+	}
 	m.base = udp.Pack(netip.AddrPortFrom(c.Network.Masked().Addr(), 0)) >> 16
 	m.addrs = 1 << (32 - c.Network.Bits())
 	m.ports = slices.Sorted(slices.Values(c.Ports))
@@ -36,6 +41,9 @@ func newModel(c Config) (*model, error) {
 	}
 	if len(m.bad) == 0 {
 		m.bad = HostileKinds()
+	}
+	if len(m.fakers) == 0 {
+		m.fakers = FakerKinds()
 	}
 	for _, k := range m.honest {
 		m.weight += k.weight()
@@ -84,6 +92,8 @@ type Nature struct {
 	Delay      time.Duration     // how long this server takes for an answer
 	Players    int               // on its list of players
 	Rules      int               // on its list of rules
+	Game       string            // ID of the game, of a server of kind Games or of a faker
+	Farm       uint64            // number of the faker that it belongs to; 0: none
 }
 
 // Nature returns what is at addr. It reports false where there is no server,
@@ -97,7 +107,13 @@ func (c Config) Nature(addr netip.AddrPort) (Nature, bool) {
 	if !ok {
 		return Nature{}, false
 	}
-	return Nature{addr, n.kind, n.challenged, n.delay, n.players, n.rules}, true
+	out := Nature{addr, n.kind, n.challenged, n.delay, n.players, n.rules, "", n.farm}
+	if n.title != nil {
+		var s games.Server
+		s.Fill(n.plan())
+		out.Game, out.Players, out.Rules = n.title.ID, len(s.Players), len(s.Rules)
+	}
+	return out, true
 }
 
 // quirk is a set of oddities of servers that are honest all the same.
@@ -162,7 +178,10 @@ type nature struct {
 	kind       Kind
 	challenged scanner.Questions
 	quirks     quirk
-	game       *game
+	game       *simpleGame
+	title      *games.Title // instead of a game: of kind Games and of fakers
+	farm       uint64       // the seed of what a faker's servers share
+	night      uint64
 	delay      time.Duration
 	players    int
 	rules      int
@@ -175,10 +194,13 @@ func (m *model) nature(addr uint64) (nature, bool) {
 	if _, ok := m.index(addr); !ok || addr>>16 == loopback.Broadcast || m.Alive == None {
 		return nature{}, false
 	}
-	n := nature{addr: addr, hash: random.Hash(m.Seed, m.seedAddr(addr))}
+	if n, ok := m.faked(addr); ok {
+		return n, true
+	}
+	n := nature{addr: addr, hash: random.Hash(m.Seed, m.seedAddr(addr)), night: m.Night}
 	r := random.Stream(n.hash)
 	dead := m.Alive > 0 && !r.Chance(m.Alive)
-	if dead {
+	if dead != m.changed(n.hash) {
 		return nature{}, false
 	}
 	if r.Chance(m.Hostile) {
@@ -190,6 +212,9 @@ func (m *model) nature(addr uint64) (nature, bool) {
 		n.delay = m.DelayMin + time.Duration(r.Below(int(m.DelayMax-m.DelayMin)+1))
 	}
 	n.shape(&r)
+	if n.kind == Games {
+		n.play(m.titles.Draw(&r))
+	}
 	return n, true
 }
 

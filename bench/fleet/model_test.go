@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -90,6 +91,9 @@ func TestEveryKindAppears(t *testing.T) {
 		want := float64(m.places()) * 0.25 / float64(len(HostileKinds()))
 		if k < numHonest {
 			want = float64(m.places()) * 0.75 * float64(honestWeights[k]) / 1000
+		}
+		if Kind(k).Faker() {
+			want = 0
 		}
 		if float64(got) < want*0.6 || float64(got) > want*1.4 {
 			t.Errorf("%v: %d, want about %.0f", Kind(k), got, want)
@@ -212,6 +216,10 @@ func TestConfigRefuses(t *testing.T) {
 		{func(c *Config) { c.Kinds = []Kind{Bomb} }, "bomb"},
 		{func(c *Config) { c.HostileKinds = []Kind{Source} }, "source"},
 		{func(c *Config) { c.HostileKinds = []Kind{numKinds} }, "unknown"},
+		{func(c *Config) { c.HostileKinds = []Kind{FarmList} }, "farm-list"},
+		{func(c *Config) { c.FakeKinds = []Kind{Source} }, "source"},
+		{func(c *Config) { c.Fakes = 2 }, "fakes"},
+		{func(c *Config) { c.Games = []string{"rust", "rusty"} }, "rusty"},
 	}
 	for _, test := range tests {
 		c := testConfig()
@@ -224,7 +232,7 @@ func TestConfigRefuses(t *testing.T) {
 
 // TestParseKinds reads every kind by its word.
 func TestParseKinds(t *testing.T) {
-	all := append(HonestKinds(), HostileKinds()...)
+	all := slices.Concat(HonestKinds(), HostileKinds(), FakerKinds())
 	var words []string
 	for _, k := range all {
 		words = append(words, k.String())

@@ -84,7 +84,7 @@ func (p *responder) Respond(now time.Duration, client, server uint64, datagram [
 	default:
 		first := len(p.out.List)
 		p.answer(&n, &q)
-		address(p.out.List[first:], client, n.delay)
+		address(p.out.List[first:], client, n.delayOf(question))
 	}
 }
 
@@ -151,6 +151,9 @@ func (p *responder) answer(n *nature, q *query) {
 		return
 	}
 	p.say(n, q.question)
+	if n.kind == InfoFlood && q.question == wire.QuestionInfo {
+		p.out.Again(floodAnswers - 1)
+	}
 }
 
 // say answers q with what the content holds.
@@ -191,13 +194,18 @@ func (p *responder) send(n *nature, msg []byte) {
 	p.out.Add(n.addr, at)
 }
 
+// maxWhole is the longest reply that servers of real games send in one datagram.
+const maxWhole = 1400
+
 // splitAt returns into how many bytes of payload a fragment the server splits
 // a reply of length bytes, 0 if it does not.
 func (n *nature) splitAt(q wire.Question, length int) int {
 	switch n.kind {
 	case Split, SplitNoSize, SplitGoldSource, OneSplitID:
 	default:
-		return 0
+		if n.title == nil || length <= maxWhole {
+			return 0
+		}
 	}
 	switch {
 	case length > n.fragment:

@@ -4,6 +4,8 @@ import (
 	"io"
 	"net/netip"
 
+	"github.com/cespare/xxhash/v2"
+
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/sink/record"
@@ -33,6 +35,9 @@ type Expect struct {
 	// Result, where timing decides which fault of a hostile server is seen.
 	// What was found before the error may then be less than in Result.
 	Allowed [wire.NumQuestions]ErrorSet
+	// Meaning says that the model knows what the answers mean for their game: that
+	// game and flags of Result are true.
+	Meaning bool
 	// Else is an INFO that would be true as well: what the 'm' of a Both
 	// says, if its 'I' is lost.
 	Else *wire.Info
@@ -95,7 +100,7 @@ func (n *nature) expect(c *content, asked scanner.Questions) Expect {
 		return Expect{}
 	}
 	c.fill(n, asked)
-	e := Expect{Allowed: n.allowed()}
+	e := Expect{Allowed: n.allowed(), Meaning: n.title != nil}
 	r := &scanner.Result{
 		Addr: udp.Unpack(n.addr), Asked: asked, PlayersAnnounced: -1, RulesAnnounced: -1,
 	}
@@ -103,6 +108,9 @@ func (n *nature) expect(c *content, asked scanner.Questions) Expect {
 		if asked.Has(q) {
 			n.tell(r, c, q)
 		}
+	}
+	if n.title != nil {
+		n.tellMeaning(r, c)
 	}
 	if r.Status = n.status(r); r.Status != 0 {
 		e.Result = r
@@ -132,6 +140,19 @@ func (n *nature) tell(r *scanner.Result, c *content, q wire.Question) {
 	if r.Err[q] == 0 {
 		r.Notes |= n.headerNotes(c, q)
 	}
+	if r.Err[q] == 0 || n.kind == TruncatedRules || n.kind == EndlessRules {
+		r.Hashes[q] = n.hashOf(c, q)
+	}
+}
+
+// hashOf returns the hash of the answer to q, as it is when its fragments are put
+// together.
+func (n *nature) hashOf(c *content, q wire.Question) uint64 {
+	msg := c.appendMessage([]byte{0xFF, 0xFF, 0xFF, 0xFF}, q)
+	if n.splitAt(q, len(msg)-4) > 0 {
+		return xxhash.Sum64(n.withHeaders(msg))
+	}
+	return xxhash.Sum64(msg[4:])
 }
 
 func (n *nature) tellInfo(r *scanner.Result, c *content) {

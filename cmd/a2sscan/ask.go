@@ -130,7 +130,7 @@ func (a *app) printSession(s *transcript.Session, v *transcript.Verdict, asJSON 
 		return
 	}
 	line := s.JSON(v)
-	if isTerminal(a.out.w) {
+	if console.IsTerminal(a.out.w) {
 		line = console.Visible(line)
 	}
 	a.out.Write(append(line, '\n'))

@@ -7,11 +7,18 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/census"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/geo"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 )
 
+// catFlags are the flags of cat.
+type catFlags struct {
+	formatFlags
+	databases []string
+	games     bool
+}
+
 func (a *app) catCommand() *cobra.Command {
-	var mmdb []string
-	var games bool
+	f := &catFlags{}
 	cmd := &cobra.Command{
 		Use:   "cat FILE…",
 		Short: "Print the records of census files",
@@ -31,10 +38,11 @@ what their answers mean: they get the keys game and flags.`,
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return a.cat(args, mmdb, games) },
+		RunE: func(_ *cobra.Command, args []string) error { return a.cat(f, args) },
 	}
-	addGeoFlag(cmd.Flags(), &mmdb)
-	cmd.Flags().BoolVar(&games, "decode-games", false, "add game and flags to records that have neither")
+	f.formatFlags.add(cmd.Flags(), "text on a terminal, else json")
+	addGeoFlag(cmd.Flags(), &f.databases)
+	cmd.Flags().BoolVar(&f.games, "decode-games", false, "add game and flags to records that have neither")
 	return cmd
 }
 
@@ -44,12 +52,19 @@ func addGeoFlag(fs *pflag.FlagSet, files *[]string) {
 }
 
 // cat prints the records of files.
-func (a *app) cat(files, mmdb []string, games bool) error {
-	databases, err := geo.Open(mmdb)
+func (a *app) cat(f *catFlags, files []string) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	databases, err := geo.Open(f.databases)
+	if err != nil {
+		return err
+	}
+	table, err := output.Shown(a.out.w, f.chosen(), f.fields, console.UseColor(f.color, a.out.w))
 	if err != nil {
 		return err
 	}
 	return census.Print(a.term, a.out, files, census.Printing{
-		Databases: databases, Visible: isTerminal(a.out.w), Games: games,
+		Databases: databases, Visible: console.IsTerminal(a.out.w), Table: table, Games: f.games,
 	})
 }

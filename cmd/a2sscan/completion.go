@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/bench/fleet/games"
 )
 
 // completable tells the shell how to complete the commands of a tree: words where
@@ -76,6 +77,8 @@ func flagWords(cmd *cobra.Command, flag *pflag.Flag) []string {
 var checkedLater = map[string]func() []string{
 	"fleet kinds":         func() []string { return kindNames(fleet.HonestKinds()) },
 	"fleet hostile-kinds": func() []string { return kindNames(fleet.HostileKinds()) },
+	"fleet fake-kinds":    func() []string { return kindNames(fleet.FakerKinds()) },
+	"fleet games":         games.Titles,
 	"fleet master-faults": fleet.MasterFaultWords,
 }
 

@@ -33,7 +33,7 @@ func TestControls(t *testing.T) {
 		Kinds: []fleet.Kind{fleet.Source}})
 	dir := t.TempDir()
 	out := filepath.Join(dir, "\x1b[31m\u202ered.ndjson")
-	p := startScan(t, "scan", "-", "--allow-reserved", "--cooldown", "0", "--timeout", "100ms",
+	p := startScan(t, "scan", "-", "-v", "--allow-reserved", "--cooldown", "0", "--timeout", "100ms",
 		"-r", "500", "-o", out, "--scan-id", "\x1b[2Jtonight", "--status", "json")
 	var said strings.Builder
 	p.err = bufio.NewReader(io.TeeReader(p.err, &said))
@@ -59,13 +59,13 @@ func TestControls(t *testing.T) {
 	}
 	_, rest := p.end(console.ExitOK)
 	for line := range strings.Lines(said.String()) {
-		if !strings.HasPrefix(line, "a2sscan: ") && !strings.HasPrefix(line, `{"time":`) || strings.ContainsFunc(strings.TrimSuffix(line, "\n"), func(r rune) bool {
+		if !strings.HasPrefix(line, "a2sscan: ") && !strings.HasPrefix(line, "         ") && !strings.HasPrefix(line, `{"time":`) || strings.ContainsFunc(strings.TrimSuffix(line, "\n"), func(r rune) bool {
 			return !unicode.IsPrint(r)
 		}) {
 			t.Errorf("said: %q", line)
 		}
 	}
-	for _, has := range []string{"a2sscan: games (", "a2sscan: maps (", "a2sscan: rate: 495/s asked after 2 changes"} {
+	for _, has := range []string{"  games (", "  maps (", "495/s asked after 2 changes"} {
 		if !strings.Contains(rest, has) {
 			t.Errorf("no %q in\n%s", has, rest)
 		}

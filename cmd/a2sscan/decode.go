@@ -70,7 +70,7 @@ func (f *decodeFlags) refuse(cmd *cobra.Command) error {
 // decode decodes files, or standard input without any.
 func (a *app) decode(f *decodeFlags, files []string) error {
 	if len(files) == 0 {
-		if isTerminal(a.in) {
+		if console.IsTerminal(a.in) {
 			return console.Fail(console.ExitUsage, "standard input is a terminal").
 				WithHint("name a file, or pipe datagrams in: a2sscan decode --help")
 		}

@@ -9,7 +9,10 @@ import (
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/guard"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scanrun"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/simulation"
 	"github.com/a2sscan/a2sscan/scanner"
 )
@@ -69,32 +72,16 @@ func (a *app) demo(network string) error {
 
 // demoScan scans the fleet as scan would.
 func (a *app) demoScan(cfg fleet.Config) (*ledger.Summary, error) {
-	f := &scanFlags{
-		out:      outFlags{output: demoFile, force: true},
-		exclude:  excludeFlags{allowReserved: true},
-		guard:    guardFlags{maxSendErrors: -1},
-		timeouts: timeoutFlags{demoTimeout, demoRetries},
-		ports:    fmt.Sprint(cfg.Ports[0]),
-		query:    flagvalue.Questions(scanner.AskAll),
-		pace:     paceFlags{rate: demoRate},
-		cooldown: demoCooldown,
+	o := scanrun.Options{
+		Out:      output.Choice{Path: demoFile, Force: true},
+		Exclude:  scanrun.Exclude{AllowReserved: true},
+		Guard:    guard.Limits{MaxSendErrors: -1},
+		Timeout:  demoTimeout,
+		Retries:  demoRetries,
+		Ports:    fmt.Sprint(cfg.Ports[0]),
+		Query:    flagvalue.Questions(scanner.AskAll),
+		Pace:     scanrun.Pace{Rate: demoRate},
+		Cooldown: demoCooldown,
 	}
-	s := a.newScan(f, []string{cfg.Network.String()})
-	s.id = scanName(s.start)
-	var err error
-	if s.exclusions, err = f.exclude.open(nil); err != nil {
-		return nil, err
-	}
-	if err := s.openTargets(a.in); err != nil {
-		return nil, err
-	}
-	if s.out, err = f.out.plan(s.id); err != nil {
-		return nil, err
-	}
-	sum, how, err := s.census()
-	if err != nil {
-		return nil, err
-	}
-	sum.SayWrong(a.term)
-	return sum, s.verdict(sum, how)
+	return scanrun.Demo(a.term, a.program(), &o, []string{cfg.Network.String()})
 }

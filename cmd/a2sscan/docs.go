@@ -15,6 +15,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/manual"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/masterlist"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scanrun"
 )
 
 // docsCommand writes what packages ship with the program. The help does not list it,
@@ -68,8 +69,9 @@ func docs(root *cobra.Command) (files []docFile, err error) {
 // variables are the environment variables that the program reads.
 var variables = []manual.Fact{
 	{What: masterlist.KeyVariable, Text: "the key of the Steam Web API, unless --key-file names a file with it"},
-	{What: "JOB_COMPLETION_INDEX", Text: "the part that --shard auto/N takes, from 0; Kubernetes sets it in an indexed job"},
-	{What: "GOMEMLIMIT", Text: "the memory limit of the Go runtime; without it scan sets " + strconv.Itoa(memoryLimit>>20) + " MiB"},
+	{What: "NO_COLOR", Text: "if it is set, text on a terminal has no colours, unless --color always"},
+	{What: "JOB_COMPLETION_INDEX, SLURM_ARRAY_TASK_ID", Text: "the part that --shard auto/N takes, from 0; Kubernetes sets the first in an indexed job, Slurm the second in a job array"},
+	{What: "GOMEMLIMIT", Text: "the memory limit of the Go runtime; without it scan sets " + strconv.Itoa(scanrun.MemoryLimit>>20) + " MiB"},
 }
 
 // describePage describes a command, and those below it that have a page.

@@ -9,6 +9,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/doctor"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scanrun"
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
@@ -69,7 +70,7 @@ func (f *doctorFlags) options() *doctor.Options {
 	return &doctor.Options{
 		Rate: float64(f.rate), Timeout: f.timeout, Retries: f.retries,
 		Output: f.output, Targets: f.targets, Source: f.source.AddrPort(),
-		Memory:      memoryLimit,
+		Memory:      scanrun.MemoryLimit,
 		SourceError: func(err error) error { return f.source.Failure(err) },
 	}
 }

@@ -64,6 +64,10 @@ func (f *fleetFlags) add(cmd *cobra.Command) {
 	fs.Float64Var(&f.Hostile, "hostile", 0, "`SHARE` of the servers that are hostile, 0 to 1 (default 0)")
 	fs.StringVar(&f.Kinds, "kinds", "", "`LIST` of honest kinds (default: all)")
 	fs.StringVar(&f.HostileKinds, "hostile-kinds", "", "`LIST` of hostile kinds (default: all)")
+	fs.StringVar(&f.Games, "games", "", "`LIST` of the games that servers of the kind games play, such as rust,dayz (default: all)")
+	fs.Float64Var(&f.Fakes, "fakes", 0, "`SHARE` of the groups of 64 addresses that have a faker with 50 servers, 0 to 1 (default 0)")
+	fs.StringVar(&f.FakeKinds, "fake-kinds", "", "`LIST` of kinds of fakers, such as farm-list,farm-clones (default: all)")
+	fs.Uint64Var(&f.Night, "night", 0, "`N` nights later: servers of the kind games have other players, and one in 50 has gone (default 0)")
 	fs.Float64Var(&f.Loss, "loss", 0, "`SHARE` of datagrams lost each way, 0 to 1 (default 0)")
 	fs.Float64Var(&f.Duplicate, "duplicate", 0, "`SHARE` of replies sent twice, 0 to 1 (default 0)")
 	fs.Float64Var(&f.Reorder, "reorder", 0, "`SHARE` of replies that come behind later ones, 0 to 1 (default 0)")
@@ -169,7 +173,7 @@ func (f *fleetFlags) addReplay(fs *pflag.FlagSet) {
 }
 
 // noReplay are the flags that choose simulated servers.
-var noReplay = []string{"alive", "hostile", "kinds", "hostile-kinds", "master", "web"}
+var noReplay = []string{"alive", "hostile", "kinds", "hostile-kinds", "games", "fakes", "fake-kinds", "night", "master", "web"}
 
 // checkReplay refuses what makes no sense together, and sets what is else by
 // default.

@@ -38,7 +38,7 @@ func TestHangup(t *testing.T) {
 		}
 	}
 	write("127.68.0.1\n127.68.0.6\n")
-	p := startScan(t, "scan", "-", "--order", "input", "--allow-reserved", "--cooldown", "0", "--exclude-file", path)
+	p := startScan(t, "scan", "-", "-v", "--order", "input", "--allow-reserved", "--cooldown", "0", "--exclude-file", path)
 	io.WriteString(p.in, targets(port, "127.68.0.1", "127.68.0.2"))
 	p.wait(p.out, `"ip":"127.68.0.2"`)
 
@@ -60,8 +60,8 @@ func TestHangup(t *testing.T) {
 		t.Errorf("asked although excluded: %s", out)
 	}
 	p.said(errs, `(?m) 7 read = 3 excluded \+ 1 duplicate `)
-	p.said(errs, `(?m)^a2sscan: excluded: 1 in 127\.68\.0\.4/32 `)
-	p.said(errs, `(?m)^a2sscan: excluded: 1 in 127\.68\.0\.1/32 `)
+	p.said(errs, `(?m)^ +excluded +1 in 127\.68\.0\.4/32 `)
+	p.said(errs, `(?m)^ +excluded +1 in 127\.68\.0\.1/32 `)
 }
 
 // catchHangup lets processes that a test starts be hung up also where the test
@@ -79,7 +79,7 @@ func TestHangupEnds(t *testing.T) {
 	catchHangup(t)
 	_, port := serve(t, fleet.Config{Network: netip.MustParsePrefix("127.68.1.0/29"),
 		Kinds: []fleet.Kind{fleet.Source}})
-	args := []string{"scan", "-", "--order", "input", "--allow-reserved",
+	args := []string{"scan", "-", "-v", "--order", "input", "--allow-reserved",
 		"--cooldown", "0", "--timeout", "1s", "--retries", "0"}
 	t.Run("heeded", func(t *testing.T) {
 		p := startScan(t, args...)

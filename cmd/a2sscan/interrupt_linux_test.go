@@ -122,7 +122,7 @@ func TestInterrupt(t *testing.T) {
 	t.Parallel()
 	_, port := serve(t, fleet.Config{Network: netip.MustParsePrefix("127.65.0.0/30"),
 		Kinds: []fleet.Kind{fleet.Source}})
-	p := startScan(t, "scan", "-", "--order", "input", "--allow-reserved", "--cooldown", "0")
+	p := startScan(t, "scan", "-", "-v", "--order", "input", "--allow-reserved", "--cooldown", "0")
 	io.WriteString(p.in, "127.65.0.1:"+port+"\n")
 	p.wait(p.out, `"ip":"127.65.0.1"`)
 	p.interrupt()
@@ -137,7 +137,7 @@ func TestInterruptTwice(t *testing.T) {
 	t.Parallel()
 	_, port := serve(t, fleet.Config{Network: netip.MustParsePrefix("127.65.1.0/30"),
 		Kinds: []fleet.Kind{fleet.Source}})
-	p := startScan(t, "scan", "-", "--order", "input", "--allow-reserved", "--timeout", "10m")
+	p := startScan(t, "scan", "-", "-v", "--order", "input", "--allow-reserved", "--timeout", "10m")
 	// The silent one comes first, so that it is open when the other has answered.
 	io.WriteString(p.in, "127.65.9.9:"+port+"\n127.65.1.1:"+port+"\n")
 	p.wait(p.out, `"ip":"127.65.1.1"`)
@@ -157,7 +157,7 @@ func TestInterruptTwice(t *testing.T) {
 func TestInterruptRest(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sum.json")
-	p := startScan(t, "scan", "127.65.16.0/20", "-p", "27470", "--allow-reserved", "--timeout", "600ms",
+	p := startScan(t, "scan", "-v", "127.65.16.0/20", "-p", "27470", "--allow-reserved", "--timeout", "600ms",
 		"-r", "300", "--max-runtime", "1500ms", "--status", "json", "--summary", path)
 	p.wait(p.err, `"sent_rate":`) // a second later
 	p.interrupt()
@@ -178,7 +178,7 @@ func TestInterruptRest(t *testing.T) {
 		t.Errorf("%d finished, %d unfinished, %d unread", l.Finished, l.Unfinished, l.Unread)
 	}
 	rest := console.Grouped(4096 - l.Finished)
-	p.said(errs, `(?m)^a2sscan: targets: 4,096 = .*`+rest+" unfinished$")
+	p.said(errs, `(?m)^ +ledger +4,096 = .*`+rest+" unfinished$")
 	p.said(errs, `(?m)^a2sscan: interrupted: `+rest+` of 4,096 targets were not finished$`)
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -20,18 +19,18 @@ import (
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/a2sscan/a2sscan/bench/fleet"
-	fleetjudge "github.com/a2sscan/a2sscan/bench/fleet/judge"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
-	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
-// kills is how many runs TestKill ends, over all its commands.
-var killSeed = flag.Uint64("kill-seed", 0, "the seed `N` of TestKill, to repeat a run; 0: another one each time")
-
-var kills = flag.Int("kills", 6, "how many `N` scans TestKill kills; the long form is 100")
+var (
+	kills    = flag.Int("kills", 8, "how many `N` scans TestKill kills, over all modes; the long form is 1000")
+	killSeed = flag.Uint64("kill-seed", 0, "the `seed` of the first round of TestKill; 0: another one each time")
+	killMode = flag.String("kill-mode", "", "the one `mode` of TestKill; empty: all")
+)
 
 // dies is the program, which kills itself when it has done a step so often:
 //
@@ -39,29 +38,49 @@ var kills = flag.Int("kills", 6, "how many `N` scans TestKill kills; the long fo
 //
 // The windows between two changes of files are too narrow to be hit by chance.
 func dies() {
-	name, times := os.Args[1], os.Args[2]
+	atStep(os.Args[1], os.Args[2], func() {
+		syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	})
+	os.Args = append(os.Args[:1], os.Args[3:]...)
+	main()
+}
+
+// pauses is the program, which waits for a command of the shell when it has done a
+// step so often; there $PPID is the program:
+//
+//	pauses STEP TIMES COMMAND scan …
+func pauses() {
+	command := os.Args[3]
+	atStep(os.Args[1], os.Args[2], func() {
+		if out, err := exec.Command("sh", "-c", command).CombinedOutput(); err != nil {
+			panic(fmt.Sprintf("%s: %v: %s", command, err, out))
+		}
+	})
+	os.Args = append(os.Args[:1], os.Args[4:]...)
+	main()
+}
+
+// atStep calls do, once, when the process has done a step so often.
+func atStep(name, times string, do func()) {
 	left, err := strconv.Atoi(times)
 	if err != nil {
 		panic(err)
 	}
 	var mu sync.Mutex
-	checkpoint.Step = func(now string) {
+	disk.Step = func(now string) {
 		mu.Lock()
 		defer mu.Unlock()
 		if now == name {
-			left--
-		}
-		if left == 0 {
-			syscall.Kill(os.Getpid(), syscall.SIGKILL)
-			select {}
+			if left--; left == 0 {
+				do()
+			}
 		}
 	}
-	os.Args = append(os.Args[:1], os.Args[3:]...)
-	main()
 }
 
 // killSteps are the steps after which a scan may die, and how often each is
-// done at most in a scan of this test.
+// done at most in a scan of TestKill.
 var killSteps = map[string]int{
 	"checkpoint.temporary-written": 4,
 	"checkpoint.temporary-synced":  4,
@@ -69,184 +88,330 @@ var killSteps = map[string]int{
 	"checkpoint.written":           4,
 	"checkpoint.removed":           1,
 	"output.created":               1,
-	"silent.written":               3,
+	"output.block":                 5,
+	"output.cut":                   1,
+	"output.repacked":              1,
 	"output.written":               3,
 	"output.synced":                3,
+	"output.closed":                3,
+	"output.renamed":               1,
+	"part.created":                 3,
+	"part.renamed":                 3,
+	"part.removed":                 1,
+	"silent.written":               3,
 	"summary.written":              1,
 }
 
-// killed is one scan that is killed again and again.
+// killModes are the commands that TestKill kills.
+var killModes = []struct {
+	name    string
+	prepare func(*killed)
+}{
+	{"single", func(k *killed) { k.resumes() }},
+	{"rotate", func(k *killed) { k.resumes("--rotate", k.either("1s", "100k")) }},
+	{"shard", func(k *killed) { k.resumes(); k.shards = 2 }},
+	{"second-look", func(k *killed) { k.resumes("--second-look") }},
+	{"input-order", func(k *killed) { k.resumes("--order", "input") }},
+	{"stdin", func(k *killed) {
+		k.piped = true
+		if k.rng.IntN(2) == 0 {
+			k.resumes("--order", k.either("random", "input"))
+		} else {
+			k.appends = true
+		}
+	}},
+	{"append", func(k *killed) { k.appends = true; k.writeOld() }},
+	{"force", func(k *killed) {
+		if k.rng.IntN(2) == 0 {
+			k.resumes()
+		}
+		k.writeOld()
+		k.flags = append(k.flags, "--force")
+	}},
+}
+
+// killed is one census that is made by scans that are killed again and again.
 type killed struct {
 	*testing.T
-	rng  *rand.Rand
-	dir  string
-	cfg  fleet.Config
-	args []string
-	hits map[string]int // how often each way of dying happened
-	last string         // the latest of them
+	rng   *rand.Rand
+	dir   string
+	cfg   fleet.Config
+	tally *killTally
+	most  int // kills in this round
+	n     int // of them, how many happened
 
-	rotates bool
+	output  string
+	flags   []string // beside those that every mode has
+	saved   bool     // there is a checkpoint: the same command resumes
+	appends bool     // the same command with --append begins again
+	piped   bool     // the list is on standard input
+	shards  int      // 0: the scan is not divided
+	shard   int      // the one that is scanned
+
+	list    []byte
+	runs    int
+	old     []byte            // the output before the first run; nil: none
+	settled []byte            // with appends: the lines that could be read after the last kill
 	named   map[string][]byte // parts that got their names, as they were then
+	last    string            // how the last run ended
+	history []string          // how all runs ended
 }
 
-// TestKill: a scan that is killed at any moment, and gone on with by the same
-// command until it is complete, has every server exactly once, as it is; its
-// numbers add up; and whenever it dies, what it wrote can be read.
+// killTally counts, over all rounds, how often each way of dying happened.
+type killTally struct {
+	sync.Mutex
+	hits map[string]int
+}
+
+func (t *killTally) add(how string) {
+	t.Lock()
+	defer t.Unlock()
+	t.hits[how]++
+}
+
+// TestKill: a census whose scans are killed at any moment has, once the command
+// was repeated often enough, every server exactly once, as it is; its numbers
+// add up; and whenever a scan dies, what was written before can be read.
 func TestKill(t *testing.T) {
 	t.Parallel() // it waits for scans, most of the time
-	cfg := fleet.Config{
-		Network: netip.MustParsePrefix("127.67.0.0/22"),
+	seed := *killSeed
+	for seed == 0 {
+		seed = rand.Uint64() >> 16
+	}
+	tally := &killTally{hits: map[string]int{}}
+	t.Cleanup(func() { t.Logf("kills: %v", tally.hits) })
+	share := len(killModes)
+	if *killMode != "" {
+		share = 1
+	}
+	for i, m := range killModes {
+		if *killMode != "" && *killMode != m.name {
+			continue
+		}
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			cfg, _ := serve(t, killFleet(i))
+			left := (*kills + share - 1) / share
+			for round := seed; left > 0 && t.Context().Err() == nil; round++ {
+				t.Run(strconv.FormatUint(round, 10), func(t *testing.T) {
+					k := newKilled(t, cfg, tally, rand.NewPCG(round, uint64(i)), left)
+					m.prepare(k)
+					k.toTheEnd(fmt.Sprintf("-kill-mode %s -kill-seed %d -kills %d", m.name, round, left))
+					left -= max(k.n, 1)
+				})
+			}
+		})
+	}
+}
+
+// killFleet is the fleet of a mode. The long form scans more servers, at a rate
+// that takes as long.
+func killFleet(mode int) fleet.Config {
+	bits := 24
+	if *kills > 100 {
+		bits = 22
+	}
+	return fleet.Config{
+		Network: netip.PrefixFrom(netip.AddrFrom4([4]byte{127, byte(160 + mode)}), bits),
 		Alive:   0.9, Seed: 3, DelayMax: 20 * time.Millisecond,
 	}
-	if *kills > 20 {
-		cfg.Network = netip.MustParsePrefix("127.67.0.0/21")
-	}
-	cfg, _ = serve(t, cfg)
-	seed := *killSeed
-	if seed == 0 {
-		seed = rand.Uint64()
-	}
-	t.Logf("to repeat: -kill-seed %d", seed)
-	hits := map[string]int{}
-	for round := 0; deaths(hits) < *kills; round++ {
-		k := &killed{T: t, cfg: cfg, dir: t.TempDir(), hits: hits,
-			rng: rand.New(rand.NewPCG(seed, uint64(round)))}
-		k.prepare(round%2 == 1, round%3 > 0)
-		k.toTheEnd()
-	}
-	t.Logf("%d kills: %v", deaths(hits), hits)
 }
 
-// TestKillSteps: a scan that dies the first time that it has done a step is
-// complete after the same command again.
-func TestKillSteps(t *testing.T) {
-	t.Parallel()
-	cfg, _ := serve(t, fleet.Config{
-		Network: netip.MustParsePrefix("127.72.0.0/25"),
-		Kinds:   []fleet.Kind{fleet.Source}, // which answers everything at once
-	})
-	for round, how := range slices.Sorted(maps.Keys(killSteps)) {
-		if how == "silent.written" {
-			continue // nobody is silent here; TestSilentFile has it
-		}
-		for _, rotates := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s rotates=%v", how, rotates), func(t *testing.T) {
-				t.Parallel()
-				k := &killed{T: t, cfg: cfg, dir: t.TempDir(), hits: map[string]int{},
-					rng: rand.New(rand.NewPCG(1, uint64(round)))}
-				k.prepare(round%2 == 0, rotates)
-				k.diesOnce(how)
-			})
-		}
-	}
-}
-
-// diesOnce has the scan die the first time that it has done a step, and go on.
-func (k *killed) diesOnce(how string) {
-	k.start(how, exec.CommandContext(k.Context(), "dies", append([]string{how, "1"}, k.args...)...), 0)
-	if k.hits[how] != 1 {
-		k.Errorf("%s: it did not die", how)
-	}
-	k.checkKilled(how)
-	if _, err := os.Stat(k.path("scan.checkpoint")); err == nil || len(k.files()) == 0 {
-		k.start("", exec.CommandContext(k.Context(), "a2sscan", k.args...), 0)
-	}
-	k.checkEnd()
-}
-
-func deaths(m map[string]int) (n int) {
-	for _, v := range m {
-		n += v
-	}
-	return n
-}
-
-// prepare writes the list and chooses the command.
-func (k *killed) prepare(packed, rotates bool) {
+// newKilled writes the list of a round, and decides what its mode leaves open.
+func newKilled(t *testing.T, cfg fleet.Config, tally *killTally, seed rand.Source, most int) *killed {
+	k := &killed{T: t, cfg: cfg, tally: tally, dir: t.TempDir(), named: map[string][]byte{},
+		rng: rand.New(seed)}
+	k.most = min(1+k.rng.IntN(8), most)
+	k.output = k.either("census.ndjson", "census.ndjson.zst")
 	var list bytes.Buffer
-	for at := range k.cfg.All() {
+	for at := range cfg.All() {
 		fmt.Fprintf(&list, "%s tag %d\n", at, at.Addr().As4()[3])
 	}
 	again, _, _ := bytes.Cut(list.Bytes(), []byte("\n"))
 	fmt.Fprintf(&list, "no server\n0.0.0.0:27015\n%s\n", again)
-	if err := os.WriteFile(k.path("servers.txt"), list.Bytes(), 0o666); err != nil {
-		k.Fatal(err)
+	k.list = list.Bytes()
+	if err := os.WriteFile(k.path("servers.txt"), k.list, 0o666); err != nil {
+		t.Fatal(err)
 	}
-	output := "census.ndjson"
-	if packed {
-		output += ".zst"
-	}
-	k.args = []string{"scan", "servers.txt", "--allow-reserved", "-o", output,
-		"--checkpoint", "scan.checkpoint", "-r", "2k", "--timeout", "300ms", "--cooldown", "0", "-q",
-		"--summary", "summary.json"}
-	if k.rng.IntN(2) == 0 {
-		k.args = append(k.args, "--second-look")
-	}
-	if k.rotates = rotates; rotates {
-		k.args = append(k.args, "--rotate", "1s")
-		k.named = map[string][]byte{}
-	}
+	return k
 }
 
-// files are those of the output, in the order of their names.
-func (k *killed) files() []string {
-	files, err := filepath.Glob(k.path("census*"))
-	if err != nil {
-		k.Fatal(err)
+func (k *killed) either(a, b string) string {
+	if k.rng.IntN(2) == 0 {
+		return a
 	}
-	return files
+	return b
 }
 
 func (k *killed) path(name string) string { return filepath.Join(k.dir, name) }
 
-// toTheEnd runs the command until the scan is complete.
-func (k *killed) toTheEnd() {
+// resumes chooses a scan with a checkpoint.
+func (k *killed) resumes(flags ...string) {
+	k.saved = true
+	k.flags = append(k.flags, flags...)
+}
+
+// writeOld writes the census of another scan, which may end in the middle of a
+// record if the next one appends.
+func (k *killed) writeOld() {
+	var lines []byte
+	for i := range 500 {
+		lines = fmt.Appendf(lines, `{"schema":1,"scan":"yesterday","ip":"203.0.113.%d","port":%d,"status":"no_reply"}`+"\n", i%250, i+1)
+	}
+	if k.appends && k.rng.IntN(2) == 0 {
+		lines = append(lines, `{"schema":1,"scan":"yest`...)
+	}
+	k.settled = lines[:bytes.LastIndexByte(lines, '\n')+1]
+	k.old = lines
+	if strings.HasSuffix(k.output, ".zst") {
+		z, err := zstd.NewWriter(nil)
+		if err != nil {
+			k.Fatal(err)
+		}
+		k.old = z.EncodeAll(k.settled, nil)
+	}
+	if err := os.WriteFile(k.path(k.output), k.old, 0o666); err != nil {
+		k.Fatal(err)
+	}
+}
+
+// args is the command of the next run.
+func (k *killed) args() []string {
+	rate := "500"
+	if *kills > 100 {
+		rate = "2k"
+	}
+	args := []string{"scan", "servers.txt", "--allow-reserved", "-r", rate, "--timeout", "300ms",
+		"--retries", "4", "--cooldown", "0", "-q", "-o", k.output, "--summary", k.ofShard("summary.json")}
+	if k.piped {
+		args[1] = "-"
+	}
+	if k.saved {
+		args = append(args, "--checkpoint", k.ofShard("scan.checkpoint"))
+	}
+	if k.shards > 0 {
+		args = append(args, "--shard", fmt.Sprintf("%d/%d", k.shard, k.shards))
+	}
+	if k.appends {
+		args = append(args, "--scan-id", k.scanID())
+		if len(k.files()) > 0 {
+			args = append(args, "--append")
+		}
+	}
+	return append(args, k.flags...)
+}
+
+// scanID is the name of the scan of this run, where each run is another scan.
+func (k *killed) scanID() string { return fmt.Sprintf("run-%d", k.runs) }
+
+// ofShard is the name of a file that each shard has.
+func (k *killed) ofShard(name string) string {
+	if k.shards > 0 {
+		return fmt.Sprintf("%d-%s", k.shard, name)
+	}
+	return name
+}
+
+// toTheEnd repeats the command until the census is complete. again is how this
+// round is repeated.
+func (k *killed) toTheEnd(again string) {
 	k.Helper()
-	for run := 0; ; run++ {
-		if run > 50 {
-			k.Fatal("the scan does not come to its end")
+	defer func() {
+		if k.Failed() {
+			k.Logf("to repeat: %s\nruns: %v", again, k.history)
 		}
-		how, alive := k.run(run)
-		_, err := os.Stat(k.path("scan.checkpoint"))
-		if err != nil && len(k.files()) > 0 {
-			break // complete, or there was an output before the first checkpoint
-		}
-		if alive {
-			k.Fatalf("a run that was not killed (%s) left its checkpoint", how)
-		}
-		k.checkKilled(how)
+	}()
+	if k.shards == 0 {
+		k.scanToTheEnd()
+	}
+	for base := k.output; k.shard < k.shards; k.shard++ {
+		k.output = k.ofShard(base)
+		k.scanToTheEnd()
 	}
 	k.checkEnd()
 }
 
+// scanToTheEnd repeats the command until the scan is complete.
+func (k *killed) scanToTheEnd() {
+	k.Helper()
+	for first := k.runs; ; {
+		if k.runs > first+50 {
+			k.Fatal("the scan does not come to its end")
+		}
+		alive := k.run()
+		switch {
+		case alive && k.saved && !k.done():
+			k.Fatal("a run that was not killed left its checkpoint")
+		case alive:
+			return
+		case k.appends:
+			k.settle()
+		case k.saved && k.done():
+			return // it was complete before it died
+		case k.saved:
+			k.checkKilled()
+		default:
+			k.checkOld()
+		}
+	}
+}
+
+// done reports whether a scan with a checkpoint is complete: it wrote its summary
+// and removed the checkpoint.
+func (k *killed) done() bool {
+	_, err := os.Stat(k.path(k.ofShard("scan.checkpoint")))
+	_, err2 := os.Stat(k.path(k.ofShard("summary.json")))
+	return errors.Is(err, os.ErrNotExist) && err2 == nil
+}
+
 // run starts the command, and kills it unless there were enough kills. It
 // reports whether the run ended by itself.
-func (k *killed) run(n int) (how string, alive bool) {
-	ctx := k.Context()
-	cmd := exec.CommandContext(ctx, "a2sscan", k.args...)
-	steps := slices.Sorted(maps.Keys(killSteps))
+func (k *killed) run() (alive bool) {
+	k.Helper()
+	steps := slices.DeleteFunc(slices.Sorted(maps.Keys(killSteps)), k.neverDoes)
 	choice := k.rng.IntN(2 * len(steps))
-	var after time.Duration // from the outside; 0: never
 	switch {
-	case n > 12 || deaths(k.hits) >= *kills:
-		how = "not killed"
+	case k.n >= k.most:
+		return k.start("not killed", exec.CommandContext(k.Context(), "a2sscan", k.args()...), 0)
 	case choice < len(steps):
-		how = steps[choice]
+		how := steps[choice]
 		times := strconv.Itoa(1 + k.rng.IntN(killSteps[how]))
-		cmd = exec.CommandContext(ctx, "dies", append([]string{how, times}, k.args...)...)
+		args := append([]string{how, times}, k.args()...)
+		return k.start(how, exec.CommandContext(k.Context(), "dies", args...), 0)
 	default:
-		how = "from outside"
-		after = time.Duration(1+k.rng.IntN(2500)) * time.Millisecond
+		after := time.Duration(1+k.rng.IntN(4000)) * time.Millisecond
+		return k.start("from outside", exec.CommandContext(k.Context(), "a2sscan", k.args()...), after)
 	}
-	return how, k.start(how, cmd, after)
+}
+
+// neverDoes reports whether the scans of this mode never do a step.
+func (k *killed) neverDoes(step string) bool {
+	kind, _, _ := strings.Cut(step, ".")
+	switch {
+	case step == "output.repacked":
+		return !k.appends || !strings.HasSuffix(k.output, ".zst")
+	case step == "output.renamed":
+		return !slices.Contains(k.flags, "--force")
+	case step == "output.created" || step == "output.block" || step == "output.closed":
+		return false
+	case kind == "part":
+		return !slices.Contains(k.flags, "--rotate")
+	case kind == "silent":
+		return !slices.Contains(k.flags, "--second-look")
+	}
+	return !k.saved
 }
 
 // start runs a command, kills it after that time unless that is 0, and reports
 // whether it ended by itself.
 func (k *killed) start(how string, cmd *exec.Cmd, after time.Duration) (alive bool) {
 	k.Helper()
+	k.runs++
 	var said bytes.Buffer
 	cmd.Dir, cmd.Stderr = k.dir, &said
+	if k.piped {
+		cmd.Stdin = bytes.NewReader(k.list)
+	}
 	if err := cmd.Start(); err != nil {
 		k.Fatalf("%s: %v", how, err)
 	}
@@ -257,188 +422,87 @@ func (k *killed) start(how string, cmd *exec.Cmd, after time.Duration) (alive bo
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
+		k.last = "complete"
+		k.history = append(k.history, how+": complete")
 		return true
 	case !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL:
 		k.Fatalf("%s: %v\n%s", how, err, said.Bytes())
 	}
-	k.hits[how]++
+	k.tally.add(how)
+	k.n++
 	k.last = how
+	k.history = append(k.history, fmt.Sprintf("%s after %v", how, after))
 	return false
 }
 
-// checkKilled: the checkpoint that is left can be read, and the output has at
-// least what it names, whole.
-func (k *killed) checkKilled(how string) {
-	k.Helper()
-	file, err := os.ReadFile(k.path("scan.checkpoint"))
-	if errors.Is(err, os.ErrNotExist) {
-		return // nothing was begun
-	}
-	c, err := checkpoint.Decode(file)
-	if err != nil {
-		k.Fatalf("%s: %v", how, err)
-	}
-	k.checkNamed(how, c)
-	want := c.Records
-	for _, p := range c.Output.Parts {
-		want -= p.Records
-	}
-	current := k.current(c)
-	if c.Output.Offset > 0 {
-		all, err := os.ReadFile(current)
-		if err != nil || int64(len(all)) < c.Output.Offset {
-			k.Fatalf("%s: %d bytes, %d in the checkpoint, %v", how, len(all), c.Output.Offset, err)
-		}
-		cut := k.path("cut")
-		if err := os.WriteFile(cut, all[:c.Output.Offset], 0o666); err != nil {
-			k.Fatal(err)
-		}
-		if n := k.cat(0, cut); n != want {
-			k.Fatalf("%s: %d records in %d bytes, want %d", how, n, c.Output.Offset, want)
-		}
-	}
-	if files := k.files(); len(files) > 0 {
-		if n := k.cat(-1, files...); n < c.Records {
-			k.Fatalf("%s: %d records can be read, %d were promised", how, n, c.Records)
-		}
-	} else if c.Records > 0 {
-		k.Fatalf("%s: no output, and %d records were promised", how, c.Records)
-	}
-}
-
-// current is the file that a checkpoint's offset is in.
-func (k *killed) current(c *checkpoint.Checkpoint) string {
-	return c.OutputFile(&c.Plan)
-}
-
-// checkNamed: a part that has its name is whole, and stays as it is.
-func (k *killed) checkNamed(how string, c *checkpoint.Checkpoint) {
-	k.Helper()
-	for i, p := range c.Output.Parts {
-		if n := k.cat(0, k.either(sink.PartName(c.Plan.Output, c.Start, i+1))); n != p.Records {
-			k.Fatalf("%s: part %d has %d records, want %d", how, i, n, p.Records)
-		}
-	}
-	for _, name := range k.files() {
-		if k.rotates && !strings.HasSuffix(name, sink.PartSuffix) {
-			now, err := os.ReadFile(name)
-			if was, known := k.named[name]; err != nil || known && !bytes.Equal(was, now) {
-				k.Fatalf("%s: %s is not as it was, %v", how, name, err)
-			}
-			k.named[name] = now
-		}
-	}
-}
-
-// either is a part by the name that it has.
-func (k *killed) either(name string) string {
-	if _, err := os.Stat(name); err != nil {
-		return name + sink.PartSuffix
-	}
-	return name
-}
-
-// cat reads a census with the program and returns how many records there are.
-// truncated is what it may say of a truncated tail, negative for anything.
-func (k *killed) cat(truncated int, files ...string) (n uint64) {
-	k.Helper()
-	var said bytes.Buffer
-	cmd := exec.CommandContext(k.Context(), "a2sscan", append([]string{"cat"}, files...)...)
-	cmd.Stderr = &said
-	out, err := cmd.Output()
-	if err != nil || truncated == 0 && said.Len() > 0 {
-		k.Fatalf("cat: %v\n%s", err, said.Bytes())
-	}
-	for line := range bytes.Lines(out) {
-		if !json.Valid(line) || line[len(line)-1] != '\n' {
-			k.Fatalf("no record: %s", line)
-		}
-		n++
-	}
-	return n
-}
-
-// checkEnd: the complete census is the truth, and so are its numbers.
-func (k *killed) checkEnd() {
-	k.Helper()
-	census := k.path("all")
-	k.join(census)
-	r, err := sink.Open(census)
-	if err != nil {
-		k.Fatal(err)
-	}
-	defer r.Close()
-	scans := map[string]int{}
-	next := func() ([]byte, error) {
-		line, err := r.Next()
-		if err == nil {
-			var rec struct{ Scan, Tag, IP string }
-			if err := json.Unmarshal(line, &rec); err != nil {
-				return nil, err
-			}
-			scans[rec.Scan]++
-			if want := "tag " + rec.IP[strings.LastIndexByte(rec.IP, '.')+1:]; rec.Tag != want {
-				k.Errorf("%s has the tag %q", rec.IP, rec.Tag)
-			}
-		}
-		return line, err
-	}
-	report, err := fleetjudge.Compare(k.cfg, scanner.AskAll, next)
-	if err != nil {
-		k.Fatal(err)
-	}
-	if report.Servers != report.AsTheyAre || report.Twice != 0 || report.Invented != 0 || len(scans) != 1 {
-		k.Errorf("%+v, scans %v", report, scans)
-	}
-	k.checkSummary(uint64(report.Servers))
-	left, err := filepath.Glob(k.path("scan.checkpoint*"))
-	left = slices.DeleteFunc(left, func(name string) bool {
-		return k.last == "checkpoint.removed" && strings.HasSuffix(name, ".lock")
+// TestKillSteps: a scan that dies the first time that it has done a step is
+// complete after the same command again.
+func TestKillSteps(t *testing.T) {
+	t.Parallel()
+	cfg, _ := serve(t, fleet.Config{
+		Network: netip.MustParsePrefix("127.72.0.0/25"),
+		Kinds:   []fleet.Kind{fleet.Source}, // which answers everything at once
 	})
-	unfinished, err2 := filepath.Glob(k.path("*" + sink.PartSuffix))
-	if left = append(left, unfinished...); len(left) > 0 || err != nil || err2 != nil {
-		k.Errorf("%v were left behind, %v, %v", left, err, err2)
+	modes := map[string][]string{} // those in which a scan does a step; by default
+	for _, step := range []string{"output.cut", "output.repacked", "part.removed", "silent.written"} {
+		modes[step] = []string{} // what a scan does once it is resumed; TestSilentFile has the last
 	}
-}
-
-// join puts all files of the output together, as a shell would.
-func (k *killed) join(path string) {
-	var all []byte
-	for _, name := range k.files() {
-		b, err := os.ReadFile(name)
-		if err != nil {
-			k.Fatal(err)
+	modes["output.renamed"] = []string{"force"}
+	modes["part.created"], modes["part.renamed"] = []string{"rotate"}, []string{"rotate"}
+	for i, how := range slices.Sorted(maps.Keys(killSteps)) {
+		these, ok := modes[how]
+		if !ok {
+			these = []string{"single", "rotate"}
 		}
-		all = append(all, b...)
-	}
-	if err := os.WriteFile(path, all, 0o666); err != nil {
-		k.Fatal(err)
+		for _, mode := range these {
+			t.Run(how+" "+mode, func(t *testing.T) {
+				t.Parallel()
+				k := newKilled(t, cfg, &killTally{hits: map[string]int{}}, rand.NewPCG(uint64(i), 0), 1)
+				k.dieOnce(mode, how)
+			})
+		}
 	}
 }
 
-func (k *killed) checkSummary(servers uint64) {
-	k.Helper()
-	b, err := os.ReadFile(k.path("summary.json"))
+// dieOnce has a scan die the first time that it has done a step, and resumes it.
+func (k *killed) dieOnce(mode, how string) {
+	k.saved = true
+	switch mode {
+	case "rotate":
+		k.flags = []string{"--rotate", "1s"}
+	case "force":
+		k.flags = []string{"--force"}
+		k.writeOld()
+	}
+	k.start(how, exec.CommandContext(k.Context(), "dies", append([]string{how, "1"}, k.args()...)...), 0)
+	if k.n != 1 {
+		k.Errorf("%s: it did not die", how)
+	}
+	if !k.done() {
+		k.scanToTheEnd()
+	}
+	k.checkEnd()
+}
+
+// files are those with records of this census, in the order of their names.
+func (k *killed) files() (files []string) {
+	all, err := filepath.Glob(k.path("*census*"))
 	if err != nil {
 		k.Fatal(err)
 	}
-	var s ledger.Summary
-	if err := json.Unmarshal(b, &s); err != nil {
+	for _, name := range all {
+		if k.appends || k.old == nil || strings.HasSuffix(name, sink.PartSuffix) || !bytes.Equal(k.read(name), k.old) {
+			files = append(files, name)
+		}
+	}
+	return files
+}
+
+func (k *killed) read(name string) []byte {
+	k.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
 		k.Fatal(err)
 	}
-	places := uint64(0)
-	for range k.cfg.All() {
-		places++
-	}
-	l := s.Targets
-	if !s.Consistent || s.Ended != ledger.EndedComplete || s.Records != servers || l.Read != places+3 ||
-		l.Invalid != 1 || l.Unscannable != 1 || l.Duplicate != 1 || l.Unfinished != 0 {
-		k.Errorf("%s", b)
-	}
-	if k.rotates != (len(s.Parts) > 0) || k.rotates && len(s.Parts) != len(k.files()) {
-		k.Errorf("%d files, the summary has %v", len(k.files()), s.Parts)
-	}
-	if s.Datagrams.Sent < 3*servers || s.Seconds <= 0 {
-		k.Errorf("%d datagrams in %v seconds for %d servers", s.Datagrams.Sent, s.Seconds, servers)
-	}
+	return b
 }

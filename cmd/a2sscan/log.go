@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -48,16 +47,4 @@ func (a *app) openLog(f *logFlags) error {
 		return nil
 	}
 	return a.term.OpenLog(f.file, f.format.JSON, f.level.Level)
-}
-
-// logEnd logs the error with which the program ends, if there is one.
-func (a *app) logEnd(err error) {
-	if err == nil {
-		return
-	}
-	attrs := []any{"error", err, "exit_code", console.ExitCode(err)}
-	if f, ok := errors.AsType[*console.Failure](err); ok && f.Hint != "" {
-		attrs = append(attrs, "hint", f.Hint)
-	}
-	a.term.Log.Error("ended with an error", attrs...)
 }

@@ -64,7 +64,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err != nil && !isReported(err) {
 		a.term.Report(err)
 	}
-	a.logEnd(err)
+	a.term.LogEnd(err)
 	return console.ExitCode(err)
 }
 
@@ -151,6 +151,7 @@ func (a *app) commands() []*cobra.Command {
 		a.decodeCommand(),
 		a.catCommand(),
 		a.verifyCommand(),
+		a.mergeCommand(),
 		a.schemaCommand(),
 		a.doctorCommand(),
 		a.versionCommand(),

@@ -10,11 +10,9 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// masterFlags are the flags of commands that fetch a list from a master.
-type masterFlags struct{ masterlist.Options }
-
-// add adds the flags. Those whose names another command uses otherwise get the prefix.
-func (f *masterFlags) add(fs *pflag.FlagSet, prefix string) {
+// addMasterFlags adds the flags of commands that fetch a list from a master. Those
+// whose names another command uses otherwise get the prefix.
+func addMasterFlags(fs *pflag.FlagSet, f *masterlist.Options, prefix string) {
 	f.Region = masterlist.Region(master.World)
 	for _, one := range masterlist.FilterFlags(&f.Region, &f.Filter) {
 		flag := fs.VarPF(one.Value, one.Name, "", one.Help)
@@ -32,7 +30,7 @@ func (f *masterFlags) add(fs *pflag.FlagSet, prefix string) {
 
 // masterCommandFlags are the flags of master.
 type masterCommandFlags struct {
-	masterFlags
+	masterlist.Options
 	outFlags
 	logFlags
 	web   bool
@@ -84,14 +82,14 @@ func (f *masterCommandFlags) add(cmd *cobra.Command) {
 	fs.BoolVar(&f.web, "web", false, "fetch from the Steam Web API, which needs a key")
 	fs.StringVar(&f.URL, "url", "", "`URL` of the Web API, if it is not Valve's")
 	fs.StringVarP(&f.output, "output", "o", "-",
-		"write the list to `PATH`, compressed if it ends in .zst; -: standard output")
+		"write the list to `PATH`, compressed if it ends in .zst or .gz; -: standard output")
 	fs.BoolVar(&f.force, "force", false, "replace an existing output when the new list is complete")
 	fs.BoolVar(&f.json, "json", false, "write NDJSON with all that the master knows of each server")
 	fs.BoolVar(&f.raw, "raw", false, "write the pages as received, in binary (--udp only)")
 	fs.Uint64VarP(&f.most, "max-servers", "n", 0, "fetch at most `N` servers; 0: all (default 0)")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no status and no closing lines, only errors")
 	f.logFlags.add(cmd)
-	f.masterFlags.add(fs, "")
+	addMasterFlags(fs, &f.Options, "")
 }
 
 // check refuses flags that contradict each other.
@@ -119,12 +117,12 @@ func (f *masterCommandFlags) check() error {
 	if err := f.logFlags.check(f.output); err != nil {
 		return err
 	}
-	return f.masterFlags.Check()
+	return f.Options.Check()
 }
 
 // master fetches a list and writes it.
 func (a *app) master(f *masterCommandFlags) error {
-	toScreen := !f.toFile() && isTerminal(a.out.w)
+	toScreen := !f.toFile() && console.IsTerminal(a.out.w)
 	if f.raw && toScreen {
 		return console.Fail(console.ExitUsage, "--raw is binary, and standard output is a terminal").
 			WithHint("name a file with -o PATH, or pipe it into a2sscan scan")

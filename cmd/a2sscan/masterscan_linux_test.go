@@ -57,7 +57,7 @@ func TestMasterToScan(t *testing.T) {
 	const (
 		udp  = `a2sscan master --udp "$MASTER" --rate 0 -q `
 		web  = `a2sscan master --web --url "$WEB" --rate 0 -q `
-		scan = `a2sscan scan --allow-reserved --rate 15k --timeout 500ms --retries 4 --cooldown 500ms -o "$OUT" `
+		scan = `a2sscan scan -v --allow-reserved --rate 15k --timeout 500ms --retries 4 --cooldown 500ms -o "$OUT" `
 	)
 	tests := []struct {
 		name, script string

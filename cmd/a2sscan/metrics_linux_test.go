@@ -121,7 +121,7 @@ func (w *watched) hear(line string) {
 		w.well = append(w.well, probe(w.T, w.url))
 		go w.feed()
 	}
-	if strings.HasPrefix(line, "a2sscan: numbers of the run:") {
+	if strings.HasPrefix(line, "         summary ") {
 		<-w.halfway
 		w.last = scrape(w.T, w.url)
 		w.well = append(w.well, probe(w.T, w.url))
@@ -285,7 +285,7 @@ func TestMetricsResumed(t *testing.T) {
 		if at, ok := strings.CutPrefix(line, "a2sscan: metrics: http"); ok && url == "" {
 			url = "http" + at
 		}
-		if strings.HasPrefix(line, "a2sscan: numbers of the run:") {
+		if strings.HasPrefix(line, "         summary ") {
 			last = scrape(t, url)
 		}
 	}, "--metrics", "0")

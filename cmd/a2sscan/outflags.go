@@ -1,13 +1,9 @@
 package main
 
 import (
-	"os"
-
 	"github.com/spf13/cobra"
 
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
-	"github.com/a2sscan/a2sscan/sink"
 )
 
 // outFlags are the flags of commands that write records.
@@ -21,7 +17,7 @@ func (f *outFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.StringVarP(&f.output, "output", "o", "-",
-		"write records to `PATH`, compressed if it ends in .zst; -: standard output")
+		"write records to `PATH`: .ndjson, .csv or .tsv, compressed if .zst or .gz follows; -: standard output")
 	fs.BoolVar(&f.append, "append", false, "add to an existing output")
 	fs.BoolVar(&f.force, "force", false, "replace an existing output")
 }
@@ -29,34 +25,24 @@ func (f *outFlags) add(cmd *cobra.Command) {
 // toFile reports whether the records go elsewhere than to standard output.
 func (f *outFlags) toFile() bool { return f.output != "-" && f.output != "" }
 
-// check refuses what makes no sense together.
+// choice is what the flags say as values.
+func (f *outFlags) choice() output.Choice {
+	return output.Choice{Path: f.output, Append: f.append, Force: f.force}
+}
+
+// check refuses flags that contradict each other.
 func (f *outFlags) check() error {
-	switch {
-	case f.append && f.force:
-		return console.Fail(console.ExitUsage, "--append and --force exclude each other").
-			WithHint("--append keeps what is in the file, --force does not")
-	case f.append && !f.toFile():
-		return console.Fail(console.ExitUsage, "--append without --output").
-			WithHint("name the file with -o PATH, or use the shell's >>")
-	case f.force && !f.toFile():
-		return console.Fail(console.ExitUsage, "--force without --output").
-			WithHint("name the file with -o PATH, or use the shell's >")
-	}
-	return nil
+	c := f.choice()
+	return c.Check()
 }
 
-// plan returns the output that the flags ask for, of which nothing is made
-// yet, or the error that making it would be.
+// plan returns the output that the flags ask for, of which no file is created
+// yet, or the error that creating it would be.
 func (f *outFlags) plan(scan string) (*output.Output, error) {
-	o := f.planned(scan)
-	return o, o.Check()
-}
-
-// planned is plan without the check.
-func (f *outFlags) planned(scan string) *output.Output {
-	options := sink.Options{Scan: scan, Append: f.append, Replace: f.force}
-	if !f.toFile() && isTerminal(os.Stdout) {
-		options.Shown = console.Visible
+	c := f.choice()
+	if err := c.CheckFormat(); err != nil {
+		return nil, err
 	}
-	return output.New(f.output, options)
+	o := c.Plan(scan)
+	return o, o.Check()
 }

@@ -1,72 +1,34 @@
 package main
 
 import (
-	"os"
-	"time"
-	"unicode/utf8"
-
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
+	"github.com/spf13/pflag"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/metrics"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/playerkey"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scanrun"
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
 // scanFlags are the flags of scan.
 type scanFlags struct {
-	out     outFlags
-	rotate  flagvalue.Rotation
-	saved   checkpointFlags
-	summary string
-	scanID  string
-
-	from       scanMasterFlags
-	ports      string
-	targets    targetFlags
-	exclude    excludeFlags
-	maxTargets uint64
-
-	query      flagvalue.Questions
-	pace       paceFlags
-	timeouts   timeoutFlags
-	secondLook bool
-	fallback   bool
-	cooldown   time.Duration
-	guard      guardFlags
-
-	unanswered bool
-	raw        bool
-	mmdb       []string
-	dryRun     bool
-	quiet      bool
-	status     flagvalue.StatusKind
-	metrics    metricsFlags
-	log        logFlags
-}
-
-// paceFlags choose the rate of a scan and its source address.
-type paceFlags struct {
-	rate          flagvalue.Rate
-	addressRate   flagvalue.Rate
-	maxPerAddress int
-	inFlight      int
-	noGSO         bool
-	source        flagvalue.Source
-}
-
-// checkpointFlags choose the file in which a scan saves its progress.
-type checkpointFlags struct {
-	path  string
-	fresh bool
+	scanrun.Options
+	out       outFlags
+	how       formatFlags
+	timeouts  timeoutFlags
+	metrics   metricsFlags
+	log       logFlags
+	ofMasters *pflag.FlagSet // of use with --master only
 }
 
 func (a *app) scanCommand() *cobra.Command {
-	f := &scanFlags{
-		query: flagvalue.Questions(scanner.AskAll),
-		pace:  paceFlags{rate: scanner.DefaultRate, addressRate: scanner.DefaultAddressRate},
-	}
+	f := &scanFlags{Options: scanrun.Options{
+		Query: flagvalue.Questions(scanner.AskAll),
+		Pace:  scanrun.Pace{Rate: scanner.DefaultRate, AddressRate: scanner.DefaultAddressRate},
+	}}
 	cmd := &cobra.Command{
 		Use:   "scan [TARGET…]",
 		Short: "Ask servers and write one JSON line for each",
@@ -95,11 +57,15 @@ down by a tenth, and SIGQUIT says where the scan stands; it goes on.`,
   a2sscan scan 203.0.113.7:27015 | jq .info.name
   cut -f 1 master.tsv | a2sscan scan --query info -r 20k > names.ndjson`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.check(); err != nil {
-				return err
-			}
 			if !cmd.Flags().Changed("fallback") {
-				f.fallback = f.secondLook
+				f.Fallback = f.SecondLook
+			}
+			if cmd.Flags().Changed("rate") && f.Pace.Total > 0 {
+				return console.Fail(console.ExitUsage, "--rate and --rate-total exclude each other").
+					WithHint("--rate is of this scan, --rate-total of all shards together")
+			}
+			if err := f.check(a, args); err != nil {
+				return err
 			}
 			return a.scan(f, args)
 		},
@@ -112,154 +78,138 @@ down by a tenth, and SIGQUIT says where the scan stands; it goes on.`,
 func (f *scanFlags) add(cmd *cobra.Command) {
 	f.out.add(cmd)
 	fs := cmd.Flags()
-	fs.Var(&f.rotate, "rotate", "write parts of that size or time, such as 1G or 1h, named PATH with start and number")
-	fs.StringVar(&f.saved.path, "checkpoint", "", "keep in `FILE`, every second, where the scan stands: the same command again goes on from there")
-	fs.BoolVar(&f.saved.fresh, "fresh", false, "discard the checkpoint that is there, and begin anew")
-	fs.StringVar(&f.summary, "summary", "", "write the run's numbers to `FILE` as JSON (default with -o: PATH.summary.json)")
-	fs.StringVar(&f.scanID, "scan-id", "", "`NAME` of the scan in every record (default its start: 20261120T030000Z)")
-	fs.StringVarP(&f.ports, "port", "p", "", "ports for networks and bare addresses: a `LIST` such as 27015,27020-27030 (an ip alone: 27015)")
-	f.targets.add(cmd)
-	fs.Var(&f.query, "query", "what to ask: a `LIST` of info, players, rules, and ping beside them")
-	fs.VarP(&f.pace.rate, "rate", "r", "datagrams a second, k and M are understood; 0: as fast as it goes")
-	fs.Var(&f.pace.addressRate, "per-address-rate", "datagrams a second to one address; 0: no limit")
-	fs.IntVar(&f.pace.maxPerAddress, "max-per-address", 0, "`N` servers asked on one address at most; 0: all (default 0)")
+	f.how.add(fs, "text on a terminal; else by the suffix of --output, or json")
+	fs.Var(&f.Rotate, "rotate", "write parts of that size or time, such as 1G or 1h, named PATH with start and number")
+	fs.StringVar(&f.Saved.Path, "checkpoint", "", "keep in `FILE`, every second, where the scan stands: the same command again goes on from there")
+	fs.BoolVar(&f.Saved.Fresh, "fresh", false, "discard the checkpoint that is there, and begin anew")
+	fs.StringVar(&f.Summary, "summary", "", "write the run's numbers to `FILE` as JSON (default with -o: PATH.summary.json)")
+	fs.StringVar(&f.ScanID, "scan-id", "", "`NAME` of the scan in every record (default its start: 20261120T030000Z)")
+	fs.StringVarP(&f.Ports, "port", "p", "", "ports for networks and bare addresses: a `LIST` such as 27015,27020-27030 (an ip alone: 27015)")
+	f.addTargets(fs)
+	fs.Var(&f.Query, "query", "what to ask: a `LIST` of info, players, rules, and ping beside them")
+	fs.VarP(&f.Pace.Rate, "rate", "r", "datagrams a second, k and M are understood; 0: as fast as it goes")
+	fs.Var(&f.Pace.Total, "rate-total", "datagrams a second of all shards together: with --shard I/N each sends an N-th of it (default: --rate for each)")
+	fs.Var(&f.Pace.AddressRate, "per-address-rate", "datagrams a second to one address; 0: no limit")
+	fs.IntVar(&f.Pace.MaxPerAddress, "max-per-address", 0, "`N` servers asked on one address at most; 0: all (default 0)")
 	f.timeouts.add(cmd)
-	fs.BoolVar(&f.secondLook, "second-look", false, "ask targets that stayed silent once more, when all others are finished")
-	fs.BoolVar(&f.fallback, "fallback", false, "ask targets that ignore info once each for players and ping (default with --second-look)")
-	fs.DurationVar(&f.cooldown, "cooldown", scanner.DefaultCooldown, "how long to listen for late replies, `D` such as 2s")
-	fs.IntVar(&f.pace.inFlight, "in-flight", 0, "`N` targets open at once; 0: what rate and timeouts need (default 0)")
-	fs.Var(&f.pace.source, "source", "address of this machine to send from (default: the system's choice)")
-	fs.BoolVar(&f.pace.noGSO, "no-gso", false, "send each datagram by itself: let the kernel, or the network card, cut none in two (segmentation offload, Linux)")
-	fs.BoolVar(&f.unanswered, "unanswered", false, "write a record for targets without any reply too")
-	fs.BoolVar(&f.raw, "raw", false, "keep every datagram in the record, as base64")
-	addGeoFlag(fs, &f.mmdb)
-	f.exclude.add(cmd)
-	f.guard.add(cmd)
-	fs.Uint64VarP(&f.maxTargets, "max-targets", "n", 0, "`N` targets asked at most; 0: all (default 0)")
-	fs.BoolVar(&f.dryRun, "dry-run", false, "say what would be asked and what that takes, send nothing, write no file")
+	fs.BoolVar(&f.SecondLook, "second-look", false, "ask targets that stayed silent once more, when all others are finished")
+	fs.BoolVar(&f.Fallback, "fallback", false, "ask targets that ignore info once each for players and ping (default with --second-look)")
+	fs.DurationVar(&f.Cooldown, "cooldown", scanner.DefaultCooldown, "how long to listen for late replies, `D` such as 2s")
+	fs.IntVar(&f.Pace.InFlight, "in-flight", 0, "`N` targets open at once; 0: what rate and timeouts need (default 0)")
+	fs.Var(&f.Pace.Source, "source", "address of this machine to send from (default: the system's choice)")
+	fs.BoolVar(&f.Pace.NoGSO, "no-gso", false, "send each datagram by itself: let the kernel, or the network card, cut none in two (segmentation offload, Linux)")
+	fs.BoolVar(&f.Unanswered, "unanswered", false, "write a record for targets without any reply too")
+	fs.BoolVar(&f.Raw, "raw", false, "keep every datagram in the record, as base64")
+	fs.BoolVar(&f.NoNames, "no-player-names", false, "write hashes in place of player names, under a secret key: equal names stay equal")
+	fs.StringVar(&f.PlayerKey, "player-key", "", "`FILE` with that key, made if there is none (default: "+playerkey.DefaultName+" beside the output)")
+	addGeoFlag(fs, &f.Databases)
+	f.addExclusions(fs)
+	f.addGuard(fs)
+	fs.Uint64VarP(&f.MaxTargets, "max-targets", "n", 0, "`N` targets asked at most; 0: all (default 0)")
+	fs.BoolVar(&f.DryRun, "dry-run", false, "say what would be asked and what that takes, send nothing, write no file")
 	f.metrics.add(cmd)
 	f.log.add(cmd)
-	f.from.add(fs)
-	fs.Var(&f.status, "status", "how the scan is going, on standard error: text, each second on a terminal and every 10s elsewhere; json, an object a line each second; none")
-	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no status (unless --status asks for it) and no closing summary; errors and bad lines are still said")
+	f.addMaster(fs)
+	fs.Var(&f.Status, "status", "how the scan is going, on standard error: text, each second on a terminal and every 10s elsewhere; json, an object a line each second; none")
+	fs.BoolVarP(&f.Verbose, "verbose", "v", false, "close with all counts, and with tables of games, maps, systems and versions")
+	fs.BoolVarP(&f.Quiet, "quiet", "q", false, "no status (unless --status asks for it) and no closing summary; errors and bad lines are still said")
 }
 
-// check refuses what makes no sense together or by itself.
-func (f *scanFlags) check() error {
-	for _, check := range []func() error{
-		f.out.check, f.checkCheckpoint, f.guard.check, f.timeouts.check, f.targets.check,
-		func() error { return f.log.check(f.out.output, f.summary, f.saved.path) },
-		func() error { return f.from.check(f.dryRun, f.saved.path != "") },
-		f.checkOutputs, f.checkNumbers, f.checkScanID,
-	} {
-		if err := check(); err != nil {
+// check completes the options and refuses flags that contradict each other.
+func (f *scanFlags) check(a *app, args []string) error {
+	f.Out, f.Timeout, f.Retries = f.out.choice(), f.timeouts.timeout, f.timeouts.retries
+	f.Out.Format, f.Out.Fields = f.how.chosen(), f.how.fields
+	f.Out.Screen = &output.Screen{Terminal: a.term, Color: console.UseColor(f.how.color, a.out.w)}
+	if err := f.how.check(); err != nil {
+		return err
+	}
+	if err := f.timeouts.check(); err != nil {
+		return err
+	}
+	if err := f.log.check(f.out.output, f.Summary, f.Saved.Path); err != nil {
+		return err
+	}
+	if err := f.checkMaster(); err != nil {
+		return err
+	}
+	return f.Check(args)
+}
+
+// scan asks the targets and writes what they answer.
+func (a *app) scan(f *scanFlags, args []string) error {
+	p := a.program()
+	if !f.DryRun {
+		if err := a.openLog(&f.log); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// rule is a combination of flags that is refused.
-type rule struct {
-	broken    bool
-	err, hint string
-}
-
-// firstBroken returns the error of the first rule that is broken.
-func firstBroken(rules ...rule) error {
-	for _, r := range rules {
-		if r.broken {
-			return console.Fail(console.ExitUsage, "%s", r.err).WithHint("%s", r.hint)
+		var err error
+		if p.Metrics, err = a.serveMetrics(&f.metrics, f.Quiet); err != nil {
+			return err
 		}
+		defer p.Metrics.Close()
+		a.sends = true
 	}
-	return nil
+	return scanrun.Scan(a.term, p, &f.Options, args)
 }
 
-func (f *scanFlags) checkOutputs() error {
-	return firstBroken(
-		rule{f.rotate.On() && !f.out.toFile(), "--rotate without --output",
-			"the parts are named after it: -o census.ndjson.zst"},
-		rule{f.rotate.On() && f.out.append, "--rotate and --append exclude each other",
-			"each part is a new file"},
-		rule{f.summary == "-", "--summary can't go to standard output",
-			"name a file: standard output is for records"},
-		rule{f.out.toFile() && inputs.SamePath(f.summary, f.out.output), "--summary and --output name the same file",
-			"omit --summary: it goes to PATH.summary.json"},
-	)
-}
-
-func (f *scanFlags) checkNumbers() error {
-	return firstBroken(
-		rule{f.cooldown < 0, "--cooldown is negative", "--cooldown 0 does not wait for late replies"},
-		rule{f.pace.maxPerAddress < 0, "--max-per-address is negative", "--max-per-address 0 asks all"},
-		rule{f.pace.inFlight < 0, "--in-flight is negative", "--in-flight 0 follows rate and timeouts"},
-		rule{0 < f.pace.rate && f.pace.rate < 0.001, "--rate is below one datagram in 1000 seconds",
-			"--rate 0 is as fast as it goes"},
-	)
-}
-
-func (f *scanFlags) checkScanID() error {
-	const hint = "it stands in every record"
-	return firstBroken(
-		rule{len(f.scanID) > 200, "--scan-id is longer than 200 bytes", hint},
-		rule{!utf8.ValidString(f.scanID), "--scan-id is not UTF-8", hint},
-	)
-}
-
-// checkCheckpoint refuses a checkpoint that no scan could resume from.
-func (f *scanFlags) checkCheckpoint() error {
-	info, err := os.Stat(f.out.output)
-	switch {
-	case f.saved.path == "" && f.saved.fresh:
-		return console.Fail(console.ExitUsage, "--fresh without --checkpoint").
-			WithHint("--force replaces an output that is there")
-	case f.saved.path == "":
-		return nil
-	case !f.out.toFile():
-		return console.Fail(console.ExitUsage, "--checkpoint needs a file to write to").
-			WithHint("name one with -o PATH: what went to a pipe can't be cut back")
-	case err == nil && !info.Mode().IsRegular() && !info.IsDir():
-		return console.Fail(console.ExitUsage, "--checkpoint needs a file to write to, and %s is none", console.Plain(f.out.output, 100)).
-			WithHint("what went to a pipe or a device can't be cut back")
-	case f.out.append:
-		return console.Fail(console.ExitUsage, "--checkpoint and --append exclude each other").
-			WithHint("give the scan a file of its own: a2sscan cat reads several")
+// program is what this program lends to a scan.
+func (a *app) program() *scanrun.Program {
+	return &scanrun.Program{
+		Name: self(), Args: a.args, Stdin: a.in, Stdout: a.out, OnScreen: console.IsTerminal(a.out.w),
+		Build: thisBuild(), ConfigFile: a.configFile, Metrics: metrics.Off(),
 	}
-	for _, own := range checkpointFiles(f.saved.path) {
-		if inputs.SamePath(own, f.out.output) || inputs.SamePath(own, f.summary) {
-			return console.Fail(console.ExitUsage, "--checkpoint names the file of another flag").
-				WithHint("the checkpoint is a file of its own, and so are .lock, .silent and .tmp beside it")
+}
+
+// addTargets names the flags that choose the targets of a list and their order.
+func (f *scanFlags) addTargets(fs *pflag.FlagSet) {
+	t := &f.Targets
+	fs.Var(&t.Order, "order", "in which targets are asked: random, or input, which reads lists while it asks")
+	fs.Var(&t.Seed, "seed", "number that chooses the random order: the same targets and seed, the same order (default: by chance)")
+	fs.Var(&t.Shard, "shard", "ask only part `I/N` of all addresses, I from 0 to N-1; auto/N takes I from JOB_COMPLETION_INDEX (Kubernetes) or SLURM_ARRAY_TASK_ID (default all)")
+	fs.BoolVar(&t.Strict, "strict", false, "refuse a list with a bad line, before anything is sent")
+	fs.BoolVar(&t.Resolve, "resolve", false, "look up host names in lists and arguments, and ask all of their IPv4 addresses")
+}
+
+// addExclusions names the flags that choose the addresses that are sent nothing.
+func (f *scanFlags) addExclusions(fs *pflag.FlagSet) {
+	x := &f.Exclude
+	fs.StringSliceVar(&x.Networks, "exclude", nil,
+		"send nothing to `NETS`: addresses, networks or ranges such as 203.0.113.5-203.0.113.20, commas between them; may be repeated")
+	fs.StringArrayVar(&x.Files, "exclude-file", nil,
+		"send nothing to the networks in `FILE`, one a line with its reason behind a #; may be repeated; read again on SIGHUP, which ends a scan without this flag")
+	fs.BoolVar(&x.AllowReserved, "allow-reserved", false,
+		"ask addresses in special-purpose networks too (private, loopback, documentation …)")
+}
+
+// addGuard names the flags that say when a guard stops the scan.
+func (f *scanFlags) addGuard(fs *pflag.FlagSet) {
+	g := &f.Guard
+	fs.Var((*flagvalue.Share)(&g.MinHitrate), "min-hitrate", "stop if fewer of the targets answer: 2% or 0.02; judged after 1000 targets, and at the end (default off)")
+	fs.Int64Var(&g.MaxSendErrors, "max-send-errors", -1, "stop after more than `N` datagrams that could not be sent; -1: never")
+	fs.DurationVar(&g.MaxRuntime, "max-runtime", 0, "stop after `D` such as 6h; 0: never (default 0)")
+}
+
+// forMaster is the annotation of flags that are of use with --master only.
+const forMaster = "with --master"
+
+// addMaster names the flags about masters.
+func (f *scanFlags) addMaster(fs *pflag.FlagSet) {
+	fs.StringVar(&f.From.Where, "master", "", "fetch the list of servers first: from the master server at `HOST:PORT`, from the Steam Web API (web), or from its URL")
+	fs.BoolVar(&f.From.Keep, "keep-master", false, "keep what the list says of each server, as master in its record")
+	f.ofMasters = pflag.NewFlagSet("", pflag.ContinueOnError)
+	f.ofMasters.SortFlags = false
+	addMasterFlags(f.ofMasters, &f.From.Options, "master-")
+	f.ofMasters.VisitAll(func(flag *pflag.Flag) { flag.Annotations = map[string][]string{forMaster: nil} })
+	fs.AddFlagSet(f.ofMasters)
+}
+
+// checkMaster refuses flags about masters in a scan without one.
+func (f *scanFlags) checkMaster() (err error) {
+	f.ofMasters.VisitAll(func(flag *pflag.Flag) {
+		if flag.Changed && f.From.Where == "" && err == nil {
+			err = console.Fail(console.ExitUsage, "--%s without --master", flag.Name).
+				WithHint("it chooses servers of a master's list, or says how that is fetched")
 		}
-	}
-	return nil
-}
-
-// checkpointFiles are all files that a scan with a checkpoint may make beside
-// its output, and remove.
-func checkpointFiles(path string) []string {
-	return []string{path, path + ".lock", path + ".silent", path + ".tmp"}
-}
-
-func (f *scanFlags) config() scanner.Config {
-	return scanner.Config{
-		Questions:     scanner.Questions(f.query),
-		Rate:          f.pace.rate.Limit(),
-		AddressRate:   f.pace.addressRate.Limit(),
-		MaxPerAddress: f.pace.maxPerAddress,
-		Timeout:       f.timeouts.timeout,
-		Retries:       flagvalue.OrOff(f.timeouts.retries),
-		SecondPass:    f.secondLook,
-		Fallback:      f.fallback,
-		Cooldown:      flagvalue.OrOff(f.cooldown),
-		InFlight:      f.pace.inFlight,
-		NoGSO:         f.pace.noGSO,
-		Raw:           f.raw,
-		Source:        f.pace.source.AddrPort(),
-	}
-}
-
-// isTerminal reports whether r is a terminal.
-func isTerminal(r any) bool {
-	f, ok := r.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+	})
+	return err
 }

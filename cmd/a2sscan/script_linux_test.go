@@ -42,6 +42,7 @@ func TestMain(m *testing.M) {
 		"a2sscan": main,
 		"panics":  panics,
 		"dies":    dies,
+		"pauses":  pauses,
 	})
 }
 

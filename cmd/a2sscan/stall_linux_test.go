@@ -140,8 +140,8 @@ func TestSignalAtTheEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	pipe := fullPipe(t, summary)
-	p := startScan(t, "scan", "127.72.128.1:"+port, "--allow-reserved", "--cooldown", "0", "--summary", summary)
-	p.wait(p.err, "a2sscan: sent: ") // the summary has no room, so the program waits
+	p := startScan(t, "scan", "127.72.128.1:"+port, "--allow-reserved", "--cooldown", "0", "--status", "json", "--summary", summary)
+	p.wait(p.err, `"phase":"ended"`) // the summary has no room, so the program waits
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGHUP} {
 		p.signal(s)
 	}

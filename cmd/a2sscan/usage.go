@@ -72,9 +72,9 @@ var scanGroups = []struct{ title, names string }{
 		"allow-reserved master keep-master"},
 	{"Questions", "query timeout retries second-look fallback cooldown"},
 	{"Speed", "rate per-address-rate in-flight source no-gso"},
-	{"Output", "output append force rotate summary scan-id unanswered raw mmdb"},
+	{"Output", "output append force format json fields color rotate summary scan-id unanswered raw no-player-names player-key mmdb"},
 	{"Going on, and stopping", "checkpoint fresh min-hitrate max-send-errors max-runtime"},
-	{"Watching", "status quiet dry-run metrics log-file log-format log-level"},
+	{"Watching", "status verbose quiet dry-run metrics log-file log-format log-level"},
 }
 
 // withMaster are the flags that are of use with --master only, as the help

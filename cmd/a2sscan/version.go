@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/redact"
 )
 
@@ -60,6 +61,12 @@ func buildVersion() (version, commit string) {
 		}
 	}
 	return version, commit
+}
+
+// thisBuild is the version of this program.
+func thisBuild() ledger.Build {
+	version, commit := buildVersion()
+	return ledger.Build{Version: version, Commit: commit}
 }
 
 // noArgs refuses arguments.

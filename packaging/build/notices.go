@@ -41,6 +41,9 @@ func notices(s system) ([]byte, error) {
 	if err := goLicence(texts); err != nil {
 		return nil, err
 	}
+	if err := mapLicence(texts); err != nil {
+		return nil, err
+	}
 	var b bytes.Buffer
 	fmt.Fprintln(&b, "a2sscan contains code of others, under these licences.")
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
@@ -115,5 +118,15 @@ func goLicence(texts map[string][]byte) error {
 		return fmt.Errorf("the licence of Go: %w", err)
 	}
 	texts["Go"] = text
+	return nil
+}
+
+// mapLicence adds that of the map in reports.
+func mapLicence(texts map[string][]byte) error {
+	text, err := os.ReadFile(filepath.FromSlash("cmd/a2sscan/internal/report/chart/LICENSE-world-atlas"))
+	if err != nil {
+		return fmt.Errorf("the licence of the map: %w", err)
+	}
+	texts["world-atlas 2.0.2: borders of Natural Earth"] = text
 	return nil
 }

@@ -71,7 +71,7 @@ var FlagRules = [NumFlags]FlagRule{
 		Rule: "the length of the list is apart from INFO's count, and from the game's own if it has one, " +
 			"by at least Least, bots set aside, and by more than Percent of the larger number",
 		Innocent: "lists that came from a cache; Conan, DayZ and Battalion 1944 do not list players; Squad, " +
-			"Post Scriptum and ARK list ghosts; CS2 and CS:GO may list one \"Max Players\": none of these is compared",
+			"Post Scriptum and ARK list ghosts; Sandstorm's INFO may say 0 of 0; CS2 and CS:GO may list one \"Max Players\": none of these is compared",
 		Source: "spoofspy scores 0.2 at 12 apart and 1 at 64; gamedig's issue 440: 120 players and an empty list; EC-83",
 		Least:  12, Percent: 25,
 	},
@@ -189,6 +189,13 @@ func (c *Counts) fill(in Reply, g *Game) {
 	}
 }
 
+// counted reports whether the server says how many players it has. 0 of 0 in INFO
+// says nothing: some servers of Insurgency: Sandstorm send it, and have the true
+// counts in their rules.
+func (c *Counts) counted(in *wire.Info) bool {
+	return c.Game >= 0 || c.Info > 0 || in.MaxPlayers > 0 || in.Has&wire.HasMaxPlayers == 0
+}
+
 // players returns the number of players that counts, -1 if there is none.
 func (c *Counts) players() int {
 	if c.Game >= 0 {
@@ -205,7 +212,8 @@ func (s *Suspicion) counts(in Reply, g *Game) {
 		return
 	}
 	s.set(FlagPlayersOverMax, overMax(n, in.Info, g, s.Counts.Game >= 0))
-	s.set(FlagCountMismatch, s.Counts.List >= 0 && !listLies(in, g) && s.Counts.apart(bots(in.Info)))
+	compared := s.Counts.List >= 0 && s.Counts.counted(in.Info) && !listLies(in, g)
+	s.set(FlagCountMismatch, compared && s.Counts.apart(bots(in.Info)))
 }
 
 // isCounterStrike reports whether a game has 64 places at most.
@@ -325,16 +333,20 @@ func (s *Suspicion) redirect(in Reply) {
 	s.Redirect = to[:min(len(to), maxRedirect):min(len(to), maxRedirect)]
 }
 
-// destination returns the rest of a tag that begins with dest=.
+// destination returns the rest of a tag that begins with dest=. Commas divide tags;
+// in Garry's Mod it is spaces.
 func destination(keywords []byte) ([]byte, bool) {
-	const prefix = "dest="
-	if !bytes.Contains(keywords, []byte(prefix)) {
-		return nil, false
-	}
-	for tags := (list{rest: keywords, separator: ','}); tags.next(); {
-		if hasPrefix(tags.piece, prefix) {
-			return tags.piece[len(prefix):], true
+	const prefix, separators = "dest=", ", "
+	to, found := after(keywords, prefix)
+	for ; found; to, found = after(to, prefix) {
+		before := keywords[:len(keywords)-len(to)-len(prefix)]
+		if n := len(before); n > 0 && before[n-1] != ',' && before[n-1] != ' ' {
+			continue
 		}
+		if end := bytes.IndexAny(to, separators); end >= 0 {
+			to = to[:end:end]
+		}
+		return to, true
 	}
 	return nil, false
 }

@@ -107,6 +107,7 @@ func TestFlags(t *testing.T) {
 		{name: "Rust's keywords are right", in: server(appRust, 86, 63).keywords("mp575,cp547")},
 		{name: "Rust's keywords are too high", in: server(appRust, 86, 63).keywords("mp575,cp700"),
 			want: "players_over_max"},
+		{name: "Sandstorm's INFO is empty, and its rules did not come", in: server(appSand, 0, 0).listing(28)},
 		{name: "Sandstorm's INFO is empty", in: server(appSand, 0, 0).rule("PlrC_i", "28").rule("PlrM_i", "28").listing(0)},
 
 		{name: "eleven listed of none", in: server(appTF2, 0, 32).listing(11)},
@@ -157,6 +158,7 @@ func TestFlags(t *testing.T) {
 		{name: "a redirect", in: Reply{Redirect: []byte("ConnectRedirectAddress:192.0.2.1:27015")}, want: "redirect"},
 		{name: "another text", in: Reply{Redirect: []byte("Address:192.0.2.1:27015")}},
 		{name: "a redirect among the tags", in: server(appTF2, 0, 10).keywords("cp,dest=192.0.2.1:27015"), want: "redirect"},
+		{name: "a redirect in Garry's Mod", in: server(appTF2, 0, 10).keywords("gm:a best=dest=1 dest=192.0.2.1 loc:us"), want: "redirect"},
 		{name: "a tag with dest in it", in: server(appTF2, 0, 10).keywords("cp,best=dest=1")},
 
 		{name: "an edge", facts: Facts{InfoRTT: 10 * ms, RulesRTT: 70 * ms}, want: "edge_answers"},

@@ -3,6 +3,9 @@ package list
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"net/netip"
 	"os"
@@ -157,6 +160,22 @@ func (x *Exclusions) Stop(a netip.Addr) (rule RuleID, excluded bool) {
 
 // Len returns how many rules there are at the moment.
 func (x *Exclusions) Len() int { return len(x.now.Load().rules) }
+
+// Digest returns the SHA-256 of the networks that are excluded now, in hex. It does
+// not depend on where and in which order the rules are written.
+func (x *Exclusions) Digest() string {
+	var spans []uint64
+	for _, r := range x.now.Load().rules {
+		spans = append(spans, uint64(r.first)<<32|uint64(r.last))
+	}
+	slices.Sort(spans)
+	var b []byte
+	for _, s := range slices.Compact(spans) {
+		b = binary.BigEndian.AppendUint64(b, s)
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
 
 // Rule is an exclusion and how much it left out. A target counts for the smallest
 // network that it is in, and for the first rule that names that network.

@@ -33,7 +33,7 @@ const MaxShards = 1 << 16
 
 // ParseShard reads "I/N", part I of N, where I is from 0 to N-1. With "auto/N", I
 // is jobIndex, which a batch system gives to each of its jobs (the environment
-// variable JOB_COMPLETION_INDEX). An empty s stands for all addresses.
+// variables JOB_COMPLETION_INDEX and SLURM_ARRAY_TASK_ID). An empty s stands for all addresses.
 func ParseShard(s, jobIndex string) (Shard, error) {
 	if s == "" {
 		return Shard{}, nil
@@ -48,7 +48,7 @@ func ParseShard(s, jobIndex string) (Shard, error) {
 	}
 	if index == "auto" {
 		if index = jobIndex; index == "" {
-			return Shard{}, errors.New("shard auto: JOB_COMPLETION_INDEX is not set")
+			return Shard{}, errors.New("shard auto: neither JOB_COMPLETION_INDEX nor SLURM_ARRAY_TASK_ID is set")
 		}
 	}
 	i, err := strconv.ParseUint(index, 10, 32)

@@ -119,7 +119,7 @@ func TestParseShard(t *testing.T) {
 		{"-1/16", "", Shard{}, `the part is "-1"`},
 		{"auto/16", "16", Shard{}, `the part is "16", and has to be from 0 to 15`},
 		{"auto/16", "x", Shard{}, `the part is "x"`},
-		{"auto/16", "", Shard{}, "JOB_COMPLETION_INDEX is not set"},
+		{"auto/16", "", Shard{}, "neither JOB_COMPLETION_INDEX nor SLURM_ARRAY_TASK_ID is set"},
 		{"1", "", Shard{}, "want I/N such as 0/16, or auto/16"},
 		{"0/0", "", Shard{}, "the number of parts is from 1 to 65536"},
 		{"0/65537", "", Shard{}, "the number of parts"},

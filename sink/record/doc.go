@@ -42,10 +42,14 @@
 //	hashes            object: info, players, rules: 64-bit xxHash, in hex, of
 //	                  the bytes of the answer, reassembled and decompressed;
 //	                  absent if fragments are missing. Different hashes mean
-//	                  different bytes, equal ones almost surely the same
+//	                  different bytes, equal ones almost surely the same.
+//	                  The hash of players is keyed if names are
 //	info              object, see below; {} if the answer was empty
 //	players           list; [] if the answer listed none
-//	  index, name, score
+//	  index, score
+//	  name, or name_hash
+//	                  name_hash is 64 bits, in hex: a hash of the name under a
+//	                  secret key (see NameHasher); an empty name stays
 //	  duration        seconds, the shortest decimal of the float32; null if it
 //	                  is not a finite number
 //	  deaths, money   The Ship
@@ -67,6 +71,9 @@
 //	  asn, org        number and owner of the autonomous system
 //	master            object: the master server's own data about the server, with
 //	                  the master's keys
+//	origins           list of objects, in a census that merge --origins made: what
+//	                  each vantage point saw: name, time, status, rtt_ms, hashes,
+//	                  players, max_players. Only name: it has no record
 //
 // A capture does not show what was sent: a Result with a reply, or without a
 // time, and with nothing sent. Its record has no sent, sent_bytes and took_ms.
@@ -127,6 +134,15 @@
 // U+2028 and U+2029 and the bidirectional controls are escaped, so that a census
 // is safe to show on a terminal. No other character is escaped, and none is
 // changed or trimmed.
+//
+// # Player names
+//
+// Names of players are personal data. With a [NameKey] the Encoder writes hashes
+// in their place. What remains can still identify people: scores, money and the
+// times that they are online, from which the same person can be followed from
+// one census to the next, as equal hashes can; names of players in what servers
+// write themselves, such as server names, rules, mods and descriptions; and names
+// that somebody tests who has the key, or owns a server that is asked.
 //
 // # Length
 //

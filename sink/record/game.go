@@ -30,17 +30,18 @@ func appendRoundTrips(dst []byte, r *scanner.Result) []byte {
 }
 
 // appendHashes appends the hash of each answer.
-func appendHashes(dst []byte, r *scanner.Result) []byte {
+func (e *Encoder) appendHashes(dst []byte, r *scanner.Result) []byte {
 	if r.Hashes == [wire.NumQuestions]uint64{} {
 		return dst
 	}
 	dst = append(dst, `"hashes":{`...)
 	for q, key := range [wire.NumQuestions]string{`"info":"`, `"players":"`, `"rules":"`} {
-		if h := r.Hashes[q]; h != 0 {
-			dst = append(dst, key...)
-			for shift := 60; shift >= 0; shift -= 4 {
-				dst = append(dst, hexDigits[h>>shift&15])
-			}
+		h := r.Hashes[q]
+		if wire.Question(q) == wire.QuestionPlayers {
+			h = e.playersHash(h)
+		}
+		if h != 0 {
+			dst = appendHash(append(dst, key...), h)
 			dst = append(dst, '"', ',')
 		}
 	}

@@ -11,10 +11,10 @@ import (
 )
 
 // appendPlayers appends the players, and their announced number if it differs.
-func appendPlayers(dst []byte, r *scanner.Result) []byte {
+func (e *Encoder) appendPlayers(dst []byte, r *scanner.Result) []byte {
 	dst = append(dst, `"players":[`...)
 	for i := range r.Players {
-		dst = appendPlayer(dst, &r.Players[i])
+		dst = e.appendPlayer(dst, &r.Players[i])
 	}
 	dst = end(dst, ']')
 	if r.PlayersAnnounced >= 0 {
@@ -23,13 +23,13 @@ func appendPlayers(dst []byte, r *scanner.Result) []byte {
 	return dst
 }
 
-func appendPlayer(dst []byte, p *wire.Player) []byte {
+func (e *Encoder) appendPlayer(dst []byte, p *wire.Player) []byte {
 	if p.Index == 0 { // most servers send it for everyone (EC-77)
 		dst = append(dst, `{"index":0,`...)
 	} else {
 		dst = appendUint(dst, `{"index":`, uint64(p.Index))
 	}
-	dst = appendText(dst, `"name":`, p.Name)
+	dst = e.appendName(dst, p.Name)
 	dst = append(dst, `"score":`...)
 	dst = appendSigned(dst, int64(p.Score))
 	dst = append(dst, `,"duration":`...)

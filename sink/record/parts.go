@@ -57,7 +57,7 @@ func (e *Encoder) appendPart(dst []byte, p int, r *scanner.Result) []byte {
 	case p == partInfo && r.HasInfo:
 		return appendInfo(dst, &r.Info)
 	case p == partPlayers && r.HasPlayers:
-		return appendPlayers(dst, r)
+		return e.appendPlayers(dst, r)
 	case p == partRules && r.HasRules:
 		return e.appendRules(dst, r)
 	case p == partRulesRaw && r.HasRules && e.inexact:

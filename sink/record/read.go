@@ -168,7 +168,7 @@ func (v values) players(r *scanner.Result, err *error) {
 	r.Players = make([]wire.Player, len(list))
 	for i, o := range list {
 		p := &r.Players[i]
-		*p = wire.Player{Name: []byte(o.text("name", err)), Duration: float32(math.NaN())}
+		*p = wire.Player{Name: o.playerName(err), Duration: float32(math.NaN())}
 		o.get("index", &p.Index, err)
 		o.get("score", &p.Score, err)
 		o.get("duration", &p.Duration, err) // null leaves NaN
@@ -180,6 +180,17 @@ func (v values) players(r *scanner.Result, err *error) {
 	if v["players_announced"] != nil {
 		v.get("players_announced", &r.PlayersAnnounced, err)
 	}
+}
+
+// playerName returns the name of a player, or the digits of the hash that stands
+// in: equal names stay equal.
+func (v values) playerName(err *error) []byte {
+	if v["name_hash"] == nil {
+		return []byte(v.text("name", err))
+	}
+	var digits string
+	v.get("name_hash", &digits, err)
+	return []byte(digits)
 }
 
 func (v values) rules(r *scanner.Result, err *error) {

@@ -14,6 +14,10 @@ const MaxSize = 8 << 20
 // so that appending allocates only when dst has to grow. It serves one goroutine
 // at a time.
 type Encoder struct {
+	// Names keeps the names of players out of records, and makes the hash of
+	// their list a keyed one; nil: names are written as they are.
+	Names *NameHasher
+
 	names   table
 	inexact bool // the rules object does not hold all rules exactly
 	dropped parts
@@ -73,7 +77,7 @@ func (e *Encoder) record(dst []byte, scan string, r *scanner.Result) []byte {
 	dst = appendErrors(dst, r)
 	dst = e.appendNotes(dst, r)
 	dst = e.part(dst, partMessage, r)
-	dst = appendTraffic(dst, r)
+	dst = e.appendTraffic(dst, r)
 	for p := partInfo; p < numParts; p++ {
 		dst = e.part(dst, p, r)
 	}
@@ -118,7 +122,7 @@ func (e *Encoder) appendNotes(dst []byte, r *scanner.Result) []byte {
 
 // appendTraffic appends times and counts. A capture does not show what was sent:
 // its Result has a reply, or no time, and nothing sent.
-func appendTraffic(dst []byte, r *scanner.Result) []byte {
+func (e *Encoder) appendTraffic(dst []byte, r *scanner.Result) []byte {
 	capture := r.Sent == 0 && (r.Received > 0 || r.Time.IsZero())
 	if r.RTT > 0 {
 		dst = appendMillis(dst, `"rtt_ms":`, r.RTT)
@@ -139,7 +143,7 @@ func appendTraffic(dst []byte, r *scanner.Result) []byte {
 	if !capture || r.Received > 0 {
 		dst = appendUint(dst, `"received_bytes":`, r.RecvBytes)
 	}
-	return appendHashes(appendPing(appendUnchallenged(dst, r.Unchallenged), r), r)
+	return e.appendHashes(appendPing(appendUnchallenged(dst, r.Unchallenged), r), r)
 }
 
 // appendPing appends the answer to a ping.

@@ -179,7 +179,7 @@ func TestTraffic(t *testing.T) {
 		{"nothing known", scanner.Result{}, ``},
 	}
 	for _, tt := range tests {
-		if got := string(appendTraffic(nil, &tt.r)); got != tt.want {
+		if got := string(new(Encoder).appendTraffic(nil, &tt.r)); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
 		}
 	}

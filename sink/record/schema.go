@@ -87,7 +87,7 @@ var schemaKeys = withHex([]field{
 	{name: "hashes", is: typeObject, about: "64-bit xxHash of the bytes of each answer that came whole",
 		fields: []field{
 			{name: "info", is: typeWord, pattern: hash64, about: "of info"},
-			{name: "players", is: typeWord, pattern: hash64, about: "of players"},
+			{name: "players", is: typeWord, pattern: hash64, about: "of players; keyed where the players have a name_hash"},
 			{name: "rules", is: typeWord, pattern: hash64, about: "of rules"},
 		}},
 	{name: "info", is: typeObject, fields: infoFields,
@@ -168,7 +168,8 @@ var infoFields = withHex([]field{
 
 var playerFields = withHex([]field{
 	{name: "index", is: typeUint8, always: true, about: "the index that the server gives, mostly 0"},
-	{name: "name", is: typeText, always: true, about: "name of the player"},
+	{name: "name", is: typeText, about: "name of the player"},
+	{name: "name_hash", is: typeWord, pattern: hash64, about: "keyed hash of the name, in its place; equal names have equal hashes"},
 	{name: "score", is: typeInt32, always: true, about: "score, mostly kills"},
 	{name: "duration", is: typeFloat32, always: true,
 		about: "seconds connected; null if it is not a finite number"},
@@ -185,6 +186,21 @@ var geoFields = withHex([]field{
 	{name: "city", is: typeText, about: "city"},
 	{name: "asn", is: typeUint32, about: "number of the autonomous system"},
 	{name: "org", is: typeText, about: "owner of the autonomous system"},
+})
+
+var originFields = withHex([]field{
+	{name: "name", is: typeText, always: true, about: "name of the vantage point"},
+	{name: "time", is: typeTime, about: "when the first reply arrived there"},
+	{name: "status", is: typeWord, words: statusWords(), about: "as in the record; absent: its census has no record of the server"},
+	{name: "rtt_ms", is: typeMillis, about: "as in the record"},
+	{name: "hashes", is: typeObject, about: "as in the record: other hashes, other answers",
+		fields: []field{
+			{name: "info", is: typeWord, pattern: hash64, about: "of info"},
+			{name: "players", is: typeWord, pattern: hash64, about: "of players"},
+			{name: "rules", is: typeWord, pattern: hash64, about: "of rules"},
+		}},
+	{name: "players", is: typeUint8, about: "number of players, as info says"},
+	{name: "max_players", is: typeUint8, about: "most players at a time, as info says"},
 })
 
 // withHex adds after each text the key of its exact bytes.

@@ -38,7 +38,7 @@ const maxExamples = 20
 // (as the Next of a sink.Reader does); asked are the questions of the scan.
 //
 // What depends on the clock, on the input or on the way there is left aside:
-// times, counts, scan, tag and raw; so is what follows from the answers. The error says that the census can't be
+// times, counts, scan, tag and raw. The error says that the census can't be
 // read; the Report is nothing then.
 func Compare(c fleet.Config, asked scanner.Questions, next func() ([]byte, error)) (Report, error) {
 	truth, err := fleet.NewCensus(c)
@@ -95,10 +95,10 @@ func (j *judge) example(list *[]string, addr netip.AddrPort, format string, args
 // fields are the keys of a record and what stands behind them.
 type fields map[string]json.RawMessage
 
-// leftAside are the keys that a comparison does not look at: what depends on the
-// clock, the input or the way there; addr, which says what ip and port say; and
-// hashes, game and flags, which follow from the answers, whose every key is
-// compared, and which recordings of earlier versions lack.
+// leftAside are the keys that a comparison of two records does not look at: what
+// depends on the clock, the input or the way there; addr, which says what ip and
+// port say; and hashes, game and flags, which follow from the answers, and which
+// recordings of earlier versions lack. See judge.meaning for these.
 var leftAside = []string{
 	"addr", "rtts_ms", "hashes", "game", "flags",
 	"schema", "scan", "ip", "port", "tag", "time", "rtt_ms", "took_ms",
@@ -149,6 +149,14 @@ func (j *judge) judge(addr netip.AddrPort, line []byte) error {
 		j.Invented++
 		j.example(&j.lies, addr, "never answers, but has a record")
 		return nil
+	}
+	if why, err := j.meaning(addr, line, &e); err != nil || why != "" {
+		j.Wrong++
+		j.example(&j.lies, addr, "%s", why)
+		return err
+	}
+	if e.Meaning {
+		e = j.truth.Expect(addr, j.asked) // its texts were reused
 	}
 	j.line = j.enc.Append(j.line[:0], "", e.Result)
 	if j.identical(line, j.line) {

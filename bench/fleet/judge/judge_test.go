@@ -122,12 +122,12 @@ var spoileds = []spoiled{
 	{"another player and incomplete", fleet.Source, `"status":"ok"(.*)"score":`, `"status":"partial","errors":{"players":"incomplete"}$1"score":1`, wrong, "players that are not there"},
 	{"players timed out", fleet.Source, `"status":"ok"(.*)` + allPlayers, `"status":"partial","errors":{"players":"timeout"}$1`, less, "less"},
 	{"info timed out", fleet.Source, `"status":"ok"(.*)` + allInfo, `"status":"partial","errors":{"info":"timeout"}$1,"players"`, less, "less"},
-	{"announced what is not", fleet.Source, `,"rules":`, `,"players_announced":77,"rules":`, wrong, "players are not so"},
+	{"announced what is not", fleet.Source, `,"rules":\{`, `,"players_announced":77,"rules":{`, wrong, "players are not so"},
 	{"announced the truth", fleet.Source, `"status":"ok"(.*)` + allPlayers, `"status":"partial","errors":{"players":"timeout"}$1,"players_announced":3`, less, "less"},
 	{"announced a lie", fleet.Source, `"status":"ok"(.*)` + allPlayers, `"status":"partial","errors":{"players":"timeout"}$1,"players_announced":4`, wrong, "players_announced"},
 	{"a note", fleet.Source, `"status":"ok"`, `"status":"ok","notes":["info.trailing"]`, wrong, "notes"},
 	{"a message", fleet.Source, `"status":"ok"`, `"status":"ok","message":"hi"`, wrong, "message"},
-	{"called unchallenged", fleet.Source, `"info":`, `"unchallenged":["info"],"info":`, wrong, "unchallenged"},
+	{"called unchallenged", fleet.Source, `"info":\{`, `"unchallenged":["info"],"info":{`, wrong, "unchallenged"},
 	{"an unknown key", fleet.Source, `"status":`, `"mood":"good","status":`, wrong, "mood"},
 	{"the m lost", fleet.Both, `,"address":"[^"]*"`, ``, less, "less"},
 	{"rules called whole", fleet.InfoOnly, `"status":"partial","errors":.*"rules":"timeout"\}`, `"status":"ok"`, wrong, "called whole"},
@@ -142,6 +142,14 @@ var spoileds = []spoiled{
 	{"not there", fleet.Source, `(?s).*`, "", Report{Servers: 1, Missing: 1}, "no record"},
 	{"a record of a silent server", fleet.Silent, `(?s).*`, `{"schema":1,"ip":"127.1.0.1","port":27015,"status":"error"}`, Report{Invented: 1}, "never answers"},
 	{"no reply of a silent server", fleet.Silent, `(?s).*`, `{"schema":1,"ip":"127.1.0.1","port":27015,"status":"no_reply"}`, Report{}, ""},
+	{"another address", fleet.Source, `"addr":"127.1.0.1`, `"addr":"127.1.0.2`, wrong, "addr is"},
+	{"another hash", fleet.Source, `"players":"[0-9a-f]{4}`, `"players":"0000`, wrong, "hashes.players"},
+	{"games as they are", fleet.Games, `"status":"ok"`, `"status":"ok","flags":["conflict"]`, as, ""}, // timing decides
+	{"another value of a game", fleet.Games, `"game":\{"id":"`, `"game":{"id":"x`, wrong, "game is"},
+	{"a value of a game more", fleet.Games, `("game":\{"id":"[^"]*","name":"[^"]*")`, `$1,"queue":3`, wrong, "game is"},
+	{"no game", fleet.Games, `,"game":\{"id".*\}\}`, `}`, wrong, "game is"},
+	{"a flag more", fleet.Games, `"status":"ok"`, `"status":"ok","flags":["no_gslt"]`, wrong, "flags are"},
+	{"game without its rules", fleet.Games, `"status":"ok"(.*)` + allRules, `"status":"partial","errors":{"rules":"timeout"}$1`, wrong, "game is"},
 	{"two faults", fleet.Source, `"status":"ok"(.*)` + allInfo + `.*` + allRules, `"status":"error","errors":{"info":"timeout","players":"timeout","rules":"timeout"}$1`, less, "less"},
 }
 
@@ -171,6 +179,9 @@ func oneServer(t *testing.T, k fleet.Kind) fleet.Config {
 		r := c.Truth(at, scanner.AskAll)
 		odd := r != nil && (r.Notes&^wire.NotePlayersCount != 0 || r.RulesAnnounced >= 0)
 		fits := !odd && (n.Rules > 2 || k.Hostile())
+		if k == fleet.Games {
+			fits = n.Game == "tf2" && r.Game != nil && n.Players > 0
+		}
 		if fits && k == fleet.Source {
 			fits = n.Players == 3 && r.PlayersAnnounced < 0 && plain(r)
 		}

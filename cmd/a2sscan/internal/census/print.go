@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/columns"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/geo"
 	"github.com/a2sscan/a2sscan/scanner"
@@ -16,7 +17,8 @@ import (
 type printer struct {
 	term      *console.Terminal
 	out       *bufio.Writer
-	visible   bool // escape invisible characters, because a person reads
+	visible   bool           // escape invisible characters, because a person reads
+	table     *columns.Table // nil: records are printed as they are
 	databases geo.Databases
 	located   []byte // the last record with its place
 
@@ -26,19 +28,23 @@ type printer struct {
 
 // Printing is how records are printed.
 type Printing struct {
-	Databases geo.Databases // add places
-	Visible   bool          // escape invisible characters
-	Games     bool          // add game and flags to records that have neither
+	Databases geo.Databases  // add places
+	Visible   bool           // escape invisible characters
+	Table     *columns.Table // what records are printed as; nil: as they are
+	Games     bool           // add game and flags to records that have neither
 }
 
 // Print prints the records of files to out. A damaged file is an error after its
 // readable records.
 func Print(t *console.Terminal, out io.Writer, files []string, how Printing) error {
 	p := &printer{
-		term: t, out: bufio.NewWriterSize(out, 1<<16), visible: how.Visible, databases: how.Databases,
+		term: t, out: bufio.NewWriterSize(out, 1<<16), visible: how.Visible, table: how.Table, databases: how.Databases,
 	}
 	if how.Games {
 		p.games = new(scanner.Interpreter)
+	}
+	if p.table != nil {
+		p.out.Write(p.table.Header())
 	}
 	var damaged error
 	for _, name := range files {
@@ -90,7 +96,10 @@ func (p *printer) print(line []byte) error {
 	if p.databases != nil {
 		line = p.locate(line)
 	}
-	if p.visible {
+	switch {
+	case p.table != nil:
+		line = p.table.Row(line)
+	case p.visible:
 		line = console.Visible(line)
 	}
 	p.out.Write(line)

@@ -73,7 +73,7 @@ type scanNumbers struct {
 func expected(t *console.Terminal, files []string, name string) (*sink.Expected, error) {
 	beside := name == ""
 	if beside {
-		name = summaryBeside(files[0])
+		name = SummaryBeside(files[0])
 	}
 	text, err := os.ReadFile(name)
 	if beside && errors.Is(err, fs.ErrNotExist) {
@@ -98,8 +98,8 @@ func expected(t *console.Terminal, files []string, name string) (*sink.Expected,
 // partNumber ends the name of a part of a census.
 var partNumber = regexp.MustCompile(`-\d{8}T\d{6}Z-\d{5}`)
 
-// summaryBeside is the name that a summary has unless scan was told another one.
-func summaryBeside(file string) string {
+// SummaryBeside is the name that a summary has unless scan was told another one.
+func SummaryBeside(file string) string {
 	if at := partNumber.FindStringIndex(file); at != nil {
 		return file[:at[1]-len("-00001")] + ".summary.json"
 	}

@@ -59,11 +59,10 @@ type Checkpoint struct {
 	OpenTargets []scanner.Target `json:"-"` // the Open open targets
 }
 
-// OutputState is how much of the output is durable. With --rotate, Offset, Tail,
-// Sum and Records describe the part after Parts.
+// OutputState is how much of the output is durable. With --rotate, Offset, Sum and
+// Records describe the part after Parts.
 type OutputState struct {
 	Offset  int64  `json:"offset"`            // length in bytes
-	Tail    uint32 `json:"tail"`              // checksum of the last bytes before Offset
 	Sum     string `json:"xxh64,omitempty"`   // hash of all bytes before Offset
 	Replace bool   `json:"replace,omitempty"` // the output stands beside the file that it replaces
 

@@ -1,7 +1,9 @@
 package checkpoint
 
 import (
+	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/netip"
@@ -19,6 +21,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/disk"
 	"github.com/a2sscan/a2sscan/sink/record"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -27,15 +30,17 @@ import (
 func someCheckpoint() *Checkpoint {
 	c := &Checkpoint{
 		Program: "abc", Scan: "20261120T030000Z", Start: time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC),
-		Resumed: 2, Place: 1 << 40, Records: 7,
+		Resumed: 2, Place: 1<<40 + 3, Records: 7,
 		Plan: Plan{Targets: []string{"127.0.0.0/30"}, Ports: "27015", Output: "/a/b", Rotate: true},
 		List: list.Stats{Excluded: 3, Given: 1 << 40}, LeftOut: []ledger.Exclusion{{Network: "127.0.0.0/31", Source: "f:1", Targets: 3}},
-		Tally:  oddTally(),
-		Output: OutputState{Offset: 9, Sum: "0123456789abcdef", Parts: []sink.Part{{Name: "p", Records: 1, Bytes: 2}}},
+		Tally: oddTally(),
+		Output: OutputState{Offset: 9, Sum: "0123456789abcdef", Records: 6,
+			Parts: []sink.Part{{Name: "p", Records: 1, Bytes: 2, Sum: "fedcba9876543210"}}},
 		Silent: SilentState{Bytes: 100, Sum: 2, Targets: 4, SecondPassed: 3},
 		Names:  map[string]HostName{"a.test": {Addrs: []netip.Addr{netip.MustParseAddr("127.0.0.1")}}},
 	}
-	c.Stats.Finished[scanner.StatusOK] = 5
+	c.Stats.Finished[scanner.StatusOK] = 7
+	c.Stats.Finished[scanner.StatusNoReply] = 1<<40 - 7 - 301 // 300 are open, and one waits
 	for i := range 300 {
 		c.OpenTargets = append(c.OpenTargets, scanner.Target{
 			Addr: netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, byte(i)}), uint16(i)),
@@ -78,7 +83,7 @@ func TestCheckpoint(t *testing.T) {
 // encoding and decoding, and still differs from another.
 func TestPlanOfAnyName(t *testing.T) {
 	plan := Plan{Targets: []string{"a\xff"}, Output: "/caf\xe9\xe9.ndjson"}
-	file, err := (&Checkpoint{Plan: plan}).encode()
+	file, err := (&Checkpoint{Scan: "abc", Start: time.Unix(1, 0), Plan: plan}).encode()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,6 +101,35 @@ func TestPlanOfAnyName(t *testing.T) {
 	plan.Output = "/caf\xe9\xe9.ndjson"
 	if got := c.OutputFile(&plan); got != plan.Output {
 		t.Errorf("%q, want %q", got, plan.Output)
+	}
+}
+
+// TestStdinAnnounced: while the list on standard input does not end, the program says
+// what it waits for; then it has all of the list.
+func TestStdinAnnounced(t *testing.T) {
+	stdin, list := io.Pipe()
+	said, messages := io.Pipe()
+	k := &Checkpointer{terminal: console.New(messages)}
+	type result struct {
+		in  io.Reader
+		err error
+	}
+	done := make(chan result)
+	go func() {
+		in, err := k.HashLists([]string{"-"}, stdin)
+		done <- result{in, err}
+	}()
+	if _, err := io.WriteString(list, "127.0.0.1:1\n"); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(said).ReadString('\n')
+	if want := "a2sscan: reading standard input to its end"; err != nil || !strings.HasPrefix(line, want) {
+		t.Errorf("%q, %v, want %q", line, err, want)
+	}
+	list.Close()
+	r := <-done
+	if all, _ := io.ReadAll(r.in); r.err != nil || string(all) != "127.0.0.1:1\n" || len(k.plan.Lists) != 1 {
+		t.Errorf("%q, %v, %v", all, r.err, k.plan.Lists)
 	}
 }
 
@@ -146,18 +180,30 @@ func TestCheckpointDamaged(t *testing.T) {
 }
 
 // TestCheckpointRange: a checkpoint with a valid checksum is refused if one of its
-// numbers is impossible.
+// numbers is impossible, or does not agree with the others.
 func TestCheckpointRange(t *testing.T) {
 	for name, change := range map[string]func(*Checkpoint){
 		"negative offset":           func(c *Checkpoint) { c.Output.Offset = -1 },
 		"negative part":             func(c *Checkpoint) { c.Output.Parts[0].Bytes = -1 },
-		"part with too many":        func(c *Checkpoint) { c.Output.Parts[0].Records = c.Records + 1 },
-		"more records than all":     func(c *Checkpoint) { c.Output.Records = c.Records },
-		"place too small":           func(c *Checkpoint) { c.Place = c.List.Given - 1 },
-		"place too large":           func(c *Checkpoint) { c.Place = c.List.Given + c.List.Excluded + 1 },
+		"records without bytes":     func(c *Checkpoint) { c.Output.Offset = 0 },
+		"bytes without records":     func(c *Checkpoint) { c.Output.Parts[0].Records, c.Output.Records = 0, 7 },
+		"bytes without a hash":      func(c *Checkpoint) { c.Output.Sum = "" },
+		"part without a hash":       func(c *Checkpoint) { c.Output.Parts[0].Sum = "" },
+		"part of no parts":          func(c *Checkpoint) { c.Plan.Rotate = false },
+		"part with too many":        func(c *Checkpoint) { c.Output.Parts[0].Records++ },
+		"part that is missing":      func(c *Checkpoint) { c.Output.Parts = nil },
+		"more records than all":     func(c *Checkpoint) { c.Output.Records++ },
+		"more records than found":   func(c *Checkpoint) { c.Output.Records++; c.Records++ },
+		"records of the silent":     func(c *Checkpoint) { c.Plan.Unanswered = true },
+		"place too small":           func(c *Checkpoint) { c.Place-- },
+		"place too large":           func(c *Checkpoint) { c.Place++ },
 		"place behind the list":     func(c *Checkpoint) { c.Size = c.Place - 1 },
+		"more given than taken":     func(c *Checkpoint) { c.List.Given++; c.Place++ },
+		"fewer given than taken":    func(c *Checkpoint) { c.List.Given--; c.Place-- },
 		"open target not passed":    func(c *Checkpoint) { c.OpenTargets[0].Place = c.Place },
-		"more open than given":      func(c *Checkpoint) { c.List.Given, c.Place, c.List.Excluded = 299, 300, 1 },
+		"open target missing":       func(c *Checkpoint) { c.OpenTargets = c.OpenTargets[1:] },
+		"no name":                   func(c *Checkpoint) { c.Scan = "" },
+		"no start":                  func(c *Checkpoint) { c.Start = time.Time{} },
 		"negative resumes":          func(c *Checkpoint) { c.Resumed = -1 },
 		"negative silent":           func(c *Checkpoint) { c.Silent.Targets = -1 },
 		"negative silent bytes":     func(c *Checkpoint) { c.Silent.Bytes = -1 },
@@ -178,13 +224,34 @@ func TestCheckpointRange(t *testing.T) {
 }
 
 // FuzzCheckpoint: no body with a valid checksum makes the decoder panic or return
-// more targets than it has room for.
+// more targets than it has room for, and what it accepts survives encoding.
 func FuzzCheckpoint(f *testing.F) {
+	small := someCheckpoint()
+	small.List.Given -= 298
+	small.Place -= 298
+	small.OpenTargets, small.Open = small.OpenTargets[:2], 2
+	line, err := json.Marshal(small)
+	if err != nil {
+		f.Fatal(err)
+	}
+	line = append(line, '\n')
+	f.Add(appendTarget(appendTarget(line, &small.OpenTargets[0]), &small.OpenTargets[1]))
 	f.Add([]byte(`{"open":1}` + "\n\x7f\x00\x00\x01\x01\x01\x01a\x00"))
 	f.Add([]byte(`{"open":18446744073709551615}` + "\n\x7f"))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		if c, err := decodeBody(body); err == nil && len(c.OpenTargets) > len(body) {
+		c, err := decodeBody(body)
+		if err != nil {
+			return
+		}
+		if len(c.OpenTargets) > len(body) {
 			t.Errorf("%d targets in %d bytes", len(c.OpenTargets), len(body))
+		}
+		file, err := c.encode()
+		if err != nil {
+			t.Skip(err) // a time that JSON can't express
+		}
+		if _, err := Decode(file); err != nil {
+			t.Errorf("it does not survive encoding: %v", err)
 		}
 	})
 }
@@ -194,11 +261,11 @@ func FuzzCheckpoint(f *testing.F) {
 func TestReplaceFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	var seen []string
-	Step = func(name string) {
+	disk.Step = func(name string) {
 		b, _ := os.ReadFile(path)
 		seen = append(seen, name+" "+string(b))
 	}
-	defer func() { Step = func(string) {} }()
+	defer func() { disk.Step = func(string) {} }()
 	for _, content := range []string{"old", "new"} {
 		if err := replaceFile(path, []byte(content)); err != nil {
 			t.Fatal(err)

@@ -228,23 +228,18 @@ func (k *Checkpointer) save(c draft) error {
 	if _, err := c.mark.Written(); err != nil {
 		return nil // the output reports this error itself
 	}
-	Step("output.written")
+	disk.Step("output.written")
 	offset, err := c.mark.Sync()
 	if err != nil {
 		return nil
 	}
-	Step("output.synced")
+	disk.Step("output.synced")
 	if err := k.scan.Output.Lost(); err != nil {
 		return err
 	}
 	c.Output = OutputState{
 		Offset: offset, Sum: c.mark.Sum(), Replace: k.replaces(),
 		Parts: c.mark.Parts(), Records: c.mark.Records(),
-	}
-	if name := c.mark.Name(); name != "" {
-		if c.Output.Tail, err = tailSum(name, offset); err != nil {
-			return output.Failure(err)
-		}
 	}
 	secondPassed := 0 // by earlier parts
 	if k.Past != nil {
@@ -266,7 +261,7 @@ func (k *Checkpointer) write(c *Checkpoint) error {
 	if err == nil {
 		err = replaceFile(k.path, file)
 	}
-	Step("checkpoint.written")
+	disk.Step("checkpoint.written")
 	if err == nil {
 		k.written.Store(&c.Written)
 	}
@@ -395,7 +390,7 @@ func (k *Checkpointer) Done(complete bool, summary string) {
 	case !complete:
 		k.terminal.Command("to resume this scan: " + k.opt.again())
 	default:
-		Step("summary.written")
+		disk.Step("summary.written")
 		if summary != "" {
 			_ = syncFile(summary) // it is written; at worst a crash loses it
 		}
@@ -411,7 +406,7 @@ func (k *Checkpointer) remove() {
 	}
 	k.silent.close(true)
 	_ = disk.SyncDir(filepath.Dir(k.path)) // after a crash it could reappear and be resumed, with nothing left to do
-	Step("checkpoint.removed")
+	disk.Step("checkpoint.removed")
 }
 
 // Close releases the lock of the checkpoint.
@@ -442,5 +437,25 @@ func (k *Checkpointer) sayResumed() {
 		}
 		k.terminal.Say("%s scan %s of %s: %s finished%s", resuming, console.Plain(p.Scan, 100),
 			p.Start.Format(time.RFC3339), console.Plural(p.Stats.TargetsFinished(), "target"), again)
+		k.sayPartsGone()
+	}
+}
+
+// sayPartsGone reports complete parts that are not there any more. Whoever uploads
+// parts may remove them.
+func (k *Checkpointer) sayPartsGone() {
+	var gone, records uint64
+	for i, part := range k.Past.Output.Parts {
+		name := sink.PartName(k.plan.Output, k.Past.Start, i+1)
+		_, err := os.Lstat(name)
+		_, err2 := os.Lstat(name + sink.PartSuffix)
+		if errors.Is(err, fs.ErrNotExist) && errors.Is(err2, fs.ErrNotExist) {
+			gone++
+			records += part.Records
+		}
+	}
+	if gone > 0 {
+		k.terminal.Say("gone from the output: %s, whose %s can't be checked",
+			console.Plural(gone, "complete part"), console.Plural(records, "record"))
 	}
 }

@@ -9,10 +9,6 @@ import (
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
-// Step is called after each change of a file, with the name of the step. Tests end
-// the process there, as a crash would.
-var Step = func(string) {}
-
 // replaceFile replaces the content of a file atomically: it writes a temporary file
 // beside it, syncs that and renames it. After a crash at any moment the file holds
 // either the complete old or the complete new content.
@@ -20,14 +16,14 @@ func replaceFile(path string, content []byte) error {
 	temp := path + ".tmp"
 	err := writeDurably(temp, content)
 	if err == nil {
-		Step("checkpoint.temporary-synced")
+		disk.Step("checkpoint.temporary-synced")
 		err = os.Rename(temp, path)
 	}
 	if err != nil {
 		os.Remove(temp)
 		return err
 	}
-	Step("checkpoint.renamed")
+	disk.Step("checkpoint.renamed")
 	return disk.SyncDir(filepath.Dir(path))
 }
 
@@ -39,7 +35,7 @@ func writeDurably(path string, content []byte) error {
 	}
 	_, err = f.Write(content)
 	if err == nil {
-		Step("checkpoint.temporary-written")
+		disk.Step("checkpoint.temporary-written")
 		err = f.Sync()
 	}
 	return errors.Join(err, f.Close())

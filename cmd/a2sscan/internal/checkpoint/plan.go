@@ -31,8 +31,10 @@ type Plan struct {
 	Raw           bool       `json:"raw"`
 	KeepMaster    bool       `json:"keep_master,omitempty"`
 	Unanswered    bool       `json:"unanswered"`
+	PlayerKey     string     `json:"player_key,omitempty"` // ID of the key that hashes names; empty: names are written
 	Databases     []Database `json:"mmdb,omitempty"`
-	Output        string     `json:"output"` // absolute
+	Columns       string     `json:"columns,omitempty"` // format and fields of an output that is not JSON
+	Output        string     `json:"output"`            // absolute
 	Rotate        bool       `json:"rotate"`
 }
 
@@ -77,6 +79,8 @@ func (p *Plan) differs(was *Plan) string {
 		{"--raw is", p.Raw, was.Raw},
 		{"--keep-master is", p.KeepMaster, was.KeepMaster},
 		{"--unanswered is", p.Unanswered, was.Unanswered},
+		{"--format and --fields are", p.Columns, was.Columns},
+		{"the player key is", p.PlayerKey, was.PlayerKey},
 		{"--mmdb is", typesOf(p.Databases), typesOf(was.Databases)},
 		{"--output is", p.Output, was.Output},
 		{"--rotate is", given(p.Rotate), given(was.Rotate)},
@@ -137,11 +141,11 @@ func (k *Checkpointer) HashLists(args []string, stdin io.Reader) (io.Reader, err
 		h := sha256.New()
 		switch info, err := os.Stat(arg); {
 		case arg == "-":
-			var all bytes.Buffer
-			if _, err := io.Copy(io.MultiWriter(h, &all), stdin); err != nil {
-				return nil, console.Fail(console.ExitInput, "standard input: %w", err)
+			all, err := k.readStdin(h, stdin)
+			if err != nil {
+				return nil, err
 			}
-			arg, stdin = "standard input", &all
+			arg, stdin = "standard input", all
 		case err != nil || info.IsDir():
 			continue // not a list: list.Open handles it
 		case !info.Mode().IsRegular():
@@ -155,6 +159,19 @@ func (k *Checkpointer) HashLists(args []string, stdin io.Reader) (io.Reader, err
 		k.plan.Lists = append(k.plan.Lists, ListID{arg, hex.EncodeToString(h.Sum(nil))})
 	}
 	return stdin, nil
+}
+
+// readStdin copies standard input into h and into memory. Where that takes longer than
+// a moment it says so: nothing is asked until the input ends.
+func (k *Checkpointer) readStdin(h io.Writer, stdin io.Reader) (*bytes.Buffer, error) {
+	defer time.AfterFunc(time.Second, func() {
+		k.terminal.Say("reading standard input to its end before the first packet, for --checkpoint with --order input")
+	}).Stop()
+	var all bytes.Buffer
+	if _, err := io.Copy(io.MultiWriter(h, &all), stdin); err != nil {
+		return nil, console.Fail(console.ExitInput, "standard input: %w", err)
+	}
+	return &all, nil
 }
 
 func hashFile(w io.Writer, path string) error {

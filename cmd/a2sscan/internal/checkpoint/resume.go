@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
@@ -161,9 +160,9 @@ func (k *Checkpointer) refuseResume(why string) error {
 	return k.refuse("cannot resume this scan: %s", why).WithHint("%s", k.opt.startOver())
 }
 
-// outputGone explains why the output is not the one of the checkpoint; "" if it
-// is. Resuming truncates the output after the checkpoint, which must never
-// happen to an unrelated file.
+// outputGone explains why the output cannot be the one of the checkpoint; "" if it
+// can. Resuming truncates the output after the checkpoint, which must never happen
+// to an unrelated file: what is before the offset is hashed when it is opened.
 func (k *Checkpointer) outputGone() string {
 	path, was := k.Past.OutputFile(&k.plan), &k.Past.Output
 	name := console.Plain(path, 200)
@@ -180,13 +179,6 @@ func (k *Checkpointer) outputGone() string {
 	case info.Size() < was.Offset:
 		return fmt.Sprintf("%s has %d bytes, but had %d", name, info.Size(), was.Offset)
 	case was.Offset == 0 && !was.Replace && !ours(path, k.Past.Scan):
-		return name + " is not the file that the scan wrote"
-	}
-	tail, err := tailSum(path, was.Offset)
-	switch {
-	case err != nil:
-		return err.Error()
-	case tail != was.Tail:
 		return name + " is not the file that the scan wrote"
 	}
 	return ""
@@ -217,24 +209,6 @@ func folderGone(path string) string {
 		return fmt.Sprintf("the folder %s is gone", console.Plain(dir, 200))
 	}
 	return ""
-}
-
-// tailLen is how many bytes before the checkpoint's offset are compared.
-const tailLen = 4 << 10
-
-// tailSum returns the checksum of the last bytes before an offset.
-func tailSum(path string, offset int64) (uint32, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	n := min(offset, tailLen)
-	tail := make([]byte, n)
-	if _, err := f.ReadAt(tail, offset-n); err != nil {
-		return 0, err
-	}
-	return crc32.Checksum(tail, crc32.MakeTable(crc32.Castagnoli)), nil
 }
 
 // ours reports whether a file may be output that the scan wrote before its first

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
 // silentFile holds the targets that wait for the second pass, as appendTarget
@@ -89,7 +90,7 @@ func (s *silentFile) append(b []byte) error {
 	if _, err := s.f.WriteAt(b, s.Bytes); err != nil {
 		return err
 	}
-	Step("silent.written")
+	disk.Step("silent.written")
 	if err := s.f.Sync(); err != nil {
 		return err
 	}

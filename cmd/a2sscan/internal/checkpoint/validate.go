@@ -5,7 +5,8 @@ import (
 	"math"
 )
 
-// errRange means that the checksum is valid but a number is impossible.
+// errRange means that the checksum is valid but a number is impossible, or does not
+// agree with the others.
 var errRange = errors.New("is damaged: it has impossible numbers")
 
 // minTarget is the length of the shortest target in a file.
@@ -14,33 +15,62 @@ const minTarget = 4 + 4
 // check refuses numbers that no scan can have written. With a wrong place, targets
 // would be asked twice or never.
 func (c *Checkpoint) check() error {
-	l := &c.List
-	passed := l.Given + l.Unscannable + l.Excluded + l.OtherShard + l.Duplicate + l.Invalid
-	switch {
-	case c.Resumed < 0 || c.Resumed > math.MaxInt32:
-	case c.Place < l.Given || c.Place > passed:
-	case c.Size > 0 && c.Place > c.Size:
-	case c.Open > l.Given:
-	case !c.Output.inRange(c.Records):
-	case !c.Silent.inRange():
-	case !c.openInRange():
-	default:
-		return nil
+	for _, possible := range []bool{
+		c.Scan != "" && !c.Start.IsZero(),
+		0 <= c.Resumed && c.Resumed <= math.MaxInt32,
+		c.Size == 0 || c.Place <= c.Size,
+		c.placeInRange(),
+		c.openInRange(),
+		c.Output.inRange(c.Records, c.Plan.Rotate),
+		c.Records == c.recordsOfFinished(),
+		c.Silent.inRange(),
+	} {
+		if !possible {
+			return errRange
+		}
 	}
-	return errRange
+	return nil
 }
 
-// inRange reports whether the lengths and counts of the output are possible, given
-// the number of records of all runs.
-func (o *OutputState) inRange(records uint64) bool {
-	inParts := o.Records
+// placeInRange reports whether the place is the one behind all targets that the
+// list gave or left out, and whether each of those that it gave was finished, was
+// left out, or is still to be asked.
+func (c *Checkpoint) placeInRange() bool {
+	l, s := &c.List, &c.Stats
+	leftOut := s.Unscannable + s.Excluded + s.Duplicate + s.OverLimit
+	waiting := c.Open + uint64(max(0, c.Silent.Waiting()))
+	return c.Place == l.Given+l.Unscannable+l.Excluded+l.OtherShard &&
+		l.Given == s.TargetsFinished()+leftOut+waiting
+}
+
+// recordsOfFinished is how many records the finished targets have.
+func (c *Checkpoint) recordsOfFinished() uint64 {
+	if c.Plan.Unanswered {
+		return c.Stats.TargetsFinished()
+	}
+	return c.Stats.Answered()
+}
+
+// inRange reports whether the lengths, hashes and counts of the output are possible,
+// given the number of records of all runs.
+func (o *OutputState) inRange(records uint64, rotates bool) bool {
+	if !rotates {
+		return len(o.Parts) == 0 && isCounted(o.Offset, records, o.Sum)
+	}
+	all := o.Records
 	for i := range o.Parts {
-		if o.Parts[i].Bytes < 0 || o.Parts[i].Records > records {
+		p := &o.Parts[i]
+		if !isCounted(p.Bytes, p.Records, p.Sum) {
 			return false
 		}
-		inParts += o.Parts[i].Records
+		all += p.Records
 	}
-	return o.Offset >= 0 && inParts <= records
+	return all == records && isCounted(o.Offset, o.Records, o.Sum)
+}
+
+// isCounted reports whether so many bytes can have so many records, and a hash.
+func isCounted(bytes int64, records uint64, sum string) bool {
+	return bytes >= 0 && (bytes > 0) == (records > 0) && (bytes == 0 || sum != "")
 }
 
 // inRange reports whether so many bytes can hold so many targets.

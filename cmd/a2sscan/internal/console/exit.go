@@ -91,3 +91,31 @@ func (t *Terminal) Report(err error) {
 		t.Hint("%s", f.Hint)
 	}
 }
+
+// Rule is a combination of flags that is refused.
+type Rule struct {
+	Broken    bool
+	Err, Hint string
+}
+
+// FirstBroken returns the error of the first rule that is broken.
+func FirstBroken(rules ...Rule) error {
+	for _, r := range rules {
+		if r.Broken {
+			return Fail(ExitUsage, "%s", r.Err).WithHint("%s", r.Hint)
+		}
+	}
+	return nil
+}
+
+// LogEnd logs the error with which the program ends, if there is one.
+func (t *Terminal) LogEnd(err error) {
+	if err == nil {
+		return
+	}
+	attrs := []any{"error", err, "exit_code", ExitCode(err)}
+	if f, ok := errors.AsType[*Failure](err); ok && f.Hint != "" {
+		attrs = append(attrs, "hint", f.Hint)
+	}
+	t.Log.Error("ended with an error", attrs...)
+}

@@ -45,6 +45,7 @@ type Terminal struct {
 	fd          int    // of err, if that is a terminal
 	Interactive bool   // err is a terminal, so that a line can be rewritten
 	status      bool   // a status line stands on the screen
+	line        string // the status line that stands there
 	shown       string // the last line said, if that was a status line
 
 	columns func() int   // how wide the screen is, in tests; nil: as the system says
@@ -137,7 +138,7 @@ func (t *Terminal) ShowStatus(s string) {
 		return
 	}
 	fmt.Fprint(t.err, "\r\x1b[K"+Plain(s, t.StatusWidth()))
-	t.status = true
+	t.status, t.line = true, s
 }
 
 // StatusWidth is the width of a status line, 0 without a terminal.

@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 	"unicode"
@@ -133,4 +134,20 @@ func terminalOf(t *testing.T, columns int) (tm *Terminal, written func() string)
 	t.Helper()
 	var b bytes.Buffer
 	return NewScreen(&b, func() int { return columns }), b.String
+}
+
+// TestBeside: results on the screen of the messages wipe the status line, and it
+// stands below them again.
+func TestBeside(t *testing.T) {
+	var screen bytes.Buffer
+	term := NewScreen(&screen, func() int { return 40 })
+	out := term.Beside(&screen)
+	fmt.Fprintln(out, "one")
+	term.ShowStatus("50%")
+	fmt.Fprintln(out, "two")
+	term.ClearStatus()
+	fmt.Fprintln(out, "three")
+	if want := "one\n\r\x1b[K50%\r\x1b[Ktwo\n50%\r\x1b[Kthree\n"; screen.String() != want {
+		t.Errorf("%q, want %q", screen.String(), want)
+	}
 }

@@ -56,6 +56,14 @@ func Things[N int | uint64](n N, thing string) string {
 	return thing + "s"
 }
 
+// WasWere is the verb for so many things.
+func WasWere[N int | uint64](n N) string {
+	if n == 1 {
+		return "was"
+	}
+	return "were"
+}
+
 // NumberList writes sorted numbers with ranges: 0-3, 5, 7. It shows ten spans
 // at most.
 func NumberList(numbers []int) string {

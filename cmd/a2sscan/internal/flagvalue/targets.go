@@ -1,6 +1,7 @@
 package flagvalue
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"strconv"
@@ -61,7 +62,7 @@ func (s *Shard) Set(text string) error {
 	if text == "" {
 		return errors.New("want I/N such as 0/16, or auto/16")
 	}
-	v, err := list.ParseShard(text, os.Getenv("JOB_COMPLETION_INDEX"))
+	v, err := list.ParseShard(text, cmp.Or(os.Getenv("JOB_COMPLETION_INDEX"), os.Getenv("SLURM_ARRAY_TASK_ID")))
 	if err != nil {
 		return err
 	}

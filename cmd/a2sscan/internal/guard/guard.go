@@ -132,3 +132,15 @@ func (g *Guard) Watch(m *scanner.Monitor, t *console.Terminal) (stop func()) {
 		}
 	})
 }
+
+// Check refuses limits that make no sense.
+func (l *Limits) Check() error {
+	switch {
+	case l.MaxSendErrors < -1:
+		return console.Fail(console.ExitUsage, "--max-send-errors is negative").
+			WithHint("--max-send-errors 0 stops at the first, -1 never")
+	case l.MaxRuntime < 0:
+		return console.Fail(console.ExitUsage, "--max-runtime is negative").WithHint("--max-runtime 0 never stops a scan")
+	}
+	return nil
+}

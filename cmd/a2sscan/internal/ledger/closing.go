@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -11,13 +12,11 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// The closing lines report the targets asked, the servers found, losses and their
-// causes, the speed, and the files. After a scan without trouble they fit on a
-// screen of 24 lines by 80 characters. They omit zero counts; the summary file has
-// all of them.
+// The closing lines are one block of at most six lines after a scan without trouble.
+// They omit zero counts; the summary file has all of them.
 
 // sayNobody suggests reasons when no target answered.
-func (sum *Summary) sayNobody(t *console.Terminal) {
+func (sum *Summary) sayNobody(t *console.Block) {
 	switch l := &sum.Targets; {
 	case l.Finished == 0:
 	case l.By["unreachable"] == l.Finished:
@@ -46,7 +45,7 @@ var foreignTexts = [scanner.NumForeignCauses]string{
 }
 
 // sayForeign reports what came from addresses that were not asked.
-func (sum *Summary) sayForeign(t *console.Terminal) {
+func (sum *Summary) sayForeign(t *console.Block) {
 	var parts []string
 	for c, text := range foreignTexts {
 		if n := sum.Datagrams.Foreign[scanner.ForeignCause(c).String()]; n > 0 {
@@ -62,34 +61,87 @@ func (sum *Summary) sayForeign(t *console.Terminal) {
 	}
 }
 
-// Say prints the closing lines.
-func (sum *Summary) Say(t *console.Terminal) {
+// Closing says where the results of a scan are, and how much is said of it.
+type Closing struct {
+	Place   string // of the records
+	Summary string // path of the summary file; empty: there is none
+	Kept    string // path of the census that was not replaced; empty: none
+	Verbose bool
+}
+
+// Say prints the closing lines: what was found, what was written and where, how long
+// it took and how fast it was, what went wrong and what to do about it. With Verbose
+// they have all other counts.
+func (sum *Summary) Say(term *console.Terminal, c Closing) {
+	t := term.NewBlock()
+	t.Say("found: %s", sum.tally.Line(sum.Targets.Finished))
+	t.Say("targets: %s", sum.Targets.Outcome())
+	t.Say("written: %s to %s", console.Plural(sum.Records, "record"), c.Place)
+	if c.Kept != "" {
+		t.Hint("the scan is not complete: %s was not replaced", console.Plain(c.Kept, 200))
+	}
+	if c.Summary != "" {
+		t.Say("summary: %s", console.Plain(c.Summary, 200))
+	}
+	t.Say("took: %s", sum.pace())
+	if c.Verbose {
+		sum.sayDetails(t)
+	}
+	if sum.tally.Servers == 0 {
+		sum.sayNobody(t)
+	}
+	sum.sayTrouble(t, c.Verbose)
+	if c.Verbose || sum.Rates.limit != scanner.WaitTargets {
+		sum.Rates.sayLimit(t)
+	}
+	t.Print()
+}
+
+// pace is how long the scan took, and how fast it was.
+func (sum *Summary) pace() string {
+	d := &sum.Datagrams
+	took := time.Duration(sum.Seconds * float64(time.Second))
+	reached := sum.RateReached
+	if sum.Rates.brief && sum.Seconds > 0 {
+		reached = float64(d.Sent) / sum.Seconds
+	}
+	return fmt.Sprintf("%s at %s%s/s: sent %s, received %s", shortTime(took), console.Short(math.Round(reached)),
+		sum.Rates.setting(), console.Grouped(d.Sent), console.Grouped(d.Received))
+}
+
+// shortTime is a duration without needless digits.
+func shortTime(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}
+
+// sayDetails reports what most people need not know.
+func (sum *Summary) sayDetails(t *console.Block) {
 	l := &sum.Targets
-	t.Say("targets: %s", l)
+	t.Say("ledger: %s", l)
 	sum.sayExclusions(t)
 	t.Say("finished: %s%s", console.Grouped(l.Finished),
 		console.SumOf(l.By, console.Words(scanner.StatusOK, scanner.NumStatuses)))
-	t.Say("found: %s", sum.tally.Line(l.Finished))
 	if sum.tally.Servers > 0 {
 		sum.sayAnswers(t)
-	} else {
-		sum.sayNobody(t)
 	}
 	if len(sum.Faults) > 0 {
 		t.Say("faults: %s", console.Listed(sum.Faults, console.Words(wire.Error(1), wire.NumErrors), ", "))
 	}
 	sum.sayDatagrams(t)
-	sum.sayTrouble(t)
-	t.Say("rate: %s; time: %s", sum.Rates.String(),
-		time.Duration(sum.Seconds*float64(time.Second)).Round(10*time.Millisecond))
-	sum.Rates.sayLimit(t)
+	t.Say("rate: %s", sum.Rates.String())
 }
 
 // namesShown is the most games, maps, systems and versions that a line names.
 const namesShown = 8
 
 // sayAnswers reports round trips and what kinds of servers answered.
-func (sum *Summary) sayAnswers(t *console.Terminal) {
+func (sum *Summary) sayAnswers(t *console.Block) {
 	t.Say("answered: %s", &sum.FirstAnswers)
 	if sum.RoundTrips != nil {
 		t.Say("round trips: %s", sum.RoundTrips)
@@ -106,19 +158,23 @@ func (sum *Summary) sayAnswers(t *console.Terminal) {
 			continue
 		}
 		head := fmt.Sprintf("%s (%s): ", kind.word, kind.names.Number())
-		room := t.Width() - len("a2sscan: ") - len(head)
+		room := t.TextWidth() - len(head)
 		t.Say("%s%s", head, kind.names.Shown(namesShown, room, sum.tally.Servers))
 	}
 }
 
 // sayDatagrams reports the datagrams sent and received.
-func (sum *Summary) sayDatagrams(t *console.Terminal) {
+func (sum *Summary) sayDatagrams(t *console.Block) {
 	d := &sum.Datagrams
-	t.Say("sent: %s datagrams, %s%s; %s of them repeats", console.Grouped(d.Sent), console.Bytes(d.SentBytes),
-		console.SumOf(d.SentBy, console.Words(wire.Question(0), wire.NumRequests)), console.Grouped(d.Repeats))
-	t.Say("received: %s datagrams, %s%s", console.Grouped(d.Received), console.Bytes(d.ReceivedBytes),
+	repeats := ""
+	if d.Repeats > 0 {
+		repeats = "; " + console.Grouped(d.Repeats) + " of them repeated"
+	}
+	t.Say("sent: %s, %s%s%s", console.Plural(d.Sent, "datagram"), console.Bytes(d.SentBytes),
+		console.SumOf(d.SentBy, console.Words(wire.Question(0), wire.NumRequests)), repeats)
+	t.Say("received: %s, %s%s", console.Plural(d.Received, "datagram"), console.Bytes(d.ReceivedBytes),
 		console.SumOf(d.ByClass, console.Words(scanner.Class(0), scanner.NumClasses)))
-	if matched := d.ByClass["matched"]; matched > 0 && t.Width() >= console.LogWidth {
+	if matched := d.ByClass["matched"]; matched > 0 && t.TextWidth() >= 100 {
 		t.Say("matched: %s%s", console.Grouped(matched),
 			console.SumOf(d.ByKind, console.Words(scanner.ReplyKind(0), scanner.NumKinds)))
 	}
@@ -137,7 +193,7 @@ func (x *Exclusion) word() string {
 const exclusionsShown = 4
 
 // sayExclusions reports which rules excluded targets.
-func (sum *Summary) sayExclusions(t *console.Terminal) {
+func (sum *Summary) sayExclusions(t *console.Block) {
 	if sum.Targets.NoPort > 0 {
 		t.Say("unscannable: %s with port 0", console.Grouped(sum.Targets.NoPort))
 	}
@@ -155,11 +211,11 @@ func (sum *Summary) sayExclusions(t *console.Terminal) {
 }
 
 // sayForged reports replies that may be forged.
-func (sum *Summary) sayForged(t *console.Terminal) {
+func (sum *Summary) sayForged(t *console.Block, verbose bool) {
 	d := &sum.Datagrams
-	if d.Conflicts+d.LateConflicts > 0 {
-		t.Say("conflicts: %s servers contradict themselves, %s more after their record was written",
-			console.Grouped(d.Conflicts), console.Grouped(d.LateConflicts))
+	if verbose && d.Conflicts+d.LateConflicts > 0 {
+		t.Say("conflicts: %s contradict themselves, %s more after their record was written",
+			console.Plural(d.Conflicts, "server"), console.Grouped(d.LateConflicts))
 	}
 	if d.Forged {
 		t.Say("WARNING: replies are probably being forged: %s came from targets not asked yet, "+
@@ -169,30 +225,37 @@ func (sum *Summary) sayForged(t *console.Terminal) {
 }
 
 // sayTrouble reports problems and hints at remedies.
-func (sum *Summary) sayTrouble(t *console.Terminal) {
+func (sum *Summary) sayTrouble(t *console.Block, verbose bool) {
 	d := &sum.Datagrams
-	sum.sayForeign(t)
-	sum.sayForged(t)
+	if verbose {
+		sum.sayForeign(t)
+	}
+	sum.sayForged(t, verbose)
 	if d.SendErrors > 0 {
-		t.Say("send errors: %s datagrams could not be sent%s", console.Grouped(d.SendErrors),
+		t.Say("send errors: %s could not be sent%s", console.Plural(d.SendErrors, "datagram"),
 			console.SumOf(d.SendFaults, console.Words(scanner.SendFault(0), scanner.NumSendFaults)))
 		t.Hint("%s", sendHint(d.SendFaults))
 	}
-	if d.PairsLost {
-		t.Say("segmentation offload: requests sent with it stayed unanswered, so the scan switched it off")
+	if verbose && d.PairsLost {
+		t.Say("offload: requests sent with segmentation offload stayed unanswered, so the scan switched it off")
 		t.Hint("it cost only time; --no-gso disables it from the start")
 	}
-	refused := sum.RecvBuffer < sum.RecvBufferAsked
-	if d.KernelDrops > 0 {
-		t.Say("kernel drops: %s datagrams arrived but were dropped, receive buffer %s",
-			console.Grouped(d.KernelDrops), console.Bytes(uint64(sum.RecvBuffer)))
+	sum.sayDrops(t, verbose)
+}
+
+// sayDrops reports what the kernel dropped, and a receive buffer that is too small.
+func (sum *Summary) sayDrops(t *console.Block, verbose bool) {
+	drops, refused := sum.Datagrams.KernelDrops, sum.RecvBuffer < sum.RecvBufferAsked
+	if drops > 0 {
+		t.Say("kernel drops: %s arrived and %s dropped, with a receive buffer of %s", console.Plural(drops, "datagram"),
+			console.WasWere(drops), console.Bytes(uint64(sum.RecvBuffer)))
 	}
 	switch {
-	case refused:
+	case refused && (drops > 0 || verbose):
 		t.Say("receive buffer: asked for %s, granted %s",
 			console.Bytes(uint64(sum.RecvBufferAsked)), console.Bytes(uint64(sum.RecvBuffer)))
 		t.Hint("as root: sysctl -w net.core.rmem_max=%d", sum.RecvBufferAsked)
-	case d.KernelDrops > 0:
+	case drops > 0:
 		t.Hint("use a lower --rate, or a machine with more cores")
 	}
 }

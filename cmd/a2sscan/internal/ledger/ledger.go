@@ -71,16 +71,44 @@ func (l *Ledger) String() string {
 	return s + l.Accounted() + console.Grouped(l.Unfinished+l.Unread) + " unfinished"
 }
 
-// Accounted formats all counts except the unfinished, as the start of a sum.
-func (l *Ledger) Accounted() (s string) {
-	for _, part := range []struct {
-		n    uint64
-		word string
-	}{
+// Outcome formats what became of the targets, without zero counts.
+func (l *Ledger) Outcome() string {
+	s := console.Grouped(l.Finished) + " asked"
+	by := map[string]uint64{"silent": l.By["no_reply"] + l.By["unreachable"]}
+	for _, word := range []string{"ok", "partial", "error"} {
+		by[word] = l.By[word]
+	}
+	if parts := console.Listed(by, []string{"ok", "partial", "error", "silent"}, ", "); parts != "" {
+		s += ": " + parts
+	}
+	if n := l.Unfinished + l.Unread; n > 0 {
+		s += "; " + console.Grouped(n) + " not finished"
+	}
+	if n := l.LeftOut(); n > 0 {
+		s += "; " + console.Grouped(n) + " left out"
+	}
+	return s
+}
+
+// part is one count of the ledger.
+type part struct {
+	n    uint64
+	word string
+}
+
+// parts are the counts whose sum is all targets that were read, but for the
+// unfinished.
+func (l *Ledger) parts() []part {
+	return []part{
 		{l.Invalid, "invalid"}, {l.Unscannable, "unscannable"}, {l.Excluded, "excluded"},
 		{l.Duplicate, "duplicate"}, {l.OtherShard, "other shard"}, {l.OverLimit, "over limit"},
 		{l.Finished, "finished"},
-	} {
+	}
+}
+
+// Accounted formats all counts except the unfinished, as the start of a sum.
+func (l *Ledger) Accounted() (s string) {
+	for _, part := range l.parts() {
 		if part.n > 0 {
 			s += console.Grouped(part.n) + " " + part.word + " + "
 		}

@@ -65,6 +65,14 @@ func (r *Rates) String() string {
 	return asked + ", " + console.Short(r.RateReached) + "/s reached while asking"
 }
 
+// setting is the rate that the flag sets, as it follows the rate reached.
+func (r *Rates) setting() string {
+	if r.RateAsked == nil {
+		return ""
+	}
+	return " of " + console.Short(*r.RateAsked)
+}
+
 // Reached describes the rate reached; "" if it is not meaningful.
 func (r *Rates) Reached() string {
 	if r.brief {
@@ -87,11 +95,11 @@ var limitHints = [scanner.NumWaits]string{
 }
 
 // sayLimit reports what kept the scan below its rate.
-func (r *Rates) sayLimit(t *console.Terminal) {
+func (r *Rates) sayLimit(t *console.Block) {
 	if r.limit == scanner.WaitNothing {
 		return
 	}
-	t.Say("rate limited by %s, %.0f%% of the time", r.limit.Limit(), 100*r.RateLimitedPart)
+	t.Say("slowed by: %s, %.0f%% of the time", r.limit.Limit(), 100*r.RateLimitedPart)
 	hint := limitHints[r.limit]
 	if r.limit == scanner.WaitSending && r.RateReached < oneProcessor {
 		hint = "this machine was busy with other things: an idle processor sends more"

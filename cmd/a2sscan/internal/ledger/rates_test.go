@@ -24,24 +24,24 @@ func TestRatesReported(t *testing.T) {
 	}{
 		{"kept", func(s *scanner.Stats) {}, "5k/s asked, 5k/s reached while asking", "", "", "", 5000},
 		{"list", func(s *scanner.Stats) { s.Waited[scanner.WaitTargets] = 6e6 },
-			"5k/s asked, 5k/s reached while asking", "rate limited by the target list, 60% of the time", "pipe", "list", 5000},
+			"5k/s asked, 5k/s reached while asking", "slowed by  the target list, 60% of the time", "pipe", "list", 5000},
 		{"end", func(s *scanner.Stats) { s.Waited[scanner.WaitReplies], s.Elapsed = 5e6, 15*time.Second },
 			"5k/s asked, 5k/s reached while asking", "", "", "", 5000},
 		{"brief", func(s *scanner.Stats) { s.Waited[scanner.WaitReplies] = 9.5e6 }, "5k/s asked", "", "", "", 100_000},
 		{"woken up late", func(s *scanner.Stats) { s.Waited[scanner.WaitSending] = 1.5e6 },
 			"5k/s asked, 5k/s reached while asking", "", "", "", 5000},
 		{"busy machine", func(s *scanner.Stats) { s.Waited[scanner.WaitSending] = 5e6 },
-			"5k/s asked, 5k/s reached while asking", "rate limited by the processor, 50% of the time", "busy with other things", "cpu", 5000},
+			"5k/s asked, 5k/s reached while asking", "slowed by  the processor, 50% of the time", "busy with other things", "cpu", 5000},
 		{"processor", func(s *scanner.Stats) { s.Waited[scanner.WaitSending], s.Rate, s.Sent[0] = 5e6, 9e5, 5e6 },
-			"900k/s asked, 500k/s reached while asking", "rate limited by the processor, 50% of the time", "--shard", "cpu", 5e5},
+			"900k/s asked, 500k/s reached while asking", "slowed by  the processor, 50% of the time", "--shard", "cpu", 5e5},
 		{"held back and busy", func(s *scanner.Stats) { s.Waited[scanner.WaitSending], s.Waited[scanner.WaitAddress] = 5e6, 1e6 },
-			"5k/s asked, 5k/s reached while asking", "rate limited by the limit of an address, 10%", "--per-address-rate", "per_address", 5000},
+			"5k/s asked, 5k/s reached while asking", "slowed by  the limit of an address, 10%", "--per-address-rate", "per_address", 5000},
 		{"settled", func(s *scanner.Stats) {
 			s.Rate, s.Settled, s.Slowed = scanner.Off, 210_000, 7
 			s.Waited[scanner.WaitLosses] = 9e6
-		}, "as fast as it goes, settled at 210k/s", "rate limited by the receiving side, 90% of the time", "", "losses", 5000},
+		}, "as fast as it goes, settled at 210k/s", "slowed by  the receiving side, 90% of the time", "", "losses", 5000},
 		{"never free", func(s *scanner.Stats) { s.Rate = scanner.Off; s.Waited[scanner.WaitInFlight] = 5e6 },
-			"as fast as it goes, 5k/s reached while asking", "rate limited by the number of targets open", "", "in_flight", 5000},
+			"as fast as it goes, 5k/s reached while asking", "slowed by  the number of targets open", "", "in_flight", 5000},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -53,7 +53,9 @@ func TestRatesReported(t *testing.T) {
 				t.Errorf("%q, %v/s, by %q", r.String(), r.RateReached, r.RateLimitedBy)
 			}
 			var b bytes.Buffer
-			r.sayLimit(console.New(&b))
+			block := console.New(&b).NewBlock()
+			r.sayLimit(block)
+			block.Print()
 			if !strings.HasPrefix(strings.TrimPrefix(b.String(), "a2sscan: "), test.limit) || (test.limit == "") != (b.Len() == 0) {
 				t.Errorf("said %q", b.String())
 			}

@@ -26,14 +26,18 @@ type Summary struct {
 	Command []string    `json:"command"`
 	Config  *ConfigFile `json:"config,omitempty"`
 	Inputs  []Input     `json:"inputs"`
-	Order   string      `json:"order"`           // random, input
-	Seed    *uint64     `json:"seed,omitempty"`  // of the random order
-	Shard   string      `json:"shard,omitempty"` // I/N; absent: all
-	Output  string      `json:"output"`          // "-": standard output
-	Parts   []sink.Part `json:"parts,omitempty"` // of the output, with --rotate
-	Bytes   int64       `json:"bytes,omitempty"` // length of the output, if it is one file
-	Sum     string      `json:"xxh64,omitempty"` // its hash
+	Order   string      `json:"order"`             // random, input
+	Seed    *uint64     `json:"seed,omitempty"`    // of the random order
+	Shard   string      `json:"shard,omitempty"`   // I/N; absent: all
+	Plan    *Plan       `json:"plan,omitempty"`    // what was to be asked
+	Merged  []Part      `json:"merged,omitempty"`  // the censuses that this one was merged from
+	Origins *Reach      `json:"origins,omitempty"` // how many servers each of several vantage points reached
+	Output  string      `json:"output"`            // "-": standard output
+	Parts   []sink.Part `json:"parts,omitempty"`   // of the output, with --rotate
+	Bytes   int64       `json:"bytes,omitempty"`   // length of the output, if it is one file
+	Sum     string      `json:"xxh64,omitempty"`   // its hash
 	Records uint64      `json:"records"`
+	Names   string      `json:"player_key,omitempty"` // ID of the key that hashes player names; absent: the names are in the records
 
 	Start   time.Time `json:"start"`
 	End     time.Time `json:"end"`
@@ -92,6 +96,9 @@ type Input struct {
 	Invalid     uint64      `json:"invalid,omitempty"`
 	Master      *MasterList `json:"master,omitempty"` // where it was fetched from, with --master
 }
+
+// Argument is the format of an address or network on the command line.
+const Argument = "argument"
 
 // MasterList describes a query to a master server.
 type MasterList struct {

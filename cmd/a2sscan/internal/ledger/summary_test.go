@@ -49,20 +49,24 @@ func summaryOf(list list.Stats, s scanner.Stats) *Summary {
 func TestSummaryReported(t *testing.T) {
 	var b bytes.Buffer
 	sum := summaryOf(aScan())
-	sum.Say(console.New(&b))
-	want := `a2sscan: targets: 121 read = 1 invalid + 3 unscannable + 4 excluded + 5 duplicate + 6 other shard + 2 over limit + 50 finished + 50 unfinished
-a2sscan: finished: 50 = 10 ok + 10 partial + 10 error + 10 no_reply + 10 unreachable
-a2sscan: found: 0 servers (0% of asked), 0 players, 0 bots
-a2sscan: faults: 12 timeout, 1 bad_checksum
-a2sscan: sent: 100 datagrams, 1.2 kB = 60 info + 40 rules; 7 of them repeats
-a2sscan: received: 33 datagrams, 0 B = 3 foreign + 30 matched
-a2sscan: matched: 30 = 20 info + 10 fragment
-a2sscan: send errors: 2 datagrams could not be sent = 2 forbidden
-a2sscan: hint: this machine's firewall forbids it: check nft list ruleset, or use --exclude
-a2sscan: kernel drops: 5 datagrams arrived but were dropped, receive buffer 213.0 kB
-a2sscan: receive buffer: asked for 4.2 MB, granted 213.0 kB
-a2sscan: hint: as root: sysctl -w net.core.rmem_max=4194304
-a2sscan: rate: 5k/s asked, 50/s reached while asking; time: 2s
+	sum.Say(console.New(&b), Closing{Place: "census.ndjson", Summary: "census.ndjson.summary.json", Verbose: true})
+	want := `a2sscan: found           no server
+         targets         50 asked: 10 ok, 10 partial, 10 error, 20 silent; 50 not finished; 21 left out
+         written         30 records to census.ndjson
+         summary         census.ndjson.summary.json
+         took            2.0 s at 50 of 5k/s: sent 100, received 33
+         ledger          121 read = 1 invalid + 3 unscannable + 4 excluded + 5 duplicate + 6 other shard + 2 over limit + 50 finished + 50 unfinished
+         finished        50 = 10 ok + 10 partial + 10 error + 10 no_reply + 10 unreachable
+         faults          12 timeout, 1 bad_checksum
+         sent            100 datagrams, 1.2 kB = 60 info + 40 rules; 7 of them repeated
+         received        33 datagrams, 0 B = 3 foreign + 30 matched
+         matched         30 = 20 info + 10 fragment
+         rate            5k/s asked, 50/s reached while asking
+         send errors     2 datagrams could not be sent = 2 forbidden
+         hint            this machine's firewall forbids it: check nft list ruleset, or use --exclude
+         kernel drops    5 datagrams arrived and were dropped, with a receive buffer of 213.0 kB
+         receive buffer  asked for 4.2 MB, granted 213.0 kB
+         hint            as root: sysctl -w net.core.rmem_max=4194304
 `
 	if b.String() != want {
 		t.Errorf("got\n%swant\n%s", b.String(), want)
@@ -114,29 +118,43 @@ func aCensus() *Summary {
 	return sum
 }
 
-// TestSummaryScreen: the closing lines of a large scan fit on a screen of any
-// width, together with the lines about files and the prompt.
+// TestSummaryScreen: all closing lines of a large scan fit on a screen of 30 lines,
+// together with the prompt.
 func TestSummaryScreen(t *testing.T) {
 	for _, width := range []int{80, 200} {
 		var written bytes.Buffer
 		tm, screen := console.NewScreen(&written, func() int { return width }), written.String
-		aCensus().Say(tm)
-		rows := 3 // two about files, and the prompt
+		aCensus().Say(tm, Closing{Place: "census.ndjson.zst", Summary: "census.ndjson.zst.summary.json", Verbose: true})
+		rows := 1 // the prompt
 		text := screen()
 		for line := range strings.Lines(text) {
 			rows += 1 + (utf8.RuneCountInString(strings.TrimRight(line, "\r\n"))-1)/width
 		}
-		if rows > 24 {
+		if rows > 30 {
 			t.Errorf("%d rows of %d characters:\n%s", rows, width, text)
 		}
-		text = strings.ReplaceAll(text, "\n         ", " ")
+		text = strings.Join(strings.Fields(text), " ")
 		for _, has := range []string{
-			"targets: 1,000,412 read = 12 invalid + 400 duplicate + 1,000,000 finished + 0 unfinished",
-			"2,345,678 players, 123,456 bots", `games (2): "Counter-Strik`, `systems (2): "`,
+			"ledger 1,000,412 read = 12 invalid + 400 duplicate + 1,000,000 finished + 0 unfinished",
+			"2,345,678 players, 123,456 bots", `games (2) "Counter-Str`, `systems (2) "`,
 		} {
 			if !strings.Contains(text, has) {
 				t.Errorf("%d characters: no %q in\n%s", width, has, text)
 			}
+		}
+	}
+}
+
+// TestSummaryShort: after a scan without trouble six lines say it all, on any screen.
+func TestSummaryShort(t *testing.T) {
+	for _, width := range []int{80, 200} {
+		var written bytes.Buffer
+		term := console.NewScreen(&written, func() int { return width })
+		sum := aCensus()
+		sum.Records = 710_876
+		sum.Say(term, Closing{Place: "census.ndjson.zst", Summary: "census.ndjson.zst.summary.json"})
+		if n := strings.Count(written.String(), "\n"); n > 6 || strings.Contains(written.String(), " 0 ") {
+			t.Errorf("%d lines on %d columns:\n%s", n, width, &written)
 		}
 	}
 }
@@ -156,7 +174,7 @@ func TestSummaryHostile(t *testing.T) {
 	for _, width := range []int{40, 80, 200} {
 		var written bytes.Buffer
 		tm, screen := console.NewScreen(&written, func() int { return width }), written.String
-		sum.Say(tm)
+		sum.Say(tm, Closing{Verbose: true})
 		for line := range strings.Lines(screen()) {
 			said := strings.HasPrefix(line, "a2sscan: ") || strings.HasPrefix(line, "         ")
 			if !said || strings.ContainsFunc(strings.TrimSuffix(line, "\n"), odd) {
@@ -191,8 +209,10 @@ func TestSummaryDrops(t *testing.T) {
 	var b bytes.Buffer
 	list, s := aScan()
 	s.Socket.RecvBuffer = s.Socket.RecvBufferAsked
-	summaryOf(list, s).sayTrouble(console.New(&b))
-	if !strings.Contains(b.String(), "hint: use a lower --rate") || strings.Contains(b.String(), "sysctl") {
+	block := console.New(&b).NewBlock()
+	summaryOf(list, s).sayTrouble(block, true)
+	block.Print()
+	if !strings.Contains(b.String(), "use a lower --rate") || strings.Contains(b.String(), "sysctl") {
 		t.Errorf("got\n%s", b.String())
 	}
 }
@@ -208,7 +228,9 @@ func TestSummaryPairs(t *testing.T) {
 			s.GSOStopped = 1
 		}
 		sum := summaryOf(list, s)
-		sum.sayTrouble(console.New(&b))
+		block := console.New(&b).NewBlock()
+		sum.sayTrouble(block, true)
+		block.Print()
 		if strings.Contains(b.String(), "segmentation offload") != lost || strings.Contains(b.String(), "--no-gso") != lost {
 			t.Errorf("lost %v: got\n%s", lost, b.String())
 		}
@@ -297,7 +319,7 @@ func TestSayNobody(t *testing.T) {
 	}{
 		{silent: 5, want: "no server answered: wrong port, or a firewall"},
 		{silent: 5, foreign: [...]uint64{scanner.ForeignPort: 1, scanner.ForeignOther: 0}, want: "replies came from addresses or ports that were not asked"},
-		{silent: 5, foreign: [...]uint64{scanner.ForeignFragment: 1, scanner.ForeignOther: 1}, want: "foreign datagrams: fragments 1, other 1"},
+		{silent: 5, foreign: [...]uint64{scanner.ForeignFragment: 1, scanner.ForeignOther: 1}, want: "foreign datagrams  fragments 1, other 1"},
 		{silent: 5, foreign: [...]uint64{scanner.ForeignOther: 9}, want: "no server answered: wrong port"},
 		{unreachable: 5, want: "ICMP reports that nothing listens there"},
 		{silent: 1, unreachable: 5, want: "no server answered"},
@@ -309,7 +331,7 @@ func TestSayNobody(t *testing.T) {
 		s.Finished[scanner.StatusUnreachable] = test.unreachable
 		s.Finished[scanner.StatusError] = test.broken
 		var b bytes.Buffer
-		summaryOf(list.Stats{}, s).Say(console.New(&b))
+		summaryOf(list.Stats{}, s).Say(console.New(&b), Closing{Verbose: true})
 		if got := b.String(); !strings.Contains(got, test.want) || test.want == "" && strings.Contains(got, "a2sscan ask") {
 			t.Errorf("%+v: %s", test, got)
 		}
@@ -368,13 +390,13 @@ func TestSayForged(t *testing.T) {
 		loud                     bool
 	}{
 		{0, 0, 100, nil, false},
-		{2, 1, 0, []string{"conflicts: 2 servers contradict themselves, 1 more"}, false},
-		{0, 6, 500, []string{"conflicts: 0 servers", "500 from addresses that were not asked"}, true},
+		{2, 1, 0, []string{"conflicts  2 servers contradict themselves, 1 more"}, false},
+		{0, 6, 500, []string{"conflicts  0 servers", "500 from addresses that were not asked"}, true},
 	} {
 		s := scanner.Stats{InfoConflicts: test.conflicts, LateConflicts: test.late, ForeignReplies: test.foreign}
 		var b bytes.Buffer
 		sum := summaryOf(list.Stats{}, s)
-		sum.Say(console.New(&b))
+		sum.Say(console.New(&b), Closing{Verbose: true})
 		for _, want := range test.want {
 			if !strings.Contains(b.String(), want) {
 				t.Errorf("%+v: no %q in %s", test, want, &b)

@@ -89,6 +89,13 @@ var facts = map[string]commandFacts{
 		exits: map[int]string{console.ExitInput: "", console.ExitNumbers: "the census is damaged or incomplete"},
 		files: []Fact{{"CENSUS.summary.json", "the summary of the scan, unless --summary names another file; with --rotate it is NAME-START.summary.json"}},
 	},
+	"merge": {
+		exits: map[int]string{console.ExitInput: "", console.ExitOutput: "", console.ExitNumbers: "the parts do not make one census: the message names the gap"},
+		files: []Fact{
+			{"PART.summary.json", "the summary of each part, which its scan wrote; with --rotate it is NAME-START.summary.json"},
+			{"PATH.summary.json", "the summary of the merged census, unless --summary names another file"},
+		},
+	},
 	"doctor": {exits: map[int]string{
 		console.ExitOK: "the machine is ready, possibly with warnings", console.ExitGuard: "something is bad",
 		console.ExitInput: "a configuration file can't be read",

@@ -7,9 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 
+	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -30,7 +30,7 @@ type Output struct {
 	target string      // its name, with links resolved
 
 	file *os.File // nil: standard output, or not yet created
-	pack *zstd.Encoder
+	pack packer   // nil: the list is not compressed
 	buf  *bufio.Writer
 }
 
@@ -84,13 +84,30 @@ func (o *Output) open() (err error) {
 		_ = o.file.Chmod(o.old.Mode().Perm()) // if that fails, the file keeps the default permissions
 	}
 	o.buf.Reset(o.file)
-	if strings.HasSuffix(o.path, ".zst") {
-		if o.pack, err = zstd.NewWriter(o.file, zstd.WithEncoderConcurrency(1)); err != nil {
-			return o.failure(err)
-		}
+	if o.pack, err = newPacker(o.path, o.file); err != nil {
+		return o.failure(err)
+	}
+	if o.pack != nil {
 		o.buf.Reset(o.pack)
 	}
 	return nil
+}
+
+// packer compresses a list.
+type packer interface {
+	io.WriteCloser
+	Flush() error
+}
+
+// newPacker returns what compresses a file of that name, nil if nothing does.
+func newPacker(path string, to io.Writer) (packer, error) {
+	switch filepath.Ext(path) {
+	case ".zst":
+		return zstd.NewWriter(to, zstd.WithEncoderConcurrency(1))
+	case ".gz":
+		return gzip.NewWriter(to), nil
+	}
+	return nil, nil
 }
 
 // Flush passes on everything written, for the reader of a pipe.

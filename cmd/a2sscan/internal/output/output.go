@@ -14,6 +14,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/record"
 )
 
 // Output is where the records of a run go. It is made just before the first
@@ -52,6 +53,18 @@ type recordWriter interface {
 // newOutput returns an output that has made no file yet.
 func New(path string, options sink.Options) *Output {
 	return &Output{path: path, options: options, notify: func() {}}
+}
+
+// HashNames keeps the names of players out of the records: hashes under a key stand
+// in. A nil key leaves the names.
+func (o *Output) HashNames(key *record.NameKey) { o.options.NameKey = key }
+
+// Prepare does what must be done before Open. Its error is the output's.
+func (o *Output) Prepare(first func() error) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.err = first()
+	return o.err
 }
 
 // Divide makes parts instead of one file.
@@ -166,12 +179,13 @@ func (o *Output) CountNow() (n uint64, busy bool) {
 // of those that were handed to it the last may be lost. It is 0 for a pipe.
 func (o *Output) Complete() (n uint64) {
 	for _, name := range o.files() {
-		n += completeIn(name)
+		n += completeIn(name, o.options.Header != nil)
 	}
 	return n
 }
 
-func completeIn(path string) (n uint64) {
+// completeIn counts the records of a file, of one with a header its other lines.
+func completeIn(path string, header bool) (n uint64) {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return 0
 	}
@@ -180,6 +194,10 @@ func completeIn(path string) (n uint64) {
 		return 0
 	}
 	defer r.Close()
+	if header {
+		r.KeepLines()
+		_, _ = r.Next() // after an error there is nothing to count
+	}
 	for {
 		if _, err := r.Next(); err != nil {
 			return n
@@ -209,6 +227,9 @@ func Failure(err error) error {
 		return nil
 	}
 	var s *sink.Error
+	if known := (*console.Failure)(nil); errors.As(err, &known) {
+		return known
+	}
 	if !errors.As(err, &s) {
 		return console.Fail(console.ExitOutput, "%w", err)
 	}

@@ -5,6 +5,7 @@ package simulation
 import (
 	"io"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
@@ -23,6 +24,10 @@ type Options struct {
 	Hostile      float64
 	Kinds        string
 	HostileKinds string
+	Games        string
+	Fakes        float64
+	FakeKinds    string
+	Night        uint64
 	Loss         float64
 	Duplicate    float64
 	Reorder      float64
@@ -98,6 +103,7 @@ func (o *Options) Config() (fleet.Config, error) {
 		Seed: o.Seed, Alive: o.Alive, Hostile: o.Hostile,
 		Loss: o.Loss, Duplicate: o.Duplicate, Reorder: o.Reorder,
 		DelayMin: o.DelayMin, DelayMax: o.DelayMax, QueryLimit: o.QueryLimit,
+		Fakes: o.Fakes, Night: o.Night,
 	}
 	if o.Alive == 0 {
 		cfg.Alive = fleet.None
@@ -114,6 +120,12 @@ func (o *Options) Config() (fleet.Config, error) {
 	}
 	if cfg.HostileKinds, err = fleet.ParseKinds(o.HostileKinds); err != nil {
 		return cfg, console.Fail(console.ExitUsage, "--hostile-kinds: %w", err)
+	}
+	if cfg.FakeKinds, err = fleet.ParseKinds(o.FakeKinds); err != nil {
+		return cfg, console.Fail(console.ExitUsage, "--fake-kinds: %w", err)
+	}
+	if o.Games != "" {
+		cfg.Games = strings.Split(o.Games, ",")
 	}
 	return cfg, nil
 }

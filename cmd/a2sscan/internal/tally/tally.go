@@ -117,8 +117,17 @@ func (t *Tally) addAsk(ask int) {
 	}
 }
 
-// found is one line: servers, players and bots.
+// Line is one line: servers, players and bots, of so many targets that were asked.
 func (t *Tally) Line(asked uint64) string {
-	return fmt.Sprintf("%s (%s of asked), %s, %s", console.Plural(t.Servers, "server"),
-		console.Percent(t.Servers, asked), console.Plural(t.Players, "player"), console.Plural(t.Bots, "bot"))
+	if t.Servers == 0 {
+		return "no server"
+	}
+	s := fmt.Sprintf("%s (%s)", console.Plural(t.Servers, "server"), console.Percent(t.Servers, asked))
+	if t.Players > 0 {
+		s += ", " + console.Plural(t.Players, "player")
+	}
+	if t.Bots > 0 {
+		s += ", " + console.Plural(t.Bots, "bot")
+	}
+	return s
 }

@@ -1,0 +1,122 @@
+package fleet
+
+import (
+	"time"
+
+	"github.com/a2sscan/a2sscan/bench/fleet/games"
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/game"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// A fleet is divided into groups of groupSize addresses, each spread evenly over
+// its network. A faker has farmSize addresses of his group.
+const (
+	groupSize = 64
+	farmSize  = 50
+)
+
+// What fakers' servers do that is not in the contents of their replies.
+const (
+	edgeDelay    = 150 * time.Millisecond // of RULES, behind an edge that answers the rest
+	floodAnswers = 300                    // to each INFO request
+)
+
+// faked returns the server that a faker has at an address, and false if there is
+// none.
+func (m *model) faked(addr uint64) (nature, bool) {
+	if m.Fakes <= 0 {
+		return nature{}, false
+	}
+	offset := addr>>16 - m.base
+	groups := max(1, m.addrs/groupSize)
+	group, member := offset%groups, offset/groups
+	if member >= farmSize {
+		return nature{}, false
+	}
+	farm := random.Hash(m.Seed, streamFaker, group, uint64(m.seedPort(uint16(addr))))
+	r := random.Stream(farm)
+	if !r.Chance(m.Fakes) {
+		return nature{}, false
+	}
+	n := nature{
+		addr: addr, hash: random.Hash(m.Seed, m.seedAddr(addr)), farm: farm, night: m.Night,
+		kind: random.Pick(&r, m.fakers), challenged: scanner.AskAll, delay: m.delayOf(addr),
+	}
+	n.play(games.FakeTitle(fakeOf[n.kind], farm))
+	return n, true
+}
+
+// changed reports whether a server that is usually there is not there tonight, or
+// the other way round.
+func (m *model) changed(hash uint64) bool {
+	r := random.Stream(random.Hash(hash, streamNight, m.Night))
+	return m.Night > 0 && r.OneIn(50)
+}
+
+// play makes n a server of a real game.
+func (n *nature) play(t *games.Title) {
+	n.title, n.quirks = t, 0
+	n.layout, n.fragment = wire.LayoutSource, 1248
+	if t.Gold() {
+		n.layout, n.fragment = wire.LayoutGoldSource, 1391
+	}
+}
+
+var fakeOf = [numKinds]games.Fake{
+	FarmList: games.SharedList, CountsOnly: games.CountsOnly, TinyDurations: games.TinyDurations,
+	EqualDurations: games.EqualDurations, OverMax: games.OverMax, NoGSLT: games.NoGSLT, Redirects: games.Redirects,
+}
+
+// plan returns what server of a game n is.
+func (n *nature) plan() games.Plan {
+	p := games.Plan{
+		Seed: n.hash, Roster: n.hash, Night: n.night, Port: uint16(n.addr), Title: n.title, Fake: fakeOf[n.kind],
+	}
+	switch n.kind {
+	case FarmList:
+		p.Roster = n.farm
+	case FarmClones:
+		p.Seed = n.farm
+	}
+	return p
+}
+
+// delayOf is how long the server takes to answer q.
+func (n *nature) delayOf(q wire.Question) time.Duration {
+	if n.kind == EdgeCache && q == wire.QuestionRules {
+		return n.delay + edgeDelay
+	}
+	return n.delay
+}
+
+// fillGame takes what a server of a real game says.
+func (c *content) fillGame(n *nature) {
+	s := &c.server
+	s.Fill(n.plan())
+	c.info, c.trailing = s.Info, nil
+	c.players = append(c.players[:0], s.Players...)
+	c.playersAnnounced = int(uint8(len(s.Players)))
+	c.rules = append(c.rules[:0], s.Rules...)
+	c.rulesAnnounced, c.cut, c.rulesNotes = len(s.Rules), nil, 0
+}
+
+// TimingFlags are the flags that a scan sets by what it measures: whether a
+// record has them does not follow from a server's nature alone.
+const TimingFlags = game.FlagEdgeAnswers | game.FlagReplyFlood | game.FlagConflict
+
+// tellMeaning writes into r what the answers mean for their game.
+func (n *nature) tellMeaning(r *scanner.Result, c *content) {
+	c.server.Meaning(&c.meaning, r.Asked)
+	if !c.meaning.Empty() {
+		r.Game = &c.meaning
+	}
+	r.Flags = c.server.Flags(r.Asked)
+	switch {
+	case n.kind == EdgeCache && r.HasInfo && r.HasRules:
+		r.Flags |= game.FlagEdgeAnswers
+	case n.kind == InfoFlood && r.HasInfo:
+		r.Flags |= game.FlagReplyFlood
+	}
+}

@@ -1,0 +1,100 @@
+package games
+
+import (
+	"math"
+
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/game"
+)
+
+// Fake is a trick of a faker's servers.
+type Fake uint8
+
+// The fakes. What a whole farm has in common follows from the seeds of its
+// plans.
+const (
+	None           Fake = iota
+	CountsOnly          // INFO counts players that no list has
+	TinyDurations       // players with the duration 00 00 00 01
+	EqualDurations      // all connected for the same long time
+	OverMax             // more players than places
+	NoGSLT              // a Steam ID that is no persistent server's
+	Redirects           // keywords that send players to another server
+	SharedList          // a list of players that other servers have too, every night the same
+)
+
+// fakeTitles are the games that fakers pretend to be.
+var fakeTitles = []string{"css", "cs16", "tf2", "gmod"}
+
+// FakeTitle returns the game that a faker's servers pretend to be.
+func FakeTitle(f Fake, seed uint64) *Title {
+	if f == NoGSLT {
+		return Find("cs2")
+	}
+	return Find(fakeTitles[seed%uint64(len(fakeTitles))])
+}
+
+// pretend makes a server that of a faker.
+func (s *Server) pretend() {
+	switch s.plan.Fake {
+	case CountsOnly:
+		s.crowd(32, 30)
+		s.unlisted()
+	case TinyDurations:
+		s.crowd(32, 24)
+		s.repeatPlayers(math.Float32frombits(0x01000000))
+		for i := range s.Players {
+			s.Players[i].Name, s.Players[i].Score, s.Players[i].Index = nil, 0, 0
+		}
+	case EqualDurations:
+		s.crowd(32, 24)
+		s.repeatPlayers(5400)
+	case OverMax:
+		s.crowd(32, 60)
+	case NoGSLT:
+		s.crowd(20, 18)
+		s.Info.SteamID = anonymousServer | s.lasting.Next()>>32
+	case SharedList:
+		r := random.Stream(s.plan.Roster)
+		s.crowd(32, r.Between(14, 28))
+	case Redirects:
+		s.tag("dest=", "203.0.113.9:27015")
+	}
+}
+
+// crowd puts people into every place that a faker likes to show.
+func (s *Server) crowd(places, people int) {
+	s.Info.MaxPlayers, s.Info.Bots = uint8(places), 0
+	s.setPeople(people)
+}
+
+// repeatPlayers makes all players connected for the same time.
+func (s *Server) repeatPlayers(duration float32) {
+	for i := range s.Players {
+		s.Players[i].Duration = duration
+	}
+}
+
+// fakeFlags says which flag each fake is to raise, and from which answers.
+var fakeFlags = map[Fake]struct {
+	flag  game.Flags
+	needs scanner.Questions
+}{
+	CountsOnly:     {game.FlagCountMismatch, scanner.AskInfo | scanner.AskPlayers},
+	TinyDurations:  {game.FlagTinyDurations, scanner.AskPlayers},
+	EqualDurations: {game.FlagEqualDurations, scanner.AskPlayers},
+	OverMax:        {game.FlagPlayersOverMax, scanner.AskInfo},
+	NoGSLT:         {game.FlagNoGSLT, scanner.AskInfo},
+	Redirects:      {game.FlagRedirect, scanner.AskInfo},
+}
+
+// Flags returns what is suspicious about the answers to these questions, as far
+// as it follows from their contents.
+func (s *Server) Flags(answered scanner.Questions) game.Flags {
+	f := fakeFlags[s.plan.Fake]
+	if answered&f.needs != f.needs {
+		return 0
+	}
+	return f.flag
+}

@@ -1,0 +1,60 @@
+package games
+
+// goldTitles are the games on the GoldSource engine.
+func goldTitles() []*Title {
+	all := []*Title{
+		{ID: "cs16", app: 10, folder: "cstrike", name: "Counter-Strike", share: 80,
+			maps: []string{"de_dust2", "de_inferno", "de_aztec", "fy_iceworld"}},
+		{ID: "tfc", app: 20, folder: "tfc", name: "Team Fortress Classic", share: 5, maps: []string{"2fort", "well"}},
+		{ID: "dod", app: 30, folder: "dod", name: "Day of Defeat", share: 8, maps: []string{"dod_anzio", "dod_avalanche"}},
+		{ID: "dmc", app: 40, folder: "dmc", name: "Deathmatch Classic", share: 3, maps: []string{"dmc_dm2"}},
+		{ID: "opfor", app: 50, folder: "gearbox", name: "Opposing Force", share: 5, maps: []string{"op4_bootcamp"}},
+		{ID: "ricochet", app: 60, folder: "ricochet", name: "Ricochet", share: 3, maps: []string{"rc_arena"}},
+		{ID: "hl", app: 70, folder: "valve", name: "Half-Life", share: 12, maps: []string{"crossfire", "stalkyard", "bounce"}},
+		{ID: "czero", app: 80, folder: "czero", name: "Condition Zero", share: 5, maps: []string{"de_dust2_cz", "cs_italy_cz"}},
+		{ID: "svencoop", app: 225840, folder: "svencoop", name: "Sven Co-op 5.26", share: 10, maps: []string{"stadium4", "osprey"}},
+		{ID: "goldsource", app: 70, folder: "ns", name: "Natural Selection", share: 4, maps: []string{"ns_veil", "ns_tanith"}},
+	}
+	for _, t := range all {
+		t.gold, t.protocol, t.version = true, 48, "1.1.2.7/Stdio"
+		t.places, t.fill = []int{12, 16, 20, 32}, goldSource
+	}
+	return all
+}
+
+// goldVariables are the rules of servers on the GoldSource engine.
+var goldVariables = []variable{
+	{"amx_nextmap", "next_map", "de_train crossfire 2fort"}, {"amx_timeleft", "amx_timeleft", "10:12 22:41"},
+	{"amxmodx_version", "amxmodx_version", "1.10.0.5467 1.9.0.5294"}, {"coop", "coop", "0"}, {"deathmatch", "deathmatch", "1"},
+	{"edgefriction", "", "2"}, {"max_queries_sec", "", "3"}, {"max_queries_window", "", "60"},
+	{"metamod_version", "metamod_version", "1.3.0.149 1.21p38"}, {"mp_allowmonsters", "", "0"}, {"mp_autokick", "", "0 1"},
+	{"mp_buytime", "", "1.5"}, {"mp_c4timer", "mp_c4timer", "35 45"}, {"mp_chattime", "", "10"},
+	{"mp_fraglimit", "mp_fraglimit", "0"}, {"mp_freezetime", "mp_freezetime", "0 3 5"},
+	{"mp_friendlyfire", "mp_friendlyfire", "0 1"}, {"mp_maxrounds", "mp_maxrounds", "0"},
+	{"mp_roundtime", "mp_roundtime", "2.5 3 5"}, {"mp_startmoney", "mp_startmoney", "800 16000"},
+	{"mp_timeleft", "mp_timeleft", "927 1500"}, {"mp_timelimit", "mp_timelimit", "20 30 45"},
+	{"mp_winlimit", "mp_winlimit", "0"}, {"pausable", "", "0"}, {"sv_airaccelerate", "", "10 100"},
+	{"sv_alltalk", "sv_alltalk", "0 1"}, {"sv_cheats", "sv_cheats", "0"}, {"sv_contact", "", "admin@example.org"},
+	{"sv_gravity", "sv_gravity", "800"}, {"sv_maxspeed", "", "320"}, {"sv_uploadmax", "", "0.5"}, {"sv_voiceenable", "", "1"},
+}
+
+// goldSource sends variables and lists bots among the players.
+func goldSource(s *Server) {
+	s.Info.SteamID = anonymousServer | s.lasting.Next()>>32
+	s.variables(goldVariables)
+	s.addBots(s.lasting.Below(2) * s.lasting.Below(6))
+	s.mapChanged()
+}
+
+// names are the games' names, as records have them.
+var names = map[string]string{
+	"rust": "Rust", "ark": "ARK: Survival Evolved", "valheim": "Valheim", "conan": "Conan Exiles", "unturned": "Unturned",
+	"7dtd": "7 Days to Die", "zomboid": "Project Zomboid", "vrising": "V Rising", "soulmask": "Soulmask",
+	"arma3": "Arma 3", "dayz": "DayZ", "squad": "Squad", "postscriptum": "Post Scriptum",
+	"sandstorm": "Insurgency: Sandstorm", "battalion1944": "Battalion 1944", "killingfloor2": "Killing Floor 2",
+	"jc2mp": "Just Cause 2: Multiplayer", "tf2": "Team Fortress 2", "css": "Counter-Strike: Source",
+	"cs2": "Counter-Strike 2", "csgo": "Counter-Strike: Global Offensive", "l4d": "Left 4 Dead", "l4d2": "Left 4 Dead 2",
+	"gmod": "Garry's Mod", "cs16": "Counter-Strike", "tfc": "Team Fortress Classic", "dod": "Day of Defeat",
+	"dmc": "Deathmatch Classic", "opfor": "Half-Life: Opposing Force", "ricochet": "Ricochet", "hl": "Half-Life",
+	"czero": "Counter-Strike: Condition Zero", "svencoop": "Sven Co-op", "goldsource": "Half-Life mod",
+}

@@ -1,0 +1,214 @@
+package games
+
+import (
+	"slices"
+
+	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/game"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// Plan says which server to simulate.
+type Plan struct {
+	Seed   uint64 // of what identifies the server: name, capacity, settings
+	Roster uint64 // of who plays on it
+	Night  uint64 // another night has other players, maps and clocks
+	Port   uint16 // where it is asked
+	Title  *Title
+	Fake   Fake
+}
+
+// Server is a simulated server. It is filled again and again, and its slices are
+// valid until then.
+type Server struct {
+	Title   *Title
+	Info    wire.Info
+	Players []wire.Player
+	Rules   []wire.Rule
+
+	plan     Plan
+	people   int           // who are connected
+	lasting  random.Stream // of what identifies the server
+	tonight  random.Stream // of what changes
+	facts    []fact
+	mods     []game.Mod
+	keywords []byte
+	separate byte // between two keywords
+	text     []byte
+}
+
+// Title is a game whose servers are simulated.
+type Title struct {
+	ID string // as in records
+
+	app      uint32
+	folder   string
+	name     string // INFO's game
+	version  string // INFO's version
+	protocol uint8
+	gold     bool // on the GoldSource engine
+	maps     []string
+	places   []int // usual capacities
+	share    int   // of all servers, in thousandths
+	fill     func(*Server)
+}
+
+// titles are all games, in the order of their IDs.
+var titles = slices.Concat(survivalTitles(), shooterTitles(), sourceTitles(), goldTitles())
+
+// Titles returns the IDs of all games.
+func Titles() (ids []string) {
+	for _, t := range titles {
+		ids = append(ids, t.ID)
+	}
+	return ids
+}
+
+// Find returns the game of an ID, nil if it is not simulated.
+func Find(id string) *Title {
+	for _, t := range titles {
+		if t.ID == id {
+			return t
+		}
+	}
+	return nil
+}
+
+// Choice is a set of games to draw from.
+type Choice struct {
+	titles []*Title
+	shares int
+}
+
+// NewChoice returns the games of these IDs, all if there is none. Unknown IDs are
+// left out.
+func NewChoice(ids []string) *Choice {
+	c := &Choice{titles: titles}
+	if len(ids) > 0 {
+		c.titles = nil
+	}
+	for _, id := range ids {
+		if t := Find(id); t != nil {
+			c.titles = append(c.titles, t)
+		}
+	}
+	for _, t := range c.titles {
+		c.shares += t.share
+	}
+	return c
+}
+
+// Draw draws a game; frequent ones more often.
+func (c *Choice) Draw(r *random.Stream) *Title {
+	at := r.Below(c.shares)
+	for _, t := range c.titles {
+		if at < t.share {
+			return t
+		}
+		at -= t.share
+	}
+	return c.titles[0]
+}
+
+// Gold reports whether the game is on the GoldSource engine, which splits
+// replies in a way of its own.
+func (t *Title) Gold() bool { return t.gold }
+
+// Streams of random numbers, one for each thing that is drawn by itself.
+const (
+	streamLasting = iota + 100
+	streamTonight
+	streamRoster
+	streamPresent
+)
+
+// Fill makes s the server of a plan.
+func (s *Server) Fill(p Plan) {
+	if s.Title != nil && s.plan == p {
+		return
+	}
+	s.plan, s.Title = p, p.Title
+	s.lasting = random.Stream(random.Hash(p.Seed, streamLasting))
+	s.tonight = random.Stream(random.Hash(p.Seed, p.Night, streamTonight))
+	s.facts, s.mods, s.text = s.facts[:0], s.mods[:0], s.text[:0]
+	s.keywords, s.separate = s.keywords[:0], ','
+	s.Players, s.Rules = s.Players[:0], s.Rules[:0]
+	s.common()
+	s.list()
+	p.Title.fill(s)
+	s.pretend()
+	s.finish()
+}
+
+// commonFields are the fields of INFO that all servers send.
+const commonFields = wire.HasProtocol | wire.HasName | wire.HasMap | wire.HasFolder | wire.HasGame |
+	wire.HasPlayers | wire.HasMaxPlayers | wire.HasBots | wire.HasServerType | wire.HasEnvironment |
+	wire.HasPassword | wire.HasVAC | wire.HasAppID | wire.HasVersion | wire.HasEDF |
+	wire.HasGamePort | wire.HasSteamID | wire.HasGameID
+
+// The bits of the extra data flag (document 000).
+const (
+	edfGamePort = 0x80
+	edfSteamID  = 0x10
+	edfKeywords = 0x20
+	edfGameID   = 0x01
+)
+
+// Steam IDs of servers: the account type and universe, and an account number.
+const (
+	persistentServer = 3<<52 | 1<<56
+	anonymousServer  = 4<<52 | 1<<56
+)
+
+// common fills what is alike in all games.
+func (s *Server) common() {
+	t := s.Title
+	s.Info = wire.Info{
+		Has: commonFields, Format: wire.FormatSource, Protocol: t.protocol,
+		Folder: s.bytes(t.folder), Game: s.bytes(t.name), Version: s.bytes(t.version),
+		ServerType: 'd', Environment: random.Pick(&s.lasting, []byte("llllw")), VAC: uint8(s.lasting.Below(8) / 2 & 1),
+		ShortAppID: uint16(t.app), GameID: uint64(t.app), GamePort: s.plan.Port,
+		SteamID: persistentServer | s.lasting.Next()>>32,
+		EDF:     edfGamePort | edfSteamID | edfGameID,
+	}
+	s.Info.Name = s.serverName()
+	s.Info.MaxPlayers = uint8(random.Pick(&s.lasting, t.places))
+	s.Info.Password = uint8(s.lasting.Below(12) / 11)
+	s.Info.Map = s.bytes(random.Pick(&s.tonight, t.maps))
+}
+
+// finish adds the keywords to INFO.
+func (s *Server) finish() {
+	if len(s.keywords) == 0 {
+		return
+	}
+	s.Info.EDF |= edfKeywords
+	s.Info.Has |= wire.HasKeywords
+	s.Info.Keywords = s.keywords
+}
+
+// Meaning writes what the answers to these questions mean into g.
+func (s *Server) Meaning(g *game.Game, answered scanner.Questions) {
+	*g = game.Game{Attributes: g.Attributes[:0]}
+	if !answered.Has(wire.QuestionInfo) {
+		return // nobody knows which game it is
+	}
+	g.ID, g.Name = s.Title.ID, names[s.Title.ID]
+	for i := range s.facts {
+		if f := &s.facts[i]; answered.Has(f.question) {
+			f.tell(g)
+		}
+	}
+	if g.Has.Has(game.KeyMods) {
+		g.Mods = s.mods
+	}
+	slices.SortFunc(g.Attributes, func(a, b game.Attribute) int { return compare(a.Name, b.Name) })
+}
+
+func compare(a, b string) int {
+	if a < b {
+		return -1
+	}
+	return 1
+}

@@ -1,6 +1,0 @@
-//go:build !unix
-
-package main
-
-// controls does nothing where there are no such signals.
-func (s *scanRun) controls() (end func()) { return func() {} }

@@ -1,0 +1,159 @@
+// Package columns shows records as people and spreadsheets read them: as aligned
+// lines, as CSV or TSV, or as JSON with chosen fields.
+package columns
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"strings"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+)
+
+// Format is how records are written.
+type Format string
+
+const (
+	JSON Format = "json"
+	Text Format = "text"
+	CSV  Format = "csv"
+	TSV  Format = "tsv"
+)
+
+// Formats are all formats.
+var Formats = []Format{JSON, Text, CSV, TSV}
+
+// Usual are the fields of CSV and TSV if none are chosen.
+var Usual = []string{
+	"addr", "time", "status", "rtt_ms", People, Capacity, Bots, "info.map", "info.game", "info.app_id", "info.version", "info.name",
+}
+
+// Screen describes the terminal that text is shown on.
+type Screen struct {
+	Width func() int // its columns now; nil: lines are not cut
+	Color bool
+}
+
+// Table turns records into lines.
+type Table struct {
+	format Format
+	fields []string // none: the text about a server
+	screen Screen
+
+	buf bytes.Buffer
+	csv *csv.Writer
+}
+
+// New returns a table of fields, of the usual ones if there are none. It returns nil
+// if records stay as they are.
+func New(format Format, fields []string, screen Screen) (*Table, error) {
+	if err := check(fields); err != nil {
+		return nil, err
+	}
+	if len(fields) == 0 {
+		switch format {
+		case JSON, "":
+			return nil, nil
+		case CSV, TSV:
+			fields = Usual
+		}
+	}
+	t := &Table{format: format, fields: fields, screen: screen}
+	t.csv = csv.NewWriter(&t.buf)
+	return t, nil
+}
+
+// Header returns the first line of the file, with its newline; nil: there is none.
+func (t *Table) Header() []byte {
+	switch {
+	case t.format == JSON || t.format == "":
+		return nil
+	case t.format != Text:
+		return append(t.join(t.fields), '\n')
+	case len(t.fields) == 0:
+		return []byte(t.colored(dim, t.serverLine(titles)) + "\n")
+	}
+	return []byte(t.colored(dim, t.fieldLine(t.fields)) + "\n")
+}
+
+// Row returns the line of a record, without a newline. It is valid until the next
+// call.
+func (t *Table) Row(record []byte) []byte {
+	if t.format == Text && len(t.fields) == 0 {
+		return []byte(t.server(record))
+	}
+	root := &node{raw: record}
+	if t.format == JSON || t.format == "" {
+		return t.object(root)
+	}
+	cells := make([]string, len(t.fields))
+	for i, field := range t.fields {
+		cells[i] = text(value(root, field))
+	}
+	if t.format == Text {
+		return []byte(t.fieldLine(cells))
+	}
+	return t.join(cells)
+}
+
+// join returns cells as a line of CSV or TSV.
+func (t *Table) join(cells []string) []byte {
+	safe := make([]string, len(cells))
+	for i, cell := range cells {
+		safe[i] = harmless(cell)
+	}
+	if t.format == TSV {
+		return []byte(strings.Join(safe, "\t"))
+	}
+	t.buf.Reset()
+	t.csv.Write(safe) // a buffer takes everything
+	t.csv.Flush()
+	return bytes.TrimSuffix(t.buf.Bytes(), []byte("\n"))
+}
+
+// object returns the chosen fields as one object. Fields that a record lacks are
+// absent.
+func (t *Table) object(root *node) []byte {
+	t.buf.Reset()
+	t.buf.WriteByte('{')
+	for _, field := range t.fields {
+		v := value(root, field)
+		if v == nil {
+			continue
+		}
+		if t.buf.Len() > 1 {
+			t.buf.WriteByte(',')
+		}
+		key, _ := json.Marshal(field) // a string has no error
+		t.buf.Write(key)
+		t.buf.WriteByte(':')
+		t.buf.Write(v)
+	}
+	t.buf.WriteByte('}')
+	return t.buf.Bytes()
+}
+
+// noLimit is a width that no text has.
+const noLimit = 1 << 28
+
+// harmless returns a cell that no program takes for more than text: what can't be
+// seen is escaped, line breaks too, and what a spreadsheet would take for a formula
+// begins with an apostrophe.
+func harmless(cell string) string {
+	cell = console.Plain(cell, noLimit)
+	if isFormula(cell) {
+		return "'" + cell
+	}
+	return cell
+}
+
+// isFormula reports whether a spreadsheet would calculate a cell. A number is none.
+func isFormula(cell string) bool {
+	cell = strings.TrimLeft(cell, " \u00a0")
+	if cell == "" || !strings.ContainsRune("=+-@＝＋－＠", []rune(cell)[0]) {
+		return false
+	}
+	var n json.Number
+	return json.Unmarshal([]byte(cell), &n) != nil
+}

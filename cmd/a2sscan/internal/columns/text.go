@@ -1,0 +1,179 @@
+package columns
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/rivo/uniseg"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+)
+
+// Colours that can be read on light and on dark screens.
+const (
+	dim   = "\x1b[2m"
+	red   = "\x1b[31m"
+	green = "\x1b[32m"
+	cyan  = "\x1b[36m"
+	reset = "\x1b[0m"
+)
+
+// server is what the text about a server says. line has the order of the columns.
+type server struct{ addr, rtt, players, where, game, name string }
+
+// titles stand above the columns.
+var titles = &server{"ADDRESS", "RTT", "PLAYERS", "MAP", "GAME", "NAME"}
+
+// Widths of the columns that are as wide on any screen.
+const (
+	addrWidth    = 21
+	rttWidth     = 7
+	playersWidth = 10
+)
+
+// server returns the line about a record.
+func (t *Table) server(record []byte) string {
+	root := &node{raw: record}
+	s := &server{
+		addr: text(root.at("addr")), rtt: roundTrip(root.at("rtt_ms")),
+		where: text(either(root, "info.map", "game.map")),
+		game:  text(either(root, "game.name", "info.game")), name: strings.TrimSpace(text(root.at("info.name"))),
+	}
+	if s.addr == "" {
+		s.addr = "-"
+	}
+	people, known := number(value(root, People))
+	capacity, _ := number(value(root, Capacity))
+	bots, _ := number(value(root, Bots))
+	color := dim
+	switch {
+	case known:
+		s.players = fmt.Sprintf("%d/%d", people, capacity)
+		if bots > 0 {
+			s.players += fmt.Sprintf("+%d", bots)
+		}
+		if people > 0 {
+			color = green
+		}
+	default:
+		s.players = strings.ReplaceAll(text(root.at("status")), "_", " ")
+		color = red
+	}
+	return t.line(s, color)
+}
+
+// roundTrip writes milliseconds.
+func roundTrip(raw json.RawMessage) string {
+	ms, err := strconv.ParseFloat(string(raw), 64)
+	switch {
+	case err != nil:
+		return "-"
+	case ms < 10:
+		return fmt.Sprintf("%.1f ms", ms)
+	}
+	return fmt.Sprintf("%.0f ms", ms)
+}
+
+// serverLine is a line without colours of its own.
+func (t *Table) serverLine(s *server) string { return t.line(s, "") }
+
+// line aligns the columns. players is the colour of the number of players.
+func (t *Table) line(s *server, players string) string {
+	where, game, rest := 20, 20, noLimit
+	cut := t.screen.Width != nil
+	if cut {
+		where, game, rest = widths(t.screen.Width())
+	}
+	gameColor := cyan
+	if players == "" {
+		gameColor = ""
+	}
+	cells := []string{
+		fit(s.addr, addrWidth, cut), fitRight(s.rtt, rttWidth), t.colored(players, fitRight(s.players, playersWidth)),
+		fit(s.where, where, cut), t.colored(gameColor, fit(s.game, game, cut)), shorten(s.name, rest),
+	}
+	return strings.TrimRight(strings.Join(cells, " "), " ")
+}
+
+// widths divides what is left of a screen among map, game and name. The last column
+// of the screen stays free: some terminals wrap when it is written.
+func widths(screen int) (where, game, name int) {
+	left := max(screen-1-addrWidth-rttWidth-playersWidth-5, 24)
+	where, game = min(left*3/10, 24), min(left*3/10, 28)
+	return where, game, left - where - game
+}
+
+// fieldWidths are the widths of fields that need not as much as others, or more.
+var fieldWidths = map[string]int{
+	"addr": addrWidth, "ip": 15, "port": 5, "status": 11, "time": 24, "rtt_ms": 8,
+	People: 6, Capacity: 8, Bots: 4, "info.name": 40, "info.map": 20, "info.game": 20,
+}
+
+// fieldLine aligns chosen fields. The last one takes what is left.
+func (t *Table) fieldLine(cells []string) string {
+	cut, left := t.screen.Width != nil, noLimit
+	if cut {
+		left = t.screen.Width() - 1
+	}
+	var b strings.Builder
+	for i, cell := range cells {
+		if i == len(cells)-1 {
+			b.WriteString(shorten(cell, max(left, 1)))
+			break
+		}
+		width, ok := fieldWidths[t.fields[i]]
+		if !ok {
+			width = max(len(t.fields[i]), 12)
+		}
+		width = min(width, max(left-1, 1))
+		b.WriteString(fit(cell, width, cut) + " ")
+		left -= width + 1
+	}
+	return strings.TrimRight(b.String(), " ")
+}
+
+// colored returns s in a colour, if the screen has any.
+func (t *Table) colored(color, s string) string {
+	if !t.screen.Color || color == "" {
+		return s
+	}
+	return color + s + reset
+}
+
+// fit fills s up to width, and shortens it if cut is set.
+func fit(s string, width int, cut bool) string {
+	if cut {
+		s = shorten(s, width)
+	} else {
+		s = console.Plain(s, noLimit)
+	}
+	return s + spaces(width-uniseg.StringWidth(s))
+}
+
+func fitRight(s string, width int) string { return spaces(width-uniseg.StringWidth(s)) + s }
+
+func spaces(n int) string { return strings.Repeat(" ", max(n, 0)) }
+
+// shorten returns s as a screen may show it, in at most width of its columns: a cut
+// shows as …. Wide characters take two.
+func shorten(s string, width int) string {
+	s = console.Plain(s, 4*width)
+	if width >= noLimit || uniseg.StringWidth(s) <= width {
+		return s
+	}
+	var b strings.Builder
+	left, state := width-1, -1
+	for len(s) > 0 {
+		var cluster string
+		var wide int
+		cluster, s, wide, state = uniseg.FirstGraphemeClusterInString(s, state)
+		if wide > left {
+			break
+		}
+		b.WriteString(cluster)
+		left -= wide
+	}
+	return b.String() + "…"
+}

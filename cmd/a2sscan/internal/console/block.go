@@ -1,0 +1,58 @@
+package console
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Block is several lines of a report, aligned, of which only the first one names the
+// program.
+type Block struct {
+	t    *Terminal
+	rows [][2]string // label and text
+}
+
+// NewBlock returns an empty block.
+func (t *Terminal) NewBlock() *Block { return &Block{t: t} }
+
+// Say adds a line. What precedes the first colon is its label.
+func (b *Block) Say(format string, args ...any) {
+	label, text, _ := strings.Cut(fmt.Sprintf(format, args...), ": ")
+	b.rows = append(b.rows, [2]string{label, text})
+}
+
+// Hint adds a line that suggests a remedy.
+func (b *Block) Hint(format string, args ...any) { b.Say("hint: "+format, args...) }
+
+// TextWidth is how many columns a text has room in.
+func (b *Block) TextWidth() int { return b.t.Width() - len(speaker) - leastLabel - 2 }
+
+// The columns that labels take: enough for the usual ones, and no more than leave room
+// for text.
+const (
+	leastLabel = 7
+	mostLabel  = 14
+)
+
+// Print prints the block, wrapped to the screen.
+func (b *Block) Print() {
+	width := leastLabel
+	for _, row := range b.rows {
+		width = min(max(width, len(row[0])), mostLabel)
+	}
+	b.t.mu.Lock()
+	defer b.t.mu.Unlock()
+	b.t.wipe()
+	b.t.shown = ""
+	head := speaker
+	for _, row := range b.rows {
+		line := Plain(fmt.Sprintf("%s%-*s  %s", head, width, row[0], row[1]), MaxLine)
+		lines := []string{line}
+		if b.t.Interactive {
+			lines = Wrap(line, b.t.Width(), len(speaker)+width+2)
+		}
+		fmt.Fprintln(b.t.err, strings.Join(lines, "\n"))
+		b.t.Log.Debug("said", "text", row[0]+": "+row[1])
+		head = strings.Repeat(" ", len(speaker))
+	}
+}

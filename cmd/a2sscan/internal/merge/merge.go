@@ -1,0 +1,295 @@
+// Package merge makes one census of several: of the shards of a scan, or of the
+// views of several vantage points. It proves first that they belong together.
+package merge
+
+import (
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/census"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
+	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/record"
+)
+
+// Options say what to merge and where to.
+type Options struct {
+	Files   []string
+	Output  string
+	Force   bool   // replace an existing output
+	Summary string // where the summary goes; empty: beside the output
+	Scan    string // name of the merged scan; empty: that of the earliest part
+	Origins bool   // the files are views of several vantage points
+
+	Command []string // for the summary
+	Build   ledger.Build
+}
+
+// Merge checks the parts and writes the merged census and its summary. A gap is an
+// error with ExitNumbers, and leaves no output behind.
+func Merge(t *console.Terminal, o Options) error {
+	m := &merger{term: t, options: o}
+	if err := m.check(); err != nil {
+		return err
+	}
+	if err := m.write(); err != nil {
+		return err
+	}
+	return m.finish()
+}
+
+// merger is one merge.
+type merger struct {
+	term    *console.Terminal
+	options Options
+	parts   []*part
+
+	sum   ledger.Summary
+	tally tally.Tally
+	views *views // with Origins
+	out   *sink.Writer
+	line  []byte // the record that was written last
+}
+
+// gap reports the problems of the parts, and returns the error for them.
+func (m *merger) gap(problems []string) error {
+	if len(problems) == 0 {
+		return nil
+	}
+	m.term.ClearStatus()
+	for i, p := range problems {
+		if i == 20 {
+			m.term.Say("%d more problems", len(problems)-i)
+			break
+		}
+		m.term.Say("%s", console.Plain(p, 400))
+	}
+	return console.Fail(console.ExitNumbers, "the parts do not make one census").
+		WithHint("scan what is missing with the same command and --shard, then merge again")
+}
+
+// check proves that the parts make one census, as far as their summaries and each
+// of them by itself can show.
+func (m *merger) check() error {
+	if err := m.open(); err != nil {
+		return err
+	}
+	gaps, err := loadAll(m.parts)
+	if err == nil && len(gaps) == 0 {
+		gaps = append(differences(m.parts), m.combine()...)
+	}
+	if err != nil || len(gaps) > 0 {
+		return firstError(err, m.gap(gaps))
+	}
+	for _, p := range m.parts {
+		found, err := p.verify(census.ReadProgress(m.term))
+		if err != nil {
+			return err
+		}
+		gaps = append(gaps, found...)
+	}
+	m.term.ClearStatus()
+	return m.gap(gaps)
+}
+
+// open names the parts.
+func (m *merger) open() (err error) {
+	if m.options.Origins {
+		m.parts, err = originsOf(m.options.Files)
+		return err
+	}
+	m.parts = group(m.options.Files)
+	return nil
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// combine makes the ledger of all parts and returns the gaps in it.
+func (m *merger) combine() (gaps []string) {
+	if m.options.Origins {
+		m.sum.Targets, gaps = sameTargets(m.parts)
+		return gaps
+	}
+	gaps = missingShards(m.parts)
+	l, more := sumLedgers(m.parts)
+	m.sum.Targets = l
+	if len(gaps) > 0 {
+		return gaps // the sums can't be right
+	}
+	return more
+}
+
+// write writes the records of all parts.
+func (m *merger) write() (err error) {
+	m.describe()
+	m.out, err = sink.Create(m.options.Output, sink.Options{Replace: m.options.Force, FlushEvery: -1})
+	if err != nil {
+		return output.Failure(err)
+	}
+	if err = m.records(); err == nil {
+		err = m.total()
+	}
+	if err != nil {
+		m.out.Close()
+		m.out.Discard()
+		return err
+	}
+	if err := m.out.Close(); err != nil {
+		m.out.Keep()
+		return output.Failure(err)
+	}
+	m.sum.Bytes, m.sum.Sum = m.out.Length(), m.out.Sum()
+	return output.Failure(m.out.Commit())
+}
+
+// records writes the records, shard by shard or server by server.
+func (m *merger) records() error {
+	if m.options.Origins {
+		return m.join()
+	}
+	for _, p := range m.parts {
+		if err := m.copy(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copy writes the records of a shard. Each must be of an address of the shard, so
+// no other shard has it.
+func (m *merger) copy(p *part) error {
+	for _, file := range p.files {
+		_, err := census.EachOf(file, func(n int, line []byte) error {
+			if a := record.KeyOf(line).Addr.Addr(); a.Unmap().Is4() && !p.shard.Has(a) {
+				return m.gap([]string{fmt.Sprintf("%s: record %d is of %v, which is not in shard %s",
+					file, n, a, p.shard)})
+			}
+			return m.add(line)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add writes a record under the name of the merged scan, and counts it.
+func (m *merger) add(line []byte) error {
+	m.line = record.Rename(m.line[:0], line, m.sum.Scan)
+	_, r, err := record.Read(m.line)
+	if err != nil {
+		return console.Fail(console.ExitNumbers, "a record can't be read: %v", err)
+	}
+	m.tally.Add(r)
+	m.sum.Records++
+	return output.Failure(m.out.WriteLine(m.line))
+}
+
+// describe fills in what the merged census is.
+func (m *merger) describe() {
+	first := &m.parts[0].sum
+	s := &m.sum
+	s.Version, s.Commit, s.Go = m.options.Build.Version, m.options.Build.Commit, runtime.Version()
+	s.Command, s.Inputs, s.Order = m.options.Command, first.Inputs, first.Order
+	s.Output = m.options.Output
+	s.Start = first.Start
+	plan := *first.Plan
+	plan.Shard = "0/1"
+	s.Plan = &plan
+	s.Ended, s.Consistent = ledger.EndedComplete, true
+	s.Faults = map[string]uint64{}
+	for _, p := range m.parts {
+		m.addPart(p)
+	}
+	if m.options.Scan != "" {
+		s.Scan = m.options.Scan
+	}
+	s.Datagrams, s.Exclusions, s.Rates = sumDatagrams(m.parts), sumExclusions(m.parts), sumRates(m.parts)
+}
+
+// addPart adds a part to the summary. Parts may run at the same time, or one after
+// the other: the duration is from the first start to the last end.
+func (m *merger) addPart(p *part) {
+	s := &m.sum
+	if s.Scan == "" || p.sum.Start.Before(s.Start) {
+		s.Scan = p.sum.Scan
+		s.Start = p.sum.Start
+	}
+	if p.sum.End.After(s.End) {
+		s.End = p.sum.End
+	}
+	s.Seconds = s.End.Sub(s.Start).Round(time.Millisecond).Seconds()
+	s.Resumed += p.sum.Resumed
+	s.PeakOpen = max(s.PeakOpen, p.sum.PeakOpen)
+	s.PeakBytes = max(s.PeakBytes, p.sum.PeakBytes)
+	s.PeakRSS = max(s.PeakRSS, p.sum.PeakRSS)
+	s.RecvBuffer = max(s.RecvBuffer, p.sum.RecvBuffer)
+	s.RecvBufferAsked = max(s.RecvBufferAsked, p.sum.RecvBufferAsked)
+	s.Merged = append(s.Merged, p.note())
+	addCounts(s.Faults, p.sum.Faults)
+}
+
+// total compares the records with the ledger.
+func (m *merger) total() error {
+	m.tally.AtAsk = addAsks(m.parts)
+	m.sum.SetAnswers(&m.tally, len(m.tally.AtAsk))
+	if m.views != nil {
+		m.views.total(&m.sum)
+	}
+	m.sum.CheckRecords(m.sum.Plan.Unanswered)
+	m.sum.SayWrong(m.term)
+	if !m.sum.Consistent {
+		return console.Fail(console.ExitNumbers, "numbers do not add up")
+	}
+	return nil
+}
+
+// finish writes the summary.
+func (m *merger) finish() error {
+	if err := m.writeSummary(); err != nil {
+		return err
+	}
+	m.say()
+	return nil
+}
+
+// writeSummary writes the summary where it belongs. Standard output has no file
+// beside it.
+func (m *merger) writeSummary() error {
+	path := m.options.Summary
+	if path == "" && output.IsFile(m.options.Output) {
+		path = m.options.Output + ".summary.json"
+	}
+	if path == "" {
+		return nil
+	}
+	if err := m.sum.WriteFile(path); err != nil {
+		return console.Fail(console.ExitOutput, "summary: %w", err)
+	}
+	return nil
+}
+
+// say prints what was merged.
+func (m *merger) say() {
+	s := &m.sum
+	m.term.Say("merged: %s, %s", console.Plural(uint64(len(m.parts)), "part"), console.Plural(s.Records, "record"))
+	m.term.Say("targets: %s", &s.Targets)
+	m.term.Say("found: %s", m.tally.Line(s.Targets.Finished))
+	if m.views != nil {
+		m.views.say(m.term)
+	}
+	if m.options.Output != "-" {
+		m.term.Say("written: %s", console.Plain(m.options.Output, 200))
+	}
+}

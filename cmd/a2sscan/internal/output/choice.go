@@ -1,0 +1,179 @@
+package output
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/columns"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/sink"
+)
+
+// Choice says where records go, and how they are written.
+type Choice struct {
+	Path   string // - or empty: standard output
+	Append bool   // add to an existing file
+	Force  bool   // replace an existing file
+
+	Format columns.Format // empty: what the name of the file says, else JSON
+	Fields []string       // empty: all of JSON, the usual ones of other formats
+	Screen *Screen        // nil: a terminal is shown JSON
+}
+
+// Screen is a terminal that results and messages may share.
+type Screen struct {
+	Terminal *console.Terminal // of the messages
+	Color    bool
+}
+
+// ToFile reports whether the records go elsewhere than to standard output.
+func (c *Choice) ToFile() bool { return c.Path != "-" && c.Path != "" }
+
+// Check refuses flags that contradict each other.
+func (c *Choice) Check() error {
+	return console.FirstBroken(
+		console.Rule{Broken: c.Append && c.Force, Err: "--append and --force exclude each other",
+			Hint: "--append keeps what is in the file, --force does not"},
+		console.Rule{Broken: c.Append && !c.ToFile(), Err: "--append without --output",
+			Hint: "name the file with -o PATH, or use the shell's >>"},
+		console.Rule{Broken: c.Force && !c.ToFile(), Err: "--force without --output",
+			Hint: "name the file with -o PATH, or use the shell's >"},
+	)
+}
+
+// notWritten are suffixes of formats that a2sscan does not write, with what to do.
+var notWritten = map[string]string{
+	".parquet": "scan into census.ndjson.zst, then convert it", ".arrow": "scan into census.ndjson.zst, then convert it",
+	".xlsx": "spreadsheets open .csv", ".xls": "spreadsheets open .csv", ".ods": "spreadsheets open .csv",
+	".html": "scan into census.ndjson.zst, then make a page of it", ".htm": "scan into census.ndjson.zst, then make a page of it",
+	".bz2": "compressed files end in .zst or .gz", ".xz": "compressed files end in .zst or .gz",
+	".zip": "compressed files end in .zst or .gz", ".7z": "compressed files end in .zst or .gz",
+	".lz4": "compressed files end in .zst or .gz", ".br": "compressed files end in .zst or .gz",
+	".db": "scan into census.ndjson.zst, and load that: a2sscan schema", ".sqlite": "scan into census.ndjson.zst, and load that: a2sscan schema",
+	".duckdb": "scan into census.ndjson.zst, and load that: a2sscan schema duckdb",
+}
+
+// ofSuffix are the suffixes that name a format.
+var ofSuffix = map[string]columns.Format{
+	".csv": columns.CSV, ".tsv": columns.TSV,
+	".json": columns.JSON, ".jsonl": columns.JSON, ".ndjson": columns.JSON,
+}
+
+// suffix is the end of the file's name that says what is in it.
+func (c *Choice) suffix() string {
+	name := strings.TrimSuffix(strings.TrimSuffix(c.Path, ".zst"), ".gz")
+	return strings.ToLower(filepath.Ext(name))
+}
+
+// isStream reports whether the records go to a pipe or a device, or may.
+func (c *Choice) isStream() bool {
+	if !c.ToFile() {
+		return true
+	}
+	info, err := os.Stat(c.Path)
+	return err == nil && !info.Mode().IsRegular()
+}
+
+// onScreen reports whether the records go to a terminal.
+func (c *Choice) onScreen() bool { return !c.ToFile() && console.IsTerminal(os.Stdout) }
+
+// checkFormat refuses a word that is no format.
+func checkFormat(format columns.Format) error {
+	if format == "" || slices.Contains(columns.Formats, format) {
+		return nil
+	}
+	return console.Fail(console.ExitUsage, "--format: no such format: %s", console.Quoted(string(format), 40)).
+		WithHint("the formats are json, text, csv and tsv")
+}
+
+// CheckFormat refuses a format or fields that the file can't have.
+func (c *Choice) CheckFormat() error {
+	if err := checkFormat(c.Format); err != nil {
+		return err
+	}
+	_, err := c.table()
+	if err != nil || c.isStream() {
+		return err
+	}
+	suffix := c.suffix()
+	if hint := notWritten[suffix]; hint != "" {
+		return console.Fail(console.ExitUsage, "-o %s: a2sscan does not write %s files", console.Plain(c.Path, 200), suffix).WithHint("%s", hint)
+	}
+	named, known := ofSuffix[suffix]
+	return console.FirstBroken(
+		console.Rule{Broken: known && c.Format != "" && named != c.Format,
+			Err:  fmt.Sprintf("--format %s and the suffix %s contradict each other", c.Format, suffix),
+			Hint: "omit --format, or choose another name"},
+		console.Rule{Broken: c.format() == columns.JSON && len(c.Fields) > 0, Err: "--fields needs --format csv, tsv or text in a file",
+			Hint: "a census has whole records: name the file .csv, or choose fields later with a2sscan cat -f"},
+	)
+}
+
+// format is the format of the records.
+func (c *Choice) format() columns.Format {
+	named := ofSuffix[c.suffix()]
+	switch {
+	case c.Format != "":
+		return c.Format
+	case c.ToFile() && named != "":
+		return named
+	case c.Screen != nil && c.onScreen():
+		return columns.Text
+	}
+	return columns.JSON
+}
+
+// Columns describes what a file of columns has in each; it is empty for JSON.
+func (c *Choice) Columns() string {
+	if c.format() == columns.JSON {
+		return ""
+	}
+	return strings.TrimSpace(string(c.format()) + " " + strings.Join(c.Fields, ","))
+}
+
+// table returns what turns records into lines, nil if they stay as they are.
+func (c *Choice) table() (*columns.Table, error) {
+	var screen columns.Screen
+	if c.Screen != nil {
+		screen.Color = c.Screen.Color && !c.ToFile()
+	}
+	if c.onScreen() {
+		screen.Width = func() int { return console.WidthOf(os.Stdout) }
+	}
+	return columns.New(c.format(), c.Fields, screen)
+}
+
+// Shown returns what turns records into lines for w, a terminal or not; nil if they
+// stay as they are.
+func Shown(w any, format columns.Format, fields []string, color bool) (*columns.Table, error) {
+	screen := columns.Screen{Color: color}
+	if console.IsTerminal(w) {
+		screen.Width = func() int { return console.WidthOf(w) }
+	}
+	if err := checkFormat(format); err != nil {
+		return nil, err
+	}
+	if format == "" && screen.Width != nil {
+		format = columns.Text
+	}
+	return columns.New(format, fields, screen)
+}
+
+// Plan returns the output for records of a scan. It creates no file and checks nothing.
+func (c *Choice) Plan(scan string) *Output {
+	options := sink.Options{Scan: scan, Append: c.Append, Replace: c.Force}
+	table, _ := c.table() // CheckFormat returned the error
+	switch {
+	case table != nil:
+		options.Header, options.Shown = table.Header(), table.Row
+	case c.onScreen():
+		options.Shown = console.Visible
+	}
+	if c.Screen != nil && c.onScreen() {
+		options.Screen = c.Screen.Terminal.Beside(os.Stdout)
+	}
+	return New(c.Path, options)
+}

@@ -1,0 +1,161 @@
+// Package playerkey keeps the secret key of a census series, under which hashes stand
+// in for the names of players. The key is a file that only its owner may read.
+package playerkey
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/sink/disk"
+	"github.com/a2sscan/a2sscan/sink/record"
+)
+
+// DefaultName is the name of the key file, in the folder of the census.
+const DefaultName = "a2sscan-player.key"
+
+// prefix begins the one line of a key file; 64 hexadecimal digits follow.
+const prefix = "a2sscan-player-key-1 "
+
+// Key is the key of one scan; nil: names are written as they are.
+type Key struct {
+	path string
+	key  record.NameKey
+	made bool // it is in no file yet
+}
+
+// Open reads the key of a census that is written to output. Without a path the key
+// is beside the output. If there is no such file, Open draws a key, which Store
+// writes.
+func Open(path, output string) (*Key, error) {
+	if path == "" {
+		if info, err := os.Stat(output); err == nil && !info.Mode().IsRegular() {
+			return nil, console.Fail(console.ExitUsage, "--no-player-names: %s has no folder for the key", console.Plain(output, 100)).
+				WithHint("name a file for it: --player-key FILE")
+		}
+		path = filepath.Join(filepath.Dir(output), DefaultName)
+	}
+	k := &Key{path: path}
+	err := k.read()
+	if errors.Is(err, fs.ErrNotExist) {
+		k.made = true
+		_, err = rand.Read(k.key[:])
+	}
+	return k, err
+}
+
+// read reads the key file.
+func (k *Key) read() error {
+	f, err := os.Open(k.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err != nil {
+		return console.Fail(console.ExitInput, "player key: %w", err)
+	}
+	defer f.Close()
+	if err := k.checkPrivate(f); err != nil {
+		return err
+	}
+	text, err := io.ReadAll(io.LimitReader(f, 200))
+	if err != nil {
+		return console.Fail(console.ExitInput, "player key: %w", err)
+	}
+	digits, ok := bytes.CutPrefix(bytes.TrimSpace(text), []byte(prefix))
+	if ok && len(digits) == hex.EncodedLen(len(k.key)) {
+		if _, err = hex.Decode(k.key[:], digits); err == nil {
+			return nil
+		}
+	}
+	return console.Fail(console.ExitInput, "%s is no player key", console.Plain(k.path, 200)).
+		WithHint("name a new file, and a2sscan makes the key")
+}
+
+// checkPrivate refuses a key file that others than its owner may read. The modes of
+// Windows tell nothing; a pipe counts as private.
+func (k *Key) checkPrivate(f *os.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return console.Fail(console.ExitInput, "player key: %w", err)
+	}
+	if runtime.GOOS == "windows" || !info.Mode().IsRegular() || info.Mode().Perm()&0o077 == 0 {
+		return nil
+	}
+	name := console.Plain(k.path, 200)
+	return console.Fail(console.ExitUsage, "%s: other users may read the player key", name).
+		WithHint("chmod 600 %s; whoever has the key can test guesses of names", name)
+}
+
+// Store writes a key that was drawn. It never replaces a file.
+func (k *Key) Store() error {
+	if k == nil || !k.made {
+		return nil
+	}
+	err := k.create()
+	if errors.Is(err, fs.ErrExist) {
+		return console.Fail(console.ExitUsage, "another scan has just made %s", console.Plain(k.path, 200)).
+			WithHint("start this one again: it takes that key")
+	}
+	if err != nil {
+		return console.Fail(console.ExitOutput, "player key: %w", err)
+	}
+	k.made = false
+	return nil
+}
+
+// create makes the file, complete or not at all.
+func (k *Key) create() error {
+	temp := fmt.Sprintf("%s.%d.tmp", k.path, os.Getpid())
+	defer os.Remove(temp)
+	if err := writePrivate(temp, prefix+hex.EncodeToString(k.key[:])+"\n"); err != nil {
+		return err
+	}
+	err := os.Link(temp, k.path)
+	if err != nil && !errors.Is(err, fs.ErrExist) { // a file system without links
+		if _, there := os.Lstat(k.path); there == nil {
+			return fs.ErrExist
+		}
+		err = os.Rename(temp, k.path)
+	}
+	if err == nil {
+		_ = disk.SyncDir(filepath.Dir(k.path)) // some file systems can't
+	}
+	return err
+}
+
+// writePrivate writes a file that only its owner may read.
+func writePrivate(path, text string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// Key returns the key of the hashes, nil if there is none.
+func (k *Key) Key() *record.NameKey {
+	if k == nil {
+		return nil
+	}
+	return &k.key
+}
+
+// ID identifies the key without revealing it. It is empty if there is no key.
+func (k *Key) ID() string {
+	if k == nil {
+		return ""
+	}
+	return k.key.ID()
+}

@@ -1,0 +1,380 @@
+package report
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	cdppage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+var screenshots = flag.String("screenshots", "", "folder for pictures of the page at several widths, light and dark")
+
+// browser is a tab of headless Chromium that shows pages of this test.
+type browser struct {
+	t      *testing.T
+	ctx    context.Context
+	server *httptest.Server
+
+	mu     sync.Mutex
+	html   []byte
+	faults []string // console messages, errors, and requests for anything but the page
+}
+
+// newBrowser starts Chromium, or skips the test.
+func newBrowser(t *testing.T) *browser {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("SKIPPED under -short: it starts a browser")
+	}
+	program, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skip("SKIPPED, THE PAGE WAS NOT OPENED IN A BROWSER: there is no chromium in PATH (Debian: package chromium)")
+	}
+	b := &browser{t: t}
+	b.server = httptest.NewServer(http.HandlerFunc(b.serve))
+	t.Cleanup(b.server.Close)
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()))
+	allocator, cancel := chromedp.NewExecAllocator(t.Context(), options...)
+	t.Cleanup(cancel)
+	ctx, cancel := chromedp.NewContext(allocator)
+	t.Cleanup(cancel)
+	b.ctx = ctx
+	if err := chromedp.Listen(ctx, b.listen); err != nil {
+		t.Fatal(err)
+	}
+	call(b, network.Enable, network.EnableParams{})
+	call(b, runtime.Enable, cdp.Empty{})
+	call(b, log.Enable, cdp.Empty{})
+	return b
+}
+
+// serve sends the page, and notes whatever else is asked for.
+func (b *browser) serve(w http.ResponseWriter, r *http.Request) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if r.URL.Path != "/" {
+		b.faults = append(b.faults, "request: "+r.URL.Path)
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html")
+	w.Write(b.html)
+}
+
+// listen notes what a page without faults does not do.
+func (b *browser) listen(event any) {
+	fault := ""
+	switch e := event.(type) {
+	case *runtime.EventConsoleAPICalled:
+		fault = fmt.Sprintf("console %s: %s", e.Type, asJSON(e.Args))
+	case *runtime.EventExceptionThrown:
+		fault = "exception: " + string(asJSON(e.ExceptionDetails))
+	case *log.EventEntryAdded:
+		fault = "log: " + e.Entry.Text
+	case *cdppage.EventJavascriptDialogOpening:
+		fault = "dialog: " + e.Message
+	case *network.EventRequestWillBeSent:
+		if url := e.Request.URL; url != b.server.URL+"/" && url != "data:," {
+			fault = "request: " + url
+		}
+	}
+	if fault != "" {
+		b.mu.Lock()
+		b.faults = append(b.faults, fault)
+		b.mu.Unlock()
+	}
+}
+
+// call sends a command to the browser.
+func call[P, R any](b *browser, command cdp.Command[P, R], params P) {
+	b.t.Helper()
+	if _, err := chromedp.Call(b.ctx, command, params); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// run runs an action, which has a minute.
+func run[T any](b *browser, action chromedp.Action[T]) T {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, time.Minute)
+	defer cancel()
+	value, err := chromedp.Run(ctx, action)
+	if err != nil {
+		b.noFaults()
+		b.t.Fatal(err)
+	}
+	return value
+}
+
+// eval returns the value of an expression.
+func eval[T any](b *browser, expression string) T {
+	b.t.Helper()
+	return run(b, chromedp.Evaluate[T](expression))
+}
+
+// open shows a page at a width, in light or dark.
+func (b *browser) open(html []byte, width int64, scheme string) {
+	b.t.Helper()
+	b.mu.Lock()
+	b.html = html
+	b.mu.Unlock()
+	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
+		Width: width, Height: 900, DeviceScaleFactor: 1, Mobile: width < 500})
+	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+	run(b, chromedp.Navigate(b.server.URL+"/"))
+}
+
+// noFaults fails the test if the browser saw any.
+func (b *browser) noFaults() {
+	b.t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, fault := range b.faults {
+		b.t.Error(fault)
+	}
+}
+
+// tooWide lists the elements that are wider than the screen, or that reach beyond it
+// without a box that scrolls.
+const tooWide = `(() => {
+	const wide = document.documentElement.clientWidth;
+	return [document.documentElement.scrollWidth > wide ? "the page is " + document.documentElement.scrollWidth + " wide" : ""].concat(
+		Array.from(document.body.querySelectorAll("*"))
+			.filter(e => !e.closest(".scroll") && !e.closest("[hidden]"))
+			.filter(e => e.getBoundingClientRect().width > wide + 0.5)
+			.map(e => e.tagName + "." + e.className + " " + e.getBoundingClientRect().width)).filter(Boolean).slice(0, 20);
+})()`
+
+// TestBrowser: the page works in a browser, at all widths. Colours are judged in light
+// and dark, each once, because that takes long.
+func TestBrowser(t *testing.T) {
+	b := newBrowser(t)
+	nights := 40
+	if *screenshots != "" {
+		nights = 365
+	}
+	html := rendered(t, sampleInput(nights))
+	for _, width := range []int64{360, 1280, 1920} {
+		for _, scheme := range []string{"light", "dark"} {
+			b.open(html, width, scheme)
+			b.fits(width)
+			b.screenshot(fmt.Sprintf("%d-%s.png", width, scheme))
+			if width == 360 && scheme == "light" || width == 1280 && scheme == "dark" {
+				b.axe(fmt.Sprintf("%d pixels, %s", width, scheme))
+			}
+		}
+	}
+	b.noFaults()
+}
+
+// fits fails the test if something is wider than the screen.
+func (b *browser) fits(width int64) {
+	b.t.Helper()
+	if wide := eval[[]string](b, tooWide); len(wide) > 0 {
+		b.t.Errorf("at %d pixels: %s", width, strings.Join(wide, "\n"))
+	}
+}
+
+// TestBrowserTable: search and sort work, with a mouse and with keys.
+func TestBrowserTable(t *testing.T) {
+	b := newBrowser(t)
+	in := &Input{Stats: sampleStats(0), Servers: &Servers{}}
+	for i := range 130 {
+		in.Servers.Add(sampleServer(i))
+	}
+	b.open(rendered(t, in), 1280, "light")
+	const names = `Array.from(document.querySelectorAll("#list tbody tr"), r => r.cells[0].textContent)`
+	expect := func(what, found string, rows int, first string) {
+		t.Helper()
+		if got := eval[string](b, `document.getElementById("found").textContent`); got != found {
+			t.Errorf("%s: %q, want %q", what, got, found)
+		}
+		got := eval[[]string](b, names)
+		if len(got) != rows || len(got) > 0 && first != "" && got[0] != first {
+			t.Errorf("%s: %d rows, %q; want %d, the first %q", what, len(got), got[:min(1, len(got))], rows, first)
+		}
+	}
+	search := func(text string) {
+		run(b, chromedp.Focus("#q"))
+		eval[chromedp.Void](b, `document.getElementById("q").select()`)
+		run(b, chromedp.KeyEvent(text+" "))
+	}
+	expect("at first", "130 servers", 50, "")
+	search("VALHEIM server 117")
+	expect("one server", "1 of 130 servers match", 1, "Valheim community server 117")
+	search("garry fr")
+	expect("game and country", "7 of 130 servers match", 7, "")
+	search("count_mismatch")
+	expect("a flag", "3 of 130 servers match", 3, "")
+	search("198.51.100.64:")
+	expect("an address", "1 of 130 servers match", 1, "DayZ community server 64")
+	search("no such server")
+	expect("nothing", "0 of 130 servers match", 0, "")
+	search("")
+	run(b, chromedp.Click(`th[data-key="0"] button`))
+	expect("by name", "130 servers", 50, "Arma 3 community server 5")
+	run(b, chromedp.Click(`th[data-key="0"] button`))
+	expect("by name, from the end", "130 servers", 50, "Valheim community server 127")
+	if got := eval[string](b, `document.querySelector('th[data-key="0"]').ariaSort`); got != "descending" {
+		t.Errorf("aria-sort is %q", got)
+	}
+	run(b, chromedp.Click("#next"))
+	run(b, chromedp.Click("#next"))
+	expect("the last page", "130 servers", 30, "")
+	if got := eval[string](b, `document.getElementById("page").textContent + document.getElementById("next").disabled`); got != "Page 3 of 3true" {
+		t.Error(got)
+	}
+	run(b, chromedp.Focus(`th[data-key="5"] button`))
+	run(b, chromedp.KeyEvent(kb.Enter))
+	const trips = `Array.from(document.querySelectorAll("#list tbody tr"), r => +r.cells[6].textContent)`
+	if got := eval[[]float64](b, trips); len(got) != 50 || !slices.IsSorted(got) || got[0] == got[49] {
+		t.Errorf("by round trip: %v", got)
+	}
+	b.noFaults()
+}
+
+// TestBrowserTooltips: charts explain what the pointer is on, and Escape ends that.
+func TestBrowserTooltips(t *testing.T) {
+	b := newBrowser(t)
+	b.open(rendered(t, sampleInput(365)), 1280, "light")
+	const tip = `(document.getElementById("tip").hidden ? "hidden: " : "") + document.getElementById("tip").textContent`
+	point := func(selector string, x float64) {
+		t.Helper()
+		at := run(b, chromedp.Evaluate[[]float64](fmt.Sprintf(`new Promise(done => {
+			const e = document.querySelector(%q);
+			e.scrollIntoView({block: "center", behavior: "instant"});
+			requestAnimationFrame(() => requestAnimationFrame(() => { // the page has noticed
+				const r = e.getBoundingClientRect();
+				done([r.left + %v * r.width, r.top + r.height / 2]);
+			}));
+		})`, selector, x), chromedp.EvalAwaitPromise))
+		run(b, chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, at[0], at[1]))
+	}
+	for _, test := range []struct {
+		selector string
+		x        float64
+		want     string
+	}{
+		{"#numbers .column:nth-of-type(5) .bar", 0.5, "20 to 30 ms: 13,900 servers (14.5%)"},
+		{".panel.p1 svg.timeline", 0.999, "20 Nov 2026\nPeople: 490,485\nPeople without farms: 468,985"},
+		{".panel.p1 svg.timeline", 0.001, "12 Aug 2026\nPeople: "},
+		{"#versions svg.timeline", 0.999, "20 Nov 2026\n1.41.1.2: "},
+		{"#numbers .parts rect", 0.5, "Linux: "},
+		{".world circle", 0.5, "Hong Kong: "},
+	} {
+		point(test.selector, test.x)
+		if got := eval[string](b, tip); !strings.HasPrefix(got, test.want) {
+			t.Errorf("%s at %v: %q, want %q", test.selector, test.x, got, test.want)
+		}
+	}
+	run(b, chromedp.KeyEvent(kb.Escape))
+	if got := eval[string](b, tip); !strings.HasPrefix(got, "hidden: ") {
+		t.Errorf("after Escape: %q", got)
+	}
+	run(b, chromedp.Click(`label[for="range-0"]`))
+	if got := eval[string](b, `Array.from(document.querySelectorAll(".panel"), p => getComputedStyle(p).display).join(" ")`); got != "block none none" {
+		t.Errorf("of the lengths of history are shown: %s", got)
+	}
+	b.noFaults()
+}
+
+// TestBrowserHostile: no name runs, loads or shows anything but itself.
+func TestBrowserHostile(t *testing.T) {
+	b := newBrowser(t)
+	html := rendered(t, hostileInput())
+	for _, width := range []int64{360, 1280} {
+		b.open(html, width, "light")
+		b.fits(width)
+		run(b, chromedp.Focus("#q"))
+		run(b, chromedp.KeyEvent("hacked"))
+		if got := eval[int](b, `document.querySelectorAll("#list tbody tr").length`); got < 5 {
+			t.Errorf("%d servers found by what is in their names", got)
+		}
+		if got := eval[string](b, `String(window.hacked)`); got != "undefined" {
+			t.Errorf("script number %s ran", got)
+		}
+		const strange = `Array.from(document.querySelectorAll("img, iframe, object, embed, base, meta[http-equiv=refresh], textarea, a[href^='javascript:'], [onload], [onerror], [onmouseover], [style]:not(#tip)"), e => e.outerHTML)`
+		if got := eval[[]string](b, strange); len(got) > 0 {
+			t.Errorf("elements from names: %q", got)
+		}
+		if got := eval[[]int](b, `[document.scripts.length, document.styleSheets.length, document.forms.length, document.links.length - document.querySelectorAll("nav a, .skip").length]`); !slices.Equal(got, []int{2, 1, 1, 0}) {
+			t.Errorf("scripts, style sheets, forms, links: %v", got)
+		}
+	}
+	b.noFaults()
+}
+
+// TestBrowserNoticed: what the other tests look for would be seen.
+func TestBrowserNoticed(t *testing.T) {
+	b := newBrowser(t)
+	b.open([]byte(`<!doctype html><meta name="viewport" content="width=device-width"><title>x</title><img src="/picture.png"><p id="w">x</p><script>console.log("x"); document.getElementById("w").style.width = "500px"; throw 1</script><footer></footer>`), 360, "light")
+	if wide := eval[[]string](b, tooWide); len(wide) == 0 {
+		t.Error("a wide element went unnoticed")
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := strings.Join(b.faults, "\n")
+	for _, want := range []string{"console log", "exception: ", "request: " + b.server.URL + "/picture.png", "request: /picture.png"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("%q is not among the faults:\n%s", want, all)
+		}
+	}
+}
+
+// axeScript is axe-core, which finds what people cannot use who do not see well, or who have
+// no mouse; "" if there is none.
+var axeScript = sync.OnceValue(func() string {
+	text, err := os.ReadFile(filepath.Join(os.Getenv("A2SSCAN_AXE"), "node_modules/axe-core/axe.min.js"))
+	if err != nil {
+		return ""
+	}
+	return string(text)
+})
+
+// axe fails the test if axe-core has a serious finding.
+func (b *browser) axe(what string) {
+	b.t.Helper()
+	if axeScript() == "" {
+		b.t.Log("ACCESSIBILITY WAS NOT CHECKED: A2SSCAN_AXE does not name a folder with npm's axe-core")
+		return
+	}
+	run(b, chromedp.Evaluate[chromedp.Void](axeScript()))
+	findings := run(b, chromedp.Evaluate[[]string](`axe.run({resultTypes: ["violations"]}).then(r => r.violations
+		.filter(v => v.impact === "serious" || v.impact === "critical" || v.impact === "moderate")
+		.map(v => v.id + " (" + v.impact + "): " + v.help + "\n" + v.nodes.slice(0, 3).map(n => "  " + n.html.slice(0, 200) + "\n  " + n.failureSummary).join("\n")))`,
+		chromedp.EvalAwaitPromise))
+	for _, finding := range findings {
+		b.t.Errorf("%s: %s", what, finding)
+	}
+}
+
+// screenshot writes a picture of the whole page, if the flag says so.
+func (b *browser) screenshot(name string) {
+	if *screenshots == "" {
+		return
+	}
+	picture := run(b, chromedp.FullScreenshot(100))
+	if err := os.WriteFile(filepath.Join(*screenshots, name), picture, 0o644); err != nil {
+		b.t.Fatal(err)
+	}
+}

@@ -1,0 +1,114 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/sink/census"
+)
+
+// changesByGame is how many games the table of changes has.
+const changesByGame = 12
+
+// kinds says what each kind of change means.
+var kinds = []struct {
+	kind       census.Kind
+	name, text string
+}{
+	{census.KindNew, "New", "answered this time; the census before has no record of them"},
+	{census.KindGone, "Gone", "answered before; were asked again, and were silent"},
+	{census.KindNotAsked, "Not asked", "answered before; are not known to have been asked again"},
+	{census.KindBack, "Back", "were silent before, and answered this time"},
+	{census.KindMoved, "Moved", "left one address and appeared at another"},
+	{census.KindRenamed, "Renamed", "have another name"},
+	{census.KindMap, "Map", "run another map, in games that keep theirs"},
+	{census.KindVersion, "Version", "run another version"},
+	{census.KindCapacity, "Capacity", "have another number of places"},
+	{census.KindMode, "Mode", "run another mode"},
+	{census.KindMods, "Mods", "have other mods"},
+	{census.KindRules, "Rules", "have other rules; times and counters are not compared"},
+	{census.KindFlags, "Flags", "gained or lost a flag"},
+	{census.KindChallenge, "Challenge", "began or stopped demanding a challenge; counted, never listed"},
+	{census.KindFarm, "Farm", "joined or left a farm"},
+}
+
+// changes is the section on the census before.
+type changes struct {
+	Since  string
+	Kinds  []changeRow
+	Games  []gameChange
+	Hidden int // games not in the table
+	Notes  []string
+}
+
+// changeRow is a kind of change.
+type changeRow struct{ Name, Text, Count, Width string }
+
+// gameChange is the changes in a game.
+type gameChange struct {
+	Name                           string
+	New, Gone, Back, Version, Rest string
+	total                          uint64
+}
+
+func newChanges(c *census.Comparison, names map[string]string) *changes {
+	if c == nil {
+		return nil
+	}
+	v := &changes{Since: fmt.Sprintf("%s before, %s now; %s without any change.",
+		console.Plural(c.Old.All.Servers, "server"), number(c.New.All.Servers), number(c.Same))}
+	var most uint64
+	for _, k := range kinds {
+		most = max(most, c.Changes[k.kind])
+	}
+	for _, k := range kinds {
+		if n := c.Changes[k.kind]; n > 0 {
+			v.Kinds = append(v.Kinds, changeRow{k.name, k.text, number(n), width(n, most)})
+		}
+	}
+	v.addGames(c, names)
+	v.Notes = changeNotes(c)
+	return v
+}
+
+// addGames fills the table of games: those with the most changes.
+func (v *changes) addGames(c *census.Comparison, names map[string]string) {
+	for _, id := range slices.Sorted(maps.Keys(c.ByGame)) {
+		by := c.ByGame[id]
+		g := gameChange{
+			Name: nameOf(names, id), New: number(by[census.KindNew]), Gone: number(by[census.KindGone]),
+			Back: number(by[census.KindBack]), Version: number(by[census.KindVersion]),
+		}
+		for _, k := range kinds {
+			g.total += by[k.kind]
+		}
+		g.Rest = number(g.total - by[census.KindNew] - by[census.KindGone] - by[census.KindBack] - by[census.KindVersion])
+		v.Games = append(v.Games, g)
+	}
+	slices.SortStableFunc(v.Games, func(a, b gameChange) int { return cmp.Compare(b.total, a.total) })
+	v.Hidden = max(0, len(v.Games)-changesByGame)
+	v.Games = v.Games[:min(changesByGame, len(v.Games))]
+}
+
+// changeNotes says what a reader must know of the comparison.
+func changeNotes(c *census.Comparison) (notes []string) {
+	if c.AskedKnown == "" {
+		why := "It is not known which servers were asked, so none is called gone."
+		if c.NotAskedWhy != "" {
+			why += " The list proves nothing: " + shown(c.NotAskedWhy, 200) + "."
+		}
+		notes = append(notes, why)
+	}
+	if gone := c.Changes[census.KindGone]; gone > 0 && c.LikelyLost != nil && *c.LikelyLost >= 0.5 {
+		notes = append(notes, fmt.Sprintf("Of the %s gone, about %s are probably there, and were missed by the loss of datagrams.",
+			number(gone), rounded(*c.LikelyLost)))
+	}
+	if c.Compared > 0 {
+		notes = append(notes, fmt.Sprintf("%s answered both times: those that gained people gained %s, the others lost %s; %s changed their map as their game does.",
+			console.Plural(c.Compared, "server"), number(c.PeopleMore), number(c.PeopleFewer), number(c.MoreMaps)))
+	}
+	return notes
+}

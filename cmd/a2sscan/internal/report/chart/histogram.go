@@ -1,0 +1,110 @@
+package chart
+
+import (
+	"fmt"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+)
+
+// Bin is a column of a histogram.
+type Bin struct {
+	Range string // what it counts: 20 to 50 ms
+	Edge  string // what stands at its left edge on the axis; may be empty
+	Count uint64
+}
+
+// Histogram counts things by a value.
+type Histogram struct {
+	ID    string
+	Label string // describes the chart to those who do not see it
+	Value string // what the bins are of: Round trip
+	Of    string // what is counted: server
+	Bins  []Bin
+	Last  string // what stands at the right edge of the last bin
+}
+
+// Column is a drawn bin.
+type Column struct {
+	X, Width, Y, Height string
+	Range, Tip          string
+	Count, Share        string
+}
+
+// Columns is a drawn histogram.
+type Columns struct {
+	ID, Label, Value, Of string
+	Height, Axis         int
+	Grid, Ticks          []Tick
+	Columns              []Column
+}
+
+// Draw computes the chart.
+func (h *Histogram) Draw() *Columns {
+	c := &Columns{ID: h.ID, Label: h.Label, Value: h.Value, Of: h.Of, Height: height, Axis: axis}
+	var largest, all uint64
+	for _, b := range h.Bins {
+		largest, all = max(largest, b.Count), all+b.Count
+	}
+	top, step := scaleTop(float64(largest))
+	c.Grid = yTicks(top, step, " "+h.Of+"s", true)
+	for i, b := range h.Bins {
+		c.Columns = append(c.Columns, h.column(i, b, top, all))
+	}
+	c.Ticks = h.ticks()
+	return c
+}
+
+// column computes the place of a bin. Columns of something are at least a pixel high.
+func (h *Histogram) column(i int, b Bin, top float64, all uint64) Column {
+	tall := plot * float64(b.Count) / top
+	if b.Count > 0 {
+		tall = max(tall, 1)
+	}
+	n := float64(len(h.Bins))
+	c := Column{
+		X: percent((float64(i) + 0.06) / n), Width: percent(0.88 / n),
+		Y: pixels(axis - tall), Height: pixels(tall),
+		Range: b.Range, Count: console.Grouped(b.Count), Share: share(b.Count, all),
+	}
+	c.Tip = fmt.Sprintf("%s: %s (%s)", b.Range, console.Plural(b.Count, h.Of), c.Share)
+	return c
+}
+
+// ticks labels the edges of bins.
+func (h *Histogram) ticks() (ticks []Tick) {
+	for i := range len(h.Bins) + 1 {
+		label := h.Last
+		if i < len(h.Bins) {
+			label = h.Bins[i].Edge
+		}
+		if label != "" {
+			at := float64(i) / float64(len(h.Bins))
+			ticks = append(ticks, Tick{X: percent(at), Label: label, Anchor: anchor(at)})
+		}
+	}
+	return fitNarrow(thinned(ticks))
+}
+
+// thinned leaves out labels where there is no room for all of them on any screen.
+func thinned(ticks []Tick) (kept []Tick) {
+	const room = 12
+	every := (len(ticks) + room - 1) / room
+	for i, t := range ticks {
+		if i%every == 0 {
+			kept = append(kept, t)
+		}
+	}
+	return kept
+}
+
+// share writes a part of all with one digit.
+func share(part, all uint64) string {
+	if all == 0 {
+		return "–"
+	}
+	v := 100 * float64(part) / float64(all)
+	if part > 0 && v < 0.05 {
+		return "< 0.1%"
+	}
+	return fmt.Sprintf("%.1f%%", v)
+}

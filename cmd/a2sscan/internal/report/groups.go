@@ -1,0 +1,149 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/a2sscan/a2sscan/sink/census"
+)
+
+// How many rows of each table stand open. The others unfold.
+const (
+	gamesShown     = 20
+	mapsShown      = 15
+	modesShown     = 10
+	countriesShown = 15
+	networksShown  = 15
+	rowsUnfolded   = 180 // at most, behind those
+)
+
+// groupRow is a row of a table of groups.
+type groupRow struct {
+	Name, Context         string
+	Servers, ServersWidth string
+	People, PeopleWidth   string
+	Bots, Fill            string
+	WithoutFarms          string // people; empty: none of its servers is in a farm
+}
+
+// groupTable is a table of groups: games, maps, networks.
+type groupTable struct {
+	Head   string // of the first column
+	Rows   []groupRow
+	Folded []groupRow
+	Rest   []string // sentences on what is not in the table
+}
+
+// mostPeople sorts groups by people, then by servers.
+func mostPeople(groups []census.Group) []census.Group {
+	sorted := slices.Clone(groups)
+	slices.SortStableFunc(sorted, func(a, b census.Group) int {
+		return cmp.Or(cmp.Compare(b.People, a.People), cmp.Compare(b.Servers, a.Servers))
+	})
+	return sorted
+}
+
+// newGroupTable makes the table of groups, those with the most people first. Names are
+// those of games; nil: the groups are games themselves. It is nil if there is nothing to
+// show.
+func newGroupTable(head string, groups *census.Groups, names map[string]string, open int) *groupTable {
+	if len(groups.Top) == 0 {
+		return nil
+	}
+	t := &groupTable{Head: head}
+	sorted := mostPeople(groups.Top)
+	var most census.Sums
+	for _, g := range sorted {
+		most.Servers, most.People = max(most.Servers, g.Servers), max(most.People, g.People)
+	}
+	for i, g := range sorted {
+		if i >= open+rowsUnfolded {
+			break
+		}
+		row := newGroupRow(&g, most)
+		switch {
+		case names != nil && g.Game != "":
+			row.Context = nameOf(names, g.Game)
+		case strings.HasPrefix(g.ID, "AS") && g.Name != "":
+			row.Context = shown(g.ID, 20)
+		}
+		if i < open {
+			t.Rows = append(t.Rows, row)
+		} else {
+			t.Folded = append(t.Folded, row)
+		}
+	}
+	t.Rest = rest(groups, sorted[min(len(sorted), open+rowsUnfolded):])
+	return t
+}
+
+// newGroupRow makes a row; bars are as long as they are to the largest.
+func newGroupRow(g *census.Group, most census.Sums) groupRow {
+	row := groupRow{
+		Name:    named(cmp.Or(g.Name, g.ID)),
+		Servers: number(g.Servers), ServersWidth: width(g.Servers, most.Servers),
+		People: number(g.People), PeopleWidth: width(g.People, most.People),
+		Bots: number(g.Bots), Fill: percent(g.People, g.Places),
+	}
+	if g.Farmed != nil && g.Farmed.Servers > 0 {
+		row.WithoutFarms = number(g.People - min(g.People, g.Farmed.People))
+	}
+	return row
+}
+
+// rest says what a table leaves out.
+func rest(groups *census.Groups, cut []census.Group) (all []string) {
+	other := groups.Other
+	for _, g := range cut {
+		other.Servers, other.People = other.Servers+g.Servers, other.People+g.People
+	}
+	if other.Servers > 0 {
+		n := groups.Distinct - uint64(len(groups.Top)) + uint64(len(cut))
+		all = append(all, fmt.Sprintf("%s more: %s servers, %s people.", number(n), number(other.Servers), number(other.People)))
+	}
+	if u := groups.Unknown; u.Servers > 0 {
+		all = append(all, fmt.Sprintf("Not known: %s servers, %s people.", number(u.Servers), number(u.People)))
+	}
+	return all
+}
+
+// systems are the operating systems of servers.
+type systems struct {
+	Parts []part
+	Rest  []string
+}
+
+// part is a part of a bar that shows a whole.
+type part struct {
+	Class, Name   string
+	X, Width, Tip string
+	Count, Share  string
+}
+
+// systemNames are the words of records.
+var systemNames = map[string]string{"linux": "Linux", "windows": "Windows", "mac": "macOS"}
+
+func newSystems(s *census.Stats) *systems {
+	var all uint64
+	for _, g := range s.Systems.Top {
+		all += g.Servers
+	}
+	if all == 0 {
+		return nil
+	}
+	v := &systems{Rest: rest(&s.Systems, nil)}
+	var before uint64
+	for i, g := range s.Systems.Top[:min(6, len(s.Systems.Top))] {
+		name := cmp.Or(systemNames[g.Name], systemNames[g.ID], named(cmp.Or(g.Name, g.ID)))
+		v.Parts = append(v.Parts, part{
+			Class: fmt.Sprintf("s%d", i), Name: name,
+			X: width(before, all), Width: width(g.Servers, all),
+			Count: number(g.Servers), Share: percent(g.Servers, all),
+			Tip: fmt.Sprintf("%s: %s servers (%s)", name, number(g.Servers), percent(g.Servers, all)),
+		})
+		before += g.Servers
+	}
+	return v
+}

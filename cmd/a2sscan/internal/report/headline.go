@@ -1,0 +1,189 @@
+package report
+
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/report/chart"
+	"github.com/a2sscan/a2sscan/sink/census"
+)
+
+// lossy is the share of servers that a night may miss before it is marked.
+const lossy = 0.01
+
+// tile is a headline number.
+type tile struct {
+	Label, Value string
+	Change       string // since the census before; empty: not known
+	Aside        string // without farms, and so on
+	Spark        string // path of the nights before
+}
+
+// statement is a sentence on how far the numbers can be trusted.
+type statement struct {
+	Class string // good, warn, bad
+	Text  string
+}
+
+func title(in *Input) string {
+	if in.Title != "" {
+		return shown(in.Title, maxName)
+	}
+	if t := night(in.Stats); !t.IsZero() {
+		return "Game servers on " + t.Format("2 January 2006")
+	}
+	return "Game servers"
+}
+
+// when says when the scan ran.
+func when(s *census.Stats) string {
+	from := night(s)
+	if from.IsZero() {
+		return "The time of the scan is not known"
+	}
+	text := "Scanned on " + from.Format("Monday, 2 January 2006, 15:04")
+	switch {
+	case s.Run != nil:
+		text += " UTC, in " + duration(s.Run.Seconds)
+	case s.Last != nil && s.Last.Sub(from) < 24*time.Hour:
+		text += " to " + s.Last.UTC().Format("15:04") + " UTC"
+	default:
+		text += " UTC"
+	}
+	return text
+}
+
+// duration writes seconds for a person.
+func duration(seconds float64) string {
+	switch d := time.Duration(seconds * float64(time.Second)); {
+	case d < time.Minute:
+		return fmt.Sprintf("%.0f s", seconds)
+	case d < time.Hour:
+		return fmt.Sprintf("%.0f min", d.Minutes())
+	default:
+		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
+	}
+}
+
+func fileNames(files []string) (names []string) {
+	for _, f := range files {
+		names = append(names, shown(filepath.Base(f), maxName))
+	}
+	return names
+}
+
+// lead says in a sentence where the people are.
+func lead(s *census.Stats) string {
+	byPeople := mostPeople(s.Games.Top)
+	if s.All.People == 0 || len(byPeople) == 0 {
+		return ""
+	}
+	var sum uint64
+	var top []string
+	for _, g := range byPeople[:min(3, len(byPeople))] {
+		sum += g.People
+		top = append(top, named(g.Name))
+	}
+	if len(top) == 1 {
+		return fmt.Sprintf("%s of all people play %s.", percent(sum, s.All.People), top[0])
+	}
+	return fmt.Sprintf("%s hold %s of all people.", joined(top), percent(sum, s.All.People))
+}
+
+// trust says how far the numbers can be trusted. More is in the section on the scan.
+func trust(s *census.Stats) (all []statement) {
+	r := s.Run
+	if r == nil {
+		return []statement{{"warn", "No summary of the scan: what it missed is not known"}}
+	}
+	if r.Ended == "complete" {
+		all = append(all, statement{"good", "Complete: " + console.Plural(r.Asked, "target") + " asked"})
+	} else {
+		all = append(all, statement{"bad", "Not complete (" + shown(r.Ended, 20) + "): " +
+			console.Plural(r.Targets.Unfinished+r.Targets.Unread, "target") + " left"})
+	}
+	all = append(all, trustLosses(s))
+	if !r.Consistent {
+		all = append(all, statement{"bad", "The scan's sums do not add up"})
+	}
+	return all
+}
+
+func trustLosses(s *census.Stats) statement {
+	share, known := missedShare(s)
+	switch {
+	case !known:
+		return statement{"warn", "What was missed can’t be estimated"}
+	case share > lossy:
+		return statement{"bad", fmt.Sprintf("Probably missed %s servers (%s)", rounded(*s.Run.Missed), percentOf(share))}
+	case *s.Run.Missed < 0.5:
+		return statement{"good", "Probably missed no server"}
+	}
+	return statement{"good", fmt.Sprintf("Probably missed %s servers (%s)", rounded(*s.Run.Missed), percentOf(share))}
+}
+
+// missedShare is the estimated share of live servers that the scan missed.
+func missedShare(s *census.Stats) (share float64, known bool) {
+	if s.Run == nil || s.Run.Missed == nil {
+		return 0, false
+	}
+	if *s.Run.Missed <= 0 {
+		return 0, true
+	}
+	return *s.Run.Missed / (*s.Run.Missed + float64(s.All.Servers)), true
+}
+
+// doubtful reports whether a night's numbers are too low: it lost more than it may, or
+// did not reach its end.
+func doubtful(s *census.Stats) bool {
+	share, _ := missedShare(s)
+	return share > lossy || s.Run != nil && (s.Run.Ended != "complete" || !s.Run.Consistent)
+}
+
+// tiles are the headline numbers.
+func tiles(in *Input) []tile {
+	s := in.Stats
+	all := []tile{
+		in.tile("Servers", func(s *census.Sums) uint64 { return s.Servers }),
+		in.tile("People", func(s *census.Sums) uint64 { return s.People }),
+		in.tile("Places for people", func(s *census.Sums) uint64 { return s.Places }),
+		in.tile("Servers with people", func(s *census.Sums) uint64 { return s.Occupied }),
+		in.tile("Bots", func(s *census.Sums) uint64 { return s.Bots }),
+	}
+	games := tile{Label: "Games", Value: number(s.Games.Distinct)}
+	if in.Before != nil {
+		games.Change = signed(s.Games.Distinct, in.Before.Games.Distinct)
+	}
+	return append(all, games)
+}
+
+// tile is the headline of one sum.
+func (in *Input) tile(label string, of func(*census.Sums) uint64) tile {
+	s := in.Stats
+	t := tile{Label: label, Value: number(of(&s.All))}
+	if b := in.Before; b != nil {
+		t.Change = relative(of(&s.All), of(&b.All))
+	}
+	if s.Farms.Found > 0 {
+		t.Aside = number(of(&s.WithoutFarms)) + " without farms"
+	}
+	t.Spark = chart.Spark(in.History.last(sparkNights, of))
+	return t
+}
+
+// relative writes a change in per cent.
+func relative(now, before uint64) string {
+	if before == 0 {
+		return signed(now, before)
+	}
+	v := 100 * (float64(now) - float64(before)) / float64(before)
+	switch {
+	case v >= 0.05:
+		return fmt.Sprintf("+%.1f%%", v)
+	case v <= -0.05:
+		return fmt.Sprintf("−%.1f%%", -v)
+	}
+	return "±0%"
+}

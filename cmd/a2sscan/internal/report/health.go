@@ -1,0 +1,183 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/sink/census"
+)
+
+// health is the section by which a reader judges the numbers.
+type health struct {
+	Facts     []fact
+	Ledger    []entry
+	Datagrams []entry
+	Questions []questionRow
+	Open      []openGame
+}
+
+// fact is a number with its name.
+type fact struct{ Name, Value, Aside string }
+
+// entry is a line of the ledger.
+type entry struct {
+	Name, Count, Share, Width string
+	Sum                       bool
+}
+
+// questionRow is how a question was answered.
+type questionRow struct {
+	Name                   string
+	Answered, Unchallenged string
+	NotAsked, Errors       string
+}
+
+// openGame counts the servers of a game that answer without a challenge.
+type openGame struct{ Name, Servers, Share, Width string }
+
+func newHealth(s *census.Stats) *health {
+	h := &health{
+		Questions: []questionRow{
+			newQuestion("Info", &s.Questions.Info),
+			newQuestion("Players", &s.Questions.Players),
+			newQuestion("Rules", &s.Questions.Rules),
+		},
+		Open: openGames(s),
+	}
+	if s.Run != nil {
+		h.Facts = runFacts(s.Run)
+		h.Ledger = ledgerEntries(&s.Run.Targets)
+		h.Datagrams = datagramEntries(&s.Run.Datagrams)
+	}
+	h.Facts = append(h.Facts, fact{"Records", number(s.Records), duplicates(s)})
+	return h
+}
+
+func duplicates(s *census.Stats) string {
+	if s.Duplicates == 0 {
+		return "one per address"
+	}
+	return console.Plural(s.Duplicates, "further record") + " of the same address left out"
+}
+
+// runFacts are the numbers of a scan.
+func runFacts(r *census.Run) []fact {
+	answered := r.Targets.ByStatus["ok"] + r.Targets.ByStatus["partial"] + r.Targets.ByStatus["error"]
+	facts := []fact{{"Hit rate", percentOf(r.HitRate), number(answered) + " of " + number(r.Asked) + " targets answered"}}
+	if r.Missed != nil {
+		facts = append(facts, fact{"Probably missed", rounded(*r.Missed), "live servers, silent by loss alone"})
+	}
+	if r.Chance != nil {
+		facts = append(facts, fact{"Requests answered", percentOf(*r.Chance), "of those to live servers"})
+	}
+	rate := fact{"Rate", console.Short(r.RateReached) + "/s", "datagrams sent"}
+	if r.RateAsked != nil {
+		rate.Aside += "; set to " + console.PerSecond(*r.RateAsked)
+	}
+	facts = append(facts, rate, fact{"Time", duration(r.Seconds), resumed(r.Resumed)})
+	sums := fact{"Ledger", "adds up", "every target and datagram is accounted for"}
+	if !r.Consistent {
+		sums.Value, sums.Aside = "does not add up", "do not trust these numbers"
+	}
+	return append(facts, sums)
+}
+
+func resumed(times int) string {
+	if times == 0 {
+		return "in one run"
+	}
+	return "resumed " + console.Plural(uint64(times), "time")
+}
+
+// ledgerEntries says where the targets went.
+func ledgerEntries(t *census.RunTargets) []entry {
+	all := []entry{newEntry("Read from the lists", t.Read, t.Read, true)}
+	for _, e := range []struct {
+		name string
+		n    uint64
+	}{
+		{"Invalid lines", t.Invalid}, {"Addresses that no server can have", t.Unscannable}, {"Excluded", t.Excluded},
+		{"Duplicates", t.Duplicate}, {"Of other shards", t.OtherShard}, {"Over the limit per address", t.OverLimit},
+		{"Excluded during the scan", t.Stopped}, {"Not finished", t.Unfinished}, {"Not read", t.Unread},
+	} {
+		if e.n > 0 {
+			all = append(all, newEntry(e.name, e.n, t.Read, false))
+		}
+	}
+	all = append(all, newEntry("Asked", t.Finished, t.Read, true))
+	for _, status := range []struct{ word, name string }{
+		{"ok", "Answered completely"}, {"partial", "Answered in part"}, {"error", "Answered, nothing usable"},
+		{"no_reply", "Silent"}, {"unreachable", "Unreachable"},
+	} {
+		all = append(all, newEntry(status.name, t.ByStatus[status.word], t.Read, false))
+	}
+	return all
+}
+
+// datagramEntries says what was sent and received.
+func datagramEntries(d *census.RunDatagrams) []entry {
+	most := max(d.Sent, d.Received)
+	all := []entry{newEntry("Sent", d.Sent, most, true), newEntry("Repeats of a question", d.Repeats, most, false)}
+	if d.SendErrors > 0 {
+		all = append(all, newEntry("Could not be sent", d.SendErrors, most, false))
+	}
+	all = append(all, newEntry("Received", d.Received, most, true))
+	for _, word := range slices.Sorted(maps.Keys(d.ByClass)) {
+		if n := d.ByClass[word]; n > 0 {
+			all = append(all, newEntry(cmp.Or(classNames[word], shown(word, 40)), n, most, false))
+		}
+	}
+	if d.KernelDrops > 0 {
+		all = append(all, newEntry("Dropped by the kernel", d.KernelDrops, most, false))
+	}
+	return all
+}
+
+// classNames are the classes of received datagrams.
+var classNames = map[string]string{
+	"matched": "Answers to our questions", "duplicate": "Duplicates", "malformed": "Malformed",
+	"late": "Late", "foreign": "From elsewhere",
+}
+
+func newEntry(name string, n, all uint64, sum bool) entry {
+	return entry{Name: name, Count: number(n), Share: percent(n, all), Width: width(n, all), Sum: sum}
+}
+
+func newQuestion(name string, q *census.Question) questionRow {
+	row := questionRow{Name: name, NotAsked: number(q.NotAsked)}
+	all := q.Answered
+	for _, n := range q.Errors {
+		all += n
+	}
+	row.Answered = number(q.Answered) + " (" + percent(q.Answered, all) + ")"
+	row.Unchallenged = number(q.Unchallenged) + " (" + percent(q.Unchallenged, all) + ")"
+	words := slices.SortedFunc(maps.Keys(q.Errors), func(a, b string) int {
+		return cmp.Or(cmp.Compare(q.Errors[b], q.Errors[a]), cmp.Compare(a, b))
+	})
+	for i, word := range words[:min(4, len(words))] {
+		if i > 0 {
+			row.Errors += ", "
+		}
+		row.Errors += fmt.Sprintf("%s %s", number(q.Errors[word]), shown(word, 40))
+	}
+	if row.Errors == "" {
+		row.Errors = "none"
+	}
+	return row
+}
+
+// openGames are the games with the most servers that answer without a challenge.
+func openGames(s *census.Stats) (rows []openGame) {
+	games := slices.Clone(s.Games.Top)
+	slices.SortStableFunc(games, func(a, b census.Group) int { return cmp.Compare(b.Unchallenged, a.Unchallenged) })
+	for _, g := range games[:min(8, len(games))] {
+		if g.Unchallenged > 0 {
+			rows = append(rows, openGame{named(cmp.Or(g.Name, g.ID)), number(g.Unchallenged),
+				percent(g.Unchallenged, g.Servers), width(g.Unchallenged, g.Servers)})
+		}
+	}
+	return rows
+}

@@ -1,0 +1,252 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/report/chart"
+	"github.com/a2sscan/a2sscan/sink/census"
+)
+
+// How much of the past the page shows.
+const (
+	sparkNights  = 30
+	historyGames = 5 // games with a line of their own
+)
+
+// ranges are the lengths of the past that a reader can choose, in nights.
+var ranges = []struct {
+	nights int
+	label  string
+}{{30, "30 nights"}, {90, "90 nights"}, {365, "365 nights"}, {math.MaxInt, "All nights"}}
+
+// History is what the page keeps of each night.
+type History struct{ nights []pastNight }
+
+// pastNight is one night.
+type pastNight struct {
+	time         time.Time
+	all, without census.Sums
+	missed       *float64
+	doubtful     bool
+	games        map[string]uint64            // people by game
+	versions     map[string]map[string]uint64 // servers by game and version
+}
+
+// Add adds a night. Nights come in any order; of two at the same time the later one
+// stays.
+func (h *History) Add(s *census.Stats) {
+	if n := newPastNight(s); !n.time.IsZero() {
+		h.insert(n)
+	}
+}
+
+// newPastNight takes from the stats what the page needs.
+func newPastNight(s *census.Stats) pastNight {
+	n := pastNight{
+		time: night(s), all: s.All, without: s.WithoutFarms, doubtful: doubtful(s),
+		games: map[string]uint64{}, versions: map[string]map[string]uint64{},
+	}
+	if s.Run != nil {
+		n.missed = s.Run.Missed
+	}
+	for _, g := range s.Games.Top {
+		n.games[g.ID] = g.People
+	}
+	for _, g := range s.Versions.Top {
+		if n.versions[g.Game] == nil {
+			n.versions[g.Game] = map[string]uint64{}
+		}
+		n.versions[g.Game][g.Name] += g.Servers
+	}
+	return n
+}
+
+// insert keeps the nights in their order.
+func (h *History) insert(n pastNight) {
+	i, found := slices.BinarySearchFunc(h.nights, n, func(a, b pastNight) int { return a.time.Compare(b.time) })
+	if found {
+		h.nights[i] = n
+		return
+	}
+	h.nights = slices.Insert(h.nights, i, n)
+}
+
+// Len is how many nights there are.
+func (h *History) Len() int {
+	if h == nil {
+		return 0
+	}
+	return len(h.nights)
+}
+
+// last returns a sum of the last nights, the oldest first.
+func (h *History) last(n int, of func(*census.Sums) uint64) (values []float64) {
+	if h.Len() == 0 {
+		return nil
+	}
+	for _, night := range tail(h.nights, n) {
+		values = append(values, float64(of(&night.all)))
+	}
+	return values
+}
+
+func tail(nights []pastNight, n int) []pastNight {
+	return nights[max(0, len(nights)-min(n, len(nights))):]
+}
+
+// historyView is the section on all nights.
+type historyView struct {
+	Nights   string // how many, and from when to when
+	Ranges   []rangeView
+	Games    []key // of the lines by game
+	Farms    bool  // some night has farms
+	Gaps     bool
+	Doubtful int
+	Columns  []string
+	Rows     []nightRow
+}
+
+// rangeView is the charts of a length of the past.
+type rangeView struct {
+	Index           int
+	Label           string
+	Checked         bool
+	People, Servers *chart.Lines
+	Games           *chart.Lines
+}
+
+// key names a colour.
+type key struct{ Class, Name string }
+
+// nightRow is a row of the table of nights.
+type nightRow struct {
+	Unix       int64
+	Date, Note string
+	Values     []string
+}
+
+// view makes the section. One night alone has no history.
+func (h *History) view(s *census.Stats, names map[string]string) *historyView {
+	if h.Len() < 2 {
+		return nil
+	}
+	v := &historyView{Columns: []string{"Servers", "Servers without farms", "People", "People without farms"}}
+	games := mostPeople(s.Games.Top)
+	games = games[:min(historyGames, len(games))]
+	for i, g := range games {
+		v.Games = append(v.Games, key{fmt.Sprintf("s%d", i), nameOf(names, g.ID)})
+		v.Columns = append(v.Columns, "People in "+nameOf(names, g.ID))
+	}
+	v.Columns = append(v.Columns, "Probably missed")
+	first, last := h.nights[0].time, h.nights[len(h.nights)-1].time
+	v.Nights = fmt.Sprintf("%d nights from %s to %s", h.Len(), first.Format("2 January 2006"), last.Format("2 January 2006"))
+	for i := range h.nights {
+		n := &h.nights[i]
+		v.Farms = v.Farms || n.without != n.all
+		if n.doubtful {
+			v.Doubtful++
+		}
+		v.Rows = append(v.Rows, n.row(games))
+	}
+	v.Gaps = len(chart.Runs(h.times())) > 1
+	v.addRanges(h, games)
+	return v
+}
+
+func (h *History) times() (times []time.Time) {
+	for _, n := range h.nights {
+		times = append(times, n.time)
+	}
+	return times
+}
+
+// addRanges draws the charts of each length that the history has.
+func (v *historyView) addRanges(h *History, games []census.Group) {
+	for _, r := range ranges {
+		if n := len(v.Ranges); n > 0 && len(h.nights) <= ranges[n-1].nights {
+			break
+		}
+		part := &History{tail(h.nights, r.nights)}
+		label := r.label
+		if len(part.nights) == len(h.nights) {
+			label = "All nights"
+		}
+		v.Ranges = append(v.Ranges, part.charts(len(v.Ranges), label, v.Farms, games))
+	}
+	v.Ranges[min(1, len(v.Ranges)-1)].Checked = true
+}
+
+// charts draws the charts of the nights in h.
+func (h *History) charts(index int, label string, farms bool, games []census.Group) rangeView {
+	suffix := fmt.Sprintf("%s (%s). The table of nights has the numbers.", h.trend(), label)
+	timeline := func(what string, columns ...int) *chart.Timeline {
+		t := &chart.Timeline{Label: what + suffix, Table: "nights", Columns: columns, Times: h.times()}
+		for i := range h.nights {
+			t.Marked = append(t.Marked, h.nights[i].doubtful)
+		}
+		return t
+	}
+	people, servers := timeline("People by night: ", 3), timeline("Servers by night: ", 1)
+	people.Add("people", h.values(func(n *pastNight) float64 { return float64(n.all.People) }))
+	servers.Add("servers", h.values(func(n *pastNight) float64 { return float64(n.all.Servers) }))
+	if farms {
+		people.Columns, servers.Columns = []int{3, 4}, []int{1, 2}
+		people.Add("people without farms", h.values(func(n *pastNight) float64 { return float64(n.without.People) }))
+		servers.Add("servers without farms", h.values(func(n *pastNight) float64 { return float64(n.without.Servers) }))
+	}
+	byGame := timeline("People by game and night: ")
+	for i, g := range games {
+		byGame.Columns = append(byGame.Columns, 5+i)
+		byGame.Add(g.ID, h.values(func(n *pastNight) float64 { return n.people(g.ID) }))
+	}
+	people.Unit, servers.Unit, byGame.Unit = " people", " servers", " people"
+	return rangeView{Index: index, Label: label, People: people.Draw(), Servers: servers.Draw(), Games: byGame.Draw()}
+}
+
+// trend says in words what the charts of people and servers show.
+func (h *History) trend() string {
+	first, last := &h.nights[0], &h.nights[len(h.nights)-1]
+	return fmt.Sprintf("from %s servers and %s people on %s to %s and %s on %s",
+		number(first.all.Servers), number(first.all.People), first.time.Format("2 January 2006"),
+		number(last.all.Servers), number(last.all.People), last.time.Format("2 January 2006"))
+}
+
+func (h *History) values(of func(*pastNight) float64) (values []float64) {
+	for i := range h.nights {
+		values = append(values, of(&h.nights[i]))
+	}
+	return values
+}
+
+// people are those in a game, NaN if the night's stats do not list it.
+func (n *pastNight) people(game string) float64 {
+	if people, ok := n.games[game]; ok {
+		return float64(people)
+	}
+	return math.NaN()
+}
+
+// row is the row of a night.
+func (n *pastNight) row(games []census.Group) nightRow {
+	r := nightRow{Unix: n.time.Unix(), Date: n.time.Format("2 Jan 2006")}
+	r.Values = []string{number(n.all.Servers), number(n.without.Servers), number(n.all.People), number(n.without.People)}
+	for _, g := range games {
+		text := "–"
+		if people, ok := n.games[g.ID]; ok {
+			text = number(people)
+		}
+		r.Values = append(r.Values, text)
+	}
+	text := "–"
+	if n.missed != nil {
+		text = rounded(*n.missed)
+	}
+	r.Values = append(r.Values, text)
+	if n.doubtful {
+		r.Note = "too low"
+	}
+	return r
+}

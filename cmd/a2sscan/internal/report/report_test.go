@@ -1,0 +1,317 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	stdhtml "html"
+	"net/netip"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/a2sscan/a2sscan/sink/census"
+)
+
+// rendered is the page of an input.
+func rendered(t *testing.T, in *Input) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if _, err := Write(&b, in); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestPolicy: the hashes of the policy are those of what the page holds, and the page
+// has no style attribute and no handler, which the policy would forbid.
+func TestPolicy(t *testing.T) {
+	html := string(rendered(t, sampleInput(20)))
+	for tag, source := range map[string]string{"style": "style-src ", "script": "script-src "} {
+		_, rest, _ := strings.Cut(html, "<"+tag+">")
+		text, _, _ := strings.Cut(rest, "</"+tag+">")
+		if text == "" || !strings.Contains(stdhtml.UnescapeString(html), source+hash(text)) {
+			t.Errorf("the policy lacks the hash of <%s>", tag)
+		}
+	}
+	if strings.Contains(html, "unsafe") {
+		t.Error("the policy allows something unsafe")
+	}
+	if bad := regexp.MustCompile(`<[a-z][^>]*\s(style|on[a-z]+|src|srcset|action)=`).FindString(html); bad != "" {
+		t.Error(bad)
+	}
+	if bad := regexp.MustCompile(`(href|content)="?(https?:|//)[^"]*`).FindString(html); bad != "" {
+		t.Error(bad)
+	}
+}
+
+// TestSize: of more servers than fit, those with the most people are listed, and the page
+// says so.
+func TestSize(t *testing.T) {
+	in := &Input{Stats: sampleStats(0), Servers: &Servers{}}
+	const all = 70_000
+	for i := range all {
+		s := sampleServer(i)
+		s.Addr = netip.AddrPortFrom(netip.AddrFrom4([4]byte{100, byte(i >> 16), byte(i >> 8), byte(i)}), 27015)
+		s.People = uint32(i % 100)
+		in.Servers.Add(s)
+	}
+	in.Stats.All.Servers = all
+	var b bytes.Buffer
+	w, err := Write(&b, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.Bytes != int64(b.Len()) || w.Bytes > MaxSize || w.Bytes < MaxSize*97/100 {
+		t.Errorf("%d bytes (%d counted), want almost %d", b.Len(), w.Bytes, MaxSize)
+	}
+	if w.Listed < 15_000 || w.Listed >= all || w.Servers != all {
+		t.Errorf("%+v", w)
+	}
+	said := fmt.Sprintf("The %s servers with the most people, of %s that answered", number(uint64(w.Listed)), number(all))
+	if !strings.Contains(b.String(), said) {
+		t.Errorf("the page does not say %q", said)
+	}
+	data := pageData(t, b.Bytes())
+	var last [11]any
+	if json.Unmarshal(data.Rows[len(data.Rows)-1], &last); len(data.Rows) != w.Listed || last[7].(float64) < 30 {
+		t.Errorf("%d rows, the last with %v people", len(data.Rows), last[7])
+	}
+}
+
+// dataRead is the table of servers as the script reads it.
+type dataRead struct {
+	Games, Maps, Versions, Countries, Flags []string
+	Rows                                    []json.RawMessage
+}
+
+// pageData reads the table of servers from a page.
+func pageData(t *testing.T, html []byte) (data dataRead) {
+	t.Helper()
+	_, rest, _ := bytes.Cut(html, []byte(`id="data">`))
+	text, _, _ := bytes.Cut(rest, []byte("</script>"))
+	if err := json.Unmarshal(text, &data); err != nil {
+		t.Fatalf("%v in %.200s", err, text)
+	}
+	return data
+}
+
+// TestServersOrder: which servers are kept does not depend on the order in which they
+// come, and servers that said nothing are not among them.
+func TestServersOrder(t *testing.T) {
+	var up, down Servers
+	for i := range 500 {
+		up.Add(sampleServer(i))
+		down.Add(sampleServer(499 - i))
+	}
+	silent := sampleServer(501)
+	silent.Status, silent.HasInfo = "no_reply", false
+	up.Add(silent)
+	s := &census.Stats{}
+	a, b := up.table(MaxSize, s), down.table(MaxSize, s)
+	if x, y := asJSON(a.Data), asJSON(b.Data); !bytes.Equal(x, y) || a.Listed != 500 {
+		t.Errorf("%d servers, %d bytes; in the other order %d bytes", a.Listed, len(x), len(y))
+	}
+}
+
+// hostile are names that strangers could choose.
+var hostile = []string{
+	`<script>window.hacked=1</script>`,
+	`</script><script>window.hacked=2</script>`,
+	`</title></style></script></textarea></svg><img src=x onerror="window.hacked=3">`,
+	`"><svg onload=window.hacked=4>`,
+	`' onmouseover='window.hacked=5' x='`,
+	`<!--<script>`,
+	`]]><script>window.hacked=6</script>`,
+	`{{.Policy}}${window.hacked=7}` + "`" + `\u003cscript\u003e`,
+	`javascript:window.hacked=8`,
+	`</style><style>*{display:none}</style><base href="http://127.0.0.1:9/"><link rel="stylesheet" href="http://127.0.0.1:9/x">`,
+	"\u202eevil\u202c \u2066x\u2069 \u200b\u200d\ufeff \u2028\u2029",
+	"a\xff\xfe\xc0\xaf\xed\xa0\x80 \x00\x07\x1b[31m\r\n\t",
+	strings.Repeat("W", 5000),
+	strings.Repeat("漢", 3000),
+	"Z" + strings.Repeat("\u0337\u0322\u0489", 500),
+	"مرحبا بالعالم שלום",
+	"",
+}
+
+// hostileInput has these names wherever there is room for one.
+func hostileInput() *Input {
+	in := sampleInput(20)
+	in.Title, in.Files, in.Program = hostile[2], hostile, hostile[1]
+	in.Changes.NotAskedWhy, in.Changes.AskedKnown = hostile[1], ""
+	in.History = &History{}
+	for ago := range 3 {
+		s := sampleStats(ago)
+		hostileStats(s)
+		in.History.Add(s)
+		if ago == 0 {
+			in.Stats = s
+		}
+	}
+	for i, name := range hostile {
+		in.Changes.ByGame[name] = map[census.Kind]uint64{census.KindNew: 1 << 40}
+		b := []byte(name)
+		in.Servers.Add(&census.Server{
+			Addr: netip.AddrPortFrom(netip.AddrFrom4([4]byte{192, 0, 2, byte(i)}), 1), Status: "ok", HasInfo: true, People: 1000 + uint32(i),
+			Name: b, Game: name, GameName: b, Map: b, Version: b, Country: b, Flags: []string{name}, RTT: time.Second,
+		})
+	}
+	return in
+}
+
+func hostileStats(s *census.Stats) {
+	for _, groups := range []*census.Groups{&s.Games, &s.Maps, &s.Versions, &s.Modes, &s.Systems, &s.Countries, &s.Networks} {
+		for _, name := range hostile {
+			groups.Top = append(groups.Top, census.Group{ID: name, Name: name, Game: name, Sums: sampleSums(1e6, 1e7), Unchallenged: 9})
+		}
+	}
+	s.Run.Ended = hostile[0]
+	s.Flags, s.Questions.Info.Errors = map[string]uint64{}, map[string]uint64{}
+	for _, name := range hostile {
+		s.Flags[name] = 7
+		s.Questions.Info.Errors[name] = 1 << 30
+		s.Run.Datagrams.ByClass[name] = 5
+		s.Farms.Top = append([]census.Farm{{Name: name, Game: name, Map: name, Reasons: []string{name}, Evidence: []string{name}, Members: []string{name}}}, s.Farms.Top...)
+		s.Stacks = append([]census.Stack{{Network: name}}, s.Stacks...)
+	}
+}
+
+// TestHostile: whatever names hold, the page has the elements that it has with others.
+func TestHostile(t *testing.T) {
+	html := rendered(t, hostileInput())
+	for tag, want := range map[string]int{"<script": 2, "</script": 2, "<style": 1, "<base": 0, "<img": 0, "<link": 1, "<title>": -1, "<!--": 0} {
+		if got := bytes.Count(bytes.ToLower(html), []byte(tag)); want >= 0 && got != want {
+			t.Errorf("%d of %s, want %d", got, tag, want)
+		}
+	}
+	for _, bad := range []string{"\u202e", "\u2066", "\u2028", "\x00", "\x1b", strings.Repeat("W", 400), "\u0337\u0322\u0489"} {
+		if bytes.Contains(html, []byte(bad)) {
+			t.Errorf("the page contains %.20q", bad)
+		}
+	}
+	pageData(t, html)
+}
+
+func TestShown(t *testing.T) {
+	for _, test := range []struct{ in, want string }{
+		{"plain", "plain"}, {"  spaces  ", "spaces"}, {"", ""}, {"a\u202eb", `a\u202eb`}, {"a\xffb", `a\xffb`}, {"a\ufffdb", "a\ufffdb"},
+		{"l\nb", `l\nb`}, {"0123456789abc", "012345678…"}, {"e\u0301\u0302\u0303\u0304", "e\u0301\u0302"}, {"漢字", "漢字"},
+	} {
+		if got := shown(test.in, 10); got != test.want {
+			t.Errorf("%q: %q, want %q", test.in, got, test.want)
+		}
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for _, test := range []struct{ got, want string }{
+		{percentOf(0), "0%"}, {percentOf(1), "100%"}, {percentOf(0.5), "50.0%"}, {percentOf(0.00001), "< 0.01%"},
+		{percentOf(0.0004), "0.04%"}, {percentOf(0.9994), "99.94%"}, {percent(1, 0), "–"},
+		{rounded(12.34), "12.3"}, {rounded(3), "3"}, {rounded(1234.5), "1,235"},
+		{relative(110, 100), "+10.0%"}, {relative(90, 100), "−10.0%"}, {relative(100000, 100001), "±0%"}, {relative(5, 0), "+5"},
+		{duration(12), "12 s"}, {duration(600), "10 min"}, {duration(7300), "2 h 1 min"},
+		{joined([]string{"a"}), "a"}, {joined([]string{"a", "b", "c"}), "a, b and c"}, {signed(3, 10), "−7"},
+	} {
+		if test.got != test.want {
+			t.Errorf("%q, want %q", test.got, test.want)
+		}
+	}
+}
+
+// TestTrust: a reader sees at once whether numbers can be trusted.
+func TestTrust(t *testing.T) {
+	s := sampleStats(0)
+	if got := fmt.Sprint(trust(s)); !strings.HasPrefix(got, "[{good Complete: ") || !strings.Contains(got, "{good Probably missed ") {
+		t.Error(got)
+	}
+	*s.Run.Missed = 5000
+	s.Run.Consistent, s.Run.Ended = false, "interrupted"
+	s.Run.Targets.Unfinished = 7
+	want := "[{bad Not complete (interrupted): 7 targets left} {bad Probably missed 5,000 servers (5.0%)} {bad The scan's sums do not add up}]"
+	if got := fmt.Sprint(trust(s)); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	s.Run.Missed = nil
+	if got := fmt.Sprint(trust(s)[1]); got != "{warn What was missed can’t be estimated}" {
+		t.Error(got)
+	}
+	s.Run = nil
+	if got := fmt.Sprint(trust(s)); got != "[{warn No summary of the scan: what it missed is not known}]" {
+		t.Error(got)
+	}
+}
+
+// TestHistory: nights in any order, one of them twice, become one row each; nights with
+// too low numbers are marked.
+func TestHistory(t *testing.T) {
+	var h History
+	for _, ago := range []int{0, 3, 1, 40, 3, 2} {
+		h.Add(sampleStats(ago))
+	}
+	h.Add(&census.Stats{}) // without a time
+	v := h.view(sampleStats(0), nil)
+	var dates []string
+	for _, r := range v.Rows {
+		dates = append(dates, r.Date+r.Note)
+	}
+	want := "11 Oct 2026too low, 17 Nov 2026, 18 Nov 2026, 19 Nov 2026, 20 Nov 2026"
+	if got := strings.Join(dates, ", "); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if !v.Gaps || v.Doubtful != 1 || len(v.Ranges) != 1 || !v.Ranges[0].Checked || len(v.Ranges[0].People.Gaps) != 1 || len(v.Ranges[0].People.Marks) != 1 {
+		t.Errorf("gaps %v, doubtful %d, %d ranges", v.Gaps, v.Doubtful, len(v.Ranges))
+	}
+	var one History
+	one.Add(sampleStats(0))
+	if one.view(sampleStats(0), nil) != nil {
+		t.Error("one night has a history")
+	}
+}
+
+// TestEmpty: a census without servers is a page.
+func TestEmpty(t *testing.T) {
+	html := string(rendered(t, &Input{Stats: &census.Stats{Schema: 1}, Servers: &Servers{}}))
+	for _, want := range []string{"<h1>Game servers</h1>", "No group of servers looks made up", "No server said which game it runs"} {
+		if !strings.Contains(html, want) {
+			t.Errorf("lacks %q", want)
+		}
+	}
+}
+
+// TestNoChallengesListed: the page counts servers that answer without a challenge; its
+// table has nothing to tell them apart.
+func TestNoChallengesListed(t *testing.T) {
+	html := string(rendered(t, sampleInput(20)))
+	if !strings.Contains(html, "This page counts them and names none.") || !strings.Contains(html, "2,911 (") {
+		t.Error("they are not counted")
+	}
+	var row []any
+	data := pageData(t, []byte(html))
+	if json.Unmarshal(data.Rows[0], &row); len(row) != 11 {
+		t.Errorf("a row has %d columns: what do they tell?", len(row))
+	}
+}
+
+func TestBinRange(t *testing.T) {
+	to := func(v float64) *float64 { return &v }
+	for _, test := range []struct {
+		bin   census.Bin
+		unit  string
+		after bool
+		want  string
+	}{
+		{census.Bin{From: 5, To: to(10)}, " ms", false, "5 to 10 ms"},
+		{census.Bin{From: 5000}, " ms", false, "5000 ms or more"},
+		{census.Bin{From: 0, To: to(1e-6)}, "%", false, "0%"},
+		{census.Bin{From: 1e-6, To: to(10)}, "%", true, "over 0 to 10%"},
+		{census.Bin{From: 100 + 1e-6}, "%", true, "over 100%"},
+		{census.Bin{From: 64, To: to(65)}, "", false, "64"},
+		{census.Bin{From: 65, To: to(80)}, "", false, "65 to 79"},
+	} {
+		if got := binRange(test.bin, test.unit, test.after); got != test.want {
+			t.Errorf("%q, want %q", got, test.want)
+		}
+	}
+}

@@ -1,0 +1,232 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"container/heap"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/sink/census"
+)
+
+const (
+	maxServers  = 60_000 // that are kept for the table: more never fit
+	rowsWritten = 25     // rows that stand in the page, for readers without a script
+	rowsReserve = 20_000 // bytes for these
+	nameInTable = 64
+	wordInTable = 32
+)
+
+// Servers keeps those servers of a census that the page may list: those with the most
+// people. It does not know which of them answer without a challenge.
+type Servers struct {
+	kept  serverHeap
+	names map[string]string // of games: one copy of each text
+}
+
+// server is one row.
+type server struct {
+	addr              netip.AddrPort
+	name, game        string
+	world, version    string // world: the map
+	country, flags    string
+	people, bots, max uint32
+	rtt               time.Duration
+}
+
+// before is the order of the table: the most people first.
+func (s *server) before(t *server) bool {
+	return cmp.Or(cmp.Compare(t.people, s.people), cmp.Compare(t.max, s.max), s.addr.Compare(t.addr)) < 0
+}
+
+// serverHeap has the server that leaves next at its top.
+type serverHeap []server
+
+func (h serverHeap) Len() int           { return len(h) }
+func (h serverHeap) Less(i, j int) bool { return h[j].before(&h[i]) }
+func (h serverHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *serverHeap) Push(x any)        { *h = append(*h, x.(server)) }
+func (h *serverHeap) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
+}
+
+// Add offers a server to the table. It copies what it keeps.
+func (l *Servers) Add(s *census.Server) {
+	if !s.Answered() || !s.HasInfo {
+		return
+	}
+	k := server{addr: s.Addr, people: s.People, bots: s.Bots, max: s.MaxPlayers, rtt: s.RTT}
+	full := len(l.kept) == maxServers
+	if full && !k.before(&l.kept[0]) {
+		return
+	}
+	k.name, k.world = shown(string(s.Name), nameInTable), shown(string(s.Map), wordInTable)
+	k.version, k.country = shown(string(s.Version), wordInTable), shown(string(s.Country), 2)
+	k.game = l.gameName(s)
+	k.flags = shown(strings.Join(s.Flags, ", "), 200)
+	if full {
+		l.kept[0] = k
+		heap.Fix(&l.kept, 0)
+		return
+	}
+	heap.Push(&l.kept, k)
+}
+
+// gameName returns the name of a server's game.
+func (l *Servers) gameName(s *census.Server) string {
+	name, ok := l.names[string(s.GameName)]
+	if !ok {
+		name = shown(string(s.GameName), nameInTable)
+		if l.names == nil {
+			l.names = map[string]string{}
+		}
+		if len(l.names) < 10_000 {
+			l.names[string(s.GameName)] = name
+		}
+	}
+	return cmp.Or(name, shown(s.Game, nameInTable))
+}
+
+// serverTable is the section with the table.
+type serverTable struct {
+	Text   string
+	Listed int
+	Rows   []serverRow // the first, written out
+	Data   *tableData  // all, for the script
+}
+
+// serverRow is a row that is written out.
+type serverRow struct {
+	Name, Game, Map, People, Version, Country, RTT, Flags, Addr string
+}
+
+// tableData is what the script reads. A row is the address, the name, the numbers of
+// game, map, version, country and flags in their lists, people, bots, places and the
+// round trip in ms, or -1.
+type tableData struct {
+	Games     words             `json:"games"`
+	Maps      words             `json:"maps"`
+	Versions  words             `json:"versions"`
+	Countries words             `json:"countries"`
+	Flags     words             `json:"flags"`
+	Rows      []json.RawMessage `json:"rows"`
+}
+
+// words is a list of different texts.
+type words struct {
+	list  []string
+	index map[string]int
+	size  int64 // of its JSON
+}
+
+// number returns the number of a text, and adds it if it is new.
+func (w *words) number(s string) int {
+	n, ok := w.index[s]
+	if !ok {
+		if w.index == nil {
+			w.index = map[string]int{}
+		}
+		n = len(w.list)
+		w.index[s] = n
+		w.list = append(w.list, s)
+		w.size += int64(len(asJSON(s))) + 1
+	}
+	return n
+}
+
+// MarshalJSON writes the list.
+func (w words) MarshalJSON() ([]byte, error) { return asJSON(w.list), nil }
+
+// asJSON writes a value of which JSON can hold everything.
+func asJSON(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+// table makes the table of as many servers as fit into so many bytes.
+func (l *Servers) table(budget int64, s *census.Stats) serverTable {
+	t := serverTable{Data: &tableData{Rows: []json.RawMessage{}}}
+	if l == nil {
+		return t
+	}
+	budget -= rowsReserve
+	slices.SortFunc(l.kept, func(a, b server) int {
+		if a.before(&b) {
+			return -1
+		}
+		return 1
+	})
+	for i := range l.kept {
+		k := &l.kept[i]
+		row := t.Data.row(k)
+		if budget -= int64(len(row)) + 1; budget < t.Data.size() {
+			break
+		}
+		t.Data.Rows = append(t.Data.Rows, row)
+		if i < rowsWritten {
+			t.Rows = append(t.Rows, k.row())
+		}
+	}
+	t.Listed = len(t.Data.Rows)
+	t.Text = t.describe(s)
+	return t
+}
+
+// size is that of the lists of words.
+func (d *tableData) size() int64 {
+	return d.Games.size + d.Maps.size + d.Versions.size + d.Countries.size + d.Flags.size
+}
+
+// row encodes a server.
+func (d *tableData) row(k *server) json.RawMessage {
+	var b bytes.Buffer
+	b.WriteByte('[')
+	b.Write(asJSON(k.addr.String()))
+	b.WriteByte(',')
+	b.Write(asJSON(k.name))
+	fmt.Fprintf(&b, ",%d,%d,%d,%d,%d,%d,%d,%d,%d]",
+		d.Games.number(k.game), d.Maps.number(k.world), d.Versions.number(k.version), d.Countries.number(k.country),
+		d.Flags.number(k.flags), k.people, k.bots, k.max, k.millis())
+	return b.Bytes()
+}
+
+// millis is the round trip, -1 if it is not known.
+func (k *server) millis() int {
+	if k.rtt <= 0 {
+		return -1
+	}
+	return int(math.Round(k.rtt.Seconds() * 1000))
+}
+
+// row writes a server out.
+func (k *server) row() serverRow {
+	r := serverRow{
+		Name: cmp.Or(k.name, "(no name)"), Game: k.game, Map: k.world, Version: k.version, Country: k.country,
+		People: fmt.Sprintf("%d of %d", k.people, k.max), Flags: k.flags, Addr: k.addr.String(),
+	}
+	if k.rtt > 0 {
+		r.RTT = fmt.Sprint(k.millis())
+	}
+	return r
+}
+
+// describe says how many servers the table has, and which.
+func (t *serverTable) describe(s *census.Stats) string {
+	if uint64(t.Listed) == s.All.Servers {
+		return "All " + console.Plural(s.All.Servers, "server") + " that answered."
+	}
+	return fmt.Sprintf("The %s with the most people, of %s that answered: as many as fit into a page of %d MB.",
+		console.Plural(uint64(t.Listed), "server"), number(s.All.Servers), MaxSize/1_000_000)
+}

@@ -1,0 +1,115 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+)
+
+// maxName is how many characters of a name the page shows.
+const maxName = 80
+
+// maxMarks is how many combining marks may follow a character: more of them cover
+// the lines above and below.
+const maxMarks = 2
+
+// shown returns a text from strangers as the page shows it: invisible characters
+// and broken ones as escapes, the direction of writing as it stands, the rest cut
+// off. It is not yet escaped for HTML.
+func shown(s string, limit int) string {
+	s = strings.TrimSpace(s)
+	var b strings.Builder
+	marks := 0
+	for at := 0; at < len(s) && b.Len() < 8*limit; {
+		r, n := utf8.DecodeRuneInString(s[at:])
+		if !unicode.In(r, unicode.Mn, unicode.Me) {
+			marks = 0
+		} else if marks++; marks > maxMarks {
+			n, at = 0, at+n
+		}
+		b.WriteString(s[at : at+n])
+		at += n
+	}
+	return console.Plain(b.String(), limit)
+}
+
+// named is shown, or a word for a name that is empty.
+func named(s string) string {
+	if t := shown(s, maxName); t != "" {
+		return t
+	}
+	return "(no name)"
+}
+
+// number writes a count.
+func number(n uint64) string { return console.Grouped(n) }
+
+// rounded writes a number with one digit if it is small.
+func rounded(v float64) string {
+	if v < 0 {
+		return "−" + rounded(-v)
+	}
+	if v >= 100 || v == math.Trunc(v) {
+		return number(uint64(math.Round(v)))
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%.1f", v), ".0")
+}
+
+// percent writes a part of all.
+func percent(part, all uint64) string {
+	if all == 0 {
+		return "–"
+	}
+	return percentOf(float64(part) / float64(all))
+}
+
+// percentOf writes a share with as many digits as it needs.
+func percentOf(share float64) string {
+	v := 100 * share
+	switch {
+	case math.IsNaN(v):
+		return "–"
+	case v == 0 || v >= 99.95 && v <= 100.05:
+		return fmt.Sprintf("%.0f%%", v)
+	case v < 0.01:
+		return "< 0.01%"
+	case v < 0.1 || v > 99.9 && v < 100:
+		return fmt.Sprintf("%.2f%%", v)
+	}
+	return fmt.Sprintf("%.1f%%", v)
+}
+
+// width is the length of a bar.
+func width(part, largest uint64) string {
+	if largest == 0 {
+		return "0%"
+	}
+	return fmt.Sprintf("%.1f%%", 100*float64(part)/float64(largest))
+}
+
+// signed writes a difference: +12, −3, ±0.
+func signed(now, before uint64) string {
+	switch {
+	case now > before:
+		return "+" + number(now-before)
+	case now < before:
+		return "−" + number(before-now)
+	}
+	return "±0"
+}
+
+// joined lists words: a, b and c.
+func joined(words []string) string {
+	switch n := len(words); n {
+	case 0:
+		return ""
+	case 1:
+		return words[0]
+	default:
+		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
+	}
+}

@@ -1,0 +1,141 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/report/chart"
+	"github.com/a2sscan/a2sscan/sink/census"
+)
+
+const (
+	versionNights = 90
+	versionGames  = 6 // games whose versions are shown
+	versionsShown = 5 // of each game; the others are summed
+)
+
+// otherVersions is the name of those that are summed.
+const otherVersions = "Other versions"
+
+// versionView is the versions of a game: tonight, and over the last nights.
+type versionView struct {
+	Game  string
+	Parts []part
+	Chart *chart.Lines // nil: there is no history
+	Rows  []nightRow
+	Table string // ID
+}
+
+// versions shows the versions of the games with the most servers that have some.
+func (h *History) versions(s *census.Stats) (views []versionView) {
+	now := &History{}
+	now.Add(s)
+	if now.Len() == 0 {
+		now.nights = []pastNight{newPastNight(s)}
+	}
+	past := now
+	if h.Len() > 1 {
+		past = &History{tail(h.nights, versionNights)}
+	}
+	tonight := &now.nights[0]
+	games := slices.SortedFunc(maps.Keys(tonight.versions), func(a, b string) int {
+		return cmp.Or(cmp.Compare(sum(tonight.versions[b]), sum(tonight.versions[a])), cmp.Compare(a, b))
+	})
+	names := gameNames(s)
+	for i, id := range games[:min(versionGames, len(games))] {
+		v := versionView{Game: nameOf(names, id), Table: fmt.Sprintf("versions-%d", i)}
+		top := past.topVersions(id, tonight)
+		v.Parts = versionParts(top, tonight.versions[id])
+		if past != now {
+			v.addChart(past, id, top)
+		}
+		views = append(views, v)
+	}
+	return views
+}
+
+func sum(counts map[string]uint64) (all uint64) {
+	for _, n := range counts {
+		all += n
+	}
+	return all
+}
+
+// topVersions are those with the largest shares over all nights, in the order of
+// tonight's.
+func (h *History) topVersions(game string, tonight *pastNight) []string {
+	shares := map[string]float64{}
+	for i := range h.nights {
+		for version := range h.nights[i].versions[game] {
+			shares[version] += h.nights[i].share(game, version)
+		}
+	}
+	for version := range tonight.versions[game] {
+		shares[version] += tonight.share(game, version) // so that a new one is among them
+	}
+	top := slices.SortedFunc(maps.Keys(shares), func(a, b string) int {
+		return cmp.Or(cmp.Compare(shares[b], shares[a]), cmp.Compare(a, b))
+	})
+	top = top[:min(versionsShown, len(top))]
+	now := tonight.versions[game]
+	slices.SortStableFunc(top, func(a, b string) int { return cmp.Compare(now[b], now[a]) })
+	return top
+}
+
+// versionParts are the parts of tonight's bar, the last one all other versions.
+func versionParts(versions []string, now map[string]uint64) (parts []part) {
+	var before uint64
+	all := sum(now)
+	add := func(class, name string, n uint64) {
+		parts = append(parts, part{
+			Class: class, Name: name, X: width(before, all), Width: width(n, all),
+			Count: number(n), Share: percent(n, all),
+			Tip: fmt.Sprintf("%s: %s servers (%s)", name, number(n), percent(n, all)),
+		})
+		before += n
+	}
+	for i, version := range versions {
+		add(fmt.Sprintf("s%d", i), named(version), now[version])
+	}
+	if before < all {
+		add("rest", otherVersions, all-before)
+	}
+	return parts
+}
+
+// addChart draws the shares of the versions over the last nights.
+func (v *versionView) addChart(h *History, game string, versions []string) {
+	t := &chart.Timeline{
+		Label: fmt.Sprintf("Shares of versions among the servers of %s over the last %d nights. The table has the numbers.", v.Game, h.Len()),
+		Table: v.Table, Times: h.times(),
+	}
+	for i, version := range versions {
+		t.Columns = append(t.Columns, i+1)
+		t.Add(named(version), h.values(func(n *pastNight) float64 { return n.share(game, version) }))
+	}
+	t.AddRest(otherVersions)
+	for i := range h.nights {
+		n := &h.nights[i]
+		row := nightRow{Unix: n.time.Unix(), Date: n.time.Format("2 Jan 2006")}
+		for _, version := range versions {
+			row.Values = append(row.Values, percentOf(n.share(game, version)))
+		}
+		v.Rows = append(v.Rows, row)
+	}
+	v.Chart = t.DrawStacked()
+}
+
+// share is the part of a game's servers that have a version, NaN if none has any.
+func (n *pastNight) share(game, version string) float64 {
+	var all uint64
+	for _, servers := range n.versions[game] {
+		all += servers
+	}
+	if all == 0 {
+		return math.NaN()
+	}
+	return float64(n.versions[game][version]) / float64(all)
+}

@@ -1,0 +1,106 @@
+package scanrun
+
+import (
+	"fmt"
+	"iter"
+	"sync/atomic"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/list"
+)
+
+// dryRunShown is how many targets a dry run names.
+const dryRunShown = 10
+
+// dryRun reports which targets the scan would ask.
+func (s *Run) dryRun() error {
+	stop, ctx, end := shutdown.Listen(s.term, s.opts.Exclude.hangupEnds())
+	defer end()
+	s.status = s.opts.newStatus(s.term, s.id)
+	err := s.readLists(stop.Drained)
+	if err == nil {
+		err = s.checkpoint.Loaded(s.list)
+	}
+	if err != nil {
+		s.bad.Close()
+		return err
+	}
+	s.printPlan()
+	asked, err := s.countTargets(func() bool { return stop.Interrupted() || ctx.Err() != nil })
+	if err != nil {
+		return err
+	}
+	s.bad.Close()
+	s.sayLeft(asked)
+	if !s.checkpoint.Enabled || s.list.Err() != nil {
+		if err := inputs.NothingToAsk(s.list); err != nil {
+			return err
+		}
+	}
+	if asked > dryRunShown {
+		s.term.Say("the first %d of them are named", dryRunShown)
+	}
+	s.term.Say("%s would be asked: %s", console.Plural(asked, "target"), s.opts.exactForecast(s.list, asked))
+	s.term.Say("each would be asked %s; nothing was sent", &s.opts.Query)
+	return inputs.Truncated(s.list)
+}
+
+// countTargets names the first targets that a run would ask, and counts all.
+func (s *Run) countTargets(interrupted func() bool) (uint64, error) {
+	var asked atomic.Uint64
+	_, all, known := s.foresee()
+	all /= uint64(max(1, s.opts.Targets.Shard.Count))
+	stop := s.status.WatchCounting(func() (uint64, float64, bool) {
+		n := asked.Load()
+		return n, min(1, float64(n)/float64(max(all, 1))), known
+	})
+	defer stop()
+	for t := range s.left() {
+		if asked.Add(1) <= dryRunShown {
+			fmt.Fprintln(s.program.Stdout, t.Addr)
+		}
+		if interrupted() {
+			return 0, console.Fail(console.ExitInterrupted, "interrupted")
+		}
+	}
+	return asked.Load(), nil
+}
+
+// left are the targets that a run would ask: with a checkpoint, those that are
+// not behind it.
+func (s *Run) left() iter.Seq[scanner.Target] {
+	if !s.checkpoint.Enabled {
+		return s.list.All()
+	}
+	s.checkpoint.Attach(s.checkpointed())
+	return s.checkpoint.Targets(s.list)
+}
+
+// sayLeft reports the counts of a list's targets.
+func (s *Run) sayLeft(asked uint64) {
+	now, behind := s.list.Stats(), ""
+	if s.checkpoint.Enabled {
+		now = s.checkpoint.ListTotal(now)
+		behind = console.Grouped(now.Given-asked) + " that are behind + "
+	}
+	if s.checkpoint.Enabled && s.checkpoint.SilentTargets != nil {
+		s.term.Say("%s would be asked once more", console.Plural(s.checkpoint.Past.Silent.Waiting(), "silent target"))
+	}
+	l := ledger.OfList(now)
+	s.term.Say("%s read = %s%s%s that would be asked", console.Grouped(now.Read), l.Accounted(), behind, console.Grouped(asked))
+}
+
+// exactForecast is the forecast for so many targets.
+func (o *Options) exactForecast(l *list.List, asked uint64) *progress.Forecast {
+	size, known := l.Size()
+	listed := float64(asked)
+	if known {
+		listed *= float64(l.Listed()) / float64(max(size, 1))
+	}
+	return o.forecast(listed, float64(asked)-listed)
+}

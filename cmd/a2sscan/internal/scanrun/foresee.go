@@ -1,0 +1,68 @@
+package scanrun
+
+import (
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
+	"github.com/a2sscan/a2sscan/scanner"
+)
+
+// forecast is that of a scan of these flags.
+func (o *Options) forecast(listed, inNetworks float64) *progress.Forecast {
+	fc := &progress.Forecast{
+		Listed: listed, InNetworks: inNetworks,
+		Questions: scanner.Questions(o.Query), Schedule: o.schedule(), Fallback: o.Fallback,
+		Cooldown: o.Cooldown, Rate: float64(o.Pace.Rate), AddressRate: float64(o.Pace.AddressRate),
+	}
+	if ports, err := inputs.ParsePorts("--port", o.Ports); err == nil {
+		fc.Ports = ports.Len()
+	}
+	return fc
+}
+
+// schedule is when a target is asked again.
+func (o *Options) schedule() scanner.Schedule {
+	return scanner.Schedule{Timeout: o.Timeout, Retries: o.Retries, SecondPass: o.SecondLook}
+}
+
+// foresee returns the forecast of what is left to ask, and of how many targets
+// it is; known is false if the length of the list is unknown.
+func (s *Run) foresee() (fc *progress.Forecast, n uint64, known bool) {
+	size, known := s.list.Size()
+	if !known {
+		return nil, 0, false
+	}
+	n, most := size, s.opts.MaxTargets
+	if past := s.checkpoint.Past; past != nil {
+		n -= min(n, past.Place)
+		most -= min(most, past.List.Given)
+	}
+	if s.opts.MaxTargets > 0 {
+		n = min(n, most)
+	}
+	if past := s.checkpoint.Past; past != nil {
+		n += uint64(len(past.OpenTargets)) + uint64(past.Silent.Waiting())
+	}
+	here := float64(n) / float64(max(1, s.opts.Targets.Shard.Count))
+	listed := here * float64(s.list.Listed()) / float64(max(size, 1))
+	return s.opts.forecast(listed, here-listed), n, true
+}
+
+// printPlan reports the targets, and the datagrams and time that they take.
+func (s *Run) printPlan() {
+	fc, n, known := s.foresee()
+	left := ""
+	if s.checkpoint.Resumes() {
+		left = " left"
+	}
+	switch {
+	case s.opts.DryRun && known: // how many of them are asked, and what that takes, comes at its end
+		s.term.Say("%s%s %s", console.Plural(n, "target"), left, s.opts.Targets.said())
+	case !known:
+		s.term.Say("targets%s as they come, %s; %s", left, console.PerSecond(float64(s.opts.Pace.Rate)), s.opts.Targets.said())
+	case s.opts.Targets.Shard.Count > 1:
+		s.term.Say("%s targets%s, 1 in %d of them ours, %s; %s", console.Grouped(n), left, s.opts.Targets.Shard.Count, fc, s.opts.Targets.said())
+	default:
+		s.term.Say("%s%s, %s; %s", console.Plural(n, "target"), left, fc, s.opts.Targets.said())
+	}
+}

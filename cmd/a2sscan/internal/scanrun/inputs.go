@@ -1,0 +1,50 @@
+package scanrun
+
+import (
+	"cmp"
+	"net/url"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/scanner/master"
+)
+
+// inputNotes are the lists, as they were read, and then the other arguments.
+func (s *Run) inputNotes() []ledger.Input {
+	all := []ledger.Input{}
+	for i, in := range s.list.Inputs() {
+		note := ledger.Input{
+			Name: in.Name, Format: in.Format, Compression: in.Compression, Torn: in.Truncated,
+			Bytes: in.Bytes, SHA256: in.SHA256, Targets: in.Targets, Invalid: in.Invalid,
+		}
+		if i < len(s.fetched.sources) { // they come before all others
+			note.Master = s.opts.From.note(s.fetched.err == nil)
+		}
+		all = append(all, note)
+	}
+	for _, arg := range inputs.NotFiles(s.inputs) {
+		all = append(all, ledger.Input{Name: arg, Format: ledger.Argument})
+	}
+	return all
+}
+
+// note is what was asked of the master.
+func (m *Master) note(whole bool) *ledger.MasterList {
+	n := &ledger.MasterList{
+		Protocol: "web", Address: publicURL(m.URL), Region: m.Region.String(),
+		Filter: m.Filter.String(), Whole: whole,
+	}
+	if m.UDP != "" {
+		n.Protocol, n.Address = "udp", m.UDP
+	}
+	return n
+}
+
+// publicURL is a Web API's URL without user, password and query.
+func publicURL(s string) string {
+	u, err := url.Parse(cmp.Or(s, master.DefaultWeb))
+	if err != nil {
+		return ""
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+}

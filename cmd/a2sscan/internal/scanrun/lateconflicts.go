@@ -1,0 +1,30 @@
+package scanrun
+
+import (
+	"net/netip"
+	"sync"
+)
+
+// lateConflictsKept is how many servers are named; the others are counted.
+const lateConflictsKept = 100
+
+// lateConflicts are the servers that contradicted their record after it was
+// written. The scan's loop adds to them.
+type lateConflicts struct {
+	mu    sync.Mutex
+	addrs []string
+}
+
+func (l *lateConflicts) add(addr netip.AddrPort) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.addrs) < lateConflictsKept {
+		l.addrs = append(l.addrs, addr.String())
+	}
+}
+
+func (l *lateConflicts) list() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.addrs
+}

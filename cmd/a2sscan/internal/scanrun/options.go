@@ -1,0 +1,213 @@
+package scanrun
+
+import (
+	"io"
+	"os"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/guard"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/metrics"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/list"
+)
+
+// Program is what the program lends to a scan.
+type Program struct {
+	Name       string   // how a person starts it, for commands to type
+	Args       []string // the command line, without the program's name
+	Stdin      io.Reader
+	Stdout     io.Writer
+	OnScreen   bool // Stdout is a terminal
+	Build      ledger.Build
+	ConfigFile *ledger.ConfigFile // nil: there is none
+	Metrics    *metrics.Server
+}
+
+// Options say what a scan asks, how, and what it writes.
+type Options struct {
+	Out     output.Choice
+	Rotate  flagvalue.Rotation
+	Saved   Saved
+	Summary string // path of the summary file
+	ScanID  string
+
+	From       Master
+	Ports      string
+	Targets    Targets
+	Exclude    Exclude
+	MaxTargets uint64
+
+	Query      flagvalue.Questions
+	Pace       Pace
+	Timeout    time.Duration
+	Retries    int
+	SecondLook bool
+	Fallback   bool
+	Cooldown   time.Duration
+	Guard      guard.Limits
+
+	Unanswered bool
+	Raw        bool
+	NoNames    bool     // hashes stand in for the names of players
+	PlayerKey  string   // path of the key of these hashes
+	Databases  []string // files of places
+	DryRun     bool
+	Quiet      bool
+	Verbose    bool
+	Status     flagvalue.StatusKind
+}
+
+// Pace is the rate of a scan and its source address.
+type Pace struct {
+	Rate          flagvalue.Rate
+	Total         flagvalue.Rate // of all shards, in place of Rate; 0: not given
+	AddressRate   flagvalue.Rate
+	MaxPerAddress int
+	InFlight      int
+	NoGSO         bool
+	Source        flagvalue.Source
+}
+
+// Saved names the file in which a scan saves its progress.
+type Saved struct {
+	Path  string
+	Fresh bool // discard an earlier checkpoint
+}
+
+// Check settles the rate, and refuses options that contradict each other or the
+// arguments.
+func (o *Options) Check(args []string) error {
+	if o.Pace.Total > 0 {
+		o.Pace.Rate = o.Pace.Total / flagvalue.Rate(max(o.Targets.Shard.Count, 1))
+	}
+	for _, check := range []func() error{
+		o.Out.Check, o.Out.CheckFormat, o.checkCheckpoint, o.Guard.Check, o.Targets.check,
+		func() error { return o.From.check(o.DryRun, o.Saved.Path != "") },
+		o.checkOutputs, o.checkNumbers, o.checkScanID,
+		func() error { return o.checkInputs(args) },
+	} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *Options) checkOutputs() error {
+	return console.FirstBroken(
+		console.Rule{Broken: o.Rotate.On() && !o.Out.ToFile(), Err: "--rotate without --output",
+			Hint: "the parts are named after it: -o census.ndjson.zst"},
+		console.Rule{Broken: o.Rotate.On() && o.Out.Append, Err: "--rotate and --append exclude each other",
+			Hint: "each part is a new file"},
+		console.Rule{Broken: o.NoNames && o.Raw, Err: "--no-player-names and --raw exclude each other",
+			Hint: "the datagrams hold the names: omit one of them"},
+		console.Rule{Broken: o.PlayerKey != "" && !o.NoNames, Err: "--player-key without --no-player-names",
+			Hint: "the key is for the hashes that stand in for names"},
+		console.Rule{Broken: o.NoNames && o.PlayerKey == "" && !o.Out.ToFile(), Err: "--no-player-names without --output needs a place for its key",
+			Hint: "name a file: --player-key FILE"},
+		console.Rule{Broken: o.Quiet && o.Verbose, Err: "--quiet and --verbose exclude each other", Hint: "choose one"},
+		console.Rule{Broken: o.Summary == "-", Err: "--summary can't go to standard output",
+			Hint: "name a file: standard output is for records"},
+		console.Rule{Broken: o.Out.ToFile() && inputs.SamePath(o.Summary, o.Out.Path), Err: "--summary and --output name the same file",
+			Hint: "omit --summary: it goes to PATH.summary.json"},
+	)
+}
+
+func (o *Options) checkNumbers() error {
+	return console.FirstBroken(
+		console.Rule{Broken: o.Cooldown < 0, Err: "--cooldown is negative", Hint: "--cooldown 0 does not wait for late replies"},
+		console.Rule{Broken: o.Pace.MaxPerAddress < 0, Err: "--max-per-address is negative", Hint: "--max-per-address 0 asks all"},
+		console.Rule{Broken: o.Pace.InFlight < 0, Err: "--in-flight is negative", Hint: "--in-flight 0 follows rate and timeouts"},
+		console.Rule{Broken: 0 < o.Pace.Rate && o.Pace.Rate < 0.001, Err: "--rate is below one datagram in 1000 seconds",
+			Hint: "--rate 0 is as fast as it goes"},
+	)
+}
+
+func (o *Options) checkScanID() error {
+	const hint = "it stands in every record"
+	return console.FirstBroken(
+		console.Rule{Broken: len(o.ScanID) > 200, Err: "--scan-id is longer than 200 bytes", Hint: hint},
+		console.Rule{Broken: !utf8.ValidString(o.ScanID), Err: "--scan-id is not UTF-8", Hint: hint},
+	)
+}
+
+// checkCheckpoint refuses a checkpoint that no scan could resume from.
+func (o *Options) checkCheckpoint() error {
+	info, err := os.Stat(o.Out.Path)
+	switch {
+	case o.Saved.Path == "" && o.Saved.Fresh:
+		return console.Fail(console.ExitUsage, "--fresh without --checkpoint").
+			WithHint("--force replaces an output that is there")
+	case o.Saved.Path == "":
+		return nil
+	case !o.Out.ToFile():
+		return console.Fail(console.ExitUsage, "--checkpoint needs a file to write to").
+			WithHint("name one with -o PATH: what went to a pipe can't be cut back")
+	case err == nil && !info.Mode().IsRegular() && !info.IsDir():
+		return console.Fail(console.ExitUsage, "--checkpoint needs a file to write to, and %s is none", console.Plain(o.Out.Path, 100)).
+			WithHint("what went to a pipe or a device can't be cut back")
+	case o.Out.Append:
+		return console.Fail(console.ExitUsage, "--checkpoint and --append exclude each other").
+			WithHint("give the scan a file of its own: a2sscan cat reads several")
+	}
+	for _, own := range o.checkpointFiles() {
+		if inputs.SamePath(own, o.Out.Path) || inputs.SamePath(own, o.Summary) {
+			return console.Fail(console.ExitUsage, "--checkpoint names the file of another flag").
+				WithHint("the checkpoint is a file of its own, and so are .lock, .silent and .tmp beside it")
+		}
+	}
+	return nil
+}
+
+// checkpointFiles are all files that a scan with a checkpoint may make beside
+// its output, and remove.
+func (o *Options) checkpointFiles() []string {
+	path := o.Saved.Path
+	if path == "" {
+		return nil
+	}
+	return []string{path, path + ".lock", path + ".silent", path + ".tmp"}
+}
+
+// checkInputs refuses to write over what is read: with --order input a list would
+// be cut off while it is read, and nobody would know.
+func (o *Options) checkInputs(args []string) error {
+	read := slices.Concat(args, o.Exclude.Files)
+	if err := inputs.Overwritten("--summary", o.Summary, read); err != nil {
+		return err
+	}
+	for _, own := range o.checkpointFiles() {
+		if err := inputs.Overwritten("--checkpoint", own, read); err != nil {
+			return err
+		}
+	}
+	if o.Out.Force || o.Out.Append && o.Targets.Order == flagvalue.Order(list.OrderInput) {
+		return inputs.Overwritten("--output", o.Out.Path, read)
+	}
+	return nil
+}
+
+func (o *Options) config() scanner.Config {
+	return scanner.Config{
+		Questions:     scanner.Questions(o.Query),
+		Rate:          o.Pace.Rate.Limit(),
+		AddressRate:   o.Pace.AddressRate.Limit(),
+		MaxPerAddress: o.Pace.MaxPerAddress,
+		Timeout:       o.Timeout,
+		Retries:       flagvalue.OrOff(o.Retries),
+		SecondPass:    o.SecondLook,
+		Fallback:      o.Fallback,
+		Cooldown:      flagvalue.OrOff(o.Cooldown),
+		InFlight:      o.Pace.InFlight,
+		NoGSO:         o.Pace.NoGSO,
+		Raw:           o.Raw,
+		Source:        o.Pace.Source.AddrPort(),
+	}
+}

@@ -1,0 +1,45 @@
+package scanrun
+
+import (
+	"path/filepath"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/scanner/list"
+)
+
+// scanPlan returns the plan of a command.
+func (o *Options) scanPlan(args []string) (checkpoint.Plan, error) {
+	output, err := filepath.Abs(o.Out.Path)
+	return checkpoint.Plan{
+		Targets: inputs.NotFiles(args), Ports: o.Ports,
+		Order: o.Targets.Order.String(), Seed: o.Targets.Seed.N, Shard: o.Targets.Shard.String(), Resolve: o.Targets.Resolve,
+		Query:      o.Query.String(),
+		MaxTargets: o.MaxTargets, MaxPerAddress: o.Pace.MaxPerAddress,
+		Raw: o.Raw, KeepMaster: o.From.Keep, Unanswered: o.Unanswered, Columns: o.Out.Columns(), Output: output, Rotate: o.Rotate.On(),
+	}, err
+}
+
+// plan returns what the scan was to ask, for its summary.
+func (s *Run) plan(read []ledger.Input) *ledger.Plan {
+	o := s.opts
+	p := &ledger.Plan{
+		Lists: []string{}, Targets: []string{}, Ports: o.Ports, Questions: o.Query.String(),
+		MaxTargets: o.MaxTargets, MaxPerAddress: o.Pace.MaxPerAddress,
+		SecondLook: o.SecondLook, Fallback: o.Fallback, Resolve: o.Targets.Resolve,
+		Unanswered: o.Unanswered, Raw: o.Raw, NoNames: o.NoNames, KeepMaster: o.From.Keep,
+		Exclusions: s.exclusions.Digest(), Shard: list.Shard(o.Targets.Shard).String(),
+	}
+	for _, in := range read {
+		if in.Format == ledger.Argument {
+			p.Targets = append(p.Targets, in.Name)
+		} else {
+			p.Lists = append(p.Lists, in.SHA256)
+		}
+	}
+	for _, db := range s.geo.IDs() {
+		p.Databases = append(p.Databases, db.Type)
+	}
+	return p
+}

@@ -1,0 +1,266 @@
+package scanrun
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/guard"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scanlog"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/list"
+	"github.com/a2sscan/a2sscan/sink"
+)
+
+// outcome is how a scan ended.
+type outcome struct {
+	ended    string // a word of the summary: complete, interrupted …
+	complete bool   // every target was asked to the end
+	output   error  // what went wrong with the output
+	broken   error  // what ended the scan before its time
+}
+
+// closeOutput ends the output and the checkpoint of a scan that returned err.
+func (s *Run) closeOutput(err error) outcome {
+	var how outcome
+	saved := s.checkpoint.Finish()
+	if how.output = s.out.Close(); how.output == nil {
+		how.output = saved
+	}
+	if !errors.Is(err, context.Canceled) {
+		how.broken = err
+	}
+	return how
+}
+
+// askedNobody is the error of a run that asked no target.
+func (s *Run) askedNobody(err error, how outcome, stats *scanner.Stats) error {
+	switch {
+	case stats.DatagramsSent() > 0 || s.checkpoint.Resumes() && err == nil:
+		return nil
+	case how.broken != nil:
+		return s.opts.Pace.Source.Failure(err)
+	case how.output != nil:
+		return how.output
+	case s.shutdown.Interrupted():
+		return console.Fail(console.ExitInterrupted, "interrupted before the first packet")
+	case s.guard.Tripped() != nil:
+		return guarded(s.guard, nil)
+	}
+	return inputs.NothingToAsk(s.list)
+}
+
+// account adds the numbers of earlier parts to those of this one, and makes the
+// ledger of all parts.
+func (s *Run) account(own scanner.Stats) (all scanner.Stats, l ledger.Ledger) {
+	all = own
+	listed := s.list.Stats()
+	if s.shutdown.Drained.Err() != nil {
+		listed = s.checkpoint.Taken(listed, own.Taken)
+	}
+	listed = s.checkpoint.Total(listed, &all)
+	s.checkpoint.AddExclusions(s.exclusions)
+	l = ledger.New(listed, &all)
+	rest, known := s.unread(listed)
+	if l.Unread = rest; known && l.Unfinished+rest == 0 {
+		s.guard.AllFinished()
+	}
+	return all, l
+}
+
+// unread is how many targets the list has beyond those that are counted in
+// these numbers. It is not known of a list that is read as it comes, and of a
+// part of one.
+func (s *Run) unread(listed list.Stats) (n uint64, known bool) {
+	n, known = s.list.Size()
+	if !known || s.opts.Targets.Shard.Count > 1 {
+		return 0, false
+	}
+	read := listed.Read - listed.Invalid - listed.Duplicate
+	n -= min(n, read)
+	if s.opts.MaxTargets > 0 {
+		n = min(n, s.opts.MaxTargets-min(s.opts.MaxTargets, listed.Given))
+	}
+	return n, true
+}
+
+// conclude decides how the scan ended. The parts of a complete census get their
+// names.
+func (s *Run) conclude(how outcome, all *scanner.Stats) outcome {
+	how.ended = s.ended(how)
+	truncated := how.ended == ledger.EndedInput && s.list.Err() == nil
+	if how.ended != ledger.EndedComplete && !truncated {
+		s.out.Keep()
+		return how
+	}
+	how.complete = true
+	s.guard.JudgeFinal(all)
+	if s.guard.Tripped() != nil && s.out.Name() != s.opts.Out.Path {
+		s.out.Keep() // the census before is better than one that a guard refuses
+	} else {
+		how.output = s.out.Commit()
+	}
+	how.ended = s.ended(how)
+	return how
+}
+
+// ended says in a word why the scan is over.
+func (s *Run) ended(how outcome) string {
+	switch {
+	case how.output != nil:
+		return ledger.EndedOutput
+	case how.broken != nil:
+		return ledger.EndedBroken
+	case s.guard.Tripped() != nil:
+		return ledger.EndedGuard
+	case s.shutdown.Interrupted():
+		return ledger.EndedInterrupted
+	case s.list.Err() != nil || s.fetched.err != nil || inputs.Truncated(s.list) != nil:
+		return ledger.EndedInput
+	}
+	return ledger.EndedComplete
+}
+
+// summarize makes the summary.
+func (s *Run) summarize(all *scanner.Stats, l ledger.Ledger, how outcome) *ledger.Summary {
+	sum := ledger.NewSummary(all, l, s.program.Build)
+	s.describe(sum)
+	sum.SetAnswers(&s.tally, s.opts.schedule().Attempts())
+	for _, note := range s.geo.Notes() {
+		sum.Databases = append(sum.Databases, ledger.Database(note))
+	}
+	sum.Exclusions = ledger.Exclusions(s.exclusions)
+	sum.Datagrams.LateServers = s.late.list()
+	sum.Changes = s.rate.Changes()
+	sum.Records = s.out.Count() + s.checkpoint.Records()
+	if how.output != nil {
+		sum.Records = s.out.Complete()
+	}
+	sum.Output, sum.Parts = s.out.Name(), s.out.Parts()
+	sum.Bytes, sum.Sum = s.out.Written()
+	s.observer.Close()
+	sum.Ended = how.ended
+	sum.Guard = s.guard.Tripped()
+	sum.Interrupted = s.shutdown.Interrupted()
+	sum.CheckRecords(s.opts.Unanswered)
+	return sum
+}
+
+// describe names the scan in its summary.
+func (s *Run) describe(sum *ledger.Summary) {
+	targets := &s.opts.Targets
+	sum.Scan, sum.Command, sum.Inputs = s.id, s.program.Args, s.inputNotes()
+	sum.Config, sum.Names = s.program.ConfigFile, s.names.ID()
+	sum.Order, sum.Shard = targets.Order.String(), targets.Shard.String()
+	if targets.Order == flagvalue.Order(list.OrderRandom) {
+		sum.Seed = &targets.Seed.N
+	}
+	sum.Plan = s.plan(sum.Inputs)
+	sum.Plan = s.plan(sum.Inputs)
+	sum.Resumed = s.checkpoint.TimesResumed()
+	sum.Start, sum.End = s.start, time.Now().UTC()
+}
+
+// report writes the summary, shows how the scan went and chooses the exit code.
+func (s *Run) report(sum *ledger.Summary, how outcome) error {
+	path := s.opts.summaryPath(s.out.Name(), s.start)
+	var lost error
+	if path != "" {
+		if lost = sum.WriteFile(path); lost != nil {
+			path = ""
+		}
+	}
+	if !s.opts.Quiet {
+		sum.Say(s.term, s.closing(path))
+	}
+	sum.SayWrong(s.term)
+	if lost != nil {
+		how = how.summaryFailed(s.term, lost)
+	}
+	verdict := s.verdict(sum, how)
+	scanlog.Finished(s.term.Log, sum, verdict)
+	s.checkpoint.Done(how.complete && how.output == nil, path)
+	return verdict
+}
+
+// closing says where the results are; summary is the path of the summary file.
+func (s *Run) closing(summary string) ledger.Closing {
+	c := ledger.Closing{Place: s.out.Place(), Summary: summary, Verbose: s.opts.Verbose}
+	if !s.opts.Out.ToFile() {
+		c.Place = "standard output"
+	} else if name := s.opts.Out.Path; s.out.Name() != name {
+		c.Kept = name
+	}
+	return c
+}
+
+// summaryFailed notes that the summary could not be written. A full disk takes
+// it away together with the output.
+func (how outcome) summaryFailed(t *console.Terminal, err error) outcome {
+	lost := console.Fail(console.ExitOutput, "summary: %w", err)
+	if how.output == nil {
+		how.output = lost
+		return how
+	}
+	t.Say("%v", lost)
+	return how
+}
+
+// verdict is the error with which the run ends, the gravest if there are
+// several.
+func (s *Run) verdict(sum *ledger.Summary, how outcome) error {
+	switch {
+	case how.output != nil:
+		return how.output
+	case how.broken != nil:
+		return console.Fail(console.ExitUsage, "%w", how.broken)
+	case !sum.Consistent:
+		return console.Fail(console.ExitNumbers, "numbers do not add up")
+	case sum.Guard != nil:
+		return console.Fail(console.ExitGuard, "%s", sum.Guard)
+	case sum.Interrupted:
+		return console.Fail(console.ExitInterrupted, "interrupted: %s", sum.Targets.Undone())
+	case s.list.Err() != nil:
+		return inputs.LoadFailure(s.list.Err())
+	case s.fetched.err != nil:
+		return console.Fail(console.ExitInput, "the list was incomplete: %w", s.fetched.err)
+	case sum.Datagrams.Sent == 0 && sum.Datagrams.SendErrors > 0:
+		return console.Fail(console.ExitUsage, "nobody was asked: not one of %d datagrams could be sent", sum.Datagrams.SendErrors)
+	}
+	return inputs.Truncated(s.list)
+}
+
+// guarded is the error of a scan that a guard stopped, err if none did.
+func guarded(g *guard.Guard, err error) error {
+	if why := g.Tripped(); why != nil {
+		return console.Fail(console.ExitGuard, "%s", why)
+	}
+	return err
+}
+
+// summaryPath is where the summary of a census in path goes, empty for nowhere. A
+// pipe or a device has no file beside it.
+func (o *Options) summaryPath(path string, start time.Time) string {
+	switch {
+	case o.Summary != "" || path == "-":
+		return o.Summary
+	case o.Rotate.On():
+		return summaryName(path, start)
+	case !output.IsFile(path):
+		return ""
+	}
+	return path + ".summary.json"
+}
+
+// summaryName is where the numbers of a scan in parts go: beside them, with
+// the name that they have in common.
+func summaryName(path string, start time.Time) string {
+	first := sink.PartName(path, start, 1)
+	return first[:strings.LastIndex(first, "-00001")] + ".summary.json"
+}

@@ -1,0 +1,529 @@
+// Package scanrun is one run of scan: it reads lists, asks their targets, writes the
+// records, and reports how that went.
+package scanrun
+
+import (
+	"context"
+	"io"
+	"iter"
+	"os"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/census"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/geo"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/guard"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/metrics"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/playerkey"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ratecontrol"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scanlog"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/list"
+	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/disk"
+)
+
+// Run is one run of scan: its settings, its parts and its numbers.
+type Run struct {
+	term    *console.Terminal
+	program *Program
+	opts    *Options
+	inputs  []string  // the arguments
+	id      string    // name of the scan
+	start   time.Time // of its first part
+
+	list       *list.List
+	bad        *inputs.BadLines
+	fetched    fetchedList // with --master
+	exclusions *list.Exclusions
+	geo        geo.Databases
+	tally      tally.Tally
+	names      *playerkey.Key
+	out        *output.Output
+	checkpoint *checkpoint.Checkpointer
+
+	shutdown *shutdown.Shutdown
+	guard    *guard.Guard
+	rate     *ratecontrol.Control
+	metrics  *metrics.Server
+	observer *scanlog.Observer
+	status   progress.Status
+	late     lateConflicts
+	reading  atomic.Pointer[list.List]       // nil: no list is read yet
+	monitor  atomic.Pointer[scanner.Monitor] // nil: no target is asked yet
+}
+
+// Scan asks the targets of args and writes what they answer.
+func Scan(t *console.Terminal, p *Program, o *Options, args []string) error {
+	s := newRun(t, p, o, args)
+	saved, err := s.openCheckpoint()
+	if err != nil {
+		return err
+	}
+	defer saved.Close()
+	s.checkpoint = saved
+	if !o.DryRun {
+		defer s.controls()()
+	}
+	if err := s.prepare(); err != nil {
+		return err
+	}
+	if o.DryRun {
+		return s.dryRun()
+	}
+	defer inputs.ReloadOnHangup(t, s.exclusions, o.Exclude.Files)()
+	sum, how, err := s.census()
+	if err != nil {
+		return err
+	}
+	return s.report(sum, how)
+}
+
+// Demo scans without checkpoint and summary file, and returns the numbers.
+func Demo(t *console.Terminal, p *Program, o *Options, args []string) (*ledger.Summary, error) {
+	s := newRun(t, p, o, args)
+	if err := s.prepare(); err != nil {
+		return nil, err
+	}
+	sum, how, err := s.census()
+	if err != nil {
+		return nil, err
+	}
+	sum.SayWrong(t)
+	return sum, s.verdict(sum, how)
+}
+
+// newRun returns a scan that saves no checkpoint.
+func newRun(t *console.Terminal, p *Program, o *Options, args []string) *Run {
+	return &Run{
+		term: t, program: p, opts: o, inputs: args, id: o.ScanID, start: time.Now().UTC(),
+		checkpoint: checkpoint.Off(), metrics: p.Metrics, rate: ratecontrol.New(float64(o.Pace.Rate)),
+	}
+}
+
+// openCheckpoint opens the checkpoint that the options name.
+func (s *Run) openCheckpoint() (*checkpoint.Checkpointer, error) {
+	if s.opts.Saved.Path == "" {
+		return checkpoint.Off(), nil
+	}
+	return checkpoint.Open(s.term, checkpoint.Options{
+		Path: s.opts.Saved.Path, Fresh: s.opts.Saved.Fresh, LookOnly: s.opts.DryRun,
+		Program: s.program.Name, Args: s.program.Args, Version: s.program.Build.Commit,
+	})
+}
+
+// prepare opens everything that can be opened before anything is sent or
+// written.
+func (s *Run) prepare() (err error) {
+	if s.geo, err = geo.Open(s.opts.Databases); err != nil {
+		return err
+	}
+	if s.opts.NoNames {
+		if s.names, err = playerkey.Open(s.opts.PlayerKey, s.opts.Out.Path); err != nil {
+			return err
+		}
+	}
+	stdin := s.program.Stdin
+	if s.checkpoint.Enabled {
+		if stdin, err = s.resume(stdin); err != nil {
+			return err
+		}
+	}
+	if s.exclusions, err = s.opts.Exclude.open(reportIdlePipe(s.term)); err != nil {
+		return err
+	}
+	if s.id == "" {
+		s.id = scanName(s.start)
+	}
+	if err := s.fetchFirst(); err != nil {
+		return err
+	}
+	if err := s.openTargets(stdin); err != nil {
+		return err
+	}
+	s.out, err = s.planOutput()
+	return err
+}
+
+// resume takes over what the checkpoint says, if there is one. It returns what
+// is to be read in place of stdin.
+func (s *Run) resume(stdin io.Reader) (io.Reader, error) {
+	past, seed := s.checkpoint.Past, &s.opts.Targets.Seed
+	if past != nil && !seed.Given {
+		seed.N = past.Plan.Seed
+	}
+	plan, err := s.opts.scanPlan(s.inputs)
+	if err != nil {
+		return nil, err
+	}
+	plan.Databases, plan.PlayerKey = databasesOf(s.geo), s.names.ID()
+	if s.id, err = s.checkpoint.Inherit(plan, s.id); err != nil {
+		return nil, err
+	}
+	if past != nil {
+		s.start, s.tally = past.Start, past.Tally
+		resumeDatabases(s.geo, past.Plan.Databases, s.term)
+		s.checkpoint.SetDatabases(databasesOf(s.geo))
+	}
+	inOrder := s.opts.Targets.Order == flagvalue.Order(list.OrderInput)
+	if !inOrder || len(s.inputs) == 0 && console.IsTerminal(stdin) {
+		return stdin, nil
+	}
+	return s.checkpoint.HashLists(s.inputs, stdin)
+}
+
+// resumeDatabases takes over which databases earlier parts of the scan used.
+func resumeDatabases(bases geo.Databases, past []checkpoint.Database, t *console.Terminal) {
+	var ids []geo.ID
+	for _, db := range past {
+		ids = append(ids, geo.ID(db))
+	}
+	bases.Resume(ids, t)
+}
+
+// databasesOf are the files of --mmdb as a checkpoint has them.
+func databasesOf(bases geo.Databases) (all []checkpoint.Database) {
+	for _, id := range bases.IDs() {
+		all = append(all, checkpoint.Database(id))
+	}
+	return all
+}
+
+// openTargets checks the targets.
+func (s *Run) openTargets(stdin io.Reader) error {
+	cfg, err := s.opts.listConfig(s.inputs, stdin)
+	if err != nil {
+		return err
+	}
+	s.bad = inputs.NewBadLines(s.term)
+	cfg.Exclusions, cfg.Sources, cfg.Invalid = s.exclusions, s.fetched.sources, s.bad.Add
+	cfg.Waiting = reportIdlePipe(s.term)
+	if s.checkpoint.Enabled {
+		cfg.LeftOut = s.checkpoint.LeaveOut
+		if s.checkpoint.Resumes() && s.opts.Pace.MaxPerAddress > 0 {
+			cfg.Passed = s.checkpoint.CountGiven
+		}
+		if cfg.Resolve != nil {
+			cfg.Resolve = s.checkpoint.HostNames().Resolver(cfg.Resolve)
+		}
+	}
+	if s.list, err = list.Open(cfg); err != nil {
+		return inputs.TargetFailure(err)
+	}
+	return nil
+}
+
+// reportIdlePipe returns a function that reports a named pipe that no program
+// writes to.
+func reportIdlePipe(t *console.Terminal) func(pipe string) {
+	return func(pipe string) { t.Say("waiting for a program to write to %s", pipe) }
+}
+
+// listConfig returns the list's configuration from the flags.
+func (o *Options) listConfig(args []string, stdin io.Reader) (list.Config, error) {
+	cfg := list.Config{Args: args, Stdin: stdin, StdinIsTerminal: console.IsTerminal(stdin), Max: o.MaxTargets}
+	if o.Ports != "" {
+		ports, err := inputs.ParsePorts("--port", o.Ports)
+		if err != nil {
+			return cfg, err
+		}
+		cfg.Ports = ports
+	}
+	o.Targets.into(&cfg)
+	o.From.into(&cfg)
+	return cfg, nil
+}
+
+// planOutput returns the output. It makes and cuts no file yet.
+func (s *Run) planOutput() (*output.Output, error) {
+	o := s.opts.Out.Plan(s.id)
+	o.HashNames(s.names.Key())
+	if s.opts.Rotate.On() {
+		rotation := s.opts.Rotate.Plan(s.start)
+		rotation.Hold = s.checkpoint.Enabled
+		o.Divide(rotation)
+	}
+	if s.checkpoint.Resumes() {
+		was := &s.checkpoint.Past.Output
+		o.Resume(output.Position{
+			Offset: was.Offset, Sum: was.Sum, Replace: was.Replace, Parts: was.Parts, Records: was.Records,
+		})
+		o.ShowProgress(census.ReadProgress(s.term))
+	}
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
+	return o, s.opts.checkSummary()
+}
+
+// checkSummary refuses a path where the summary can't be written, before any
+// target is asked.
+func (o *Options) checkSummary() error {
+	if o.Summary == "" {
+		return nil
+	}
+	return output.Failure(sink.Check(o.Summary, sink.Options{Replace: true}))
+}
+
+// scanName is the default name of a scan: its start.
+func scanName(start time.Time) string { return start.Format("20060102T150405Z") }
+
+// MemoryLimit is what the garbage collector keeps the heap below where it can:
+// without it, a heap of replies grows to twice the scan's byte budget.
+const MemoryLimit = scanner.DefaultByteBudget + 64<<20
+
+// limitMemory sets the limit, unless the user did. extra bytes are needed for
+// something else.
+func limitMemory(extra int64) {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(MemoryLimit + extra)
+	}
+}
+
+// census scans, and returns the numbers and how the scan ended. The error is
+// that of a run that asked no target.
+func (s *Run) census() (*ledger.Summary, outcome, error) {
+	limitMemory(s.geo.Bytes())
+	ctx, end := s.listen()
+	defer end()
+	if err := s.load(); err != nil {
+		return nil, outcome{}, err
+	}
+	if err := s.reopenOutput(); err != nil {
+		s.bad.Close()
+		return nil, outcome{}, err
+	}
+	stats, err := s.ask(ctx)
+	s.bad.Close()
+	how := s.closeOutput(err)
+	if err := s.askedNobody(err, how, &stats); err != nil {
+		s.out.Remove()
+		s.checkpoint.Forget()
+		return nil, how, err
+	}
+	all, l := s.account(stats)
+	how = s.conclude(how, &all)
+	sum := s.summarize(&all, l, how)
+	s.status.End(stats, how.ended)
+	return sum, how, nil
+}
+
+// listen starts what can end the scan early: signals and the guard.
+func (s *Run) listen() (ctx context.Context, end func()) {
+	sd, ctx, stopListening := shutdown.Listen(s.term, s.opts.Exclude.hangupEnds())
+	s.shutdown = sd
+	s.out.OnFailure(s.shutdown.Cancel)
+	s.shutdown.OnStuck(s.leave)
+	s.metrics.Attach(s.metricsSource())
+	logStart(s)
+	s.guard = guard.New(s.opts.Guard, s.shutdown.Drain, s.shutdown.Interrupted)
+	stopClock := s.guard.StartClock()
+	return ctx, func() { stopClock(); stopListening() }
+}
+
+// leave ends the program if the reader of a pipe takes no more records: nothing
+// else ends a write that waits for it.
+func (s *Run) leave() {
+	n := s.out.Unwritten()
+	if n == 0 {
+		return
+	}
+	err := console.Fail(console.ExitInterrupted,
+		"interrupted: the reader of the output stopped, and did not take the last %s", console.Plural(n, "record"))
+	s.term.Report(err)
+	s.term.LogEnd(err)
+	os.Exit(console.ExitInterrupted)
+}
+
+// load reads the lists.
+func (s *Run) load() error {
+	s.checkpoint.Attach(s.checkpointed())
+	s.reading.Store(s.list)
+	s.status = s.opts.newStatus(s.term, s.id)
+	if err := s.readLists(s.shutdown.Drained); err != nil {
+		s.bad.Close()
+		return guarded(s.guard, err)
+	}
+	if err := s.checkpoint.Loaded(s.list); err != nil {
+		return err
+	}
+	scanlog.Loaded(s.term.Log, s.list)
+	if !s.opts.Quiet {
+		s.printPlan()
+	}
+	return nil
+}
+
+// readLists reads the lists, as far as they have to be read before the first
+// target, with a status line. A signal ends it.
+func (s *Run) readLists(ctx context.Context) error {
+	defer s.status.WatchLoading(s.list.Loading)()
+	return inputs.LoadFailure(s.list.Load(ctx))
+}
+
+// metricsSource returns the source of the metrics.
+func (s *Run) metricsSource() metrics.Source {
+	return metrics.Source{
+		List: s.list.Stats, Size: s.list.Size,
+		Records: s.out.Taken, OutputFailed: s.out.Failed,
+		Draining: s.shutdown.Draining,
+		Resumed:  s.checkpoint.Behind(), Start: s.start, Rate: s.opts.Pace.Rate.Limit(),
+	}
+}
+
+// checkpointed is what the checkpoint reads of this scan.
+func (s *Run) checkpointed() checkpoint.Scan {
+	return checkpoint.Scan{
+		ID: s.id, Start: s.start, MaxTargets: s.opts.MaxTargets, MaxPerAddress: s.opts.Pace.MaxPerAddress,
+		Replace: s.opts.Out.Force, Output: s.out, Tally: s.tally.Clone, Excluded: s.exclusions.Stop,
+	}
+}
+
+// ask asks the targets, with a status line.
+func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
+	cfg := s.opts.config()
+	cfg.Excluded = s.exclusions.Excluded
+	cfg.LateConflict = s.late.add
+	cfg.Monitor = new(scanner.Monitor)
+	cfg.Drain = s.shutdown.Draining
+	cfg.Rates = s.rate.Rates()
+	if s.checkpoint.Enabled {
+		s.checkpoint.Begin()
+		cfg.Snapshot, cfg.Excluded = s.checkpoint.Snapshot, s.checkpoint.Excluded
+		cfg.Asked = s.checkpoint.Recount(s.list)
+		cfg.Silent = s.checkpoint.SilentTargets
+	}
+	s.observer = s.newObserver()
+	s.monitor.Store(cfg.Monitor)
+	defer s.guard.Watch(cfg.Monitor, s.term)()
+	defer s.observer.Watch(cfg.Monitor)()
+	defer s.status.WatchScan(cfg.Monitor, s.newTracker(), s.opts.Pace.Rate.Limit())()
+	defer s.metrics.End()
+	return scanner.Scan(ctx, cfg, s.targets(), s.metrics.Begin(cfg.Monitor, s.handle))
+}
+
+// newObserver logs what the scan does.
+func (s *Run) newObserver() *scanlog.Observer {
+	reported := 0
+	if past := s.checkpoint.Past; past != nil {
+		reported = len(past.Output.Parts)
+	}
+	return scanlog.New(s.term.Log, s.opts.Pace.Rate.Limit(), s.out.Parts, reported)
+}
+
+// begun is how much of the list earlier parts of the scan did; past may be nil.
+func begun(l *list.List, past *checkpoint.Checkpoint) float64 {
+	n, known := l.Size()
+	if !known || past == nil {
+		return 0
+	}
+	return float64(past.Place) / float64(max(n, 1))
+}
+
+// newTracker knows how far this scan is.
+func (s *Run) newTracker() *progress.Tracker {
+	f := s.opts
+	cfg := progress.Config{
+		Input: s.list.Progress, Given: func() uint64 { return s.list.Stats().Given }, Begun: begun(s.list, s.checkpoint.Past),
+		Silence: f.schedule().Silence(), Longest: progress.Longest(f.schedule(), scanner.Questions(f.Query)),
+		SecondPass: f.SecondLook, Cooldown: f.Cooldown,
+		Draining: func() bool { return s.shutdown.Drained.Err() != nil },
+	}
+	if past := s.checkpoint.Past; past != nil {
+		cfg.Earlier = &past.Stats
+	}
+	return progress.NewTracker(cfg)
+}
+
+// newStatus shows how a scan is going.
+func (o *Options) newStatus(t *console.Terminal, scan string) progress.Status {
+	return progress.Status{Terminal: t, Kind: o.statusKind(), Scan: scan}
+}
+
+// reopenOutput opens the output of a scan that is resumed, and cuts it back, even
+// if no target follows. If it is not as the checkpoint left it, nothing is asked, and
+// all files stay as they are.
+func (s *Run) reopenOutput() error {
+	if !s.checkpoint.Resumes() {
+		return nil
+	}
+	return output.Failure(s.openOutput())
+}
+
+// targets are those of the list. The output of a new scan is made when the first of
+// them is taken: the socket is open then, and no packet was sent.
+func (s *Run) targets() iter.Seq[scanner.Target] {
+	all := s.list.All()
+	if s.checkpoint.Enabled {
+		all = s.checkpoint.Targets(s.list)
+	}
+	return func(yield func(scanner.Target) bool) {
+		opened := s.checkpoint.Resumes()
+		for t := range all {
+			if !opened && s.openOutput() != nil {
+				return
+			}
+			opened = true
+			if !yield(t) {
+				return
+			}
+		}
+	}
+}
+
+func (s *Run) openOutput() error {
+	if err := s.out.Prepare(s.names.Store); err != nil {
+		return err
+	}
+	if err := s.checkpoint.WriteFirst(); err != nil {
+		return err
+	}
+	if err := s.out.Open(); err != nil {
+		return err
+	}
+	disk.Step("output.created")
+	attrs := []any{"path", s.opts.Out.Path}
+	if s.checkpoint.Resumes() {
+		attrs = append(attrs, "resumed_at_byte", s.checkpoint.Past.Output.Offset)
+	}
+	if n := s.out.CutOff(); n > 0 {
+		attrs = append(attrs, "cut_bytes", n)
+		s.term.Say("%s: truncated: %d bytes after the last complete record cut off", console.Plain(s.opts.Out.Path, 200), n)
+	}
+	s.term.Log.Info("output opened", attrs...)
+	return nil
+}
+
+// handle takes what one target answered.
+func (s *Run) handle(r *scanner.Result) {
+	silent := r.Status == scanner.StatusNoReply || r.Status == scanner.StatusUnreachable
+	wanted := !silent || s.opts.Unanswered
+	if wanted && s.geo != nil {
+		s.geo.Fill(&r.Geo, r.Addr.Addr())
+		s.geo.ReportDamage(s.term)
+	}
+	s.tally.Add(r)
+	if wanted {
+		s.out.Write(r)
+	}
+}
+
+// logStart tells what is going to be scanned, and how.
+func logStart(s *Run) {
+	build := s.program.Build
+	s.term.Log.Info("scan started", "scan", s.id, "version", build.Version, "commit", build.Commit,
+		"seed", s.opts.Targets.Seed.N, "order", s.opts.Targets.Order.String(), "shard", s.opts.Targets.Shard.String(), "query", s.opts.Query.String(),
+		"rate", console.Short(s.opts.Pace.Rate.Limit()), "per_address_rate", console.Short(s.opts.Pace.AddressRate.Limit()),
+		"timeout", s.opts.Timeout.String(), "retries", s.opts.Retries, "second_look", s.opts.SecondLook,
+		"output", s.opts.Out.Path, "checkpoint", s.opts.Saved.Path, "exclusion_rules", s.exclusions.Len())
+}

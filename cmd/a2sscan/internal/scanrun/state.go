@@ -1,0 +1,87 @@
+package scanrun
+
+import (
+	"runtime"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ratecontrol"
+	"github.com/a2sscan/a2sscan/scanner"
+)
+
+// sayState reports the state of a scan in a few lines. The scan continues. It may
+// be called while the scan runs, and waits for nothing that the scan holds.
+func (s *Run) sayState() {
+	m := s.monitor.Load()
+	if m == nil {
+		doing := "preparing"
+		if list := s.reading.Load(); list != nil {
+			doing = progress.Loading(list.Loading())
+		}
+		s.term.Say("state: %s; nothing was sent yet", doing)
+		sayMemory(s.term, 0)
+		return
+	}
+	now := m.Stats()
+	now.Rate = s.rate.Rate() // the scan may not know of it yet
+	v := s.newTracker().Sample(now)
+	s.term.Say("state: scan %s, %s", console.Plain(s.id, 100), v.State())
+
+	listed := s.checkpoint.Total(s.list.Stats(), &now) // from here on of all parts
+	l := ledger.New(listed, &now)
+	l.Unfinished = l.Read - min(l.Read, l.LeftOut()+l.Finished)
+	l.Unread, _ = s.unread(listed)
+	s.term.Say("targets: %s", &l)
+	s.term.Say("finished: %s%s", console.Grouped(l.Finished), console.SumOf(l.By, console.Words(scanner.StatusOK, scanner.NumStatuses)))
+	s.term.Say("open: %s%s", console.Grouped(uint64(v.Open)), v.Waiting())
+	s.term.Say("sent: %s datagrams, %s; %s of them repeats", console.Grouped(now.DatagramsSent()),
+		console.Bytes(now.SentBytes), console.Grouped(now.Repeats))
+	s.term.Say("received: %s datagrams, %s", console.Grouped(now.DatagramsReceived()), console.Bytes(now.RecvBytes))
+	r := ledger.NewRates(&now)
+	r.Changes = s.rate.Changes()
+	s.term.Say("rate: %s; drops %s, send errors %s", r.String(),
+		console.Grouped(now.Socket.KernelDrops), console.Grouped(now.SendErrors))
+	sayMemory(s.term, now.Bytes)
+	sayWritten(s)
+}
+
+// sayMemory reports the memory of the process, and the part that replies use.
+func sayMemory(t *console.Terminal, replies int64) {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	t.Say("memory: %s in use, %s of it replies; %s from the system",
+		console.Bytes(m.HeapAlloc), console.Bytes(uint64(max(replies, 0))), console.Bytes(m.Sys))
+}
+
+// sayWritten reports how much was written.
+func sayWritten(s *Run) {
+	n, busy := s.out.CountNow()
+	records := console.Plural(n+s.checkpoint.Records(), "record")
+	if busy {
+		records = "a write takes its time now"
+	}
+	s.term.Say("output: %s, %s", console.Plain(s.opts.Out.Path, 200), records)
+	if s.checkpoint.Enabled {
+		s.term.Say("checkpoint: %s, %s", console.Plain(s.opts.Saved.Path, 200), s.checkpoint.Age())
+	}
+}
+
+// turnRate changes the rate and reports that.
+func turnRate(rate *ratecontrol.Control, t *console.Terminal, up bool) {
+	from, to, ok := rate.Step(up)
+	signal, way := "SIGUSR1", "up"
+	if !up {
+		signal, way = "SIGUSR2", "down"
+	}
+	switch {
+	case !ok:
+		t.Say("%s: without a rate the scan governs itself, as fast as it goes", signal)
+		t.Hint("--rate N sets one that can be turned up and down")
+	case from == to:
+		t.Say("%s: the rate is %s/s, and goes no further %s", signal, console.Short(to), way)
+	default:
+		t.Say("%s: rate turned %s from %s/s to %s/s, begun with %s/s", signal, way,
+			console.Short(from), console.Short(to), console.Short(rate.Initial()))
+	}
+}

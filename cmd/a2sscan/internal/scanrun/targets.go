@@ -1,0 +1,55 @@
+package scanrun
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
+	"github.com/a2sscan/a2sscan/scanner/list"
+)
+
+// Targets choose the targets of a list and their order.
+type Targets struct {
+	Order   flagvalue.Order
+	Seed    flagvalue.Seed
+	Shard   flagvalue.Shard
+	Strict  bool // refuse a list with a bad line
+	Resolve bool // look up host names
+}
+
+// check settles what was not said.
+func (t *Targets) check() error {
+	if t.Seed.Given && t.Order == flagvalue.Order(list.OrderInput) {
+		return console.Fail(console.ExitUsage, "--seed with --order input").
+			WithHint("the order of the input needs no seed")
+	}
+	if !t.Seed.Given {
+		t.Seed.N = rand.Uint64N(1 << 32) // short enough to be typed again
+	}
+	return nil
+}
+
+// into sets what the flags say.
+func (t *Targets) into(cfg *list.Config) {
+	cfg.Order = list.Order(t.Order)
+	cfg.Seed = t.Seed.N
+	cfg.Shard = list.Shard(t.Shard)
+	cfg.Strict = t.Strict
+	if t.Resolve {
+		cfg.Resolve = inputs.Resolve
+	}
+}
+
+// said is in which order the targets are asked, in words.
+func (t *Targets) said() string {
+	s := "in the order of the input"
+	if t.Order == flagvalue.Order(list.OrderRandom) {
+		s = fmt.Sprintf("in random order, --seed %d", t.Seed.N)
+	}
+	if t.Shard.Count > 1 {
+		s += ", --shard " + t.Shard.String()
+	}
+	return s
+}

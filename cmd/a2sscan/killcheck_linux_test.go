@@ -1,0 +1,275 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	fleetjudge "github.com/a2sscan/a2sscan/bench/fleet/judge"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink"
+)
+
+// checkKilled: the checkpoint that is left can be read, and the output has at
+// least what it names, complete.
+func (k *killed) checkKilled() {
+	k.Helper()
+	k.checkOld()
+	file, err := os.ReadFile(k.path(k.ofShard("scan.checkpoint")))
+	if errors.Is(err, os.ErrNotExist) {
+		if files := k.files(); len(files) > 0 {
+			k.Errorf("%s: no checkpoint, but %v", k.last, files)
+		}
+		return // nothing was begun
+	}
+	c, err := checkpoint.Decode(file)
+	if err != nil {
+		k.Fatalf("%s: %v", k.last, err)
+	}
+	k.checkParts(c)
+	want := c.Records
+	for _, p := range c.Output.Parts {
+		want -= p.Records
+	}
+	if c.Output.Offset > 0 {
+		k.checkOffset(c, want)
+	}
+	if files := k.mine(); len(files) > 0 {
+		if n := countLines(k.cat(false, files...)); n < c.Records {
+			k.Errorf("%s: %d records can be read, %d were promised", k.last, n, c.Records)
+		}
+	} else if c.Records > 0 {
+		k.Errorf("%s: no output, and %d records were promised", k.last, c.Records)
+	}
+}
+
+// mine are the files of the scan, or of its shard.
+func (k *killed) mine() []string {
+	return slices.DeleteFunc(k.files(), func(name string) bool {
+		return k.shards > 0 && !strings.HasPrefix(filepath.Base(name), k.output)
+	})
+}
+
+// checkOffset: the output has so many complete records before the checkpoint's
+// offset.
+func (k *killed) checkOffset(c *checkpoint.Checkpoint, want uint64) {
+	k.Helper()
+	plan := c.Plan
+	all := k.read(c.OutputFile(&plan))
+	if int64(len(all)) < c.Output.Offset {
+		k.Errorf("%s: %d bytes, %d in the checkpoint", k.last, len(all), c.Output.Offset)
+		return
+	}
+	cut := k.path("cut")
+	if err := os.WriteFile(cut, all[:c.Output.Offset], 0o666); err != nil {
+		k.Fatal(err)
+	}
+	if n := countLines(k.cat(true, cut)); n != want {
+		k.Errorf("%s: %d records in %d bytes, want %d", k.last, n, c.Output.Offset, want)
+	}
+}
+
+// checkParts: a part that has its name is complete, and stays as it is.
+func (k *killed) checkParts(c *checkpoint.Checkpoint) {
+	k.Helper()
+	for i, p := range c.Output.Parts {
+		name := sink.PartName(c.Plan.Output, c.Start, i+1)
+		if _, err := os.Stat(name); err != nil {
+			name += sink.PartSuffix
+		}
+		if n := countLines(k.cat(true, name)); n != p.Records {
+			k.Errorf("%s: part %d has %d records, want %d", k.last, i+1, n, p.Records)
+		}
+	}
+	for _, name := range k.files() {
+		if c.Plan.Rotate && !strings.HasSuffix(name, sink.PartSuffix) {
+			now := k.read(name)
+			if was, known := k.named[name]; known && !bytes.Equal(was, now) {
+				k.Errorf("%s: %s is not as it was", k.last, name)
+			}
+			k.named[name] = now
+		}
+	}
+}
+
+// checkOld: with --force, the census of before is there as long as no new one is
+// complete.
+func (k *killed) checkOld() {
+	k.Helper()
+	if k.old == nil || bytes.Equal(k.read(k.path(k.output)), k.old) {
+		return
+	}
+	if _, err := os.Stat(k.path(k.output + sink.PartSuffix)); err == nil {
+		return // a later run begins again beside a complete census
+	}
+	k.checkTruth(k.cat(true, k.path(k.output)), true)
+}
+
+// settle: after a scan that appends was killed, the output begins with the
+// records that it had before. They are kept for the next time.
+func (k *killed) settle() {
+	k.Helper()
+	files := k.files()
+	if len(files) == 0 {
+		return
+	}
+	lines := k.cat(false, files...)
+	if !bytes.HasPrefix(lines, k.settled) {
+		k.Errorf("%s: of %d records %d are left, or they are others", k.last, countLines(k.settled), countLines(lines))
+	}
+	k.checkTruth(k.ofScan(lines, k.lastScan()), false)
+	k.settled = lines
+	k.checkRefused()
+}
+
+// lastScan is the name of the scan of the last run.
+func (k *killed) lastScan() string {
+	was := *k
+	was.runs--
+	return was.scanID()
+}
+
+// ofScan returns the records of a scan.
+func (k *killed) ofScan(lines []byte, scan string) (of []byte) {
+	for line := range bytes.Lines(lines) {
+		var record struct{ Scan string }
+		if err := json.Unmarshal(line, &record); err != nil {
+			k.Fatal(err)
+		}
+		if record.Scan == scan {
+			of = append(of, line...)
+		}
+	}
+	return of
+}
+
+// checkRefused: a scan that does not say --append leaves what is there as it is.
+func (k *killed) checkRefused() {
+	k.Helper()
+	before := k.read(k.path(k.output))
+	cmd := exec.CommandContext(k.Context(), "a2sscan", "scan", "127.0.0.1:1", "--allow-reserved", "-q", "-o", k.output)
+	cmd.Dir = k.dir
+	if err := cmd.Run(); err == nil || cmd.ProcessState.ExitCode() != 3 {
+		k.Errorf("a scan without --append: %v", err)
+	}
+	if !bytes.Equal(before, k.read(k.path(k.output))) {
+		k.Error("a scan without --append changed the census")
+	}
+}
+
+// cat reads files with the program. Unless they are complete, it may say that the
+// last record is cut off.
+func (k *killed) cat(complete bool, files ...string) []byte {
+	k.Helper()
+	var said bytes.Buffer
+	cmd := exec.CommandContext(k.Context(), "a2sscan", append([]string{"cat"}, files...)...)
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil || complete && said.Len() > 0 || bytes.Contains(said.Bytes(), []byte("damaged")) {
+		k.Fatalf("%s: cat: %v\n%s", k.last, err, said.Bytes())
+	}
+	for line := range bytes.Lines(out) {
+		if !json.Valid(line) || line[len(line)-1] != '\n' {
+			k.Errorf("no record: %s", line)
+		}
+	}
+	return out
+}
+
+func countLines(lines []byte) uint64 { return uint64(bytes.Count(lines, []byte{'\n'})) }
+
+// checkTruth: the records are of one scan, true, and each server has one; with
+// complete every server has. It returns their number.
+func (k *killed) checkTruth(lines []byte, complete bool) uint64 {
+	k.Helper()
+	scans := map[string]int{}
+	next := func() ([]byte, error) {
+		line, rest, found := bytes.Cut(lines, []byte{'\n'})
+		if lines = rest; !found {
+			return nil, io.EOF
+		}
+		var rec struct{ Scan, Tag, IP string }
+		if err := json.Unmarshal(line, &rec); err != nil {
+			return nil, err
+		}
+		scans[rec.Scan]++
+		if want := "tag " + rec.IP[strings.LastIndexByte(rec.IP, '.')+1:]; rec.Tag != want {
+			k.Errorf("%s has the tag %q", rec.IP, rec.Tag)
+		}
+		return line, nil
+	}
+	report, err := fleetjudge.Compare(k.cfg, scanner.AskAll, next)
+	if err != nil {
+		k.Fatal(err)
+	}
+	if !complete {
+		report.AsTheyAre += report.Missing
+	}
+	if report.Servers != report.AsTheyAre || report.Twice != 0 || report.Invented != 0 || len(scans) > max(1, k.shards) {
+		k.Errorf("%s: %+v, scans %v", k.last, report, scans)
+	}
+	return uint64(report.Servers)
+}
+
+// checkEnd: the complete census is the truth, and so are its numbers.
+func (k *killed) checkEnd() {
+	k.Helper()
+	lines := k.cat(true, k.files()...)
+	if k.appends {
+		if !bytes.HasPrefix(lines, k.settled) {
+			k.Errorf("of %d records, some are gone", countLines(k.settled))
+		}
+		lines = k.ofScan(lines, k.lastScan())
+	}
+	servers := k.checkTruth(lines, true)
+	k.checkSummaries(servers)
+	left, err := filepath.Glob(k.path("*scan.checkpoint*"))
+	left = slices.DeleteFunc(left, func(name string) bool {
+		return k.n > 0 && strings.HasSuffix(name, ".lock") // it died when all was done
+	})
+	unfinished, err2 := filepath.Glob(k.path("*" + sink.PartSuffix))
+	if left = append(left, unfinished...); len(left) > 0 || err != nil || err2 != nil {
+		k.Errorf("%v were left behind, %v, %v", left, err, err2)
+	}
+}
+
+// checkSummaries: the numbers of the scan, or of all its shards, are those of its
+// servers.
+func (k *killed) checkSummaries(servers uint64) {
+	k.Helper()
+	var records, sent, unscannable uint64
+	for k.shard = 0; k.shard < max(1, k.shards); k.shard++ {
+		s := k.checkSummary()
+		records += s.Records
+		sent += s.Datagrams.Sent
+		unscannable += s.Targets.Unscannable
+	}
+	if records != servers || sent < 3*servers || unscannable != 1 {
+		k.Errorf("%d records of %d servers, %d datagrams, %d unscannable", records, servers, sent, unscannable)
+	}
+}
+
+func (k *killed) checkSummary() (s ledger.Summary) {
+	k.Helper()
+	b := k.read(k.path(k.ofShard("summary.json")))
+	if err := json.Unmarshal(b, &s); err != nil {
+		k.Fatal(err)
+	}
+	l := s.Targets
+	if !s.Consistent || s.Ended != ledger.EndedComplete || l.Read != countLines(k.list) || s.Seconds <= 0 ||
+		l.Invalid != 1 || l.Duplicate != 1 || l.Unfinished != 0 {
+		k.Errorf("%s", b)
+	}
+	if rotates := slices.Contains(k.flags, "--rotate"); rotates != (len(s.Parts) > 0) || rotates && len(s.Parts) != len(k.files()) {
+		k.Errorf("%d files, the summary has %v", len(k.files()), s.Parts)
+	}
+	return s
+}

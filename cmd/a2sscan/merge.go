@@ -1,0 +1,50 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/merge"
+)
+
+func (a *app) mergeCommand() *cobra.Command {
+	o := merge.Options{Build: thisBuild()}
+	cmd := &cobra.Command{
+		Use:   "merge PART…",
+		Short: "Make one census of the shards of a scan",
+		Long: `Merges the censuses that scan --shard wrote on several machines into one census
+with one ledger. It first proves that they belong together: their summaries
+agree in lists, targets, ports, questions, limits and exclusions; each shard is
+there once and complete; files have the lengths and hashes of their summaries;
+no address and port has two records; and the sums add up. Otherwise it names the
+gap, writes nothing and exits with 8. Seed, scan ID and output may differ.
+
+Several files with one summary, written by scan --rotate, are one part.
+
+With --origins the parts are complete censuses of the same targets from several
+vantage points. The result has one record per server, the best that any of them
+got, and its key origins says what each of them saw. The summary counts the
+servers that only some of them reached.`,
+		Example: `  a2sscan merge shard-*.ndjson.zst -o all.ndjson.zst
+  a2sscan merge --origins fra=f.ndjson.zst nyc=n.ndjson.zst -o both.ndjson.zst`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return console.Fail(console.ExitUsage, "merge needs the parts of a census").
+					WithHint("a2sscan merge shard-*.ndjson.zst -o all.ndjson.zst")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			o.Files, o.Command = args, a.args
+			return merge.Merge(a.term, o)
+		},
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVarP(&o.Output, "output", "o", "-", "write records to `PATH`, compressed if it ends in .zst; -: standard output")
+	fs.BoolVar(&o.Force, "force", false, "replace an existing output")
+	fs.StringVar(&o.Summary, "summary", "", "write the numbers of the census to `FILE` as JSON (default with -o: PATH.summary.json)")
+	fs.StringVar(&o.Scan, "scan-id", "", "`NAME` of the scan in every record (default that of the earliest part)")
+	fs.BoolVar(&o.Origins, "origins", false, "the parts are complete censuses from several vantage points, named NAME=FILE or by their files")
+	return cmd
+}

@@ -1,0 +1,333 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+)
+
+var (
+	mutations    = flag.Int("mutations", 40, "how many `N` damaged checkpoints and outputs TestMutations resumes; the long form is 500")
+	mutationSeed = flag.Uint64("mutation-seed", 0, "the `seed` of the first of them; 0: another one each time")
+)
+
+// unfinished is a scan that was killed, and the files that it left.
+type unfinished struct {
+	*killed
+	left  map[string][]byte
+	other map[string][]byte // of another run of the same command
+	kept  map[string][]byte // what the checkpoint says of the output
+}
+
+// TestMutations: whatever happened to the files of an unfinished scan, the command
+// that resumes it either refuses them, and leaves them as they are, or makes the
+// census that it would have made without the damage.
+func TestMutations(t *testing.T) {
+	t.Parallel()
+	seed := *mutationSeed
+	for seed == 0 {
+		seed = rand.Uint64() >> 16
+	}
+	cfg, _ := serve(t, fleet.Config{
+		Network: netip.MustParsePrefix("127.73.0.0/25"), Alive: 0.97, Seed: 5, Kinds: []fleet.Kind{fleet.Source},
+	})
+	bases := []struct {
+		output string
+		flags  []string
+	}{
+		{"census.ndjson", nil},
+		{"census.ndjson.zst", nil},
+		{"census.ndjson", []string{"--rotate", "1s"}},
+		{"census.ndjson.zst", []string{"--second-look"}},
+	}
+	for i, base := range bases {
+		t.Run(strings.Join(append([]string{base.output}, base.flags...), " "), func(t *testing.T) {
+			t.Parallel()
+			k := newKilled(t, cfg, &killTally{hits: map[string]int{}}, rand.NewPCG(uint64(i), 0), 2)
+			k.output, k.saved = base.output, true
+			k.flags = append(base.flags, "--timeout", "500ms", "--retries", "1")
+			u := leaveUnfinished(k)
+			for n := uint64(i); n < uint64(*mutations); n += uint64(len(bases)) {
+				t.Run(fmt.Sprint(seed+n), func(t *testing.T) {
+					u.T = t
+					u.try(rand.New(rand.NewPCG(seed+n, 0)))
+				})
+			}
+		})
+	}
+}
+
+// leaveUnfinished runs the command twice, and kills both scans on the way.
+func leaveUnfinished(k *killed) *unfinished {
+	u := &unfinished{killed: k}
+	for range 2 {
+		u.other = u.left
+		u.restore(nil)
+		args := append([]string{"checkpoint.written", "4"}, k.args()...)
+		k.start("checkpoint.written", exec.CommandContext(k.Context(), "dies", append(args, "-r", "150")...), 0)
+		u.left = u.now()
+	}
+	c, err := checkpoint.Decode(u.left["scan.checkpoint"])
+	if err != nil || c.Output.Offset == 0 && len(c.Output.Parts) == 0 || len(c.OpenTargets) == 0 {
+		k.Fatalf("no checkpoint on the way: %v, %+v", err, c)
+	}
+	u.kept = map[string][]byte{}
+	if plan := c.Plan; c.Output.Offset > 0 {
+		name := filepath.Base(c.OutputFile(&plan))
+		u.kept[strings.TrimSuffix(name, ".part")] = u.left[name][:c.Output.Offset]
+	}
+	for _, p := range c.Output.Parts {
+		name := filepath.Base(p.Name)
+		u.kept[strings.TrimSuffix(name, ".part")] = u.left[name]
+	}
+	return u
+}
+
+// now are the files of the scan as they are now.
+func (u *unfinished) now() map[string][]byte {
+	all, err := filepath.Glob(u.path("*"))
+	if err != nil {
+		u.Fatal(err)
+	}
+	files := map[string][]byte{}
+	for _, name := range all {
+		if base := filepath.Base(name); base != "servers.txt" && !strings.HasSuffix(base, ".lock") {
+			files[base] = u.read(name)
+		}
+	}
+	return files
+}
+
+// restore makes these the files of the scan.
+func (u *unfinished) restore(files map[string][]byte) {
+	for name := range u.now() {
+		if err := os.Remove(u.path(name)); err != nil {
+			u.Fatal(err)
+		}
+	}
+	for name, b := range files {
+		if err := os.WriteFile(u.path(name), b, 0o666); err != nil {
+			u.Fatal(err)
+		}
+	}
+}
+
+// try damages the files and resumes the scan.
+func (u *unfinished) try(rng *rand.Rand) {
+	u.Helper()
+	damaged := maps.Clone(u.left)
+	what := u.damage(damaged, rng)
+	u.restore(damaged)
+	var said bytes.Buffer
+	cmd := exec.CommandContext(u.Context(), "a2sscan", append(u.args(), "-r", "5k")...)
+	cmd.Dir, cmd.Stderr = u.dir, &said
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		u.Fatal(err)
+	}
+	code := cmd.ProcessState.ExitCode()
+	u.Logf("%s: exit code %d: %s", what, code, firstLine(said.String()))
+	if what == "scan.checkpoint of another run" && strings.Contains(said.String(), "gone from the output") {
+		u.checkUntouched() // it had nothing but complete parts, which somebody may have taken away
+		return
+	}
+	switch code {
+	case console.ExitOK:
+		u.checkRepaired(strings.HasPrefix(what, "forged"))
+	case console.ExitCheckpoint, console.ExitOutput:
+		u.checkRefusal(damaged, said.String())
+	case console.ExitNumbers:
+		u.checkKept()
+	default:
+		u.Errorf("%s: exit code %d\n%s", what, code, &said)
+	}
+	if u.Failed() {
+		u.Logf("%s\n%s", what, &said)
+	}
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}
+
+// checkRefusal: the error has a text, and no file changed.
+func (u *unfinished) checkRefusal(damaged map[string][]byte, said string) {
+	u.Helper()
+	if !strings.HasPrefix(said, "a2sscan: ") {
+		u.Errorf("no reason: %s", said)
+	}
+	if now := u.now(); !maps.EqualFunc(now, damaged, bytes.Equal) {
+		u.Errorf("it was refused, and the files changed: %v, were %v", sizes(now), sizes(damaged))
+	}
+}
+
+// checkRepaired: the census is complete and true, and begins with what the
+// checkpoint says that there was. The counts of a forged checkpoint may be wrong.
+func (u *unfinished) checkRepaired(forged bool) {
+	u.Helper()
+	u.n, u.last = 1, "resumed"
+	if forged {
+		u.checkTruth(u.cat(true, u.files()...), true)
+	} else {
+		u.checkEnd()
+	}
+	u.checkKept()
+}
+
+// checkUntouched: the files of this run are as they were, beside those of another one.
+func (u *unfinished) checkUntouched() {
+	u.Helper()
+	for name, want := range u.left {
+		if name != "scan.checkpoint" && !bytes.Equal(u.read(u.path(name)), want) {
+			u.Errorf("%s is not as it was", name)
+		}
+	}
+}
+
+func (u *unfinished) checkKept() {
+	u.Helper()
+	for name, want := range u.kept {
+		if now, err := os.ReadFile(u.path(name)); err != nil || !bytes.HasPrefix(now, want) {
+			u.Errorf("%s: %d bytes, and not those that were in it: %v", name, len(now), err)
+		}
+	}
+}
+
+func sizes(files map[string][]byte) map[string]int {
+	all := map[string]int{}
+	for name, b := range files {
+		all[name] = len(b)
+	}
+	return all
+}
+
+// damage changes one of the files, and says how.
+func (u *unfinished) damage(files map[string][]byte, rng *rand.Rand) string {
+	if rng.IntN(3) == 0 {
+		return u.forge(files, rng)
+	}
+	names := slices.Sorted(maps.Keys(files))
+	name := names[rng.IntN(len(names))]
+	if rng.IntN(8) == 0 {
+		files[name] = u.other[slices.Sorted(maps.Keys(u.other))[rng.IntN(len(u.other))]]
+		if b, ok := u.other[name]; ok {
+			files[name] = b
+		}
+		return name + " of another run"
+	}
+	b := files[name]
+	if len(b) == 0 {
+		files[name] = []byte("x")
+		return name + " with a byte"
+	}
+	from := rng.IntN(len(b))
+	to := min(from+1+rng.IntN(1000), len(b))
+	switch rng.IntN(6) {
+	case 0:
+		files[name] = b[:from]
+		return fmt.Sprintf("%s cut at %d of %d", name, from, len(b))
+	case 1:
+		files[name] = slices.Delete(bytes.Clone(b), from, to)
+		return fmt.Sprintf("%s without bytes %d to %d", name, from, to)
+	case 2:
+		files[name] = slices.Insert(bytes.Clone(b), from, b[from:to]...)
+		return fmt.Sprintf("%s with bytes %d to %d twice", name, from, to)
+	case 3:
+		return doubleLine(files, name, from)
+	default:
+		files[name] = bytes.Clone(b)
+		files[name][from] ^= 1 << rng.IntN(8)
+		return fmt.Sprintf("%s with a bit changed in byte %d", name, from)
+	}
+}
+
+// doubleLine doubles the line around an offset.
+func doubleLine(files map[string][]byte, name string, at int) string {
+	b := files[name]
+	begin := bytes.LastIndexByte(b[:at], '\n') + 1
+	end := len(b)
+	if i := bytes.IndexByte(b[at:], '\n'); i >= 0 {
+		end = at + i + 1
+	}
+	files[name] = slices.Insert(bytes.Clone(b), begin, b[begin:end]...)
+	return fmt.Sprintf("%s with line %d to %d twice", name, begin, end)
+}
+
+// forge changes a number of the checkpoint, or removes a key, and gives the file
+// the checksum of what it then holds.
+func (u *unfinished) forge(files map[string][]byte, rng *rand.Rand) string {
+	_, packed, _ := bytes.Cut(files["scan.checkpoint"], []byte("\n"))
+	dec, _ := zstd.NewReader(nil)
+	defer dec.Close()
+	body, err := dec.DecodeAll(packed, nil)
+	if err != nil {
+		u.Fatal(err)
+	}
+	line, targets, _ := bytes.Cut(body, []byte("\n"))
+	var c map[string]any
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.UseNumber()
+	if err := d.Decode(&c); err != nil {
+		u.Fatal(err)
+	}
+	what := forgeIn(c, rng)
+	if line, err = json.Marshal(c); err != nil {
+		u.Fatal(err)
+	}
+	enc, _ := zstd.NewWriter(nil)
+	packed = enc.EncodeAll(append(append(line, '\n'), targets...), nil)
+	files["scan.checkpoint"] = append(fmt.Appendf(nil, "a2sscan checkpoint 1 %x\n", sha256.Sum256(packed)), packed...)
+	return "forged checkpoint: " + what
+}
+
+// forgeIn removes a key from an object, or changes the number that it has. A seed
+// is left alone: no other number says which one it was.
+func forgeIn(object map[string]any, rng *rand.Rand) string {
+	keys := slices.DeleteFunc(slices.Sorted(maps.Keys(object)), func(key string) bool { return key == "seed" })
+	if len(keys) == 0 {
+		return "nothing"
+	}
+	key := keys[rng.IntN(len(keys))]
+	switch v := object[key].(type) {
+	case map[string]any:
+		if rng.IntN(8) > 0 {
+			return key + "." + forgeIn(v, rng)
+		}
+	case []any:
+		if len(v) > 0 && rng.IntN(8) > 0 {
+			i := rng.IntN(len(v))
+			in := map[string]any{"": v[i]}
+			what := forgeIn(in, rng)
+			v[i] = in[""]
+			return fmt.Sprintf("%s[%d]%s", key, i, what)
+		}
+	case json.Number:
+		if rng.IntN(4) > 0 {
+			n, _ := v.Int64()
+			object[key] = []int64{n - 1, n + 1, 2 * n, -n - 1, 0, 1 << 62}[rng.IntN(6)]
+			return fmt.Sprintf("%s %s is %v", key, v, object[key])
+		}
+	}
+	delete(object, key)
+	return key + " removed"
+}

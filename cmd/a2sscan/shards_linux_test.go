@@ -1,0 +1,186 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/a2sscan/a2sscan/bench/fleet"
+	fleetjudge "github.com/a2sscan/a2sscan/bench/fleet/judge"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink"
+)
+
+// shards is how many machines share the scan of TestShards.
+const shards = 16
+
+// TestShards: sixteen scans that share a list, a third of which is killed and
+// resumed, merge to what one scan finds: the same records and the same ledger.
+func TestShards(t *testing.T) {
+	t.Parallel()
+	cfg, _ := serve(t, fleet.Config{
+		Network: netip.MustParsePrefix("127.102.0.0/23"),
+		Alive:   0.9, Seed: 5, DelayMax: 20 * time.Millisecond,
+	})
+	dir := t.TempDir()
+	writeTargets(t, filepath.Join(dir, "servers.txt"), cfg)
+	var parts []string
+	for i := range shards {
+		parts = append(parts, fmt.Sprintf("s%02d.ndjson.zst", i))
+	}
+	t.Run("scan", func(t *testing.T) {
+		for i, output := range parts {
+			t.Run(output, func(t *testing.T) {
+				t.Parallel()
+				scanShard(t, dir, i, output)
+			})
+		}
+	})
+	runAt(t, dir, append([]string{"merge", "-o", "all.ndjson.zst"}, parts...)...)
+	runAt(t, dir, append(scanServers("-r", "2k"), "-o", "one.ndjson.zst")...)
+	merged, one := readSummary(t, filepath.Join(dir, "all.ndjson.zst.summary.json")), readSummary(t, filepath.Join(dir, "one.ndjson.zst.summary.json"))
+	if !reflect.DeepEqual(merged.Targets, one.Targets) || !reflect.DeepEqual(merged.Plan, one.Plan) {
+		t.Errorf("merged %+v %+v\none scan %+v %+v", merged.Targets, merged.Plan, one.Targets, one.Plan)
+	}
+	if merged.Servers != one.Servers || merged.Players != one.Players || !reflect.DeepEqual(merged.Games, one.Games) {
+		t.Errorf("merged: %d servers, %d players; one scan: %d, %d", merged.Servers, merged.Players, one.Servers, one.Players)
+	}
+	checkTruth(t, cfg, filepath.Join(dir, "all.ndjson.zst"))
+}
+
+// scanServers is the command of all scans of TestShards.
+func scanServers(more ...string) []string {
+	return append([]string{"scan", "servers.txt", "--allow-reserved", "--timeout", "300ms", "--cooldown", "0", "-q"}, more...)
+}
+
+// scanShard scans one shard. Every third is killed once: when its checkpoint is
+// written, or when its output is on the disk.
+func scanShard(t *testing.T, dir string, i int, output string) {
+	args := scanServers("-o", output, "--checkpoint", output+".checkpoint", "--shard", fmt.Sprintf("%d/%d", i, shards), "-r", "125")
+	if i%3 == 0 {
+		step := []string{"checkpoint.written", "output.synced", "checkpoint.renamed"}[i/3%3]
+		cmd := exec.CommandContext(t.Context(), "dies", append([]string{step, "1"}, args...)...)
+		cmd.Dir = dir
+		if err := cmd.Run(); err == nil {
+			t.Fatalf("shard %d did not die at %s", i, step)
+		}
+	}
+	runAt(t, dir, args...)
+}
+
+// runAt runs the program in a directory.
+func runAt(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "a2sscan", args...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", args, err, out)
+	}
+}
+
+// writeTargets writes the list of a fleet, with a bad line and a duplicate.
+func writeTargets(t *testing.T, path string, cfg fleet.Config) {
+	t.Helper()
+	var b []byte
+	first := ""
+	for at := range cfg.All() {
+		if first == "" {
+			first = at.String()
+		}
+		b = fmt.Appendln(b, at)
+	}
+	b = fmt.Appendf(b, "no server\n%s\n", first)
+	if err := os.WriteFile(path, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// checkTruth holds a census against the fleet that was scanned.
+func checkTruth(t *testing.T, cfg fleet.Config, census string) {
+	t.Helper()
+	r, err := sink.Open(census)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	report, err := fleetjudge.Compare(cfg, scanner.AskAll, r.Next)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report.Servers == 0 || report.Servers != report.AsTheyAre || report.Twice != 0 || report.Invented != 0 {
+		t.Errorf("%+v", report)
+	}
+}
+
+// TestShardsApart: no two shards send to one address. A receiver sees it: each
+// shard sends from an address of its own.
+func TestShardsApart(t *testing.T) {
+	t.Parallel()
+	const count = 3
+	network := netip.MustParsePrefix("127.103.0.0/26")
+	var mu sync.Mutex
+	reached := make(chan netip.Addr, 64)
+	from := map[netip.Addr]map[netip.Addr]int{} // datagrams to each address, by sender
+	port := receive(t, network, func(to, sender netip.Addr) {
+		mu.Lock()
+		defer mu.Unlock()
+		if from[to] == nil {
+			from[to] = map[netip.Addr]int{}
+			reached <- to
+		}
+		from[to][sender]++
+	})
+	for i := range count {
+		runAt(t, t.TempDir(), "scan", network.String(), "-p", port, "--allow-reserved", "--timeout", "20ms", "--cooldown", "0", "-q",
+			"--shard", fmt.Sprintf("%d/%d", i, count), "--rate-total", "30k", "--source", fmt.Sprintf("127.0.0.%d", i+10), "-o", "out.ndjson")
+	}
+	for range cap(reached) {
+		<-reached
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	senders := map[netip.Addr]bool{}
+	for to, by := range from {
+		for sender := range by {
+			senders[sender] = true
+		}
+		if len(by) != 1 {
+			t.Errorf("%v was sent to by %v", to, by)
+		}
+	}
+	if len(senders) != count {
+		t.Errorf("addresses were sent to by %v", senders)
+	}
+}
+
+// receive listens on one port of every address of a network, and answers nothing.
+func receive(t *testing.T, network netip.Prefix, got func(to, from netip.Addr)) (port string) {
+	t.Helper()
+	var at uint16
+	for ip := network.Addr(); network.Contains(ip); ip = ip.Next() {
+		c, err := net.ListenUDP("udp4", net.UDPAddrFromAddrPort(netip.AddrPortFrom(ip, at)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		at = c.LocalAddr().(*net.UDPAddr).AddrPort().Port()
+		go func() {
+			for {
+				_, from, err := c.ReadFromUDPAddrPort(nil)
+				if err != nil {
+					return
+				}
+				got(ip, from.Addr().Unmap())
+			}
+		}()
+	}
+	return strconv.Itoa(int(at))
+}

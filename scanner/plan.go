@@ -1,0 +1,334 @@
+package scanner
+
+import (
+	"math/bits"
+	"time"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// plan is what is the same for every conversation of a scan.
+type plan struct {
+	questions Questions // ping may be one of them
+	schedule  Schedule
+	once      bool // the second pass: a server that answers nothing is asked once
+
+	fallback     bool // a server that ignores INFO is asked for PLAYER and ping once each
+	lateFallback bool // the same for the second pass
+	trailingNUL  bool // every request but INFO has one more NUL
+}
+
+func newPlan(cfg *Config) plan {
+	return plan{
+		questions: cfg.Questions, schedule: cfg.schedule(), trailingNUL: cfg.TrailingNUL,
+		lateFallback: cfg.Fallback, fallback: cfg.Fallback && !cfg.SecondPass,
+	}
+}
+
+// beginSecondPass changes the plan for the targets that stayed silent.
+func (p *plan) beginSecondPass() {
+	p.once = true
+	p.fallback = p.lateFallback
+}
+
+// appendRequest appends a request, with one more NUL where that is wanted.
+func (p *plan) appendRequest(dst []byte, q wire.Question, c wire.Challenge) []byte {
+	dst = wire.AppendRequest(dst, q, c)
+	if p.trailingNUL && q != wire.QuestionInfo {
+		dst = append(dst, 0)
+	}
+	return dst
+}
+
+// start opens a session: the first question is due.
+func (p *plan) start(s *session) {
+	*s = session{agenda: agenda{open: p.questions.status()}}
+	s.ask(lowest(s.agenda.open))
+}
+
+// sent notes that qs went out, and until when the session waits for an answer.
+func (p *plan) sent(s *session, now time.Duration, qs Questions) {
+	s.onSent(now, qs)
+	s.clock.wakeAt(now + p.timeout(s))
+}
+
+// renewable returns those of qs, which are about to be repeated, that are to be
+// sent without a challenge: it is their last repetition, and nothing came of
+// them with a challenge that another question got, or with an old one. Some
+// servers have a challenge per question, or forget it, and drop a wrong one in
+// silence.
+func (p *plan) renewable(s *session, now time.Duration, qs Questions) (renew Questions) {
+	a := s.got
+	if s.challenge() == wire.NoChallenge {
+		return 0
+	}
+	old := now-a.challenges.seenAt >= freshFor
+	for q := range each(qs &^ (a.challenges.renewed | s.agenda.bare)) {
+		last := int(s.agenda.attempts[q])+1 == p.maxAsks(s, q)
+		foreign := !a.challenges.owned.Has(q) && a.challenges.origin != 1<<q
+		if last && (foreign || old) && s.agenda.err[q] == 0 && !s.rarelyAnswered(q) {
+			renew |= 1 << q
+		}
+	}
+	return renew
+}
+
+// rarelyAnswered reports whether q is mostly never answered: RULES of app 730
+// (EC-99).
+func (s *session) rarelyAnswered(q wire.Question) bool {
+	return q == wire.QuestionRules && s.flags&flagCSGO != 0
+}
+
+// tick is called when wake has passed: what is silent is repeated or given up.
+func (p *plan) tick(s *session, now time.Duration) {
+	silent := s.agenda.silent()
+	switch {
+	case silent == 0:
+		return
+	case s.unpacking():
+		s.clock.wakeAt(now + packedWait)
+		return
+	}
+	silent = s.suspectLimit(silent)
+	s.agenda.stopWaiting()
+	s.flying = 0
+	s.flags &^= flagHeld
+	if s.got != nil {
+		s.got.challenges.get = 0
+	}
+	if s.quiet++; s.flags&flagAnswered == 0 && int(s.quiet) >= p.patienceAsks(s) {
+		p.ignored(s)
+		return
+	}
+	again := p.silenced(s, silent)
+	p.getChallenge(s, again)
+	if renew := p.renewable(s, now, again); renew != 0 {
+		s.got.challenges.renew(renew)
+	}
+	if s.serial() || again == 0 {
+		return
+	}
+	if s.got != nil {
+		again |= s.agenda.open &^ s.agenda.asked // no challenge and a silent question: don't wait for it
+	}
+	s.ask(again)
+	s.flags |= flagRepeat
+}
+
+// ignored takes the end of the last wait for a server that answered nothing. With
+// the fallback, one of which nothing came at all is asked for PLAYER and ping.
+func (p *plan) ignored(s *session) {
+	if !p.fallback || s.got != nil || s.beside&besideFallback != 0 || !s.agenda.asked.Has(wire.QuestionInfo) {
+		for q := range each(s.agenda.open) {
+			s.agenda.giveUp(q, s.silence(q))
+		}
+		return
+	}
+	s.agenda.giveUp(wire.QuestionInfo, s.silence(wire.QuestionInfo))
+	s.beside |= besideFallback | besidePing
+	s.agenda.open |= AskPlayers
+	s.ask(AskPlayers)
+	s.agenda.due |= AskPing
+}
+
+// getChallenge has the last repetition of a list that was silent without a
+// challenge replaced by a request for one, once for each server that was heard.
+func (p *plan) getChallenge(s *session, again Questions) {
+	q := lowest(again &^ AskInfo & s.agenda.bare)
+	if q == 0 || s.got == nil || s.beside&besideGet != 0 || s.challenge() != wire.NoChallenge {
+		return
+	}
+	n := bits.TrailingZeros8(uint8(q))
+	if last := int(s.agenda.attempts[n])+1 == p.maxAsks(s, wire.Question(n)); last && s.agenda.err[n] == 0 {
+		s.beside |= besideGet
+		s.got.challenges.get = q
+	}
+}
+
+// suspectLimit takes a whole burst that is unanswered as the sign of a limit
+// of queries a second, and drops the suspicion when the server stays silent
+// although it is asked slowly: then all that is open is silent together.
+func (s *session) suspectLimit(silent Questions) Questions {
+	switch {
+	case s.flags&flagBurst != 0 && bits.OnesCount8(uint8(silent)) > 1:
+		s.flags |= flagSerial | flagLimited | flagSuspect
+		s.got.hints.slow = 0
+	case s.flags&flagSuspect != 0:
+		if s.got.hints.slow++; s.got.hints.slow == slowAsks {
+			s.flags &^= flagSerial | flagLimited | flagSuspect
+			silent = s.agenda.open
+		}
+	}
+	s.flags &^= flagBurst
+	return silent
+}
+
+// silenced gives up the questions of silent that were asked often enough and
+// returns the others.
+func (p *plan) silenced(s *session, silent Questions) (again Questions) {
+	for q := range each(silent) {
+		if int(s.agenda.attempts[q]) < p.maxAsks(s, q) {
+			again |= 1 << q
+		} else {
+			s.agenda.giveUp(q, s.silence(q))
+		}
+	}
+	return again
+}
+
+// patienceAsks is how many waits in a row may pass in silence before nothing
+// more is expected of a server that answered nothing.
+func (p *plan) patienceAsks(s *session) int {
+	heard := s.got != nil && s.got.hints.heard&s.agenda.open != 0
+	if p.once && !heard {
+		return 1
+	}
+	if heard {
+		return 1 + p.schedule.Retries + extraAsks
+	}
+	return 1 + p.schedule.Retries
+}
+
+// advance is called after every event: it decides what is asked next and when
+// to wake up.
+func (p *plan) advance(s *session, now time.Duration) {
+	if s.flags&flagAnswered != 0 {
+		s.agenda.open &= p.questions // the fallback may have asked for more
+	}
+	p.ping(s)
+	s.agenda.trim()
+	switch {
+	case s.agenda.open == 0:
+		p.finish(s, now)
+	case s.flags&flagHeld != 0 && s.flying == 0:
+		s.flags &^= flagHeld
+		s.resend(lowest(s.agenda.open))
+	case (s.agenda.due|s.agenda.waiting)&s.agenda.open != 0:
+	case s.serial():
+		p.askSerially(s, now)
+	case s.challenge() != wire.NoChallenge:
+		s.ask(s.agenda.open)
+	default:
+		s.askFirst(lowest(s.agenda.open))
+	}
+}
+
+// ping makes a ping due, once, as soon as something came.
+func (p *plan) ping(s *session) {
+	if s.got != nil && p.questions.Has(wire.QuestionPing) && s.beside&besidePing == 0 {
+		s.beside |= besidePing
+		s.agenda.due |= AskPing
+	}
+}
+
+// askFirst asks q of a server of which no challenge is known. Of some games it is
+// known that a list is answered only to a challenge that GETCHALLENGE gave.
+func (s *session) askFirst(q Questions) {
+	s.ask(q)
+	if s.got != nil && s.got.challenges.getFirst && q != AskInfo && s.beside&besideGet == 0 {
+		s.beside |= besideGet
+		s.got.challenges.get = q
+	}
+}
+
+// askSerially makes the next question due, or says when it will be.
+func (p *plan) askSerially(s *session, now time.Duration) {
+	if next := s.clock.lastAt() + serialGap; s.flags&flagLimited != 0 && now < next {
+		s.clock.wakeAt(next)
+		return
+	}
+	q := lowest(s.agenda.open)
+	if n := bits.TrailingZeros8(uint8(q)); int(s.agenda.attempts[n]) >= p.maxAsks(s, wire.Question(n)) {
+		s.agenda.giveUp(wire.Question(n), s.silence(wire.Question(n)))
+		p.advance(s, now)
+		return
+	}
+	s.ask(q)
+	s.flags |= flagRepeat
+}
+
+// finish ends the conversation, or waits for the 'I' after an 'm', or for the
+// answer to a ping.
+func (p *plan) finish(s *session, now time.Duration) {
+	p.verify(s, now)
+	if s.flags&flagGold != 0 && now < s.got.hints.goldEnd {
+		s.clock.wakeAt(s.got.hints.goldEnd)
+		return
+	}
+	if s.agenda.due != 0 {
+		return // a ping, or INFO once more
+	}
+	if end := s.clock.lastAt() + p.schedule.Timeout; s.agenda.looped() && now < end {
+		s.clock.wakeAt(end)
+		return
+	}
+	if end := p.pingEnd(s); s.agenda.waiting.Has(wire.QuestionPing) && now < end {
+		s.clock.wakeAt(end)
+		return
+	}
+	if s.agenda.waiting&verifyInfo != 0 && now < s.got.suspicion.verifyEnd {
+		s.clock.wakeAt(s.got.suspicion.verifyEnd)
+		return
+	}
+	if !s.unpacking() {
+		s.flags |= flagDone
+	}
+}
+
+// verify has INFO asked for once more, with a challenge, if the answer to it may
+// be forged: it came without a challenge, and more replies came than requests went
+// out. A server whose replies came earlier than they could is given one timeout
+// in which its true replies may come.
+func (p *plan) verify(s *session, now time.Duration) {
+	a := s.got
+	if a == nil || a.suspicion.conflict {
+		return
+	}
+	x := &a.suspicion
+	switch {
+	case s.beside&besideVerify != 0:
+	case s.challenge() != wire.NoChallenge && x.unchallenged.Has(wire.QuestionInfo) && a.surplus():
+		s.beside |= besideVerify
+		s.agenda.due |= verifyInfo
+		x.verifyEnd = now + p.schedule.Timeout
+	case x.early != 0 && x.early == x.early&x.unchallenged && x.verifyEnd == 0:
+		s.agenda.waiting |= verifyInfo
+		x.verifyEnd = now + p.schedule.Timeout
+	}
+}
+
+// pingEnd is when the answer to a ping is no longer waited for.
+func (p *plan) pingEnd(s *session) time.Duration {
+	if s.got == nil {
+		return s.clock.lastAt() + p.schedule.Timeout
+	}
+	return s.clock.at(s.got.trips.sentUS[wire.QuestionPing]) + p.schedule.Timeout
+}
+
+// maxAsks is how often q is sent at most, challenge rounds not counted.
+func (p *plan) maxAsks(s *session, q wire.Question) int {
+	n := 1 + p.schedule.Retries
+	if s.rarelyAnswered(q) {
+		return min(n, csgoAsks)
+	}
+	if s.got != nil && s.got.hints.heard.Has(q) {
+		n += extraAsks
+	}
+	return n
+}
+
+// timeout is how long to wait for what was just sent: as the schedule says, and
+// never less than two round trips of this server.
+func (p *plan) timeout(s *session) time.Duration {
+	d := p.schedule.Wait(int(s.agenda.most()))
+	if p.once {
+		d = p.schedule.Longest()
+	}
+	if s.got != nil {
+		d = max(d, min(2*s.got.trips.first, maxRTTWait))
+	}
+	if s.flags&flagLimited != 0 {
+		d = max(d, serialGap)
+	}
+	return d
+}

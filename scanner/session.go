@@ -1,0 +1,406 @@
+package scanner
+
+import (
+	"math"
+	"math/bits"
+	"time"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+// A session is the conversation with one server as a pure step: an event in, what
+// to send and when to wake up out. It has no socket, no clock and no memory of its
+// own, so conversations are text files in testdata/session. The parts:
+//
+//	session.go     its state, and the events that change it
+//	agenda.go      where each question stands
+//	challenges.go  what is known of the server's challenges
+//	suspicion.go   signs of forged replies
+//	plan.go        what is sent next, and when to give up
+//
+// State that is needed only once a datagram came is in the answer. A silent
+// server, as most of a network is, takes little memory.
+//
+//	            start                      A (challenge)
+//	  (new) ───────────▶ first question ──────────────────▶ all open questions, together
+//	                       │    ▲                             │      │       ▲
+//	         I, D, E  ┌────┘    │ silence: repeated           │      │ silence: what is
+//	                  ▼         │ 1 + retries times           │      │ silent is repeated
+//	            next question ──┘                             │      │ together
+//	          (one at a time, no                              │      └───────┘
+//	           challenge is known)                            │
+//	                                 second new challenge, X, │ conflict,
+//	                                 a whole burst unanswered,▼
+//	                                 last repetition     serial: one question at a time,
+//	                                 (one challenge per  1.2 s apart where a limit shows
+//	                                 question)
+//
+//	  every question answered or given up ──▶ done (after an 'm': once no 'I' can follow)
+
+// Limits of a conversation. They are ours; the reasons are the server's.
+const (
+	maxRounds   = 4                       // challenges a question, then challenge_loop (EC-2)
+	serialGap   = 1200 * time.Millisecond // servers that allow one query a second are common (FORMATS 4.4)
+	minGold     = 50 * time.Millisecond   // how long an 'I' may come after its 'm' (EC-63)
+	extraAsks   = 2                       // for a question of which something came
+	slowAsks    = 2                       // silent ones in a row, and it isn't a limit
+	csgoAsks    = 2                       // RULES of app 730 mostly never come (EC-99)
+	csgoAppID   = 730
+	freshFor    = 5 * time.Second  // some servers drop an older challenge in silence (EC-14)
+	maxRTTWait  = 10 * time.Second // no round trip makes us wait longer than that
+	muchEarlier = 5 * time.Millisecond
+	packedWait  = 50 * time.Millisecond
+	maxPacked   = 2  // a server's replies in the decompressor: players and rules
+	maxUnpacked = 16 // of a server in all: both, asked as often as by default, and a few more
+)
+
+// sessionFlags are the yes and no of a conversation.
+type sessionFlags uint16
+
+const (
+	flagRefused  sessionFlags = 1 << iota // ICMP said that nothing listens, and nothing came since
+	flagChanged                           // a second challenge replaced the first
+	flagSerial                            // one question at a time
+	flagLimited                           // serialGap apart
+	flagSuspect                           // the limit is a guess of ours
+	flagGold                              // an 'm' came, and no 'I' yet
+	flagBurst                             // sent together after an 'A', and silent since
+	flagCSGO                              // app 730
+	flagDone                              // every question is answered or given up
+	flagSplit                             // fragments came: the reassembly table may hold some
+	flagQueued                            // waits in a queue of the sender
+	flagRepeat                            // what is due is a repetition
+	flagAnswered                          // a question was answered
+	flagRetried                           // something was sent after flagRefused
+	flagHeld                              // a challenge came that is answered once nothing is under way
+	flagGSO                               // players and rules were asked for in one piece, and the wait for them goes on
+)
+
+// besides are the yes and no of what is asked beside the three questions.
+type besides uint8
+
+const (
+	besidePing     besides = 1 << iota // a ping was asked for
+	besidePong                         // its answer came
+	besideGet                          // a challenge was asked for by itself: GETCHALLENGE
+	besideFallback                     // INFO was ignored: PLAYER and ping are the last attempt
+	besideVerify                       // INFO was asked for once more, as the first answer may be forged
+	besideVerified                     // and that was answered
+)
+
+// session is the state of one conversation.
+type session struct {
+	got    *answer // what came; nil while nothing did
+	clock  clock
+	flags  sessionFlags
+	agenda agenda
+	beside besides // what was done beside the three questions
+	quiet  uint8   // waits in a row in which nothing came
+	flying uint8   // datagrams sent that nothing came back for, as far as can be known
+}
+
+// clock is when a session last sent something, and when it wants to be woken.
+type clock struct {
+	firstAt time.Duration // first datagram sent
+	wakeMS  uint32        // ms after firstAt: when tick wants to be called; 0: not at all
+	sentUS  uint32        // µs after firstAt: last datagram sent
+}
+
+// wake is when tick wants to be called; 0: not at all.
+func (c *clock) wake() time.Duration {
+	if c.wakeMS == 0 {
+		return 0
+	}
+	return c.firstAt + time.Duration(c.wakeMS)*time.Millisecond
+}
+
+// wakeAt has tick called at a time, or less than a millisecond later.
+func (c *clock) wakeAt(at time.Duration) {
+	ms := (at - c.firstAt + time.Millisecond - 1) / time.Millisecond
+	c.wakeMS = uint32(min(max(ms, 0), math.MaxUint32))
+}
+
+// lastAt is when the last datagram was sent.
+func (c *clock) lastAt() time.Duration { return c.at(c.sentUS) }
+
+// at returns the time that is so many µs after the first datagram.
+func (c *clock) at(us uint32) time.Duration { return c.firstAt + time.Duration(us)*time.Microsecond }
+
+// sent notes that a datagram was sent.
+func (c *clock) sent(now time.Duration) {
+	c.sentUS = uint32(min((now-c.firstAt)/time.Microsecond, math.MaxUint32))
+}
+
+// trips are the round trips of a server that answers.
+type trips struct {
+	first  time.Duration                    // of the first question asked once and answered
+	each   [wire.NumQuestions]time.Duration // of each
+	sentUS [wire.NumRequests]uint32         // µs after firstAt of the session: when each was sent last
+}
+
+// sent notes when qs were sent.
+func (t *trips) sent(qs Questions, us uint32) {
+	for q := range each(qs) {
+		t.sentUS[q] = us
+	}
+}
+
+// hints are what the datagrams so far reveal about a server.
+type hints struct {
+	heard   Questions     // something came of them: extraAsks
+	openly  Questions     // part of their answer came to a request without a challenge
+	slow    uint8         // waits in a row in which nothing came, after a question that was asked slowly
+	goldEnd time.Duration // when an 'I' after an 'm' is no longer waited for
+}
+
+// unpacking counts a server's replies in the decompressor.
+type unpacking struct {
+	packed   uint8      // replies there now
+	unpacked uint8      // replies that ever were there
+	err      wire.Error // what the decompressor found wrong last; 0: nothing yet
+}
+
+// begin keeps in a what comes from now on. It is called before the first event
+// that a datagram of the server is; a is empty.
+func (s *session) begin(a *answer) {
+	s.got = a
+	a.challenges.current = wire.NoChallenge
+	for q := range each(s.agenda.asked) {
+		a.suspicion.requests += s.agenda.attempts[q] - b2u8(s.agenda.due.Has(q))
+	}
+	for q := range a.trips.sentUS { // only one was waited for
+		a.trips.sentUS[q] = s.clock.sentUS
+	}
+}
+
+// serial reports whether only one question is asked at a time.
+func (s *session) serial() bool {
+	return s.flags&flagSerial != 0 || s.got != nil && s.got.challenges.single
+}
+
+// unpacking reports whether an answer may be in the decompressor.
+func (s *session) unpacking() bool { return s.got != nil && s.got.unpacking.packed > 0 }
+
+// verdict is what an event was worth.
+type verdict bool
+
+const (
+	used    verdict = true  // it brought something new
+	useless verdict = false // a duplicate, or too late
+)
+
+// came notes that a datagram came, for one of those under way.
+func (s *session) came() {
+	s.flags &^= flagRefused | flagRetried
+	s.flying -= b2u8(s.flying > 0)
+}
+
+// onReply takes an answer to q: 'I', 'D' or 'E'. code is 0 or ErrTruncated,
+// which close the question, or a fault that leaves it open. The first usable
+// answer counts, also for a question that was given up or never asked.
+func (s *session) onReply(now time.Duration, q wire.Question, code wire.Error) verdict {
+	s.came()
+	if code != 0 && code != wire.ErrTruncated {
+		s.agenda.fault(1<<q, code)
+		return used
+	}
+	if !s.wants(q, code) {
+		return useless
+	}
+	if q == wire.QuestionInfo {
+		s.flags &^= flagGold
+	}
+	s.close(now, q, code)
+	return used
+}
+
+// measure takes the round trip of a question that was asked once and answered: a
+// reply to a repeated question is not a round trip, nor is one to a question that
+// was sent with several challenges.
+func (s *session) measure(now time.Duration, q wire.Question) {
+	a := s.got
+	if s.agenda.attempts[q] != 1 || !s.agenda.waiting.Has(q) || a.challenges.resent.Has(q) {
+		return
+	}
+	trip := now - s.clock.at(s.got.trips.sentUS[q])
+	if a.trips.each[q] == 0 {
+		a.trips.each[q] = trip
+	}
+	if a.trips.first == 0 {
+		a.trips.first = trip
+	} else if trip+muchEarlier < a.trips.first && 2*trip < a.trips.first {
+		a.suspicion.early |= 1 << q
+	}
+}
+
+// onAppID takes the application ID, by which some servers are asked differently.
+func (s *session) onAppID(id uint32) {
+	if id == csgoAppID {
+		s.flags |= flagCSGO
+	}
+	s.got.challenges.getFirst = wire.GivesChallengeOnRequest(id)
+}
+
+// wants reports whether an answer to q would be of use: it is open, or was
+// given up, or a truncated answer or an 'm' is all there is. A truncated 'I' is
+// no better than a whole 'm'.
+func (s *session) wants(q wire.Question, code wire.Error) bool {
+	switch {
+	case s.agenda.open.Has(q):
+		return true
+	case q == wire.QuestionInfo && s.flags&flagGold != 0:
+		return code == 0 || s.agenda.err[q] != 0
+	}
+	return s.agenda.err[q] != 0 && (code == 0 || s.agenda.err[q] != code)
+}
+
+// onGold takes an 'm': INFO is answered, but an 'I' may still replace it.
+func (s *session) onGold(now time.Duration, code wire.Error) verdict {
+	s.came()
+	if code != 0 && code != wire.ErrTruncated {
+		s.agenda.fault(AskInfo, code)
+		return used
+	}
+	if !s.agenda.open.Has(wire.QuestionInfo) {
+		return useless
+	}
+	s.close(now, wire.QuestionInfo, code)
+	s.flags |= flagGold
+	s.got.hints.goldEnd = now + max(minGold, s.got.trips.first/2)
+	return used
+}
+
+// onFragment notes that part of an answer came. Where one question alone is
+// waited for, it is that one's.
+func (s *session) onFragment() {
+	s.flags |= flagSplit
+	s.flags &^= flagBurst | flagRefused | flagRetried
+	s.quiet = 0
+	qs := s.agenda.silent()
+	s.got.hints.heard |= qs
+	if qs == lowest(qs) {
+		s.agenda.fault(qs, wire.ErrIncomplete)
+		if s.agenda.asked == qs { // else they may be of an answer that is late
+			s.got.hints.openly |= qs & s.agenda.bare
+		}
+	}
+}
+
+// onConflict takes a fragment that contradicts its group: this server gives
+// several replies one ID, so what is open is asked again one by one.
+func (s *session) onConflict() {
+	s.flags |= flagSplit
+	if s.flags&flagSerial != 0 || s.agenda.open == 0 {
+		return
+	}
+	s.flags |= flagSerial
+	s.agenda.hold()
+	s.flying = 0
+}
+
+// onLimited takes an 'X': the server asks us to slow down (EC-21).
+func (s *session) onLimited() {
+	s.came()
+	s.flags |= flagSerial | flagLimited
+	s.flags &^= flagSuspect
+	s.agenda.fault(s.agenda.open, wire.ErrRateLimited)
+	s.agenda.hold()
+}
+
+// onBanned takes an 'l': nothing more will come (EC-22).
+func (s *session) onBanned() {
+	s.came()
+	s.agenda.giveUpAll(wire.ErrBanned)
+}
+
+// onJunk takes a datagram that answers nothing: what is waited for goes on
+// being waited for, and if it never comes this is why.
+func (s *session) onJunk(code wire.Error) {
+	s.came()
+	s.agenda.fault(s.agenda.silent(), code)
+}
+
+// onSent notes that qs went out, with the challenge in use.
+func (s *session) onSent(now time.Duration, qs Questions) {
+	if s.agenda.asked == 0 {
+		s.clock.firstAt = now
+	}
+	s.clock.sent(now)
+	bare := qs.status()
+	if s.got != nil {
+		bare = s.got.challenges.without(bare)
+		s.got.challenges.echoed = false
+		s.got.suspicion.sent(qs)
+		s.got.trips.sent(qs&^verifyInfo, s.clock.sentUS)
+	}
+	s.flying += uint8(bits.OnesCount8(uint8(qs.status())))
+	s.agenda.sent(qs, bare)
+	if s.flags&flagRefused != 0 {
+		s.flags |= flagRetried
+	}
+}
+
+// onUnreachable takes an ICMP error: nothing listens. The first one is not
+// final, as the port may open a moment later. The second one is, if it came
+// after another datagram was sent.
+func (s *session) onUnreachable() {
+	if s.flags&flagRetried == 0 {
+		s.flags |= flagRefused
+		return
+	}
+	s.agenda.waiting &^= aside
+	s.agenda.giveUpAll(wire.ErrUnreachable)
+}
+
+// onSendFailed takes the news that q could not be sent.
+func (s *session) onSendFailed(q wire.Question) {
+	s.agenda.due &^= 1 << q
+	if s.agenda.open.Has(q) {
+		s.agenda.giveUp(q, wire.ErrSendFailed)
+	}
+}
+
+// onExcluded takes the news that the server is to be sent nothing more.
+func (s *session) onExcluded() {
+	s.agenda.due = 0
+	s.agenda.giveUpAll(wire.ErrExcluded)
+}
+
+// onPong takes the answer to a ping. It is no answer to any of the questions.
+func (s *session) onPong() verdict {
+	s.flags &^= flagRefused | flagRetried
+	if s.beside&besidePing == 0 || s.beside&besidePong != 0 {
+		return useless
+	}
+	s.beside |= besidePong
+	s.agenda.waiting &^= AskPing
+	return used
+}
+
+// ask makes qs due and counts them as asked once more.
+func (s *session) ask(qs Questions) {
+	s.agenda.ask(qs)
+	s.flags &^= flagRepeat
+}
+
+// close closes q with its answer, which may be truncated.
+func (s *session) close(now time.Duration, q wire.Question, code wire.Error) {
+	s.measure(now, q)
+	s.got.suspicion.answer(q, s.withoutChallenge(q), s.agenda.asked.Has(q))
+	s.agenda.giveUp(q, code)
+	s.got.suspicion.answered |= s.agenda.asked & (1 << q)
+	s.quiet, s.got.hints.slow = 0, 0
+	s.flags |= flagAnswered
+	s.flags &^= flagBurst
+}
+
+// silence is the reason to write for a question that is given up.
+func (s *session) silence(q wire.Question) wire.Error {
+	switch {
+	case s.agenda.err[q] != 0:
+		return s.agenda.err[q]
+	case s.got != nil && s.got.challenges.same >= maxRounds:
+		return wire.ErrChallengeLoop
+	}
+	return wire.ErrTimeout
+}

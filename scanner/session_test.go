@@ -1,0 +1,207 @@
+package scanner
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+var rewrite = flag.Bool("rewrite", false,
+	"rewrite testdata/session: only for who has understood why a conversation changed")
+
+// TestSession plays the conversations of testdata/session. A line is a moment and an
+// event; the lines behind ">" are what the step makes of it: what is sent (at
+// once, as if the rate never held it up), until when it waits, how it ended.
+func TestSession(t *testing.T) {
+	files, err := filepath.Glob("testdata/session/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no conversations", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := playSession(want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if *rewrite {
+				if err := os.WriteFile(file, got, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			} else if !bytes.Equal(got, want) {
+				t.Errorf("%s:\n%s\nwant\n%s", file, got, want)
+			}
+		})
+	}
+}
+
+// player plays one conversation.
+type player struct {
+	plan    plan
+	session session
+	now     time.Duration
+	out     bytes.Buffer
+}
+
+func playSession(text []byte) ([]byte, error) {
+	p := player{plan: plan{questions: AskAll, schedule: Schedule{Timeout: time.Second, Retries: 2}}}
+	for n, line := range strings.Split(strings.TrimSuffix(string(text), "\n"), "\n") {
+		if strings.HasPrefix(line, "\t>") {
+			continue
+		}
+		fmt.Fprintln(&p.out, line)
+		if err := p.line(line); err != nil {
+			return nil, fmt.Errorf("line %d: %w", n+1, err)
+		}
+	}
+	return p.out.Bytes(), nil
+}
+
+func (p *player) line(line string) error {
+	words := strings.Fields(line)
+	if len(words) == 0 || words[0] == "#" {
+		return nil
+	}
+	switch words[0] {
+	case "fallback":
+		p.plan.fallback = true
+		return nil
+	case "ask":
+		p.plan.questions = 0
+		for _, w := range words[1:] {
+			p.plan.questions |= 1 << question(w)
+		}
+		return nil
+	}
+	at, err := time.ParseDuration(words[0])
+	if err != nil {
+		return err
+	}
+	if at < p.now {
+		return fmt.Errorf("%v is before %v", at, p.now)
+	}
+	p.now = at
+	if err := p.event(words[1], words[2:]); err != nil {
+		return err
+	}
+	p.show()
+	return nil
+}
+
+func question(w string) wire.Question {
+	for q := range wire.Question(wire.NumRequests) {
+		if q.String() == w {
+			return q
+		}
+	}
+	panic("no such question: " + w)
+}
+
+func (p *player) event(name string, args []string) error {
+	t := &p.session
+	code := wire.Error(0)
+	if len(args) > 0 {
+		for e := range wire.Error(wire.NumErrors) {
+			if e.String() == args[0] {
+				code = e
+			}
+		}
+	}
+	switch name {
+	case "start", "unreachable", "unsent", "tick":
+	default:
+		if t.got == nil {
+			t.begin(new(answer))
+		}
+	}
+	switch name {
+	case "start":
+		p.plan.start(t)
+	case "challenge":
+		n, err := strconv.ParseUint(args[0], 0, 32)
+		if err != nil {
+			return err
+		}
+		t.onChallenge(p.now, wire.Challenge(n))
+	case "info", "players", "rules":
+		t.onReply(p.now, question(name), code)
+	case "goldsource":
+		t.onGold(p.now, code)
+	case "fragment":
+		t.onFragment()
+	case "conflict":
+		t.onConflict()
+	case "limited":
+		t.onLimited()
+	case "banned":
+		t.onBanned()
+	case "junk":
+		t.onJunk(code)
+	case "unreachable":
+		t.onUnreachable()
+	case "again":
+		t.onInfoAgain()
+	case "contradiction":
+		t.got.suspicion.contradicted()
+		t.onInfoAgain()
+	case "pong":
+		t.onPong()
+	case "app":
+		id, err := strconv.ParseUint(args[0], 10, 32)
+		if err != nil {
+			return err
+		}
+		t.onAppID(uint32(id))
+	case "unsent":
+		t.onSendFailed(question(args[0]))
+	case "tick":
+		if t.clock.wake() > p.now {
+			return fmt.Errorf("tick at %v, wake-up is %v", p.now, t.clock.wake())
+		}
+		p.plan.tick(t, p.now)
+	default:
+		return fmt.Errorf("no event %q", name)
+	}
+	p.plan.advance(t, p.now)
+	return nil
+}
+
+// show sends what is due and writes down what the step decided.
+func (p *player) show() {
+	t := &p.session
+	if t.flags&flagDone != 0 {
+		fmt.Fprint(&p.out, "\t> done")
+		for q := range each(p.plan.questions.status()) {
+			word := t.agenda.err[q].String()
+			if word == "" {
+				word = "answered"
+			}
+			fmt.Fprintf(&p.out, " %v=%s", q, word)
+		}
+		fmt.Fprintln(&p.out)
+		return
+	}
+	if t.agenda.due != 0 {
+		fmt.Fprint(&p.out, "\t> send")
+		for q := range each(t.agenda.due) {
+			fmt.Fprintf(&p.out, " %v", t.requestFor(q))
+			if c := t.challengeFor(q); c != wire.NoChallenge && q != wire.QuestionPing {
+				fmt.Fprintf(&p.out, "+%d", c)
+			}
+			p.plan.sent(t, p.now, 1<<q)
+		}
+		fmt.Fprintln(&p.out)
+	}
+	fmt.Fprintf(&p.out, "\t> wait until %v\n", t.clock.wake())
+}

@@ -1,0 +1,180 @@
+package census
+
+import "time"
+
+// StatsSchema is the schema of a stats.json. It rises when the meaning of a key
+// changes; keys may be added.
+const StatsSchema = 1
+
+// Limits of the lists in Stats. What does not fit is summed in Groups.Other.
+// They keep the stats of a night under 1 MB, whatever names servers send.
+const (
+	MaxGames     = 400
+	MaxMaps      = 500
+	MaxVersions  = 500
+	MaxModes     = 200
+	MaxSystems   = 20
+	MaxCountries = 300
+	MaxNetworks  = 500
+	MaxFarms     = 100 // farms, with MaxMembers addresses each
+	MaxMembers   = 20
+	MaxStacks    = 50
+	MaxAccounts  = 50
+	MaxNameBytes = 128 // of a name; the rest is cut off
+)
+
+// Stats are the aggregates of one census: the stats.json of a night. They do not
+// depend on how the census is divided into files, in which order its records come,
+// or how they are compressed. They contain no player names and no list of servers
+// that answer without a challenge.
+type Stats struct {
+	Schema int      `json:"schema"`
+	Scans  []string `json:"scans"` // names of the scans in the records, sorted
+
+	First *time.Time `json:"first_record,omitempty"` // earliest time of a record
+	Last  *time.Time `json:"last_record,omitempty"`  // latest
+
+	Run *Run `json:"run,omitempty"` // from the summaries; absent: there was none
+
+	Records    uint64            `json:"records"`    // one per address
+	Duplicates uint64            `json:"duplicates"` // further records of an address, ignored
+	Statuses   map[string]uint64 `json:"statuses"`   // records by status; all five words
+
+	All          Sums `json:"all"`           // servers that answered
+	WithoutFarms Sums `json:"without_farms"` // of these, servers in no farm
+
+	Games     Groups `json:"games"`
+	Maps      Groups `json:"maps"`     // by game and map
+	Versions  Groups `json:"versions"` // by game and version
+	Modes     Groups `json:"modes"`    // by game and mode
+	Systems   Groups `json:"systems"`
+	Countries Groups `json:"countries"` // by ISO 3166-1 code; of servers with a place
+	Networks  Groups `json:"networks"`  // by autonomous system
+
+	RoundTrips *Distribution `json:"round_trips_ms,omitempty"` // first answered question
+	Capacity   *Distribution `json:"capacity,omitempty"`       // places per server
+	Fill       *Distribution `json:"fill_percent,omitempty"`   // people per place, in percent
+
+	Questions Questions `json:"questions"`
+
+	Flags map[string]uint64 `json:"flags"` // servers by flag
+
+	Farms    Farms     `json:"farms"`
+	Stacks   []Stack   `json:"stacks"`   // addresses and /24 networks with the most servers: context, no verdict
+	Accounts []Account `json:"accounts"` // Steam IDs at several addresses: context, no verdict
+}
+
+// Sums are totals over a set of servers that answered. People and bots are counted as
+// the game counts them where it says so, else as INFO does, bots subtracted.
+type Sums struct {
+	Servers  uint64 `json:"servers"`
+	Occupied uint64 `json:"occupied"` // servers with people
+	People   uint64 `json:"people"`
+	Bots     uint64 `json:"bots"`
+	Places   uint64 `json:"places"` // for people
+}
+
+// Groups are the servers that answered, by one property. Servers for which it is not
+// known are in Unknown.
+type Groups struct {
+	Distinct uint64  `json:"distinct"` // how many values there are
+	Top      []Group `json:"top"`      // most servers first; then by game, id and name
+	Other    Sums    `json:"other"`    // values beyond Top
+	Unknown  Sums    `json:"unknown"`  // servers without a value
+}
+
+// Group are the servers with one value of a property.
+type Group struct {
+	// ID is a stable word: the game's word, or "app:440" or "folder:valve" for a game
+	// without one; a country's code; "AS64496". Empty for maps, versions and modes.
+	ID   string `json:"id,omitempty"`
+	Name string `json:"name,omitempty"` // text from strangers, except for known games
+	Game string `json:"game,omitempty"` // Group.ID of the game; of maps, versions and modes
+
+	Sums
+	Farmed *Sums `json:"farmed,omitempty"` // of these, servers in farms
+
+	// Unchallenged counts servers that answered at least one question without a
+	// challenge. Of games only.
+	Unchallenged uint64 `json:"unchallenged,omitempty"`
+}
+
+// Distribution describes a number of many servers. Quantiles are exact: half of the
+// servers have P50 or less.
+type Distribution struct {
+	Servers uint64  `json:"servers"` // with a known number
+	Min     float64 `json:"min"`
+	P10     float64 `json:"p10"`
+	P25     float64 `json:"p25"`
+	P50     float64 `json:"p50"`
+	P75     float64 `json:"p75"`
+	P90     float64 `json:"p90"`
+	P99     float64 `json:"p99"`
+	Max     float64 `json:"max"`
+	Mean    float64 `json:"mean"`
+	Bins    []Bin   `json:"bins"` // the same bounds every night; empty ones included
+}
+
+// Bin counts the servers with From ≤ number < To.
+type Bin struct {
+	From    float64  `json:"from"`
+	To      *float64 `json:"to,omitempty"` // absent: no upper bound
+	Servers uint64   `json:"servers"`
+}
+
+// Questions is how each question was answered.
+type Questions struct {
+	Info    Question `json:"info"`
+	Players Question `json:"players"`
+	Rules   Question `json:"rules"`
+}
+
+// Question is how servers with any reply answered one question.
+type Question struct {
+	Answered     uint64            `json:"answered"`     // completely
+	Unchallenged uint64            `json:"unchallenged"` // answered, in part at least, without a challenge
+	Errors       map[string]uint64 `json:"errors"`       // not answered completely, by the record's word
+	NotAsked     uint64            `json:"not_asked"`    // neither answered nor failed
+}
+
+// Farms are groups of servers that one operator very likely made up.
+type Farms struct {
+	Found uint64 `json:"found"` // how many
+	Sums  Sums   `json:"sums"`  // of all their servers
+	Top   []Farm `json:"top"`   // most servers first, at most MaxFarms
+}
+
+// Farm is a group with a verdict: clones, a shared player list, or both.
+type Farm struct {
+	ID      string   `json:"id"`      // hash of the evidence: the same every night while it stays
+	Reasons []string `json:"reasons"` // of ReasonClones and ReasonSharedList
+	Sums
+	Addresses uint64   `json:"addresses"` // distinct IP addresses
+	Networks  uint64   `json:"networks"`  // distinct /24 networks
+	Game      string   `json:"game"`      // Group.ID
+	Name      string   `json:"name,omitempty"`
+	Map       string   `json:"map,omitempty"`
+	Capacity  uint64   `json:"capacity,omitempty"`
+	Evidence  []string `json:"evidence"` // a sentence for each reason
+	Members   []string `json:"members"`  // ip:port in numerical order, at most MaxMembers
+}
+
+// Why a group of servers is a farm.
+const (
+	ReasonClones     = "clones"
+	ReasonSharedList = "shared_list"
+)
+
+// Stack is an address or a /24 network with many servers.
+type Stack struct {
+	Network string `json:"network"` // "203.0.113.7" or "203.0.113.0/24"
+	Sums
+}
+
+// Account is a Steam ID that servers at several IP addresses send.
+type Account struct {
+	SteamID   string   `json:"steam_id"`
+	Servers   uint64   `json:"servers"`
+	Addresses uint64   `json:"addresses"`
+	Members   []string `json:"members"` // ip:port in numerical order, at most MaxMembers
+}

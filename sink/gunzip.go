@@ -1,0 +1,147 @@
+package sink
+
+import (
+	"bufio"
+	"errors"
+	"io"
+
+	"github.com/klauspost/compress/flate"
+	"github.com/klauspost/compress/gzip"
+)
+
+// isGzip reports whether b begins a member of gzip with deflated data.
+func isGzip(b []byte) bool { return len(b) >= 3 && string(b[:3]) == "\x1F\x8B\x08" }
+
+// gunzipper unpacks the members of a gzip file, one after the other. It ends with
+// the last complete line of a truncated member. Members have no lengths, so it can't
+// find the next one after damage: it passes over the rest of the file.
+//
+// Unlike a frame of zstd, a member is returned before its checksum was compared.
+type gunzipper struct {
+	in        byteCounter
+	member    *gzip.Reader // nil: the next one begins at in
+	start     int64        // of the current member
+	whole     int64        // end of the last complete member
+	truncated int64        // bytes of a member that has no end, and holds nothing
+	damage    Damage
+	got       bool // the current member held something
+}
+
+func newGunzipper(in *bufio.Reader) *gunzipper { return &gunzipper{in: byteCounter{in: in}} }
+
+// byteCounter counts what is read, byte by byte: gzip reads no byte too many of it.
+type byteCounter struct {
+	in *bufio.Reader
+	n  int64
+}
+
+func (c *byteCounter) Read(p []byte) (int, error) {
+	n, err := c.in.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+func (c *byteCounter) ReadByte() (byte, error) {
+	b, err := c.in.ReadByte()
+	if err == nil {
+		c.n++
+	}
+	return b, err
+}
+
+// Read returns the content of the members.
+func (g *gunzipper) Read(p []byte) (n int, err error) {
+	for n == 0 && err == nil {
+		if g.member == nil || g.start < 0 {
+			err = g.begin()
+			continue
+		}
+		n, err = g.member.Read(p)
+		g.got = g.got || n > 0
+		if err == io.EOF {
+			g.whole, g.start, err = g.in.n, -1, nil
+		}
+	}
+	if err == nil || err == io.EOF {
+		return n, err
+	}
+	return n, g.end(err)
+}
+
+// begin begins with the next member.
+func (g *gunzipper) begin() (err error) {
+	if _, err := g.in.in.Peek(1); err != nil {
+		return err // io.EOF: the last member was complete
+	}
+	g.start, g.got = g.in.n, false
+	if g.member == nil {
+		g.member, err = gzip.NewReader(&g.in)
+	} else {
+		err = g.member.Reset(&g.in)
+	}
+	if err == nil {
+		g.member.Multistream(false)
+	} else if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// end ends the file early: at a truncated member, or at a damaged one.
+func (g *gunzipper) end(err error) error {
+	var corrupt flate.CorruptInputError
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		if !g.got {
+			g.truncated = g.in.n - g.whole
+		}
+		return io.EOF
+	case !errors.Is(err, gzip.ErrChecksum) && !errors.Is(err, gzip.ErrHeader) && !errors.As(err, &corrupt):
+		return err // of the disk
+	}
+	rest, err := io.Copy(io.Discard, g.in.in)
+	g.damage.Frames++
+	g.damage.add(g.whole, g.in.n+rest-g.whole)
+	if err != nil {
+		return err
+	}
+	return io.EOF
+}
+
+// gzipTail finds the last complete member of a compressed census, and the complete
+// lines of a truncated member after it.
+func gzipTail(f io.ReaderAt, size int64, begins []byte) (t tail, err error) {
+	r := NewReader(io.NewSectionReader(f, 0, size))
+	r.raw = true
+	defer r.Close()
+	line, err := r.Next()
+	if err != nil {
+		return tail{}, ErrNotCensus
+	}
+	if err := begun(append(line, '\n'), begins); err != nil {
+		return tail{}, err
+	}
+	if r.gzip == nil {
+		return tail{}, ErrNotCensus
+	}
+	for err == nil {
+		_, err = r.Next()
+	}
+	switch {
+	case err != io.EOF:
+		return tail{}, err
+	case r.Damage().Found():
+		return tail{}, errDamaged
+	}
+	if t.keep = r.gzip.whole; t.keep == size {
+		if len(r.Rest()) > 0 {
+			err = errUnended
+		} else {
+			err = nil
+		}
+		return t, err
+	}
+	lines, err := cutFrame(f, t.keep, size)
+	lines.keep = t.keep
+	return lines, err
+}

@@ -1,0 +1,99 @@
+package sink
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
+)
+
+// readColumns returns the lines of a file of columns.
+func readColumns(t *testing.T, path string) (got []string) {
+	t.Helper()
+	r, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	r.KeepLines()
+	for {
+		line, err := r.Next()
+		if err != nil {
+			return got
+		}
+		got = append(got, string(line))
+	}
+}
+
+// TestHeader: a file of columns begins with its header, once, also when it is
+// appended to or resumed, and no file with other columns is appended to.
+func TestHeader(t *testing.T) {
+	o := Options{Header: []byte("a,b\n"), Shown: func([]byte) []byte { return []byte("1,2") }}
+	for _, name := range []string{"x.csv", "x.csv.zst", "x.csv.gz"} {
+		path := filepath.Join(t.TempDir(), name)
+		w := create(t, path, o)
+		write(t, w, 0, 2)
+		if w.Unwritten() != 0 || w.Count() != 2 {
+			t.Errorf("%s: %d records, %d unwritten", name, w.Count(), w.Unwritten())
+		}
+		closeWriter(t, w)
+		again := o
+		again.Append = true
+		w = create(t, path, again)
+		write(t, w, 0, 1)
+		closeWriter(t, w)
+		resumed := o
+		resumed.Resume, resumed.Offset = true, w.Offset()
+		w = create(t, path, resumed)
+		write(t, w, 0, 1)
+		closeWriter(t, w)
+		if got := readColumns(t, path); !slices.Equal(got, []string{"a,b", "1,2", "1,2", "1,2", "1,2"}) {
+			t.Errorf("%s: %q", name, got)
+		}
+		for _, header := range []string{"b,a\n", ""} {
+			other := Options{Append: true, Header: []byte(header)}
+			if header == "" {
+				other.Header = nil
+			}
+			if w, err := Create(path, other); err == nil {
+				t.Errorf("%s was appended to with the header %q", name, header)
+				w.Close()
+			}
+		}
+	}
+}
+
+// TestHeaderOfParts: each part of a file of columns begins with the header.
+func TestHeaderOfParts(t *testing.T) {
+	o := Options{Header: []byte("a,b\n"), Shown: func([]byte) []byte { return []byte("1,2") }, FlushEvery: -1}
+	path := filepath.Join(t.TempDir(), "x.csv")
+	s, err := CreateSeries(path, o, Rotation{Start: time.Unix(0, 0), Every: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if err := s.WriteAs("", sinktest.Typical(0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	parts := s.Parts()
+	for _, p := range parts {
+		text, err := os.ReadFile(p.Name)
+		if want := "a,b\n" + strings.Repeat("1,2\n", int(p.Records)); err != nil || string(text) != want {
+			t.Errorf("%s: %q, %v", p.Name, text, err)
+		}
+	}
+	if len(parts) == 0 {
+		t.Error("no parts")
+	}
+}

@@ -1,0 +1,94 @@
+package record
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"hash"
+)
+
+// NameKey is the secret key of a NameHasher: random bytes.
+type NameKey [32]byte
+
+// NameHasher keeps the names of players out of records. Each name becomes a
+// 64-bit hash under a secret key: with one key, equal names have equal hashes.
+// Nobody can test a guess without the key. A server that the census asks can: its
+// owner invents players, and looks for their hashes in the published census.
+//
+// The hashes are HMAC-SHA-256, cut to 64 bits. One goroutine at a time may use a
+// NameHasher.
+type NameHasher struct {
+	mac  hash.Hash
+	text []byte // what is hashed, in memory that is reused
+	sum  []byte
+}
+
+// What is hashed: the first byte keeps the uses apart.
+const (
+	hashOfName = 'n'
+	hashOfList = 'l'
+	hashOfKey  = 'k'
+)
+
+// ID identifies the key without revealing it: 16 hexadecimal digits.
+func (k *NameKey) ID() string {
+	h := NewNameHasher(k)
+	h.text = append(h.text[:0], hashOfKey)
+	return hex.EncodeToString(binary.BigEndian.AppendUint64(nil, h.hash()))
+}
+
+// NewNameHasher returns one that hashes under a key; nil without a key.
+func NewNameHasher(key *NameKey) *NameHasher {
+	if key == nil {
+		return nil
+	}
+	return &NameHasher{mac: hmac.New(sha256.New, key[:])}
+}
+
+// Name returns the hash of a name.
+func (h *NameHasher) Name(name []byte) uint64 {
+	h.text = append(append(h.text[:0], hashOfName), name...)
+	return h.hash()
+}
+
+// List returns the keyed hash of the hash of a list of players. Whoever guesses
+// a list can compute the hash without a key.
+func (h *NameHasher) List(hash uint64) uint64 {
+	h.text = binary.BigEndian.AppendUint64(append(h.text[:0], hashOfList), hash)
+	return h.hash()
+}
+
+// hash hashes h.text.
+func (h *NameHasher) hash() uint64 {
+	h.mac.Reset()
+	h.mac.Write(h.text)
+	h.sum = h.mac.Sum(h.sum[:0])
+	return binary.BigEndian.Uint64(h.sum)
+}
+
+// appendName appends the name of a player, or the hash that stands in. An empty
+// name stays as it is: it says nothing about anybody, but much about the list.
+func (e *Encoder) appendName(dst, name []byte) []byte {
+	if e.Names == nil || len(name) == 0 {
+		return appendText(dst, `"name":`, name)
+	}
+	dst = appendHash(append(dst, `"name_hash":"`...), e.Names.Name(name))
+	return append(dst, '"', ',')
+}
+
+// playersHash returns what a record says as the hash of the list of players.
+func (e *Encoder) playersHash(hash uint64) uint64 {
+	if e.Names == nil || hash == 0 {
+		return hash
+	}
+	return e.Names.List(hash)
+}
+
+// appendHash appends 16 hexadecimal digits.
+func appendHash(dst []byte, h uint64) []byte {
+	for shift := 60; shift >= 0; shift -= 4 {
+		dst = append(dst, hexDigits[h>>shift&15])
+	}
+	return dst
+}
