@@ -20,13 +20,16 @@ type agenda struct {
 	err      [wire.NumQuestions]wire.Error // why it is closed without a whole answer; while open: the fault seen last
 }
 
-// verifyInfo is INFO once more, when it has an answer already. As a question of
-// which a request is due it has the number behind the last one.
+// A question that has an answer can be asked once more, to verify it. As a question
+// of which a request is due it has a number behind those of all requests.
 const (
 	questionVerify = wire.Question(wire.NumRequests)
-	verifyInfo     = Questions(1 << questionVerify)
-	aside          = AskPing | verifyInfo // what may be due and is not open
+	verifyAll      = AskAll << questionVerify
+	aside          = AskPing | verifyAll // what may be due and is not open
 )
+
+// verify returns what is due where qs are to be asked once more.
+func verify(qs Questions) Questions { return qs << questionVerify }
 
 // ask makes qs due and counts them as sent once more.
 func (a *agenda) ask(qs Questions) {

@@ -143,9 +143,10 @@ func (r *Result) conclude(q wire.Question, m *replies, err error) {
 }
 
 // doubt notes that two replies contradict each other. Which of them is the
-// server's nobody knows, so nothing is said of its challenges.
+// server's cannot be known, so the Result makes no claim about its challenges.
 func (r *Result) doubt() {
 	r.Notes |= wire.NoteInfoConflict
+	r.Flags |= game.FlagConflict
 	r.Unchallenged = 0
 }
 

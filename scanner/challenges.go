@@ -21,12 +21,13 @@ type challenges struct {
 
 	rounds [wire.NumQuestions]uint8 // challenges in answer to each
 
-	seen     uint8             // how many came
-	values   [8]wire.Challenge // that came last
-	oldest   uint8             // in values
-	repeated wire.Challenge    // the last one that came more than once
-	twice    bool              // there is one
-	pinned   bool              // no other is used any more
+	seen     uint8              // how many came
+	values   [32]wire.Challenge // the last different ones
+	oldest   uint8              // in values
+	repeated [2]wire.Challenge  // the last ones that came more than once
+	repeats  uint8              // how many of these there are
+	pinned   bool               // no others are used any more
+	returned bool               // an older one took the place of the current one since the last wait
 
 	get      Questions // to be asked by GETCHALLENGE
 	getFirst bool      // the game is one whose servers want that
@@ -41,7 +42,7 @@ type challenges struct {
 // of returns the challenge to send q with.
 func (c *challenges) of(q wire.Question) wire.Challenge {
 	switch {
-	case c.fresh.Has(q):
+	case c.fresh.Has(q) || q > questionVerify: // a list that is asked once more
 		return wire.NoChallenge
 	case c.owned.Has(q):
 		return c.own[q]
@@ -59,16 +60,26 @@ func (c *challenges) without(qs Questions) (bare Questions) {
 	return bare
 }
 
-// note counts an 'A', and notes whether its value came before.
-func (c *challenges) note(value wire.Challenge) {
+// note counts an 'A', and reports whether its value came before.
+func (c *challenges) note(value wire.Challenge) (known bool) {
 	n := min(int(c.seen), len(c.values))
 	c.seen += b2u8(c.seen < math.MaxUint8)
 	if slices.Contains(c.values[:n], value) {
-		c.repeated, c.twice = value, true
-		return
+		c.repeat(value)
+		return true
 	}
 	c.values[c.oldest] = value
 	c.oldest = (c.oldest + 1) % uint8(len(c.values))
+	return false
+}
+
+// repeat notes a value that came more than once.
+func (c *challenges) repeat(value wire.Challenge) {
+	if c.repeats > 0 && c.repeated[0] == value {
+		return
+	}
+	c.repeated[0], c.repeated[1] = value, c.repeated[0]
+	c.repeats = min(c.repeats+1, uint8(len(c.repeated)))
 }
 
 // echo counts the challenge in use when it comes as the answer to a request
@@ -116,7 +127,17 @@ func (c *challenges) share() {
 // others for forged ones.
 func (c *challenges) pin() {
 	c.pinned, c.single = true, false
-	c.current, c.fresh, c.owned = c.repeated, 0, 0
+	c.current, c.fresh, c.owned = c.repeated[0], 0, 0
+}
+
+// waited takes the end of a wait. If a forged challenge came more than once, the
+// pinned one may be the wrong one of two.
+func (c *challenges) waited() {
+	c.get, c.returned = 0, false
+	if c.pinned && c.repeats > 1 {
+		c.repeated[0], c.repeated[1] = c.repeated[1], c.repeated[0]
+		c.current = c.repeated[0]
+	}
 }
 
 // challenge is the one in use.
@@ -137,8 +158,8 @@ func (s *session) challengeFor(q wire.Question) wire.Challenge {
 
 // requestFor is the request to send for q: GETCHALLENGE may stand in for it.
 func (s *session) requestFor(q wire.Question) wire.Question {
-	if q == questionVerify {
-		return wire.QuestionInfo
+	if q >= questionVerify {
+		return q - questionVerify
 	}
 	if s.got != nil && s.got.challenges.get.Has(q) {
 		return wire.QuestionChallenge
@@ -149,38 +170,59 @@ func (s *session) requestFor(q wire.Question) wire.Question {
 // onChallenge takes an 'A'. A challenge round is no retry.
 func (s *session) onChallenge(now time.Duration, c wire.Challenge) verdict {
 	s.came()
-	s.countChallenge(c)
+	old := s.countChallenge(now, c)
 	switch known := &s.got.challenges; {
 	case s.pin():
 		return used
 	case s.agenda.open == 0 || known.pinned:
 		return useless
 	case known.single:
-		return s.onOwnChallenge(now, c)
+		return s.onOwnChallenge(now, c, old)
 	case c == known.current:
 		known.echo(now)
 		return useless
+	case old:
+		return s.onOldChallenge(now, c)
 	}
 	first := s.replaceChallenge(now, c)
 	if s.flags&flagHeld != 0 && s.flying > 0 {
 		return used
 	}
-	if s.countRound((s.agenda.waiting | s.agenda.due) & s.agenda.open); !s.pin() {
+	if s.countRound(s.agenda.silent()); !s.pin() {
 		s.useChallenge(first)
 	}
 	return used
 }
 
+// onOldChallenge takes an 'A' that came before, and that another one replaced: one
+// of the two may be forged. A forger can send both in turn for ever, so they may
+// change places once in each wait. That is no challenge round.
+func (s *session) onOldChallenge(now time.Duration, c wire.Challenge) verdict {
+	known, qs := &s.got.challenges, s.agenda.silent()
+	if known.returned || qs == 0 || s.flags&flagLimited != 0 {
+		return useless
+	}
+	known.returned = true
+	s.replaceChallenge(now, c)
+	s.resend(qs)
+	return used
+}
+
 // replaceChallenge takes c for the challenge in use. It reports whether it is the
-// first one.
+// first one. A server that wants a challenge for INFO sends no list before it, so a
+// list that came is asked for all the same.
 func (s *session) replaceChallenge(now time.Duration, c wire.Challenge) (first bool) {
 	s.quiet = 0
 	qs := s.agenda.silent()
 	if qs == lowest(qs) {
 		s.got.hints.openly &^= qs // the fragments were this challenge
 	}
-	if first = s.got.challenges.replace(now, c, qs); !first {
+	first = s.got.challenges.replace(now, c, qs)
+	switch {
+	case !first:
 		s.got.challenges.resent |= s.agenda.waiting
+	case qs.Has(wire.QuestionInfo):
+		s.agenda.open |= s.got.suspicion.takeBack()
 	}
 	return first
 }
@@ -204,7 +246,7 @@ func (s *session) useChallenge(first bool) {
 
 // onOwnChallenge takes an 'A' where each question has a challenge of its own.
 // An 'A' names no question: it answers the only one that is waited for.
-func (s *session) onOwnChallenge(now time.Duration, c wire.Challenge) verdict {
+func (s *session) onOwnChallenge(now time.Duration, c wire.Challenge, old bool) verdict {
 	known := &s.got.challenges
 	qs := s.agenda.silent()
 	if qs == 0 {
@@ -218,6 +260,10 @@ func (s *session) onOwnChallenge(now time.Duration, c wire.Challenge) verdict {
 	case !asked && c == known.of(q):
 		known.echo(known.seenAt)
 		return useless
+	case !asked && old && known.returned:
+		return useless
+	case !asked && old:
+		known.returned = true
 	case !asked:
 		s.countRound(qs)
 	default:
@@ -257,7 +303,7 @@ func (s *session) countRound(qs Questions) {
 // together, and no other challenge is used any more.
 func (s *session) pin() bool {
 	known := &s.got.challenges
-	if !known.twice || known.pinned || !s.agenda.looped() {
+	if known.repeats == 0 || known.pinned || !s.agenda.looped() {
 		return false
 	}
 	known.pin()

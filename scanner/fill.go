@@ -108,11 +108,12 @@ func (e *engine) mayStart() Wait {
 
 // begin opens a target and puts its first request into the batch.
 func (e *engine) begin(t entry) {
-	if e.recv.strangers.take(t.addr) {
-		e.stats.EarlyReplies++
-	}
 	e.recv.lately.add(t.addr)
 	r := e.open.begin(t)
+	if e.recv.strangers.take(t.addr) {
+		e.stats.EarlyReplies++
+		e.open.slots.at(r.slot).session.beside |= besideStranger
+	}
 	e.stats.PeakOpen = max(e.stats.PeakOpen, e.open.n())
 	e.sender.addDue(r, e.open.slots.at(r.slot), len(e.sender.out)+1)
 }

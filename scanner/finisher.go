@@ -159,6 +159,7 @@ func (f *finisher) make(o *outcome) *Result {
 		r.Time = f.start.Add(a.firstAt)
 		r.RTT, r.RTTs, r.PingRTT = a.trips.first, a.trips.each, a.pingRTT
 		r.Received, r.RecvBytes, r.Ask = a.received, a.recvBytes, a.attempt
+		a.suspicion.withdraw()
 		r.Unchallenged = a.suspicion.unchallenged
 		if a.challenges.seen > 0 { // unsolicited replies may be forged
 			r.Unchallenged &^= a.suspicion.unasked

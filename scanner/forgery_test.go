@@ -7,11 +7,16 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-var forgedInfo = strings.Replace(oddInfo, "name", "fake", 1)
+var (
+	forgedInfo    = strings.Replace(oddInfo, "name", "fake", 1)
+	forgedPlayers = string(wire.AppendPlayers(nil, 1, []wire.Player{{Name: []byte("fake")}}))
+	forgedRules   = string(wire.AppendRules(nil, 1, []wire.Rule{{Name: []byte("fake"), Value: []byte("1")}}))
+)
 
 // challenged is a server that wants a challenge for everything.
 func challenged() behaviour { return odd(func(*host) {})() }
@@ -26,6 +31,19 @@ type forgery struct {
 	cfg   Config
 	want  string // see describe
 	late  uint64
+
+	flood  []string // these come before the server is asked, and every five milliseconds
+	before bool     // the flood begins before the server is asked
+}
+
+// insteadOf forges a reply to each request of a kind, long before the server's own.
+func insteadOf(kind wire.Kind, forged string) func(req wire.Request) ([]string, time.Duration) {
+	return func(req wire.Request) ([]string, time.Duration) {
+		if req.Kind == kind {
+			return []string{forged}, time.Millisecond
+		}
+		return nil, 0
+	}
 }
 
 func infoAtOnce(forged ...string) func(req wire.Request) ([]string, time.Duration) {
@@ -39,25 +57,25 @@ func infoAtOnce(forged ...string) func(req wire.Request) ([]string, time.Duratio
 
 var forgeries = []forgery{
 	{"INFO before the challenge", challenged, infoAtOnce(forgedInfo), Config{},
-		"ok info.conflict, fake, 1 players, 1 rules, 5 sent", 0},
+		"ok info.conflict, fake, 1 players, 1 rules, 5 sent", 0, nil, false},
 	{"INFO before the challenge, only INFO is asked", challenged, infoAtOnce(forgedInfo), Config{Questions: AskInfo},
-		"ok open-info, fake, 1 sent", 1},
+		"ok open-info, fake, 1 sent", 1, nil, false},
 	{"INFO between challenge and INFO", challenged,
 		func(req wire.Request) ([]string, time.Duration) {
 			if req.Kind == wire.KindInfoRequest && req.HasChallenge {
 				return []string{forgedInfo}, testRTT / 4
 			}
 			return nil, 0
-		}, Config{}, "ok info.conflict, fake, 1 players, 1 rules, 4 sent", 0},
+		}, Config{}, "ok info.conflict, fake, 1 players, 1 rules, 4 sent", 0, nil, false},
 	{"INFO right after everything", challenged,
 		func(req wire.Request) ([]string, time.Duration) {
 			if req.Kind == wire.KindInfoRequest && req.HasChallenge {
 				return []string{forgedInfo}, testRTT + time.Millisecond/2
 			}
 			return nil, 0
-		}, Config{}, allWell, 1},
+		}, Config{}, allWell, 1, nil, false},
 	{"everything at once", challenged, infoAtOnce(oddRules, oddPlayers, forgedInfo), Config{},
-		"ok info.conflict, fake, 1 players, 1 rules, 2 sent", 0},
+		"ok info.conflict, fake, 1 players, 1 rules, 2 sent", 0, nil, false},
 	{"everything, each when it is asked", challenged,
 		func(req wire.Request) ([]string, time.Duration) {
 			switch {
@@ -69,24 +87,53 @@ var forgeries = []forgery{
 				return []string{oddPlayers}, time.Millisecond
 			}
 			return []string{oddRules}, time.Millisecond
-		}, Config{}, "ok open-info open-players open-rules, fake, 1 players, 1 rules, 3 sent", 1},
+		}, Config{}, "ok open-info open-players open-rules, fake, 1 players, 1 rules, 3 sent", 1, nil, false},
+	{"players of a server that sends INFO to everybody", func() behaviour {
+		return odd(func(h *host) { h.openInfo = true })()
+	}, insteadOf(wire.KindPlayersRequest, oddPlayers), Config{}, "ok info.conflict, name, 1 players, 1 rules, 6 sent", 0, nil, false},
+	{"a copy of INFO, and INFO is lost when it is verified", func() behaviour {
+		return challenged().then(func(replies []string) []string {
+			if len(replies) > 0 && replies[0] == oddInfo {
+				return nil
+			}
+			return replies
+		})
+	}, infoAtOnce(oddInfo), Config{}, "ok, name, 1 players, 1 rules, 5 sent", 0, nil, false},
 	{"INFO after the end", challenged,
 		func(req wire.Request) ([]string, time.Duration) {
 			if req.Kind == wire.KindInfoRequest && req.HasChallenge {
 				return []string{forgedInfo}, 10 * testRTT
 			}
 			return nil, 0
-		}, Config{}, allWell, 1},
+		}, Config{}, allWell, 1, nil, false},
 	{"a challenge for players who were there", func() behaviour {
 		return odd(func(h *host) { h.open = true })()
-	}, infoAtOnce(), Config{Questions: AskPlayers}, "ok open-players, 1 players, 1 sent", 0},
+	}, infoAtOnce(), Config{Questions: AskPlayers}, "ok open-players, 1 players, 1 sent", 0, nil, false},
 	{"players, then the server's challenge", challenged,
 		func(req wire.Request) ([]string, time.Duration) {
 			if req.Kind == wire.KindPlayersRequest && !req.HasChallenge {
 				return []string{oddPlayers}, time.Millisecond
 			}
 			return nil, 0
-		}, Config{Questions: AskPlayers}, "ok open-players, 1 players, 1 sent", 1},
+		}, Config{Questions: AskPlayers}, "ok open-players, 1 players, 1 sent", 1, nil, false},
+}
+
+// floods are forgeries without end.
+var floods = []forgery{
+	{name: "INFO", flood: []string{forgedInfo}, want: "ok info.conflict, fake, 1 players, 1 rules, 5 sent"},
+	{name: "INFO, only INFO is asked", flood: []string{forgedInfo}, cfg: Config{Questions: AskInfo},
+		want: "ok open-info, fake, 1 sent", late: 1},
+	{name: "INFO before it is asked, only INFO is asked", flood: []string{forgedInfo}, before: true,
+		cfg: Config{Questions: AskInfo}, want: "ok info.conflict, fake, 2 sent"},
+	{name: "players", flood: []string{forgedPlayers}, want: "ok info.conflict, name, 1 players, 1 rules, 4 sent"},
+	{name: "no players", flood: []string{string(wire.AppendPlayers(nil, 0, nil))},
+		want: "ok info.conflict, name, 0 players, 1 rules, 4 sent"},
+	{name: "players, which the rate delays", flood: []string{forgedPlayers}, cfg: Config{Rate: 40},
+		want: "ok info.conflict, name, 1 players, 1 rules, 4 sent"},
+	{name: "rules before they are asked", flood: []string{forgedRules}, before: true,
+		want: "ok info.conflict, name, 1 players, 1 rules, 4 sent"},
+	{name: "everything", flood: []string{forgedPlayers, forgedRules, forgedInfo},
+		want: "ok info.conflict, fake, 1 players, 1 rules, 2 sent"},
 }
 
 // TestForgedReplies: where the true server answers too, no forged reply goes
@@ -97,11 +144,40 @@ func TestForgedReplies(t *testing.T) {
 			synctest.Test(t, f.check)
 		})
 	}
+	for _, f := range floods {
+		t.Run("without end/"+f.name, func(t *testing.T) {
+			f.serve = challenged
+			f.forge = func(wire.Request) ([]string, time.Duration) { return nil, 0 }
+			synctest.Test(t, f.check)
+		})
+	}
+}
+
+// sendFlood sends the flood for two seconds.
+func (f *forgery) sendFlood(n *memNet, addr uint64) {
+	for at := time.Duration(0); at < 2*time.Second && f.flood != nil; at += 5 * time.Millisecond {
+		for i, d := range f.flood {
+			n.reply(addr, at+time.Duration(i)*time.Microsecond, []byte(d))
+		}
+	}
+	f.flood = nil
 }
 
 func (f *forgery) check(t *testing.T) {
-	n, serve := newMemNet(), f.serve()
+	n, serve, other := newMemNet(), f.serve(), challenged()
+	ts := addresses(2) // the second one is asked when the first one is done
+	target := udp.Pack(ts[1].Addr)
 	n.serve = func(addr uint64, req wire.Request) {
+		if addr != target {
+			if f.before {
+				f.sendFlood(n, target)
+			}
+			for _, d := range other(req) {
+				n.reply(addr, testRTT, []byte(d))
+			}
+			return
+		}
+		f.sendFlood(n, target)
 		forged, after := f.forge(req)
 		for i, d := range forged {
 			n.reply(addr, after+time.Duration(i)*time.Microsecond, []byte(d))
@@ -113,13 +189,13 @@ func (f *forgery) check(t *testing.T) {
 	}
 	var late []netip.AddrPort
 	f.cfg.LateConflict = func(addr netip.AddrPort) { late = append(late, addr) }
-	ts := addresses(1)
+	f.cfg.InFlight = 1
 	got, st, err := run(n, f.cfg, ts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkLedger(t, st, 1)
-	r := got[udp.Pack(ts[0].Addr)]
+	checkLedger(t, st, 2)
+	r := got[target]
 	if describe(r) != f.want || st.LateConflicts != f.late || len(late) != int(f.late) {
 		t.Errorf("%s, late %d %v, want %s, late %d", describe(r), st.LateConflicts, late, f.want, f.late)
 	}
@@ -127,7 +203,10 @@ func (f *forgery) check(t *testing.T) {
 	if r.Notes&wire.NoteInfoConflict != 0 {
 		conflict = 1
 	}
-	if st.InfoConflicts != conflict || len(late) > 0 && late[0] != ts[0].Addr {
+	if flagged := r.Flags&game.FlagConflict != 0; flagged != (conflict == 1) {
+		t.Errorf("flags %b, notes %b", r.Flags, r.Notes)
+	}
+	if st.InfoConflicts != conflict || len(late) > 0 && late[0] != ts[1].Addr {
 		t.Errorf("%d conflicts, late %v", st.InfoConflicts, late)
 	}
 }
@@ -154,17 +233,57 @@ func TestHonestReplies(t *testing.T) {
 			return replies
 		})
 	}
+	anew := func(b behaviour) behaviour { // the network doubles each request
+		older := byte(0)
+		return func(req wire.Request) []string {
+			all := append(append([]string(nil), b(req)...), b(req)...)
+			for i, d := range all {
+				older++
+				all[i] = strings.NewReplacer("\x80\x40", "\x81"+string(rune(older)), "\x02\x00\x00\x00", "\x03\x00\x00\x00").Replace(d)
+			}
+			return all
+		}
+	}
+	busy := func(b behaviour) behaviour { // players come and go between two replies
+		n := 0
+		return b.then(func(replies []string) []string {
+			for i, d := range replies {
+				if n++; d == oddPlayers {
+					replies[i] = string(wire.AppendPlayers(nil, 1, []wire.Player{{Name: []byte{byte('a' + n)}}}))
+				}
+			}
+			return replies
+		})
+	}
+	either := func(req wire.Request) []string { // which of two challenges comes does not matter
+		if req.HasChallenge && req.Challenge != wire.NoChallenge {
+			h := host{open: true, info: []string{oddInfo}, players: []string{oddPlayers}, rules: []string{oddRules}}
+			return h.reply(req)
+		}
+		return []string{challenge(77), challenge(78)}
+	}
+	openLists := func(req wire.Request) []string { // but for rules, and the network doubles the challenge
+		if req.Kind == wire.KindRulesRequest {
+			return twice(challenged())(req)
+		}
+		return odd(func(h *host) { h.open = true })()(req)
+	}
 	for name, serve := range map[string]behaviour{
-		"challenged":            challenged(),
-		"everything twice":      twice(challenged()),
-		"no challenge":          odd(func(h *host) { h.open = true })(),
-		"no challenge, twice":   twice(odd(func(h *host) { h.open = true })()),
-		"INFO without, twice":   twice(odd(func(h *host) { h.openInfo = true })()),
-		"both INFO, twice":      twice(open(oddGold, oddInfo)()),
-		"m only, twice":         twice(open(oddGold)()),
-		"everything to INFO":    open(oddGold, oddPlayers, oddInfo, oddRules)(),
-		"changing":              twice(changing()),
-		"challenge after reply": behind(challenge(77), odd(func(h *host) { h.openInfo = true }))(),
+		"busy":                         busy(challenged()),
+		"busy, two challenges":         busy(either),
+		"busy, verified":               busy(openLists),
+		"challenged":                   challenged(),
+		"every request twice":          anew(challenged()),
+		"no challenge, requests twice": anew(odd(func(h *host) { h.open = true })()),
+		"everything twice":             twice(challenged()),
+		"no challenge":                 odd(func(h *host) { h.open = true })(),
+		"no challenge, twice":          twice(odd(func(h *host) { h.open = true })()),
+		"INFO without, twice":          twice(odd(func(h *host) { h.openInfo = true })()),
+		"both INFO, twice":             twice(open(oddGold, oddInfo)()),
+		"m only, twice":                twice(open(oddGold)()),
+		"everything to INFO":           open(oddGold, oddPlayers, oddInfo, oddRules)(),
+		"changing":                     twice(changing()),
+		"challenge after reply":        behind(challenge(77), odd(func(h *host) { h.openInfo = true }))(),
 	} {
 		for lost := range 6 {
 			t.Run(name, func(t *testing.T) {
@@ -251,6 +370,35 @@ func TestSpoofedChallenges(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestWrongChallengeAgain: one wrong challenge, again and again, costs a server
+// neither an answer nor time, even if every third datagram is lost.
+func TestWrongChallengeAgain(t *testing.T) {
+	for _, lost := range []int{0, 2, 3, 4, 5} {
+		for offset := range 4 {
+			synctest.Test(t, func(t *testing.T) {
+				n, s, count := newMemNet(), newServer(), 0
+				n.serve = func(addr uint64, req wire.Request) {
+					if count++; lost == 0 || count%lost != 0 {
+						s.answer(n, addr, req)
+					}
+					if count > 1 {
+						return
+					}
+					for at := time.Duration(offset); at < 8000; at += 4 {
+						n.reply(addr, at*time.Millisecond, wire.AppendChallenge(nil, 1))
+					}
+				}
+				got, _, err := run(n, Config{}, addresses(1))
+				for _, r := range got {
+					if err != nil || r.Status != StatusOK || r.Sent > 16 || lost == 0 && r.Took > time.Second {
+						t.Errorf("%d lost, from %d ms: %s, %v, %v", lost, offset, describe(r), r.Took, err)
+					}
+				}
+			})
+		}
 	}
 }
 

@@ -69,6 +69,35 @@ func (r *Result) facts(e evidence) game.Facts {
 	}
 }
 
+// Population is how many play on a server.
+type Population struct {
+	People    int  // in the game, as the game counts them
+	Bots      int  // programs that play
+	Places    int  // for players
+	Elsewhere bool // the game counts People or Bots elsewhere than in INFO
+}
+
+// Population returns how many play on a server that answered INFO. INFO counts bots
+// among the players; where the game has a number of its own, that is of people.
+func (r *Result) Population() Population {
+	in := &r.Info
+	p := Population{People: max(int(in.Players)-int(in.Bots), 0), Bots: int(in.Bots), Places: int(in.MaxPlayers)}
+	g := r.Game
+	if g == nil {
+		return p
+	}
+	if g.Has.Has(game.KeyBots) {
+		p.Bots, p.Elsewhere = g.Bots, true
+	}
+	if g.Has.Has(game.KeyPlayers) {
+		p.People, p.Elsewhere = g.Players, true
+	}
+	if g.Has.Has(game.KeyMaxPlayers) {
+		p.Places = g.MaxPlayers
+	}
+	return p
+}
+
 // hash sets the hash of the answer to q. A reply that lacks fragments has none:
 // which of them came is chance.
 func (r *Result) hash(q wire.Question, m *replies, msg []byte) {

@@ -94,7 +94,7 @@ func (p *plan) tick(s *session, now time.Duration) {
 	s.flying = 0
 	s.flags &^= flagHeld
 	if s.got != nil {
-		s.got.challenges.get = 0
+		s.got.challenges.waited()
 	}
 	if s.quiet++; s.flags&flagAnswered == 0 && int(s.quiet) >= p.patienceAsks(s) {
 		p.ignored(s)
@@ -266,8 +266,8 @@ func (p *plan) finish(s *session, now time.Duration) {
 		s.clock.wakeAt(end)
 		return
 	}
-	if s.agenda.waiting&verifyInfo != 0 && now < s.got.suspicion.verifyEnd {
-		s.clock.wakeAt(s.got.suspicion.verifyEnd)
+	if s.got != nil && !s.got.suspicion.conflict && now < s.got.suspicion.holdEnd {
+		s.clock.wakeAt(s.got.suspicion.holdEnd)
 		return
 	}
 	if !s.unpacking() {
@@ -275,25 +275,21 @@ func (p *plan) finish(s *session, now time.Duration) {
 	}
 }
 
-// verify has INFO asked for once more, with a challenge, if the answer to it may
-// be forged: it came without a challenge, and more replies came than requests went
-// out. A server whose replies came earlier than they could is given one timeout
-// in which its true replies may come.
+// verify holds the record of a server whose answers may be forged, and has those
+// that are in doubt asked for once more, each once. INFO bears the challenge, so that
+// the true server sends its own; lists bear none, so that it sends an 'A'.
 func (p *plan) verify(s *session, now time.Duration) {
-	a := s.got
-	if a == nil || a.suspicion.conflict {
+	if s.got == nil || s.got.suspicion.conflict || !s.got.suspicious() {
 		return
 	}
-	x := &a.suspicion
-	switch {
-	case s.beside&besideVerify != 0:
-	case s.challenge() != wire.NoChallenge && x.unchallenged.Has(wire.QuestionInfo) && a.surplus():
-		s.beside |= besideVerify
-		s.agenda.due |= verifyInfo
-		x.verifyEnd = now + p.schedule.Timeout
-	case x.early != 0 && x.early == x.early&x.unchallenged && x.verifyEnd == 0:
-		s.agenda.waiting |= verifyInfo
-		x.verifyEnd = now + p.schedule.Timeout
+	x := &s.got.suspicion
+	if x.holdEnd == 0 {
+		x.holdEnd = now + p.schedule.Timeout
+	}
+	if qs := s.got.doubted(); qs != 0 && x.verifying == 0 {
+		x.verifying = qs
+		s.agenda.due |= verify(qs)
+		x.holdEnd = now + p.schedule.Timeout
 	}
 }
 

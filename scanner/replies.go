@@ -194,7 +194,7 @@ func deliverChallenge(t *session, now time.Duration, msg []byte) delivery {
 func (a *answer) deliverInfo(t *session, pool *pool, now time.Duration, msg []byte, in *wire.Info) delivery {
 	a.infoReplies++
 	d := delivery{kind: ReplyInfo}
-	t.onInfoAgain()
+	a.suspicion.again(wire.QuestionInfo)
 	if !t.wants(wire.QuestionInfo, 0) {
 		if in.Decode(msg) == nil && a.info != nil && contradicts(&a.in, in) {
 			a.suspicion.contradicted()
@@ -284,7 +284,7 @@ func (a *answer) goldAgain(t *session, now time.Duration, msg []byte, in *wire.I
 		t.onGold(now, code)
 		return ClassMatched
 	}
-	t.onInfoAgain()
+	a.suspicion.again(wire.QuestionInfo)
 	if code == 0 && !bytes.Equal(in.Name, a.goldKept.name) {
 		a.suspicion.contradicted()
 	}
@@ -314,6 +314,43 @@ func (a *answer) deliverList(
 	return a.keepList(t, pool, now, q, msg, code, kind)
 }
 
+// differ reports whether two lists in answer to one request name different players
+// or rules. A datagram that the network doubled is the same. If it doubled the
+// request, scores, durations and values may have changed between two answers.
+func differ(q wire.Question, a, b []byte) bool {
+	if len(a) == 0 || bytes.Equal(a, b) {
+		return false
+	}
+	if q == wire.QuestionRules {
+		return differentRules(a, b)
+	}
+	var x, y wire.Players
+	_, _ = x.Reset(a, wire.ShipUnknown), y.Reset(b, wire.ShipUnknown) // Err returns them too
+	for {
+		more := x.Next()
+		if more != y.Next() || !more {
+			return x.Err() == nil && y.Err() == nil && x.Count() != y.Count()
+		}
+		if !bytes.Equal(x.Player().Name, y.Player().Name) {
+			return true
+		}
+	}
+}
+
+func differentRules(a, b []byte) bool {
+	var x, y wire.Rules
+	_, _ = x.Reset(a), y.Reset(b)
+	for {
+		more := x.Next()
+		if more != y.Next() || !more {
+			return x.Err() == nil && y.Err() == nil && x.Count() != y.Count()
+		}
+		if !bytes.Equal(x.Rule().Name, y.Rule().Name) {
+			return true
+		}
+	}
+}
+
 // sound reports whether a list decodes completely and its count is true.
 func sound(q wire.Question, msg []byte) bool {
 	exact, err := readList(q, msg)
@@ -341,7 +378,14 @@ func (a *answer) keepList(
 	t *session, pool *pool, now time.Duration, q wire.Question, msg []byte, code wire.Error, kind ReplyKind,
 ) delivery {
 	d := delivery{kind: kind}
-	if usable(code) && t.wants(q, code) && !a.put(pool, a.place(q), msg) {
+	a.suspicion.again(q)
+	switch wanted := t.wants(q, code); {
+	case t.agenda.due.Has(q) && !t.agenda.asked.Has(q):
+		d.class = ClassDuplicate // it is about to be asked for
+		return d
+	case !wanted && t.askedOnce(q) && differ(q, *a.place(q), msg):
+		a.suspicion.contradicted()
+	case wanted && usable(code) && !a.put(pool, a.place(q), msg):
 		d.class, d.full = ClassMatched, true
 		return d
 	}

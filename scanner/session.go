@@ -84,8 +84,7 @@ const (
 	besidePong                         // its answer came
 	besideGet                          // a challenge was asked for by itself: GETCHALLENGE
 	besideFallback                     // INFO was ignored: PLAYER and ping are the last attempt
-	besideVerify                       // INFO was asked for once more, as the first answer may be forged
-	besideVerified                     // and that was answered
+	besideStranger                     // a reply came before anything was asked
 )
 
 // session is the state of one conversation.
@@ -165,6 +164,7 @@ type unpacking struct {
 func (s *session) begin(a *answer) {
 	s.got = a
 	a.challenges.current = wire.NoChallenge
+	a.suspicion.stranger = s.beside&besideStranger != 0
 	for q := range each(s.agenda.asked) {
 		a.suspicion.requests += s.agenda.attempts[q] - b2u8(s.agenda.due.Has(q))
 	}
@@ -228,9 +228,8 @@ func (s *session) measure(now time.Duration, q wire.Question) {
 	}
 	if a.trips.first == 0 {
 		a.trips.first = trip
-	} else if trip+muchEarlier < a.trips.first && 2*trip < a.trips.first {
-		a.suspicion.early |= 1 << q
 	}
+	a.suspicion.trip(trip)
 }
 
 // onAppID takes the application ID, by which some servers are asked differently.
@@ -331,7 +330,7 @@ func (s *session) onSent(now time.Duration, qs Questions) {
 		bare = s.got.challenges.without(bare)
 		s.got.challenges.echoed = false
 		s.got.suspicion.sent(qs)
-		s.got.trips.sent(qs&^verifyInfo, s.clock.sentUS)
+		s.got.trips.sent(qs&^verifyAll, s.clock.sentUS)
 	}
 	s.flying += uint8(bits.OnesCount8(uint8(qs.status())))
 	s.agenda.sent(qs, bare)

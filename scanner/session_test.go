@@ -151,10 +151,10 @@ func (p *player) event(name string, args []string) error {
 	case "unreachable":
 		t.onUnreachable()
 	case "again":
-		t.onInfoAgain()
+		t.got.suspicion.again(wire.QuestionInfo)
 	case "contradiction":
 		t.got.suspicion.contradicted()
-		t.onInfoAgain()
+		t.got.suspicion.again(wire.QuestionInfo)
 	case "pong":
 		t.onPong()
 	case "app":

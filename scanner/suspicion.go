@@ -9,16 +9,27 @@ import (
 )
 
 // suspicion is what tells that a reply may be forged. A server sends one reply to
-// each datagram: more replies than requests are a sign, and so are replies that
-// come sooner than they could.
+// each datagram: more replies than requests are a sign. So are replies that come
+// sooner than they could, or before the server was asked.
+//
+// The record of a suspicious server is held for one timeout, in which its true
+// replies may come. A question whose answer is in doubt is asked once more. Two
+// replies contradict each other if
+//
+//   - two 'I' differ in what does not change while a server runs;
+//   - two lists answer one request, and name different players or rules;
+//   - an 'A' comes for a question that was answered without a challenge.
 type suspicion struct {
-	requests     uint8     // datagrams sent, pings not counted
-	answered     Questions // answered after they were asked
-	unasked      Questions // answered before they were asked
-	early        Questions // answered before that could be expected
-	unchallenged Questions // answered, in part at least, to a request without a challenge
-	conflict     bool      // a reply contradicts another
-	verifyEnd    time.Duration
+	requests     uint8         // datagrams sent, pings not counted
+	answered     Questions     // answered after they were asked
+	unasked      Questions     // answered before they were asked
+	unchallenged Questions     // answered, in part at least, to a request without a challenge
+	stranger     bool          // a reply came before the server was asked anything
+	verifying    Questions     // asked once more although they are answered
+	verified     Questions     // of these: answered again
+	conflict     bool          // a reply contradicts another
+	least, most  time.Duration // round trips
+	holdEnd      time.Duration // until when the record is held; 0: it is not
 }
 
 // contradicted takes the news that two replies contradict each other: one may be
@@ -38,10 +49,34 @@ func (x *suspicion) answer(q wire.Question, bare, asked bool) {
 		x.unchallenged |= 1 << q
 	}
 	if !asked {
-		x.early |= 1 << q
 		x.unasked |= 1 << q
 	}
 }
+
+// takeBack returns the lists that came before they were asked for, and takes them
+// for not answered.
+func (x *suspicion) takeBack() Questions {
+	lists := x.unasked &^ AskInfo
+	x.unasked, x.unchallenged = x.unasked&^lists, x.unchallenged&^lists
+	return lists
+}
+
+// again notes another answer to q.
+func (x *suspicion) again(q wire.Question) { x.verified |= x.verifying & (1 << q) }
+
+// trip notes a round trip.
+func (x *suspicion) trip(d time.Duration) {
+	if x.most == 0 || d < x.least {
+		x.least = d
+	}
+	x.most = max(x.most, d)
+}
+
+// tooSoon reports whether an answer came sooner than the others let expect.
+func (x *suspicion) tooSoon() bool { return 4*x.least+muchEarlier < x.most }
+
+// withdraw drops from unchallenged what could not be verified.
+func (x *suspicion) withdraw() { x.unchallenged &^= x.verifying &^ x.verified }
 
 // surplus reports whether more replies came than requests went out: either the
 // network doubled a challenge, or one of the replies is forged.
@@ -50,28 +85,56 @@ func (a *answer) surplus() bool {
 	return a.challenges.seen > 0 && replies > int(a.suspicion.requests)
 }
 
-// countChallenge counts an 'A' among the replies that the server can have sent.
-// One that comes when every datagram is answered, none of them by an 'A', is the
-// answer to a question that has another answer.
-func (s *session) countChallenge(c wire.Challenge) {
-	a := s.got
-	first := a.challenges.seen == 0
-	a.challenges.note(c)
-	if s.agenda.open == 0 && a.challenges.current == wire.NoChallenge {
-		a.challenges.current = c // to verify INFO with
+// doubted returns the questions to ask once more: those answered without a
+// challenge, if more replies came than requests went out. A list that came before
+// it was asked for is not one of them.
+func (a *answer) doubted() Questions {
+	if !a.surplus() {
+		return 0
 	}
-	open := a.suspicion.unchallenged
-	if first && open != 0 && !open.Has(wire.QuestionInfo) && a.surplus() {
-		a.suspicion.contradicted()
-	}
+	return a.suspicion.unchallenged &^ (a.suspicion.unasked &^ AskInfo)
 }
 
-// onInfoAgain takes a second answer to INFO.
-func (s *session) onInfoAgain() {
-	if s.beside&besideVerify != 0 {
-		s.beside |= besideVerified
-		s.agenda.waiting &^= verifyInfo
+// suspicious reports whether one of the answers may be forged.
+func (a *answer) suspicious() bool {
+	x := &a.suspicion
+	soon := x.unasked != 0 || x.tooSoon()
+	return x.stranger || soon && x.unchallenged != 0 || a.doubted() != 0
+}
+
+// countChallenge counts an 'A' among the replies that the server can have sent,
+// and reports whether its value came before.
+func (s *session) countChallenge(now time.Duration, c wire.Challenge) (known bool) {
+	a, qs := s.got, s.agenda.silent()
+	first := a.challenges.seen == 0
+	known = a.challenges.note(c)
+	if first && s.agenda.open == 0 {
+		a.challenges.current = c // to verify INFO with
 	}
+	lists := verify(a.suspicion.verifying &^ AskInfo)
+	if s.agenda.waiting&lists != 0 || first && a.refuted() {
+		a.suspicion.contradicted()
+	}
+	if q := wire.Question(bits.TrailingZeros8(uint8(qs))); first && qs != 0 && qs == lowest(qs) && s.agenda.attempts[q] == 1 {
+		a.suspicion.trip(now - s.clock.at(a.trips.sentUS[q]))
+	}
+	return known
+}
+
+// refuted reports whether the first 'A' answers a question that has another
+// answer: it came when every datagram was answered. Some servers send an 'A' behind
+// an 'I' (EC-9), so INFO is asked once more instead.
+func (a *answer) refuted() bool {
+	open := a.suspicion.unchallenged
+	return open != 0 && !open.Has(wire.QuestionInfo) && a.surplus()
+}
+
+// askedOnce reports whether one request for q went out, so that one answer can be
+// expected.
+func (s *session) askedOnce(q wire.Question) bool {
+	a := s.got
+	several := a.challenges.resent | a.suspicion.verifying
+	return s.agenda.asked.Has(q) && s.agenda.attempts[q] == 1 && !several.Has(q)
 }
 
 // withoutChallenge reports whether an answer to q that comes now answers a

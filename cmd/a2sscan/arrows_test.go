@@ -54,9 +54,11 @@ var arrows = map[string][]string{
 	"cmd/a2sscan/internal/manual":              {"cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/masterlist":          {"scanner/list", "scanner/master", "cmd/a2sscan/internal/output", "cmd/a2sscan/internal/progress", "cmd/a2sscan/internal/redact"},
 
+	"cmd/a2sscan/internal/habits":  {"cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/columns": {"sink/record", "cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/census":  {"sink", "cmd/a2sscan/internal/geo", "cmd/a2sscan/internal/output"},
 	"cmd/a2sscan/internal/merge":   room("census", "geo", "output", "guard", "ratecontrol", "tally", "ledger"),
+	"cmd/a2sscan/internal/compare": {"sink/census", "scanner/list", "cmd/a2sscan/internal/census", "cmd/a2sscan/internal/inputs"},
 	"cmd/a2sscan/internal/decode":  {"cmd/a2sscan/internal/capture", "cmd/a2sscan/internal/census", "cmd/a2sscan/internal/inputs"},
 	"cmd/a2sscan/internal/simulation": {"bench/fleet", "bench/fleet/judge", "bench/fleet/replay", "cmd/a2sscan/internal/inputs",
 		"cmd/a2sscan/internal/census", "cmd/a2sscan/internal/masterlist", "cmd/a2sscan/internal/progress", "cmd/a2sscan/internal/shutdown", "cmd/a2sscan/internal/ledger"},

@@ -149,10 +149,12 @@ func (c *configuration) applyTargets(file *flagfile.File, e flagfile.Entry, note
 
 // onlyTyped are the flags that make no sense in a file, and why.
 var onlyTyped = map[string]string{
-	"help":     "type --help",
-	configFlag: "a file names no other",
-	printFlag:  "type --print-config",
-	"fresh":    "in a file it would discard the checkpoint again and again",
+	"help":      "type --help",
+	helpAllFlag: "type --help-all",
+	"list":      "name it under targets",
+	configFlag:  "a file names no other",
+	printFlag:   "type --print-config",
+	"fresh":     "in a file it would discard the checkpoint again and again",
 }
 
 // describe returns the commands as package flagfile takes them.

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/habits"
 )
 
 // flagError is the error of a flag that does not exist or has a bad value. It suggests a
@@ -18,7 +19,9 @@ func flagError(cmd *cobra.Command, err error) error {
 	f := console.Fail(console.ExitUsage, "%w", err).WithHint("%s --help lists the flags", cmd.CommandPath())
 	switch {
 	case errors.As(err, &missing):
-		if like := console.Nearest(missing.GetSpecifiedName(), flagNames(cmd)); like != "" {
+		if here := habits.Hint(missing.GetSpecifiedName(), flagNames(cmd)); here != "" {
+			f.WithHint("%s", here)
+		} else if like := console.Nearest(missing.GetSpecifiedName(), flagNames(cmd)); like != "" {
 			f.WithHint("did you mean --%s?", like)
 		}
 	case errors.As(err, &bad) && forProgrammers(bad.Unwrap()):

@@ -14,8 +14,10 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/habits"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 )
 
@@ -51,9 +53,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		in:   stdin,
 		out:  &results{w: stdout},
 	}
-	root := a.rootCommand()
-	root.SetArgs(args)
-	err := root.Execute()
+	err := a.execute()
 	if a.out.err != nil {
 		err = a.out.failure()
 	}
@@ -66,6 +66,16 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	a.term.LogEnd(err)
 	return console.ExitCode(err)
+}
+
+// execute runs the command that the arguments name.
+func (a *app) execute() (err error) {
+	if a.args, err = habits.Arguments(a.args); err != nil {
+		return err
+	}
+	root := a.rootCommand()
+	root.SetArgs(a.args)
+	return root.Execute()
 }
 
 // results is standard output. It keeps the first error, so that a full disk is noticed
@@ -119,9 +129,9 @@ queries all servers of a list or a network at once and writes one JSON line per
 server.`,
 		Example: `  a2sscan demo
   a2sscan scan servers.txt -o census.ndjson.zst
-  a2sscan scan 198.51.100.0/24 -p 27015-27020 --query info --allow-reserved`,
+  a2sscan ask 203.0.113.7:27015`,
 		Args:               a.anyCommand,
-		RunE:               func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE:               a.rootRun,
 		SilenceErrors:      true,
 		SilenceUsage:       true,
 		DisableSuggestions: true, // anyCommand makes its own, as a hint
@@ -130,14 +140,29 @@ server.`,
 	root.SetErr(a.term.Messages())
 	root.SetIn(a.in)
 	root.SetUsageTemplate(usageTemplate)
+	root.SetHelpFunc(helpOf)
+	root.SetHelpCommand(a.helpCommand())
+	root.SetGlobalNormalizationFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		return pflag.NormalizedName(habits.Alias(name))
+	})
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(a.commands()...)
 	a.configurable(root)
 	completable(root)
+	root.Flags().BoolP("version", "V", false, "print the version")
 	for _, cmd := range root.Commands() {
 		cmd.DisableFlagsInUseLine = !cmd.HasAvailableLocalFlags()
 	}
 	return root
+}
+
+// rootRun is the program without a command.
+func (a *app) rootRun(cmd *cobra.Command, _ []string) error {
+	if version, _ := cmd.Flags().GetBool("version"); version {
+		_, err := fmt.Fprintln(a.out, versionLine())
+		return err
+	}
+	return cmd.Help()
 }
 
 // commands are the commands of the program.
@@ -150,6 +175,8 @@ func (a *app) commands() []*cobra.Command {
 		a.askCommand(),
 		a.decodeCommand(),
 		a.catCommand(),
+		a.diffCommand(),
+		a.statsCommand(),
 		a.verifyCommand(),
 		a.mergeCommand(),
 		a.schemaCommand(),
@@ -172,26 +199,6 @@ func (a *app) anyCommand(cmd *cobra.Command, args []string) error {
 	}
 	return f
 }
-
-// usageTemplate is cobra's template with the examples at the end.
-const usageTemplate = `Usage:{{if .Runnable}}{{if not .HasAvailableSubCommands}}
-  {{.UseLine}}{{end}}{{end}}{{if .HasAvailableSubCommands}}
-  {{.CommandPath}} COMMAND
-
-Commands:{{range .Commands}}{{if .IsAvailableCommand}}
-  {{rpad .Name .NamePadding}}  {{.Short}}{{end}}{{end}}{{end}}{{range flagGroups .}}
-
-{{.Title}}:
-{{.Usages | trimTrailingWhitespaces}}{{end}}{{with withMaster .}}
-
-With --master: only servers that meet all of these, and how to fetch them:
-{{. | trimTrailingWhitespaces}}{{end}}{{if not .HasParent}}
-
-{{exitCodes}}{{end}}{{if .HasExample}}
-
-Examples:
-{{.Example}}{{end}}
-`
 
 // self is how a person starts this program, for commands to type.
 func self() string {

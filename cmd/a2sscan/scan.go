@@ -22,6 +22,9 @@ type scanFlags struct {
 	metrics   metricsFlags
 	log       logFlags
 	ofMasters *pflag.FlagSet // of use with --master only
+	lists     []string
+	bandwidth flagvalue.Bandwidth
+	helpAll   bool
 }
 
 func (a *app) scanCommand() *cobra.Command {
@@ -57,8 +60,15 @@ down by a tenth, and SIGQUIT says where the scan stands; it goes on.`,
   a2sscan scan 203.0.113.7:27015 | jq .info.name
   cut -f 1 master.tsv | a2sscan scan --query info -r 20k > names.ndjson`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.helpAll {
+				return cmd.Help()
+			}
+			args = append(args, f.lists...)
 			if !cmd.Flags().Changed("fallback") {
 				f.Fallback = f.SecondLook
+			}
+			if err := f.useBandwidth(cmd.Flags().Changed("rate")); err != nil {
+				return err
 			}
 			if cmd.Flags().Changed("rate") && f.Pace.Total > 0 {
 				return console.Fail(console.ExitUsage, "--rate and --rate-total exclude each other").
@@ -85,10 +95,12 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.StringVar(&f.Summary, "summary", "", "write the run's numbers to `FILE` as JSON (default with -o: PATH.summary.json)")
 	fs.StringVar(&f.ScanID, "scan-id", "", "`NAME` of the scan in every record (default its start: 20261120T030000Z)")
 	fs.StringVarP(&f.Ports, "port", "p", "", "ports for networks and bare addresses: a `LIST` such as 27015,27020-27030 (an ip alone: 27015)")
+	fs.StringArrayVarP(&f.lists, "list", "l", nil, "read targets from `FILE`, as an argument does; may be repeated (-iL, too)")
 	f.addTargets(fs)
 	fs.Var(&f.Query, "query", "what to ask: a `LIST` of info, players, rules, and ping beside them")
 	fs.VarP(&f.Pace.Rate, "rate", "r", "datagrams a second, k and M are understood; 0: as fast as it goes")
 	fs.Var(&f.Pace.Total, "rate-total", "datagrams a second of all shards together: with --shard I/N each sends an N-th of it (default: --rate for each)")
+	fs.VarP(&f.bandwidth, "bandwidth", "B", "the rate as bits per second on the wire, such as 10M: 760 for each datagram")
 	fs.Var(&f.Pace.AddressRate, "per-address-rate", "datagrams a second to one address; 0: no limit")
 	fs.IntVar(&f.Pace.MaxPerAddress, "max-per-address", 0, "`N` servers asked on one address at most; 0: all (default 0)")
 	f.timeouts.add(cmd)
@@ -106,13 +118,25 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	f.addExclusions(fs)
 	f.addGuard(fs)
 	fs.Uint64VarP(&f.MaxTargets, "max-targets", "n", 0, "`N` targets asked at most; 0: all (default 0)")
+	fs.Uint64VarP(&f.MaxResults, "max-results", "N", 0, "stop after `N` servers answered, and finish those that are open; 0: never (default 0)")
 	fs.BoolVar(&f.DryRun, "dry-run", false, "say what would be asked and what that takes, send nothing, write no file")
 	f.metrics.add(cmd)
 	f.log.add(cmd)
 	f.addMaster(fs)
 	fs.Var(&f.Status, "status", "how the scan is going, on standard error: text, each second on a terminal and every 10s elsewhere; json, an object a line each second; none")
 	fs.BoolVarP(&f.Verbose, "verbose", "v", false, "close with all counts, and with tables of games, maps, systems and versions")
+	fs.BoolVar(&f.helpAll, helpAllFlag, false, "help with all flags")
 	fs.BoolVarP(&f.Quiet, "quiet", "q", false, "no status (unless --status asks for it) and no closing summary; errors and bad lines are still said")
+}
+
+// useBandwidth sets the rate from --bandwidth.
+func (f *scanFlags) useBandwidth(rateToo bool) error {
+	if f.bandwidth == 0 {
+		return nil
+	}
+	f.Pace.Rate = f.bandwidth.Rate()
+	return console.FirstBroken(console.Rule{Broken: rateToo, Err: "--bandwidth and --rate exclude each other",
+		Hint: "--bandwidth is the rate in other units"})
 }
 
 // check completes the options and refuses flags that contradict each other.

@@ -6,23 +6,25 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/sink/census"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
 func (a *app) schemaCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "schema json|duckdb|clickhouse [FILE]",
+		Use:   "schema json|duckdb|clickhouse|stats [FILE]",
 		Short: "Print the schema of the record",
 		Long: `Prints every key that a record can have, with its type. Readers that guess
 types from the first records lose rare keys; the schema prevents that.
 
   json        a JSON Schema (draft 2020-12)
   duckdb      a read_json call with columns, of FILE (default census.ndjson)
-  clickhouse  a CREATE TABLE`,
+  clickhouse  a CREATE TABLE
+  stats       a JSON Schema of what stats prints`,
 		Example: `  a2sscan schema json > record.schema.json
   a2sscan schema duckdb census.ndjson.zst | duckdb
   a2sscan schema clickhouse | clickhouse-client`,
-		ValidArgs: []string{"json", "duckdb", "clickhouse"},
+		ValidArgs: []string{"json", "duckdb", "clickhouse", "stats"},
 		RunE: func(_ *cobra.Command, args []string) error {
 			text, err := schema(args)
 			if err == nil {
@@ -44,7 +46,7 @@ func schema(args []string) (string, error) {
 	}
 	switch {
 	case len(args) == 0:
-		return "", console.Fail(console.ExitUsage, "schema needs a format").WithHint("a2sscan schema json, duckdb or clickhouse")
+		return "", console.Fail(console.ExitUsage, "schema needs a format").WithHint("a2sscan schema json, duckdb, clickhouse or stats")
 	case len(args) > 2 || len(args) == 2 && kind != "duckdb":
 		return "", console.Fail(console.ExitUsage, "too many arguments: %s", console.Quoted(strings.Join(args, " "), 60)).
 			WithHint("only duckdb takes a FILE, and one")
@@ -56,7 +58,9 @@ func schema(args []string) (string, error) {
 		return record.DuckDB(file), nil
 	case "clickhouse":
 		return record.ClickHouse(), nil
+	case "stats":
+		return string(census.StatsJSONSchema()), nil
 	}
 	return "", console.Fail(console.ExitUsage, "no schema for %s", console.Quoted(kind, 40)).
-		WithHint("there are json, duckdb and clickhouse")
+		WithHint("there are json, duckdb, clickhouse and stats")
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -17,6 +18,26 @@ func init() {
 	cobra.AddTemplateFunc("flagGroups", flagGroups)
 	cobra.AddTemplateFunc("exitCodes", console.ExitHelp)
 }
+
+// usageTemplate is cobra's template with the examples before the flags.
+const usageTemplate = `Usage:{{if .Runnable}}{{if not .HasAvailableSubCommands}}
+  {{.UseLine}}{{end}}{{end}}{{if .HasAvailableSubCommands}}
+  {{.CommandPath}} COMMAND{{end}}{{if .HasExample}}
+
+Examples:
+{{.Example}}{{end}}{{if .HasAvailableSubCommands}}
+
+Commands:{{range .Commands}}{{if .IsAvailableCommand}}
+  {{rpad .Name .NamePadding}}  {{.Short}}{{end}}{{end}}{{end}}{{range flagGroups .}}
+
+{{.Title}}:
+{{.Usages | trimTrailingWhitespaces}}{{end}}{{with withMaster .}}
+
+With --master: only servers that meet all of these, and how to fetch them:
+{{. | trimTrailingWhitespaces}}{{end}}{{if not .HasParent}}
+
+{{exitCodes}}{{end}}
+`
 
 // inGroup reports whether a flag has an annotation; without one, whether it has
 // none.
@@ -42,11 +63,11 @@ func (g flagGroup) Usages() string {
 	return set.FlagUsagesWrapped(g.width)
 }
 
-// The width of a help, and of other prose on standard output: that of its terminal, unless lines would be too long to
-// be read with ease, and of a usual one where somebody pages it.
+// Help, and other prose on standard output, is as wide as its terminal, unless lines
+// would be too long to be read with ease. A pager gets the usual width.
 const (
 	usualHelp  = 80
-	widestHelp = 120
+	widestHelp = 100
 )
 
 // helpWidth is how many columns a help has that is written to w.
@@ -65,15 +86,104 @@ func helpWidth(w io.Writer) int {
 	return min(width, widestHelp)
 }
 
+// usualFlags are the flags of scan that fit on one screen, with short texts.
+var usualFlags = []struct{ name, text string }{
+	{"output", "write to `PATH`: .ndjson, .csv, .tsv; also .zst, .gz"},
+	{"append", "add to an existing output"},
+	{"force", "replace an existing output"},
+	{"format", "write `WORD` json, text, csv or tsv"},
+	{"fields", "only these fields: a `LIST` such as addr,info.name"},
+	{"port", "ports of networks and bare addresses: a `LIST`"},
+	{"list", "read targets from `FILE`, too"},
+	{"query", "a `LIST` of info, players, rules (default all)"},
+	{"rate", "`N` datagrams per second: 800, 5k, 1M (default 5k)"},
+	{"bandwidth", "the rate as `BITS` per second: 10M"},
+	{"timeout", "first wait for a reply: `D` such as 800ms (default 1s)"},
+	{"retries", "repeat an unanswered request `N` times (default 2)"},
+	{"exclude-file", "send nothing to the networks in `FILE`"},
+	{"allow-reserved", "ask private and loopback networks, too"},
+	{"max-targets", "ask at most `N` targets"},
+	{"max-results", "stop after `N` servers answered"},
+	{"master", "fetch the list of a master first: `HOST:PORT` or web"},
+	{"checkpoint", "save progress in `FILE`; the same command resumes"},
+	{"mmdb", "add places from the database in `FILE`"},
+	{"dry-run", "show what would be asked; send nothing"},
+	{"verbose", "close with all counts, and top games and maps"},
+	{"quiet", "no status and no closing summary"},
+}
+
+// word is the value of a flag in a short help, which needs none.
+type word string
+
+func (w word) String() string   { return string(w) }
+func (w word) Set(string) error { return nil }
+func (w word) Type() string     { return "string" }
+
+// briefHelp is the help of scan on one screen.
+func briefHelp(cmd *cobra.Command) string {
+	g := flagGroup{width: helpWidth(cmd.Root().OutOrStdout())}
+	for _, usual := range usualFlags {
+		short := *cmd.Flag(usual.name)
+		short.Usage = usual.text
+		if short.Value.Type() != "bool" {
+			short.Value, short.DefValue = word(""), ""
+		}
+		g.flags = append(g.flags, &short)
+	}
+	return fmt.Sprintf(`Queries every target and writes a record for each server that answers. A TARGET
+is a file, - for standard input, ip:port, ip, a range, or a network.
+
+Usage:
+  %s
+
+Examples:
+%s
+
+Flags:
+%s
+%s --help-all shows all flags; man a2sscan-scan explains them.
+`, cmd.UseLine(), cmd.Example, g.Usages(), cmd.CommandPath())
+}
+
+// helpOf prints the help of a command: of scan the flags that matter most.
+func helpOf(cmd *cobra.Command, _ []string) {
+	out := cmd.OutOrStdout()
+	if cmd.CommandPath() == "a2sscan scan" {
+		if all, _ := cmd.Flags().GetBool(helpAllFlag); !all {
+			io.WriteString(out, briefHelp(cmd))
+			return
+		}
+	}
+	fmt.Fprintf(out, "%s\n\n%s", strings.TrimSpace(cmd.Long), cmd.UsageString())
+}
+
+// helpAllFlag shows all flags of scan.
+const helpAllFlag = "help-all"
+
+// helpCommand is cobra's help command, except that it refuses what is no command.
+func (a *app) helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "help [COMMAND]", Short: "Help about any command", Long: "Shows the help of a command.", Hidden: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			of, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return a.anyCommand(cmd.Root(), args)
+			}
+			of.InitDefaultHelpFlag()
+			return of.Help()
+		},
+	}
+}
+
 // scanGroups are the groups of scan, which has more flags than fit on a screen.
 // What is in none stands under "Other flags".
 var scanGroups = []struct{ title, names string }{
-	{"Targets", "port order seed shard strict resolve max-targets max-per-address exclude exclude-file " +
+	{"Targets", "port list order seed shard strict resolve max-targets max-results max-per-address exclude exclude-file " +
 		"allow-reserved master keep-master"},
 	{"Questions", "query timeout retries second-look fallback cooldown"},
-	{"Speed", "rate per-address-rate in-flight source no-gso"},
+	{"Speed", "rate bandwidth per-address-rate in-flight source no-gso"},
 	{"Output", "output append force format json fields color rotate summary scan-id unanswered raw no-player-names player-key mmdb"},
-	{"Going on, and stopping", "checkpoint fresh min-hitrate max-send-errors max-runtime"},
+	{"Resuming and stopping", "checkpoint fresh min-hitrate max-send-errors max-runtime"},
 	{"Watching", "status verbose quiet dry-run metrics log-file log-format log-level"},
 }
 

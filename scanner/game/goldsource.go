@@ -1,5 +1,7 @@
 package game
 
+import "slices"
+
 // The games on the GoldSource engine, Half-Life's own and its mods. They share
 // the rules, which are variables. A server may say that it is application 70,
 // Half-Life, and run any of them, and the obsolete INFO reply has no application:
@@ -26,7 +28,7 @@ func goldSource(id, name, folder string, apps ...uint32) *table {
 		name:     name,
 		apps:     apps,
 		evidence: "documents 000 and 004; recorded replies of 2005 to 2026",
-		rules:    goldSourceCvars,
+		rules:    slices.Concat(sharedCvars, goldSourceCvars),
 		vectors: []vector{{
 			rules: []string{
 				"amx_nextmap", "de_train", "mp_timeleft", "927", "mp_timelimit", "20", "sv_password", "1",
@@ -43,30 +45,4 @@ func goldSource(id, name, folder string, apps ...uint32) *table {
 		t.folders = []string{folder}
 	}
 	return t
-}
-
-// goldSourceCvars are the variables that all these games share. Their names are
-// the games' own.
-var goldSourceCvars = []field{
-	{name: "sv_password", read: truth(KeyPassword)}, // 0 or 1, not the password (EC-98)
-	{name: "amx_nextmap", read: attribute("next_map")},
-	{name: "amx_timeleft", read: attribute("amx_timeleft")},
-	{name: "amxmodx_version", read: attribute("amxmodx_version")},
-	{name: "coop", read: attribute("coop")},
-	{name: "deathmatch", read: attribute("deathmatch")},
-	{name: "metamod_version", read: attribute("metamod_version")},
-	{name: "mp_c4timer", read: attribute("mp_c4timer")},
-	{name: "mp_fraglimit", read: attribute("mp_fraglimit")},
-	{name: "mp_freezetime", read: attribute("mp_freezetime")},
-	{name: "mp_friendlyfire", read: attribute("mp_friendlyfire")},
-	{name: "mp_maxrounds", read: attribute("mp_maxrounds")},
-	{name: "mp_roundtime", read: attribute("mp_roundtime")},
-	{name: "mp_startmoney", read: attribute("mp_startmoney")},
-	{name: "mp_teamplay", read: attribute("mp_teamplay")},
-	{name: "mp_timeleft", read: attribute("mp_timeleft")}, // seconds left on this map
-	{name: "mp_timelimit", read: attribute("mp_timelimit")},
-	{name: "mp_winlimit", read: attribute("mp_winlimit")},
-	{name: "sv_alltalk", read: attribute("sv_alltalk")},
-	{name: "sv_cheats", read: attribute("sv_cheats")},
-	{name: "sv_gravity", read: attribute("sv_gravity")},
 }

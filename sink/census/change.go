@@ -36,6 +36,8 @@ type Change struct {
 	Addr string `json:"addr"` // ip:port; of a server that moved, the new one
 	Game string `json:"game"` // Group.ID of the game; "": unknown
 	Name string `json:"name"` // of the server; text from strangers
+	// People is how many play on the server, on the last night on which that is known.
+	People uint32 `json:"people,omitempty"`
 
 	// By says how a server that moved was recognised: "steam_id", or "identity" for
 	// name, game and map.
@@ -43,6 +45,9 @@ type Change struct {
 	// LikelyLoss marks a server that is gone, but whose silence is likely the loss of
 	// datagrams (see Comparison.LikelyLost).
 	LikelyLoss bool `json:"likely_loss,omitempty"`
+	// LossChance is how likely that is, from 0 to 1: of servers that are gone by
+	// silence, if the scan has an estimate of its losses.
+	LossChance float64 `json:"loss_chance,omitempty"`
 
 	Before *Facts `json:"before,omitempty"` // what differs; of gone and not_asked all that is known
 	After  *Facts `json:"after,omitempty"`  // what differs; of new and back all that is known
@@ -61,7 +66,6 @@ type Facts struct {
 	Mode       *string           `json:"mode,omitempty"`
 	PVP        *bool             `json:"pvp,omitempty"`
 	Mods       []string          `json:"mods,omitempty"`         // those that only this night has: "id name"
-	ModOrder   bool              `json:"mod_order,omitempty"`    // the same mods in another order
 	Rules      map[string]string `json:"rules,omitempty"`        // those that differ or that only this night has
 	Flags      []string          `json:"flags,omitempty"`        // those that only this night has
 	Challenged []string          `json:"challenged,omitempty"`   // questions that demanded a challenge

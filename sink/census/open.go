@@ -2,14 +2,25 @@ package census
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
+
+	"github.com/a2sscan/a2sscan/sink"
 )
 
 // Census names the files of one census, and what is known about it.
 type Census struct {
 	files     []string
-	summaries []string
+	workers   int
+	summaries []*summary
+	readings  []FileReading
+	bad       uint64
+}
+
+// FileReading is what there is to say about a file that was read.
+type FileReading struct {
+	File      string
+	Damage    sink.Damage // what was passed over
+	Truncated int64       // bytes of a partial record at its end, which were left out
 }
 
 // Options of Open.
@@ -23,42 +34,24 @@ type Options struct {
 }
 
 // Open returns the census in files: parts, shards, or files of several formats. It
-// opens them and reads the summaries. The same address in several records counts
-// once.
+// reads the summaries, and no record. The same address in several records counts
+// once. The name "-" stands for standard input, which Diff can't read.
 func Open(files []string, o Options) (*Census, error) {
-	return &Census{files: files, summaries: o.Summaries}, nil
+	c := &Census{files: files, workers: o.Workers, readings: make([]FileReading, len(files))}
+	if c.workers <= 0 {
+		c.workers = defaultWorkers()
+	}
+	var err error
+	c.summaries, err = readSummaries(files, o.Summaries)
+	return c, err
 }
 
-// Read calls do with every record, in no particular order but one at a time. The
-// Server is valid until do returns. An error of do ends Read, which returns it.
-func (c *Census) Read(do func(*Server) error) error { return errors.ErrUnsupported }
+// Readings describes damage in the files, after they were read.
+func (c *Census) Readings() []FileReading { return c.readings }
 
-// Aggregate makes the stats of a census.
-func Aggregate(c *Census) (*Stats, error) { return nil, errors.ErrUnsupported }
-
-// DiffOptions choose what Diff reports.
-type DiffOptions struct {
-	Volatile bool   // also report players, and maps of games that rotate them
-	Kinds    []Kind // nil: all
-	Games    []string
-	Networks []string // such as 203.0.113.0/24 or AS64496
-
-	// Asked is the SHA-256 of the list of targets and reports whether it contains an
-	// address; nil: only records of silent servers prove who was asked.
-	Asked *TargetList
-}
-
-// TargetList is the list that the new census was asked for.
-type TargetList struct {
-	SHA256   string                 // of its raw bytes
-	Contains func(addr uint64) bool // address<<16 | port
-}
-
-// Diff calls do with every change from one census to another, in the order of
-// addresses, then of Kinds. The Change is valid until do returns.
-func Diff(before, after *Census, o DiffOptions, do func(*Change) error) (*Comparison, error) {
-	return nil, errors.ErrUnsupported
-}
+// BadLines is how many lines of undamaged frames were no records, after Aggregate or
+// Diff read them.
+func (c *Census) BadLines() uint64 { return c.bad }
 
 // Marshal returns the bytes of a stats.json.
 func (s *Stats) Marshal() ([]byte, error) {

@@ -31,7 +31,95 @@ type Server struct {
 
 	HasInfo bool     // INFO was answered; else the fields that come from it are empty
 	Flags   []string // words
+
+	seen
 }
 
+// seen is what a record says besides what a Server shows.
+type seen struct {
+	at     int64 // Unix time in milliseconds
+	status status
+
+	has     facts
+	open    questions // answered, in part at least, without a challenge
+	errors  [numQuestions]uint8
+	flags   uint16
+	pvp     bool
+	nameHex []byte
+
+	app        uint32
+	folder     []byte
+	gameText   []byte // INFO's
+	goldsource bool
+
+	players uint64 // hash of the list, if it is not empty
+	rules   uint64 // of those that are not volatile
+	mods    uint64
+	source  modSource
+}
+
+// facts is a set of things that are known of a server.
+type facts uint32
+
+const (
+	hasName facts = 1 << iota
+	hasMap
+	hasVersion
+	hasCapacity
+	hasMode
+	hasPVP
+	hasRules // completely
+	hasMods  // a list
+	hasGame  // the record says what the reply means for its game
+	hasSystem
+	hasPeople
+	answeredInfo // completely
+	answeredPlayers
+	hasMeaning // the record is of a version that has game and flags
+	ownMap     // the game's own, not INFO's
+	ownVersion
+	ownCapacity
+	ownPeople
+)
+
+// modSource is where a game says its mods.
+type modSource uint8
+
+const (
+	modsUnknown modSource = iota
+	modsInKeywords
+	modsInRules
+)
+
+// questions is a set of questions.
+type questions uint8
+
+const (
+	questionInfo = iota
+	questionPlayers
+	questionRules
+	numQuestions
+)
+
+var questionWords = [numQuestions]string{"info", "players", "rules"}
+
+// status is how a server answered.
+type status uint8
+
+const (
+	statusUnknown status = iota
+	statusUnreachable
+	statusNoReply
+	statusError
+	statusPartial
+	statusOK
+	numStatuses
+)
+
+var statusWords = [numStatuses]string{"", "unreachable", "no_reply", "error", "partial", "ok"}
+
+// answered reports whether there was any reply.
+func (s status) answered() bool { return s >= statusError }
+
 // Answered reports whether the server sent any reply.
-func (s *Server) Answered() bool { return s.Status != "no_reply" && s.Status != "unreachable" }
+func (s *Server) Answered() bool { return s.status.answered() }

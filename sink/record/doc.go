@@ -119,7 +119,9 @@
 //	description       text for people
 //	attributes        object, name to value, both text: what only some games have
 //	sources           object: key of the above to where its value came from:
-//	                  info, keywords or rules, a full stop, and which of them
+//	                  info, keywords or rules, a full stop, and which of them.
+//	                  The keys of attributes begin with "attributes."; one
+//	                  that is not there came from the rule of its own name
 //	notes             list of words: what could not be understood
 //
 // # Text

@@ -107,7 +107,7 @@ func vicious() *scanner.Result {
 		ID: "\"no word\"", Name: "\xff", Has: 1<<game.NumKeys - 1, Players: -1, MaxPlayers: math.MaxInt32,
 		Started: math.MaxInt32 * 1000, Version: bad("v"), Map: bad("\x1b[2J"), Mode: bad(""), Region: bad("\u202e"),
 		TimeOfDay: bad("t"), Description: bad("d\n"), Mods: []game.Mod{{}, {ID: bad("1"), Name: bad("\""), Hash: bad("h")}},
-		Attributes: []game.Attribute{{Name: "a\"\xff", Value: bad("\x00")}}, Notes: 1<<game.NumNotes - 1,
+		Attributes: []game.Attribute{{Name: "a\"\xff", Value: bad("\x00"), Source: "keywords.\"\xff"}}, Notes: 1<<game.NumNotes - 1,
 	}
 	r.Game.SetSource(game.KeyPlayers, "rules.\"\xff")
 	r.Rules = sinktest.Rules("\xff", "1", "\xfe", "2", "", "", "\x01\x07", "\x01\x01\xa3")

@@ -1,9 +1,7 @@
 package record
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
+	"math/bits"
 	"slices"
 	"strings"
 	"time"
@@ -50,14 +48,17 @@ func (e *Encoder) appendHashes(dst []byte, r *scanner.Result) []byte {
 
 // appendFlags appends the words for what is suspicious.
 func appendFlags(dst []byte, flags game.Flags) []byte {
-	if flags == 0 {
+	return appendWords(dst, `"flags":[`, uint32(flags)&(1<<game.NumFlags-1), game.FlagWord)
+}
+
+// appendWords appends a list of the words of a set's bits, if it has any.
+func appendWords(dst []byte, key string, set uint32, word func(int) string) []byte {
+	if set == 0 {
 		return dst
 	}
-	dst = append(dst, `"flags":[`...)
-	for i := range game.NumFlags {
-		if flags&(1<<i) != 0 {
-			dst = appendWord(dst, "", game.FlagWord(i))
-		}
+	dst = append(dst, key...)
+	for ; set != 0; set &= set - 1 {
+		dst = appendWord(dst, "", word(bits.TrailingZeros32(set)))
 	}
 	return end(dst, ']')
 }
@@ -84,7 +85,7 @@ func appendGame(dst []byte, g *game.Game) []byte {
 		dst = appendAttributes(dst, g.Attributes)
 	}
 	dst = appendSources(dst, g)
-	return end(appendGameNotes(dst, g.Notes), '}')
+	return end(appendWords(dst, `"notes":[`, uint32(g.Notes)&(1<<game.NumNotes-1), game.NoteWord), '}')
 }
 
 // appendPlaces appends how many play, wait, and could play.
@@ -200,7 +201,8 @@ func appendAttributes(dst []byte, all []game.Attribute) []byte {
 	return end(dst, '}')
 }
 
-// appendSources appends where each value came from.
+// appendSources appends where each value came from. An attribute that came from the
+// rule of its own name, as most do, has no entry.
 func appendSources(dst []byte, g *game.Game) []byte {
 	const key = `"sources":{`
 	start := len(dst)
@@ -214,165 +216,37 @@ func appendSources(dst []byte, g *game.Game) []byte {
 			dst = append(dst, ',')
 		}
 	}
+	for i := range g.Attributes {
+		if a := &g.Attributes[i]; !fromOwnRule(a) {
+			dst = appendAttributeSource(dst, a)
+		}
+	}
 	if len(dst) == start+len(key) {
 		return dst[:start]
 	}
 	return end(dst, '}')
 }
 
-// appendGameNotes appends what could not be understood.
-func appendGameNotes(dst []byte, notes game.Notes) []byte {
-	if notes == 0 {
-		return dst
-	}
-	dst = append(dst, `"notes":[`...)
-	for i := range game.NumNotes {
-		if notes&(1<<i) != 0 {
-			dst = appendWord(dst, "", game.NoteWord(i))
-		}
-	}
-	return end(dst, ']')
+// The names of sources: what stands before the name of a rule, and before that of an
+// attribute.
+const (
+	ruleSource      = "rules."
+	attributeSource = "attributes."
+)
+
+// fromOwnRule reports whether an attribute came from the rule of its own name.
+func fromOwnRule(a *game.Attribute) bool {
+	name, ok := strings.CutPrefix(a.Source, ruleSource)
+	return ok && name == a.Name
 }
 
-// hashes reads what appendHashes wrote.
-func (v values) hashes(r *scanner.Result, err *error) {
-	o := v.inner("hashes", err)
-	for q := range r.Hashes {
-		var text string
-		key := wire.Question(q).String()
-		if o.get(key, &text, err); text == "" {
-			continue
-		}
-		if b := bytesOf("hashes."+key, text, err); len(b) == 8 {
-			for _, c := range b {
-				r.Hashes[q] = r.Hashes[q]<<8 | uint64(c)
-			}
-		} else if *err == nil {
-			*err = fmt.Errorf("hashes.%s: has another type", key)
-		}
-	}
-}
-
-// roundTrips reads what appendRoundTrips wrote.
-func (v values) roundTrips(r *scanner.Result, err *error) {
-	o := v.inner("rtts_ms", err)
-	for q := range r.RTTs {
-		r.RTTs[q] = o.millis(wire.Question(q).String(), err)
-	}
-}
-
-// flags reads what appendFlags wrote.
-func (v values) flags(err *error) (flags game.Flags) {
-	var words []string
-	v.get("flags", &words, err)
-	for i := range game.NumFlags {
-		if slices.Contains(words, game.FlagWord(i)) {
-			flags |= 1 << i
-		}
-	}
-	return flags
-}
-
-// game reads what appendGame wrote.
-func (v values) game(err *error) *game.Game {
-	g := &game.Game{ID: v.text("id", err), Name: v.text("name", err)}
-	if v["id"] != nil && !isGameID(g.ID) && *err == nil {
-		*err = errors.New("game.id: has another type")
-	}
-	for k := game.Key(0); k < game.NumKeys; k++ {
-		if v[k.String()] != nil {
-			g.Has |= 1 << k
-		}
-	}
-	v.gameNumbers(g, err)
-	v.gameTexts(g, err)
-	v.get("pvp", &g.PVP, err)
-	v.get("password", &g.Password, err)
-	v.get("modded", &g.Modded, err)
-	v.get("anticheat", &g.Anticheat, err)
-	v.gameMods(g, err)
-	if v["attributes"] != nil {
-		v.gameAttributes(g, err)
-	}
-	v.gameSources(g, err)
-	v.gameNotes(g, err)
-	return g
-}
-
-func isGameID(id string) bool {
-	return id != "" && strings.Trim(id, "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
-}
-
-// gameAttributes reads the attributes in their order, the first of each name.
-func (v values) gameAttributes(g *game.Game, err *error) {
-	seen := map[string]bool{}
-	for _, pair := range pairsOf("attributes", v["attributes"], err) {
-		if name := string(pair.Name); !seen[name] {
-			seen[name] = true
-			g.Attributes = append(g.Attributes, game.Attribute{Name: name, Value: pair.Value})
-		}
-	}
-}
-
-func (v values) gameNumbers(g *game.Game, err *error) {
-	for key, to := range map[string]*int{
-		"players": &g.Players, "max_players": &g.MaxPlayers, "queue": &g.Queue, "bots": &g.Bots, "day": &g.Day,
-	} {
-		var n uint32
-		v.get(key, &n, err)
-		*to = int(n)
-	}
-	if v["started"] != nil {
-		var t time.Time
-		v.get("started", &t, err)
-		g.Started = t.Unix()
-	}
-}
-
-func (v values) gameTexts(g *game.Game, err *error) {
-	for key, to := range map[string]*[]byte{
-		"version": &g.Version, "map": &g.Map, "mode": &g.Mode, "region": &g.Region,
-		"time_of_day": &g.TimeOfDay, "description": &g.Description,
-	} {
-		if v[key] != nil {
-			*to = []byte(v.text(key, err))
-		}
-	}
-}
-
-func (v values) gameMods(g *game.Game, err *error) {
-	var list []values
-	v.get("mods", &list, err)
-	for _, o := range list {
-		var m game.Mod
-		for key, to := range map[string]*[]byte{"id": &m.ID, "name": &m.Name, "hash": &m.Hash} {
-			if o[key] != nil {
-				*to = []byte(o.text(key, err))
-			}
-		}
-		o.get("creator_dlc", &m.CreatorDLC, err)
-		g.Mods = append(g.Mods, m)
-	}
-}
-
-func (v values) gameSources(g *game.Game, err *error) {
-	o := v.inner("sources", err)
-	for k := game.Key(0); k < game.NumKeys; k++ {
-		var from string
-		if o.get(k.String(), &from, err); from != "" {
-			g.SetSource(k, from)
-		}
-	}
-}
-
-func (v values) gameNotes(g *game.Game, err *error) {
-	var words []string
-	v.get("notes", &words, err)
-	for i := range game.NumNotes {
-		if slices.Contains(words, game.NoteWord(i)) {
-			g.Notes |= 1 << i
-		}
-	}
+// appendAttributeSource appends where an attribute came from.
+func appendAttributeSource(dst []byte, a *game.Attribute) []byte {
+	start := len(dst)
+	dst, _ = appendString(dst, a.Name)
+	dst = slices.Insert(dst, start+1, []byte(attributeSource)...)
+	dst, _ = appendString(append(dst, ':'), a.Source)
+	return append(dst, ',')
 }
 
 var gameFields = withHex([]field{
@@ -401,69 +275,14 @@ var gameFields = withHex([]field{
 	})},
 	{name: "description", is: typeText, about: "text for people"},
 	{name: "attributes", is: typeMap, about: "other values of the game, name to value"},
-	{name: "sources", is: typeMap, about: "key of this object to where its value came from in the reply"},
-	{name: "notes", is: typeWord, lists: 1, words: gameNoteWords(), about: "what could not be understood"},
+	{name: "sources", is: typeMap, about: "key of this object, or attributes. and the name of one, to where its value came from in the reply; an attribute without an entry came from the rule of its name"},
+	{name: "notes", is: typeWord, lists: 1, words: wordsOf(game.NumNotes, game.NoteWord), about: "what could not be understood"},
 })
 
-func gameNoteWords() (words []string) {
-	for i := range game.NumNotes {
-		words = append(words, game.NoteWord(i))
+// wordsOf returns the words of n bits.
+func wordsOf(n int, word func(int) string) (words []string) {
+	for i := range n {
+		words = append(words, word(i))
 	}
 	return words
-}
-
-func flagWords() (words []string) {
-	for i := range game.NumFlags {
-		words = append(words, game.FlagWord(i))
-	}
-	return words
-}
-
-// AddGame appends the record in line to dst, with what its answers mean for their
-// game, if it says neither game nor flags. All else stays byte for byte. A record
-// that would become longer than MaxSize stays as it is.
-func AddGame(dst, line []byte, i *scanner.Interpreter) ([]byte, error) {
-	var v values
-	if err := json.Unmarshal(line, &v); err != nil {
-		return dst, err
-	}
-	if v["game"] != nil || v["flags"] != nil || (v["info"] == nil && v["players"] == nil && v["message"] == nil) {
-		return append(dst, line...), nil
-	}
-	_, r, err := Read(line)
-	if err != nil {
-		return dst, err
-	}
-	i.Interpret(r)
-	at := endOfAnswers(line)
-	start := len(dst)
-	dst = append(dst, line[:at]...)
-	dst = appendMeaning(append(dst, ','), r)
-	dst = append(dst[:len(dst)-1], line[at:]...)
-	if len(dst)-start >= MaxSize {
-		dst = append(dst[:start], line...)
-	}
-	return dst, nil
-}
-
-// appendMeaning appends game and flags, which stand together.
-func appendMeaning(dst []byte, r *scanner.Result) []byte {
-	if r.Game != nil {
-		dst = appendGame(dst, r.Game)
-	}
-	return appendFlags(dst, r.Flags)
-}
-
-// endOfAnswers returns where game and flags belong in a record: behind the last
-// key that stands in front of raw, geo and master.
-func endOfAnswers(line []byte) (at int) {
-	eachMember(line, func(m member) bool {
-		switch strings.Trim(string(m.key), `"`) {
-		case "raw", "geo", "master":
-			return false
-		}
-		at = m.end
-		return true
-	})
-	return at
 }

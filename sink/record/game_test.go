@@ -138,3 +138,25 @@ func TestSourcesAreText(t *testing.T) {
 	r.Game.SetSource(game.KeyMap, "\"\x1b[2J\u202e\xff")
 	checkRecord(t, Append(nil, "s", r))
 }
+
+// TestAttributeSources: an attribute has where it came from, unless that is the
+// rule of its own name; both are read again.
+func TestAttributeSources(t *testing.T) {
+	r := sinktest.Blank()
+	r.Game = &game.Game{ID: "rust", Attributes: []game.Attribute{
+		{Name: "entities", Value: []byte("1"), Source: "rules.ent_cnt"},
+		{Name: "world.seed", Value: []byte("2"), Source: "rules.world.seed"},
+	}}
+	line := Append(nil, "", r)
+	if want := `"sources":{"attributes.entities":"rules.ent_cnt"}`; !bytes.Contains(line, []byte(want)) {
+		t.Errorf("%s lacks %s", line, want)
+	}
+	_, again, err := Read(line)
+	if err != nil || !reflect.DeepEqual(again.Game.Attributes, r.Game.Attributes) {
+		t.Errorf("read again: %+v, %v", again.Game.Attributes, err)
+	}
+	var e Encoder
+	if n := testing.AllocsPerRun(100, func() { line = e.Append(line[:0], "", r) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

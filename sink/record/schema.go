@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -104,7 +105,7 @@ var schemaKeys = withHex([]field{
 		about: "all rules in order, [name, value], if rules does not hold them exactly"},
 	{name: "game", is: typeObject, fields: gameFields,
 		about: "what the answers mean for the game, if more is known than info says"},
-	{name: "flags", is: typeWord, lists: 1, words: flagWords(),
+	{name: "flags", is: typeWord, lists: 1, words: wordsOf(game.NumFlags, game.FlagWord),
 		about: "what is suspicious about the answers; evidence, no verdict"},
 	{name: "raw", is: typeBase64, lists: 1, about: "the datagrams in order of arrival, if they were kept"},
 	{name: "geo", is: typeObject, fields: geoFields,

@@ -47,7 +47,8 @@ func playedGame() *game.Game {
 			{ID: []byte("1175380"), CreatorDLC: true},
 		},
 		Attributes: []game.Attribute{
-			{Name: "time_limit", Value: []byte("30")}, {Name: "world.seed", Value: []byte("1")},
+			{Name: "time_limit", Value: []byte("30"), Source: "rules.mp_timelimit"},
+			{Name: "world.seed", Value: []byte("1"), Source: "rules.world.seed"},
 		},
 		Notes: game.NoteValue | game.NoteModsLimit,
 	}

@@ -17,6 +17,7 @@ const (
 	ExitInput       = 6 // input can't be read, a list is not whole, or there is nothing left to ask
 	ExitCheckpoint  = 7 // a checkpoint can't be used
 	ExitNumbers     = 8 // numbers that must add up do not, or a census is damaged
+	ExitChanged     = 9 // diff --exit-code found a change
 
 	ExitPipe = 141 // the reader of standard output closed the pipe and nothing is lost: as SIGPIPE would end it
 )
@@ -34,6 +35,7 @@ var Exits = []struct {
 	{ExitInput, "input can't be read, a list is not whole, or nothing is left to ask"},
 	{ExitCheckpoint, "the checkpoint can't be used"},
 	{ExitNumbers, "numbers that must add up do not, or a census is damaged"},
+	{ExitChanged, "diff --exit-code: something changed"},
 	{ExitPipe, "the reader closed the pipe, and nothing is lost (cat | head)"},
 }
 

@@ -34,8 +34,8 @@ import (
 )
 
 // MaxLine is the number of characters after which a line of standard error is
-// cut: enough for a long path, too little to scroll a screen away.
-const MaxLine = 400
+// cut: enough for a list of words, too little to scroll a screen away.
+const MaxLine = 1000
 
 // Terminal is where the program speaks to a person. Its methods may be called
 // from several goroutines.

@@ -26,12 +26,24 @@ func TestListenAddr(t *testing.T) {
 	}
 }
 
+func TestBandwidth(t *testing.T) {
+	var b Bandwidth
+	for _, text := range []string{"760k", "760Kbps", "0.76M"} {
+		if err := b.Set(text); err != nil || b.Rate() != 1000 {
+			t.Errorf("%s: %v, %v", text, float64(b.Rate()), err)
+		}
+	}
+	if b.Set("5") == nil || b.Set("fast") == nil {
+		t.Error("5 bits per second are a rate")
+	}
+}
+
 func TestRate(t *testing.T) {
 	tests := []struct {
 		in   string
 		want float64
 	}{
-		{"800", 800}, {"5k", 5000}, {"2.5k", 2500}, {"1M", 1e6}, {"0.5M", 5e5}, {"0", 0}, {"0.5", 0.5},
+		{"800", 800}, {"5k", 5000}, {"2.5k", 2500}, {"1M", 1e6}, {"0.5M", 5e5}, {"0", 0}, {"0.5", 0.5}, {"5K", 5000}, {"5kpps", 5000}, {"800pps", 800},
 	}
 	for _, test := range tests {
 		var r Rate
@@ -39,7 +51,7 @@ func TestRate(t *testing.T) {
 			t.Errorf("%q is %v (%v), want %v", test.in, float64(r), err, test.want)
 		}
 	}
-	for _, bad := range []string{"", "k", "5K", "-1", "5kk", "1e400", "nan", "inf", "5 k", "five", "1g"} {
+	for _, bad := range []string{"", "k", "pps", "-1", "5kk", "1e400", "nan", "inf", "5 k", "five", "1g"} {
 		r := Rate(7)
 		if err := r.Set(bad); err == nil || r != 7 {
 			t.Errorf("%q is taken for %v", bad, float64(r))

@@ -24,6 +24,7 @@ type sample struct {
 	known    bool // expected is
 
 	build   ledger.Build
+	found   *population
 	records uint64
 	resumed uint64 // targets with which earlier parts of the scan were done
 	start   float64
@@ -133,6 +134,13 @@ var families = []*family{
 			}
 		}),
 
+	counters("players_total", "Players of the servers found by this process: people as their games count them, and bots.", "who",
+		func(s *sample, put putter) {
+			put(float64(s.found.people.Load()), "people")
+			put(float64(s.found.bots.Load()), "bots")
+		}),
+	counter("servers_counted_elsewhere_total", "Servers whose game counts its players elsewhere than in info.",
+		func(s *sample) uint64 { return s.found.elsewhere.Load() }),
 	counter("records_written_total", "Records handed to the output.",
 		func(s *sample) uint64 { return s.records }),
 	gauge("scan_start_time_seconds", "When the scan began, of a resumed one its first part, in seconds since 1970.",
@@ -221,7 +229,7 @@ func (m *Server) Collect(to chan<- prometheus.Metric) {
 func (m *Server) sample() *sample {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := &sample{build: m.build}
+	s := &sample{build: m.build, found: &m.found}
 	_, s.healthy = m.health(time.Now())
 	if m.scan != nil {
 		s.scan = m.scan.Stats()

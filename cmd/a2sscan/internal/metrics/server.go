@@ -28,7 +28,8 @@ import (
 )
 
 // Server serves the numbers of one scan over HTTP. It keeps no numbers of the
-// scan but round trips: it reads those that the scan keeps, when a client asks.
+// scan but round trips and players: it reads those that the scan keeps, when a client
+// asks.
 type Server struct {
 	enabled  bool // false: the scan is not watched, and all methods do nothing
 	terminal *console.Terminal
@@ -38,6 +39,7 @@ type Server struct {
 	gone     chan struct{} // closed: the HTTP server has ended
 
 	trips prometheus.Histogram // of servers that answered
+	found population
 
 	mu       sync.Mutex
 	source   Source
@@ -202,9 +204,25 @@ func (m *Server) Begin(scan *scanner.Monitor, handle func(*scanner.Result)) func
 		m.handing.Store(int64(max(1, time.Since(begun))))
 		handle(r)
 		m.handing.Store(0)
+		m.found.add(r)
 		if r.RTT > 0 {
 			m.trips.Observe(r.RTT.Seconds())
 		}
+	}
+}
+
+// population counts who plays on the servers found so far.
+type population struct{ people, bots, elsewhere atomic.Uint64 }
+
+func (p *population) add(r *scanner.Result) {
+	if !r.HasInfo {
+		return
+	}
+	n := r.Population()
+	p.people.Add(uint64(max(n.People, 0)))
+	p.bots.Add(uint64(max(n.Bots, 0)))
+	if n.Elsewhere {
+		p.elsewhere.Add(1)
 	}
 }
 

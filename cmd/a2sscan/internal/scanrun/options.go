@@ -43,6 +43,7 @@ type Options struct {
 	Targets    Targets
 	Exclude    Exclude
 	MaxTargets uint64
+	MaxResults uint64 // stop after so many servers answered; 0: never
 
 	Query      flagvalue.Questions
 	Pace       Pace

@@ -59,6 +59,7 @@ type Run struct {
 	observer *scanlog.Observer
 	status   progress.Status
 	late     lateConflicts
+	found    uint64                          // servers that answered, in this run; of the handler
 	reading  atomic.Pointer[list.List]       // nil: no list is read yet
 	monitor  atomic.Pointer[scanner.Monitor] // nil: no target is asked yet
 }
@@ -513,6 +514,11 @@ func (s *Run) handle(r *scanner.Result) {
 		s.geo.ReportDamage(s.term)
 	}
 	s.tally.Add(r)
+	if !silent {
+		if s.found++; s.found == s.opts.MaxResults {
+			s.shutdown.Drain()
+		}
+	}
 	if wanted {
 		s.out.Write(r)
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/sink/record"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -64,24 +63,14 @@ func (t *Tally) Add(r *scanner.Result) {
 	t.addNames(&r.Info)
 }
 
-// addPlayers counts people, and bots apart from them. INFO counts bots among the
-// players; where the game has a number of its own, that is of people.
+// addPlayers counts people, and bots apart from them.
 func (t *Tally) addPlayers(r *scanner.Result) {
-	people, bots := int(r.Info.Players), int(r.Info.Bots)
-	people = max(people-bots, 0)
-	if g := r.Game; g != nil {
-		if g.Has.Has(game.KeyBots) {
-			bots = g.Bots
-		}
-		if g.Has.Has(game.KeyPlayers) {
-			people = g.Players
-		}
-		if g.Has.Has(game.KeyPlayers) || g.Has.Has(game.KeyBots) {
-			t.Corrected++
-		}
+	p := r.Population()
+	t.Players += uint64(max(p.People, 0))
+	t.Bots += uint64(max(p.Bots, 0))
+	if p.Elsewhere {
+		t.Corrected++
 	}
-	t.Players += uint64(max(people, 0))
-	t.Bots += uint64(max(bots, 0))
 }
 
 // addNames counts the names in a server's complete fields.
@@ -117,7 +106,8 @@ func (t *Tally) addAsk(ask int) {
 	}
 }
 
-// Line is one line: servers, players and bots, of so many targets that were asked.
+// Line describes servers, people and bots, of so many targets that were asked, and
+// how many servers count their people elsewhere than in INFO.
 func (t *Tally) Line(asked uint64) string {
 	if t.Servers == 0 {
 		return "no server"
@@ -128,6 +118,9 @@ func (t *Tally) Line(asked uint64) string {
 	}
 	if t.Bots > 0 {
 		s += ", " + console.Plural(t.Bots, "bot")
+	}
+	if t.Corrected > 0 {
+		s += fmt.Sprintf("; the game, not info, counts players of %s", console.Plural(t.Corrected, "server"))
 	}
 	return s
 }

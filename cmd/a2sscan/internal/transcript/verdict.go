@@ -192,8 +192,8 @@ func (s *Session) summary() string {
 	r := s.Result
 	var parts []string
 	if in := &r.Info; r.HasInfo {
-		parts = append(parts, fmt.Sprintf("%s, map %s, %d of %d players",
-			console.Quoted(string(in.Name), 60), console.Quoted(string(in.Map), 40), in.Players, in.MaxPlayers))
+		parts = append(parts, fmt.Sprintf("%s, map %s, %s",
+			console.Quoted(string(in.Name), 60), console.Quoted(string(in.Map), 40), population(r)))
 	}
 	if r.HasRules {
 		parts = append(parts, fmt.Sprintf("%d rules", len(r.Rules)))
@@ -205,6 +205,19 @@ func (s *Session) summary() string {
 		return ""
 	}
 	return ": " + strings.Join(parts, "; ")
+}
+
+// population describes who plays: people as the game counts them, and bots apart.
+func population(r *scanner.Result) string {
+	p := r.Population()
+	text := fmt.Sprintf("%d of %d players", p.People, p.Places)
+	if p.Bots > 0 {
+		text += " and " + console.Plural(uint64(p.Bots), "bot")
+	}
+	if p.Elsewhere && p.People != int(r.Info.Players) {
+		text += fmt.Sprintf(" (info says %d of %d)", r.Info.Players, r.Info.MaxPlayers)
+	}
+	return text
 }
 
 // questionErrors explain why a question has no complete answer.

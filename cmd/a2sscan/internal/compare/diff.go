@@ -1,0 +1,158 @@
+package compare
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/census"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	whole "github.com/a2sscan/a2sscan/sink/census"
+)
+
+// Options of Diff.
+type Options struct {
+	Old, New  []string // files
+	OldSums   []string // summaries; nil: those beside the files
+	NewSums   []string
+	Targets   []string // lists
+	Ports     string   // for Targets
+	JSON      bool     // a line for each change, else a page
+	Stat      bool     // numbers only
+	Quiet     bool     // nothing
+	ExitCode  bool
+	Volatile  bool
+	Kinds     []string
+	Games     []string
+	Networks  []string
+	PageWidth int
+}
+
+// Diff writes what changed from one census to another.
+func Diff(t *console.Terminal, out io.Writer, o Options) error {
+	before, err := open(o.Old, o.OldSums)
+	if err != nil {
+		return err
+	}
+	after, err := open(o.New, o.NewSums)
+	if err != nil {
+		return err
+	}
+	choice := whole.DiffOptions{Volatile: o.Volatile, Games: o.Games, Networks: o.Networks}
+	for _, k := range o.Kinds {
+		choice.Kinds = append(choice.Kinds, whole.Kind(k))
+	}
+	if len(o.Targets) > 0 {
+		if choice.Asked, err = readTargets(o.Targets, o.Ports); err != nil {
+			return err
+		}
+	}
+	p := newPrinter(out, &o)
+	found, err := whole.Diff(before, after, choice, p.change)
+	if err != nil {
+		return failure(p, err)
+	}
+	if err := p.end(found); err != nil {
+		return err
+	}
+	if !o.Quiet {
+		sayDoubts(t, found, &o)
+	}
+	if err := readings(t, before, after); err != nil {
+		return err
+	}
+	if p.changes > 0 && (o.ExitCode || o.Quiet) {
+		f := console.Fail(console.ExitChanged, "something changed")
+		f.Reported = true
+		return f
+	}
+	return nil
+}
+
+// failure is the error of a comparison: of the output, of the options, or of reading.
+func failure(p *printer, err error) error {
+	if p.err != nil {
+		return p.err
+	}
+	return census.Failure(err)
+}
+
+// sayDoubts reports what the comparison could not know.
+func sayDoubts(t *console.Terminal, c *whole.Comparison, o *Options) {
+	if c.NotAskedWhy != "" {
+		t.Say("--targets does not prove who was asked: %s", console.Plain(c.NotAskedWhy, 300))
+	}
+	if n := c.Changes[whole.KindNotAsked]; n > 0 && c.AskedKnown == "" && c.NotAskedWhy == "" {
+		t.Say("%s in the new census, and nothing shows whether they were asked", missing(n))
+		t.Hint("scan --unanswered records silent servers; --targets LIST proves who was asked")
+	}
+	if c.LikelyLost != nil && *c.LikelyLost >= 0.5 {
+		t.Say("the new scan lost datagrams: about %.0f of the %s that are gone are probably there", *c.LikelyLost,
+			console.Plural(c.Changes[whole.KindGone], "server"))
+	}
+}
+
+func missing(n uint64) string {
+	if n == 1 {
+		return "1 server is not"
+	}
+	return console.Grouped(n) + " servers are not"
+}
+
+// printer writes changes.
+type printer struct {
+	out     *bufio.Writer
+	o       *Options
+	page    *page
+	line    bytes.Buffer
+	enc     *json.Encoder
+	changes uint64 // reported
+	err     error  // of out
+}
+
+func newPrinter(out io.Writer, o *Options) *printer {
+	p := &printer{out: bufio.NewWriterSize(out, 64<<10), o: o, page: newPage(o.PageWidth)}
+	p.enc = json.NewEncoder(&p.line)
+	p.enc.SetEscapeHTML(false)
+	return p
+}
+
+// change writes or keeps one change.
+func (p *printer) change(c *whole.Change) error {
+	p.changes++
+	switch {
+	case p.o.Quiet || p.o.Stat:
+		return nil
+	case !p.o.JSON:
+		p.page.add(c)
+		return nil
+	}
+	return p.writeJSON(c)
+}
+
+// writeJSON writes a line whose invisible characters are escaped.
+func (p *printer) writeJSON(v any) error {
+	p.line.Reset()
+	if err := p.enc.Encode(v); err != nil {
+		return err
+	}
+	line := console.Visible(bytes.TrimSuffix(p.line.Bytes(), []byte("\n")))
+	p.out.Write(line)
+	p.err = p.out.WriteByte('\n') // a Writer keeps its first error
+	return p.err
+}
+
+// end writes what follows the changes.
+func (p *printer) end(c *whole.Comparison) error {
+	switch {
+	case p.o.Quiet:
+	case p.o.Stat && p.o.JSON:
+		if err := p.writeJSON(c); err != nil {
+			return err
+		}
+	case !p.o.JSON:
+		p.page.write(p.out, c, p.o)
+	}
+	return p.out.Flush()
+}

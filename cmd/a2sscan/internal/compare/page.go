@@ -1,0 +1,207 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	whole "github.com/a2sscan/a2sscan/sink/census"
+)
+
+// How much a page shows.
+const (
+	gamesShown   = 20
+	changesShown = 8 // of a game: those of the servers with the most people
+)
+
+// page keeps the changes that are shown to a person.
+type page struct {
+	width int
+	games map[string][]whole.Change
+}
+
+func newPage(width int) *page {
+	return &page{width: max(width, 60), games: map[string][]whole.Change{}}
+}
+
+// add keeps a change if it is among those of its game that are shown. Changes of
+// challenges are counted only.
+func (p *page) add(c *whole.Change) {
+	if c.Kind == whole.KindChallenge {
+		return
+	}
+	all := append(p.games[c.Game], *c)
+	slices.SortStableFunc(all, func(a, b whole.Change) int { return cmp.Compare(b.People, a.People) })
+	p.games[c.Game] = all[:min(len(all), changesShown)]
+}
+
+// write writes the page.
+func (p *page) write(out io.Writer, c *whole.Comparison, o *Options) {
+	fmt.Fprintf(out, "before: %s\nafter:  %s\n\n", nightLine(&c.Old), nightLine(&c.New))
+	width := 0
+	for _, k := range whole.Kinds {
+		width = max(width, len(kindText(k)))
+	}
+	for _, k := range whole.Kinds {
+		if n := c.Changes[k]; n > 0 {
+			fmt.Fprintf(out, "  %-*s %12s%s\n", width, kindText(k), console.Grouped(n), remark(k, c))
+		}
+	}
+	fmt.Fprintf(out, "  %-*s %12s\n\n", width, "unchanged", console.Grouped(c.Same))
+	fmt.Fprintf(out, "On %s of both nights: %s people more, %s fewer; %s rotated the map\n",
+		console.Plural(c.Compared, "server"), console.Grouped(c.PeopleMore), console.Grouped(c.PeopleFewer), console.Grouped(c.MoreMaps))
+	for _, id := range busiest(c) {
+		p.game(out, id, c.ByGame[id], o.Stat)
+	}
+}
+
+func nightLine(n *whole.Night) string {
+	name := "a census without a name"
+	if len(n.Scans) > 0 {
+		name = console.Plain(strings.Join(n.Scans, ", "), 60)
+	}
+	line := fmt.Sprintf("%s: %s, %s people", name, console.Plural(n.All.Servers, "server"), console.Grouped(n.All.People))
+	if n.Farms > 0 {
+		line += fmt.Sprintf("; without %s: %s, %s people", console.Plural(n.Farms, "farm"),
+			console.Plural(n.WithoutFarms.Servers, "server"), console.Grouped(n.WithoutFarms.People))
+	}
+	if n.Summary && !n.Complete {
+		line += "; the scan is not complete"
+	}
+	return line
+}
+
+// kindText is a kind for a person.
+func kindText(k whole.Kind) string { return strings.ReplaceAll(string(k), "_", " ") }
+
+// remark says what to know about the number of a kind.
+func remark(k whole.Kind, c *whole.Comparison) string {
+	switch {
+	case k == whole.KindGone && c.LikelyLost != nil && *c.LikelyLost >= 0.5:
+		return fmt.Sprintf("  about %.0f of them by loss of datagrams", *c.LikelyLost)
+	case k == whole.KindPlayers, k == whole.KindMap && c.MoreMaps > 0:
+		return "  --volatile lists them"
+	}
+	return ""
+}
+
+// busiest returns the games with the most changes that are not volatile.
+func busiest(c *whole.Comparison) []string {
+	total := func(id string) (n uint64) {
+		for k, v := range c.ByGame[id] {
+			if k != whole.KindPlayers && k != whole.KindMap {
+				n += v
+			}
+		}
+		return n
+	}
+	var ids []string
+	for id := range c.ByGame {
+		ids = append(ids, id)
+	}
+	slices.SortFunc(ids, func(a, b string) int { return cmp.Or(cmp.Compare(total(b), total(a)), strings.Compare(a, b)) })
+	return ids[:min(len(ids), gamesShown)]
+}
+
+// game writes the numbers of a game and its most important changes.
+func (p *page) game(out io.Writer, id string, kinds map[whole.Kind]uint64, stat bool) {
+	var parts []string
+	for _, k := range whole.Kinds {
+		if n := kinds[k]; n > 0 {
+			parts = append(parts, kindText(k)+" "+console.Grouped(n))
+		}
+	}
+	name := console.Plain(id, 30)
+	if id == "" {
+		name = "other games"
+	}
+	fmt.Fprintf(out, "\n%s\n", strings.Join(console.Wrap(name+": "+strings.Join(parts, ", "), p.width, 2), "\n"))
+	if stat {
+		return
+	}
+	for i := range p.games[id] {
+		fmt.Fprintf(out, "  %s\n", p.line(&p.games[id][i]))
+	}
+}
+
+// line is one change for a person.
+func (p *page) line(c *whole.Change) string {
+	s := fmt.Sprintf("%-9s %-21s %s", kindText(c.Kind), c.Addr, console.Quoted(c.Name, 30))
+	if c.LikelyLoss {
+		s += " (likely loss)"
+	}
+	if what := detail(c); what != "" {
+		s += "  " + what
+	}
+	if r := []rune(s); len(r) > p.width-2 {
+		s = string(r[:p.width-3]) + "…"
+	}
+	return s
+}
+
+// detail is what changed, from one night to the other.
+func detail(c *whole.Change) string {
+	if c.Kind == whole.KindNew || c.Kind == whole.KindGone || c.Kind == whole.KindNotAsked || c.Kind == whole.KindBack {
+		if c.People > 0 {
+			return console.Grouped(uint64(c.People)) + " people"
+		}
+		return ""
+	}
+	before, after := factText(c.Before), factText(c.After)
+	if before == "" && after == "" {
+		return ""
+	}
+	return before + " → " + after
+}
+
+// factText writes the facts of one night in a few words.
+func factText(f *whole.Facts) string {
+	if f == nil {
+		return ""
+	}
+	var parts []string
+	for _, text := range []*string{f.Name, f.Map, f.Version, f.Mode} {
+		if text != nil {
+			parts = append(parts, console.Quoted(*text, 30))
+		}
+	}
+	for _, n := range []*uint32{f.MaxPlayers, f.People} {
+		if n != nil {
+			parts = append(parts, console.Grouped(uint64(*n)))
+		}
+	}
+	if f.PVP != nil {
+		parts = append(parts, fmt.Sprintf("PvP %t", *f.PVP))
+	}
+	if f.Addr != "" {
+		parts = append(parts, f.Addr)
+	}
+	parts = append(parts, lists(f)...)
+	return strings.Join(parts, ", ")
+}
+
+// lists writes the longer facts.
+func lists(f *whole.Facts) (parts []string) {
+	for _, mod := range first(f.Mods) {
+		parts = append(parts, console.Plain(mod, 30))
+	}
+	var names []string
+	for name := range f.Rules {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range first(names) {
+		parts = append(parts, console.Plain(name, 30)+" "+console.Quoted(f.Rules[name], 20))
+	}
+	parts = append(parts, f.Flags...)
+	if f.Farm != "" {
+		parts = append(parts, "farm "+f.Farm)
+	}
+	return parts
+}
+
+// first are the first few of a list.
+func first(all []string) []string { return all[:min(len(all), 3)] }

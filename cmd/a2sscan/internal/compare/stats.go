@@ -1,0 +1,163 @@
+// Package compare is the commands that read whole censuses: diff and stats.
+package compare
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/census"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
+	whole "github.com/a2sscan/a2sscan/sink/census"
+)
+
+// Stats writes the stats of a census.
+func Stats(t *console.Terminal, out io.Writer, files, summaries []string) error {
+	c, err := open(files, summaries)
+	if err != nil {
+		return err
+	}
+	stats, err := whole.Aggregate(c)
+	if err != nil {
+		return census.Failure(err)
+	}
+	text, err := Text(stats)
+	if err != nil {
+		return err
+	}
+	if _, err := out.Write(text); err != nil {
+		return err
+	}
+	return readings(t, c)
+}
+
+// Text is what a stats.json holds, with invisible characters of names escaped.
+func Text(s *whole.Stats) ([]byte, error) {
+	b, err := s.Marshal()
+	if err != nil {
+		return nil, err
+	}
+	var text []byte
+	for line := range bytes.Lines(b) {
+		text = append(append(text, console.Visible(bytes.TrimSuffix(line, []byte("\n")))...), '\n')
+	}
+	return text, nil
+}
+
+// Keep writes the stats of a census that a scan wrote beside it. It returns them and
+// the name of their file.
+func Keep(files []string, summary, beside string) (*whole.Stats, string, error) {
+	name := whole.StatsName(beside)
+	summaries := []string{}
+	if summary != "" {
+		summaries = append(summaries, summary)
+	}
+	c, err := whole.Open(files, whole.Options{Summaries: summaries})
+	if err != nil {
+		return nil, "", err
+	}
+	stats, err := whole.Aggregate(c)
+	if err != nil {
+		return nil, "", err
+	}
+	text, err := Text(stats)
+	if err != nil {
+		return nil, "", err
+	}
+	return stats, name, replace(name, text)
+}
+
+// replace writes a file, so that its name never holds a part of it.
+func replace(name string, text []byte) error {
+	part := name + ".part"
+	if err := os.WriteFile(part, text, 0o666); err != nil {
+		os.Remove(part)
+		return err
+	}
+	return os.Rename(part, name)
+}
+
+// SayFarms reports farms, the largest first.
+func SayFarms(t *console.Terminal, f *whole.Farms) {
+	t.Say("farms: %s with %s and %s people", console.Grouped(f.Found), console.Plural(f.Sums.Servers, "server"),
+		console.Grouped(f.Sums.People))
+	for i := range f.Top {
+		t.Say("%s", farmLine(&f.Top[i]))
+		for _, sentence := range f.Top[i].Evidence {
+			t.Hint("%s", console.Plain(sentence, 300))
+		}
+	}
+}
+
+func farmLine(f *whole.Farm) string {
+	return fmt.Sprintf("farm %s: %s on %s, %s people, %s, as %s", f.ID, console.Plural(f.Servers, "server"),
+		addresses(f.Addresses), console.Grouped(f.People), console.Plain(f.Game, 40), console.Quoted(f.Name, 60))
+}
+
+func addresses(n uint64) string {
+	if n == 1 {
+		return "1 address"
+	}
+	return console.Grouped(n) + " addresses"
+}
+
+// open opens a census.
+func open(files, summaries []string) (*whole.Census, error) {
+	for _, file := range files {
+		if file == "-" {
+			continue
+		}
+		if _, err := os.Stat(file); err != nil {
+			return nil, console.OpenFailure(file, err)
+		}
+	}
+	c, err := whole.Open(files, whole.Options{Summaries: summaries})
+	if err != nil {
+		return nil, console.Fail(console.ExitInput, "%s", console.Plain(err.Error(), 400)).
+			WithHint("--summary names the file that scan wrote with the numbers of the run")
+	}
+	return c, nil
+}
+
+// readings reports truncated files, and fails if one is damaged.
+func readings(t *console.Terminal, censuses ...*whole.Census) (err error) {
+	for _, c := range censuses {
+		for _, r := range c.Readings() {
+			census.ReportTail(t, r.File, r.Truncated)
+			if r.Damage.Found() && err == nil {
+				err = census.DamageFailure(r.File, r.Damage)
+			}
+		}
+		if n := c.BadLines(); n > 0 && err == nil {
+			err = console.Fail(console.ExitNumbers, "%s are no records: left out", console.Plural(n, "line")).
+				WithHint("a2sscan verify says which")
+		}
+	}
+	return err
+}
+
+// ToFile lets do write a file that takes its name when it is complete.
+func ToFile(name string, read []string, do func(*os.File) error) error {
+	if err := inputs.Overwritten("--output", name, read); err != nil {
+		return err
+	}
+	part := name + ".part"
+	f, err := os.Create(part)
+	if err != nil {
+		return console.Fail(console.ExitOutput, "can't create %s: %w", console.Plain(part, 200), console.WithoutPath(err))
+	}
+	result := do(f)
+	err = f.Close()
+	switch code := console.ExitCode(result); {
+	case err == nil && (code == console.ExitOK || code == console.ExitChanged || code == console.ExitNumbers):
+		err = os.Rename(part, name)
+	default:
+		os.Remove(part)
+	}
+	if err != nil {
+		return console.Fail(console.ExitOutput, "can't write %s: %w", console.Plain(name, 200), console.WithoutPath(err))
+	}
+	return result
+}

@@ -1,0 +1,49 @@
+package compare
+
+import (
+	"context"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/census"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
+	"github.com/a2sscan/a2sscan/scanner/list"
+	whole "github.com/a2sscan/a2sscan/sink/census"
+)
+
+// readTargets reads the list that a census was asked for.
+func readTargets(files []string, ports string) (*whole.TargetList, error) {
+	if len(files) > 1 {
+		return nil, console.Fail(console.ExitUsage, "--targets takes one list").
+			WithHint("a scan of several lists: scan --unanswered proves who was asked")
+	}
+	all, err := list.NewExclusions(list.ExclusionConfig{AllowReserved: true})
+	if err != nil {
+		return nil, inputs.ExclusionFailure(err)
+	}
+	cfg := list.Config{Args: files, Exclusions: all, Order: list.OrderInput}
+	if ports != "" {
+		if cfg.Ports, err = list.ParsePorts(ports); err != nil {
+			return nil, console.Fail(console.ExitUsage, "--port: %w", err)
+		}
+	}
+	l, err := list.Open(cfg)
+	if err != nil {
+		return nil, inputs.LoadFailure(err)
+	}
+	if err := l.Load(context.Background()); err != nil {
+		return nil, inputs.LoadFailure(err)
+	}
+	known := map[uint64]struct{}{}
+	for target := range l.All() {
+		b := target.Addr.Addr().As4()
+		key := uint64(b[0])<<40 | uint64(b[1])<<32 | uint64(b[2])<<24 | uint64(b[3])<<16 | uint64(target.Addr.Port())
+		known[key] = struct{}{}
+	}
+	if err := l.Err(); err != nil {
+		return nil, census.Failure(err)
+	}
+	return &whole.TargetList{
+		SHA256: l.Inputs()[0].SHA256, Targets: uint64(len(known)),
+		Contains: func(target uint64) bool { _, ok := known[target]; return ok },
+	}, nil
+}

@@ -1,0 +1,87 @@
+// Package habits knows the flags of other scanners: it rewrites those that mean the
+// same here, and suggests ours for the others.
+package habits
+
+import (
+	"strings"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+)
+
+// Alias returns our name of a flag that other scanners call otherwise.
+func Alias(name string) string {
+	switch name {
+	case "blocklist-file", "blacklist-file", "excludefile":
+		return "exclude-file"
+	}
+	return name
+}
+
+// Arguments returns the command line with nmap's -iL as --list. It refuses flags of
+// nmap that would be read as something else.
+func Arguments(args []string) ([]string, error) {
+	var all []string
+	for i, arg := range args {
+		if arg == "--" {
+			return append(all, args[i:]...), nil
+		}
+		switch arg {
+		case "-iL":
+			arg = "--list"
+		case "-oJ", "-oX", "-oN", "-oG", "-oA", "-oL", "-oD":
+			return nil, console.Fail(console.ExitUsage, "%s is a flag of another scanner", arg).
+				WithHint("-o census.ndjson writes JSON, -o census.csv CSV")
+		case "-sU", "-sV", "-sn", "-Pn":
+			return nil, console.Fail(console.ExitUsage, "%s is a flag of another scanner", arg).
+				WithHint("a2sscan always asks over UDP, and never pings first: omit it")
+		}
+		all = append(all, arg)
+	}
+	return all, nil
+}
+
+// known are flags of zmap, massdns, nmap, naabu and masscan, with what to do here.
+var known = map[string]string{
+	// zmap
+	"target-port": "--port", "target-ports": "--port", "output-file": "--output", "output-fields": "--fields",
+	"output-module": "--format", "cooldown-time": "--cooldown", "source-ip": "--source", "interface": "--source",
+	"shards": "--shard I/N", "max-runtime-secs": "--max-runtime", "list-of-ips-file": "--list", "allowlist-file": "--list",
+	"whitelist-file": "--list", "status-updates-file": "--log-file", "metadata-file": "--summary", "probes": "--retries",
+	"sender-threads": "--rate, one thread sends", "disable-syslog": "--log-file, nothing goes to syslog",
+	"min-hitrate-percent": "--min-hitrate",
+	// massdns
+	"outfile": "--output", "hashmap-size": "--in-flight", "resolve-count": "--retries", "processes": "--shard I/N, a process each",
+	"interval": "--timeout", "error-log": "--log-file", "busy-poll": "--rate, it is fast without",
+	// nmap
+	"min-rate": "--rate", "max-rate": "--rate", "max-retries": "--retries", "host-timeout": "--timeout",
+	"initial-rtt-timeout": "--timeout", "max-rtt-timeout": "--timeout", "open": "nothing: only servers that answer are written",
+	"randomize-hosts": "nothing: the order is random", "source-port": "--source IP:PORT", "resume": "--checkpoint",
+	"append-output": "--append", "top-ports": "--port", "stats-every": "--status",
+	// naabu
+	"host": "the address itself, without a flag", "silent": "--quiet", "exclude-hosts": "--exclude", "stats": "--status",
+	"csv": "--format csv", "warm-up-time": "--cooldown", "source-address": "--source",
+	// masscan
+	"ports": "--port", "adapter-ip": "--source", "adapter-port": "--source IP:PORT", "wait": "--cooldown",
+	"includefile": "--list", "output-filename": "--output", "output-format": "--format", "banners": "--query",
+	"offline": "--dry-run", "echo": "--print-config", "conf": "--config", "rotate-size": "--rotate", "pfring": "--rate 0",
+}
+
+// Hint suggests what to write in place of a flag of another scanner, empty if none
+// has it. names are the flags that the command has.
+func Hint(flag string, names []string) string {
+	ours := known[flag]
+	switch {
+	case ours == "":
+		return ""
+	case !strings.HasPrefix(ours, "--"):
+		return "here that is " + ours
+	}
+	name, _, _ := strings.Cut(strings.TrimPrefix(ours, "--"), " ")
+	name = strings.TrimSuffix(name, ",")
+	for _, n := range names {
+		if n == name {
+			return "here that is " + ours
+		}
+	}
+	return ""
+}

@@ -1,0 +1,31 @@
+package habits
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestArguments(t *testing.T) {
+	got, err := Arguments([]string{"scan", "-iL", "list", "--", "-oX"})
+	if want := []string{"scan", "--list", "list", "--", "-oX"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q %v, want %q", got, err, want)
+	}
+	for _, arg := range []string{"-oJ", "-sU", "-Pn"} {
+		if _, err := Arguments([]string{"scan", arg, "x"}); err == nil {
+			t.Errorf("%s is taken", arg)
+		}
+	}
+}
+
+func TestHint(t *testing.T) {
+	names := []string{"rate", "shard", "list"}
+	for flag, want := range map[string]string{
+		"max-rate": "here that is --rate", "shards": "here that is --shard I/N", "includefile": "here that is --list",
+		"host": "here that is the address itself, without a flag", "banners": "", "nonsense": "",
+		"processes": "here that is --shard I/N, a process each",
+	} {
+		if got := Hint(flag, names); got != want {
+			t.Errorf("%s: %q, want %q", flag, got, want)
+		}
+	}
+}

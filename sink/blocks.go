@@ -1,0 +1,323 @@
+package sink
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/a2sscan/a2sscan/sink/record"
+)
+
+// Reading is what there is to say about a census that was read to its end.
+type Reading struct {
+	Damage    Damage // what was passed over
+	Truncated int64  // see Reader.Truncated
+}
+
+// EachBlock reads the census at path, as a Reader does, on several goroutines. It
+// passes all complete lines to do, in blocks of whole lines, each with its newline.
+// It calls do from all workers at once; a block is valid until do returns. The first
+// error of do ends the reading. Blocks come in no particular order.
+func EachBlock(path string, workers int, do func(worker int, block []byte) error) (Reading, error) {
+	b := &blocks{path: path, workers: max(workers, 1), do: do}
+	b.turn.L = &b.mu
+	if !isStandard(path) {
+		switch err := b.fast(); {
+		case b.err != nil:
+			return Reading{}, b.err
+		case err == nil:
+			return Reading{}, nil
+		case errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission):
+			return Reading{}, newError("open", path, err)
+		}
+	}
+	return b.careful()
+}
+
+// blocks reads a census by blocks. It tries the fast way: workers unpack frames by
+// themselves. Where a frame or a line is damaged, truncated or unusual, it begins
+// again with a Reader, which knows what to do, and skips what do has seen.
+type blocks struct {
+	path    string
+	workers int
+	do      func(worker int, block []byte) error
+
+	mu     sync.Mutex
+	turn   sync.Cond
+	next   int    // number of the piece that is passed on next
+	tail   []byte // beginning of a line at the end of the piece before it
+	passed int64  // bytes of lines that were passed to do
+	odd    bool   // nothing after it is passed on the fast way
+	err    error  // of do
+}
+
+// piece is a frame, or a part of a plain file that ends with a line.
+type piece struct {
+	number int
+	bytes  []byte
+}
+
+// pieceSize is how much of a plain file is one piece.
+const pieceSize = 1 << 20
+
+// errUnusual says that only a Reader can read the file.
+var errUnusual = errors.New("not an undamaged census in short frames")
+
+// fast reads the file on all workers. It returns an error if it could not read all
+// of it; b.err is that of do.
+func (b *blocks) fast() error {
+	f, err := os.Open(b.path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return errUnusual
+	}
+	var magic [4]byte
+	n, _ := f.ReadAt(magic[:], 0)
+	packed := isZstd(magic[:n])
+	if !packed && (n == 0 || magic[0] != '{') {
+		return errUnusual
+	}
+	pieces, free := make(chan piece, b.workers), make(chan []byte, 2*b.workers+1)
+	for range cap(free) {
+		free <- nil
+	}
+	var group sync.WaitGroup
+	for w := range b.workers {
+		group.Go(func() { b.work(w, packed, pieces, free) })
+	}
+	if packed {
+		err = b.frames(f, pieces, free)
+	} else {
+		err = b.plain(f, pieces, free)
+	}
+	close(pieces)
+	group.Wait()
+	if err == nil && (b.odd || len(b.tail) > 0) {
+		err = errUnusual
+	}
+	return err
+}
+
+// stopped reports whether reading on is of no use.
+func (b *blocks) stopped() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.odd || b.err != nil
+}
+
+// frames sends each frame of a compressed file.
+func (b *blocks) frames(f *os.File, pieces chan<- piece, free <-chan []byte) error {
+	z := newFrames(f)
+	for n := 0; !b.stopped(); n++ {
+		err := z.collect(maxTail)
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil || z.truncated || !z.ended || z.blocks > maxWindow/maxBlock {
+			return errUnusual
+		}
+		pieces <- piece{n, append((<-free)[:0], z.buf...)}
+	}
+	return errUnusual
+}
+
+// plain sends the lines of a file in large pieces.
+func (b *blocks) plain(f *os.File, pieces chan<- piece, free <-chan []byte) error {
+	var rest []byte
+	for n := 0; !b.stopped(); n++ {
+		buf := append((<-free)[:0], rest...)
+		buf, end, err := fillLines(f, buf)
+		if end > 0 {
+			pieces <- piece{n, buf[:end]}
+			rest = append(rest[:0], buf[end:]...)
+		}
+		switch {
+		case err == io.EOF && end == len(buf):
+			return nil
+		case err != nil || end == 0:
+			return errUnusual
+		}
+	}
+	return errUnusual
+}
+
+// fillLines appends about pieceSize bytes of f to buf. It returns where the last
+// complete line ends; 0: there is none.
+func fillLines(f io.Reader, buf []byte) (_ []byte, end int, err error) {
+	for end == 0 && err == nil && len(buf) < maxLine {
+		start := len(buf)
+		if cap(buf) < start+pieceSize {
+			buf = append(make([]byte, 0, 2*start+pieceSize+pieceSize/4), buf...)
+		}
+		var n int
+		n, err = io.ReadFull(f, buf[start:start+pieceSize])
+		buf = buf[:start+n]
+		end = bytes.LastIndexByte(buf, '\n') + 1
+	}
+	if err == io.ErrUnexpectedEOF {
+		err = io.EOF
+	}
+	return buf, end, err
+}
+
+// work unpacks pieces and passes them on.
+func (b *blocks) work(w int, packed bool, pieces <-chan piece, free chan<- []byte) {
+	dec, err := zstd.NewReader(nil, append(decoderOptions, zstd.WithDecoderMaxMemory(maxWindow))...)
+	if err == nil {
+		defer dec.Close()
+	}
+	var out []byte
+	for p := range pieces {
+		lines, good := p.bytes, err == nil
+		switch {
+		case packed && good:
+			var bad error
+			out, bad = dec.DecodeAll(p.bytes, out[:0])
+			lines, good = out, bad == nil
+		case good:
+			good = allJSON(lines)
+		}
+		b.pass(w, p.number, lines, good)
+		free <- p.bytes
+	}
+}
+
+// allJSON reports whether all lines are JSON.
+func allJSON(lines []byte) bool {
+	for line := range bytes.Lines(lines) {
+		if !json.Valid(line) {
+			return false
+		}
+	}
+	return true
+}
+
+// pass waits for the turn of a piece, and passes its lines on.
+func (b *blocks) pass(w, number int, lines []byte, good bool) {
+	b.mu.Lock()
+	for b.next != number {
+		b.turn.Wait()
+	}
+	joined, lines, good := b.join(number, lines, good)
+	b.next++
+	b.turn.Broadcast()
+	b.mu.Unlock()
+	if !good {
+		return
+	}
+	for _, block := range [][]byte{joined, lines} {
+		if len(block) == 0 {
+			continue
+		}
+		if err := b.do(w, block); err != nil {
+			b.fail(err)
+			return
+		}
+	}
+}
+
+// join takes the beginning of a line that the piece before left, and leaves that of
+// the next. It returns the line that lies in both, and the complete lines.
+func (b *blocks) join(number int, lines []byte, good bool) (joined, rest []byte, ok bool) {
+	if b.odd = b.odd || !good || number == 0 && !begins(lines); b.odd || b.err != nil {
+		return nil, nil, false
+	}
+	end := bytes.LastIndexByte(lines, '\n') + 1
+	if end == 0 {
+		b.tail = append(b.tail, lines...)
+		b.odd = len(b.tail) > maxLine
+		return nil, nil, false
+	}
+	start := 0
+	if len(b.tail) > 0 {
+		start = bytes.IndexByte(lines, '\n') + 1
+		joined = append(b.tail, lines[:start]...)
+	}
+	b.tail = append([]byte(nil), lines[end:]...)
+	b.passed += int64(len(joined) + end - start)
+	return joined, lines[start:end], true
+}
+
+// begins reports whether lines begin with a record that a Reader would return.
+func begins(lines []byte) bool {
+	line, _, found := bytes.Cut(lines, []byte("\n"))
+	return found && json.Valid(line) && record.CheckSchema(line) == nil
+}
+
+func (b *blocks) fail(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.err == nil {
+		b.err = err
+	}
+}
+
+// careful reads the file with a Reader, and calls do on all workers with the lines
+// that it has not seen.
+func (b *blocks) careful() (Reading, error) {
+	r, err := Open(b.path)
+	if err != nil {
+		return Reading{}, err
+	}
+	defer r.Close()
+	full, free := make(chan []byte, b.workers), make(chan []byte, 2*b.workers+1)
+	for range cap(free) {
+		free <- nil
+	}
+	var group sync.WaitGroup
+	for w := range b.workers {
+		group.Go(func() { b.deliver(w, full, free) })
+	}
+	err = b.gather(r, full, free)
+	close(full)
+	group.Wait()
+	if b.err != nil {
+		err = b.err
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	return Reading{Damage: r.Damage(), Truncated: r.Truncated()}, err
+}
+
+// deliver passes blocks to do.
+func (b *blocks) deliver(w int, full <-chan []byte, free chan<- []byte) {
+	for block := range full {
+		if err := b.do(w, block); err != nil {
+			b.fail(err)
+		}
+		free <- block
+	}
+}
+
+// gather collects lines into blocks until the Reader's error.
+func (b *blocks) gather(r *Reader, full chan<- []byte, free <-chan []byte) error {
+	for err := error(nil); err == nil; {
+		block := (<-free)[:0]
+		b.mu.Lock()
+		b.odd, err = false, b.err
+		b.mu.Unlock()
+		for err == nil && len(block) < pieceSize {
+			var line []byte
+			if line, err = r.Next(); err == nil && r.at > b.passed {
+				block = append(append(block, line...), '\n')
+			}
+		}
+		if len(block) > 0 {
+			full <- block
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,243 @@
+package census
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+var bars = flag.Bool("bars", false, "run the large versions of the tests")
+
+// size is how many servers the tests make.
+func size() int {
+	if *bars {
+		return 65536
+	}
+	return 2048
+}
+
+// changesOf returns the lines that Diff reports.
+func changesOf(t testing.TB, a, b *Census, o DiffOptions) (lines []byte, all []Change, c *Comparison) {
+	t.Helper()
+	c, err := Diff(a, b, o, func(one *Change) error {
+		line, err := json.Marshal(one)
+		lines = append(append(lines, line...), '\n')
+		all = append(all, *one)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lines, all, c
+}
+
+// expectedChanges are the planned ones, by kind and address.
+func expectedChanges(servers int) map[string]bool {
+	want := map[string]bool{}
+	for i := range servers {
+		if kind := planned(i); kind != "" {
+			want[fmt.Sprint(kind, " ", madeAddr(i, true))] = true
+		}
+		if planned(i) == KindFarm { // clones have another name and number of people, and the same rules
+			for _, kind := range []Kind{KindRenamed, KindPlayers, KindRules, KindMode, KindChallenge} {
+				delete(want, fmt.Sprint(kind, " ", madeAddr(i, true)))
+			}
+		}
+	}
+	return want
+}
+
+// TestDiffFindsAll: every planned change is found, and no other, whatever the files.
+func TestDiffFindsAll(t *testing.T) {
+	before, after := madeCensus(size(), false, nil), madeCensus(size(), true, nil)
+	var first []byte
+	for _, f := range forms {
+		lines, all, c := changesOf(t, openMade(t, f, before), openMade(t, f, after), DiffOptions{Volatile: true})
+		if first == nil {
+			first = lines
+			checkChanges(t, all, expectedChanges(size()))
+			if c.AskedKnown != "unanswered" || c.Changes[KindGone] != uint64(size()/64) || c.LikelyLost != nil {
+				t.Errorf("%+v", c)
+			}
+		}
+		if !bytes.Equal(lines, first) {
+			t.Errorf("%s: other bytes: %d, want %d", f.name, len(lines), len(first))
+		}
+	}
+}
+
+// checkChanges compares changes with the planned ones. A clone has other changes too.
+func checkChanges(t *testing.T, all []Change, want map[string]bool) {
+	t.Helper()
+	missing := maps.Clone(want)
+	clones := map[string]bool{}
+	for _, c := range all {
+		if c.Kind == KindFarm {
+			clones[c.Addr] = true
+		}
+	}
+	invented := 0
+	for _, c := range all {
+		key := fmt.Sprint(c.Kind, " ", c.Addr)
+		if !want[key] && !clones[c.Addr] {
+			if invented++; invented < 10 {
+				t.Errorf("invented: %s: %+v, %+v", key, c.Before, c.After)
+			}
+		}
+		delete(missing, key)
+	}
+	if len(missing) > 0 {
+		t.Errorf("%d not found: %q", len(missing), slices.Sorted(maps.Keys(missing))[:min(len(missing), 10)])
+	}
+}
+
+// TestDiffWithLosses: a scan that lost datagrams invents nothing. Questions without an
+// answer are no changes, and servers that loss hid are marked.
+func TestDiffWithLosses(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	lost := map[string]bool{}
+	lose := func(i int, r *scanner.Result) {
+		if planned(i) != "" {
+			return
+		}
+		switch n := rnd.IntN(10_000); {
+		case n == 0:
+			*r = *silent(i, true)
+			lost[fmt.Sprint(KindGone, " ", r.Addr)] = true
+		case n < 100:
+			r.HasRules, r.Rules, r.Game = false, nil, nil
+			r.Err[wire.QuestionRules], r.Status = wire.ErrTimeout, scanner.StatusPartial
+		case n < 200:
+			r.HasPlayers, r.Players = false, nil
+			r.Err[wire.QuestionPlayers], r.Status = wire.ErrTimeout, scanner.StatusPartial
+		case n < 300:
+			r.HasInfo, r.Info, r.Game = false, wire.Info{}, nil
+			r.Err[wire.QuestionInfo], r.Status = wire.ErrTimeout, scanner.StatusPartial
+		}
+	}
+	before, after := madeCensus(size(), false, nil), madeCensus(size(), true, lose)
+	a, b := openMade(t, forms[0], before), openMade(t, forms[4], after)
+	missed := float64(len(lost))
+	b.summaries = []*summary{{Ended: "complete", Consistent: true}}
+	b.summaries[0].FirstAnswers.Missed, b.summaries[0].FirstAnswers.Chance = &missed, new(float64)
+	_, all, c := changesOf(t, a, b, DiffOptions{Volatile: true})
+	want := expectedChanges(size())
+	for key := range lost {
+		want[key] = true
+	}
+	checkChanges(t, all, want)
+	for _, one := range all {
+		if key := fmt.Sprint(one.Kind, " ", one.Addr); lost[key] && one.LossChance == 0 {
+			t.Errorf("%s: not marked", key)
+		}
+	}
+	if c.LikelyLost == nil || missed > 0 && *c.LikelyLost < missed*0.9 {
+		t.Errorf("%v likely lost, of %v", c.LikelyLost, missed)
+	}
+}
+
+// TestStatsOfForms: the stats do not depend on the files.
+func TestStatsOfForms(t *testing.T) {
+	lines := madeCensus(size(), true, nil)
+	var first []byte
+	for _, f := range forms {
+		s, err := Aggregate(openMade(t, f, lines))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := s.Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = text
+			checkStats(t, s, lines)
+		}
+		if !bytes.Equal(text, first) {
+			t.Errorf("%s: other bytes", f.name)
+		}
+		if back, err := ParseStats(text); err != nil || back.All != s.All {
+			t.Errorf("%v, %+v", err, back)
+		}
+	}
+	if len(first) > 1<<20 {
+		t.Errorf("%d bytes", len(first))
+	}
+}
+
+// TestStatsSchema: the stats follow their schema.
+func TestStatsSchema(t *testing.T) {
+	c := jsonschema.NewCompiler()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(StatsJSONSchema()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.AddResource("stats.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := c.Compile("stats.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Aggregate(openMade(t, forms[0], madeCensus(500, true, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := s.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	good, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil || schema.Validate(good) != nil {
+		t.Errorf("%v, %v", err, schema.Validate(good))
+	}
+	bad, err := jsonschema.UnmarshalJSON(bytes.NewReader(bytes.Replace(text, []byte(`"records": `), []byte(`"records": -`), 1)))
+	if err != nil || schema.Validate(bad) == nil {
+		t.Errorf("%v: a negative number is accepted", err)
+	}
+}
+
+// checkStats compares sums with those of a simple reading.
+func checkStats(t *testing.T, s *Stats, lines [][]byte) {
+	t.Helper()
+	var all Sums
+	for _, line := range lines {
+		var v struct {
+			Status string
+			Info   struct {
+				Players    uint64
+				MaxPlayers uint64 `json:"max_players"`
+			}
+		}
+		if err := json.Unmarshal(line, &v); err != nil {
+			t.Fatal(err)
+		}
+		if v.Status == "no_reply" {
+			continue
+		}
+		all.Servers, all.People, all.Places = all.Servers+1, all.People+v.Info.Players, all.Places+v.Info.MaxPlayers
+		if v.Info.Players > 0 {
+			all.Occupied++
+		}
+	}
+	if s.All != all {
+		t.Errorf("%+v, want %+v", s.All, all)
+	}
+	if len(s.Games.Top) != 1 || s.Games.Top[0].ID != "rust" || s.Games.Top[0].Sums != all {
+		t.Errorf("%+v", s.Games)
+	}
+	clones := uint64(size() / 64)
+	if s.Farms.Found != 1 || s.Farms.Sums.Servers != clones || s.WithoutFarms.Servers != all.Servers-clones {
+		t.Errorf("%+v", s.Farms)
+	}
+}

@@ -1,0 +1,337 @@
+package census
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/a2sscan/a2sscan/scanner/game"
+	"github.com/a2sscan/a2sscan/sink/record"
+)
+
+// report calls do with the changes of all events.
+func (d *differ) report(do func(*Change) error) error {
+	d.out.limitGames()
+	slices.SortFunc(d.events, func(a, b event) int {
+		return cmp.Or(cmp.Compare(d.keyOf(a), d.keyOf(b)), cmp.Compare(a.kinds, b.kinds))
+	})
+	p := &reporter{d: d, do: do}
+	if err := p.prepare(); err != nil {
+		return err
+	}
+	defer p.close()
+	for n, e := range d.events {
+		if err := p.event(n, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keyOf is the address under which an event is reported.
+func (d *differ) keyOf(e event) uint64 {
+	if e.new >= 0 {
+		return d.new.rows[e.new].key
+	}
+	return d.old.rows[e.old].key
+}
+
+// reporter makes the changes of events.
+type reporter struct {
+	d       *differ
+	do      func(*Change) error
+	details [2]*details
+	groups  []int // of events: the group of details; -1: none
+	current int
+	have    [2]map[uint64]detail
+}
+
+// needsDetails are the kinds that say more than a row has.
+var needsDetails = bitRules | bitMods
+
+// prepare reads the details of both censuses.
+func (p *reporter) prepare() (err error) {
+	d := p.d
+	p.current, p.groups = -1, make([]int, len(d.events))
+	n := 0
+	for i, e := range d.events {
+		if p.groups[i] = -1; e.kinds&needsDetails != 0 {
+			p.groups[i] = n / detailsAtOnce
+			n++
+		}
+	}
+	for side := range p.details {
+		if p.details[side], err = newDetails(d.o.TempDir, (n+detailsAtOnce-1)/detailsAtOnce); err != nil {
+			p.close()
+			return err
+		}
+	}
+	for i, e := range d.events {
+		if g := p.groups[i]; g >= 0 {
+			p.details[0].group[d.old.rows[e.old].key] = uint32(g)
+			p.details[1].group[d.new.rows[e.new].key] = uint32(g)
+		}
+	}
+	for side, t := range []*table{d.old, d.new} {
+		if err := p.details[side].collect(d.c[side], t); err != nil {
+			p.close()
+			return err
+		}
+		p.details[side].group = nil
+	}
+	return nil
+}
+
+func (p *reporter) close() {
+	for _, one := range p.details {
+		if one != nil {
+			one.close()
+		}
+	}
+}
+
+// event reports the changes of one server.
+func (p *reporter) event(n int, e event) (err error) {
+	if g := p.groups[n]; g >= 0 && g != p.current {
+		p.current = g
+		for side := range p.have {
+			if p.have[side], err = p.details[side].read(g); err != nil {
+				return err
+			}
+		}
+	}
+	d := p.d
+	a, b := d.old.at(int(e.old)), d.new.at(int(e.new))
+	shown := d.new
+	r := b
+	if !r.answered() {
+		shown, r = d.old, a
+	}
+	for i, kind := range Kinds {
+		if e.kinds&(1<<i) == 0 {
+			continue
+		}
+		c := &Change{Kind: kind, Addr: addrOf(d.keyOf(e)).String(), Game: d.new.text(r.game), Name: shown.shownName(r), People: r.people}
+		if kind == KindMoved {
+			c.By = movedWords[d.movedBy[int(e.new)]]
+		}
+		if kind == KindGone && (b == nil || b.status != statusUnreachable) {
+			c.LossChance = round6(d.chance)
+			c.LikelyLoss = d.chance >= 0.5
+		}
+		c.Before, c.After = p.facts(kind, a, b)
+		if err := p.do(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// facts returns what a change of a kind shows of both nights.
+func (p *reporter) facts(kind Kind, a, b *row) (before, after *Facts) {
+	d := p.d
+	switch kind {
+	case KindNew:
+		return nil, d.new.allFacts(b)
+	case KindBack:
+		return &Facts{Status: statusWords[a.status]}, d.new.allFacts(b)
+	case KindNotAsked:
+		return d.old.allFacts(a), nil
+	case KindGone:
+		if b == nil {
+			return d.old.allFacts(a), nil
+		}
+		return d.old.allFacts(a), &Facts{Status: statusWords[b.status]}
+	}
+	before, after = &Facts{}, &Facts{}
+	switch kind {
+	case KindMoved:
+		before.Addr, after.Addr = addrOf(a.key).String(), addrOf(b.key).String()
+	case KindMods:
+		p.mods(a, b, before, after)
+	case KindRules:
+		p.rules(a, b, before, after)
+	case KindChallenge:
+		challenges(a, b, before, after)
+	case KindFlags:
+		before.Flags, after.Flags = flagWords(a.flags&^b.flags&lastingFlags), flagWords(b.flags&^a.flags&lastingFlags)
+	case KindFarm:
+		before.Farm, after.Farm = d.farmOf(0, a), d.farmOf(1, b)
+	default:
+		d.old.value(kind, a, b, before)
+		d.new.value(kind, b, a, after)
+	}
+	return before, after
+}
+
+// value sets what a kind is about. other is the server on the other night.
+func (t *table) value(kind Kind, r, other *row, f *Facts) {
+	switch kind {
+	case KindRenamed:
+		f.Name = ptr(t.shownName(r))
+	case KindMap:
+		f.Map = ptr(t.text(r.level))
+	case KindVersion:
+		f.Version = ptr(t.text(r.version))
+	case KindCapacity:
+		f.MaxPlayers = &r.capacity
+	case KindPlayers:
+		f.People = &r.people
+	case KindMode:
+		both := r.has & other.has
+		if both&hasMode != 0 && r.mode != other.mode {
+			f.Mode = ptr(t.text(r.mode))
+		}
+		if both&hasPVP != 0 && r.pvp != other.pvp {
+			f.PVP = &r.pvp
+		}
+	}
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// allFacts is all that is known of a server.
+func (t *table) allFacts(r *row) *Facts {
+	f := &Facts{Status: statusWords[r.status], Flags: flagWords(r.flags)}
+	if r.has&hasName != 0 {
+		f.Name = ptr(t.shownName(r))
+	}
+	if r.has&hasMap != 0 {
+		f.Map = ptr(t.text(r.level))
+	}
+	if r.has&hasVersion != 0 {
+		f.Version = ptr(t.text(r.version))
+	}
+	if r.has&hasMode != 0 {
+		f.Mode = ptr(t.text(r.mode))
+	}
+	if r.has&hasCapacity != 0 {
+		f.MaxPlayers = &r.capacity
+	}
+	if r.has&hasPeople != 0 {
+		f.People, f.Bots = &r.people, &r.bots
+	}
+	if r.country[0] != 0 {
+		f.Country = string(r.country[:])
+	}
+	if r.asn != 0 {
+		f.Network = networkName(r.asn)
+	}
+	return f
+}
+
+func flagWords(flags uint16) (words []string) {
+	for i := range game.NumFlags {
+		if flags&(1<<i) != 0 {
+			words = append(words, game.FlagWord(i))
+		}
+	}
+	return words
+}
+
+func (d *differ) farmOf(side int, r *row) string {
+	if r.farm == 0 {
+		return ""
+	}
+	return d.farms[side].farms[r.farm-1].id()
+}
+
+// challenges sets the questions whose demand for a challenge changed.
+func challenges(a, b *row, before, after *Facts) {
+	changed := challengeKnown(a, b) & (a.open ^ b.open)
+	for q, word := range questionWords {
+		switch bit := questions(1 << q); {
+		case changed&bit == 0:
+		case a.open&bit != 0:
+			before.Open, after.Challenged = append(before.Open, word), append(after.Challenged, word)
+		default:
+			before.Challenged, after.Open = append(before.Challenged, word), append(after.Open, word)
+		}
+	}
+}
+
+// maxShown is how many rules or mods a change shows.
+const maxShown = 200
+
+// rules sets the rules that differ.
+func (p *reporter) rules(a, b *row, before, after *Facts) {
+	x, y := rulesOf(p.have[0][a.key].rules), rulesOf(p.have[1][b.key].rules)
+	for name, value := range x {
+		if other, ok := y[name]; ok && other == value {
+			delete(x, name)
+			delete(y, name)
+		}
+	}
+	before.Rules, after.Rules = limit(x), limit(y)
+}
+
+// limit keeps the first rules by name.
+func limit(m map[string]string) map[string]string {
+	if len(m) > maxShown {
+		for _, name := range slices.Sorted(maps.Keys(m))[maxShown:] {
+			delete(m, name)
+		}
+	}
+	return m
+}
+
+// rulesOf reads rules that are not volatile.
+func rulesOf(object []byte) map[string]string {
+	all := map[string]string{}
+	if len(object) == 0 {
+		return all
+	}
+	var c record.Cursor
+	for c.Reset(object); c.Next(); {
+		if name := c.Key(); !isVolatile(name) {
+			all[string(record.AppendUnescaped(nil, name))] = string(c.AppendText(nil))
+		}
+	}
+	return all
+}
+
+// mods sets the mods that only one night has.
+func (p *reporter) mods(a, b *row, before, after *Facts) {
+	x, y := modsOf(p.have[0][a.key].mods), modsOf(p.have[1][b.key].mods)
+	only := func(list, other []string) (all []string) {
+		for _, one := range list {
+			if !slices.Contains(other, one) && len(all) < maxShown {
+				all = append(all, one)
+			}
+		}
+		return all
+	}
+	before.Mods, after.Mods = only(x, y), only(y, x)
+}
+
+// modsOf reads a list of mods.
+func modsOf(list []byte) (all []string) {
+	if len(list) == 0 {
+		return nil
+	}
+	var c record.Cursor
+	c.Reset(slices.Concat([]byte(`{"mods":`), list, []byte{'}'}))
+	for c.Next() {
+		for c.Enter(); c.Next(); {
+			all = append(all, modText(&c))
+		}
+	}
+	return all
+}
+
+// modText is what is known of a mod: number, name and hash.
+func modText(c *record.Cursor) string {
+	var parts [3]string
+	for c.Enter(); c.Next(); {
+		switch string(c.Key()) {
+		case "id":
+			parts[0] = string(c.AppendText(nil))
+		case "name":
+			parts[1] = string(c.AppendText(nil))
+		case "hash":
+			parts[2] = string(c.AppendText(nil))
+		}
+	}
+	return strings.Join(slices.DeleteFunc(parts[:], func(s string) bool { return s == "" }), " ")
+}

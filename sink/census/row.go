@@ -1,0 +1,167 @@
+package census
+
+import (
+	"bytes"
+	"cmp"
+	"net/netip"
+	"slices"
+	"sync"
+)
+
+// row is what a table keeps of a server: about 100 bytes without pointers, so that a
+// million of them fit where there is little memory.
+type row struct {
+	key     uint64 // see keyOf; 0: no address
+	at      int64  // Unix time in milliseconds
+	steam   uint64
+	players uint64 // hash of the list; 0: none, or empty
+	rules   uint64
+	mods    uint64
+
+	name                             uint32 // number in names
+	game, gameText                   uint32 // numbers of texts
+	level, version, mode, scan       uint32
+	asn, people, bots, capacity, rtt uint32 // rtt in microseconds
+	has                              facts
+	flags                            uint16
+	country                          [2]byte
+	system                           byte // the letter, or the byte
+	status                           status
+	open                             questions
+	errors                           [numQuestions]uint8
+	source                           modSource
+	pvp                              bool
+	old                              bool  // of a comparison's old census
+	farm                             int32 // of a comparison: number of the farm, from 1; 0: none
+}
+
+// keyOf packs an IPv4 address and its port; 0: there is none.
+func keyOf(a netip.AddrPort) uint64 {
+	ip := a.Addr().Unmap()
+	if !ip.Is4() {
+		return 0
+	}
+	b := ip.As4()
+	return 1<<48 | uint64(b[0])<<40 | uint64(b[1])<<32 | uint64(b[2])<<24 | uint64(b[3])<<16 | uint64(a.Port())
+}
+
+// addrOf is the reverse of keyOf.
+func addrOf(key uint64) netip.AddrPort {
+	ip := netip.AddrFrom4([4]byte{byte(key >> 40), byte(key >> 32), byte(key >> 24), byte(key >> 16)})
+	return netip.AddrPortFrom(ip, uint16(key))
+}
+
+// ipOf and networkOf are parts of a key: the address, and its /24.
+func ipOf(key uint64) uint32      { return uint32(key >> 16) }
+func networkOf(key uint64) uint32 { return uint32(key>>16) &^ 0xFF }
+
+// table is a census in memory: a row for each address, sorted by address. Rows
+// without one come first.
+type table struct {
+	texts *texts
+	names names
+	orgs  map[uint32]uint32 // by autonomous system: number of the owner's text
+
+	mu         sync.Mutex
+	chunks     [][]row
+	rows       []*row
+	duplicates uint64
+	bad        uint64 // lines that are no records
+}
+
+// rowChunk is how many rows are reserved at a time.
+const rowChunk = 1 << 12
+
+// rowWriter adds rows; it serves one goroutine.
+type rowWriter struct {
+	to    *table
+	chunk []row
+}
+
+// add returns a new row to fill.
+func (w *rowWriter) add() *row {
+	if len(w.chunk) == cap(w.chunk) {
+		w.flush()
+		w.chunk = make([]row, 0, rowChunk)
+	}
+	w.chunk = w.chunk[:len(w.chunk)+1]
+	return &w.chunk[len(w.chunk)-1]
+}
+
+// flush hands the rows over.
+func (w *rowWriter) flush() {
+	if len(w.chunk) == 0 {
+		return
+	}
+	w.to.mu.Lock()
+	defer w.to.mu.Unlock()
+	w.to.chunks = append(w.to.chunks, w.chunk)
+	w.chunk = nil
+}
+
+// sort orders the rows, and keeps the best of each address.
+func (t *table) sort() {
+	n := 0
+	for _, chunk := range t.chunks {
+		n += len(chunk)
+	}
+	t.rows = make([]*row, 0, n)
+	for _, chunk := range t.chunks {
+		for i := range chunk {
+			t.rows = append(t.rows, &chunk[i])
+		}
+	}
+	slices.SortFunc(t.rows, t.compare)
+	kept := t.rows[:0]
+	for i, r := range t.rows {
+		if r.key != 0 && i > 0 && r.key == t.rows[i-1].key {
+			t.duplicates++
+			continue
+		}
+		kept = append(kept, r)
+	}
+	t.rows = kept
+}
+
+// compare orders rows by address. Of the same address an answer comes before silence,
+// then the later record; the rest makes the order independent of the files'.
+func (t *table) compare(a, b *row) int {
+	if a.key != b.key {
+		return cmp.Compare(a.key, b.key)
+	}
+	return cmp.Or(
+		-cmpBool(a.status.answered(), b.status.answered()),
+		-cmp.Compare(a.at, b.at),
+		-cmp.Compare(a.status, b.status),
+		cmp.Compare(a.players, b.players),
+		cmp.Compare(a.rules, b.rules),
+		cmp.Compare(a.mods, b.mods),
+		cmp.Compare(a.steam, b.steam),
+		cmp.Compare(a.people, b.people),
+		cmp.Compare(a.rtt, b.rtt),
+		bytes.Compare(t.nameOf(a), t.nameOf(b)),
+		cmp.Compare(t.text(a.level), t.text(b.level)),
+		cmp.Compare(t.text(a.version), t.text(b.version)),
+	)
+}
+
+func cmpBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+func (t *table) text(id uint32) string { return t.texts.all[id] }
+
+// nameOf returns a server's name. What follows a NUL is the hex form of a name that
+// is not UTF-8, so that different names differ.
+func (t *table) nameOf(r *row) []byte {
+	if r.has&hasName == 0 {
+		return nil
+	}
+	return t.names.get(r.name)
+}

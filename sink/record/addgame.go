@@ -1,0 +1,57 @@
+package record
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/a2sscan/a2sscan/scanner"
+)
+
+// AddGame appends the record in line to dst, with what its answers mean for their
+// game, if it says neither game nor flags. All else stays byte for byte. A record
+// that would become longer than MaxSize stays as it is.
+func AddGame(dst, line []byte, i *scanner.Interpreter) ([]byte, error) {
+	var v values
+	if err := json.Unmarshal(line, &v); err != nil {
+		return dst, err
+	}
+	if v["game"] != nil || v["flags"] != nil || (v["info"] == nil && v["players"] == nil && v["message"] == nil) {
+		return append(dst, line...), nil
+	}
+	_, r, err := Read(line)
+	if err != nil {
+		return dst, err
+	}
+	i.Interpret(r)
+	at := endOfAnswers(line)
+	start := len(dst)
+	dst = append(dst, line[:at]...)
+	dst = appendMeaning(append(dst, ','), r)
+	dst = append(dst[:len(dst)-1], line[at:]...)
+	if len(dst)-start >= MaxSize {
+		dst = append(dst[:start], line...)
+	}
+	return dst, nil
+}
+
+// appendMeaning appends game and flags, which stand together.
+func appendMeaning(dst []byte, r *scanner.Result) []byte {
+	if r.Game != nil {
+		dst = appendGame(dst, r.Game)
+	}
+	return appendFlags(dst, r.Flags)
+}
+
+// endOfAnswers returns where game and flags belong in a record: behind the last
+// key that stands in front of raw, geo and master.
+func endOfAnswers(line []byte) (at int) {
+	eachMember(line, func(m member) bool {
+		switch strings.Trim(string(m.key), `"`) {
+		case "raw", "geo", "master":
+			return false
+		}
+		at = m.end
+		return true
+	})
+	return at
+}

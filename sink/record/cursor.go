@@ -1,0 +1,470 @@
+package record
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"math/bits"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Cursor passes over a record, and decodes only what its caller asks for.
+//
+//	c := record.NewCursor(line)
+//	for c.Next() {
+//		switch string(c.Key()) {
+//		case "port":
+//			port = c.Uint()
+//		case "info":
+//			for c.Enter(); c.Next(); {
+//				…
+//			}
+//		}
+//	}
+//	err := c.Err()
+//
+// Next goes to the next member of the object, or element of the list, that was
+// entered last. It returns false at the end of it; then the Cursor is behind it, in
+// the object around it. Next passes over a value that nobody read. The loop over an
+// object must run to its end.
+//
+// It accepts every record, and never panics. It notices a structure that is not
+// JSON, but does not check values that it passes over.
+type Cursor struct {
+	line  []byte
+	at    int
+	key   []byte
+	kinds [maxDepth]byte // closing bracket of each object and list that was entered
+	depth int
+	first bool // no member of the innermost was seen
+	value bool // at is where a value begins
+	bad   bool
+}
+
+// maxDepth is how deep a Cursor can enter.
+const maxDepth = 8
+
+var errNoRecord = errors.New("not a record")
+
+// NewCursor returns a Cursor that is in the object in line.
+func NewCursor(line []byte) *Cursor {
+	c := new(Cursor)
+	c.Reset(line)
+	return c
+}
+
+// Reset is NewCursor without an allocation.
+func (c *Cursor) Reset(line []byte) {
+	c.line, c.at, c.key, c.depth, c.bad = line, 0, nil, 0, false
+	c.value = true
+	if c.space(); c.peek() != '{' || !c.Enter() {
+		c.fail()
+	}
+}
+
+// Err reports what was wrong with the record, once Next returned false for all of it.
+func (c *Cursor) Err() error {
+	if c.bad || c.depth > 0 {
+		return errNoRecord
+	}
+	return nil
+}
+
+func (c *Cursor) fail() { c.bad, c.depth, c.value = true, 0, false }
+
+// peek returns the byte at the cursor, 0 at the end.
+func (c *Cursor) peek() byte {
+	if c.at < len(c.line) {
+		return c.line[c.at]
+	}
+	return 0
+}
+
+func (c *Cursor) space() {
+	for c.at < len(c.line) && c.line[c.at] <= ' ' {
+		c.at++
+	}
+}
+
+// Next goes to the next member or element.
+func (c *Cursor) Next() bool {
+	if c.value {
+		c.skip()
+	}
+	if c.depth == 0 {
+		return false
+	}
+	if c.peek() <= ' ' {
+		c.space()
+	}
+	closing := c.kinds[c.depth-1]
+	if c.peek() == closing {
+		return c.leave()
+	}
+	if !c.first && !c.take(',') {
+		return false
+	}
+	c.first = false
+	if closing == '}' && !c.name() {
+		return false
+	}
+	if c.peek() <= ' ' {
+		c.space()
+	}
+	c.value = true
+	return true
+}
+
+// leave goes behind the innermost object or list.
+func (c *Cursor) leave() bool {
+	c.at++
+	c.depth--
+	c.first = false
+	if c.depth == 0 {
+		if c.space(); c.at < len(c.line) {
+			c.fail()
+		}
+	}
+	return false
+}
+
+// take passes over one byte and the space before it.
+func (c *Cursor) take(want byte) bool {
+	if c.peek() <= ' ' {
+		c.space()
+	}
+	if c.peek() != want {
+		c.fail()
+		return false
+	}
+	c.at++
+	return true
+}
+
+// name reads a key and its colon.
+func (c *Cursor) name() bool {
+	if !c.take('"') {
+		return false
+	}
+	end := stringEnd(c.line, c.at)
+	if end < 0 {
+		c.fail()
+		return false
+	}
+	c.key = c.line[c.at : end-1]
+	c.at = end
+	return c.take(':')
+}
+
+// Key returns the key of the current member as it is written, without its quotes. Keys
+// of records have no escapes. It is valid until the line changes.
+func (c *Cursor) Key() []byte { return c.key }
+
+// Enter goes into the current value, an object or a list. Any other value is an error
+// of the record.
+func (c *Cursor) Enter() bool {
+	if !c.value {
+		return false
+	}
+	closing := c.peek() + 2 // '{' and '}', '[' and ']' are two apart
+	if closing != '}' && closing != ']' || c.depth == maxDepth {
+		c.fail()
+		return false
+	}
+	c.kinds[c.depth] = closing
+	c.depth++
+	c.at++
+	c.first, c.value = true, false
+	return true
+}
+
+// skip passes over the current value.
+func (c *Cursor) skip() {
+	c.value = false
+	end := c.listEnd()
+	if end < 0 {
+		end = valueEnd(c.line, c.at)
+	}
+	if end < 0 {
+		c.fail()
+		return
+	}
+	c.at = end
+}
+
+// Ends of the two long lists of a record, and the quote of the key that follows them.
+var (
+	playersEnd  = []byte(`}],"`)
+	rulesRawEnd = []byte(`]],"`)
+)
+
+// listEnd returns the index behind a long list that another key follows, or -1: many
+// records are mostly players, and this is five times as fast as valueEnd. It relies
+// on how Append writes: without spaces, and without a list inside a player.
+//
+// The end can't be mistaken for text. A quote inside a string has a backslash before
+// it; that at the end of a string has no letter after it, and the quote before a key
+// has one.
+func (c *Cursor) listEnd() int {
+	if c.depth != 1 || c.peek() != '[' || c.at+1 == len(c.line) {
+		return -1
+	}
+	var mark []byte
+	switch string(c.key) {
+	case "players":
+		mark = playersEnd
+	case "rules_raw":
+		mark = rulesRawEnd
+	default:
+		return -1
+	}
+	if opening := c.line[c.at+1]; opening != mark[0]-2 { // an empty list
+		return -1
+	}
+	for i := c.at; ; {
+		n := bytes.Index(c.line[i:], mark)
+		if n < 0 {
+			return -1
+		}
+		i += n + len(mark)
+		if i < len(c.line) && isLetter(c.line[i]) {
+			return i - len(`,"`)
+		}
+	}
+}
+
+func isLetter(b byte) bool { return 'a' <= b && b <= 'z' }
+
+// Raw returns the current value as it is written.
+func (c *Cursor) Raw() []byte {
+	start := c.at
+	if !c.value {
+		return nil
+	}
+	if c.skip(); c.bad {
+		return nil
+	}
+	return c.line[start:c.at]
+}
+
+// Uint returns a whole number that is not negative; 0 for any other value.
+func (c *Cursor) Uint() uint64 {
+	var n uint64
+	for _, b := range c.Raw() {
+		d := uint64(b - '0')
+		if d > 9 || n > (1<<64-1-d)/10 {
+			return 0
+		}
+		n = n*10 + d
+	}
+	return n
+}
+
+// Float returns a number; 0 for any other value.
+func (c *Cursor) Float() float64 {
+	v, err := strconv.ParseFloat(string(c.Raw()), 64)
+	if err != nil {
+		return 0
+	}
+	return v
+}
+
+// Bool reports whether the value is true.
+func (c *Cursor) Bool() bool { return string(c.Raw()) == "true" }
+
+// Quoted returns a string as it is written, without its quotes; nil for any other
+// value.
+func (c *Cursor) Quoted() []byte {
+	if raw := c.Raw(); len(raw) >= 2 && raw[0] == '"' {
+		return raw[1 : len(raw)-1]
+	}
+	return nil
+}
+
+// AppendText appends the text of a string to dst.
+func (c *Cursor) AppendText(dst []byte) []byte { return AppendUnescaped(dst, c.Quoted()) }
+
+// AppendUnescaped appends the text of a JSON string, which is given without its
+// quotes.
+func AppendUnescaped(dst, s []byte) []byte {
+	for {
+		i := bytes.IndexByte(s, '\\')
+		if i < 0 || i+1 >= len(s) {
+			return append(dst, s...)
+		}
+		dst = append(dst, s[:i]...)
+		dst, s = appendUnescaped(dst, s[i+1:])
+	}
+}
+
+// appendUnescaped appends the character of the escape that begins s, after its
+// backslash. It returns what follows.
+func appendUnescaped(dst, s []byte) (_, rest []byte) {
+	switch s[0] {
+	case 'b':
+		return append(dst, '\b'), s[1:]
+	case 'f':
+		return append(dst, '\f'), s[1:]
+	case 'n':
+		return append(dst, '\n'), s[1:]
+	case 'r':
+		return append(dst, '\r'), s[1:]
+	case 't':
+		return append(dst, '\t'), s[1:]
+	case 'u':
+		r, n := escapedRune(s)
+		return utf8.AppendRune(dst, r), s[n:]
+	}
+	return append(dst, s[0]), s[1:]
+}
+
+// escapedRune returns the character of uXXXX, or of a pair of surrogates, and its
+// length.
+func escapedRune(s []byte) (rune, int) {
+	const one, two = len("uXXXX"), len(`uXXXX\uXXXX`)
+	r := hexRune(s)
+	if r < 0 {
+		return utf8.RuneError, 1
+	}
+	if !utf16.IsSurrogate(r) {
+		return r, one
+	}
+	if len(s) >= two && s[one] == '\\' && s[one+1] == 'u' {
+		if pair := utf16.DecodeRune(r, hexRune(s[one+1:])); pair != utf8.RuneError {
+			return pair, two
+		}
+	}
+	return utf8.RuneError, one
+}
+
+// hexRune returns the number of uXXXX, or -1.
+func hexRune(s []byte) rune {
+	if len(s) < len("uXXXX") {
+		return -1
+	}
+	n, err := strconv.ParseUint(string(s[1:5]), 16, 16)
+	if err != nil {
+		return -1
+	}
+	return rune(n)
+}
+
+// Bytes repeated eight times.
+const (
+	eachByte   = 0x0101010101010101
+	eachQuote  = eachByte * '"'
+	eachOpen   = eachByte * '{'
+	eachClose  = eachByte * '}'
+	eachLetter = eachByte * ' ' // turns a square bracket into a curly one
+)
+
+// zeros has the top bit of the lowest zero byte of x set; bits of higher bytes may be
+// set too.
+func zeros(x uint64) uint64 { return (x - eachByte) &^ x & tops }
+
+// stringEnd returns the index behind the quote that ends a string; i is behind the
+// quote that begins it. It is -1 if there is none.
+func stringEnd(b []byte, i int) int {
+	for start := i; ; {
+		q := quoteFrom(b, i)
+		if q < 0 {
+			return -1
+		}
+		if q == start || b[q-1] != '\\' || !escaped(b[start:q]) {
+			return q + 1
+		}
+		i = q + 1
+	}
+}
+
+// quoteFrom returns the index of the next quote, or -1. Most strings are short.
+func quoteFrom(b []byte, i int) int {
+	for range 4 {
+		if i+8 > len(b) {
+			break
+		}
+		if m := zeros(binary.LittleEndian.Uint64(b[i:]) ^ eachQuote); m != 0 {
+			return i + bits.TrailingZeros64(m)/8
+		}
+		i += 8
+	}
+	n := bytes.IndexByte(b[i:], '"')
+	if n < 0 {
+		return -1
+	}
+	return i + n
+}
+
+// escaped reports whether what follows s, which ends in a backslash, is escaped.
+func escaped(s []byte) bool {
+	n := len(s)
+	for n > 0 && s[n-1] == '\\' {
+		n--
+	}
+	return (len(s)-n)%2 == 1
+}
+
+// valueEnd returns the index behind the value that begins at i, or -1.
+func valueEnd(b []byte, i int) int {
+	if i >= len(b) {
+		return -1
+	}
+	switch b[i] {
+	case '"':
+		return stringEnd(b, i+1)
+	case '{', '[':
+		return containerEnd(b, i+1)
+	}
+	start := i
+	for i < len(b) && !endsWord(b[i]) {
+		i++
+	}
+	if i == start {
+		return -1
+	}
+	return i
+}
+
+// containerEnd returns the index behind the bracket that closes an object or list; i
+// is behind the bracket that opens it. It is -1 if there is none.
+func containerEnd(b []byte, i int) int {
+	for depth := 1; ; {
+		i = markFrom(b, i)
+		if i < 0 {
+			return -1
+		}
+		i++
+		switch b[i-1] {
+		case '"':
+			if i = stringEnd(b, i); i < 0 {
+				return -1
+			}
+		case '{', '[':
+			depth++
+		default:
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+}
+
+// markFrom returns the index of the next quote or bracket, or -1.
+func markFrom(b []byte, i int) int {
+	for ; i+8 <= len(b); i += 8 {
+		x := binary.LittleEndian.Uint64(b[i:])
+		curly := x | eachLetter
+		if m := zeros(x^eachQuote) | zeros(curly^eachOpen) | zeros(curly^eachClose); m != 0 {
+			return i + bits.TrailingZeros64(m)/8
+		}
+	}
+	for ; i < len(b); i++ {
+		switch b[i] {
+		case '"', '{', '}', '[', ']':
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,159 @@
+package record
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// walk decodes a value by a Cursor, the way encoding/json would.
+func walk(c *Cursor) any {
+	switch c.peek() {
+	case '{':
+		all := map[string]any{}
+		for c.Enter(); c.Next(); {
+			key := string(AppendUnescaped(nil, c.Key()))
+			all[key] = walk(c)
+		}
+		return all
+	case '[':
+		all := []any{}
+		for c.Enter(); c.Next(); {
+			all = append(all, walk(c))
+		}
+		return all
+	case '"':
+		return string(c.AppendText(nil))
+	}
+	switch raw := string(c.Raw()); raw {
+	case "true", "false":
+		return raw == "true"
+	case "null":
+		return nil
+	default:
+		return json.Number(raw)
+	}
+}
+
+func walkLine(line string) (any, error) {
+	c := NewCursor([]byte(line))
+	all := map[string]any{}
+	for c.Next() {
+		key := string(AppendUnescaped(nil, c.Key()))
+		all[key] = walk(c)
+	}
+	return all, c.Err()
+}
+
+var cursorLines = []string{
+	`{}`, ` { } `, `{"a":1}`, "{\"a\" : 1 ,\t\"b\":[ ] , \"c\" : { } }",
+	`{"a":"","b":"\\","c":"\"","d":"\\\"","e":"x\\\\","f":"}{][,:"}`,
+	`{"schema":1,"players":[{"index":0,"name":"a\"]}","score":-3,"duration":1.5},{"name":"","x":null}],"raw":["QUJD","` +
+		strings.Repeat("A", 100) + `"],"last":true}`,
+	`{"players":[],"rules_raw":[],"x":[{"a":1}],"y":[["",""]],"z":1}`,
+	`{"players":[{"name":"}],"},{"name":"]],\"x"}],"rules_raw":[["5d5d","2c22"]],"x":1}`,
+	`{"players":[{"name":"a"}]}`, `{"players":[{"name":"}],\"a"}],"b":1}`,
+	`{"a":[[["73","3a"],["",""]],[]],"b":{"c":{"d":{"e":false}}}}`,
+	`{"esc":"\u0041\u00e9\ud83d\ude00\ud83d\b\f\n\r\t\/","k\u0031":"é😀"}`,
+	`{"long":"` + strings.Repeat("x", 31) + `\"` + strings.Repeat(`\\`, 40) + `"}`,
+	`{"n":18446744073709551615,"m":-0.5e3,"o":0}`,
+}
+
+func TestCursor(t *testing.T) {
+	for _, line := range cursorLines {
+		got, err := walkLine(line)
+		want, bad := decodeExactly([]byte(line))
+		if bad != nil {
+			t.Fatalf("%s: %v", line, bad)
+		}
+		if err != nil || !reflect.DeepEqual(got, any(want)) {
+			t.Errorf("%s:\n%v, %v, want\n%v", line, got, err, want)
+		}
+	}
+}
+
+// TestCursorPasses holds that values that nobody reads are passed over.
+func TestCursorPasses(t *testing.T) {
+	for _, line := range cursorLines {
+		var want map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(line), &want); err != nil {
+			t.Fatal(err)
+		}
+		c, n := NewCursor([]byte(line)), 0
+		for c.Next() {
+			n++
+			if n%2 == 0 {
+				continue
+			}
+			key := string(AppendUnescaped(nil, c.Key()))
+			if got := string(c.Raw()); got != string(want[key]) {
+				t.Errorf("%s: %s is %s, want %s", line, key, got, want[key])
+			}
+		}
+		if err := c.Err(); err != nil || n != len(want) {
+			t.Errorf("%s: %d members, %v", line, n, err)
+		}
+	}
+}
+
+// TestCursorRefuses: what is not an object, or ends early, is an error.
+func TestCursorRefuses(t *testing.T) {
+	lines := []string{``, ` `, `1`, `null`, `[]`, `{`, `{"`, `{"a`, `{"a"`, `{"a":`, `{"a":}`, `{"a":1`, `{"a":1,`,
+		`{"a":1]`, `{"a":1}}`, `{"a":1}{`, `{"a" 1}`, `{a:1}`, `{"a":1 "b":2}`, `{"a":"x\"}`, `{"a":[1}`, `{,"a":1}`}
+	for _, line := range lines {
+		c := NewCursor([]byte(line))
+		for c.Next() {
+		}
+		if c.Err() == nil {
+			t.Errorf("%q is accepted", line)
+		}
+	}
+}
+
+func TestCursorValues(t *testing.T) {
+	c := NewCursor([]byte(`{"a":17,"b":"17","c":-1,"d":1.5,"e":18446744073709551615,"f":18446744073709551616,"g":2.25,"h":true,"i":"x\ny"}`))
+	uint := func() uint64 { c.Next(); return c.Uint() }
+	if a, b, n, d, e, f := uint(), uint(), uint(), uint(), uint(), uint(); a != 17 || b != 0 || n != 0 || d != 0 || e != 1<<64-1 || f != 0 {
+		t.Errorf("%d %d %d %d %d %d", a, b, n, d, e, f)
+	}
+	if c.Next(); c.Float() != 2.25 {
+		t.Error("not 2.25")
+	}
+	if c.Next(); !c.Bool() {
+		t.Error("not true")
+	}
+	if c.Next(); string(c.Quoted()) != `x\ny` {
+		t.Error("not the quoted text")
+	}
+	if c.Next() || c.Err() != nil {
+		t.Error(c.Err())
+	}
+}
+
+// FuzzCursor compares with encoding/json, and passes over everything else.
+func FuzzCursor(f *testing.F) {
+	for _, line := range cursorLines {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		for c := NewCursor([]byte(line)); c.Next(); {
+			c.AppendText(nil)
+		}
+		got, err := walkLine(line)
+		want, bad := decodeExactly([]byte(line))
+		if bad != nil || want == nil || !json.Valid([]byte(line)) || strings.Contains(line, "\xff") {
+			return
+		}
+		if err == nil && !sameJSON(got, any(want)) {
+			t.Errorf("%q: %v, want %v", line, got, want)
+		}
+	})
+}
+
+// sameJSON compares decoded values. encoding/json replaces bytes that are not UTF-8.
+func sameJSON(a, b any) bool {
+	x, _ := json.Marshal(a)
+	y, _ := json.Marshal(b)
+	return string(x) == string(y)
+}
