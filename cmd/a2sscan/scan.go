@@ -93,6 +93,9 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.StringVar(&f.Saved.Path, "checkpoint", "", "keep in `FILE`, every second, where the scan stands: the same command again goes on from there")
 	fs.BoolVar(&f.Saved.Fresh, "fresh", false, "discard the checkpoint that is there, and begin anew")
 	fs.StringVar(&f.Summary, "summary", "", "write the run's numbers to `FILE` as JSON (default with -o: PATH.summary.json)")
+	fs.BoolVar(&f.After.NoStats, "no-stats", false, "don't sum the census up in PATH.stats.json when it is written")
+	fs.BoolVar(&f.After.Farms, "farms", false, "say which servers look made up by one hand: clones, and shared lists of players")
+	fs.StringVar(&f.After.Command, "on-complete", "", "run the program in `FILE` when the census is complete, with A2SSCAN_CENSUS, _SUMMARY, _STATS, _SCAN and _ENDED in its environment; no shell, no arguments")
 	fs.StringVar(&f.ScanID, "scan-id", "", "`NAME` of the scan in every record (default its start: 20261120T030000Z)")
 	fs.StringVarP(&f.Ports, "port", "p", "", "ports for networks and bare addresses: a `LIST` such as 27015,27020-27030 (an ip alone: 27015)")
 	fs.StringArrayVarP(&f.lists, "list", "l", nil, "read targets from `FILE`, as an argument does; may be repeated (-iL, too)")
@@ -222,7 +225,7 @@ func (f *scanFlags) addMaster(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.From.Keep, "keep-master", false, "keep what the list says of each server, as master in its record")
 	f.ofMasters = pflag.NewFlagSet("", pflag.ContinueOnError)
 	f.ofMasters.SortFlags = false
-	addMasterFlags(f.ofMasters, &f.From.Options, "master-")
+	addMasterFlags(f.ofMasters, &f.From.Options)
 	f.ofMasters.VisitAll(func(flag *pflag.Flag) { flag.Annotations = map[string][]string{forMaster: nil} })
 	fs.AddFlagSet(f.ofMasters)
 }
