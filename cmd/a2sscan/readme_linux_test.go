@@ -22,19 +22,25 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// readmeBlocks are the blocks of the README that are marked with a language.
+// readmePages are the README and the pages that continue it.
+var readmePages = []string{"../../README.md", "../../packaging/operating.md", "../../packaging/databases.md"}
+
+// readmeBlocks returns the blocks of the README and its pages that are marked
+// with a language.
 func readmeBlocks(t *testing.T, language string) (blocks []string) {
 	t.Helper()
-	text, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	marked := regexp.MustCompile("(?ms)^```" + language + "\n(.*?)^```$")
-	for _, m := range marked.FindAllSubmatch(text, -1) {
-		blocks = append(blocks, string(m[1]))
+	for _, page := range readmePages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range marked.FindAllSubmatch(text, -1) {
+			blocks = append(blocks, string(m[1]))
+		}
 	}
 	if len(blocks) == 0 {
-		t.Fatalf("nothing in the README is marked %s", language)
+		t.Fatalf("no block of %v is marked %s", readmePages, language)
 	}
 	return blocks
 }

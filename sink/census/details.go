@@ -23,7 +23,6 @@ type details struct {
 	small map[uint64]detail // if there is one group
 	files []*os.File
 	out   []*bufio.Writer
-	err   error
 }
 
 // detail is the JSON of a server's rules and mods.
