@@ -81,6 +81,9 @@ func surge(at []time.Duration, rate float64) (most float64) {
 func TestPace(t *testing.T) {
 	for _, rate := range paces(10, 100, 150, 300, 399, 401, 1000, 5000, 10_000, 100_000, 200_000) {
 		for _, late := range []time.Duration{0, 60 * time.Microsecond, 1100 * time.Microsecond} {
+			if rate > 10_000 && late != 60*time.Microsecond {
+				continue // millions of datagrams; their number has nothing to do with lateness
+			}
 			for _, stall := range []time.Duration{0, 700 * time.Millisecond} {
 				t.Run(fmt.Sprint(rate, late, stall), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) { testPace(t, rate, late, stall) })

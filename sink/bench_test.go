@@ -60,6 +60,7 @@ func BenchmarkWrite(b *testing.B) {
 }
 
 func TestWriteAllocates(t *testing.T) {
+	skipShort(t)
 	for _, path := range []string{
 		filepath.Join(t.TempDir(), "census.ndjson"),
 		filepath.Join(t.TempDir(), "census.zst"),

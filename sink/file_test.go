@@ -404,6 +404,7 @@ func TestLocked(t *testing.T) {
 // flushed before can be read, what was synced as well, and more can be
 // appended. Of a compressed file that is the point: its frame is not ended.
 func TestKilled(t *testing.T) {
+	skipShort(t)
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), name)
@@ -490,6 +491,7 @@ func checkAppend(t *testing.T, path string, file []byte, promised int) {
 // TestAppendCutFrame: the lines of a frame that is cut outlive it, also those
 // of many blocks, and half a line at its end doesn't.
 func TestAppendCutFrame(t *testing.T) {
+	skipShort(t)
 	for _, before := range []int{0, 3} {
 		whole := string(pack(strings.Join(lines(0, before), "\n") + "\n"))
 		if before == 0 {
@@ -566,4 +568,12 @@ func tinyLines(n int) (s string) {
 		s += string(record.Append(nil, "", tiny(i)))
 	}
 	return s
+}
+
+// skipShort skips a test under -short, with which the race detector runs.
+func skipShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("SKIPPED under -short: it proves nothing about goroutines, and takes long")
+	}
 }

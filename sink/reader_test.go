@@ -42,6 +42,7 @@ func skippable(n int) string {
 }
 
 func TestReader(t *testing.T) {
+	skipShort(t)
 	a, ab := string(pack("1\n")), string(stream(t, "1\n2\n"))
 	long := strings.Repeat("1", record.MaxSize)
 	tests := []struct {
@@ -113,6 +114,7 @@ func TestReaderByteByByte(t *testing.T) {
 // TestReaderCutFrame: of a frame that is cut the lines before the cut count,
 // all that were in whole blocks; what is truncated of it is less than a block.
 func TestReaderCutFrame(t *testing.T) {
+	skipShort(t)
 	g := rand.New(rand.NewPCG(1, 2))
 	line := make([]byte, 1<<16)
 	var content strings.Builder
@@ -188,6 +190,7 @@ func TestReaderBroken(t *testing.T) {
 // TestReaderFlipped changes each byte of a compressed census, which loses the
 // frame that it is in and no other, or nothing.
 func TestReaderFlipped(t *testing.T) {
+	skipShort(t)
 	const each, frames = 20, 3
 	content := strings.SplitAfter(tinyLines(each*frames), "\n")
 	var file []byte
@@ -230,6 +233,7 @@ func TestReaderFlipped(t *testing.T) {
 
 // TestReaderDamage: damage is passed over and counted, and the rest is read.
 func TestReaderDamage(t *testing.T) {
+	skipShort(t)
 	a, b := string(pack("1\n2\n")), string(pack("3\n4\n"))
 	bad := []byte(b)
 	bad[len(bad)-1] ^= 1 // of the checksum

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -24,6 +27,8 @@ type askFlags struct {
 	source      flagvalue.Source
 	trailingNUL bool
 	json        bool
+	brief       bool
+	watch       time.Duration
 }
 
 func (a *app) askCommand() *cobra.Command {
@@ -31,9 +36,9 @@ func (a *app) askCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ask ADDR",
 		Short: "Query one server and explain every datagram",
-		Long: `Queries one server as scan does. Shows every datagram sent and received with the
-meaning of its bytes, and the record. Then says in words how the server is: up,
-silent, limited, banned, filtered, another protocol, unreachable.
+		Long: `Queries one server as scan does. Says in words how the server is: up, silent,
+limited, banned, filtered, another protocol, unreachable. Then shows every
+datagram sent and received with the meaning of its bytes, and the record.
 
 ADDR is ip:port, ip or a host name; the default port is 27015. Unlike scan, ask
 also accepts private and reserved addresses, such as one of the local network.
@@ -46,7 +51,7 @@ and 4 if ask was interrupted.`,
   a2sscan ask play.example.com:27016 --json | jq -r .verdict`,
 		Args: oneAddress,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := f.check(); err != nil {
+			if err := f.refuse(); err != nil {
 				return err
 			}
 			return a.ask(f, args[0])
@@ -63,7 +68,23 @@ func (f *askFlags) add(cmd *cobra.Command) {
 	f.timeoutFlags.add(cmd)
 	fs.Var(&f.source, "source", "address of this machine to send from (default: the system's choice)")
 	fs.BoolVar(&f.trailingNUL, "trailing-nul", false, "send every request but info with one more NUL, as some old tools do")
+	fs.BoolVar(&f.brief, "brief", false, "print the verdict and one line of facts")
+	fs.DurationVar(&f.watch, "watch", 0, "ask again every `D`, and print what changed, until interrupted (default off; without D: 5s)")
+	fs.Lookup("watch").NoOptDefVal = "5s"
 	fs.BoolVar(&f.json, "json", false, "print one JSON object: verdict, record and all datagrams")
+}
+
+// refuse refuses flags that contradict each other.
+func (f *askFlags) refuse() error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	return console.FirstBroken(
+		console.Rule{Broken: f.brief && f.json, Err: "--brief and --json exclude each other", Hint: "--json has the verdict first"},
+		console.Rule{Broken: f.watch < 0, Err: "--watch is negative", Hint: "--watch=10s asks every 10 seconds"},
+		console.Rule{Broken: f.watch > 0 && (f.json || f.brief), Err: "--watch prints changes, neither JSON nor a verdict",
+			Hint: "omit --json and --brief"},
+	)
 }
 
 // oneAddress refuses all but one argument.
@@ -99,34 +120,50 @@ func (a *app) ask(f *askFlags, arg string) error {
 	if err != nil {
 		return err
 	}
-	var shown io.Writer
-	if !f.json {
-		shown = a.out
+	if f.watch > 0 {
+		return transcript.Watch(ctx, a.term, a.out, f.watch, func() (*transcript.Session, *transcript.Verdict, error) {
+			return a.askOnce(ctx, f, target, nil)
+		})
+	}
+	var datagrams strings.Builder
+	if !f.json && !f.brief {
 		fmt.Fprintf(a.out, "asking %v for %s: timeout %v, retries %d\n\n",
 			target, strings.ReplaceAll(f.query.String(), ",", ", "), f.timeout, f.retries)
 	}
+	s, v, err := a.askOnce(ctx, f, target, &datagrams)
+	if err != nil {
+		if !f.json && !f.brief {
+			io.WriteString(a.out, datagrams.String())
+		}
+		return err
+	}
+	a.printSession(s, v, f, datagrams.String())
+	return verdictFailure(v)
+}
+
+// askOnce queries a server once.
+func (a *app) askOnce(ctx context.Context, f *askFlags, target netip.AddrPort, shown io.Writer) (*transcript.Session, *transcript.Verdict, error) {
 	s := &transcript.Session{
 		Timeout: f.timeout, Tap: transcript.NewTap(target), Log: transcript.New(shown, target, a.width()),
 	}
 	if err := s.Query(ctx, f.config()); err != nil {
-		return console.Fail(console.ExitUsage, "%w", err).WithHint("a2sscan ask --help lists the flags with units and defaults")
-	}
-	if a.out.err != nil {
-		return nil // run reports it
+		return nil, nil, console.Fail(console.ExitUsage, "%w", err).WithHint("a2sscan ask --help lists the flags with units and defaults")
 	}
 	if s.Result == nil || ctx.Err() != nil && s.Result.Status != scanner.StatusOK {
-		return console.Fail(console.ExitInterrupted, "interrupted before %v had answered every question", target)
+		return nil, nil, console.Fail(console.ExitInterrupted, "interrupted before %v had answered every question", target)
 	}
-	v := s.Judge()
-	a.printSession(s, v, f.json)
-	return verdictFailure(v)
+	return s, s.Judge(), nil
 }
 
-// printSession prints the record and the verdict, or all of the session as JSON.
-// run reports an error of writing.
-func (a *app) printSession(s *transcript.Session, v *transcript.Verdict, asJSON bool) {
-	if !asJSON {
-		io.WriteString(a.out, s.Text(v))
+// printSession prints the verdict, the datagrams and the record, or all of the session
+// as JSON. run reports an error of writing.
+func (a *app) printSession(s *transcript.Session, v *transcript.Verdict, f *askFlags, datagrams string) {
+	switch {
+	case f.brief:
+		io.WriteString(a.out, s.Brief(v))
+		return
+	case !f.json:
+		io.WriteString(a.out, s.Text(v, datagrams))
 		return
 	}
 	line := s.JSON(v)

@@ -10,9 +10,9 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// addMasterFlags adds the flags of commands that fetch a list from a master. Those
-// whose names another command uses otherwise get the prefix.
-func addMasterFlags(fs *pflag.FlagSet, f *masterlist.Options, prefix string) {
+// addMasterFlags adds the flags of commands that fetch a list from a master. Where scan has
+// another flag for servers, the name begins with master-, in both commands.
+func addMasterFlags(fs *pflag.FlagSet, f *masterlist.Options) {
 	f.Region = masterlist.Region(master.World)
 	for _, one := range masterlist.FilterFlags(&f.Region, &f.Filter) {
 		flag := fs.VarPF(one.Value, one.Name, "", one.Help)
@@ -21,11 +21,11 @@ func addMasterFlags(fs *pflag.FlagSet, f *masterlist.Options, prefix string) {
 		}
 	}
 	fs.StringVar(&f.KeyFile, "key-file", "", "`FILE` with the Web API's key (default: the variable "+masterlist.KeyVariable+")")
-	fs.Var(&f.Limits, prefix+"rate", "requests in any span of time, `N/D[,N/D]`; 0: no limit (default "+
+	fs.Var(&f.Limits, "master-rate", "requests in any span of time, `N/D[,N/D]`; 0: no limit (default "+
 		masterlist.LimitsText(master.UDPLimits)+"; Web API: "+masterlist.LimitsText(master.WebLimits)+")")
-	fs.DurationVar(&f.Timeout, prefix+"timeout", 0, "how long to wait for an answer, `D` (default 3s; Web API: 1m)")
-	fs.Var(&f.Retries, prefix+"retries", "requests repeated for one answer (default 3; Web API: 4)")
-	fs.DurationVar(&f.MaxWait, prefix+"max-wait", 0, "how long to wait for a master that is silent or asks to wait: `D` (default 61s; Web API: 5m)")
+	fs.DurationVar(&f.Timeout, "master-timeout", 0, "how long to wait for an answer, `D` (default 3s; Web API: 1m)")
+	fs.Var(&f.Retries, "master-retries", "requests repeated for one answer (default 3; Web API: 4)")
+	fs.DurationVar(&f.MaxWait, "master-max-wait", 0, "how long to wait for a master that is silent or asks to wait: `D` (default 61s; Web API: 5m)")
 }
 
 // masterCommandFlags are the flags of master.
@@ -89,7 +89,7 @@ func (f *masterCommandFlags) add(cmd *cobra.Command) {
 	fs.Uint64VarP(&f.most, "max-servers", "n", 0, "fetch at most `N` servers; 0: all (default 0)")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no status and no closing lines, only errors")
 	f.logFlags.add(cmd)
-	addMasterFlags(fs, &f.Options, "")
+	addMasterFlags(fs, &f.Options)
 }
 
 // check refuses flags that contradict each other.

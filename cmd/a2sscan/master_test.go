@@ -21,7 +21,7 @@ func web(t *testing.T, answer http.HandlerFunc, args ...string) (code int, stdou
 	defer server.Close()
 	t.Setenv(masterlist.KeyVariable, "SECRETSECRET")
 	var out, errs bytes.Buffer
-	args = append([]string{"master", "--web", "--url", server.URL, "--rate", "0"}, args...)
+	args = append([]string{"master", "--web", "--url", server.URL, "--master-rate", "0"}, args...)
 	code = run(args, strings.NewReader(""), &out, &errs)
 	return code, out.String(), errs.String()
 }
@@ -74,7 +74,7 @@ func TestMasterHostile(t *testing.T) {
 func TestMasterHostileStatus(t *testing.T) {
 	code, stdout, stderr := web(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Bad", "\x1b[31m?"+r.URL.RawQuery)
-	}, "--retries", "0")
+	}, "--master-retries", "0")
 	if code != console.ExitInput || strings.Contains(stdout+stderr, "SECRET") || strings.Contains(stderr, "\x1b") {
 		t.Errorf("a bad header: exit code %d: %q %q", code, stdout, stderr)
 	}
@@ -83,7 +83,7 @@ func TestMasterHostileStatus(t *testing.T) {
 			w.Header().Set("Location", "http://127.0.0.1:1/?"+r.URL.RawQuery)
 			w.Header().Set("Retry-After", r.URL.RawQuery)
 			http.Error(w, r.URL.String(), status)
-		}, "--retries", "0")
+		}, "--master-retries", "0")
 		if strings.Contains(stdout+stderr, "SECRET") || !strings.Contains(stderr, fmt.Sprint(status)) {
 			t.Errorf("%d: %q %q", status, stdout, stderr)
 		}

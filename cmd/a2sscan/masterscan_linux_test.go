@@ -55,8 +55,8 @@ func TestMasterToScan(t *testing.T) {
 		netip.MustParseAddrPort("0.0.0.0:27015"), netip.MustParseAddrPort("127.72.0.1:0"),
 	}})
 	const (
-		udp  = `a2sscan master --udp "$MASTER" --rate 0 -q `
-		web  = `a2sscan master --web --url "$WEB" --rate 0 -q `
+		udp  = `a2sscan master --udp "$MASTER" --master-rate 0 -q `
+		web  = `a2sscan master --web --url "$WEB" --master-rate 0 -q `
 		scan = `a2sscan scan -v --allow-reserved --rate 15k --timeout 500ms --retries 4 --cooldown 500ms -o "$OUT" `
 	)
 	tests := []struct {

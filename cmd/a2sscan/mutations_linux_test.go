@@ -41,6 +41,7 @@ type unfinished struct {
 // that resumes it either refuses them, and leaves them as they are, or makes the
 // census that it would have made without the damage.
 func TestMutations(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	seed := *mutationSeed
 	for seed == 0 {

@@ -225,7 +225,7 @@ func (f *scanFlags) addMaster(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.From.Keep, "keep-master", false, "keep what the list says of each server, as master in its record")
 	f.ofMasters = pflag.NewFlagSet("", pflag.ContinueOnError)
 	f.ofMasters.SortFlags = false
-	addMasterFlags(f.ofMasters, &f.From.Options, "master-")
+	addMasterFlags(f.ofMasters, &f.From.Options)
 	f.ofMasters.VisitAll(func(flag *pflag.Flag) { flag.Annotations = map[string][]string{forMaster: nil} })
 	fs.AddFlagSet(f.ofMasters)
 }

@@ -124,7 +124,11 @@ func byAddr(a, b target.Target) int { return a.Addr.Compare(b.Addr) }
 // targets, each once, the same numbers; the same order however they are listed;
 // and from any place what follows there.
 func TestRandomOrder(t *testing.T) {
-	for seed := range uint64(60) {
+	seeds := uint64(60)
+	if testing.Short() {
+		seeds = 12 // the others prove nothing about goroutines
+	}
+	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 2))
 		s := randomSources(r)
 		cfg := Config{Ports: mustPorts(t, "3,1,8-20"), Order: OrderInput}
@@ -376,6 +380,7 @@ func TestManyTags(t *testing.T) {
 // TestListMemory checks that a listed target costs at most 10 bytes while the list is
 // read, and 5 afterwards.
 func TestListMemory(t *testing.T) {
+	skipShort(t)
 	const n = 1 << 20
 	l := mustOpen(t, Config{Stdin: strings.NewReader("")})
 	ld := newLoader(l)
@@ -409,6 +414,7 @@ func heap() uint64 {
 // TestInputOrderMemory checks that a listed target costs at most 16 bytes in input
 // order.
 func TestInputOrderMemory(t *testing.T) {
+	skipShort(t)
 	const n = 1 << 20
 	l := mustOpen(t, Config{Order: OrderInput, Stdin: strings.NewReader("")})
 	w := aWalk(l)
@@ -455,8 +461,11 @@ var wholeSpace = os.Getenv("A2SSCAN_WHOLE_SPACE") != ""
 // Without wholeSpace it takes a part of the space.
 func TestWholeSpace(t *testing.T) {
 	network, size := "32.0.0.0/11", uint64(1)<<21
-	if wholeSpace {
+	switch {
+	case wholeSpace:
 		network, size = "0.0.0.0/0", 1<<32
+	case testing.Short():
+		network, size = "32.0.0.0/14", 1<<18
 	}
 	type sums struct{ n, sum, mixed uint64 }
 	add := func(s *sums, ip uint32) {

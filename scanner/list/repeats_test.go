@@ -20,6 +20,7 @@ func eager(l *List) *loader {
 // TestDuplicatesDropped compares what is given out with a plain map, where
 // duplicates are dropped all the time and where they are not.
 func TestDuplicatesDropped(t *testing.T) {
+	skipShort(t)
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		want := map[string]string{}
@@ -88,6 +89,7 @@ func (ld *loader) bytes() int {
 // without tags, and not the lines. Each list has a few targets and millions of
 // lines.
 func TestRepeatsMemory(t *testing.T) {
+	skipShort(t)
 	const lines, base = 2 << 20, 8 << 20 // a number per line would take more than the base
 	const withNotes = 26 << 20
 	tests := []struct {
@@ -154,5 +156,13 @@ func TestRepeatedPortLists(t *testing.T) {
 	o, err := ld.finish(t.Context())
 	if err != nil || o.total != 20*256 {
 		t.Errorf("%d targets, %v", o.total, err)
+	}
+}
+
+// skipShort skips a test under -short, with which the race detector runs.
+func skipShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("SKIPPED under -short: it proves nothing about goroutines, and takes long")
 	}
 }

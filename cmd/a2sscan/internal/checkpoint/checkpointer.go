@@ -437,16 +437,16 @@ func (k *Checkpointer) sayResumed() {
 		}
 		k.terminal.Say("%s scan %s of %s: %s finished%s", resuming, console.Plain(p.Scan, 100),
 			p.Start.Format(time.RFC3339), console.Plural(p.Stats.TargetsFinished(), "target"), again)
-		k.sayPartsGone()
+		sayPartsGone(k.terminal, p, k.plan.Output)
 	}
 }
 
 // sayPartsGone reports complete parts that are not there any more. Whoever uploads
 // parts may remove them.
-func (k *Checkpointer) sayPartsGone() {
+func sayPartsGone(t *console.Terminal, past *Checkpoint, path string) {
 	var gone, records uint64
-	for i, part := range k.Past.Output.Parts {
-		name := sink.PartName(k.plan.Output, k.Past.Start, i+1)
+	for i, part := range past.Output.Parts {
+		name := sink.PartName(path, past.Start, i+1)
 		_, err := os.Lstat(name)
 		_, err2 := os.Lstat(name + sink.PartSuffix)
 		if errors.Is(err, fs.ErrNotExist) && errors.Is(err2, fs.ErrNotExist) {
@@ -455,7 +455,7 @@ func (k *Checkpointer) sayPartsGone() {
 		}
 	}
 	if gone > 0 {
-		k.terminal.Say("gone from the output: %s, whose %s can't be checked",
+		t.Say("gone from the output: %s, whose %s can't be checked",
 			console.Plural(gone, "complete part"), console.Plural(records, "record"))
 	}
 }

@@ -141,7 +141,7 @@ func (k *Checkpointer) HashLists(args []string, stdin io.Reader) (io.Reader, err
 		h := sha256.New()
 		switch info, err := os.Stat(arg); {
 		case arg == "-":
-			all, err := k.readStdin(h, stdin)
+			all, err := readStdin(k.terminal, h, stdin)
 			if err != nil {
 				return nil, err
 			}
@@ -163,9 +163,9 @@ func (k *Checkpointer) HashLists(args []string, stdin io.Reader) (io.Reader, err
 
 // readStdin copies standard input into h and into memory. Where that takes longer than
 // a moment it says so: nothing is asked until the input ends.
-func (k *Checkpointer) readStdin(h io.Writer, stdin io.Reader) (*bytes.Buffer, error) {
+func readStdin(t *console.Terminal, h io.Writer, stdin io.Reader) (*bytes.Buffer, error) {
 	defer time.AfterFunc(time.Second, func() {
-		k.terminal.Say("reading standard input to its end before the first packet, for --checkpoint with --order input")
+		t.Say("reading standard input to its end before the first packet, for --checkpoint with --order input")
 	}).Stop()
 	var all bytes.Buffer
 	if _, err := io.Copy(io.MultiWriter(h, &all), stdin); err != nil {

@@ -31,11 +31,11 @@ type Options struct {
 
 // Diff writes what changed from one census to another.
 func Diff(t *console.Terminal, out io.Writer, o Options) error {
-	before, err := open(o.Old, o.OldSums)
+	before, err := Open(o.Old, o.OldSums)
 	if err != nil {
 		return err
 	}
-	after, err := open(o.New, o.NewSums)
+	after, err := Open(o.New, o.NewSums)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func Diff(t *console.Terminal, out io.Writer, o Options) error {
 	if !o.Quiet {
 		sayDoubts(t, found, &o)
 	}
-	if err := readings(t, before, after); err != nil {
+	if err := Readings(t, before, after); err != nil {
 		return err
 	}
 	if p.changes > 0 && (o.ExitCode || o.Quiet) {

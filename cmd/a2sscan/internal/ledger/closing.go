@@ -26,7 +26,8 @@ func (sum *Summary) sayNobody(t *console.Block) {
 		t.Hint("replies came from addresses or ports that were not asked: servers with several addresses, " +
 			"or something on the way rewrites them? a2sscan ask shows the address that one of them answers from")
 	case l.By["no_reply"]+l.By["unreachable"] == l.Finished:
-		t.Hint("no server answered: wrong port, or a firewall in between? test one of them with a2sscan ask")
+		t.Hint("no server answered: wrong port, or a firewall in between? test one of them with a2sscan ask, " +
+			"and this machine with a2sscan doctor")
 	}
 }
 

@@ -174,7 +174,7 @@ func advice(err error) string {
 	case errors.Is(err, master.ErrKey):
 		return "check the key in --key-file or " + KeyVariable + ""
 	case errors.Is(err, master.ErrSlow):
-		return "try again later, or wait longer with --max-wait"
+		return "try again later, or wait longer with --master-max-wait"
 	case errors.Is(err, master.ErrRefused):
 		return "check that this master knows the filter, and that --url is its address"
 	case errors.Is(err, master.ErrTooLarge), errors.Is(err, master.ErrTooMany):

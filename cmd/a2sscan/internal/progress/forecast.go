@@ -11,11 +11,11 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Forecast estimates, before a scan begins, what it will take. Targets that are
-// named one by one are expected to answer, with one datagram per question and
-// one more for the challenge: lists come from masters, which know the servers that are up.
-// Addresses in networks are expected to be silent, since most have no server,
-// and get all attempts. The truth lies between.
+// Forecast estimates, before a scan begins, what it will take, as a range. At best all
+// targets of a list answer at once, with one datagram per question and one more for the
+// challenge: lists come from masters, which know the servers that are up. At worst a
+// third of them leave a question unanswered, such as rules, which many games never send.
+// At best no address in a network answers, since most have no server; at worst all do.
 type Forecast struct {
 	Listed, InNetworks float64 // targets
 
@@ -32,6 +32,10 @@ type Forecast struct {
 var usualReplies = [wire.NumQuestions]float64{
 	wire.QuestionInfo: 200, wire.QuestionPlayers: 800, wire.QuestionRules: 2000,
 }
+
+// unansweredShare is one in how many targets of a list is expected to leave a question
+// unanswered at worst.
+const unansweredShare = 3
 
 // addressTurn is how many datagrams one server takes of the limit of its address.
 const addressTurn = 4
@@ -64,12 +68,12 @@ func howMany(qs scanner.Questions) int { return bits.OnesCount8(uint8(qs)) }
 // answers, and if all do.
 func (fc *Forecast) datagrams() (least, most float64) {
 	whole := float64(1 + howMany(fc.Questions))
-	listed := fc.Listed * whole
 	attempts := float64(fc.Schedule.Attempts())
+	listed, repeats := fc.Listed*whole, math.Ceil(fc.Listed/unansweredShare*(attempts-1))
 	if fc.Fallback && fc.Questions.Has(wire.QuestionInfo) {
 		attempts += 2
 	}
-	return listed + fc.InNetworks*min(attempts, whole), listed + fc.InNetworks*max(attempts, whole)
+	return listed + fc.InNetworks*min(attempts, whole), listed + repeats + fc.InNetworks*max(attempts, whole)
 }
 
 // replies is how many bytes arrive if all listed targets answer.
@@ -89,28 +93,32 @@ func (fc *Forecast) time(datagrams float64, last time.Duration) time.Duration {
 	end := fc.Cooldown
 	if fc.InNetworks > 0 {
 		seconds = max(seconds, fc.addressTime())
-		end += last
 	}
+	end += last
 	if d := seconds * float64(time.Second); d < math.MaxInt64/2 {
 		return time.Duration(d) + end
 	}
 	return math.MaxInt64 / 2
 }
 
-// String is the forecast in one line: "about 4M datagrams, 14 min at 5k a second, 3 GB of replies if
-// all answer". How many in networks answer is unknown: "19 to 24 s".
+// String is the forecast in one line: "about 4M to 4.7M datagrams, 14 to 16 min at 5k a
+// second, by how many answer, with up to 3 GB". How many answer is unknown.
 func (fc *Forecast) String() string {
 	least, most := fc.datagrams()
 	parts := []string{"about " + between(console.Short(least), console.Short(most)) + " datagrams"}
 	if fc.Rate > 0 {
-		times := between(console.RoughDuration(fc.time(least, fc.silence())), console.RoughDuration(fc.time(most, fc.longest())))
+		soonest := time.Duration(0) // all of a list may answer at once
+		if fc.InNetworks > 0 {
+			soonest = fc.silence()
+		}
+		times := between(console.RoughDuration(fc.time(least, soonest)), console.RoughDuration(fc.time(most, fc.longest())))
 		parts = append(parts, times+" at "+console.Short(fc.Rate)+" a second")
 	} else {
 		parts = append(parts, "as fast as it goes")
 	}
 	switch s := strings.Join(parts, ", "); {
 	case fc.InNetworks == 0:
-		return s + ", " + roughly(fc.replies()) + " of replies if all answer"
+		return s + ", by how many answer, with up to " + roughly(fc.replies())
 	case least == most && fc.silence() == fc.longest():
 		return s
 	default:

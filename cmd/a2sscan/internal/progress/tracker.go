@@ -276,7 +276,7 @@ func (v *View) flows() []string {
 		flow("sent", v.DatagramsSent(), v.sentRate),
 		fmt.Sprintf("answered %s (%s)", console.Short(float64(v.Answered())),
 			console.Percent(v.Answered(), asked(v))),
-		"open " + console.Short(float64(v.Open)),
+		v.stillOpen(),
 		flow("received", v.DatagramsReceived(), v.recvRate),
 	}
 	if v.last { // share already shows the open targets
@@ -289,6 +289,16 @@ func (v *View) flows() []string {
 		parts = append(parts, console.Short(float64(v.Silent))+" silent, for a second look")
 	}
 	return parts
+}
+
+// stillOpen counts the targets that were asked and are not finished. When all others
+// are, only slow ones are left.
+func (v *View) stillOpen() string {
+	n := console.Short(float64(v.Open))
+	if v.Wait == scanner.WaitReplies && v.Open > 0 {
+		return "waiting for " + n + " slow"
+	}
+	return "open " + n
 }
 
 // asked is how many targets were asked so far. The share of answers refers to

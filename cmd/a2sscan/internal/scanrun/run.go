@@ -300,7 +300,7 @@ func (s *Run) census() (*ledger.Summary, outcome, error) {
 	if err := s.load(); err != nil {
 		return nil, outcome{}, err
 	}
-	if err := s.reopenOutput(); err != nil {
+	if err := reopenOutput(s); err != nil {
 		s.bad.Close()
 		return nil, outcome{}, err
 	}
@@ -454,7 +454,7 @@ func (o *Options) newStatus(t *console.Terminal, scan string) progress.Status {
 // reopenOutput opens the output of a scan that is resumed, and cuts it back, even
 // if no target follows. If it is not as the checkpoint left it, nothing is asked, and
 // all files stay as they are.
-func (s *Run) reopenOutput() error {
+func reopenOutput(s *Run) error {
 	if !s.checkpoint.Resumes() {
 		return nil
 	}

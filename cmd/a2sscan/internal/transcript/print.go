@@ -10,21 +10,22 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// Text is the record and the verdict, as they follow the datagrams.
-func (s *Session) Text(v *Verdict) string {
+// Text is the verdict, then the datagrams as they were shown, then the record.
+func (s *Session) Text(v *Verdict, datagrams string) string {
 	var b strings.Builder
+	fmt.Fprintf(&b, "verdict: %s\n", strings.ReplaceAll(v.Word, "_", " "))
+	s.list(&b, v.Text)
+	if len(v.Hints) > 0 {
+		b.WriteString("\nworth knowing:\n")
+		s.list(&b, v.Hints)
+	}
+	b.WriteString("\ndatagrams:\n" + datagrams)
 	if n := len(s.Log.events) + s.Tap.dropped - shownEvents; n > 0 {
 		fmt.Fprintf(&b, "  … %s more %s\n", console.Grouped(uint64(n)), console.Things(n, "datagram"))
 	}
 	b.WriteString("\nrecord:\n")
 	for _, line := range pretty(record.Append(nil, "", s.Result), s.Log.width) {
 		b.WriteString(line + "\n")
-	}
-	fmt.Fprintf(&b, "\nverdict: %s\n", strings.ReplaceAll(v.Word, "_", " "))
-	s.list(&b, v.Text)
-	if len(v.Hints) > 0 {
-		b.WriteString("\nworth knowing:\n")
-		s.list(&b, v.Hints)
 	}
 	return b.String()
 }

@@ -1,0 +1,83 @@
+package transcript
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+)
+
+// Brief is the verdict and one line of facts.
+func (s *Session) Brief(v *Verdict) string {
+	return fmt.Sprintf("verdict: %s\n%s\n", strings.ReplaceAll(v.Word, "_", " "), v.Text[0])
+}
+
+// fact is something that may change from one query to the next.
+type fact struct{ label, value string }
+
+// facts are what a watch compares. A server that does not say one has it empty.
+func (s *Session) facts(v *Verdict) []fact {
+	all := []fact{{"verdict", strings.ReplaceAll(v.Word, "_", " ")}}
+	r := s.Result
+	if r.HasInfo {
+		in := &r.Info
+		all = append(all, fact{"name", console.Quoted(string(in.Name), 60)}, fact{"map", console.Quoted(string(in.Map), 40)},
+			fact{"players", fmt.Sprintf("%d of %d", in.Players, in.MaxPlayers)}, fact{"bots", fmt.Sprint(in.Bots)},
+			fact{"version", console.Quoted(string(in.Version), 40)})
+	}
+	if r.HasRules {
+		all = append(all, fact{"rules", fmt.Sprint(len(r.Rules))})
+	}
+	return all
+}
+
+// changes describes what differs: "players 3 of 24 → 4 of 24".
+func changes(was, now []fact) (all []string) {
+	before := map[string]string{}
+	for _, f := range was {
+		before[f.label] = f.value
+	}
+	for _, f := range now {
+		old, known := before[f.label]
+		switch {
+		case !known:
+			all = append(all, f.label+" "+f.value)
+		case old != f.value:
+			all = append(all, f.label+" "+old+" → "+f.value)
+		}
+	}
+	return all
+}
+
+// Watch asks again and again, and writes a line for each change, until ctx ends.
+func Watch(ctx context.Context, t *console.Terminal, out io.Writer, every time.Duration,
+	ask func() (*Session, *Verdict, error)) error {
+	var was []fact
+	for n := 1; ; n++ {
+		s, v, err := ask()
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		now := s.facts(v)
+		if changed := changes(was, now); len(changed) > 0 {
+			if _, err := fmt.Fprintf(out, "%s  %s\n", time.Now().Format(time.TimeOnly), strings.Join(changed, ", ")); err != nil {
+				return err
+			}
+		}
+		was = now
+		if t.Interactive {
+			t.ShowStatus(fmt.Sprintf("asked %s, again every %v; Ctrl-C ends", console.Plural(n, "time"), every))
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(every):
+		}
+	}
+}
