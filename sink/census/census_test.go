@@ -241,3 +241,20 @@ func checkStats(t *testing.T, s *Stats, lines [][]byte) {
 		t.Errorf("%+v", s.Farms)
 	}
 }
+
+// TestNoMoves: servers of one name that exchange their maps did not move.
+func TestNoMoves(t *testing.T) {
+	line := func(port int, level string) []byte {
+		return fmt.Appendf(nil, `{"schema":1,"ip":"203.0.113.7","port":%d,"addr":"203.0.113.7:%d","status":"ok",`+
+			`"info":{"format":"source","name":"One of two","map":%q,"app_id":4000}}`+"\n", port, port, level)
+	}
+	before := [][]byte{line(1, "a"), line(2, "b")}
+	_, all, _ := changesOf(t, openMade(t, forms[0], before), openMade(t, forms[0], [][]byte{line(1, "b"), line(2, "a")}), DiffOptions{})
+	if len(all) != 0 {
+		t.Errorf("%+v", all)
+	}
+	_, all, _ = changesOf(t, openMade(t, forms[0], before), openMade(t, forms[0], [][]byte{line(2, "b"), line(3, "a")}), DiffOptions{})
+	if len(all) != 1 || all[0].Kind != KindMoved || all[0].By != "identity" || all[0].Before.Addr != "203.0.113.7:1" {
+		t.Errorf("%+v", all)
+	}
+}

@@ -22,8 +22,8 @@ type move struct{ from, to int }
 func (d *differ) moves() {
 	d.movedTo, d.movedFrom = map[int]int{}, map[int]int{}
 	d.movedBy = map[int]uint8{}
-	d.accept(d.match(persistentID), bySteamID)
-	d.accept(d.match(d.placeless), byIdentity)
+	d.accept(d.match(persistentID, false), bySteamID)
+	d.accept(d.match(d.placeless, true), byIdentity)
 }
 
 // placeless is a hash of name, game and map; 0 if they tell nothing.
@@ -47,9 +47,11 @@ func (d *differ) tableOf(r *row) *table {
 }
 
 // match pairs servers with the same key, one on each night, at different addresses.
-// Both nights know no other server with that key.
-func (d *differ) match(key func(*row) uint64) []move {
-	from, to := d.candidates(d.old, d.new, key), d.candidates(d.new, d.old, key)
+// Both nights know no other server with that key. If alone is set, no server answers
+// at the one's address on the other night: servers of one name that rotate their maps
+// would seem to change places.
+func (d *differ) match(key func(*row) uint64, alone bool) []move {
+	from, to := candidates(d.old, d.new, key, alone), candidates(d.new, d.old, key, alone)
 	for k := range from {
 		if _, ok := to[k]; !ok {
 			delete(from, k)
@@ -64,16 +66,23 @@ func (d *differ) match(key func(*row) uint64) []move {
 	dropTwins(d.new, to, key)
 	var all []move
 	for k, i := range from {
-		if j, ok := to[k]; ok && d.old.rows[i].key != d.new.rows[j].key {
+		j, ok := to[k]
+		if ok && d.old.rows[i].key != d.new.rows[j].key && sameAccount(d.old.rows[i], d.new.rows[j]) {
 			all = append(all, move{i, j})
 		}
 	}
 	return all
 }
 
+// sameAccount reports whether two rows may be of one server by their Steam IDs.
+func sameAccount(a, b *row) bool {
+	x, y := persistentID(a), persistentID(b)
+	return x == 0 || y == 0 || x == y
+}
+
 // candidates are the servers of a night whose address has no server with that key on
-// the other night.
-func (d *differ) candidates(t, other *table, key func(*row) uint64) map[uint64]int {
+// the other night, or no server at all.
+func candidates(t, other *table, key func(*row) uint64, alone bool) map[uint64]int {
 	all := map[uint64]int{}
 	j := 0
 	for i, r := range t.rows {
@@ -81,8 +90,13 @@ func (d *differ) candidates(t, other *table, key func(*row) uint64) map[uint64]i
 			j++
 		}
 		k := key(r)
-		if k == 0 || j < len(other.rows) && other.rows[j].key == r.key && key(other.rows[j]) == k {
+		if k == 0 {
 			continue
+		}
+		if j < len(other.rows) && other.rows[j].key == r.key && other.rows[j].answered() {
+			if alone || key(other.rows[j]) == k {
+				continue
+			}
 		}
 		all[k] = i
 	}
