@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
+	"github.com/a2sscan/a2sscan/sink/duckdbtest"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
@@ -75,7 +75,7 @@ func TestFrames50DuckDB(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "census.ndjson.zst")
 	want := frames50(t, path)
 	census := strings.TrimSuffix(strings.TrimSpace(record.DuckDB(path)), ";")
-	answers := sinktest.DuckDB(t, "SELECT count(*)::INTEGER AS n, count(DISTINCT ip)::INTEGER AS ips FROM ("+census+")")
+	answers := duckdbtest.Query(t, "SELECT count(*)::INTEGER AS n, count(DISTINCT ip)::INTEGER AS ips FROM ("+census+")")
 	if got := fmt.Sprint(answers[0][0]["n"]); got != fmt.Sprint(len(want)) {
 		t.Errorf("%s records, want %d", got, len(want))
 	}
@@ -110,7 +110,7 @@ func TestOtherPrograms(t *testing.T) {
 	})
 	t.Run("DuckDB", func(t *testing.T) {
 		census := strings.TrimSuffix(strings.TrimSpace(record.DuckDB(path)), ";")
-		answers := sinktest.DuckDB(t, "SELECT count(*)::INTEGER AS n, count(DISTINCT ip)::INTEGER AS ips, "+
+		answers := duckdbtest.Query(t, "SELECT count(*)::INTEGER AS n, count(DISTINCT ip)::INTEGER AS ips, "+
 			"sum(len(players))::INTEGER AS players FROM ("+census+")")
 		const n = float64(frames * each)
 		want := map[string]any{"n": n, "ips": n, "players": 12 * n}

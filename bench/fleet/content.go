@@ -24,6 +24,7 @@ type content struct {
 	rulesAnnounced int
 	cut            []byte // what is there of one more
 	rulesNotes     wire.Notes
+	oddRules       bool // values that few servers have are among them
 
 	text []byte // what the slices above point into
 
@@ -332,6 +333,7 @@ func (c *content) fillRules(n *nature) {
 	seed, count := n.rulesSeed()
 	r := random.Stream(seed)
 	c.rules, c.cut, c.rulesNotes = c.rules[:0], nil, 0
+	c.oddRules = seed>>32%oneInOdd == 0
 	if n.quirks&quirkPages != 0 {
 		c.addPages(&r)
 	}
@@ -359,13 +361,15 @@ func (c *content) fillRules(n *nature) {
 // rule makes rule i of a server whose list begins at entry first of the usual
 // ones. Names of different i differ.
 func (c *content) rule(n *nature, r *random.Stream, first, i int) (rule wire.Rule) {
+	var usual *cvar
 	if i < len(cvars) {
-		rule.Name = cvars[(first+i)%len(cvars)]
+		usual = &cvars[(first+i)%len(cvars)]
+		rule.Name = usual.name
 	} else {
 		rule.Name = c.grow(func(dst []byte) []byte { return appendRuleName(dst, i) })
 	}
 	rule.Name = c.disguised(n, r, rule.Name)
-	rule.Value = c.disguised(n, r, random.Pick(r, cvarValues))
+	rule.Value = c.disguised(n, r, ruleValue(r, usual, c.oddRules))
 	if n.kind == Flood64K {
 		rule.Value = c.long(floodValue)
 	}

@@ -13,6 +13,19 @@
 // that a perfect scan makes of it ([Config.Truth]) is written from the same
 // model, never by decoding packets. [Compare] holds a census against it.
 //
+// # Odd servers
+//
+// Most servers look like servers: names, maps, rules and values as they are usual.
+// The odd ones are more frequent than in the real world, so that a small fleet has
+// them all, and their share is fixed. Of the names of servers 5 in 100 are not
+// UTF-8, 5 have control characters, 2 are empty, 2 are longer than 200 bytes; of
+// the names of players 3 are empty and 2 have control characters. One server in 16
+// has odd values among its rules. Each quirk is on one in 24 of the servers that
+// may have it.
+//
+// Servers of the kind [Games] play real games, and what they mean is known: package
+// games. A fleet has them if Config.Kinds names them. Config.Fakes plants fakers.
+//
 // # The wall
 //
 // Such a fleet would be an amplifier. Its sockets are bound to the device lo,

@@ -29,14 +29,14 @@ func TestMeaningIsWhatIsSent(t *testing.T) {
 			t.Errorf("no %v among %v", k, kinds)
 		}
 	}
-	told, seen := map[string]int{}, map[string]int{}
+	meant, seen := map[string]int{}, map[string]int{}
 	flags := map[Kind]game.Flags{}
 	for addr := range cfg.All() {
 		n, _ := cfg.Nature(addr)
 		r := cfg.Truth(addr, scanner.AskAll)
 		seen[n.Game]++
 		if r.Game != nil {
-			told[n.Game]++
+			meant[n.Game]++
 		}
 		if n.Kind == Games && r.Flags != 0 {
 			t.Errorf("%v, a %s: an honest server has the flags %b", addr, n.Game, r.Flags)
@@ -44,8 +44,8 @@ func TestMeaningIsWhatIsSent(t *testing.T) {
 		flags[n.Kind] |= r.Flags
 	}
 	for _, id := range games.Titles() {
-		if told[id] == 0 || told[id]*3 < seen[id] {
-			t.Errorf("%s: the model says something of %d of %d", id, told[id], seen[id])
+		if meant[id] == 0 || meant[id]*3 < seen[id] {
+			t.Errorf("%s: the model says something of %d of %d", id, meant[id], seen[id])
 		}
 	}
 	for k, want := range map[Kind]game.Flags{
@@ -64,7 +64,7 @@ func TestMeaningIsWhatIsSent(t *testing.T) {
 func TestFarms(t *testing.T) {
 	cfg := gamesConfig()
 	cfg.FakeKinds = []Kind{FarmList, FarmClones}
-	lists, looks, members := map[uint64][]byte{}, map[uint64]string{}, map[uint64]int{}
+	lists, shapes, members := map[uint64][]byte{}, map[uint64]string{}, map[uint64]int{}
 	names := map[string]bool{}
 	for addr := range cfg.All() {
 		n, _ := cfg.Nature(addr)
@@ -73,22 +73,22 @@ func TestFarms(t *testing.T) {
 		}
 		r := cfg.Truth(addr, scanner.AskAll)
 		list := wire.AppendPlayers(nil, len(r.Players), r.Players)
-		look := string(r.Info.Name) + string(r.Info.Map) + string(rune(r.Info.MaxPlayers))
+		shape := string(r.Info.Name) + string(r.Info.Map) + string(rune(r.Info.MaxPlayers))
 		members[n.Farm]++
 		same := members[n.Farm] == 1 || bytes.Equal(list, lists[n.Farm])
-		alike := members[n.Farm] == 1 || look == looks[n.Farm]
-		lists[n.Farm], looks[n.Farm] = list, look
+		alike := members[n.Farm] == 1 || shape == shapes[n.Farm]
+		lists[n.Farm], shapes[n.Farm] = list, shape
 		switch {
 		case n.Kind == FarmList && (!same || len(r.Players) == 0):
 			t.Errorf("%v: another list than its farm", addr)
-		case n.Kind == FarmList && names[look]:
+		case n.Kind == FarmList && names[shape]:
 			t.Errorf("%v: looks like another server", addr)
 		case n.Kind == FarmClones && !alike:
-			t.Errorf("%v: does not look like its farm", addr)
-		case n.Kind == FarmClones && members[n.Farm] > 1 && same && len(r.Players) > 0:
+			t.Errorf("%v: does not shape like its farm", addr)
+		case n.Kind == FarmClones && members[n.Farm] > 1 && same && len(r.Players) > int(r.Info.Bots):
 			t.Errorf("%v: has the list of another clone", addr)
 		}
-		names[look] = true
+		names[shape] = true
 	}
 	if len(members) < 4 {
 		t.Errorf("%d farms", len(members))

@@ -118,8 +118,8 @@ func (k Kind) Hostile() bool { return k >= numHonest && k < firstFaker }
 // Faker reports whether k is one of the fakers' kinds.
 func (k Kind) Faker() bool { return k >= firstFaker && k < numKinds }
 
-// usualKinds returns the honest kinds that a fleet has if nothing else is wanted.
-func usualKinds() (ks []Kind) {
+// UsualKinds returns the honest kinds that a fleet has if nothing else is wanted.
+func UsualKinds() (ks []Kind) {
 	for k, weight := range honestWeights {
 		if weight > 0 {
 			ks = append(ks, Kind(k))

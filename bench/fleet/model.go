@@ -37,7 +37,7 @@ func newModel(c Config) (*model, error) {
 	m.addrs = 1 << (32 - c.Network.Bits())
 	m.ports = slices.Sorted(slices.Values(c.Ports))
 	if len(m.honest) == 0 {
-		m.honest = usualKinds()
+		m.honest = UsualKinds()
 	}
 	if len(m.bad) == 0 {
 		m.bad = HostileKinds()
@@ -351,6 +351,9 @@ func (n *nature) fit(r *random.Stream) {
 	}
 	if n.quirks&quirkPages != 0 {
 		n.game, n.rules = arma, max(n.rules, maxPages)
+	}
+	if n.quirks&quirkNoModBlock != 0 {
+		n.quirks &^= quirkOddBoolean // an odd VAC there looks like the beginning of a mod block (EC-137)
 	}
 	if n.quirks&quirkHeaderless != 0 {
 		n.quirks &^= quirkHeaderTwice

@@ -3,6 +3,7 @@ package fleet
 import (
 	"bytes"
 	"strconv"
+	"strings"
 
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
 )
@@ -37,7 +38,7 @@ var (
 	playerNames = constants(
 		"[D]---->T.N.W<----", "Killer !!!", "xX_Sniper_Xx", "unnamed", "Player", "(1)Player", "Вася", "Kemal",
 		"小明", "ゆき", "Gordon", "noob.exe", "João", "🔥ace🔥", "a", "| clan | leader", "Shipmate", "LandLubber",
-		"Алексей", "Łukasz", "dr. \"quote\"", "back\\slash", "^3yellow", "\xcf\xf0\xe8\xe2\xe5\xf2", "bob", "Max Players",
+		"Алексей", "Łukasz", "dr. \"quote\"", "back\\slash", "^3yellow", "Привет", "bob", "Max Players",
 	)
 )
 
@@ -103,6 +104,8 @@ func appendPlayerName(dst []byte, r *random.Stream) []byte {
 		return append(dst, random.Pick(r, controlNames)...)
 	case at < 6:
 		return append(dst, bytes.Repeat([]byte("W"), 31)...)
+	case at == 6 && r.OneIn(8):
+		return append(dst, "\xcf\xf0\xe8\xe2\xe5\xf2"...) // CP1251
 	case at < 60:
 		return append(dst, random.Pick(r, playerNames)...)
 	}
@@ -119,25 +122,65 @@ func constants(ss ...string) (texts [][]byte) {
 	return texts
 }
 
+// cvar is a rule as servers have them, and the values that it has.
+type cvar struct {
+	name   []byte
+	values [][]byte
+}
+
 // cvars are rules as servers of all engines have them.
-var cvars = constants(
-	"_tutor_bomb_viewable_check_interval", "allow_spectators", "amx_nextmap", "amx_timeleft", "amxmodx_version",
-	"bot_quota", "coop", "deathmatch", "decalfrequency", "edgefriction", "hostage_debug", "metamod_version",
-	"mp_allowmonsters", "mp_autokick", "mp_autoteambalance", "mp_buytime", "mp_c4timer", "mp_chattime",
-	"mp_consistency", "mp_falldamage", "mp_flashlight", "mp_footsteps", "mp_forcecamera", "mp_fraglimit",
-	"mp_freezetime", "mp_friendlyfire", "mp_hostagepenalty", "mp_limitteams", "mp_logdetail", "mp_maxrounds",
-	"mp_roundtime", "mp_startmoney", "mp_timelimit", "mp_winlimit", "nextlevel", "pausable", "r_AirboatViewDampenDamp",
-	"sm_nextmap", "sourcemod_version", "sv_accelerate", "sv_aim", "sv_airaccelerate", "sv_alltalk", "sv_bounce",
-	"sv_cheats", "sv_contact", "sv_footsteps", "sv_friction", "sv_gravity", "sv_logblocks", "sv_maxrate",
-	"sv_maxspeed", "sv_password", "sv_proxies", "sv_rollangle", "sv_specaccelerate", "sv_stepsize",
-	"sv_stopspeed", "sv_tags", "sv_uploadmax", "sv_voiceenable", "sv_wateraccelerate", "tf_arena_max_streak", "tv_enable",
+var cvars = newCvars(
+	"_tutor_bomb_viewable_check_interval=0.5", "allow_spectators=1 0", "amx_nextmap=de_dust2 de_inferno de_train",
+	"amx_timeleft=00:00 12:34 24:59", "amxmodx_version=1.8.2 1.9.0.5294 1.10.0.5467", "bot_quota=0 0 0 4 10",
+	"coop=0", "deathmatch=1", "decalfrequency=10 30 60", "edgefriction=2", "hostage_debug=0",
+	"metamod_version=1.21p37 1.3.0.149 1.12.0-dev+1219", "mp_allowmonsters=0", "mp_autokick=0 1",
+	"mp_autoteambalance=0 1", "mp_buytime=0.25 1.5", "mp_c4timer=35 45", "mp_chattime=5 10", "mp_consistency=0 1",
+	"mp_falldamage=0 1", "mp_flashlight=0 1", "mp_footsteps=1", "mp_forcecamera=0 1", "mp_fraglimit=0 50",
+	"mp_freezetime=0 3 6", "mp_friendlyfire=0 0 1", "mp_hostagepenalty=0 5", "mp_limitteams=0 1 2", "mp_logdetail=0 3",
+	"mp_maxrounds=0 30", "mp_roundtime=1.75 2.5 5", "mp_startmoney=800 16000", "mp_timelimit=0 20 30 45",
+	"mp_winlimit=0 13", "nextlevel= cp_granary koth_viaduct", "pausable=0", "r_AirboatViewDampenDamp=1.0",
+	"sm_nextmap=de_dust2 pl_upward cp_process_final", "sourcemod_version=1.10.0.6510 1.11.0.6968 1.12.0.7163",
+	"sv_accelerate=5 10", "sv_aim=0", "sv_airaccelerate=10 100 150", "sv_alltalk=0 1", "sv_bounce=0 1", "sv_cheats=0",
+	"sv_contact=admin@example.org https://example.org/rules?id=1&lang=en", "sv_footsteps=1", "sv_friction=4",
+	"sv_gravity=800 800 800 600", "sv_logblocks=0 1", "sv_maxrate=0 25000 100000", "sv_maxspeed=320 900",
+	"sv_password=0 0 0 1", "sv_proxies=1", "sv_rollangle=0 2.0", "sv_specaccelerate=5", "sv_stepsize=18",
+	"sv_stopspeed=75 100", "sv_tags=alltalk,increased_maxplayers nocrits,norespawntime", "sv_uploadmax=0.5",
+	"sv_voiceenable=1", "sv_wateraccelerate=10", "tf_arena_max_streak=3 5", "tv_enable=0 1",
 )
 
-var cvarValues = constants(
-	"0", "1", "0", "1", "800", "0.5", "75", "25000", "", "de_dust2", "1.12.0.7163", "-1", "100", "60",
-	"https://example.org/rules?id=1&lang=en", "00:00", "Добро пожаловать", "\"quoted\"", "sm,mm,cp",
-	"\xcf\xf0\xe0\xe2\xe8\xeb\xe0", "a\ttab", "320", "0.000000", "10.0",
+// newCvars reads names and, behind an equals sign, values with spaces between them.
+func newCvars(all ...string) (vars []cvar) {
+	for _, text := range all {
+		name, values, _ := strings.Cut(text, "=")
+		vars = append(vars, cvar{[]byte(name), constants(strings.Split(values, " ")...)})
+	}
+	return vars
+}
+
+// pluginVersions are values of the rules beyond the usual ones.
+var pluginVersions = constants("1.0", "1.2.3", "2.0.1", "0.9b", "1.12.0.7163", "3.1")
+
+// oddValues are values that few servers have: bytes that are not UTF-8, quotes,
+// other alphabets, nothing at all.
+var oddValues = constants(
+	"Добро пожаловать", "\"quoted\"", "\xcf\xf0\xe0\xe2\xe8\xeb\xe0", "a\ttab", "", "-1", "half \xe4\xb8",
 )
+
+// oneInOdd is how rare servers with odd values among their rules are: one in 16,
+// where of the real world's about one in 64 has a value that is not UTF-8.
+const oneInOdd = 16
+
+// ruleValue draws a value of a usual rule, or of one beyond those; on odd servers
+// sometimes an odd one.
+func ruleValue(r *random.Stream, usual *cvar, odd bool) []byte {
+	switch {
+	case odd && r.OneIn(4):
+		return random.Pick(r, oddValues)
+	case usual == nil:
+		return random.Pick(r, pluginVersions)
+	}
+	return random.Pick(r, usual.values)
+}
 
 // appendRuleName appends the name of rule i, beyond the usual ones.
 func appendRuleName(dst []byte, i int) []byte {

@@ -91,12 +91,21 @@ var forgeries = []struct {
 	reply func(i int, rng *rand.Rand) []byte
 }{
 	{"nothing", 0, 1, nil},
-	{"info", 4, 5000, func(int, *rand.Rand) []byte {
-		return wire.AppendInfo(nil, &wire.Info{Name: []byte("forged"), Map: []byte("x"), Folder: []byte("tf"),
-			Version: []byte("1"), Players: 255, MaxPlayers: 255, ServerType: 'd', Environment: 'l'})
-	}},
+	{"info", 4, 5000, func(int, *rand.Rand) []byte { return forgedInfo() }},
 	{"players", 4, 5000, func(int, *rand.Rand) []byte {
 		return wire.AppendPlayers(nil, 1, []wire.Player{{Name: []byte("forged")}})
+	}},
+	{"rules", 4, 5000, func(int, *rand.Rand) []byte {
+		return wire.AppendRules(nil, 1, []wire.Rule{{Name: []byte("forged"), Value: []byte("1")}})
+	}},
+	{"everything", 4, 5000, func(_ int, rng *rand.Rand) []byte {
+		switch rng.IntN(3) {
+		case 0:
+			return wire.AppendPlayers(nil, 1, []wire.Player{{Name: []byte("forged")}})
+		case 1:
+			return wire.AppendRules(nil, 1, []wire.Rule{{Name: []byte("forged"), Value: []byte("1")}})
+		}
+		return forgedInfo()
 	}},
 	{"one challenge", 1, 5000, func(i int, _ *rand.Rand) []byte {
 		return wire.AppendChallenge(nil, wire.Challenge(i+1))
@@ -104,6 +113,11 @@ var forgeries = []struct {
 	{"random challenges", 1, 50000, func(_ int, rng *rand.Rand) []byte {
 		return wire.AppendChallenge(nil, wire.Challenge(rng.Int32()))
 	}},
+}
+
+func forgedInfo() []byte {
+	return wire.AppendInfo(nil, &wire.Info{Name: []byte("forged"), Map: []byte("x"), Folder: []byte("tf"),
+		Version: []byte("1"), Players: 255, MaxPlayers: 255, ServerType: 'd', Environment: 'l'})
 }
 
 // TestForgery: who knows the port that a scan sends from, and forges replies,
@@ -136,6 +150,33 @@ func TestForgery(t *testing.T) {
 	}
 }
 
+// TestHonestConflicts: bad networks and odd servers are no forgers. Datagrams are
+// lost, doubled and held back; every honest kind of server is there; questions are
+// repeated.
+func TestHonestConflicts(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name string
+		cfg  fleet.Config
+	}{
+		{"lost", fleet.Config{Loss: 0.05}},
+		{"doubled", fleet.Config{Duplicate: 0.2, DelayMax: 20 * time.Millisecond}},
+		{"everything", fleet.Config{Loss: 0.03, Duplicate: 0.1, Reorder: 0.1, DelayMax: 30 * time.Millisecond}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			test.cfg.Network = netip.PrefixFrom(netip.MustParseAddr("127.92.0.0"), 32-*forgeBits)
+			test.cfg.Seed, test.cfg.Kinds = 6, fleet.HonestKinds()
+			cfg, _ := serve(t, test.cfg)
+			f := &forger{T: t, victim: netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), unusedPort(t))}
+			d := f.scan(cfg, "--timeout", "200ms")
+			if n := &d.summary.Datagrams; n.Conflicts+n.LateConflicts+n.EarlyReplies > 0 {
+				t.Errorf("%d conflicts, %d late, %d early, without a forger", n.Conflicts, n.LateConflicts, n.EarlyReplies)
+			}
+		})
+	}
+}
+
 // unusedPort returns a UDP port that nobody uses.
 func unusedPort(t *testing.T) uint16 {
 	t.Helper()
@@ -154,7 +195,7 @@ type deceived struct {
 	ok                int
 	falseInfo         int // records with an INFO that is not the server's, however marked
 	unmarked          int // of these: ok, without a note of a conflict
-	falsePlayers      int // complete records with players that are not the server's, without a note
+	falseLists        int // complete records with players or rules that are not the server's, without a note
 	accused           int // records that say unchallenged, without a note of a conflict
 	summary           *ledger.Summary
 	code              int
@@ -162,7 +203,7 @@ type deceived struct {
 }
 
 // scan scans the fleet while replies are forged.
-func (f *forger) scan(cfg fleet.Config) *deceived {
+func (f *forger) scan(cfg fleet.Config, more ...string) *deceived {
 	ctx, end := context.WithCancel(f.Context())
 	done := make(chan struct{})
 	go func() {
@@ -174,6 +215,7 @@ func (f *forger) scan(cfg fleet.Config) *deceived {
 	census := filepath.Join(f.TempDir(), "census.ndjson")
 	args := []string{"scan", cfg.Network.String(), "-p", strconv.Itoa(int(cfg.Ports[0])), "--allow-reserved",
 		"--source", f.victim.String(), "-o", census, "-r", "1k"}
+	args = append(args, more...)
 	d := new(deceived)
 	d.code, _, d.standardErrorText = runIn(args...)
 	end()
@@ -202,6 +244,7 @@ func (d *deceived) read(t *testing.T, census string) {
 			Notes        []string
 			Info         *struct{ Name string }
 			Players      json.RawMessage
+			Rules        json.RawMessage
 		}
 		if err := json.Unmarshal(line, &rec); err != nil {
 			t.Fatal(err)
@@ -218,8 +261,8 @@ func (d *deceived) read(t *testing.T, census string) {
 				d.unmarked++
 			}
 		}
-		if ok && !noted && strings.Contains(string(rec.Players), `"forged"`) {
-			d.falsePlayers++
+		if ok && !noted && strings.Contains(string(rec.Players)+string(rec.Rules), `"forged"`) {
+			d.falseLists++
 		}
 		if len(rec.Unchallenged) > 0 && !noted {
 			d.accused++
@@ -232,8 +275,8 @@ func (d *deceived) judge(t *testing.T) {
 	t.Helper()
 	n := &d.summary.Datagrams
 	t.Logf("%d servers, %d records, %d ok; %d replies forged, %d kernel drops; INFO false %d, of these ok without a note %d; "+
-		"false players in ok records %d; unchallenged %d; conflicts %d, late %d, early %d, foreign %d, forged %v; %.1f s",
-		d.servers, d.records, d.ok, d.sent, n.KernelDrops, d.falseInfo, d.unmarked, d.falsePlayers, d.accused,
+		"false lists in ok records %d; unchallenged %d; conflicts %d, late %d, early %d, foreign %d, forged %v; %.1f s",
+		d.servers, d.records, d.ok, d.sent, n.KernelDrops, d.falseInfo, d.unmarked, d.falseLists, d.accused,
 		n.Conflicts, n.LateConflicts, n.EarlyReplies, n.ForeignReplies, n.Forged, d.summary.Seconds)
 	switch late := int(n.LateConflicts); {
 	case d.code != 0:
@@ -244,6 +287,10 @@ func (d *deceived) judge(t *testing.T) {
 		t.Errorf("%d false records are ok without a note, and %d late conflicts were counted", d.unmarked, late)
 	case d.accused > late:
 		t.Errorf("%d servers are unchallenged, which they are not, and %d late conflicts were counted", d.accused, late)
+	case d.falseLists > d.servers/100+1: // each second list came after its record was written
+		t.Errorf("%d false lists are in records that are ok, without a note", d.falseLists)
+	case d.ok < d.servers-d.servers/100:
+		t.Errorf("%d of %d servers have an incomplete record", d.servers-d.ok, d.servers)
 	case d.sent == 0 && n.Conflicts+n.LateConflicts+n.EarlyReplies > 0:
 		t.Error("there are conflicts without a forger")
 	}

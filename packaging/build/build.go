@@ -36,6 +36,9 @@ func (r *release) build(chosen []system, out string) error {
 		if err := r.writeArchive(s, t, out); err != nil {
 			return err
 		}
+		if err := r.writeSBOM(s, t.find(s.program()), out); err != nil {
+			return err
+		}
 		if s.os != "linux" {
 			continue
 		}
@@ -46,13 +49,16 @@ func (r *release) build(chosen []system, out string) error {
 			return err
 		}
 	}
+	if err := r.writeCatalogs(out); err != nil {
+		return err
+	}
 	return writeSums(out)
 }
 
 // empty makes a folder without files of ours from an earlier time, so that the
 // checksums are of this build.
 func empty(out string) error {
-	for _, pattern := range []string{"a2sscan?[0-9]*", "SHA256SUMS", "oci"} {
+	for _, pattern := range []string{"a2sscan?[0-9]*", "SHA256SUMS", "oci", "homebrew", "scoop"} {
 		old, err := filepath.Glob(filepath.Join(out, pattern))
 		if err != nil {
 			return err
@@ -136,7 +142,7 @@ func (s system) folders() []string {
 
 // writeArchive writes the archive for a system.
 func (r *release) writeArchive(s system, t tree, out string) error {
-	name := fmt.Sprintf("a2sscan-%s-%s-%s", r.number(), s.os, s.arch)
+	name := r.archiveName(s)
 	pack, suffix := tree.tarGz, ".tar.gz"
 	if s.os == "windows" {
 		pack, suffix = tree.zip, ".zip"
@@ -208,6 +214,9 @@ func (r *release) changelog() string {
     - note: Version %s, made of commit %s
 `, r.number(), r.time.Format("2006-01-02T15:04:05Z"), maintainer, r.number(), r.commit)
 }
+
+// license is that of the program, by its SPDX identifier.
+const license = "MIT"
 
 // maintainer is the one that nfpm.yaml has too.
 const maintainer = "the a2sscan authors <authors@a2sscan.invalid>"

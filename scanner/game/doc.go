@@ -29,6 +29,19 @@
 // which stands with the other bounds in decode.go. Texts are not checked: they
 // can have any encoding and hold control characters.
 //
+// # Where other readers differ
+//
+// The golden files in testdata were checked against the bytes of the recordings.
+// gamedig 5.3.3, from npm, reads some of them in another way:
+//
+//   - Arma 3: gamedig does not decode the binary pages, so mods, signatures, DLCs
+//     and difficulty are missing there. The golden files give the offset of each
+//     mod's name in the pages.
+//   - DayZ: gamedig misreads the pages of a server with two DLCs. There is one hash
+//     for each DLC bit, and the list of mods comes behind the last of them.
+//   - Battalion 1944: gamedig keeps the map of INFO. Here it is the map of the match
+//     whose players the rules count (see battalion.go).
+//
 // # Adding a game
 //
 // Adding a game is adding one file that registers one table:

@@ -20,8 +20,8 @@ const (
 	// are clones: networks give their servers numbers or places, and hosts give the
 	// servers of one customer different names.
 	leastClones = 10
-	// leastBare is the same for servers whose rules are not known, so that nothing else
-	// shows that one hand made them.
+	// leastBare is the same for servers whose rules are not known, or without people: a
+	// hosting company's customer may have some empty servers that are alike.
 	leastBare = 25
 	// leastSharing is how many addresses with the same players list share it. One
 	// server is often reached at two ports, or by the addresses of its protection.
@@ -74,12 +74,12 @@ func findFarms(c *Census, t *table) (*farmFinding, error) {
 }
 
 // cloneGroups returns the groups of servers with the same game, version, name, map and
-// capacity that are large enough, have people, and have no default name. Their rules
-// are the same, as far as they are known: names and maps alone coincide.
+// capacity that are large enough, and have no default name. Their rules are the same,
+// as far as they are known: names and maps alone coincide.
 func (t *table) cloneGroups() (groups []farm) {
 	for key, rows := range t.runs(t.identity, leastClones) {
 		rows = t.sameRules(rows)
-		if len(rows) >= leastClones && t.occupied(rows)*2 >= len(rows) {
+		if len(rows) >= leastBare || len(rows) >= leastClones && t.occupied(rows)*2 >= len(rows) {
 			groups = append(groups, farm{rows: rows, reasons: []string{ReasonClones}, clones: key})
 		}
 	}

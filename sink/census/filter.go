@@ -17,6 +17,12 @@ type filter struct {
 	asns     []uint32
 }
 
+// Check reports a kind or a network that there is not.
+func (o *DiffOptions) Check() error {
+	_, err := newFilter(o)
+	return err
+}
+
 func newFilter(o *DiffOptions) (*filter, error) {
 	f := &filter{kinds: 1<<len(Kinds) - 1}
 	for i, k := range o.Kinds {

@@ -113,7 +113,7 @@
 //	                  true or false
 //	started           RFC 3339 in UTC: when the world began
 //	time_of_day, day  in the world of the game
-//	mods              list, in the order of the server
+//	mods              list, in the order of the server; [] if there are none
 //	  id, name, hash  text; what the game does not tell is absent
 //	  creator_dlc     true: a Creator DLC of Arma 3, and id its application
 //	description       text for people

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink/duckdbtest"
 	"github.com/a2sscan/a2sscan/sink/internal/sinktest"
 )
 
@@ -20,7 +21,7 @@ func TestDuckDB(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "census.ndjson")
 	last := writeLong(t, path, records-len(golden))
 	census := strings.TrimSuffix(strings.TrimSpace(DuckDB(path)), ";")
-	answers := sinktest.DuckDB(t,
+	answers := duckdbtest.Query(t,
 		"SELECT count(*)::INTEGER AS n, "+
 			"sum((rules['case'] = 'lower' AND rules['CASE'] = 'UPPER')::INTEGER)::INTEGER AS cases FROM ("+census+")",
 		fmt.Sprintf("SELECT to_json(c)::VARCHAR AS j FROM (%s) c OFFSET %d", census, records-len(golden)))

@@ -75,7 +75,7 @@ func appendGame(dst []byte, g *game.Game) []byte {
 	dst = appendPlay(dst, g)
 	dst = appendTruths(dst, g)
 	dst = appendWorld(dst, g)
-	if len(g.Mods) > 0 {
+	if g.Has.Has(game.KeyMods) || len(g.Mods) > 0 { // an empty list says that there are none
 		dst = appendMods(dst, g.Mods)
 	}
 	if g.Has.Has(game.KeyDescription) {

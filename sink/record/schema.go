@@ -111,6 +111,8 @@ var schemaKeys = withHex([]field{
 	{name: "geo", is: typeObject, fields: geoFields,
 		about: "place and network of the address, from databases"},
 	{name: "master", is: typeJSON, about: "the master server's own data about the server, if it was kept"},
+	{name: "origins", is: typeObject, lists: 1, fields: originFields,
+		about: "what each vantage point saw, in a census that merge --origins made of several"},
 })
 
 // hash64 is how a hash is written.

@@ -31,17 +31,21 @@ type Options struct {
 
 // Diff writes what changed from one census to another.
 func Diff(t *console.Terminal, out io.Writer, o Options) error {
-	before, err := open(o.Old, o.OldSums)
+	before, err := Open(o.Old, o.OldSums)
 	if err != nil {
 		return err
 	}
-	after, err := open(o.New, o.NewSums)
+	after, err := Open(o.New, o.NewSums)
 	if err != nil {
 		return err
 	}
 	choice := whole.DiffOptions{Volatile: o.Volatile, Games: o.Games, Networks: o.Networks}
 	for _, k := range o.Kinds {
 		choice.Kinds = append(choice.Kinds, whole.Kind(k))
+	}
+	if err := choice.Check(); err != nil {
+		return console.Fail(console.ExitUsage, "%s", console.Plain(err.Error(), 300)).
+			WithHint("a2sscan diff --help lists the kinds of changes")
 	}
 	if len(o.Targets) > 0 {
 		if choice.Asked, err = readTargets(o.Targets, o.Ports); err != nil {
@@ -59,7 +63,7 @@ func Diff(t *console.Terminal, out io.Writer, o Options) error {
 	if !o.Quiet {
 		sayDoubts(t, found, &o)
 	}
-	if err := readings(t, before, after); err != nil {
+	if err := Readings(t, before, after); err != nil {
 		return err
 	}
 	if p.changes > 0 && (o.ExitCode || o.Quiet) {

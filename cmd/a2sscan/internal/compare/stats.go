@@ -15,7 +15,7 @@ import (
 
 // Stats writes the stats of a census.
 func Stats(t *console.Terminal, out io.Writer, files, summaries []string) error {
-	c, err := open(files, summaries)
+	c, err := Open(files, summaries)
 	if err != nil {
 		return err
 	}
@@ -30,7 +30,7 @@ func Stats(t *console.Terminal, out io.Writer, files, summaries []string) error 
 	if _, err := out.Write(text); err != nil {
 		return err
 	}
-	return readings(t, c)
+	return Readings(t, c)
 }
 
 // Text is what a stats.json holds, with invisible characters of names escaped.
@@ -103,8 +103,8 @@ func addresses(n uint64) string {
 	return console.Grouped(n) + " addresses"
 }
 
-// open opens a census.
-func open(files, summaries []string) (*whole.Census, error) {
+// Open opens a census.
+func Open(files, summaries []string) (*whole.Census, error) {
 	for _, file := range files {
 		if file == "-" {
 			continue
@@ -121,8 +121,8 @@ func open(files, summaries []string) (*whole.Census, error) {
 	return c, nil
 }
 
-// readings reports truncated files, and fails if one is damaged.
-func readings(t *console.Terminal, censuses ...*whole.Census) (err error) {
+// Readings reports truncated files, and fails if one is damaged.
+func Readings(t *console.Terminal, censuses ...*whole.Census) (err error) {
 	for _, c := range censuses {
 		for _, r := range c.Readings() {
 			census.ReportTail(t, r.File, r.Truncated)

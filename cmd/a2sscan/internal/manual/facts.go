@@ -89,11 +89,21 @@ var facts = map[string]commandFacts{
 		exits: map[int]string{console.ExitInput: "", console.ExitNumbers: "the census is damaged or incomplete"},
 		files: []Fact{{"CENSUS.summary.json", "the summary of the scan, unless --summary names another file; with --rotate it is NAME-START.summary.json"}},
 	},
+	"export": {exits: map[int]string{
+		console.ExitInput: "", console.ExitOutput: "", console.ExitNumbers: "a census is damaged; nothing was written",
+	}},
 	"merge": {
 		exits: map[int]string{console.ExitInput: "", console.ExitOutput: "", console.ExitNumbers: "the parts do not make one census: the message names the gap"},
 		files: []Fact{
 			{"PART.summary.json", "the summary of each part, which its scan wrote; with --rotate it is NAME-START.summary.json"},
 			{"PATH.summary.json", "the summary of the merged census, unless --summary names another file"},
+		},
+	},
+	"report": {
+		exits: map[int]string{console.ExitInput: "", console.ExitNumbers: "a census is damaged: the page shows what could be read"},
+		files: []Fact{
+			{"CENSUS.summary.json", "the summary of the scan, unless --summary names another file: what the scan missed"},
+			{"DIR/**.stats.json", "the stats of nights, with --history"},
 		},
 	},
 	"doctor": {exits: map[int]string{

@@ -11,6 +11,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/census"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/linesort"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
@@ -89,34 +90,21 @@ func newViews(parts []*part) *views {
 // join writes one record for each server.
 func (m *merger) join() error {
 	m.views = newViews(m.parts)
-	s, err := newSpill(m.sizes())
-	if err != nil {
-		return console.Fail(console.ExitOutput, "temporary files: %w", err)
-	}
-	defer s.close()
+	s := linesort.New()
+	defer s.Close()
 	for i, p := range m.parts {
 		if err := m.distribute(s, i, p); err != nil {
 			return err
 		}
 	}
-	return s.each(func(same []entry) error { return m.add(m.views.joined(same)) })
+	return s.Groups(func(same []linesort.Entry) error { return m.add(m.views.joined(same)) })
 }
 
-// sizes estimates how many bytes of records there are.
-func (m *merger) sizes() (n uint64) {
-	const typical = 2 << 10 // bytes of a record
-	for _, p := range m.parts {
-		n += p.sum.Records * typical
-	}
-	return n
-}
-
-// distribute puts the records of one vantage point where those of the same address
-// from others are.
-func (m *merger) distribute(s *spill, origin int, p *part) error {
+// distribute adds the records of one vantage point to those of others.
+func (m *merger) distribute(s *linesort.Sorter, origin int, p *part) error {
 	for _, file := range p.files {
 		_, err := census.EachOf(file, func(_ int, line []byte) error {
-			return s.add(keyOf(record.KeyOf(line).Addr), origin, line)
+			return s.Add(linesort.Key{Place: keyOf(record.KeyOf(line).Addr), Origin: origin}, line)
 		})
 		if err != nil {
 			return err
@@ -136,17 +124,17 @@ func keyOf(a netip.AddrPort) uint64 {
 
 // joined returns the record of a server: the best that a vantage point has, with
 // what each saw. It is valid until the next call.
-func (v *views) joined(same []entry) []byte {
+func (v *views) joined(same []linesort.Entry) []byte {
 	v.seen = v.seen[:0]
 	for _, name := range v.names {
 		v.seen = append(v.seen, record.View{Origin: name})
 	}
 	for _, e := range same {
-		v.seen[e.origin].Line = e.line
+		v.seen[e.Key.Origin].Line = e.Line
 	}
-	best := slices.MinFunc(same, func(a, b entry) int { return cmp.Compare(rank(a.line), rank(b.line)) })
+	best := slices.MinFunc(same, func(a, b linesort.Entry) int { return cmp.Compare(rank(a.Line), rank(b.Line)) })
 	v.count(same, best)
-	v.line = record.AppendOrigins(v.line[:0], best.line, v.seen)
+	v.line = record.AppendOrigins(v.line[:0], best.Line, v.seen)
 	return v.line
 }
 
@@ -165,8 +153,8 @@ func rank(line []byte) scanner.Status {
 func answered(line []byte) bool { return rank(line) < scanner.StatusNoReply }
 
 // count counts the vantage points that reached a server.
-func (v *views) count(same []entry, best entry) {
-	v.by[record.KeyOf(best.line).Status]++
+func (v *views) count(same []linesort.Entry, best linesort.Entry) {
+	v.by[record.KeyOf(best.Line).Status]++
 	reached := 0
 	for _, seen := range v.seen {
 		if len(seen.Line) > 0 && answered(seen.Line) {

@@ -13,7 +13,7 @@ import (
 // changesByGame is how many games the table of changes has.
 const changesByGame = 12
 
-// kinds says what each kind of change means.
+// kinds explains the kinds of changes.
 var kinds = []struct {
 	kind       census.Kind
 	name, text string
@@ -93,7 +93,7 @@ func (v *changes) addGames(c *census.Comparison, names map[string]string) {
 	v.Games = v.Games[:min(changesByGame, len(v.Games))]
 }
 
-// changeNotes says what a reader must know of the comparison.
+// changeNotes are the limits of the comparison.
 func changeNotes(c *census.Comparison) (notes []string) {
 	if c.AskedKnown == "" {
 		why := "It is not known which servers were asked, so none is called gone."

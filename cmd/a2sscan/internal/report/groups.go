@@ -93,7 +93,7 @@ func newGroupRow(g *census.Group, most census.Sums) groupRow {
 	return row
 }
 
-// rest says what a table leaves out.
+// rest sums up the groups that a table leaves out.
 func rest(groups *census.Groups, cut []census.Group) (all []string) {
 	other := groups.Other
 	for _, g := range cut {
@@ -115,7 +115,7 @@ type systems struct {
 	Rest  []string
 }
 
-// part is a part of a bar that shows a whole.
+// part is a part of a divided bar.
 type part struct {
 	Class, Name   string
 	X, Width, Tip string

@@ -92,11 +92,11 @@ func lead(s *census.Stats) string {
 	return fmt.Sprintf("%s hold %s of all people.", joined(top), percent(sum, s.All.People))
 }
 
-// trust says how far the numbers can be trusted. More is in the section on the scan.
+// trust is a summary of how reliable the numbers are. The section on the scan has more.
 func trust(s *census.Stats) (all []statement) {
 	r := s.Run
 	if r == nil {
-		return []statement{{"warn", "No summary of the scan: what it missed is not known"}}
+		return []statement{{"warn", "No summary of the scan: its losses are not known"}}
 	}
 	if r.Ended == "complete" {
 		all = append(all, statement{"good", "Complete: " + console.Plural(r.Asked, "target") + " asked"})
@@ -153,8 +153,8 @@ func tiles(in *Input) []tile {
 		in.tile("Bots", func(s *census.Sums) uint64 { return s.Bots }),
 	}
 	games := tile{Label: "Games", Value: number(s.Games.Distinct)}
-	if in.Before != nil {
-		games.Change = signed(s.Games.Distinct, in.Before.Games.Distinct)
+	if in.Before != nil && in.Before.Games > 0 {
+		games.Change = signed(s.Games.Distinct, in.Before.Games)
 	}
 	return append(all, games)
 }
@@ -164,7 +164,7 @@ func (in *Input) tile(label string, of func(*census.Sums) uint64) tile {
 	s := in.Stats
 	t := tile{Label: label, Value: number(of(&s.All))}
 	if b := in.Before; b != nil {
-		t.Change = relative(of(&s.All), of(&b.All))
+		t.Change = relative(of(&s.All), of(&b.Sums))
 	}
 	if s.Farms.Found > 0 {
 		t.Aside = number(of(&s.WithoutFarms)) + " without farms"

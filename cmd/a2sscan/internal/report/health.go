@@ -92,7 +92,7 @@ func resumed(times int) string {
 	return "resumed " + console.Plural(uint64(times), "time")
 }
 
-// ledgerEntries says where the targets went.
+// ledgerEntries are the targets by their fate.
 func ledgerEntries(t *census.RunTargets) []entry {
 	all := []entry{newEntry("Read from the lists", t.Read, t.Read, true)}
 	for _, e := range []struct {
@@ -117,7 +117,7 @@ func ledgerEntries(t *census.RunTargets) []entry {
 	return all
 }
 
-// datagramEntries says what was sent and received.
+// datagramEntries counts datagrams sent and received.
 func datagramEntries(d *census.RunDatagrams) []entry {
 	most := max(d.Sent, d.Received)
 	all := []entry{newEntry("Sent", d.Sent, most, true), newEntry("Repeats of a question", d.Repeats, most, false)}

@@ -29,7 +29,8 @@ type History struct{ nights []pastNight }
 type pastNight struct {
 	time         time.Time
 	all, without census.Sums
-	missed       *float64
+	distinct     uint64 // games
+	lost         *float64
 	doubtful     bool
 	games        map[string]uint64            // people by game
 	versions     map[string]map[string]uint64 // servers by game and version
@@ -47,10 +48,10 @@ func (h *History) Add(s *census.Stats) {
 func newPastNight(s *census.Stats) pastNight {
 	n := pastNight{
 		time: night(s), all: s.All, without: s.WithoutFarms, doubtful: doubtful(s),
-		games: map[string]uint64{}, versions: map[string]map[string]uint64{},
+		distinct: s.Games.Distinct, games: map[string]uint64{}, versions: map[string]map[string]uint64{},
 	}
 	if s.Run != nil {
-		n.missed = s.Run.Missed
+		n.lost = s.Run.Missed
 	}
 	for _, g := range s.Games.Top {
 		n.games[g.ID] = g.People
@@ -80,6 +81,16 @@ func (h *History) Len() int {
 		return 0
 	}
 	return len(h.nights)
+}
+
+// before returns the last night before a time, nil if there is none.
+func (h *History) before(t time.Time) *Before {
+	for i := h.Len() - 1; i >= 0; i-- {
+		if n := &h.nights[i]; n.time.Before(t) {
+			return &Before{Sums: n.all, Games: n.distinct}
+		}
+	}
+	return nil
 }
 
 // last returns a sum of the last nights, the oldest first.
@@ -241,8 +252,8 @@ func (n *pastNight) row(games []census.Group) nightRow {
 		r.Values = append(r.Values, text)
 	}
 	text := "–"
-	if n.missed != nil {
-		text = rounded(*n.missed)
+	if n.lost != nil {
+		text = rounded(*n.lost)
 	}
 	r.Values = append(r.Values, text)
 	if n.doubtful {

@@ -23,10 +23,16 @@ type Input struct {
 	Files   []string // of the census
 
 	Stats   *census.Stats
-	Before  *census.Stats      // of the census before; nil: not known
+	Before  *Before            // the census before; nil: not known
 	Changes *census.Comparison // nil: not known
 	History *History           // nil: only this night
 	Servers *Servers           // nil: the page lists none
+}
+
+// Before is what the headline numbers are compared with.
+type Before struct {
+	census.Sums
+	Games uint64 // 0: not known
 }
 
 //go:embed page.html page.css page.js
@@ -60,7 +66,7 @@ func hash(text string) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// Written says what a page holds.
+// Written describes a page.
 type Written struct {
 	Bytes   int64
 	Listed  int    // servers in the table

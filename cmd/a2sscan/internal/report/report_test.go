@@ -47,14 +47,14 @@ func TestPolicy(t *testing.T) {
 }
 
 // TestSize: of more servers than fit, those with the most people are listed, and the page
-// says so.
+// gives their number.
 func TestSize(t *testing.T) {
 	in := &Input{Stats: sampleStats(0), Servers: &Servers{}}
 	const all = 70_000
 	for i := range all {
 		s := sampleServer(i)
 		s.Addr = netip.AddrPortFrom(netip.AddrFrom4([4]byte{100, byte(i >> 16), byte(i >> 8), byte(i)}), 27015)
-		s.People = uint32(i % 100)
+		s.People, s.Map = uint32(i%100), fmt.Appendf(nil, "a map with the number %d", i)
 		in.Servers.Add(s)
 	}
 	in.Stats.All.Servers = all
@@ -69,15 +69,24 @@ func TestSize(t *testing.T) {
 	if w.Listed < 15_000 || w.Listed >= all || w.Servers != all {
 		t.Errorf("%+v", w)
 	}
-	said := fmt.Sprintf("The %s servers with the most people, of %s that answered", number(uint64(w.Listed)), number(all))
-	if !strings.Contains(b.String(), said) {
-		t.Errorf("the page does not say %q", said)
+	sentence := fmt.Sprintf("The %s servers with the most people, of %s that answered", number(uint64(w.Listed)), number(all))
+	if !strings.Contains(b.String(), sentence) {
+		t.Errorf("the page does not say %q", sentence)
 	}
 	data := pageData(t, b.Bytes())
-	var last [11]any
-	if json.Unmarshal(data.Rows[len(data.Rows)-1], &last); len(data.Rows) != w.Listed || last[7].(float64) < 30 {
-		t.Errorf("%d rows, the last with %v people", len(data.Rows), last[7])
+	first, last := rowPeople(data.Rows[0]), rowPeople(data.Rows[len(data.Rows)-1])
+	if len(data.Rows) != w.Listed || first != 99 || last < 30 || last > 98 {
+		t.Errorf("%d rows, the first with %v people, the last with %v", len(data.Rows), first, last)
 	}
+}
+
+// rowPeople is the number of people in a row of the table.
+func rowPeople(row json.RawMessage) float64 {
+	var columns []any
+	if json.Unmarshal(row, &columns) != nil || len(columns) != 11 {
+		return -1
+	}
+	return columns[7].(float64)
 }
 
 // dataRead is the table of servers as the script reads it.
@@ -108,10 +117,14 @@ func TestServersOrder(t *testing.T) {
 	silent := sampleServer(501)
 	silent.Status, silent.HasInfo = "no_reply", false
 	up.Add(silent)
-	s := &census.Stats{}
+	up.Add(sampleServer(7)) // a second record
+	s := &census.Stats{All: census.Sums{Servers: 501}}
 	a, b := up.table(MaxSize, s), down.table(MaxSize, s)
 	if x, y := asJSON(a.Data), asJSON(b.Data); !bytes.Equal(x, y) || a.Listed != 500 {
 		t.Errorf("%d servers, %d bytes; in the other order %d bytes", a.Listed, len(x), len(y))
+	}
+	if want := "The 500 servers that said what they are, of 501 that answered."; a.Text != want {
+		t.Errorf("%q, want %q", a.Text, want)
 	}
 }
 
@@ -238,7 +251,7 @@ func TestTrust(t *testing.T) {
 		t.Error(got)
 	}
 	s.Run = nil
-	if got := fmt.Sprint(trust(s)); got != "[{warn No summary of the scan: what it missed is not known}]" {
+	if got := fmt.Sprint(trust(s)); got != "[{warn No summary of the scan: its losses are not known}]" {
 		t.Error(got)
 	}
 }
@@ -290,7 +303,7 @@ func TestNoChallengesListed(t *testing.T) {
 	var row []any
 	data := pageData(t, []byte(html))
 	if json.Unmarshal(data.Rows[0], &row); len(row) != 11 {
-		t.Errorf("a row has %d columns: what do they tell?", len(row))
+		t.Errorf("a row has %d columns, want 11", len(row))
 	}
 }
 

@@ -106,15 +106,15 @@ func addVersions(s *census.Stats, game string, names []string, sums census.Sums,
 
 // sampleRun is a summary. Some nights lose much.
 func sampleRun(s *census.Stats, ago int, random *rand.Rand) {
-	missed, chance, rate := 3+20*random.Float64(), 0.994, 20000.0
+	lost, chance, rate := 3+20*random.Float64(), 0.994, 20000.0
 	if ago%61 == 40 {
-		missed = 2600
+		lost = 2600
 	}
 	answered := s.All.Servers
 	asked := answered + answered/4
 	s.Run = &census.Run{
 		Summaries: 1, Ended: "complete", Start: *s.First, Seconds: 612, Consistent: true,
-		Asked: asked, HitRate: float64(answered) / float64(asked), Chance: &chance, Missed: &missed, RateAsked: &rate, RateReached: 19820,
+		Asked: asked, HitRate: float64(answered) / float64(asked), Chance: &chance, Missed: &lost, RateAsked: &rate, RateReached: 19820,
 		Targets: census.RunTargets{
 			Read: asked + 4210, Invalid: 12, Excluded: 1198, Duplicate: 3000, Finished: asked,
 			ByStatus: map[string]uint64{"ok": answered * 9 / 10, "partial": answered / 11, "error": answered - answered*9/10 - answered/11,
@@ -189,13 +189,14 @@ func sampleDistribution(edges []float64, middle float64, weights ...uint64) *cen
 // much, changes, farms, places and servers.
 func sampleInput(nights int) *Input {
 	in := &Input{Program: "a2sscan 1.0.0", Files: []string{"census-20261120T030000Z-00001.ndjson.zst"},
-		Stats: sampleStats(0), Before: sampleStats(1), History: &History{}, Servers: &Servers{}}
+		Stats: sampleStats(0), History: &History{}, Servers: &Servers{}}
 	for ago := nights - 1; ago >= 0; ago-- {
 		if ago > 60 && ago < 71 || ago == 12 {
 			continue // the machine was down
 		}
 		in.History.Add(sampleStats(ago))
 	}
+	in.Before = in.History.before(tonight)
 	in.Changes = sampleChanges(in.Stats, in.Before)
 	servers := 3000
 	if nights == 365 {
@@ -207,10 +208,10 @@ func sampleInput(nights int) *Input {
 	return in
 }
 
-func sampleChanges(s, before *census.Stats) *census.Comparison {
+func sampleChanges(s *census.Stats, before *Before) *census.Comparison {
 	lost := 9.0
 	c := &census.Comparison{
-		Old: census.Night{All: before.All}, New: census.Night{All: s.All}, Same: 61000,
+		Old: census.Night{All: before.Sums}, New: census.Night{All: s.All}, Same: 61000,
 		Changes: map[census.Kind]uint64{}, ByGame: map[string]map[census.Kind]uint64{},
 		AskedKnown: "unanswered", LikelyLost: &lost, Compared: 84000, MoreMaps: 20110, PeopleMore: 51000, PeopleFewer: 48200,
 	}

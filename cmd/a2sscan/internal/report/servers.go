@@ -28,6 +28,7 @@ const (
 // people. It does not know which of them answer without a challenge.
 type Servers struct {
 	kept  serverHeap
+	cut   bool              // some were left out for those with more people
 	names map[string]string // of games: one copy of each text
 }
 
@@ -61,11 +62,12 @@ func (h *serverHeap) Pop() any {
 
 // Add offers a server to the table. It copies what it keeps.
 func (l *Servers) Add(s *census.Server) {
-	if !s.Answered() || !s.HasInfo {
+	if !s.HasInfo {
 		return
 	}
 	k := server{addr: s.Addr, people: s.People, bots: s.Bots, max: s.MaxPlayers, rtt: s.RTT}
 	full := len(l.kept) == maxServers
+	l.cut = l.cut || full
 	if full && !k.before(&l.kept[0]) {
 		return
 	}
@@ -162,26 +164,39 @@ func (l *Servers) table(budget int64, s *census.Stats) serverTable {
 		return t
 	}
 	budget -= rowsReserve
-	slices.SortFunc(l.kept, func(a, b server) int {
-		if a.before(&b) {
-			return -1
+	seen := map[netip.AddrPort]bool{}
+	for _, k := range l.sorted() {
+		if seen[k.addr] {
+			continue // a census of several files may have two records of it
 		}
-		return 1
-	})
-	for i := range l.kept {
-		k := &l.kept[i]
-		row := t.Data.row(k)
+		seen[k.addr] = true
+		row := t.Data.row(&k)
 		if budget -= int64(len(row)) + 1; budget < t.Data.size() {
+			l.cut = true
 			break
 		}
 		t.Data.Rows = append(t.Data.Rows, row)
-		if i < rowsWritten {
+		if len(t.Rows) < rowsWritten {
 			t.Rows = append(t.Rows, k.row())
 		}
 	}
 	t.Listed = len(t.Data.Rows)
-	t.Text = t.describe(s)
+	t.Text = t.describe(s, l.cut)
 	return t
+}
+
+// sorted returns the servers in the order of the table.
+func (l *Servers) sorted() []server {
+	slices.SortFunc(l.kept, func(a, b server) int {
+		switch {
+		case a.before(&b):
+			return -1
+		case b.before(&a):
+			return 1
+		}
+		return 0
+	})
+	return l.kept
 }
 
 // size is that of the lists of words.
@@ -222,11 +237,15 @@ func (k *server) row() serverRow {
 	return r
 }
 
-// describe says how many servers the table has, and which.
-func (t *serverTable) describe(s *census.Stats) string {
-	if uint64(t.Listed) == s.All.Servers {
-		return "All " + console.Plural(s.All.Servers, "server") + " that answered."
+// describe is the sentence above the table: how many servers it has, and which.
+func (t *serverTable) describe(s *census.Stats, cut bool) string {
+	listed := uint64(t.Listed)
+	switch {
+	case cut:
+		return fmt.Sprintf("The %s with the most people, of %s that answered: as many as fit into a page of %d MB.",
+			console.Plural(listed, "server"), number(s.All.Servers), MaxSize/1_000_000)
+	case listed < s.All.Servers:
+		return fmt.Sprintf("The %s that said what they are, of %s that answered.", console.Plural(listed, "server"), number(s.All.Servers))
 	}
-	return fmt.Sprintf("The %s with the most people, of %s that answered: as many as fit into a page of %d MB.",
-		console.Plural(uint64(t.Listed), "server"), number(s.All.Servers), MaxSize/1_000_000)
+	return "All " + console.Plural(s.All.Servers, "server") + " that answered."
 }

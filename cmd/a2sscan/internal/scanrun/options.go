@@ -36,6 +36,7 @@ type Options struct {
 	Rotate  flagvalue.Rotation
 	Saved   Saved
 	Summary string // path of the summary file
+	After   After
 	ScanID  string
 
 	From       Master
@@ -113,6 +114,10 @@ func (o *Options) checkOutputs() error {
 			Hint: "the key is for the hashes that stand in for names"},
 		console.Rule{Broken: o.NoNames && o.PlayerKey == "" && !o.Out.ToFile(), Err: "--no-player-names without --output needs a place for its key",
 			Hint: "name a file: --player-key FILE"},
+		console.Rule{Broken: o.After.Command != "" && !o.Out.ToFile(), Err: "--on-complete without --output",
+			Hint: "the command gets the names of files: -o census.ndjson.zst"},
+		console.Rule{Broken: o.After.Farms && (!o.Out.ToFile() || o.After.NoStats), Err: "--farms needs the stats of a census in a file",
+			Hint: "name one with -o PATH, and omit --no-stats"},
 		console.Rule{Broken: o.Quiet && o.Verbose, Err: "--quiet and --verbose exclude each other", Hint: "choose one"},
 		console.Rule{Broken: o.Summary == "-", Err: "--summary can't go to standard output",
 			Hint: "name a file: standard output is for records"},

@@ -181,11 +181,18 @@ func (s *Run) report(sum *ledger.Summary, how outcome) error {
 	}
 	sum.SayWrong(s.term)
 	if lost != nil {
-		how = how.summaryFailed(s.term, lost)
+		how = how.fileLost(s.term, "summary", lost)
+	}
+	stats, err := s.keepStats(sum, how, path)
+	if err != nil {
+		how = how.fileLost(s.term, "stats", err)
 	}
 	verdict := s.verdict(sum, how)
 	scanlog.Finished(s.term.Log, sum, verdict)
 	s.checkpoint.Done(how.complete && how.output == nil, path)
+	if err := s.onComplete(sum, how, path, stats); err != nil && verdict == nil {
+		verdict = err
+	}
 	return verdict
 }
 
@@ -200,10 +207,10 @@ func (s *Run) closing(summary string) ledger.Closing {
 	return c
 }
 
-// summaryFailed notes that the summary could not be written. A full disk takes
+// fileLost notes that a file beside the output could not be written. A full disk takes
 // it away together with the output.
-func (how outcome) summaryFailed(t *console.Terminal, err error) outcome {
-	lost := console.Fail(console.ExitOutput, "summary: %w", err)
+func (how outcome) fileLost(t *console.Terminal, what string, err error) outcome {
+	lost := console.Fail(console.ExitOutput, "%s: %w", what, err)
 	if how.output == nil {
 		how.output = lost
 		return how

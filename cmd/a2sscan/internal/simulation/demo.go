@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"syscall"
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/bench/fleet/games"
 	fleetjudge "github.com/a2sscan/a2sscan/bench/fleet/judge"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/census"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -43,7 +45,10 @@ type Demo struct {
 // StartDemo starts servers on the first free port. On any port they are those of
 // demoPort.
 func StartDemo(network string) (*Demo, error) {
-	cfg := fleet.Config{Seed: demoSeed, Alive: demoAlive, Hostile: demoHostile, Loss: demoLoss}
+	cfg := fleet.Config{
+		Seed: demoSeed, Alive: demoAlive, Hostile: demoHostile, Loss: demoLoss,
+		Kinds: append(fleet.UsualKinds(), fleet.Games), Games: demoGames(),
+	}
 	var err error
 	if cfg.Network, err = Network(network); err != nil {
 		return nil, err
@@ -59,6 +64,13 @@ func StartDemo(network string) (*Demo, error) {
 		}
 		return &Demo{cfg, serveInBackground(servers)}, nil
 	}
+}
+
+// demoGames are the games of the demo. Those of application 730 are left out: their
+// servers mostly ignore RULES, so a scan asks them for it only twice, which is too
+// seldom to prove anything through the demo's losses.
+func demoGames() []string {
+	return slices.DeleteFunc(games.Titles(), func(id string) bool { return id == "cs2" || id == "csgo" })
 }
 
 // serveInBackground lets servers answer until the function that it returns is called.

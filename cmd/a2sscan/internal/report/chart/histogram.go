@@ -17,7 +17,7 @@ type Bin struct {
 type Histogram struct {
 	ID    string
 	Label string // describes the chart to those who do not see it
-	Value string // what the bins are of: Round trip
+	Value string // the property that is counted: Round trip
 	Of    string // what is counted: server
 	Bins  []Bin
 	Last  string // what stands at the right edge of the last bin

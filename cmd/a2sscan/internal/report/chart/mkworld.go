@@ -73,7 +73,7 @@ func main() {
 	for _, g := range coarse.Objects.Countries.Geometries {
 		code := codeOf(g)
 		if code == "AQ" {
-			continue // nobody plays there, and it takes a fifth of the map
+			continue // it has no servers, and takes a fifth of the map
 		}
 		c := byCode[code]
 		if c.name == "" || codes[g.Properties.Name] == "" {

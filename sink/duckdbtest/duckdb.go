@@ -1,4 +1,5 @@
-package sinktest
+// Package duckdbtest runs DuckDB for tests.
+package duckdbtest
 
 import (
 	"bytes"
@@ -24,9 +25,9 @@ const { DuckDBInstance, version } = require('@duckdb/node-api');
 })().catch(e => { console.error(e); process.exit(1); });
 `
 
-// DuckDB runs statements in DuckDB and returns the rows of each. It skips the test
+// Query runs statements in DuckDB and returns the rows of each. It skips the test
 // where there is no DuckDB.
-func DuckDB(t *testing.T, statements ...string) (answers [][]map[string]any) {
+func Query(t *testing.T, statements ...string) (answers [][]map[string]any) {
 	t.Helper()
 	in, err := json.Marshal(statements)
 	if err != nil {

@@ -1,0 +1,48 @@
+package bench
+
+import "time"
+
+// Workload is what a scan is planned for.
+type Workload struct {
+	Live     uint64  // servers that answer
+	Silent   uint64  // targets that don't
+	Attempts uint64  // requests to a silent target: --retries and one
+	Rate     float64 // datagrams a second, of all machines together
+	Nights   uint64
+}
+
+// Cost is what a Workload takes, in all nights.
+type Cost struct {
+	Sent, Received uint64        // datagrams
+	Wire           uint64        // bytes, with the headers of IP and UDP
+	Time           time.Duration // while targets are started
+	CPU            time.Duration
+	Census         uint64 // bytes of .ndjson.zst
+}
+
+// What one server and one datagram cost. README.md says where the numbers come from.
+const (
+	requestsLive = 4 // INFO, then INFO, PLAYER and RULES with the challenge
+	repliesLive  = 4
+	bytesSent    = 21   // payload of a datagram, on average
+	bytesReplies = 1450 // payload of the replies of a server
+	headers      = 28   // IP and UDP, of each datagram
+	censusBytes  = 900  // of a record, compressed
+	cpuLive      = 40 * time.Microsecond
+	cpuSilent    = 5500 * time.Nanosecond // for each datagram
+)
+
+// Cost estimates what the workload takes on a network that loses nothing. A network
+// that loses a share p of the datagrams adds about p of the requests to live servers.
+func (w Workload) Cost() Cost {
+	sent := requestsLive*w.Live + w.Attempts*w.Silent
+	received := repliesLive * w.Live
+	return Cost{
+		Sent:     w.Nights * sent,
+		Received: w.Nights * received,
+		Wire:     w.Nights * (sent*(bytesSent+headers) + w.Live*bytesReplies + received*headers),
+		Time:     time.Duration(float64(w.Nights*sent) / w.Rate * float64(time.Second)),
+		CPU:      time.Duration(w.Nights) * (time.Duration(w.Live)*cpuLive + time.Duration(w.Attempts*w.Silent)*cpuSilent),
+		Census:   w.Nights * w.Live * censusBytes,
+	}
+}

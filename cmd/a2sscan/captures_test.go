@@ -1,0 +1,119 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/a2sscan/a2sscan/bench/captures"
+	"github.com/a2sscan/a2sscan/scanner/game"
+	"github.com/a2sscan/a2sscan/sink/record"
+)
+
+// TestCapturesDecoded runs every recorded server through the command decode and
+// holds game and flags of its record against the golden files of package game.
+func TestCapturesDecoded(t *testing.T) {
+	known, out := 0, filepath.Join(t.TempDir(), "records.ndjson")
+	for _, file := range captures.Files(t) {
+		var stdout, stderr bytes.Buffer
+		if code := run([]string{"decode", file, "-o", out, "--force"}, strings.NewReader(""), &stdout, &stderr); code != 0 {
+			t.Errorf("%s: %d %s", file, code, stderr.String())
+			continue
+		}
+		line, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line, _, _ = bytes.Cut(line, []byte("\n"))
+		_, r, err := record.Read(line)
+		if err != nil {
+			t.Errorf("%s: %v", file, err)
+			continue
+		}
+		name := captures.Name(file)
+		if want := map[string]game.Flags{"gameq_l4d_1": game.FlagCountMismatch}[name]; r.Flags != want {
+			t.Errorf("%s: flags %b, want %b", name, r.Flags, want)
+		}
+		golden, err := os.ReadFile(filepath.Join("..", "..", "scanner", "game", "testdata", name+".golden"))
+		if err == nil {
+			known++
+			compareGame(t, name, r.Game, string(golden))
+		} else if r.Game != nil {
+			t.Errorf("%s: game %s, and no golden file", name, r.Game.ID)
+		}
+	}
+	if known < 90 {
+		t.Errorf("%d golden files, want all", known)
+	}
+}
+
+// compareGame compares a game with the lines of a golden file: values with their
+// sources, attributes and mods.
+func compareGame(t *testing.T, name string, g *game.Game, golden string) {
+	t.Helper()
+	var want []string
+	for line := range strings.Lines(golden) {
+		line = strings.TrimSuffix(line, "\n")
+		if !strings.HasPrefix(line, "#") && !strings.HasPrefix(line, "id ") && !strings.Contains(line, "\\x") {
+			want = append(want, line)
+		}
+	}
+	if g == nil {
+		if len(want) > 0 {
+			t.Errorf("%s: no game, want %q", name, want)
+		}
+		return
+	}
+	got := gameLines(g)
+	for _, line := range want {
+		if !slices.Contains(got, line) {
+			t.Errorf("%s: %q is not in %q", name, line, got)
+		}
+	}
+	if len(got) < len(want) {
+		t.Errorf("%s: %d values, want %d", name, len(got), len(want))
+	}
+}
+
+// gameLines prints a game as the golden files do.
+func gameLines(g *game.Game) (lines []string) {
+	values := map[game.Key]any{
+		game.KeyPlayers: g.Players, game.KeyMaxPlayers: g.MaxPlayers, game.KeyQueue: g.Queue, game.KeyBots: g.Bots,
+		game.KeyVersion: g.Version, game.KeyMap: g.Map, game.KeyMode: g.Mode, game.KeyRegion: g.Region, game.KeyPVP: g.PVP,
+		game.KeyPassword: g.Password, game.KeyModded: g.Modded, game.KeyAnticheat: g.Anticheat, game.KeyStarted: g.Started,
+		game.KeyTimeOfDay: g.TimeOfDay, game.KeyDay: g.Day, game.KeyMods: len(g.Mods), game.KeyDescription: g.Description,
+	}
+	for k, v := range values {
+		if g.Has.Has(k) {
+			lines = append(lines, fmt.Sprintf("%v %v < %s", k, asShown(v), g.Source(k)))
+		}
+	}
+	for _, m := range g.Mods {
+		lines = append(lines, fmt.Sprintf("mod %s %q %s%s", m.ID, m.Name, m.Hash, map[bool]string{true: " creator"}[m.CreatorDLC]))
+	}
+	for _, a := range g.Attributes {
+		lines = append(lines, fmt.Sprintf("attribute %s %v < %s", a.Name, asShown(a.Value), a.Source))
+	}
+	for i := range game.NumNotes {
+		if g.Notes&(1<<i) != 0 {
+			lines = append(lines, "note "+game.NoteWord(i))
+		}
+	}
+	return lines
+}
+
+// asShown returns a text as it is, or in quotes if that would not show it.
+func asShown(v any) any {
+	b, ok := v.([]byte)
+	if !ok {
+		return v
+	}
+	if q := fmt.Sprintf("%q", b); q != `"`+string(b)+`"` {
+		return q
+	}
+	return string(b)
+}

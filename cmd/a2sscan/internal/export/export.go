@@ -1,0 +1,267 @@
+// Package export writes a census as a table: Parquet or CSV, with all keys of the
+// record or as a flat table, sorted by address.
+package export
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/census"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/linesort"
+	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/record"
+)
+
+// Options say what to export and where to.
+type Options struct {
+	Files     []string
+	Output    string
+	Force     bool     // replace existing files
+	Flat      bool     // one column per value, no lists and maps
+	Partition []string // date, app_id: a folder for each value
+}
+
+// The keys by which records are divided into folders.
+const (
+	byDate  = "date"
+	byAppID = "app_id"
+)
+
+// Export writes the records of the files.
+func Export(t *console.Terminal, o Options) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	e := &exporter{term: t, options: o}
+	defer e.drop()
+	s := linesort.New()
+	defer s.Close()
+	for _, file := range o.Files {
+		tail, err := census.EachOf(file, func(_ int, line []byte) error { return s.Add(e.key(line), line) })
+		if err != nil {
+			return err
+		}
+		census.ReportTail(t, file, tail)
+	}
+	if err := s.Each(e.add); err != nil {
+		return failure(err)
+	}
+	if err := e.finish(); err != nil {
+		return failure(err)
+	}
+	t.Say("written: %s in %s", console.Plural(e.records, "record"), console.Plural(uint64(e.files), "file"))
+	return nil
+}
+
+// failure gives an error of writing its exit code.
+func failure(err error) error {
+	var f *console.Failure
+	if errors.As(err, &f) {
+		return err
+	}
+	return console.Fail(console.ExitOutput, "can't write the table: %w", err)
+}
+
+// check refuses options that contradict each other.
+func (o *Options) check() error {
+	for i, by := range o.Partition {
+		o.Partition[i] = strings.TrimSuffix(by, "=")
+		if by = o.Partition[i]; by != byDate && by != byAppID {
+			return console.Fail(console.ExitUsage, "can't partition by %s", console.Quoted(by, 40)).
+				WithHint("--partition date,app_id divides by the day and the game")
+		}
+	}
+	ext := filepath.Ext(o.Output)
+	return console.FirstBroken(
+		console.Rule{Broken: o.Output == "" || o.Output == "-", Err: "export needs a file to write to",
+			Hint: "-o census.parquet or -o census.csv; with --partition a folder"},
+		console.Rule{Broken: len(o.Partition) == 0 && ext != ".parquet" && ext != ".csv", Err: "export writes .parquet and .csv",
+			Hint: "-o census.parquet; a2sscan cat writes other formats"},
+		console.Rule{Broken: len(o.Partition) > 0 && ext != "", Err: "--partition writes a folder of Parquet files",
+			Hint: "name a folder: -o census"},
+	)
+}
+
+// exporter writes the tables. One file is open at a time.
+type exporter struct {
+	term    *console.Terminal
+	options Options
+
+	group   uint64 // of the records in the open file
+	path    string // of the open file, when it is complete
+	file    *os.File
+	table   table
+	records uint64
+	files   int
+}
+
+// key orders records by partition, then by address.
+func (e *exporter) key(line []byte) linesort.Key {
+	var k linesort.Key
+	day, app := uint64(0), uint64(0)
+	record.EachMember(line, func(key, value []byte) bool {
+		switch string(key) {
+		case "addr":
+			k.Place = place(record.Unquote(value))
+		case "time":
+			day = dayOf(record.Unquote(value))
+		case "info":
+			app = appOf(value)
+			return false
+		}
+		return true
+	})
+	if slices.Contains(e.options.Partition, byDate) {
+		k.Group = day << 32
+	}
+	if slices.Contains(e.options.Partition, byAppID) {
+		k.Group |= app
+	}
+	return k
+}
+
+// place is an address as a number.
+func place(addr []byte) (n uint64) {
+	host, port, _ := bytes.Cut(addr, []byte(":"))
+	for part := range bytes.SplitSeq(host, []byte(".")) {
+		v, _ := strconv.ParseUint(string(part), 10, 8)
+		n = n<<8 | v
+	}
+	v, _ := strconv.ParseUint(string(port), 10, 16)
+	return n<<16 | v
+}
+
+// dayOf is the day of a time, counted from 1970 and 1; 0: there is none.
+func dayOf(text []byte) uint64 {
+	at, err := time.Parse(time.RFC3339Nano, string(text))
+	if err != nil || at.Unix() < 0 {
+		return 0
+	}
+	return uint64(at.Unix()/86400) + 1
+}
+
+// appOf is the application in an info object, and 1; 0: there is none.
+func appOf(info []byte) (app uint64) {
+	record.EachMember(info, func(key, value []byte) bool {
+		if string(key) != "app_id" {
+			return true
+		}
+		if n, err := strconv.ParseUint(string(value), 10, 32); err == nil {
+			app = n + 1
+		}
+		return false
+	})
+	return app
+}
+
+// nowhere is the folder of records without the key, by Hive's convention.
+const nowhere = "__HIVE_DEFAULT_PARTITION__"
+
+// pathOf is the file of a partition.
+func (e *exporter) pathOf(group uint64) string {
+	o := &e.options
+	if len(o.Partition) == 0 {
+		return o.Output
+	}
+	path := o.Output
+	for _, by := range o.Partition {
+		value := nowhere
+		if day := group >> 32; by == byDate && day > 0 {
+			value = time.Unix(int64(day-1)*86400, 0).UTC().Format(time.DateOnly)
+		}
+		if app := group & (1<<32 - 1); by == byAppID && app > 0 {
+			value = strconv.FormatUint(app-1, 10)
+		}
+		path = filepath.Join(path, by+"="+value)
+	}
+	name, _, _ := strings.Cut(filepath.Base(o.Files[0]), ".")
+	return filepath.Join(path, name+".parquet")
+}
+
+// add writes a record to the file of its partition.
+func (e *exporter) add(entry linesort.Entry) error {
+	if e.table == nil || entry.Key.Group != e.group {
+		if err := e.end(); err != nil {
+			return err
+		}
+		e.group = entry.Key.Group
+		if err := e.begin(e.pathOf(e.group)); err != nil {
+			return err
+		}
+	}
+	e.records++
+	return e.table.add(entry.Line)
+}
+
+// begin begins a file, beside the one that it may replace.
+func (e *exporter) begin(path string) (err error) {
+	if _, err := os.Lstat(path); err == nil && !e.options.Force {
+		return console.Fail(console.ExitOutput, "can't create %s: %w", console.Plain(path, 200), fs.ErrExist).
+			WithHint("another -o, or --force to replace it")
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	e.path = path
+	if e.file, err = os.Create(path + sink.PartSuffix); err != nil {
+		return err
+	}
+	e.table, err = e.newTable(e.file)
+	return err
+}
+
+func (e *exporter) newTable(out io.Writer) (table, error) {
+	columns := record.Columns()
+	csv := filepath.Ext(e.path) == ".csv"
+	root := tree(columns)
+	if csv || e.options.Flat {
+		root = flatTree(columns)
+	}
+	if csv {
+		return newCSV(out, root)
+	}
+	return newParquet(out, root), nil
+}
+
+// end completes the open file, if there is one, and gives it its name.
+func (e *exporter) end() error {
+	if e.table == nil {
+		return nil
+	}
+	if err := e.table.close(); err != nil {
+		return err
+	}
+	if err := errors.Join(e.file.Sync(), e.file.Close()); err != nil {
+		return err
+	}
+	e.table, e.file = nil, nil
+	e.files++
+	return os.Rename(e.path+sink.PartSuffix, e.path)
+}
+
+// finish completes the last file. A census without records makes an empty table.
+func (e *exporter) finish() error {
+	if e.records == 0 && len(e.options.Partition) == 0 {
+		if err := e.begin(e.options.Output); err != nil {
+			return err
+		}
+	}
+	return e.end()
+}
+
+// drop removes a file that was not completed.
+func (e *exporter) drop() {
+	if e.file != nil {
+		e.file.Close()
+		os.Remove(e.path + sink.PartSuffix)
+	}
+}

@@ -1,0 +1,226 @@
+package export
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/duckdbtest"
+	"github.com/a2sscan/a2sscan/sink/record"
+)
+
+// written writes a census of simulated servers and returns its path.
+func written(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "census.ndjson.zst")
+	w, err := sink.Create(path, sink.Options{Scan: "night", FlushEvery: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := fleet.Config{Network: netip.MustParsePrefix("127.0.0.0/23"), Ports: []uint16{27015}, Seed: 7}
+	for at := range cfg.All() {
+		if r := cfg.Truth(at, scanner.AskAll); r != nil {
+			if err := w.Write(r); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// export runs an export whose output is in a directory of its own.
+func export(t *testing.T, o Options) string {
+	t.Helper()
+	o.Output = filepath.Join(t.TempDir(), o.Output)
+	if err := Export(console.New(io.Discard), o); err != nil {
+		t.Fatal(err)
+	}
+	return o.Output
+}
+
+// questions are the same for a census and its Parquet file.
+var questions = []string{
+	"SELECT count(*)::INTEGER AS n, count(DISTINCT addr)::INTEGER AS servers FROM %s",
+	"SELECT status, count(*)::INTEGER AS n FROM %s GROUP BY 1 ORDER BY 1",
+	"SELECT sum(info.players)::INTEGER AS p, sum(info.max_players)::INTEGER AS m, sum(info.bots)::INTEGER AS b FROM %s",
+	"SELECT info.game AS g, count(*)::INTEGER AS n FROM %s GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 20",
+	"SELECT sum(len(players))::INTEGER AS n, sum(list_sum(list_transform(players, p -> p.score::INTEGER)))::VARCHAR AS s FROM %s",
+	"SELECT sum(cardinality(rules))::INTEGER AS n, count(rules['sv_gravity'])::INTEGER AS g FROM %s",
+	"SELECT game.id AS g, sum(game.players)::INTEGER AS p, sum(cardinality(game.attributes))::INTEGER AS a FROM %s GROUP BY 1 ORDER BY 1",
+	"SELECT hashes.info AS h, addr FROM %s ORDER BY 2 LIMIT 50",
+	"SELECT min(time)::VARCHAR AS a, max(time)::VARCHAR AS b, sum(received_bytes)::INTEGER AS n FROM %s",
+	"SELECT info.steam_id::UBIGINT::VARCHAR AS id, info.sourcetv.port AS port FROM %s WHERE info.steam_id IS NOT NULL ORDER BY addr LIMIT 50",
+	"SELECT count(*)::INTEGER AS n, sum(len(notes))::INTEGER AS m, sum(len(rules_raw))::INTEGER AS r, max(errors.rules) AS e FROM %s",
+}
+
+// TestDuckDB: DuckDB's answers are the same from Parquet and from NDJSON.
+func TestDuckDB(t *testing.T) {
+	census := written(t)
+	table := export(t, Options{Files: []string{census}, Output: "census.parquet"})
+	ndjson := "(" + strings.TrimSuffix(strings.TrimSpace(record.DuckDB(census)), ";") + ")"
+	var statements []string
+	for _, q := range questions {
+		statements = append(statements, fmt.Sprintf(q, ndjson), fmt.Sprintf(q, "'"+table+"'"))
+	}
+	answers := duckdbtest.Query(t, statements...)
+	for i, q := range questions {
+		if a, b := answers[2*i], answers[2*i+1]; len(a) == 0 || !reflect.DeepEqual(a, b) {
+			t.Errorf("%s\nNDJSON  %v\nParquet %v", q, a, b)
+		}
+	}
+}
+
+// TestSorted: rows are in the order of the addresses, and none is lost.
+func TestSorted(t *testing.T) {
+	census := written(t)
+	table := export(t, Options{Files: []string{census}, Output: "census.parquet", Flat: true})
+	rows, err := parquet.ReadFile[struct {
+		Addr  string  `parquet:"addr"`
+		Name  *string `parquet:"info_name"`
+		Steam *uint64 `parquet:"info_steam_id"`
+	}](table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last, names := uint64(0), 0
+	for _, r := range rows {
+		if at := place([]byte(r.Addr)); at <= last {
+			t.Fatalf("%s is out of order", r.Addr)
+		} else {
+			last = at
+		}
+		if r.Name != nil {
+			names++
+		}
+	}
+	if want := lines(t, census); len(rows) != want || names < want/2 {
+		t.Errorf("%d rows, %d names, want %d", len(rows), names, want)
+	}
+}
+
+// lines counts the records of a census.
+func lines(t *testing.T, path string) (n int) {
+	t.Helper()
+	r, err := sink.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for {
+		if _, err := r.Next(); err != nil {
+			return n
+		}
+		n++
+	}
+}
+
+// TestPartition: each folder has the records of its game and day.
+func TestPartition(t *testing.T) {
+	census := written(t)
+	dir := export(t, Options{Files: []string{census}, Output: "tables", Partition: []string{"date", "app_id="}})
+	files, err := filepath.Glob(filepath.Join(dir, "date=*", "app_id=*", "census.parquet"))
+	if err != nil || len(files) < 3 {
+		t.Fatal(files, err)
+	}
+	n := 0
+	for _, f := range files {
+		rows, err := parquet.ReadFile[struct {
+			Info *struct {
+				AppID *uint32 `parquet:"app_id"`
+			} `parquet:"info"`
+		}](f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n += len(rows)
+		want := strings.TrimPrefix(filepath.Base(filepath.Dir(f)), "app_id=")
+		for _, r := range rows {
+			got := nowhere
+			if r.Info != nil && r.Info.AppID != nil {
+				got = fmt.Sprint(*r.Info.AppID)
+			}
+			if got != want {
+				t.Fatalf("%s has app %s", f, got)
+			}
+		}
+	}
+	if want := lines(t, census); n != want {
+		t.Errorf("%d rows, want %d", n, want)
+	}
+}
+
+// TestCSV: a name that a spreadsheet would take for a formula is only a text, and
+// a quote or a line break in it stays in its cell.
+func TestCSV(t *testing.T) {
+	names := []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", " =1", "\"quoted\"", "two\nlines", "plain", "a=b", "|cmd"}
+	path := filepath.Join(t.TempDir(), "census.ndjson")
+	var b strings.Builder
+	for i, name := range names {
+		quoted, _ := json.Marshal(name)
+		fmt.Fprintf(&b, `{"schema":1,"ip":"127.0.0.1","port":%d,"addr":"127.0.0.1:%d","info":{"name":%s,"players":3}}`+"\n", i+1, i+1, quoted)
+	}
+	if err := os.WriteFile(path, []byte(b.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(export(t, Options{Files: []string{path}, Output: "census.csv"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil || len(rows) != len(names)+1 {
+		t.Fatal(len(rows), err)
+	}
+	at := map[string]int{}
+	for i, name := range rows[0] {
+		at[name] = i
+	}
+	for i, name := range names {
+		want := name
+		if i < 6 || name == "|cmd" {
+			want = "'" + name
+		}
+		if got := rows[i+1][at["info_name"]]; got != want || rows[i+1][at["info_players"]] != "3" {
+			t.Errorf("%q is %q", name, got)
+		}
+	}
+}
+
+// TestRefused: an existing file stays as it is, and no part is left of a failure.
+func TestRefused(t *testing.T) {
+	census := written(t)
+	dir := t.TempDir()
+	path := filepath.Join(dir, "census.parquet")
+	if err := os.WriteFile(path, []byte("old"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	term := console.New(io.Discard)
+	if err := Export(term, Options{Files: []string{census}, Output: path}); console.ExitCode(err) != console.ExitOutput {
+		t.Errorf("an existing file: %v", err)
+	}
+	if err := Export(term, Options{Files: []string{filepath.Join(dir, "missing")}, Output: path, Force: true}); console.ExitCode(err) != console.ExitInput {
+		t.Errorf("a missing census: %v", err)
+	}
+	if b, err := os.ReadFile(path); string(b) != "old" || err != nil {
+		t.Errorf("%.20q, %v", b, err)
+	}
+	if all, _ := os.ReadDir(dir); len(all) != 1 {
+		t.Errorf("left behind: %v", all)
+	}
+}

@@ -1,0 +1,127 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/census"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/compare"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	whole "github.com/a2sscan/a2sscan/sink/census"
+)
+
+// Options of Make.
+type Options struct {
+	Files     []string // of the census
+	Summaries []string // of its scans; nil: those beside the files
+	Before    []string // files of the census before; nil: nothing is compared
+	History   string   // folder with the stats of nights; empty: none
+	Title     string   // empty: the date
+	Program   string   // name and version
+}
+
+// Make reads a census, what it is compared with, and the stats of earlier nights, and
+// writes the page.
+func Make(t *console.Terminal, w io.Writer, o Options) error {
+	if slices.Contains(slices.Concat(o.Files, o.Before), "-") {
+		return console.Fail(console.ExitUsage, "report reads a census twice, and can't do that with standard input").
+			WithHint("write it to a file first")
+	}
+	in := &Input{Title: o.Title, Program: o.Program, Files: o.Files, History: &History{}, Servers: &Servers{}}
+	c, err := compare.Open(o.Files, o.Summaries)
+	if err != nil {
+		return err
+	}
+	if in.Stats, err = whole.Aggregate(c); err != nil {
+		return census.Failure(err)
+	}
+	if err := c.Read(func(s *whole.Server) error { in.Servers.Add(s); return nil }); err != nil {
+		return census.Failure(err)
+	}
+	if err := in.readHistory(t, o.History); err != nil {
+		return err
+	}
+	if err := in.compare(t, c, o.Before); err != nil {
+		return err
+	}
+	written, err := Write(w, in)
+	if err != nil {
+		return console.Fail(console.ExitOutput, "can't write the report: %w", console.WithoutPath(err))
+	}
+	t.Say("report: %s, %s of %s listed", console.Bytes(uint64(written.Bytes)),
+		console.Grouped(uint64(written.Listed)), console.Plural(written.Servers, "server"))
+	return compare.Readings(t, c)
+}
+
+// compare finds what changed since the census before. Without one, the night before in the
+// history has the sums.
+func (in *Input) compare(t *console.Terminal, c *whole.Census, files []string) error {
+	if len(files) == 0 {
+		in.Before = in.History.before(night(in.Stats))
+		return nil
+	}
+	before, err := compare.Open(files, nil)
+	if err != nil {
+		return err
+	}
+	in.Changes, err = whole.Diff(before, c, whole.DiffOptions{}, func(*whole.Change) error { return nil })
+	if err != nil {
+		return census.Failure(err)
+	}
+	in.Before = &Before{Sums: in.Changes.Old.All}
+	return compare.Readings(t, before)
+}
+
+// readHistory reads the stats of all nights in a folder, and adds this night.
+func (in *Input) readHistory(t *console.Terminal, folder string) error {
+	names, err := statsFiles(folder)
+	if err != nil {
+		return console.OpenFailure(folder, err)
+	}
+	var bad []string
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return console.OpenFailure(name, err)
+		}
+		s, err := whole.ParseStats(text)
+		if err != nil {
+			bad = append(bad, fmt.Sprintf("%s: %v", filepath.Base(name), err))
+			continue
+		}
+		in.History.Add(s)
+	}
+	if len(bad) > 0 {
+		t.Say("left out %s of %s: %s", console.Plural(len(bad), "file"), console.Plain(folder, 200), console.Plain(bad[0], 200))
+	}
+	if folder != "" && len(names) == 0 {
+		t.Say("%s has no stats of other nights", console.Plain(folder, 200))
+		t.Hint("their names end with .stats.json; a2sscan stats writes them")
+	}
+	in.History.Add(in.Stats)
+	return nil
+}
+
+// statsFiles returns the files with stats in a folder and those below it.
+func statsFiles(folder string) (names []string, err error) {
+	if folder == "" {
+		return nil, nil
+	}
+	err = filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
+		if err != nil && path != folder && errors.Is(err, fs.ErrPermission) {
+			return nil
+		}
+		if err == nil && !e.IsDir() && strings.HasSuffix(path, "stats.json") {
+			names = append(names, path)
+		}
+		return err
+	})
+	slices.Sort(names)
+	return names, err
+}

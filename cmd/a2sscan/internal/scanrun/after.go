@@ -1,0 +1,70 @@
+package scanrun
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/compare"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
+)
+
+// After is what happens when the census is written.
+type After struct {
+	NoStats bool
+	Farms   bool   // show them
+	Command string // a program; "": none
+}
+
+// keepStats writes the stats beside the census, and returns the name of their file, ""
+// if there is none. It reads the census back: this does not slow the scan down, takes
+// a second per million servers or two, and is right after a resume. The stats of a
+// scan that was interrupted would be those of a part; they come with the rest.
+func (s *Run) keepStats(sum *ledger.Summary, how outcome, summary string) (string, error) {
+	files := s.written(sum)
+	if s.opts.After.NoStats || s.opts.Out.Columns() != "" || len(files) == 0 || how.output != nil || how.ended == ledger.EndedInterrupted {
+		return "", nil
+	}
+	stats, name, err := compare.Keep(files, summary, files[0])
+	if err != nil {
+		return "", err
+	}
+	if s.opts.After.Farms {
+		compare.SayFarms(s.term, &stats.Farms)
+	}
+	return name, nil
+}
+
+// written returns the files of the census; a pipe or a device is none.
+func (s *Run) written(sum *ledger.Summary) (files []string) {
+	for _, part := range sum.Parts {
+		files = append(files, part.Name)
+	}
+	if name := s.out.Name(); !s.opts.Rotate.On() && s.opts.Out.ToFile() && output.IsFile(name) {
+		files = append(files, name)
+	}
+	return files
+}
+
+// onComplete runs the user's program, if the census is complete. It gets the names of
+// the files in its environment; what it prints goes to standard error. There is no
+// shell between.
+func (s *Run) onComplete(sum *ledger.Summary, how outcome, summary, stats string) error {
+	if s.opts.After.Command == "" || !how.complete || how.output != nil {
+		return nil
+	}
+	cmd := exec.Command(s.opts.After.Command)
+	cmd.Stdout, cmd.Stderr = s.term.Messages(), s.term.Messages()
+	cmd.Env = append(os.Environ(),
+		"A2SSCAN_SCAN="+sum.Scan, "A2SSCAN_ENDED="+sum.Ended,
+		"A2SSCAN_CENSUS="+strings.Join(s.written(sum), "\n"),
+		"A2SSCAN_SUMMARY="+summary, "A2SSCAN_STATS="+stats,
+	)
+	if err := cmd.Run(); err != nil {
+		return console.Fail(console.ExitUsage, "--on-complete %s: %w", console.Plain(s.opts.After.Command, 200), err).
+			WithHint("the census is complete; only the command failed")
+	}
+	return nil
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/compare"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/report"
+)
+
+func (a *app) reportCommand() *cobra.Command {
+	var o report.Options
+	var output string
+	cmd := &cobra.Command{
+		Use:   "report CENSUS…",
+		Short: "Write a census as an HTML page",
+		Long: `Writes one HTML page about a census: servers and people by game, maps, versions,
+systems, countries and networks; how full, large and far away servers are; farms
+and flags; how good the scan was; and a table of servers to search and sort.
+With --before the page shows what changed since that census, with --history all
+nights whose stats are in a folder.
+
+The page is one file of at most about 3 MB. It needs no network and sends
+nothing. It contains no player names, and counts servers that answer without
+a challenge without listing them. Several files are one census: parts and
+shards.`,
+		Example: `  a2sscan report census.ndjson.zst -o report.html
+  a2sscan report tuesday.ndjson.zst --before monday.ndjson.zst -o report.html
+  a2sscan report census/census-*.zst --history census -o report.html`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return console.Fail(console.ExitUsage, "report needs a census").
+					WithHint("a2sscan report census.ndjson.zst -o report.html")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			o.Files = args
+			return a.report(o, output)
+		},
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVarP(&output, "output", "o", "", "write the page to `FILE`; -: standard output")
+	fs.StringArrayVar(&o.Before, "before", nil, "show what changed since the census in `FILE`; may be repeated: parts and shards")
+	fs.StringVar(&o.History, "history", "", "show the nights whose stats (*.stats.json) are in `DIR`")
+	fs.StringVar(&o.Title, "title", "", "`TEXT` at the top (default: the date)")
+	fs.StringArrayVar(&o.Summaries, "summary", nil, "`FILE` with the numbers of the scan (default: those beside the files)")
+	return cmd
+}
+
+// report writes the page.
+func (a *app) report(o report.Options, output string) error {
+	version, _ := buildVersion()
+	o.Program = "a2sscan " + version
+	if output == "" && console.IsTerminal(a.out.w) {
+		return console.Fail(console.ExitUsage, "a page is not for a terminal").
+			WithHint("-o FILE writes it to a file")
+	}
+	if output == "" || output == "-" {
+		return report.Make(a.term, a.out, o)
+	}
+	return compare.ToFile(output, append(o.Files, o.Before...), func(out *os.File) error { return report.Make(a.term, out, o) })
+}

@@ -1,0 +1,82 @@
+package record
+
+// ColumnType is the type of a key's values, for writers of tables.
+type ColumnType uint8
+
+// The types of columns.
+const (
+	ColumnText    ColumnType = iota // text, also hex and base64
+	ColumnID                        // 64 bits, a decimal string in the record
+	ColumnMillis                    // a time with milliseconds
+	ColumnSeconds                   // a time with seconds
+	ColumnFloat64
+	ColumnFloat32
+	ColumnBool
+	ColumnUint8
+	ColumnUint16
+	ColumnUint32
+	ColumnUint64
+	ColumnInt32
+	ColumnObject // of Fields
+	ColumnMap    // text to text
+	ColumnJSON   // an object whose keys are not ours
+)
+
+// columnTypes are those of the record's types.
+var columnTypes = [numTypes]ColumnType{
+	typeText: ColumnText, typeWord: ColumnText, typeHex: ColumnText, typeBase64: ColumnText, typeID: ColumnID,
+	typeTime: ColumnMillis, typeSeconds: ColumnSeconds, typeMillis: ColumnFloat64, typeFloat32: ColumnFloat32,
+	typeBool: ColumnBool, typeUint8: ColumnUint8, typeUint16: ColumnUint16, typeUint32: ColumnUint32,
+	typeUint64: ColumnUint64, typeInt32: ColumnInt32, typeObject: ColumnObject, typeMap: ColumnMap, typeJSON: ColumnJSON,
+}
+
+// Column describes a key that a record can have.
+type Column struct {
+	Name   string
+	Type   ColumnType
+	Lists  int // depth of lists: 1 is a list of such values
+	Always bool
+	About  string
+	Ours   bool // the text is a word of ours, not of strangers
+	Fields []Column
+}
+
+// Columns returns all keys that a record can have, in their order.
+func Columns() []Column { return columnsOf(schemaKeys) }
+
+func columnsOf(fields []field) (all []Column) {
+	for i := range fields {
+		f := &fields[i]
+		all = append(all, Column{
+			Name: f.name, Type: columnTypes[f.is], Lists: f.lists, Always: f.always, About: f.about,
+			Ours: f.is != typeText && f.is != typeJSON, Fields: columnsOf(f.fields),
+		})
+	}
+	return all
+}
+
+// EachMember calls do with each key of a JSON object, without its quotes, and its
+// value as it is written, until do returns false. The object is known to be JSON.
+func EachMember(object []byte, do func(key, value []byte) bool) {
+	eachMember(object, func(m member) bool { return do(Unquote(m.key), m.value) })
+}
+
+// EachElement calls do with each element of a JSON list, as it is written. The list
+// is known to be JSON.
+func EachElement(list []byte, do func(value []byte)) {
+	if len(list) == 0 || list[0] != '[' {
+		return
+	}
+	for i := skipSpace(list, 1); list[i] != ']'; i = skipSpace(list, i) {
+		if list[i] == ',' {
+			i = skipSpace(list, i+1)
+		}
+		from := i
+		i = skipValue(list, from)
+		do(list[from:i])
+	}
+}
+
+// Unquote returns the text of a JSON string, which is known to be one. It is part of
+// the string, unless there are escapes in it.
+func Unquote(s []byte) []byte { return unquote(s) }
