@@ -63,8 +63,7 @@ func TestHelpWidth(t *testing.T) {
 
 // widestFlag is how many columns the flags of a help take.
 func widestFlag(help string) (columns int) {
-	flags, _, _ := strings.Cut(help, "\nExamples:")
-	for line := range strings.Lines(flags) {
+	for line := range strings.Lines(help) {
 		if strings.HasPrefix(line, "      ") {
 			columns = max(columns, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")))
 		}

@@ -26,6 +26,7 @@ vantage points. The result has one record per server, the best that any of them
 got, and its key origins says what each of them saw. The summary counts the
 servers that only some of them reached.`,
 		Example: `  a2sscan merge shard-*.ndjson.zst -o all.ndjson.zst
+  a2sscan merge shard-*.ndjson.zst -o all.ndjson.zst --force
   a2sscan merge --origins fra=f.ndjson.zst nyc=n.ndjson.zst -o both.ndjson.zst`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {

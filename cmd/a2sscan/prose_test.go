@@ -52,7 +52,7 @@ func TestFlagGroups(t *testing.T) {
 	}
 	help := scan.UsageString()
 	scan.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		line := regexp.MustCompile(`(?m)^ +(-., )?--` + f.Name + `\b[^-]`)
+		line := regexp.MustCompile(`(?m)^ {2,6}(-., )?--` + f.Name + `\b[^-]`)
 		if n := len(line.FindAllString(help, -1)); n != 1 && !f.Hidden {
 			t.Errorf("--%s is there %d times", f.Name, n)
 		}

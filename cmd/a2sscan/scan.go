@@ -15,7 +15,7 @@ import (
 
 // scanFlags are the flags of scan.
 type scanFlags struct {
-	scanrun.Options
+	opts      scanrun.Options
 	out       outFlags
 	how       formatFlags
 	timeouts  timeoutFlags
@@ -28,7 +28,7 @@ type scanFlags struct {
 }
 
 func (a *app) scanCommand() *cobra.Command {
-	f := &scanFlags{Options: scanrun.Options{
+	f := &scanFlags{opts: scanrun.Options{
 		Query: flagvalue.Questions(scanner.AskAll),
 		Pace:  scanrun.Pace{Rate: scanner.DefaultRate, AddressRate: scanner.DefaultAddressRate},
 	}}
@@ -65,12 +65,12 @@ down by a tenth, and SIGQUIT says where the scan stands; it goes on.`,
 			}
 			args = append(args, f.lists...)
 			if !cmd.Flags().Changed("fallback") {
-				f.Fallback = f.SecondLook
+				f.opts.Fallback = f.opts.SecondLook
 			}
 			if err := f.useBandwidth(cmd.Flags().Changed("rate")); err != nil {
 				return err
 			}
-			if cmd.Flags().Changed("rate") && f.Pace.Total > 0 {
+			if cmd.Flags().Changed("rate") && f.opts.Pace.Total > 0 {
 				return console.Fail(console.ExitUsage, "--rate and --rate-total exclude each other").
 					WithHint("--rate is of this scan, --rate-total of all shards together")
 			}
@@ -89,47 +89,47 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	f.out.add(cmd)
 	fs := cmd.Flags()
 	f.how.add(fs, "text on a terminal; else by the suffix of --output, or json")
-	fs.Var(&f.Rotate, "rotate", "write parts of that size or time, such as 1G or 1h, named PATH with start and number")
-	fs.StringVar(&f.Saved.Path, "checkpoint", "", "keep in `FILE`, every second, where the scan stands: the same command again goes on from there")
-	fs.BoolVar(&f.Saved.Fresh, "fresh", false, "discard the checkpoint that is there, and begin anew")
-	fs.StringVar(&f.Summary, "summary", "", "write the run's numbers to `FILE` as JSON (default with -o: PATH.summary.json)")
-	fs.BoolVar(&f.After.NoStats, "no-stats", false, "don't sum the census up in PATH.stats.json when it is written")
-	fs.BoolVar(&f.After.Farms, "farms", false, "say which servers look made up by one hand: clones, and shared lists of players")
-	fs.StringVar(&f.After.Command, "on-complete", "", "run the program in `FILE` when the census is complete, with A2SSCAN_CENSUS, _SUMMARY, _STATS, _SCAN and _ENDED in its environment; no shell, no arguments")
-	fs.StringVar(&f.ScanID, "scan-id", "", "`NAME` of the scan in every record (default its start: 20261120T030000Z)")
-	fs.StringVarP(&f.Ports, "port", "p", "", "ports for networks and bare addresses: a `LIST` such as 27015,27020-27030 (an ip alone: 27015)")
+	fs.Var(&f.opts.Rotate, "rotate", "write parts of that size or time, such as 1G or 1h, named PATH with start and number")
+	fs.StringVar(&f.opts.Saved.Path, "checkpoint", "", "keep in `FILE`, every second, where the scan stands: the same command again goes on from there")
+	fs.BoolVar(&f.opts.Saved.Fresh, "fresh", false, "discard the checkpoint that is there, and begin anew")
+	fs.StringVar(&f.opts.Summary, "summary", "", "write the run's numbers to `FILE` as JSON (default with -o: PATH.summary.json)")
+	fs.BoolVar(&f.opts.After.NoStats, "no-stats", false, "don't sum the census up in PATH.stats.json when it is written")
+	fs.BoolVar(&f.opts.After.Farms, "farms", false, "say which servers look made up by one hand: clones, and shared lists of players")
+	fs.StringVar(&f.opts.After.Command, "on-complete", "", "run the program in `FILE` when the census is complete, with A2SSCAN_CENSUS, _SUMMARY, _STATS, _SCAN and _ENDED in its environment; no shell, no arguments")
+	fs.StringVar(&f.opts.ScanID, "scan-id", "", "`NAME` of the scan in every record (default its start: 20261120T030000Z)")
+	fs.StringVarP(&f.opts.Ports, "port", "p", "", "ports for networks and bare addresses: a `LIST` such as 27015,27020-27030 (an ip alone: 27015)")
 	fs.StringArrayVarP(&f.lists, "list", "l", nil, "read targets from `FILE`, as an argument does; may be repeated (-iL, too)")
 	f.addTargets(fs)
-	fs.Var(&f.Query, "query", "what to ask: a `LIST` of info, players, rules, and ping beside them")
-	fs.VarP(&f.Pace.Rate, "rate", "r", "datagrams a second, k and M are understood; 0: as fast as it goes")
-	fs.Var(&f.Pace.Total, "rate-total", "datagrams a second of all shards together: with --shard I/N each sends an N-th of it (default: --rate for each)")
+	fs.Var(&f.opts.Query, "query", "what to ask: a `LIST` of info, players, rules, and ping beside them")
+	fs.VarP(&f.opts.Pace.Rate, "rate", "r", "datagrams a second, k and M are understood; 0: as fast as it goes")
+	fs.Var(&f.opts.Pace.Total, "rate-total", "datagrams a second of all shards together: with --shard I/N each sends an N-th of it (default: --rate for each)")
 	fs.VarP(&f.bandwidth, "bandwidth", "B", "the rate as bits per second on the wire, such as 10M: 760 for each datagram")
-	fs.Var(&f.Pace.AddressRate, "per-address-rate", "datagrams a second to one address; 0: no limit")
-	fs.IntVar(&f.Pace.MaxPerAddress, "max-per-address", 0, "`N` servers asked on one address at most; 0: all (default 0)")
+	fs.Var(&f.opts.Pace.AddressRate, "per-address-rate", "datagrams a second to one address; 0: no limit")
+	fs.IntVar(&f.opts.Pace.MaxPerAddress, "max-per-address", 0, "`N` servers asked on one address at most; 0: all (default 0)")
 	f.timeouts.add(cmd)
-	fs.BoolVar(&f.SecondLook, "second-look", false, "ask targets that stayed silent once more, when all others are finished")
-	fs.BoolVar(&f.Fallback, "fallback", false, "ask targets that ignore info once each for players and ping (default with --second-look)")
-	fs.DurationVar(&f.Cooldown, "cooldown", scanner.DefaultCooldown, "how long to listen for late replies, `D` such as 2s")
-	fs.IntVar(&f.Pace.InFlight, "in-flight", 0, "`N` targets open at once; 0: what rate and timeouts need (default 0)")
-	fs.Var(&f.Pace.Source, "source", "address of this machine to send from (default: the system's choice)")
-	fs.BoolVar(&f.Pace.NoGSO, "no-gso", false, "send each datagram by itself: let the kernel, or the network card, cut none in two (segmentation offload, Linux)")
-	fs.BoolVar(&f.Unanswered, "unanswered", false, "write a record for targets without any reply too")
-	fs.BoolVar(&f.Raw, "raw", false, "keep every datagram in the record, as base64")
-	fs.BoolVar(&f.NoNames, "no-player-names", false, "write hashes in place of player names, under a secret key: equal names stay equal")
-	fs.StringVar(&f.PlayerKey, "player-key", "", "`FILE` with that key, made if there is none (default: "+playerkey.DefaultName+" beside the output)")
-	addGeoFlag(fs, &f.Databases)
+	fs.BoolVar(&f.opts.SecondLook, "second-look", false, "ask targets that stayed silent once more, when all others are finished")
+	fs.BoolVar(&f.opts.Fallback, "fallback", false, "ask targets that ignore info once each for players and ping (default with --second-look)")
+	fs.DurationVar(&f.opts.Cooldown, "cooldown", scanner.DefaultCooldown, "how long to listen for late replies, `D` such as 2s")
+	fs.IntVar(&f.opts.Pace.InFlight, "in-flight", 0, "`N` targets open at once; 0: what rate and timeouts need (default 0)")
+	fs.Var(&f.opts.Pace.Source, "source", "address of this machine to send from (default: the system's choice)")
+	fs.BoolVar(&f.opts.Pace.NoGSO, "no-gso", false, "send each datagram by itself: let the kernel, or the network card, cut none in two (segmentation offload, Linux)")
+	fs.BoolVar(&f.opts.Unanswered, "unanswered", false, "write a record for targets without any reply too")
+	fs.BoolVar(&f.opts.Raw, "raw", false, "keep every datagram in the record, as base64")
+	fs.BoolVar(&f.opts.NoNames, "no-player-names", false, "write hashes in place of player names, under a secret key: equal names stay equal")
+	fs.StringVar(&f.opts.PlayerKey, "player-key", "", "`FILE` with that key, made if there is none (default: "+playerkey.DefaultName+" beside the output)")
+	addGeoFlag(fs, &f.opts.Databases)
 	f.addExclusions(fs)
 	f.addGuard(fs)
-	fs.Uint64VarP(&f.MaxTargets, "max-targets", "n", 0, "`N` targets asked at most; 0: all (default 0)")
-	fs.Uint64VarP(&f.MaxResults, "max-results", "N", 0, "stop after `N` servers answered, and finish those that are open; 0: never (default 0)")
-	fs.BoolVar(&f.DryRun, "dry-run", false, "say what would be asked and what that takes, send nothing, write no file")
+	fs.Uint64VarP(&f.opts.MaxTargets, "max-targets", "n", 0, "`N` targets asked at most; 0: all (default 0)")
+	fs.Uint64VarP(&f.opts.MaxResults, "max-results", "N", 0, "stop after `N` servers answered, and finish those that are open; 0: never (default 0)")
+	fs.BoolVar(&f.opts.DryRun, "dry-run", false, "say what would be asked and what that takes, send nothing, write no file")
 	f.metrics.add(cmd)
 	f.log.add(cmd)
 	f.addMaster(fs)
-	fs.Var(&f.Status, "status", "how the scan is going, on standard error: text, each second on a terminal and every 10s elsewhere; json, an object a line each second; none")
-	fs.BoolVarP(&f.Verbose, "verbose", "v", false, "close with all counts, and with tables of games, maps, systems and versions")
+	fs.Var(&f.opts.Status, "status", "how the scan is going, on standard error: text, each second on a terminal and every 10s elsewhere; json, an object a line each second; none")
+	fs.BoolVarP(&f.opts.Verbose, "verbose", "v", false, "close with all counts, and with tables of games, maps, systems and versions")
 	fs.BoolVar(&f.helpAll, helpAllFlag, false, "help with all flags")
-	fs.BoolVarP(&f.Quiet, "quiet", "q", false, "no status (unless --status asks for it) and no closing summary; errors and bad lines are still said")
+	fs.BoolVarP(&f.opts.Quiet, "quiet", "q", false, "no status (unless --status asks for it) and no closing summary; errors and bad lines are still said")
 }
 
 // useBandwidth sets the rate from --bandwidth.
@@ -137,46 +137,46 @@ func (f *scanFlags) useBandwidth(rateToo bool) error {
 	if f.bandwidth == 0 {
 		return nil
 	}
-	f.Pace.Rate = f.bandwidth.Rate()
+	f.opts.Pace.Rate = f.bandwidth.Rate()
 	return console.FirstBroken(console.Rule{Broken: rateToo, Err: "--bandwidth and --rate exclude each other",
 		Hint: "--bandwidth is the rate in other units"})
 }
 
 // check completes the options and refuses flags that contradict each other.
 func (f *scanFlags) check(a *app, args []string) error {
-	f.Out, f.Timeout, f.Retries = f.out.choice(), f.timeouts.timeout, f.timeouts.retries
-	f.Out.Format, f.Out.Fields = f.how.chosen(), f.how.fields
-	f.Out.Screen = &output.Screen{Terminal: a.term, Color: console.UseColor(f.how.color, a.out.w)}
+	f.opts.Out, f.opts.Timeout, f.opts.Retries = f.out.choice(), f.timeouts.timeout, f.timeouts.retries
+	f.opts.Out.Format, f.opts.Out.Fields = f.how.chosen(), f.how.fields
+	f.opts.Out.Screen = &output.Screen{Terminal: a.term, Color: console.UseColor(f.how.color, a.out.w)}
 	if err := f.how.check(); err != nil {
 		return err
 	}
 	if err := f.timeouts.check(); err != nil {
 		return err
 	}
-	if err := f.log.check(f.out.output, f.Summary, f.Saved.Path); err != nil {
+	if err := f.log.check(f.out.output, f.opts.Summary, f.opts.Saved.Path); err != nil {
 		return err
 	}
 	if err := f.checkMaster(); err != nil {
 		return err
 	}
-	return f.Check(args)
+	return f.opts.Check(args)
 }
 
 // scan asks the targets and writes what they answer.
 func (a *app) scan(f *scanFlags, args []string) error {
 	p := a.program()
-	if !f.DryRun {
+	if !f.opts.DryRun {
 		if err := a.openLog(&f.log); err != nil {
 			return err
 		}
 		var err error
-		if p.Metrics, err = a.serveMetrics(&f.metrics, f.Quiet); err != nil {
+		if p.Metrics, err = a.serveMetrics(&f.metrics, f.opts.Quiet); err != nil {
 			return err
 		}
 		defer p.Metrics.Close()
 		a.sends = true
 	}
-	return scanrun.Scan(a.term, p, &f.Options, args)
+	return scanrun.Scan(a.term, p, &f.opts, args)
 }
 
 // program is what this program lends to a scan.
@@ -189,7 +189,7 @@ func (a *app) program() *scanrun.Program {
 
 // addTargets names the flags that choose the targets of a list and their order.
 func (f *scanFlags) addTargets(fs *pflag.FlagSet) {
-	t := &f.Targets
+	t := &f.opts.Targets
 	fs.Var(&t.Order, "order", "in which targets are asked: random, or input, which reads lists while it asks")
 	fs.Var(&t.Seed, "seed", "number that chooses the random order: the same targets and seed, the same order (default: by chance)")
 	fs.Var(&t.Shard, "shard", "ask only part `I/N` of all addresses, I from 0 to N-1; auto/N takes I from JOB_COMPLETION_INDEX (Kubernetes) or SLURM_ARRAY_TASK_ID (default all)")
@@ -199,7 +199,7 @@ func (f *scanFlags) addTargets(fs *pflag.FlagSet) {
 
 // addExclusions names the flags that choose the addresses that are sent nothing.
 func (f *scanFlags) addExclusions(fs *pflag.FlagSet) {
-	x := &f.Exclude
+	x := &f.opts.Exclude
 	fs.StringSliceVar(&x.Networks, "exclude", nil,
 		"send nothing to `NETS`: addresses, networks or ranges such as 203.0.113.5-203.0.113.20, commas between them; may be repeated")
 	fs.StringArrayVar(&x.Files, "exclude-file", nil,
@@ -210,7 +210,7 @@ func (f *scanFlags) addExclusions(fs *pflag.FlagSet) {
 
 // addGuard names the flags that say when a guard stops the scan.
 func (f *scanFlags) addGuard(fs *pflag.FlagSet) {
-	g := &f.Guard
+	g := &f.opts.Guard
 	fs.Var((*flagvalue.Share)(&g.MinHitrate), "min-hitrate", "stop if fewer of the targets answer: 2% or 0.02; judged after 1000 targets, and at the end (default off)")
 	fs.Int64Var(&g.MaxSendErrors, "max-send-errors", -1, "stop after more than `N` datagrams that could not be sent; -1: never")
 	fs.DurationVar(&g.MaxRuntime, "max-runtime", 0, "stop after `D` such as 6h; 0: never (default 0)")
@@ -221,11 +221,11 @@ const forMaster = "with --master"
 
 // addMaster names the flags about masters.
 func (f *scanFlags) addMaster(fs *pflag.FlagSet) {
-	fs.StringVar(&f.From.Where, "master", "", "fetch the list of servers first: from the master server at `HOST:PORT`, from the Steam Web API (web), or from its URL")
-	fs.BoolVar(&f.From.Keep, "keep-master", false, "keep what the list says of each server, as master in its record")
+	fs.StringVar(&f.opts.From.Where, "master", "", "fetch the list of servers first: from the master server at `HOST:PORT`, from the Steam Web API (web), or from its URL")
+	fs.BoolVar(&f.opts.From.Keep, "keep-master", false, "keep what the list says of each server, as master in its record")
 	f.ofMasters = pflag.NewFlagSet("", pflag.ContinueOnError)
 	f.ofMasters.SortFlags = false
-	addMasterFlags(f.ofMasters, &f.From.Options)
+	addMasterFlags(f.ofMasters, &f.opts.From.Options)
 	f.ofMasters.VisitAll(func(flag *pflag.Flag) { flag.Annotations = map[string][]string{forMaster: nil} })
 	fs.AddFlagSet(f.ofMasters)
 }
@@ -233,7 +233,7 @@ func (f *scanFlags) addMaster(fs *pflag.FlagSet) {
 // checkMaster refuses flags about masters in a scan without one.
 func (f *scanFlags) checkMaster() (err error) {
 	f.ofMasters.VisitAll(func(flag *pflag.Flag) {
-		if flag.Changed && f.From.Where == "" && err == nil {
+		if flag.Changed && f.opts.From.Where == "" && err == nil {
 			err = console.Fail(console.ExitUsage, "--%s without --master", flag.Name).
 				WithHint("it chooses servers of a master's list, or says how that is fetched")
 		}

@@ -77,7 +77,7 @@ func (s *Run) left() iter.Seq[scanner.Target] {
 	if !s.checkpoint.Enabled {
 		return s.list.All()
 	}
-	s.checkpoint.Attach(s.checkpointed())
+	s.checkpoint.Attach(checkpointed(s))
 	return s.checkpoint.Targets(s.list)
 }
 

@@ -325,7 +325,7 @@ func (s *Run) listen() (ctx context.Context, end func()) {
 	s.shutdown = sd
 	s.out.OnFailure(s.shutdown.Cancel)
 	s.shutdown.OnStuck(s.leave)
-	s.metrics.Attach(s.metricsSource())
+	s.metrics.Attach(metricsSource(s))
 	logStart(s)
 	s.guard = guard.New(s.opts.Guard, s.shutdown.Drain, s.shutdown.Interrupted)
 	stopClock := s.guard.StartClock()
@@ -348,7 +348,7 @@ func (s *Run) leave() {
 
 // load reads the lists.
 func (s *Run) load() error {
-	s.checkpoint.Attach(s.checkpointed())
+	s.checkpoint.Attach(checkpointed(s))
 	s.reading.Store(s.list)
 	s.status = s.opts.newStatus(s.term, s.id)
 	if err := s.readLists(s.shutdown.Drained); err != nil {
@@ -373,7 +373,7 @@ func (s *Run) readLists(ctx context.Context) error {
 }
 
 // metricsSource returns the source of the metrics.
-func (s *Run) metricsSource() metrics.Source {
+func metricsSource(s *Run) metrics.Source {
 	return metrics.Source{
 		List: s.list.Stats, Size: s.list.Size,
 		Records: s.out.Taken, OutputFailed: s.out.Failed,
@@ -383,7 +383,7 @@ func (s *Run) metricsSource() metrics.Source {
 }
 
 // checkpointed is what the checkpoint reads of this scan.
-func (s *Run) checkpointed() checkpoint.Scan {
+func checkpointed(s *Run) checkpoint.Scan {
 	return checkpoint.Scan{
 		ID: s.id, Start: s.start, MaxTargets: s.opts.MaxTargets, MaxPerAddress: s.opts.Pace.MaxPerAddress,
 		Replace: s.opts.Out.Force, Output: s.out, Tally: s.tally.Clone, Excluded: s.exclusions.Stop,
@@ -404,7 +404,7 @@ func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
 		cfg.Asked = s.checkpoint.Recount(s.list)
 		cfg.Silent = s.checkpoint.SilentTargets
 	}
-	s.observer = s.newObserver()
+	s.observer = newObserver(s)
 	s.monitor.Store(cfg.Monitor)
 	defer s.guard.Watch(cfg.Monitor, s.term)()
 	defer s.observer.Watch(cfg.Monitor)()
@@ -414,7 +414,7 @@ func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
 }
 
 // newObserver logs what the scan does.
-func (s *Run) newObserver() *scanlog.Observer {
+func newObserver(s *Run) *scanlog.Observer {
 	reported := 0
 	if past := s.checkpoint.Past; past != nil {
 		reported = len(past.Output.Parts)
