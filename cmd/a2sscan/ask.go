@@ -122,7 +122,7 @@ func (a *app) ask(f *askFlags, arg string) error {
 	}
 	if f.watch > 0 {
 		return transcript.Watch(ctx, a.term, a.out, f.watch, func() (*transcript.Session, *transcript.Verdict, error) {
-			return a.askOnce(ctx, f, target, nil)
+			return askOnce(ctx, a, f, target, nil)
 		})
 	}
 	var datagrams strings.Builder
@@ -130,19 +130,19 @@ func (a *app) ask(f *askFlags, arg string) error {
 		fmt.Fprintf(a.out, "asking %v for %s: timeout %v, retries %d\n\n",
 			target, strings.ReplaceAll(f.query.String(), ",", ", "), f.timeout, f.retries)
 	}
-	s, v, err := a.askOnce(ctx, f, target, &datagrams)
+	s, v, err := askOnce(ctx, a, f, target, &datagrams)
 	if err != nil {
 		if !f.json && !f.brief {
 			io.WriteString(a.out, datagrams.String())
 		}
 		return err
 	}
-	a.printSession(s, v, f, datagrams.String())
+	printSession(a, s, v, f, datagrams.String())
 	return verdictFailure(v)
 }
 
 // askOnce queries a server once.
-func (a *app) askOnce(ctx context.Context, f *askFlags, target netip.AddrPort, shown io.Writer) (*transcript.Session, *transcript.Verdict, error) {
+func askOnce(ctx context.Context, a *app, f *askFlags, target netip.AddrPort, shown io.Writer) (*transcript.Session, *transcript.Verdict, error) {
 	s := &transcript.Session{
 		Timeout: f.timeout, Tap: transcript.NewTap(target), Log: transcript.New(shown, target, a.width()),
 	}
@@ -157,7 +157,7 @@ func (a *app) askOnce(ctx context.Context, f *askFlags, target netip.AddrPort, s
 
 // printSession prints the verdict, the datagrams and the record, or all of the session
 // as JSON. run reports an error of writing.
-func (a *app) printSession(s *transcript.Session, v *transcript.Verdict, f *askFlags, datagrams string) {
+func printSession(a *app, s *transcript.Session, v *transcript.Verdict, f *askFlags, datagrams string) {
 	switch {
 	case f.brief:
 		io.WriteString(a.out, s.Brief(v))

@@ -63,7 +63,7 @@ func (a *app) demo(network string) error {
 	}
 	a.term.Say("scanning a simulated fleet on %s, port %d: %.0f %% loss each way, %.0f %% hostile servers",
 		cfg.Network, cfg.Ports[0], 100*cfg.Loss, 100*cfg.Hostile)
-	sum, err := a.demoScan(cfg)
+	sum, err := demoScan(a, cfg)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (a *app) demo(network string) error {
 }
 
 // demoScan scans the fleet as scan would.
-func (a *app) demoScan(cfg fleet.Config) (*ledger.Summary, error) {
+func demoScan(a *app, cfg fleet.Config) (*ledger.Summary, error) {
 	o := scanrun.Options{
 		Out:      output.Choice{Path: demoFile, Force: true},
 		Exclude:  scanrun.Exclude{AllowReserved: true},

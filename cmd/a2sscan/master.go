@@ -147,11 +147,11 @@ func (a *app) master(f *masterCommandFlags) error {
 	if !f.quiet && (err == nil || stats.Requests > 0) {
 		masterlist.Report(a.term, f.Source(), &stats)
 	}
-	return a.endList(f, r, &stats, err)
+	return endList(a, f, r, &stats, err)
 }
 
 // endList reports how the list ended and chooses the exit code.
-func (a *app) endList(f *masterCommandFlags, r *masterlist.Writer, s *master.Stats, err error) error {
+func endList(a *app, f *masterCommandFlags, r *masterlist.Writer, s *master.Stats, err error) error {
 	t, n := a.term, r.Count
 	switch {
 	case err != nil && n > 0 && !a.out.cut():

@@ -73,14 +73,14 @@ func (c *Census) notProven(list *TargetList, t *table) string {
 // of those that the new scan missed by loss, as large a part as that of the servers
 // that it shares with the old census.
 func (d *differ) estimateLost() {
-	missed := d.out.New.Missed
-	if missed == nil {
+	loss := d.out.New.Missed
+	if loss == nil {
 		return
 	}
 	silent := d.goneSilent()
 	answered := float64(d.out.New.All.Servers)
 	known := float64(d.out.Compared + silent)
-	lost := math.Min(float64(silent), *missed*math.Min(1, known/math.Max(1, answered+*missed)))
+	lost := math.Min(float64(silent), *loss*math.Min(1, known/math.Max(1, answered+*loss)))
 	lost = round6(lost)
 	d.out.LikelyLost = &lost
 	if silent > 0 {

@@ -127,9 +127,9 @@ func TestDiffWithLosses(t *testing.T) {
 	}
 	before, after := madeCensus(size(), false, nil), madeCensus(size(), true, lose)
 	a, b := openMade(t, forms[0], before), openMade(t, forms[4], after)
-	missed := float64(len(lost))
+	loss := float64(len(lost))
 	b.summaries = []*summary{{Ended: "complete", Consistent: true}}
-	b.summaries[0].FirstAnswers.Missed, b.summaries[0].FirstAnswers.Chance = &missed, new(float64)
+	b.summaries[0].FirstAnswers.Missed, b.summaries[0].FirstAnswers.Chance = &loss, new(float64)
 	_, all, c := changesOf(t, a, b, DiffOptions{Volatile: true})
 	want := expectedChanges(size())
 	for key := range lost {
@@ -141,8 +141,8 @@ func TestDiffWithLosses(t *testing.T) {
 			t.Errorf("%s: not marked", key)
 		}
 	}
-	if c.LikelyLost == nil || missed > 0 && *c.LikelyLost < missed*0.9 {
-		t.Errorf("%v likely lost, of %v", c.LikelyLost, missed)
+	if c.LikelyLost == nil || loss > 0 && *c.LikelyLost < loss*0.9 {
+		t.Errorf("%v likely lost, of %v", c.LikelyLost, loss)
 	}
 }
 

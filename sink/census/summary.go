@@ -180,17 +180,17 @@ func addCounts(to, from map[string]uint64) map[string]uint64 {
 
 // estimate adds up the estimates of losses; they stay absent if a scan has none.
 func (r *Run) estimate(all []*summary, answered uint64) {
-	var missed, chance float64
+	var loss, chance float64
 	for _, s := range all {
 		f := &s.FirstAnswers
 		if f.Missed == nil || f.Chance == nil {
 			return
 		}
-		missed += *f.Missed
+		loss += *f.Missed
 		chance += *f.Chance * float64(s.Servers)
 	}
-	missed = round6(missed)
-	r.Missed = &missed
+	loss = round6(loss)
+	r.Missed = &loss
 	if answered > 0 {
 		chance = round6(chance / float64(answered))
 		r.Chance = &chance

@@ -37,10 +37,10 @@ func (c *Checkpoint) check() error {
 // left out, or is still to be asked.
 func (c *Checkpoint) placeInRange() bool {
 	l, s := &c.List, &c.Stats
-	leftOut := s.Unscannable + s.Excluded + s.Duplicate + s.OverLimit
+	notAsked := s.Unscannable + s.Excluded + s.Duplicate + s.OverLimit
 	waiting := c.Open + uint64(max(0, c.Silent.Waiting()))
 	return c.Place == l.Given+l.Unscannable+l.Excluded+l.OtherShard &&
-		l.Given == s.TargetsFinished()+leftOut+waiting
+		l.Given == s.TargetsFinished()+notAsked+waiting
 }
 
 // recordsOfFinished is how many records the finished targets have.

@@ -53,7 +53,7 @@ func (p *page) write(out io.Writer, c *whole.Comparison, o *Options) {
 	fmt.Fprintf(out, "  %-*s %12s\n\n", width, "unchanged", console.Grouped(c.Same))
 	fmt.Fprintf(out, "On %s of both nights: %s people more, %s fewer; %s rotated the map\n",
 		console.Plural(c.Compared, "server"), console.Grouped(c.PeopleMore), console.Grouped(c.PeopleFewer), console.Grouped(c.MoreMaps))
-	for _, id := range busiest(c) {
+	for _, id := range mostChanged(c) {
 		p.game(out, id, c.ByGame[id], o.Stat)
 	}
 }
@@ -88,8 +88,8 @@ func remark(k whole.Kind, c *whole.Comparison) string {
 	return ""
 }
 
-// busiest returns the games with the most changes that are not volatile.
-func busiest(c *whole.Comparison) []string {
+// mostChanged returns the games with the most changes that are not volatile.
+func mostChanged(c *whole.Comparison) []string {
 	total := func(id string) (n uint64) {
 		for k, v := range c.ByGame[id] {
 			if k != whole.KindPlayers && k != whole.KindMap {

@@ -23,7 +23,7 @@ type After struct {
 // a second per million servers or two, and is right after a resume. The stats of a
 // scan that was interrupted would be those of a part; they come with the rest.
 func (s *Run) keepStats(sum *ledger.Summary, how outcome, summary string) (string, error) {
-	files := s.written(sum)
+	files := written(s, sum)
 	if s.opts.After.NoStats || s.opts.Out.Columns() != "" || len(files) == 0 || how.output != nil || how.ended == ledger.EndedInterrupted {
 		return "", nil
 	}
@@ -38,7 +38,7 @@ func (s *Run) keepStats(sum *ledger.Summary, how outcome, summary string) (strin
 }
 
 // written returns the files of the census; a pipe or a device is none.
-func (s *Run) written(sum *ledger.Summary) (files []string) {
+func written(s *Run, sum *ledger.Summary) (files []string) {
 	for _, part := range sum.Parts {
 		files = append(files, part.Name)
 	}
@@ -59,7 +59,7 @@ func (s *Run) onComplete(sum *ledger.Summary, how outcome, summary, stats string
 	cmd.Stdout, cmd.Stderr = s.term.Messages(), s.term.Messages()
 	cmd.Env = append(os.Environ(),
 		"A2SSCAN_SCAN="+sum.Scan, "A2SSCAN_ENDED="+sum.Ended,
-		"A2SSCAN_CENSUS="+strings.Join(s.written(sum), "\n"),
+		"A2SSCAN_CENSUS="+strings.Join(written(s, sum), "\n"),
 		"A2SSCAN_SUMMARY="+summary, "A2SSCAN_STATS="+stats,
 	)
 	if err := cmd.Run(); err != nil {

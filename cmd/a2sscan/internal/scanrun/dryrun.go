@@ -36,7 +36,7 @@ func (s *Run) dryRun() error {
 		return err
 	}
 	s.bad.Close()
-	s.sayLeft(asked)
+	sayLeft(s, asked)
 	if !s.checkpoint.Enabled || s.list.Err() != nil {
 		if err := inputs.NothingToAsk(s.list); err != nil {
 			return err
@@ -82,7 +82,7 @@ func (s *Run) left() iter.Seq[scanner.Target] {
 }
 
 // sayLeft reports the counts of a list's targets.
-func (s *Run) sayLeft(asked uint64) {
+func sayLeft(s *Run, asked uint64) {
 	now, behind := s.list.Stats(), ""
 	if s.checkpoint.Enabled {
 		now = s.checkpoint.ListTotal(now)
