@@ -2,7 +2,7 @@ package bench
 
 import "time"
 
-// Workload is what a scan is planned for.
+// Workload describes the scan to plan.
 type Workload struct {
 	Live     uint64  // servers that answer
 	Silent   uint64  // targets that don't
@@ -20,7 +20,7 @@ type Cost struct {
 	Census         uint64 // bytes of .ndjson.zst
 }
 
-// What one server and one datagram cost. README.md says where the numbers come from.
+// What one server and one datagram cost. README.md gives the source of each number.
 const (
 	requestsLive = 4 // INFO, then INFO, PLAYER and RULES with the challenge
 	repliesLive  = 4

@@ -151,7 +151,7 @@ func (r *Result) doubt() {
 }
 
 // note adds the oddities of the answer to q. Of a truncated one only those count
-// that say what the missing end leaves uncertain.
+// about what the missing end leaves uncertain.
 func (r *Result) note(q wire.Question, msg []byte, notes wire.Notes) {
 	switch r.Err[q] {
 	case 0:
@@ -280,7 +280,7 @@ func (s *nameSet) insert(rules []wire.Rule, i uint32) bool {
 	}
 }
 
-// hash multiplies eight bytes at a time by a number that nobody knows. For
+// hash multiplies eight bytes at a time by a secret number. For
 // names, which are short, that takes half the time of package maphash.
 func (s *nameSet) hash(name []byte) uint64 {
 	h := s.seed + uint64(len(name))

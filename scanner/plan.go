@@ -79,7 +79,7 @@ func (s *session) rarelyAnswered(q wire.Question) bool {
 	return q == wire.QuestionRules && s.flags&flagCSGO != 0
 }
 
-// tick is called when wake has passed: what is silent is repeated or given up.
+// tick is called when wake has passed: it repeats or gives up silent questions.
 func (p *plan) tick(s *session, now time.Duration) {
 	silent := s.agenda.silent()
 	switch {
@@ -116,7 +116,7 @@ func (p *plan) tick(s *session, now time.Duration) {
 }
 
 // ignored takes the end of the last wait for a server that answered nothing. With
-// the fallback, one of which nothing came at all is asked for PLAYER and ping.
+// the fallback, one that sent nothing at all is asked for PLAYER and ping.
 func (p *plan) ignored(s *session) {
 	if !p.fallback || s.got != nil || s.beside&besideFallback != 0 || !s.agenda.asked.Has(wire.QuestionInfo) {
 		for q := range each(s.agenda.open) {

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// TargetList is a list of targets, of which Diff learns who was asked.
+// TargetList is a list of targets that a scan asked.
 type TargetList struct {
 	SHA256   string                   // of its raw bytes, in hex
 	Targets  uint64                   // different ones in it

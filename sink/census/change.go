@@ -97,7 +97,7 @@ type Comparison struct {
 	// servers), "targets" (a list whose hash the summary names), or "" (not known: no
 	// server is gone).
 	AskedKnown string `json:"asked_known,omitempty"`
-	// NotAskedWhy says why a list could not prove who was asked.
+	// NotAskedWhy is why a list does not prove that its targets were asked.
 	NotAskedWhy string `json:"not_asked_why,omitempty"`
 	// LikelyLost is how many of the gone are probably losses of datagrams. Nil: it
 	// can't be told.

@@ -19,7 +19,7 @@ var (
 	bitChallenge, bitFarm, bitPlayers     = bit(KindChallenge), bit(KindFarm), bit(KindPlayers)
 )
 
-// allQuestions are the bits that say which questions were answered completely.
+// allQuestions are the bits of the questions that were answered completely.
 const allQuestions = answeredInfo | answeredPlayers | hasRules
 
 // lastingFlags are the flags that do not come and go with the state of the network.

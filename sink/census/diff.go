@@ -15,7 +15,7 @@ type DiffOptions struct {
 	Networks []string // such as 203.0.113.0/24 or AS64496
 
 	// Asked is the list that the new census was asked for; nil: only records of silent
-	// servers prove who was asked.
+	// servers prove which were asked.
 	Asked *TargetList
 
 	TempDir string // for details of many changes; "": the system's

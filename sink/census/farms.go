@@ -27,7 +27,7 @@ const (
 	// server is often reached at two ports, or by the addresses of its protection.
 	leastSharing = 4
 	// leastListed is how many players with a name and a time make a list that does
-	// not occur by chance.
+	// not arise by chance.
 	leastListed = 3
 	// leastStack and leastNetworkStack are how many servers on an address or in a /24
 	// are a stack.

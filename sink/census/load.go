@@ -111,7 +111,7 @@ func (l *loader) exactName(s *Server) []byte {
 	return l.name
 }
 
-// flush hands over what the worker has.
+// flush hands over the worker's rows.
 func (l *loader) flush() {
 	l.rows.flush()
 	t := l.to

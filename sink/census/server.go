@@ -16,7 +16,7 @@ type Server struct {
 	Game     string // Group.ID of the game; "" if nothing is known
 	GameName []byte // of a known game its proper name, else what INFO says
 	Name     []byte
-	Map      []byte // the game's own where it says so, else INFO's; Version alike
+	Map      []byte // the game's own if it has one, else INFO's; Version alike
 	Version  []byte
 	Mode     []byte
 	System   []byte // linux, windows, mac, or the byte

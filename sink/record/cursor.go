@@ -27,7 +27,7 @@ import (
 //
 // Next goes to the next member of the object, or element of the list, that was
 // entered last. It returns false at the end of it; then the Cursor is behind it, in
-// the object around it. Next passes over a value that nobody read. The loop over an
+// the object around it. Next skips a value that was not read. The loop over an
 // object must run to its end.
 //
 // It accepts every record, and never panics. It notices a structure that is not

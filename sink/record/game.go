@@ -110,7 +110,7 @@ func appendCount(dst []byte, key string, n int) []byte {
 	return appendUint(dst, key, uint64(uint32(max(n, 0))))
 }
 
-// appendPlay appends what is played, and where the server says it stands.
+// appendPlay appends the mode of play and the region.
 func appendPlay(dst []byte, g *game.Game) []byte {
 	if g.Has.Has(game.KeyVersion) {
 		dst = appendText(dst, `"version":`, g.Version)

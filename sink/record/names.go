@@ -13,7 +13,7 @@ type NameKey [32]byte
 
 // NameHasher keeps the names of players out of records. Each name becomes a
 // 64-bit hash under a secret key: with one key, equal names have equal hashes.
-// Nobody can test a guess without the key. A server that the census asks can: its
+// Without the key no guess can be tested. A server that the census asks can: its
 // owner invents players, and looks for their hashes in the published census.
 //
 // The hashes are HMAC-SHA-256, cut to 64 bits. One goroutine at a time may use a

@@ -11,7 +11,7 @@ import (
 // Fake is a trick of a faker's servers.
 type Fake uint8
 
-// The fakes. What a whole farm has in common follows from the seeds of its
+// The fakes. What all servers of a farm share follows from the seeds of its
 // plans.
 const (
 	None           Fake = iota
@@ -76,7 +76,7 @@ func (s *Server) repeatPlayers(duration float32) {
 	}
 }
 
-// fakeFlags says which flag each fake is to raise, and from which answers.
+// fakeFlags lists the flag that each fake raises, and the answers that show it.
 var fakeFlags = map[Fake]struct {
 	flag  game.Flags
 	needs scanner.Questions

@@ -53,7 +53,7 @@ func (s *Server) pages(b []byte) {
 	}
 }
 
-// meaning says what the pages hold.
+// meaning states the contents of the pages.
 func (s *Server) meaning(mods []bohemiaMod, dlc, hashes, signatures []string) {
 	d := s.of("rules.pages")
 	d.means("dlc_hashes", s.bytes(strings.Join(hashes, ";"))).means("dlc", s.bytes(strings.Join(dlc, ";")))

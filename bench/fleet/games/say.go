@@ -15,7 +15,7 @@ type fact struct {
 	number   int64
 	value    []byte
 	source   string
-	question wire.Question // whose answer says so
+	question wire.Question // whose answer holds it
 }
 
 // tell puts a fact into g, unless g has a value of that name already: what is
@@ -101,7 +101,7 @@ func truthOf(g *game.Game, k game.Key) *bool {
 	return nil
 }
 
-// said is something that a reply says; its methods say what that means.
+// said is a statement of a reply; its methods give the meaning.
 type said struct {
 	s        *Server
 	question wire.Question
@@ -176,12 +176,12 @@ func (s *Server) part(name, value []byte) {
 	s.Rules = append(s.Rules, wire.Rule{Name: name, Value: value})
 }
 
-// of returns what to say of a value that several rules hold together.
+// of returns the statement for a value that several rules hold together.
 func (s *Server) of(source string) said {
 	return said{s: s, question: wire.QuestionRules, source: source}
 }
 
-// info returns what to say of a field of INFO.
+// info returns the statement for a field of INFO.
 func (s *Server) info(field string, value []byte) said {
 	return said{s, wire.QuestionInfo, "info." + field, value}
 }
@@ -234,7 +234,7 @@ func spelled(v bool, yes, no string) string {
 	return no
 }
 
-// tagged returns what to say of keywords that are there already.
+// tagged returns the statement for keywords that are there already.
 func (s *Server) tagged(source string, value []byte) said {
 	return said{s, wire.QuestionInfo, source, value}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Plan says which server to simulate.
+// Plan names the server to simulate.
 type Plan struct {
 	Seed   uint64 // of what identifies the server: name, capacity, settings
 	Roster uint64 // of who plays on it

@@ -64,7 +64,7 @@ func arma3(s *Server) {
 	s.meaning(mods, names, hashes, signatures)
 }
 
-// arma3Place says where the server stands; most do not know.
+// arma3Place gives the server's coordinates; most have none.
 func (s *Server) arma3Place() {
 	if s.yes(2) {
 		s.tag("c", "-2147483648--2147483648")

@@ -77,7 +77,7 @@ func nightLine(n *whole.Night) string {
 // kindText is a kind for a person.
 func kindText(k whole.Kind) string { return strings.ReplaceAll(string(k), "_", " ") }
 
-// remark says what to know about the number of a kind.
+// remark explains the number of a kind.
 func remark(k whole.Kind, c *whole.Comparison) string {
 	switch {
 	case k == whole.KindGone && c.LikelyLost != nil && *c.LikelyLost >= 0.5:

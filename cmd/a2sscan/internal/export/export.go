@@ -21,7 +21,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// Options say what to export and where to.
+// Options name the input, the output and its form.
 type Options struct {
 	Files     []string
 	Output    string

@@ -69,7 +69,7 @@ func nodeOf(c *record.Column, lists int) *node {
 	return &node{name: c.Name, kind: kindLeaf, is: c.Type}
 }
 
-// flatTree returns the columns of a flat table: what a record has once. Keys of
+// flatTree returns the columns of a flat table: the keys that a record has once. Keys of
 // objects are joined with an underscore.
 func flatTree(columns []record.Column) *node {
 	root := &node{kind: kindGroup, flat: true}

@@ -62,7 +62,7 @@ func (sum *Summary) sayForeign(t *console.Block) {
 	}
 }
 
-// Closing says where the results of a scan are, and how much is said of it.
+// Closing holds the places of a scan's results, and how much to print.
 type Closing struct {
 	Place   string // of the records
 	Summary string // path of the summary file; empty: there is none

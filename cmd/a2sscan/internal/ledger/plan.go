@@ -8,7 +8,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Plan is what a scan was to ask. Scans whose plans differ in the shard alone are
+// Plan is the task of a scan. Scans whose plans differ in the shard alone are
 // parts of one census.
 type Plan struct {
 	Lists         []string `json:"lists"`   // SHA-256 of each list, in their order

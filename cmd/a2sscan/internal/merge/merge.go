@@ -16,7 +16,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// Options say what to merge and where to.
+// Options name the parts and the output of a merge.
 type Options struct {
 	Files   []string
 	Output  string

@@ -12,7 +12,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// Choice says where records go, and how they are written.
+// Choice is the place and the format of records.
 type Choice struct {
 	Path   string // - or empty: standard output
 	Append bool   // add to an existing file
@@ -62,7 +62,7 @@ var ofSuffix = map[string]columns.Format{
 	".json": columns.JSON, ".jsonl": columns.JSON, ".ndjson": columns.JSON,
 }
 
-// suffix is the end of the file's name that says what is in it.
+// suffix is the end of the file's name that names its format.
 func (c *Choice) suffix() string {
 	name := strings.TrimSuffix(strings.TrimSuffix(c.Path, ".zst"), ".gz")
 	return strings.ToLower(filepath.Ext(name))

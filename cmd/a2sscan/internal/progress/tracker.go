@@ -314,7 +314,7 @@ func flow(word string, n uint64, perSecond float64) string {
 	return s
 }
 
-// State describes what the scan is doing.
+// State describes the phase of the scan.
 func (v *View) State() string {
 	s := v.far()
 	if why := v.waiting(); why != "" {

@@ -30,7 +30,7 @@ type Program struct {
 	Metrics    *metrics.Server
 }
 
-// Options say what a scan asks, how, and what it writes.
+// Options are the questions, limits and outputs of a scan.
 type Options struct {
 	Out     output.Choice
 	Rotate  flagvalue.Rotation
@@ -183,7 +183,7 @@ func (o *Options) checkpointFiles() []string {
 }
 
 // checkInputs refuses to write over what is read: with --order input a list would
-// be cut off while it is read, and nobody would know.
+// be cut off while it is read, and no one would notice.
 func (o *Options) checkInputs(args []string) error {
 	read := slices.Concat(args, o.Exclude.Files)
 	if err := inputs.Overwritten("--summary", o.Summary, read); err != nil {

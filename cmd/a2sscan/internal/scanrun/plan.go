@@ -21,7 +21,7 @@ func (o *Options) scanPlan(args []string) (checkpoint.Plan, error) {
 	}, err
 }
 
-// plan returns what the scan was to ask, for its summary.
+// plan returns the task of the scan, for its summary.
 func (s *Run) plan(read []ledger.Input) *ledger.Plan {
 	o := s.opts
 	p := &ledger.Plan{

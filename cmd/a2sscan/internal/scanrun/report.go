@@ -196,7 +196,7 @@ func (s *Run) report(sum *ledger.Summary, how outcome) error {
 	return verdict
 }
 
-// closing says where the results are; summary is the path of the summary file.
+// closing names the results; summary is the path of the summary file.
 func (s *Run) closing(summary string) ledger.Closing {
 	c := ledger.Closing{Place: s.out.Place(), Summary: summary, Verbose: s.opts.Verbose}
 	if !s.opts.Out.ToFile() {
