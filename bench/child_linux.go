@@ -79,7 +79,7 @@ func start(part string, limit time.Duration, task any) (*process, error) {
 	return p, nil
 }
 
-// end closes the child's input, waits for it and returns what it died of.
+// end closes the child's input, waits for it and returns the error it exited with.
 func (p *process) end() error {
 	defer p.cancel()
 	if p.in != nil {

@@ -13,8 +13,7 @@ import (
 	"testing"
 )
 
-// Files returns the paths of all NAME.hex. It skips the test where there is
-// none.
+// Files returns the paths of all NAME.hex. It skips the test if there are none.
 func Files(t testing.TB) []string {
 	t.Helper()
 	dir := filepath.Join(moduleRoot(t), "..", "shared", "captures")

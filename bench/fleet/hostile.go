@@ -1,3 +1,5 @@
+// This file holds what hostile servers send. A new kind begins in kind.go.
+
 package fleet
 
 import (

@@ -143,8 +143,8 @@ var rustTags = []field{
 
 var rustTagByName = newMatcher(rustTags)
 
-// rustShortTags reads a run of letters with "^" between them; the first "^" is
-// gone already.
+// rustShortTags reads a run of letters with "^" between them; the first "^" has
+// already been removed.
 func rustShortTags(d *decoder, v []byte, source string) {
 	for letters := (list{rest: v, separator: '^'}); letters.next(); {
 		if len(letters.piece) != 1 {
@@ -166,8 +166,7 @@ func rustNumber(read action) action {
 	}
 }
 
-// rustHash reads the hash of the server's assemblies: eight hexadecimal digits,
-// or a few less.
+// rustHash reads the hash of the server's assemblies: six to eight hexadecimal digits.
 func rustHash(d *decoder, v []byte, source string) {
 	if len(v) < 6 || len(v) > 8 {
 		return

@@ -1,6 +1,6 @@
 package game
 
-// Insurgency: Sandstorm: INFO may say 0 players of 0; the rules have the true
+// Insurgency: Sandstorm: INFO may say 0 of 0 players; the rules have the true
 // counts.
 var _ = register(&table{
 	id:       "sandstorm",

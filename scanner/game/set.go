@@ -2,7 +2,7 @@ package game
 
 import "strconv"
 
-// mark notes that key k has a value now.
+// mark notes that key k now has a value.
 func (d *decoder) mark(k Key, source string) {
 	d.g.Has |= 1 << k
 	d.g.sources[k] = source

@@ -29,7 +29,7 @@ func parseSigned(b []byte, limit int64) (int64, bool) {
 	return parseInt(b, limit)
 }
 
-// parseTruth reads a truth value in the spellings of the games: true and false
+// parseTruth reads a boolean as games spell it: true and false
 // in any case or by their first letter, y and n, 1 and 0.
 func parseTruth(b []byte) (v, ok bool) {
 	if len(b) == 1 {

@@ -63,8 +63,8 @@ var VolatileRules = []VolatileRule{
 	{"currenttime", "clock"},
 }
 
-// volatileNames finds them, lower-case; volatileSizes tells by the first letter which
-// lengths there are, because most rules are none of them.
+// volatileNames holds the names in lower case. volatileSizes has the lengths of those
+// names by first letter: a quick test, because most rules are not volatile.
 var (
 	volatileNames = map[string]bool{}
 	volatileSizes [256]uint64

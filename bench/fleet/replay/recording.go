@@ -18,10 +18,10 @@ import (
 // loopback, Replay serves them there.
 //
 // A server whose record has all its datagrams (raw) says those, byte for byte
-// and in their order. Of another the datagrams are made of what the record
-// says, and the record of them says the same. What a record does not tell is
-// when a datagram came and what had been asked; of that a Recording takes for
-// granted what a scanner does, which asks nothing that was answered before.
+// and in their order. For any other server the datagrams are rebuilt from the
+// record, and make the same record again. A record does not say when a datagram
+// came or what had been asked before. A Recording assumes a scanner, which never
+// repeats a question that was answered.
 //
 //   - A challenge is given to a question until that bears the last one that
 //     came before its answer, at most three of them.

@@ -44,7 +44,7 @@ func (r *Stream) Below(n int) int {
 // Between returns a number in [lo, hi].
 func (r *Stream) Between(lo, hi int) int { return lo + r.Below(hi-lo+1) }
 
-// Chance reports true with the probability p.
+// Chance returns true with probability p.
 func (r *Stream) Chance(p float64) bool {
 	return p > 0 && float64(r.Next()>>11)/(1<<53) < p
 }

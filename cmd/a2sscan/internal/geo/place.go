@@ -72,7 +72,7 @@ func findCode(data any, paths ...string) string {
 	return ""
 }
 
-// findNumber returns the first number of an autonomous system found: a number, or
+// findNumber returns the first autonomous system number found: a number, or
 // text such as AS64500.
 func findNumber(data any, paths ...string) uint32 {
 	for _, path := range paths {

@@ -17,7 +17,7 @@ import (
 )
 
 // Summary is the result of a scan: the source of its closing lines and, as JSON,
-// the summary file beside the output. Keys may be added.
+// the summary file beside the output. Keys may be added. closing.go prints it.
 type Summary struct {
 	Scan    string      `json:"scan"`
 	Version string      `json:"version"`
