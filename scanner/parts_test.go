@@ -279,7 +279,7 @@ func FuzzSession(f *testing.F) {
 			}
 			p.advance(&tk, now)
 			for q := range each(tk.agenda.due & (tk.agenda.open | aside)) {
-				p.sent(&tk, now, 1<<q)
+				p.sent(&tk, now, time.Second, 1<<q)
 				sent++
 			}
 			now += time.Millisecond

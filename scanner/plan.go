@@ -13,6 +13,8 @@ type plan struct {
 	schedule  Schedule
 	once      bool // the second pass: a server that answers nothing is asked once
 
+	last lastWaits // at the end of a scan
+
 	fallback     bool // a server that ignores INFO is asked for PLAYER and ping once each
 	lateFallback bool // the same for the second pass
 	trailingNUL  bool // every request but INFO has one more NUL
@@ -46,10 +48,18 @@ func (p *plan) start(s *session) {
 	s.ask(lowest(s.agenda.open))
 }
 
-// sent notes that qs went out, and until when the session waits for an answer.
-func (p *plan) sent(s *session, now time.Duration, qs Questions) {
+// sent notes that qs went out, and until when the session waits for an answer. base
+// is how long the first attempt waits.
+func (p *plan) sent(s *session, now, base time.Duration, qs Questions) {
 	s.onSent(now, qs)
-	s.clock.wakeAt(now + p.timeout(s))
+	s.clock.wakeAt(now + p.timeout(s, base))
+}
+
+// retime says anew until when a session waits for an answer.
+func (p *plan) retime(s *session, base time.Duration) {
+	if s.agenda.silent() != 0 && s.agenda.due == 0 && !s.unpacking() {
+		s.clock.wakeAt(s.clock.lastAt() + p.timeout(s, base))
+	}
 }
 
 // renewable returns those of qs, which are about to be repeated, that are to be
@@ -301,6 +311,16 @@ func (p *plan) pingEnd(s *session) time.Duration {
 	return s.clock.at(s.got.trips.sentUS[wire.QuestionPing]) + p.schedule.Timeout
 }
 
+// lastAttempts reports whether no silent question is asked again.
+func (p *plan) lastAttempts(s *session) bool {
+	for q := range each(s.agenda.silent()) {
+		if int(s.agenda.attempts[q]) < p.maxAsks(s, q) {
+			return false
+		}
+	}
+	return true
+}
+
 // maxAsks is how often q is sent at most, challenge rounds not counted.
 func (p *plan) maxAsks(s *session, q wire.Question) int {
 	n := 1 + p.schedule.Retries
@@ -313,18 +333,48 @@ func (p *plan) maxAsks(s *session, q wire.Question) int {
 	return n
 }
 
-// timeout is how long to wait for what was just sent: as the schedule says, and
-// never less than two round trips of this server.
-func (p *plan) timeout(s *session) time.Duration {
-	d := p.schedule.Wait(int(s.agenda.most()))
-	if p.once {
+// timeout is how long to wait for what was sent last: as the schedule says, and
+// never less than two round trips of this server. base is how long the first
+// attempt waits.
+func (p *plan) timeout(s *session, base time.Duration) time.Duration {
+	q, n := s.agenda.most()
+	d := p.schedule.Wait(n)
+	switch {
+	case p.once:
 		d = p.schedule.Longest()
+	case base < p.schedule.Timeout:
+		d = p.learnt(s, base, n, p.maxAsks(s, q))
 	}
 	if s.got != nil {
 		d = max(d, min(2*s.got.trips.first, maxRTTWait))
 	}
 	if s.flags&flagLimited != 0 {
 		d = max(d, serialGap)
+	}
+	return d
+}
+
+// learnt is how long the attempt n of so many waits in a scan that learned that the
+// first attempt need not wait longer than base. What can't be listened for later
+// is waited for as long as the fixed schedule says.
+func (p *plan) learnt(s *session, base time.Duration, n, attempts int) time.Duration {
+	if s.beside&besideFallback != 0 {
+		return s.clock.firstAt + p.schedule.sum(1+p.schedule.Retries) + p.schedule.Timeout - s.clock.lastAt()
+	}
+	after := s.clock.lastAt() - s.clock.firstAt
+	if s.got != nil { // the question may be younger than the session
+		after = p.schedule.begin(base, n, attempts)
+	}
+	d := p.schedule.learnt(base, after, n, attempts)
+	if s.got != nil {
+		d = max(d, min(2*s.got.trips.late, maxRTTWait))
+	}
+	if p.lastAttempts(s) && (s.got != nil || p.schedule.SecondPass) {
+		rest := p.schedule.rest(base, attempts)
+		if p.last.heard > 0 {
+			rest = min(rest, p.last.heard)
+		}
+		d = max(d, rest)
 	}
 	return d
 }

@@ -11,6 +11,19 @@ import "time"
 // A target that stays silent is sent its first question so often and is then
 // given up. One that answers may wait longer: never less than two of its round
 // trips, and more often, if part of an answer came (see session.go).
+//
+// A scan that learns its timeouts (see learner.go) makes the attempts earlier: base
+// is what it learned, at most Timeout. The last attempt stays 1.2 s behind the first
+// one, as far as Timeout allows: a limit of one query a second, or a gap in the path,
+// takes all attempts that are close together. With retries 2:
+//
+//	attempt   after the first one          and waits
+//	1         0                            1 base
+//	2         1 base                       1.5 base
+//	3         2.5 base, at least 1.2 s     1 base
+//
+// A target that is silent then is listened for until Timeout would have given it up
+// too (see listening.go). The questions of one that is not silent wait as long.
 type Schedule struct {
 	Timeout    time.Duration // the wait of the first attempt
 	Retries    int           // attempts after the first
@@ -49,4 +62,58 @@ func (s Schedule) Silence() (d time.Duration) {
 		d += s.Longest()
 	}
 	return d
+}
+
+// lastAttempt is how long after the first attempt a scan that learns its timeouts
+// makes the last one, at the earliest.
+const lastAttempt = 1200 * time.Millisecond
+
+// sum is how long the first n attempts wait in all.
+func (s Schedule) sum(n int) (d time.Duration) {
+	for attempt := range n {
+		d += s.Wait(attempt + 1)
+	}
+	return d
+}
+
+// begin is how long after the first attempt the attempt n of so many is made, where
+// the first one waits for base.
+func (s Schedule) begin(base time.Duration, n, attempts int) time.Duration {
+	d := Schedule{Timeout: base}.sum(n - 1)
+	if n == attempts {
+		return max(d, s.space(n-1))
+	}
+	return d
+}
+
+// space is how long after the first attempt the one after attempt n is made at the
+// earliest, if it is the last.
+func (s Schedule) space(n int) time.Duration { return min(lastAttempt, s.sum(n)) }
+
+// learnt is how long the attempt n of so many waits that was made so long after the
+// first one, which waited for base.
+func (s Schedule) learnt(base, after time.Duration, n, attempts int) time.Duration {
+	switch d := (Schedule{Timeout: base}).Wait(n); {
+	case n >= attempts:
+		return base
+	case n == attempts-1:
+		return max(d, s.space(n)-after)
+	default:
+		return d
+	}
+}
+
+// rest is how long after the last of so many attempts the schedule of Timeout would
+// wait, if the first of these waited for base.
+func (s Schedule) rest(base time.Duration, attempts int) time.Duration {
+	return s.sum(attempts) - s.begin(base, attempts, attempts)
+}
+
+// Least is the Silence of a scan that learns its timeouts, at its shortest.
+func (s Schedule) Least() time.Duration {
+	if s.SecondPass {
+		return s.Silence()
+	}
+	n, base := 1+s.Retries, min(leastTimeout, s.Timeout)
+	return s.begin(base, n, n) + base
 }

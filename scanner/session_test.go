@@ -199,7 +199,7 @@ func (p *player) show() {
 			if c := t.challengeFor(q); c != wire.NoChallenge && q != wire.QuestionPing {
 				fmt.Fprintf(&p.out, "+%d", c)
 			}
-			p.plan.sent(t, p.now, 1<<q)
+			p.plan.sent(t, p.now, p.plan.schedule.Timeout, 1<<q)
 		}
 		fmt.Fprintln(&p.out)
 	}

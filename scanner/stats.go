@@ -124,6 +124,8 @@ type Stats struct {
 	EarlyReplies   uint64 // targets that replied before they were asked
 	ForeignReplies uint64 // of Received: well-formed replies of sources that were not asked
 
+	Timeouts Timeouts // of a scan that learns them; the zero value: they are fixed
+
 	// Memory.
 	Bytes     int64 // held now, under the byte budget
 	PeakBytes int64 // the largest Bytes there was
