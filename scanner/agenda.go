@@ -112,10 +112,10 @@ func (a *agenda) reopen() {
 	}
 }
 
-// most returns the most repeated of the silent questions, and how often it was
+// most returns the most repeated of the silent questions of qs, and how often it was
 // sent.
-func (a *agenda) most() (most wire.Question, n int) {
-	for q := range each(a.silent()) {
+func (a *agenda) most(qs Questions) (most wire.Question, n int) {
+	for q := range each(a.silent() & qs) {
 		if times := int(a.attempts[q]); times > n {
 			most, n = q, times
 		}

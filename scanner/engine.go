@@ -224,7 +224,7 @@ func (e *engine) changeRate(now time.Duration) {
 func (e *engine) fire(now time.Duration, i int32) {
 	t := &e.open.slots.at(i).session
 	e.sender.gso.waited(t, &e.stats)
-	e.open.plan.tick(t, now)
+	e.open.plan.tick(t, now, e.open.timeout(e.open.slots.at(i)))
 	e.advance(now, i)
 }
 

@@ -89,24 +89,36 @@ func (s *session) rarelyAnswered(q wire.Question) bool {
 	return q == wire.QuestionRules && s.flags&flagCSGO != 0
 }
 
-// tick is called when wake has passed: it repeats or gives up silent questions.
-func (p *plan) tick(s *session, now time.Duration) {
-	silent := s.agenda.silent()
+// tick is called when wake has passed: it repeats or gives up silent questions. base
+// is how long the first attempt waits.
+func (p *plan) tick(s *session, now, base time.Duration) {
+	silent, kept := s.agenda.silent(), p.kept(s, now, base)
 	switch {
 	case silent == 0:
 		return
 	case s.unpacking():
 		s.clock.wakeAt(now + packedWait)
 		return
+	case kept != 0:
+		s.clock.wakeAt(p.spentEnd(s, kept)) // unless something is sent before
+		if silent &^= kept; silent == 0 {
+			return
+		}
 	}
-	silent = s.suspectLimit(silent)
+	p.silent(s, now, silent, kept)
+}
+
+// silent repeats or gives up silent questions, but for those that are kept.
+func (p *plan) silent(s *session, now time.Duration, silent, kept Questions) {
+	silent = s.suspectLimit(silent) &^ kept
 	s.agenda.stopWaiting()
+	s.agenda.waiting |= kept
 	s.flying = 0
 	s.flags &^= flagHeld
 	if s.got != nil {
 		s.got.challenges.waited()
 	}
-	if s.quiet++; s.flags&flagAnswered == 0 && int(s.quiet) >= p.patienceAsks(s) {
+	if s.quiet++; kept == 0 && s.flags&flagAnswered == 0 && int(s.quiet) >= p.patienceAsks(s) {
 		p.ignored(s)
 		return
 	}
@@ -311,16 +323,6 @@ func (p *plan) pingEnd(s *session) time.Duration {
 	return s.clock.at(s.got.trips.sentUS[wire.QuestionPing]) + p.schedule.Timeout
 }
 
-// lastAttempts reports whether no silent question is asked again.
-func (p *plan) lastAttempts(s *session) bool {
-	for q := range each(s.agenda.silent()) {
-		if int(s.agenda.attempts[q]) < p.maxAsks(s, q) {
-			return false
-		}
-	}
-	return true
-}
-
 // maxAsks is how often q is sent at most, challenge rounds not counted.
 func (p *plan) maxAsks(s *session, q wire.Question) int {
 	n := 1 + p.schedule.Retries
@@ -337,13 +339,13 @@ func (p *plan) maxAsks(s *session, q wire.Question) int {
 // never less than two round trips of this server. base is how long the first
 // attempt waits.
 func (p *plan) timeout(s *session, base time.Duration) time.Duration {
-	q, n := s.agenda.most()
+	_, n := s.agenda.most(AskAll)
 	d := p.schedule.Wait(n)
 	switch {
 	case p.once:
 		d = p.schedule.Longest()
-	case base < p.schedule.Timeout:
-		d = p.learnt(s, base, n, p.maxAsks(s, q))
+	case base < p.schedule.Timeout && n > 0:
+		d = p.learnt(s, base)
 	}
 	if s.got != nil {
 		d = max(d, min(2*s.got.trips.first, maxRTTWait))
@@ -354,27 +356,65 @@ func (p *plan) timeout(s *session, base time.Duration) time.Duration {
 	return d
 }
 
-// learnt is how long the attempt n of so many waits in a scan that learned that the
-// first attempt need not wait longer than base. What can't be listened for later
-// is waited for as long as the fixed schedule says.
-func (p *plan) learnt(s *session, base time.Duration, n, attempts int) time.Duration {
-	if s.beside&besideFallback != 0 {
-		return s.clock.firstAt + p.schedule.sum(1+p.schedule.Retries) + p.schedule.Timeout - s.clock.lastAt()
-	}
+// learnt is how long to wait in a scan that learned that the first attempt need not
+// wait longer than base. A question that is not asked again, of a target that can't
+// be listened for later, is waited for as long as the fixed schedule says.
+func (p *plan) learnt(s *session, base time.Duration) time.Duration {
 	after := s.clock.lastAt() - s.clock.firstAt
-	if s.got != nil { // the question may be younger than the session
-		after = p.schedule.begin(base, n, attempts)
-	}
-	d := p.schedule.learnt(base, after, n, attempts)
-	if s.got != nil {
-		d = max(d, min(2*s.got.trips.late, maxRTTWait))
-	}
-	if p.lastAttempts(s) && (s.got != nil || p.schedule.SecondPass) {
-		rest := p.schedule.rest(base, attempts)
-		if p.last.heard > 0 {
-			rest = min(rest, p.last.heard)
+	switch {
+	case s.beside&besideFallback != 0:
+		return p.schedule.sum(1+p.schedule.Retries) + p.schedule.Timeout - after
+	case s.got == nil:
+		_, n := s.agenda.most(AskAll)
+		if n > p.schedule.Retries && p.schedule.SecondPass {
+			return p.schedule.sum(n) - after
 		}
-		d = max(d, rest)
+		return p.schedule.learnt(base, after, n, 1+p.schedule.Retries)
 	}
-	return d
+	d := min(2*s.got.trips.late, maxRTTWait)
+	spent := p.spent(s)
+	if spent == s.agenda.silent() {
+		return max(d, base, p.spentEnd(s, spent)-s.clock.lastAt())
+	}
+	q, n := s.agenda.most(^spent)
+	after = s.clock.lastAt() - s.clock.at(s.got.trips.asked[q])
+	return max(d, p.schedule.learnt(base, after, n, p.maxAsks(s, q)))
+}
+
+// spent returns the silent questions that are not asked again.
+func (p *plan) spent(s *session) (qs Questions) {
+	for q := range each(s.agenda.silent()) {
+		if int(s.agenda.attempts[q]) >= p.maxAsks(s, q) {
+			qs |= 1 << q
+		}
+	}
+	return qs
+}
+
+// spentEnd is until when the fixed schedule waits for the last of qs. At the end of a
+// scan it is sooner.
+func (p *plan) spentEnd(s *session, qs Questions) (end time.Duration) {
+	trips := &s.got.trips
+	for q := range each(qs) {
+		until := s.clock.at(trips.asked[q]) + p.schedule.sum(p.maxAsks(s, q))
+		if p.last.heard > 0 {
+			until = min(until, s.clock.at(trips.sentUS[q])+p.last.heard)
+		}
+		end = max(end, until)
+	}
+	return end
+}
+
+// kept returns the questions that are not asked again and are still waited for,
+// since the fixed schedule would wait for them.
+func (p *plan) kept(s *session, now, base time.Duration) (qs Questions) {
+	if s.got == nil || p.once || base >= p.schedule.Timeout {
+		return 0
+	}
+	for q := range each(p.spent(s)) {
+		if now < p.spentEnd(s, 1<<q) {
+			qs |= 1 << q
+		}
+	}
+	return qs
 }

@@ -76,20 +76,6 @@ func (s Schedule) sum(n int) (d time.Duration) {
 	return d
 }
 
-// begin is how long after the first attempt the attempt n of so many is made, where
-// the first one waits for base.
-func (s Schedule) begin(base time.Duration, n, attempts int) time.Duration {
-	d := Schedule{Timeout: base}.sum(n - 1)
-	if n == attempts {
-		return max(d, s.space(n-1))
-	}
-	return d
-}
-
-// space is how long after the first attempt the one after attempt n is made at the
-// earliest, if it is the last.
-func (s Schedule) space(n int) time.Duration { return min(lastAttempt, s.sum(n)) }
-
 // learnt is how long the attempt n of so many waits that was made so long after the
 // first one, which waited for base.
 func (s Schedule) learnt(base, after time.Duration, n, attempts int) time.Duration {
@@ -97,23 +83,20 @@ func (s Schedule) learnt(base, after time.Duration, n, attempts int) time.Durati
 	case n >= attempts:
 		return base
 	case n == attempts-1:
-		return max(d, s.space(n)-after)
+		return max(d, min(lastAttempt, s.sum(n))-after)
 	default:
 		return d
 	}
 }
 
-// rest is how long after the last of so many attempts the schedule of Timeout would
-// wait, if the first of these waited for base.
-func (s Schedule) rest(base time.Duration, attempts int) time.Duration {
-	return s.sum(attempts) - s.begin(base, attempts, attempts)
-}
-
 // Least is the Silence of a scan that learns its timeouts, at its shortest.
-func (s Schedule) Least() time.Duration {
+func (s Schedule) Least() (d time.Duration) {
 	if s.SecondPass {
 		return s.Silence()
 	}
-	n, base := 1+s.Retries, min(leastTimeout, s.Timeout)
-	return s.begin(base, n, n) + base
+	base := min(leastTimeout, s.Timeout)
+	for n := range 1 + s.Retries {
+		d += s.learnt(base, d, n+1, 1+s.Retries)
+	}
+	return d
 }

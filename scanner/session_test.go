@@ -169,7 +169,7 @@ func (p *player) event(name string, args []string) error {
 		if t.clock.wake() > p.now {
 			return fmt.Errorf("tick at %v, wake-up is %v", p.now, t.clock.wake())
 		}
-		p.plan.tick(t, p.now)
+		p.plan.tick(t, p.now, p.plan.schedule.Timeout)
 	default:
 		return fmt.Errorf("no event %q", name)
 	}
