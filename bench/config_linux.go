@@ -101,6 +101,14 @@ func Realistic(targets int) Config {
 	}
 }
 
+// Distant is a list of servers as of a network scan, one port of each address and
+// otherwise as Realistic.
+func Distant(targets int) Config {
+	c := Realistic(targets)
+	c.Addresses, c.Fleet.Ports = targets, 1
+	return c
+}
+
 // sweepTimeout is what a sweep gives each of its addresses. With 2^18 of them
 // open at once that allows a million a second.
 const sweepTimeout = 250 * time.Millisecond
