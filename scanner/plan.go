@@ -348,7 +348,7 @@ func (p *plan) timeout(s *session, base time.Duration) time.Duration {
 		d = p.learnt(s, base)
 	}
 	if s.got != nil {
-		d = max(d, min(2*s.got.trips.first, maxRTTWait))
+		d = max(d, min(2*max(s.got.trips.first, s.got.trips.late), maxRTTWait))
 	}
 	if s.flags&flagLimited != 0 {
 		d = max(d, serialGap)
@@ -371,14 +371,13 @@ func (p *plan) learnt(s *session, base time.Duration) time.Duration {
 		}
 		return p.schedule.learnt(base, after, n, 1+p.schedule.Retries)
 	}
-	d := min(2*s.got.trips.late, maxRTTWait)
 	spent := p.spent(s)
 	if spent == s.agenda.silent() {
-		return max(d, base, p.spentEnd(s, spent)-s.clock.lastAt())
+		return max(base, p.spentEnd(s, spent)-s.clock.lastAt())
 	}
 	q, n := s.agenda.most(^spent)
 	after = s.clock.lastAt() - s.clock.at(s.got.trips.asked[q])
-	return max(d, p.schedule.learnt(base, after, n, p.maxAsks(s, q)))
+	return p.schedule.learnt(base, after, n, p.maxAsks(s, q))
 }
 
 // spent returns the silent questions that are not asked again.
