@@ -574,6 +574,6 @@ func tinyLines(n int) (s string) {
 func skipShort(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("SKIPPED under -short: it proves nothing about goroutines, and takes long")
+		t.Skip("SKIPPED under -short: it takes long, and go test without -short runs it")
 	}
 }
