@@ -26,9 +26,9 @@ const (
 	oneRules  mark = 1
 )
 
-// mark returns the mark of what was answered. An answer that has a conflict already
+// markOf returns the mark of what was answered. An answer that has a conflict already
 // has none.
-func (s *session) mark() (m mark) {
+func markOf(s *session) (m mark) {
 	a := s.got
 	if a == nil || a.suspicion.conflict {
 		return 0
