@@ -43,16 +43,6 @@ const (
 //	if err := ps.Err(); err != nil { … }
 //
 // It reads to the end of the message regardless of the count byte (EC-81, EC-82).
-//	var ps wire.Players
-//	if err := ps.Reset(msg, wire.ShipNo); err != nil { … }
-//	for ps.Next() {
-//		p := ps.Player()
-//		…
-//	}
-//	if err := ps.Err(); err != nil { … }
-//
-// It reads on to the end of the message whatever the count byte says (EC-81,
-// EC-82).
 type Players struct {
 	rest      []byte // records not yet read
 	extra     []byte // deaths and money of all players
