@@ -156,7 +156,7 @@ func (s *sessions) retime() {
 // close frees the slot of a session that is done.
 func (s *sessions) close(i int32) {
 	if sl := s.slots.at(i); s.cooldown > 0 {
-		s.closed.add(sl.source(), sl.session.got.mark())
+		s.closed.add(sl.source(), markOf(&sl.session))
 	}
 	s.release(i)
 }
