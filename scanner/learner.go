@@ -37,14 +37,19 @@ type learner struct {
 	seen Timeouts
 }
 
+// LeastTimeout is the shortest timeout, and the shortest cooldown, that a scan learns.
+const LeastTimeout = 150 * time.Millisecond
+
+// LearnTrips is how many servers must have answered before a scan knows the round
+// trips well enough to take its timeouts from them.
+const LearnTrips = 256
+
 // The learner's constants.
 const (
-	leastTimeout = 150 * time.Millisecond // no answer is given less
-	queueMargin  = 10 * time.Millisecond  // our own queue may hold an answer up
-	learnTime    = time.Second            // of a scan, before anything is known
-	enoughTrips  = 256                    // before anything is known
-	enoughBlock  = 200                    // of a /8
-	differsNum   = 3                      // a block differs by 3/2
+	queueMargin  = 10 * time.Millisecond // our own queue may hold an answer up
+	learnTime    = time.Second           // of a scan, before anything is known
+	enoughBlock  = 200                   // of a /8
+	differsNum   = 3                     // a block differs by 3/2
 	differsDen   = 2
 	rareTrip     = 100  // one of so many round trips may exceed what the timeout is made of
 	rarestTrip   = 5000 // and what the last wait is made of
@@ -108,7 +113,7 @@ func (l *learner) due(now time.Duration) bool { return now-l.at >= learnEvery }
 // so far that sessions that wait already should wait less.
 func (l *learner) update(now time.Duration) (sweep bool) {
 	l.at = now
-	if l.begun == 0 || now-l.begun < learnTime || l.all.known() < enoughTrips {
+	if l.begun == 0 || now-l.begun < learnTime || l.all.known() < LearnTrips {
 		return false
 	}
 	l.learn()
@@ -146,7 +151,7 @@ func (l *learner) fit(t *roundTrips, rare time.Duration) time.Duration {
 	if t.blind() {
 		return l.most
 	}
-	return min(max(rare*5/4+queueMargin, leastTimeout), l.most)
+	return min(max(rare*5/4+queueMargin, LeastTimeout), l.most)
 }
 
 // learned reports whether the timeouts are those that were learned.
@@ -178,7 +183,7 @@ func (l *learner) cooldown(most time.Duration) time.Duration {
 	if !l.learned() {
 		return most
 	}
-	return min(max(coolFactor*l.all.upper(rareTrip), leastTimeout), most)
+	return min(max(coolFactor*l.all.upper(rareTrip), LeastTimeout), most)
 }
 
 // Timeouts are the timeouts of a scan that learns them, for the first attempt at a

@@ -80,8 +80,8 @@ func TestLearnerTimeout(t *testing.T) {
 		want time.Duration // that 1.25 times and 10 ms are of
 	}{
 		{"too early", 1000, 100 * ms, 900 * ms, 0},
-		{"too few", enoughTrips - 1, 100 * ms, 2 * time.Second, 0},
-		{"enough", enoughTrips, 200 * ms, 2 * time.Second, 200 * ms},
+		{"too few", LearnTrips - 1, 100 * ms, 2 * time.Second, 0},
+		{"enough", LearnTrips, 200 * ms, 2 * time.Second, 200 * ms},
 		{"near by", 1000, 5 * ms, 2 * time.Second, 112 * ms}, // 150 ms
 		{"far away", 1000, 5 * time.Second, 2 * time.Second, 0},
 	} {
@@ -137,7 +137,7 @@ func TestLearnerBlocks(t *testing.T) {
 	}
 	l.first(elsewhere, 10*ms)
 	l.update(3 * time.Second)
-	if got := l.timeout(elsewhere); got != leastTimeout || l.seen.Blocks != 1 || l.seen.Least != leastTimeout {
+	if got := l.timeout(elsewhere); got != LeastTimeout || l.seen.Blocks != 1 || l.seen.Least != LeastTimeout {
 		t.Errorf("a /8 near by: %v, %+v", got, l.seen)
 	}
 	for range 2 * tripGeneration {

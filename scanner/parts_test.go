@@ -270,7 +270,7 @@ func FuzzSession(f *testing.F) {
 		}
 		base := p.schedule.Timeout
 		if questions&32 != 0 { // it has learned
-			base, p.last.heard = leastTimeout, time.Duration(questions>>6)*time.Second
+			base, p.last.heard = LeastTimeout, time.Duration(questions>>6)*time.Second
 		}
 		var tk session
 		p.start(&tk)

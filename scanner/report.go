@@ -16,7 +16,7 @@ type reporter struct {
 func (e *engine) publish() {
 	s := &e.stats
 	s.Finished, s.Errors = e.handoff.finisher.counts()
-	s.Open, s.Held, s.HeldAddrs = e.open.n(), e.addrs.n, len(e.addrs.held)
+	s.Open, s.Held, s.HeldAddrs = e.open.n()+e.open.listening.n, e.addrs.n, len(e.addrs.held)
 	s.Silent = e.supply.second.waiting()
 	e.reportTimeouts()
 	e.estimateHeld(s.Elapsed)

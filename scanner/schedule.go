@@ -94,7 +94,7 @@ func (s Schedule) Least() (d time.Duration) {
 	if s.SecondPass {
 		return s.Silence()
 	}
-	base := min(leastTimeout, s.Timeout)
+	base := min(LeastTimeout, s.Timeout)
 	for n := range 1 + s.Retries {
 		d += s.learnt(base, d, n+1, 1+s.Retries)
 	}

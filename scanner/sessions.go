@@ -116,6 +116,7 @@ func (s *sessions) learn(now time.Duration, sl *slot) {
 	case trips.doubled:
 		trips.doubled, trips.unsure = false, false
 		trips.late = t.got.firstAt - t.clock.firstAt
+		t.got.attempt = 1
 		s.learner.late(sl.source(), trips.late)
 		s.plan.retime(t, s.timeout(sl))
 	}

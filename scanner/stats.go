@@ -96,12 +96,12 @@ type Stats struct {
 	Finished    [NumStatuses]uint64 // by Status
 	Stopped     uint64              // of Finished: excluded after their first datagram
 	Unfinished  uint64              // open, held back or read but not started
-	Open        int                 // started and not finished
+	Open        int                 // started and not finished, Timeouts.Listening included
 	Held        int                 // read and held back by the limit of their address
 	HeldAddrs   int                 // their addresses
 	HeldFor     time.Duration       // estimated time until the last of them starts, while Wait is WaitAddress
 	Silent      int                 // silent targets that wait for the second pass
-	PeakOpen    int                 // the largest Open there was
+	PeakOpen    int                 // the most targets that waited for an answer
 
 	// Datagrams.
 	Sent       [wire.NumRequests]uint64 // by question

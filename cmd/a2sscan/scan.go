@@ -18,7 +18,6 @@ type scanFlags struct {
 	opts      scanrun.Options
 	out       outFlags
 	how       formatFlags
-	timeouts  timeoutFlags
 	metrics   metricsFlags
 	log       logFlags
 	ofMasters *pflag.FlagSet // of use with --master only
@@ -31,6 +30,8 @@ func (a *app) scanCommand() *cobra.Command {
 	f := &scanFlags{opts: scanrun.Options{
 		Query: flagvalue.Questions(scanner.AskAll),
 		Pace:  scanrun.Pace{Rate: scanner.DefaultRate, AddressRate: scanner.DefaultAddressRate},
+
+		Timeout: flagvalue.Auto{On: true}, Cooldown: flagvalue.Auto{On: true},
 	}}
 	cmd := &cobra.Command{
 		Use:   "scan [TARGET…]",
@@ -50,6 +51,11 @@ master is fetched first.
 Lists are read first, and their targets asked in random order, each once; with
 --order input they are asked while lists are read. With --shard several
 machines share a list.
+
+With --timeout auto, the default, the scan learns from the round trips how long
+a reply is worth waiting for: 150ms to 1s. A server that is given up early is
+still listened for, and asked on when it answers late; only at the end of the
+scan that takes less time than with --timeout 1s.
 
 Results go to standard output or to --output, all else to standard error. The
 first interrupt finishes what is open, the second ends at once; a session that
@@ -106,10 +112,11 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.VarP(&f.bandwidth, "bandwidth", "B", "the rate as bits per second on the wire, such as 10M: 760 for each datagram")
 	fs.Var(&f.opts.Pace.AddressRate, "per-address-rate", "datagrams a second to one address; 0: no limit")
 	fs.IntVar(&f.opts.Pace.MaxPerAddress, "max-per-address", 0, "`N` servers asked on one address at most; 0: all (default 0)")
-	f.timeouts.add(cmd)
+	fs.Var(&f.opts.Timeout, "timeout", "how long the first request waits for a reply: auto, as the round trips suggest and 1s at most, or `D` such as 800ms")
+	addRetries(fs, &f.opts.Retries)
 	fs.BoolVar(&f.opts.SecondLook, "second-look", false, "ask targets that stayed silent once more, when all others are finished")
 	fs.BoolVar(&f.opts.Fallback, "fallback", false, "ask targets that ignore info once each for players and ping (default with --second-look)")
-	fs.DurationVar(&f.opts.Cooldown, "cooldown", scanner.DefaultCooldown, "how long to listen for late replies, `D` such as 2s")
+	fs.Var(&f.opts.Cooldown, "cooldown", "how long to listen for late replies at the end: auto, as the round trips suggest and 2s at most, or `D`")
 	fs.IntVar(&f.opts.Pace.InFlight, "in-flight", 0, "`N` targets open at once; 0: what rate and timeouts need (default 0)")
 	fs.Var(&f.opts.Pace.Source, "source", "address of this machine to send from (default: the system's choice)")
 	fs.BoolVar(&f.opts.Pace.NoGSO, "no-gso", false, "send each datagram by itself: let the kernel, or the network card, cut none in two (segmentation offload, Linux)")
@@ -144,13 +151,13 @@ func (f *scanFlags) useBandwidth(rateToo bool) error {
 
 // check completes the options and refuses flags that contradict each other.
 func (f *scanFlags) check(a *app, args []string) error {
-	f.opts.Out, f.opts.Timeout, f.opts.Retries = f.out.choice(), f.timeouts.timeout, f.timeouts.retries
+	f.opts.Out = f.out.choice()
 	f.opts.Out.Format, f.opts.Out.Fields = f.how.chosen(), f.how.fields
 	f.opts.Out.Screen = &output.Screen{Terminal: a.term, Color: console.UseColor(f.how.color, a.out.w)}
 	if err := f.how.check(); err != nil {
 		return err
 	}
-	if err := f.timeouts.check(); err != nil {
+	if err := checkTimeouts(f.opts.Timeout.Or(scanner.DefaultTimeout), f.opts.Retries); err != nil {
 		return err
 	}
 	if err := f.log.check(f.out.output, f.opts.Summary, f.opts.Saved.Path); err != nil {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
@@ -18,15 +19,21 @@ type timeoutFlags struct {
 func (f *timeoutFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.DurationVar(&f.timeout, "timeout", scanner.DefaultTimeout, "how long the first request waits for a reply, `D` such as 800ms")
-	fs.IntVar(&f.retries, "retries", scanner.DefaultRetries, "repeat a request without reply `N` times; one of which a part or a challenge came, two times more")
+	addRetries(fs, &f.retries)
 }
 
-func (f *timeoutFlags) check() error {
+func addRetries(fs *pflag.FlagSet, n *int) {
+	fs.IntVar(n, "retries", scanner.DefaultRetries, "repeat a request without reply `N` times; one of which a part or a challenge came, two times more")
+}
+
+func (f *timeoutFlags) check() error { return checkTimeouts(f.timeout, f.retries) }
+
+func checkTimeouts(timeout time.Duration, retries int) error {
 	switch {
-	case f.timeout < time.Millisecond:
+	case timeout < time.Millisecond:
 		return console.Fail(console.ExitUsage, "--timeout is below 1ms").
 			WithHint("durations have a unit: --timeout 800ms, --timeout 2s")
-	case f.retries < 0:
+	case retries < 0:
 		return console.Fail(console.ExitUsage, "--retries is negative").WithHint("--retries 0 asks once")
 	}
 	return nil

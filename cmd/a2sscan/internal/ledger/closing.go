@@ -144,6 +144,9 @@ func (c *closing) sayDetails() {
 	}
 	c.sayDatagrams()
 	c.to.Say("rate: %s", c.sum.Rates.String())
+	if c.sum.Timeouts != nil {
+		c.to.Say("timeouts: %s", c.sum.Timeouts)
+	}
 }
 
 // namesShown is the most games, maps, systems and versions that a line names.

@@ -25,7 +25,10 @@ func exported(t *testing.T) map[string]bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := map[string]bool{"a2sscan_targets_expected": true} // there when the list is known
+	names := map[string]bool{
+		"a2sscan_targets_expected": true, // there when the list is known
+		"a2sscan_timeout_seconds":  true, // and where the scan learns it
+	}
 	for _, f := range families {
 		names[f.GetName()] = true
 		if f.GetType() == dto.MetricType_HISTOGRAM {

@@ -21,6 +21,8 @@ type Forecast struct {
 
 	Questions   scanner.Questions
 	Schedule    scanner.Schedule
+	Learns      bool // the scan may learn that shorter timeouts are enough
+	Cools       bool // and a shorter cooldown
 	Fallback    bool // a silent target is asked for players and ping too
 	Cooldown    time.Duration
 	Rate        float64 // datagrams a second; 0: as fast as it goes
@@ -42,6 +44,25 @@ const addressTurn = 4
 
 // silence is how long the scan waits for a silent target.
 func (fc *Forecast) silence() time.Duration { return fc.Schedule.Silence() }
+
+// leastSilence is how long it waits at least, if its timeouts are learned.
+func (fc *Forecast) leastSilence() time.Duration {
+	if fc.Learns && fc.enough() {
+		return fc.Schedule.Least()
+	}
+	return fc.silence()
+}
+
+// leastCooldown is the shortest cooldown.
+func (fc *Forecast) leastCooldown() time.Duration {
+	if fc.Learns && fc.Cools && fc.enough() {
+		return min(fc.Cooldown, scanner.LeastTimeout)
+	}
+	return fc.Cooldown
+}
+
+// enough reports whether there may be enough servers to learn from.
+func (fc *Forecast) enough() bool { return fc.Listed+fc.InNetworks >= scanner.LearnTrips }
 
 // longest is about how long the scan waits for a target that answers some
 // questions only: it asks the silent ones one after another.
@@ -86,15 +107,13 @@ func (fc *Forecast) replies() (bytes float64) {
 	return bytes
 }
 
-// time is how long so many datagrams take at the rate, and after them the last
-// target in a network.
-func (fc *Forecast) time(datagrams float64, last time.Duration) time.Duration {
+// time is how long so many datagrams take at the rate, and after them the end of the
+// scan.
+func (fc *Forecast) time(datagrams float64, end time.Duration) time.Duration {
 	seconds := datagrams / fc.Rate
-	end := fc.Cooldown
 	if fc.InNetworks > 0 {
 		seconds = max(seconds, fc.addressTime())
 	}
-	end += last
 	if d := seconds * float64(time.Second); d < math.MaxInt64/2 {
 		return time.Duration(d) + end
 	}
@@ -107,11 +126,12 @@ func (fc *Forecast) String() string {
 	least, most := fc.datagrams()
 	parts := []string{"about " + between(console.Short(least), console.Short(most)) + " datagrams"}
 	if fc.Rate > 0 {
-		soonest := time.Duration(0) // all of a list may answer at once
+		soonest := fc.leastCooldown() // all of a list may answer at once
 		if fc.InNetworks > 0 {
-			soonest = fc.silence()
+			soonest += fc.leastSilence()
 		}
-		times := between(console.RoughDuration(fc.time(least, soonest)), console.RoughDuration(fc.time(most, fc.longest())))
+		latest := fc.longest() + fc.Cooldown
+		times := between(console.RoughDuration(fc.time(least, soonest)), console.RoughDuration(fc.time(most, latest)))
 		parts = append(parts, times+" at "+console.Short(fc.Rate)+" a second")
 	} else {
 		parts = append(parts, "as fast as it goes")
