@@ -51,8 +51,8 @@ const (
 	enoughBlock  = 200                   // of a /8
 	differsNum   = 3                     // a block differs by 3/2
 	differsDen   = 2
-	rareTrip     = 100  // one of so many round trips may exceed what the timeout is made of
-	rarestTrip   = 5000 // and what the last wait is made of
+	rareTrip     = 100  // one round trip in so many may exceed that of the timeout
+	rarestTrip   = 5000 // and that of the last wait
 	enoughTotals = 500  // before the last wait is known
 	blindPart    = 5    // with one uncertain answer in so many, nothing is known
 	learnEvery   = 20 * time.Millisecond
@@ -98,8 +98,8 @@ func (l *learner) unsure(source uint64) {
 
 // late takes the round trip of such a datagram, once it is known.
 func (l *learner) late(source uint64, trip time.Duration) {
-	l.all.settle(trip)
-	l.blocks[blockOf(source)].settle(trip)
+	l.all.resolve(trip)
+	l.blocks[blockOf(source)].resolve(trip)
 	l.firsts.add(trip)
 }
 

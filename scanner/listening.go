@@ -67,7 +67,7 @@ func (l *listening) push(t listened) {
 // place is where the target stands that so many others are older than.
 func (l *listening) place(i int) uint32 { return (l.head + uint32(i)) & uint32(len(l.keys)-1) }
 
-// link puts a place in front of its chain.
+// link makes a place the first of its chain.
 func (l *listening) link(p uint32) {
 	head := l.chain(l.keys[p]&sourceMask - 1)
 	l.links[p] = *head

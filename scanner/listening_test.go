@@ -70,8 +70,8 @@ func TestListeningSize(t *testing.T) {
 	}
 }
 
-// slowly yields targets of which the last ones come late, one every 20 ms, so that
-// the scan is not at its end.
+// slowly yields the last so many targets late, one every 20 ms, so that the scan is
+// not at its end.
 func slowly(ts []Target, late int) iter.Seq[Target] {
 	return func(yield func(Target) bool) {
 		for i, x := range ts {

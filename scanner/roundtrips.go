@@ -51,14 +51,14 @@ func (t *roundTrips) add(trip time.Duration) {
 	t.n++
 }
 
-// addUnsure counts an answer to one of several requests: which one, nobody knows.
+// addUnsure counts an answer to one of several requests, and it is unknown to which.
 func (t *roundTrips) addUnsure() {
 	t.turn()
 	t.unsure++
 }
 
-// settle replaces such an answer by its round trip, which is known now.
-func (t *roundTrips) settle(trip time.Duration) {
+// resolve replaces such an answer by its round trip, which is known now.
+func (t *roundTrips) resolve(trip time.Duration) {
 	if t.unsure > 0 {
 		t.unsure--
 	} else if t.unsureBy > 0 {

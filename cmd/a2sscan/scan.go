@@ -26,17 +26,8 @@ type scanFlags struct {
 	helpAll   bool
 }
 
-func (a *app) scanCommand() *cobra.Command {
-	f := &scanFlags{opts: scanrun.Options{
-		Query: flagvalue.Questions(scanner.AskAll),
-		Pace:  scanrun.Pace{Rate: scanner.DefaultRate, AddressRate: scanner.DefaultAddressRate},
-
-		Timeout: flagvalue.Auto{On: true}, Cooldown: flagvalue.Auto{On: true},
-	}}
-	cmd := &cobra.Command{
-		Use:   "scan [TARGET…]",
-		Short: "Ask servers and write one JSON line for each",
-		Long: `Asks every target and writes one JSON line for each that answered. A TARGET is
+// scanLong is the long help of scan.
+const scanLong = `Asks every target and writes one JSON line for each that answered. A TARGET is
 a file, - for standard input, ip:port, ip, a range such as
 203.0.113.5-203.0.113.20 or a network such as 198.51.100.0/24 (both need
 --port, or ports of their own: 198.51.100.0/24:27015-27020). Without any,
@@ -61,7 +52,19 @@ Results go to standard output or to --output, all else to standard error. The
 first interrupt finishes what is open, the second ends at once; a session that
 closes (SIGHUP) is a first one, unless that is ignored (nohup) or there is an
 --exclude-file to read again. On Unix, SIGUSR1 and SIGUSR2 turn the rate up and
-down by a tenth, and SIGQUIT says where the scan stands; it goes on.`,
+down by a tenth, and SIGQUIT says where the scan stands; it goes on.`
+
+func (a *app) scanCommand() *cobra.Command {
+	f := &scanFlags{opts: scanrun.Options{
+		Query: flagvalue.Questions(scanner.AskAll),
+		Pace:  scanrun.Pace{Rate: scanner.DefaultRate, AddressRate: scanner.DefaultAddressRate},
+
+		Timeout: flagvalue.Auto{On: true}, Cooldown: flagvalue.Auto{On: true},
+	}}
+	cmd := &cobra.Command{
+		Use:   "scan [TARGET…]",
+		Short: "Ask servers and write one JSON line for each",
+		Long:  scanLong,
 		Example: `  a2sscan scan servers.txt -o census.ndjson.zst
   a2sscan scan 203.0.113.7:27015 | jq .info.name
   cut -f 1 master.tsv | a2sscan scan --query info -r 20k > names.ndjson`,
