@@ -12,7 +12,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-var simulated = flag.Int("simulated", 4096, "how many targets TestTimeouts scans in memory")
+var simulated = flag.Int("simulated", 2048, "how many targets TestTimeouts scans in memory")
 
 // distant is a network of servers that are far away, in memory. One place in five is
 // empty, and replies get lost.
