@@ -1,5 +1,5 @@
-// Package decode makes records from captured datagrams, and checks records against the
-// datagrams that they keep.
+// Package decode makes records from captured datagrams, and checks records against
+// the datagrams that are stored in them.
 package decode
 
 import (
@@ -16,10 +16,10 @@ import (
 
 // Options choose the input and what to keep.
 type Options struct {
-	Files  []string // -: standard input
+	Files  []string // "-": standard input
 	Check  bool     // compare records with what their datagrams decode to; write nothing
 	Raw    bool     // keep the datagrams in the records
-	ScanID string   // of the scan in every record; empty: that of the record
+	ScanID string   // name of the scan in every record; empty: the name in the old record
 }
 
 // run is one run of decode.
@@ -33,7 +33,7 @@ type run struct {
 	records   int
 	datagrams int
 	badLines  int
-	noRaw     int // records without all of their datagrams
+	noRaw     int // records without all their datagrams
 	check     recheck
 }
 
@@ -81,7 +81,7 @@ func (d *run) open(name string) (io.ReadCloser, error) {
 	return os.Open(name)
 }
 
-// read reads the datagrams of a capture.
+// read returns the datagrams of a capture, grouped by sender.
 func (d *run) read(name string, format capture.Format, in *bufio.Reader) ([]*capture.Sender, error) {
 	if format == capture.Hex {
 		senders, err := capture.ReadHex(in, d.reportBadLine(name))
