@@ -102,8 +102,8 @@ func (d *run) read(name string, format capture.Format, in *bufio.Reader) ([]*cap
 	return senders, nil
 }
 
-// reportBadLine returns a function that counts the bad lines of a file and
-// reports the first few.
+// reportBadLine returns a function that counts the bad lines of a file and reports
+// the first few of all files.
 func (d *run) reportBadLine(file string) func(int, string, error) {
 	return func(line int, text string, err error) {
 		d.badLines++
@@ -121,7 +121,7 @@ func (d *run) decodeSender(s *capture.Sender) error {
 	return d.write(d.options.ScanID, r)
 }
 
-// load gives the decoder the datagrams of another server.
+// load replaces the decoder's datagrams by those of another server.
 func (d *run) load(datagrams [][]byte) {
 	d.decoder.Reset()
 	for _, b := range datagrams {
