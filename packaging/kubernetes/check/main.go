@@ -1,4 +1,4 @@
-// Command check builds the kustomization in a folder and decodes what comes out
+// Command check builds the kustomizations in folders and decodes what comes out
 // strictly with the types of the Kubernetes API: an unknown field, or a value of the
 // wrong type, is an error. It also checks what the types can't: that every reference
 // has its object, that there are as many shards as completions, and that the
@@ -23,16 +23,20 @@ import (
 )
 
 func main() {
-	if err := run(os.Args[1]); err != nil {
+	if err := run(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "check:", err)
 		os.Exit(1)
 	}
 }
 
-func run(dir string) error {
-	objects, err := build(dir)
-	if err != nil {
-		return err
+func run(dirs []string) error {
+	var objects []runtime.Object
+	for _, dir := range dirs {
+		built, err := build(dir)
+		if err != nil {
+			return fmt.Errorf("%s: %w", dir, err)
+		}
+		objects = append(objects, built...)
 	}
 	have := map[string]bool{}
 	for _, o := range objects {
@@ -94,8 +98,11 @@ func checkJob(spec *batchv1.JobSpec, have map[string]bool) error {
 	return errors.Join(shards(spec), references(&spec.Template.Spec, have), admitted(&spec.Template))
 }
 
-// shards checks that there are as many as completions.
+// shards checks that there are as many as completions, in a job that has shards.
 func shards(spec *batchv1.JobSpec) error {
+	if spec.Completions == nil {
+		return nil
+	}
 	want := fmt.Sprintf("--shard=auto/%d", *spec.Completions)
 	for _, arg := range spec.Template.Spec.Containers[0].Args {
 		if arg == want {
