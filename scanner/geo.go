@@ -1,8 +1,8 @@
 package scanner
 
-// Geo is the location and the owner of an address, from a database. A scan does
-// not fill it in; the function that takes its Results may. Zero fields are
-// unknown. Texts come from the database and are as hostile as any.
+// Geo is the location and the owner of an address, from a database. A scan does not
+// fill it in; the function that receives the Results may. Zero fields are unknown.
+// Texts come from the database and are as untrusted as those of servers.
 type Geo struct {
 	Continent string // AF, AN, AS, EU, NA, OC or SA
 	Country   string // two capital letters (ISO 3166-1); sink writes no others

@@ -10,11 +10,11 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Status says in one word how much of what was asked a server answered.
+// Status summarises in one word how much of what it was asked a server answered.
 type Status uint8
 
-// The statuses of a target that was asked (the record's words are in
-// Status.String).
+// The statuses of a target that was asked. String returns the words used in
+// records.
 const (
 	StatusOK          Status = iota + 1 // all that was asked was answered whole
 	StatusPartial                       // some of it
@@ -38,9 +38,9 @@ func (s Status) String() string {
 // Questions is a set of questions.
 type Questions uint8
 
-// The sets of one question, and of the three that make up a status. A ping is
-// beside them: it is sent once, after a server answered something else, and
-// never affects its status.
+// The sets of a single question, and AskAll, the three that make up a status. Ping
+// is not part of it: it is sent once, after a server answered something else, and
+// never affects the status.
 const (
 	AskInfo    = Questions(1 << wire.QuestionInfo)
 	AskPlayers = Questions(1 << wire.QuestionPlayers)
@@ -52,9 +52,9 @@ const (
 // Has reports whether q is in the set.
 func (s Questions) Has(q wire.Question) bool { return s&(1<<q) != 0 }
 
-// Result is what one target answered. All its slices belong to the scanner
-// and are valid until the function that was given the Result returns; Clone
-// keeps.
+// Result is what one target answered. All its slices belong to the scanner and are
+// valid until the function that received the Result returns; use Clone to keep
+// them.
 type Result struct {
 	Addr   netip.AddrPort // the server
 	Tag    string         // what followed the address in its input line
@@ -63,7 +63,8 @@ type Result struct {
 
 	Time   time.Time // when the first reply came, or when it was given up if none did
 	Status Status    // how much was answered
-	// Err is why a question has no whole answer; zero: it has one, or was not asked.
+	// Err says why a question has no complete answer. It is zero if there is one,
+	// or if the question was not asked.
 	Err          [wire.NumQuestions]wire.Error
 	Notes        wire.Notes                       // oddities of whole answers
 	Message      []byte                           // text of an 'l', 'X' or '9' reply
@@ -94,8 +95,9 @@ type Result struct {
 	Ping    []byte        // the text of the answer; mostly empty
 	PingRTT time.Duration // of the ping; 0: not known, as in a capture
 
-	// Hashes are the 64-bit xxHashes of the answers' bytes as they came, reassembled
-	// and unpacked; 0: there is no answer, or fragments of it are missing.
+	// Hashes are the 64-bit xxHashes of the answers' bytes as received, reassembled
+	// and unpacked. A hash is 0 if there is no answer or fragments of it are
+	// missing.
 	Hashes [wire.NumQuestions]uint64
 
 	Game  *game.Game // what the answers mean for the game; nil: nothing is known beyond Info
