@@ -14,16 +14,16 @@ import (
 // replies holds the complete messages of one server, as received, and an error for
 // each question without a message. An empty message means that there was none.
 type replies struct {
-	info    []byte     // 'I', or 'm' where there is none
-	decoded *wire.Info // of info
-	infoErr wire.Error // what was wrong with it
-	address []byte     // of an 'm' beside the 'I' (EC-63)
+	info    []byte     // 'I', or 'm' if there is no 'I'
+	decoded *wire.Info // info, decoded
+	infoErr wire.Error // the error of decoding info
+	address []byte     // from an 'm' received in addition to the 'I' (EC-63)
 	players []byte
 	rules   []byte
 	text    []byte // 'l', 'X' or '9'
 	pong    []byte // 'j'
 
-	partial Questions                     // those above that lack their end: fragments are missing
+	partial Questions                     // answers above that are incomplete: fragments are missing
 	err     [wire.NumQuestions]wire.Error // of questions without a message
 
 	evidence evidence

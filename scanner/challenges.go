@@ -13,36 +13,36 @@ import (
 // questions, and those that came so far.
 type challenges struct {
 	current wire.Challenge // in use; NoChallenge: none yet
-	origin  Questions      // those that it may have been the reply to
-	seenAt  time.Duration  // when it, or one of a question's own, came last
-	echoed  bool           // it came since the last datagram sent
-	same    uint8          // sendings that were answered by it
-	resent  Questions      // sent with several challenges: which one is answered can't be told
+	origin  Questions      // the questions that it may have been the reply to
+	seenAt  time.Duration  // when current, or one in own, last came
+	echoed  bool           // current has come since the last datagram was sent
+	same    uint8          // how many rounds of requests were answered by current again
+	resent  Questions      // sent with several challenges, so that an answer can't be assigned to one of them
 
-	rounds [wire.NumQuestions]uint8 // challenges in answer to each
+	rounds [wire.NumQuestions]uint8 // challenges that came in answer to each question
 
 	seen     uint8              // how many came
-	values   [32]wire.Challenge // the last different ones
-	oldest   uint8              // in values
-	repeated [2]wire.Challenge  // the last ones that came more than once
-	repeats  uint8              // how many of these there are
-	pinned   bool               // no others are used any more
-	returned bool               // an older one took the place of the current one since the last wait
+	values   [32]wire.Challenge // the most recent distinct ones
+	oldest   uint8              // index of the oldest in values
+	repeated [2]wire.Challenge  // the most recent values that came more than once
+	repeats  uint8              // how many of repeated are set
+	pinned   bool               // other challenges are ignored
+	returned bool               // an older one has replaced the current one since the last wait
 
-	get      Questions // to be asked by GETCHALLENGE
-	getFirst bool      // the game is one whose servers want that
+	get      Questions // to be asked for a challenge by GETCHALLENGE
+	getFirst bool      // the game is one whose servers want GETCHALLENGE
 
-	single  bool                              // each question has a challenge of its own: see own
-	fresh   Questions                         // to be sent without a challenge, to get one of their own
-	renewed Questions                         // that was tried, or is of no use
-	owned   Questions                         // those with a challenge of their own
-	own     [wire.NumQuestions]wire.Challenge // theirs
+	single  bool                              // each question has its own challenge, in own
+	fresh   Questions                         // to be sent without a challenge, to get their own
+	renewed Questions                         // this was tried for them, or is useless
+	owned   Questions                         // questions that have their own challenge
+	own     [wire.NumQuestions]wire.Challenge // the challenges of owned
 }
 
 // of returns the challenge to send q with.
 func (c *challenges) of(q wire.Question) wire.Challenge {
 	switch {
-	case c.fresh.Has(q) || q > questionVerify: // a list that is asked once more
+	case c.fresh.Has(q) || q > questionVerify: // the list is asked for a second time
 		return wire.NoChallenge
 	case c.owned.Has(q):
 		return c.own[q]
@@ -219,7 +219,7 @@ func (s *session) replaceChallenge(now time.Duration, c wire.Challenge) (first b
 	s.quiet = 0
 	qs := s.agenda.silent()
 	if qs == lowest(qs) {
-		s.got.hints.openly &^= qs // the fragments were this challenge
+		s.got.hints.openly &^= qs // the fragments that came were those of this challenge
 	}
 	first = s.got.challenges.replace(now, c, qs)
 	switch {

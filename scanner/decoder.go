@@ -20,10 +20,10 @@ type Decoder struct {
 	session   session
 	answer    answer
 	result    Result
-	seen      [wire.NumQuestions]uint32 // a bit for each fault that q had for a while
+	seen      [wire.NumQuestions]uint32 // a bit for each error that q had at some time
 	truncated Questions                 // lists that end too early
-	early     Questions                 // unsound lists that came when nothing but INFO need have been asked
-	cut       [wire.NumQuestions][]byte // truncated lists in whose place a later one stands
+	early     Questions                 // unsound lists that came when perhaps only INFO had been asked
+	cut       [wire.NumQuestions][]byte // truncated lists that a later one has replaced
 	whole     []byte
 	plain     []byte
 }
@@ -57,7 +57,7 @@ func (d *Decoder) Add(datagram []byte) {
 	a.received++
 	a.recvBytes += uint64(len(datagram))
 	a.keepRaw(nil, datagram)
-	d.session.agenda.waiting = d.session.agenda.open // it is unknown what was waited for
+	d.session.agenda.waiting = d.session.agenda.open // a capture does not show what was waited for
 	switch {
 	case wire.IsSingle(datagram):
 		d.deliver(datagram)
@@ -205,12 +205,12 @@ func (d *Decoder) Redecode(known *Result) *Result {
 	var m replies
 	a.replies(&m)
 	for q := range each(r.Asked.status()) {
-		m.err[q] = d.session.agenda.err[q] // those of the others fit every question
+		m.err[q] = d.session.agenda.err[q] // the errors of other questions count for every question
 		switch code := known.Err[q]; {
 		case silent[code] || d.seen[q]&(1<<code) != 0:
 			m.err[q] = code
 		case m.err[q] == 0:
-			m.err[q] = wire.ErrTimeout // nothing came of it
+			m.err[q] = wire.ErrTimeout // no reply explains the lack of an answer
 		}
 	}
 	m.evidence = evidence{}

@@ -14,7 +14,7 @@ type feed struct {
 	room   sync.Cond
 	block  []Target // read and not yet taken
 	ended  bool     // the list has ended
-	stop   bool     // the scan wants no more
+	stop   bool     // the scan needs no more
 	hungry atomic.Bool
 	wake   func()        // called when a waiting loop can take a block
 	done   chan struct{} // closed when run has returned
@@ -99,9 +99,9 @@ const leaveBehind = 200 * time.Millisecond
 type cursor struct {
 	feed  *feed
 	block []Target
-	pos   int    // next in block
+	pos   int    // index of the next target in block
 	ended bool   // nothing follows block
-	place uint64 // where the list continues
+	place uint64 // Place at which the list continues
 }
 
 // next returns the next target, or nil if the feed has none now.

@@ -12,17 +12,17 @@ import (
 // outcome is a finished target on its way from the loop to the caller's function.
 type outcome struct {
 	addr   uint64
-	label  *label  // nil: the list has none
+	label  *label  // nil: the list gives none
 	answer *answer // nil: nothing came
 	err    [wire.NumQuestions]wire.Error
 
 	asked     Questions
-	infoAsks  uint8 // how often INFO was asked, challenge rounds not counted
+	infoAsks  uint8 // how often INFO was asked, not counting challenge rounds
 	sent      uint16
 	sentBytes uint16
-	firstAt   time.Duration // first datagram sent
-	lastAt    time.Duration // last datagram sent
-	endAt     time.Duration // when it was finished
+	firstAt   time.Duration // when the first datagram was sent
+	lastAt    time.Duration // when the last datagram was sent
+	endAt     time.Duration // when the target was finished
 }
 
 // block is a number of outcomes that the loop hands over at once. It may end with a

@@ -11,8 +11,8 @@ type ForeignCause uint8
 const (
 	ForeignPort     ForeignCause = iota // a reply from the address of a target, with another port
 	ForeignAddress                      // a reply from an address that was not asked lately
-	ForeignFragment                     // a part of a reply
-	ForeignOther                        // no reply
+	ForeignFragment                     // a fragment of a reply
+	ForeignOther                        // not a reply
 
 	NumForeignCauses = iota
 )

@@ -19,10 +19,10 @@ import (
 //
 // A mark is what the scan remembers of the answers of a closed target.
 const (
-	markOpen  mark = 1 << 15                     // all it was asked was answered without a challenge
-	markInfo  mark = 1<<15 - 1<<7                // a hash of what does not change in INFO; 0: it sent none
-	markRules mark = 1<<7 - 1                    // a hash of its first rules; 0: it sent none, or was asked again
-	oneInfo   mark = markInfo &^ (markInfo << 1) // the least hash of each
+	markOpen  mark = 1 << 15                     // every answer was to a request without a challenge
+	markInfo  mark = 1<<15 - 1<<7                // a hash of the INFO fields that do not change; 0: no INFO
+	markRules mark = 1<<7 - 1                    // a hash of its first rules; 0: no rules, or they were asked for more than once
+	oneInfo   mark = markInfo &^ (markInfo << 1) // the lowest hash of each
 	oneRules  mark = 1
 )
 
@@ -62,7 +62,7 @@ func stableHash(in *wire.Info) mark {
 // names. It is never 0.
 func rulesHash(list []byte) mark {
 	var rs wire.Rules
-	_ = rs.Reset(list) // what can be read counts
+	_ = rs.Reset(list) // a list that ends early counts as far as it can be read
 	sum := uint64(rs.Announced())
 	for i := 0; i < 3 && rs.Next(); i++ {
 		sum = fold(sum^maphash.Bytes(stableSeed, rs.Rule().Name), 0x9E3779B97F4A7C15)

@@ -9,5 +9,5 @@ type Geo struct {
 	Region    string // the largest part of the country: a state, a province
 	City      string // in English, if the database has it
 	ASN       uint32 // number of the autonomous system that announces the address
-	Org       string // its owner
+	Org       string // the owner of the autonomous system
 }

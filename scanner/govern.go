@@ -24,11 +24,11 @@ type governor struct {
 	slown time.Duration // when the rate was last lowered
 	risen time.Duration // when the rate was last doubled
 
-	tooMuch float64       // the rate of the last overload; 0: none so far
+	tooMuch float64       // the rate at the last overload; 0: none so far
 	lately  float64       // mean rate of the last samples
 	settled float64       // mean rate while nothing else held the scan back
 	usual   time.Duration // mean round trip of the last seconds
-	rttFrom time.Duration // when the sums below began
+	rttFrom time.Duration // when the sums below were last reset
 	rttSum  time.Duration
 	rtts    int
 }
@@ -45,19 +45,19 @@ const (
 	leastRate    = 1000
 	sampleEvery  = 10 * time.Millisecond
 	slowBy       = 0.8
-	slowByAgain  = 0.5                    // when that was not enough
+	slowByAgain  = 0.5                    // if slowBy was not enough
 	calmTime     = 250 * time.Millisecond // after an overload, before the rate rises again
-	quickUp      = 1.025                  // a sample, far from the rate that was too much
-	slowUp       = 0.02                   // a second, near it: two percent
-	slowUpTime   = 2 * time.Second        // after which it is double that, and grows with the square
+	quickUp      = 1.025                  // per sample, far below the rate of the last overload
+	slowUp       = 0.02                   // per second, near that rate: two percent
+	slowUpTime   = 2 * time.Second        // after this time the rise is twice slowUp; it grows with the square of the time
 	near         = 0.9
 	settleTime   = 2 * time.Second        // the span of the means settled and usual
 	latelyTime   = 50 * time.Millisecond  // the span of the mean lately
-	longerEvery  = 500 * time.Millisecond // between two slowdowns for long round trips
-	enoughRTTs   = 64                     // for a mean, from
-	rttTime      = 300 * time.Millisecond // or more
-	longerRTT    = 2                      // times the usual round trip, and
-	longerRTTMin = 50 * time.Millisecond  // beyond that, is much longer
+	longerEvery  = 500 * time.Millisecond // least time between two slowdowns for long round trips
+	enoughRTTs   = 64                     // least number for a mean, over
+	rttTime      = 300 * time.Millisecond // at least this time
+	longerRTT    = 2                      // a mean is too long above this multiple of the usual round trip,
+	longerRTTMin = 50 * time.Millisecond  // plus this
 	mostEcho     = 500 * time.Millisecond // the longest echo
 )
 

@@ -11,8 +11,8 @@ import (
 // the server even behind a device that loses such pieces.
 type gso struct {
 	off      bool
-	silent   int // pairs without an answer in time
-	answered int // the others
+	silent   int // pairs of which neither request was answered in time
+	answered int // the other pairs
 }
 
 // Every server that gets a pair has just sent a challenge, so it should answer. If

@@ -8,8 +8,8 @@ type handoff struct {
 	outcomes []outcome   // the block that is being filled
 	backlog  []block     // blocks that the finisher has no room for
 	spare    [][]outcome // empty blocks
-	waiting  int         // outcomes that the caller's function has not had
-	limit    int         // of waiting: beyond it no target is started
+	waiting  int         // outcomes that the caller's function has not processed
+	limit    int         // of waiting: when it is reached, no new target is started
 }
 
 func newHandoff(f *finisher, p *pool, limit int) *handoff {

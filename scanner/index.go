@@ -13,7 +13,7 @@ type index struct {
 
 type indexEntry struct {
 	hash uint32
-	slot int32 // + 1; 0: free
+	slot int32 // slot number + 1; 0: free
 }
 
 // hash spreads a packed source over 64 bits (the multiplier is 2^64 divided by the
@@ -148,7 +148,7 @@ type mark uint16
 // sourceSet is a set of packed sources, each with a mark. It cannot hold the
 // highest source, 255.255.255.255:65535.
 type sourceSet struct {
-	keys []uint64 // packed source + 1, and its mark above that; 0: free
+	keys []uint64 // packed source + 1, with its mark in the bits above; 0: free
 	n    int
 }
 

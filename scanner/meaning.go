@@ -12,8 +12,8 @@ import (
 // evidence is what a scan counted for one server, in addition to the contents of
 // its replies. A capture has none of it.
 type evidence struct {
-	infoRequests int // sent
-	infoReplies  int // received
+	infoRequests int // requests for INFO sent
+	infoReplies  int // INFO replies received
 	conflicts    int // fragments that contradicted an earlier one
 }
 
@@ -71,10 +71,10 @@ func (r *Result) facts(e evidence) game.Facts {
 
 // Population is how many play on a server.
 type Population struct {
-	People    int  // in the game, as the game counts them
-	Bots      int  // programs that play
-	Places    int  // for players
-	Elsewhere bool // the game counts People or Bots elsewhere than in INFO
+	People    int  // human players, as the game counts them
+	Bots      int  // players that are programs
+	Places    int  // places for players
+	Elsewhere bool // People or Bots come from the game's own data, not from INFO
 }
 
 // Population returns how many people and bots play on a server that answered INFO.

@@ -18,15 +18,15 @@ import (
 // To count parts, the limiter has a hundred tokens for each datagram.
 type pace struct {
 	limiter *rate.Limiter // nil: no limit
-	base    time.Time     // what the scan's clock counts from
-	rate    float64       // datagrams a second, or Off
-	burst   int           // datagrams at once
-	fullAt  time.Duration // when the bucket is full, or was last seen to be full
+	base    time.Time     // the start of the scan's clock
+	rate    float64       // datagrams per second, or Off
+	burst   int           // most datagrams at once
+	fullAt  time.Duration // when the bucket will be full; after unused, at least the time of that call
 }
 
 const (
 	burstTime  = 5 * time.Millisecond
-	tokensEach = 100 // tokens of the limiter for a datagram
+	tokensEach = 100 // tokens of the limiter per datagram
 )
 
 func newPace(perSecond float64, base time.Time) *pace {

@@ -6,16 +6,16 @@ import "time"
 // nothing was sent although the rate allowed it.
 type pacer struct {
 	pace     *pace
-	governor *governor // of a scan without a rate, which finds its own; nil: it has one
+	governor *governor // finds the rate of a scan that has none; nil: the scan has a rate
 	stats    *Stats
 
 	unhindered bool // nothing but the rate held the scan back since the governor's last sample
-	paced      bool // the loop sleeps because of the pace
+	paced      bool // the loop sleeps because of the rate
 
-	chargedAt   time.Duration // up to when time is accounted for
+	chargedAt   time.Duration // time up to here is accounted for
 	allowed     float64       // datagrams that the rate allowed, as Stats.Allowed
-	allowedAt   time.Duration // up to when they are added up
-	allowedWait time.Duration // what was waited until then
+	allowedAt   time.Duration // time up to here is included in allowed
+	allowedWait time.Duration // sum of Stats.Waited at that time
 }
 
 func newPacer(perSecond float64, start time.Time, stats *Stats) pacer {
@@ -73,7 +73,7 @@ func (p *pacer) allow(now time.Duration) {
 		waited += time.Duration(us) * time.Microsecond
 	}
 	if paced := (now - p.allowedAt) - (waited - p.allowedWait); p.governor == nil {
-		p.allowed += p.pace.rate * paced.Seconds() // negative where waiting was noted late
+		p.allowed += p.pace.rate * paced.Seconds() // negative if waiting was recorded late
 	}
 	p.allowedAt, p.allowedWait = now, waited
 	p.stats.Allowed = uint64(max(p.allowed, 0))

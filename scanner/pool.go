@@ -19,7 +19,7 @@ type pool struct {
 
 const (
 	minClass    = 10 // 1 KiB: the replies of an ordinary server
-	maxClass    = 23 // 8 MiB: with Raw, all that a server sent
+	maxClass    = 23 // 8 MiB: with Raw, everything that a server sent
 	poolClasses = maxClass - minClass + 1
 )
 

@@ -36,7 +36,7 @@ func (r *receiver) fragment(now time.Duration, i int32, datagram []byte) deliver
 	}
 	sl.session.onFragment()
 	d := r.assembled(now, i, outcome, msg)
-	if d.full { // it will be requested again: the table must not take that for a duplicate
+	if d.full { // it will be requested again: the table must not take the new reply for a duplicate
 		r.parts.table.Forget(sl.source())
 	}
 	return d

@@ -65,8 +65,8 @@ func Scan(
 const (
 	minBuffer    = 4 << 20
 	maxBuffer    = 64 << 20
-	bufferTime   = 100 * time.Millisecond // of the rate, in replies
-	datagramCost = 2304                   // what the kernel charges for a datagram of 1400 bytes
+	bufferTime   = 100 * time.Millisecond // a buffer holds the replies of this time
+	datagramCost = 2304                   // the buffer space that the kernel charges for a datagram of 1400 bytes
 )
 
 // Buffers returns the sizes in bytes of the receive and the send buffer that a scan

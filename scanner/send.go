@@ -13,8 +13,8 @@ import (
 // not accept stay in the batch and go out first the next time.
 type sender struct {
 	packets []udp.Packet // the batch
-	out     []outgoing   // what each of packets is
-	request []byte       // the bytes of packets
+	out     []outgoing   // describes each of packets
+	request []byte       // the memory that packets point to
 	again   int          // attempts to send out[0]
 	gso     gso
 
@@ -28,8 +28,8 @@ type sender struct {
 // outgoing is one datagram of a batch.
 type outgoing struct {
 	ref     ref
-	q       wire.Question // that it is sent for
-	request wire.Question // that it is: GETCHALLENGE may stand in for q
+	q       wire.Question // the question that it serves
+	request wire.Question // the request itself: q, or GETCHALLENGE in its place
 }
 
 func newSender(cfg *Config) sender {

@@ -20,16 +20,16 @@ import (
 //   - two lists answer one request, and name different players or rules;
 //   - an 'A' comes for a question that was answered without a challenge.
 type suspicion struct {
-	requests     uint8         // datagrams sent, pings not counted
+	requests     uint8         // datagrams sent, not counting pings
 	answered     Questions     // answered after they were asked
 	unasked      Questions     // answered before they were asked
-	unchallenged Questions     // answered, in part at least, to a request without a challenge
+	unchallenged Questions     // answered, at least in part, in reply to a request without a challenge
 	stranger     bool          // a reply came before the server was asked anything
-	verifying    Questions     // asked once more although they are answered
-	verified     Questions     // of these: answered again
+	verifying    Questions     // asked once more although they were answered
+	verified     Questions     // those of verifying that were answered again
 	conflict     bool          // a reply contradicts another
-	least, most  time.Duration // round trips
-	holdEnd      time.Duration // until when the record is held; 0: it is not
+	least, most  time.Duration // shortest and longest round trip
+	holdEnd      time.Duration // the record is held back until then; 0: it is not
 }
 
 // contradicted records that two replies contradict each other. One of them may be
@@ -109,7 +109,7 @@ func (s *session) countChallenge(now time.Duration, c wire.Challenge) (known boo
 	first := a.challenges.seen == 0
 	known = a.challenges.note(c)
 	if first && s.agenda.open == 0 {
-		a.challenges.current = c // to verify INFO with
+		a.challenges.current = c // used to verify INFO
 	}
 	lists := verify(a.suspicion.verifying &^ AskInfo)
 	if s.agenda.waiting&lists != 0 || first && a.refuted() {

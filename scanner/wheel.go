@@ -18,7 +18,7 @@ type wheel struct {
 
 const (
 	wheelTick    = 4 * time.Millisecond
-	wheelBuckets = 1024 // a turn takes 4 s; a later wake-up is filed for its end
+	wheelBuckets = 1024 // a turn takes 4 s; a later wake-up is filed at the end of the turn
 )
 
 func newWheel() *wheel {
