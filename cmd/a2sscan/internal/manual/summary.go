@@ -1,7 +1,7 @@
 package manual
 
-// This file documents the summary file and the words for faults, which also appear in
-// records.
+// This file documents the summary file, and the words for faults, which also occur
+// in records.
 
 // summaryText explains the summary, and SummaryKeys its keys in their order.
 const summaryText = `The file PATH.summary.json, or the one that --summary names, is a JSON object that describes the run, however it ended. In a resumed scan the counts cover all runs. Keys may be added; a key that does not apply is absent. In this list, a dot leads into an object, or into each element of an array. Byte counts are of UDP payloads.`
