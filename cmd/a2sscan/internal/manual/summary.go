@@ -92,7 +92,8 @@ var SummaryKeys = []Fact{
 	{"peak_open, peak_bytes, peak_rss_bytes", "the most targets open at once, bytes of buffered replies, and memory of the process in this run"},
 }
 
-// faultsText explains the words of wire.Error, FaultWords each in their order.
+// faultsText introduces the words of wire.Error. FaultWords explains each of them,
+// in their order.
 const faultsText = `In a record, errors gives the reason why a question has no complete answer, as one of these words. The summary counts them as faults.`
 
 var FaultWords = []Fact{
