@@ -21,7 +21,7 @@ type scanFlags struct {
 	timeouts  timeoutFlags
 	metrics   metricsFlags
 	log       logFlags
-	ofMasters *pflag.FlagSet // of use with --master only
+	ofMasters *pflag.FlagSet // flags that have an effect only with --master
 	lists     []string
 	bandwidth flagvalue.Bandwidth
 	helpAll   bool
@@ -84,7 +84,7 @@ down by a tenth, and SIGQUIT says where the scan stands; it goes on.`,
 	return cmd
 }
 
-// add names the flags. Each says its unit; pflag adds the default.
+// add adds the flags. Each help text has the unit; pflag appends the default.
 func (f *scanFlags) add(cmd *cobra.Command) {
 	f.out.add(cmd)
 	fs := cmd.Flags()
@@ -132,7 +132,8 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.BoolVarP(&f.opts.Quiet, "quiet", "q", false, "no status (unless --status asks for it) and no closing summary; errors and bad lines are still said")
 }
 
-// useBandwidth sets the rate from --bandwidth.
+// useBandwidth sets the rate from --bandwidth. rateToo means that --rate is given
+// as well.
 func (f *scanFlags) useBandwidth(rateToo bool) error {
 	if f.bandwidth == 0 {
 		return nil
@@ -142,7 +143,8 @@ func (f *scanFlags) useBandwidth(rateToo bool) error {
 		Hint: "--bandwidth is the rate in other units"})
 }
 
-// check completes the options and refuses flags that contradict each other.
+// check completes the options from the flags and refuses flags that contradict each
+// other.
 func (f *scanFlags) check(a *app, args []string) error {
 	f.opts.Out, f.opts.Timeout, f.opts.Retries = f.out.choice(), f.timeouts.timeout, f.timeouts.retries
 	f.opts.Out.Format, f.opts.Out.Fields = f.how.chosen(), f.how.fields
@@ -162,7 +164,7 @@ func (f *scanFlags) check(a *app, args []string) error {
 	return f.opts.Check(args)
 }
 
-// scan asks the targets and writes what they answer.
+// scan asks the targets and writes their answers as records.
 func (a *app) scan(f *scanFlags, args []string) error {
 	p := a.program()
 	if !f.opts.DryRun {
@@ -179,7 +181,7 @@ func (a *app) scan(f *scanFlags, args []string) error {
 	return scanrun.Scan(a.term, p, &f.opts, args)
 }
 
-// program is what this program lends to a scan.
+// program returns what a scan must know about this program.
 func (a *app) program() *scanrun.Program {
 	return &scanrun.Program{
 		Name: self(), Args: a.args, Stdin: a.in, Stdout: a.out, OnScreen: console.IsTerminal(a.out.w),
@@ -187,7 +189,7 @@ func (a *app) program() *scanrun.Program {
 	}
 }
 
-// addTargets names the flags that choose the targets of a list and their order.
+// addTargets adds the flags that choose the targets of a list and their order.
 func (f *scanFlags) addTargets(fs *pflag.FlagSet) {
 	t := &f.opts.Targets
 	fs.Var(&t.Order, "order", "in which targets are asked: random, or input, which reads lists while it asks")
@@ -197,7 +199,8 @@ func (f *scanFlags) addTargets(fs *pflag.FlagSet) {
 	fs.BoolVar(&t.Resolve, "resolve", false, "look up host names in lists and arguments, and ask all of their IPv4 addresses")
 }
 
-// addExclusions names the flags that choose the addresses that are sent nothing.
+// addExclusions adds the flags that exclude addresses, so that nothing is sent to
+// them.
 func (f *scanFlags) addExclusions(fs *pflag.FlagSet) {
 	x := &f.opts.Exclude
 	fs.StringSliceVar(&x.Networks, "exclude", nil,
@@ -208,7 +211,7 @@ func (f *scanFlags) addExclusions(fs *pflag.FlagSet) {
 		"ask addresses in special-purpose networks too (private, loopback, documentation …)")
 }
 
-// addGuard names the flags that say when a guard stops the scan.
+// addGuard adds the flags for when a guard ends the scan.
 func (f *scanFlags) addGuard(fs *pflag.FlagSet) {
 	g := &f.opts.Guard
 	fs.Var((*flagvalue.Share)(&g.MinHitrate), "min-hitrate", "stop if fewer of the targets answer: 2% or 0.02; judged after 1000 targets, and at the end (default off)")
@@ -216,10 +219,10 @@ func (f *scanFlags) addGuard(fs *pflag.FlagSet) {
 	fs.DurationVar(&g.MaxRuntime, "max-runtime", 0, "stop after `D` such as 6h; 0: never (default 0)")
 }
 
-// forMaster is the annotation of flags that are of use with --master only.
+// forMaster is the annotation of flags that have an effect only with --master.
 const forMaster = "with --master"
 
-// addMaster names the flags about masters.
+// addMaster adds the flags about masters.
 func (f *scanFlags) addMaster(fs *pflag.FlagSet) {
 	fs.StringVar(&f.opts.From.Where, "master", "", "fetch the list of servers first: from the master server at `HOST:PORT`, from the Steam Web API (web), or from its URL")
 	fs.BoolVar(&f.opts.From.Keep, "keep-master", false, "keep what the list says of each server, as master in its record")
@@ -230,7 +233,7 @@ func (f *scanFlags) addMaster(fs *pflag.FlagSet) {
 	fs.AddFlagSet(f.ofMasters)
 }
 
-// checkMaster refuses flags about masters in a scan without one.
+// checkMaster refuses flags about masters if the scan has none.
 func (f *scanFlags) checkMaster() (err error) {
 	f.ofMasters.VisitAll(func(flag *pflag.Flag) {
 		if flag.Changed && f.opts.From.Where == "" && err == nil {

@@ -8,8 +8,9 @@ import (
 	"golang.org/x/term"
 )
 
-// Beside returns a writer to w, a terminal that the messages may go to as well. The
-// status line is wiped before results are written, and shown again below them.
+// Beside returns a writer to w, which may be the same terminal that messages go to.
+// It wipes the status line before results are written, and shows it again below
+// them.
 func (t *Terminal) Beside(w io.Writer) io.Writer { return &beside{t, w} }
 
 type beside struct {
@@ -36,7 +37,8 @@ func IsTerminal(r any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// WidthOf returns the columns of the screen w, 80 if it is none.
+// WidthOf returns the number of columns of the screen w, or 80 if w is not a
+// screen.
 func WidthOf(w any) int {
 	if f, ok := w.(*os.File); ok {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width >= 2 {
@@ -46,11 +48,11 @@ func WidthOf(w any) int {
 	return 80
 }
 
-// Colors are the words of --color.
+// Colors are the values of --color.
 var Colors = []string{"auto", "always", "never"}
 
-// UseColor reports whether what is written to w has colours. With auto that is so on
-// a terminal, unless the environment says NO_COLOR.
+// UseColor reports whether output to w has colours. With auto, it has colours on a
+// terminal, unless the environment has NO_COLOR or TERM=dumb.
 func UseColor(when string, w any) bool {
 	if when != "auto" && when != "" {
 		return when == "always"
