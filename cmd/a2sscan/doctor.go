@@ -31,16 +31,19 @@ func (a *app) doctorCommand() *cobra.Command {
 		Long: `Checks what a scan needs from this machine: socket buffers, connection tracking,
 IP fragments, open files, memory, processors, the clock, the disk, the source
 address. If something falls short, doctor gives the reason and the command that
-fixes it. It changes nothing and sends nothing.
+fixes it. It changes nothing.
 
-The flags are those of scan, because a higher --rate needs more. doctor cannot
-see the limits of other machines on the way, such as a home router's connection
-table.
+The flags are those of scan, because a higher --rate needs more. With a rate
+above 20k, doctor measures for a second how many datagrams this machine can send
+and receive: it sends them to itself, on loopback. Nothing leaves the machine.
+Run it while nothing else is busy. doctor cannot see the limits of other
+machines on the way, such as a home router's connection table.
 
 The exit code is 0 if the machine is ready, even with warnings, and 5 if
 something is bad.`,
 		Example: `  a2sscan doctor
   a2sscan doctor -r 100k -n 5000000 -o /data/census.ndjson.zst
+  a2sscan doctor -r 10M     # what is the highest rate of this machine?
   a2sscan doctor -r 20k --json | jq '.findings[] | select(.level != "ok")'`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
