@@ -194,7 +194,7 @@ func (f *scanFlags) addTargets(fs *pflag.FlagSet) {
 	fs.Var(&t.Seed, "seed", "number that chooses the random order: the same targets and seed, the same order (default: by chance)")
 	fs.Var(&t.Shard, "shard", "ask only part `I/N` of all addresses, I from 0 to N-1; auto/N takes I from JOB_COMPLETION_INDEX (Kubernetes) or SLURM_ARRAY_TASK_ID (default all)")
 	fs.BoolVar(&t.Strict, "strict", false, "refuse a list with a bad line, before anything is sent")
-	fs.BoolVar(&t.Resolve, "resolve", false, "look up host names in lists and arguments, and ask all of their IPv4 addresses")
+	fs.BoolVar(&t.Resolve, "resolve", false, "look up host names in lists, too, and ask all of their IPv4 addresses; names given as arguments are always looked up")
 }
 
 // addExclusions names the flags that choose the addresses that are sent nothing.

@@ -214,9 +214,10 @@ func (s *Run) openTargets(stdin io.Reader) error {
 		if s.checkpoint.Resumes() && s.opts.Pace.MaxPerAddress > 0 {
 			cfg.Passed = s.checkpoint.CountGiven
 		}
-		if cfg.Resolve != nil {
-			cfg.Resolve = s.checkpoint.HostNames().Resolver(cfg.Resolve)
-		}
+		cfg.Resolve = s.checkpoint.HostNames().Resolver(cfg.Resolve)
+	}
+	if cfg.OnlyArgs { // a list may have millions
+		cfg.Resolve = inputs.ReportAddrs(s.term, cfg.Resolve)
 	}
 	if s.list, err = list.Open(cfg); err != nil {
 		return inputs.TargetFailure(err)
