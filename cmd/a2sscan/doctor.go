@@ -60,7 +60,7 @@ something is bad.`,
 func (f *doctorFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.VarP(&f.rate, "rate", "r", "datagrams per second, such as 800, 5k or 1.5M; 0: as fast as possible")
+	fs.VarP(&f.rate, "rate", "r", rateUsage)
 	f.timeoutFlags.add(cmd)
 	fs.StringVarP(&f.output, "output", "o", "", "`PATH` of the records, to check its disk (default: the working directory)")
 	fs.Uint64VarP(&f.targets, "max-targets", "n", 0, "`N` targets; 0: not known (default 0)")

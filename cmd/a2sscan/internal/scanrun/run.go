@@ -59,7 +59,6 @@ type Run struct {
 	observer *scanlog.Observer
 	status   progress.Status
 	late     lateConflicts
-	found    uint64                          // servers that answered, in this run; of the handler
 	reading  atomic.Pointer[list.List]       // nil: no list is read yet
 	monitor  atomic.Pointer[scanner.Monitor] // nil: no target is asked yet
 }
@@ -405,6 +404,7 @@ func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
 		cfg.Asked = s.checkpoint.Recount(s.list)
 		cfg.Silent = s.checkpoint.SilentTargets
 	}
+	s.stopAtResults()
 	s.observer = newObserver(s)
 	s.monitor.Store(cfg.Monitor)
 	defer s.guard.Watch(cfg.Monitor, s.term)()
@@ -515,13 +515,17 @@ func (s *Run) handle(r *scanner.Result) {
 		s.geo.ReportDamage(s.term)
 	}
 	s.tally.Add(r)
-	if !silent {
-		if s.found++; s.found == s.opts.MaxResults {
-			s.shutdown.Drain()
-		}
-	}
+	s.stopAtResults()
 	if wanted {
 		s.out.Write(r)
+	}
+}
+
+// stopAtResults ends the scan when enough servers have answered, those of earlier
+// runs included.
+func (s *Run) stopAtResults() {
+	if most := s.opts.MaxResults; most > 0 && s.tally.Servers >= most {
+		s.shutdown.Drain()
 	}
 }
 
