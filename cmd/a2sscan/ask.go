@@ -15,6 +15,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/transcript"
 	"github.com/a2sscan/a2sscan/scanner"
@@ -116,7 +117,7 @@ func (f *askFlags) config() scanner.Config {
 func (a *app) ask(f *askFlags, arg string) error {
 	ctx, end := shutdown.Interruptible(true)
 	defer end()
-	target, err := transcript.ResolveAddr(ctx, a.term, arg)
+	target, err := transcript.ResolveAddr(ctx, a.term, inputs.Resolve, arg)
 	if err != nil {
 		return err
 	}

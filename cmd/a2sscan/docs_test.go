@@ -57,7 +57,26 @@ func TestDocsShipped(t *testing.T) {
 	}
 }
 
-// TestManClean: mandoc and groff report no problems in the pages.
+// TestSameFlags: flags of these names mean the same in every command that has them,
+// in words, unit and default. The flags of masters have other names.
+func TestSameFlags(t *testing.T) {
+	want := map[string]int{"rate": 2, "timeout": 3, "retries": 3, "source": 3}
+	for name, commands := range want {
+		meanings, found := map[string][]string{}, 0
+		for _, cmd := range newTree().Commands() {
+			if f := cmd.Flags().Lookup(name); f != nil {
+				found++
+				meaning := strings.Join([]string{f.Usage, f.DefValue, f.Value.Type(), f.Shorthand}, "; ")
+				meanings[meaning] = append(meanings[meaning], cmd.Name())
+			}
+		}
+		if len(meanings) != 1 || found != commands {
+			t.Errorf("--%s of %d commands: %q", name, found, meanings)
+		}
+	}
+}
+
+// TestManClean: the tools that show pages find no fault with them.
 func TestManClean(t *testing.T) {
 	tools := [][]string{
 		{"mandoc", "-T", "lint", "-W", "warning"},

@@ -67,12 +67,8 @@ down by a tenth, and SIGQUIT says where the scan stands; it goes on.`,
 			if !cmd.Flags().Changed("fallback") {
 				f.opts.Fallback = f.opts.SecondLook
 			}
-			if err := f.useBandwidth(cmd.Flags().Changed("rate")); err != nil {
+			if err := f.chooseRate(cmd.Flags().Changed("rate")); err != nil {
 				return err
-			}
-			if cmd.Flags().Changed("rate") && f.opts.Pace.Total > 0 {
-				return console.Fail(console.ExitUsage, "--rate and --rate-total exclude each other").
-					WithHint("--rate is of this scan, --rate-total of all shards together")
 			}
 			if err := f.check(a, args); err != nil {
 				return err
@@ -101,7 +97,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.StringArrayVarP(&f.lists, "list", "l", nil, "read targets from `FILE`, as an argument does; may be repeated (-iL, too)")
 	f.addTargets(fs)
 	fs.Var(&f.opts.Query, "query", "what to ask: a `LIST` of info, players, rules, and ping beside them")
-	fs.VarP(&f.opts.Pace.Rate, "rate", "r", "datagrams a second, k and M are understood; 0: as fast as it goes")
+	fs.VarP(&f.opts.Pace.Rate, "rate", "r", rateUsage)
 	fs.Var(&f.opts.Pace.Total, "rate-total", "datagrams a second of all shards together: with --shard I/N each sends an N-th of it (default: --rate for each)")
 	fs.VarP(&f.bandwidth, "bandwidth", "B", "the rate as bits per second on the wire, such as 10M: 760 for each datagram")
 	fs.Var(&f.opts.Pace.AddressRate, "per-address-rate", "datagrams a second to one address; 0: no limit")
@@ -121,7 +117,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	f.addExclusions(fs)
 	f.addGuard(fs)
 	fs.Uint64VarP(&f.opts.MaxTargets, "max-targets", "n", 0, "`N` targets asked at most; 0: all (default 0)")
-	fs.Uint64VarP(&f.opts.MaxResults, "max-results", "N", 0, "stop after `N` servers answered, and finish those that are open; 0: never (default 0)")
+	fs.Uint64VarP(&f.opts.MaxResults, "max-results", "N", 0, "stop after `N` servers answered, in all runs of a resumed scan together, and finish those that are open; 0: never (default 0)")
 	fs.BoolVar(&f.opts.DryRun, "dry-run", false, "say what would be asked and what that takes, send nothing, write no file")
 	f.metrics.add(cmd)
 	f.log.add(cmd)
@@ -132,15 +128,21 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.BoolVarP(&f.opts.Quiet, "quiet", "q", false, "no status (unless --status asks for it) and no closing summary; errors and bad lines are still said")
 }
 
-// useBandwidth sets the rate from --bandwidth. rateToo means that --rate is given
-// as well.
-func (f *scanFlags) useBandwidth(rateToo bool) error {
-	if f.bandwidth == 0 {
-		return nil
+// chooseRate sets the rate from --bandwidth, and refuses more than one of the flags
+// that set it.
+func (f *scanFlags) chooseRate(rateGiven bool) error {
+	bandwidth, total := f.bandwidth > 0, f.opts.Pace.Total > 0
+	if bandwidth {
+		f.opts.Pace.Rate = f.bandwidth.Rate()
 	}
-	f.opts.Pace.Rate = f.bandwidth.Rate()
-	return console.FirstBroken(console.Rule{Broken: rateToo, Err: "--bandwidth and --rate exclude each other",
-		Hint: "--bandwidth is the rate in other units"})
+	return console.FirstBroken(
+		console.Rule{Broken: bandwidth && rateGiven, Err: "--bandwidth and --rate exclude each other",
+			Hint: "--bandwidth is the rate in other units"},
+		console.Rule{Broken: bandwidth && total, Err: "--bandwidth and --rate-total exclude each other",
+			Hint: "--bandwidth is of this scan, --rate-total of all shards together"},
+		console.Rule{Broken: total && rateGiven, Err: "--rate and --rate-total exclude each other",
+			Hint: "--rate is of this scan, --rate-total of all shards together"},
+	)
 }
 
 // check completes the options from the flags and refuses flags that contradict each
@@ -196,7 +198,7 @@ func (f *scanFlags) addTargets(fs *pflag.FlagSet) {
 	fs.Var(&t.Seed, "seed", "number that chooses the random order: the same targets and seed, the same order (default: by chance)")
 	fs.Var(&t.Shard, "shard", "ask only part `I/N` of all addresses, I from 0 to N-1; auto/N takes I from JOB_COMPLETION_INDEX (Kubernetes) or SLURM_ARRAY_TASK_ID (default all)")
 	fs.BoolVar(&t.Strict, "strict", false, "refuse a list with a bad line, before anything is sent")
-	fs.BoolVar(&t.Resolve, "resolve", false, "look up host names in lists and arguments, and ask all of their IPv4 addresses")
+	fs.BoolVar(&t.Resolve, "resolve", false, "look up host names in lists, too, and ask all of their IPv4 addresses; names given as arguments are always looked up")
 }
 
 // addExclusions adds the flags that exclude addresses, so that nothing is sent to

@@ -8,10 +8,27 @@ import (
 	"golang.org/x/term"
 )
 
-// Beside returns a writer to w, which may be the same terminal that messages go to.
-// It wipes the status line before results are written, and shows it again below
-// them.
-func (t *Terminal) Beside(w io.Writer) io.Writer { return &beside{t, w} }
+// Beside returns a writer of results to w. If the messages go to the same terminal, the
+// status line is wiped before results are written, and shown again below them.
+func (t *Terminal) Beside(w io.Writer) io.Writer {
+	if !t.Interactive || !sameFile(t.err, w) {
+		return w // so that messages do not wait for it
+	}
+	return &beside{t, w}
+}
+
+// sameFile reports whether a and b write to the same file. Writers that are no files
+// may.
+func sameFile(a, b any) bool {
+	x, isFile := a.(*os.File)
+	y, isFileToo := b.(*os.File)
+	if !isFile || !isFileToo {
+		return true
+	}
+	first, err1 := x.Stat()
+	second, err2 := y.Stat()
+	return err1 != nil || err2 != nil || os.SameFile(first, second)
+}
 
 type beside struct {
 	t *Terminal

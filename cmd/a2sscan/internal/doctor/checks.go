@@ -28,6 +28,7 @@ type machine struct {
 	disk    func(dir string) (free, nodes uint64, writable bool, err error)
 	synced  func() (synced bool, maxError time.Duration, err error)
 	now     func() time.Time
+	measure func(time.Duration) (Loop, error)
 	cpus    int
 }
 
@@ -52,6 +53,7 @@ func (m *machine) examine(o *Options) *Report {
 		{"source", m.checkSource},
 		{"files", m.checkFiles},
 		{"processors", m.checkProcessors},
+		{"throughput", m.checkThroughput},
 		{"memory", m.checkMemory},
 		{"disk", m.checkDisk},
 		{"clock", m.checkClock},

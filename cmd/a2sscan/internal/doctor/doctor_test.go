@@ -40,6 +40,7 @@ func healthy() (*machine, fstest.MapFS) {
 		files:   func() (uint64, error) { return 1024, nil },
 		disk:    func(string) (uint64, uint64, bool, error) { return 100e9, 1e6, true, nil },
 		synced:  func() (bool, time.Duration, error) { return true, 5 * time.Millisecond, nil },
+		measure: func(time.Duration) (Loop, error) { return Loop{Sent: 1e6, Received: 1e6, Spent: time.Second}, nil },
 		now:     func() time.Time { return time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC) },
 	}, root
 }
@@ -67,7 +68,7 @@ func TestDoctorHealthy(t *testing.T) {
 			t.Errorf("%+v", f)
 		}
 	}
-	if !r.Ready || len(r.Findings) != 12 || *r.Rate != 5000 {
+	if !r.Ready || len(r.Findings) != 13 || *r.Rate != 5000 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -277,7 +278,7 @@ func TestDoctorText(t *testing.T) {
 			"                          to fix it:\n" +
 			"    sudo sysctl -w net.core.rmem_max=4194304\n" +
 			"    echo 'net.core.rmem_max = 4194304' | sudo tee -a /etc/sysctl.d/a2sscan.conf\n",
-		"\nnot ready: 10 ok, 1 warning, 1 bad, 0 unknown\n",
+		"\nnot ready: 11 ok, 1 warning, 1 bad, 0 unknown\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in\n%s", want, got)

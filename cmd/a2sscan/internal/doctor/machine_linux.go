@@ -16,7 +16,8 @@ func thisMachine() *machine {
 		root: os.DirFS("/"), system: systemName(),
 		kernel: kernelRelease, buffers: grantedBuffers, bind: tryBind,
 		files: fileLimit, disk: diskRoom, synced: clockSynced,
-		now: time.Now, cpus: runtime.NumCPU(),
+		measure: measureLoopback,
+		now:     time.Now, cpus: runtime.NumCPU(),
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 func thisMachine() *machine {
 	return &machine{
 		system: systemName(), buffers: grantedBuffers, bind: tryBind,
-		now: time.Now, cpus: runtime.NumCPU(),
+		measure: measureLoopback,
+		now:     time.Now, cpus: runtime.NumCPU(),
 	}
 }
