@@ -16,33 +16,32 @@ type Targets struct {
 	Seed    flagvalue.Seed
 	Shard   flagvalue.Shard
 	Strict  bool // refuse a list with a bad line
-	Resolve bool // look up host names
+	Resolve bool // look up host names in lists, too
 }
 
-// check settles what was not said.
+// check chooses a seed if none is given.
 func (t *Targets) check() error {
 	if t.Seed.Given && t.Order == flagvalue.Order(list.OrderInput) {
 		return console.Fail(console.ExitUsage, "--seed with --order input").
 			WithHint("the order of the input needs no seed")
 	}
 	if !t.Seed.Given {
-		t.Seed.N = rand.Uint64N(1 << 32) // short enough to be typed again
+		t.Seed.N = rand.Uint64N(1 << 32) // short enough to type again
 	}
 	return nil
 }
 
-// into sets what the flags say.
+// into copies the flags into cfg.
 func (t *Targets) into(cfg *list.Config) {
 	cfg.Order = list.Order(t.Order)
 	cfg.Seed = t.Seed.N
 	cfg.Shard = list.Shard(t.Shard)
 	cfg.Strict = t.Strict
-	if t.Resolve {
-		cfg.Resolve = inputs.Resolve
-	}
+	cfg.Resolve = inputs.Resolve
+	cfg.OnlyArgs = !t.Resolve
 }
 
-// said is in which order the targets are asked, in words.
+// said describes the order in which the targets are asked.
 func (t *Targets) said() string {
 	s := "in the order of the input"
 	if t.Order == flagvalue.Order(list.OrderRandom) {
