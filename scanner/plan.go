@@ -348,7 +348,7 @@ func (p *plan) timeout(s *session, base time.Duration) time.Duration {
 		d = p.learnt(s, base)
 	}
 	if s.got != nil {
-		d = max(d, min(2*max(s.got.trips.first, s.got.trips.late), maxRTTWait))
+		d = max(d, min(max(2*s.got.trips.first, s.got.trips.late*5/4), maxRTTWait))
 	}
 	if s.flags&flagLimited != 0 {
 		d = max(d, serialGap)
