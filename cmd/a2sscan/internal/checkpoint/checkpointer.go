@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
@@ -59,8 +61,15 @@ type Scan struct {
 	MaxPerAddress int    // 0: all
 	Replace       bool   // a new scan replaces existing output
 	Output        *output.Output
+	Uploads       Uploads                                      // nil: the output stays on this machine
 	Tally         func() tally.Tally                           // a copy; called among the results
 	Excluded      func(netip.Addr) (rule list.RuleID, is bool) // for the sender
+}
+
+// Uploads are those of the output into an object store.
+type Uploads interface {
+	Files() []store.Arrived  // that arrived
+	Release([]store.Arrived) // the checkpoint says that they arrived
 }
 
 // draft is a checkpoint that still lacks the length of the output.
@@ -245,11 +254,17 @@ func (k *Checkpointer) save(c draft) error {
 	if k.Past != nil {
 		secondPassed = k.Past.Silent.SecondPassed
 	}
+	if up := k.scan.Uploads; up != nil {
+		c.Output.Arrived = up.Files()
+	}
 	if c.Silent, err = k.silent.save(c.at, secondPassed); err != nil {
 		return unwritten(k.path, err)
 	}
 	if err := k.write(c.Checkpoint); err != nil {
 		return err
+	}
+	if up := k.scan.Uploads; up != nil {
+		up.Release(c.Output.Arrived)
 	}
 	return k.scan.Output.NameParts(c.mark)
 }
@@ -447,6 +462,9 @@ func sayPartsGone(t *console.Terminal, past *Checkpoint, path string) {
 	var gone, records uint64
 	for i, part := range past.Output.Parts {
 		name := sink.PartName(path, past.Start, i+1)
+		if past.Output.HasArrived(filepath.Base(name)) {
+			continue
+		}
 		_, err := os.Lstat(name)
 		_, err2 := os.Lstat(name + sink.PartSuffix)
 		if errors.Is(err, fs.ErrNotExist) && errors.Is(err2, fs.ErrNotExist) {

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
@@ -21,6 +23,9 @@ func Overwritten(flag, path string, read []string) error {
 
 // sameFile reports whether two names are those of one regular file.
 func sameFile(a, b string) bool {
+	if store.IsURL(a) {
+		return a == b
+	}
 	x, err1 := os.Stat(a)
 	y, err2 := os.Stat(b)
 	return err1 == nil && err2 == nil && x.Mode().IsRegular() && os.SameFile(x, y)
@@ -28,6 +33,9 @@ func sameFile(a, b string) bool {
 
 // SamePath reports whether two paths name one file.
 func SamePath(a, b string) bool {
+	if store.IsURL(a) {
+		return a == b
+	}
 	x, err1 := filepath.Abs(a)
 	y, err2 := filepath.Abs(b)
 	return a != "" && err1 == nil && err2 == nil && x == y
@@ -38,7 +46,7 @@ func SamePath(a, b string) bool {
 func NotFiles(args []string) []string {
 	names := []string{}
 	for _, arg := range args {
-		if _, err := os.Stat(arg); err != nil && arg != "-" {
+		if _, err := os.Stat(arg); err != nil && arg != "-" && !store.IsURL(arg) {
 			names = append(names, arg)
 		}
 	}

@@ -22,6 +22,8 @@ type Record struct {
 	Part    *float64 `json:"part,omitempty"`    // that is done, 0 to 1
 	Left    *float64 `json:"left,omitempty"`    // seconds, about; absent: not known, or about to end
 
+	Store *Store `json:"store,omitempty"` // the upload into an object store
+
 	*Numbers
 }
 
@@ -100,7 +102,8 @@ const (
 type Status struct {
 	Terminal *console.Terminal
 	Kind     Kind
-	Scan     string // its name
+	Scan     string        // its name
+	Store    func() *Store // how far the upload is; nil: there is none
 
 	tracker *Tracker // of the lines in JSON
 }
@@ -115,8 +118,16 @@ func Interval(t *console.Terminal) time.Duration {
 
 // sayJSON writes a status line as JSON.
 func (s *Status) sayJSON(r Record) {
-	r.Time, r.Scan = time.Now().UTC(), s.Scan
+	r.Time, r.Scan, r.Store = time.Now().UTC(), s.Scan, s.store()
 	s.Terminal.JSON(r)
+}
+
+// store returns how far the upload is.
+func (s *Status) store() *Store {
+	if s.Store == nil {
+		return nil
+	}
+	return s.Store()
 }
 
 // WatchLoading shows status lines while lists are read, until stop is called.
@@ -193,7 +204,8 @@ func (s *Status) WatchScan(m *scanner.Monitor, tracker *Tracker, rate float64) (
 		if earlier := tracker.cfg.Earlier; earlier != nil { // as the closing lines will
 			v.Add(earlier)
 		}
-		return v.Line(s.Terminal.StatusWidth())
+		store := s.store().line()
+		return v.Line(s.Terminal.StatusWidth()-len(store)) + store
 	})
 }
 

@@ -3,6 +3,7 @@ package scanrun
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -117,6 +118,8 @@ func (s *Run) ended(how outcome) string {
 		return ledger.EndedOutput
 	case how.broken != nil:
 		return ledger.EndedBroken
+	case s.uploads.stopped() != nil:
+		return ledger.EndedOutput
 	case s.guard.Tripped() != nil:
 		return ledger.EndedGuard
 	case s.shutdown.Interrupted():
@@ -144,6 +147,7 @@ func (s *Run) summarize(all *scanner.Stats, l ledger.Ledger, how outcome) *ledge
 	}
 	sum.Output, sum.Parts = s.out.Name(), s.out.Parts()
 	sum.Bytes, sum.Sum = s.out.Written()
+	s.uploads.rename(sum)
 	s.observer.Close()
 	sum.Ended = how.ended
 	sum.Guard = s.guard.Tripped()
@@ -176,8 +180,9 @@ func (s *Run) report(sum *ledger.Summary, how outcome) error {
 			path = ""
 		}
 	}
+	s.uploads.also(path)
 	if !s.opts.Quiet {
-		sum.Say(s.term, s.closing(path))
+		sum.Say(s.term, s.closing(sum, s.uploads.object(path)))
 	}
 	sum.SayWrong(s.term)
 	if lost != nil {
@@ -187,20 +192,25 @@ func (s *Run) report(sum *ledger.Summary, how outcome) error {
 	if err != nil {
 		how = how.fileLost(s.term, "stats", err)
 	}
+	s.uploads.also(stats)
+	how = s.ship(how, sum)
 	verdict := s.verdict(sum, how)
 	scanlog.Finished(s.term.Log, sum, verdict)
 	s.checkpoint.Done(how.complete && how.output == nil, path)
-	if err := s.onComplete(sum, how, path, stats); err != nil && verdict == nil {
+	s.uploads.end(how.complete && how.output == nil)
+	if err := s.onComplete(sum, how, s.uploads.object(path), s.uploads.object(stats)); err != nil && verdict == nil {
 		verdict = err
 	}
 	return verdict
 }
 
 // closing names the results; summary is the path of the summary file.
-func (s *Run) closing(summary string) ledger.Closing {
+func (s *Run) closing(sum *ledger.Summary, summary string) ledger.Closing {
 	c := ledger.Closing{Place: s.out.Place(), Summary: summary, Verbose: s.opts.Verbose}
 	if !s.opts.Out.ToFile() {
 		c.Place = "standard output"
+	} else if s.uploads != nil {
+		c.Place = fmt.Sprintf("%s in %s", console.Plural(len(sum.Parts), "part"), console.Plain(s.opts.Upload.name, 200))
 	} else if name := s.opts.Out.Path; s.out.Name() != name {
 		c.Kept = name
 	}
