@@ -89,6 +89,7 @@ down by a tenth, and SIGQUIT says where the scan stands; it goes on.`,
 func (f *scanFlags) add(cmd *cobra.Command) {
 	f.out.add(cmd)
 	fs := cmd.Flags()
+	fs.Lookup("output").Usage = "write records to `PATH`: .ndjson, .csv or .tsv, compressed if .zst or .gz follows; s3://BUCKET/KEY: in parts into an object store; -: standard output"
 	f.how.add(fs, "text on a terminal; else by the suffix of --output, or json")
 	fs.Var(&f.opts.Rotate, "rotate", "write parts of that size or time, such as 1G or 1h, named PATH with start and number")
 	f.addUpload(fs)

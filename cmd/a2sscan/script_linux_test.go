@@ -5,11 +5,13 @@ import (
 	"errors"
 	"flag"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -22,6 +24,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/geo/geotest"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/simulation"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store/storetest"
 )
 
 // TestMain lets scripts run the program as a command. Most of their time they
@@ -70,6 +73,10 @@ func panics() {
 //	fill FILE…         puts the values of variables such as $PORT into files
 //	mmdb TYPE FILE [later]  a database for --mmdb, of those in geo_test.go; later
 //	                   is a day later
+//	objectstore start    an object store in the test process, with the bucket census;
+//	                   down and up stop it and let it go on, refuse STATUS CODE
+//	                   answers everything with an error, put KEY FILE stores an
+//	                   object, and list FILE writes the names of all
 //	exits CODE CMD…    as exec, and the exit code is CODE
 //	tmpfs DIR SIZE     a file system of that size
 //
@@ -80,6 +87,7 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata",
 		Setup: func(env *testscript.Env) error {
 			env.Values[servedBy] = &fleet.Config{}
+			env.Values[storedBy] = &fake{}
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -91,6 +99,8 @@ func TestScripts(t *testing.T) {
 			"exits":   scriptExits,
 			"tmpfs":   scriptTmpfs,
 			"replay":  scriptReplay,
+
+			"objectstore": scriptObjectStore,
 		},
 		Condition: func(cond string) (bool, error) {
 			switch cond {
@@ -237,6 +247,42 @@ func scriptReplay(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	setPorts(ts, fl.Config())
 	serveScript(ts, fl)
+}
+
+// storedBy is where a script keeps its object store.
+const storedBy = "objectstore"
+
+func scriptObjectStore(ts *testscript.TestScript, neg bool, args []string) {
+	f := ts.Value(storedBy).(*fake)
+	if neg || len(args) == 0 || f.Store == nil && args[0] != "start" {
+		ts.Fatalf("usage: objectstore start|down|up|refuse|put|list …")
+	}
+	switch args[0] {
+	case "start":
+		f.Store = storetest.New()
+		ts.Defer(f.Close)
+		url, end, err := relay(f)
+		ts.Check(err)
+		ts.Defer(end)
+		for _, set := range storetest.EnvironmentOf(url) {
+			name, value, _ := strings.Cut(set, "=")
+			ts.Setenv(name, value)
+		}
+	case "down":
+		f.kill()
+	case "up":
+		f.start()
+		f.Fail(nil)
+	case "refuse":
+		status, err := strconv.Atoi(args[1])
+		ts.Check(err)
+		f.Fail(storetest.Refuse(status, args[2]))
+	case "put":
+		f.Write(args[1], []byte(ts.ReadFile(args[2])))
+	case "list":
+		keys := slices.Sorted(maps.Keys(f.Objects()))
+		ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(strings.Join(keys, "\n")+"\n"), 0o666))
+	}
 }
 
 // serveScript lets a fleet answer until the script ends.

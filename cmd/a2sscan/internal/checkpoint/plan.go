@@ -146,7 +146,7 @@ func (k *Checkpointer) HashLists(args []string, stdin io.Reader) (io.Reader, err
 		h := sha256.New()
 		switch info, err := os.Stat(arg); {
 		case store.IsURL(arg):
-			if err := k.hashObjects(arg); err != nil {
+			if err := hashObjects(k, arg); err != nil {
 				return nil, err
 			}
 			continue
@@ -172,7 +172,7 @@ func (k *Checkpointer) HashLists(args []string, stdin io.Reader) (io.Reader, err
 }
 
 // hashObjects hashes the lists in a store that an argument names.
-func (k *Checkpointer) hashObjects(arg string) error {
+func hashObjects(k *Checkpointer, arg string) error {
 	lists, _, err := inputs.Objects([]string{arg})
 	if err != nil {
 		return err

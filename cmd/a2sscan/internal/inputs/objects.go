@@ -55,6 +55,6 @@ func object(name string) (list.Source, error) {
 
 // objectFailure is the error of a list that can't be read.
 func objectFailure(name string, err error) error {
-	return console.Fail(console.ExitInput, "%s: %v", console.Plain(name, 200), output.Cause(err)).
+	return console.Fail(console.ExitInput, "%s: %v", console.Plain(store.Shown(name), 200), output.Cause(err)).
 		WithHint("%s", output.Advice(err))
 }

@@ -134,7 +134,7 @@ func Advice(err error) string {
 
 // storeFailure gives an error of a store its exit code and hint.
 func storeFailure(op, name string, err error) *console.Failure {
-	return console.Fail(console.ExitOutput, "can't %s %s: %w", op, console.Plain(name, 300), Cause(err)).WithHint("%s", Advice(err))
+	return console.Fail(console.ExitOutput, "can't %s %s: %w", op, console.Plain(store.Shown(name), 300), Cause(err)).WithHint("%s", Advice(err))
 }
 
 // StoreFailure is the error of a scan that uploads to a store.

@@ -15,7 +15,7 @@ type Store struct {
 	Error        string `json:"error,omitempty"` // why the last upload failed
 }
 
-// line is what a status line says of it; empty: nothing waits.
+// line describes it for a status line; empty: nothing waits.
 func (s *Store) line() string {
 	if s == nil || s.Waiting == 0 || s.Error == "" && !s.Slowed && s.Waiting < 2 {
 		return ""

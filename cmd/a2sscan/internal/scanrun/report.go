@@ -3,7 +3,6 @@ package scanrun
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -182,7 +181,7 @@ func (s *Run) report(sum *ledger.Summary, how outcome) error {
 	}
 	s.uploads.also(path)
 	if !s.opts.Quiet {
-		sum.Say(s.term, s.closing(sum, s.uploads.object(path)))
+		sum.Say(s.term, s.closing(sum, how, s.uploads.object(path)))
 	}
 	sum.SayWrong(s.term)
 	if lost != nil {
@@ -193,7 +192,7 @@ func (s *Run) report(sum *ledger.Summary, how outcome) error {
 		how = how.fileLost(s.term, "stats", err)
 	}
 	s.uploads.also(stats)
-	how = s.ship(how, sum)
+	how = ship(s, how, sum)
 	verdict := s.verdict(sum, how)
 	scanlog.Finished(s.term.Log, sum, verdict)
 	s.checkpoint.Done(how.complete && how.output == nil, path)
@@ -205,12 +204,12 @@ func (s *Run) report(sum *ledger.Summary, how outcome) error {
 }
 
 // closing names the results; summary is the path of the summary file.
-func (s *Run) closing(sum *ledger.Summary, summary string) ledger.Closing {
+func (s *Run) closing(sum *ledger.Summary, how outcome, summary string) ledger.Closing {
 	c := ledger.Closing{Place: s.out.Place(), Summary: summary, Verbose: s.opts.Verbose}
 	if !s.opts.Out.ToFile() {
 		c.Place = "standard output"
 	} else if s.uploads != nil {
-		c.Place = fmt.Sprintf("%s in %s", console.Plural(len(sum.Parts), "part"), console.Plain(s.opts.Upload.name, 200))
+		c.Place = s.uploads.place(len(sum.Parts), how.output == nil)
 	} else if name := s.opts.Out.Path; s.out.Name() != name {
 		c.Kept = name
 	}

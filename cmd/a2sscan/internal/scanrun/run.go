@@ -137,7 +137,7 @@ func (s *Run) prepare() (err error) {
 			return err
 		}
 	}
-	if err := s.openStore(); err != nil {
+	if err := openStore(s); err != nil {
 		return err
 	}
 	stdin := s.program.Stdin
@@ -329,7 +329,7 @@ func (s *Run) census() (*ledger.Summary, outcome, error) {
 	all, l := s.account(stats)
 	how = s.conclude(how, &all)
 	sum := s.summarize(&all, l, how)
-	how = s.ship(how, sum)
+	how = ship(s, how, sum)
 	s.status.End(stats, sum.Ended)
 	return sum, how, nil
 }
@@ -552,5 +552,5 @@ func logStart(s *Run) {
 		"seed", s.opts.Targets.Seed.N, "order", s.opts.Targets.Order.String(), "shard", s.opts.Targets.Shard.String(), "query", s.opts.Query.String(),
 		"rate", console.Short(s.opts.Pace.Rate.Limit()), "per_address_rate", console.Short(s.opts.Pace.AddressRate.Limit()),
 		"timeout", s.opts.Timeout.String(), "retries", s.opts.Retries, "second_look", s.opts.SecondLook,
-		"output", s.opts.Out.Path, "checkpoint", s.opts.Saved.Path, "exclusion_rules", s.exclusions.Len())
+		"output", s.opts.outputName(), "checkpoint", s.opts.Saved.Path, "exclusion_rules", s.exclusions.Len())
 }

@@ -25,7 +25,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// Upload says how the parts of a census get into an object store.
+// Upload names the folder and the limits of an upload into an object store.
 type Upload struct {
 	Spool string         // folder in which they are written; empty: NAME.spool
 	Max   flagvalue.Size // bytes of finished parts that may wait there
@@ -37,6 +37,9 @@ type Upload struct {
 
 // on reports whether the output is in a store.
 func (u *Upload) on() bool { return u.name != "" }
+
+// outputName is the name of the census as it was given.
+func (o *Options) outputName() string { return cmp.Or(o.Upload.name, o.Out.Path) }
 
 // The defaults of flags.
 const (
@@ -113,7 +116,7 @@ type uploads struct {
 
 // openStore prepares the upload, before anything is sent. A store that can't be
 // reached now may come back; one that refuses does not let the scan begin.
-func (s *Run) openStore() error {
+func openStore(s *Run) error {
 	u := &s.opts.Upload
 	if !u.on() || s.opts.DryRun {
 		return nil
@@ -131,7 +134,7 @@ func (s *Run) openStore() error {
 		s.term.Say("the store can't be reached now: %v", output.Cause(err))
 		s.term.Hint("parts wait in %s until it can", console.Plain(u.Spool, 200))
 	}
-	o := store.SpoolOptions{Dir: u.Spool, To: u.to, Replace: s.opts.Out.Force, Hold: s.checkpoint.Enabled, Done: s.logArrived}
+	o := store.SpoolOptions{Dir: u.Spool, To: u.to, Replace: s.opts.Out.Force, Hold: s.checkpoint.Enabled, Done: func(a store.Arrived) { logArrived(s, a) }}
 	if s.checkpoint.Resumes() {
 		if o.Arrived, err = arrivedBefore(client, u, s.checkpoint.Past); err != nil {
 			return err
@@ -149,7 +152,7 @@ func (s *Run) openStore() error {
 const checkTime = 15 * time.Second
 
 // logArrived logs an upload.
-func (s *Run) logArrived(a store.Arrived) {
+func logArrived(s *Run, a store.Arrived) {
 	s.term.Log.Info("uploaded", "object", s.opts.Upload.to.Beside(a.Name).String(), "bytes", a.Bytes, "sha256", a.SHA256)
 }
 
@@ -294,7 +297,7 @@ func (u *uploads) stopped() error {
 const interruptedWait = 10 * time.Second
 
 // ship waits until the store has everything.
-func (s *Run) ship(how outcome, sum *ledger.Summary) outcome {
+func ship(s *Run, how outcome, sum *ledger.Summary) outcome {
 	u := s.uploads
 	if u == nil || how.output != nil {
 		return how
@@ -333,7 +336,7 @@ func (u *uploads) flush(ctx context.Context) error {
 	return u.spool.Flush(ctx)
 }
 
-// left says what is where, and what to do.
+// left describes what was not uploaded, where it is, and how to upload it.
 func (u *uploads) left() string {
 	now := u.spool.State()
 	next := "the next scan with this --output uploads them"
@@ -350,6 +353,14 @@ func (u *uploads) object(file string) string {
 		return file
 	}
 	return u.to.Beside(strings.TrimSuffix(filepath.Base(file), sink.PartSuffix)).String()
+}
+
+// place describes where the parts of a census are.
+func (u *uploads) place(parts int, arrived bool) string {
+	if arrived {
+		return fmt.Sprintf("%s in %s", console.Plural(parts, "part"), console.Plain(u.name, 200))
+	}
+	return fmt.Sprintf("%s, not all of them uploaded", console.Plural(parts, "part"))
 }
 
 // also uploads a file beside the parts.
@@ -377,7 +388,7 @@ func (u *uploads) end(complete bool) {
 	}
 }
 
-// status is what the status lines say of uploading; nil: there is no store.
+// status returns the numbers for the status lines; nil: there is no store.
 func (u *uploads) status() *progress.Store {
 	if u == nil {
 		return nil

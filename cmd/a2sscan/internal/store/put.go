@@ -39,7 +39,7 @@ func sumsOf(f *os.File) (s sums, err error) {
 }
 
 // matches reports whether an object has the bytes of the file; known is false if
-// the store does not say so.
+// the store returned no checksum.
 func (s *sums) matches(o *minio.ObjectInfo) (same, known bool) {
 	if o.Size != s.size {
 		return false, true

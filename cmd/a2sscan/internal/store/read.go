@@ -35,8 +35,8 @@ func Source() sink.Source { return sink.Source{File: Open} }
 // Names returns the names with the objects below each prefix in place of it.
 func Names(names []string) ([]string, error) { return expand(names, isCensus) }
 
-// Lists is Names for lists of targets: every object below a prefix is one.
-func Lists(names []string) ([]string, error) { return expand(names, isVisible) }
+// Lists is Names for lists of targets: every object below a prefix is one, whatever its suffix.
+func Lists(names []string) ([]string, error) { return expand(names, isList) }
 
 func expand(names []string, wanted func(key string) bool) (all []string, err error) {
 	for _, name := range names {
@@ -46,7 +46,7 @@ func expand(names []string, wanted func(key string) bool) (all []string, err err
 		}
 		found, err := below(name, wanted)
 		if err != nil {
-			return nil, &sink.Error{Op: "open", Path: name, Err: err, Hint: adviceOf(err)}
+			return nil, &sink.Error{Op: "open", Path: Shown(name), Err: err, Hint: adviceOf(err)}
 		}
 		all = append(all, found...)
 	}
@@ -77,6 +77,19 @@ func below(name string, wanted func(key string) bool) ([]string, error) {
 
 // Below returns the names of the wanted objects below a prefix, in order.
 func (c *Client) Below(ctx context.Context, l Location, wanted func(key string) bool) (names []string, err error) {
+	err = c.again(func() error {
+		names, err = c.list(ctx, l, wanted)
+		return err
+	})
+	if err == nil && len(names) == 0 {
+		return nil, &Error{Problem: "there is nothing to read below it", Err: os.ErrNotExist,
+			Hint: "check the prefix; census files end in .ndjson, .ndjson.zst or .ndjson.gz"}
+	}
+	return names, err
+}
+
+// list is Below without trying again.
+func (c *Client) list(ctx context.Context, l Location, wanted func(key string) bool) (names []string, err error) {
 	ctx, cancel := context.WithCancel(ctx) // ends the listing
 	defer cancel()
 	for o := range c.api.Client.ListObjects(ctx, l.Bucket, minio.ListObjectsOptions{Prefix: l.Key, Recursive: true}) {
@@ -87,33 +100,25 @@ func (c *Client) Below(ctx context.Context, l Location, wanted func(key string) 
 			names = append(names, Location{l.Bucket, o.Key}.String())
 		}
 	}
-	if len(names) == 0 {
-		return nil, &Error{Problem: "there is nothing to read below it", Err: os.ErrNotExist,
-			Hint: "check the prefix; census files end in .ndjson, .ndjson.zst or .ndjson.gz"}
-	}
 	return names, nil
 }
 
 // isCensus reports whether an object below a prefix is a census file, by its name.
 func isCensus(key string) bool {
 	name := strings.TrimSuffix(strings.TrimSuffix(key, ".zst"), ".gz")
-	for _, beside := range []string{".summary.json", ".stats.json"} {
-		if strings.HasSuffix(name, beside) {
-			return false
-		}
-	}
 	for _, end := range []string{".ndjson", ".jsonl", ".json"} {
 		if strings.HasSuffix(name, end) {
-			return isVisible(key)
+			return isList(key)
 		}
 	}
 	return false
 }
 
-// isVisible reports whether a key is neither a folder nor hidden.
-func isVisible(key string) bool {
+// isList reports whether an object may be a list: it is no folder, not hidden, and
+// not what a scan writes beside a census.
+func isList(key string) bool {
 	base := key[strings.LastIndexByte(key, '/')+1:]
-	return base != "" && !strings.HasPrefix(base, ".")
+	return base != "" && base[0] != '.' && !strings.HasSuffix(base, ".summary.json") && !strings.HasSuffix(base, ".stats.json")
 }
 
 // stat returns what the store knows of an object.
@@ -126,9 +131,13 @@ func (c *Client) stat(ctx context.Context, l Location) (minio.ObjectInfo, error)
 }
 
 // Size returns the length of an object.
-func (c *Client) Size(ctx context.Context, l Location) (int64, error) {
-	info, err := c.stat(ctx, l)
-	return info.Size, err
+func (c *Client) Size(ctx context.Context, l Location) (n int64, err error) {
+	err = c.again(func() error {
+		info, err := c.stat(ctx, l)
+		n = info.Size
+		return err
+	})
+	return n, err
 }
 
 // retries is how often a reader asks for the rest of an object whose transfer
@@ -158,7 +167,7 @@ func (c *Client) Open(l Location) (io.ReadCloser, error) {
 	}
 	o := &object{client: c, at: l}
 	o.ctx, o.cancel = context.WithCancel(context.Background())
-	if err := o.ask(); err != nil {
+	if err := c.again(o.ask); err != nil {
 		o.cancel()
 		return nil, err
 	}

@@ -27,7 +27,7 @@ type Arrived struct {
 	SHA256 string `json:"sha256"`
 }
 
-// SpoolOptions say what is uploaded from which folder, and where to.
+// SpoolOptions name the folder, the place in the store, and what arrived before.
 type SpoolOptions struct {
 	Dir     string
 	To      Location // of the census: its parts go beside it
@@ -60,6 +60,7 @@ type Spool struct {
 	also    []string // files that are no parts
 	waiting int
 	bytes   int64
+	tries   int           // uploads, with and without success
 	err     error         // of the last try; nil: it succeeded
 	changed chan struct{} // closed at each change
 }
@@ -157,15 +158,15 @@ func (s *Spool) wait(ctx context.Context, d time.Duration) {
 func (s *Spool) next() (name string, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	names := s.look()
+	names := s.pending()
 	if len(names) == 0 {
 		return "", false
 	}
 	return names[0], true
 }
 
-// look finds out what waits. The lock must be held.
-func (s *Spool) look() (names []string) {
+// pending returns the finished files that have not arrived. The lock must be held.
+func (s *Spool) pending() (names []string) {
 	entries, err := os.ReadDir(s.o.Dir)
 	if err != nil {
 		s.set(err)
@@ -218,10 +219,11 @@ func (s *Spool) upload(ctx context.Context, name string) error {
 		return ctx.Err()
 	}
 	s.mu.Lock()
+	s.tries++
 	if err == nil {
 		s.arrived[name] = a
 		s.also = slices.DeleteFunc(s.also, func(n string) bool { return n == name })
-		s.look()
+		s.pending()
 	}
 	s.set(err)
 	s.mu.Unlock()
@@ -283,14 +285,14 @@ func (s *Spool) State() State {
 // Flush waits until all finished files arrived, until ctx ends, or until waiting is of
 // no use. Its error says why something is left.
 func (s *Spool) Flush(ctx context.Context) error {
-	for tried := false; ; tried = true {
+	for before := -1; ; {
 		s.mu.Lock()
-		if !tried {
-			s.err = nil
+		if before < 0 {
+			before = s.tries
 			s.lookNow()
 		}
-		s.look()
-		left, err, changed := s.waiting, s.err, s.changed
+		s.pending()
+		left, err, tried, changed := s.waiting, s.err, s.tries > before, s.changed
 		s.mu.Unlock()
 		if left == 0 {
 			return nil

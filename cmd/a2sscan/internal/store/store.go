@@ -67,6 +67,15 @@ func Parse(name string) (Location, error) {
 	return Location{bucket, key}, nil
 }
 
+// Shown is a name for messages: without a user and password, which do not belong there.
+func Shown(name string) string {
+	bucket, rest, _ := strings.Cut(name[min(len(scheme), len(name)):], "/")
+	if at := strings.LastIndexByte(bucket, '@'); IsURL(name) && at >= 0 {
+		return scheme + "[secret]" + bucket[at:] + "/" + rest
+	}
+	return name
+}
+
 const nameHint = "an object is named s3://BUCKET/KEY"
 
 // String returns the name of the object.
@@ -83,7 +92,7 @@ func (l Location) Beside(name string) Location {
 	return Location{l.Bucket, strings.TrimPrefix(path.Join(path.Dir(l.Key), name), "./")}
 }
 
-// Config says where a store is, and who asks it.
+// Config is the address of a store and the credentials for it.
 type Config struct {
 	Endpoint    string // URL of the server; empty: that of AWS
 	Region      string // empty: asked for, or us-east-1 with an Endpoint
@@ -142,7 +151,7 @@ func New(c Config) (*Client, error) {
 	stall := cmp.Or(c.Stall, time.Minute)
 	transport.ResponseHeaderTimeout = stall
 	o := &minio.Options{
-		Creds: c.Credentials, Secure: secure, Region: c.Region, MaxRetries: 3, Transport: transport,
+		Creds: c.Credentials, Secure: secure, Region: c.Region, MaxRetries: 1, Transport: transport,
 	}
 	if c.Endpoint != "" {
 		o.BucketLookup = minio.BucketLookupPath
@@ -192,6 +201,17 @@ func Usual() (*Client, error) {
 		return nil, err
 	}
 	return c, c.check()
+}
+
+// again does something up to three times, while errors may pass.
+func (c *Client) again(do func() error) (err error) {
+	for n := time.Duration(0); n < 3; n++ {
+		time.Sleep(n * n * 200 * time.Millisecond)
+		if err = do(); !IsPassing(err) {
+			return err
+		}
+	}
+	return err
 }
 
 // Check reports whether the bucket can be asked for objects.
