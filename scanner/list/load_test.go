@@ -17,8 +17,9 @@ import (
 	"testing/synctest"
 )
 
-// TestStrict checks that the first bad line of a strict list is an error: before the
-// first target, except for a pipe in input order, which is read only once.
+// TestStrict checks that the first bad line of a strict list is an error, before
+// the list yields the first target. The exception is a pipe in input order, which
+// can be read only once.
 func TestStrict(t *testing.T) {
 	const list = "8.0.0.1:1\n8.0.0.2:1 tag\nbad line\n8.0.0.3:1\nworse\n"
 	file := writeFile(t, "list.txt", list)
@@ -117,19 +118,73 @@ func lineOf(s string) (n int) {
 	return n
 }
 
-// TestResolveArgument looks up an argument that is no file.
+// TestResolveArgument looks up arguments that are no files, in both orders. Names in
+// a list are looked up only without OnlyArgs.
 func TestResolveArgument(t *testing.T) {
-	var bad []string
-	l := mustOpen(t, Config{Order: OrderInput, Args: []string{"two.example:9", "8.0.0.8:8", "none.example"},
-		Resolve: names, Invalid: func(v Invalid) { bad = append(bad, v.Error()) }})
-	if got := texts(l.All()); !slices.Equal(got, []string{"8.0.0.2:9", "8.0.0.3:9", "8.0.0.8:8"}) {
-		t.Errorf("%q", got)
-	}
-	if want := []string{"argument:3: the name was not found: no such host: none.example"}; !slices.Equal(bad, want) {
-		t.Errorf("%q", bad)
+	file := writeFile(t, "names.txt", "one.example:5\n")
+	for _, test := range []struct {
+		name string
+		cfg  Config
+		want []string
+		bad  int
+	}{
+		{"input order", Config{Order: OrderInput}, []string{"8.0.0.2:9", "8.0.0.3:9", "8.0.0.8:8", "8.0.0.1:5"}, 0},
+		{"random order", Config{}, []string{"8.0.0.1:5", "8.0.0.2:9", "8.0.0.3:9", "8.0.0.8:8"}, 0},
+		{"only arguments", Config{Order: OrderInput, OnlyArgs: true}, []string{"8.0.0.2:9", "8.0.0.3:9", "8.0.0.8:8"}, 1},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			bad := 0
+			test.cfg.Args = []string{"two.example:9", "8.0.0.8:8", file}
+			test.cfg.Resolve, test.cfg.Invalid = names, func(Invalid) { bad++ }
+			got := texts(mustOpen(t, test.cfg).All())
+			if test.cfg.Order == OrderRandom {
+				slices.Sort(got)
+			}
+			if !slices.Equal(got, test.want) || bad != test.bad {
+				t.Errorf("%q, %d bad lines", got, bad)
+			}
+		})
 	}
 	if _, err := Open(Config{Args: []string{"two.example:9"}}); err == nil {
 		t.Error("a name without Resolve")
+	}
+}
+
+// TestResolveArgumentFails: a name that is not found ends Load before anything is
+// given out, since it may be the name of a file.
+func TestResolveArgumentFails(t *testing.T) {
+	for arg, want := range map[string]string{
+		"none.example":   "none.example: no such file, and no such host: no such host",
+		"none.example:7": "none.example:7: no such file, and no such host: no such host",
+		"six.example":    "six.example: no such file, and the name has no IPv4 address",
+	} {
+		for _, order := range []Order{OrderRandom, OrderInput} {
+			l := mustOpen(t, Config{Order: order, Args: []string{"8.0.0.8:8", arg}, Resolve: names, OnlyArgs: true})
+			err := l.Load(t.Context())
+			if _, ok := errors.AsType[*ArgError](err); !ok || err.Error() != want {
+				t.Errorf("%s, %v: %v", arg, order, err)
+			}
+			if got := texts(l.All()); len(got) > 0 {
+				t.Errorf("%s, %v: gave out %q", arg, order, got)
+			}
+		}
+	}
+	_, err := Open(Config{Args: []string{"one.example:0"}, Resolve: names})
+	if !errors.Is(err, FaultPort) {
+		t.Errorf("port 0: %v", err)
+	}
+}
+
+// TestIsHostName: names that look like those of lists are never looked up.
+func TestIsHostName(t *testing.T) {
+	for arg, want := range map[string]bool{
+		"play.example.com": true, "play.example.com:27016": true, "localhost": true, "box:1": true, "a_b.example": true,
+		"servers.txt": false, "SERVERS.CSV": false, "census.ndjson.zst": false, "list.gz": false,
+		"nights/list": false, "1.2.3": false, "1.2.3.4:5": false, "": false, "-x": false, ".hidden": false, "a b": false, "::1": false,
+	} {
+		if got := IsHostName(arg); got != want {
+			t.Errorf("%q: %v", arg, got)
+		}
 	}
 }
 
@@ -154,8 +209,8 @@ func TestResolveEnough(t *testing.T) {
 	}
 }
 
-// TestResolveFirst checks that a target keeps its first tag, even if that one follows
-// a host name and a later one an address.
+// TestResolveFirst checks that a target keeps its first tag, even if it was first
+// named by a host name and later by an address.
 func TestResolveFirst(t *testing.T) {
 	list := "one.example:5 first\n" + strings.Repeat("8.0.0.1:5\n", 1000)
 	l := mustOpen(t, Config{Stdin: strings.NewReader(list), Resolve: func(ctx context.Context, host string) ([]netip.Addr, error) {
@@ -167,8 +222,8 @@ func TestResolveFirst(t *testing.T) {
 	}
 }
 
-// TestResolveBounded holds that many names are looked up at once, but not too
-// many, and come in order all the same.
+// TestResolveBounded checks that many names are looked up at once, but not too
+// many, and that their addresses still come in order.
 func TestResolveBounded(t *testing.T) {
 	var list strings.Builder
 	const n = 3000
@@ -206,8 +261,8 @@ func TestResolveBounded(t *testing.T) {
 	})
 }
 
-// TestResolveStreams holds that a name of a pipe is given out before the next
-// line is there.
+// TestResolveStreams checks that the targets of a host name from a pipe are yielded
+// before the next line arrives.
 func TestResolveStreams(t *testing.T) {
 	r, w := io.Pipe()
 	l := mustOpen(t, Config{Order: OrderInput, Stdin: r, Resolve: names})
@@ -247,7 +302,7 @@ func TestInputs(t *testing.T) {
 	}
 }
 
-// TestLoadCancel ends Load at different moments.
+// TestLoadCancel cancels Load at different moments.
 func TestLoadCancel(t *testing.T) {
 	r, w := io.Pipe()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -282,7 +337,7 @@ func TestLoadCancel(t *testing.T) {
 	}
 }
 
-// endless is a list without an end. Somebody loses patience after a while.
+// endless is a list without an end. It calls stop after some reads.
 type endless struct {
 	stop func()
 	n    *int
@@ -295,7 +350,7 @@ func (e endless) Read(p []byte) (int, error) {
 	return copy(p, strings.Repeat("8.0.0.1:1\n", 100)), nil
 }
 
-// TestLoading holds what is told while lists are read.
+// TestLoading checks what Loading and Progress report while lists are read.
 func TestLoading(t *testing.T) {
 	var list strings.Builder
 	for i := range 50_000 {
@@ -327,7 +382,7 @@ func TestLoading(t *testing.T) {
 	}
 }
 
-// TestLoadErrors: a list that can't be read is an error of Load.
+// TestLoadErrors checks that Load fails if a list can't be read.
 func TestLoadErrors(t *testing.T) {
 	broken := errors.New("the disk is gone")
 	l := mustOpen(t, Config{Stdin: io.MultiReader(strings.NewReader("8.0.0.1:1\n"), iotest.ErrReader(broken))})
@@ -348,8 +403,8 @@ func TestLoadErrors(t *testing.T) {
 	}
 }
 
-// TestListed tells those that are named one by one from networks, small or
-// large, and from several ports of an address.
+// TestListed checks that Listed counts targets that are named one by one, but not
+// those of networks, small or large, nor several ports of an address.
 func TestListed(t *testing.T) {
 	file := writeFile(t, "list.txt", "8.0.0.1:1\n8.0.0.2:1\n8.0.1.0/28:5\n8.0.1.0/28:5\n9.0.0.0/24:1\n")
 	for _, test := range []struct {

@@ -5,22 +5,24 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"slices"
+	"strings"
 )
 
 // How host names are looked up.
 const (
 	maxLookups = 32   // at once
-	maxPending = 1024 // names and targets behind them
+	maxPending = 1024 // host names and the names after them
 )
 
-// ErrNoIPv4 is the fault of a host name without an IPv4 address.
+// ErrNoIPv4 is the error for a host name without an IPv4 address.
 var ErrNoIPv4 = errors.New("the name has no IPv4 address")
 
 // resolver looks up a host name: Config.Resolve.
 type resolver func(ctx context.Context, host string) ([]netip.Addr, error)
 
-// hostQueue has host names that are being looked up, and the targets behind
-// them, so that all come in the order in which they were read.
+// hostQueue holds the host names that are being looked up and the names that were
+// read after them, so that all are passed on in the order in which they were read.
 type hostQueue struct {
 	resolve resolver
 	all     []pending
@@ -55,8 +57,8 @@ func (q *hostQueue) first() pending {
 	return p
 }
 
-// ready reports whether the first element is known, or must be waited for since
-// the queue is too long.
+// ready reports whether to take the first element out of the queue: it is known, or
+// the queue is so long that it must be waited for.
 func (q *hostQueue) ready() bool {
 	if len(q.all) == 0 || len(q.all) >= maxPending {
 		return len(q.all) > 0
@@ -65,8 +67,8 @@ func (q *hostQueue) ready() bool {
 	return found == nil || len(found) > 0
 }
 
-// lookUp begins to look up a host name. The answer comes in the channel, unless
-// ctx ends.
+// lookUp starts the lookup of a host name. The channel delivers the answer, unless
+// ctx ends first.
 func (q *hostQueue) lookUp(ctx context.Context, host string) chan lookup {
 	if q.running == nil {
 		q.running = make(chan struct{}, maxLookups)
@@ -88,8 +90,68 @@ func (q *hostQueue) lookUp(ctx context.Context, host string) chan lookup {
 // maxHost is the maximum length of a host name in bytes (RFC 1035, section 2.3.4).
 const maxHost = 253
 
+// lookUpArgs looks up the host names among the arguments.
+func (l *List) lookUpArgs(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	hosts := hostQueue{resolve: l.cfg.Resolve}
+	found := map[*input]chan lookup{}
+	for _, in := range l.inputs {
+		if in.host != "" {
+			found[in] = hosts.lookUp(ctx, in.host)
+		}
+	}
+	for _, in := range l.inputs {
+		if in.host == "" {
+			continue
+		}
+		select {
+		case in.found = <-found[in]:
+			l.counts.resolved.Add(1)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if len(in.addrs()) == 0 {
+			return notFound(in)
+		}
+	}
+	return nil
+}
+
+// addrs are the IPv4 addresses of the host.
+func (in *input) addrs() (all []uint32) {
+	for _, a := range in.found.addrs {
+		if a = a.Unmap(); a.Is4() {
+			all = append(all, ipOf(a))
+		}
+	}
+	return all
+}
+
+// notFound is the error of an argument that is neither a file nor a known host.
+func notFound(in *input) error {
+	e := &ArgError{Arg: show([]byte(in.arg)), Problem: "no such file, and " + ErrNoIPv4.Error(), Err: ErrNoIPv4}
+	if in.found.err != nil {
+		e.Problem = "no such file, and no such host: " + in.found.err.Error()
+		e.Err = in.found.err
+	}
+	return e
+}
+
+// listSuffixes end the names of lists, and no host name.
+var listSuffixes = []string{".txt", ".csv", ".tsv", ".json", ".ndjson", ".jsonl", ".gz", ".zst", ".list", ".lst", ".log", ".toml"}
+
+// IsHostName reports whether an argument that is no file may be a host name, with
+// or without a port. A name that ends like that of a list is none.
+func IsHostName(arg string) bool {
+	lower := strings.ToLower(arg)
+	return isHost([]byte(arg)) && !slices.ContainsFunc(listSuffixes, func(suffix string) bool {
+		return strings.HasSuffix(lower, suffix)
+	})
+}
+
 // isHost reports whether b looks like a host name, with or without a port. Digits
-// and dots alone are meant as an address.
+// and dots alone are taken for an address.
 func isHost(b []byte) bool {
 	host, _, _ := bytes.Cut(b, []byte(":"))
 	if len(host) == 0 || len(host) > maxHost || host[0] == '.' || host[0] == '-' {

@@ -157,7 +157,6 @@ type object struct {
 	offset int64         // of the next byte
 	size   int64
 	failed int // times in a row
-	watch  *time.Timer
 }
 
 // Open opens an object for reading.
