@@ -421,10 +421,13 @@ func (f *farm) describe(t *table) Farm {
 	return d
 }
 
-// shownName is a name without the exact bytes that nameOf adds.
-func (t *table) shownName(r *row) string {
+// shownName is the beginning of a name.
+func (t *table) shownName(r *row) string { return shorten(t.fullName(r)) }
+
+// fullName is a name without the exact bytes that nameOf adds.
+func (t *table) fullName(r *row) string {
 	name, _, _ := strings.Cut(string(t.nameOf(r)), "\x00")
-	return shorten(name)
+	return name
 }
 
 // stacks returns the addresses and networks with the most servers.
