@@ -73,6 +73,7 @@ func panics() {
 //	exits CODE CMD…    as exec, and the exit code is CODE
 //	tmpfs DIR SIZE     a file system of that size
 //
+// the variable $PACKAGING, which names the project's folder of that name,
 // and the conditions [tmpfs], whether one can be mounted here, and [race], whether
 // the race detector is on.
 func TestScripts(t *testing.T) {
@@ -80,7 +81,9 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata",
 		Setup: func(env *testscript.Env) error {
 			env.Values[servedBy] = &fleet.Config{}
-			return nil
+			packaging, err := filepath.Abs("../../packaging")
+			env.Setenv("PACKAGING", packaging)
+			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"answers": scriptAnswers,

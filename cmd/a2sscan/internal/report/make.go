@@ -47,7 +47,8 @@ func Make(t *console.Terminal, w io.Writer, o Options) error {
 	if err := in.readHistory(t, o.History); err != nil {
 		return err
 	}
-	if err := in.compare(t, c, o.Before); err != nil {
+	read, err := in.compare(c, o.Before)
+	if err != nil {
 		return err
 	}
 	written, err := Write(w, in)
@@ -56,26 +57,26 @@ func Make(t *console.Terminal, w io.Writer, o Options) error {
 	}
 	t.Say("report: %s, %s of %s listed", console.Bytes(uint64(written.Bytes)),
 		console.Grouped(uint64(written.Listed)), console.Plural(written.Servers, "server"))
-	return compare.Readings(t, c)
+	return compare.Readings(t, read...)
 }
 
 // compare finds what changed since the census before. Without one, the night before in the
-// history has the sums.
-func (in *Input) compare(t *console.Terminal, c *whole.Census, files []string) error {
+// history has the sums. It returns the censuses that were read.
+func (in *Input) compare(c *whole.Census, files []string) (read []*whole.Census, err error) {
 	if len(files) == 0 {
 		in.Before = in.History.before(night(in.Stats))
-		return nil
+		return []*whole.Census{c}, nil
 	}
 	before, err := compare.Open(files, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	in.Changes, err = whole.Diff(before, c, whole.DiffOptions{}, func(*whole.Change) error { return nil })
 	if err != nil {
-		return census.Failure(err)
+		return nil, census.Failure(err)
 	}
 	in.Before = &Before{Sums: in.Changes.Old.All}
-	return compare.Readings(t, before)
+	return []*whole.Census{before, c}, nil
 }
 
 // readHistory reads the stats of all nights in a folder, and adds this night.
