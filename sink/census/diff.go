@@ -46,8 +46,8 @@ type event struct {
 }
 
 // Diff calls do with every change from one census to another, in the order of
-// addresses, then of Kinds. The Change is valid until do returns. It reads both
-// censuses up to three times.
+// addresses, then of Kinds. The Change is do's to keep. Diff reads both censuses up to
+// three times.
 func Diff(before, after *Census, o DiffOptions, do func(*Change) error) (*Comparison, error) {
 	d := &differ{c: [2]*Census{before, after}, o: o, out: &Comparison{Changes: map[Kind]uint64{}, ByGame: map[string]map[Kind]uint64{}}}
 	var err error

@@ -181,16 +181,16 @@ func (t *table) value(kind Kind, r, other *row, f *Facts) {
 	case KindVersion:
 		f.Version = ptr(t.text(r.version))
 	case KindCapacity:
-		f.MaxPlayers = &r.capacity
+		f.MaxPlayers = ptr(r.capacity)
 	case KindPlayers:
-		f.People = &r.people
+		f.People = ptr(r.people)
 	case KindMode:
 		both := r.has & other.has
 		if both&hasMode != 0 && r.mode != other.mode {
 			f.Mode = ptr(t.text(r.mode))
 		}
 		if both&hasPVP != 0 && r.pvp != other.pvp {
-			f.PVP = &r.pvp
+			f.PVP = ptr(r.pvp)
 		}
 	}
 }
@@ -213,10 +213,10 @@ func (t *table) allFacts(r *row) *Facts {
 		f.Mode = ptr(t.text(r.mode))
 	}
 	if r.has&hasCapacity != 0 {
-		f.MaxPlayers = &r.capacity
+		f.MaxPlayers = ptr(r.capacity)
 	}
 	if r.has&hasPeople != 0 {
-		f.People, f.Bots = &r.people, &r.bots
+		f.People, f.Bots = ptr(r.people), ptr(r.bots)
 	}
 	if r.country[0] != 0 {
 		f.Country = string(r.country[:])
