@@ -85,9 +85,9 @@ type Config struct {
 	Trace func(now time.Duration, sent bool, addr netip.AddrPort, datagram []byte)
 
 	// LateConflict, if set, is called with each target whose Result was made
-	// before a reply came that contradicts it: another INFO, or a challenge where
-	// everything had been answered without one. One of the replies may be forged.
-	// The loop itself calls it, so it must be quick.
+	// before a reply came that contradicts it: another INFO, rules of other names,
+	// or a challenge where everything had been answered without one. One of the
+	// replies may be forged. The loop itself calls it, so it must be quick.
 	LateConflict func(netip.AddrPort)
 
 	// Rates, if set, delivers new values of Rate while the scan runs. A value that

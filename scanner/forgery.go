@@ -19,17 +19,25 @@ import (
 //
 // A mark is what is remembered of a target that is closed.
 const (
-	markOpen mark = 1 << 15   // all it was asked was answered without a challenge
-	markInfo mark = 1<<15 - 1 // a hash of what does not change in INFO; 0: it sent none
+	markOpen  mark = 1 << 15                     // all it was asked was answered without a challenge
+	markInfo  mark = 1<<15 - 1<<7                // a hash of what does not change in INFO; 0: it sent none
+	markRules mark = 1<<7 - 1                    // a hash of its first rules; 0: it sent none, or was asked again
+	oneInfo   mark = markInfo &^ (markInfo << 1) // the least hash of each
+	oneRules  mark = 1
 )
 
-// mark returns the mark of an answer. One that has a conflict already has none.
-func (a *answer) mark() (m mark) {
+// markOf returns the mark of what was answered. An answer that has a conflict already
+// has none.
+func markOf(s *session) (m mark) {
+	a := s.got
 	if a == nil || a.suspicion.conflict {
 		return 0
 	}
 	if a.info != nil && a.inCode == 0 {
 		m = stableHash(&a.in)
+	}
+	if a.suspicion.answered.Has(wire.QuestionRules) && s.askedOnce(wire.QuestionRules) {
+		m |= rulesHash(*a.place(wire.QuestionRules))
 	}
 	if a.challenges.seen == 0 && a.suspicion.answered != 0 && a.suspicion.answered&^a.suspicion.unchallenged == 0 {
 		m |= markOpen
@@ -47,7 +55,19 @@ func stableHash(in *wire.Info) mark {
 	sum = fold(sum^maphash.Bytes(stableSeed, in.Version), 0x9E3779B97F4A7C15)
 	sum = fold(sum^in.SteamID, 0x9E3779B97F4A7C15)
 	sum = fold(sum^uint64(id), 0x9E3779B97F4A7C15)
-	return max(mark(sum)&markInfo, 1)
+	return max(mark(sum)&markInfo, oneInfo)
+}
+
+// rulesHash returns a hash of how many rules a list announces, and of the first
+// names. It is never 0.
+func rulesHash(list []byte) mark {
+	var rs wire.Rules
+	_ = rs.Reset(list) // what can be read counts
+	sum := uint64(rs.Announced())
+	for i := 0; i < 3 && rs.Next(); i++ {
+		sum = fold(sum^maphash.Bytes(stableSeed, rs.Rule().Name), 0x9E3779B97F4A7C15)
+	}
+	return max(mark(sum)&markRules, oneRules)
 }
 
 // contradictsLate reports whether a datagram of a closed target contradicts what
@@ -62,6 +82,8 @@ func (m mark) contradictsLate(datagram []byte, in *wire.Info) bool {
 		return err == nil && m&markOpen != 0
 	case wire.KindInfo:
 		return m&markInfo != 0 && in.Decode(datagram) == nil && stableHash(in) != m&markInfo
+	case wire.KindRules:
+		return m&markRules != 0 && sound(wire.QuestionRules, datagram) && rulesHash(datagram) != m&markRules
 	}
 	return false
 }

@@ -99,6 +99,13 @@ var forgeries = []forgery{
 			return replies
 		})
 	}, infoAtOnce(oddInfo), Config{}, "ok, name, 1 players, 1 rules, 5 sent", 0, nil, false},
+	{"rules, the last that is asked for", challenged,
+		func(req wire.Request) ([]string, time.Duration) {
+			if req.Kind == wire.KindRulesRequest && req.HasChallenge && req.Challenge != wire.NoChallenge {
+				return []string{forgedRules}, time.Millisecond
+			}
+			return nil, 0
+		}, Config{Questions: AskRules}, "ok, 1 rules, 2 sent", 1, nil, false},
 	{"INFO after the end", challenged,
 		func(req wire.Request) ([]string, time.Duration) {
 			if req.Kind == wire.KindInfoRequest && req.HasChallenge {

@@ -90,7 +90,7 @@ func (s *sessions) close(i int32) {
 	s.wheel.remove(s.slots, i)
 	s.index.remove(source)
 	if s.cooldown > 0 {
-		s.closed.add(source, s.slots.at(i).session.got.mark())
+		s.closed.add(source, markOf(&s.slots.at(i).session))
 	}
 	s.slots.release(i)
 }

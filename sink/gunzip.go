@@ -25,6 +25,7 @@ type gunzipper struct {
 	truncated int64        // bytes of a member that has no end, and holds nothing
 	damage    Damage
 	got       bool // the current member held something
+	padded    bool // zeros follow the last member, and nothing else
 }
 
 func newGunzipper(in *bufio.Reader) *gunzipper { return &gunzipper{in: byteCounter{in: in}} }
@@ -70,8 +71,12 @@ func (g *gunzipper) Read(p []byte) (n int, err error) {
 
 // begin begins with the next member.
 func (g *gunzipper) begin() (err error) {
-	if _, err := g.in.in.Peek(1); err != nil {
+	next, err := g.in.in.Peek(1)
+	switch {
+	case err != nil:
 		return err // io.EOF: the last member was complete
+	case next[0] == 0 && g.member != nil:
+		return g.padding()
 	}
 	g.start, g.got = g.in.n, false
 	if g.member == nil {
@@ -85,6 +90,22 @@ func (g *gunzipper) begin() (err error) {
 		err = io.ErrUnexpectedEOF
 	}
 	return err
+}
+
+// padding passes over zeros behind the last member, as gzip does. Anything else
+// there is damage.
+func (g *gunzipper) padding() error {
+	for {
+		switch b, err := g.in.ReadByte(); {
+		case err == io.EOF:
+			g.padded = true
+			return io.EOF
+		case err != nil:
+			return err
+		case b != 0:
+			return gzip.ErrHeader
+		}
+	}
 }
 
 // end ends the file early: at a truncated member, or at a damaged one.
@@ -133,7 +154,7 @@ func gzipTail(f io.ReaderAt, size int64, begins []byte) (t tail, err error) {
 	case r.Damage().Found():
 		return tail{}, errDamaged
 	}
-	if t.keep = r.gzip.whole; t.keep == size {
+	if t.keep = r.gzip.whole; t.keep == size || r.gzip.padded {
 		if len(r.Rest()) > 0 {
 			err = errUnended
 		} else {

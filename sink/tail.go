@@ -203,11 +203,7 @@ func repack(f file, how packing, start, size int64, lines []byte) (_ int64, err 
 		if frame, err = p.pack(lines); err != nil {
 			return 0, err
 		}
-		over := frame
-		if how == inZstd {
-			over = appendSkip(frame, size-start)
-		}
-		n, err = f.WriteAt(over, start)
+		n, err = f.WriteAt(appendFill(frame, how, size-start), start)
 		if n >= len(frame) {
 			n, err = len(frame), nil
 		}
@@ -217,14 +213,18 @@ func repack(f file, how packing, start, size int64, lines []byte) (_ int64, err 
 	return size, errors.Join(err, f.Truncate(size))
 }
 
-// appendSkip makes the rest of so many bytes that frame is written over a frame
-// that is skipped: the file can be read, and appended to, if the process dies before
-// it cuts the rest off.
-func appendSkip(frame []byte, over int64) []byte {
+// appendFill makes the rest of so many bytes that frame is written over something
+// that readers pass over: zeros behind members of gzip, a frame of zstd that is
+// skipped. So the file can be read, and appended to, if the process dies before it
+// cuts the rest off.
+func appendFill(frame []byte, how packing, over int64) []byte {
 	const magic, header = 0x184D2A50, 8
 	rest := over - int64(len(frame))
 	if rest <= 0 {
 		return frame
+	}
+	if how == inGzip {
+		return append(frame, make([]byte, rest)...)
 	}
 	skip := binary.LittleEndian.AppendUint32(frame, magic)
 	return binary.LittleEndian.AppendUint32(skip, uint32(max(0, rest-header)))

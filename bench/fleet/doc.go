@@ -26,6 +26,8 @@
 // Servers of the kind [Games] play real games, and what they mean is known: package
 // games. A fleet has them if Config.Kinds names them. Config.Fakes plants fakers.
 //
+// To add a kind of server, honest or hostile, begin at [Kind].
+//
 // # The wall
 //
 // Such a fleet would be an amplifier. Its sockets are bound to the device lo,

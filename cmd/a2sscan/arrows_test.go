@@ -113,7 +113,7 @@ func room(others ...string) []string {
 func skipShort(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("SKIPPED under -short: it proves nothing about goroutines, and takes long")
+		t.Skip("SKIPPED under -short: it takes long, and go test without -short runs it")
 	}
 }
 

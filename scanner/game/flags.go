@@ -123,7 +123,7 @@ var FlagRules = [NumFlags]FlagRule{
 		Rule: "at least Least replies or fragments that contradict one that came before",
 		Innocent: "the game changed between two replies; the server began anew with the same split ID, " +
 			"or gives one split ID to replies that were asked for together",
-		Source: "our reassembly (EC-119)",
+		Source: "fragments: EC-119; whole replies: a UDP source address is easily forged, and a server sends one reply to each request",
 		Least:  1,
 	},
 }

@@ -163,6 +163,6 @@ func TestRepeatedPortLists(t *testing.T) {
 func skipShort(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("SKIPPED under -short: it proves nothing about goroutines, and takes long")
+		t.Skip("SKIPPED under -short: it takes long, and go test without -short runs it")
 	}
 }

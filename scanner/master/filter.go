@@ -11,7 +11,9 @@ import (
 // Web API accepts far more.
 const MaxUDPFilter = 190
 
-// The keys of the filters. They are the protocol's and must not be changed.
+// The keys of the filters. They are the protocol's and must not be changed. A new key
+// also belongs in known, below; its flag is a row of conditions in the command's
+// package masterlist.
 const (
 	keyNor           = "nor"
 	keyNand          = "nand"

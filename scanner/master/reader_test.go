@@ -315,8 +315,11 @@ func FuzzReader(f *testing.F) {
 			}
 		}
 		pages := master.AppendPage(nil, list, true)
+		if bytes.Contains(pages[len(header):], []byte(header)) {
+			return // addresses that spell a header begin another page: no server has such ones
+		}
 		third, r3 := read(t, bytes.NewReader(pages))
-		if len(third) != len(list) && !bytes.Contains(pages[6:], []byte(header)) || r3.Err() != nil {
+		if len(third) != len(list) || r3.Err() != nil {
 			t.Errorf("%q: %d servers, then %d, %v", b, len(list), len(third), r3.Err())
 		}
 	})

@@ -161,8 +161,8 @@ func (k *Checkpointer) HashLists(args []string, stdin io.Reader) (io.Reader, err
 	return stdin, nil
 }
 
-// readStdin copies standard input into h and into memory. Where that takes longer than
-// a moment it says so: nothing is asked until the input ends.
+// readStdin copies standard input into h and into memory. If that takes more than a
+// second, it tells the user: no packet is sent before the input has ended.
 func readStdin(t *console.Terminal, h io.Writer, stdin io.Reader) (*bytes.Buffer, error) {
 	defer time.AfterFunc(time.Second, func() {
 		t.Say("reading standard input to its end before the first packet, for --checkpoint with --order input")

@@ -15,18 +15,25 @@ import (
 // The closing lines are one block of at most six lines after a scan without trouble.
 // They omit zero counts; the summary file has all of them.
 
+// closing prints the lines about one summary.
+type closing struct {
+	sum     *Summary
+	to      *console.Block
+	verbose bool
+}
+
 // sayNobody suggests reasons when no target answered.
-func (sum *Summary) sayNobody(t *console.Block) {
-	switch l := &sum.Targets; {
+func (c *closing) sayNobody() {
+	switch l := &c.sum.Targets; {
 	case l.Finished == 0:
 	case l.By["unreachable"] == l.Finished:
-		t.Hint("ICMP reports that nothing listens there: wrong port, or no servers? " +
+		c.to.Hint("ICMP reports that nothing listens there: wrong port, or no servers? " +
 			"test one of them with a2sscan ask")
-	case l.By["no_reply"]+l.By["unreachable"] == l.Finished && sum.repliesElsewhere() > 0:
-		t.Hint("replies came from addresses or ports that were not asked: servers with several addresses, " +
+	case l.By["no_reply"]+l.By["unreachable"] == l.Finished && c.sum.repliesElsewhere() > 0:
+		c.to.Hint("replies came from addresses or ports that were not asked: servers with several addresses, " +
 			"or something on the way rewrites them? a2sscan ask shows the address that one of them answers from")
 	case l.By["no_reply"]+l.By["unreachable"] == l.Finished:
-		t.Hint("no server answered: wrong port, or a firewall in between? test one of them with a2sscan ask, " +
+		c.to.Hint("no server answered: wrong port, or a firewall in between? test one of them with a2sscan ask, " +
 			"and this machine with a2sscan doctor")
 	}
 }
@@ -46,18 +53,18 @@ var foreignTexts = [scanner.NumForeignCauses]string{
 }
 
 // sayForeign reports what came from addresses that were not asked.
-func (sum *Summary) sayForeign(t *console.Block) {
+func (c *closing) sayForeign() {
 	var parts []string
-	for c, text := range foreignTexts {
-		if n := sum.Datagrams.Foreign[scanner.ForeignCause(c).String()]; n > 0 {
+	for cause, text := range foreignTexts {
+		if n := c.sum.Datagrams.Foreign[scanner.ForeignCause(cause).String()]; n > 0 {
 			parts = append(parts, text+" "+console.Grouped(n))
 		}
 	}
 	if len(parts) > 0 {
-		t.Say("foreign datagrams: %s", strings.Join(parts, ", "))
+		c.to.Say("foreign datagrams: %s", strings.Join(parts, ", "))
 	}
-	if sum.tally.Servers > 0 && sum.repliesElsewhere() > 0 {
-		t.Hint("a server with several addresses may answer from one that was not asked, and is no_reply then; " +
+	if c.sum.tally.Servers > 0 && c.sum.repliesElsewhere() > 0 {
+		c.to.Hint("a server with several addresses may answer from one that was not asked, and is no_reply then; " +
 			"a2sscan ask shows from which")
 	}
 }
@@ -75,6 +82,7 @@ type Closing struct {
 // they have all other counts.
 func (sum *Summary) Say(term *console.Terminal, c Closing) {
 	t := term.NewBlock()
+	lines := closing{sum, t, c.Verbose}
 	t.Say("found: %s", sum.tally.Line(sum.Targets.Finished))
 	t.Say("targets: %s", sum.Targets.Outcome())
 	t.Say("written: %s to %s", console.Plural(sum.Records, "record"), c.Place)
@@ -86,12 +94,12 @@ func (sum *Summary) Say(term *console.Terminal, c Closing) {
 	}
 	t.Say("took: %s", sum.pace())
 	if c.Verbose {
-		sum.sayDetails(t)
+		lines.sayDetails()
 	}
 	if sum.tally.Servers == 0 {
-		sum.sayNobody(t)
+		lines.sayNobody()
 	}
-	sum.sayTrouble(t, c.Verbose)
+	lines.sayTrouble()
 	if c.Verbose || sum.Rates.limit != scanner.WaitTargets {
 		sum.Rates.sayLimit(t)
 	}
@@ -122,61 +130,61 @@ func shortTime(d time.Duration) string {
 }
 
 // sayDetails reports what most people need not know.
-func (sum *Summary) sayDetails(t *console.Block) {
-	l := &sum.Targets
-	t.Say("ledger: %s", l)
-	sum.sayExclusions(t)
-	t.Say("finished: %s%s", console.Grouped(l.Finished),
+func (c *closing) sayDetails() {
+	l := &c.sum.Targets
+	c.to.Say("ledger: %s", l)
+	c.sayExclusions()
+	c.to.Say("finished: %s%s", console.Grouped(l.Finished),
 		console.SumOf(l.By, console.Words(scanner.StatusOK, scanner.NumStatuses)))
-	if sum.tally.Servers > 0 {
-		sum.sayAnswers(t)
+	if c.sum.tally.Servers > 0 {
+		c.sayAnswers()
 	}
-	if len(sum.Faults) > 0 {
-		t.Say("faults: %s", console.Listed(sum.Faults, console.Words(wire.Error(1), wire.NumErrors), ", "))
+	if len(c.sum.Faults) > 0 {
+		c.to.Say("faults: %s", console.Listed(c.sum.Faults, console.Words(wire.Error(1), wire.NumErrors), ", "))
 	}
-	sum.sayDatagrams(t)
-	t.Say("rate: %s", sum.Rates.String())
+	c.sayDatagrams()
+	c.to.Say("rate: %s", c.sum.Rates.String())
 }
 
 // namesShown is the most games, maps, systems and versions that a line names.
 const namesShown = 8
 
 // sayAnswers reports round trips and what kinds of servers answered.
-func (sum *Summary) sayAnswers(t *console.Block) {
-	t.Say("answered: %s", &sum.FirstAnswers)
-	if sum.RoundTrips != nil {
-		t.Say("round trips: %s", sum.RoundTrips)
+func (c *closing) sayAnswers() {
+	c.to.Say("answered: %s", &c.sum.FirstAnswers)
+	if c.sum.RoundTrips != nil {
+		c.to.Say("round trips: %s", c.sum.RoundTrips)
 	}
 	for _, kind := range []struct {
 		word  string
 		names *tally.TopNames
 	}{
-		{"games", &sum.tally.Games}, {"maps", &sum.tally.Maps},
-		{"systems", &sum.tally.Systems}, {"versions", &sum.tally.Versions},
-		{"countries", &sum.tally.Countries},
+		{"games", &c.sum.tally.Games}, {"maps", &c.sum.tally.Maps},
+		{"systems", &c.sum.tally.Systems}, {"versions", &c.sum.tally.Versions},
+		{"countries", &c.sum.tally.Countries},
 	} {
 		if kind.names.Size() == 0 {
 			continue
 		}
 		head := fmt.Sprintf("%s (%s): ", kind.word, kind.names.Number())
-		room := t.TextWidth() - len(head)
-		t.Say("%s%s", head, kind.names.Shown(namesShown, room, sum.tally.Servers))
+		room := c.to.TextWidth() - len(head)
+		c.to.Say("%s%s", head, kind.names.Shown(namesShown, room, c.sum.tally.Servers))
 	}
 }
 
 // sayDatagrams reports the datagrams sent and received.
-func (sum *Summary) sayDatagrams(t *console.Block) {
-	d := &sum.Datagrams
+func (c *closing) sayDatagrams() {
+	d := &c.sum.Datagrams
 	repeats := ""
 	if d.Repeats > 0 {
 		repeats = "; " + console.Grouped(d.Repeats) + " of them repeated"
 	}
-	t.Say("sent: %s, %s%s%s", console.Plural(d.Sent, "datagram"), console.Bytes(d.SentBytes),
+	c.to.Say("sent: %s, %s%s%s", console.Plural(d.Sent, "datagram"), console.Bytes(d.SentBytes),
 		console.SumOf(d.SentBy, console.Words(wire.Question(0), wire.NumRequests)), repeats)
-	t.Say("received: %s, %s%s", console.Plural(d.Received, "datagram"), console.Bytes(d.ReceivedBytes),
+	c.to.Say("received: %s, %s%s", console.Plural(d.Received, "datagram"), console.Bytes(d.ReceivedBytes),
 		console.SumOf(d.ByClass, console.Words(scanner.Class(0), scanner.NumClasses)))
-	if matched := d.ByClass["matched"]; matched > 0 && t.TextWidth() >= 100 {
-		t.Say("matched: %s%s", console.Grouped(matched),
+	if matched := d.ByClass["matched"]; matched > 0 && c.to.TextWidth() >= 100 {
+		c.to.Say("matched: %s%s", console.Grouped(matched),
 			console.SumOf(d.ByKind, console.Words(scanner.ReplyKind(0), scanner.NumKinds)))
 	}
 }
@@ -194,70 +202,70 @@ func (x *Exclusion) word() string {
 const exclusionsShown = 4
 
 // sayExclusions reports which rules excluded targets.
-func (sum *Summary) sayExclusions(t *console.Block) {
-	if sum.Targets.NoPort > 0 {
-		t.Say("unscannable: %s with port 0", console.Grouped(sum.Targets.NoPort))
+func (c *closing) sayExclusions() {
+	if c.sum.Targets.NoPort > 0 {
+		c.to.Say("unscannable: %s with port 0", console.Grouped(c.sum.Targets.NoPort))
 	}
-	for i, x := range sum.Exclusions {
+	for i, x := range c.sum.Exclusions {
 		if i == exclusionsShown {
-			t.Say("excluded: by %d more rules", len(sum.Exclusions)-i)
+			c.to.Say("excluded: by %d more rules", len(c.sum.Exclusions)-i)
 			break
 		}
-		t.Say("%s: %s in %s (%s)", x.word(), console.Grouped(x.Targets+x.Stopped), x.Network,
+		c.to.Say("%s: %s in %s (%s)", x.word(), console.Grouped(x.Targets+x.Stopped), x.Network,
 			strings.TrimPrefix(x.Reason+", "+x.Source, ", "))
 	}
-	if n := sum.Targets.Stopped; n > 0 {
-		t.Say("excluded: %s of them after they had been asked; they count as finished", console.Grouped(n))
+	if n := c.sum.Targets.Stopped; n > 0 {
+		c.to.Say("excluded: %s of them after they had been asked; they count as finished", console.Grouped(n))
 	}
 }
 
 // sayForged reports replies that may be forged.
-func (sum *Summary) sayForged(t *console.Block, verbose bool) {
-	d := &sum.Datagrams
-	if verbose && d.Conflicts+d.LateConflicts > 0 {
-		t.Say("conflicts: %s contradict themselves, %s more after their record was written",
+func (c *closing) sayForged() {
+	d := &c.sum.Datagrams
+	if c.verbose && d.Conflicts+d.LateConflicts > 0 {
+		c.to.Say("conflicts: %s contradict themselves, %s more after their record was written",
 			console.Plural(d.Conflicts, "server"), console.Grouped(d.LateConflicts))
 	}
 	if d.Forged {
-		t.Say("WARNING: replies are probably being forged: %s came from targets not asked yet, "+
+		c.to.Say("WARNING: replies are probably being forged: %s came from targets not asked yet, "+
 			"%s from addresses that were not asked", console.Grouped(d.EarlyReplies), console.Grouped(d.ForeignReplies))
-		t.Hint("a record shows what was received, not who sent it; scan again from another port or address")
+		c.to.Hint("a record shows what was received, not who sent it; scan again from another port or address")
 	}
 }
 
 // sayTrouble reports problems and hints at remedies.
-func (sum *Summary) sayTrouble(t *console.Block, verbose bool) {
-	d := &sum.Datagrams
-	if verbose {
-		sum.sayForeign(t)
+func (c *closing) sayTrouble() {
+	d := &c.sum.Datagrams
+	if c.verbose {
+		c.sayForeign()
 	}
-	sum.sayForged(t, verbose)
+	c.sayForged()
 	if d.SendErrors > 0 {
-		t.Say("send errors: %s could not be sent%s", console.Plural(d.SendErrors, "datagram"),
+		c.to.Say("send errors: %s could not be sent%s", console.Plural(d.SendErrors, "datagram"),
 			console.SumOf(d.SendFaults, console.Words(scanner.SendFault(0), scanner.NumSendFaults)))
-		t.Hint("%s", sendHint(d.SendFaults))
+		c.to.Hint("%s", sendHint(d.SendFaults))
 	}
-	if verbose && d.PairsLost {
-		t.Say("offload: requests sent with segmentation offload stayed unanswered, so the scan switched it off")
-		t.Hint("it cost only time; --no-gso disables it from the start")
+	if c.verbose && d.PairsLost {
+		c.to.Say("offload: requests sent with segmentation offload stayed unanswered, so the scan switched it off")
+		c.to.Hint("it cost only time; --no-gso disables it from the start")
 	}
-	sum.sayDrops(t, verbose)
+	c.sayDrops()
 }
 
 // sayDrops reports what the kernel dropped, and a receive buffer that is too small.
-func (sum *Summary) sayDrops(t *console.Block, verbose bool) {
-	drops, refused := sum.Datagrams.KernelDrops, sum.RecvBuffer < sum.RecvBufferAsked
+func (c *closing) sayDrops() {
+	drops, refused := c.sum.Datagrams.KernelDrops, c.sum.RecvBuffer < c.sum.RecvBufferAsked
 	if drops > 0 {
-		t.Say("kernel drops: %s arrived and %s dropped, with a receive buffer of %s", console.Plural(drops, "datagram"),
-			console.WasWere(drops), console.Bytes(uint64(sum.RecvBuffer)))
+		c.to.Say("kernel drops: %s arrived and %s dropped, with a receive buffer of %s", console.Plural(drops, "datagram"),
+			console.WasWere(drops), console.Bytes(uint64(c.sum.RecvBuffer)))
 	}
 	switch {
-	case refused && (drops > 0 || verbose):
-		t.Say("receive buffer: asked for %s, granted %s",
-			console.Bytes(uint64(sum.RecvBufferAsked)), console.Bytes(uint64(sum.RecvBuffer)))
-		t.Hint("as root: sysctl -w net.core.rmem_max=%d", sum.RecvBufferAsked)
+	case refused && (drops > 0 || c.verbose):
+		c.to.Say("receive buffer: asked for %s, granted %s",
+			console.Bytes(uint64(c.sum.RecvBufferAsked)), console.Bytes(uint64(c.sum.RecvBuffer)))
+		c.to.Hint("as root: sysctl -w net.core.rmem_max=%d", c.sum.RecvBufferAsked)
 	case drops > 0:
-		t.Hint("use a lower --rate, or a machine with more cores")
+		c.to.Hint("use a lower --rate, or a machine with more cores")
 	}
 }
 

@@ -210,7 +210,7 @@ func TestSummaryDrops(t *testing.T) {
 	list, s := aScan()
 	s.Socket.RecvBuffer = s.Socket.RecvBufferAsked
 	block := console.New(&b).NewBlock()
-	summaryOf(list, s).sayTrouble(block, true)
+	(&closing{summaryOf(list, s), block, true}).sayTrouble()
 	block.Print()
 	if !strings.Contains(b.String(), "use a lower --rate") || strings.Contains(b.String(), "sysctl") {
 		t.Errorf("got\n%s", b.String())
@@ -229,7 +229,7 @@ func TestSummaryPairs(t *testing.T) {
 		}
 		sum := summaryOf(list, s)
 		block := console.New(&b).NewBlock()
-		sum.sayTrouble(block, true)
+		(&closing{sum, block, true}).sayTrouble()
 		block.Print()
 		if strings.Contains(b.String(), "segmentation offload") != lost || strings.Contains(b.String(), "--no-gso") != lost {
 			t.Errorf("lost %v: got\n%s", lost, b.String())

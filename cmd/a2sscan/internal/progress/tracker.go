@@ -154,7 +154,7 @@ func barOn(columns int) int { return min(max(leastBar, (columns-beside)/2), most
 func (v *View) Line(columns int) string {
 	head := append(trouble(v), v.far())
 	if columns == 0 {
-		return strings.Join(append(head, v.flows()...), "; ")
+		return strings.Join(append(head, flows(v)...), "; ")
 	}
 	if wide(strings.Join(head, "; ")) > columns {
 		head[len(head)-1] = v.share()
@@ -165,7 +165,7 @@ func (v *View) Line(columns int) string {
 	room := columns - wide(strings.Join(head, "; "))
 	bar, drawn := barOn(columns), false
 	var fit []string
-	for i, part := range v.flows() {
+	for i, part := range flows(v) {
 		if i == barAfter && v.known && !v.last && room > bar {
 			drawn, room = true, room-bar
 		}
@@ -271,12 +271,12 @@ func upToSeconds(d time.Duration) time.Duration {
 }
 
 // flows are the counts of a status line, the most important first.
-func (v *View) flows() []string {
+func flows(v *View) []string {
 	parts := []string{
 		flow("sent", v.DatagramsSent(), v.sentRate),
 		fmt.Sprintf("answered %s (%s)", console.Short(float64(v.Answered())),
 			console.Percent(v.Answered(), asked(v))),
-		v.stillOpen(),
+		stillOpen(v),
 		flow("received", v.DatagramsReceived(), v.recvRate),
 	}
 	if v.last { // share already shows the open targets
@@ -293,7 +293,7 @@ func (v *View) flows() []string {
 
 // stillOpen counts the targets that were asked and are not finished. When all others
 // are, only slow ones are left.
-func (v *View) stillOpen() string {
+func stillOpen(v *View) string {
 	n := console.Short(float64(v.Open))
 	if v.Wait == scanner.WaitReplies && v.Open > 0 {
 		return "waiting for " + n + " slow"
