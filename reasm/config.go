@@ -123,7 +123,7 @@ type Stats struct {
 	Duplicate uint64 // fragments dropped: the same bytes came before
 	Conflict  uint64 // fragments dropped: contradict their group
 	Malformed uint64 // fragments dropped: can't be read
-	TooLarge  uint64 // fragments dropped: above a bound
+	TooLarge  uint64 // fragments dropped: above a limit
 	Evicted   uint64 // incomplete groups dropped to make room
 	Expired   uint64 // incomplete groups dropped for their age
 	Forgotten uint64 // incomplete groups dropped by Forget

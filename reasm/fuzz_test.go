@@ -23,7 +23,7 @@ type modelSource struct {
 type modelGroup struct {
 	id    uint32
 	since time.Duration
-	total uint8 // 0: fragment 0 did not come yet
+	total uint8 // 0: fragment 0 has not come yet
 	frags []modelFragment
 }
 

@@ -41,7 +41,7 @@ type group struct {
 
 // shape holds the properties that all fragments of a reply share.
 type shape struct {
-	layout     wire.Layout // LayoutUnknown: neither this nor the rest is known yet
+	layout     wire.Layout // LayoutUnknown: the other fields are not known yet either
 	compressed bool
 	total      uint8
 }

@@ -11,12 +11,12 @@ import (
 type shard struct {
 	limits limits // of this shard; never changed
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	mem     memory
-	sources map[uint64]*group // the groups of a source, linked, oldest first
+	sources map[uint64]*group // first group of each source, linked to the others, oldest first
 	waiting ageList           // incomplete groups
-	done    ageList           // complete replies that are remembered
-	stats   Stats             // without the bytes
+	done    ageList           // complete replies whose digests are kept
+	stats   Stats             // except for the bytes
 
 	_ [64]byte // keeps the next shard's lock out of this one's cache line
 }
@@ -27,7 +27,7 @@ type limits struct {
 	groupBytes int
 	groups     int   // per source
 	bytes      int64 // of the shard
-	remembered int   // complete replies
+	remembered int   // number of complete replies
 	age        time.Duration
 	remember   time.Duration
 }

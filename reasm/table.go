@@ -14,10 +14,10 @@ type Outcome uint8
 // The outcomes of Table.Add.
 const (
 	Pending   Outcome = iota // kept; more are needed
-	Whole                    // it was the last one missing, and completed the message
-	Packed                   // it was the last one missing of a compressed reply
+	Whole                    // the fragment was the last one missing, and completed the message
+	Packed                   // the same, for a compressed reply
 	Duplicate                // dropped: the same bytes came before
-	Conflict                 // dropped: it contradicts its group
+	Conflict                 // dropped: the fragment contradicts its group
 
 	NumOutcomes = iota
 )
@@ -37,7 +37,7 @@ func (o Outcome) String() string {
 // argument.
 type Table struct {
 	shards []shard
-	shift  uint         // of a source's hash: the rest is its shard
+	shift  uint         // a source's hash shifted right by this is the index of its shard
 	seed   maphash.Seed // makes digests that can't be forged
 }
 

@@ -27,8 +27,8 @@ const (
 // must not be changed.
 const (
 	packedHeader = 4 + 4   // declared size and CRC-32
-	blockUnit    = 100_000 // bytes of a block for each step of the level
-	streamMagic  = "BZh"   // and the level, a digit from 1 to 9
+	blockUnit    = 100_000 // bytes of a block per level
+	streamMagic  = "BZh"   // followed by the level, a digit from 1 to 9
 	blockMagic   = "\x31\x41\x59\x26\x53\x59"
 	streamHeader = len(streamMagic) + 1
 )
@@ -41,7 +41,7 @@ type Unpacker struct {
 	Panics uint64
 
 	zr   *bzip2.Reader
-	in   []byte       // a copy of the bzip2 data, as its levels are lowered
+	in   []byte       // a copy of the bzip2 data, whose levels get lowered
 	src  bytes.Reader // reads in
 	more [1]byte
 	now  func() time.Time // nil: time.Now

@@ -11,7 +11,7 @@ import (
 // body does not allocate.
 type body struct {
 	name  string
-	bytes int // that one run reads or writes
+	bytes int // bytes that one run reads or writes
 	run   func()
 }
 
@@ -262,7 +262,7 @@ func TestErrorAllocs(t *testing.T) {
 		}
 		for name, run := range decoders {
 			sinkErr = wire.ErrUnexpected
-			good := name == "split ID" || name == "fragment of GoldSource" // some are, to these
+			good := name == "split ID" || name == "fragment of GoldSource" // these accept some of the messages
 			if run(); sinkErr == nil && !good {
 				t.Errorf("%s of %q: no error", name, bad)
 			}

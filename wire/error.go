@@ -11,10 +11,10 @@ type Error uint8
 // ErrUnexpected and ErrTooLarge; the others come from the packages that wait for,
 // reassemble and send datagrams.
 const (
-	ErrTimeout       Error = iota + 1 // nothing came in time
+	ErrTimeout       Error = iota + 1 // no answer came in time
 	ErrIncomplete                     // fragments of a split reply are missing
 	ErrTruncated                      // the message ends inside a field
-	ErrMalformed                      // the bytes are no message of that kind
+	ErrMalformed                      // the bytes are not a message of that kind
 	ErrChecksum                       // the CRC-32 of a compressed reply does not match
 	ErrTooLarge                       // more bytes than we are willing to hold
 	ErrChallengeLoop                  // challenge after challenge, never an answer

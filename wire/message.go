@@ -10,12 +10,12 @@ const (
 	QuestionPlayers
 	QuestionRules
 
-	NumQuestions = iota // how many of them make up a status
+	NumQuestions = iota // how many questions make up a status
 
 	QuestionPing      Question = iota - 1 // A2A_PING
 	QuestionChallenge                     // A2S_SERVERQUERY_GETCHALLENGE
 
-	NumRequests = iota - 1 // how many there are in all
+	NumRequests = iota - 1 // how many questions there are in all
 )
 
 // String returns the word for q: info, players, rules, ping or challenge.
@@ -115,7 +115,7 @@ const (
 type Info struct {
 	Has    Fields // which of the fields below were read
 	Notes  Notes  // oddities of a complete answer
-	Format Format // zero: only the type byte was there
+	Format Format // zero if the message has no body or is of another kind
 
 	Protocol    uint8  // version of the protocol that the game speaks
 	Players     uint8  // modulo 256 on some games (EC-36); may exceed MaxPlayers
@@ -126,7 +126,7 @@ type Info struct {
 	Password    uint8  // the byte as sent; any but 0 means yes (EC-35)
 	VAC         uint8  // the byte as sent; any but 0 means yes (EC-35)
 	EDF         uint8  // extra data flag
-	ShortAppID  uint16 // 0 or cut off where the ID is above 65535 (EC-25): see AppID
+	ShortAppID  uint16 // 0 or truncated if the ID is above 65535 (EC-25): see AppID
 	GamePort    uint16 // where players join
 	SteamID     uint64 // of the server
 	GameID      uint64 // its low 24 bits are the application ID (EC-25)
@@ -138,10 +138,10 @@ type Info struct {
 	Version []byte // of the game
 
 	Keywords []byte   // usually separated by commas; some games put their own data here
-	SourceTV SourceTV // if it has a spectator relay
-	Ship     Ship     // of a game of The Ship (IsShip)
+	SourceTV SourceTV // the spectator relay, if there is one
+	Ship     Ship     // only for The Ship (IsShip)
 
-	Address []byte // GoldSource: what the server believes its address to be
+	Address []byte // GoldSource: the server's own idea of its address
 	Mod     Mod    // GoldSource
 }
 
@@ -187,14 +187,14 @@ type Player struct {
 	Index    uint8   // always 0 on many games (EC-77)
 	Score    int32   // may be negative (EC-87)
 	Duration float32 // seconds connected; -1 for some bots (EC-76), may be NaN (EC-89)
-	Ship     bool    // whether Deaths and Money were there
+	Ship     bool    // whether Deaths and Money were present
 	Deaths   int32   // The Ship
 	Money    int32   // The Ship
 }
 
 // Rule is one name and value of a RULES reply. Both slices alias the message.
 type Rule struct {
-	Name  []byte // of a variable of the server
+	Name  []byte // of a server variable
 	Value []byte // any text
 }
 

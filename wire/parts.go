@@ -9,11 +9,11 @@ import (
 // Parts are for showing bytes to a person; programs should decode the values
 // instead.
 type Part struct {
-	Name string // of the field, one or two words for a person
+	Name string // of the field: one or two words for a person to read
 	Form Form   // of its bytes
-	At   int    // where its first byte stands
-	End  int    // where the next part begins
-	Item int    // in a list: which player or rule, from 0; else -1
+	At   int    // offset of its first byte
+	End  int    // offset of the next part
+	Item int    // in a list: index of the player or rule, from 0; else -1
 	Cut  bool   // the message ends inside the field, or before it: this is the last part
 }
 
@@ -30,7 +30,7 @@ const (
 	FormInt                   // signed number
 	FormHex                   // number to be shown in hexadecimal: an ID, a checksum
 	FormFloat                 // float32: seconds
-	FormLetter                // a letter that stands for a word
+	FormLetter                // a letter that abbreviates a word
 	FormBool                  // 0 or 1
 	FormFlags                 // the extra data flag
 	FormNibbles               // number in the high four bits, total in the low four

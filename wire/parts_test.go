@@ -169,7 +169,7 @@ func checkInfoParts(t *testing.T, parts []wire.Part, b []byte) {
 		switch {
 		case !p.Cut:
 			got[p.Name] = b[p.At:p.End]
-		case p.Name == "version" && p.End > p.At: // the decoder keeps what there is of it (EC-136)
+		case p.Name == "version" && p.End > p.At: // the decoder keeps the incomplete version (EC-136)
 			got[p.Name] = append(bytes.Clone(b[p.At:p.End]), 0)
 		}
 	}
@@ -295,7 +295,7 @@ func FuzzMessageParts(f *testing.F) {
 		case wire.KindRules:
 			checkRuleParts(t, parts, b)
 		}
-		for range wire.MessageParts(b, ship) { // it can be left at any time
+		for range wire.MessageParts(b, ship) { // the caller may break out at any time
 			break
 		}
 	})

@@ -16,9 +16,9 @@ const (
 
 // Request is a request as a server reads it.
 type Request struct {
-	Kind         Kind      // what is asked: the type byte
-	Challenge    Challenge // NoChallenge if the request bears none
-	HasChallenge bool      // whether it bears one; NoChallenge only asks for one
+	Kind         Kind      // the type byte, which says what is asked
+	Challenge    Challenge // NoChallenge if the request has none
+	HasChallenge bool      // whether it has one; NoChallenge only asks for one
 }
 
 // DecodeRequest reads a request. It is as strict as the strictest servers: INFO

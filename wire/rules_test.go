@@ -53,7 +53,7 @@ func TestRulesOutcome(t *testing.T) {
 					noteWords(got.notes), test.count, test.err, noteWords(test.notes))
 			}
 			var rs wire.Rules
-			_ = rs.Reset([]byte(test.msg)) // seen above
+			_ = rs.Reset([]byte(test.msg)) // checked above
 			for rs.Next() {
 			}
 			if string(rs.Rest()) != test.rest {

@@ -220,18 +220,18 @@ func startsPacked(b []byte) bool {
 // Fragment is one datagram of a split reply. Its layout is that of the whole reply;
 // ShowLayout finds it.
 type Fragment struct {
-	Layout     Layout // how its header is laid out
+	Layout     Layout // of its header
 	Compressed bool   // the fragments together are bzip2 data
 	ID         uint32 // the number that the fragments of one reply share
-	Total      uint8  // how many fragments there are, from 1 (EC-109)
+	Total      uint8  // how many fragments the reply has, at least 1 (EC-109)
 	Number     uint8  // of this one, from 0
-	Size       uint16 // LayoutSource: most payload bytes of a datagram, mostly 1248 (EC-110)
+	Size       uint16 // LayoutSource: the most payload bytes in a datagram, usually 1248 (EC-110)
 
 	// Fragment 0 of a compressed reply.
 	DeclaredSize uint32 // bytes of the reply when decompressed; untrusted (EC-121)
-	CRC          uint32 // CRC-32 (IEEE) of those
+	CRC          uint32 // CRC-32 (IEEE) of the decompressed reply
 
-	Payload []byte // what the header leaves; aliases the datagram
+	Payload []byte // the bytes after the header; aliases the datagram
 }
 
 // Decode reads a fragment whose reply has the layout l and is compressed or not;

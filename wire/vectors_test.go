@@ -368,7 +368,7 @@ func field[T any](f wire.Fields, convert func(any) T, at func(*wire.Info) *T) se
 
 // infoKeys has the setter of each key.
 var infoKeys = map[string]setter{
-	"engine": func(in *wire.Info, v any) {}, // is the Format, set before
+	"engine": func(in *wire.Info, v any) {}, // this is the Format, which is already set
 
 	"protocol":    field(wire.HasProtocol, u8, func(in *wire.Info) *uint8 { return &in.Protocol }),
 	"address":     field(wire.HasAddress, text, func(in *wire.Info) *[]byte { return &in.Address }),

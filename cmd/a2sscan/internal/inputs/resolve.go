@@ -11,7 +11,7 @@ import (
 func Resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 	addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip4", host)
 	if dns, ok := errors.AsType[*net.DNSError](err); ok {
-		return nil, errors.New(dns.Err) // the name is said anyway
+		return nil, errors.New(dns.Err) // the caller's message has the name already
 	}
 	return addrs, err
 }

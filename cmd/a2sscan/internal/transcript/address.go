@@ -17,8 +17,8 @@ const defaultPort = 27015
 // lookupTime is how long the lookup of a host name may take.
 const lookupTime = 10 * time.Second
 
-// ResolveAddr reads ip:port, ip, host:port or host. Of a host with several
-// addresses it takes the first, and reports that.
+// ResolveAddr reads ip:port, ip, host:port or host. If a host has several
+// addresses, it takes the first and prints that.
 func ResolveAddr(ctx context.Context, t *console.Terminal, arg string) (netip.AddrPort, error) {
 	host, port, err := splitPort(arg)
 	if err != nil {
@@ -44,10 +44,10 @@ func ResolveAddr(ctx context.Context, t *console.Terminal, arg string) (netip.Ad
 	return netip.AddrPortFrom(ip, port), nil
 }
 
-// splitPort takes the port off an argument.
+// splitPort splits an argument into the host and the port.
 func splitPort(arg string) (host string, port uint16, err error) {
 	host, digits, found := strings.Cut(arg, ":")
-	if !found || strings.Contains(digits, ":") { // IPv6 has more than one
+	if !found || strings.Contains(digits, ":") { // an IPv6 address has more than one colon
 		return arg, defaultPort, nil
 	}
 	n, err := strconv.ParseUint(digits, 10, 16)
@@ -58,8 +58,9 @@ func splitPort(arg string) (host string, port uint16, err error) {
 	return host, uint16(n), nil
 }
 
-// isHostName reports whether s may be a host name: letters, digits, dots and
-// hyphens, with at least one letter, so that it is no mistyped address.
+// isHostName reports whether s may be a host name: letters, digits, dots, hyphens
+// and underscores. At least one letter is required, because a text without one is
+// more likely a mistyped address.
 func isHostName(s string) bool {
 	letter := false
 	for _, c := range []byte(s) {
