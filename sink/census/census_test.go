@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 
@@ -73,6 +74,24 @@ func TestDiffFindsAll(t *testing.T) {
 		if !bytes.Equal(lines, first) {
 			t.Errorf("%s: other bytes: %d, want %d", f.name, len(lines), len(first))
 		}
+	}
+}
+
+// TestDiffDetails: rules and mods that go through temporary files are the same, and the
+// files are removed.
+func TestDiffDetails(t *testing.T) {
+	before, after := madeCensus(500, false, nil), madeCensus(500, true, nil)
+	a, b, dir := openMade(t, forms[1], before), openMade(t, forms[4], after), t.TempDir()
+	want, _, _ := changesOf(t, a, b, DiffOptions{})
+	defer func(n int) { detailsAtOnce = n }(detailsAtOnce)
+	for _, detailsAtOnce = range []int{1, 7} {
+		got, all, _ := changesOf(t, a, b, DiffOptions{TempDir: dir})
+		if !bytes.Equal(got, want) {
+			t.Errorf("%d at once: %d changes in %d bytes, want %d bytes", detailsAtOnce, len(all), len(got), len(want))
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
 	}
 }
 

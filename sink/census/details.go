@@ -13,8 +13,8 @@ import (
 )
 
 // detailsAtOnce is how many servers' rules and mods are in memory at once, of each
-// census. Those of more servers go to temporary files first.
-const detailsAtOnce = 8_000
+// census. Those of more servers go to temporary files first. A test changes it.
+var detailsAtOnce = 8_000
 
 // details holds the rules and mods of the servers that need them, as their records
 // have them: in groups, of which one is in memory.
