@@ -14,8 +14,10 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/report"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/census"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -39,11 +41,14 @@ func TestMillion(t *testing.T) {
 	base := measure(t, dir, "version").memory
 	out := filepath.Join(dir, "out")
 	for _, args := range [][]string{
-		{"stats", "old.ndjson.zst", "-o", out},
+		{"stats", "old.ndjson.zst", "-o", out + ".stats"},
 		{"diff", "old.ndjson.zst", "new.ndjson.zst", "-o", out},
 		{"diff", "--volatile", "old.ndjson.zst", "new.ndjson.zst", "-o", out},
-		{"report", "new.ndjson.zst", "--before", "old.ndjson.zst", "-o", out + ".html"},
+		{"report", "new.ndjson.zst", "--before", "old.ndjson.zst", "--history", "nights", "-o", "page.html"},
 	} {
+		if args[0] == "report" {
+			writeHistory(t, filepath.Join(dir, "nights"), out+".stats")
+		}
 		u := measure(t, dir, args...)
 		if u.memory > mostMemory {
 			t.Errorf("%v: %d MiB", args, u.memory>>20)
@@ -53,6 +58,7 @@ func TestMillion(t *testing.T) {
 		}
 	}
 	t.Logf("the program by itself: %d MiB", base>>20)
+	checkPage(t, filepath.Join(dir, "page.html"))
 	compareReading(t, filepath.Join(dir, "old.ndjson.zst"))
 }
 
@@ -87,6 +93,52 @@ func writeNight(t *testing.T, path string, night uint64, servers int) {
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// historyNights is how many nights the report of TestMillion has stats of.
+const historyNights = 365
+
+// writeHistory writes the stats of a year: those in a file, each night with other dates
+// and fewer people.
+func writeHistory(t *testing.T, dir, from string) {
+	t.Helper()
+	text, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := census.ParseStats(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for range historyNights {
+		for _, at := range []*time.Time{s.First, s.Last} {
+			*at = at.AddDate(0, 0, -1)
+		}
+		s.All.People -= s.All.People / 1000
+		if text, err = s.Marshal(); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, s.First.Format("20060102.stats.json")), text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("%d nights of %d kB", historyNights, len(text)/1000)
+}
+
+// checkPage holds the size of the page against its bound, and looks for its history.
+func checkPage(t *testing.T, path string) {
+	t.Helper()
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("the page has %d kB", len(page)/1000)
+	if len(page) > report.MaxSize || !bytes.Contains(page, fmt.Append(nil, historyNights+1, " nights from ")) {
+		t.Errorf("%d bytes, or without %d nights", len(page), historyNights+1)
 	}
 }
 

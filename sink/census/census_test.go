@@ -356,3 +356,37 @@ func TestAnswered(t *testing.T) {
 		}
 	}
 }
+
+// TestTwins: a server whose name, game and map another server has too did not move,
+// whichever night the other one was there.
+func TestTwins(t *testing.T) {
+	line := func(port int) []byte {
+		return fmt.Appendf(nil, `{"schema":1,"ip":"203.0.113.7","port":%d,"status":"ok","info":{"format":"source","name":"One of many","map":"a","app_id":4000}}`+"\n", port)
+	}
+	night := func(ports ...int) *Census {
+		var lines [][]byte
+		for _, port := range ports {
+			lines = append(lines, line(port))
+		}
+		return openMade(t, forms[0], lines)
+	}
+	tests := []struct {
+		before, after []int
+		want          string
+	}{
+		{[]int{1}, []int{3}, "moved 203.0.113.7:3\n"},
+		{[]int{1, 2}, []int{2, 3}, "not_asked 203.0.113.7:1\nnew 203.0.113.7:3\n"},
+		{[]int{1}, []int{3, 4}, "not_asked 203.0.113.7:1\nnew 203.0.113.7:3\nnew 203.0.113.7:4\n"},
+		{[]int{1, 2}, []int{3}, "not_asked 203.0.113.7:1\nnot_asked 203.0.113.7:2\nnew 203.0.113.7:3\n"},
+	}
+	for _, test := range tests {
+		_, all, _ := changesOf(t, night(test.before...), night(test.after...), DiffOptions{})
+		got := ""
+		for _, c := range all {
+			got += fmt.Sprintln(c.Kind, c.Addr)
+		}
+		if got != test.want {
+			t.Errorf("%v, %v: %q, want %q", test.before, test.after, got, test.want)
+		}
+	}
+}
