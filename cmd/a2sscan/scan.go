@@ -27,32 +27,40 @@ type scanFlags struct {
 }
 
 // scanLong is the long help of scan.
-const scanLong = `Asks every target and writes one JSON line for each that answered. A TARGET is
-a file, - for standard input, ip:port, ip, a range such as
-203.0.113.5-203.0.113.20 or a network such as 198.51.100.0/24 (both need
---port, or ports of their own: 198.51.100.0/24:27015-27020). Without any,
-standard input is read.
+const scanLong = `Queries every target and writes one line of JSON for each server that answers.
+On a terminal it prints a table instead. A TARGET is one of these:
 
-A file holds one of these a line, and what follows it there becomes the
-record's tag; or it is CSV or TSV with a column of addresses, NDJSON such as a
-census of before, what a2sscan master writes, or answers of the Web API as they
-came. It may be compressed with gzip or zstd. With --master the list of a
-master is fetched first.
+  a file             a list of targets
+  -                  a list from standard input, as without any TARGET
+  203.0.113.7:27015  one server; the port 27015 may be omitted
+  play.example.com   a host name, unless a file has that name; scan
+                     looks it up and queries all its IPv4 addresses
+  198.51.100.0/24    a network, with --port or ports of its own:
+                     198.51.100.0/24:27015-27020
+  203.0.113.5-203.0.113.20
+                     a range, likewise
 
-Lists are read first, and their targets asked in random order, each once; with
---order input they are asked while lists are read. With --shard several
-machines share a list.
+A list holds one target per line. Text after the target becomes the tag of its
+record. A list may also be CSV or TSV with a column of addresses, NDJSON such as
+an earlier census, the output of a2sscan master, or an answer of the Web API. It
+may be compressed with gzip or zstd. Host names in lists need --resolve. With
+--master, scan first fetches the list of a master server.
+
+The scan reads all lists first. Then it queries every target once, in random
+order. With --order input it queries targets while it reads. With --shard,
+several machines share a list.
 
 With --timeout auto, the default, the scan learns from the round trips how long
 a reply is worth waiting for: 150ms to 1s. A server that is given up early is
 still listened for, and asked on when it answers late; only at the end of the
 scan that takes less time than with --timeout 1s.
 
-Results go to standard output or to --output, all else to standard error. The
-first interrupt finishes what is open, the second ends at once; a session that
-closes (SIGHUP) is a first one, unless that is ignored (nohup) or there is an
---exclude-file to read again. On Unix, SIGUSR1 and SIGUSR2 turn the rate up and
-down by a tenth, and SIGQUIT says where the scan stands; it goes on.`
+Records go to standard output or to --output, everything else to standard error.
+The first Ctrl-C (SIGINT, SIGTERM) starts no new targets and finishes the open
+ones; the second ends the scan at once. SIGHUP acts like the first Ctrl-C, but
+nohup ignores it, and with --exclude-file it reads the exclusions again. On
+Unix, SIGUSR1 and SIGUSR2 raise and lower the rate by a tenth, and SIGQUIT
+prints the progress.`
 
 func (a *app) scanCommand() *cobra.Command {
 	f := &scanFlags{opts: scanrun.Options{
@@ -64,7 +72,7 @@ func (a *app) scanCommand() *cobra.Command {
 	}}
 	cmd := &cobra.Command{
 		Use:   "scan [TARGET…]",
-		Short: "Ask servers and write one JSON line for each",
+		Short: "Query servers and write one record for each",
 		Long:  scanLong,
 		Example: `  a2sscan scan servers.txt -o census.ndjson.zst
   a2sscan scan 203.0.113.7:27015 | jq .info.name
