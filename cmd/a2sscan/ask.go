@@ -128,10 +128,10 @@ func (a *app) ask(f *askFlags, arg string) error {
 	}
 	var datagrams strings.Builder
 	if !f.json && !f.brief {
-		fmt.Fprintf(a.out, "asking %v for %s: timeout %v, retries %d\n\n",
-			target, strings.ReplaceAll(f.query.String(), ",", ", "), f.timeout, f.retries)
+		a.showAsking(f, target)
 	}
 	s, v, err := askOnce(ctx, a, f, target, &datagrams)
+	a.term.ClearStatus()
 	if err != nil {
 		if !f.json && !f.brief {
 			io.WriteString(a.out, datagrams.String())
@@ -142,10 +142,17 @@ func (a *app) ask(f *askFlags, arg string) error {
 	return verdictFailure(v)
 }
 
+// showAsking shows what is asked until the answers are there.
+func (a *app) showAsking(f *askFlags, target netip.AddrPort) {
+	if a.term.Interactive {
+		a.term.ShowStatus(fmt.Sprintf("asking %v for %s", target, strings.ReplaceAll(f.query.String(), ",", ", ")))
+	}
+}
+
 // askOnce queries a server once.
 func askOnce(ctx context.Context, a *app, f *askFlags, target netip.AddrPort, shown io.Writer) (*transcript.Session, *transcript.Verdict, error) {
 	s := &transcript.Session{
-		Timeout: f.timeout, Tap: transcript.NewTap(target), Log: transcript.New(shown, target, a.width()),
+		Timeout: f.timeout, Retries: f.retries, Tap: transcript.NewTap(target), Log: transcript.New(shown, target, a.width()),
 	}
 	if err := s.Query(ctx, f.config()); err != nil {
 		return nil, nil, console.Fail(console.ExitUsage, "%w", err).WithHint("a2sscan ask --help lists the flags with units and defaults")
@@ -161,7 +168,7 @@ func askOnce(ctx context.Context, a *app, f *askFlags, target netip.AddrPort, sh
 func printSession(a *app, s *transcript.Session, v *transcript.Verdict, f *askFlags, datagrams string) {
 	switch {
 	case f.brief:
-		io.WriteString(a.out, s.Brief(v))
+		io.WriteString(a.out, s.Brief(v, console.IsTerminal(a.out.w)))
 		return
 	case !f.json:
 		io.WriteString(a.out, s.Text(v, datagrams))

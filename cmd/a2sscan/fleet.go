@@ -72,7 +72,7 @@ func (f *fleetFlags) add(cmd *cobra.Command) {
 	fs.Float64Var(&f.Duplicate, "duplicate", 0, "`SHARE` of replies sent twice, 0 to 1 (default 0)")
 	fs.Float64Var(&f.Reorder, "reorder", 0, "`SHARE` of replies that come behind later ones, 0 to 1 (default 0)")
 	fs.Var(&delay{&f.DelayMin, &f.DelayMax}, "delay", "time that a server takes to answer, such as 5ms-40ms")
-	fs.Float64Var(&f.QueryLimit, "query-limit", 0, "`N` queries a second that a server answers; 0: all (default 0)")
+	fs.Float64Var(&f.QueryLimit, "query-limit", 0, "`N` queries per second that a server answers; 0: all (default 0)")
 	fs.DurationVar(&f.Span, "for", 0, "end after `D` such as 60s (default: when interrupted)")
 	fs.BoolVar(&f.Truth, "truth", false, "print the records of a perfect scan, simulate nothing")
 	fs.StringVar(&f.ScanID, "scan-id", "", "with --truth: `NAME` of the scan in every record (default: no name)")

@@ -87,7 +87,7 @@ func appendIPv4(b []byte, from, to netip.AddrPort, data []byte) []byte {
 var forgeries = []struct {
 	name  string
 	oneIn int
-	rate  float64 // replies a second
+	rate  float64 // replies per second
 	reply func(i int, rng *rand.Rand) []byte
 }{
 	{"nothing", 0, 1, nil},

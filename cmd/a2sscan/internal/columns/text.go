@@ -11,13 +11,14 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Colours that can be read on light and on dark screens.
+// Styles that can be read on light and on dark screens. Of the eight colours only red
+// and magenta stand out from black and from white alike.
 const (
-	dim   = "\x1b[2m"
-	red   = "\x1b[31m"
-	green = "\x1b[32m"
-	cyan  = "\x1b[36m"
-	reset = "\x1b[0m"
+	bold    = "\x1b[1m"
+	dim     = "\x1b[2m"
+	red     = "\x1b[31m"
+	magenta = "\x1b[35m"
+	reset   = "\x1b[0m"
 )
 
 // server is what the text about a server says. line has the order of the columns.
@@ -55,7 +56,7 @@ func (t *Table) server(record []byte) string {
 			s.players += fmt.Sprintf("+%d", bots)
 		}
 		if people > 0 {
-			color = green
+			color = bold
 		}
 	default:
 		s.players = strings.ReplaceAll(text(root.at("status")), "_", " ")
@@ -86,7 +87,7 @@ func (t *Table) line(s *server, players string) string {
 	if cut {
 		where, game, rest = widths(t.screen.Width())
 	}
-	gameColor := cyan
+	gameColor := magenta
 	if players == "" {
 		gameColor = ""
 	}

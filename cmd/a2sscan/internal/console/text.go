@@ -232,9 +232,9 @@ func Every(every time.Duration, do func()) (stop func()) {
 // PerSecond writes a rate of datagrams; 0 stands for no limit.
 func PerSecond(rate float64) string {
 	if rate == 0 {
-		return "as fast as it goes"
+		return "as fast as possible"
 	}
-	return Short(rate) + " datagrams a second"
+	return Short(rate) + " datagrams per second"
 }
 
 // Bytes writes a number of bytes for a person.

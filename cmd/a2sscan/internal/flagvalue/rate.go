@@ -94,9 +94,9 @@ func (r Rate) Limit() float64 {
 // PerSecond says a rate in words.
 func PerSecond(r Rate) string {
 	if r == 0 {
-		return "as fast as it goes"
+		return "as fast as possible"
 	}
-	return console.Short(float64(r)) + " datagrams a second"
+	return console.Short(float64(r)) + " datagrams per second"
 }
 
 // OrOff is a number of a Config in which 0 would mean the default.

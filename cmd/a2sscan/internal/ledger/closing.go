@@ -114,8 +114,16 @@ func (sum *Summary) pace() string {
 	if sum.Rates.brief && sum.Seconds > 0 {
 		reached = float64(d.Sent) / sum.Seconds
 	}
-	return fmt.Sprintf("%s at %s%s/s: sent %s, received %s", shortTime(took), console.Short(math.Round(reached)),
-		sum.Rates.setting(), console.Grouped(d.Sent), console.Grouped(d.Received))
+	return fmt.Sprintf("%s at %s/s%s: sent %s, received %s", shortTime(took), console.Short(math.Round(reached)),
+		sum.Rates.setting(), count(d.Sent), count(d.Received))
+}
+
+// count is a number that leaves room on its line.
+func count(n uint64) string {
+	if n < 1e6 {
+		return console.Grouped(n)
+	}
+	return console.Short(float64(n))
 }
 
 // shortTime is a duration without needless digits.

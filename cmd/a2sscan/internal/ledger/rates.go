@@ -10,7 +10,7 @@ import (
 
 // Rates is the part of a summary about the speed of the scan.
 type Rates struct {
-	RateAsked   *float64             `json:"rate_asked"`             // datagrams a second; null: as fast as it goes
+	RateAsked   *float64             `json:"rate_asked"`             // datagrams per second; null: as fast as possible
 	RateReached float64              `json:"rate_reached"`           // while there were targets to start
 	Changes     []ratecontrol.Change `json:"rate_changes,omitempty"` // by signals, in this run; rate_asked is the last rate
 	RateSettled float64              `json:"rate_settled,omitempty"`
@@ -49,7 +49,7 @@ func NewRates(s *scanner.Stats) Rates {
 // String formats the rates as one line. The rate reached is the rate while targets
 // were started, not the average over the whole scan.
 func (r *Rates) String() string {
-	asked := "as fast as it goes"
+	asked := "as fast as possible"
 	switch {
 	case len(r.Changes) > 0 && r.RateAsked != nil:
 		asked = fmt.Sprintf("%s/s asked after %s from %s/s", console.Short(*r.RateAsked),
@@ -70,7 +70,7 @@ func (r *Rates) setting() string {
 	if r.RateAsked == nil {
 		return ""
 	}
-	return " of " + console.Short(*r.RateAsked)
+	return " (limit " + console.Short(*r.RateAsked) + "/s)"
 }
 
 // Reached describes the rate reached; "" if it is not meaningful.
@@ -78,7 +78,7 @@ func (r *Rates) Reached() string {
 	if r.brief {
 		return ""
 	}
-	return ", " + console.Short(r.RateReached) + " datagrams a second while asking"
+	return ", " + console.Short(r.RateReached) + " datagrams per second while asking"
 }
 
 // limitHints suggest how to make a scan faster.
@@ -102,7 +102,7 @@ func (r *Rates) sayLimit(t *console.Block) {
 	t.Say("slowed by: %s, %.0f%% of the time", r.limit.Limit(), 100*r.RateLimitedPart)
 	hint := limitHints[r.limit]
 	if r.limit == scanner.WaitSending && r.RateReached < oneProcessor {
-		hint = "this machine was busy with other things: an idle processor sends more"
+		hint = "other programs kept this machine busy: without them it sends faster"
 	}
 	if hint != "" && r.RateAsked != nil {
 		t.Hint("%s", hint)

@@ -64,7 +64,7 @@ type Source struct {
 
 	Resumed uint64 // targets with which earlier parts of the scan were done
 	Start   time.Time
-	Rate    float64 // datagrams a second at the start
+	Rate    float64 // datagrams per second at the start
 }
 
 // Off returns a server for a scan without metrics.

@@ -23,8 +23,8 @@ type Forecast struct {
 	Schedule    scanner.Schedule
 	Fallback    bool // a silent target is asked for players and ping too
 	Cooldown    time.Duration
-	Rate        float64 // datagrams a second; 0: as fast as it goes
-	AddressRate float64 // datagrams a second to one address; 0: no limit
+	Rate        float64 // datagrams per second; 0: as fast as possible
+	AddressRate float64 // datagrams per second to one address; 0: no limit
 	Ports       int     // of each address in networks; 0: one
 }
 
@@ -102,7 +102,7 @@ func (fc *Forecast) time(datagrams float64, last time.Duration) time.Duration {
 }
 
 // String is the forecast in one line: "about 4M to 4.7M datagrams, 14 to 16 min at 5k a
-// second, by how many answer, with up to 3 GB". How many answer is unknown.
+// second, depending on how many answer, with up to 3 GB". How many answer is unknown.
 func (fc *Forecast) String() string {
 	least, most := fc.datagrams()
 	parts := []string{"about " + between(console.Short(least), console.Short(most)) + " datagrams"}
@@ -112,17 +112,17 @@ func (fc *Forecast) String() string {
 			soonest = fc.silence()
 		}
 		times := between(console.RoughDuration(fc.time(least, soonest)), console.RoughDuration(fc.time(most, fc.longest())))
-		parts = append(parts, times+" at "+console.Short(fc.Rate)+" a second")
+		parts = append(parts, times+" at "+console.Short(fc.Rate)+" per second")
 	} else {
-		parts = append(parts, "as fast as it goes")
+		parts = append(parts, "as fast as possible")
 	}
 	switch s := strings.Join(parts, ", "); {
 	case fc.InNetworks == 0:
-		return s + ", by how many answer, with up to " + roughly(fc.replies())
+		return s + ", depending on how many answer, with up to " + roughly(fc.replies())
 	case least == most && fc.silence() == fc.longest():
 		return s
 	default:
-		return s + ", by how many answer"
+		return s + ", depending on how many answer"
 	}
 }
 

@@ -36,9 +36,9 @@ type Numbers struct {
 
 	Sent         uint64   `json:"sent"`                    // datagrams
 	Received     uint64   `json:"received"`                // datagrams
-	SentRate     *float64 `json:"sent_rate,omitempty"`     // a second, since the last line
-	ReceivedRate *float64 `json:"received_rate,omitempty"` // a second, since the last line
-	Rate         *float64 `json:"rate"`                    // asked for; null: as fast as it goes
+	SentRate     *float64 `json:"sent_rate,omitempty"`     // per second, since the last line
+	ReceivedRate *float64 `json:"received_rate,omitempty"` // per second, since the last line
+	Rate         *float64 `json:"rate"`                    // asked for; null: as fast as possible
 	Drops        uint64   `json:"drops"`                   // datagrams that the kernel threw away
 	SendErrors   uint64   `json:"send_errors"`
 

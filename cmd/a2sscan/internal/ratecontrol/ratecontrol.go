@@ -13,7 +13,7 @@ import (
 // from several goroutines.
 type Control struct {
 	mu      sync.Mutex
-	initial float64 // datagrams a second; 0: the scan governs itself
+	initial float64 // datagrams per second; 0: the scan governs itself
 	now     float64
 	rates   chan float64 // of one place: a newer rate replaces one that was not taken
 	changes []Change
@@ -22,7 +22,7 @@ type Control struct {
 // Change is one change of the rate. Its JSON is part of the summary.
 type Change struct {
 	Time time.Time `json:"time"`
-	From float64   `json:"from"` // datagrams a second
+	From float64   `json:"from"` // datagrams per second
 	To   float64   `json:"to"`
 }
 

@@ -120,7 +120,7 @@ func (t *Tally) Line(asked uint64) string {
 		s += ", " + console.Plural(t.Bots, "bot")
 	}
 	if t.Corrected > 0 {
-		s += fmt.Sprintf("; the game, not info, counts players of %s", console.Plural(t.Corrected, "server"))
+		s += fmt.Sprintf("; on %s the game's count, not that of info", console.Plural(t.Corrected, "server"))
 	}
 	return s
 }

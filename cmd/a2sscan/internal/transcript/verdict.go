@@ -15,6 +15,7 @@ import (
 // Session is a finished session with one server.
 type Session struct {
 	Timeout time.Duration // for the first request
+	Retries int
 	Tap     *Tap
 	Log     *Transcript
 	Result  *scanner.Result
