@@ -74,6 +74,7 @@ type Closing struct {
 	Place   string // of the records
 	Summary string // path of the summary file; empty: there is none
 	Kept    string // path of the census that was not replaced; empty: none
+	Enough  uint64 // the number of servers after which the scan stopped; 0: it did not
 	Verbose bool
 }
 
@@ -84,7 +85,7 @@ func (sum *Summary) Say(term *console.Terminal, c Closing) {
 	t := term.NewBlock()
 	lines := closing{sum, t, c.Verbose}
 	t.Say("found: %s", sum.tally.Line(sum.Targets.Finished))
-	t.Say("targets: %s", sum.Targets.Outcome())
+	t.Say("targets: %s%s", sum.Targets.Outcome(), c.enough(&sum.Targets))
 	t.Say("written: %s to %s", console.Plural(sum.Records, "record"), c.Place)
 	if c.Kept != "" {
 		t.Hint("the scan is not complete: %s was not replaced", console.Plain(c.Kept, 200))
@@ -104,6 +105,14 @@ func (sum *Summary) Say(term *console.Terminal, c Closing) {
 		sum.Rates.sayLimit(t)
 	}
 	t.Print()
+}
+
+// enough is why a scan that is complete has unfinished targets.
+func (c *Closing) enough(l *Ledger) string {
+	if c.Enough == 0 || l.Unfinished+l.Unread == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", since --max-results is %s", console.Grouped(c.Enough))
 }
 
 // pace is how long the scan took, and how fast it was.

@@ -199,6 +199,9 @@ func (s *Run) report(sum *ledger.Summary, how outcome) error {
 // closing names the results; summary is the path of the summary file.
 func (s *Run) closing(summary string) ledger.Closing {
 	c := ledger.Closing{Place: s.out.Place(), Summary: summary, Verbose: s.opts.Verbose}
+	if s.enoughResults() {
+		c.Enough = s.opts.MaxResults
+	}
 	if !s.opts.Out.ToFile() {
 		c.Place = "standard output"
 	} else if name := s.opts.Out.Path; s.out.Name() != name {

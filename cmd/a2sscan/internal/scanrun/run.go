@@ -524,9 +524,13 @@ func (s *Run) handle(r *scanner.Result) {
 // stopAtResults ends the scan when enough servers have answered, those of earlier
 // runs included.
 func (s *Run) stopAtResults() {
-	if most := s.opts.MaxResults; most > 0 && s.tally.Servers >= most {
+	if s.enoughResults() {
 		s.shutdown.Drain()
 	}
+}
+
+func (s *Run) enoughResults() bool {
+	return s.opts.MaxResults > 0 && s.tally.Servers >= s.opts.MaxResults
 }
 
 // logStart tells what is going to be scanned, and how.

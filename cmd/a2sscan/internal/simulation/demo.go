@@ -102,8 +102,8 @@ func (d *Demo) Report(t *console.Terminal, out io.Writer, sum *ledger.Summary, w
 	}
 	fmt.Fprintf(out, `
 what to do next:
-  %s cat %s --format text | head   # the servers, one per line
-  %s fleet -p 0 --for 60s   # simulated servers of your own, and how to scan them
+  %s cat %s -f addr,people,info.map --format text | head
+  %s fleet -p 0 --for 60s
   %s scan --help
 `, program, DemoFile, program, program)
 	if !Proven(report) {
