@@ -64,7 +64,7 @@ func (f *doctorFlags) add(cmd *cobra.Command) {
 	f.timeoutFlags.add(cmd)
 	fs.StringVarP(&f.output, "output", "o", "", "`PATH` of the records, to check its disk (default: the working directory)")
 	fs.Uint64VarP(&f.targets, "max-targets", "n", 0, "`N` targets; 0: not known (default 0)")
-	fs.Var(&f.source, "source", "address of this machine to send from (default: the system's choice)")
+	fs.Var(&f.source, "source", "address of this machine to send from (default: the system chooses)")
 	fs.BoolVar(&f.json, "json", false, "print one JSON object")
 }
 

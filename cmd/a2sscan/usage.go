@@ -98,17 +98,17 @@ var usualFlags = []struct{ name, text string }{
 	{"query", "a `LIST` of info, players, rules (default all)"},
 	{"rate", "`N` datagrams per second: 800, 5k, 1M (default 5k)"},
 	{"bandwidth", "the rate as `BITS` per second: 10M"},
-	{"timeout", "first wait for a reply: `D` such as 800ms (default 1s)"},
+	{"timeout", "wait `D` for the first reply: 800ms (default 1s)"},
 	{"retries", "repeat an unanswered request `N` times (default 2)"},
 	{"exclude-file", "send nothing to the networks in `FILE`"},
-	{"allow-reserved", "ask private and loopback networks, too"},
-	{"max-targets", "ask at most `N` targets"},
+	{"allow-reserved", "query private and loopback networks, too"},
+	{"max-targets", "query at most `N` targets"},
 	{"max-results", "stop after `N` servers answered"},
 	{"master", "fetch the list of a master first: `HOST:PORT` or web"},
 	{"checkpoint", "save progress in `FILE`; the same command resumes"},
 	{"mmdb", "add places from the database in `FILE`"},
 	{"dry-run", "show what would be asked; send nothing"},
-	{"verbose", "close with all counts, and top games and maps"},
+	{"verbose", "end with all counts, and top games and maps"},
 	{"quiet", "no status and no closing summary"},
 }
 
@@ -131,7 +131,7 @@ func briefHelp(cmd *cobra.Command) string {
 		g.flags = append(g.flags, &short)
 	}
 	return fmt.Sprintf(`Queries every target and writes a record for each server that answers. A TARGET
-is a file, - for standard input, ip:port, ip, a range, or a network.
+is a file, - for standard input, ip:port, ip, a host, a range, or a network.
 
 Usage:
   %s

@@ -137,9 +137,8 @@ func (t *Table) object(root *node) []byte {
 // noLimit is a width that no text has.
 const noLimit = 1 << 28
 
-// harmless returns a cell that no program takes for more than text: what can't be
-// seen is escaped, line breaks too, and what a spreadsheet would take for a formula
-// begins with an apostrophe.
+// harmless makes a cell safe for every program: it escapes invisible characters and line
+// breaks, and puts an apostrophe before text that a spreadsheet would take for a formula.
 func harmless(cell string) string {
 	cell = console.Plain(cell, noLimit)
 	if isFormula(cell) {

@@ -21,13 +21,13 @@ const (
 	reset   = "\x1b[0m"
 )
 
-// server is what the text about a server says. line has the order of the columns.
+// server holds the cells of the line about one server. line has their order.
 type server struct{ addr, rtt, players, where, game, name string }
 
 // titles stand above the columns.
 var titles = &server{"ADDRESS", "RTT", "PLAYERS", "MAP", "GAME", "NAME"}
 
-// Widths of the columns that are as wide on any screen.
+// Widths of the columns that do not depend on the screen.
 const (
 	addrWidth    = 21
 	rttWidth     = 7
@@ -106,7 +106,7 @@ func widths(screen int) (where, game, name int) {
 	return where, game, left - where - game
 }
 
-// fieldWidths are the widths of fields that need not as much as others, or more.
+// fieldWidths are the widths of fields that need less than the usual width, or more.
 var fieldWidths = map[string]int{
 	"addr": addrWidth, "ip": 15, "port": 5, "status": 11, "time": 24, "rtt_ms": 8,
 	People: 6, Capacity: 8, Bots: 4, "info.name": 40, "info.map": 20, "info.game": 20,

@@ -24,7 +24,7 @@ func (b *Block) Say(format string, args ...any) {
 // Hint adds a line that suggests a remedy.
 func (b *Block) Hint(format string, args ...any) { b.Say("hint: "+format, args...) }
 
-// TextWidth is how many columns a text has room in.
+// TextWidth is how many columns there are for a text.
 func (b *Block) TextWidth() int { return b.t.Width() - len(speaker) - leastLabel - 2 }
 
 // The columns that labels take: enough for the usual ones, and no more than leave room

@@ -9,15 +9,14 @@ import (
 
 // The log's grammar.
 //
-//   - A line is one notable thing: what happened as its message, a few fixed
-//     words, and the particulars as attributes. Never one a packet: what repeats
-//     is told when it is first seen, and then at most once a minute, as a sum.
-//   - info is what an untroubled scan tells, warn what somebody should look at
-//     one day, error why it ended. What is said on the terminal stands in the log
-//     at debug.
-//   - Text that is not ours passes through plain, whichever attribute it is in
-//     (see harmless), so that no line can be forged and no terminal painted by
-//     it.
+//   - Each line describes one event. Its message is a few fixed words, and the
+//     details are attributes. No packet has a line of its own: an event that repeats
+//     is logged when it first occurs, and then at most once a minute, as a sum.
+//   - A scan without trouble logs at info. warn is for what somebody should look at
+//     one day, error for the reason why the scan ended. Messages on the terminal are
+//     logged at debug.
+//   - Foreign text passes through Plain, in every attribute (see harmless), so that
+//     it can't forge a line or control a terminal.
 //   - Times are UTC.
 
 // OpenLog opens the log: a file, or standard error under its name. A file is
@@ -44,8 +43,8 @@ func NewLogHandler(w io.Writer, asJSON bool, level slog.Level) slog.Handler {
 	return slog.NewTextHandler(w, o)
 }
 
-// StandardError is the name of a log that goes where the program speaks. It is
-// not opened: that does not go well where it is a socket, as under systemd.
+// StandardError is the name of a log that goes to standard error. The program does
+// not open it: under systemd it is a socket, which can't be opened by name.
 const StandardError = "/dev/stderr"
 
 // screenLog writes lines between those of the terminal.
@@ -79,8 +78,8 @@ func (l *logFile) Write(line []byte) (int, error) {
 // maxLogged is the number of characters after which a text of the log is cut.
 const maxLogged = 1000
 
-// harmless makes an attribute one that can be shown: text is plain, an error
-// its text, a time UTC.
+// harmless makes an attribute safe to show: it escapes text, replaces an error by its
+// text, and converts a time to UTC.
 func harmless(_ []string, a slog.Attr) slog.Attr {
 	a.Value = a.Value.Resolve()
 	switch a.Value.Kind() {

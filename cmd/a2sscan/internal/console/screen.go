@@ -17,8 +17,8 @@ func (t *Terminal) Beside(w io.Writer) io.Writer {
 	return &beside{t, w}
 }
 
-// sameFile reports whether a and b write to the same file. Writers that are no files
-// may.
+// sameFile reports whether a and b may write to the same file. It knows only of two
+// files that they do not.
 func sameFile(a, b any) bool {
 	x, isFile := a.(*os.File)
 	y, isFileToo := b.(*os.File)
@@ -67,8 +67,8 @@ func WidthOf(w any) int {
 // Colors are the words of --color.
 var Colors = []string{"auto", "always", "never"}
 
-// UseColor reports whether what is written to w has colours. With auto that is so on
-// a terminal, unless the environment says NO_COLOR.
+// UseColor reports whether output to w has colours. auto means yes on a terminal,
+// unless the environment has NO_COLOR.
 func UseColor(when string, w any) bool {
 	if when != "auto" && when != "" {
 		return when == "always"

@@ -26,7 +26,7 @@ func Wrap(line string, width, indent int) []string {
 	}
 }
 
-// breakAt returns where to break a line, -1 if it needs none or has no place.
+// breakAt returns where to break a line, -1 if it fits or has no space to break at.
 func breakAt(line string, width, indent int) int {
 	cells, space := 0, -1
 	for i, r := range line {
@@ -86,8 +86,8 @@ func NumberList(numbers []int) string {
 	return strings.Join(spans, ", ")
 }
 
-// SumOf lists the parts of a sum: " = 3 ok + 1 partial", nothing if it is
-// made of nothing.
+// SumOf lists the parts of a sum: " = 3 ok + 1 partial". It returns "" if all parts
+// are zero.
 func SumOf(m map[string]uint64, words []string) string {
 	if s := Listed(m, words, " + "); s != "" {
 		return " = " + s
@@ -95,7 +95,7 @@ func SumOf(m map[string]uint64, words []string) string {
 	return ""
 }
 
-// Nearest returns the name that was probably meant, "" if none comes near.
+// Nearest returns the name that is spelled most like word, "" if none is similar.
 func Nearest(word string, names []string) (best string) {
 	word = strings.ToLower(strings.ReplaceAll(word, "_", "-"))
 	least := min(len(word), 1+max(2, len(word)/4)) // something has to be the same
@@ -111,8 +111,8 @@ func Nearest(word string, names []string) (best string) {
 	return best
 }
 
-// distance is how many letters have to be put in, taken out, changed or
-// swapped with the next to make b of a.
+// distance is the edit distance of a and b: how many letters must be inserted, deleted,
+// replaced, or swapped with the next.
 func distance(a, b string) int {
 	d := make([][]int, len(a)+1)
 	for i := range d {
@@ -137,8 +137,7 @@ func distance(a, b string) int {
 	return d[len(a)][len(b)]
 }
 
-// Listed writes the counters that count something, in the order of words:
-// "3 ok + 1 partial".
+// Listed writes the counters that are not zero, in the order of words: "3 ok + 1 partial".
 func Listed(m map[string]uint64, words []string, between string) string {
 	var parts []string
 	for _, w := range words {
@@ -149,7 +148,7 @@ func Listed(m map[string]uint64, words []string, between string) string {
 	return strings.Join(parts, between)
 }
 
-// Words returns the words of the values 'from' to 'to'-1 of a kind of number.
+// Words returns the names of the constants from to to-1.
 func Words[T interface {
 	~uint8
 	fmt.Stringer
@@ -161,7 +160,7 @@ func Words[T interface {
 	return all
 }
 
-// WithoutPath is an error of the os package without the file's name.
+// WithoutPath removes the name of the file from an error of package os.
 func WithoutPath(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
@@ -169,7 +168,7 @@ func WithoutPath(err error) error {
 	return err
 }
 
-// Percent is a share of all in whole percent, and – where there is nothing.
+// Percent writes part as a share of all in whole percent, or – if all is zero.
 func Percent(part, all uint64) string {
 	if all == 0 {
 		return "–"
@@ -191,8 +190,7 @@ func Clock(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 }
 
-// RoughDuration writes a duration that is not known well, rounded up: 9 s, 12 min, 3 h,
-// 2 days.
+// RoughDuration writes an estimated duration, rounded up: 9 s, 12 min, 3 h, 2 days.
 func RoughDuration(d time.Duration) string {
 	up := func(unit time.Duration) int64 { return int64((d + unit - 1) / unit) }
 	switch {
@@ -206,8 +204,8 @@ func RoughDuration(d time.Duration) string {
 	return fmt.Sprintf("%d days", up(24*time.Hour))
 }
 
-// Every does something now and then until stop is called, which waits for
-// its end.
+// Every calls do at intervals until stop is called. stop waits for a call that is
+// running.
 func Every(every time.Duration, do func()) (stop func()) {
 	done, gone := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -259,8 +257,8 @@ func Grouped(n uint64) string {
 	return s
 }
 
-// Short writes a number with k or M behind it where that is shorter, with
-// three digits: 800, 5k, 12.3k, 1.5M. A negative one means no limit.
+// Short writes a number with three digits, and k or M after it if that is shorter: 800,
+// 5k, 12.3k, 1.5M. A negative number means no limit.
 func Short(v float64) string {
 	unit := ""
 	switch {
@@ -285,8 +283,8 @@ func Short(v float64) string {
 	return s + unit
 }
 
-// Visible returns a line of JSON that says the same in characters that can be
-// seen: the others can only stand in its strings, where \u escapes them.
+// Visible replaces the invisible characters of a line of JSON by \u escapes. They can
+// only be in its strings, so the meaning stays the same.
 func Visible(line []byte) []byte {
 	var b []byte
 	for i := 0; i < len(line); {

@@ -8,7 +8,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Alias returns our name of a flag that other scanners call otherwise.
+// Alias returns our name for a flag that other scanners name differently.
 func Alias(name string) string {
 	switch name {
 	case "blocklist-file", "blacklist-file", "excludefile":
@@ -66,8 +66,8 @@ var known = map[string]string{
 	"offline": "--dry-run", "echo": "--print-config", "conf": "--config", "rotate-size": "--rotate", "pfring": "--rate 0",
 }
 
-// Hint suggests what to write in place of a flag of another scanner, empty if none
-// has it. names are the flags that the command has.
+// Hint suggests what to write instead of a flag of another scanner; "" if no scanner has
+// it. names are the flags that the command has.
 func Hint(flag string, names []string) string {
 	ours := known[flag]
 	switch {

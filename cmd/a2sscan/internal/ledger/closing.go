@@ -38,7 +38,7 @@ func (c *closing) sayNobody() {
 	}
 }
 
-// repliesElsewhere is how many foreign datagrams were replies, or parts of them.
+// repliesElsewhere counts the foreign datagrams that were replies, or parts of them.
 func (sum *Summary) repliesElsewhere() uint64 {
 	d := sum.Datagrams.Foreign
 	return d["other_port"] + d["other_address"] + d["fragment"]
@@ -107,7 +107,7 @@ func (sum *Summary) Say(term *console.Terminal, c Closing) {
 	t.Print()
 }
 
-// enough is why a scan that is complete has unfinished targets.
+// enough explains why a complete scan has unfinished targets.
 func (c *Closing) enough(l *Ledger) string {
 	if c.Enough == 0 || l.Unfinished+l.Unread == 0 {
 		return ""
@@ -127,7 +127,7 @@ func (sum *Summary) pace() string {
 		sum.Rates.setting(), count(d.Sent), count(d.Received))
 }
 
-// count is a number that leaves room on its line.
+// count writes a number; a large one is shortened so that its line fits.
 func count(n uint64) string {
 	if n < 1e6 {
 		return console.Grouped(n)
@@ -146,7 +146,7 @@ func shortTime(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// sayDetails reports what most people need not know.
+// sayDetails reports counts that few people need.
 func (c *closing) sayDetails() {
 	l := &c.sum.Targets
 	c.to.Say("ledger: %s", l)

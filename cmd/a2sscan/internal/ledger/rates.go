@@ -65,7 +65,7 @@ func (r *Rates) String() string {
 	return asked + ", " + console.Short(r.RateReached) + "/s reached while asking"
 }
 
-// setting is the rate that the flag sets, as it follows the rate reached.
+// setting formats the rate that the flag sets, to follow the rate reached.
 func (r *Rates) setting() string {
 	if r.RateAsked == nil {
 		return ""

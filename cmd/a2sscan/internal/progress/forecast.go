@@ -11,11 +11,13 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Forecast estimates, before a scan begins, what it will take, as a range. At best all
-// targets of a list answer at once, with one datagram per question and one more for the
-// challenge: lists come from masters, which know the servers that are up. At worst a
-// third of them leave a question unanswered, such as rules, which many games never send.
-// At best no address in a network answers, since most have no server; at worst all do.
+// Forecast estimates what a scan will take, as a range, before it begins.
+//
+// Lists come from masters, which know the servers that are up. So at best all targets of
+// a list answer at once, with one datagram per question and one for the challenge. At
+// worst a third of them leave a question unanswered, such as rules, which many games
+// never send. Most addresses in networks have no server, so at best none answers and at
+// worst all do.
 type Forecast struct {
 	Listed, InNetworks float64 // targets
 
@@ -33,11 +35,11 @@ var usualReplies = [wire.NumQuestions]float64{
 	wire.QuestionInfo: 200, wire.QuestionPlayers: 800, wire.QuestionRules: 2000,
 }
 
-// unansweredShare is one in how many targets of a list is expected to leave a question
-// unanswered at worst.
+// unansweredShare: at worst, one in so many targets of a list leaves a question
+// unanswered.
 const unansweredShare = 3
 
-// addressTurn is how many datagrams one server takes of the limit of its address.
+// addressTurn is how many datagrams a server uses up of the limit for its address.
 const addressTurn = 4
 
 // silence is how long the scan waits for a silent target.
@@ -52,7 +54,8 @@ func Longest(s scanner.Schedule, qs scanner.Questions) time.Duration {
 	return time.Duration(howMany(qs&scanner.AskAll)) * s.Silence()
 }
 
-// addressTime is how many seconds the limit of an address spreads its ports over.
+// addressTime is the number of seconds over which the limit for an address spreads its
+// ports.
 func (fc *Forecast) addressTime() float64 {
 	if fc.AddressRate == 0 {
 		return 0
@@ -101,8 +104,8 @@ func (fc *Forecast) time(datagrams float64, last time.Duration) time.Duration {
 	return math.MaxInt64 / 2
 }
 
-// String is the forecast in one line: "about 4M to 4.7M datagrams, 14 to 16 min at 5k a
-// second, depending on how many answer, with up to 3 GB". How many answer is unknown.
+// String is the forecast in one line: "about 4M to 4.7M datagrams, 14 to 16 min at 5k/s,
+// depending on how many answer, with up to 3 GB". How many answer is unknown.
 func (fc *Forecast) String() string {
 	least, most := fc.datagrams()
 	parts := []string{"about " + between(console.Short(least), console.Short(most)) + " datagrams"}
@@ -112,7 +115,7 @@ func (fc *Forecast) String() string {
 			soonest = fc.silence()
 		}
 		times := between(console.RoughDuration(fc.time(least, soonest)), console.RoughDuration(fc.time(most, fc.longest())))
-		parts = append(parts, times+" at "+console.Short(fc.Rate)+" per second")
+		parts = append(parts, times+" at "+console.Short(fc.Rate)+"/s")
 	} else {
 		parts = append(parts, "as fast as possible")
 	}

@@ -91,8 +91,8 @@ func (p *Tracker) phases(s *scanner.Stats) {
 	}
 }
 
-// behind is the fraction of the input that this run has finished, where part is the
-// fraction that was read.
+// behind is the fraction of the input that this run has finished. part is the fraction
+// that was read.
 func (p *Tracker) behind(s *scanner.Stats, part float64) float64 {
 	passed := s.TargetsFinished() + s.Unscannable + s.Excluded + s.Duplicate + s.OverLimit
 	waiting := s.Silent // one attempt is still to come
@@ -128,7 +128,7 @@ func (p *Tracker) tail(s *scanner.Stats) time.Duration {
 	return p.cfg.Silence
 }
 
-// open is how long targets may remain open after the last one was started.
+// open is how long targets may stay open after the last one was started.
 func (p *Tracker) open(s *scanner.Stats) time.Duration {
 	if s.Open == 0 {
 		return 0
@@ -230,7 +230,7 @@ func (v *View) waiting() string {
 	return s
 }
 
-// far is the elapsed time, then the share if it is known.
+// far formats the elapsed time, and the share that is done if it is known.
 func (v *View) far() string {
 	if !v.known && !v.last {
 		return console.Clock(v.Elapsed)

@@ -42,8 +42,7 @@ type Demo struct {
 	Close  func()
 }
 
-// StartDemo starts servers on the first free port. On any port they are those of
-// demoPort.
+// StartDemo starts servers on the first free port. They are the same on every port.
 func StartDemo(network string) (*Demo, error) {
 	cfg := fleet.Config{
 		Seed: demoSeed, Alive: demoAlive, Hostile: demoHostile, Loss: demoLoss,
@@ -66,9 +65,9 @@ func StartDemo(network string) (*Demo, error) {
 	}
 }
 
-// demoGames are the games of the demo. Those of application 730 are left out: their
-// servers mostly ignore RULES, so a scan asks them for it only twice, which is too
-// seldom to prove anything through the demo's losses.
+// demoGames are the games of the demo, without those of application 730. Most of their
+// servers ignore RULES, so a scan asks for it only twice. With the demo's losses that is
+// not often enough to prove anything.
 func demoGames() []string {
 	return slices.DeleteFunc(games.Titles(), func(id string) bool { return id == "cs2" || id == "csgo" })
 }
