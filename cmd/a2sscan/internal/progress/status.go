@@ -9,9 +9,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// Record is a status line as JSON. Keys may be added; one whose value is
-// not known is absent. Numbers are of this part of a scan that was resumed, but
-// for Part.
+// Record is a status line as JSON. Keys may be added; a key is absent if its value
+// is not known. In a resumed scan the numbers are those of this run, except Part.
 type Record struct {
 	Time  time.Time `json:"time"`
 	Scan  string    `json:"scan"`

@@ -81,7 +81,7 @@ const (
 	seldomEvery = time.Minute
 )
 
-// seldom is a number that is logged when it first is not zero, and then at most
+// seldom is a count that is logged when it is first above zero, and then at most
 // once a minute if it grew.
 type seldom struct {
 	reported uint64
@@ -136,9 +136,9 @@ func sendFaults(s *scanner.Stats) string {
 	return console.Listed(faults, console.Words(scanner.SendFault(0), scanner.NumSendFaults), ", ")
 }
 
-// sampleRate logs a changed rate, and once a minute what limits the rate if that
-// is another reason than before. Without a rate it logs the one that the scan
-// settled at.
+// sampleRate logs a changed rate. At most once a minute it logs what limits the
+// rate, if that has changed. Without --rate it logs the rate that the scan settled
+// at.
 func (o *Observer) sampleRate(s *scanner.Stats) {
 	if s.Rate != o.rate && s.Rate != 0 {
 		o.log.Info("rate changed", "from", console.Short(o.rate), "to", console.Short(s.Rate))
