@@ -6,8 +6,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// ageList is a list of groups, the oldest first. The links are in the groups, so that
-// removing one is cheap.
+// ageList is a list of groups, the oldest first. The groups themselves hold the
+// links, so that removing one is cheap.
 type ageList struct{ oldest, newest *group }
 
 func (l *ageList) push(g *group) {
@@ -34,7 +34,7 @@ func (l *ageList) remove(g *group) {
 	g.older, g.newer = nil, nil
 }
 
-// expire drops the groups that are too old.
+// expire drops the groups that have reached their maximum age.
 func (s *shard) expire(now time.Duration) {
 	for g := s.done.oldest; g != nil && now-g.since > s.limits.remember; g = s.done.oldest {
 		s.drop(g)
@@ -45,9 +45,10 @@ func (s *shard) expire(now time.Duration) {
 	}
 }
 
-// makeRoom makes room for a datagram of g, or for a new group if g is nil. It first
-// drops complete groups, and then the oldest of the other groups. There always is
-// one, since a shard has room for two groups of the largest size.
+// makeRoom makes room for a datagram of g, or for a new group if g is nil. It drops
+// complete groups first, and then the oldest of the incomplete groups other than g.
+// There is always one to drop, since a shard has room for two groups of the largest
+// size.
 func (s *shard) makeRoom(g *group, datagram []byte) error {
 	need := blocksFor(len(datagram)) * blockSize
 	size := len(datagram)
@@ -65,7 +66,8 @@ func (s *shard) makeRoom(g *group, datagram []byte) error {
 	return nil
 }
 
-// victim returns the group to drop when memory is needed for keep.
+// victim returns the group to drop when memory is needed. It never returns keep,
+// the group that needs the memory.
 func (s *shard) victim(keep *group) *group {
 	if s.done.oldest != nil {
 		return s.done.oldest
@@ -84,8 +86,9 @@ func (s *shard) evict(g *group) {
 	s.drop(g)
 }
 
-// limitGroups drops the oldest group of a source, done or incomplete, if the source
-// is at its limit.
+// limitGroups makes room for one more group of a source: if the source has reached
+// its limit of incomplete groups, or of complete ones if done is set, it drops the
+// oldest of them.
 func (s *shard) limitGroups(from uint64, done bool) {
 	var oldest *group
 	n := 0
@@ -102,7 +105,7 @@ func (s *shard) limitGroups(from uint64, done bool) {
 	}
 }
 
-// link adds a group to those of its source, as the newest.
+// link appends a group to the list of its source, as the newest.
 func (s *shard) link(g *group) {
 	at := s.sources[g.from]
 	if at == nil {
@@ -115,7 +118,7 @@ func (s *shard) link(g *group) {
 	at.sibling = g
 }
 
-// unlink removes a group from those of its source.
+// unlink removes a group from the list of its source.
 func (s *shard) unlink(g *group) {
 	first := s.sources[g.from]
 	switch {

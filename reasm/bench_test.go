@@ -8,9 +8,9 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// workload adds all fragments of one reply again and again, each time from
-// another source and a little later, as a scan does: what is remembered of the
-// replies before grows old on the way.
+// workload adds all fragments of one reply again and again, each time from another
+// source and a little later, as in a scan. The digests of earlier replies expire
+// meanwhile.
 type workload struct {
 	table *Table
 	ds    [][]byte
@@ -19,7 +19,7 @@ type workload struct {
 	i     uint64
 }
 
-// newWorkload has run long enough that nothing of it grows any more.
+// newWorkload returns a workload that has run until its memory no longer grows.
 func newWorkload(ds [][]byte, want Outcome) *workload {
 	w := &workload{table: New(Config{}), ds: ds, dst: make([]byte, 0, MaxReply), want: want}
 	for range 300 {
@@ -28,7 +28,7 @@ func newWorkload(ds [][]byte, want Outcome) *workload {
 	return w
 }
 
-// run adds one reply. Benchmark and allocation test have it in common.
+// run adds one reply. The benchmark and the allocation test share it.
 func (w *workload) run() {
 	w.i++
 	now := time.Duration(w.i) * 20 * time.Millisecond
@@ -42,7 +42,7 @@ func (w *workload) run() {
 	}
 }
 
-// workloads are replies as they come: in order, in reverse, compressed.
+// workloads calls f for typical replies: in order, in reverse order, compressed.
 func workloads(f func(name string, ds [][]byte, want Outcome)) {
 	sizes := map[wire.Layout]int{
 		wire.LayoutGoldSource:   1391,
@@ -90,8 +90,9 @@ func TestAddAllocs(t *testing.T) {
 	})
 }
 
-// TestStrayAllocs adds a duplicate, a conflict and what is refused, and reads what is
-// there, which is all that a server can make us do besides.
+// TestStrayAllocs adds a duplicate, a conflicting and a malformed fragment, and
+// calls the methods that only read. Together with complete replies, that is all
+// that a server can make a Table do.
 func TestStrayAllocs(t *testing.T) {
 	table := New(Config{})
 	ds := split(wire.LayoutSource, 7, rulesMessage(3000), 1248)

@@ -2,16 +2,16 @@ package reasm
 
 import "bytes"
 
-// A datagram is kept in a chain of blocks of one size, so that freed memory fits any
-// datagram. A fragment of 1400 bytes takes three blocks, one of 100 bytes takes
+// A datagram is stored in a chain of blocks of one size, so that freed memory fits
+// any datagram. A fragment of 1400 bytes takes three blocks, one of 100 bytes takes
 // one.
 const (
 	blockSize = 512
 	blockData = blockSize - 32
 )
 
-// block is a piece of a datagram. All fields but more and data are used only in the
-// first block of a chain, which represents the datagram.
+// block is a piece of a datagram. The first block of a chain represents the
+// datagram; in the other blocks only more and data are used.
 type block struct {
 	more   *block // the next piece of the same datagram
 	later  *block // the datagram of the same group that came next
@@ -21,13 +21,14 @@ type block struct {
 	data   [blockData]byte
 }
 
-// blocksFor is the number of blocks that n bytes take.
+// blocksFor returns the number of blocks that n bytes take.
 func blocksFor(n int) int64 { return int64(n+blockData-1) / blockData }
 
-// head is the beginning of the datagram, with all of its headers.
+// head returns the beginning of the datagram, which includes all of its headers.
 func (b *block) head() []byte { return b.data[:min(int(b.size), blockData)] }
 
-// appendTo appends the datagram from offset skip, which is in the head.
+// appendTo appends the datagram from offset skip on. skip must lie in the first
+// block.
 func (b *block) appendTo(dst []byte, skip int) []byte {
 	left := int(b.size)
 	for p := b; p != nil; p = p.more {
@@ -39,7 +40,7 @@ func (b *block) appendTo(dst []byte, skip int) []byte {
 	return dst
 }
 
-// begins reports whether what is longer begins with the datagram.
+// begins reports whether longer begins with the datagram.
 func (b *block) begins(longer []byte) bool {
 	left := longer[:b.size]
 	for p := b; p != nil; p = p.more {
@@ -52,8 +53,8 @@ func (b *block) begins(longer []byte) bool {
 	return true
 }
 
-// memory allocates the blocks and groups of a shard, counts those in use, and has
-// free lists of the others. The shard's lock guards it.
+// memory allocates the blocks and groups of a shard, counts those in use, and keeps
+// free lists of unused ones. The shard's lock guards it.
 type memory struct {
 	used    int64 // bytes in use
 	idle    int64 // bytes in the free lists
@@ -115,7 +116,7 @@ func (m *memory) group() *group {
 	return g
 }
 
-// freeGroup frees a group, which is in no list any more.
+// freeGroup frees a group that is no longer in any list.
 func (m *memory) freeGroup(g *group) {
 	*g = group{}
 	m.used -= groupCost

@@ -14,9 +14,9 @@ import (
 
 var floodSize = flag.Int("flood", 100_000, "fragments that TestFlood sends")
 
-// TestFlood sends fragments of any form, ID and source: most groups can never
-// be whole. Memory must stay below its bound, what is idle too, and groups
-// that are whole must come through all the same.
+// TestFlood sends fragments of random layout, ID and source; most of their groups
+// can never become complete. Memory, including unused blocks, must stay below its
+// limit, and honest replies must still be reassembled.
 func TestFlood(t *testing.T) {
 	const bound = 8 << 20
 	table := New(Config{MaxBytes: bound})
@@ -62,13 +62,15 @@ func TestFlood(t *testing.T) {
 		*floodSize, peak, st.IdleBytes, st.Evicted, residentMemory())
 }
 
-// residentMemory is the process's, where the system tells it.
+// residentMemory returns the peak resident memory of the process, or "" if the
+// system does not report it.
 func residentMemory() string {
 	b, _ := os.ReadFile("/proc/self/status")
 	return string(regexp.MustCompile(`VmHWM:[ \t]+[0-9]+ kB`).Find(b))
 }
 
-// After a flood what is above the idle share goes back to the collector.
+// After a flood, unused memory above the idle share is left to the garbage
+// collector.
 func TestMemoryReturned(t *testing.T) {
 	table := New(Config{MaxBytes: 4 << 20, MaxAge: time.Second})
 	ds := split(wire.LayoutSource, 1, rulesMessage(2000), 1248)
@@ -87,8 +89,8 @@ func TestMemoryReturned(t *testing.T) {
 	audit(t, table)
 }
 
-// The numbers with which memory is counted are those of the machine: a group's
-// entry in its map takes up to 48 bytes.
+// The constants used to count memory match the real sizes; a group's map entry
+// takes up to 48 bytes.
 func TestSizes(t *testing.T) {
 	if got := reflect.TypeFor[block]().Size(); got != blockSize {
 		t.Errorf("a block has %d bytes, not %d", got, blockSize)
@@ -101,7 +103,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// A group costs what came of it, whatever it announces.
+// A group costs only the fragments that arrived, however many it announces.
 func TestSmallGroupsAreSmall(t *testing.T) {
 	table := New(Config{})
 	for i := range uint64(100) {
@@ -115,8 +117,8 @@ func TestSmallGroupsAreSmall(t *testing.T) {
 	}
 }
 
-// When memory is full, first what is remembered goes and then the oldest group,
-// but never that which grows.
+// When memory is full, complete groups are dropped first and then the oldest
+// incomplete group, but never the group that receives the new fragment.
 func TestEvictOldest(t *testing.T) {
 	table := New(Config{MaxBytes: leastMaxBytes, Shards: 1})
 	d := totals(wire.LayoutSource, 1, 0, 3)
@@ -148,7 +150,7 @@ func TestEvictOldest(t *testing.T) {
 	audit(t, table)
 }
 
-// What is remembered of whole replies takes an eighth of the memory at most.
+// Complete replies that are remembered take at most an eighth of the memory.
 func TestRememberedShare(t *testing.T) {
 	table := New(Config{MaxBytes: leastMaxBytes, Shards: 1})
 	d := totals(wire.LayoutSource, 1, 0, 1)
@@ -168,8 +170,8 @@ func TestRememberedShare(t *testing.T) {
 	audit(t, table)
 }
 
-// The fifth group of a source takes the place of its oldest, not of one that
-// is remembered, and no other source suffers.
+// A source's fifth incomplete group replaces its oldest incomplete one, never a
+// complete one, and no group of another source.
 func TestGroupsOfSource(t *testing.T) {
 	table := New(Config{})
 	msg := rulesMessage(2000)
@@ -190,7 +192,7 @@ func TestGroupsOfSource(t *testing.T) {
 	audit(t, table)
 }
 
-// A fragment that would make a group too large is refused, others are not.
+// A fragment that would make its group too large is refused; others still fit.
 func TestGroupTooLarge(t *testing.T) {
 	table := New(Config{MaxGroupBytes: 3000, MaxFragments: 5})
 	msg := rulesMessage(4000)
@@ -218,7 +220,7 @@ func TestTooManyFragments(t *testing.T) {
 	}
 }
 
-// Fragments that wait for the layout are bounded like others.
+// Fragments that wait for the layout are subject to the same limit as others.
 func TestTooManyHeld(t *testing.T) {
 	table := New(Config{MaxFragments: 5})
 	f := wire.Fragment{Layout: wire.LayoutSource, ID: 1, Total: 5, Number: 1}

@@ -9,7 +9,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// fragmentsOf returns the fragments among datagrams by their ID.
+// fragmentsOf returns the fragments among datagrams, grouped by ID.
 func fragmentsOf(datagrams [][]byte) map[uint32][][]byte {
 	groups := map[uint32][][]byte{}
 	for _, d := range datagrams {
@@ -20,8 +20,8 @@ func fragmentsOf(datagrams [][]byte) map[uint32][][]byte {
 	return groups
 }
 
-// TestCaptures puts every split reply that was recorded together, in many
-// orders, all of a server at once.
+// TestCaptures reassembles all split replies of each recorded server at once, their
+// fragments shuffled in many orders.
 func TestCaptures(t *testing.T) {
 	replies, compressed := 0, 0
 	for _, file := range captures.Files(t) {
@@ -39,7 +39,7 @@ func TestCaptures(t *testing.T) {
 	}
 }
 
-// shuffleCapture adds the fragments of a file in an order made of seed.
+// shuffleCapture adds the fragments of a file in an order derived from seed.
 func shuffleCapture(
 	t *testing.T, name string, groups map[uint32][][]byte, seed uint64,
 ) (whole, compressed int) {
@@ -73,7 +73,7 @@ func shuffleCapture(
 	return whole, compressed
 }
 
-// checkCapture reads a message to its end, which all these replies allow.
+// checkCapture decodes a message; all recorded replies decode to the end.
 func checkCapture(t *testing.T, name string, msg []byte) {
 	if !bytes.HasPrefix(msg, []byte("\xFF\xFF\xFF\xFF")) {
 		t.Errorf("%s: message begins with %.5x", name, msg)

@@ -6,7 +6,7 @@ import (
 )
 
 // MaxReply is the size of the largest reply that is reassembled or decompressed:
-// 512 KiB, about eighty times the one of EC-106.
+// 512 KiB, about eighty times the size of the largest reply in EC-106.
 const MaxReply = 512 << 10
 
 // The protocol's own limits, which must not be changed: Source counts the
@@ -18,32 +18,33 @@ const (
 
 // The defaults, each with its reason.
 const (
-	// Engines that let an administrator lower the size of fragments can
-	// reach the protocol's limit (EC-123). A lower bound would save nothing:
-	// a group costs the fragments that came, not those that it announces.
+	// Engines that let an administrator lower the size of fragments can reach the
+	// protocol's limit (EC-123). A lower limit would save nothing: a group costs
+	// memory only for the fragments that arrived, not for those that it announces.
 	defaultMaxFragments = maxSourceFragments
-	// A server is asked three questions; the fourth group is for the rest of
-	// the reply to one that was asked again.
+	// Three groups for the three questions to a server, and one for the remaining
+	// fragments of a reply whose question was repeated.
 	defaultMaxGroups = 4
 	// A quarter of the scanner's budget.
 	defaultMaxBytes = 64 << 20
-	// Longer than all attempts of a question together.
+	// Longer than all attempts at a question together.
 	defaultMaxAge = 10 * time.Second
 	// As long as the scanner waits for late replies.
 	defaultRemember = 2 * time.Second
-	// More than the receiving cores, so that they seldom contend.
+	// More than the number of cores that receive, so that they seldom contend for a
+	// lock.
 	defaultShards = 16
 )
 
-// maxGroupsLimit bounds Config.MaxGroups, so that the result of Leading fits on the
+// maxGroupsLimit bounds Config.MaxGroups, so that the result of leading fits on the
 // stack.
 const maxGroupsLimit = 64
 
-// leastMaxBytes has room for two groups of the largest size (groupRoom).
+// leastMaxBytes is enough for two groups of the largest size (groupRoom).
 const leastMaxBytes = 2 << 20
 
-// Config bounds a Table. A field that is zero or makes no sense is set to its
-// default; the package page does the arithmetic.
+// Config sets the limits of a Table. A field that is zero or invalid is set to its
+// default. The package documentation shows how the limits add up.
 type Config struct {
 	MaxFragments  int           // fragments per group; default and maximum: 255
 	MaxGroupBytes int           // datagram bytes per group; default and maximum: MaxReply
@@ -54,8 +55,8 @@ type Config struct {
 	Shards        int           // locks, rounded up to a power of two; default 16, maximum 1024
 }
 
-// withDefaults returns cfg with each field in its range. There are no more
-// shards than can each hold two groups of the largest size.
+// withDefaults returns cfg with each field in its range. It lowers the number of
+// shards until each can hold two groups of the largest size.
 func (cfg Config) withDefaults() Config {
 	setDefault(&cfg.MaxFragments, defaultMaxFragments, maxSourceFragments)
 	setDefault(&cfg.MaxGroupBytes, MaxReply, MaxReply)
@@ -72,7 +73,7 @@ func (cfg Config) withDefaults() Config {
 	return cfg
 }
 
-// setDefault makes *v the default if it is not positive, and at most most.
+// setDefault sets *v to def if it is not positive, and to most if it is greater.
 func setDefault[T int | int64 | time.Duration](v *T, def, most T) {
 	if *v <= 0 {
 		*v = def
@@ -80,8 +81,8 @@ func setDefault[T int | int64 | time.Duration](v *T, def, most T) {
 	*v = min(*v, most)
 }
 
-// The shares of a shard's memory that may be idle, and that may hold complete
-// replies.
+// The divisors of a shard's memory: a quarter may be idle, and an eighth may hold
+// complete replies.
 const (
 	idleShare       = 4
 	rememberedShare = 8
@@ -101,15 +102,15 @@ func (cfg Config) limits() limits {
 	}
 }
 
-// groupRoom is the cost of the largest group: each datagram leaves at most one block
-// partly empty.
+// groupRoom returns the memory that the largest group takes: each datagram leaves
+// at most one block partly empty.
 func groupRoom(cfg Config) int64 {
 	full := blocksFor(cfg.MaxGroupBytes) + int64(cfg.MaxFragments)
 	return groupCost + full*blockSize
 }
 
-// Stats are the numbers of a Table. Groups, Fragments, Remembered and the bytes are
-// current; the others only grow.
+// Stats are the statistics of a Table. Groups, Fragments, Remembered, Bytes and
+// IdleBytes are current values; the others are counters that only grow.
 type Stats struct {
 	Groups     int   // replies that wait for fragments
 	Fragments  int   // fragments held for them
@@ -122,7 +123,7 @@ type Stats struct {
 	Duplicate uint64 // fragments dropped: the same bytes came before
 	Conflict  uint64 // fragments dropped: contradict their group
 	Malformed uint64 // fragments dropped: can't be read
-	TooLarge  uint64 // fragments dropped: above a bound
+	TooLarge  uint64 // fragments dropped: above a limit
 	Evicted   uint64 // incomplete groups dropped to make room
 	Expired   uint64 // incomplete groups dropped for their age
 	Forgotten uint64 // incomplete groups dropped by Forget

@@ -12,20 +12,20 @@
 //
 // # Use
 //
-// Give each datagram for which [wire.IsSplit] holds to [Table.Add], with the
-// time and the source it came from; all others are messages already.
+// Pass each datagram for which [wire.IsSplit] is true to [Table.Add], with the time
+// of arrival and the source. All other datagrams are complete messages.
 //
-//	datagram ─▶ Add ─▶ Pending    more is to come
-//	                   Whole      dst has the message: to the decoders of package wire
-//	                   Packed     dst has size, CRC-32 and bzip2 data: to an Unpacker
+//	datagram ─▶ Add ─▶ Pending    kept; more fragments are needed
+//	                   Whole      dst has the message: pass it to package wire
+//	                   Packed     dst has size, CRC-32 and bzip2 data: pass it to an Unpacker
 //	                   Duplicate  nothing new
 //	                   Conflict   it contradicts its group, and was dropped
-//	                   an error   no fragment, or beyond a limit; dropped
+//	                   an error   not a fragment, or beyond a limit; dropped
 //
 // Call [Table.Expire] from time to time, [Table.Forget] when a source is finished,
-// and [Table.Leading] for the beginning of an incomplete reply, up to its first
+// and [Table.Leading] for the beginnings of incomplete replies, up to the first
 // gap. Time is an argument, so that tests need no clock. Several goroutines may use
-// a Table, since its parts have locks of their own.
+// a Table at once; each of its shards has its own lock.
 //
 // Add keeps no datagram: when it returns, the caller may reuse the memory. It
 // appends a message to the caller's dst. Package wire explains who owns which
@@ -34,40 +34,40 @@
 // # Which fragments belong together
 //
 // A group is the fragments that came from the same address and port with the
-// same ID. There are three forms of header, and nothing in a header identifies the
-// form; nor do the application ID, the protocol number or the order of arrival.
-// One fragment of a group shows the form by the data after its header
-// ([wire.ShowLayout]). Until it comes the others wait unread.
+// same ID. There are three layouts of the header, and nothing in a header identifies
+// its layout; nor do the application ID, the protocol number or the order of arrival.
+// Only one fragment of a group shows the layout, by the data after its header
+// ([wire.ShowLayout]). The others are held unread until it comes.
 //
 // In a group
 //   - fragments come in any order (EC-115), mixed with those of other groups
 //     (EC-119), of any size (EC-111, EC-123, EC-124), and there may be only one
 //     (EC-109);
-//   - the same bytes again are a [Duplicate];
-//   - other bytes under the same number, or another total, are a [Conflict]: the
-//     first fragment stays, unless it is the beginning of the other: then it was
-//     cut, and is replaced (EC-116);
+//   - a fragment with the same bytes as an earlier one is a [Duplicate];
+//   - a fragment with the number of an earlier one but other bytes, or with another
+//     total, is a [Conflict]: the first fragment stays, unless it is a prefix of the
+//     second. Then the first was cut, and the second replaces it (EC-116);
 //   - a datagram that is cut within its header, or has no data after it, is
 //     wire.ErrMalformed, so that it does not conflict with the good one (EC-116);
-//     so is a number that is not below the total (EC-120);
-//   - bit 31 of the ID means bzip2 only together with "BZh" at 18 or 20, and
+//     so is one whose number is not less than its total (EC-120);
+//   - bit 31 of the ID means bzip2 only together with "BZh" at offset 18 or 20, and
 //     never with GoldSource's header (EC-108, EC-122). Bit 15 means nothing
 //     (EC-117);
 //   - a message that begins with no FF FF FF FF, or with two, is returned as it
 //     came (EC-113, EC-114): wire.Body accepts both.
 //
 // When a group is complete, the Table drops its fragments and keeps only their
-// digests, for two seconds. They identify late duplicates, while a fragment with
-// other bytes begins a new reply under the same ID, since some servers use one ID
-// for everything. If some fragments of such a new reply equal those of the old
-// one, they count as duplicates, and the new reply is complete only when it is
-// sent again after that time.
+// digests, for two seconds. A fragment with a known digest is a late duplicate. A
+// fragment with another digest begins a new reply under the same ID, since some
+// servers use one ID for everything. If a fragment of the new reply equals one of the
+// old reply, it counts as a duplicate; the new reply then becomes complete only if the
+// server sends it again after the two seconds.
 //
 // # Memory
 //
-// A datagram is copied into blocks of 512 bytes, of which 480 are data. A group costs
-// 256 bytes beside its blocks, including its entry in the map. No size comes from
-// a number in a datagram. With the defaults:
+// A datagram is copied into blocks of 512 bytes, 480 of which are data. A group takes
+// another 256 bytes, including its entry in the map. No allocation is sized by a
+// number in a datagram. With the defaults:
 //
 //	a fragment    1400 bytes                       3 blocks        1.5 KiB
 //	a group       512 KiB in 255 fragments         1093+255 blocks 0.66 MiB at most
@@ -77,9 +77,9 @@
 //	a table       16 shards                                        64 MiB
 //
 // All groups of a source are in one shard. So two sources at their limits can fill
-// a shard, and other sources there lose their oldest groups. A full shard first
-// drops its memory of complete replies, which is at most an eighth of it, and then
-// the oldest group. A source that begins a fifth group loses its own oldest. A
+// a shard, and then other sources in it lose their oldest groups. A full shard first
+// drops the digests of complete replies, which take at most an eighth of it, and then
+// its oldest group. A source that begins a fifth group loses its own oldest. A
 // group is dropped ten seconds after its first fragment.
 //
 // Blocks and groups are reused. A Table keeps up to 16 MiB of unused ones, a quarter
@@ -90,8 +90,9 @@
 //
 // A compressed reply that declares more than [MaxReply] is refused at once. At most
 // the declared size and one byte are decompressed, and the CRC-32 is checked. The
-// decompressor can't be interrupted inside a block, so blocks larger than a reply
-// of the declared size can have are refused (see lowerLevels). A reply may take
-// 20 ms and one block, which is up to about 30 ms for 512 KiB of noise. After a
-// slow reply the Worker rests three times as long as it took.
+// decompressor can't be interrupted inside a block, so blocks larger than the
+// declared size allows are refused (see lowerLevels). Decompression is abandoned at
+// the end of the block in which it exceeds 20 ms; a block takes up to about 30 ms for
+// 512 KiB of noise. After a slow reply the Worker rests three times as long as that
+// reply took.
 package reasm

@@ -7,9 +7,9 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// TestErrorAllocs adds what is refused for each of the reasons that there are,
-// and unpacks what is refused at sight. A hostile server can send these for as
-// long as it likes: they must leave nothing behind.
+// TestErrorAllocs adds a fragment for each reason to refuse one, and unpacks
+// replies that are refused at once. A hostile server can send these for as long as
+// it likes: they must leave nothing behind.
 func TestErrorAllocs(t *testing.T) {
 	const source = wire.LayoutSource
 	whole := split(source, 1, rulesMessage(3000), 1248)

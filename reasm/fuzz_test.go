@@ -13,8 +13,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// modelSource is what a Table holds of one source, as anyone would write it: all
-// bytes kept, looked for one after the other, nothing bounded but the groups.
+// modelSource models, in the simplest way, what a Table holds for one source: it
+// keeps all bytes, searches linearly, and limits nothing but the number of groups.
 type modelSource struct {
 	open []*modelGroup // the oldest first
 	done []*modelGroup
@@ -23,7 +23,7 @@ type modelSource struct {
 type modelGroup struct {
 	id    uint32
 	since time.Duration
-	total uint8 // 0: fragment 0 did not come yet
+	total uint8 // 0: fragment 0 has not come yet
 	frags []modelFragment
 }
 
@@ -50,7 +50,7 @@ func (g *modelGroup) has(f modelFragment) bool {
 	return false
 }
 
-// leading joins the payloads up to the first that is missing.
+// leading joins the payloads up to the first missing fragment.
 func (g *modelGroup) leading() (msg string, n uint8) {
 	for f := g.get(0); f != nil; f = g.get(n) {
 		msg += f.payload
@@ -68,8 +68,8 @@ func (s *modelSource) expire(now, age, remember time.Duration) {
 	}
 }
 
-// add predicts the result of Table.Add. Only fragment 0 shows the layout, and all
-// fragments of a reply have the same one.
+// add predicts the result of Table.Add. In the model only fragment 0 shows the
+// layout, and all fragments of a reply have the same layout.
 func (s *modelSource) add(
 	now time.Duration, id uint32, f modelFragment, groups int,
 ) (string, Outcome) {
@@ -107,7 +107,7 @@ func (s *modelSource) add(
 	return msg, Whole
 }
 
-// dropCut drops what there is of f, cut short.
+// dropCut drops the truncated copies of f.
 func (g *modelGroup) dropCut(f modelFragment) {
 	g.frags = slices.DeleteFunc(g.frags, func(o modelFragment) bool {
 		return o.number == f.number && o.total == f.total && o.payload != f.payload &&
@@ -118,7 +118,7 @@ func (g *modelGroup) dropCut(f modelFragment) {
 	}
 }
 
-// sort drops what contradicts fragment 0 or what came before it.
+// sort drops the fragments that contradict fragment 0 or an earlier fragment.
 func (g *modelGroup) sort(first modelFragment) {
 	old := g.frags
 	g.frags, g.total = nil, first.total
@@ -143,7 +143,8 @@ func (s *modelSource) complete(g *modelGroup, now time.Duration, groups int) {
 	s.open, s.done = open, append(s.done, g)
 }
 
-// fuzzOps runs a program of five bytes an operation on a Table and the model.
+// fuzzOps runs a program on a Table and on the model. Each operation has five
+// bytes.
 type fuzzOps struct {
 	t     *testing.T
 	table *Table
@@ -180,8 +181,8 @@ func (z *fuzzOps) step(op [5]byte) {
 	}
 }
 
-// add makes a fragment of the operation: which ID (and so which layout), which
-// number of which total, and which of four contents.
+// add builds the fragment that the operation encodes: its ID (which implies the
+// layout), its number, its total, and which of four contents it has.
 func (z *fuzzOps) add(from uint64, s *modelSource, op [5]byte) {
 	f := wire.Fragment{
 		ID:    uint32(op[1]&63) % 12,
@@ -225,18 +226,20 @@ func (z *fuzzOps) leading(from uint64, s *modelSource) {
 	}
 }
 
-// FuzzReasm reads its input as a sequence of operations and compares the Table
-// with the model after each.
+// FuzzReasm reads its input as a sequence of operations and compares the Table with
+// the model after each.
 func FuzzReasm(f *testing.F) {
 	for _, ops := range []string{
-		// Fragment 1 of 2, the beginnings, fragment 0 twice, the beginnings.
+		// Fragment 1 of 2; read the beginnings; fragment 0 twice; read the
+		// beginnings.
 		"\x00\x01\x01\x01\x05" + "\x0F\x01\x00\x00\x00" + "\x00\x01\x01\x00\x05" +
 			"\x00\x01\x01\x00\x05" + "\x0F\x01\x00\x00\x00",
-		// Two contents and two totals, then fragment 0; sixteen seconds.
+		// Fragments with two contents and two totals, then fragment 0; sixteen
+		// seconds pass.
 		"\x00\x02\x03\x01\x05" + "\x00\x02\x03\x01\x63" + "\x00\x02\x02\x01\x05" +
 			"\x00\x02\x03\x00\x05" + "\x0D\x00\x00\xFF\x00",
-		// Two replies of one fragment with one ID, the first once more; all
-		// forgotten; the first again.
+		// Two replies of one fragment with the same ID; the first again; forget the
+		// source; the first again.
 		"\x00\x03\x00\x00\x05" + "\x00\x03\x00\x00\x63" + "\x00\x03\x00\x00\x05" +
 			"\x0E\x03\x00\x00\x00" + "\x00\x03\x00\x00\x05",
 	} {
@@ -253,7 +256,7 @@ func FuzzReasm(f *testing.F) {
 }
 
 // TestModel runs long random programs over few sources, IDs and totals, so that
-// most replies become whole.
+// most replies become complete.
 func TestModel(t *testing.T) {
 	var sum Stats
 	for seed := range uint64(20) {
@@ -279,8 +282,8 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// FuzzAdd adds any bytes: each datagram is one byte of length and its bytes.
-// Nothing may panic, leak or lie about what it holds.
+// FuzzAdd adds arbitrary datagrams, each preceded in the input by a byte with its
+// length. Add must not panic or leak memory, and its statistics must be right.
 func FuzzAdd(f *testing.F) {
 	for _, l := range layouts {
 		var b []byte
@@ -308,7 +311,8 @@ func FuzzAdd(f *testing.F) {
 	})
 }
 
-// FuzzUnpack unpacks any bytes: no panic, and never more than was declared.
+// FuzzUnpack unpacks arbitrary bytes: Unpack must not panic and must never return
+// more than MaxReply bytes.
 func FuzzUnpack(f *testing.F) {
 	for _, n := range []int{0, 10, 3000} {
 		f.Add(packed(rulesMessage(n), 9))

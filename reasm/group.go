@@ -7,12 +7,12 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// groupCost is the cost of a group beside its blocks: itself, and its source's entry
-// in the map of its shard.
+// groupCost is the memory that a group takes in addition to its blocks: the struct
+// and its source's entry in the shard's map.
 const groupCost = 256
 
-// A group is one split reply: first its fragments so far, and when it is complete,
-// the digests that identify late duplicates.
+// A group is one split reply. It holds the fragments that have arrived and, once it
+// is complete, only the digests that identify late duplicates.
 //
 //	          shows no layout                     the last one missing
 //	(new) ──────────────────────▶ held ──┐      ┌──────────────────────▶ done
@@ -20,7 +20,8 @@ const groupCost = 256
 //	  └──────────────────────────────────┴─▶ sorted
 //	          shows the layout
 //
-// Held fragments have no number yet: its position depends on the layout.
+// Held fragments have no number yet, because the position of the number in the header
+// depends on the layout.
 type group struct {
 	from  uint64
 	id    uint32
@@ -38,9 +39,9 @@ type group struct {
 	first, last *block // the fragments in order of arrival; of a done group, their digests
 }
 
-// shape is the properties that all fragments of a reply share.
+// shape holds the properties that all fragments of a reply share.
 type shape struct {
-	layout     wire.Layout // LayoutUnknown: neither this nor the rest is known yet
+	layout     wire.Layout // LayoutUnknown: the other fields are not known yet either
 	compressed bool
 	total      uint8
 }
@@ -58,7 +59,8 @@ func (s *numbers) has(n uint8) bool { return s[n>>6]&(1<<(n&63)) != 0 }
 func (s *numbers) add(n uint8)      { s[n>>6] |= 1 << (n & 63) }
 func (s *numbers) remove(n uint8)   { s[n>>6] &^= 1 << (n & 63) }
 
-// holds reports whether a datagram with that digest is part of the group.
+// holds reports whether the group contains, or contained, a datagram with that
+// digest.
 func (g *group) holds(sum uint64) bool {
 	if g.done {
 		return g.remembers(sum)
@@ -71,7 +73,7 @@ func (g *group) holds(sum uint64) bool {
 	return false
 }
 
-// remembers looks for a digest among those that a done group keeps.
+// remembers reports whether a complete group keeps the digest sum.
 func (g *group) remembers(sum uint64) bool {
 	left := g.count * 8
 	for b := g.first; b != nil; b = b.more {
@@ -86,7 +88,7 @@ func (g *group) remembers(sum uint64) bool {
 	return false
 }
 
-// sums lists the digests of the fragments held.
+// sums appends the digests of the fragments held to dst.
 func (g *group) sums(dst []byte) []byte {
 	for b := g.first; b != nil; b = b.later {
 		dst = binary.LittleEndian.AppendUint64(dst, b.sum)
@@ -97,7 +99,8 @@ func (g *group) sums(dst []byte) []byte {
 // sorted reports whether the layout is known.
 func (g *group) sorted() bool { return g.shape.layout != wire.LayoutUnknown }
 
-// accepts reports whether a fragment that stands there is missing.
+// accepts reports whether the total of p is that of the group and the fragment with
+// that number is still missing.
 func (g *group) accepts(p place) bool {
 	return p.shape.total == g.shape.total && !g.seen.has(p.number)
 }
@@ -116,8 +119,8 @@ func (g *group) push(b *block, number uint8) {
 	g.seen.add(number)
 }
 
-// cutShort returns a fragment that is a proper beginning of the datagram, and so was
-// cut (EC-116). It is nil if there is none.
+// cutShort returns a fragment that is a proper prefix of the datagram and so was
+// cut (EC-116), or nil if there is none.
 func (g *group) cutShort(datagram []byte) *block {
 	b := g.first
 	for b != nil && !(int(b.size) < len(datagram) && b.begins(datagram)) {
@@ -126,7 +129,8 @@ func (g *group) cutShort(datagram []byte) *block {
 	return b
 }
 
-// remove takes a fragment out of the group. An empty one has no layout.
+// remove takes a fragment out of the group. If none is left, the layout is unknown
+// again.
 func (g *group) remove(b *block) {
 	var before *block
 	at := &g.first
@@ -154,13 +158,13 @@ func (g *group) takeAll() *block {
 	return b
 }
 
-// isComplete reports whether all fragments are there.
+// isComplete reports whether all fragments have arrived.
 func (g *group) isComplete() bool {
 	return g.sorted() && g.count == int(g.shape.total)
 }
 
-// byNumber sorts the fragments into at and returns how many there are from
-// number 0 on without a gap.
+// byNumber stores each fragment in at under its number and returns how many are
+// present from number 0 on without a gap.
 func (g *group) byNumber(at *[maxSourceFragments]*block) int {
 	for b := g.first; b != nil; b = b.later {
 		at[b.number] = b
@@ -172,15 +176,15 @@ func (g *group) byNumber(at *[maxSourceFragments]*block) int {
 	return n
 }
 
-// appendLeading appends the payloads of fragment 0 and those after it, up to
-// the first that is missing. Before those of a compressed reply it appends the
-// declared size and the checksum, as Unpack wants them.
+// appendLeading appends the payloads of fragment 0 and those after it, up to the
+// first missing fragment. For a compressed reply it first appends the declared size
+// and the checksum, as Unpack expects.
 func (g *group) appendLeading(dst []byte) []byte {
 	var at [maxSourceFragments]*block
 	var f wire.Fragment
 	for i, b := range at[:g.byNumber(&at)] {
 		head := b.head()
-		// It was decoded before it was kept, so this can't fail.
+		// The fragment was decoded before it was kept, so this can't fail.
 		_ = f.Decode(head, g.shape.layout, g.shape.compressed)
 		if i == 0 && g.shape.compressed {
 			dst = binary.LittleEndian.AppendUint32(dst, f.DeclaredSize)

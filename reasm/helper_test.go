@@ -14,7 +14,7 @@ import (
 // server is a source, 127.0.0.1:27015.
 const server uint64 = 0x7F000001_6987
 
-// rulesMessage makes a RULES reply of about n bytes.
+// rulesMessage returns a RULES reply of about n bytes.
 func rulesMessage(n int) []byte {
 	var rs []wire.Rule
 	for i, size := 0, 7; size < n; i++ {
@@ -28,12 +28,12 @@ func rulesMessage(n int) []byte {
 	return wire.AppendRules(nil, len(rs), rs)
 }
 
-// split cuts a message into fragments of at most size payload bytes.
+// split cuts a message into fragments with at most size bytes of payload each.
 func split(l wire.Layout, id uint32, msg []byte, size int) [][]byte {
 	return cut(wire.Fragment{Layout: l, ID: id}, msg, size)
 }
 
-// splitPacked does the same after compressing it at a bzip2 level.
+// splitPacked compresses a message at the given bzip2 level and splits the result.
 func splitPacked(l wire.Layout, id uint32, msg []byte, size, level int) [][]byte {
 	f := wire.Fragment{Layout: l, ID: id | wire.CompressedID, Compressed: true}
 	f.DeclaredSize = uint32(len(msg))
@@ -69,7 +69,7 @@ func compress(msg []byte, level int) []byte {
 	return buf.Bytes()
 }
 
-// permutations calls f with the numbers below n in every order.
+// permutations calls f with every permutation of the numbers below n.
 func permutations(n int, f func(order []int)) {
 	order := make([]int, n)
 	for i := range order {
@@ -90,7 +90,7 @@ func permutations(n int, f func(order []int)) {
 	rec(0)
 }
 
-// add adds a fragment of server and checks what becomes of it.
+// add adds a fragment that came from server and checks the outcome.
 func add(t *testing.T, table *Table, datagram []byte, want Outcome) []byte {
 	t.Helper()
 	msg, o, err := table.Add(0, server, datagram, nil)
@@ -121,7 +121,7 @@ func addAll(t *testing.T, table *Table, ds [][]byte) []byte {
 	return msg
 }
 
-// refuse adds a datagram that must be dropped with an error.
+// refuse adds a datagram that must be dropped with the error want.
 func refuse(t *testing.T, table *Table, datagram []byte, want wire.Error) {
 	t.Helper()
 	msg, _, err := table.Add(0, server, datagram, nil)
@@ -136,7 +136,7 @@ func leading(table *Table, from uint64) (msgs []string) {
 	return msgs
 }
 
-// audit recounts all that a Table holds and checks that its lists agree.
+// audit recounts everything that a Table holds and checks that its lists agree.
 func audit(t *testing.T, table *Table) {
 	t.Helper()
 	for i := range table.shards {
@@ -146,7 +146,7 @@ func audit(t *testing.T, table *Table) {
 	}
 }
 
-// audit returns what of the shard's bookkeeping is wrong.
+// audit returns an error if the shard's bookkeeping is wrong.
 func (s *shard) audit() error {
 	var used int64
 	var st Stats
@@ -180,7 +180,7 @@ func (s *shard) audit() error {
 	return nil
 }
 
-// lost reports whether g is missing in its list of age.
+// lost reports whether g is missing from the age list in which it belongs.
 func (g *group) lost(s *shard) bool {
 	l := &s.waiting
 	if g.done {

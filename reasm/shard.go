@@ -7,16 +7,16 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// shard is the part of a Table that holds all groups of some of the sources.
+// shard is the part of a Table that holds all groups of a subset of the sources.
 type shard struct {
 	limits limits // of this shard; never changed
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	mem     memory
-	sources map[uint64]*group // the groups of a source, linked, oldest first
+	sources map[uint64]*group // first group of each source, linked to the others, oldest first
 	waiting ageList           // incomplete groups
-	done    ageList           // complete replies that are remembered
-	stats   Stats             // without the bytes
+	done    ageList           // complete replies whose digests are kept
+	stats   Stats             // except for the bytes
 
 	_ [64]byte // keeps the next shard's lock out of this one's cache line
 }
@@ -27,7 +27,7 @@ type limits struct {
 	groupBytes int
 	groups     int   // per source
 	bytes      int64 // of the shard
-	remembered int   // complete replies
+	remembered int   // number of complete replies
 	age        time.Duration
 	remember   time.Duration
 }
@@ -41,7 +41,7 @@ type arrival struct {
 	datagram []byte
 }
 
-// add is Table.Add for a datagram of this shard that has an ID.
+// add implements Table.Add for a datagram of this shard that has a split ID.
 func (s *shard) add(a *arrival, dst []byte) ([]byte, Outcome, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,7 +76,7 @@ func (s *shard) add(a *arrival, dst []byte) ([]byte, Outcome, error) {
 	return dst, s.complete(g, a.now), nil
 }
 
-// refuse counts a fragment that is dropped for an error.
+// refuse counts a fragment that is dropped because of err, and returns err.
 func (s *shard) refuse(err error) error {
 	if err == wire.ErrTooLarge {
 		s.stats.TooLarge++
@@ -86,10 +86,10 @@ func (s *shard) refuse(err error) error {
 	return err
 }
 
-// find returns the incomplete group of a fragment, nil if there is none, and whether
-// the fragment came before, to that group or to a complete one. A server that uses
-// one ID for all its replies can have both kinds of groups under the same ID; the
-// bytes distinguish them.
+// find returns the incomplete group to which a fragment belongs, or nil if there is
+// none. known reports that the same bytes came before, in that group or in a
+// complete one. A server that uses one ID for all its replies can have both kinds
+// of groups under the same ID; the bytes distinguish them.
 func (s *shard) find(a *arrival) (g *group, known bool) {
 	for o := s.sources[a.from]; o != nil; o = o.sibling {
 		if o.id != a.id {
@@ -105,8 +105,8 @@ func (s *shard) find(a *arrival) (g *group, known bool) {
 	return g, false
 }
 
-// dropCut drops a fragment of the group that is a cut copy of the datagram, since the
-// two would conflict.
+// dropCut drops the fragments of the group that are cut copies of the datagram,
+// since they would conflict with it.
 func (s *shard) dropCut(g *group, datagram []byte) {
 	for b := g.cutShort(datagram); b != nil; b = g.cutShort(datagram) {
 		g.remove(b)
@@ -116,13 +116,14 @@ func (s *shard) dropCut(g *group, datagram []byte) {
 	}
 }
 
-// locate finds the place of a fragment: in its group, if the group is sorted and the
-// fragment fits; otherwise the place that the fragment itself shows. If it shows
-// none and the group is not sorted, it has no place yet.
+// locate finds the place of a fragment: in its group, if the group is sorted and
+// the fragment fits; otherwise the place that the fragment itself shows. If it
+// shows none and the group is not sorted, it has no place yet.
 //
-// Bytes can look like a layout that they do not have. If such a fragment sorted the
-// group, the true fragment 0 does not fit into the group as it is, but the group
-// can be read as the true one shows. So the order of arrival never decides.
+// A fragment's bytes can happen to look like another layout. If such a fragment
+// sorted the group, the true fragment 0 does not fit into the group; but then the
+// fragment that the group holds can be decoded in the layout that fragment 0 shows.
+// So the order of arrival never decides.
 func (s *shard) locate(g *group, datagram []byte) (p place, conflict bool, err error) {
 	layout, compressed := wire.ShowLayout(datagram)
 	if g == nil || !g.sorted() {
@@ -146,8 +147,9 @@ func (s *shard) locate(g *group, datagram []byte) (p place, conflict bool, err e
 	return place{}, true, nil
 }
 
-// decode reads a fragment's header. A fragment without payload was cut; if it were
-// kept, the complete one would conflict with it (EC-116).
+// decode reads a fragment's header. It refuses a fragment without payload: such a
+// fragment was cut, and if it were kept, the complete one would conflict with it
+// (EC-116).
 func (s *shard) decode(datagram []byte, l wire.Layout, compressed bool) (place, error) {
 	var f wire.Fragment
 	if err := f.Decode(datagram, l, compressed); err != nil {
@@ -162,7 +164,7 @@ func (s *shard) decode(datagram []byte, l wire.Layout, compressed bool) (place, 
 	return place{shape{f.Layout, f.Compressed, f.Total}, f.Number}, nil
 }
 
-// plausible returns the error of a fragment that can't be read in any layout.
+// plausible returns nil if the fragment can be read in some layout, else an error.
 func (s *shard) plausible(datagram []byte) (err error) {
 	for l := wire.LayoutGoldSource; l <= wire.LayoutSourceNoSize; l++ {
 		if _, err = s.decode(datagram, l, false); err == nil {
@@ -172,10 +174,12 @@ func (s *shard) plausible(datagram []byte) (err error) {
 	return err
 }
 
-// fits reports whether a sorted group can be read with the layout of a fragment whose
-// place is p. The group must have only one fragment: those of a Source reply have
-// equal totals, and the total is where GoldSource, the only layout in doubt with
-// the other two, has the number.
+// fits reports whether a sorted group can also be read in the layout of a fragment
+// whose place is p. Only a group of one fragment can have been sorted wrongly: the
+// only doubt is between GoldSource and one of the other two, and GoldSource's
+// number is in the byte in which those have the total. The fragments of one reply
+// have equal totals but different numbers, so a second one never fits a group in
+// the wrong layout.
 func (s *shard) fits(g *group, p place) bool {
 	if g.count != 1 {
 		return false
@@ -184,8 +188,8 @@ func (s *shard) fits(g *group, p place) bool {
 	return err == nil && q.shape == p.shape && q.number != p.number
 }
 
-// put adds a fragment to its group, which is sorted first if the fragment
-// shows the layout.
+// put adds a fragment to its group. If the fragment shows the layout, put first
+// sorts the group.
 func (s *shard) put(g *group, a *arrival, p place) {
 	if p.shape != g.shape {
 		s.sort(g, p)
@@ -194,8 +198,8 @@ func (s *shard) put(g *group, a *arrival, p place) {
 	s.stats.Fragments++
 }
 
-// sort numbers the fragments of a group after a fragment at p has shown the layout.
-// It drops those that contradict it.
+// sort assigns numbers to the fragments of a group after a fragment at p has shown
+// the layout. It drops the fragments that contradict it.
 func (s *shard) sort(g *group, p place) {
 	g.shape = p.shape
 	for b := g.takeAll(); b != nil; {
@@ -212,7 +216,7 @@ func (s *shard) sort(g *group, p place) {
 	}
 }
 
-// open starts a group. If the source has too many, it drops the oldest.
+// open starts a group. If the source has too many, open drops the oldest of them.
 func (s *shard) open(a *arrival) *group {
 	s.limitGroups(a.from, false)
 	g := s.mem.group()
@@ -223,7 +227,7 @@ func (s *shard) open(a *arrival) *group {
 	return g
 }
 
-// complete turns a complete group into one that only remembers its digests.
+// complete replaces the fragments of a complete group by their digests.
 func (s *shard) complete(g *group, now time.Duration) Outcome {
 	o := Whole
 	s.stats.Whole++

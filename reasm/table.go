@@ -14,10 +14,10 @@ type Outcome uint8
 // The outcomes of Table.Add.
 const (
 	Pending   Outcome = iota // kept; more are needed
-	Whole                    // it was the last one missing, and completed the message
-	Packed                   // it was the last one missing of a compressed reply
+	Whole                    // the fragment was the last one missing, and completed the message
+	Packed                   // the same, for a compressed reply
 	Duplicate                // dropped: the same bytes came before
-	Conflict                 // dropped: it contradicts its group
+	Conflict                 // dropped: the fragment contradicts its group
 
 	NumOutcomes = iota
 )
@@ -32,12 +32,12 @@ func (o Outcome) String() string {
 	return "unknown"
 }
 
-// Table holds the fragments of incomplete replies. Its methods may be called from
-// several goroutines at once. It has no goroutine and no clock of its own: time is
-// an argument.
+// Table holds the fragments of incomplete replies. Several goroutines may call its
+// methods at once. It has no goroutine and no clock of its own: time is an
+// argument.
 type Table struct {
 	shards []shard
-	shift  uint         // of a source's hash: the rest is its shard
+	shift  uint         // a source's hash shifted right by this is the index of its shard
 	seed   maphash.Seed // makes digests that can't be forged
 }
 
@@ -58,21 +58,22 @@ func New(cfg Config) *Table {
 	return t
 }
 
-// shard returns the shard of a source. The multiplier is 2^64 divided by the
-// golden ratio, which spreads neighbouring addresses and ports.
+// shard returns the shard of a source. The multiplier is 2^64 divided by the golden
+// ratio, which spreads neighbouring addresses and ports.
 func (t *Table) shard(from uint64) *shard {
 	return &t.shards[from*0x9E3779B97F4A7C15>>t.shift]
 }
 
-// Add adds a fragment that came from a source at the time now. It copies the
-// datagram if it keeps it. If the reply is now complete, msg is dst with the reply
-// appended: for Whole the message, and for Packed the input of Unpack: declared
-// size, CRC-32 and the compressed bytes. Otherwise msg is dst.
+// Add adds a fragment that came from the source from at the time now. If the Table
+// keeps the fragment, it copies the datagram. If the reply is now complete, msg is
+// dst with the reply appended: for Whole the message, and for Packed the input of
+// Unpack, that is, declared size, CRC-32 and the compressed bytes. Otherwise msg is
+// dst.
 //
-// Add returns an error for a datagram that it dropped because it can't be a fragment
-// (wire.ErrMalformed; EC-116, EC-120) or exceeds a limit of the Config
+// Add returns an error for a datagram that it dropped because it can't be a
+// fragment (wire.ErrMalformed; EC-116, EC-120) or exceeds a limit of the Config
 // (wire.ErrTooLarge). The Outcome then means nothing. Duplicate and Conflict are
-// no errors.
+// not errors.
 //
 // now must not be much earlier than in previous calls.
 func (t *Table) Add(
@@ -89,11 +90,11 @@ func (t *Table) Add(
 	return s.add(&a, dst)
 }
 
-// Leading calls yield for each incomplete reply of a source that has its fragment 0,
-// the oldest first, with the data up to the first missing fragment. It skips
-// compressed replies: their beginning can't be read. msg is valid during the call,
-// in which the Table may be used. dst is scratch memory, and is returned grown for
-// the next use.
+// Leading reads the beginnings of a source's incomplete replies. It calls yield for
+// each that has its fragment 0, the oldest first; msg holds the data up to the
+// first missing fragment and is valid until yield returns. Leading skips compressed
+// replies: their beginning can't be read. yield may call the Table's methods. dst
+// is scratch memory; Leading returns it, possibly grown, for the next call.
 func (t *Table) Leading(from uint64, dst []byte, yield func(msg []byte)) []byte {
 	var ends [maxGroupsLimit]int
 	dst, found := t.shard(from).leading(from, dst[:0], ends[:0])
@@ -105,8 +106,8 @@ func (t *Table) Leading(from uint64, dst []byte, yield func(msg []byte)) []byte 
 	return dst
 }
 
-// leading appends the beginnings of the incomplete replies of a source to dst
-// and where each of them ends to ends.
+// leading appends the beginnings of a source's incomplete replies to dst, and the
+// offset at which each of them ends to ends.
 func (s *shard) leading(from uint64, dst []byte, ends []int) ([]byte, []int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,8 +134,9 @@ func (t *Table) Forget(from uint64) {
 	}
 }
 
-// Expire drops groups older than Config.MaxAge. Add does the same in the shard of its
-// source, so it is enough to call Expire from time to time.
+// Expire drops groups older than Config.MaxAge, and complete ones older than
+// Config.Remember. Add does the same in the shard of its source, so it is enough to
+// call Expire from time to time.
 func (t *Table) Expire(now time.Duration) {
 	for i := range t.shards {
 		s := &t.shards[i]
@@ -144,7 +146,7 @@ func (t *Table) Expire(now time.Duration) {
 	}
 }
 
-// Bytes returns how much memory is in use, at most Config.MaxBytes.
+// Bytes returns the memory in use, which is at most Config.MaxBytes.
 func (t *Table) Bytes() (n int64) {
 	for i := range t.shards {
 		s := &t.shards[i]

@@ -14,15 +14,15 @@ var layouts = []wire.Layout{
 	wire.LayoutGoldSource, wire.LayoutSource, wire.LayoutSourceNoSize,
 }
 
-// reverse returns the fragments, the last one first.
+// reverse returns the fragments in reverse order.
 func reverse(ds [][]byte) [][]byte {
 	ds = slices.Clone(ds)
 	slices.Reverse(ds)
 	return ds
 }
 
-// TestSplitReplies has a row for each oddity of split replies that ends in a
-// whole message.
+// TestSplitReplies has a row for each oddity of split replies that still yields a
+// complete message.
 func TestSplitReplies(t *testing.T) {
 	const (
 		gold   = wire.LayoutGoldSource
@@ -80,8 +80,8 @@ func TestSplitReplies(t *testing.T) {
 	}
 }
 
-// TestEveryOrder adds the fragments of a reply in all orders, each of them
-// twice in a row.
+// TestEveryOrder adds the fragments of a reply in every order, each fragment twice
+// in a row.
 func TestEveryOrder(t *testing.T) {
 	msg := rulesMessage(900)
 	for _, l := range layouts {
@@ -127,8 +127,9 @@ func tryEveryOrder(t *testing.T, ds [][]byte, want []byte) {
 }
 
 // TestMisleadingFragment has a later GoldSource fragment whose text looks like
-// fragment 0 of another layout. In no order of arrival does it win. What it had
-// us drop as a conflict, until fragment 0 came, comes again when asked for.
+// fragment 0 of another layout. It wins in no order of arrival. A fragment that was
+// dropped as a conflict before fragment 0 came arrives again in the second round,
+// as it would after a retry.
 func TestMisleadingFragment(t *testing.T) {
 	msg := rulesMessage(30)
 	msg = append(msg[:20], "\x00\xFF\xFF\xFF\xFFE and so on, and on"...)
@@ -156,8 +157,8 @@ func TestMisleadingFragment(t *testing.T) {
 	})
 }
 
-// A fragment that shows another layout contradicts a group that can't be read
-// in that.
+// A fragment that shows another layout conflicts with its group if the group can't
+// be read in that layout.
 func TestOtherLayout(t *testing.T) {
 	msg := rulesMessage(3000)
 	for _, l := range layouts {
@@ -179,7 +180,7 @@ func TestOtherLayout(t *testing.T) {
 	add(t, table, totals(wire.LayoutGoldSource, 1, 0, 3), Pending)
 }
 
-// EC-119: two replies of one server, mixed.
+// EC-119: the fragments of two replies of one server come interleaved.
 func TestInterleaved(t *testing.T) {
 	table := New(Config{})
 	a, b := rulesMessage(3000), rulesMessage(5000)
@@ -202,7 +203,7 @@ func TestInterleaved(t *testing.T) {
 	}
 }
 
-// The same ID means nothing between two sources.
+// Two sources may use the same ID for different replies.
 func TestSources(t *testing.T) {
 	table := New(Config{})
 	a := split(wire.LayoutSource, 1, rulesMessage(3000), 2000)
@@ -219,8 +220,8 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// EC-116, EC-120: what can't be a fragment is dropped, and does not stand in
-// the way of what follows.
+// EC-116, EC-120: a datagram that can't be a fragment is dropped, and does not
+// disturb the fragments that follow.
 func TestRefused(t *testing.T) {
 	msg := rulesMessage(3000)
 	for _, l := range layouts {
@@ -242,14 +243,14 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// totals makes a fragment with any numbers, true or not.
+// totals returns a fragment with the given number and total, valid or not.
 func totals(l wire.Layout, id uint32, number, total uint8) []byte {
 	f := wire.Fragment{Layout: l, ID: id, Number: number, Total: total}
 	f.Payload = []byte("\xFF\xFF\xFF\xFFE\x01\x00a\x00b\x00")
 	return wire.AppendFragment(nil, &f)
 }
 
-// EC-120: a number that is not below the total.
+// EC-120: a number that is not less than the total.
 func TestNumberAboveTotal(t *testing.T) {
 	for _, l := range layouts {
 		table := New(Config{})
@@ -262,7 +263,7 @@ func TestNumberAboveTotal(t *testing.T) {
 	}
 }
 
-// A cut fragment first, of which only the header is left, then the good one.
+// A fragment cut to its header comes first, then the complete one.
 func TestCutToHeader(t *testing.T) {
 	msg := rulesMessage(3000)
 	for _, l := range layouts {
@@ -297,9 +298,9 @@ func TestConflict(t *testing.T) {
 	}
 }
 
-// EC-116: a fragment that was cut gives way to itself as it should be, wherever
-// it was cut and whatever came before. Nothing tells that one is cut with which
-// the reply is whole.
+// EC-116: a cut fragment is replaced by the complete one, wherever it was cut and
+// whatever came before. The exception is a cut fragment that completes the reply:
+// nothing shows that it was cut.
 func TestCutFragment(t *testing.T) {
 	msg := rulesMessage(3000)
 	for _, l := range layouts {
@@ -334,8 +335,8 @@ func TestCutFragment(t *testing.T) {
 	}
 }
 
-// Of fragments that came before the layout was known, those that contradict
-// it or each other are dropped when it is; the first one stays.
+// Once the layout is known, fragments that came earlier and contradict it or each
+// other are dropped; of two that contradict each other, the first stays.
 func TestConflictBeforeLayout(t *testing.T) {
 	table := New(Config{})
 	msg := rulesMessage(3000)
@@ -357,7 +358,7 @@ func TestConflictBeforeLayout(t *testing.T) {
 	audit(t, table)
 }
 
-// A fragment 0 that shows nothing gives way to one that does.
+// A fragment 0 that shows no layout is replaced by one that does.
 func TestFirstFragmentTwice(t *testing.T) {
 	msg := rulesMessage(3000)
 	for _, l := range layouts {
@@ -376,8 +377,8 @@ func TestFirstFragmentTwice(t *testing.T) {
 	}
 }
 
-// A server that uses one ID for all replies: a reply after a complete one is another,
-// and a late fragment of the first belongs to neither.
+// A server uses one ID for all replies: fragments after a complete reply form a new
+// one, and a late fragment of the first reply does not become part of it.
 func TestOneIDForAll(t *testing.T) {
 	table := New(Config{})
 	first, second := rulesMessage(3000), rulesMessage(3500)
@@ -405,7 +406,7 @@ func TestOneIDForAll(t *testing.T) {
 	audit(t, table)
 }
 
-// What is remembered of whole replies lasts for Remember, or until Forget.
+// The digests of complete replies are kept for Remember, or until Forget.
 func TestRemember(t *testing.T) {
 	table := New(Config{Shards: 1, Remember: time.Second})
 	ds := split(wire.LayoutSource, 1, rulesMessage(3000), 1248)
@@ -454,8 +455,8 @@ func TestLeading(t *testing.T) {
 	}
 }
 
-// Leading yields all replies of a source that have begun, the oldest first; of
-// a compressed one nothing can be read.
+// Leading yields every incomplete reply of a source that has its fragment 0, the
+// oldest first, but not the compressed ones, which can't be read.
 func TestLeadingMany(t *testing.T) {
 	table := New(Config{})
 	msg := rulesMessage(3000)
@@ -497,7 +498,7 @@ func TestExpire(t *testing.T) {
 	audit(t, table)
 }
 
-// Add itself finds out that a group is too old to be joined.
+// Add itself notices that a group has expired, and starts a new one.
 func TestAddToExpired(t *testing.T) {
 	table := New(Config{MaxAge: time.Second})
 	ds := split(wire.LayoutSource, 1, rulesMessage(2000), 1248)
@@ -526,7 +527,7 @@ func TestForget(t *testing.T) {
 	audit(t, table)
 }
 
-// The datagram is copied: its buffer may be used again at once.
+// Add copies the datagram: its buffer may be reused at once.
 func TestAddCopies(t *testing.T) {
 	table := New(Config{})
 	msg := rulesMessage(3000)

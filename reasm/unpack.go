@@ -15,47 +15,47 @@ import (
 
 // Our limits on the work for one reply.
 const (
-	// unpackTime is a hundred times what a reply of a few kilobytes takes.
+	// unpackTime is a hundred times as long as a reply of a few kilobytes takes.
 	unpackTime = 20 * time.Millisecond
-	// chunk is how many bytes are decompressed between two readings of the
-	// clock. No known honest reply is as large, so none fails because the
-	// machine is busy.
+	// chunk is the number of bytes to decompress between two readings of the clock.
+	// Honest replies are smaller than one chunk, as far as we know, so none of them
+	// fails because the machine is busy.
 	chunk = 64 << 10
 )
 
-// The form of a compressed reply, which is the protocol's and bzip2's and must
-// not be changed.
+// The format of a compressed reply. It is defined by the protocol and by bzip2, and
+// must not be changed.
 const (
 	packedHeader = 4 + 4   // declared size and CRC-32
-	blockUnit    = 100_000 // bytes of a block for each step of the level
-	streamMagic  = "BZh"   // and the level, a digit from 1 to 9
+	blockUnit    = 100_000 // bytes of a block per level
+	streamMagic  = "BZh"   // followed by the level, a digit from 1 to 9
 	blockMagic   = "\x31\x41\x59\x26\x53\x59"
 	streamHeader = len(streamMagic) + 1
 )
 
-// Unpacker decompresses replies one after the other, with up to 10 MB of memory. The
-// zero value is ready to use. An Unpacker serves one goroutine.
+// Unpacker decompresses replies one after the other, with up to 10 MB of memory.
+// The zero value is ready to use. An Unpacker serves one goroutine.
 type Unpacker struct {
-	// Panics counts the replies on which the decompressor panicked, which
-	// were reported as wire.ErrMalformed.
+	// Panics counts the replies on which the decompressor panicked. Unpack reports
+	// them as wire.ErrMalformed.
 	Panics uint64
 
 	zr   *bzip2.Reader
-	in   []byte       // a copy of the bzip2 data, as its levels are lowered
+	in   []byte       // a copy of the bzip2 data, whose levels get lowered
 	src  bytes.Reader // reads in
 	more [1]byte
 	now  func() time.Time // nil: time.Now
 }
 
-// Unpack appends to dst the message in packed, which comes from Table.Add: declared
-// size, CRC-32 (IEEE) of the message, bzip2 data (document 000). On an error it
-// appends nothing:
+// Unpack decompresses packed, which comes from Table.Add, and appends the message
+// to dst. packed holds the declared size and the CRC-32 (IEEE) of the message, then
+// bzip2 data (document 000). On an error Unpack appends nothing. The errors are
 //
-//   - wire.ErrTooLarge: more than MaxReply is declared or was sent, which is
-//     checked first (EC-121); or it took more than 20 ms, which is checked every
-//     64 KiB
-//   - wire.ErrChecksum: as many bytes as declared, but other ones
-//   - wire.ErrMalformed: no bzip2 data; more or fewer bytes than declared
+//   - wire.ErrTooLarge: the declared size or the compressed data exceed MaxReply, which
+//     is checked first (EC-121); or the decompression took more than 20 ms, which is
+//     checked every 64 KiB
+//   - wire.ErrChecksum: the size is as declared, but the content is not
+//   - wire.ErrMalformed: no bzip2 data, or more or fewer bytes than declared
 //
 // Bytes after the bzip2 data are ignored if the checksum is right.
 func (u *Unpacker) Unpack(dst, packed []byte) ([]byte, error) {
@@ -79,7 +79,7 @@ func (u *Unpacker) Unpack(dst, packed []byte) ([]byte, error) {
 	return msg, nil
 }
 
-// load prepares the decompressor for data with a declared size.
+// load prepares the decompressor for data whose declared size is size.
 func (u *Unpacker) load(data []byte, size int) {
 	u.in = append(u.in[:0], data...)
 	lowerLevels(u.in, size)
@@ -87,18 +87,18 @@ func (u *Unpacker) load(data []byte, size int) {
 	if u.zr == nil {
 		u.zr = new(bzip2.Reader)
 	}
-	// Reset only notes where to read from and can't fail.
+	// Reset only stores the reader and can't fail.
 	_ = u.zr.Reset(&u.src)
 }
 
-// lowerLevels lowers the level of each bzip2 stream in data to what size bytes
-// need. The decompressor works on a block at a time and can't be interrupted,
-// but it refuses blocks that are larger than the level says.
+// lowerLevels lowers the level of each bzip2 stream in data to the lowest that
+// suffices for size bytes. The decompressor works on a block at a time and can't be
+// interrupted, but it refuses blocks that are larger than the level says.
 //
-// This harms no stream that holds size bytes. bzip2 first writes four equal bytes as
-// five, the fifth being the number of further ones, so that a block of n bytes
-// holds at least n×4/5 when decompressed. No checksum covers the level. Other bytes
-// look like the beginning of a stream with a probability of 2^-76.
+// This breaks no stream that holds size bytes. bzip2 first writes four equal bytes
+// as five, the fifth being the number of repetitions that follow, so that a block
+// of n bytes decompresses to at least n×4/5. No checksum covers the level. Other
+// bytes look like the beginning of a stream with a probability of 2^-76.
 func lowerLevels(data []byte, size int) {
 	block := (size*5 + 3) / 4
 	level := max((block+blockUnit-1)/blockUnit, 1)
@@ -120,8 +120,8 @@ func isLevel(b byte) bool { return '1' <= b && b <= '9' }
 
 func hasBlock(b []byte) bool { return bytes.HasPrefix(b, []byte(blockMagic)) }
 
-// read appends size bytes of decompressed data to dst, and checks that there are
-// neither fewer nor more.
+// read appends size bytes of decompressed data to dst, and fails if there are fewer
+// or more.
 func (u *Unpacker) read(dst []byte, size int) ([]byte, error) {
 	start := u.clock()
 	for left := size; left > 0; {
@@ -144,14 +144,14 @@ func (u *Unpacker) read(dst []byte, size int) ([]byte, error) {
 	return dst, nil
 }
 
-// abandon drops the decompressor. Its Reset keeps output that was not read, which
-// would become part of the next reply.
+// abandon drops the decompressor. Resetting it is not enough: it would keep unread
+// output, which would become part of the next reply.
 func (u *Unpacker) abandon() { u.zr = nil }
 
 var errPanic = errors.New("the decompressor panicked")
 
-// decompress reads into p. The decompressor was not written for hostile data: if it
-// panics, it is dropped.
+// decompress reads into p. The decompressor was not written for hostile data, so
+// decompress recovers if it panics, and drops it.
 func (u *Unpacker) decompress(p []byte) (n int, err error) {
 	defer func() {
 		if recover() != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// packed makes what Table.Add returns for a compressed reply.
+// packed compresses msg and returns what Table.Add would return for it.
 func packed(msg []byte, level int) []byte {
 	return declare(len(msg), msg, compress(msg, level))
 }
@@ -25,13 +25,14 @@ func declare(size int, msg, data []byte) []byte {
 	return append(b, data...)
 }
 
-// patient is an Unpacker whose clock stands still.
+// patient returns an Unpacker whose clock stands still.
 func patient() *Unpacker {
 	return &Unpacker{now: func() time.Time { return time.Time{} }}
 }
 
-// contents are messages that are easy and hard to compress. Runs of four are
-// the worst for bzip2's first step, which makes five bytes of them.
+// contents returns messages that are easy and hard to compress. Runs of four equal
+// bytes are the worst for bzip2's first step, which turns each of them into five
+// bytes.
 func contents(n int) map[string][]byte {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	noise, fours, zeros := make([]byte, n), make([]byte, n), make([]byte, n)
@@ -47,8 +48,8 @@ func contents(n int) map[string][]byte {
 	}
 }
 
-// Honest replies of all sizes are unpacked, whatever their level: lowering it
-// refuses none of them.
+// Honest replies of all sizes are unpacked, whatever their level: lowering the
+// level does not break any of them.
 func TestUnpackHonest(t *testing.T) {
 	for _, size := range []int{0, 1, 4, 5, 10_000} {
 		for name, msg := range contents(size) {
@@ -62,7 +63,7 @@ func TestUnpackHonest(t *testing.T) {
 	unpackHonest(t, "fours", large["fours"], 9)
 	unpackHonest(t, "zeros", large["zeros"], 9)
 	unpackHonest(t, "rules", large["rules"], 1)
-	// Compressed noise of 512 KiB would be larger than a reply may be.
+	// Compressed noise of 512 KiB would be larger than MaxReply.
 	unpackHonest(t, "noise", large["noise"][:500_000], 9)
 }
 
@@ -74,7 +75,8 @@ func unpackHonest(t *testing.T, name string, msg []byte, level int) {
 	}
 }
 
-// The largest level that a message of runs of four needs is the one it gets.
+// Each stream gets the level that the worst message of its size, runs of four,
+// needs.
 func TestLowerLevels(t *testing.T) {
 	for _, row := range []struct {
 		size int
@@ -102,8 +104,8 @@ func TestLowerLevels(t *testing.T) {
 	}
 }
 
-// The input is not changed and may be unpacked again; the memory of a failure
-// does not linger.
+// Unpack does not change its input, which may be unpacked again; nothing of a
+// failed reply remains in the next.
 func TestUnpackAgain(t *testing.T) {
 	u := patient()
 	msg := rulesMessage(5000)
@@ -153,7 +155,7 @@ func TestUnpackErrors(t *testing.T) {
 	}
 }
 
-// What stands behind the data matters only if it is a stream with more bytes.
+// Bytes after the data matter only if they are a stream that adds to the message.
 func TestUnpackTail(t *testing.T) {
 	msg := rulesMessage(3000)
 	data := compress(msg, 9)
@@ -174,7 +176,7 @@ func TestUnpackTail(t *testing.T) {
 	}
 }
 
-// EC-121: 5 MB in a few bytes are refused before they are made.
+// EC-121: 5 MB compressed to a few bytes are refused before they are decompressed.
 func TestUnpackBomb(t *testing.T) {
 	bomb := declare(MaxReply, nil, compress(make([]byte, 5_000_000), 9))
 	got, err := patient().Unpack(nil, bomb)
@@ -184,7 +186,7 @@ func TestUnpackBomb(t *testing.T) {
 }
 
 // A block that is larger than a reply of the declared size can have is refused
-// before anything is made of it.
+// before any of it is decompressed.
 func TestUnpackLargeBlock(t *testing.T) {
 	u := patient()
 	_, err := u.Unpack(nil, declare(80_000, nil, compress(contents(100_000)["fours"], 9)))
@@ -193,7 +195,7 @@ func TestUnpackLargeBlock(t *testing.T) {
 	}
 }
 
-// The rest of a reply that was given up is not the beginning of the next.
+// The unread output of an abandoned reply does not become part of the next.
 func TestUnpackAfterGivingUp(t *testing.T) {
 	u := patient()
 	msg := rulesMessage(3000)
@@ -207,8 +209,8 @@ func TestUnpackAfterGivingUp(t *testing.T) {
 	}
 }
 
-// A reply that takes too long is given up between two chunks; one of a single
-// chunk never.
+// A reply that takes too long is abandoned between two chunks; a reply of a single
+// chunk never is.
 func TestUnpackTime(t *testing.T) {
 	now := time.Time{}
 	u := Unpacker{now: func() time.Time {
@@ -223,7 +225,8 @@ func TestUnpackTime(t *testing.T) {
 	}
 }
 
-// A panic of the decompressor is a malformed reply, and the next one is whole.
+// If the decompressor panics, the reply counts as malformed, and the next one is
+// unpacked as usual.
 func TestUnpackPanic(t *testing.T) {
 	var u Unpacker
 	msg := rulesMessage(1000)

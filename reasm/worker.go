@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// How a Worker keeps its share of a core small: after a reply that took longer than
-// honest ones, it rests three times as long, so that a flood of bad replies costs a
-// quarter of a core. Nothing else distinguishes good from bad: a bomb can have a
-// right checksum.
+// These limit the CPU time of a Worker: after a reply that took longer than honest
+// replies take, it rests three times as long, so that a flood of bad replies costs
+// a quarter of a core. The time is the only criterion, because the checksum of a
+// bomb can be right.
 const (
 	briskTime  = 2 * time.Millisecond
 	restFactor = 3
 	maxRest    = 100 * time.Millisecond
 )
 
-// rest returns how long a Worker rests after a reply that took so long.
+// rest returns how long a Worker rests after a reply that took the given time.
 func rest(took time.Duration) time.Duration {
 	if took < briskTime {
 		return 0
@@ -24,11 +24,12 @@ func rest(took time.Duration) time.Duration {
 	return min(took*restFactor, maxRest)
 }
 
-// spareBuffers is the most buffers for messages that a Worker keeps.
+// spareBuffers is the maximum number of message buffers that a Worker keeps for
+// reuse.
 const spareBuffers = 8
 
-// Worker unpacks replies in a goroutine of its own, one after the other. Submit
-// and Poll never wait for it.
+// Worker unpacks replies in its own goroutine, one after the other. Submit and Poll
+// never wait for it.
 type Worker struct {
 	in, out chan job
 	spare   chan []byte
@@ -48,8 +49,8 @@ type job struct {
 	err    error
 }
 
-// NewWorker starts a Worker that accepts up to queue replies, at least 1, before they
-// are polled. Each holds up to 2 × MaxReply bytes. Close ends the Worker.
+// NewWorker starts a Worker. Up to queue replies (at least 1) may be submitted and
+// not yet polled; each takes up to 2 × MaxReply bytes. Close ends the Worker.
 func NewWorker(queue int) *Worker {
 	w := newWorker(max(queue, 1))
 	w.pause = w.wait
@@ -67,9 +68,9 @@ func newWorker(queue int) *Worker {
 	}
 }
 
-// Submit hands over a reply from Table.Add. The Worker owns packed until Poll returns
-// it, with the tag. If the queue is full or the Worker closed, Submit returns false
-// and takes nothing.
+// Submit hands over a reply from Table.Add. The Worker owns packed until Poll
+// returns it, with the tag. If the queue is full or the Worker is closed, Submit
+// returns false and packed still belongs to the caller.
 func (w *Worker) Submit(tag uint64, packed []byte) bool {
 	if w.closed() {
 		return false
@@ -78,14 +79,14 @@ func (w *Worker) Submit(tag uint64, packed []byte) bool {
 		w.pending.Add(-1)
 		return false
 	}
-	// There is room: both channels together hold no more than is pending.
+	// This never blocks: the two channels together hold at most pending replies.
 	w.in <- job{tag: tag, packed: packed}
 	return true
 }
 
-// Poll calls f for each finished reply, in the order in which they were submitted. err
-// and msg are those of Unpacker.Unpack; msg is valid during the call, and packed
-// belongs to the caller again. f may call Submit.
+// Poll calls f for each unpacked reply, in the order of submission. msg and err are
+// the results of Unpacker.Unpack; msg is valid until f returns, and packed belongs
+// to the caller again. f may call Submit.
 func (w *Worker) Poll(f func(tag uint64, packed, msg []byte, err error)) {
 	for range len(w.out) {
 		select {
@@ -99,14 +100,14 @@ func (w *Worker) Poll(f func(tag uint64, packed, msg []byte, err error)) {
 	}
 }
 
-// Pending returns how many replies were submitted and not polled yet.
+// Pending returns the number of replies submitted and not polled yet.
 func (w *Worker) Pending() int { return int(w.pending.Load()) }
 
 // Panics returns the number of replies on which the decompressor panicked.
 func (w *Worker) Panics() uint64 { return w.panics.Load() }
 
-// Close ends the Worker and waits for its current reply. Finished replies can still
-// be polled; the rest is lost.
+// Close ends the Worker and waits for its current reply. Replies already unpacked
+// can still be polled; the others are lost.
 func (w *Worker) Close() {
 	w.closing.Do(func() { close(w.quit) })
 	<-w.ended
@@ -138,7 +139,7 @@ func (w *Worker) run() {
 	}
 }
 
-// unpack does one reply and returns how long it took.
+// unpack unpacks one reply and returns how long it took.
 func (w *Worker) unpack(u *Unpacker, j *job) time.Duration {
 	start := time.Now()
 	j.msg, j.err = u.Unpack(w.buffer(), j.packed)

@@ -20,8 +20,8 @@ func pollUntil(
 	}
 }
 
-// Replies come back in order, each with its tag, its message or its error, and
-// the very bytes that were handed over.
+// Replies come back in order, each with its tag, its message or error, and the
+// slice that was submitted.
 func TestWorker(t *testing.T) {
 	w := NewWorker(4)
 	defer w.Close()
@@ -57,7 +57,8 @@ func TestWorker(t *testing.T) {
 	}
 }
 
-// No more are taken than the queue has room for, till they are polled.
+// The Worker accepts only as many replies as the queue has room for, until some are
+// polled.
 func TestWorkerQueue(t *testing.T) {
 	w := NewWorker(3)
 	defer w.Close()
@@ -154,8 +155,8 @@ func TestWorkerShared(t *testing.T) {
 	}
 }
 
-// After a reply that takes long, as half a megabyte of noise does on any
-// machine, the Worker rests.
+// The Worker rests after a slow reply; half a megabyte of noise is slow on any
+// machine.
 func TestWorkerRests(t *testing.T) {
 	w := newWorker(2)
 	rests := make(chan time.Duration, 2)
@@ -174,7 +175,7 @@ func TestWorkerRests(t *testing.T) {
 	}
 }
 
-// A flood of slow replies leaves three quarters of a core to others.
+// Under a flood of slow replies the Worker uses at most a quarter of a core.
 func TestRest(t *testing.T) {
 	for took, want := range map[time.Duration]time.Duration{
 		0:                          0,

@@ -2,12 +2,13 @@ package scanner
 
 import "reflect"
 
-// Add adds the numbers of earlier parts of a scan, past, to those of its last
-// part, s. It adds every counter (uint64) and Elapsed, keeps the higher of each
-// peak, and leaves the present state (Open, Bytes, Rate, buffers) as it is in s.
+// Add adds past, the statistics of the earlier parts of a scan, to s, those of its
+// last part. It adds every counter (uint64) and Elapsed, keeps the higher of each
+// peak, and leaves the current values (Open, Bytes, Rate, buffers) of s as they
+// are.
 //
-// If the last part resumed from a Snapshot, the targets that were open then count
-// as Taken twice.
+// If the last part resumed from a Snapshot, the targets that were open at that time
+// are counted twice as Taken.
 func (s *Stats) Add(past *Stats) {
 	s.Elapsed += past.Elapsed
 	s.PeakOpen = max(s.PeakOpen, past.PeakOpen)
@@ -15,7 +16,7 @@ func (s *Stats) Add(past *Stats) {
 	addCounters(reflect.ValueOf(s).Elem(), reflect.ValueOf(past).Elem())
 }
 
-// addCounters adds every uint64 in src to the one in the same place of dst.
+// addCounters adds every uint64 in src to the corresponding one in dst.
 func addCounters(dst, src reflect.Value) {
 	switch dst.Kind() {
 	case reflect.Uint64:

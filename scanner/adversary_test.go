@@ -16,7 +16,9 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// slowReply is half a megabyte of text in one datagram, with a wrong checksum: it takes the decompressor as long as it is given.
+// slowReply returns half a megabyte of text compressed into one datagram, with a
+// wrong checksum. Unpacking it takes the decompressor all the time that it is
+// allowed.
 func slowReply(t testing.TB) []byte {
 	t.Helper()
 	period := make([]byte, 50)
@@ -33,9 +35,9 @@ func slowReply(t testing.TB) []byte {
 	return d
 }
 
-// TestSlowRepliesWithoutEnd: a server that sends compressed replies without end, faster
-// than they can be looked at, is given up all the same, and does not keep others
-// from having theirs decompressed.
+// TestSlowRepliesWithoutEnd checks that the scan gives up a server that sends
+// compressed replies endlessly, faster than they can be unpacked, and that other
+// servers still get theirs unpacked.
 func TestSlowRepliesWithoutEnd(t *testing.T) {
 	n := newMemNet()
 	s := newServer()
@@ -70,14 +72,16 @@ func TestSlowRepliesWithoutEnd(t *testing.T) {
 			t.Errorf("%v: %v %v", r.Addr, r.Status, r.Err)
 		}
 	}
-	// Whichever is first: its end, and the wrong checksum behind it, or that of the time for it.
+	// Which error it is depends on whether unpacking reaches the end, and the wrong
+	// checksum, before its time is up.
 	if err := got[hostile].Err[wire.QuestionRules]; err != wire.ErrChecksum && err != wire.ErrTooLarge {
 		t.Errorf("the hostile one: %v", err)
 	}
 }
 
-// TestEndless: whatever a server repeats without end, and whatever it answers
-// besides, the scan gives it up in the end, with a reason for what is missing.
+// TestEndless checks that the scan gives up a server that repeats anything
+// endlessly, whatever else it answers, and reports a reason for each missing
+// answer.
 func TestEndless(t *testing.T) {
 	s, i := newServer(), uint32(0)
 	next := func() uint32 { i++; return i }
@@ -121,8 +125,8 @@ func TestEndless(t *testing.T) {
 	}
 }
 
-// testEndless scans a server that answers some of the questions, and sends
-// something every 90 ms from the first request on, for ten minutes.
+// testEndless scans a server that answers some of the questions and, from the first
+// request on, sends a datagram every 90 ms for ten minutes.
 func testEndless(t *testing.T, s *server, answers Questions, next func() []byte) {
 	n := newMemNet()
 	started := false
@@ -164,8 +168,8 @@ func testEndless(t *testing.T, s *server, answers Questions, next func() []byte)
 	}
 }
 
-// onceOnly is a server whose challenge is void as soon as it gives another or
-// is shown the one it gave.
+// onceOnly returns a server whose challenge becomes invalid once it has been used,
+// or once the server has given another.
 func onceOnly() behaviour {
 	h := host{open: true, info: []string{oddInfo}, players: []string{oddPlayers}, rules: []string{oddRules}}
 	good, last := byte(0), byte(0)
@@ -193,8 +197,8 @@ func interleaved(a, b []string) (all []string) {
 	return all
 }
 
-// together is a server that says the same to both lists, whichever is asked
-// for.
+// together returns a server that sends the same datagrams in answer to PLAYER and
+// to RULES.
 func together(said []string) func() behaviour {
 	return odd(func(h *host) { h.players, h.rules = said, said })
 }
@@ -205,7 +209,7 @@ const (
 	bannedText     = ff + "lgo away\x00"
 )
 
-// severalPlayers is a PLAYER reply of n players.
+// severalPlayers returns a PLAYER reply with n players.
 func severalPlayers(n int) string {
 	return ff + "D" + string([]byte{byte(n)}) + strings.Repeat(onePlayer, n)
 }
@@ -258,7 +262,7 @@ func adversaryQuirks() []quirk {
 	return rows
 }
 
-// inBzip2 is a message as a server compresses it.
+// inBzip2 returns a message as a server compresses it.
 func inBzip2(msg string) []string {
 	return packed(wire.LayoutSource, msg, 9000, uint32(len(msg)), crc32.ChecksumIEEE([]byte(msg)))
 }
@@ -269,7 +273,7 @@ func reversed(ds []string) []string {
 	return ds
 }
 
-// TestAdversary: servers that do what no document forbids.
+// TestAdversary scans servers that do things which no document forbids.
 func TestAdversary(t *testing.T) {
 	for _, row := range adversaryQuirks() {
 		t.Run(row.name, func(t *testing.T) {
@@ -286,9 +290,9 @@ func TestAdversary(t *testing.T) {
 	}
 }
 
-// TestFragmentsOfOthers: fragments that come from another port of the server's
-// address are no part of its reply, and those that come when it is finished
-// are late; neither leaves anything behind.
+// TestFragmentsOfOthers checks that fragments from another port of the server's
+// address do not become part of its reply, that fragments which come after it is
+// finished count as late, and that neither leave anything in memory.
 func TestFragmentsOfOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -322,8 +326,8 @@ func TestFragmentsOfOthers(t *testing.T) {
 	})
 }
 
-// TestShipLies: the deaths and money of The Ship stand at the end of a list
-// whose count says something else, and whose INFO comes last (EC-74).
+// TestShipLies checks that the deaths and money of The Ship are read from the end
+// of a list although the count byte is wrong and INFO comes last (EC-74).
 func TestShipLies(t *testing.T) {
 	ship := strings.Replace(oddInfo, "\xB8\x01", "\x60\x09", 1)
 	ship = strings.Replace(ship, "\x00\x011.0", "\x00\x01\x01\x02\x031.0", 1)

@@ -11,27 +11,27 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// replies are the whole messages of one server, as they came, and what is
-// known of the questions that have none. Empty means that there was none.
+// replies holds the complete messages of one server, as received, and an error for
+// each question without a message. An empty message means that there was none.
 type replies struct {
-	info    []byte     // 'I', or 'm' where there is none
-	decoded *wire.Info // of info
-	infoErr wire.Error // what was wrong with it
-	address []byte     // of an 'm' beside the 'I' (EC-63)
+	info    []byte     // 'I', or 'm' if there is no 'I'
+	decoded *wire.Info // info, decoded
+	infoErr wire.Error // the error of decoding info
+	address []byte     // from an 'm' received in addition to the 'I' (EC-63)
 	players []byte
 	rules   []byte
 	text    []byte // 'l', 'X' or '9'
 	pong    []byte // 'j'
 
-	partial Questions                     // those above that lack their end: fragments are missing
+	partial Questions                     // answers above that are incomplete: fragments are missing
 	err     [wire.NumQuestions]wire.Error // of questions without a message
 
 	evidence evidence
 }
 
-// assembler makes Results of replies. It is the one place where messages
-// become a Result: a scan and a capture both go through it. It keeps the
-// memory of its last Result for the next one.
+// assembler makes Results from replies. Both a scan and a capture use it; nothing
+// else turns messages into a Result. It keeps the memory of its last Result for the
+// next one.
 type assembler struct {
 	players []wire.Player
 	rules   []wire.Rule
@@ -39,9 +39,9 @@ type assembler struct {
 	game    game.Game
 }
 
-// assemble sets all of r that comes from messages: the slices of r alias m
-// and the assembler, and are valid until either is used again. r.Asked must
-// be set: what came of another question is left out.
+// assemble sets all fields of r that come from messages. The slices of r alias m
+// and the assembler, and are valid until either is used again. r.Asked must be set:
+// the replies to other questions are ignored.
 func (a *assembler) assemble(r *Result, m *replies) {
 	r.Notes = 0
 	r.Err = m.err
@@ -74,8 +74,8 @@ func (a *assembler) assemble(r *Result, m *replies) {
 	r.Status = status(r)
 }
 
-// info takes the 'I', or the 'm' where there is no 'I'. Of an 'm' beside an 'I'
-// only the address stays (EC-63).
+// info sets r.Info from the 'I' reply, or from the 'm' reply if there is no 'I'. If
+// the server sent both, only the address of the 'm' is used (EC-63).
 func (a *assembler) info(r *Result, m *replies) {
 	if len(m.info) == 0 {
 		return
@@ -133,7 +133,8 @@ func (a *assembler) ruleList(r *Result, m *replies) {
 	r.note(wire.QuestionRules, m.rules, notes)
 }
 
-// conclude writes down what decoding the message of q came to.
+// conclude sets the error of q to the result of decoding its message, or to
+// ErrIncomplete if fragments of the message are missing.
 func (r *Result) conclude(q wire.Question, m *replies, err error) {
 	code, _ := err.(wire.Error)
 	if m.partial.Has(q) {
@@ -142,16 +143,16 @@ func (r *Result) conclude(q wire.Question, m *replies, err error) {
 	r.Err[q] = code
 }
 
-// doubt notes that two replies contradict each other. Which of them is the
-// server's cannot be known, so the Result makes no claim about its challenges.
+// doubt records that two replies contradict each other. It is unknown which of them
+// the server sent, so the Result makes no claim about its challenges.
 func (r *Result) doubt() {
 	r.Notes |= wire.NoteInfoConflict
 	r.Flags |= game.FlagConflict
 	r.Unchallenged = 0
 }
 
-// note adds the oddities of the answer to q. Of a truncated one only those count
-// about what the missing end leaves uncertain.
+// note adds the oddities of the answer to q. For a truncated answer it adds only
+// those in wire.CutNotes, which are about what the missing end leaves uncertain.
 func (r *Result) note(q wire.Question, msg []byte, notes wire.Notes) {
 	switch r.Err[q] {
 	case 0:
@@ -161,7 +162,8 @@ func (r *Result) note(q wire.Question, msg []byte, notes wire.Notes) {
 	}
 }
 
-// shipHint tells the player decoder what INFO reveals about the game (EC-74).
+// shipHint returns what INFO reveals about the game, for the player decoder
+// (EC-74).
 func (r *Result) shipHint() wire.ShipHint {
 	if !r.HasInfo {
 		return wire.ShipUnknown
@@ -200,14 +202,15 @@ func status(r *Result) Status {
 	return StatusNoReply
 }
 
-// nameSet finds rule names that occur twice, in one pass and without
-// allocating once it has grown. Names are hostile: their hash is seeded.
+// nameSet finds out whether a rule name occurs twice. It needs one pass, and
+// allocates nothing once its table has grown. Names come from strangers, so the
+// hash is seeded.
 type nameSet struct {
 	seed, factor uint64   // factor is odd, and 0 before the first use
 	table        []uint32 // index into the rules + 1
 }
 
-// fewRules is how many names are compared each with each.
+// fewRules is the largest number of names that are compared pair by pair.
 const fewRules = 16
 
 func (s *nameSet) twice(rules []wire.Rule) bool {
@@ -234,9 +237,9 @@ func (s *nameSet) twice(rules []wire.Rule) bool {
 	return false
 }
 
-// ascending reports whether each name stands behind the one before it in an
-// order: then none is there twice. It is the order in which most servers send
-// them: by the letters, upper and lower case alike, and _ behind them.
+// ascending reports whether the names are in strictly ascending order, so that none
+// occurs twice. The order is the one in which most servers send them: alphabetical,
+// ignoring case, with _ after the letters.
 func ascending(rules []wire.Rule) bool {
 	for i := range len(rules) - 1 {
 		if !before(rules[i].Name, rules[i+1].Name) {
@@ -246,8 +249,8 @@ func ascending(rules []wire.Rule) bool {
 	return true
 }
 
-// before reports whether a stands before b by their bytes with the bit set that
-// upper and lower case differ in.
+// before reports whether a sorts before b. It compares the bytes with the bit set
+// in which upper and lower case differ.
 func before(a, b []byte) bool {
 	const lower = 0x20
 	for ; len(a) >= 8 && len(b) >= 8; a, b = a[8:], b[8:] {
@@ -265,7 +268,7 @@ func before(a, b []byte) bool {
 	return len(a) < len(b)
 }
 
-// insert adds the name of rules[i] and reports whether it was there.
+// insert adds the name of rules[i] and reports whether it was in the set already.
 func (s *nameSet) insert(rules []wire.Rule, i uint32) bool {
 	mask := uint64(len(s.table) - 1)
 	for h := s.hash(rules[i].Name); ; h++ {
@@ -280,8 +283,8 @@ func (s *nameSet) insert(rules []wire.Rule, i uint32) bool {
 	}
 }
 
-// hash multiplies eight bytes at a time by a secret number. For
-// names, which are short, that takes half the time of package maphash.
+// hash multiplies eight bytes at a time by a secret number. Names are short; for
+// them this takes half the time of package maphash.
 func (s *nameSet) hash(name []byte) uint64 {
 	h := s.seed + uint64(len(name))
 	for ; len(name) >= 8; name = name[8:] {
@@ -297,7 +300,7 @@ func (s *nameSet) hash(name []byte) uint64 {
 	return fold(h^rest, s.factor)
 }
 
-// fold returns a mixture of all bits of x × y.
+// fold mixes all bits of x × y into 64.
 func fold(x, y uint64) uint64 {
 	high, low := bits.Mul64(x, y)
 	return high ^ low

@@ -2,21 +2,20 @@ package scanner
 
 import "github.com/a2sscan/a2sscan/wire"
 
-// Assembler makes Results of whole messages, as a scan does with those of a
-// target that is finished. It is for programs that have sockets of their own,
-// or messages in memory; Decoder takes datagrams in any order. The zero value
-// is ready. It keeps its memory for the next Result.
+// Assembler makes Results from complete messages, as a scan does when a target is
+// finished. It is for programs that have their own sockets, or messages in memory;
+// Decoder takes datagrams in any order. The zero value is ready to use. An
+// Assembler reuses its memory for the next Result.
 type Assembler struct {
 	asm    assembler
 	info   wire.Info
 	result Result
 }
 
-// Result returns what a server says by these messages: an 'I' or 'm', a 'D'
-// and an 'E', nil where there is none. A question without a message was not
-// asked. Address, times and counts are zero: they are the caller's to set. The
-// Result aliases the messages and the Assembler, and is valid until either is
-// used again.
+// Result returns the Result of these messages of a server: an 'I' or 'm', a 'D' and
+// an 'E'. A nil message means that its question was not asked. The caller may set
+// the address, times and counts, which are zero. The Result aliases the messages
+// and the Assembler, and is valid until either is used again.
 func (a *Assembler) Result(info, players, rules []byte) *Result {
 	r := &a.result
 	*r = Result{}

@@ -9,8 +9,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// backlogNet is a network whose socket, after the first send, is full of datagrams
-// from strangers for a while. The answers of servers wait behind them. Each batch
+// backlogNet is a network whose socket fills with datagrams from strangers for a
+// while after the first send. The answers of servers wait behind them. Each batch
 // takes a millisecond to read.
 type backlogNet struct {
 	*memNet
@@ -58,8 +58,8 @@ func scanBacklog(t *testing.T, flood time.Duration) (map[uint64]*Result, *backlo
 	return got, n
 }
 
-// TestBacklog: a server whose answer waits in the socket does not count as silent,
-// and no new target starts until the socket is empty.
+// TestBacklog checks that a server whose answer waits in the socket does not count
+// as silent, and that no new target starts until the socket is empty.
 func TestBacklog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		got, n := scanBacklog(t, maxBehind-100*time.Millisecond)
@@ -74,7 +74,8 @@ func TestBacklog(t *testing.T) {
 	})
 }
 
-// TestBacklogWithoutEnd: strangers that never stop can't stop the scan.
+// TestBacklogWithoutEnd checks that strangers who never stop sending can't stop the
+// scan.
 func TestBacklogWithoutEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()

@@ -145,8 +145,8 @@ func BenchmarkScan(b *testing.B) {
 	}
 }
 
-// TestScanAllocates checks that the steady state of a scan allocates nothing: twenty
-// thousand more servers allocate only what growing tables take.
+// TestScanAllocates checks that the steady state of a scan allocates nothing:
+// twenty thousand more servers cause only the allocations of growing tables.
 func TestScanAllocates(t *testing.T) {
 	if raceEnabled {
 		t.Skip("SKIPPED, NO ALLOCATION WAS COUNTED: the race detector has its own; run the tests without -race too")

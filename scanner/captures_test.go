@@ -45,10 +45,11 @@ type capture struct {
 	Rules *[][2]string
 }
 
-// escaped matches a byte that is not UTF-8 in those files: a lone surrogate.
+// escaped matches how those files write a byte that is not valid UTF-8: as a lone
+// surrogate.
 var escaped = regexp.MustCompile(`\\udc([0-9a-f]{2})`)
 
-// text turns a string of a capture back into bytes.
+// text converts a string of a capture back into bytes.
 func text(s string) string {
 	var b bytes.Buffer
 	for _, r := range s {
@@ -61,7 +62,8 @@ func text(s string) string {
 	return b.String()
 }
 
-// TestCaptures reads every recorded server and compares all of it.
+// TestCaptures decodes the replies of every recorded server and compares all
+// values.
 func TestCaptures(t *testing.T) {
 	files := captures.Files(t)
 	d := NewDecoder()

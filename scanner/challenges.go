@@ -9,40 +9,40 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// challenges are what a server's challenges are like: the one in use, those of
-// single questions, and what came so far.
+// challenges is the state of a server's challenges: the one in use, those of single
+// questions, and those that came so far.
 type challenges struct {
 	current wire.Challenge // in use; NoChallenge: none yet
-	origin  Questions      // those that it may have been the reply to
-	seenAt  time.Duration  // when it, or one of a question's own, came last
-	echoed  bool           // it came since the last datagram sent
-	same    uint8          // sendings that were answered by it
-	resent  Questions      // sent with several challenges: which one is answered can't be told
+	origin  Questions      // the questions that it may have been the reply to
+	seenAt  time.Duration  // when current, or one in own, last came
+	echoed  bool           // current has come since the last datagram was sent
+	same    uint8          // how many rounds of requests were answered by current again
+	resent  Questions      // sent with several challenges, so that an answer can't be assigned to one of them
 
-	rounds [wire.NumQuestions]uint8 // challenges in answer to each
+	rounds [wire.NumQuestions]uint8 // challenges that came in answer to each question
 
 	seen     uint8              // how many came
-	values   [32]wire.Challenge // the last different ones
-	oldest   uint8              // in values
-	repeated [2]wire.Challenge  // the last ones that came more than once
-	repeats  uint8              // how many of these there are
-	pinned   bool               // no others are used any more
-	returned bool               // an older one took the place of the current one since the last wait
+	values   [32]wire.Challenge // the most recent distinct ones
+	oldest   uint8              // index of the oldest in values
+	repeated [2]wire.Challenge  // the most recent values that came more than once
+	repeats  uint8              // how many of repeated are set
+	pinned   bool               // other challenges are ignored
+	returned bool               // an older one has replaced the current one since the last wait
 
-	get      Questions // to be asked by GETCHALLENGE
-	getFirst bool      // the game is one whose servers want that
+	get      Questions // to be asked for a challenge by GETCHALLENGE
+	getFirst bool      // the game is one whose servers want GETCHALLENGE
 
-	single  bool                              // each question has a challenge of its own: see own
-	fresh   Questions                         // to be sent without a challenge, to get one of their own
-	renewed Questions                         // that was tried, or is of no use
-	owned   Questions                         // those with a challenge of their own
-	own     [wire.NumQuestions]wire.Challenge // theirs
+	single  bool                              // each question has its own challenge, in own
+	fresh   Questions                         // to be sent without a challenge, to get their own
+	renewed Questions                         // this was tried for them, or is useless
+	owned   Questions                         // questions that have their own challenge
+	own     [wire.NumQuestions]wire.Challenge // the challenges of owned
 }
 
 // of returns the challenge to send q with.
 func (c *challenges) of(q wire.Question) wire.Challenge {
 	switch {
-	case c.fresh.Has(q) || q > questionVerify: // a list that is asked once more
+	case c.fresh.Has(q) || q > questionVerify: // the list is asked for a second time
 		return wire.NoChallenge
 	case c.owned.Has(q):
 		return c.own[q]
@@ -50,7 +50,7 @@ func (c *challenges) of(q wire.Question) wire.Challenge {
 	return c.current
 }
 
-// without returns those of qs that are sent without a challenge.
+// without returns those of qs whose requests bear no challenge.
 func (c *challenges) without(qs Questions) (bare Questions) {
 	for q := range each(qs) {
 		if c.of(q) == wire.NoChallenge {
@@ -60,7 +60,7 @@ func (c *challenges) without(qs Questions) (bare Questions) {
 	return bare
 }
 
-// note counts an 'A', and reports whether its value came before.
+// note counts an 'A' and reports whether its value came before.
 func (c *challenges) note(value wire.Challenge) (known bool) {
 	n := min(int(c.seen), len(c.values))
 	c.seen += b2u8(c.seen < math.MaxUint8)
@@ -73,7 +73,7 @@ func (c *challenges) note(value wire.Challenge) (known bool) {
 	return false
 }
 
-// repeat notes a value that came more than once.
+// repeat records a value that came more than once.
 func (c *challenges) repeat(value wire.Challenge) {
 	if c.repeats > 0 && c.repeated[0] == value {
 		return
@@ -82,9 +82,9 @@ func (c *challenges) repeat(value wire.Challenge) {
 	c.repeats = min(c.repeats+1, uint8(len(c.repeated)))
 }
 
-// echo counts the challenge in use when it comes as the answer to a request
-// that bore it: once for all that was sent together, so that late copies of it
-// don't look like a server that knows nothing else.
+// echo counts an 'A' that repeats the challenge in use, in answer to a request that
+// already bore it. It counts only one for all requests sent together, so that late
+// copies don't make it look as if the server never answers with anything else.
 func (c *challenges) echo(now time.Duration) {
 	c.seenAt = now
 	if !c.echoed {
@@ -93,15 +93,15 @@ func (c *challenges) echo(now time.Duration) {
 	}
 }
 
-// replace takes value for the challenge in use, which may be the reply to one of
-// qs. It reports whether it is the first one.
+// replace makes value the challenge in use; it may be the reply to any of qs. It
+// reports whether it is the first challenge.
 func (c *challenges) replace(now time.Duration, value wire.Challenge, qs Questions) (first bool) {
 	first = c.current == wire.NoChallenge
 	c.current, c.origin, c.seenAt, c.get = value, qs, now, 0
 	return first
 }
 
-// setOwn takes value for the challenge of q alone.
+// setOwn makes value the challenge of q alone.
 func (c *challenges) setOwn(now time.Duration, q wire.Question, value wire.Challenge) {
 	c.seenAt = now
 	c.fresh &^= 1 << q
@@ -109,29 +109,31 @@ func (c *challenges) setOwn(now time.Duration, q wire.Question, value wire.Chall
 	c.owned |= 1 << q
 }
 
-// renew has each of qs asked for a challenge of its own, one at a time.
+// renew makes the session ask for a separate challenge for each of qs, one at a
+// time.
 func (c *challenges) renew(qs Questions) {
 	c.single = true
 	c.fresh |= qs
 	c.renewed |= qs
 }
 
-// share takes back that each question has a challenge of its own.
+// share returns to one challenge for all questions.
 func (c *challenges) share() {
 	c.single = false
 	c.fresh = 0
 	c.renewed = AskAll
 }
 
-// pin takes the value that came more than once for the server's own, and all
-// others for forged ones.
+// pin assumes that the value which came more than once is the server's, and that
+// all others are forged.
 func (c *challenges) pin() {
 	c.pinned, c.single = true, false
 	c.current, c.fresh, c.owned = c.repeated[0], 0, 0
 }
 
-// waited takes the end of a wait. If a forged challenge came more than once, the
-// pinned one may be the wrong one of two.
+// waited handles the end of a wait. If two values came more than once, one of them
+// may be forged, and the pinned one may be the wrong one; so it switches to the
+// other.
 func (c *challenges) waited() {
 	c.get, c.returned = 0, false
 	if c.pinned && c.repeats > 1 {
@@ -156,7 +158,8 @@ func (s *session) challengeFor(q wire.Question) wire.Challenge {
 	return s.got.challenges.of(q)
 }
 
-// requestFor is the request to send for q: GETCHALLENGE may stand in for it.
+// requestFor returns the request to send for q, which may be GETCHALLENGE instead
+// of q.
 func (s *session) requestFor(q wire.Question) wire.Question {
 	if q >= questionVerify {
 		return q - questionVerify
@@ -167,7 +170,7 @@ func (s *session) requestFor(q wire.Question) wire.Question {
 	return q
 }
 
-// onChallenge takes an 'A'. A challenge round is no retry.
+// onChallenge handles an 'A'. A challenge round does not count as a retry.
 func (s *session) onChallenge(now time.Duration, c wire.Challenge) verdict {
 	s.came()
 	old := s.countChallenge(now, c)
@@ -194,9 +197,10 @@ func (s *session) onChallenge(now time.Duration, c wire.Challenge) verdict {
 	return used
 }
 
-// onOldChallenge takes an 'A' that came before, and that another one replaced: one
-// of the two may be forged. A forger can send both in turn for ever, so they may
-// change places once in each wait. That is no challenge round.
+// onOldChallenge handles an 'A' with a value that came before and has been replaced
+// since: one of the two values may be forged. A forger could send both in turn for
+// ever, so the session returns to an old value at most once in each wait. That does
+// not count as a challenge round.
 func (s *session) onOldChallenge(now time.Duration, c wire.Challenge) verdict {
 	known, qs := &s.got.challenges, s.agenda.silent()
 	if known.returned || qs == 0 || s.flags&flagLimited != 0 {
@@ -208,14 +212,14 @@ func (s *session) onOldChallenge(now time.Duration, c wire.Challenge) verdict {
 	return used
 }
 
-// replaceChallenge takes c for the challenge in use. It reports whether it is the
-// first one. A server that wants a challenge for INFO sends no list before it, so a
-// list that came is asked for all the same.
+// replaceChallenge makes c the challenge in use and reports whether it is the first
+// one. A server that wants a challenge for INFO sends no list without one, so a
+// list that has already come may be forged and is asked for again.
 func (s *session) replaceChallenge(now time.Duration, c wire.Challenge) (first bool) {
 	s.quiet = 0
 	qs := s.agenda.silent()
 	if qs == lowest(qs) {
-		s.got.hints.openly &^= qs // the fragments were this challenge
+		s.got.hints.openly &^= qs // the fragments that came were those of this challenge
 	}
 	first = s.got.challenges.replace(now, c, qs)
 	switch {
@@ -227,7 +231,7 @@ func (s *session) replaceChallenge(now time.Duration, c wire.Challenge) (first b
 	return first
 }
 
-// useChallenge has what is open sent with the challenge that came.
+// useChallenge makes the open questions due again, with the new challenge.
 func (s *session) useChallenge(first bool) {
 	switch {
 	case s.agenda.open == 0:
@@ -244,8 +248,8 @@ func (s *session) useChallenge(first bool) {
 	}
 }
 
-// onOwnChallenge takes an 'A' where each question has a challenge of its own.
-// An 'A' names no question: it answers the only one that is waited for.
+// onOwnChallenge handles an 'A' while each question has a challenge of its own. An
+// 'A' does not name its question: it answers the only one that is waited for.
 func (s *session) onOwnChallenge(now time.Duration, c wire.Challenge, old bool) verdict {
 	known := &s.got.challenges
 	qs := s.agenda.silent()
@@ -277,9 +281,9 @@ func (s *session) onOwnChallenge(now time.Duration, c wire.Challenge, old bool) 
 	return used
 }
 
-// oneForAll takes the news that the server's challenge is the one that was
-// dropped in silence: the silence has another reason. What is open is asked
-// together again.
+// oneForAll is called when the server gives the same challenge again that seemed to
+// be ignored: the silence had another reason. The open questions are asked together
+// again.
 func (s *session) oneForAll(challenged Questions) {
 	s.got.challenges.share()
 	if !s.serial() {
@@ -287,8 +291,8 @@ func (s *session) oneForAll(challenged Questions) {
 	}
 }
 
-// countRound counts a challenge for each of qs and gives up those that were
-// challenged too often.
+// countRound counts a challenge round for each of qs, and gives up those that have
+// had too many.
 func (s *session) countRound(qs Questions) {
 	s.got.hints.heard |= qs
 	for q := range each(qs) {
@@ -298,9 +302,9 @@ func (s *session) countRound(qs Questions) {
 	}
 }
 
-// pin settles for one challenge where a question was given up for too many of
-// them and one of them came more than once. What has no answer is asked again,
-// together, and no other challenge is used any more.
+// pin settles on one challenge if a question was given up because of too many, and
+// one value came more than once. Unanswered questions are asked again, together,
+// and other challenges are ignored from then on. It reports whether it did so.
 func (s *session) pin() bool {
 	known := &s.got.challenges
 	if known.repeats == 0 || known.pinned || !s.agenda.looped() {
@@ -313,8 +317,8 @@ func (s *session) pin() bool {
 	return true
 }
 
-// resend makes qs due with the challenge that came: those that were asked
-// before are not counted as asked again.
+// resend makes qs due with the new challenge. Questions that were asked before are
+// not counted as asked again.
 func (s *session) resend(qs Questions) {
 	s.agenda.count(qs &^ (s.agenda.asked | s.agenda.due))
 	s.agenda.due |= qs

@@ -22,8 +22,8 @@ import (
 
 var bars = flag.Bool("bars", false, "measure in full and hold the ratios against their bars")
 
-// A session holds everything that one server sent in a scan: the datagrams after each
-// request.
+// A session holds everything that one server sent in a scan, grouped by the
+// requests that it answered.
 type session struct {
 	addr    uint64
 	rounds  [][]udp.Packet
@@ -56,8 +56,9 @@ func converse(h *scanner.Harness, addr uint64, answer func(request []byte, reply
 	return t
 }
 
-// repeat takes the engine through talks again, side by side, and returns the
-// processor time of this thread, without waits and without the decompressor.
+// repeat plays recorded sessions through the engine again, all at the same time. It
+// returns the processor time of this thread, without waits and without the
+// decompressor.
 func repeat(h *scanner.Harness, talks []session) time.Duration {
 	w, round, byAddr := watch{}, make([]int, len(talks)), map[uint64]int{}
 	w.start()
@@ -107,7 +108,7 @@ func nextRounds(
 	return said
 }
 
-// at returns the same session of another server.
+// at returns a copy of the session as if the server had another address.
 func (t *session) at(addr uint64) session {
 	u := session{addr: addr, packets: t.packets}
 	for _, round := range t.rounds {
@@ -120,8 +121,8 @@ func (t *session) at(addr uint64) session {
 	return u
 }
 
-// watch is a stop watch for the processor time of a thread, to which its goroutine
-// must be locked. It leaves out the time of reading the clock.
+// watch is a stopwatch for the processor time of a thread, to which its goroutine
+// must be locked. It leaves out the time that reading the clock takes.
 type watch struct{ from, spent time.Duration }
 
 func (w *watch) start() { w.from = threadTime() }
@@ -135,7 +136,7 @@ func threadTime() time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// clockTime is the time of reading the clock, the least of many.
+// clockTime returns how long reading the clock takes: the minimum of many readings.
 var clockTime = sync.OnceValue(func() time.Duration {
 	least := time.Second
 	for range 10_000 {
@@ -190,7 +191,8 @@ var (
 	fragmentSizes = []int{220, 660, 1260}
 )
 
-// at is the price of one datagram of a size, interpolated between measured ones.
+// at returns the price of one datagram of the given size, interpolated between the
+// measured sizes.
 func at(list []sizePrice, size int) float64 {
 	i, _ := slices.BinarySearchFunc(list, size, func(p sizePrice, size int) int { return p.size - size })
 	switch {
@@ -204,7 +206,7 @@ func at(list []sizePrice, size int) float64 {
 	return a.cost + (b.cost-a.cost)*float64(size-a.size)/float64(b.size-a.size)
 }
 
-// of is the price of a session if all its datagrams were honest.
+// of returns what a session would cost if all its datagrams were honest.
 func (p *price) of(t *session) (sum float64) {
 	for _, round := range t.rounds {
 		for i := range round {
@@ -222,8 +224,8 @@ func (p *price) of(t *session) (sum float64) {
 	return sum
 }
 
-// cheapest is the time of the talks, the least of some rounds: other work of the
-// machine only adds to it.
+// cheapest returns the least time that repeat takes in several rounds, because
+// other work of the machine can only add to it.
 func cheapest(h *scanner.Harness, talks []session, rounds int) float64 {
 	least := math.Inf(1)
 	for range rounds {
@@ -232,8 +234,8 @@ func cheapest(h *scanner.Harness, talks []session, rounds int) float64 {
 	return least
 }
 
-// honestTalk is the session of a server that wants a challenge for three questions and
-// answers in datagrams, or fragments, of about size bytes.
+// honestTalk returns the session of a server that wants a challenge for all three
+// questions and answers in datagrams, or fragments, of about size bytes.
 func honestTalk(h *scanner.Harness, size int, split bool) session {
 	msgs := [wire.NumQuestions][]byte{honestInfo(size), honestPlayers(size), honestRules(size)}
 	if split {
@@ -270,8 +272,8 @@ func honestInfo(size int) []byte {
 	return wire.AppendInfo(nil, &in)
 }
 
-// honestPlayers and honestRules are lists of usual length, with names of a dozen
-// letters.
+// honestPlayers and honestRules return lists of about size bytes, with names of a
+// dozen letters.
 func honestPlayers(size int) []byte {
 	var ps []wire.Player
 	for len(ps) < min(255, max(1, (size-6)/22)) {
@@ -288,8 +290,9 @@ func honestRules(size int) []byte {
 	return wire.AppendRules(nil, len(rs), rs)
 }
 
-// honestPrice measures honest datagrams of all sizes. The challenge in a session counts
-// as one of the smallest. The cost of a silent target is subtracted.
+// honestPrice measures honest datagrams of all sizes. It prices the challenge in a
+// session like a datagram of the smallest size, and subtracts the cost of a silent
+// target.
 func honestPrice(h *scanner.Harness, rounds int) (p price) {
 	const times = 64
 	of := func(t session) float64 {
@@ -318,8 +321,8 @@ func honestPrice(h *scanner.Harness, rounds int) (p price) {
 	return p
 }
 
-// priceOfHanding measures the cost of handing a reply to the decompressor, with
-// honest ones.
+// priceOfHanding measures the cost of handing a reply to the decompressor, using
+// honest replies.
 func (p *price) priceOfHanding(tb testing.TB, h *scanner.Harness, rounds int) {
 	talks := talksOf(tb, h, fleet.Packed)
 	cost := cheapest(h, talks, rounds)
@@ -339,21 +342,22 @@ func newHarness(tb testing.TB) *scanner.Harness {
 	return h
 }
 
-// mostCost is how many times as much as an honest datagram of its size a hostile one
-// may cost. Most of the cost of compressed ones is waking a thread, which depends
-// on how deeply it slept.
+// The most that a hostile datagram may cost, as a multiple of an honest one of its
+// size. Most of the cost of compressed ones is waking a thread, which depends on
+// how deeply it slept.
 const (
 	mostCost       = 2.0
 	mostCostPacked = 4.0
 )
 
-// hardRounds bounds the rounds of kinds that keep the decompressor busy: each takes
-// seconds.
+// hardRounds limits the rounds for kinds that keep the decompressor busy: each
+// round takes seconds.
 const hardRounds = 10
 
-// TestHostileCost compares the cost of the datagrams of each hostile kind with honest
-// ones of their size: from the receive loop to the Result, without the decompressor,
-// which has a time budget of its own. Without -bars it only checks the talks.
+// TestHostileCost compares the cost of the datagrams of each hostile kind with that
+// of honest ones of the same size. It measures the path from the receive loop to
+// the Result, without the decompressor, which has its own time limit. Without -bars
+// it only checks that every kind sends something.
 func TestHostileCost(t *testing.T) {
 	all := 1
 	if *bars {
@@ -388,7 +392,7 @@ func TestHostileCost(t *testing.T) {
 	}
 }
 
-// BenchmarkHostile measures the cost of a datagram of each hostile kind.
+// BenchmarkHostile measures what a datagram of each hostile kind costs.
 func BenchmarkHostile(b *testing.B) {
 	for _, k := range append(fleet.HostileKinds(), fleet.Source, fleet.Split) {
 		b.Run(k.String(), func(b *testing.B) {

@@ -7,10 +7,10 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Decoder makes a Result of the datagrams that one server sent, as a capture
-// holds them: whole replies and fragments, in any order. It reads them just as
-// a scan does. A question that nothing answers is neither asked nor a fault.
-// The zero value is not ready; use NewDecoder.
+// Decoder makes a Result from the datagrams that one server sent, as a capture
+// holds them: complete replies and fragments, in any order. It reads them just as a
+// scan does. A question without a reply counts as not asked and has no error. The
+// zero value is not ready to use; use NewDecoder.
 type Decoder struct {
 	table  *reasm.Table
 	unpack reasm.Unpacker
@@ -20,10 +20,10 @@ type Decoder struct {
 	session   session
 	answer    answer
 	result    Result
-	seen      [wire.NumQuestions]uint32 // a bit for each fault that q had for a while
+	seen      [wire.NumQuestions]uint32 // a bit for each error that q had at some time
 	truncated Questions                 // lists that end too early
-	early     Questions                 // unsound lists that came when nothing but INFO need have been asked
-	cut       [wire.NumQuestions][]byte // truncated lists in whose place a later one stands
+	early     Questions                 // unsound lists that came when perhaps only INFO had been asked
+	cut       [wire.NumQuestions][]byte // truncated lists that a later one has replaced
 	whole     []byte
 	plain     []byte
 }
@@ -35,8 +35,8 @@ func NewDecoder() *Decoder {
 	return d
 }
 
-// captured is the source that a Decoder gives to all datagrams: they are of
-// one server.
+// captured is the source that a Decoder uses for all datagrams, since they come
+// from one server.
 const captured = 1
 
 // Reset makes the Decoder ready for another server.
@@ -50,14 +50,14 @@ func (d *Decoder) Reset() {
 	d.session.begin(a)
 }
 
-// Add takes the next datagram. It keeps what it needs of it: the caller may
-// use the memory again.
+// Add takes the next datagram. It copies what it needs: the caller may reuse the
+// memory.
 func (d *Decoder) Add(datagram []byte) {
 	a := &d.answer
 	a.received++
 	a.recvBytes += uint64(len(datagram))
 	a.keepRaw(nil, datagram)
-	d.session.agenda.waiting = d.session.agenda.open // it is unknown what was waited for
+	d.session.agenda.waiting = d.session.agenda.open // a capture does not show what was waited for
 	switch {
 	case wire.IsSingle(datagram):
 		d.deliver(datagram)
@@ -76,9 +76,9 @@ func (d *Decoder) deliver(msg []byte) {
 	d.answer.deliver(&d.session, nil, 0, msg, &d.info)
 }
 
-// replace puts a sound list in the place of one that came before and is none. A
-// scan does so where nothing but INFO had been asked (EC-65); what had been, a
-// capture does not tell.
+// replace replaces an unsound list that came earlier by a sound one. A scan does so
+// only if nothing but INFO had been asked (EC-65); a capture does not show what had
+// been asked.
 func (d *Decoder) replace(msg []byte) {
 	q, ok := questionOf(wire.KindOf(msg))
 	if !ok || q == wire.QuestionInfo {
@@ -98,7 +98,8 @@ func (d *Decoder) replace(msg []byte) {
 	}
 }
 
-// judge notes what the first list for q is like.
+// judge records whether the first list for q is truncated, and whether it came too
+// early and is unsound.
 func (d *Decoder) judge(q wire.Question, msg []byte) {
 	d.truncated &^= 1 << q
 	d.early &^= 1 << q
@@ -114,7 +115,8 @@ func (d *Decoder) judge(q wire.Question, msg []byte) {
 }
 
 func (d *Decoder) fragment(datagram []byte) {
-	// A capture has no times: each datagram is a moment after the last.
+	// A capture has no times: each datagram counts as one nanosecond after the
+	// last.
 	now := time.Duration(d.answer.received)
 	msg, outcome, err := d.table.Add(now, captured, datagram, d.whole[:0])
 	d.whole = msg
@@ -135,8 +137,9 @@ func (d *Decoder) fragment(datagram []byte) {
 	}
 }
 
-// sawHard notes the faults that a scan may find in a compressed reply that is
-// none: which one depends on whether the time for unpacking it is over first.
+// sawHard records the errors that a scan may have reported for a compressed reply
+// that can't be unpacked: which one depends on whether the time limit of unpacking
+// came first.
 func (d *Decoder) sawHard(code wire.Error) {
 	faults := uint32(1 << wire.ErrTooLarge)
 	if code == wire.ErrTooLarge {
@@ -147,9 +150,9 @@ func (d *Decoder) sawHard(code wire.Error) {
 	}
 }
 
-// Result returns what the datagrams since the last Reset say. Its Received
-// and RecvBytes count them; it has no address, no times, and nothing about
-// sending. It is valid until the Decoder is used again.
+// Result returns the Result of the datagrams since the last Reset. Its Received and
+// RecvBytes count them; it has no address, no times, and nothing about requests. It
+// is valid until the Decoder is used again.
 func (d *Decoder) Result() *Result {
 	a, r := &d.answer, &d.result
 	if d.session.flags&flagSplit != 0 {
@@ -176,14 +179,15 @@ func (d *Decoder) Result() *Result {
 	return r
 }
 
-// Redecode returns the Result of a scan anew, from the datagrams since the last
-// Reset that it received and from what of known they can't tell: address, tag,
-// what a master said, where it is, times, counts, which questions were asked and
-// which of them without a challenge, and why one that nothing answered was given
-// up. It is valid until the Decoder is used again.
+// Redecode returns the Result of a scan, decoded again from the datagrams that the
+// scan received, which must have been added since the last Reset. It copies from
+// known what the datagrams do not contain: address, tag, the master's data,
+// location, times, counts, which questions were asked and which of them without a
+// challenge, and why an unanswered one was given up. It is valid until the Decoder
+// is used again.
 //
-// Where known gives a question up for a fault that a datagram must have had,
-// and none has it, the fault that the datagrams do have takes its place.
+// If known has an error that only a datagram can have caused, and none of the
+// datagrams causes it, the error that the datagrams do cause takes its place.
 func (d *Decoder) Redecode(known *Result) *Result {
 	a, r := &d.answer, &d.result
 	if d.session.flags&flagSplit != 0 {
@@ -201,12 +205,12 @@ func (d *Decoder) Redecode(known *Result) *Result {
 	var m replies
 	a.replies(&m)
 	for q := range each(r.Asked.status()) {
-		m.err[q] = d.session.agenda.err[q] // those of the others fit every question
+		m.err[q] = d.session.agenda.err[q] // the errors of other questions count for every question
 		switch code := known.Err[q]; {
 		case silent[code] || d.seen[q]&(1<<code) != 0:
 			m.err[q] = code
 		case m.err[q] == 0:
-			m.err[q] = wire.ErrTimeout // nothing came of it
+			m.err[q] = wire.ErrTimeout // no reply explains the lack of an answer
 		}
 	}
 	m.evidence = evidence{}
@@ -218,14 +222,15 @@ func (d *Decoder) Redecode(known *Result) *Result {
 	return r
 }
 
-// silent are the faults of a question that show in no datagram.
+// silent holds the errors that leave no trace in the datagrams.
 var silent = [wire.NumErrors]bool{
 	wire.ErrTimeout: true, wire.ErrIncomplete: true, wire.ErrChallengeLoop: true,
 	wire.ErrUnreachable: true, wire.ErrSendFailed: true, wire.ErrExcluded: true,
 }
 
-// retake takes the lists that the scan took for answers: of one that is cut it
-// says so, and to one that came unasked and was of no use it preferred none.
+// retake restores the scan's choice between several lists: if the scan reported a
+// list as truncated, retake uses that one; and if the scan rejected a list that
+// came unasked and was unsound, retake drops it.
 func (d *Decoder) retake(known *Result) {
 	for q := range each(AskPlayers | AskRules) {
 		place := d.answer.place(q)
@@ -238,8 +243,8 @@ func (d *Decoder) retake(known *Result) {
 	}
 }
 
-// dropLeading leaves out the beginnings of replies that the scan had given up
-// before it gave up the question: how long they waited, no datagram tells.
+// dropLeading drops the beginnings of replies that the scan no longer held when it
+// gave up the question; the datagrams do not show how long they waited.
 func (d *Decoder) dropLeading(known *Result) {
 	a := &d.answer
 	for q := range each(a.partial) {
@@ -250,8 +255,8 @@ func (d *Decoder) dropLeading(known *Result) {
 	}
 }
 
-// keepFaults writes down what was wrong with replies that were of no use. A
-// fault that fits every question alike says nothing about any of them.
+// keepFaults records the errors of replies that could not be used. If all three
+// questions have the same error, it says nothing about any of them and is left out.
 func (d *Decoder) keepFaults(r *Result, m *replies) {
 	t := &d.session
 	if t.agenda.err[0] == t.agenda.err[1] && t.agenda.err[1] == t.agenda.err[2] && t.agenda.err[0] != wire.ErrBanned {
@@ -265,9 +270,9 @@ func (d *Decoder) keepFaults(r *Result, m *replies) {
 	}
 }
 
-// keepLeading puts what the incomplete groups of a source hold in front of
-// their first gap into a, where the question has no other answer. It returns
-// scratch, which may have grown.
+// keepLeading takes the incomplete groups of a source, up to their first gap, as
+// partial answers to questions that have no other answer. It returns scratch,
+// possibly grown.
 func keepLeading(t *reasm.Table, from uint64, scratch []byte, a *answer, pool *pool) []byte {
 	return t.Leading(from, scratch[:0], func(msg []byte) {
 		q, ok := questionOf(wire.KindOf(msg))

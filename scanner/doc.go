@@ -4,36 +4,34 @@
 // # Use
 //
 // [Scan] is the entry point. It takes a [Config], whose zero value is a polite
-// scan with all three questions, and a sequence of addresses. It calls a function
-// once for each with a [Result]: what that server answered, or why nothing useful
-// came.
+// scan with all three questions, and a sequence of targets. For each target it calls
+// a function once with a [Result]: what that server answered, or why it gave no
+// useful answer.
 //
 //	list := []scanner.Target{{Addr: netip.MustParseAddrPort("203.0.113.7:27015")}}
 //	stats, err := scanner.Scan(ctx, scanner.Config{}, slices.Values(list), func(r *scanner.Result) {
 //		fmt.Printf("%v %v %q\n", r.Addr, r.Status, r.Info.Name)
 //	})
 //
-// Scan returns when all targets are finished and the late replies are in. [Stats]
-// accounts for every target and every datagram, and a [Monitor] shows them while
-// the scan runs. Package list reads lists from files, expands networks, excludes
+// Scan returns when all targets are finished and it has waited for late replies.
+// [Stats] accounts for every target and every datagram, and a [Monitor] shows them
+// while the scan runs. Package list reads lists from files, expands networks, excludes
 // addresses and sets the order; package master fetches lists from a master server;
-// package sink writes Results to files. One server is a slice of one.
+// package sink writes Results to files. To query a single server, pass a list of one.
 //
 // [Decoder] makes the same Result from datagrams that another program received.
-// It needs no network. For single messages, without any state, there is package
-// wire.
+// It needs no network. To decode single messages, use package wire.
 //
-// Scan leaves out no address by itself, not even private networks and this
-// machine. To leave addresses out, filter the sequence, as package list does, or
-// set Config.Excluded.
+// Scan excludes no addresses of its own accord, not even private networks or this
+// machine. To exclude addresses, filter the sequence, as package list does, or set
+// Config.Excluded.
 //
 // # Buffers
 //
-// The slices of a Result follow the buffer rule of package wire: they are valid
-// until the function that got them returns; [Result.Clone] keeps them. One
-// goroutine calls that function, one call at a time. A slow function slows the
-// scan down. Texts come from strangers: print them with %q, or escape them in
-// another way.
+// The slices of a Result are valid until the function that received the Result
+// returns; use [Result.Clone] to keep them. One goroutine calls that function, one
+// call at a time. A slow function slows the scan down. Texts come from strangers:
+// print them with %q, or escape them in another way.
 //
 // # How it works
 //
@@ -55,32 +53,32 @@
 //	                                ▼
 //	                            finisher ──▶ handle(*Result)
 //
-// One loop (engine.go) owns the socket and everything known about open targets, so
+// One loop (engine.go) owns the socket and the state of all open targets, so
 // nothing in it needs a lock. A turn of the loop reads the clock, receives a batch,
-// wakes the sessions that waited long enough, sends a batch, and sleeps if there
-// was neither. Each part has a file of its own:
+// wakes the sessions that have waited long enough, sends a batch, and sleeps if there
+// was nothing to receive or send. Each part has its own file:
 //
 //   - receiver (receive.go, reassemble.go) finds the session of each datagram, keeps
 //     the answer, and classifies the datagram.
-//   - sessions (sessions.go) are the open targets. Each is a pure step (session.go): an
-//     event in, requests and a wake-up time out. The waits are in [Schedule].
-//   - supply (supply.go) chooses the next target: from the list, from those that the
-//     limit of their address (addrs.go) held back, or for the second pass.
+//   - sessions (sessions.go) are the open targets. Each is a state machine without I/O
+//     (session.go): it takes an event and returns requests and a wake-up time. The
+//     lengths of the waits are in [Schedule].
+//   - supply (supply.go) chooses the next target: from the list, from the targets that
+//     the rate limit of their address (addrs.go) held back, or for the second pass.
 //   - sender (send.go) fills a batch (fill.go: follow-ups, then retries, then new
 //     targets) and deals with datagrams that the kernel refuses.
-//   - pacer (pacer.go) decides how large the batch is: a token bucket (pace.go), whose
-//     rate a governor (govern.go) sets if the scan has none.
+//   - pacer (pacer.go) decides how large the batch is. It has a token bucket (pace.go);
+//     if the scan has no rate, a governor (govern.go) sets that of the bucket.
 //   - handoff (handoff.go) takes finished targets to the finisher (finisher.go), which
 //     makes Results and calls the caller's function.
 //   - report.go publishes the numbers and takes snapshots.
 //
-// Three goroutines exchange blocks with the loop: the reader of the list, which may
-// block; the decompressor, which may take long; and the finisher. The loop waits
-// for none of them. It starts a new target only when there is room for everything
-// that the target may answer.
+// Three goroutines exchange data with the loop: the reader of the list, which may
+// block; the decompressor, which may take long; and the finisher. The loop never waits
+// for them. It starts a new target only when there is room for its answers.
 //
-// One function makes a Result of the replies of a server (assemble.go); a Decoder
-// uses it too. Most servers need four datagrams:
+// One function turns the replies of a server into a Result (assemble.go); Decoder
+// uses it too. Most servers need four requests:
 //
 //	scanner                                             server
 //	   │── INFO ─────────────────────────────────────────▶│
@@ -88,7 +86,7 @@
 //	   │── INFO, PLAYER and RULES with the challenge ────▶│
 //	   │◀── one answer to each, any of them in fragments ─│
 //
-// Limits protect others: datagrams a second, and datagrams a second and address.
-// Limits protect the scanner: targets in flight, and bytes held. Each is a field
-// of Config.
+// Two limits protect others: datagrams per second, and datagrams per second to one
+// address. Two limits protect the scanner: targets in flight, and bytes held. Each is
+// a field of Config.
 package scanner

@@ -14,12 +14,12 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// The tests of this file walk through the five documents of the protocol: a
-// server that answers as the document says, query by query, with the document's
-// own sample bytes. Where a document has a table and no sample, the reply is
-// written by that table.
+// The tests in this file walk through the five documents of the protocol. For each
+// there is a server that answers as the document says, question by question, with
+// the document's own sample bytes. Where a document has a table but no sample, the
+// reply was written from the table.
 
-// samples returns the datagrams of the project's vectors by name.
+// samples returns the datagrams of the project's test vectors by name.
 func samples(t *testing.T) map[string][]string {
 	t.Helper()
 	text, err := os.ReadFile("../testdata/vectors.json")
@@ -46,8 +46,8 @@ func samples(t *testing.T) map[string][]string {
 	return found
 }
 
-// document is a server of one of the documents: its requests, in hex as the
-// document writes them, and the sample that answers each.
+// document is a server as one of the documents describes it: its requests, in hex
+// as the document writes them, and the sample that answers each of them.
 type document struct {
 	name    string
 	cfg     Config
@@ -60,7 +60,8 @@ type document struct {
 const (
 	askInfoHex = "ff ff ff ff 54 53 6f 75 72 63 65 20 45 6e 67 69 6e 65 20 51 75 65 72 79 00"
 
-	// Two replies by the tables of documents 002 to 004, which have no sample.
+	// Two replies written from the tables of documents 002 to 004, which have no
+	// samples.
 	tablePlayers = "\xff\xff\xff\xffD\x01\x00Gordon\x00\x05\x00\x00\x00\x00\x00\x80\x3f"
 	tableRules   = "\xff\xff\xff\xffE\x01\x00mp_timelimit\x0030\x00"
 )
@@ -131,8 +132,8 @@ var documents = []document{
 		ping: "00000000000000",
 	},
 	{
-		// The document's sample of a challenge has one FF too many, and nine bytes
-		// where it should have four: the first four are taken.
+		// The document's sample of a challenge reply has one FF too many, and nine
+		// bytes instead of four; the first four are used.
 		name: "002, the flow of 2004: GETCHALLENGE only",
 		answers: [][2]string{
 			{askInfoHex, "info-css-2004"},
@@ -237,7 +238,7 @@ func (doc *document) check(t *testing.T, known map[string][]string) {
 	}
 }
 
-// replies returns the datagrams by the request that they answer.
+// replies maps each request to the datagrams that answer it.
 func (doc *document) replies(t *testing.T, known map[string][]string) map[string][]string {
 	t.Helper()
 	answers := map[string][]string{}
@@ -257,8 +258,8 @@ func (doc *document) replies(t *testing.T, known map[string][]string) map[string
 	return answers
 }
 
-// TestSilentOnInfo: a server that answers PLAYER or a ping, and nothing else, is
-// found with the fallback, and is not without it.
+// TestSilentOnInfo checks that a server which answers only PLAYER or only a ping is
+// found with Config.Fallback, and not found without it.
 func TestSilentOnInfo(t *testing.T) {
 	pong := ff + "j\x00"
 	for _, test := range []struct {
@@ -305,7 +306,8 @@ func TestSilentOnInfo(t *testing.T) {
 	}
 }
 
-// TestPingAlone: there is no status to write for a scan that only pings.
+// TestPingAlone checks that a scan that only pings is refused: it would have no
+// status to report.
 func TestPingAlone(t *testing.T) {
 	_, _, err := run(newMemNet(), Config{Questions: AskPing}, addresses(1))
 	if err == nil || !strings.Contains(err.Error(), "beside") {
@@ -313,8 +315,9 @@ func TestPingAlone(t *testing.T) {
 	}
 }
 
-// checkKinds holds that a scan that did not ask for a ping sends none, and
-// GETCHALLENGE once at most, after the server was silent on -1 (EC-18).
+// checkKinds returns an error if the scan sent a ping although none was asked for,
+// or sent GETCHALLENGE more than once or before the first PLAYER or RULES request
+// (EC-18).
 func checkKinds(sent []sending) error {
 	silent := slices.IndexFunc(sent, func(s sending) bool {
 		return s.req.Kind == wire.KindPlayersRequest || s.req.Kind == wire.KindRulesRequest

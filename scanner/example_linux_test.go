@@ -30,7 +30,7 @@ func simulate() (port uint16, stop func()) {
 	}
 }
 
-// Scanning a slice of addresses. (simulate runs servers on loopback. For real ones
+// Scan a slice of addresses. (simulate runs servers on loopback. For real servers
 // use the zero Config.)
 func ExampleScan() {
 	port, stop := simulate()
@@ -56,7 +56,7 @@ func ExampleScan() {
 	// 3 of 3 answered
 }
 
-// Keeping Results beyond the call: their memory belongs to the scan.
+// Keep Results after the function returns: their memory belongs to the scan.
 func ExampleResult_Clone() {
 	port, stop := simulate()
 	defer stop()

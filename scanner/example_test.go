@@ -11,8 +11,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// A target that does not answer has a Result too. Nothing listens at this one, so
-// the scan gives it up after one attempt.
+// A target that does not answer has a Result, too. Nothing listens at this address,
+// so the scan gives it up after one attempt.
 func ExampleScan_silent() {
 	targets := []scanner.Target{
 		{Addr: netip.MustParseAddrPort("127.0.0.1:9"), Tag: "mine"},
@@ -33,7 +33,7 @@ func ExampleScan_silent() {
 	// 1 asked, 0 answered
 }
 
-// Reading the datagrams of one server from a capture.
+// Decode the datagrams of one server from a capture.
 func ExampleDecoder() {
 	reply, _ := hex.DecodeString("ffffffff4902" + // INFO, protocol 2
 		"5a6f6f00" + "646500" + "6300" + "4300" + // name, map, folder, game

@@ -7,20 +7,20 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/udp"
 )
 
-// RaceEnabled reports whether the race detector, which allocates itself, is on.
+// RaceEnabled reports whether the race detector is on, which itself allocates.
 const RaceEnabled = raceEnabled
 
 // Transport is the network as the loop sees it, for tests outside the package.
 type Transport = transport
 
-// Over returns cfg with a network of the test's own, and with a short backlog of
-// results, so that memory soon stops growing.
+// Over returns cfg with the network t, and with a short backlog of results, so that
+// memory soon stops growing.
 func (cfg Config) Over(t Transport) Config {
 	cfg.transport, cfg.unhandled = t, 2*blockLen
 	return cfg
 }
 
-// Harness takes single sessions through the engine, without its loop and without a
+// Harness drives single sessions through the engine, without its loop and without a
 // clock, to measure the cost of a datagram from the receive loop to the Result.
 type Harness struct {
 	e    *engine
@@ -43,8 +43,8 @@ func (n *harnessNet) Stats() udp.Stats                              { return udp
 func (n *harnessNet) Interrupt()                                    {}
 func (n *harnessNet) Close() error                                  { return nil }
 
-// NewHarness returns a Harness with the defaults of a scan, but no limit for an
-// address.
+// NewHarness returns a Harness with the defaults of a scan, but without a rate
+// limit per address.
 func NewHarness() (*Harness, error) {
 	cfg, err := Config{Rate: Off, AddressRate: Off, Cooldown: Off}.withDefaults()
 	if err != nil {
@@ -66,7 +66,8 @@ func (h *Harness) Close() {
 // Begin opens a target.
 func (h *Harness) Begin(addr uint64) { h.e.begin(entry{addr: addr}) }
 
-// Send sends everything that is due and returns it, valid until the next call.
+// Send sends everything that is due and returns it. The result is valid until the
+// next call.
 func (h *Harness) Send() []udp.Packet {
 	h.net.sent = h.net.sent[:0]
 	for h.e.send(h.now) > 0 {
@@ -82,7 +83,7 @@ func (h *Harness) Receive(p *udp.Packet) {
 	}
 }
 
-// Wait lets the time pass until the next timeout.
+// Wait advances the clock to the next timeout.
 func (h *Harness) Wait() {
 	h.Unpack()
 	h.now += idleWait
@@ -92,7 +93,7 @@ func (h *Harness) Wait() {
 	h.e.open.wheel.advance(h.e.open.slots, h.now, func(i int32) { h.e.fire(h.now, i) })
 }
 
-// Unpacking reports whether something is in the decompressor.
+// Unpacking reports whether the decompressor holds any replies.
 func (h *Harness) Unpacking() bool { return h.e.recv.parts.worker.Pending() > 0 }
 
 // Unpack waits for the decompressor.
@@ -106,7 +107,7 @@ func (h *Harness) Unpack() {
 // Open is how many targets are open.
 func (h *Harness) Open() int { return h.e.open.n() }
 
-// Finish makes the Results of the targets that are finished.
+// Finish makes the Results of the finished targets.
 func (h *Harness) Finish() {
 	for i := range h.e.handoff.outcomes {
 		o := &h.e.handoff.outcomes[i]

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// feed reads the target list in a goroutine of its own, because a list may be a
-// pipe that is empty for now. The loop takes the targets in blocks.
+// feed reads the target list in its own goroutine, because a list may be a pipe
+// that is empty for now. The loop takes the targets in blocks.
 type feed struct {
 	mu     sync.Mutex
 	room   sync.Cond
 	block  []Target // read and not yet taken
 	ended  bool     // the list has ended
-	stop   bool     // the scan wants no more
+	stop   bool     // the scan needs no more
 	hungry atomic.Bool
 	wake   func()        // called when a waiting loop can take a block
 	done   chan struct{} // closed when run has returned
@@ -28,7 +28,7 @@ func newFeed(wake func()) *feed {
 	return f
 }
 
-// run reads targets until the list ends or the scan wants no more.
+// run reads targets until the list ends or the scan needs no more.
 func (f *feed) run(targets iter.Seq[Target]) {
 	defer close(f.done)
 	for t := range targets {
@@ -73,7 +73,7 @@ func (f *feed) take(empty []Target) (block []Target, ended bool) {
 	return block, f.ended
 }
 
-// close tells the reader that the scan wants no more.
+// close tells the reader that the scan needs no more targets.
 func (f *feed) close() {
 	f.mu.Lock()
 	f.stop = true
@@ -82,7 +82,7 @@ func (f *feed) close() {
 }
 
 // closeAndWait closes the feed and waits until the reader has ended, so that all
-// its targets are counted. It does not wait long for a list that blocks.
+// its targets are counted. If the list blocks, it gives up after leaveBehind.
 func (f *feed) closeAndWait() {
 	f.close()
 	select {
@@ -91,16 +91,17 @@ func (f *feed) closeAndWait() {
 	}
 }
 
-// leaveBehind is how long closeAndWait waits.
+// leaveBehind is the longest that closeAndWait waits.
 const leaveBehind = 200 * time.Millisecond
 
-// cursor is the loop's place in the list: the block that it takes targets from.
+// cursor is the loop's position in the list: the current block and an index into
+// it.
 type cursor struct {
 	feed  *feed
 	block []Target
-	pos   int    // next in block
+	pos   int    // index of the next target in block
 	ended bool   // nothing follows block
-	place uint64 // where the list continues
+	place uint64 // Place at which the list continues
 }
 
 // next returns the next target, or nil if the feed has none now.
@@ -124,7 +125,8 @@ func (c *cursor) refill() bool {
 // more reports whether the list may have another target.
 func (c *cursor) more() bool { return !c.ended || c.pos < len(c.block) }
 
-// rest counts the targets that were read and not taken. It ends the use of c.
+// rest counts the targets that were read and not taken. The cursor must not be used
+// afterwards.
 func (c *cursor) rest() int {
 	rest := len(c.block) - c.pos
 	if !c.ended && c.refill() {

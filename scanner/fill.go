@@ -2,11 +2,11 @@ package scanner
 
 import "time"
 
-// This file chooses what a batch holds. In this order: follow-ups, since some
-// challenges live for seconds only (EC-14), then retries, then new targets.
+// This file chooses the content of a batch: first follow-ups, since some challenges
+// are valid for seconds only (EC-14), then retries, then new targets.
 
-// send fills a batch, if none is left over, and sends it. It returns how many
-// datagrams went out.
+// send sends the rest of the last batch, or fills and sends a new one. It returns
+// the number of datagrams that went out.
 func (e *engine) send(now time.Duration) int {
 	e.charge(now)
 	if len(e.sender.out) == 0 {
@@ -25,12 +25,13 @@ func (e *engine) send(now time.Duration) int {
 	return n
 }
 
-// charge accounts for the time in which nothing was sent.
+// charge accounts for the time in which nothing was sent although the rate allowed
+// it.
 func (e *engine) charge(now time.Duration) {
 	e.pacer.charge(now, !e.open.queued() && (e.draining || !e.supply.more()))
 }
 
-// sendFailed gives up the question of a request that could not be sent.
+// sendFailed gives up the question whose request could not be sent.
 func (e *engine) sendFailed(now time.Duration, o *outgoing) {
 	if sl := e.open.slots.alive(o.ref); sl != nil {
 		sl.session.onSendFailed(o.q)
@@ -38,7 +39,7 @@ func (e *engine) sendFailed(now time.Duration, o *outgoing) {
 	}
 }
 
-// fill puts together the next batch, as large as the rate allows.
+// fill builds the next batch, as large as the rate allows.
 func (e *engine) fill(now time.Duration) {
 	e.stats.Wait = WaitNothing
 	room := e.pacer.room(now)
@@ -65,8 +66,8 @@ func (e *engine) fillFrom(now time.Duration, q *queue, room int) {
 	}
 }
 
-// silence ends a session whose address was excluded after it began. What it got
-// so far is its result.
+// silence ends a session whose address was excluded after it began. Its replies so
+// far make up its Result.
 func (e *engine) silence(now time.Duration, r ref, sl *slot) {
 	sl.session.onExcluded()
 	e.stats.Stopped++
@@ -89,7 +90,7 @@ func (e *engine) fillNew(now time.Duration, room int) {
 	}
 }
 
-// mayStart returns what keeps new targets from being started, if anything does.
+// mayStart returns what keeps the scan from starting new targets, or WaitNothing.
 func (e *engine) mayStart() Wait {
 	switch {
 	case e.draining:
@@ -118,7 +119,8 @@ func (e *engine) begin(t entry) {
 	e.sender.addDue(r, e.open.slots.at(r.slot), len(e.sender.out)+1)
 }
 
-// couldSend reports whether only the rate keeps something from being sent.
+// couldSend reports whether there is something to send that only the rate holds
+// back.
 func (e *engine) couldSend() bool {
 	return e.open.queued() || e.stats.Wait == WaitNothing && !e.draining && e.supply.more()
 }

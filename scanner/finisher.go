@@ -12,21 +12,21 @@ import (
 // outcome is a finished target on its way from the loop to the caller's function.
 type outcome struct {
 	addr   uint64
-	label  *label  // nil: the list has none
+	label  *label  // nil: the list gives none
 	answer *answer // nil: nothing came
 	err    [wire.NumQuestions]wire.Error
 
 	asked     Questions
-	infoAsks  uint8 // how often INFO was asked, challenge rounds not counted
+	infoAsks  uint8 // how often INFO was asked, not counting challenge rounds
 	sent      uint16
 	sentBytes uint16
-	firstAt   time.Duration // first datagram sent
-	lastAt    time.Duration // last datagram sent
-	endAt     time.Duration // when it was finished
+	firstAt   time.Duration // when the first datagram was sent
+	lastAt    time.Duration // when the last datagram was sent
+	endAt     time.Duration // when the target was finished
 }
 
-// block is a number of outcomes that the loop hands over at once, and perhaps a
-// snapshot taken behind them.
+// block is a number of outcomes that the loop hands over at once. It may end with a
+// snapshot, taken after the last of them.
 type block struct {
 	outcomes []outcome
 	snapshot *Snapshot
@@ -34,31 +34,32 @@ type block struct {
 
 // Snapshot is the state of a scan from which another scan can resume.
 type Snapshot struct {
-	// Position is how many targets the scan has taken from the sequence. Each is
-	// finished, open, or was left out.
+	// Position is how many targets the scan has taken from the sequence. Each of
+	// them is finished, open, or was skipped.
 	Position uint64
 	// Place is where to resume the sequence: one more than the Place of the last
 	// target taken from it.
 	Place uint64
-	// Open are the targets taken and not finished, in no order.
+	// Open holds the targets taken and not finished, in no particular order.
 	Open []Target
-	// Silent are the targets that stayed silent in the first pass, from the
-	// beginning of the scan, as address<<16 | port. The second pass has begun for
-	// those before SecondPassed: they are finished, or open. A later Snapshot has
-	// the same targets and more behind them. They must not be changed.
+	// Silent holds all targets so far that stayed silent in the first pass, as
+	// address<<16 | port. Those before index SecondPassed have begun their second
+	// pass and are finished or open. Later Snapshots share this memory and append
+	// to it, so the elements must not be changed.
 	Silent []uint64
-	// SecondPassed is an index into Silent: where the second pass stands.
+	// SecondPassed is how many targets in Silent have begun their second pass.
 	SecondPassed int
-	// SilentLabels are the labels of the targets in Silent that have one, in order.
+	// SilentLabels holds the labels of the targets in Silent that have one, in
+	// order.
 	SilentLabels []SilentLabel
 	// Stats are the numbers at that moment.
 	Stats Stats
 }
 
-// finisher turns outcomes into Results and gives them to the caller's function, in
-// a goroutine of its own with a lower priority than the loop, which never waits
-// for it. Outcomes travel in blocks. The blocks come back to the loop with the
-// memory of their answers.
+// finisher turns outcomes into Results and passes them to the caller's function. It
+// has its own goroutine with a lower priority than the loop, which never waits for
+// it. Outcomes travel in blocks. The blocks return to the loop with the memory of
+// their answers.
 type finisher struct {
 	blocks chan block
 	back   chan []outcome
@@ -110,7 +111,7 @@ func (f *finisher) run() {
 	}
 }
 
-// finish gives the Results of outcomes to the caller's function.
+// finish passes the Results of outcomes to the caller's function.
 func (f *finisher) finish(outcomes []outcome) {
 	var finished [NumStatuses]uint64
 	var errs [wire.NumErrors]uint64
@@ -136,7 +137,8 @@ func (f *finisher) count(finished *[NumStatuses]uint64, errs *[wire.NumErrors]ui
 	}
 }
 
-// counts returns the finished targets by Status, and the faults.
+// counts returns the number of finished targets by Status, and that of errors by
+// code.
 func (f *finisher) counts() (finished [NumStatuses]uint64, errs [wire.NumErrors]uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -16,9 +16,9 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// fleetNet is a network of simulated servers that allocates nothing itself.
-// Datagrams wait in one piece of memory, as in the kernel, and those that find no
-// room are lost.
+// fleetNet is a network of simulated servers that itself allocates nothing. Like a
+// kernel, it keeps waiting datagrams in one buffer of fixed size and drops those
+// that do not fit.
 type fleetNet struct {
 	fleet    *fleet.Memory
 	start    time.Time
@@ -31,7 +31,7 @@ type fleetNet struct {
 	asked    []asked
 }
 
-// asked is a datagram that the scan sent, for replay.
+// asked is a datagram that the scan sent, kept for replay.
 type asked struct {
 	now     time.Duration
 	server  uint64
@@ -82,7 +82,7 @@ func (n *fleetNet) Send(ps []udp.Packet) (int, error) {
 	return len(ps), nil
 }
 
-// replay sends a fleet the same requests again.
+// replay sends the recorded requests to a fleet again.
 func (n *fleetNet) replay(f *fleet.Memory) {
 	for i := range n.asked {
 		a := &n.asked[i]
@@ -90,7 +90,8 @@ func (n *fleetNet) replay(f *fleet.Memory) {
 	}
 }
 
-// Recv returns waiting datagrams. The room is free again once all were returned.
+// Recv returns waiting datagrams. The buffer is reused once all of them were
+// returned.
 func (n *fleetNet) Recv(ps []udp.Packet, wait time.Duration) (int, error) {
 	if n.head == len(n.queue) {
 		n.head, n.queue, n.room = 0, n.queue[:0], n.room[:0]
@@ -110,7 +111,7 @@ func (n *fleetNet) Stats() udp.Stats         { return udp.Stats{} }
 func (n *fleetNet) Interrupt()               {}
 func (n *fleetNet) Close() error             { return nil }
 
-// servers yields the first n addresses of the network of the fleet.
+// servers yields the first n addresses of the fleet's network.
 func servers(n int) iter.Seq[target.Target] {
 	return func(yield func(target.Target) bool) {
 		for i := range n {
@@ -173,8 +174,8 @@ func decompressed(k fleet.Kind) bool {
 	return false
 }
 
-// TestNothingAllocates checks for every kind of server that the way from the datagram
-// to the record allocates nothing once its memory has grown: a longer scan
+// TestNothingAllocates checks for every kind of server that the path from the
+// datagram to the record allocates nothing once its memory has grown: a longer scan
 // allocates no more than a short one.
 func TestNothingAllocates(t *testing.T) {
 	if scanner.RaceEnabled {
@@ -190,9 +191,9 @@ func TestNothingAllocates(t *testing.T) {
 	}
 }
 
-// An allowance for the last growth of memory, the runtime and chance: so many
-// allocations, and so many for each datagram. One for each server would be far
-// more.
+// The tolerance for the last growth of memory, for the runtime and for chance: a
+// fixed number of allocations, and a number per datagram. One allocation per server
+// would exceed it by far.
 const (
 	allocationsOnce = 300
 	allocationsEach = 0.01

@@ -20,7 +20,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// floodEnv tells a process of this test to be the flooded one, and with which flood.
+// floodEnv makes a process of this test the one that is flooded; its value is the
+// flood.
 const floodEnv = "A2SSCAN_FLOOD"
 
 // A flood is a number of fragments with random IDs, from open targets or from
@@ -103,8 +104,8 @@ func (n *floodNet) from() uint64 {
 	return n.asked[n.rng.IntN(len(n.asked))]
 }
 
-// fragment makes a datagram of 1260 bytes: one of four of a reply, perhaps the
-// first.
+// fragment returns a datagram of 1260 bytes: one of the four fragments of a reply,
+// possibly the first.
 func (n *floodNet) fragment(i int) []byte {
 	b := n.bufs[i]
 	binary.LittleEndian.PutUint32(b[4:], n.rng.Uint32()&^wire.CompressedID)
@@ -149,7 +150,7 @@ func (f flood) suffer() flooded {
 	}
 }
 
-// statusBytes reads a size from /proc/self/status; 0: it is absent.
+// statusBytes returns a size from /proc/self/status, or 0 if it is absent.
 func statusBytes(key string) (kib int64) {
 	status, _ := os.ReadFile("/proc/self/status")
 	_, after, _ := bytes.Cut(status, []byte(key+":"))
@@ -157,12 +158,12 @@ func statusBytes(key string) (kib int64) {
 	return kib << 10
 }
 
-// mostRSS is the memory that a flooded process may take: a quarter of it is for
-// fragments.
+// mostRSS is the most memory that a flooded process may take; a quarter of it is
+// for fragments.
 const mostRSS = 300 << 20
 
-// TestFragmentFlood: fragments with random IDs, from open targets or from strangers,
-// don't make the process grow. With -bars there are ten million.
+// TestFragmentFlood checks that fragments with random IDs, from open targets or
+// from strangers, don't make the process grow. With -bars it sends ten million.
 func TestFragmentFlood(t *testing.T) {
 	if scanner.RaceEnabled {
 		t.Skip("SKIPPED, NO MEMORY WAS MEASURED: the race detector takes its own; run the tests without -race too")

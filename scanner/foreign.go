@@ -2,8 +2,8 @@ package scanner
 
 import "github.com/a2sscan/a2sscan/wire"
 
-// ForeignCause is what a foreign datagram probably is: a server with several
-// addresses answers from another one than was asked, and a router that rewrites
+// ForeignCause is the likely origin of a foreign datagram. A server with several
+// addresses may answer from another one than was asked, and a router that rewrites
 // addresses may change the port.
 type ForeignCause uint8
 
@@ -11,8 +11,8 @@ type ForeignCause uint8
 const (
 	ForeignPort     ForeignCause = iota // a reply from the address of a target, with another port
 	ForeignAddress                      // a reply from an address that was not asked lately
-	ForeignFragment                     // a part of a reply
-	ForeignOther                        // no reply
+	ForeignFragment                     // a fragment of a reply
+	ForeignOther                        // not a reply
 
 	NumForeignCauses = iota
 )
@@ -22,8 +22,8 @@ var foreignWords = [NumForeignCauses]string{"other_port", "other_address", "frag
 // String returns the summary's word for c.
 func (c ForeignCause) String() string { return foreignWords[c] }
 
-// lately remembers the addresses of targets that were asked lately. It has a fixed
-// size, 256 KiB: an address may take the place of another.
+// lately is a set of the addresses of recent targets. Its size is fixed, 256 KiB: a
+// new address may overwrite another one.
 type lately []uint32
 
 const latelySize = 1 << 16
@@ -34,7 +34,7 @@ func (l lately) add(source uint64) { *l.at(ipOf(source)) = ipOf(source) }
 
 func (l lately) has(source uint64) bool { return *l.at(ipOf(source)) == ipOf(source) }
 
-// foreign counts a datagram of a source that is no target.
+// foreign counts a datagram whose source is not a target.
 func (r *receiver) foreign(source uint64, datagram []byte) {
 	r.stats.Received[ClassForeign]++
 	cause := ForeignOther

@@ -7,27 +7,27 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// A UDP source address is easily forged. Who guesses the port that a scan sends
-// from can answer in the place of a server. Nothing here tells which of two replies
-// is the server's. What can be told is that two replies contradict each other,
-// and in unsolicited replies:
+// A UDP source address is easily forged. Anybody who guesses the port that a scan
+// sends from can answer in place of a server. Nothing here can tell which of two
+// replies is the server's. But the scan detects replies that contradict each other,
+// and replies that it did not ask for:
 //
 //	while the target is open    conflict: session.go, replies.go
 //	within the cooldown         late conflict: a mark of each closed target is kept
 //	before it was asked         early
 //	from no target at all       foreign
 //
-// A mark is what is remembered of a target that is closed.
+// A mark is what the scan remembers of the answers of a closed target.
 const (
-	markOpen  mark = 1 << 15                     // all it was asked was answered without a challenge
-	markInfo  mark = 1<<15 - 1<<7                // a hash of what does not change in INFO; 0: it sent none
-	markRules mark = 1<<7 - 1                    // a hash of its first rules; 0: it sent none, or was asked again
-	oneInfo   mark = markInfo &^ (markInfo << 1) // the least hash of each
+	markOpen  mark = 1 << 15                     // every answer was to a request without a challenge
+	markInfo  mark = 1<<15 - 1<<7                // a hash of the INFO fields that do not change; 0: no INFO
+	markRules mark = 1<<7 - 1                    // a hash of its first rules; 0: no rules, or they were asked for more than once
+	oneInfo   mark = markInfo &^ (markInfo << 1) // the lowest hash of each
 	oneRules  mark = 1
 )
 
-// markOf returns the mark of what was answered. An answer that has a conflict already
-// has none.
+// markOf returns the mark of a session's answers. It is 0 if they already
+// contradict each other.
 func markOf(s *session) (m mark) {
 	a := s.got
 	if a == nil || a.suspicion.conflict {
@@ -47,8 +47,8 @@ func markOf(s *session) (m mark) {
 
 var stableSeed = maphash.MakeSeed()
 
-// stableHash returns a hash of what does not change while a server runs. It is
-// never 0.
+// stableHash returns a hash of the INFO fields that do not change while a server
+// runs. It is never 0.
 func stableHash(in *wire.Info) mark {
 	id, _ := in.AppID()
 	sum := maphash.Bytes(stableSeed, in.Name)
@@ -58,11 +58,11 @@ func stableHash(in *wire.Info) mark {
 	return max(mark(sum)&markInfo, oneInfo)
 }
 
-// rulesHash returns a hash of how many rules a list announces, and of the first
+// rulesHash returns a hash of the announced number of rules and of the first three
 // names. It is never 0.
 func rulesHash(list []byte) mark {
 	var rs wire.Rules
-	_ = rs.Reset(list) // what can be read counts
+	_ = rs.Reset(list) // a list that ends early counts as far as it can be read
 	sum := uint64(rs.Announced())
 	for i := 0; i < 3 && rs.Next(); i++ {
 		sum = fold(sum^maphash.Bytes(stableSeed, rs.Rule().Name), 0x9E3779B97F4A7C15)
@@ -70,8 +70,8 @@ func rulesHash(list []byte) mark {
 	return max(mark(sum)&markRules, oneRules)
 }
 
-// contradictsLate reports whether a datagram of a closed target contradicts what
-// the target said before.
+// contradictsLate reports whether a late datagram of a closed target contradicts
+// the answers that the target gave while it was open.
 func (m mark) contradictsLate(datagram []byte, in *wire.Info) bool {
 	if m == 0 || !wire.IsSingle(datagram) {
 		return false
@@ -88,9 +88,9 @@ func (m mark) contradictsLate(datagram []byte, in *wire.Info) bool {
 	return false
 }
 
-// strangers remembers sources that sent well-formed replies without being asked,
-// for the case that they are asked later. It has a fixed size: a source may take
-// the place of another.
+// strangers remembers sources that sent well-formed replies before they were asked,
+// in case they are asked later. Its size is fixed: a new source may overwrite
+// another one.
 type strangers struct {
 	sources [1 << 12]uint64
 	any     bool
@@ -101,7 +101,7 @@ func (s *strangers) add(source uint64) {
 	s.sources[hash(source)%uint64(len(s.sources))] = source
 }
 
-// take reports whether a source is remembered, and forgets it.
+// take removes a source and reports whether it was remembered.
 func (s *strangers) take(source uint64) bool {
 	if !s.any {
 		return false
@@ -114,7 +114,7 @@ func (s *strangers) take(source uint64) bool {
 	return true
 }
 
-// stranger takes a datagram whose source has no open session.
+// stranger handles a datagram whose source has no open session.
 func (r *receiver) stranger(p *udp.Packet) {
 	m, late := r.open.closed.find(p.Addr)
 	if !late {

@@ -18,15 +18,15 @@ var (
 	forgedRules   = string(wire.AppendRules(nil, 1, []wire.Rule{{Name: []byte("fake"), Value: []byte("1")}}))
 )
 
-// challenged is a server that wants a challenge for everything.
+// challenged returns a server that wants a challenge for every question.
 func challenged() behaviour { return odd(func(*host) {})() }
 
 // forgery is a scan of one server while somebody forges its replies.
 type forgery struct {
 	name  string
 	serve func() behaviour
-	// forge is called with each request; it returns what is forged, and when after
-	// the request it arrives. The server's own replies take testRTT.
+	// forge is called with each request. It returns the forged replies and how long
+	// after the request they arrive. The server's own replies take testRTT.
 	forge func(req wire.Request) (replies []string, after time.Duration)
 	cfg   Config
 	want  string // see describe
@@ -36,7 +36,8 @@ type forgery struct {
 	before bool     // the flood begins before the server is asked
 }
 
-// insteadOf forges a reply to each request of a kind, long before the server's own.
+// insteadOf forges a reply to each request of a kind, long before the server's own
+// reply.
 func insteadOf(kind wire.Kind, forged string) func(req wire.Request) ([]string, time.Duration) {
 	return func(req wire.Request) ([]string, time.Duration) {
 		if req.Kind == kind {
@@ -143,8 +144,8 @@ var floods = []forgery{
 		want: "ok info.conflict, fake, 1 players, 1 rules, 2 sent"},
 }
 
-// TestForgedReplies: where the true server answers too, no forged reply goes
-// unnoticed.
+// TestForgedReplies checks that no forged reply goes unnoticed if the real server
+// answers, too.
 func TestForgedReplies(t *testing.T) {
 	for _, f := range forgeries {
 		t.Run(f.name, func(t *testing.T) {
@@ -218,9 +219,9 @@ func (f *forgery) check(t *testing.T) {
 	}
 }
 
-// TestHonestReplies: what honest servers and networks do is no conflict: replies
-// that come twice, or late, or after a repetition; a growing duration; a map that
-// changes; an 'm' beside an 'I'.
+// TestHonestReplies checks that the scan reports no conflict for what honest
+// servers and networks do: replies that come twice, or late, or after a repeated
+// request; a duration that grows; a map that changes; an 'm' in addition to an 'I'.
 func TestHonestReplies(t *testing.T) {
 	twice := func(b behaviour) behaviour {
 		return func(req wire.Request) (all []string) {
@@ -304,7 +305,7 @@ func (b behaviour) then(change func([]string) []string) behaviour {
 	return func(req wire.Request) []string { return change(append([]string(nil), b(req)...)) }
 }
 
-// checkHonest scans a server of which every lost-th reply comes late.
+// checkHonest scans a server of whose replies every lost-th comes late.
 func checkHonest(t *testing.T, serve behaviour, lost int) {
 	n, count := newMemNet(), 0
 	n.serve = func(addr uint64, req wire.Request) {
@@ -323,8 +324,8 @@ func checkHonest(t *testing.T, serve behaviour, lost int) {
 	}
 }
 
-// TestStrangersReplies counts what comes from targets before they are asked, and
-// from those that are none.
+// TestStrangersReplies checks the counters for replies from targets that have not
+// been asked yet, and from addresses that are not targets.
 func TestStrangersReplies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s, ts := newMemNet(), newServer(), addresses(3)
@@ -349,8 +350,8 @@ func TestStrangersReplies(t *testing.T) {
 	})
 }
 
-// TestSpoofedChallenges: forged challenges, as many as a hundred for each round
-// trip, cost a server no answer.
+// TestSpoofedChallenges checks that forged challenges cost no server its answers,
+// even if several come for each request.
 func TestSpoofedChallenges(t *testing.T) {
 	for _, each := range []int{1, 2, 4, 8} {
 		synctest.Test(t, func(t *testing.T) {
@@ -380,8 +381,9 @@ func TestSpoofedChallenges(t *testing.T) {
 	}
 }
 
-// TestWrongChallengeAgain: one wrong challenge, again and again, costs a server
-// neither an answer nor time, even if every third datagram is lost.
+// TestWrongChallengeAgain checks that one wrong challenge, sent again and again,
+// costs a server no answer, even if some of its own replies are lost, and no time
+// if none is.
 func TestWrongChallengeAgain(t *testing.T) {
 	for _, lost := range []int{0, 2, 3, 4, 5} {
 		for offset := range 4 {
@@ -409,7 +411,8 @@ func TestWrongChallengeAgain(t *testing.T) {
 	}
 }
 
-// TestForgedThreshold: a few odd replies are nothing unusual, many are.
+// TestForgedThreshold checks that Stats.Forged tolerates a few odd replies, but not
+// many.
 func TestForgedThreshold(t *testing.T) {
 	for _, test := range []struct {
 		name  string

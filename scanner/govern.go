@@ -2,19 +2,19 @@ package scanner
 
 import "time"
 
-// governor finds the rate of a scan that has none: the highest at which nothing is
-// lost. It samples the socket a hundred times a second. It begins at startRate and
-// doubles the rate until it sees a sign of overload. Overload makes the scan
-// slower at once, and much slower if it lasts longer than a round trip. Then the
-// rate rises again: quickly until it is near the rate that was too much, and
-// slowly from there on, so that it doesn't swing. The longer the calm, the faster
-// the rise.
+// governor finds the rate of a scan that has none set: the highest rate at which
+// nothing is lost. It samples the socket a hundred times a second. It begins at
+// startRate and doubles the rate until it sees a sign of overload. Then it lowers
+// the rate at once, and lowers it further if the overload lasts longer than a round
+// trip. After that the rate rises again: quickly until it is near the rate of the
+// last overload, and slowly from there on, so that it does not oscillate. The
+// longer there is no overload, the faster it rises.
 //
-// The signs of overload: the kernel dropped datagrams, the receive buffer is half
-// full (before anything is lost), the kernel put sends off, or round trips are
-// much longer than a few seconds ago. Long round trips may have other reasons,
-// such as a list that moves to another continent, or a busy machine. They make
-// the scan slower for a moment only.
+// The signs of overload are that the kernel dropped datagrams, that the receive
+// buffer is half full (before anything is lost), that the kernel refused to send
+// for the moment, or that round trips are much longer than a few seconds ago. Long
+// round trips may have other causes, such as a list that moves on to another
+// continent, or a busy machine; they slow the scan down only briefly.
 type governor struct {
 	pace *pace
 
@@ -24,16 +24,16 @@ type governor struct {
 	slown time.Duration // when the rate was last lowered
 	risen time.Duration // when the rate was last doubled
 
-	tooMuch float64       // the rate of the last overload; 0: none so far
+	tooMuch float64       // the rate at the last overload; 0: none so far
 	lately  float64       // mean rate of the last samples
 	settled float64       // mean rate while nothing else held the scan back
 	usual   time.Duration // mean round trip of the last seconds
-	rttFrom time.Duration // when the sums below began
+	rttFrom time.Duration // when the sums below were last reset
 	rttSum  time.Duration
 	rtts    int
 }
 
-// signs are what a sample measures. The first three only grow.
+// signs are the values of a sample. The first three are counters.
 type signs struct {
 	sent, drops, putOff uint64
 	queued, room        int // bytes in the receive buffer, and how many it holds
@@ -45,19 +45,19 @@ const (
 	leastRate    = 1000
 	sampleEvery  = 10 * time.Millisecond
 	slowBy       = 0.8
-	slowByAgain  = 0.5                    // when that was not enough
+	slowByAgain  = 0.5                    // if slowBy was not enough
 	calmTime     = 250 * time.Millisecond // after an overload, before the rate rises again
-	quickUp      = 1.025                  // a sample, far from the rate that was too much
-	slowUp       = 0.02                   // a second, near it: two percent
-	slowUpTime   = 2 * time.Second        // after which it is double that, and grows with the square
+	quickUp      = 1.025                  // per sample, far below the rate of the last overload
+	slowUp       = 0.02                   // per second, near that rate: two percent
+	slowUpTime   = 2 * time.Second        // after this time the rise is twice slowUp; it grows with the square of the time
 	near         = 0.9
 	settleTime   = 2 * time.Second        // the span of the means settled and usual
 	latelyTime   = 50 * time.Millisecond  // the span of the mean lately
-	longerEvery  = 500 * time.Millisecond // between two slowdowns for long round trips
-	enoughRTTs   = 64                     // for a mean, from
-	rttTime      = 300 * time.Millisecond // or more
-	longerRTT    = 2                      // times the usual round trip, and
-	longerRTTMin = 50 * time.Millisecond  // beyond that, is much longer
+	longerEvery  = 500 * time.Millisecond // least time between two slowdowns for long round trips
+	enoughRTTs   = 64                     // least number for a mean, over
+	rttTime      = 300 * time.Millisecond // at least this time
+	longerRTT    = 2                      // a mean is too long above this multiple of the usual round trip,
+	longerRTTMin = 50 * time.Millisecond  // plus this
 	mostEcho     = 500 * time.Millisecond // the longest echo
 )
 
@@ -75,9 +75,9 @@ func (g *governor) roundTrip(d time.Duration) {
 // due reports whether it is time for a sample.
 func (g *governor) due(now time.Duration) bool { return now-g.at >= sampleEvery }
 
-// sample sets the pace by the signs. free means that only the rate and the
-// processor held the scan back since the last sample. It reports whether there is
-// a sign of overload.
+// sample adjusts the pace to the signs. free means that nothing but the rate and
+// the processor has held the scan back since the last sample. It reports whether
+// there is a sign of overload.
 func (g *governor) sample(now time.Duration, s signs, free bool) (overload bool) {
 	took := (now - g.at).Seconds()
 	reached := float64(s.sent-g.seen.sent) / took
@@ -99,7 +99,8 @@ func (g *governor) sample(now time.Duration, s signs, free bool) (overload bool)
 	return full || longer
 }
 
-// part is the weight of the last so many seconds in a mean of some time.
+// part returns the weight that the last interval, of the given length in seconds,
+// has in a moving mean over the time mean.
 func part(seconds float64, mean time.Duration) float64 { return min(1, seconds/mean.Seconds()) }
 
 // fills reports whether the receive buffer is half full and is not emptying.
@@ -116,7 +117,7 @@ func (g *governor) average(reached, took float64) {
 }
 
 // longer reports whether round trips take much longer than usual. The usual value
-// follows within a second or two, so that a list that moves to another continent
+// adapts within a second or two, so that a list that moves on to another continent
 // soon counts as normal.
 func (g *governor) longer(now time.Duration) bool {
 	took := now - g.rttFrom
@@ -133,10 +134,10 @@ func (g *governor) longer(now time.Duration) bool {
 	return longer
 }
 
-// echo is how long a change of the pace takes to show in the signs.
+// echo returns how long a change of the rate takes to show in the signs.
 func (g *governor) echo() time.Duration { return sampleEvery + min(g.usual, mostEcho) }
 
-// current is the rate that the scan reached lately, within its pace.
+// current returns the mean rate of the last samples, limited to the pace.
 func (g *governor) current() float64 {
 	if g.pace.rate == Off {
 		return g.lately
@@ -144,7 +145,7 @@ func (g *governor) current() float64 {
 	return min(g.lately, g.pace.rate)
 }
 
-// down lowers the rate, and then waits for that to show.
+// down lowers the rate, and then waits until the effect can show.
 func (g *governor) down(now time.Duration) {
 	g.bad = now
 	if g.tooMuch > 0 && now-g.slown < g.echo() {
@@ -159,7 +160,7 @@ func (g *governor) down(now time.Duration) {
 	g.pace.limit(now, max(g.tooMuch*by, leastRate))
 }
 
-// ease lowers the rate for a moment, since a queue on the way may be filling up.
+// ease lowers the rate briefly, since a queue on the path may be filling up.
 func (g *governor) ease(now time.Duration) {
 	g.bad = now
 	if now-g.slown >= longerEvery {
@@ -168,7 +169,7 @@ func (g *governor) ease(now time.Duration) {
 	}
 }
 
-// up raises the rate, unless the scan did not reach the last one.
+// up raises the rate, unless the scan did not use the current one.
 func (g *governor) up(now time.Duration, took float64) {
 	rate := g.pace.rate
 	switch {

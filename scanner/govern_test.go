@@ -12,7 +12,7 @@ import (
 
 // narrow models a machine. It sends as fast as the pace and its processor allow,
 // gets a reply of a hundred bytes for each datagram, and receives a limited number
-// a second.
+// of replies per second.
 type narrow struct {
 	sends, receives float64 // a second
 	room            float64 // of the receive buffer, bytes
@@ -21,8 +21,8 @@ type narrow struct {
 	sent, dropped float64
 }
 
-// run lets a governor sample the machine for a while, and returns the rate of each
-// sample.
+// run lets a governor sample the machine for the time long, and returns the rate at
+// each sample.
 func (m *narrow) run(g *governor, now *time.Duration, long time.Duration) (rates []float64) {
 	for end := *now + long; *now < end; {
 		*now += sampleEvery
@@ -42,7 +42,7 @@ func (m *narrow) run(g *governor, now *time.Duration, long time.Duration) (rates
 	return rates
 }
 
-// paceOf is the rate that a governor set, infinite if it set none.
+// paceOf returns the rate that a governor has set, or infinity if it has set none.
 func paceOf(g *governor) float64 {
 	if g.pace.rate == Off {
 		return math.Inf(1)
@@ -59,9 +59,10 @@ func extent(rates []float64) (least, mean, most float64) {
 	return least, mean, most
 }
 
-// On a machine that receives less than it could send, the rate settles near what the
-// machine receives. Hardly anything is lost on the way and nothing afterwards, and
-// the rate doesn't swing. It follows when the machine gets faster or slower.
+// On a machine that receives less than it could send, the rate settles near what
+// the machine receives. Hardly anything is lost until then and nothing afterwards,
+// and the rate does not oscillate. It follows when the machine gets faster or
+// slower.
 func TestGovernorSettles(t *testing.T) {
 	for _, receives := range []float64{3000, 20_000, 150_000, 400_000} {
 		m := narrow{sends: 1e6, receives: receives, room: 4 << 20}
@@ -94,7 +95,7 @@ func TestGovernorSettles(t *testing.T) {
 	}
 }
 
-// Without a sign of overload the limit is soon gone.
+// Without a sign of overload the governor soon removes the limit.
 func TestGovernorLetsGo(t *testing.T) {
 	m := narrow{sends: 3e6, receives: 1e9, room: 4 << 20}
 	g, now := newGovernor(newPace(Off, time.Now())), time.Duration(0)
@@ -161,8 +162,8 @@ func TestGovernorSigns(t *testing.T) {
 	}
 }
 
-// Round trips that stay long soon count as usual: distant servers are no reason to
-// be slow.
+// Round trips that stay long soon count as usual, so that distant servers do not
+// slow the scan down.
 func TestGovernorGetsUsedToIt(t *testing.T) {
 	g, now := newGovernor(newPace(Off, time.Now())), time.Duration(0)
 	run := func(rtt, long time.Duration) (amiss bool) {
@@ -190,8 +191,8 @@ func TestGovernorGetsUsedToIt(t *testing.T) {
 	}
 }
 
-// narrowNet is a network in memory that a scan can overload: sending takes time, and
-// replies wait in a buffer that the scan reads slowly.
+// narrowNet is a network in memory that a scan can overload: sending takes time,
+// and replies wait in a buffer that the scan reads slowly.
 type narrowNet struct {
 	*memNet
 	room     int

@@ -6,17 +6,18 @@ import (
 )
 
 // gso decides whether the requests for players and rules go to the kernel in one
-// piece (generic segmentation offload): they are equally long and mostly go out
-// together. It marks only the first ones of a server, so that retries reach it
-// even behind a device that loses such pieces.
+// piece (generic segmentation offload): they have the same length and usually go
+// out together. It marks only the first pair to each server, so that retries reach
+// the server even behind a device that loses such pieces.
 type gso struct {
 	off      bool
-	silent   int // pairs without an answer in time
-	answered int // the others
+	silent   int // pairs of which neither request was answered in time
+	answered int // the other pairs
 }
 
-// Every server that gets a pair has just sent a challenge. If maxSilentPairs of
-// them don't answer, and mostlySilent times as many as do, some device loses pairs.
+// Every server that gets a pair has just sent a challenge, so it should answer. If
+// at least maxSilentPairs of them don't, and more than mostlySilent times as many
+// as do, some device loses pairs.
 const (
 	maxSilentPairs = 64
 	mostlySilent   = 16
@@ -25,8 +26,8 @@ const (
 // both are the questions whose requests go out in one piece.
 const both = AskPlayers | AskRules
 
-// mark marks the request for players if the one for rules to the same server has
-// just been added to the batch behind it.
+// mark marks the request for players if the request for rules to the same server
+// has just been added to the batch after it.
 func (g *gso) mark(ps []udp.Packet, out []outgoing, t *session) {
 	n := len(out)
 	if g.off || n < 2 || t.flags&flagRepeat != 0 || t.agenda.asked&both != 0 {
@@ -39,7 +40,7 @@ func (g *gso) mark(ps []udp.Packet, out []outgoing, t *session) {
 }
 
 // waited evaluates the first wait of a session after a pair was sent to it, and
-// stops GSO where pairs get lost. It does nothing for other waits.
+// turns GSO off if pairs get lost. It does nothing for other waits.
 func (g *gso) waited(t *session, stats *Stats) {
 	if t.flags&flagGSO == 0 {
 		return

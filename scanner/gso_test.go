@@ -8,7 +8,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// gsoNet is a network behind a device that takes datagrams in one piece.
+// gsoNet is a network behind a device that receives two datagrams in one piece.
 type gsoNet struct {
 	*memNet
 	loses  bool // it loses those that it takes so
@@ -49,7 +49,7 @@ func (n *gsoNet) inspect(ps []udp.Packet) {
 	}
 }
 
-// newGSONet returns a network of servers that all want a challenge.
+// newGSONet returns a network in which all servers want a challenge.
 func newGSONet() *gsoNet {
 	n, s := &gsoNet{memNet: newMemNet()}, newServer()
 	n.serve = func(addr uint64, req wire.Request) { s.answer(n.memNet, addr, req) }
@@ -100,8 +100,8 @@ func TestGSO(t *testing.T) {
 	}
 }
 
-// TestGSOLost has a device that loses pairs: every server is complete all the same,
-// and the scan soon stops sending pairs.
+// TestGSOLost uses a device that loses pairs: every server is still complete, and
+// the scan soon stops sending pairs.
 func TestGSOLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const open = 16
@@ -117,8 +117,8 @@ func TestGSOLost(t *testing.T) {
 	})
 }
 
-// TestGSOSilentServers mixes servers that never answer PLAYER and RULES with others
-// that do. GSO stays on.
+// TestGSOSilentServers mixes servers that never answer PLAYER and RULES with
+// servers that do. GSO stays on.
 func TestGSOSilentServers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newGSONet(), newServer()
@@ -134,8 +134,8 @@ func TestGSOSilentServers(t *testing.T) {
 	})
 }
 
-// TestGSOAbsent has silent servers without GSO, as on most systems: the scan does not
-// blame GSO.
+// TestGSOAbsent uses silent servers on a system without GSO, like most systems: the
+// scan does not blame GSO.
 func TestGSOAbsent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newGSONet(), newServer()
@@ -151,7 +151,7 @@ func TestGSOAbsent(t *testing.T) {
 	})
 }
 
-// TestGSOMark checks batches that end with requests of several kinds.
+// TestGSOMark checks which requests at the end of a batch are marked for GSO.
 func TestGSOMark(t *testing.T) {
 	a, b := ref{slot: 1, gen: 1}, ref{slot: 1, gen: 2}
 	const info, players, rules = wire.QuestionInfo, wire.QuestionPlayers, wire.QuestionRules

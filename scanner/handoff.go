@@ -1,22 +1,22 @@
 package scanner
 
 // handoff takes outcomes from the loop to the finisher, in blocks, without ever
-// waiting for it, and takes the memory of the blocks back.
+// making the loop wait. It also returns the memory of the blocks to the loop.
 type handoff struct {
 	finisher *finisher
 	pool     *pool
 	outcomes []outcome   // the block that is being filled
 	backlog  []block     // blocks that the finisher has no room for
 	spare    [][]outcome // empty blocks
-	waiting  int         // outcomes that the caller's function has not had
-	limit    int         // of waiting: beyond it no target is started
+	waiting  int         // outcomes that the caller's function has not processed
+	limit    int         // of waiting: when it is reached, no new target is started
 }
 
 func newHandoff(f *finisher, p *pool, limit int) *handoff {
 	return &handoff{finisher: f, pool: p, limit: limit, outcomes: make([]outcome, 0, blockLen)}
 }
 
-// full reports whether the caller's function is too far behind.
+// full reports whether too many outcomes wait for the caller's function.
 func (h *handoff) full() bool { return h.waiting >= h.limit }
 
 // add takes one outcome.
@@ -28,8 +28,8 @@ func (h *handoff) add(o outcome) {
 	}
 }
 
-// seal ends the block that is being filled. A snapshot stands behind its
-// outcomes.
+// seal ends the block that is being filled. A snapshot covers the outcomes before
+// it.
 func (h *handoff) seal(snapshot *Snapshot) {
 	if len(h.outcomes) == 0 && snapshot == nil {
 		return
@@ -43,8 +43,8 @@ func (h *handoff) seal(snapshot *Snapshot) {
 	}
 }
 
-// offer gives the finisher the blocks that it has room for. A block that is not
-// full goes only when the loop has nothing better to do.
+// offer passes blocks to the finisher as long as it has room. A block that is not
+// full is passed on only if calm is set: the loop has nothing better to do.
 func (h *handoff) offer(calm bool) {
 	if calm {
 		h.seal(nil)
@@ -77,7 +77,7 @@ func (h *handoff) snapshotWaits() bool {
 	return false
 }
 
-// collect takes back the blocks that the finisher is done with.
+// collect takes back the blocks that the finisher has processed.
 func (h *handoff) collect() {
 	for {
 		select {
@@ -89,7 +89,7 @@ func (h *handoff) collect() {
 	}
 }
 
-// recycle takes the memory of a block's answers back.
+// recycle takes back the memory of a block and its answers.
 func (h *handoff) recycle(block []outcome) {
 	for i := range block {
 		if a := block[i].answer; a != nil {
@@ -101,8 +101,8 @@ func (h *handoff) recycle(block []outcome) {
 	h.spare = append(h.spare, block[:0])
 }
 
-// end gives the finisher all that is left, behind it the last snapshot, and
-// waits until the caller's function has had everything.
+// end passes all remaining blocks to the finisher, and the last snapshot after
+// them. It returns when the caller's function has processed everything.
 func (h *handoff) end(last *Snapshot) {
 	h.seal(last)
 	for _, b := range h.backlog {
@@ -119,7 +119,7 @@ func (h *handoff) end(last *Snapshot) {
 	}
 }
 
-// give gives the finisher a block and waits until it has room.
+// give passes a block to the finisher and waits until there is room for it.
 func (h *handoff) give(b block) {
 	for {
 		select {

@@ -17,7 +17,8 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// hostileFleet is a fleet in which three of ten servers are hostile, in every way.
+// hostileFleet returns a fleet in which three of ten servers are hostile; all
+// hostile kinds occur.
 func hostileFleet(network string) fleet.Config {
 	return fleet.Config{
 		Network: netip.MustParsePrefix(network), Ports: []uint16{27015}, Seed: 11, Hostile: 0.3,
@@ -25,8 +26,9 @@ func hostileFleet(network string) fleet.Config {
 }
 
 // TestHostileFleet scans a fleet in which three of ten servers are hostile, over a
-// network without loss: every honest server is complete, every hostile one has its
-// reason, nothing is invented, and the memory for replies stays within its budget.
+// network without loss. Every honest server must be complete, and every hostile one
+// must have an error that fits. No record may contain anything that its server does
+// not have, and the memory for replies must stay within its budget.
 func TestHostileFleet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network := "127.1.0.0/20"
@@ -88,8 +90,8 @@ func placesOf(c fleet.Config) iter.Seq[target.Target] {
 	}
 }
 
-// holdTrue checks that the records hold every server of a fleet as it is, and nothing
-// else.
+// holdTrue checks that the records describe every server of a fleet as it is, and
+// nothing else.
 func holdTrue(t *testing.T, c fleet.Config, records [][]byte) {
 	t.Helper()
 	r, err := judge.Compare(c, scanner.AskAll, func() ([]byte, error) {

@@ -1,10 +1,10 @@
 package scanner
 
-// index finds the slot of a packed source: a hash table with open addressing
-// that belongs to the loop. An entry is eight bytes: the slot, and half of the
-// hash, which tells most sources apart without reading the slot, where the full
-// source is. It holds no pointers, so the garbage collector never scans it, and
-// it deletes without tombstones.
+// index finds the slot of a packed source. It is a hash table with open addressing
+// and belongs to the loop. An entry has eight bytes: the slot, and half of the
+// hash. The half distinguishes most sources without a look at the slot, which holds
+// the full source. The table has no pointers, so the garbage collector never scans
+// it, and it deletes without tombstones.
 type index struct {
 	slots   *slots
 	entries []indexEntry
@@ -13,11 +13,11 @@ type index struct {
 
 type indexEntry struct {
 	hash uint32
-	slot int32 // + 1; 0: free
+	slot int32 // slot number + 1; 0: free
 }
 
-// hash spreads a packed source over 64 bits (the multiplier is 2^64 divided
-// by the golden ratio).
+// hash spreads a packed source over 64 bits (the multiplier is 2^64 divided by the
+// golden ratio).
 func hash(key uint64) uint64 {
 	h := key * 0x9E3779B97F4A7C15
 	return h ^ h>>29
@@ -104,8 +104,8 @@ func (x *index) all(yield func(slot int32) bool) {
 }
 
 // recent remembers the sources that finished, for at least one turn and at most
-// two, so that a late reply can be told from a foreign one. It holds at most
-// 2 × maxRecent sources: beyond that the oldest turn ends early.
+// two, so that the scan can distinguish late replies from foreign ones. It holds at
+// most 2 × maxRecent sources; a full turn ends early.
 type recent struct {
 	now, before sourceSet
 }
@@ -121,7 +121,7 @@ func (r *recent) add(key uint64, m mark) {
 
 func (r *recent) has(key uint64) bool { return r.now.has(key) || r.before.has(key) }
 
-// find returns the mark of a source, and whether it is there.
+// find returns the mark of a source, and whether recent contains the source.
 func (r *recent) find(key uint64) (mark, bool) {
 	if m, ok := r.now.find(key); ok {
 		return m, true
@@ -135,7 +135,8 @@ func (r *recent) unmark(key uint64) {
 	r.before.unmark(key)
 }
 
-// turn forgets the sources that finished before the last turn.
+// turn forgets the sources that finished before the current turn began, and begins
+// a new turn.
 func (r *recent) turn() {
 	r.now, r.before = r.before, r.now
 	r.now.clear()
@@ -144,10 +145,10 @@ func (r *recent) turn() {
 // mark is what is remembered of a source.
 type mark uint16
 
-// sourceSet is a set of packed sources, each with a mark. The last source of all,
-// 255.255.255.255:65535, is never in it.
+// sourceSet is a set of packed sources, each with a mark. It cannot hold the
+// highest source, 255.255.255.255:65535.
 type sourceSet struct {
-	keys []uint64 // packed source + 1, and its mark above that; 0: free
+	keys []uint64 // packed source + 1, with its mark in the bits above; 0: free
 	n    int
 }
 
@@ -156,7 +157,8 @@ const (
 	sourceMask = 1<<sourceBits - 1
 )
 
-// slotOf returns where the key is, or where it would be. keys is not empty.
+// slotOf returns the position of key, or where it would be inserted. keys must not
+// be empty.
 func (s *sourceSet) slotOf(key uint64) (i uint64, found bool) {
 	mask := uint64(len(s.keys) - 1)
 	for i = hash(key) & mask; s.keys[i] != 0; i = (i + 1) & mask {

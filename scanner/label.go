@@ -2,9 +2,10 @@ package scanner
 
 import "github.com/a2sscan/a2sscan/scanner/udp"
 
-// label is the tag and the master of a target, from its list. The scan carries it
-// to the Result. Most lists have none, so the scan holds a pointer, nil for none,
-// and a label costs memory only where there is one.
+// label is the tag of a target from its list and the master's data about it. The
+// scan passes it on to the Result. Most lists have neither, so the scan holds a
+// pointer, which is nil for such targets, and a label costs memory only where there
+// is one.
 type label struct{ tag, master string }
 
 // labelOf returns the label of a target of the list.
@@ -22,7 +23,7 @@ func (l *label) mark(r *Result) {
 	}
 }
 
-// target is a target as its list gave it, without its place there.
+// target returns a target as its list gave it, but without its Place.
 func (l *label) target(addr uint64) Target {
 	t := Target{Addr: udp.Unpack(addr)}
 	if l != nil {
@@ -31,8 +32,8 @@ func (l *label) target(addr uint64) Target {
 	return t
 }
 
-// labels holds the labels of open targets, by slot, in chunks like the slots. A
-// chunk exists once it holds a label.
+// labels holds the labels of open targets, indexed by slot, in chunks like the
+// slots. A chunk is allocated when it gets its first label.
 type labels struct{ chunks [][]*label }
 
 func (s *labels) get(i int32) *label {

@@ -9,20 +9,20 @@ const (
 	slackTime = 500 * time.Millisecond
 )
 
-// Sending itself is the reason only if it took busyPart of the time: below that,
-// the machine had other work now and then. Another reason that took otherPart
-// takes precedence.
+// Sending itself is reported as the limit only if it took at least busyPart of the
+// time: below that, the machine was just busy with other work now and then. Another
+// reason that took at least otherPart takes precedence.
 const (
 	busyPart  = 0.2
 	otherPart = 0.05
 )
 
-// LimitedBy returns the reason that kept a scan below its rate for the longest
-// time, and its part of the time in which there were targets to start, from 0 to
-// 1. The reason is WaitNothing if the scan lost at most two percent of its time,
-// or half a second. It is WaitSending only with good evidence, because a scan that
-// wakes up late looks the same for a while. A scan without a rate always has a
-// reason, if only WaitSending.
+// LimitedBy returns the reason that kept the scan below its rate for the longest
+// time, and its share, from 0 to 1, of the time in which there were targets to
+// start. The reason is WaitNothing if the scan lost at most two percent of its time
+// or at most half a second. It is WaitSending only if that took a large share,
+// because a scan that wakes up late looks the same for a while. A scan without a
+// rate always has a reason, if only WaitSending.
 func (s *Stats) LimitedBy() (why Wait, part float64) {
 	var lost uint64
 	spent := s.Elapsed.Microseconds() - int64(s.Waited[WaitReplies]+s.Waited[WaitCooldown])

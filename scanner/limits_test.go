@@ -35,7 +35,8 @@ func trickle(ts []Target, pause time.Duration) iter.Seq[Target] {
 	}
 }
 
-// A scan below its rate reports the reason, and one that keeps its rate reports none.
+// A scan that stays below its rate reports the reason; one that keeps its rate
+// reports none.
 func TestScanLimitedBy(t *testing.T) {
 	type setting struct {
 		cfg     Config

@@ -9,20 +9,20 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// evidence is what a scan counted of one server, beside the contents of its
-// replies. A capture has none of it.
+// evidence is what a scan counted for one server, in addition to the contents of
+// its replies. A capture has none of it.
 type evidence struct {
-	infoRequests int // sent
-	infoReplies  int // received
+	infoRequests int // requests for INFO sent
+	infoReplies  int // INFO replies received
 	conflicts    int // fragments that contradicted an earlier one
 }
 
-// evidenceFlags are the flags that rest on evidence: a record has them, and its
-// datagrams alone do not tell them.
+// evidenceFlags are the flags that follow from evidence. Decoding the datagrams of
+// a record again does not give them.
 const evidenceFlags = game.FlagReplyFlood | game.FlagConflict
 
-// meaning reads what the answers in r mean for its game, and looks for what is
-// suspicious.
+// meaning decodes what is specific to the game in the answers of r, and sets the
+// flags of suspicious answers.
 func (a *assembler) meaning(r *Result, m *replies) {
 	r.Game, r.Flags = nil, 0
 	if r.Received == 0 {
@@ -44,7 +44,7 @@ func (a *assembler) interpret(r *Result, in game.Reply, e evidence) game.Flags {
 	return game.Suspect(in, &a.game, r.facts(e)).Flags
 }
 
-// gameReply returns the answers of r for package game.
+// gameReply returns the answers of r in the form that package game takes.
 func (r *Result) gameReply() game.Reply {
 	in := game.Reply{
 		Players: r.Players, Rules: r.Rules, HasPlayers: r.HasPlayers,
@@ -56,8 +56,8 @@ func (r *Result) gameReply() game.Reply {
 	return in
 }
 
-// facts returns what was measured of r. Round trips are cut to microseconds as
-// in a record, so that a record gives the same flags again.
+// facts returns the measurements of r. Round trips are truncated to microseconds as
+// in a record, so that decoding a record gives the same flags again.
 func (r *Result) facts(e evidence) game.Facts {
 	return game.Facts{
 		InfoRTT:      r.RTTs[wire.QuestionInfo].Truncate(time.Microsecond),
@@ -71,14 +71,15 @@ func (r *Result) facts(e evidence) game.Facts {
 
 // Population is how many play on a server.
 type Population struct {
-	People    int  // in the game, as the game counts them
-	Bots      int  // programs that play
-	Places    int  // for players
-	Elsewhere bool // the game counts People or Bots elsewhere than in INFO
+	People    int  // human players, as the game counts them
+	Bots      int  // players that are programs
+	Places    int  // places for players
+	Elsewhere bool // People or Bots come from the game's own data, not from INFO
 }
 
-// Population returns how many play on a server that answered INFO. INFO counts bots
-// among the players; where the game has a number of its own, that is of people.
+// Population returns how many people and bots play on a server that answered INFO.
+// INFO counts bots among the players. If the game reports its own number of
+// players, bots are not among them.
 func (r *Result) Population() Population {
 	in := &r.Info
 	p := Population{People: max(int(in.Players)-int(in.Bots), 0), Bots: int(in.Bots), Places: int(in.MaxPlayers)}
@@ -98,21 +99,20 @@ func (r *Result) Population() Population {
 	return p
 }
 
-// hash sets the hash of the answer to q. A reply that lacks fragments has none:
-// which of them came is chance.
+// hash sets the hash of the answer to q. An incomplete reply has no hash, because
+// it is chance which fragments arrived.
 func (r *Result) hash(q wire.Question, m *replies, msg []byte) {
 	if !m.partial.Has(q) {
 		r.Hashes[q] = xxhash.Sum64(msg)
 	}
 }
 
-// Interpreter reads what the answers of Results mean that were not made by this
-// version: of records, for example. The zero value is ready.
+// Interpreter derives Game and Flags for Results that another version made, such as
+// those in records. The zero value is ready to use.
 type Interpreter struct{ asm assembler }
 
-// Interpret sets the Game and the Flags of r anew. Flags that rest on what only a
-// scan sees, which are reply_flood and conflict, stay as they are. r.Game is
-// valid until the Interpreter is used again.
+// Interpret sets Game and Flags of r. It keeps the flags that only a scan can set,
+// reply_flood and conflict. r.Game is valid until the Interpreter is used again.
 func (i *Interpreter) Interpret(r *Result) {
 	r.Game = nil
 	known := r.Flags & evidenceFlags

@@ -13,7 +13,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// rustServer says 86 of 63 in INFO and 547 of 575 in its keywords.
+// rustServer returns a server that reports 86 of 63 players in INFO and 547 of 575
+// in its keywords.
 func rustServer() *server {
 	s := newServer()
 	s.info = wire.AppendInfo(nil, &wire.Info{
@@ -38,8 +39,8 @@ func scanOne(t *testing.T, serve func(n *memNet, addr uint64, req wire.Request))
 	return got[udp.Pack(addresses(1)[0].Addr)]
 }
 
-// TestGame: a scan, a capture of it and its record made anew say what the reply
-// means.
+// TestGame checks that a scan, a capture of it and its decoded record report the
+// same game data.
 func TestGame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := rustServer()
@@ -77,7 +78,7 @@ func TestGame(t *testing.T) {
 	})
 }
 
-// TestNoGame: what is known from INFO alone makes no Game.
+// TestNoGame checks that Result.Game is nil if nothing beyond INFO is known.
 func TestNoGame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -91,7 +92,8 @@ func TestNoGame(t *testing.T) {
 	})
 }
 
-// TestRoundTrips: each question that was asked once has its own round trip.
+// TestRoundTrips checks that each question that was asked once has its own round
+// trip.
 func TestRoundTrips(t *testing.T) {
 	delays := [wire.NumQuestions]time.Duration{20 * time.Millisecond, 30 * time.Millisecond, 50 * time.Millisecond}
 	synctest.Test(t, func(t *testing.T) {
@@ -125,7 +127,7 @@ func TestRoundTrips(t *testing.T) {
 
 func b2i(b bool) int { return int(b2u8(b)) }
 
-// flagRow is a server, and the flags that a scan of it gives.
+// flagRow is a server and the flags that a scan of it sets.
 type flagRow struct {
 	name  string
 	serve func(n *memNet, addr uint64, req wire.Request)
@@ -148,7 +150,8 @@ func slowRules(n *memNet, addr uint64, req wire.Request) {
 	}
 }
 
-// withExtra answers as a server does, and INFO with more before it.
+// withExtra returns a server that answers as usual, but sends extra datagrams
+// before its INFO.
 func withExtra(extra ...[]byte) func(n *memNet, addr uint64, req wire.Request) {
 	s := newServer()
 	return func(n *memNet, addr uint64, req wire.Request) {
@@ -175,8 +178,8 @@ func fragmentOf(payload string) []byte {
 	})
 }
 
-// TestFlags: what a scan sees beside the contents of replies becomes flags, and a
-// record that is made anew keeps them.
+// TestFlags checks that a scan turns what it sees beyond the contents of replies
+// into flags, and that decoding its record again keeps them.
 func TestFlags(t *testing.T) {
 	redirect := []byte(ff + "9ConnectRedirectAddress:192.0.2.1:27015\x00")
 	for _, row := range []flagRow{

@@ -8,12 +8,13 @@ import (
 	"unsafe"
 )
 
-// maxSilent is the memory that a silent target may take, with its parts of the index
-// and the wheel.
+// maxSilent is the most memory that a silent target may take, including its share
+// of the index and the wheel.
 const maxSilent = 96
 
-// TestSilentTargetSize begins targets that never answer and checks how much the
-// engine's memory grows, at every size: also just after a table has doubled.
+// TestSilentTargetSize starts targets that never answer and checks by how much the
+// engine's memory grows, for many numbers of targets, including those just after a
+// table has doubled.
 func TestSilentTargetSize(t *testing.T) {
 	if n := unsafe.Sizeof(slot{}); n > 64 {
 		t.Errorf("a slot takes %d bytes, more than a cache line", n)
@@ -43,8 +44,8 @@ func TestSilentTargetSize(t *testing.T) {
 	runtime.KeepAlive(e)
 }
 
-// heapBytes is how many bytes are in use. Only the second collection frees what a
-// sync.Pool held.
+// heapBytes returns the bytes in use on the heap. Only the second collection frees
+// what a sync.Pool held.
 func heapBytes() int64 {
 	runtime.GC()
 	runtime.GC()

@@ -16,12 +16,13 @@ type micro struct {
 	run  func()
 }
 
-// micros are the demultiplexer, the step and the assembler.
+// micros returns the benchmarks of the index, the session step and the assembler.
 func micros() []micro {
 	return append(indexMicros(), stepMicro(), assembleMicro(), gameMicro())
 }
 
-// indexMicros find, add and remove sources among as many as a fast scan has open.
+// indexMicros find, add and remove sources in an index as large as that of a fast
+// scan.
 func indexMicros() []micro {
 	const open = 1 << 16
 	source := func(i uint64) uint64 { return (0x7F000000+i)<<16 | 27015 }
@@ -62,7 +63,7 @@ func indexMicros() []micro {
 	}
 }
 
-// stepMicro is the usual session: a challenge, and three replies.
+// stepMicro runs the usual session: a challenge and three replies.
 func stepMicro() micro {
 	p := plan{questions: AskAll, schedule: Schedule{Timeout: time.Second, Retries: 2}}
 	var t session
@@ -87,7 +88,7 @@ func stepMicro() micro {
 	}}
 }
 
-// assembleMicro makes a Result of three messages.
+// assembleMicro makes a Result from three messages.
 func assembleMicro() micro {
 	n := newFlatNet(24, wire.LayoutUnknown)
 	var a Assembler
@@ -98,7 +99,7 @@ func assembleMicro() micro {
 	}}
 }
 
-// gameMicro does the same for a server whose keywords say more than INFO.
+// gameMicro does the same for a server whose keywords say more than its INFO.
 func gameMicro() micro {
 	n := newFlatNet(24, wire.LayoutUnknown)
 	info := rustServer().info
@@ -130,7 +131,8 @@ func TestMicroAllocates(t *testing.T) {
 	}
 }
 
-// TestAssembler: messages in memory give the same Result as a capture of them.
+// TestAssembler checks that Assembler and Decoder make the same Result from the
+// same messages.
 func TestAssembler(t *testing.T) {
 	n := newFlatNet(24, wire.LayoutUnknown)
 	gold := wire.AppendInfo(nil, &wire.Info{

@@ -12,8 +12,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// memNet is a network in memory. Under testing/synctest its delays cost nothing, and
-// a scan is the same every time.
+// memNet is a network in memory. Under testing/synctest its delays take no real
+// time, and a scan runs the same way every time.
 type memNet struct {
 	mu     sync.Mutex
 	inbox  []udp.Packet
@@ -22,7 +22,7 @@ type memNet struct {
 
 	// serve is called for each request that arrives; it may reply.
 	serve func(addr uint64, req wire.Request)
-	// serveBytes, if set, is called in place of serve with the datagram as it is.
+	// serveBytes, if set, is called instead of serve, with the undecoded datagram.
 	serveBytes func(addr uint64, datagram []byte)
 	// refuse, if set, is called before each datagram is sent.
 	refuse func(addr uint64) error
@@ -41,7 +41,7 @@ type sending struct {
 
 func newMemNet() *memNet { return &memNet{bell: make(chan struct{}, 1)} }
 
-// halfSilent is a network where there is a server at every other address.
+// halfSilent returns a network with a server at every other address.
 func halfSilent() *memNet {
 	n, s := newMemNet(), newServer()
 	n.serve = func(addr uint64, req wire.Request) {
@@ -59,7 +59,7 @@ func (n *memNet) ring() {
 	}
 }
 
-// reply delivers a datagram from addr after a while.
+// reply delivers a datagram from addr after the given time.
 func (n *memNet) reply(addr uint64, after time.Duration, datagram []byte) {
 	datagram = slices.Clone(datagram)
 	time.AfterFunc(after, func() {
@@ -126,7 +126,7 @@ func (n *memNet) Stats() udp.Stats { return udp.Stats{Sent: uint64(len(n.sent))}
 func (n *memNet) Interrupt()       { n.ring() }
 func (n *memNet) Close() error     { n.closed = true; return nil }
 
-// to counts the datagrams that were sent to addr.
+// to returns how many datagrams were sent to addr.
 func (n *memNet) to(addr uint64) (count int) {
 	for _, s := range n.sent {
 		if s.addr == addr {
@@ -179,7 +179,7 @@ func (s *server) answer(n *memNet, addr uint64, req wire.Request) {
 	}
 }
 
-// addresses are the first n of a network, on one port.
+// addresses returns the first n addresses of a network, all with the same port.
 func addresses(n int) []Target {
 	ts := make([]Target, n)
 	for i := range ts {
@@ -200,7 +200,7 @@ func ports(n int) []Target {
 
 func seqOf(ts []Target) iter.Seq[Target] { return slices.Values(ts) }
 
-// run scans and keeps every result by its packed address.
+// run scans, and returns every result by its packed address.
 func run(n *memNet, cfg Config, ts []Target) (map[uint64]*Result, Stats, error) {
 	return runContext(context.Background(), n, cfg, ts)
 }

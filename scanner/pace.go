@@ -7,26 +7,26 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// pace is the token bucket of the whole scan, a rate.Limiter that is asked once
-// a batch. The bucket starts empty and holds 5 ms of the rate, but at least one
-// datagram: the scan never catches up by more than that after a pause.
+// pace is the token bucket of the whole scan. It asks a rate.Limiter once for each
+// batch. The bucket starts empty and holds the datagrams of 5 ms, but at least one:
+// after a pause the scan never catches up by more than that.
 //
-// Sleeping takes up to a millisecond longer than asked for. At rates of which
-// 5 ms are less than two datagrams a bucket of one datagram would lose that
-// time, so there it holds one and a part of the next: after a pause the second
-// goes out up to 5 ms early, never more than half of its time. The limiter counts
-// in hundredths of a datagram for that reason.
+// Sleeping takes up to a millisecond longer than requested. At rates below two
+// datagrams in 5 ms, a bucket of one datagram would lose that time. There the
+// bucket holds one datagram and a part of the next: after a pause the second
+// datagram goes out up to 5 ms early, but never by more than half of its interval.
+// To count parts, the limiter has a hundred tokens for each datagram.
 type pace struct {
 	limiter *rate.Limiter // nil: no limit
-	base    time.Time     // what the scan's clock counts from
-	rate    float64       // datagrams a second, or Off
-	burst   int           // datagrams at once
-	fullAt  time.Duration // when the bucket is full, or was last seen to be full
+	base    time.Time     // the start of the scan's clock
+	rate    float64       // datagrams per second, or Off
+	burst   int           // most datagrams at once
+	fullAt  time.Duration // when the bucket will be full; after unused, at least the time of that call
 }
 
 const (
 	burstTime  = 5 * time.Millisecond
-	tokensEach = 100 // tokens of the limiter for a datagram
+	tokensEach = 100 // tokens of the limiter per datagram
 )
 
 func newPace(perSecond float64, base time.Time) *pace {
@@ -37,8 +37,8 @@ func newPace(perSecond float64, base time.Time) *pace {
 	return p
 }
 
-// limit sets the rate from now on. The bucket keeps its tokens. After no limit
-// it is empty.
+// limit sets the rate from now on. The bucket keeps its tokens; if there was no
+// limit before, it is empty.
 func (p *pace) limit(now time.Duration, perSecond float64) {
 	p.rate = perSecond
 	p.burst = max(1, int(perSecond*burstTime.Seconds()))
@@ -65,26 +65,27 @@ func (p *pace) mostTokens() int {
 // unlimit takes the limit away.
 func (p *pace) unlimit() { p.limiter, p.rate = nil, Off }
 
-// at is a time of the scan on the limiter's clock.
+// at converts a time of the scan to the limiter's clock.
 func (p *pace) at(now time.Duration) time.Time { return p.base.Add(now) }
 
-// have is how many datagrams the bucket holds.
+// have returns how many datagrams the bucket holds.
 func (p *pace) have(now time.Duration) float64 {
 	return p.limiter.TokensAt(p.at(now)) / tokensEach
 }
 
-// time is how long the bucket takes to fill by n datagrams.
+// time returns how long the bucket takes to fill by n datagrams.
 func (p *pace) time(n float64) time.Duration {
 	return time.Duration(math.Ceil(n / p.rate * float64(time.Second)))
 }
 
-// tokens is how many datagrams may go out now, at most most: none until a batch
-// is worth it.
+// tokens returns how many datagrams may go out now, at most most. It returns 0
+// until there are enough for a batch (see worth).
 func (p *pace) tokens(now time.Duration, most int) int {
 	if p.limiter == nil {
 		return most
 	}
-	// The bucket counts in floating point: a hair below a datagram is one.
+	// Floating-point error may leave the bucket just below a whole number of
+	// datagrams.
 	n := int(p.have(now) + 1e-6)
 	if float64(n) < p.worth() {
 		return 0
@@ -92,10 +93,11 @@ func (p *pace) tokens(now time.Duration, most int) int {
 	return min(n, most, p.burst)
 }
 
-// worth is how many datagrams are worth a batch, and the work that comes with it.
+// worth returns the least number of datagrams that justifies the overhead of a
+// batch.
 func (p *pace) worth() float64 { return float64(max(1, min(p.burst/4, batchLen/2))) }
 
-// take takes n datagrams that tokens promised.
+// take takes n datagrams out of the bucket; tokens has granted them.
 func (p *pace) take(now time.Duration, n int) {
 	if p.limiter != nil && n > 0 {
 		p.limiter.ReserveN(p.at(now), n*tokensEach)
@@ -103,20 +105,20 @@ func (p *pace) take(now time.Duration, n int) {
 	}
 }
 
-// noteFull notes when the bucket is full if nothing more is taken.
+// noteFull computes when the bucket will be full if nothing more is taken.
 func (p *pace) noteFull(now time.Duration) {
 	p.fullAt = now + p.time(float64(p.mostTokens())/tokensEach-p.have(now))
 }
 
-// unused is the time since the last call in which the bucket was full: the rate
-// was there, and nothing was sent.
+// unused returns how long the bucket has been full since the last call: the time in
+// which the rate allowed sending and nothing was sent.
 func (p *pace) unused(now time.Duration) time.Duration {
 	d := max(0, now-p.fullAt)
 	p.fullAt = max(p.fullAt, now)
 	return d
 }
 
-// wait is how long it takes until the next batch is worth sending.
+// wait returns how long it takes until the bucket holds enough for a batch.
 func (p *pace) wait(now time.Duration) time.Duration {
 	if p.limiter == nil {
 		return 0

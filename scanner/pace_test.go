@@ -12,8 +12,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/udp"
 )
 
-// pacedNet notes when datagrams go out. Its waits take a little longer than requested,
-// and one send stalls.
+// pacedNet records when datagrams go out. Its waits take a little longer than
+// requested, and one send stalls.
 type pacedNet struct {
 	*memNet
 	start time.Time
@@ -63,7 +63,8 @@ func pacedScan(t *testing.T, rate float64, late, stall time.Duration) (at []time
 	return n.at, st
 }
 
-// surge is the most datagrams beyond the rate in any stretch of time.
+// surge returns by how many datagrams the scan exceeded its rate, at most, in any
+// span of time.
 func surge(at []time.Duration, rate float64) (most float64) {
 	low := math.Inf(1)
 	for i, d := range at {
@@ -74,9 +75,9 @@ func surge(at []time.Duration, rate float64) (most float64) {
 	return most
 }
 
-// TestPace: the scan keeps its rate to half a percent, or one datagram, over five
-// seconds. In no stretch of time does it send more than 5 ms of the rate at once.
-// It never catches up after a pause. The clock is a fake one, so the numbers are
+// TestPace checks that the scan keeps its rate to half a percent, or one datagram,
+// over five seconds. In no span of time may it exceed the rate by more than 5 ms of
+// it, and it must not catch up after a pause. The clock is fake, so the numbers are
 // the same every time.
 func TestPace(t *testing.T) {
 	for _, rate := range paces(10, 100, 150, 300, 399, 401, 1000, 5000, 10_000, 100_000, 200_000) {
@@ -93,8 +94,8 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// paces leaves out the high rates under the race detector, which takes minutes for
-// their millions of datagrams. The numbers are the same with it, and
+// paces drops the high rates under the race detector, which takes minutes for their
+// millions of datagrams. The numbers do not depend on the race detector, and
 // TestScanFindsItsRate runs a fast scan under it.
 func paces(rates ...float64) []float64 {
 	return slices.DeleteFunc(rates, func(r float64) bool { return raceEnabled && r > 10_000 })
@@ -149,8 +150,9 @@ func TestPaceIsEven(t *testing.T) {
 	}
 }
 
-// TestPaceChanged: a scan keeps a rate that changes while it runs as exactly as one
-// that doesn't, and never catches up. A value that can't be a rate changes nothing.
+// TestPaceChanged checks that a scan keeps a rate that changes while it runs as
+// exactly as a constant one, and never catches up. A value that is not a valid rate
+// changes nothing.
 func TestPaceChanged(t *testing.T) {
 	for _, first := range paces(20, 150, 5000, 100_000) {
 		t.Run(fmt.Sprint(first), func(t *testing.T) {
@@ -191,7 +193,7 @@ func testPaceChanged(t *testing.T, first float64) {
 				in = append(in, at)
 			}
 		}
-		// The change is seen within idleWait at the latest.
+		// The scan notices the change within idleWait.
 		seen := idleWait.Seconds() * math.Abs(rate-steps[max(i-1, 0)])
 		if d := math.Abs(float64(len(in)) - rate); d > max(1.5, 0.005*rate)+seen {
 			t.Errorf("second %d: %d datagrams, want %.0f", i+1, len(in), rate)
@@ -208,8 +210,8 @@ func testPaceChanged(t *testing.T, first float64) {
 	}
 }
 
-// A higher rate may have more targets open, unless InFlight is set. A scan that
-// governs itself ignores new rates.
+// A higher rate may have more targets open, unless InFlight is set. A scan whose
+// governor sets the rate ignores new rates.
 func TestRatesInFlight(t *testing.T) {
 	for _, test := range []struct{ inFlight, want int }{{0, 25_000}, {700, 700}} {
 		cfg, err := Config{Rate: 5000, InFlight: test.inFlight}.withDefaults()

@@ -6,16 +6,16 @@ import "time"
 // nothing was sent although the rate allowed it.
 type pacer struct {
 	pace     *pace
-	governor *governor // of a scan without a rate, which finds its own; nil: it has one
+	governor *governor // finds the rate of a scan that has none; nil: the scan has a rate
 	stats    *Stats
 
 	unhindered bool // nothing but the rate held the scan back since the governor's last sample
-	paced      bool // the loop sleeps because of the pace
+	paced      bool // the loop sleeps because of the rate
 
-	chargedAt   time.Duration // up to when time is accounted for
+	chargedAt   time.Duration // time up to here is accounted for
 	allowed     float64       // datagrams that the rate allowed, as Stats.Allowed
-	allowedAt   time.Duration // up to when they are added up
-	allowedWait time.Duration // what was waited until then
+	allowedAt   time.Duration // time up to here is included in allowed
+	allowedWait time.Duration // sum of Stats.Waited at that time
 }
 
 func newPacer(perSecond float64, start time.Time, stats *Stats) pacer {
@@ -27,24 +27,24 @@ func newPacer(perSecond float64, start time.Time, stats *Stats) pacer {
 	return p
 }
 
-// room is how many datagrams the next batch may hold.
+// room returns how many datagrams the next batch may hold.
 func (p *pacer) room(now time.Duration) int { return p.pace.tokens(now, batchLen) }
 
-// filled takes the tokens of a batch that is about to be sent.
+// filled takes the tokens for a batch that is about to be sent.
 func (p *pacer) filled(now time.Duration, n int) {
 	p.pace.take(now, n)
 	p.unhindered = p.unhindered && p.stats.Wait == WaitNothing
 }
 
-// sleep is how long to sleep until the next batch is worth it.
+// sleep returns how long to sleep until the bucket holds enough for a batch.
 func (p *pacer) sleep(now time.Duration) time.Duration {
 	d := p.pace.wait(now)
 	p.paced = d > 0
 	return d
 }
 
-// charge accounts for the time since the last call in which the rate was not
-// used, to the reason for that. allStarted says that no session and no target
+// charge adds the time since the last call in which the rate was not used to the
+// reason for that in Stats.Waited. allStarted means that no session and no target
 // has anything to send.
 func (p *pacer) charge(now time.Duration, allStarted bool) {
 	unused := now - p.chargedAt
@@ -65,23 +65,23 @@ func (p *pacer) charge(now time.Duration, allStarted bool) {
 	p.stats.Waited[why] += uint64(unused / time.Microsecond)
 }
 
-// allow adds up what the rate allowed since the last call, in the time in which
-// nothing else was in the way.
+// allow adds to Stats.Allowed the datagrams that the rate allowed since the last
+// call. Only time in which nothing but the rate held the scan back counts.
 func (p *pacer) allow(now time.Duration) {
 	var waited time.Duration
 	for _, us := range p.stats.Waited {
 		waited += time.Duration(us) * time.Microsecond
 	}
 	if paced := (now - p.allowedAt) - (waited - p.allowedWait); p.governor == nil {
-		p.allowed += p.pace.rate * paced.Seconds() // negative where waiting was noted late
+		p.allowed += p.pace.rate * paced.Seconds() // negative if waiting was recorded late
 	}
 	p.allowedAt, p.allowedWait = now, waited
 	p.stats.Allowed = uint64(max(p.allowed, 0))
 }
 
-// change sets a new rate. It reports false for a value that can't be a rate,
-// and where the governor decides. The bucket keeps its tokens, so that no
-// datagram goes out early.
+// change sets a new rate. It returns false if the value is not a valid rate or if a
+// governor sets the rate. The bucket keeps its tokens, so that no datagram goes out
+// early.
 func (p *pacer) change(now time.Duration, perSecond float64) bool {
 	if p.governor != nil || !isRate(perSecond) {
 		return false
@@ -92,8 +92,8 @@ func (p *pacer) change(now time.Duration, perSecond float64) bool {
 	return true
 }
 
-// govern lets the governor, if there is one, set the rate by what the socket
-// reports.
+// govern lets the governor, if there is one, adjust the rate to the socket's
+// statistics.
 func (p *pacer) govern(now time.Duration, sock transport) {
 	if p.governor == nil || !p.governor.due(now) {
 		return

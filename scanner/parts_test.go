@@ -9,8 +9,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// TestIndex compares the hash table with a map, through growth and deletion, and the
-// set of sources too.
+// TestIndex compares the hash table and the set of sources with a map, through
+// growth and deletion.
 func TestIndex(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	x, set := index{slots: newSlots()}, sourceSet{}
@@ -67,8 +67,8 @@ func TestRecent(t *testing.T) {
 	}
 }
 
-// TestWheel files, moves and removes at random: each slot is woken once, after its
-// time and at most a tick late.
+// TestWheel files, moves and removes slots at random. Each slot must be woken once,
+// after its time and at most a tick late.
 func TestWheel(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	s, w := newSlots(), newWheel()
@@ -114,7 +114,7 @@ func TestWheel(t *testing.T) {
 	}
 }
 
-// The clock may stand still for long (a suspended machine): nothing is lost.
+// The clock may jump ahead (after the machine was suspended): no wake-up is lost.
 func TestWheelAfterPause(t *testing.T) {
 	s, w := newSlots(), newWheel()
 	for i := range int32(2000) {
@@ -129,7 +129,7 @@ func TestWheelAfterPause(t *testing.T) {
 	}
 }
 
-// TestAddrs checks the limit of an address: its bucket takes its time to fill, a
+// TestAddrs checks the rate limit of an address: its bucket takes time to fill, a
 // refund fills it, and retries empty it.
 func TestAddrs(t *testing.T) {
 	a := newAddrs(10, Off)
@@ -212,8 +212,8 @@ func TestNameSet(t *testing.T) {
 	}
 }
 
-// TestAscending checks names in order and out of order: ordered names are not searched
-// for duplicates.
+// TestAscending checks names in order and out of order: names in order are not
+// searched for duplicates.
 func TestAscending(t *testing.T) {
 	tests := []struct {
 		names string
@@ -253,8 +253,8 @@ func TestAscending(t *testing.T) {
 	}
 }
 
-// FuzzSession plays any events in any order: a session ends after a bounded number of
-// datagrams and of waits, whatever the server does.
+// FuzzSession plays arbitrary events in any order: a session must end after a
+// bounded number of datagrams and waits, whatever the server does.
 func FuzzSession(f *testing.F) {
 	f.Add([]byte{0, 1, 2, 3}, uint8(7))
 	f.Add([]byte{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9, 9}, uint8(7))
@@ -287,10 +287,11 @@ func FuzzSession(f *testing.F) {
 				t.Fatalf("no end in sight after %d waits: %+v", i-len(events), tk)
 			}
 		}
-		// Each question: its attempts, the extra ones, and as many again where an
-		// older challenge takes the place of the last one; its challenge rounds; a
-		// second copy of each when the challenge changed, and one when it turned out
-		// to be the same; once more to verify it; and a ping.
+		// The most datagrams for each question: its attempts and the extra ones,
+		// all of them twice because an older challenge may replace the last one;
+		// its challenge rounds; a second copy when the challenge changed and
+		// another when it turned out to be the same; and one to verify the answer.
+		// One ping comes on top.
 		if most := 3*(2*(1+2+extraAsks)+2*maxRounds+2) + 1; sent > most {
 			t.Fatalf("%d datagrams sent, at most %d expected", sent, most)
 		}
@@ -337,7 +338,7 @@ func fuzzEvent(t *session, p *plan, now time.Duration, b byte, next *wire.Challe
 	}
 }
 
-// fuzzAside plays an event that is no answer to a question that is open.
+// fuzzAside plays an event that does not answer an open question.
 func fuzzAside(t *session, b byte) {
 	if t.got == nil {
 		t.begin(new(answer))
@@ -356,9 +357,9 @@ func fuzzAside(t *session, b byte) {
 	}
 }
 
-// FuzzDatagrams goes all the way from datagrams to a Result: nothing that a server
-// sends may make it panic, grow without bound, or report a complete answer where
-// there is none.
+// FuzzDatagrams covers the whole path from datagrams to a Result. Nothing that a
+// server sends may make it panic, grow without bound, or report a complete answer
+// where there is none.
 func FuzzDatagrams(f *testing.F) {
 	s := newServer()
 	f.Add(append(append([]byte{byte(len(s.info))}, s.info...), s.players...))

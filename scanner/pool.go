@@ -2,10 +2,10 @@ package scanner
 
 import "math/bits"
 
-// pool lends the memory of answers under the byte budget, in buffers whose sizes
-// are powers of two. It belongs to the loop and needs no lock. Returned buffers
-// are kept for the next answer. The pool gives them to the garbage collector when
-// the budget needs their room for other sizes.
+// pool lends memory for answers within the byte budget, in buffers whose sizes are
+// powers of two. It belongs to the loop and needs no lock. It keeps returned
+// buffers for the next answer, and leaves them to the garbage collector when the
+// budget needs their room for other sizes.
 type pool struct {
 	budget int64
 	used   int64 // bytes lent
@@ -19,7 +19,7 @@ type pool struct {
 
 const (
 	minClass    = 10 // 1 KiB: the replies of an ordinary server
-	maxClass    = 23 // 8 MiB: with Raw, all that a server sent
+	maxClass    = 23 // 8 MiB: with Raw, everything that a server sent
 	poolClasses = maxClass - minClass + 1
 )
 
@@ -50,7 +50,7 @@ func (p *pool) grow(b *[]byte, n int) bool {
 	return true
 }
 
-// get returns an empty buffer of a class, nil if the budget has no room.
+// get returns an empty buffer of a class, or nil if the budget has no room.
 func (p *pool) get(class int) []byte {
 	size := int64(1) << class
 	if p.used+size > p.budget {
@@ -82,7 +82,7 @@ func (p *pool) put(b []byte) {
 	*list = append(*list, b[:0])
 }
 
-// makeRoom frees kept buffers, largest sizes first, until lent and kept ones
+// makeRoom frees kept buffers, the largest first, until lent and kept buffers
 // together fit the budget.
 func (p *pool) makeRoom() {
 	for i := poolClasses - 1; i >= 0 && p.used+p.kept > p.budget; i-- {
@@ -96,7 +96,7 @@ func (p *pool) makeRoom() {
 	}
 }
 
-// learn adds the size of a complete answer to the mean; nil is an empty answer.
+// learn includes the size of a finished answer in the mean; nil is an empty answer.
 func (p *pool) learn(a *answer) {
 	size := 0.0
 	if a != nil {
@@ -105,8 +105,8 @@ func (p *pool) learn(a *answer) {
 	p.usual += (size - p.usual) / 64
 }
 
-// roomFor reports whether the answers of so many open targets fit the budget, if
-// they are of the usual size.
+// roomFor reports whether the answers of that many open targets fit the budget if
+// they have the mean size.
 func (p *pool) roomFor(open int) bool {
 	return float64(p.used)+float64(open)*p.usual <= float64(p.budget)
 }

@@ -17,10 +17,10 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// This file has the facts about servers that are not about one server's
-// replies alone: what is asked, how fast, from where, and of how many.
+// This file tests facts that do not concern the replies of a single server: what is
+// asked, how fast, from which address, and of how many servers.
 
-// strict is a network of servers that look at the length of each request.
+// strict is a network of servers that check the length of each request.
 type strict struct {
 	*memNet
 	t *testing.T
@@ -63,7 +63,8 @@ func TestQuirkRequests(t *testing.T) {
 	})
 }
 
-// A server's answer is read by what it is, not by the number of its protocol.
+// The layout of a reply is inferred from its bytes, not from the server's protocol
+// number.
 func TestQuirkProtocol(t *testing.T) {
 	for _, protocol := range []byte{7, 17, 46, 47, 48, 49} {
 		for l := wire.LayoutGoldSource; l <= wire.LayoutSourceNoSize; l++ {
@@ -116,7 +117,8 @@ func TestQuirkShip(t *testing.T) {
 	}
 }
 
-// Of an 'm' beside an 'I' the address stays, whichever came first.
+// If a server sends both an 'm' and an 'I', the address of the 'm' is kept,
+// whichever comes first.
 func TestQuirkAddress(t *testing.T) {
 	for name, serve := range map[string]func() behaviour{
 		"EC-63 m and I": open(oddGold, oddInfo),
@@ -133,7 +135,7 @@ func TestQuirkAddress(t *testing.T) {
 	}
 }
 
-// An 'I' counts for an open INFO only, an 'm' too.
+// An 'I' or an 'm' counts only if INFO was asked and is still open.
 func TestQuirkNotAsked(t *testing.T) {
 	for _, row := range []quirk{
 		{"EC-71 an I to PLAYER", behind(oddInfo, open()), "ok open-players open-rules, 1 players, 1 rules, 2 sent"},
@@ -159,7 +161,8 @@ func TestQuirkNotAsked(t *testing.T) {
 	})
 }
 
-// packed makes the fragments of a compressed reply, with what is declared of it.
+// packed returns the fragments of a compressed reply with the given declared size
+// and checksum.
 func packed(l wire.Layout, msg string, size int, declared, crc uint32) (ds []string) {
 	var b bytes.Buffer
 	zw, err := bzip2.NewWriter(&b, nil)
@@ -206,9 +209,9 @@ func TestQuirkPacked(t *testing.T) {
 	}
 }
 
-// TestQuirkPackedAgain: what is wrong with the replies of a server is still
-// said when it sent more of them than are looked at, and too much is too much
-// where nothing else is wrong.
+// TestQuirkPackedAgain checks the error of a server that sends more compressed
+// replies than are unpacked: it is the error of those that were unpacked, or
+// ErrTooLarge if they had none.
 func TestQuirkPackedAgain(t *testing.T) {
 	pack := func(msg string, crc uint32) []byte {
 		return []byte(packed(wire.LayoutSource, msg, 9000, uint32(len(msg)), crc)[0])
@@ -234,7 +237,7 @@ func TestQuirkPackedAgain(t *testing.T) {
 	}
 }
 
-// TestQuirkNetwork has servers that are odd together.
+// TestQuirkNetwork scans networks whose servers are odd as a group.
 func TestQuirkNetwork(t *testing.T) {
 	for name, scan := range map[string]func(*testing.T){
 		"EC-14 a challenge is good for two seconds":      shortChallenges,
@@ -249,7 +252,7 @@ func TestQuirkNetwork(t *testing.T) {
 	}
 }
 
-// A queue of new targets must not come between a challenge and its use.
+// New targets in the queue must not delay the use of a challenge.
 func shortChallenges(t *testing.T) {
 	n, s := newMemNet(), newServer()
 	given := map[uint64]time.Time{}
@@ -310,8 +313,8 @@ func refusedAndSilent(t *testing.T) {
 	}
 }
 
-// The filter never answers again who sent more than a burst of four and ten a
-// second.
+// A filter for the whole address bans for ever any client that sends more than a
+// burst of four and ten datagrams per second.
 func filterForAddress(t *testing.T) {
 	n, s := newMemNet(), newServer()
 	banned := false
@@ -331,8 +334,8 @@ func filterForAddress(t *testing.T) {
 	}
 }
 
-// What is open at a time is bounded, so that what lies between is not flooded
-// with peers.
+// The number of open targets is limited, so that a gateway on the path does not
+// have to track too many servers at a time.
 func smallGateway(t *testing.T) {
 	n := newMemNet()
 	_, _, err := run(n, Config{Rate: Off, InFlight: 50, Retries: Off, Questions: AskInfo}, addresses(500))
@@ -377,7 +380,7 @@ func oddNumbers(t *testing.T) {
 	}
 }
 
-// TestQuirkSocket asks servers on real sockets of this machine.
+// TestQuirkSocket scans servers on real sockets of this machine.
 func TestQuirkSocket(t *testing.T) {
 	large := oddInfo[:6] + strings.Repeat("n", 2000) + oddInfo[10:]
 	huge := ff + "E\x01\x00name\x00" + strings.Repeat("v", 60_000) + "\x00"
@@ -421,7 +424,7 @@ func TestQuirkSocket(t *testing.T) {
 	})
 }
 
-// listenHere is a server on a loopback port, until the test is over.
+// listenHere runs a server on a loopback port until the test is over.
 func listenHere(t *testing.T, b behaviour, note func(netip.AddrPort)) netip.AddrPort {
 	t.Helper()
 	c, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})

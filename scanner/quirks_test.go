@@ -12,13 +12,14 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// The replies of this file are written byte by byte from what is known of
-// servers in the wild; the number of that fact stands in a row's name.
+// The replies in this file are written byte by byte from known facts about servers
+// in the wild; the name of a row begins with the number of its fact.
 
 const (
 	ff = "\xFF\xFF\xFF\xFF"
 
-	// An INFO of app 440 that ends after the version, one player, one rule.
+	// An INFO of app 440 that ends after the version, a list of one player, and a
+	// list of one rule.
 	oddInfo    = ff + "I\x11name\x00map\x00dir\x00game\x00\xB8\x01\x01\x08\x00dl\x00\x011.0\x00"
 	onePlayer  = "\x00p\x00\x03\x00\x00\x00\x00\x00\x80\x40"
 	oddPlayers = ff + "D\x01" + onePlayer
@@ -29,17 +30,17 @@ const (
 	oddGold  = ff + "m192.0.2.7:27015\x00old\x00map\x00dir\x00game\x00\x02\x08\x2Fdl\x00\x00\x00\x00"
 )
 
-// behaviour is what a server replies to a request, datagram by datagram.
+// behaviour returns the datagrams with which a server replies to a request.
 type behaviour func(req wire.Request) []string
 
-// host is a server that answers with what it is given.
+// host is a server that answers with fixed datagrams.
 type host struct {
 	open                 bool // asks for no challenge
 	openInfo             bool // asks for none on INFO
 	info, players, rules []string
 }
 
-// odd is a server as most are; change makes it an odd one.
+// odd returns an ordinary server after change has altered it.
 func odd(change func(h *host)) func() behaviour {
 	return func() behaviour {
 		h := &host{info: []string{oddInfo}, players: []string{oddPlayers}, rules: []string{oddRules}}
@@ -62,15 +63,15 @@ func (h *host) reply(req wire.Request) []string {
 	return h.rules
 }
 
-// open is a server that asks for no challenge and answers INFO with info.
+// open returns a server that asks for no challenge and answers INFO with info.
 func open(info ...string) func() behaviour {
 	return odd(func(h *host) { h.open, h.info = true, info })
 }
 
 func challenge(n byte) string { return ff + "A" + string([]byte{n, 0, 0, 0}) }
 
-// first puts what a server says to its first request of a kind before what it
-// says to the others.
+// first returns a server that answers its first request of kind k with said, and
+// behaves like then otherwise.
 func first(k wire.Kind, said []string, then func() behaviour) func() behaviour {
 	return func() behaviour {
 		b, done := then(), false
@@ -84,7 +85,7 @@ func first(k wire.Kind, said []string, then func() behaviour) func() behaviour {
 	}
 }
 
-// behind puts datagrams behind whatever a server replies.
+// behind returns a server that sends said after each of its replies.
 func behind(said string, b func() behaviour) func() behaviour {
 	return func() behaviour {
 		inner := b()
@@ -92,7 +93,7 @@ func behind(said string, b func() behaviour) func() behaviour {
 	}
 }
 
-// describe writes down what a Result says, in the order of a record.
+// describe summarises a Result, in the order of a record.
 func describe(r *Result) string {
 	var b strings.Builder
 	b.WriteString(r.Status.String())
@@ -136,12 +137,13 @@ func content(r *Result) (s string) {
 	return s
 }
 
-// askOdd asks one server in a scan of its own.
+// askOdd scans a single server.
 func askOdd(t *testing.T, serve behaviour, ask Questions) (*Result, Stats, []sending) {
 	t.Helper()
 	n := newMemNet()
 	n.serve = func(addr uint64, req wire.Request) {
-		// No two at the same moment: their order would be anybody's guess.
+		// No two replies arrive at the same moment, which would leave their order
+		// to chance.
 		after := testRTT + time.Duration(len(n.sent))*10*time.Microsecond
 		for i, d := range serve(req) {
 			n.reply(addr, after+time.Duration(i)*time.Millisecond, []byte(d))
@@ -158,7 +160,7 @@ func askOdd(t *testing.T, serve behaviour, ask Questions) (*Result, Stats, []sen
 	return got[udp.Pack(addresses(1)[0].Addr)], st, n.sent
 }
 
-// quirk is a fact about a server, and what comes of a scan of it.
+// quirk is a fact about a server, and the expected outcome of a scan of it.
 type quirk struct {
 	name  string
 	serve func() behaviour
@@ -182,8 +184,8 @@ func TestQuirks(t *testing.T) {
 	}
 }
 
-// one is a server with a rule of its own about challenges; known are those
-// that it gave out, the latest last.
+// one returns a server that decides by rule whether to accept a challenge. known
+// holds the challenges that it has given so far, the latest last.
 func one(rule func(req wire.Request, known []byte) bool) func() behaviour {
 	return func() behaviour {
 		h := host{open: true, info: []string{oddInfo}, players: []string{oddPlayers}, rules: []string{oddRules}}
@@ -424,10 +426,11 @@ var infoQuirks = []quirk{
 		"ok open-info open-players open-rules, name, 1 players, 1 rules, 3 sent"},
 }
 
-// nameless is n players without names, ten bytes each.
+// nameless returns n players without names, ten bytes each.
 func nameless(n int) string { return strings.Repeat("\x00\x00\x00\x00\x00\x00\x00\x00\x80\x3F", n) }
 
-// players is a server with a list of its own, and with nothing odd otherwise.
+// withPlayers returns a server with the given answer to PLAYER that is ordinary
+// otherwise.
 func withPlayers(list ...string) func() behaviour {
 	return odd(func(h *host) { h.players = list })
 }

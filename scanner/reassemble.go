@@ -9,14 +9,15 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// reassembly puts split replies together and has compressed ones unpacked.
+// reassembly puts split replies together and passes compressed ones to the
+// decompressor.
 type reassembly struct {
 	table   *reasm.Table
 	worker  *reasm.Worker
 	scratch []byte
 }
 
-// fragment takes a part of a split reply to the session in slot i.
+// fragment handles a fragment of a split reply for the session in slot i.
 func (r *receiver) fragment(now time.Duration, i int32, datagram []byte) delivery {
 	sl := r.open.slots.at(i)
 	msg, outcome, err := r.parts.table.Add(now, sl.source(), datagram, r.parts.scratch[:0])
@@ -35,13 +36,13 @@ func (r *receiver) fragment(now time.Duration, i int32, datagram []byte) deliver
 	}
 	sl.session.onFragment()
 	d := r.assembled(now, i, outcome, msg)
-	if d.full { // it will be requested again: the table must not take that for a duplicate
+	if d.full { // it will be requested again: the table must not take the new reply for a duplicate
 		r.parts.table.Forget(sl.source())
 	}
 	return d
 }
 
-// assembled takes the reply that a fragment completes, if it completes one.
+// assembled handles the reply that a fragment has completed, if it completed one.
 func (r *receiver) assembled(now time.Duration, i int32, outcome reasm.Outcome, msg []byte) delivery {
 	t := &r.open.slots.at(i).session
 	d := delivery{kind: ReplyFragment, class: ClassMatched}
@@ -58,10 +59,10 @@ func (r *receiver) assembled(now time.Duration, i int32, outcome reasm.Outcome, 
 	return d
 }
 
-// unpack hands a compressed reply to the decompressor. It reports false where
-// the decompressor is full, or has done enough for this server: one that sends
-// compressed replies without end would keep it from all others, and its session
-// would never be done.
+// unpack hands a compressed reply to the decompressor. It returns false if the
+// decompressor is full, or has unpacked enough replies for this server: a server
+// that sends compressed replies without end would block all others, and its session
+// would never end.
 func (r *receiver) unpack(i int32, t *session, msg []byte) bool {
 	a := t.got
 	switch {
@@ -116,8 +117,8 @@ func likelyPacked(qs Questions) Questions {
 	return 1 << (bits.Len8(uint8(qs)) - 1)
 }
 
-// keepParts keeps the beginnings of replies that a session which is done never
-// got in full, and forgets its fragments.
+// keepParts keeps the beginnings of the replies that a finished session never got
+// in full, and drops its fragments.
 func (r *receiver) keepParts(sl *slot) {
 	if sl.session.flags&flagSplit == 0 {
 		return

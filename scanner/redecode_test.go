@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 )
 
-// TestQuirksAnew makes the Result of each odd server again from its datagrams. It must
-// be the same, whatever the questions.
+// TestQuirksAnew decodes the datagrams of each odd server again. The Result must be
+// the same, whatever the questions.
 func TestQuirksAnew(t *testing.T) {
 	d := NewDecoder()
 	for _, rows := range [][]quirk{challengeQuirks, signQuirks, infoQuirks, listQuirks, splitQuirks, againQuirks} {

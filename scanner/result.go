@@ -10,17 +10,17 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Status says in one word how much of what was asked a server answered.
+// Status summarises in one word how much of what it was asked a server answered.
 type Status uint8
 
-// The statuses of a target that was asked (the record's words are in
-// Status.String).
+// The statuses of a target that was asked. String returns the words used in
+// records.
 const (
-	StatusOK          Status = iota + 1 // all that was asked was answered whole
-	StatusPartial                       // some of it
-	StatusError                         // something came, and nothing of it could be used
+	StatusOK          Status = iota + 1 // every question has a complete answer
+	StatusPartial                       // some questions have an answer, or part of one
+	StatusError                         // something came, but none of it could be used
 	StatusNoReply                       // nothing came
-	StatusUnreachable                   // ICMP reported it, and nothing else came
+	StatusUnreachable                   // ICMP reported it as unreachable, and nothing else came
 
 	NumStatuses = iota + 1 // how many there are, the zero value included
 )
@@ -38,9 +38,9 @@ func (s Status) String() string {
 // Questions is a set of questions.
 type Questions uint8
 
-// The sets of one question, and of the three that make up a status. A ping is
-// beside them: it is sent once, after a server answered something else, and
-// never affects its status.
+// The sets of a single question, and AskAll, the three that make up a status. Ping
+// is not part of it: it is sent once, after a server answered something else, and
+// never affects the status.
 const (
 	AskInfo    = Questions(1 << wire.QuestionInfo)
 	AskPlayers = Questions(1 << wire.QuestionPlayers)
@@ -52,56 +52,58 @@ const (
 // Has reports whether q is in the set.
 func (s Questions) Has(q wire.Question) bool { return s&(1<<q) != 0 }
 
-// Result is what one target answered. All its slices belong to the scanner
-// and are valid until the function that was given the Result returns; Clone
-// keeps.
+// Result is what one target answered. All its slices belong to the scanner and are
+// valid until the function that received the Result returns; use Clone to keep
+// them.
 type Result struct {
 	Addr   netip.AddrPort // the server
-	Tag    string         // what followed the address in its input line
-	Master string         // Target.Master: the master server's data about it, a JSON object; "" none
-	Geo    Geo            // empty: a handler may fill it in before it writes the Result
+	Tag    string         // the text after the address in its input line
+	Master string         // Target.Master: the master server's data about it, a JSON object; "" if none
+	Geo    Geo            // empty, unless the caller's function fills it in
 
-	Time   time.Time // when the first reply came, or when it was given up if none did
+	Time   time.Time // when the first reply came or, without a reply, when the target was given up
 	Status Status    // how much was answered
-	// Err is why a question has no whole answer; zero: it has one, or was not asked.
+	// Err says why a question has no complete answer. It is zero if there is one,
+	// or if the question was not asked.
 	Err          [wire.NumQuestions]wire.Error
-	Notes        wire.Notes                       // oddities of whole answers
+	Notes        wire.Notes                       // oddities of complete answers
 	Message      []byte                           // text of an 'l', 'X' or '9' reply
-	RTT          time.Duration                    // send to reply of the first question asked once and answered; 0 if there was none
-	RTTs         [wire.NumQuestions]time.Duration // of each question asked once and answered; 0: not known
-	Took         time.Duration                    // first datagram to last
-	Ask          uint8                            // how often it had been asked when the first reply came, 1 or more; 0: none came
+	RTT          time.Duration                    // round trip of the first question that was asked once and answered; 0 if there was none
+	RTTs         [wire.NumQuestions]time.Duration // round trip of each question that was asked once and answered; 0: not known
+	Took         time.Duration                    // from the first datagram to the last
+	Ask          uint8                            // how often it had been asked when the first reply came, at least 1; 0: no reply came
 	Sent         uint32                           // datagrams
 	Received     uint32                           // datagrams matched to this target
 	SentBytes    uint64                           // UDP payload
 	RecvBytes    uint64                           // UDP payload
 	Asked        Questions                        // what was asked, ping included
-	Unchallenged Questions                        // answered, in part at least, to a request that bore no challenge
+	Unchallenged Questions                        // answered, at least in part, in reply to a request without a challenge
 
 	HasInfo bool      // INFO was answered, at least in part; Info.Has says which fields
 	Info    wire.Info // the zero value without an answer
 
 	HasPlayers       bool          // PLAYER was answered; Players may be empty
-	Players          []wire.Player // as many as were whole, in the server's order
-	PlayersAnnounced int           // the count byte where it disagrees, else -1
+	Players          []wire.Player // the complete ones, in the server's order
+	PlayersAnnounced int           // the announced count if it is wrong, else -1
 
 	HasRules       bool        // RULES was answered; Rules may be empty
-	Rules          []wire.Rule // as many as were whole, in the server's order
-	RulesAnnounced int         // the count short where it disagrees, else -1
-	RulesDistinct  bool        // no name among Rules occurs twice; false: unknown, or one does
+	Rules          []wire.Rule // the complete ones, in the server's order
+	RulesAnnounced int         // the announced count if it is wrong, else -1
+	RulesDistinct  bool        // no name in Rules occurs twice; false also if that is unknown
 
 	HasPing bool          // a ping was answered
-	Ping    []byte        // the text of the answer; mostly empty
-	PingRTT time.Duration // of the ping; 0: not known, as in a capture
+	Ping    []byte        // the text of the answer; usually empty
+	PingRTT time.Duration // round trip of the ping; 0: not known, as in a capture
 
-	// Hashes are the 64-bit xxHashes of the answers' bytes as they came, reassembled
-	// and unpacked; 0: there is no answer, or fragments of it are missing.
+	// Hashes are the 64-bit xxHashes of the answers' bytes as received, reassembled
+	// and unpacked. A hash is 0 if there is no answer or fragments of it are
+	// missing.
 	Hashes [wire.NumQuestions]uint64
 
-	Game  *game.Game // what the answers mean for the game; nil: nothing is known beyond Info
+	Game  *game.Game // what the answers mean in the game's terms; nil: nothing beyond Info is known
 	Flags game.Flags // what is suspicious about the answers
 
-	Raw [][]byte // with Config.Raw: every datagram matched, in order of arrival
+	Raw [][]byte // with Config.Raw: every matched datagram, in order of arrival
 }
 
 // Clone returns a copy of r that shares no memory with the scanner.

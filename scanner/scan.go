@@ -11,7 +11,7 @@ import (
 )
 
 // transport is the network as the loop sees it: a *udp.Conn, or in tests a network
-// in memory. The rules are those of udp.Conn.
+// in memory. Its methods follow the rules of udp.Conn.
 type transport interface {
 	Recv(ps []udp.Packet, wait time.Duration) (int, error)
 	Send(ps []udp.Packet) (int, error)
@@ -21,26 +21,27 @@ type transport interface {
 	Close() error
 }
 
-// Scan queries every target and calls handle once for each finished one. The
-// calls come one at a time from one goroutine, which on Linux runs on a thread of
-// lower priority (package thread). The Result is valid until handle returns; use
-// Clone to keep it.
+// Scan queries every target and calls handle once for each finished one. The calls
+// come one at a time from one goroutine, which on Linux runs on a thread of lower
+// priority (package thread). The Result is valid until handle returns; use Clone to
+// keep it.
 //
-// Scan returns when the last target is finished and cfg.Cooldown has passed.
-// When cfg.Drain is closed Scan starts no new target and finishes the open ones.
-// When ctx is done Scan stops at once, hands over the finished targets and returns
-// ctx's error. In both cases Stats.Unfinished counts the rest. A goroutine reads
-// the sequence; if the sequence blocks, Scan returns without it.
+// Scan returns when the last target is finished and cfg.Cooldown has passed. When
+// cfg.Drain is closed, Scan starts no new target and finishes the open ones. When
+// ctx is done, Scan stops at once, hands over the finished targets and returns
+// ctx's error. In both cases Stats.Unfinished counts the remaining targets. A
+// goroutine reads the sequence; if the sequence blocks, Scan does not wait for that
+// goroutine.
 //
 // Some targets get no Result: those without an IPv4 address or a port, those that
 // are open already, excluded ones, and those beyond MaxPerAddress. Stats counts
 // each of them.
 //
-// handle may be slow: Scan continues to receive, and starts no new targets while
+// handle may be slow: Scan continues to receive, but starts no new targets while
 // too many Results wait.
 //
-// Scan returns an error of the network itself, such as a socket that can't be
-// opened. An unreachable target is not an error.
+// Scan returns an error if the network itself fails, for example if it can't open a
+// socket. An unreachable target is not an error.
 func Scan(
 	ctx context.Context, cfg Config, targets iter.Seq[Target], handle func(*Result),
 ) (Stats, error) {
@@ -64,14 +65,15 @@ func Scan(
 const (
 	minBuffer    = 4 << 20
 	maxBuffer    = 64 << 20
-	bufferTime   = 100 * time.Millisecond // of the rate, in replies
-	datagramCost = 2304                   // what the kernel charges for a datagram of 1400 bytes
+	bufferTime   = 100 * time.Millisecond // a buffer holds the replies of this time
+	datagramCost = 2304                   // the buffer space that the kernel charges for a datagram of 1400 bytes
 )
 
-// Buffers returns how many bytes a scan with cfg requests from the kernel for its
-// receive buffer and its send buffer, and how many it needs for receiving: room
-// for the replies of a tenth of a second at its rate, since a busy machine may
-// keep the loop from reading for that long. udp.Stats has what the kernel granted.
+// Buffers returns the sizes in bytes of the receive and the send buffer that a scan
+// with cfg requests from the kernel, and the size that it needs for receiving: room
+// for the replies of a tenth of a second at its rate, since a busy machine may keep
+// the loop from reading for that long. udp.Stats has the sizes that the kernel
+// granted.
 func (cfg Config) Buffers() (recv, send, need int) {
 	need = maxBuffer
 	if rate := cmp.Or(cfg.Rate, DefaultRate); rate != Off {
@@ -87,7 +89,7 @@ func (cfg Config) Buffers() (recv, send, need int) {
 	return recv, send, need
 }
 
-// listen opens the shared socket with the buffers that the rate needs.
+// listen opens the shared socket with buffers large enough for the rate.
 func listen(cfg *Config) (*udp.Conn, error) {
 	recv, send, _ := cfg.Buffers()
 	return udp.Listen(udp.Config{Source: cfg.Source, RecvBuffer: recv, SendBuffer: send, Batch: batchLen})

@@ -13,7 +13,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// checkLedger checks the equation of Stats: nothing is lost and nothing counted twice.
+// checkLedger checks that the counters of Stats add up: no target is lost and none
+// counted twice.
 func checkLedger(t *testing.T, st Stats, targets int) {
 	t.Helper()
 	sum := st.Unscannable + st.Excluded + st.Duplicate + st.OverLimit + st.TargetsFinished() + st.Unfinished
@@ -81,15 +82,15 @@ func TestScanSilent(t *testing.T) {
 		if st.Finished[StatusNoReply] != 500 || len(got) != 500 || len(n.sent) != 1500 {
 			t.Errorf("%v, %d results, %d datagrams", st.Finished, len(got), len(n.sent))
 		}
-		// 1 + 1.5 + 2 timeouts, the cooldown, and a turn of the wheel.
+		// The total is 1 + 1.5 + 2 timeouts, the cooldown, and a turn of the wheel.
 		if d := time.Since(start); d < 6500*time.Millisecond || d > 6600*time.Millisecond {
 			t.Errorf("took %v", d)
 		}
 	})
 }
 
-// Loss both ways, duplicates and disorder: every server is complete, each
-// exactly once.
+// With loss in both directions, duplicates and reordering, every server is still
+// complete, and each has exactly one result.
 func TestScanFaults(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -115,7 +116,7 @@ func TestScanFaults(t *testing.T) {
 	})
 }
 
-// A server that answers one query a second is complete too.
+// A server that answers only one query per second is complete, too.
 func TestScanQueryLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newMemNet()
@@ -139,7 +140,8 @@ func TestScanQueryLimit(t *testing.T) {
 	})
 }
 
-// The scan queries many servers on one address at the pace of the address.
+// The scan queries many servers on one address no faster than the rate limit of the
+// address.
 func TestScanAddressLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -165,8 +167,9 @@ func TestScanAddressLimit(t *testing.T) {
 	})
 }
 
-// What a target did not need of the limit of its address is refunded: after two
-// datagrams the next target on it may start 200 ms later, not 400.
+// Sends that a target reserved from the rate limit of its address but did not need
+// are refunded: after two datagrams the next target on the address may start 200 ms
+// later instead of 400 ms.
 func TestScanAddressRefund(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -185,7 +188,7 @@ func TestScanAddressRefund(t *testing.T) {
 	})
 }
 
-// While an address holds a scan up, Stats estimates how long.
+// While the rate limit of an address delays a scan, Stats estimates how long.
 func TestScanHeldFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, one := range []struct {
@@ -242,7 +245,8 @@ func TestScanMaxPerAddress(t *testing.T) {
 	})
 }
 
-// A target that the list names twice is queried once, wherever it waits.
+// A target that the list names twice is queried once, wherever the first of them
+// waits.
 func TestScanDuplicates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -260,8 +264,8 @@ func TestScanDuplicates(t *testing.T) {
 	})
 }
 
-// A datagram that the kernel puts off is sent again and costs no retry. One that can't
-// be sent at all fails alone.
+// A datagram that the kernel refuses for the moment is sent again and does not
+// count as a retry. If a datagram can't be sent at all, only that one fails.
 func TestScanSendErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -295,8 +299,9 @@ func TestScanSendErrors(t *testing.T) {
 	})
 }
 
-// A datagram that the kernel puts off is no attempt, even if an answer to another
-// question comes meanwhile: PLAYER gets as many attempts as otherwise.
+// A datagram that the kernel refuses for the moment does not count as an attempt,
+// even if an answer to another question comes in the meantime: PLAYER gets as many
+// attempts as usual.
 func TestScanSendAgainOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -323,8 +328,8 @@ func TestScanSendAgainOnce(t *testing.T) {
 	})
 }
 
-// A question that is sent again with another challenge has no round trip: the answer
-// may belong to either.
+// A question that is sent again with another challenge has no round trip: the
+// answer may belong to either request.
 func TestScanRoundTrip(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -349,7 +354,8 @@ func TestScanRoundTrip(t *testing.T) {
 	})
 }
 
-// A datagram that the kernel always puts off counts as one that can't be sent.
+// A datagram that the kernel keeps refusing for the moment counts as one that can't
+// be sent.
 func TestScanSendAgainIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newMemNet()
@@ -364,7 +370,7 @@ func TestScanSendAgainIsBounded(t *testing.T) {
 	})
 }
 
-// When Drain is closed, open targets are finished and no new ones start.
+// When Drain is closed, the scan finishes the open targets and starts no new ones.
 func TestScanDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -387,7 +393,7 @@ func TestScanDrain(t *testing.T) {
 	})
 }
 
-// When the context ends, so does the scan. It hands over the finished targets.
+// When the context ends, the scan ends, too. It hands over the finished targets.
 func TestScanCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -409,7 +415,7 @@ func TestScanCancel(t *testing.T) {
 	})
 }
 
-// A slow consumer slows the sending down and loses nothing.
+// A slow consumer slows down the sending, and no result is lost.
 func TestScanSlowHandle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -470,8 +476,8 @@ func TestScanClasses(t *testing.T) {
 	})
 }
 
-// Split replies, compressed and not, are reassembled. A reply that lacks a fragment
-// keeps its beginning.
+// Split replies, compressed or not, are reassembled. If a fragment of a reply is
+// missing, the part before it is kept.
 func TestScanSplit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -518,8 +524,8 @@ func TestScanSplit(t *testing.T) {
 	})
 }
 
-// Servers that answer everything with 64 KiB take no more memory than the budget, and
-// the scan finishes the others.
+// Servers that answer everything with 64 KiB take no more memory than the budget,
+// and the scan still finishes the other servers.
 func TestScanByteBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestSchedule pins the wait of every attempt, and their sum.
+// TestSchedule pins the wait of every attempt, and the sum of the waits.
 func TestSchedule(t *testing.T) {
 	s := Schedule{Timeout: 100 * time.Millisecond}
 	var waits []time.Duration

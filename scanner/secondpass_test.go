@@ -15,8 +15,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// shy is a network in which some servers answer only from a certain attempt on: target
-// i from attempt i%kinds+1, and those of the last kind never.
+// shy is a network in which some servers answer only from a certain attempt on:
+// target i from attempt i%kinds+1, and those of the last kind never.
 type shy struct {
 	*memNet
 	kinds int
@@ -39,10 +39,10 @@ func newShy(kinds int) *shy {
 	return n
 }
 
-// kind is how many attempts a server leaves unanswered.
+// kind returns how many attempts a server leaves unanswered.
 func (n *shy) kind(addr uint64) int { return int(addr>>16&0xFFFFFF) % n.kinds }
 
-// tagged gives every third target a tag, and some of them a master's label.
+// tagged gives every third target a tag, and every fifth a master's data.
 func tagged(ts []Target) []Target {
 	for i := range ts {
 		if i%3 == 0 {
@@ -55,8 +55,9 @@ func tagged(ts []Target) []Target {
 	return ts
 }
 
-// TestSecondPass: silent targets get one more attempt when everything else is done. A
-// target has no result until then; its result counts everything sent to it.
+// TestSecondPass checks that silent targets get one more attempt when everything
+// else is done. A target has no result until then; its result counts everything
+// sent to it.
 func TestSecondPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newShy(5)
@@ -100,7 +101,8 @@ func TestSecondPass(t *testing.T) {
 	})
 }
 
-// TestSecondPassDrain: without the second pass, silent targets have no result.
+// TestSecondPassDrain checks that silent targets have no result if the scan ends
+// before the second pass.
 func TestSecondPassDrain(t *testing.T) {
 	for _, cancel := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -129,8 +131,8 @@ func TestSecondPassDrain(t *testing.T) {
 	}
 }
 
-// TestSecondPassSnapshot resumes from every snapshot of a scan: every target has one
-// result, in the part before or in the part after it.
+// TestSecondPassSnapshot resumes from every snapshot of a scan. Every target must
+// have one result, either before the snapshot or after it.
 func TestSecondPassSnapshot(t *testing.T) {
 	ts := tagged(addresses(600))
 	scan := func(t *testing.T, cfg Config, ts []Target, handle func(*Result)) Stats {
@@ -192,8 +194,8 @@ func TestSecondPassSnapshot(t *testing.T) {
 	})
 }
 
-// TestSecondPassExcluded: a silent target that is excluded meanwhile is sent nothing
-// more, and its result stays the same.
+// TestSecondPassExcluded checks that a silent target that is excluded before its
+// second pass is sent nothing more, and that its result stays the same.
 func TestSecondPassExcluded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newShy(4)
@@ -234,7 +236,7 @@ func TestSilentMemory(t *testing.T) {
 	}
 }
 
-// The result has the attempt that got the first reply.
+// Result.Ask is the number of the attempt that got the first reply.
 func TestAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newShy(4)
@@ -254,7 +256,7 @@ func TestAsk(t *testing.T) {
 	})
 }
 
-// Stats counts errors of sending by their kind.
+// Stats counts the errors of sending by cause.
 func TestSendFaults(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newMemNet()

@@ -9,12 +9,12 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// sender puts requests into a batch and sends it. What the kernel does not take
-// stays in the batch and goes out first the next time.
+// sender puts requests into a batch and sends it. Datagrams that the kernel does
+// not accept stay in the batch and go out first the next time.
 type sender struct {
 	packets []udp.Packet // the batch
-	out     []outgoing   // what each of packets is
-	request []byte       // the bytes of packets
+	out     []outgoing   // describes each of packets
+	request []byte       // the memory that packets point to
 	again   int          // attempts to send out[0]
 	gso     gso
 
@@ -28,8 +28,8 @@ type sender struct {
 // outgoing is one datagram of a batch.
 type outgoing struct {
 	ref     ref
-	q       wire.Question // that it is sent for
-	request wire.Question // that it is: GETCHALLENGE may stand in for q
+	q       wire.Question // the question that it serves
+	request wire.Question // the request itself: q, or GETCHALLENGE in its place
 }
 
 func newSender(cfg *Config) sender {
@@ -42,8 +42,8 @@ func newSender(cfg *Config) sender {
 	}
 }
 
-// addDue adds the requests that a session has due while the batch is shorter
-// than room. It reports whether some are left.
+// addDue adds the due requests of a session until the batch is as long as room. It
+// reports whether some of them did not fit.
 func (s *sender) addDue(r ref, sl *slot, room int) bool {
 	t := &sl.session
 	t.agenda.due &= t.agenda.open | aside
@@ -69,8 +69,8 @@ func (s *sender) add(r ref, sl *slot, q wire.Question) {
 	s.gso.mark(s.packets, s.out, &sl.session)
 }
 
-// flush sends the batch. It returns how many datagrams are done with, and the
-// session whose request could not be sent; that is nil if there is none.
+// flush sends the batch. It returns how many datagrams it removed from the batch,
+// and the one among them that could not be sent, or nil.
 func (s *sender) flush(now time.Duration) (done int, failed *outgoing) {
 	n, err := s.sock.Send(s.packets)
 	n = max(n, 0)
@@ -89,7 +89,7 @@ func (s *sender) flush(now time.Duration) (done int, failed *outgoing) {
 	return n, failed
 }
 
-// sent notes that datagram i of the batch went out.
+// sent records that datagram i of the batch went out.
 func (s *sender) sent(now time.Duration, i int) {
 	o, p := &s.out[i], &s.packets[i]
 	if s.trace != nil {
@@ -116,7 +116,8 @@ func (s *sender) sent(now time.Duration, i int) {
 }
 
 // refused handles an error of Send for the first datagram that was not sent. It
-// reports whether to give that one up; otherwise it is sent again.
+// returns true if the datagram is to be given up, and false if it is to be sent
+// again.
 func (s *sender) refused(err error) bool {
 	if isAgain(err) && s.again < maxAgain {
 		s.again++
@@ -129,12 +130,12 @@ func (s *sender) refused(err error) bool {
 	return true
 }
 
-// keepUnsent moves the rest of the batch to its front.
+// keepUnsent moves the unsent rest of the batch to its front.
 func (s *sender) keepUnsent(done int) {
 	left := copy(s.out, s.out[done:])
 	copy(s.packets, s.packets[done:])
 	s.out, s.packets = s.out[:left], s.packets[:left]
 }
 
-// isAgain reports whether an error of Send means to try again later.
+// isAgain reports whether an error of Send asks to try again later.
 func isAgain(err error) bool { return errors.Is(err, udp.ErrAgain) }

@@ -11,11 +11,11 @@ type SendFault uint8
 // The faults of sending.
 const (
 	SendOther     SendFault = iota // anything else
-	SendPutOff                     // the kernel put it off too often
+	SendPutOff                     // the kernel refused it for the moment too often
 	SendNetwork                    // the network is unreachable
 	SendHost                       // the host is unreachable
 	SendForbidden                  // a firewall or the system forbids it
-	SendAddress                    // the address can't be sent to
+	SendAddress                    // the address is not valid as a destination
 	SendInterface                  // the interface is down or gone
 	NumSendFaults = iota
 )

@@ -1,8 +1,8 @@
 package scanner
 
-// slot holds one open target. A silent target costs no more than this, so a slot
-// has only what the scan needs before the first reply: 64 bytes, and 11 to 22 in
-// the index.
+// slot holds one open target. A silent target needs nothing else, so a slot has
+// only what the scan needs before the first reply: 64 bytes, and 11 to 22 in the
+// index.
 type slot struct {
 	session   session
 	next      int32  // in the wheel, or in the free list
@@ -34,7 +34,7 @@ func newSlots() *slots { return &slots{free: -1} }
 
 func (s *slots) at(i int32) *slot { return &s.chunks[i/chunkSlots][i%chunkSlots] }
 
-// take returns a free slot, emptied except for its generation.
+// take returns a free slot, cleared except for its generation.
 func (s *slots) take() int32 {
 	if s.free < 0 {
 		s.addChunk()
@@ -58,7 +58,7 @@ func (s *slots) addChunk() {
 	s.free = base
 }
 
-// release frees a slot. A ref to it is no longer alive.
+// release frees a slot. From then on its refs are no longer alive.
 func (s *slots) release(i int32) {
 	sl := s.at(i)
 	sl.session.got = nil
@@ -69,7 +69,7 @@ func (s *slots) release(i int32) {
 	s.labels.set(i, nil)
 }
 
-// ref names a slot for as long as its target is open.
+// ref identifies a slot for as long as its target is open.
 type ref struct {
 	slot int32
 	gen  uint32
@@ -77,7 +77,7 @@ type ref struct {
 
 func (s *slots) ref(i int32) ref { return ref{i, s.at(i).gen} }
 
-// alive returns the slot that r names, or nil where its target is finished.
+// alive returns the slot that r identifies, or nil if its target is finished.
 func (s *slots) alive(r ref) *slot {
 	if sl := s.at(r.slot); sl.gen == r.gen {
 		return sl
@@ -85,7 +85,7 @@ func (s *slots) alive(r ref) *slot {
 	return nil
 }
 
-// tag64 packs a ref into a number, for the decompressor.
+// tag64 packs a ref into a number, which the decompressor passes through.
 func (r ref) tag64() uint64 { return uint64(r.gen)<<32 | uint64(uint32(r.slot)) }
 
 func refOf(tag uint64) ref { return ref{int32(uint32(tag)), uint32(tag >> 32)} }

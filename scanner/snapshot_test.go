@@ -12,8 +12,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// A scan can resume from every snapshot: finished targets, open ones, and those not
-// yet taken are all targets, each once.
+// A scan can resume from every snapshot: the finished targets, the open ones, and
+// those not yet taken are together all targets, each exactly once.
 func TestScanSnapshot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -71,8 +71,8 @@ func TestScanSnapshot(t *testing.T) {
 	})
 }
 
-// An address that is excluded while it is open is sent nothing more, and keeps its
-// answers. One that is excluded before never starts.
+// An address that is excluded while it is open is sent nothing more, but its
+// answers are kept. An address that is excluded earlier never starts.
 func TestScanExcluded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -109,8 +109,8 @@ func TestScanExcluded(t *testing.T) {
 	})
 }
 
-// Counters and times of two parts are added, the higher peak stays, and the present
-// state is that of the later part.
+// Counters and times of two parts are added, the higher peak is kept, and the
+// current values are those of the later part.
 func TestStatsAdd(t *testing.T) {
 	past := Stats{Elapsed: time.Second, Taken: 1, PeakOpen: 9, PeakBytes: 1, Open: 7, Rate: 5}
 	past.Finished[StatusOK], past.Socket.Sent, past.Socket.RecvBuffer = 2, 3, 4

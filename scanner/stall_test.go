@@ -11,7 +11,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// boundedNet drops datagrams that find no room in its receive buffer, as a kernel does.
+// boundedNet drops datagrams that do not fit into its receive buffer, as a kernel
+// does.
 type boundedNet struct {
 	*memNet
 	room    int
@@ -36,7 +37,7 @@ func (n *boundedNet) Send(ps []udp.Packet) (int, error) {
 	return n.memNet.Send(ps)
 }
 
-// longest is the longest time between two events.
+// longest returns the longest time between two consecutive events.
 func longest(at []time.Time) (most time.Duration) {
 	for i := 1; i < len(at); i++ {
 		most = max(most, at[i].Sub(at[i-1]))
@@ -44,8 +45,9 @@ func longest(at []time.Time) (most time.Duration) {
 	return most
 }
 
-// An output that stalls for five seconds slows the sending and loses nothing: the scan
-// continues to receive, starts no new targets, and afterwards all are complete.
+// If the output stalls for five seconds, sending slows down and nothing is lost:
+// the scan continues to receive, starts no new targets, and in the end all targets
+// are complete.
 func TestScanOutputStalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const (
@@ -82,7 +84,8 @@ func TestScanOutputStalls(t *testing.T) {
 	})
 }
 
-// A scan whose last results still wait for the caller reports that.
+// While its last results wait for the caller's function, a scan reports that as
+// what it waits for.
 func TestLastResultsAreWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -103,8 +106,8 @@ func TestLastResultsAreWaitedFor(t *testing.T) {
 	})
 }
 
-// A result without an INFO has nothing of the INFO before it, whose memory another
-// server uses by then.
+// A result without an INFO reply contains nothing of an earlier INFO, whose memory
+// may by then belong to another server.
 func TestResultOfSilenceIsEmpty(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := halfSilent()

@@ -8,8 +8,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// supply decides which target starts next: first those that the limit of their
-// address held back, then the list, then the second pass.
+// supply decides which target starts next: first those that the rate limit of their
+// address held back, then those of the list, then those of the second pass.
 type supply struct {
 	list     cursor
 	addrs    *addrs
@@ -24,10 +24,10 @@ type supply struct {
 // exclusion is Config.Excluded; nil excludes nothing.
 type exclusion func(netip.Addr) bool
 
-// has reports whether nothing more may be sent to an address.
+// has reports whether an address is excluded: nothing more may be sent to it.
 func (x exclusion) has(addr uint64) bool { return x != nil && x(udp.Unpack(addr).Addr()) }
 
-// next returns the next target that may start now, or what it waits for.
+// next returns the next target that may start now, or what the scan waits for.
 func (s *supply) next(now time.Duration) (entry, Wait) {
 	if en, ok := s.release(now); ok {
 		return en, WaitNothing
@@ -44,7 +44,7 @@ func (s *supply) next(now time.Duration) (entry, Wait) {
 	return entry{}, WaitAddress
 }
 
-// release returns a target that the limit of its address held back until now.
+// release returns a target that the rate limit of its address held back until now.
 func (s *supply) release(now time.Duration) (entry, bool) {
 	for {
 		en, ok := s.addrs.release(now)
@@ -97,8 +97,8 @@ func (s *supply) nextSilent(now time.Duration) (entry, Wait) {
 	return entry{}, WaitAddress
 }
 
-// popSilent takes a target of the second pass, which begins when nothing else is
-// left to do.
+// popSilent takes the next target of the second pass. The second pass begins when
+// nothing else is left to do.
 func (s *supply) popSilent() (entry, bool) {
 	if !s.open.plan.once {
 		busy := s.open.n() > 0 || s.addrs.n > 0 || !s.list.ended
@@ -121,8 +121,8 @@ func (s *supply) whyNone() Wait {
 	return WaitReplies
 }
 
-// park keeps a session that is done for the second pass, and reports whether
-// there will be one: nothing came for its first question.
+// park keeps a finished session for the second pass if nothing came for its first
+// question and there is to be a second pass. It reports whether it did so.
 func (s *supply) park(sl *slot, lb *label) bool {
 	if !s.second.wanted || s.open.plan.once || sl.session.got != nil {
 		return false
@@ -136,7 +136,7 @@ func (s *supply) park(sl *slot, lb *label) bool {
 	return true
 }
 
-// skip ends a target that was excluded before its second pass.
+// skip finishes a target that was excluded before its second pass.
 func (s *supply) skip(now time.Duration, en entry) {
 	o := outcome{
 		addr: en.addr, label: en.label, asked: s.open.plan.questions,
@@ -150,7 +150,7 @@ func (s *supply) skip(now time.Duration, en entry) {
 	s.handoff.add(o)
 }
 
-// more reports whether there are targets that were not started.
+// more reports whether there are targets that have not been started.
 func (s *supply) more() bool {
 	return s.list.more() || s.addrs.n > 0 || s.second.waiting() > 0
 }

@@ -8,32 +8,32 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// suspicion is what tells that a reply may be forged. A server sends one reply to
-// each datagram: more replies than requests are a sign. So are replies that come
-// sooner than they could, or before the server was asked.
+// suspicion records the signs that a reply may be forged. A server sends one reply
+// to each datagram, so more replies than requests are a sign. So are replies that
+// come sooner than they could, or before the server was asked.
 //
-// The record of a suspicious server is held for one timeout, in which its true
-// replies may come. A question whose answer is in doubt is asked once more. Two
-// replies contradict each other if
+// The record of a suspicious server is held back for one timeout, in case its true
+// replies are still to come. A question whose answer is in doubt is asked once
+// more. Two replies contradict each other if
 //
-//   - two 'I' differ in what does not change while a server runs;
+//   - two 'I' differ in fields that do not change while a server runs;
 //   - two lists answer one request, and name different players or rules;
 //   - an 'A' comes for a question that was answered without a challenge.
 type suspicion struct {
-	requests     uint8         // datagrams sent, pings not counted
+	requests     uint8         // datagrams sent, not counting pings
 	answered     Questions     // answered after they were asked
 	unasked      Questions     // answered before they were asked
-	unchallenged Questions     // answered, in part at least, to a request without a challenge
+	unchallenged Questions     // answered, at least in part, in reply to a request without a challenge
 	stranger     bool          // a reply came before the server was asked anything
-	verifying    Questions     // asked once more although they are answered
-	verified     Questions     // of these: answered again
+	verifying    Questions     // asked once more although they were answered
+	verified     Questions     // those of verifying that were answered again
 	conflict     bool          // a reply contradicts another
-	least, most  time.Duration // round trips
-	holdEnd      time.Duration // until when the record is held; 0: it is not
+	least, most  time.Duration // shortest and longest round trip
+	holdEnd      time.Duration // the record is held back until then; 0: it is not
 }
 
-// contradicted takes the news that two replies contradict each other: one may be
-// forged, so they tell nothing about the server's challenges.
+// contradicted records that two replies contradict each other. One of them may be
+// forged, so they prove nothing about the server's challenges.
 func (x *suspicion) contradicted() { x.conflict = true }
 
 // sent counts a datagram that went out.
@@ -41,8 +41,8 @@ func (x *suspicion) sent(qs Questions) {
 	x.requests += b2u8(qs&^AskPing != 0 && x.requests < math.MaxUint8)
 }
 
-// answer notes an answer to q: whether it answers a request without a challenge,
-// and whether it was asked for at all.
+// answer records an answer to q. bare means that it answers a request without a
+// challenge, asked that q was asked at all.
 func (x *suspicion) answer(q wire.Question, bare, asked bool) {
 	x.unchallenged &^= 1 << q
 	if bare {
@@ -53,8 +53,8 @@ func (x *suspicion) answer(q wire.Question, bare, asked bool) {
 	}
 }
 
-// takeBack returns the lists that came before they were asked for, and takes them
-// for not answered.
+// takeBack returns the lists that came before they were asked for, and marks them
+// as not answered.
 func (x *suspicion) takeBack() Questions {
 	lists := x.unasked &^ AskInfo
 	x.unasked, x.unchallenged = x.unasked&^lists, x.unchallenged&^lists
@@ -72,14 +72,14 @@ func (x *suspicion) trip(d time.Duration) {
 	x.most = max(x.most, d)
 }
 
-// tooSoon reports whether an answer came sooner than the others let expect.
+// tooSoon reports whether one answer came much sooner than another.
 func (x *suspicion) tooSoon() bool { return 4*x.least+muchEarlier < x.most }
 
-// withdraw drops from unchallenged what could not be verified.
+// withdraw removes from unchallenged the questions that could not be verified.
 func (x *suspicion) withdraw() { x.unchallenged &^= x.verifying &^ x.verified }
 
 // surplus reports whether more replies came than requests went out: either the
-// network doubled a challenge, or one of the replies is forged.
+// network duplicated a challenge, or one of the replies is forged.
 func (a *answer) surplus() bool {
 	replies := int(a.challenges.seen) + bits.OnesCount8(uint8(a.suspicion.answered))
 	return a.challenges.seen > 0 && replies > int(a.suspicion.requests)
@@ -87,7 +87,7 @@ func (a *answer) surplus() bool {
 
 // doubted returns the questions to ask once more: those answered without a
 // challenge, if more replies came than requests went out. A list that came before
-// it was asked for is not one of them.
+// it was asked for is not among them.
 func (a *answer) doubted() Questions {
 	if !a.surplus() {
 		return 0
@@ -102,14 +102,14 @@ func (a *answer) suspicious() bool {
 	return x.stranger || soon && x.unchallenged != 0 || a.doubted() != 0
 }
 
-// countChallenge counts an 'A' among the replies that the server can have sent,
-// and reports whether its value came before.
+// countChallenge counts an 'A' as one of the server's replies, and reports whether
+// its value came before.
 func (s *session) countChallenge(now time.Duration, c wire.Challenge) (known bool) {
 	a, qs := s.got, s.agenda.silent()
 	first := a.challenges.seen == 0
 	known = a.challenges.note(c)
 	if first && s.agenda.open == 0 {
-		a.challenges.current = c // to verify INFO with
+		a.challenges.current = c // used to verify INFO
 	}
 	lists := verify(a.suspicion.verifying &^ AskInfo)
 	if s.agenda.waiting&lists != 0 || first && a.refuted() {
@@ -121,24 +121,26 @@ func (s *session) countChallenge(now time.Duration, c wire.Challenge) (known boo
 	return known
 }
 
-// refuted reports whether the first 'A' answers a question that has another
-// answer: it came when every datagram was answered. Some servers send an 'A' behind
-// an 'I' (EC-9), so INFO is asked once more instead.
+// refuted reports whether the first 'A' contradicts an answer: it came when every
+// request already had a reply, so it answers a question that was also answered
+// without a challenge. Some servers send an 'A' after an 'I' (EC-9); for them INFO
+// is asked once more instead.
 func (a *answer) refuted() bool {
 	open := a.suspicion.unchallenged
 	return open != 0 && !open.Has(wire.QuestionInfo) && a.surplus()
 }
 
-// askedOnce reports whether one request for q went out, so that one answer can be
-// expected.
+// askedOnce reports whether exactly one request for q went out, so that exactly one
+// answer can be expected.
 func (s *session) askedOnce(q wire.Question) bool {
 	a := s.got
 	several := a.challenges.resent | a.suspicion.verifying
 	return s.agenda.asked.Has(q) && s.agenda.attempts[q] == 1 && !several.Has(q)
 }
 
-// withoutChallenge reports whether an answer to q that comes now answers a
-// request that bore no challenge, or the fragments of an earlier one did.
+// withoutChallenge reports whether an answer to q that comes now answers a request
+// that bore no challenge. That includes an answer whose fragments began to arrive
+// in reply to such a request.
 func (s *session) withoutChallenge(q wire.Question) bool {
 	if !s.agenda.asked.Has(q) {
 		return s.challenge() == wire.NoChallenge

@@ -12,8 +12,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Trace gets each datagram that the scan counts, in both directions, with its bytes
-// and its time, also those of strangers.
+// Trace receives each datagram that the scan counts, in both directions, with its
+// bytes and its time, including those of strangers.
 func TestScanTrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()
@@ -32,7 +32,8 @@ func TestScanTrace(t *testing.T) {
 			if sent {
 				word = ">"
 			}
-			// The bucket of the rate fills for a moment before the first goes out.
+			// The time is truncated: the bucket of the rate starts empty, so the
+			// first datagram goes out a moment after 0.
 			got = append(got, fmt.Sprintf("%v %s %s %d",
 				now.Truncate(testRTT/2), word, who, len(datagram)))
 		}}

@@ -2,13 +2,13 @@ package scanner
 
 import "time"
 
-// wheel wakes slots: a hashed timing wheel. Its buckets are lists linked through
-// the slots themselves, so that waiting takes no memory of its own and no timer
-// objects. A wake-up that moves to a later time leaves the slot in its bucket; it
-// is filed again when the bucket comes. So an answer, which moves it, costs
-// nothing here.
+// wheel is a hashed timing wheel that wakes slots. Its buckets are lists linked
+// through the slots themselves, so that waiting takes no memory and no timer
+// objects. A wake-up time that moves to later leaves the slot in its bucket; the
+// slot is filed again when the bucket comes up. So an answer, which moves the time,
+// costs nothing here.
 //
-// A slot keeps the lowest 16 bits of its tick. They are enough, since no slot is
+// A slot stores the lowest 16 bits of its tick. They are enough, since no slot is
 // filed more than one turn of the wheel ahead.
 type wheel struct {
 	heads [wheelBuckets]int32 // first slot of each bucket, -1: none
@@ -18,7 +18,7 @@ type wheel struct {
 
 const (
 	wheelTick    = 4 * time.Millisecond
-	wheelBuckets = 1024 // a turn takes 4 s; a later wake-up is filed for its end
+	wheelBuckets = 1024 // a turn takes 4 s; a later wake-up is filed at the end of the turn
 )
 
 func newWheel() *wheel {
@@ -29,7 +29,7 @@ func newWheel() *wheel {
 	return w
 }
 
-// file puts slot i in the bucket of its wake-up time. A slot that is in an
+// file puts slot i into the bucket of its wake-up time. A slot that is in an
 // earlier bucket stays there.
 func (w *wheel) file(s *slots, i int32) {
 	sl := s.at(i)
@@ -50,14 +50,15 @@ func (w *wheel) file(s *slots, i int32) {
 	w.n++
 }
 
-// tickMark is what a slot keeps of its tick. It is never 0, which means that a
-// slot is not filed: one tick in 2^16 counts as the next.
+// tickMark returns the part of a tick that a slot stores. It is never 0, which
+// means that a slot is not filed; one tick in 2^16 is stored as the next one
+// instead.
 func tickMark(tick int64) uint16 { return max(uint16(tick), 1) }
 
-// due is the tick for which a slot is filed.
+// due returns the tick for which a slot is filed.
 func (w *wheel) due(sl *slot) int64 { return w.done + int64(sl.tick-uint16(w.done)) }
 
-// remove takes slot i out of the wheel, if it is filed.
+// remove takes slot i out of the wheel if it is in it.
 func (w *wheel) remove(s *slots, i int32) {
 	sl := s.at(i)
 	if sl.tick == 0 {
@@ -75,8 +76,8 @@ func (w *wheel) remove(s *slots, i int32) {
 	w.n--
 }
 
-// advance calls fire for every slot whose wake-up time has passed. It files a
-// slot again whose time moved. fire may file and free any slot.
+// advance calls fire for every slot whose wake-up time has passed. It files a slot
+// again if its time has moved to later. fire may file and free any slot.
 func (w *wheel) advance(s *slots, now time.Duration, fire func(i int32)) {
 	tick := int64(now / wheelTick)
 	if tick-w.done > wheelBuckets {
@@ -88,7 +89,7 @@ func (w *wheel) advance(s *slots, now time.Duration, fire func(i int32)) {
 	}
 }
 
-// serve empties the bucket of the present tick.
+// serve empties the bucket of the current tick.
 func (w *wheel) serve(s *slots, now time.Duration, fire func(i int32)) {
 	head := &w.heads[w.done%wheelBuckets]
 	var later int32 = -1
@@ -111,8 +112,8 @@ func (w *wheel) serve(s *slots, now time.Duration, fire func(i int32)) {
 	}
 }
 
-// next is the time of the next bucket that holds slots, up to a tenth of a
-// second ahead; 0: none.
+// next returns the time of the next bucket that holds slots, or 0 if there is none
+// within the next tenth of a second.
 func (w *wheel) next() time.Duration {
 	if w.n == 0 {
 		return 0

@@ -11,11 +11,11 @@ import (
 // body does not allocate.
 type body struct {
 	name  string
-	bytes int // that one run reads or writes
+	bytes int // bytes that one run reads or writes
 	run   func()
 }
 
-// Results go here, lest the compiler finds them unused.
+// Results go here, so that the compiler cannot drop the work as unused.
 var (
 	sinkInfo     wire.Info
 	sinkPlayers  wire.Players
@@ -25,7 +25,7 @@ var (
 	sinkErr      error
 )
 
-// sampleInfo is an INFO reply with all extra data.
+// sampleInfo returns a Source INFO reply with every extra data field.
 func sampleInfo() *wire.Info {
 	return &wire.Info{
 		Has: wire.HasGamePort | wire.HasSteamID | wire.HasSourceTV | wire.HasKeywords |
@@ -43,7 +43,7 @@ func sampleInfo() *wire.Info {
 	}
 }
 
-// sampleMod is an INFO reply of GoldSource with a mod block.
+// sampleMod returns a GoldSource INFO reply with a mod block.
 func sampleMod() *wire.Info {
 	in := *sampleInfo()
 	in.Format, in.Has = wire.FormatGoldSource, wire.HasMod
@@ -52,7 +52,7 @@ func sampleMod() *wire.Info {
 	return &in
 }
 
-// samplePlayers returns n players with names of usual lengths.
+// samplePlayers returns n players with names of typical lengths.
 func samplePlayers(n int, ship bool) []wire.Player {
 	players := make([]wire.Player, n)
 	for i := range players {
@@ -65,7 +65,7 @@ func samplePlayers(n int, ship bool) []wire.Player {
 	return players
 }
 
-// sampleRules returns n rules with names and values of usual lengths.
+// sampleRules returns n rules with names and values of typical lengths.
 func sampleRules(n int) []wire.Rule {
 	rules := make([]wire.Rule, n)
 	for i := range rules {
@@ -94,14 +94,14 @@ func decodeRules(msg []byte) {
 	}
 }
 
-// server returns the three replies of a usual server.
+// server returns the three replies of a typical server.
 func server() (info, players, rules []byte) {
 	return wire.AppendInfo(nil, sampleInfo()),
 		wire.AppendPlayers(nil, 12, samplePlayers(12, false)),
 		wire.AppendRules(nil, 24, sampleRules(24))
 }
 
-// decodeBodies returns all work of decoding.
+// decodeBodies returns the bodies that decode.
 func decodeBodies() []body {
 	info, players, rules := server()
 	all := []body{
@@ -129,7 +129,7 @@ func decodeBodies() []body {
 	return append(all, smallDecodeBodies()...)
 }
 
-// smallDecodeBodies returns the work of decoding what has a fixed length.
+// smallDecodeBodies returns the bodies that decode messages without a list.
 func smallDecodeBodies() []body {
 	fragment := wire.AppendFragment(nil, sampleFragment())
 	challenge := wire.AppendChallenge(nil, 1)
@@ -149,13 +149,14 @@ func smallDecodeBodies() []body {
 	}
 }
 
-// sampleFragment is the first of five in the layout with a size.
+// sampleFragment returns the first of five fragments in the Source layout with a
+// size field.
 func sampleFragment() *wire.Fragment {
 	return &wire.Fragment{Layout: wire.LayoutSource, ID: 7, Total: 5, Size: 1248,
 		Payload: wire.AppendRules(nil, 200, sampleRules(60))}
 }
 
-// appendBodies returns all work of encoding.
+// appendBodies returns the bodies that encode.
 func appendBodies() []body {
 	buf := make([]byte, 0, 1<<16)
 	info, mod, frag := sampleInfo(), sampleMod(), sampleFragment()
@@ -193,8 +194,8 @@ func BenchmarkDecode(b *testing.B) { benchmark(b, decodeBodies()) }
 
 func BenchmarkAppend(b *testing.B) { benchmark(b, appendBodies()) }
 
-// BenchmarkCopyAndScan copies the bytes that Decode/server reads and looks for
-// NULs in them byte by byte: what any decoder costs that keeps its bytes.
+// BenchmarkCopyAndScan copies the bytes that Decode/server reads and looks for NULs
+// byte by byte. No decoder that copies its input can be cheaper.
 func BenchmarkCopyAndScan(b *testing.B) {
 	info, players, rules := server()
 	all := append(append(info, players...), rules...)
@@ -213,7 +214,7 @@ func BenchmarkCopyAndScan(b *testing.B) {
 	}
 }
 
-// checkAllocs holds that the bodies allocate nothing.
+// checkAllocs fails the test if a body allocates.
 func checkAllocs(t *testing.T, bodies []body) {
 	t.Helper()
 	for _, one := range bodies {
@@ -234,8 +235,8 @@ func TestDecodeAllocs(t *testing.T) {
 
 func TestAppendAllocs(t *testing.T) { checkAllocs(t, appendBodies()) }
 
-// TestErrorAllocs holds that hostile bytes cost no memory: every decoder gets
-// every way to be wrong.
+// TestErrorAllocs checks that malformed input costs no memory: it feeds every kind
+// of malformed message to every decoder.
 func TestErrorAllocs(t *testing.T) {
 	var bodies []body
 	for _, bad := range badMessages() {
@@ -261,7 +262,7 @@ func TestErrorAllocs(t *testing.T) {
 		}
 		for name, run := range decoders {
 			sinkErr = wire.ErrUnexpected
-			good := name == "split ID" || name == "fragment of GoldSource" // some are, to these
+			good := name == "split ID" || name == "fragment of GoldSource" // these accept some of the messages
 			if run(); sinkErr == nil && !good {
 				t.Errorf("%s of %q: no error", name, bad)
 			}
@@ -271,7 +272,7 @@ func TestErrorAllocs(t *testing.T) {
 	checkAllocs(t, bodies)
 }
 
-// badMessages returns messages that no decoder takes whole.
+// badMessages returns messages that no decoder accepts as complete.
 func badMessages() []string {
 	return []string{
 		"", "\xFF", single, split, single + "?", single + "A\x01",

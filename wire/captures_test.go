@@ -13,7 +13,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// captureKeys translates the keys of captures to those of vectors.
+// captureKeys maps the field names used in captures to those used in vectors.
 var captureKeys = map[string]string{
 	"appid":    "app_id",
 	"type":     "server_type",
@@ -24,8 +24,8 @@ var captureKeys = map[string]string{
 	"gameid":   "game_id",
 }
 
-// TestCaptures reads replies of real servers, where they are at hand, and holds
-// what it reads against what another parser read.
+// TestCaptures decodes replies captured from real servers, if the captures are
+// available, and compares the result with that of another parser.
 func TestCaptures(t *testing.T) {
 	for _, file := range captures.Files(t) {
 		t.Run(captures.Name(file), func(t *testing.T) {
@@ -34,7 +34,7 @@ func TestCaptures(t *testing.T) {
 	}
 }
 
-// meaning is what another parser read in a capture.
+// meaning is the content of a capture as another parser read it.
 type meaning struct {
 	Info       map[string]any
 	GoldSource map[string]any `json:"info_goldsrc"`
@@ -42,7 +42,8 @@ type meaning struct {
 	Rules      []any
 }
 
-// loneByte is how captures write a byte that is no UTF-8.
+// loneByte matches the escape with which captures write a byte that is not valid
+// UTF-8.
 var loneByte = regexp.MustCompile(`\\udc([89a-f][0-9a-f])`)
 
 func readMeaning(t *testing.T, file string) (m meaning) {
@@ -91,8 +92,8 @@ func checkCapture(t *testing.T, datagrams [][]byte, m meaning) {
 	}
 }
 
-// messages returns the single messages of a capture and those of its groups of
-// fragments.
+// messages returns the messages of a capture: those sent in a single datagram and
+// those joined from fragments.
 func messages(t *testing.T, datagrams [][]byte) (all [][]byte) {
 	groups := map[uint32][][]byte{}
 	for _, d := range datagrams {

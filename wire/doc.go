@@ -1,58 +1,58 @@
-// Package wire turns the bytes of Valve's A2S protocol into messages and back: the
+// Package wire encodes and decodes the messages of Valve's A2S protocol: the
 // questions to a game server, its answers, and the fragments of long answers. It
-// does no I/O, reads no clock, keeps no memory, and imports only the standard
-// library.
+// does no I/O, reads no clock, keeps no state between calls, and imports only the
+// standard library.
 //
 // # Use
 //
-// Ask with [AppendRequest]; send what it appends, and nothing more, in one UDP
-// datagram. [IsSplit] and [KindOf] show what a reply is. A message, sent at once or
-// put together from fragments, goes to the decoder of its kind:
+// [AppendRequest] builds a request; send exactly those bytes in one UDP datagram.
+// [IsSplit] tells whether a reply is a fragment, and [KindOf] what kind of message it
+// is. Pass a message, whether it came in one datagram or was reassembled from
+// fragments, to the decoder for its kind:
 //
 //	KindInfo, KindGoldSource   (*Info).Decode
 //	KindPlayers                (*Players).Reset, then Next and Player
 //	KindRules                  (*Rules).Reset, then Next and Rule
-//	KindChallenge              DecodeChallenge, and the same request again with it
+//	KindChallenge              DecodeChallenge; repeat the request with the challenge
 //	KindPing                   DecodePing
 //	KindBanned, KindLimited    DecodeText
 //
-// A fragment goes to [SplitID] and [ShowLayout], and once one fragment of its
-// reply has shown the layout, to [Fragment.Decode]. Package reasm holds fragments
-// until a reply is complete, decompresses it and checks its CRC-32. [MessageParts]
-// and [FragmentParts] show a person which bytes are which field.
+// Pass a fragment to [SplitID] and [ShowLayout]. Once a fragment of the reply has
+// shown the layout, pass all of them to [Fragment.Decode]. Package reasm holds
+// fragments until a reply is complete, decompresses it and checks its CRC-32.
+// [MessageParts] and [FragmentParts] show a person which bytes belong to which field.
 //
-// Everything that can be decoded can be appended too, to write a server or a test.
-// Decoding the appended bytes gives the same values again. The only exception is
-// bytes after the last field, which an Info and the cursors note but do not keep.
+// Everything that can be decoded can also be encoded, which helps to write a server
+// or a test. Decoding the encoded bytes gives the same values again. The only
+// exception is bytes after the last field: Info and the cursors note them but do not
+// keep them.
 //
 // # Buffers
 //
-// Decoded values alias the bytes that were given, and are valid until the caller
-// reuses these bytes. A caller that keeps values copies them. This package never
+// Decoded values alias the bytes passed to the decoder, and are valid until the caller
+// reuses these bytes. A caller that keeps values must copy them. This package never
 // writes to the bytes it decodes, and appending to a returned slice does not
-// overwrite what follows it.
-// The Append functions append to dst and return it as append does; they keep
-// neither dst nor their arguments.
+// overwrite the bytes that follow it. The Append functions append to dst and return
+// it as append does; they keep neither dst nor their arguments.
 //
-// Decoding allocates nothing, whatever the bytes are, and appending only what
-// dst lacks. Values may be used by several goroutines as far as each uses its
+// Decoding never allocates, whatever the bytes are. Encoding allocates only if dst
+// lacks the capacity. Several goroutines may decode at the same time if each uses its
 // own Info, Players, Rules or Fragment.
 //
 // # Errors and notes
 //
 // Every error is an [Error]: a code that can be compared and used as an index.
-// After [ErrTruncated] the values before the cut are good: Info.Has names the
-// fields, and the cursors have returned the complete items. Oddities of complete
-// answers are [Notes], not errors: a wrong count, a flag that is neither 0 nor 1,
-// bytes left over.
+// After [ErrTruncated] the values before the cut are valid: Info.Has names the
+// complete fields, and the cursors have returned the complete items. Oddities of
+// complete answers are [Notes], not errors: a wrong count, a flag that is neither 0
+// nor 1, bytes left over.
 //
-// Strings are the server's bytes: often UTF-8, sometimes another encoding or cut
-// inside a character, sometimes hostile. They are not checked here.
+// Strings are the server's bytes: often UTF-8, sometimes in another encoding or cut
+// inside a character, sometimes hostile. This package does not check them.
 //
 // # Datagrams
 //
-// Integers are little-endian; a string is ended by a NUL. A datagram begins with
-// -1 or -2:
+// Integers are little-endian; strings end with a NUL. A datagram begins with -1 or -2:
 //
 //	message                          GoldSource fragment
 //	+-------------+------+----···+   +-------------+----+-----+----···+

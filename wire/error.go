@@ -1,19 +1,20 @@
 package wire
 
-// Error is what is wrong with a message, or why a question has no complete answer.
-// Its String is the word in a record's "errors". The zero value is no error. It is
-// a code and not a struct, so that a hostile datagram costs no allocation and an
-// Error can index counters.
+// Error says what is wrong with a message, or why a question has no complete
+// answer. String returns the word that a record's "errors" uses for it. The zero
+// value means no error. Error is a code and not a struct, so that a hostile
+// datagram costs no allocation and an Error can index an array of counters.
 type Error uint8
 
-// The words of a record's errors. The decoders of this package return only
-// ErrTruncated, ErrMalformed, ErrEmpty, ErrUnexpected and ErrTooLarge; the
-// others are given by the packages that wait, reassemble and send.
+// The error codes; the words of a record's "errors" correspond to them one to one.
+// The decoders of this package return only ErrTruncated, ErrMalformed, ErrEmpty,
+// ErrUnexpected and ErrTooLarge; the others come from the packages that wait for,
+// reassemble and send datagrams.
 const (
-	ErrTimeout       Error = iota + 1 // nothing came in time
+	ErrTimeout       Error = iota + 1 // no answer came in time
 	ErrIncomplete                     // fragments of a split reply are missing
 	ErrTruncated                      // the message ends inside a field
-	ErrMalformed                      // the bytes are no message of that kind
+	ErrMalformed                      // the bytes are not a message of that kind
 	ErrChecksum                       // the CRC-32 of a compressed reply does not match
 	ErrTooLarge                       // more bytes than we are willing to hold
 	ErrChallengeLoop                  // challenge after challenge, never an answer
@@ -54,5 +55,5 @@ func (e Error) String() string {
 	return "unknown"
 }
 
-// Error returns the record's word for e, with the package's name before it.
+// Error returns the word of e as used in records, prefixed with "a2s: ".
 func (e Error) Error() string { return "a2s: " + e.String() }

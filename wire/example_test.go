@@ -7,7 +7,7 @@ import (
 )
 
 func ExampleInfo() {
-	// What a server answered to AppendInfoRequest.
+	// A server's answer to AppendInfoRequest.
 	datagram := []byte("\xFF\xFF\xFF\xFFI\x11An example\x00cp_badlands\x00tf\x00Team Fortress\x00" +
 		"\xB8\x01\x0C\x18\x00dl\x00\x018622567\x00\x80\x87\x69")
 
@@ -51,7 +51,8 @@ func ExamplePlayers() {
 }
 
 func ExampleRules() {
-	// An old game that answers with one datagram, cut at its end (EC-92).
+	// An old game answers with a single datagram that is cut off at its end
+	// (EC-92).
 	datagram := []byte("\xFF\xFF\xFF\xFFE\x03\x00" +
 		"sv_gravity\x00800\x00mp_timelimit\x0030\x00sv_conta")
 
@@ -94,7 +95,7 @@ func ExampleShowLayout() {
 		[]byte("\xFE\xFF\xFF\xFF\x56\x0A\x00\x00\x12ct\x00\x00"),
 		[]byte("\xFE\xFF\xFF\xFF\x56\x0A\x00\x00\x02\xFF\xFF\xFF\xFFE\x01\x00sv_conta"),
 	}
-	// One fragment shows the layout of all of its reply.
+	// A single fragment shows the layout of its whole reply.
 	layout, packed := wire.LayoutUnknown, false
 	for _, d := range datagrams {
 		if l, p := wire.ShowLayout(d); l != wire.LayoutUnknown {

@@ -8,11 +8,11 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// The fuzzers hold one law: decoding what was encoded from what was decoded
-// gives the same again. Input whose decoding fails has no other duty than not
-// to panic, and to keep what was whole inside its bounds.
+// The fuzzers check one law: if a message decodes, encoding the result and decoding
+// it again gives the same values. If it does not decode, the decoder must not
+// panic, and the fields it did read completely must lie inside the message.
 
-// addVectors gives the fuzzer the datagrams of the project's vectors.
+// addVectors seeds a fuzzer with the datagrams of the project's test vectors.
 func addVectors(f *testing.F, add func(datagram []byte)) {
 	f.Helper()
 	for _, v := range loadVectors(f) {

@@ -16,17 +16,18 @@ func startsWith(b []byte, header uint32) bool {
 	return len(b) >= headerLen && binary.LittleEndian.Uint32(b) == header
 }
 
-// IsSingle reports whether the datagram begins with FF FF FF FF: it holds a
+// IsSingle reports whether the datagram begins with FF FF FF FF, that is, holds a
 // complete message.
 func IsSingle(datagram []byte) bool { return startsWith(datagram, singleHeader) }
 
-// IsSplit reports whether the datagram begins with FE FF FF FF: it holds a
+// IsSplit reports whether the datagram begins with FE FF FF FF, that is, holds a
 // fragment of a message.
 func IsSplit(datagram []byte) bool { return startsWith(datagram, splitHeader) }
 
-// Body returns msg without its headers, so that it begins with the type byte;
-// it is empty where nothing follows them. A message has one FF FF FF FF; those
-// that were reassembled from fragments may have none (EC-113) or two (EC-114).
+// Body returns msg without its headers, so that the result begins with the type
+// byte. It is empty if nothing follows the headers. A message usually has one
+// header, FF FF FF FF; a message reassembled from fragments may have none (EC-113)
+// or two (EC-114).
 func Body(msg []byte) []byte {
 	if !startsWith(msg, singleHeader) {
 		return msg
@@ -37,9 +38,9 @@ func Body(msg []byte) []byte {
 	return msg
 }
 
-// HeaderNotes returns NoteHeaderMissing or NoteHeaderTwice for a message
-// without a header or with two, and 0 for one with the usual one. The notes of
-// the decoders do not hold these.
+// HeaderNotes returns NoteHeaderMissing for a message without a header,
+// NoteHeaderTwice for one with two, and 0 for one with the usual single header. The
+// decoders do not set these notes.
 func HeaderNotes(msg []byte) Notes {
 	switch len(msg) - len(Body(msg)) {
 	case 0:
@@ -50,7 +51,7 @@ func HeaderNotes(msg []byte) Notes {
 	return NoteHeaderTwice
 }
 
-// KindOf returns the type byte of a message, 0 if it has none.
+// KindOf returns the type byte of a message, or 0 if it has none.
 func KindOf(msg []byte) Kind {
 	if body := Body(msg); len(body) > 0 {
 		return Kind(body[0])
@@ -58,7 +59,7 @@ func KindOf(msg []byte) Kind {
 	return 0
 }
 
-// IsRequest reports whether a client sends such a datagram: one of the three
+// IsRequest reports whether the datagram is one that clients send: one of the three
 // questions, a request for a challenge, or a ping.
 func IsRequest(datagram []byte) bool {
 	if !IsSingle(datagram) {
@@ -72,9 +73,8 @@ func IsRequest(datagram []byte) bool {
 	return false
 }
 
-// IsReply reports whether a server sends such a datagram: a fragment, or a
-// message of a kind that only servers send. The traffic of a game has other
-// headers.
+// IsReply reports whether the datagram is one that servers send: a fragment, or a
+// message of a kind that only servers send. Game traffic has other headers.
 func IsReply(datagram []byte) bool {
 	if IsSplit(datagram) {
 		return true
@@ -90,8 +90,8 @@ func IsReply(datagram []byte) bool {
 	return false
 }
 
-// fields returns what follows the type byte k in msg. It fails where there is
-// no type byte or another one.
+// fields returns the bytes of msg after its type byte. It fails if there is no type
+// byte or if it is not k.
 func fields(msg []byte, k Kind) ([]byte, Error) {
 	body := Body(msg)
 	if len(body) == 0 {

@@ -42,8 +42,8 @@ func TestBody(t *testing.T) {
 	}
 }
 
-// TestNoRoom holds that nothing that is decoded can be appended to into what
-// follows it in the buffer of the caller.
+// TestNoRoom checks that appending to a decoded slice never overwrites the bytes
+// that follow it in the caller's buffer.
 func TestNoRoom(t *testing.T) {
 	buffer := func(s string) []byte {
 		return append([]byte(s), "what was there before"...)[:len(s)]

@@ -3,7 +3,7 @@ package wire
 import "encoding/binary"
 
 // The bits of the extra data flag. These are the protocol's and must not be
-// changed. On the wire the fields stand in the order of this list (EC-28).
+// changed. On the wire the fields follow in the order of this list (EC-28).
 const (
 	edfGamePort uint8 = 0x80
 	edfSteamID  uint8 = 0x10
@@ -14,8 +14,8 @@ const (
 	edfKnown = edfGamePort | edfSteamID | edfSourceTV | edfKeywords | edfGameID
 )
 
-// IsShip reports whether an application ID is one of The Ship, whose replies
-// hold fields of their own: 2400 and its relatives (EC-75).
+// IsShip reports whether an application ID is that of The Ship or one of its
+// relatives (EC-75), whose replies have extra fields.
 func IsShip(appID uint32) bool {
 	switch appID {
 	case 2400, 2401, 2402, 2403, 2405, 2406, 2412, 2430:
@@ -24,9 +24,8 @@ func IsShip(appID uint32) bool {
 	return false
 }
 
-// GivesChallengeOnRequest reports whether an application ID is one of those whose
-// servers give a challenge in reply to A2S_SERVERQUERY_GETCHALLENGE (document
-// 000).
+// GivesChallengeOnRequest reports whether appID is that of a game whose servers
+// answer A2S_SERVERQUERY_GETCHALLENGE with a challenge (document 000).
 func GivesChallengeOnRequest(appID uint32) bool {
 	switch appID {
 	case 17510, 17530, 17550, 17700, 17740:
@@ -35,19 +34,19 @@ func GivesChallengeOnRequest(appID uint32) bool {
 	return false
 }
 
-// Decode reads an INFO reply of either format into in and resets it before.
-// The strings in it alias msg.
+// Decode reads an INFO reply of either format into in, which it resets first. The
+// strings of in alias msg.
 //
-// The error is ErrTruncated where the message ends inside a field, or before
-// one that the extra data flag promises (EC-29, EC-31); in.Has then names the
-// complete fields. It is ErrEmpty if there is only the type byte (EC-24),
-// ErrUnexpected for another type byte, and ErrMalformed if there is none.
+// The error is ErrTruncated if the message ends inside a field, or before a field
+// that the extra data flag promises (EC-29, EC-31); in.Has then names the complete
+// fields. It is ErrEmpty if the message ends after the type byte (EC-24),
+// ErrUnexpected if the type byte is another one, and ErrMalformed if there is none.
 //
-// A Source reply may end after the version (EC-27). Of a version that the reply
-// cuts off, Version holds what there is (EC-136). NoteInfoShortAppID stands for
-// a truncated reply that may have lost the game ID (EC-145).
+// A Source reply may end after the version (EC-27). If the reply ends inside the
+// version, Version holds the bytes that are there (EC-136). NoteInfoShortAppID is
+// set for a truncated reply that may have lost the game ID (EC-145).
 //
-// If three bytes or less follow the mod flag of a GoldSource reply, there is no mod
+// If at most three bytes follow the mod flag of a GoldSource reply, there is no mod
 // block, and the last two bytes are VAC and bots (EC-67). If they can't be, the
 // reply is truncated, and neither is set (EC-137). A relay may leave out bots
 // (EC-33).
@@ -95,8 +94,8 @@ func (in *Info) decode(r *reader) error {
 	return nil
 }
 
-// mayLackGameID reports whether a truncated reply had a game ID that is lost,
-// for all that is known.
+// mayLackGameID reports whether a truncated reply may have had a game ID that is
+// lost.
 func (in *Info) mayLackGameID() bool {
 	lost := in.Has&HasEDF == 0 || in.EDF&edfGameID != 0
 	return in.Format == FormatSource && lost && in.Has&HasAppID != 0 && in.Has&HasGameID == 0
@@ -178,8 +177,9 @@ func (in *Info) readGoldSource(r *reader) {
 // isRelay reports whether a server type is that of a spectator relay.
 func isRelay(serverType uint8) bool { return serverType == 'p' || serverType == 'P' }
 
-// readMod reads the mod block. HLTV's source writes a string where document 000
-// has a NUL byte: an empty string is that byte. The text itself is not kept.
+// readMod reads the mod block. Where document 000 has a NUL byte, HLTV's source
+// writes a string; the NUL byte is the same as an empty string. The text is not
+// kept.
 func (in *Info) readMod(r *reader) {
 	if len(r.b) <= 3 {
 		in.Notes |= NoteInfoNoModBlock
@@ -196,9 +196,9 @@ func (in *Info) readMod(r *reader) {
 	r.u8(&in.Mod.DLL, HasMod)
 }
 
-// skipNoModBlock skips what stands in for a mod block: nothing, or one byte
-// before VAC and bots (EC-67). Where the rest is too short for those two, or the
-// first of them is no boolean, the reply ends inside the block (EC-137).
+// skipNoModBlock skips the bytes found in place of a mod block: none, or a single
+// byte before VAC and bots (EC-67). If fewer than two bytes remain for VAC and
+// bots, or VAC would be neither 0 nor 1, the reply ends inside the block (EC-137).
 func skipNoModBlock(r *reader) {
 	if len(r.b) == 3 {
 		r.b = r.b[1:]
@@ -210,12 +210,15 @@ func skipNoModBlock(r *reader) {
 
 // AppendInfo appends an INFO reply: 'm' for FormatGoldSource, else 'I'.
 //
-// The fields that every reply has are written whatever in.Has says. HasShip,
-// HasMod and the extra data of Source replies are written where in.Has has
-// them; the extra data flag follows from that and from the bits of in.EDF that
-// have no meaning, and is left out if there are none and HasEDF is not set. A
-// GoldSource reply with NoteInfoNoModBlock says that it is a mod and leaves the
-// block out (EC-67). A relay's has bots only where in.Has has them. Strings are written as far as their first NUL.
+// The fields that every reply has are written regardless of in.Has. The fields of
+// The Ship, the mod block and the extra data of Source replies are written only if
+// in.Has names them. The extra data flag is computed: the bits of the fields
+// written, plus the bits of in.EDF that have no defined meaning. If no bit is set,
+// the flag is left out unless in.Has contains HasEDF.
+//
+// A GoldSource reply with NoteInfoNoModBlock has the mod flag set but no mod block
+// (EC-67). A relay's reply has bots only if in.Has contains HasBots. Strings end at
+// their first NUL.
 func AppendInfo(dst []byte, in *Info) []byte {
 	if in.Format == FormatGoldSource {
 		return appendGoldSource(appendHeader(dst, KindGoldSource), in)
@@ -265,7 +268,7 @@ func appendExtra(dst []byte, in *Info) []byte {
 	return dst
 }
 
-// extraFlag returns the extra data flag of the fields that in.Has has.
+// extraFlag returns the extra data flag for the fields that in.Has names.
 func (in *Info) extraFlag() uint8 {
 	edf := in.EDF &^ edfKnown
 	if in.Has&HasGamePort != 0 {
@@ -301,7 +304,7 @@ func appendGoldSource(dst []byte, in *Info) []byte {
 	return append(dst, in.Bots)
 }
 
-// appendMod appends the mod flag and, where it is there, the mod block.
+// appendMod appends the mod flag and the mod block, if in has one.
 func appendMod(dst []byte, in *Info) []byte {
 	if in.Notes&NoteInfoNoModBlock != 0 {
 		return append(dst, 1)

@@ -11,16 +11,17 @@ import (
 )
 
 const (
-	// sourceHead is an 'I' reply up to the application ID.
+	// sourceHead is an 'I' reply up to, but not including, the application ID.
 	sourceHead = single + "I\x11name\x00map\x00folder\x00game\x00"
-	// sourceRest is what follows the application ID, up to the version.
+	// sourceRest is the part from the application ID, exclusive, to the version,
+	// inclusive.
 	sourceRest = "\x01\x02\x03dl\x00\x011.0\x00"
-	// sourceInfo is a complete reply of an application without an ID.
+	// sourceInfo is a complete reply whose application ID is 0.
 	sourceInfo = sourceHead + "\x00\x00" + sourceRest
-	// goldInfo is an 'm' reply up to the flag for mods.
+	// goldInfo is an 'm' reply up to, but not including, the mod flag.
 	goldInfo = single + "m192.0.2.1:27015\x00name\x00map\x00folder\x00game\x00\x01\x02\x2FDW\x00"
 
-	// goldRelay is the same of a relay.
+	// goldRelay is a reply like goldInfo, but sent by a relay.
 	goldRelay = single + "m192.0.2.1:27020\x00name\x00map\x00folder\x00game\x00\x00\x00\x30pl\x00"
 
 	hasSource = wire.HasProtocol | wire.HasName | wire.HasMap | wire.HasFolder | wire.HasGame |
@@ -135,7 +136,7 @@ func TestInfoOutcome(t *testing.T) {
 	}
 }
 
-// TestHLTV reads the reply of the relay that ReHLDS comes with, byte by byte.
+// TestHLTV decodes, byte by byte, the reply of the relay that ships with ReHLDS.
 func TestHLTV(t *testing.T) {
 	msg, err := hex.DecodeString("ffffffff6d3132372e35302e302e383a323730323000484c5456207265616c20636f6465" +
 		"0063726f7373666972650076616c76650048616c662d4c69666500001030706c000000")
@@ -157,7 +158,7 @@ func TestHLTV(t *testing.T) {
 	}
 }
 
-// TestInfoValues holds fields that other readers refuse or change.
+// TestInfoValues checks field values that other decoders reject or alter.
 func TestInfoValues(t *testing.T) {
 	decode := func(old, with string) wire.Info {
 		var in wire.Info
@@ -227,8 +228,8 @@ func TestIsShip(t *testing.T) {
 	}
 }
 
-// TestInfoCut decodes every beginning of a reply: it is truncated if the end of a
-// field is missing, and its fields are those of the complete reply.
+// TestInfoCut decodes every prefix of a reply: a prefix that ends inside a field is
+// truncated, and its fields equal those of the complete reply.
 func TestInfoCut(t *testing.T) {
 	for _, whole := range []string{
 		sourceInfo + "\xF1\x87\x69\x01\x02\x03\x04\x05\x06\x07\x08\x8C\x69tv\x00tags\x00" +

@@ -1,7 +1,7 @@
 package wire
 
-// Question is one of the things that a server can be asked. The first three make
-// up a record's status. The other two are asked beside them.
+// Question is a question that a client can ask a server. The answers to the first
+// three make up a record's status; the other two are optional extras.
 type Question uint8
 
 // The questions, in the order in which records list them.
@@ -10,12 +10,12 @@ const (
 	QuestionPlayers
 	QuestionRules
 
-	NumQuestions = iota // how many of them make up a status
+	NumQuestions = iota // how many questions make up a status
 
 	QuestionPing      Question = iota - 1 // A2A_PING
 	QuestionChallenge                     // A2S_SERVERQUERY_GETCHALLENGE
 
-	NumRequests = iota - 1 // how many there are in all
+	NumRequests = iota - 1 // how many questions there are in all
 )
 
 // String returns the word for q: info, players, rules, ping or challenge.
@@ -40,15 +40,16 @@ func (q Question) String() string {
 // little-endian order.
 type Challenge uint32
 
-// NoChallenge is the -1 with which PLAYER and RULES ask for a challenge, and
-// with which an INFO request is sent in its short form (document 000).
+// NoChallenge is the value -1. A PLAYER or RULES request with this challenge asks
+// for one; an INFO request without a challenge is sent in its short form (document
+// 000).
 const NoChallenge Challenge = 0xFFFFFFFF
 
 // Kind is the type byte of a message.
 type Kind byte
 
-// The type bytes of the five documents. These are the protocol's and must not
-// be changed.
+// The type bytes of requests and replies. These are the protocol's and must not be
+// changed.
 const (
 	KindInfoRequest      Kind = 'T'
 	KindPlayersRequest   Kind = 'U'
@@ -76,12 +77,13 @@ const (
 	FormatGoldSource                   // 'm'
 )
 
-// Fields is a set of the fields of an Info that were read. Of these only the
-// version may be incomplete, where the reply ends inside it (EC-136).
+// Fields is a set of the fields of an Info that were read. All of them are
+// complete, except that the version may be cut off by the end of the reply
+// (EC-136).
 type Fields uint32
 
-// The fields of an INFO reply. HasMod means that the whole mod block was
-// there, HasShip the three bytes of The Ship, HasSourceTV both port and name.
+// The fields of an INFO reply. HasMod means that the whole mod block was present,
+// HasShip all three fields of The Ship, HasSourceTV both port and name.
 const (
 	HasProtocol Fields = 1 << iota
 	HasName
@@ -108,12 +110,12 @@ const (
 	HasMod
 )
 
-// Info is an INFO reply of either format. Its byte slices alias the message
-// that was decoded.
+// Info is an INFO reply of either format. Its byte slices alias the message that
+// was decoded.
 type Info struct {
 	Has    Fields // which of the fields below were read
 	Notes  Notes  // oddities of a complete answer
-	Format Format // zero: only the type byte was there
+	Format Format // zero if the message has no body or is of another kind
 
 	Protocol    uint8  // version of the protocol that the game speaks
 	Players     uint8  // modulo 256 on some games (EC-36); may exceed MaxPlayers
@@ -124,7 +126,7 @@ type Info struct {
 	Password    uint8  // the byte as sent; any but 0 means yes (EC-35)
 	VAC         uint8  // the byte as sent; any but 0 means yes (EC-35)
 	EDF         uint8  // extra data flag
-	ShortAppID  uint16 // 0 or cut off where the ID is above 65535 (EC-25): see AppID
+	ShortAppID  uint16 // 0 or truncated if the ID is above 65535 (EC-25): see AppID
 	GamePort    uint16 // where players join
 	SteamID     uint64 // of the server
 	GameID      uint64 // its low 24 bits are the application ID (EC-25)
@@ -136,16 +138,16 @@ type Info struct {
 	Version []byte // of the game
 
 	Keywords []byte   // usually separated by commas; some games put their own data here
-	SourceTV SourceTV // if it has a spectator relay
-	Ship     Ship     // of a game of The Ship (IsShip)
+	SourceTV SourceTV // the spectator relay, if there is one
+	Ship     Ship     // only for The Ship (IsShip)
 
-	Address []byte // GoldSource: what the server believes its address to be
+	Address []byte // GoldSource: the server's own idea of its address
 	Mod     Mod    // GoldSource
 }
 
-// AppID returns the Steam application ID: the low 24 bits of the game ID where
-// that is there and they are not zero, else the short one (EC-25, EC-26). It
-// reports false where the reply holds neither.
+// AppID returns the Steam application ID: the low 24 bits of the game ID if the
+// reply has one and they are not zero, else the 16-bit ID (EC-25, EC-26). It
+// reports false if the reply holds neither.
 func (in *Info) AppID() (uint32, bool) {
 	if in.Has&HasGameID != 0 {
 		if id := uint32(in.GameID & 0xFFFFFF); id != 0 {
@@ -161,7 +163,7 @@ type SourceTV struct {
 	Name []byte // of the relay
 }
 
-// Ship is the fields that INFO has on servers of The Ship.
+// Ship holds the fields that INFO has only on servers of The Ship.
 type Ship struct {
 	// 0 Hunt, 1 Elimination, 2 Duel, 3 Deathmatch, 4 VIP Team, 5 Team Elimination.
 	Mode      uint8
@@ -185,23 +187,23 @@ type Player struct {
 	Index    uint8   // always 0 on many games (EC-77)
 	Score    int32   // may be negative (EC-87)
 	Duration float32 // seconds connected; -1 for some bots (EC-76), may be NaN (EC-89)
-	Ship     bool    // whether Deaths and Money were there
+	Ship     bool    // whether Deaths and Money were present
 	Deaths   int32   // The Ship
 	Money    int32   // The Ship
 }
 
-// Rule is one pair of a RULES reply. Both slices alias the message.
+// Rule is one name and value of a RULES reply. Both slices alias the message.
 type Rule struct {
-	Name  []byte // of a variable of the server
+	Name  []byte // of a server variable
 	Value []byte // any text
 }
 
-// Notes is a set of oddities of an answer that is complete all the same. It is
-// never a reason to call an answer partial. CutNotes are the exception: a truncated
-// answer may have them too.
+// Notes is a set of oddities found in an answer. A note never makes an answer
+// partial: answers with notes are complete, except that the notes in CutNotes may
+// also occur in a truncated answer.
 type Notes uint32
 
-// The oddities, each with the record's word.
+// The notes, each after the word that records use for it.
 const (
 	// info.trailing: bytes after the last field (EC-30)
 	NoteInfoTrailing Notes = 1 << iota
@@ -209,15 +211,16 @@ const (
 	NoteInfoOddBoolean
 	// info.no_mod_block: the mod flag without the mod block (EC-67, EC-137)
 	NoteInfoNoModBlock
-	// players.count: another number than announced (EC-81, EC-82)
+	// players.count: the number of players differs from the count byte (EC-81,
+	// EC-82)
 	NotePlayersCount
 	// players.non_finite: a duration is NaN or infinite (EC-89)
 	NotePlayersNonFinite
 	// players.trailing: bytes after the last player
 	NotePlayersTrailing
-	// rules.count: another number than announced (EC-94)
+	// rules.count: the number of rules differs from the announced count (EC-94)
 	NoteRulesCount
-	// rules.duplicate: one name more than once (EC-97)
+	// rules.duplicate: a name occurs more than once (EC-97)
 	NoteRulesDuplicate
 	// rules.empty_name: a rule without a name (EC-96)
 	NoteRulesEmptyName
@@ -225,17 +228,17 @@ const (
 	NoteHeaderMissing
 	// header.twice: a reply with FF FF FF FF twice (EC-114)
 	NoteHeaderTwice
-	// info.short_app_id: the reply ends before the game ID, so the application
-	// ID may be no more than the low 16 bits of the true one (EC-145)
+	// info.short_app_id: the reply ends before the game ID, so the application ID
+	// may be no more than the low 16 bits of the true one (EC-145)
 	NoteInfoShortAppID
 	// info.conflict: another reply contradicts this one; one of the two may be
-	// forged. No decoder sets it: that takes more than one datagram.
+	// forged. No decoder sets it, because one message cannot show a conflict.
 	NoteInfoConflict
 
 	NumNotes = iota // how many there are
 )
 
-// CutNotes are the notes that a truncated answer may have too.
+// CutNotes are the notes that a truncated answer may have, too.
 const CutNotes = NoteInfoNoModBlock | NoteInfoShortAppID
 
 var noteWords = [NumNotes]string{
@@ -254,5 +257,6 @@ var noteWords = [NumNotes]string{
 	"info.conflict",
 }
 
-// NoteWord returns the record's word for the note of bit i, 0 ≤ i < NumNotes.
+// NoteWord returns the word that records use for the note with bit i, 0 ≤ i <
+// NumNotes.
 func NoteWord(i int) string { return noteWords[i] }

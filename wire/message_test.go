@@ -8,7 +8,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// TestErrorWords holds the words of a record's errors, which must not change.
+// TestErrorWords pins the words of a record's errors, which must not change.
 func TestErrorWords(t *testing.T) {
 	want := map[wire.Error]string{
 		0:                     "",
@@ -41,7 +41,7 @@ func TestErrorWords(t *testing.T) {
 	}
 }
 
-// TestNoteWords holds the words of a record's notes, which must not change.
+// TestNoteWords pins the words of a record's notes, which must not change.
 func TestNoteWords(t *testing.T) {
 	want := map[wire.Notes]string{
 		wire.NoteInfoTrailing:     "info.trailing",

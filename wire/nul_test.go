@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// TestIndexNUL looks for one and two NULs at every place of texts of every
-// length, among bytes that a careless mask takes for a NUL.
+// TestIndexNUL looks for one and two NULs at every position of texts of every
+// length. The other bytes are those that a careless bit mask would mistake for
+// NULs.
 func TestIndexNUL(t *testing.T) {
 	for _, fill := range []byte{0x01, 0x7F, 0x80, 0x81, 0xFF, 'a'} {
 		for n := range 34 {
@@ -19,7 +20,7 @@ func TestIndexNUL(t *testing.T) {
 	}
 }
 
-// checkNULs puts NULs at i and j of b, which are len(b) for none.
+// checkNULs puts NULs at i and j of b; an index of len(b) means no NUL.
 func checkNULs(t *testing.T, b []byte, i, j int) {
 	t.Helper()
 	for _, at := range []int{i, j} {

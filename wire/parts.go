@@ -6,20 +6,21 @@ import (
 )
 
 // Part is one field of a message or fragment: the position and form of its bytes.
-// It serves to show bytes to a person; programs decode the values.
+// Parts are for showing bytes to a person; programs should decode the values
+// instead.
 type Part struct {
-	Name string // of the field, one or two words for a person
+	Name string // of the field: one or two words for a person to read
 	Form Form   // of its bytes
-	At   int    // where its first byte stands
-	End  int    // where the next part begins
-	Item int    // in a list: which player or rule, from 0; else -1
+	At   int    // offset of its first byte
+	End  int    // offset of the next part
+	Item int    // in a list: index of the player or rule, from 0; else -1
 	Cut  bool   // the message ends inside the field, or before it: this is the last part
 }
 
 // Form is the form of the bytes of a Part.
 type Form uint8
 
-// The forms. Numbers are little-endian and as long as the part is.
+// The forms. Numbers are little-endian; the length of the part is their size.
 const (
 	FormBytes     Form = iota // unknown
 	FormHeader                // FF FF FF FF or FE FF FF FF
@@ -29,21 +30,21 @@ const (
 	FormInt                   // signed number
 	FormHex                   // number to be shown in hexadecimal: an ID, a checksum
 	FormFloat                 // float32: seconds
-	FormLetter                // a letter that stands for a word
+	FormLetter                // a letter that abbreviates a word
 	FormBool                  // 0 or 1
 	FormFlags                 // the extra data flag
 	FormNibbles               // number in the high four bits, total in the low four
 	FormChallenge             // a challenge
 )
 
-// field is a Part before it was found. Size 0 is a string.
+// field describes a Part that has not been located yet. Size 0 means a string.
 type field struct {
 	name string
 	form Form
 	size int
 }
 
-// The fields of the replies in the order of package documentation. These are
+// The fields of the replies, in the order of the package documentation. These are
 // the protocol's and must not be changed.
 var (
 	sourceTexts = []field{
@@ -86,15 +87,15 @@ var (
 	ruleFields       = []field{{"name", FormText, 0}, {"value", FormText, 0}}
 )
 
-// afterServerType is the distance from the server type to the end of
+// afterServerType is the distance in bytes from the server type to the end of
 // goldSourceFields.
 const afterServerType = 3
 
-// MessageParts walks the fields of a request or a reply, FF FF FF FF included.
-// Ship is what is known of the game, for a PLAYER reply. The parts follow each
-// other without gaps and cover all of msg, whatever is in it. They are those
-// that the decoder of its kind reads; the last is Cut exactly if that decoder
-// returns ErrTruncated or ErrEmpty.
+// MessageParts returns the fields of a request or a reply, including the header FF
+// FF FF FF. For a PLAYER reply, ship says whether the server runs The Ship. The
+// parts follow each other without gaps and cover all of msg, whatever it contains.
+// They are the fields that the decoder for the message's kind reads; the last is
+// Cut exactly if that decoder returns ErrTruncated or ErrEmpty.
 func MessageParts(msg []byte, ship ShipHint) iter.Seq[Part] {
 	return walk(msg, func(w *walker) {
 		for range (len(msg) - len(Body(msg))) / headerLen {
@@ -106,9 +107,9 @@ func MessageParts(msg []byte, ship ShipHint) iter.Seq[Part] {
 	})
 }
 
-// FragmentParts walks the fields of a fragment of a reply that has the layout
-// l and is compressed or not, as Fragment.Decode reads it. Of LayoutUnknown
-// only the beginning is divided. The parts cover all of the datagram.
+// FragmentParts returns the fields of a fragment whose reply has the layout l and
+// is compressed or not, as Fragment.Decode reads it. With LayoutUnknown only the
+// beginning is divided into fields. The parts cover all of the datagram.
 func FragmentParts(datagram []byte, l Layout, compressed bool) iter.Seq[Part] {
 	return walk(datagram, func(w *walker) {
 		w.take("split header", FormHeader, headerLen)
@@ -122,7 +123,7 @@ func FragmentParts(datagram []byte, l Layout, compressed bool) iter.Seq[Part] {
 	})
 }
 
-// walker goes through b and yields its parts.
+// walker steps through b and yields its parts.
 type walker struct {
 	b     []byte
 	at    int
@@ -131,7 +132,8 @@ type walker struct {
 	ended bool // b ends inside a field, or yield returned false
 }
 
-// walk returns the parts that the function takes, and what it leaves over.
+// walk returns the parts that take yields, and one last part for the bytes left
+// over.
 func walk(b []byte, take func(*walker)) iter.Seq[Part] {
 	return func(yield func(Part) bool) {
 		w := &walker{b: b, item: -1, yield: yield}
@@ -148,7 +150,7 @@ func (w *walker) part(name string, f Form, n int, cut bool) {
 	w.ended = !w.yield(p) || cut
 }
 
-// take yields a field of n bytes and returns them, nil if some are missing.
+// take yields a field of n bytes and returns them, or nil if some are missing.
 func (w *walker) take(name string, f Form, n int) []byte {
 	left := w.b[w.at:]
 	switch {
@@ -175,7 +177,7 @@ func (w *walker) text(name string) {
 	}
 }
 
-// rest yields all that is left, if anything is.
+// rest yields all remaining bytes as one part, if there are any.
 func (w *walker) rest(name string) {
 	if n := len(w.b) - w.at; n > 0 && !w.ended {
 		w.part(name, FormBytes, n, false)
@@ -192,7 +194,7 @@ func (w *walker) fields(fs []field) {
 	}
 }
 
-// message yields what follows the type byte k.
+// message yields the fields after the type byte k.
 func (w *walker) message(k Kind, ship ShipHint) {
 	switch k {
 	case KindInfo:
@@ -219,7 +221,7 @@ func (w *walker) message(k Kind, ship ShipHint) {
 	}
 }
 
-// freeText yields a string that may do without its NUL.
+// freeText yields a string that need not end with a NUL.
 func (w *walker) freeText(name string) {
 	left := w.b[w.at:]
 	if n := min(len(untilNUL(left))+1, len(left)); n > 0 && !w.ended {
@@ -258,8 +260,9 @@ func (w *walker) goldSource() {
 	}
 }
 
-// mod yields the mod block, or what stands in for it: nothing, or a byte (EC-67).
-// What is too short to be followed by VAC and bots ends inside the block (EC-137).
+// mod yields the mod block or the bytes found in its place: none or one (EC-67). If
+// too few bytes remain for VAC and bots, the message ends inside the block
+// (EC-137).
 func (w *walker) mod() {
 	if len(w.b)-w.at > 3 {
 		w.fields(modFields)
@@ -273,8 +276,8 @@ func (w *walker) mod() {
 	}
 }
 
-// players yields the records that a Players reads, and then what ends the
-// message: deaths and money, half a record, or bytes of no meaning.
+// players yields the records that Players reads, and then the end of the message:
+// deaths and money, an incomplete record, or bytes without a meaning.
 func (w *walker) players(ship ShipHint) {
 	if w.take("count", FormUint, 1) == nil {
 		return
@@ -297,7 +300,7 @@ func (w *walker) players(ship ShipHint) {
 	}
 }
 
-// rules yields the pairs that a Rules reads, and half a one at the end.
+// rules yields the rules that Rules reads, and an incomplete one at the end.
 func (w *walker) rules() {
 	w.take("count", FormUint, 2)
 	for w.item = 0; w.at < len(w.b) && !w.ended; w.item++ {
@@ -305,7 +308,7 @@ func (w *walker) rules() {
 	}
 }
 
-// layout yields what of a fragment's header follows the ID.
+// layout yields the fields of a fragment's header after the ID.
 func (w *walker) layout(l Layout, compressed bool) {
 	first := false
 	switch l {

@@ -12,8 +12,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// spell writes parts as NAME=LENGTH, with their item before a dot and a ! after
-// the one that is cut.
+// spell writes each part as NAME=LENGTH, prefixed with its item number and a dot if
+// it belongs to a list, and followed by "!" if it is cut.
 func spell(parts []wire.Part) string {
 	var words []string
 	for _, p := range parts {
@@ -136,7 +136,8 @@ func TestFragmentParts(t *testing.T) {
 	}
 }
 
-// checkCover: parts follow each other, cover b, and only the last is cut.
+// checkCover fails unless the parts follow each other without gaps, cover b, and
+// only the last is cut.
 func checkCover(t *testing.T, parts []wire.Part, b []byte) {
 	t.Helper()
 	at := 0
@@ -151,7 +152,7 @@ func checkCover(t *testing.T, parts []wire.Part, b []byte) {
 	}
 }
 
-// little reads a little-endian number of any length.
+// little decodes a little-endian number of any length.
 func little(b []byte) (v uint64) {
 	for i := len(b) - 1; i >= 0; i-- {
 		v = v<<8 | uint64(b[i])
@@ -159,7 +160,7 @@ func little(b []byte) (v uint64) {
 	return v
 }
 
-// checkInfoParts compares parts with what the decoder reads.
+// checkInfoParts compares the parts with the values that the decoder reads.
 func checkInfoParts(t *testing.T, parts []wire.Part, b []byte) {
 	var in wire.Info
 	err := in.Decode(b)
@@ -168,7 +169,7 @@ func checkInfoParts(t *testing.T, parts []wire.Part, b []byte) {
 		switch {
 		case !p.Cut:
 			got[p.Name] = b[p.At:p.End]
-		case p.Name == "version" && p.End > p.At: // the decoder keeps what there is of it (EC-136)
+		case p.Name == "version" && p.End > p.At: // the decoder keeps the incomplete version (EC-136)
 			got[p.Name] = append(bytes.Clone(b[p.At:p.End]), 0)
 		}
 	}
@@ -213,7 +214,7 @@ func checkInfoParts(t *testing.T, parts []wire.Part, b []byte) {
 	checkCut(t, parts, err)
 }
 
-// checkCut: the last part is cut where the decoder's error says that.
+// checkCut fails unless the last part is cut exactly if err says so.
 func checkCut(t *testing.T, parts []wire.Part, err error) {
 	t.Helper()
 	short := err == wire.ErrTruncated || err == wire.ErrEmpty
@@ -271,7 +272,7 @@ func checkRuleParts(t *testing.T, parts []wire.Part, b []byte) {
 	checkCut(t, parts, want.err)
 }
 
-// FuzzMessageParts: the parts of a message are what its decoder reads.
+// FuzzMessageParts checks that the parts of a message are what its decoder reads.
 func FuzzMessageParts(f *testing.F) {
 	addVectors(f, func(b []byte) { f.Add(b, uint8(wire.ShipUnknown)) })
 	f.Add([]byte(goldInfo+"\x01u\x00d\x00\x00abcdefghtl\x01\x03"), uint8(0))
@@ -294,13 +295,13 @@ func FuzzMessageParts(f *testing.F) {
 		case wire.KindRules:
 			checkRuleParts(t, parts, b)
 		}
-		for range wire.MessageParts(b, ship) { // it can be left at any time
+		for range wire.MessageParts(b, ship) { // the caller may break out at any time
 			break
 		}
 	})
 }
 
-// FuzzFragmentParts: the parts of a fragment are what its decoder reads.
+// FuzzFragmentParts checks that the parts of a fragment are what its decoder reads.
 func FuzzFragmentParts(f *testing.F) {
 	addVectors(f, func(b []byte) {
 		for l := wire.LayoutUnknown; l <= wire.LayoutSourceNoSize; l++ {

@@ -6,20 +6,22 @@ import (
 	"slices"
 )
 
-// ShipHint is whether a server runs The Ship, as far as known. Player lists of The
-// Ship end with deaths and money (EC-74, EC-75). IsShip tells it from the
-// application ID of INFO.
+// ShipHint says whether a server runs The Ship, if that is known. PLAYER replies of
+// The Ship end with deaths and money (EC-74, EC-75). IsShip derives the hint from
+// the application ID of the INFO reply.
 type ShipHint uint8
 
 // The hints.
 const (
-	// ShipUnknown: no INFO. Deaths and money are read only where exactly
-	// eight bytes for each announced player follow the announced players.
+	// ShipUnknown means that there is no INFO reply. Deaths and money are read only
+	// if exactly eight bytes for each announced player follow the announced
+	// players.
 	ShipUnknown ShipHint = iota
 	// ShipNo: INFO names another game.
 	ShipNo
-	// ShipYes: INFO names The Ship. Deaths and money are read even where the
-	// count byte lies (EC-74), unless the announced players fill the message.
+	// ShipYes means that the INFO reply names The Ship. Deaths and money are read
+	// even if the count byte is wrong (EC-74), unless the announced players fill
+	// the message.
 	ShipYes
 )
 
@@ -40,8 +42,7 @@ const (
 //	}
 //	if err := ps.Err(); err != nil { … }
 //
-// It reads on to the end of the message whatever the count byte says (EC-81,
-// EC-82).
+// It reads to the end of the message regardless of the count byte (EC-81, EC-82).
 type Players struct {
 	rest      []byte // records not yet read
 	extra     []byte // deaths and money of all players
@@ -52,10 +53,9 @@ type Players struct {
 	err       Error
 }
 
-// Reset makes ps read msg, which must stay as it is as long as the players are
-// in use. The error, which Err returns too, is ErrEmpty where there is only the
-// type byte, ErrUnexpected where that is another one, ErrMalformed where there
-// is none.
+// Reset makes ps read msg, which must not change while the players are in use. It
+// returns ErrEmpty if msg ends after the type byte, ErrUnexpected if the type byte
+// is another one, and ErrMalformed if there is none. Err returns the same error.
 func (ps *Players) Reset(msg []byte, ship ShipHint) error {
 	*ps = Players{}
 	b, err := fields(msg, KindPlayers)
@@ -74,18 +74,18 @@ func (ps *Players) Reset(msg []byte, ship ShipHint) error {
 	return nil
 }
 
-// splitExtra moves the deaths and money of The Ship from the end of rest to
-// extra.
+// splitExtra moves the deaths and money of The Ship from the end of rest to extra.
 func (ps *Players) splitExtra(ship ShipHint) {
 	n := ps.extraLen(ship)
 	i := len(ps.rest) - n
 	ps.rest, ps.extra = ps.rest[:i:i], ps.rest[i:]
 }
 
-// extraLen returns how many bytes at the end of the message are deaths and
-// money. What n players leave is 8×n bytes for at most one n, as each further
-// record takes more than that away; but the announced players come first: where
-// they leave nothing there is none, and where they leave less it is cut.
+// extraLen returns the number of bytes at the end of the message that are deaths
+// and money. The remainder after n records is exactly 8×n bytes for at most one n,
+// because each further record makes the remainder shorter and 8×n longer. But the
+// announced count goes first: if no bytes remain after the announced players, there
+// are no deaths and money; if fewer than 8×n remain, they are cut off.
 func (ps *Players) extraLen(ship ShipHint) int {
 	rest, n, found := ps.rest, 0, 0
 	for ; len(rest) > 0; n++ {
@@ -108,7 +108,7 @@ func (ps *Players) extraLen(ship ShipHint) int {
 	return found
 }
 
-// playerLen returns the length of the record at the front of b, 0 if it is
+// playerLen returns the length of the record at the front of b, or 0 if it is
 // incomplete.
 func playerLen(b []byte) int {
 	if len(b) < minPlayer {
@@ -121,13 +121,13 @@ func playerLen(b []byte) int {
 	return minPlayer + n
 }
 
-// Next reads the next player, and reports false at the end of the list or
-// where something is wrong; Err tells which.
+// Next reads the next player. It returns false at the end of the list and on an
+// error; Err tells which.
 func (ps *Players) Next() bool { return ps.read(&ps.player) }
 
-// AppendAll reads all players that follow and appends them to dst; Err and
-// Notes then tell what Next would have stopped at. It is quicker than Next;
-// Player knows nothing of it.
+// AppendAll reads all remaining players and appends them to dst; after that, Err
+// and Notes report what they would after the last Next. It is faster than Next and
+// does not change what Player returns.
 func (ps *Players) AppendAll(dst []Player) []Player {
 	for {
 		n := len(dst)
@@ -165,13 +165,13 @@ func (ps *Players) read(p *Player) bool {
 	return true
 }
 
-// finite reports whether the float32 of these bits is neither infinite nor NaN.
+// finite reports whether the float32 with these bits is neither infinite nor NaN.
 func finite(bits uint32) bool {
 	const exponent = 0x7F800000
 	return bits&exponent != exponent
 }
 
-// readExtra reads deaths and money of the player at hand into p.
+// readExtra reads deaths and money of the current player into p.
 func (ps *Players) readExtra(p *Player) {
 	i := shipExtra * ps.count
 	p.Ship = len(ps.extra) >= i+shipExtra
@@ -183,7 +183,7 @@ func (ps *Players) readExtra(p *Player) {
 	p.Money = int32(binary.LittleEndian.Uint32(ps.extra[i+4:]))
 }
 
-// finish decides what the end of the list means.
+// finish sets the error or the notes that follow from where the list ended.
 func (ps *Players) finish() {
 	left := len(ps.rest) > 0
 	switch {
@@ -199,12 +199,12 @@ func (ps *Players) finish() {
 	}
 }
 
-// Player returns the player that Next read; the next Next overwrites it.
+// Player returns the player that Next read. The next call of Next overwrites it.
 func (ps *Players) Player() *Player { return &ps.player }
 
-// Err returns what Reset returned, or ErrTruncated after the end of a list
-// that ends inside a record (EC-84, EC-91) or, on The Ship, inside deaths and
-// money. The players read before are good.
+// Err returns the error of Reset. After the end of the list it returns ErrTruncated
+// if the list ends inside a record (EC-84, EC-91) or, on The Ship, inside deaths
+// and money. The players read before the cut are valid.
 func (ps *Players) Err() error {
 	if ps.err == 0 {
 		return nil
@@ -212,21 +212,22 @@ func (ps *Players) Err() error {
 	return ps.err
 }
 
-// Announced returns the count byte, which is a hint: on games with more than
-// 255 players it is the number modulo 256 (EC-82), on some it lies.
+// Announced returns the count byte, which is only a hint: on games with more than
+// 255 players it is the number modulo 256 (EC-82), and some games send a wrong one.
 func (ps *Players) Announced() int { return ps.announced }
 
-// Count returns how many players were read so far.
+// Count returns how many players have been read so far.
 func (ps *Players) Count() int { return ps.count }
 
-// Notes returns the oddities, which are complete after the end of the list.
-// NotePlayersCount is there only if Err is nil. NotePlayersTrailing means that all
-// announced players were there, and that the bytes after them are no player.
+// Notes returns the oddities found so far; the set is complete after the end of the
+// list. NotePlayersCount is set only if Err is nil. NotePlayersTrailing means that
+// all announced players were read and that the bytes after them do not form a
+// player.
 func (ps *Players) Notes() Notes { return ps.notes }
 
-// AppendPlayers appends a PLAYER reply with the count byte announced, modulo
-// 256, and the players; deaths and money of those with Ship follow at the end.
-// Names are written as far as their first NUL.
+// AppendPlayers appends a PLAYER reply whose count byte is announced modulo 256.
+// Deaths and money of the players with Ship set follow after the last player. Names
+// end at their first NUL.
 func AppendPlayers(dst []byte, announced int, players []Player) []byte {
 	dst = append(appendHeader(dst, KindPlayers), uint8(announced))
 	for i := range players {

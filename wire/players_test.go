@@ -18,7 +18,7 @@ func record(index int, name string) string {
 // records returns n players without names, ten bytes each (EC-79).
 func records(n int) string { return strings.Repeat(record(0, ""), n) }
 
-// extras returns deaths and money of n players: 3 and 2500.
+// extras returns deaths and money of n players: 3 and 2500 each.
 func extras(n int) string { return strings.Repeat("\x03\x00\x00\x00\xC4\x09\x00\x00", n) }
 
 // players returns a PLAYER reply.
@@ -77,8 +77,8 @@ func TestPlayersOutcome(t *testing.T) {
 		{"The Ship without players", players(0, ""), yes, 0, 0, nil, 0},
 		{"The Ship without players, one announced", players(1, ""), yes, 0, 0, nil, count},
 		{"The Ship without deaths and money", players(2, records(2)), yes, 2, 0, nil, 0},
-		// Here four players leave 32 bytes: it might be deaths and money of
-		// four, were not all seven announced players there.
+		// After four of the players, 32 bytes remain. They would fit as deaths and
+		// money of four players if not all seven announced players were there.
 		{"an ordinary list on The Ship",
 			players(7, records(4)+record(0, "ab")+records(2)), yes, 7, 0, nil, 0},
 		{"the same with another count",
@@ -146,7 +146,8 @@ func TestPlayerValues(t *testing.T) {
 	}
 }
 
-// TestPlayersCursor holds what the cursor promises before, between and after.
+// TestPlayersCursor checks what the cursor returns before the first Next, between
+// calls and after the last.
 func TestPlayersCursor(t *testing.T) {
 	var ps wire.Players
 	if ps.Next() || ps.Err() != nil {
@@ -175,8 +176,8 @@ func TestPlayersCursor(t *testing.T) {
 	}
 }
 
-// TestPlayerAliases holds the rule for buffers: a name lies in the message and
-// cannot be appended to into what follows it.
+// TestPlayerAliases checks the rule for buffers: a name lies in the message, and
+// appending to it does not overwrite what follows it there.
 func TestPlayerAliases(t *testing.T) {
 	msg := []byte(players(1, record(0, "name")))
 	got := readPlayers(msg, wire.ShipNo)
@@ -200,8 +201,9 @@ func TestAppendPlayers(t *testing.T) {
 	}
 }
 
-// TestPlayersCut cuts a list of The Ship everywhere: whoever is read whole is
-// the one of the whole list, and only the whole list has no error.
+// TestPlayersCut cuts a list of The Ship at every byte. The players that are still
+// read equal those of the whole list, and a cut inside a record or inside deaths
+// and money is an error.
 func TestPlayersCut(t *testing.T) {
 	var body string
 	for i := range 5 {

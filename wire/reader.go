@@ -2,17 +2,17 @@ package wire
 
 import "encoding/binary"
 
-// A reader takes fields off the front of b into the caller's variables and
-// remembers in has which were read whole. Once the end lies inside a field,
-// short is set and every later field is missing too: no caller has to look
-// before the last one.
+// A reader takes fields off the front of b into the caller's variables and records
+// in has which were read completely. If b ends inside a field, short is set and
+// every later field is missing too, so that a caller need check only once, at the
+// end.
 type reader struct {
 	b     []byte
 	has   Fields
 	short bool
 }
 
-// fail notes that the end lies inside a field.
+// fail records that the message ends inside a field.
 func (r *reader) fail() {
 	r.b = nil
 	r.short = true
@@ -62,7 +62,7 @@ func (r *reader) u64(v *uint64, f Fields) {
 	r.has |= f
 }
 
-// text reads a string, which a NUL ends. v aliases the message.
+// text reads a string terminated by a NUL. v aliases the message.
 func (r *reader) text(v *[]byte, f Fields) {
 	i := indexNUL(r.b)
 	if i < 0 {
@@ -74,8 +74,8 @@ func (r *reader) text(v *[]byte, f Fields) {
 	r.has |= f
 }
 
-// lastText reads a string that may be the last field. One without a NUL is kept
-// up to the end of the message, which lies inside it.
+// lastText reads a string that may be the last field. If it has no NUL, its bytes
+// up to the end of the message are kept and the message counts as truncated.
 func (r *reader) lastText(v *[]byte, f Fields) {
 	if i := indexNUL(r.b); i < 0 && len(r.b) > 0 {
 		*v = r.b[:len(r.b):len(r.b)]
@@ -95,8 +95,8 @@ func untilNUL(b []byte) []byte {
 	return b[:i:i]
 }
 
-// appendText appends a string and its NUL. The string ends at the first NUL in s,
-// which the protocol can't send.
+// appendText appends s up to its first NUL, which a string on the wire cannot
+// contain, and then a NUL.
 func appendText(dst, s []byte) []byte {
 	dst = append(dst, untilNUL(s)...)
 	return append(dst, 0)

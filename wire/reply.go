@@ -5,13 +5,14 @@ import (
 	"encoding/binary"
 )
 
-// textChallenge is how a GoldSource server begins its answer to another
-// question, a text that begins with 'A' too (EC-19).
+// textChallenge begins the text with which a GoldSource server answers another
+// question. That text begins with 'A', too (EC-19).
 const textChallenge = "00000000 "
 
 // DecodeChallenge returns the number of a challenge reply: the four bytes after
-// 'A'. More may follow them (EC-138). Less than four bytes (EC-8) and the text
-// of EC-19 are ErrMalformed. 0 is a number like any other (EC-10).
+// 'A'. More may follow them (EC-138). The error is ErrMalformed for fewer than four
+// bytes (EC-8), for the text of EC-19 and for a message of another kind. 0 is a
+// number like any other (EC-10).
 func DecodeChallenge(msg []byte) (Challenge, error) {
 	b, err := fields(msg, KindChallenge)
 	if err != 0 || len(b) < 4 || bytes.HasPrefix(b, []byte(textChallenge)) {
@@ -26,10 +27,10 @@ func AppendChallenge(dst []byte, c Challenge) []byte {
 	return binary.LittleEndian.AppendUint32(dst, uint32(c))
 }
 
-// DecodePing returns the text of a ping reply, up to its first NUL. Any 'j' is
-// a ping reply (EC-73): GoldSource servers send an empty text, Source servers
-// fourteen zeros (document 000) or NULs (document 004). Another type byte is
-// ErrUnexpected, none ErrMalformed. The text aliases msg.
+// DecodePing returns the text of a ping reply, up to its first NUL. Any 'j' is a
+// ping reply (EC-73): GoldSource servers send an empty text, Source servers
+// fourteen zeros (document 000) or NULs (document 004). The error is ErrUnexpected
+// for another type byte and ErrMalformed if there is none. The text aliases msg.
 func DecodePing(msg []byte) (payload []byte, err error) {
 	b, e := fields(msg, KindPing)
 	if e != 0 {
@@ -38,19 +39,18 @@ func DecodePing(msg []byte) (payload []byte, err error) {
 	return untilNUL(b), nil
 }
 
-// AppendPing appends a ping reply with the text payload, as far as its first
-// NUL.
+// AppendPing appends a ping reply with the text payload, up to its first NUL.
 func AppendPing(dst, payload []byte) []byte {
 	return appendText(appendHeader(dst, KindPing), payload)
 }
 
-// redirectText is how the text of a KindRedirect message begins.
+// redirectText begins the text of a KindRedirect message.
 const redirectText = "ConnectRedirectAddress:"
 
 // DecodeText returns the text of a KindBanned (EC-22), KindLimited (EC-21) or
-// KindRedirect (EC-140) message, up to its first NUL or its end. Another type
-// byte is ErrUnexpected, and so is a KindRedirect with another text (EC-23); no
-// type byte is ErrMalformed. The text aliases msg.
+// KindRedirect (EC-140) message, up to its first NUL or its end. The error is
+// ErrUnexpected for another type byte and for a KindRedirect with another text
+// (EC-23), and ErrMalformed if there is no type byte. The text aliases msg.
 func DecodeText(msg []byte) (text []byte, err error) {
 	switch b := Body(msg); {
 	case len(b) == 0:
@@ -62,8 +62,8 @@ func DecodeText(msg []byte) (text []byte, err error) {
 	return nil, ErrUnexpected
 }
 
-// AppendText appends a message of kind KindBanned, KindLimited or KindRedirect
-// with its text, as far as its first NUL.
+// AppendText appends a message of kind KindBanned, KindLimited or KindRedirect with
+// its text, up to the first NUL.
 func AppendText(dst []byte, kind Kind, text []byte) []byte {
 	return appendText(appendHeader(dst, kind), text)
 }

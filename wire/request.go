@@ -6,8 +6,7 @@ import "encoding/binary"
 // A2S_INFO). It is the protocol's and must not be changed.
 const infoRequest = "\xFF\xFF\xFF\xFFTSource Engine Query\x00"
 
-// The lengths of requests. Some servers drop whatever is longer or shorter
-// (EC-16).
+// The lengths of requests. Some servers drop requests of any other length (EC-16).
 const (
 	infoRequestLen          = len(infoRequest)     // 25
 	infoChallengeRequestLen = len(infoRequest) + 4 // 29
@@ -15,17 +14,17 @@ const (
 	bareRequestLen          = headerLen + 1        // ping, GETCHALLENGE
 )
 
-// Request is a question as a server sees it.
+// Request is a request as a server reads it.
 type Request struct {
-	Kind         Kind      // what is asked: the type byte
-	Challenge    Challenge // NoChallenge if the request bears none
-	HasChallenge bool      // whether it bears one; NoChallenge only asks for one
+	Kind         Kind      // the type byte, which says what is asked
+	Challenge    Challenge // NoChallenge if the request has none
+	HasChallenge bool      // whether it has one; NoChallenge only asks for one
 }
 
-// DecodeRequest reads a request. It is as strict as the strictest servers:
-// INFO has exactly 25 bytes, or 29 with a challenge, PLAYER and RULES have 9,
-// ping and GETCHALLENGE 5 (EC-16). Another type byte is ErrUnexpected, whatever
-// else is wrong ErrMalformed.
+// DecodeRequest reads a request. It is as strict as the strictest servers: INFO
+// must have 25 bytes, or 29 with a challenge, PLAYER and RULES 9, ping and
+// GETCHALLENGE 5 (EC-16). The error is ErrUnexpected for another type byte and
+// ErrMalformed for anything else.
 func DecodeRequest(datagram []byte) (Request, error) {
 	if len(datagram) < bareRequestLen || !IsSingle(datagram) {
 		return Request{}, ErrMalformed
@@ -60,15 +59,14 @@ func decodeInfoRequest(datagram []byte) (Request, error) {
 	return challenged(KindInfoRequest, datagram[infoRequestLen:]), nil
 }
 
-// challenged returns the request of kind k with the challenge of the four
-// bytes b.
+// challenged returns the request of kind k whose challenge is the four bytes b.
 func challenged(k Kind, b []byte) Request {
 	c := Challenge(binary.LittleEndian.Uint32(b))
 	return Request{Kind: k, Challenge: c, HasChallenge: c != NoChallenge}
 }
 
-// AppendInfoRequest appends an INFO request: 25 bytes with NoChallenge, 29
-// with any other (document 000).
+// AppendInfoRequest appends an INFO request: 25 bytes with NoChallenge, 29 with any
+// other challenge (document 000).
 func AppendInfoRequest(dst []byte, c Challenge) []byte {
 	dst = append(dst, infoRequest...)
 	if c == NoChallenge {
@@ -91,8 +89,8 @@ func AppendRulesRequest(dst []byte, c Challenge) []byte {
 	return binary.LittleEndian.AppendUint32(dst, uint32(c))
 }
 
-// AppendRequest appends the request that asks q with the challenge c. Ping and
-// GETCHALLENGE have none. It appends nothing for any other q.
+// AppendRequest appends the request for question q with the challenge c, which ping
+// and GETCHALLENGE do not use. For an unknown q it appends nothing.
 func AppendRequest(dst []byte, q Question, c Challenge) []byte {
 	switch q {
 	case QuestionInfo:

@@ -56,7 +56,7 @@ func TestDecodeRequest(t *testing.T) {
 	}
 }
 
-// TestRequestLengths holds the lengths that strict servers want (EC-16).
+// TestRequestLengths pins the lengths that strict servers require (EC-16).
 func TestRequestLengths(t *testing.T) {
 	for _, test := range []struct {
 		name string

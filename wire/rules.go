@@ -6,8 +6,7 @@ import (
 )
 
 // Rules reads the rules of a RULES reply one after the other, as Players reads
-// players. It reads on to the end of the message whatever the count says
-// (EC-94).
+// players. It reads to the end of the message regardless of the count (EC-94).
 type Rules struct {
 	rest      []byte // pairs not yet read
 	rule      Rule
@@ -17,10 +16,10 @@ type Rules struct {
 	err       Error
 }
 
-// Reset makes rs read msg, which must stay as it is as long as the rules are in
-// use. The error, which Err returns too, is ErrEmpty where there is only the
-// type byte, ErrTruncated where the count is not there whole, ErrUnexpected for
-// another type byte, ErrMalformed for none.
+// Reset makes rs read msg, which must not change while the rules are in use. It
+// returns ErrEmpty if msg ends after the type byte, ErrTruncated if it ends inside
+// the count, ErrUnexpected if the type byte is another one, and ErrMalformed if
+// there is none. Err returns the same error.
 func (rs *Rules) Reset(msg []byte) error {
 	*rs = Rules{}
 	b, err := fields(msg, KindRules)
@@ -39,13 +38,13 @@ func (rs *Rules) Reset(msg []byte) error {
 	return nil
 }
 
-// Next reads the next rule, and reports false at the end of the list or where
-// something is wrong; Err tells which.
+// Next reads the next rule. It returns false at the end of the list and on an
+// error; Err tells which.
 func (rs *Rules) Next() bool { return rs.read(&rs.rule) }
 
-// AppendAll reads all rules that follow and appends them to dst; Err and Notes
-// then tell what Next would have stopped at. It is quicker than Next; Rule knows
-// nothing of it.
+// AppendAll reads all remaining rules and appends them to dst; after that, Err and
+// Notes report what they would after the last Next. It is faster than Next and does
+// not change what Rule returns.
 func (rs *Rules) AppendAll(dst []Rule) []Rule {
 	for {
 		n := len(dst)
@@ -74,7 +73,7 @@ func (rs *Rules) read(r *Rule) bool {
 	return true
 }
 
-// finish decides what the end of the list means.
+// finish sets the error or the note that follows from where the list ended.
 func (rs *Rules) finish() {
 	switch {
 	case rs.err != 0:
@@ -85,17 +84,17 @@ func (rs *Rules) finish() {
 	}
 }
 
-// Rule returns the rule that Next read; the next Next overwrites it.
+// Rule returns the rule that Next read. The next call of Next overwrites it.
 func (rs *Rules) Rule() *Rule { return &rs.rule }
 
-// Rest returns what follows the last rule that was read: after the end of a
-// truncated list, the part of a rule that was there (EC-92). It aliases the
+// Rest returns the bytes after the last rule that was read: after the end of a
+// truncated list, the beginning of the incomplete rule (EC-92). It aliases the
 // message.
 func (rs *Rules) Rest() []byte { return rs.rest[:len(rs.rest):len(rs.rest)] }
 
-// Err returns what Reset returned, or ErrTruncated after the end of a list
-// that ends inside a name or a value, or between them (EC-92). The rules read
-// before are good.
+// Err returns the error of Reset. After the end of the list it returns ErrTruncated
+// if the list ends inside a name or a value, or between the two (EC-92). The rules
+// read before the cut are valid.
 func (rs *Rules) Err() error {
 	if rs.err == 0 {
 		return nil
@@ -103,19 +102,20 @@ func (rs *Rules) Err() error {
 	return rs.err
 }
 
-// Announced returns the count of the reply, which is a hint (EC-94).
+// Announced returns the count that the reply announces, which is only a hint
+// (EC-94).
 func (rs *Rules) Announced() int { return rs.announced }
 
-// Count returns how many rules were read so far.
+// Count returns how many rules have been read so far.
 func (rs *Rules) Count() int { return rs.count }
 
-// Notes returns the oddities, which are complete after the end of the list.
-// NoteRulesCount is there only where Err is nil. Rules never notes
-// NoteRulesDuplicate, which takes memory to see.
+// Notes returns the oddities found so far; the set is complete after the end of the
+// list. NoteRulesCount is set only if Err is nil. Rules never sets
+// NoteRulesDuplicate: finding duplicates takes memory.
 func (rs *Rules) Notes() Notes { return rs.notes }
 
-// AppendRules appends a RULES reply with the count announced, modulo 65536,
-// and the rules. Names and values are written as far as their first NUL.
+// AppendRules appends a RULES reply whose count is announced modulo 65536. Names
+// and values end at their first NUL.
 func AppendRules(dst []byte, announced int, rules []Rule) []byte {
 	dst = appendHeader(dst, KindRules)
 	dst = binary.LittleEndian.AppendUint16(dst, uint16(announced))

@@ -53,7 +53,7 @@ func TestRulesOutcome(t *testing.T) {
 					noteWords(got.notes), test.count, test.err, noteWords(test.notes))
 			}
 			var rs wire.Rules
-			_ = rs.Reset([]byte(test.msg)) // seen above
+			_ = rs.Reset([]byte(test.msg)) // checked above
 			for rs.Next() {
 			}
 			if string(rs.Rest()) != test.rest {
@@ -63,7 +63,8 @@ func TestRulesOutcome(t *testing.T) {
 	}
 }
 
-// TestRulesOrder holds that pairs keep order and bytes (EC-97, EC-101).
+// TestRulesOrder checks that rules keep their order and their bytes (EC-97,
+// EC-101).
 func TestRulesOrder(t *testing.T) {
 	want := []wire.Rule{
 		{Name: []byte("b"), Value: []byte("1")},
@@ -106,7 +107,8 @@ func TestRulesCursor(t *testing.T) {
 	}
 }
 
-// TestRulesCut cuts a list everywhere: it is whole only between two rules.
+// TestRulesCut cuts a list at every byte: it is complete only if the cut falls
+// between two rules.
 func TestRulesCut(t *testing.T) {
 	whole := rules(3, "a\x001\x00b\x002\x00c\x003\x00")
 	head := len(rules(3, ""))

@@ -2,8 +2,8 @@ package wire
 
 import "encoding/binary"
 
-// Layout is one of the three forms that a fragment's header has. Nothing in
-// the header names it; ShowLayout tells it from what follows.
+// Layout is one of the three forms of a fragment's header. Nothing in the header
+// names it; ShowLayout infers it from the bytes that follow.
 type Layout uint8
 
 // The layouts (document 000, "multi-packet response format").
@@ -14,8 +14,8 @@ const (
 	LayoutSourceNoSize        // 10 bytes: the same without the size (EC-112)
 )
 
-// Where the parts of a fragment stand. These are the protocol's and must not be
-// changed.
+// The offsets and lengths of the parts of a fragment. These are the protocol's and
+// must not be changed.
 const (
 	splitIDAt      = 4
 	splitNibblesAt = 8 // GoldSource
@@ -32,13 +32,13 @@ const (
 	bzip2Magic = "BZh"
 )
 
-// CompressedID is the bit of a Source split ID that says that the reply is
-// compressed with bzip2. It counts only where the data bear it out; no other
-// bit means anything (EC-117).
+// CompressedID is the bit of a Source split ID which says that the reply is
+// compressed with bzip2. It counts only if the data look compressed; no other bit
+// has a meaning (EC-117).
 const CompressedID uint32 = 1 << 31
 
-// HeaderLen returns the length of the header in bytes, without the eight more
-// that fragment 0 of a compressed reply has; 0 for LayoutUnknown.
+// HeaderLen returns the length of the header in bytes, without the additional eight
+// bytes in fragment 0 of a compressed reply. It is 0 for LayoutUnknown.
 func (l Layout) HeaderLen() int {
 	switch l {
 	case LayoutGoldSource:
@@ -64,9 +64,9 @@ func (l Layout) String() string {
 	return "unknown"
 }
 
-// SplitID returns the number that the fragments of one reply share. The error
-// is ErrMalformed where the datagram is no fragment or shorter than the
-// shortest header (EC-116).
+// SplitID returns the number that the fragments of one reply share. The error is
+// ErrMalformed if the datagram is no fragment or is shorter than the shortest
+// header (EC-116).
 func SplitID(datagram []byte) (id uint32, err error) {
 	if !IsSplit(datagram) || len(datagram) < goldSourceHeader {
 		return 0, ErrMalformed
@@ -76,15 +76,15 @@ func SplitID(datagram []byte) (id uint32, err error) {
 
 // ShowLayout finds the layout of a reply from one fragment alone, and whether the
 // reply is compressed. Only fragment 0 can show the layout, since it alone holds
-// the beginning of a message. For others the result is LayoutUnknown, and also for
-// a fragment 0 that might be a later one in another layout. Neither the application
-// ID nor the protocol number shows the layout (EC-110, EC-112).
+// the beginning of a message. The result is LayoutUnknown for any other fragment,
+// and for a fragment 0 that might be a later fragment in another layout. Neither
+// the application ID nor the protocol number shows the layout (EC-110, EC-112).
 //
-// Three things show a layout, the better one first: FF FF FF FF and a type byte
-// after its header; size, CRC-32 and "BZh" after it where bit 31 of the ID is
-// set (EC-108; never GoldSource, EC-122); FF FF FF FF or a type byte alone
-// (EC-113), unless the fragment could also be a later one of a GoldSource reply
-// whose text happens to look like that.
+// Three things after a layout's header show that layout, the strongest first: FF FF
+// FF FF and a type byte; size, CRC-32 and "BZh" if bit 31 of the ID is set (EC-108;
+// never in GoldSource, EC-122); FF FF FF FF or a type byte alone (EC-113), unless
+// the fragment could also be a later one of a GoldSource reply whose text happens
+// to look like that.
 func ShowLayout(datagram []byte) (l Layout, compressed bool) {
 	if _, err := SplitID(datagram); err != nil {
 		return LayoutUnknown, false
@@ -98,8 +98,8 @@ func ShowLayout(datagram []byte) (l Layout, compressed bool) {
 	return looseLayout(datagram), false
 }
 
-// isFirst reports whether the datagram is fragment 0 of one or more in the
-// layout l.
+// isFirst reports whether the datagram, read in the layout l, is fragment 0 of one
+// or more.
 func isFirst(datagram []byte, l Layout) bool {
 	if len(datagram) < l.HeaderLen() {
 		return false
@@ -111,8 +111,8 @@ func isFirst(datagram []byte, l Layout) bool {
 	return datagram[splitTotalAt] > 0 && datagram[splitNumberAt] == 0
 }
 
-// plainLayout returns the layout in which the datagram is fragment 0 and goes
-// on with FF FF FF FF and a type byte.
+// plainLayout returns the layout in which the datagram is fragment 0 and its
+// payload begins with FF FF FF FF and a type byte.
 func plainLayout(datagram []byte) Layout {
 	for l := LayoutGoldSource; l <= LayoutSourceNoSize; l++ {
 		if isFirst(datagram, l) && startsMessage(datagram[l.HeaderLen():]) {
@@ -136,9 +136,10 @@ func packedLayout(datagram []byte) Layout {
 	return LayoutUnknown
 }
 
-// looseLayout returns the layout in which the datagram is fragment 0 and goes
-// on with FF FF FF FF or with a type byte. GoldSource is never in doubt: there
-// byte 9 is 0 in the other two, as their number.
+// looseLayout returns the layout in which the datagram is fragment 0 and its
+// payload begins with FF FF FF FF or with a type byte. GoldSource is never in
+// doubt: in the other two layouts byte 9 is the fragment number, which is 0 in
+// fragment 0, but in GoldSource the payload begins there.
 func looseLayout(datagram []byte) Layout {
 	if showsLoosely(datagram, LayoutGoldSource) {
 		return LayoutGoldSource
@@ -159,9 +160,9 @@ func looseLayout(datagram []byte) Layout {
 	return LayoutUnknown
 }
 
-// settleSize decides between the two Source layouts if the data look like both. FF
-// FF FF FF is better than a type byte. Of two type bytes, the one counts with which
-// the size field matches the length of the datagram (EC-111).
+// settleSize decides between the two Source layouts if the data fit both. FF FF FF
+// FF is stronger evidence than a type byte. If both have only a type byte,
+// LayoutSource wins if its size field matches the length of the datagram (EC-111).
 func settleSize(datagram []byte) Layout {
 	if IsSingle(datagram[sourceNoSizeHeader:]) {
 		return LayoutSourceNoSize
@@ -173,14 +174,14 @@ func settleSize(datagram []byte) Layout {
 	return LayoutSourceNoSize
 }
 
-// isLaterGoldSource reports whether the datagram could be a fragment after the
-// first of a GoldSource reply.
+// isLaterGoldSource reports whether the datagram could be a fragment of a
+// GoldSource reply other than the first.
 func isLaterGoldSource(datagram []byte) bool {
 	number, total := datagram[splitNibblesAt]>>4, datagram[splitNibblesAt]&15
 	return number > 0 && number < total
 }
 
-// startsMessage reports whether b begins with FF FF FF FF, once or twice, and
+// startsMessage reports whether b begins with FF FF FF FF, once or twice, and then
 // the type byte of a reply that servers split.
 func startsMessage(b []byte) bool {
 	return IsSingle(b) && startsReply(Body(b))
@@ -199,8 +200,9 @@ func startsReply(b []byte) bool {
 	return false
 }
 
-// showsLoosely reports whether the datagram is fragment 0 in the layout l, followed
-// by half of what startsMessage wants: FF FF FF FF, or the type byte (EC-113).
+// showsLoosely reports whether the datagram is fragment 0 in the layout l and its
+// payload begins with half of what startsMessage requires: FF FF FF FF or the type
+// byte (EC-113).
 func showsLoosely(datagram []byte, l Layout) bool {
 	if !isFirst(datagram, l) {
 		return false
@@ -215,28 +217,28 @@ func startsPacked(b []byte) bool {
 		string(b[packedHeader:packedHeader+len(bzip2Magic)]) == bzip2Magic
 }
 
-// Fragment is one datagram of a split reply. Its layout is that of its group;
+// Fragment is one datagram of a split reply. Its layout is that of the whole reply;
 // ShowLayout finds it.
 type Fragment struct {
-	Layout     Layout // how its header is laid out
+	Layout     Layout // of its header
 	Compressed bool   // the fragments together are bzip2 data
 	ID         uint32 // the number that the fragments of one reply share
-	Total      uint8  // how many fragments there are, from 1 (EC-109)
+	Total      uint8  // how many fragments the reply has, at least 1 (EC-109)
 	Number     uint8  // of this one, from 0
-	Size       uint16 // LayoutSource: most payload bytes of a datagram, mostly 1248 (EC-110)
+	Size       uint16 // LayoutSource: the most payload bytes in a datagram, usually 1248 (EC-110)
 
 	// Fragment 0 of a compressed reply.
 	DeclaredSize uint32 // bytes of the reply when decompressed; untrusted (EC-121)
-	CRC          uint32 // CRC-32 (IEEE) of those
+	CRC          uint32 // CRC-32 (IEEE) of the decompressed reply
 
-	Payload []byte // what the header leaves; aliases the datagram
+	Payload []byte // the bytes after the header; aliases the datagram
 }
 
-// Decode reads a fragment whose reply has the layout l and is compressed or
-// not; GoldSource replies never are, whatever compressed says (EC-122). The
-// error is ErrMalformed for what is no fragment, for LayoutUnknown, for a header
-// that is cut, for a total of 0, and for a number that is not less than the
-// total (EC-120). How many fragments and bytes are too many is not decided here.
+// Decode reads a fragment whose reply has the layout l and is compressed or not;
+// GoldSource replies never are, whatever compressed says (EC-122). The error is
+// ErrMalformed if the datagram is no fragment, l is LayoutUnknown, the header is
+// cut, the total is 0, or the number is not less than the total (EC-120). Decode
+// sets no limit on the number of fragments or bytes.
 func (f *Fragment) Decode(datagram []byte, l Layout, compressed bool) error {
 	*f = Fragment{}
 	id, err := SplitID(datagram)
@@ -262,8 +264,8 @@ func (f *Fragment) Decode(datagram []byte, l Layout, compressed bool) error {
 	return nil
 }
 
-// readPacked takes size and CRC-32 off the payload where they are there, and
-// reports false where they are cut.
+// readPacked takes size and CRC-32 off the payload. It reports false if they are
+// cut.
 func (f *Fragment) readPacked() bool {
 	if !f.Compressed || f.Number != 0 {
 		return true
@@ -277,10 +279,10 @@ func (f *Fragment) readPacked() bool {
 	return true
 }
 
-// AppendFragment appends the datagram of f. A compressed reply's ID must have
-// the bit CompressedID, which AppendFragment does not set. In GoldSource
-// fragments number and total are four bits each, and Compressed is ignored.
-// LayoutUnknown has no datagram: nothing is appended.
+// AppendFragment appends the datagram of f. The caller must set the bit
+// CompressedID in the ID of a compressed reply. In GoldSource fragments number and
+// total have four bits each, and Compressed is ignored. For LayoutUnknown nothing
+// is appended.
 func AppendFragment(dst []byte, f *Fragment) []byte {
 	if f.Layout.HeaderLen() == 0 {
 		return dst

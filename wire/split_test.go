@@ -165,7 +165,7 @@ func TestFragmentDecode(t *testing.T) {
 	}
 }
 
-// sameFragment compares two fragments, payloads by their bytes.
+// sameFragment compares two fragments; it compares payloads by content.
 func sameFragment(a, b wire.Fragment) bool {
 	if !bytes.Equal(a.Payload, b.Payload) {
 		return false
@@ -218,8 +218,8 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// TestShowEveryNumber holds that fragment 0 of a message shows its layout
-// whatever its total and size are, and that no later one shows any.
+// TestShowEveryNumber checks that fragment 0 of a message shows its layout whatever
+// its total and size are, and that no later fragment shows one.
 func TestShowEveryNumber(t *testing.T) {
 	payload := []byte(single + "E\x01\x00a\x001\x00")
 	for total := range 256 {

@@ -89,8 +89,9 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// join returns the message of the datagrams of one reply: the single one, or
-// the payloads of its fragments in the order of their numbers, decompressed.
+// join returns the message that the datagrams of one reply hold: the single
+// datagram, or the payloads of its fragments in the order of their numbers,
+// decompressed.
 func join(tb testing.TB, datagrams [][]byte) []byte {
 	tb.Helper()
 	if !wire.IsSplit(datagrams[0]) {
@@ -170,7 +171,7 @@ func checkRequest(t *testing.T, v *vector, b []byte) {
 	}
 }
 
-// challengeOf returns the number of four bytes in hex.
+// challengeOf returns the challenge whose four bytes v spells in hex.
 func challengeOf(tb testing.TB, v any) wire.Challenge {
 	tb.Helper()
 	b := unhex(tb, []string{v.(string)})[0]
@@ -231,7 +232,7 @@ func checkInfo(t *testing.T, v *vector, b []byte) {
 	}
 }
 
-// checkOutcome holds error and notes against those of the vector.
+// checkOutcome compares error and notes with those of the vector.
 func checkOutcome(t *testing.T, v *vector, err error, notes wire.Notes) {
 	t.Helper()
 	word := ""
@@ -256,8 +257,8 @@ func noteWords(notes wire.Notes) (words []string) {
 	return words
 }
 
-// diffInfo reports where got is not want, but for notes and for the bits of the
-// extra data flag, which follow from Has.
+// diffInfo reports the fields in which got differs from want. It skips the notes
+// and the bits of the extra data flag, which follow from Has.
 func diffInfo(t *testing.T, got, want *wire.Info) {
 	t.Helper()
 	g, w := *got, *want
@@ -276,7 +277,7 @@ func diffInfo(t *testing.T, got, want *wire.Info) {
 	}
 }
 
-// show prints bytes as text, all else as it is.
+// show formats bytes as text and everything else with its default format.
 func show(v any) string {
 	if b, ok := v.([]byte); ok && b != nil {
 		return strconv.Quote(string(b))
@@ -284,8 +285,8 @@ func show(v any) string {
 	return fmt.Sprintf("%+v", v)
 }
 
-// clearMissing resets the blocks that in.Has does not have: their beginning may have
-// been decoded.
+// clearMissing resets the blocks that in.Has does not contain: the decoder may have
+// filled their first fields.
 func clearMissing(in *wire.Info) {
 	if in.Has&wire.HasMod == 0 {
 		in.Mod = wire.Mod{}
@@ -333,8 +334,8 @@ func number(v any) uint64 {
 func u8(v any) uint8   { return uint8(number(v)) }
 func u16(v any) uint16 { return uint16(number(v)) }
 
-// text returns the bytes of a JSON string, in which characters from loneFirst on
-// stand for bytes that are no UTF-8.
+// text returns the bytes of a JSON string. Characters from loneFirst on stand for
+// bytes that are not valid UTF-8.
 func text(v any) []byte {
 	b := []byte{}
 	for _, r := range v.(string) {
@@ -347,8 +348,8 @@ func text(v any) []byte {
 	return b
 }
 
-// loneFirst is the first of 256 private characters that stand for bytes that
-// are no UTF-8.
+// loneFirst is the first of 256 private-use characters that stand for bytes that
+// are not valid UTF-8.
 const loneFirst = 0xF000
 
 // letter returns the byte of a JSON string of one character.
@@ -367,7 +368,7 @@ func field[T any](f wire.Fields, convert func(any) T, at func(*wire.Info) *T) se
 
 // infoKeys has the setter of each key.
 var infoKeys = map[string]setter{
-	"engine": func(in *wire.Info, v any) {}, // is the Format, set before
+	"engine": func(in *wire.Info, v any) {}, // this is the Format, which is already set
 
 	"protocol":    field(wire.HasProtocol, u8, func(in *wire.Info) *uint8 { return &in.Protocol }),
 	"address":     field(wire.HasAddress, text, func(in *wire.Info) *[]byte { return &in.Address }),
@@ -433,7 +434,7 @@ func readPlayers(msg []byte, ship wire.ShipHint) (l list[wire.Player]) {
 	}
 	l.announced, l.notes, l.err = ps.Announced(), ps.Notes(), ps.Err()
 
-	// At once it is the same, whatever was in the memory before.
+	// Reading all players at once gives the same, whatever the memory held before.
 	used := slices.Repeat([]wire.Player{{Name: msg, Index: 1, Ship: true, Deaths: 2, Money: 3}}, 1+len(l.all))
 	_ = ps.Reset(msg, ship)
 	at := ps.AppendAll(used[:1])
@@ -484,7 +485,7 @@ func checkPlayers(t *testing.T, v *vector, b []byte) {
 	}
 }
 
-// playersOf returns the players that a vector or a capture tells.
+// playersOf returns the players listed in a vector or a capture.
 func playersOf(all []any) []wire.Player {
 	var players []wire.Player
 	for _, one := range all {
@@ -521,7 +522,7 @@ func diffPlayers(t *testing.T, got, want []wire.Player) {
 	}
 }
 
-// samePlayer compares two players, durations by their bits.
+// samePlayer compares two players; it compares durations by their bits.
 func samePlayer(a, b wire.Player) bool {
 	if !bytes.Equal(a.Name, b.Name) {
 		return false
@@ -545,7 +546,7 @@ func checkRules(t *testing.T, v *vector, b []byte) {
 	}
 }
 
-// rulesOf returns the rules that a vector or a capture tells.
+// rulesOf returns the rules listed in a vector or a capture.
 func rulesOf(all []any) []wire.Rule {
 	var rules []wire.Rule
 	for _, one := range all {

@@ -67,7 +67,7 @@ func (f *doctorFlags) add(cmd *cobra.Command) {
 	fs.BoolVar(&f.json, "json", false, "print one JSON object")
 }
 
-// options are the flags as the checks take them.
+// options converts the flags for package doctor.
 func (f *doctorFlags) options() *doctor.Options {
 	return &doctor.Options{
 		Rate: float64(f.rate), Timeout: f.timeout, Retries: f.retries,
@@ -77,7 +77,8 @@ func (f *doctorFlags) options() *doctor.Options {
 	}
 }
 
-// doctor checks this machine, prints the findings and chooses the exit code.
+// doctor checks this machine, prints the findings and returns the error that
+// decides the exit code.
 func (a *app) doctor(f *doctorFlags) error {
 	o := f.options()
 	r := doctor.Examine(o)

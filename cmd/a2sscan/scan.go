@@ -21,7 +21,7 @@ type scanFlags struct {
 	timeouts  timeoutFlags
 	metrics   metricsFlags
 	log       logFlags
-	ofMasters *pflag.FlagSet // of use with --master only
+	ofMasters *pflag.FlagSet // flags that have an effect only with --master
 	lists     []string
 	bandwidth flagvalue.Bandwidth
 	helpAll   bool
@@ -88,7 +88,7 @@ prints the progress.`,
 	return cmd
 }
 
-// add names the flags. Each says its unit; pflag adds the default.
+// add adds the flags. Each help text has the unit; pflag appends the default.
 func (f *scanFlags) add(cmd *cobra.Command) {
 	f.out.add(cmd)
 	fs := cmd.Flags()
@@ -153,7 +153,8 @@ func (f *scanFlags) chooseRate(rateGiven bool) error {
 	)
 }
 
-// check completes the options and refuses flags that contradict each other.
+// check completes the options from the flags and refuses flags that contradict each
+// other.
 func (f *scanFlags) check(a *app, args []string) error {
 	f.opts.Out, f.opts.Timeout, f.opts.Retries = f.out.choice(), f.timeouts.timeout, f.timeouts.retries
 	f.opts.Out.Format, f.opts.Out.Fields = f.how.chosen(), f.how.fields
@@ -173,7 +174,7 @@ func (f *scanFlags) check(a *app, args []string) error {
 	return f.opts.Check(args)
 }
 
-// scan asks the targets and writes what they answer.
+// scan asks the targets and writes their answers as records.
 func (a *app) scan(f *scanFlags, args []string) error {
 	p := a.program()
 	if !f.opts.DryRun {
@@ -190,7 +191,7 @@ func (a *app) scan(f *scanFlags, args []string) error {
 	return scanrun.Scan(a.term, p, &f.opts, args)
 }
 
-// program is what this program lends to a scan.
+// program returns what a scan must know about this program.
 func (a *app) program() *scanrun.Program {
 	return &scanrun.Program{
 		Name: self(), Args: a.args, Stdin: a.in, Stdout: a.out, OnScreen: console.IsTerminal(a.out.w),
@@ -198,7 +199,7 @@ func (a *app) program() *scanrun.Program {
 	}
 }
 
-// addTargets names the flags that choose the targets of a list and their order.
+// addTargets adds the flags that choose the targets of a list and their order.
 func (f *scanFlags) addTargets(fs *pflag.FlagSet) {
 	t := &f.opts.Targets
 	fs.Var(&t.Order, "order", "order in which targets are queried: random, or input, which starts before the lists are read")
@@ -208,7 +209,8 @@ func (f *scanFlags) addTargets(fs *pflag.FlagSet) {
 	fs.BoolVar(&t.Resolve, "resolve", false, "look up host names in lists, too, and query all of their IPv4 addresses")
 }
 
-// addExclusions names the flags that choose the addresses that are sent nothing.
+// addExclusions adds the flags that exclude addresses, so that nothing is sent to
+// them.
 func (f *scanFlags) addExclusions(fs *pflag.FlagSet) {
 	x := &f.opts.Exclude
 	fs.StringSliceVar(&x.Networks, "exclude", nil,
@@ -219,7 +221,7 @@ func (f *scanFlags) addExclusions(fs *pflag.FlagSet) {
 		"query addresses in special-purpose networks, too (private, loopback, documentation …)")
 }
 
-// addGuard names the flags that say when a guard stops the scan.
+// addGuard adds the flags for when a guard ends the scan.
 func (f *scanFlags) addGuard(fs *pflag.FlagSet) {
 	g := &f.opts.Guard
 	fs.Var((*flagvalue.Share)(&g.MinHitrate), "min-hitrate", "stop if a smaller share of the targets answers: 2% or 0.02; judged after 1000 targets, and at the end (default off)")
@@ -227,10 +229,10 @@ func (f *scanFlags) addGuard(fs *pflag.FlagSet) {
 	fs.DurationVar(&g.MaxRuntime, "max-runtime", 0, "stop after `D` such as 6h; 0: never (default 0)")
 }
 
-// forMaster is the annotation of flags that are of use with --master only.
+// forMaster is the annotation of flags that have an effect only with --master.
 const forMaster = "with --master"
 
-// addMaster names the flags about masters.
+// addMaster adds the flags about masters.
 func (f *scanFlags) addMaster(fs *pflag.FlagSet) {
 	fs.StringVar(&f.opts.From.Where, "master", "", "first fetch the list of servers: from the master server at `HOST:PORT`, from the Steam Web API (web), or from the URL of one")
 	fs.BoolVar(&f.opts.From.Keep, "keep-master", false, "store what the list says about a server in its record, as master")
@@ -241,7 +243,7 @@ func (f *scanFlags) addMaster(fs *pflag.FlagSet) {
 	fs.AddFlagSet(f.ofMasters)
 }
 
-// checkMaster refuses flags about masters in a scan without one.
+// checkMaster refuses flags about masters if the scan has none.
 func (f *scanFlags) checkMaster() (err error) {
 	f.ofMasters.VisitAll(func(flag *pflag.Flag) {
 		if flag.Changed && f.opts.From.Where == "" && err == nil {

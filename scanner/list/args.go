@@ -15,15 +15,15 @@ import (
 // stdin is the argument that names standard input.
 const stdin = "-"
 
-// ArgError is the error of an argument that names no targets.
+// ArgError is the error for an argument that does not name any targets.
 type ArgError struct {
-	Arg     string // as it was given, made printable; empty: there was none
+	Arg     string // as given, made printable; empty: there was no argument
 	Problem string // what is wrong
 	Hint    string // what to do about it; may be empty
-	Err     error  // a *fs.PathError if it can't be read, a Fault, or nil
+	Err     error  // a *fs.PathError if the file can't be read, a Fault, or nil
 }
 
-// Error is argument, problem and hint in one line.
+// Error returns argument, problem and hint in one line.
 func (e *ArgError) Error() string {
 	s := e.Problem
 	if e.Arg != "" {
@@ -44,7 +44,7 @@ type input struct {
 	host   string  // a name to look up, without its port; if path is empty
 	found  lookup  // of host
 	path   string  // of a list; "-" for standard input
-	source *Source // of a list that is no file; path is its name
+	source *Source // of a list that is not a file; path is its name
 	size   int64   // bytes of a list; -1: not known
 	number int     // which argument it is, from 1
 	arg    string  // the argument of a host
@@ -53,14 +53,14 @@ type input struct {
 
 	truncated        atomic.Bool
 	bytes            atomic.Int64
-	targets, invalid atomic.Uint64 // read of it; updated with a short delay
+	targets, invalid atomic.Uint64 // numbers read from it; updated with a short delay
 }
 
-// isStdin reports whether the input is standard input. A Source may have any
-// name.
+// isStdin reports whether the input is standard input. It checks source too,
+// because a Source may have any name.
 func (in *input) isStdin() bool { return in.path == stdin && in.source == nil }
 
-// title is the input's name for a person, not yet made printable.
+// title returns the name of the input for messages. It is not yet made printable.
 func (in *input) title() string {
 	switch {
 	case in.path == "":
@@ -91,8 +91,8 @@ func (in *input) report() Input {
 	}
 }
 
-// open finds out what arg is. An argument that can be read as an address or a
-// network is one, even if a file has that name.
+// open interprets arg. An argument that can be read as an address or a network is
+// one, even if a file has that name.
 func (l *List) open(arg string) (*input, error) {
 	if arg == stdin {
 		return l.openStdin()
@@ -144,8 +144,8 @@ func (l *List) openStdin() (*input, error) {
 	return &input{path: stdin, size: rest(l.cfg.Stdin)}, nil
 }
 
-// rest returns how many bytes are left to read of r, if it is a regular file; -1:
-// unknown.
+// rest returns how many bytes are left to read from r if it is a regular file, or
+// -1 if that is unknown.
 func rest(r io.Reader) int64 {
 	f, ok := r.(*os.File)
 	if !ok {
@@ -181,12 +181,13 @@ func readable(path string, info fs.FileInfo) error {
 	return f.Close()
 }
 
-// unreadable is the error of a list that exists and can't be read.
+// unreadable returns the error for a list that exists but can't be read.
 func unreadable(path string, err error) error {
 	return &ArgError{Arg: show([]byte(path)), Problem: "can't be read: " + reason(err), Err: err}
 }
 
-// reason is err without the call and the path, which the ArgError has.
+// reason returns err without the name of the call and the path, since the ArgError
+// contains the path.
 func reason(err error) string {
 	var path *fs.PathError
 	if errors.As(err, &path) {
@@ -195,8 +196,8 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// notATarget is the error of an argument that is neither an address, because of
-// f, nor a file, because of err.
+// notATarget returns the error for an argument that is not an address, because of
+// f, and not a file, because of err.
 func notATarget(arg string, f Fault, err error) error {
 	e := &ArgError{Arg: show([]byte(arg)), Err: f}
 	switch {
@@ -219,12 +220,12 @@ func notATarget(arg string, f Fault, err error) error {
 	return e
 }
 
-// looksNumeric reports whether arg seems meant as an address or a network.
+// looksNumeric reports whether arg was probably meant as an address or a network.
 func looksNumeric(arg string) bool {
 	return strings.Contains(arg, ".") && len(bytes.Trim([]byte(arg), "0123456789.:/,-")) == 0
 }
 
-// measure finds out how much there is to read, as far as that is known.
+// measure adds up the size of the inputs as far as it is known before reading.
 func (l *List) measure() error {
 	fx := fixed{all: true, files: true}
 	for _, in := range l.inputs {

@@ -9,14 +9,15 @@ import (
 	"github.com/gaissmai/bart"
 )
 
-// blocks are networks and ranges: consecutive addresses, with some ports each, as
-// they were named. Memory follows their number and not that of their targets.
+// blocks holds networks and ranges as they were named: consecutive addresses with
+// one or more ports each. The memory depends on the number of blocks, not on that
+// of their targets.
 type blocks struct {
 	sets   []portSet
 	known  map[string]int
-	recent *Ports // of the previous block
+	recent *Ports // the ports of the previous block
 	set    int    // the index of its set
-	n      int    // blocks named
+	n      int    // number of blocks
 	texts  textStore
 }
 
@@ -24,13 +25,13 @@ type blocks struct {
 type portSet struct {
 	ports Ports
 	spans []span
-	nets  bart.Table[blockAt] // each with the first block that holds it
+	nets  bart.Table[blockAt] // each network with the first block that contains it
 }
 
 // blockAt is a block and its text.
 type blockAt struct {
 	index int
-	text  uint64 // its number
+	text  uint64 // number of its text
 }
 
 // span is the addresses from first to last.
@@ -38,7 +39,8 @@ type span struct{ first, last uint32 }
 
 func (s span) len() uint64 { return uint64(s.last-s.first) + 1 }
 
-// add adds a block. A block whose targets are all in others takes no memory.
+// add adds a block. A block whose targets are all in earlier blocks takes no
+// memory.
 func (bs *blocks) add(s span, ports *Ports, text labels) {
 	bs.n++
 	if bs.covers(s, ports) {
@@ -54,11 +56,11 @@ func (bs *blocks) add(s span, ports *Ports, text labels) {
 	}
 }
 
-// maxCovering is how many sets of ports are searched for an earlier block.
+// maxCovering is the largest number of port sets that covers searches.
 const maxCovering = 16
 
-// covers reports whether all targets of a block are in earlier ones, as far as
-// a short search finds out.
+// covers reports whether all targets of a block are in earlier ones. The search is
+// limited, so it may miss some cases.
 func (bs *blocks) covers(s span, ports *Ports) bool {
 	if bs.recent == ports {
 		return bs.sets[bs.set].covers(s)
@@ -91,7 +93,8 @@ func (set *portSet) covers(s span) bool {
 	return true
 }
 
-// setOf returns the index of a set of ports, in whatever order they are named.
+// setOf returns the index of the set with these ports, in whatever order p names
+// them.
 func (bs *blocks) setOf(p *Ports) int {
 	if p == bs.recent {
 		return bs.set
@@ -120,7 +123,7 @@ func listKey[T uint16 | int](list []T) string {
 	return string(b)
 }
 
-// find returns the first block that a target is in.
+// find returns the first block that contains a target.
 func (bs *blocks) find(ip uint32, port uint16) (at blockAt, found bool) {
 	for i := range bs.sets {
 		set := &bs.sets[i]
@@ -134,7 +137,7 @@ func (bs *blocks) find(ip uint32, port uint16) (at blockAt, found bool) {
 	return at, found
 }
 
-// labels returns the labels of the first block that a target is in.
+// labels returns the labels of the first block that contains a target.
 func (bs *blocks) labels(ip uint32, port uint16) labels {
 	if bs.texts.size == 0 {
 		return labels{}
@@ -143,13 +146,13 @@ func (bs *blocks) labels(ip uint32, port uint16) labels {
 	return bs.texts.get(at.text)
 }
 
-// has reports whether a target is in a block.
+// has reports whether a block contains a target.
 func (bs *blocks) has(ip uint32, port uint16) bool {
 	_, found := bs.find(ip, port)
 	return found
 }
 
-// inStretch reports whether a target is in one of the stretches.
+// inStretch reports whether one of the stretches contains a target.
 func inStretch(all []stretch, ip uint32, port uint16) bool {
 	i, found := slices.BinarySearchFunc(all, ip, func(s stretch, ip uint32) int {
 		return cmp.Compare(s.last, ip)
@@ -161,7 +164,7 @@ func inStretch(all []stretch, ip uint32, port uint16) bool {
 	return found
 }
 
-// with appends the indexes of the sets that have a port.
+// with appends the indexes of the sets that contain a port.
 func (bs *blocks) with(sets []int, port uint16) []int {
 	for i := range bs.sets {
 		if bs.sets[i].ports.Contains(port) {
@@ -207,7 +210,8 @@ func joined(spans []span) []span {
 	return out
 }
 
-// without appends what is left of s without the holes, which are joined.
+// without appends the parts of s outside the holes. The holes must be sorted and
+// must not overlap (see joined).
 func without(out []span, s span, holes []span) []span {
 	for _, h := range holes {
 		if h.first > s.first {
@@ -227,14 +231,16 @@ type stretch struct {
 	ports []uint16 // in order
 }
 
-// edge is an address at which the blocks of a set begin, or end before it.
+// edge is an address at which a block of a set begins, or the address after its
+// end.
 type edge struct {
 	at  uint64
 	set int
 }
 
-// stretches returns all addresses of the blocks, in order, with all of their
-// ports. It depends on the targets in the blocks, and not on how they were named.
+// stretches returns all addresses of the blocks, in order, with all of their ports.
+// The result depends only on the targets in the blocks, not on how the blocks were
+// named.
 func (bs *blocks) stretches() (out []stretch) {
 	edges := bs.edges()
 	unions := map[string][]uint16{}
@@ -259,7 +265,7 @@ func (bs *blocks) stretches() (out []stretch) {
 	return out
 }
 
-// edges returns where the blocks of each set begin and end, in order.
+// edges returns the edges of the blocks of every set, in order.
 func (bs *blocks) edges() (edges []edge) {
 	for i := range bs.sets {
 		set := &bs.sets[i]

@@ -6,15 +6,16 @@ import (
 	"sort"
 )
 
-// buckets collect numbers of 48 bits and sort them, each once. The upper 16 bits
-// of a number choose a bucket, which keeps the lower 32: 4 bytes per number.
+// buckets collects numbers of 48 bits, sorts them and removes duplicates. The upper
+// 16 bits of a number choose a bucket, which stores the lower 32: 4 bytes per
+// number.
 //
-// While numbers are collected, a bucket is a chain of chunks anywhere in memory.
-// Its first numbers are sorted and distinct, the others are as they came. merge
-// sorts those into the first ones and frees the chunks of duplicates: memory
-// follows the distinct numbers, however often each comes. pack moves the chunks
-// together, in place. No step copies everything to a larger array, so there is
-// no garbage.
+// While numbers are being collected, a bucket is a chain of chunks, which may lie
+// anywhere in memory. The first numbers of a bucket are sorted and distinct; the
+// others are in order of arrival. merge sorts those into the first ones and frees
+// the chunks that duplicates took, so that the memory depends on the distinct
+// numbers, however often each of them comes. pack moves the chunks together, in
+// place. No step copies everything to a larger array, so there is no garbage.
 type buckets struct {
 	slabs [][]chunk
 	next  []uint32 // the chunk that follows each chunk, in its bucket or in the free chain
@@ -23,7 +24,7 @@ type buckets struct {
 
 	all   []bucket
 	added uint64 // numbers added since the last merge
-	limit uint64 // merge when so many were added
+	limit uint64 // merge when this many were added
 	floor uint64 // the least limit: minMerge
 
 	starts []uint64 // after pack: the index of each bucket's first number, and the end
@@ -33,7 +34,7 @@ type buckets struct {
 type bucket struct {
 	chain
 	count  uint32 // numbers in it
-	sorted uint32 // of those, the first ones that are sorted and distinct
+	sorted uint32 // how many of them, at the beginning, are sorted and distinct
 }
 
 // chain is a number of chunks that are linked by buckets.next.
@@ -47,10 +48,10 @@ const (
 	slabLen    = 1 << 12 // chunks: 256 KiB
 	numBuckets = 1 << 16
 
-	// bucketStep is how many buckets a worker takes at once.
+	// bucketStep is how many buckets a worker takes at a time.
 	bucketStep = numBuckets / noteParts
 
-	// minMerge is how many numbers are added before the first merge: 4 MiB.
+	// minMerge is the least number of additions before a merge: 4 MiB.
 	minMerge = 1 << 20
 )
 
@@ -58,7 +59,7 @@ func newBuckets() *buckets {
 	return &buckets{all: make([]bucket, numBuckets), limit: minMerge, floor: minMerge}
 }
 
-// add adds k and returns how many numbers its bucket had before.
+// add adds k and returns how many numbers its bucket held before.
 func (b *buckets) add(k uint64) (before uint32) {
 	to := &b.all[k>>slotBits]
 	before = to.count
@@ -71,8 +72,8 @@ func (b *buckets) add(k uint64) (before uint32) {
 	return before
 }
 
-// full reports whether it is time to merge: the added numbers, which may all be
-// duplicates, take as much memory as those known to be distinct.
+// full reports whether it is time to merge: the numbers added since the last merge,
+// which may all be duplicates, take as much memory as the distinct ones.
 func (b *buckets) full() bool { return b.added >= b.limit }
 
 // newChunk returns a free chunk.
@@ -104,10 +105,11 @@ func (b *buckets) link(c *chain, i uint32) {
 
 func (b *buckets) chunk(i uint32) *chunk { return &b.slabs[i/slabLen][i%slabLen] }
 
-// at returns the lower 32 bits of the i-th number, after pack.
+// at returns the lower 32 bits of the i-th number. It may be called only after
+// pack.
 func (b *buckets) at(i uint64) uint32 { return b.chunk(uint32(i / chunkLen))[i%chunkLen] }
 
-// len returns how many numbers there are, after pack.
+// len returns the number of numbers. It may be called only after pack.
 func (b *buckets) len() uint64 {
 	if b.starts == nil {
 		return 0
@@ -115,7 +117,7 @@ func (b *buckets) len() uint64 {
 	return b.starts[numBuckets]
 }
 
-// bucketOf returns the bucket of the i-th number, after pack.
+// bucketOf returns the bucket of the i-th number. It may be called only after pack.
 func (b *buckets) bucketOf(i uint64) int {
 	return sort.Search(numBuckets, func(k int) bool { return b.starts[k+1] > i })
 }
@@ -126,13 +128,13 @@ func (b *buckets) bytes() int {
 	return len(b.slabs)*slabLen*chunkLen*4 + 4*cap(b.next) + perBucket*cap(b.all) + 8*cap(b.starts)
 }
 
-// A visitor sees a bucket before it is merged: known are its numbers from
-// earlier merges, sorted; came are those added since, as they came. Several
-// buckets are visited at once.
+// A visitor sees each bucket before it is merged: known holds its numbers from
+// earlier merges, sorted, and came those added since, in order of arrival. It is
+// called for several buckets at once.
 type visitor func(bucket int, known, came []uint32)
 
-// merge sorts what was added into the rest, each number once. When ctx ends, so
-// does merge, and b is of no use any more.
+// merge sorts the added numbers into the others and removes duplicates. If ctx
+// ends, merge returns early and b must no longer be used.
 func (b *buckets) merge(ctx context.Context, visit visitor) error {
 	freed := make([]chain, numBuckets/bucketStep)
 	err := inParallel(ctx, len(freed), func() func(int) {
@@ -167,14 +169,14 @@ func (b *buckets) splice(c chain) {
 	}
 }
 
-// merger merges one bucket after the other.
+// merger merges buckets one after the other.
 type merger struct {
 	*buckets
 	visit           visitor
 	numbers, merged []uint32
 }
 
-// merge merges bucket k and adds the chunks that this frees to freed.
+// merge merges bucket k and adds the chunks that become free to freed.
 func (m *merger) merge(k int, freed *chain) {
 	b := &m.all[k]
 	if b.count == b.sorted {
@@ -190,7 +192,7 @@ func (m *merger) merge(k int, freed *chain) {
 	m.write(b, m.merged, freed)
 }
 
-// union appends the numbers that are in a or b, which are sorted, each once.
+// union appends the distinct numbers of a and b, both of which are sorted.
 func union(dst, a, b []uint32) []uint32 {
 	for len(a) > 0 && len(b) > 0 {
 		v := min(a[0], b[0])
@@ -209,7 +211,7 @@ func union(dst, a, b []uint32) []uint32 {
 	return dst
 }
 
-// behind cuts off the numbers that are equal to v at the beginning of s.
+// behind returns s without the numbers equal to v at its beginning.
 func behind(s []uint32, v uint32) []uint32 {
 	for len(s) > 0 && s[0] == v {
 		s = s[1:]
@@ -228,7 +230,8 @@ func (b *buckets) read(dst []uint32, from *bucket) []uint32 {
 	return dst
 }
 
-// write replaces the numbers of a bucket by fewer ones, or as many, all sorted.
+// write replaces the numbers of a bucket by sorted ones, of which there are at most
+// as many, and adds the chunks that become free to freed.
 func (b *buckets) write(to *bucket, numbers []uint32, freed *chain) {
 	old := to.chain
 	to.chain = chain{}
@@ -247,12 +250,13 @@ func (b *buckets) write(to *bucket, numbers []uint32, freed *chain) {
 	}
 }
 
-// A filter returns those of a bucket's numbers that stay; it may use their
-// memory. Several buckets are filtered at once.
+// A filter returns the numbers of a bucket that are to be kept; the result may
+// reuse their memory. It is called for several buckets at once.
 type filter func(bucket int, numbers []uint32) []uint32
 
 // pack moves all numbers together, after the last merge. keep, if it is not nil,
-// leaves some out. When ctx ends, so does pack, and b is of no use any more.
+// selects the numbers to keep. If ctx ends, pack returns early and b must no longer
+// be used.
 func (b *buckets) pack(ctx context.Context, keep filter) error {
 	chunks := b.gather()
 	if keep != nil {
@@ -293,7 +297,8 @@ func (b *buckets) gather() (starts []uint32) {
 	return starts
 }
 
-// relocate replaces the links of a chain by where its chunks go: at and onwards.
+// relocate replaces the link of each chunk of a chain by the chunk's new position.
+// The chunks get consecutive positions from at on.
 func relocate(links []uint32, c chain, at uint32) (end uint32) {
 	i := c.first
 	for range c.chunks {
@@ -305,8 +310,8 @@ func relocate(links []uint32, c chain, at uint32) (end uint32) {
 	return at
 }
 
-// filter filters bucket k, whose chunks begin at start. It returns its scratch
-// memory.
+// filter applies keep to bucket k, whose chunks begin at start. It returns its
+// scratch memory for reuse.
 func (b *buckets) filter(k int, start uint32, scratch []uint32, keep filter) []uint32 {
 	n := uint64(b.all[k].count)
 	scratch = scratch[:0]
@@ -321,7 +326,8 @@ func (b *buckets) filter(k int, start uint32, scratch []uint32, keep filter) []u
 	return scratch
 }
 
-// compact closes the gaps between the buckets and frees what follows the last.
+// compact closes the gaps between the buckets and frees the memory after the last
+// one.
 func (b *buckets) compact(chunks []uint32) {
 	b.starts = make([]uint64, numBuckets+1)
 	at := uint64(0)

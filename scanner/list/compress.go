@@ -11,19 +11,19 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// errTruncated ends a compressed list that was cut off. Everything before it is
-// intact.
+// errTruncated is returned at the end of a compressed list that was cut off.
+// Everything before it is intact.
 var errTruncated = errors.New("the compressed data ends early")
 
-// maxWindow bounds the memory that a compressed list can demand. The zstd tool has
-// the same bound.
+// maxWindow limits the memory that a compressed list can demand. The zstd tool has
+// the same limit.
 const maxWindow = 128 << 20
 
 // magics are the first bytes of compressed files.
 var magics = []struct {
 	begins string
 	name   string
-	open   func(*bufio.Reader) (io.Reader, error) // nil: not read here
+	open   func(*bufio.Reader) (io.Reader, error) // nil: this package can't read it
 }{
 	{"\x1f\x8b", "gzip", openGzip},
 	{"\x28\xb5\x2f\xfd", "zstd", openZstd},
@@ -34,7 +34,7 @@ var magics = []struct {
 }
 
 // decompress returns the decompressed contents of b and the name of the
-// compression, or b and no name if it is not compressed. A compressed list that
+// compression, or b and "" if it is not compressed. Reading a compressed list that
 // was cut off ends with errTruncated.
 func decompress(b *bufio.Reader) (plain io.Reader, compression string, err error) {
 	first, err := b.Peek(1)
@@ -86,7 +86,8 @@ func openZstd(b *bufio.Reader) (io.Reader, error) {
 	return &unpacker{r: z}, nil
 }
 
-// truncated returns an empty list that ends early, if that is what err means.
+// truncated returns an empty list that ends with errTruncated if err means that the
+// data end early.
 func truncated(err error) (io.Reader, error) {
 	if isTruncation(err) {
 		return &unpacker{r: bytes.NewReader(nil), err: errTruncated}, nil

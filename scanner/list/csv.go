@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Lists in columns. The address is in the column with that name or, if the columns
-// have no names, in the first one that holds an address.
+// Formats with columns. The address is in the column with that name or, if the
+// columns have no names, in the first one that holds an address.
 var (
 	commaList = columns("CSV", ',')
 	tabList   = columns("TSV", '\t')
@@ -26,7 +26,8 @@ func columns(name string, between byte) Format {
 	}
 }
 
-// The names of columns, in lower case; of several the first counts.
+// The names of columns, in lower case. If several columns match, the first name in
+// the list wins.
 var (
 	addrNames = []string{"ip", "address", "addr", "host", "endpoint", "ip:port",
 		"ip_port", "ip_address"}
@@ -35,7 +36,7 @@ var (
 )
 
 // sniffColumns reports whether a first line is that of a table. A line that begins
-// with an address is text, with a tag after it, unless its port is the next
+// with an address is text, and the rest is its tag, unless its port is in the next
 // column.
 func sniffColumns(first []byte, between byte) bool {
 	t := grid{between: between}
@@ -62,7 +63,7 @@ func sniffColumns(first []byte, between byte) bool {
 type grid struct {
 	between byte
 	known   bool // the columns are known
-	addr    int  // columns; -1: there is none
+	addr    int  // index of each column; -1: there is none
 	port    int
 	tag     int
 
@@ -118,7 +119,8 @@ func (t *grid) entry(e *Entry, fields [][]byte) {
 	e.Tag = field(t.tag)
 }
 
-// header finds the columns by their names, and reports whether these are names.
+// header finds the columns by their names. It reports false if the fields are not
+// names of columns.
 func (t *grid) header(fields [][]byte) bool {
 	find := func(names []string) int {
 		for _, name := range names {
@@ -134,8 +136,8 @@ func (t *grid) header(fields [][]byte) bool {
 	return t.known
 }
 
-// guess finds the columns by their contents: the first address, and the port in
-// the next column if the address has none.
+// guess finds the columns by their contents: the first address, and the port in the
+// next column if the address has none.
 func (t *grid) guess(fields [][]byte) {
 	t.addr, t.port, t.tag = slices.IndexFunc(fields, isTarget), -1, -1
 	t.known = t.addr >= 0
@@ -154,8 +156,8 @@ func isTarget(field []byte) bool {
 	return f == 0
 }
 
-// split returns the fields of a line without the white space around them, valid
-// until the next call; ok is false if a quoted field does not end.
+// split returns the fields of a line without surrounding white space. They are
+// valid until the next call. ok is false if a quoted field does not end.
 func (t *grid) split(text []byte) (fields [][]byte, ok bool) {
 	t.fields, t.unquote = t.fields[:0], t.unquote[:0]
 	for {
@@ -168,7 +170,8 @@ func (t *grid) split(text []byte) (fields [][]byte, ok bool) {
 	}
 }
 
-// field returns the first field of text and the rest; nil: no field follows.
+// field returns the first field of text and the rest, which is nil if no field
+// follows.
 func (t *grid) field(text []byte) (field, rest []byte, ok bool) {
 	if start := bytes.TrimLeft(text, " "); len(start) > 0 && start[0] == '"' {
 		return t.quoted(start[1:])
@@ -180,7 +183,7 @@ func (t *grid) field(text []byte) (field, rest []byte, ok bool) {
 	return trimRight(trimLeft(text[:end])), text[end+1:], true
 }
 
-// quoted returns the field that text begins with, after its opening quote. Two
+// quoted returns the field at the beginning of text, after its opening quote. Two
 // quotes in it stand for one.
 func (t *grid) quoted(text []byte) (field, rest []byte, ok bool) {
 	from := len(t.unquote)

@@ -18,7 +18,7 @@ import (
 	"github.com/gaissmai/bart"
 )
 
-// ExclusionConfig names the addresses that are sent nothing.
+// ExclusionConfig names the addresses to which nothing may be sent.
 type ExclusionConfig struct {
 	AllowReserved bool     // don't exclude the special-purpose networks
 	Networks      []string // addresses, networks a.b.c.d/n and ranges a.b.c.d-e.f.g.h
@@ -29,24 +29,24 @@ type ExclusionConfig struct {
 	Waiting func(name string)
 }
 
-// Exclusions are the addresses that are sent nothing: special-purpose networks,
-// and the networks that a user or an owner wants left out. All methods may be
-// called by any goroutine at any time; those that look up an address never
+// Exclusions holds the addresses to which nothing may be sent: special-purpose
+// networks, and the networks that a user or an owner wants excluded. All methods
+// may be called from any goroutine at any time; those that look up an address never
 // wait.
 type Exclusions struct {
 	cfg   ExclusionConfig
-	fixed []*rule // rules that are in no file
+	fixed []*rule // rules that do not come from a file
 	now   atomic.Pointer[ruleSet]
 
 	reload sync.Mutex        // held while files are read, which may take long
 	once   map[string][]rule // rules from pipes, which can't be read again
 
 	mu   sync.Mutex // held while rules change
-	gone []*rule    // rules that left out something and are in no file any more
+	gone []*rule    // rules that have excluded something but are no longer in any file
 }
 
-// NewExclusions reads the files of cfg. Its error is an *ArgError for a name or a
-// file, and a *LineError for a line of a file.
+// NewExclusions reads the files of cfg. It returns an *ArgError for a bad name or
+// file, and a *LineError for a bad line in a file.
 func NewExclusions(cfg ExclusionConfig) (*Exclusions, error) {
 	x := &Exclusions{cfg: cfg, once: map[string][]rule{}}
 	for _, r := range specialPurpose {
@@ -74,8 +74,8 @@ const exclusionHint = "an address, a network or a range is wanted, " +
 	"such as 203.0.113.7, 203.0.113.0/24 or 203.0.113.5-203.0.113.20"
 
 // Reload reads the files again. If one of them can't be read or has a bad line, it
-// returns an error and the rules stay as they are. A rule that is still there
-// keeps its counts. Rules from a pipe stay.
+// returns an error and the rules stay as they are. A rule that the files still
+// contain keeps its counts. Rules from a pipe stay.
 func (x *Exclusions) Reload() error {
 	x.reload.Lock()
 	defer x.reload.Unlock()
@@ -96,7 +96,7 @@ func (x *Exclusions) Reload() error {
 		r.counts = new(ruleCounts)
 		if old := known[r.key()]; old != nil {
 			r.counts = old.counts
-			delete(known, r.key()) // of several that are named twice the first counts
+			delete(known, r.key()) // of equal rules the first counts
 		}
 		rules = append(rules, r)
 	}
@@ -105,8 +105,8 @@ func (x *Exclusions) Reload() error {
 	return nil
 }
 
-// counted returns the rules of files, present and past, by key: their counts are
-// kept.
+// counted returns the present and past rules from files, by key, so that their
+// counts can be kept.
 func (x *Exclusions) counted() map[ruleKey]*rule {
 	known := map[ruleKey]*rule{}
 	for _, r := range slices.Backward(x.gone) {
@@ -120,7 +120,8 @@ func (x *Exclusions) counted() map[ruleKey]*rule {
 	return known
 }
 
-// retire remembers the rules of old that left out something and are gone.
+// retire remembers the rules of old that are no longer in force but have excluded
+// something.
 func (x *Exclusions) retire(old *ruleSet, now []*rule) {
 	here := map[*ruleCounts]bool{}
 	for _, r := range now {
@@ -139,8 +140,8 @@ func (x *Exclusions) retire(old *ruleSet, now []*rule) {
 	}
 }
 
-// Excluded reports whether a is to be sent nothing. The sender of datagrams calls
-// it: an excluded address counts as Stopped. Only IPv4 addresses are excluded.
+// Excluded reports whether a is excluded. It is for the sender of datagrams: an
+// excluded address counts as Stopped. Only IPv4 addresses can be excluded.
 func (x *Exclusions) Excluded(a netip.Addr) bool {
 	_, excluded := x.Stop(a)
 	return excluded
@@ -158,10 +159,10 @@ func (x *Exclusions) Stop(a netip.Addr) (rule RuleID, excluded bool) {
 	return RuleID{r}, found
 }
 
-// Len returns how many rules there are at the moment.
+// Len returns the current number of rules.
 func (x *Exclusions) Len() int { return len(x.now.Load().rules) }
 
-// Digest returns the SHA-256 of the networks that are excluded now, in hex. It does
+// Digest returns the SHA-256 of the currently excluded networks, in hex. It does
 // not depend on where and in which order the rules are written.
 func (x *Exclusions) Digest() string {
 	var spans []uint64
@@ -177,20 +178,21 @@ func (x *Exclusions) Digest() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Rule is an exclusion and how much it left out. A target counts for the smallest
-// network that it is in, and for the first rule that names that network.
+// Rule is an exclusion with the number of targets that it excluded. A target counts
+// for the smallest network that contains it, and for the first rule that names that
+// network.
 type Rule struct {
 	Network     string // a.b.c.d/n, or a range a.b.c.d-e.f.g.h
-	Reason      string // from the file, where there is one; hostile text
-	Source      string // where the rule is written: "RFC 1918", a file and line, "--exclude"
-	Unscannable bool   // its targets count as Unscannable, and not as Excluded
-	Gone        bool   // the file does not have it any more
-	Targets     uint64 // left out before they were given out
-	Stopped     uint64 // left out by the sender: given out before they were excluded
+	Reason      string // from the file, if it has one; hostile text
+	Source      string // where the rule comes from: "RFC 1918", a file and line, "--exclude"
+	Unscannable bool   // its targets count as Unscannable, not as Excluded
+	Gone        bool   // the file no longer contains it
+	Targets     uint64 // excluded before From yielded them
+	Stopped     uint64 // excluded by the sender, after From had yielded them
 }
 
-// Rules returns the rules that left out something so far, in the order in which
-// they were named.
+// Rules returns the rules that have excluded something so far, in the order in
+// which they were named.
 func (x *Exclusions) Rules() (out []Rule) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -205,14 +207,14 @@ func (x *Exclusions) Rules() (out []Rule) {
 	return out
 }
 
-// Add adds the counts of an earlier part of a scan, or of another machine, as
-// Rules returned them there. A rule that does not exist here is Gone.
+// Add adds the counts of an earlier part of a scan, or of another machine, as Rules
+// returned them there. A rule that does not exist here is added as Gone.
 func (x *Exclusions) Add(past []Rule) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	here := map[string]*rule{}
 	for _, r := range slices.Backward(slices.Concat(x.now.Load().rules, x.gone)) {
-		here[RuleID{r}.Rule().Key()] = r // of several the first counts
+		here[RuleID{r}.Rule().Key()] = r // of several rules with this key the first counts
 	}
 	for i := range past {
 		p := &past[i]
@@ -227,8 +229,8 @@ func (x *Exclusions) Add(past []Rule) {
 	}
 }
 
-// Key identifies a rule, also across runs: the network, and its source without
-// the line.
+// Key identifies a rule, even across runs: it is the network and the source without
+// the line number.
 func (r Rule) Key() string {
 	source := r.Source
 	if i := strings.LastIndexByte(source, ':'); i >= 0 && strings.Trim(source[i+1:], "0123456789") == "" {
@@ -237,7 +239,7 @@ func (r Rule) Key() string {
 	return r.Network + " " + source
 }
 
-// rule makes a rule that is known only by its description.
+// rule returns a rule that is known only by its description.
 func (r *Rule) rule() *rule {
 	kind := named
 	if r.Unscannable {
@@ -246,8 +248,8 @@ func (r *Rule) rule() *rule {
 	return &rule{described: r, kind: kind, reason: r.Reason, source: r.Source, counts: new(ruleCounts)}
 }
 
-// RuleID identifies a rule of Exclusions. A rule that was read again has another
-// RuleID.
+// RuleID identifies a rule of Exclusions. When a file is read again, its rules get
+// new RuleIDs.
 type RuleID struct{ r *rule }
 
 // Rule describes the rule, without its counts.
@@ -269,7 +271,7 @@ type rule struct {
 	reason      string
 	source      string
 	counts      *ruleCounts
-	described   *Rule // the description, of a rule that only an earlier part had
+	described   *Rule // set if only an earlier part of the scan had the rule
 }
 
 // ruleCounts counts what a rule excluded.
@@ -285,7 +287,8 @@ type ruleKey struct {
 
 func (r *rule) key() ruleKey { return ruleKey{r.source, r.first, r.last} }
 
-// unscannable reports whether the addresses can't be asked, as opposed to mustn't.
+// unscannable reports whether no server can have these addresses, as opposed to
+// addresses that must not be asked.
 func (r *rule) unscannable() bool { return r.kind == unusable }
 
 // span returns the addresses as a network or a range.
@@ -313,16 +316,17 @@ type ruleSet struct {
 	segments []segment // all addresses, in order
 }
 
-// segment is the addresses from first to last, and their rule.
+// segment is the addresses from first to last, and the rule that applies to them.
 type segment struct {
 	first, last uint32
-	rule        *rule // nil: they are given out
+	rule        *rule // nil: not excluded
 }
 
 func (s *segment) len() uint64 { return uint64(s.last-s.first) + 1 }
 
-// newRuleSet makes a set of rules. Of several rules for a network the first
-// counts, but a rule of the user's counts before a special-purpose network.
+// newRuleSet returns a set of rules. If several rules name the same network, the
+// first one counts, except that a user's rule takes precedence over a
+// special-purpose network.
 func newRuleSet(rules []*rule) *ruleSet {
 	rs := &ruleSet{rules: rules}
 	for _, r := range rules {
@@ -337,14 +341,14 @@ func newRuleSet(rules []*rule) *ruleSet {
 	return rs
 }
 
-// find returns the rule that leaves ip out, or nil.
+// find returns the rule that excludes ip, or nil.
 func (rs *ruleSet) find(ip uint32) *rule {
 	r, _ := rs.table.Lookup(addrOf(ip))
 	return r
 }
 
-// cut makes the segments: between two neighbouring ends of rules, all addresses
-// have the same rule.
+// cut divides the address space into segments: no rule begins or ends inside a
+// segment, so all of its addresses have the same rule.
 func (rs *ruleSet) cut() []segment {
 	starts := []uint32{0}
 	for _, r := range rs.rules {
@@ -386,7 +390,7 @@ func (rs *ruleSet) within(segs []segment, first, last uint32) []segment {
 	return segs
 }
 
-// LineError is a bad line of a file of exclusions.
+// LineError is the error for a bad line in a file of exclusions.
 type LineError struct {
 	File string // made printable
 	Line int    // from 1
@@ -445,7 +449,7 @@ func readRules(path string, waiting func(string)) (rules []rule, err error) {
 }
 
 // parseRule reads "network # reason". It returns nil for a line without a network,
-// and for an IPv6 network, to which nothing is ever sent.
+// and for an IPv6 network, because nothing is ever sent to IPv6 addresses.
 func parseRule(text []byte) (*rule, Fault) {
 	name, reason := text, []byte(nil)
 	if i := slices.Index(text, '#'); i >= 0 {

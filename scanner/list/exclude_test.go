@@ -25,8 +25,8 @@ func mustExclude(t testing.TB, cfg ExclusionConfig) *Exclusions {
 
 func addr(s string) netip.Addr { return netip.MustParseAddr(s) }
 
-// TestSpecialPurpose checks that the table has the registry's networks, and makes
-// sense.
+// TestSpecialPurpose checks that the table contains the registry's networks and is
+// consistent.
 func TestSpecialPurpose(t *testing.T) {
 	registry := strings.Fields(`0.0.0.0/8 0.0.0.0/32 10.0.0.0/8 100.64.0.0/10
 		127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.0.0/29
@@ -70,8 +70,8 @@ func slowFind(rules []*rule, ip uint32) (best *rule) {
 	return best
 }
 
-// TestFind checks the ends of every rule, and the addresses beside them,
-// against a search through all rules.
+// TestFind checks the ends of every rule and the neighbouring addresses, by
+// comparison with a search through all rules.
 func TestFind(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 2))
@@ -204,7 +204,7 @@ func rewrite(t testing.TB, path, text string) {
 	}
 }
 
-// ruleTexts describes the rules that left out something.
+// ruleTexts describes the rules that have excluded something.
 func ruleTexts(x *Exclusions) (out []string) {
 	for _, r := range x.Rules() {
 		_, line, _ := strings.Cut(filepath.Base(r.Source), ":")
@@ -259,7 +259,7 @@ func TestReload(t *testing.T) {
 	ask(true, "2.0.0.9", "4.0.0.1", "3.0.0.3")
 	ask(false, "1.0.0.1")
 
-	// A rule that comes back has its counts back.
+	// A rule that reappears gets its counts back.
 	rewrite(t, b, "")
 	if err := x.Reload(); err != nil {
 		t.Fatal(err)
@@ -277,8 +277,8 @@ func TestReload(t *testing.T) {
 }
 
 // TestReloadWhileAsked reads the files again and again while other goroutines look
-// up an address that is in both versions. It is excluded at every moment, and no
-// count is lost.
+// up an address that is in both versions. It must be excluded at every moment, and
+// no count may be lost.
 func TestReloadWhileAsked(t *testing.T) {
 	path := writeFile(t, "list", "1.0.0.0/24\n")
 	x := mustExclude(t, ExclusionConfig{Files: []string{path}})
@@ -321,7 +321,7 @@ func TestReloadWhileAsked(t *testing.T) {
 	}
 }
 
-// TestListReload changes the exclusions while a list is given out.
+// TestListReload changes the exclusions while a list yields its targets.
 func TestListReload(t *testing.T) {
 	path := writeFile(t, "list", "")
 	x := mustExclude(t, ExclusionConfig{Files: []string{path}})
@@ -407,8 +407,9 @@ func BenchmarkExcluded(b *testing.B) {
 	}
 }
 
-// TestAdd: the counts of an earlier part are added to the rule, in whatever line of
-// the file it is now. A rule that is not there any more is Gone, once.
+// TestAdd checks that the counts of an earlier part are added to the same rule, in
+// whatever line of the file it is now, and that a rule that no longer exists is
+// listed as Gone, once.
 func TestAdd(t *testing.T) {
 	path := writeFile(t, "ex.txt", "# moved down by a line\n10.0.0.0/30 # mine\n")
 	x := mustExclude(t, ExclusionConfig{Files: []string{path}, Networks: []string{"11.0.0.0/8"}})
@@ -439,8 +440,8 @@ func TestAdd(t *testing.T) {
 	}
 }
 
-// TestReloadTwice: a network that a file names twice counts once, before and
-// after the file is read again.
+// TestReloadTwice checks that a network that a file names twice counts once, before
+// and after the file is read again.
 func TestReloadTwice(t *testing.T) {
 	path := writeFile(t, "ex.txt", "10.0.0.0/30 # first\n10.0.0.0/30 # second\n")
 	x := mustExclude(t, ExclusionConfig{Files: []string{path, path}, AllowReserved: true})

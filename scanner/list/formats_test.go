@@ -18,7 +18,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// lists have the same three targets, and invalid lines, in every form.
+// lists holds the same three targets and some invalid lines in every format.
 var lists = []struct {
 	name, format, text string
 	want               string
@@ -90,8 +90,8 @@ func opened(t testing.TB, cfg Config) (l *List, got, bad []string) {
 	return l, texts(l.All()), bad
 }
 
-// TestFormats reads every form of list in every compression, as a file and as
-// standard input, in both orders.
+// TestFormats reads every format with every compression, as a file and as standard
+// input, in both orders.
 func TestFormats(t *testing.T) {
 	for _, list := range lists {
 		for _, kind := range []string{"", "gzip", "zstd"} {
@@ -122,7 +122,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// TestFormatsTogether reads all forms as inputs of one list.
+// TestFormatsTogether reads all formats as inputs of one list.
 func TestFormatsTogether(t *testing.T) {
 	cfg := Config{Order: OrderInput}
 	want := map[string]bool{}
@@ -171,7 +171,7 @@ func TestTruncated(t *testing.T) {
 			case clean && (len(got) != n || len(bad) > 0):
 				t.Errorf("%s cut at %d, between records: %q, %q", kind, cut, got, bad)
 			case !clean && (len(bad) != 1 || !strings.Contains(bad[0], FaultTruncated.Error())):
-				// A cut just before the last end of line goes unnoticed.
+				// A cut just before the last end of line can't be detected.
 				if kind != "" || ends[cut+1] != len(got) {
 					t.Errorf("%s cut at %d: %q", kind, cut, bad)
 				}
@@ -194,7 +194,7 @@ func TestTruncatedText(t *testing.T) {
 	}
 }
 
-// TestUTF16 reads lists with a UTF-16 mark, plain and compressed.
+// TestUTF16 reads lists with a UTF-16 byte order mark, plain and compressed.
 func TestUTF16(t *testing.T) {
 	const text = "1.0.0.1:5 tag\r\n1.0.0.2:5 \u65e5\U0001f3ae\n"
 	want := []string{"1.0.0.1:5 tag", "1.0.0.2:5 \u65e5\U0001f3ae"}
@@ -217,8 +217,8 @@ func TestUTF16(t *testing.T) {
 			}
 		}
 	}
-	// Other data with such a beginning is no UTF-16, and half a character is an
-	// unknown one.
+	// Other data with such a beginning are not UTF-16, and half a character is
+	// decoded as an unknown one.
 	for list, want := range map[string]uint64{"\xff": 1, "\xff\xff1.0.0.1:5\n": 1, "\xff\xfe1\x00.": 1, "\xfe\xff": 0} {
 		l := mustOpen(t, Config{Order: OrderInput, Stdin: strings.NewReader(list)})
 		if got := texts(l.All()); len(got) > 0 || l.Stats().Invalid != want || l.Err() != nil {
@@ -252,7 +252,7 @@ func TestOtherCompressions(t *testing.T) {
 	}
 }
 
-// TestLongLines checks the maximum length of lines in every form.
+// TestLongLines checks the maximum length of lines in every format.
 func TestLongLines(t *testing.T) {
 	record := func(size int) string {
 		s := `{"ip":"1.0.0.1","port":5,"x":"`
@@ -282,7 +282,8 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// TestSlowPipe gets each target as soon as its line is written.
+// TestSlowPipe checks that the list yields each target as soon as its line is
+// written.
 func TestSlowPipe(t *testing.T) {
 	for _, lines := range [][]string{
 		{`{"ip":"1.0.0.1","port":5}`, `{"ip":"1.0.0.2","port":5}`},
@@ -351,7 +352,7 @@ func FuzzNDJSON(f *testing.F) {
 }
 
 // FuzzColumns checks that every line of a table becomes one entry, and that fields
-// without quotes are those between the separators.
+// without quotes are the texts between the separators.
 func FuzzColumns(f *testing.F) {
 	for _, list := range lists {
 		f.Add([]byte(list.text), byte(','))

@@ -6,17 +6,17 @@ import (
 	"fmt"
 )
 
-// taker takes the names in the inputs, one after the other, and reports whether it
-// wants more.
+// taker receives the names in the inputs, one after the other. take reports whether
+// it wants more.
 type taker interface {
 	take(n *name, s labels) bool
 }
 
-// bulkTaker is a taker that takes many addresses with ports at once.
+// bulkTaker is a taker that can take many addresses with ports at once.
 type bulkTaker interface {
 	taker
-	// takeAll is take for many, in order. It may keep all, and returns an empty
-	// slice for the next.
+	// takeAll takes many addresses, in order. It may keep the slice, and returns an
+	// empty one for the next call.
 	takeAll(all []addrPort) (empty []addrPort)
 }
 
@@ -26,20 +26,20 @@ type addrPort struct {
 	port uint16
 }
 
-// handover hands the names in the inputs to a taker, in the order in which they
-// were read, and counts their targets. Host names are looked up on the way. Its
+// handover passes the names in the inputs to a taker, in the order in which they
+// were read, and counts their targets. It looks up host names on the way. Its
 // methods that return a bool report whether to continue.
 type handover struct {
 	ctx     context.Context
 	ports   portRule
 	to      taker
-	bulk    bulkTaker  // to, if it is one
+	bulk    bulkTaker  // the same as to, if that is a bulkTaker
 	batch   []addrPort // for bulk
 	hosts   hostQueue
 	invalid invalidLines
 
-	checkOnly bool   // hand over nothing
-	named     name   // that is handed over
+	checkOnly bool   // pass nothing on
+	named     name   // scratch memory for the name that is passed on
 	targets   uint64 // of the input that is being read
 }
 
@@ -49,13 +49,14 @@ func (h *handover) begin(in *input) {
 	h.invalid.in, h.invalid.line, h.invalid.n = in, 0, 0
 }
 
-// addrPort hands over an address with its port.
+// addrPort passes on an address with its port.
 func (h *handover) addrPort(ip uint32, port uint16, s labels) bool {
 	h.named = name{form: formAddrPort, ip: ip, port: port}
 	return h.name(&h.named, s)
 }
 
-// addToBatch is addrPort without a text, for the batch if there is one.
+// addToBatch passes on an address with its port, without labels. It adds them to
+// the batch if the taker takes batches.
 func (h *handover) addToBatch(ip uint32, port uint16) bool {
 	if h.bulk == nil || !h.hosts.empty() {
 		return h.addrPort(ip, port, labels{})
@@ -70,8 +71,8 @@ func (h *handover) endBatch() {
 	h.batch = h.bulk.takeAll(h.batch)
 }
 
-// name hands over a name, or keeps it until the host names before it are looked
-// up.
+// name passes on a name, or keeps it until the host names before it have been
+// looked up.
 func (h *handover) name(n *name, s labels) bool {
 	if h.hosts.empty() {
 		return h.take(n, s)
@@ -84,7 +85,7 @@ func (h *handover) take(n *name, s labels) bool {
 	return h.checkOnly || h.to.take(n, s)
 }
 
-// host begins to look up a host name, with or without a port.
+// host starts the lookup of a host name, with or without a port.
 func (h *handover) host(text []byte, s labels) bool {
 	host, port, hasPort := bytes.Cut(text, []byte(":"))
 	p := pending{labels: s.clone(), host: string(host), where: h.invalid.at(text)}
@@ -103,8 +104,8 @@ func (h *handover) host(text []byte, s labels) bool {
 	return h.enqueue(p)
 }
 
-// enqueue adds p to the queue and hands over what is ready. It waits when the
-// queue is long.
+// enqueue adds p to the queue and passes on the elements that are ready. It waits
+// if the queue is too long.
 func (h *handover) enqueue(p pending) bool {
 	h.hosts.add(p)
 	for h.hosts.ready() {
@@ -115,7 +116,7 @@ func (h *handover) enqueue(p pending) bool {
 	return true
 }
 
-// wait hands over everything that waits for host names.
+// wait waits for the pending lookups and passes on everything in the queue.
 func (h *handover) wait() bool {
 	for !h.hosts.empty() {
 		if !h.next() {
@@ -125,7 +126,7 @@ func (h *handover) wait() bool {
 	return true
 }
 
-// next hands over the first element of the queue.
+// next passes on the first element of the queue.
 func (h *handover) next() bool {
 	p := h.hosts.first()
 	if p.found == nil {
@@ -140,7 +141,7 @@ func (h *handover) next() bool {
 	}
 }
 
-// resolved hands over the addresses of a host name.
+// resolved passes on the addresses of a host name.
 func (h *handover) resolved(p *pending, l lookup) bool {
 	n, found := p.name, false
 	for _, a := range l.addrs {

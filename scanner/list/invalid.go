@@ -4,13 +4,13 @@ import "fmt"
 
 // Invalid is a line that names no target.
 type Invalid struct {
-	File string // as it was named; "standard input" for "-"
+	File string // as named; "standard input" for "-"
 	Line int    // from 1
 	Text string // the line, or its beginning; made printable
 	Err  error  // a Fault
 }
 
-// Error is file, line, fault and text in one line.
+// Error returns file, line, fault and text in one line.
 func (v Invalid) Error() string {
 	return fmt.Sprintf("%s:%d: %v: %s", v.File, v.Line, v.Err, v.Text)
 }
@@ -18,21 +18,21 @@ func (v Invalid) Error() string {
 // Unwrap returns v.Err.
 func (v Invalid) Unwrap() error { return v.Err }
 
-// invalidLines counts and reports the lines that name no target. Its methods
-// that return a bool report whether to continue.
+// invalidLines counts and reports the lines that name no target. Its methods that
+// return a bool report whether to continue.
 type invalidLines struct {
 	strict    bool          // the first one ends reading
 	report    func(Invalid) // may be nil
-	checkOnly bool          // neither count nor report
+	checkOnly bool          // neither count nor report lines
 	counts    *counters
 
-	in    *input // being read
-	line  int    // in it
-	n     uint64 // in it
-	fatal error  // what ended reading
+	in    *input // the input being read
+	line  int    // the current line of in
+	n     uint64 // invalid lines of in
+	fatal error  // the error that ended reading
 }
 
-// at is the place that is being read, with some text there.
+// at returns the position that is being read, with text as the text there.
 func (l *invalidLines) at(text []byte) Invalid {
 	return Invalid{File: show([]byte(l.in.title())), Line: l.line, Text: show(text)}
 }
@@ -50,8 +50,8 @@ func (l *invalidLines) add(text []byte, err error) bool {
 // addAt counts and reports an earlier line.
 func (l *invalidLines) addAt(v Invalid) bool { return !l.count() || l.deliver(v) }
 
-// count counts a line and reports whether it is to be reported: only then is its
-// text made printable.
+// count counts a line and reports whether to report it, so that its text is made
+// printable only if it is needed.
 func (l *invalidLines) count() (wanted bool) {
 	if !l.checkOnly {
 		l.n++

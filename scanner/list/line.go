@@ -7,27 +7,27 @@ import (
 	"iter"
 )
 
-// MaxLine is the maximum length of a line in bytes, with its end. A longer line is
-// invalid, and only its first MaxLine bytes are kept. A line of JSON may be
+// MaxLine is the maximum length of a line in bytes, including its end. A longer
+// line is invalid, and only its first MaxLine bytes are kept. A line of JSON may be
 // longer: MaxJSONLine.
 const MaxLine = 64 << 10
 
 // utf8BOM is the mark that some editors write at the beginning of a file.
 var utf8BOM = []byte("\xef\xbb\xbf")
 
-// line is one line of a text, valid until the next one.
+// line is one line of a text. It is valid until the next line is read.
 type line struct {
 	number int    // from 1
-	text   []byte // with its end; the beginning of a line that is too long
-	long   bool   // too long
+	text   []byte // with its end; only the beginning if the line is too long
+	long   bool   // the line is too long
 	size   int64  // its length in the input
 	last   bool   // nothing follows, not even an end of line
-	cut    bool   // last, and the compressed list ends inside it
+	cut    bool   // this is the last line, and the compressed list ends inside it
 }
 
-// eachLine yields the lines of r, none longer than most. If r fails, err is set and
-// the line in which that happens is not yielded. A list that was cut off ends
-// with a line that is marked cut, which may be empty.
+// eachLine yields the lines of r, each truncated to the length most. If reading
+// fails, it sets err and does not yield the line in which that happens. A list that
+// was cut off ends with a line that is marked cut, which may be empty.
 func eachLine(r io.Reader, most int, err *error) iter.Seq[line] {
 	return newLineSource(r, most).each(err)
 }
@@ -44,8 +44,8 @@ func newLineSource(r io.Reader, most int) *lineSource {
 	return &lineSource{b: bufio.NewReaderSize(r, MaxLine), most: most}
 }
 
-// each is eachLine. A caller that takes lines out of the buffer meanwhile must add
-// them to the number.
+// each implements eachLine. A caller that takes more lines out of the buffer must
+// add them to number.
 func (lr *lineSource) each(err *error) iter.Seq[line] {
 	return func(yield func(line) bool) {
 		for {

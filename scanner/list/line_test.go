@@ -12,8 +12,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/target"
 )
 
-// FuzzLine reads any line. The line counts in exactly one way, and the targets that
-// it gives out read the same again.
+// FuzzLine reads any line. The line must count in exactly one way, and reading the
+// targets that it yields again must give the same targets.
 func FuzzLine(f *testing.F) {
 	for _, s := range []string{
 		"1.2.3.4:27015 tag", "1.2.3.4", "1.2.3.0/30,x", "# c", "::1", "127.0.0.1:1",
@@ -72,7 +72,7 @@ func aWalk(l *List) *walk {
 	return &walk{giver: giver{cfg: &l.cfg, counts: &l.counts, yield: all}, ports: l.ports}
 }
 
-// lineReader is a reader in input order whose targets are dropped.
+// lineReader returns a reader in input order whose targets are dropped.
 func lineReader(t testing.TB, ports string) (*reader, *walk) {
 	l := mustOpen(t, Config{Order: OrderInput, Stdin: strings.NewReader(""), Ports: mustPorts(t, ports)})
 	w := aWalk(l)
@@ -82,13 +82,13 @@ func lineReader(t testing.TB, ports string) (*reader, *walk) {
 	return r, w
 }
 
-// numbered overwrites b with a line: the address 1.0.0.0 + i, port 27015.
+// numbered overwrites b with a line: the address 1.0.0.0 + i and port 27015.
 func numbered(b []byte, i uint32) []byte {
 	return fmt.Appendf(b[:0], "1.%d.%d.%d:27015", i>>16&255, i>>8&255, i&255)
 }
 
-// TestLineAllocs checks that a line without a tag allocates nothing, except when the
-// set of addresses grows.
+// TestLineAllocs checks that a line without a tag allocates nothing, except when
+// the set of addresses grows.
 func TestLineAllocs(t *testing.T) {
 	r, w := lineReader(t, "")
 	lines := make([][]byte, 20_000)
@@ -175,7 +175,8 @@ func perTarget(b *testing.B, n int) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/target")
 }
 
-// FuzzQuick checks that parseQuick agrees with parse on the lines that it reads.
+// FuzzQuick checks that parseQuick agrees with parse on the lines that parseQuick
+// accepts.
 func FuzzQuick(f *testing.F) {
 	for _, s := range []string{"1.2.3.4:5", "255.255.255.255:65535", "01.2.3.4:5", "1.2.3.256:5",
 		"1.2.3.4:65536", "0.0.0.0:1", "00.0.0.0:1", "1.2.3.4", "1.2.3.4.5:6", "1.2.3:4", "99999999999.1.1.1:1", "1.2.3.4:0"} {
@@ -193,8 +194,8 @@ func FuzzQuick(f *testing.F) {
 	})
 }
 
-// TestManyLines checks that reading many lines at once gives the same targets, order,
-// tags and numbers of bad lines as reading one at a time.
+// TestManyLines checks that reading many lines at once gives the same targets,
+// order, tags and numbers of bad lines as reading one at a time.
 func TestManyLines(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	var quick, slow strings.Builder
@@ -236,7 +237,8 @@ func TestManyLines(t *testing.T) {
 	}
 }
 
-// BenchmarkParse measures a line of text until its target would be handed over.
+// BenchmarkParse measures how long a line of text takes until its target is passed
+// on.
 func BenchmarkParse(b *testing.B) {
 	r, _ := lineReader(b, "")
 	r.out.checkOnly, r.out.invalid.checkOnly = true, true

@@ -12,16 +12,16 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/target"
 )
 
-// Order is the order in which targets are given out.
+// Order is the order in which a List yields its targets.
 type Order uint8
 
 // The orders.
 const (
-	// OrderRandom is a random order chosen by Config.Seed: with the same seed the
-	// same targets come in the same order, however they are listed.
+	// OrderRandom is a random order chosen by Config.Seed: the same seed gives the
+	// same targets in the same order, however they are listed.
 	OrderRandom Order = iota
 
-	// OrderInput is the order of the arguments, and in each the order of its lines.
+	// OrderInput is the order of the arguments and, within each, of its lines.
 	OrderInput
 )
 
@@ -38,32 +38,33 @@ const DefaultPort = 27015
 
 // Config describes where targets come from.
 type Config struct {
-	Args            []string      // addresses, networks, files and "-"; without any, and Sources: Stdin
-	Sources         []Source      // lists before those of Args
+	Args            []string      // addresses, networks, files and "-"; if Args and Sources are empty: Stdin
+	Sources         []Source      // lists that come before those of Args
 	Ports           Ports         // for networks, and addresses without a port
 	Stdin           io.Reader     // the input that "-" names; nil: none
 	StdinIsTerminal bool          // read Stdin only if "-" is named
 	Exclusions      *Exclusions   // nil: the special-purpose networks
-	Max             uint64        // most targets to give out; zero: all
+	Max             uint64        // most targets to yield; zero: all
 	Invalid         func(Invalid) // called for each invalid line, by Load and From; may be nil
 
-	// LeftOut, if set, is called by From when a rule of Exclusions left out
-	// targets, before the next target is given out.
+	// LeftOut, if set, is called by From when a rule of Exclusions has excluded
+	// targets, before From yields the next target.
 	LeftOut func(rule RuleID, targets uint64)
 
-	// Passed, if set, is called by From with the address of each target before its
-	// place that would be given out now. From then visits all of them.
+	// Passed, if set, is called by From for each target before its place that it
+	// would have yielded, with the target's address. From then has to visit all of
+	// them.
 	Passed func(netip.Addr)
 
 	Order Order  // of the targets
 	Seed  uint64 // of OrderRandom
-	Shard Shard  // give out this part only
+	Shard Shard  // yield only this part
 
 	// Strict makes the first invalid line an error of Load.
 	Strict bool
 
-	// Resolve looks up a host name; nil: names are invalid. It is called by
-	// several goroutines at once.
+	// Resolve looks up a host name; if it is nil, host names are invalid. Several
+	// goroutines may call it at once.
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
 
 	// OnlyArgs restricts Resolve to names among Args: names in lists are invalid.
@@ -77,9 +78,9 @@ type Config struct {
 	KeepMaster bool     // fill Target.Master
 }
 
-// List gives out the targets of its inputs. Load, and then From or All, are called
-// once and not at the same time; the other methods may be called at any time and
-// by any goroutine.
+// List yields the targets of its inputs. Load, and then From or All, may be called
+// once and not at the same time; the other methods may be called at any time from
+// any goroutine.
 type List struct {
 	cfg     Config
 	ports   portRule
@@ -89,10 +90,10 @@ type List struct {
 
 	loading sync.Mutex
 	loaded  bool
-	failed  error  // the result of Load
-	order   *order // of OrderRandom
+	failed  error  // the error that Load returned
+	order   *order // set with OrderRandom
 	size    atomic.Pointer[uint64]
-	listed  atomic.Uint64 // of size, named one by one
+	listed  atomic.Uint64 // those of size that were named one by one
 
 	started atomic.Bool
 	err     atomic.Pointer[error]
@@ -101,14 +102,14 @@ type List struct {
 
 // fixed is known before anything is read.
 type fixed struct {
-	targets uint64 // in networks and arguments, duplicates included
+	targets uint64 // in networks and arguments, including duplicates
 	bytes   int64  // in regular files
 	all     bool   // all inputs are networks and addresses
 	files   bool   // all other inputs are regular files
 }
 
-// Open checks the arguments, and that files exist and can be read; it keeps none
-// open. Its errors are an *ArgError.
+// Open checks the arguments, and that the files exist and can be read; it keeps
+// none of them open. Its errors are of type *ArgError.
 func Open(cfg Config) (*List, error) {
 	args := cfg.Args
 	if len(args) == 0 && len(cfg.Sources) == 0 {
@@ -174,7 +175,7 @@ func (l *List) load(ctx context.Context) error {
 
 func (l *List) loadAll(ctx context.Context) error { return l.loadInto(ctx, newLoader(l)) }
 
-// loadInto reads all inputs into ld and makes the order of them.
+// loadInto reads all inputs into ld and computes their order.
 func (l *List) loadInto(ctx context.Context, ld *loader) error {
 	defer ld.filing.Wait()
 	r, end := l.newReader(ctx, ld)
@@ -214,10 +215,10 @@ func (l *List) check(ctx context.Context) error {
 // All gives out all targets: From(0).
 func (l *List) All() iter.Seq[target.Target] { return l.From(0) }
 
-// From gives out the targets from the given place on, once: a second call of From
-// or All gives none. With OrderInput it reads the lists a line at a time while it
-// runs. It then reads the targets before place too, but counts only duplicates
-// and invalid lines among them.
+// From yields the targets from the given place on. It does so only once: a second
+// call of From or All yields none. With OrderInput it reads the lists line by line
+// while it yields targets. It then also has to read the targets before place, but
+// counts only duplicates and invalid lines among them.
 func (l *List) From(place uint64) iter.Seq[target.Target] {
 	return func(yield func(target.Target) bool) {
 		if l.started.Swap(true) {
@@ -238,7 +239,7 @@ func (l *List) From(place uint64) iter.Seq[target.Target] {
 	}
 }
 
-// walk gives out the targets of all inputs while it reads them.
+// walk yields the targets of all inputs while it reads them.
 func (l *List) walk(w *walk) error {
 	r, end := l.newReader(context.Background(), w)
 	defer end()
@@ -247,8 +248,8 @@ func (l *List) walk(w *walk) error {
 	return err
 }
 
-// Inputs describes what was read of each list, in the order in which they were
-// named.
+// Inputs describes what was read from each list, in the order in which the lists
+// were named.
 func (l *List) Inputs() []Input {
 	var all []Input
 	for _, in := range l.inputs {
@@ -259,9 +260,9 @@ func (l *List) Inputs() []Input {
 	return all
 }
 
-// Err returns why From ended before the end of its input: a file could not be read
-// any more, or a line was invalid and Config.Strict is set. It is nil if the
-// caller or Config.Max ended From.
+// Err returns why From ended before the end of its input: a file could no longer be
+// read, or a line was invalid and Config.Strict is set. It is nil if the caller or
+// Config.Max ended From.
 func (l *List) Err() error {
 	if p := l.err.Load(); p != nil {
 		return *p
@@ -269,9 +270,9 @@ func (l *List) Err() error {
 	return nil
 }
 
-// Size returns the number of places: targets, before shards, exclusions and limits
-// take anything out. It is known if all inputs are networks and addresses, and
-// with OrderRandom after Load.
+// Size returns the number of places, that is, of targets before shards, exclusions
+// and limits remove any. It is known if all inputs are networks and addresses, and
+// after Load with OrderRandom.
 func (l *List) Size() (n uint64, known bool) {
 	if p := l.size.Load(); p != nil {
 		return *p, true
@@ -279,30 +280,30 @@ func (l *List) Size() (n uint64, known bool) {
 	return 0, false
 }
 
-// Listed returns about how many of Size were named one by one: the others are in
-// networks and ranges, or are several ports of an address. It is 0 if Size is not
-// known.
+// Listed returns approximately how many of the Size targets were named one by one.
+// The others are in networks and ranges, or are several ports of an address. It is
+// 0 if Size is not known.
 func (l *List) Listed() uint64 { return l.listed.Load() }
 
-// Stats count what became of each target that was read. Read = Invalid +
+// Stats counts the outcome of each target that was read. Read = Invalid +
 // Unscannable + Excluded + Duplicate + OtherShard + Given.
 //
-// Invalid and Duplicate count the input as far as it was read; the other parts
+// Invalid and Duplicate count the input as far as it was read; the other fields
 // count the places that From has passed, beginning with its first.
 type Stats struct {
-	Read        uint64 // the sum of the following; an address without a port counts once per port
+	Read        uint64 // the sum of the next six; an address without a port counts once per port
 	Invalid     uint64 // lines that name no target
 	Unscannable uint64 // addresses that no server can have: 0.0.0.0, relays, port 0
 	Excluded    uint64 // by Config.Exclusions
 	Duplicate   uint64 // named before
 	OtherShard  uint64 // in another part than Config.Shard
-	Given       uint64 // to be asked
+	Given       uint64 // yielded
 
-	NoPort   uint64 // of Unscannable, those with port 0; LeftOut returns the rules of the others
-	Resolved uint64 // host names that were looked up; not a part of Read
+	NoPort   uint64 // those of Unscannable with port 0; LeftOut returns the rules of the others
+	Resolved uint64 // host names that were looked up; not part of Read
 }
 
-// LeftOut returns the rules that left out targets so far.
+// LeftOut returns the rules that have excluded targets so far.
 func (l *List) LeftOut() []Rule { return l.cfg.Exclusions.Rules() }
 
 // counters are the parts of Stats. Read is computed as their sum, so that the sum
@@ -314,7 +315,7 @@ type counters struct {
 
 	resolved    atomic.Uint64
 	place       atomic.Uint64 // places passed; updated with a short delay
-	listed      atomic.Uint64 // targets and invalid lines read from lists; with a delay too
+	listed      atomic.Uint64 // targets and invalid lines read from lists; updated with a short delay
 	listedBytes atomic.Int64  // their size
 }
 
@@ -336,7 +337,7 @@ func (l *List) Stats() Stats {
 }
 
 // Loading returns how many targets and invalid lines were read from lists so far,
-// and which fraction of the lists' bytes that is, from 0 to 1. The fraction is
+// and which fraction of the lists' bytes they are, from 0 to 1. The fraction is
 // known only if all lists are files.
 func (l *List) Loading() (lines uint64, part float64, known bool) {
 	lines = l.counts.listed.Load()
@@ -347,10 +348,10 @@ func (l *List) Loading() (lines uint64, part float64, known bool) {
 	return lines, min(1, bytes/float64(max(l.fixed.bytes, 1))), true
 }
 
-// bytesPerTarget is the assumed length of a line before the first is read.
+// bytesPerTarget is the assumed length of a line until the first line is read.
 const bytesPerTarget = 21
 
-// Progress returns which fraction of the targets was passed, from 0 to 1. With
+// Progress returns which fraction of the targets From has passed, from 0 to 1. With
 // OrderRandom it is known if Size is. With OrderInput it is estimated from the
 // bytes read of files, and not known if something else is read, such as a pipe.
 func (l *List) Progress() (part float64, known bool) {
@@ -372,13 +373,13 @@ func (l *List) Progress() (part float64, known bool) {
 	return part, true
 }
 
-// empty reports whether there is no target to give out.
+// empty reports whether the list is known to have no targets.
 func (l *List) empty() bool {
 	size, known := l.Size()
 	return known && size == 0
 }
 
-// passed returns the fraction of the input that was read in input order.
+// passed estimates the fraction of the input that From has passed in input order.
 func (l *List) passed() float64 {
 	c := &l.counts
 	listed, bytes := c.listed.Load(), c.listedBytes.Load()

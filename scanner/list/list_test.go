@@ -62,7 +62,7 @@ func texts(seq iter.Seq[target.Target]) (out []string) {
 	return out
 }
 
-// TestLine has one line per case. A line without targets and without a fault is
+// TestLine has one line per case. A line with neither targets nor a fault is
 // skipped.
 func TestLine(t *testing.T) {
 	tests := []struct {
@@ -186,7 +186,7 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// TestFile reads a list with all that editors do to files.
+// TestFile reads a list with everything that editors do to files.
 func TestFile(t *testing.T) {
 	long := strings.Repeat("x", MaxLine)
 	path := writeFile(t, "list.txt", "\xef\xbb\xbf1.0.0.1:1\r\n\r\n# comment\n"+
@@ -273,8 +273,8 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
-// TestOpenErrorKinds checks that callers can tell a mistyped argument from a file
-// that can't be read.
+// TestOpenErrorKinds checks that callers can distinguish a mistyped argument from a
+// file that can't be read.
 func TestOpenErrorKinds(t *testing.T) {
 	tests := []struct {
 		arg  string
@@ -491,7 +491,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestStatsWhileRunning reads the numbers in another goroutine.
+// TestStatsWhileRunning reads the statistics in another goroutine.
 func TestStatsWhileRunning(t *testing.T) {
 	l := mustOpen(t, Config{Order: OrderInput, Args: []string{"1.0.0.0/18", "127.0.0.0/30"}, Ports: mustPorts(t, "1-2")})
 	done := make(chan struct{})

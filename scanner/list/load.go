@@ -6,21 +6,21 @@ import (
 	"sync"
 )
 
-// smallBlock is the largest number of targets of a name that are listed one by one.
+// smallBlock is the largest number of targets of a name that are stored one by one.
 // A larger name takes less memory as a block.
 const smallBlock = 64
 
-// loader collects the targets of all inputs and puts them in a random order.
+// loader collects the targets of all inputs and puts them in random order.
 type loader struct {
 	ports   portRule
 	keys    keyStream
-	targets *buckets // named one by one
-	notes   notes    // the texts of those
+	targets *buckets // those named one by one
+	notes   notes    // their texts
 	blocks  blocks   // networks and ranges
 	order   order
 
-	filing sync.WaitGroup // of takeAll: wait for it before anything else is used
-	spare  []addrPort     // the slice that was filed last, to be filled again
+	filing sync.WaitGroup // takeAll's goroutine: wait for it before using anything else
+	spare  []addrPort     // the slice that was stored last, for reuse
 }
 
 func newLoader(l *List) *loader {
@@ -44,7 +44,7 @@ func (ld *loader) take(n *name, s labels) bool {
 	return true
 }
 
-// addSmall adds the targets of a name that stands for few.
+// addSmall adds the targets of a name one by one; there are only a few.
 func (ld *loader) addSmall(n *name, s labels) {
 	if several := ld.ports.count(n); several > 1 {
 		ld.order.small += several
@@ -60,12 +60,13 @@ func (ld *loader) addSmall(n *name, s labels) {
 	}
 }
 
-// fewToFile is how many targets are filed in less time than a goroutine needs to
-// start.
+// fewToFile is how many targets can be stored in less time than starting a
+// goroutine takes.
 const fewToFile = 256
 
-// takeAll implements bulkTaker. It files many targets while the caller reads on:
-// they go all over the memory, which takes as long as reading them.
+// takeAll implements bulkTaker. It stores large batches in another goroutine while
+// the caller reads on: the targets go to scattered places in memory, which takes as
+// long as reading them.
 func (ld *loader) takeAll(all []addrPort) (empty []addrPort) {
 	ld.filing.Wait()
 	if len(all) < fewToFile {
@@ -93,10 +94,10 @@ func (ld *loader) add(ip uint32, port uint16, s labels) {
 	ld.notes.add(k, before, s)
 }
 
-// tidy drops duplicates when there may be many.
+// tidy removes duplicates when there may be many of them.
 func (ld *loader) tidy() {
 	if ld.targets.full() || ld.notes.texts.full() {
-		_ = ld.merge(context.Background()) // nothing ends it early
+		_ = ld.merge(context.Background()) // this context never ends
 	}
 }
 
@@ -130,7 +131,8 @@ func (ld *loader) finish(ctx context.Context) (*order, error) {
 	return o, nil
 }
 
-// notIn returns a filter for targets that are in no block, nil for all.
+// notIn returns a filter that keeps the targets outside all blocks, or nil if there
+// are no blocks.
 func (ld *loader) notIn(parts []stretch) filter {
 	if len(parts) == 0 {
 		return nil

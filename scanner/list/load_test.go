@@ -17,8 +17,9 @@ import (
 	"testing/synctest"
 )
 
-// TestStrict checks that the first bad line of a strict list is an error: before the
-// first target, except for a pipe in input order, which is read only once.
+// TestStrict checks that the first bad line of a strict list is an error, before
+// the list yields the first target. The exception is a pipe in input order, which
+// can be read only once.
 func TestStrict(t *testing.T) {
 	const list = "8.0.0.1:1\n8.0.0.2:1 tag\nbad line\n8.0.0.3:1\nworse\n"
 	file := writeFile(t, "list.txt", list)
@@ -208,8 +209,8 @@ func TestResolveEnough(t *testing.T) {
 	}
 }
 
-// TestResolveFirst checks that a target keeps its first tag, even if that one follows
-// a host name and a later one an address.
+// TestResolveFirst checks that a target keeps its first tag, even if it was first
+// named by a host name and later by an address.
 func TestResolveFirst(t *testing.T) {
 	list := "one.example:5 first\n" + strings.Repeat("8.0.0.1:5\n", 1000)
 	l := mustOpen(t, Config{Stdin: strings.NewReader(list), Resolve: func(ctx context.Context, host string) ([]netip.Addr, error) {
@@ -221,8 +222,8 @@ func TestResolveFirst(t *testing.T) {
 	}
 }
 
-// TestResolveBounded holds that many names are looked up at once, but not too
-// many, and come in order all the same.
+// TestResolveBounded checks that many names are looked up at once, but not too
+// many, and that their addresses still come in order.
 func TestResolveBounded(t *testing.T) {
 	var list strings.Builder
 	const n = 3000
@@ -260,8 +261,8 @@ func TestResolveBounded(t *testing.T) {
 	})
 }
 
-// TestResolveStreams holds that a name of a pipe is given out before the next
-// line is there.
+// TestResolveStreams checks that the targets of a host name from a pipe are yielded
+// before the next line arrives.
 func TestResolveStreams(t *testing.T) {
 	r, w := io.Pipe()
 	l := mustOpen(t, Config{Order: OrderInput, Stdin: r, Resolve: names})
@@ -301,7 +302,7 @@ func TestInputs(t *testing.T) {
 	}
 }
 
-// TestLoadCancel ends Load at different moments.
+// TestLoadCancel cancels Load at different moments.
 func TestLoadCancel(t *testing.T) {
 	r, w := io.Pipe()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -336,7 +337,7 @@ func TestLoadCancel(t *testing.T) {
 	}
 }
 
-// endless is a list without an end. Somebody loses patience after a while.
+// endless is a list without an end. It calls stop after some reads.
 type endless struct {
 	stop func()
 	n    *int
@@ -349,7 +350,7 @@ func (e endless) Read(p []byte) (int, error) {
 	return copy(p, strings.Repeat("8.0.0.1:1\n", 100)), nil
 }
 
-// TestLoading holds what is told while lists are read.
+// TestLoading checks what Loading and Progress report while lists are read.
 func TestLoading(t *testing.T) {
 	var list strings.Builder
 	for i := range 50_000 {
@@ -381,7 +382,7 @@ func TestLoading(t *testing.T) {
 	}
 }
 
-// TestLoadErrors: a list that can't be read is an error of Load.
+// TestLoadErrors checks that Load fails if a list can't be read.
 func TestLoadErrors(t *testing.T) {
 	broken := errors.New("the disk is gone")
 	l := mustOpen(t, Config{Stdin: io.MultiReader(strings.NewReader("8.0.0.1:1\n"), iotest.ErrReader(broken))})
@@ -402,8 +403,8 @@ func TestLoadErrors(t *testing.T) {
 	}
 }
 
-// TestListed tells those that are named one by one from networks, small or
-// large, and from several ports of an address.
+// TestListed checks that Listed counts targets that are named one by one, but not
+// those of networks, small or large, nor several ports of an address.
 func TestListed(t *testing.T) {
 	file := writeFile(t, "list.txt", "8.0.0.1:1\n8.0.0.2:1\n8.0.1.0/28:5\n8.0.1.0/28:5\n9.0.0.0/24:1\n")
 	for _, test := range []struct {

@@ -2,7 +2,7 @@ package list
 
 import "math/bits"
 
-// keyStream makes keys from a seed with the SplitMix64 generator.
+// keyStream derives keys from a seed with the SplitMix64 generator.
 type keyStream uint64
 
 func (s *keyStream) next() uint64 {
@@ -14,13 +14,13 @@ func (s *keyStream) next() uint64 {
 }
 
 // rounds is how often a number is multiplied and folded. After three rounds, each
-// bit of two neighbours differs about half of the time.
+// bit of the results for two neighbouring numbers differs about half of the time.
 const rounds = 3
 
 // perm is a permutation of the numbers below size, which is at most 1<<32. It
-// permutes the numbers below the next power of two by reversible steps: odd
-// factors, sums, and a shift by half the width. A result that is too large is
-// permuted again until it is not, at most twice on average.
+// permutes the numbers below the next power of two in reversible steps: odd
+// factors, sums, and a shift by half the width. A result that is not below size is
+// permuted again until it is, which takes at most two permutations on average.
 type perm struct {
 	size  uint64
 	mask  uint64
@@ -39,7 +39,7 @@ func newPerm(size uint64, keys *keyStream) perm {
 	return p
 }
 
-// at returns the number to which x, which is below size, is mapped.
+// at returns the number to which x is mapped; x must be below size.
 func (p *perm) at(x uint64) uint64 {
 	for {
 		for i := range rounds {
@@ -52,18 +52,18 @@ func (p *perm) at(x uint64) uint64 {
 	}
 }
 
-// scatterer maps each target to a different number of 48 bits. A list is given out
-// in the order of these numbers. The seed alone chooses the mapping.
+// scatterer maps each target to a different number of 48 bits. A list yields its
+// targets in the order of these numbers. Only the seed determines the mapping.
 //
 // The upper 32 bits are the permuted address, plus a step for each port that
-// divides the circle of numbers in the golden ratio: any two of n neighbouring
-// ports of an address are then more than a third of an n-th of the list apart.
-// The lower 16 bits are the port.
+// divides the circle of numbers in the golden ratio: the distance between any two
+// of n neighbouring ports of an address is then more than 1/(3n) of the list. The
+// lower 16 bits are the port.
 type scatterer struct {
 	mul, add, inverse [rounds]uint32
 }
 
-// goldenStep is 2^32 divided by the golden ratio, and odd.
+// goldenStep is 2^32 divided by the golden ratio. It is odd.
 const goldenStep = 0x9e3779b9
 
 func newScatterer(keys *keyStream) scatterer {
@@ -76,8 +76,9 @@ func newScatterer(keys *keyStream) scatterer {
 	return s
 }
 
-// inverse returns the inverse of an odd number modulo 2^32, by Newton's method:
-// a number is its own inverse modulo 8, and each step doubles the correct bits.
+// inverse returns the inverse of an odd number modulo 2^32 by Newton's method: a
+// number is its own inverse modulo 8, and each step doubles the number of correct
+// bits.
 func inverse(odd uint32) uint32 {
 	x := odd
 	for range 4 {

@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// TestUnknownSchema: a census of another schema is refused by name. A list of
-// another program may use the key for something else.
+// TestUnknownSchema checks that a census with another schema is refused, with an
+// error that names the schema. A list of another program may use the key for
+// something else.
 func TestUnknownSchema(t *testing.T) {
 	const good = `{"schema":1,"ip":"192.0.2.1","port":1}` + "\n"
 	for text, want := range map[string]string{

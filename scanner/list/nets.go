@@ -6,13 +6,13 @@ import (
 	"sort"
 )
 
-// nets gives out the targets of blocks in a random order. It computes each target
-// from its place, in constant memory.
+// nets yields the targets of blocks in a random order. It computes each target from
+// its place, in constant memory.
 //
-// A round gives out each address once, at one of its ports. The order of addresses
-// is the same in every round, so that questions to one address are a round apart.
-// Addresses begin with different ports, so that the ports are mixed. Addresses
-// with fewer ports than others take no part in the last rounds.
+// In a round, each address comes once, with one of its ports. The order of
+// addresses is the same in every round, so that queries to one address are a round
+// apart. Addresses start with different ports, so that the ports are mixed.
+// Addresses with fewer ports than others are not in the last rounds.
 type nets struct {
 	parts []stretch // by number of ports, the largest first
 	ends  []uint64  // the number of addresses up to the end of each part
@@ -20,11 +20,11 @@ type nets struct {
 	turn  scatterer // chooses the first port of an address
 }
 
-// tier is the rounds in which the same addresses take part.
+// tier is a number of consecutive rounds with the same addresses.
 type tier struct {
-	start uint64 // places before it
-	round uint64 // the first
-	perm  perm   // of the addresses that take part
+	start uint64 // number of places before it
+	round uint64 // its first round
+	perm  perm   // of the addresses in these rounds
 }
 
 func newNets(parts []stretch, keys *keyStream) *nets {

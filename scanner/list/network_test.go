@@ -11,7 +11,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/target"
 )
 
-// TestNetworks has arguments and what becomes of them, in order.
+// TestNetworks compares arguments with the targets that they yield, in order.
 func TestNetworks(t *testing.T) {
 	tests := []struct {
 		args  string
@@ -55,8 +55,8 @@ func TestNetworks(t *testing.T) {
 	}
 }
 
-// TestWholeInternet checks the sums of a network that holds every rule, and
-// that it streams.
+// TestWholeInternet checks the statistics of a network that contains every rule,
+// and that its targets are yielded without storing them.
 func TestWholeInternet(t *testing.T) {
 	l := mustOpen(t, Config{Order: OrderInput, Args: []string{"0.0.0.0/0"}, Ports: mustPorts(t, "1-65535"), Max: 3})
 	if n, known := l.Size(); n != 65535<<32 || !known {
@@ -71,9 +71,9 @@ func TestWholeInternet(t *testing.T) {
 			reserved += s.len()
 		}
 	}
-	// 0/8 10/8 127/8 100.64/10 169.254/16 172.16/12 192.168/16 198.18/15 224/3,
-	// eight /24 (192.0.0, 192.0.2, 192.31.196, 192.52.193, 192.88.99, 192.175.48,
-	// 198.51.100, 203.0.113).
+	// The special-purpose networks: 0/8 10/8 127/8 100.64/10 169.254/16 172.16/12
+	// 192.168/16 198.18/15 224/3, and eight /24 (192.0.0, 192.0.2, 192.31.196,
+	// 192.52.193, 192.88.99, 192.175.48, 198.51.100, 203.0.113).
 	want := uint64(3<<24 + 1<<22 + 1<<16 + 1<<20 + 1<<16 + 1<<17 + 1<<29 + 8<<8)
 	if reserved != want {
 		t.Errorf("%d addresses are left out, want %d", reserved, want)
@@ -115,8 +115,7 @@ func TestAllowReserved(t *testing.T) {
 	}
 }
 
-// model is what List does, in the obvious way: everything is counted up and
-// remembered.
+// model does what List does, in the obvious way: it expands and stores everything.
 type model struct {
 	ports Ports
 	seen  map[string]bool
@@ -168,8 +167,8 @@ func (m *model) target(ip netip.Addr, port uint16, tag string) {
 	}
 }
 
-// randomName is an address or network in a corner of the address space where
-// rules begin and end, so that much of it overlaps.
+// randomName returns an address or network in a part of the address space where
+// rules begin and end, so that many of them overlap.
 func randomName(r *rand.Rand) string {
 	corners := []uint32{0x01000000, 0x09FFFFF0, 0xC0000000, 0xA9FDFFF8, 0xDFFFFFF8, 0}
 	ip := addrOf(corners[r.IntN(len(corners))] + r.Uint32N(16))
@@ -182,8 +181,8 @@ func randomName(r *rand.Rand) string {
 	return ip.String()
 }
 
-// TestModel gives List and model the same inputs, and compares every target,
-// their order and the numbers.
+// TestModel gives List and model the same inputs, and compares every target, the
+// order and the statistics.
 func TestModel(t *testing.T) {
 	for seed := range uint64(150) {
 		r := rand.New(rand.NewPCG(seed, 1))

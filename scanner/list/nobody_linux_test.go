@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// asNobody runs f without the right of root to read every file: in a thread that
-// is another user's where files are concerned, and that ends with f.
+// asNobody runs f without root's right to read every file. It uses a thread whose
+// file system user is another one, and which ends with f.
 func asNobody(f func()) {
 	done := make(chan struct{})
 	go func() {

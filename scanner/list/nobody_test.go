@@ -2,5 +2,5 @@
 
 package list
 
-// asNobody runs f with the rights that the tests have.
+// asNobody runs f with the rights of the test.
 func asNobody(f func()) { f() }

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// notes are the texts of some targets: 16 bytes each, and the texts. They are
-// found after merge.
+// notes holds the texts of some targets: 16 bytes for each target, plus the texts.
+// Texts can be looked up after merge.
 type notes struct {
 	parts [noteParts][]note
 	texts textStore
@@ -20,12 +20,12 @@ const (
 	posMask   = 1<<posBits - 1
 )
 
-// note is the text of one target. Until the next merge it holds how many numbers
-// the target's bucket had when the note was made. That shows whether the target
-// had been named before, without a text.
+// note is the text of one target. Until the next merge it also holds how many
+// numbers the target's bucket had when the note was made. That shows whether the
+// target had been named before, without a text.
 type note struct {
 	key  uint64
-	text uint64 // number of the text << posBits | numbers in the bucket; 0: dropped
+	text uint64 // number of the text << posBits | size of the bucket then; 0: dropped
 }
 
 func (n note) pos() uint32 { return uint32(n.text & posMask) }
@@ -38,8 +38,8 @@ func (ns *notes) add(key uint64, pos uint32, s labels) {
 	*part = append(*part, note{key, ns.texts.add(s)<<posBits | uint64(min(pos, posMask))})
 }
 
-// sort sorts the notes before a merge of the buckets. Of several notes of one
-// target the first stays.
+// sort sorts the notes before a merge of the buckets. If a target has several
+// notes, the first one stays.
 func (ns *notes) sort(ctx context.Context) error {
 	if !ns.any {
 		return nil
@@ -66,8 +66,8 @@ func (ns *notes) of(bucket int) []note {
 	return part[first:last]
 }
 
-// visit is a visitor of the buckets. It drops the notes of targets that were
-// named before without a text. The other notes are known from then on.
+// visit is a visitor of the buckets. It drops the notes of targets that were named
+// before without a text. The notes that remain are final.
 func (ns *notes) visit(bucket int, known, came []uint32) {
 	if !ns.any {
 		return
@@ -83,7 +83,7 @@ func (ns *notes) visit(bucket int, known, came []uint32) {
 	}
 }
 
-// isFirst reports whether a new note was made where its target was named first.
+// isFirst reports whether a new note belongs to the first mention of its target.
 func isFirst(n *note, known, came []uint32) bool {
 	if _, found := slices.BinarySearch(known, uint32(n.key)); found {
 		return false
@@ -92,8 +92,8 @@ func isFirst(n *note, known, came []uint32) bool {
 	return first < 0 || uint32(len(known)+first) >= n.pos()
 }
 
-// sweep removes the notes that visit dropped, and the texts that no note has any
-// more where those may be as much as the others.
+// sweep removes the notes that visit dropped. If the unused texts may take as much
+// memory as the others, it removes them too.
 func (ns *notes) sweep() {
 	if !ns.any {
 		return

@@ -4,8 +4,9 @@ import (
 	"math/bits"
 )
 
-// order is a random order of all targets: listed ones in the order of their
-// scattered numbers and those of networks in the order of nets, evenly mixed.
+// order is a random order of all targets. Targets from lists come in the order of
+// their scattered numbers and those of networks in the order of nets; the two are
+// evenly mixed.
 type order struct {
 	list  *buckets
 	nets  *nets
@@ -14,13 +15,13 @@ type order struct {
 	named *blocks
 
 	listed, total uint64
-	small         uint64 // of listed, those of small networks; duplicates count too
+	small         uint64 // those of listed that come from small networks, including duplicates
 }
 
 // alone returns how many targets were named one by one.
 func (o *order) alone() uint64 { return o.listed - min(o.small, o.listed) }
 
-// cursor is a place in an order. It moves forward.
+// cursor is a position in an order that only moves forward.
 type cursor struct {
 	*order
 	place  uint64
@@ -29,7 +30,7 @@ type cursor struct {
 	bucket uint64 // of the next listed target
 }
 
-// from returns a cursor at a place, which is not after the end.
+// from returns a cursor at the given place, which must not be after the end.
 func (o *order) from(place uint64) *cursor {
 	c := &cursor{order: o, place: place}
 	if o.total > 0 {
@@ -42,7 +43,8 @@ func (o *order) from(place uint64) *cursor {
 	return c
 }
 
-// next returns the target at the cursor, which is not at the end, and moves on.
+// next returns the target at the cursor and advances. The cursor must not be at the
+// end.
 func (c *cursor) next() (ip uint32, port uint16) {
 	c.place++
 	c.share += c.order.listed

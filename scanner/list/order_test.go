@@ -31,8 +31,8 @@ func TestPerm(t *testing.T) {
 	}
 }
 
-// TestPermMixes checks that neighbours are placed far apart, in all of IPv4 and in a
-// network: on average a third of all places, as a random order would.
+// TestPermMixes checks that neighbours are placed far apart, in all of IPv4 and in
+// a network: on average a third of all places, as in a random order.
 func TestPermMixes(t *testing.T) {
 	for _, size := range []uint64{1 << 8, 1 << 16, 3_000_000, 1 << 32} {
 		keys := keyStream(7)
@@ -65,7 +65,7 @@ func TestScatter(t *testing.T) {
 	}
 }
 
-// sources are inputs for one list: arguments, and files of lines.
+// sources holds the inputs for one list: arguments, and files of lines.
 type sources struct {
 	args  []string
 	lines [][]string
@@ -86,7 +86,7 @@ func randomSources(r *rand.Rand) (s sources) {
 	return s
 }
 
-// randomPorts is a randomName, now and then with ports of its own.
+// randomPorts returns a randomName that sometimes has its own ports.
 func randomPorts(r *rand.Rand) string {
 	name := randomName(r)
 	if r.IntN(3) > 0 || strings.Contains(name, ":") {
@@ -96,7 +96,7 @@ func randomPorts(r *rand.Rand) string {
 	return fmt.Sprintf("%s:%d-%d", name, first, first+r.IntN(30))
 }
 
-// shuffled has the same in another order, cut into other files.
+// shuffled returns the same inputs in another order, divided into other files.
 func (s sources) shuffled(r *rand.Rand) (out sources) {
 	var all []string
 	for _, lines := range s.lines {
@@ -120,9 +120,10 @@ func (s sources) open(t *testing.T, cfg Config) *List {
 
 func byAddr(a, b target.Target) int { return a.Addr.Compare(b.Addr) }
 
-// TestRandomOrder compares the random order with that of the input: the same
-// targets, each once, the same numbers; the same order however they are listed;
-// and from any place what follows there.
+// TestRandomOrder compares the random order with the input order: both yield the
+// same targets, each once, and the same statistics. The random order must not
+// depend on how the targets are listed, and From must yield the rest of it from any
+// place.
 func TestRandomOrder(t *testing.T) {
 	seeds := uint64(60)
 	if testing.Short() {
@@ -182,8 +183,8 @@ func TestRandomOrder(t *testing.T) {
 	}
 }
 
-// TestCutNetworks holds that a network has the same order however it is cut
-// into others that take no memory by their size.
+// TestCutNetworks checks that a network has the same order however it is divided
+// into smaller blocks. The blocks are too large to be stored as single targets.
 func TestCutNetworks(t *testing.T) {
 	order := func(args ...string) string {
 		l := mustOpen(t, Config{Args: args, Ports: mustPorts(t, "1,2"), Seed: 4})
@@ -201,7 +202,7 @@ func TestCutNetworks(t *testing.T) {
 	}
 }
 
-// TestFromInside begins in the middle of a network that is excluded.
+// TestFromInside starts in the middle of a network that is excluded.
 func TestFromInside(t *testing.T) {
 	for _, order := range []Order{OrderRandom, OrderInput} {
 		for _, from := range []uint64{0, 1, 100, 256, 300, 512, 600} {
@@ -216,7 +217,7 @@ func TestFromInside(t *testing.T) {
 	}
 }
 
-// TestSeeds holds that another seed is another order.
+// TestSeeds checks that another seed gives another order.
 func TestSeeds(t *testing.T) {
 	orders := map[string]bool{}
 	for seed := range uint64(20) {
@@ -230,7 +231,7 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
-// TestPlaces holds that a target's place depends on nothing that may change
+// TestPlaces checks that a target's place depends on nothing that may change
 // between two parts of a scan.
 func TestPlaces(t *testing.T) {
 	places := func(cfg Config) map[netip.AddrPort]uint64 {
@@ -264,8 +265,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestPortsApart holds that the ports of one address come far apart, listed or
-// in a network.
+// TestPortsApart checks that the ports of one address come far apart, both in a
+// list and in a network.
 func TestPortsApart(t *testing.T) {
 	const addrs, ports = 2000, 8
 	var list bytes.Buffer
@@ -279,8 +280,8 @@ func TestPortsApart(t *testing.T) {
 		cfg   Config
 		least uint64 // places between two of an address
 	}{
-		// Between the golden ratio's third of an eighth of the list, and a tenth
-		// less because chance fills no list evenly.
+		// The golden ratio gives at least a third of an eighth of the list, less a
+		// tenth because chance does not fill a list evenly.
 		{"list", Config{Stdin: &list}, addrs * ports * 3 / 80 * 9 / 10},
 		{"network", Config{Args: []string{"1.0.0.0/21"}, Ports: mustPorts(t, "27015-27022")}, 1 << 11},
 		{"networks", Config{Args: []string{"1.0.0.0/21", "2.0.0.0/21"}, Ports: mustPorts(t, "27015-27022")}, 1 << 12},
@@ -319,7 +320,7 @@ func TestInterleaved(t *testing.T) {
 	}
 }
 
-// TestFirstMention checks that the text of a target's first mention counts, in
+// TestFirstMention checks that a target gets the text of its first mention, in
 // either order.
 func TestFirstMention(t *testing.T) {
 	tests := []struct{ lines, want string }{
@@ -353,7 +354,7 @@ func TestFirstMention(t *testing.T) {
 	}
 }
 
-// TestManyTags has more tags than the cache of texts holds, some of them long.
+// TestManyTags uses more tags than the cache of texts can hold, some of them long.
 func TestManyTags(t *testing.T) {
 	var list strings.Builder
 	want := map[string]string{}
@@ -428,7 +429,8 @@ func TestInputOrderMemory(t *testing.T) {
 	runtime.KeepAlive(w)
 }
 
-// TestNetworkMemory checks that a network costs nothing by its size.
+// TestNetworkMemory checks that the memory for a network does not depend on its
+// size.
 func TestNetworkMemory(t *testing.T) {
 	before := heap()
 	l := mustOpen(t, Config{Args: []string{"0.0.0.0/0"}, Ports: mustPorts(t, "1-65535"), Seed: 3})
@@ -451,14 +453,14 @@ func TestNetworkMemory(t *testing.T) {
 	}
 }
 
-// wholeSpace is set for a walk through all 2^32 addresses instead of a part of
-// them: A2SSCAN_WHOLE_SPACE=1.
+// wholeSpace makes TestWholeSpace visit all 2^32 addresses instead of some of them.
+// Set A2SSCAN_WHOLE_SPACE=1 for that.
 var wholeSpace = os.Getenv("A2SSCAN_WHOLE_SPACE") != ""
 
-// TestWholeSpace walks through the addresses of IPv4 in random order, in
-// several parts at once that are all parts of one scan, and compares the sums
-// of what was given out with those of a count: no address twice, none missing.
-// Without wholeSpace it takes a part of the space.
+// TestWholeSpace visits the addresses of IPv4 in random order, in several parts of
+// one scan at once, and compares the sums over the yielded targets with computed
+// ones: no address may come twice, none may be missing. Without wholeSpace it
+// visits some of the addresses.
 func TestWholeSpace(t *testing.T) {
 	network, size := "32.0.0.0/11", uint64(1)<<21
 	switch {
@@ -522,7 +524,7 @@ func TestWholeSpace(t *testing.T) {
 	}
 }
 
-// writeList writes n lines of ip:port, as a master list has them.
+// writeList writes n lines of ip:port, like the list of a master server.
 func writeList(tb testing.TB, n int) string {
 	r := rand.New(rand.NewPCG(1, 2))
 	var list bytes.Buffer
@@ -533,7 +535,7 @@ func writeList(tb testing.TB, n int) string {
 	return writeFile(tb, "list.txt", list.String())
 }
 
-// BenchmarkLoad is the time until the first target of a list can be asked.
+// BenchmarkLoad measures the time until the first target of a list is known.
 func BenchmarkLoad(b *testing.B) {
 	for _, n := range []int{100_000, 10_000_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -556,7 +558,7 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
-// BenchmarkOrder is the time that a target takes to be given out.
+// BenchmarkOrder measures the time to yield a target.
 func BenchmarkOrder(b *testing.B) {
 	const n = 1 << 20
 	path := writeList(b, n)
@@ -587,8 +589,8 @@ func BenchmarkOrder(b *testing.B) {
 	}
 }
 
-// TestPassed: From reports the targets before its place that it would have given
-// out, and counts none of them.
+// TestPassed checks that From reports the targets before its place that it would
+// have yielded, and counts none of them.
 func TestPassed(t *testing.T) {
 	x := mustExclude(t, ExclusionConfig{AllowReserved: true, Networks: []string{"10.0.0.64/26"}})
 	for _, order := range []Order{OrderRandom, OrderInput} {

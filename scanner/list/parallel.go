@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// inParallel calls work for every step below steps, on all CPUs, until ctx is
-// done. newWorker makes the function that one goroutine calls.
+// inParallel calls work for every step below steps, on all CPUs, until ctx is done.
+// newWorker returns the function that one goroutine calls.
 func inParallel(ctx context.Context, steps int, newWorker func() func(step int)) error {
 	var next atomic.Int64
 	var workers sync.WaitGroup

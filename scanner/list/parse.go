@@ -5,7 +5,7 @@ import (
 	"net/netip"
 )
 
-// Fault is the reason why a line or an argument names no target.
+// Fault is the reason why a line or an argument does not name a target.
 type Fault uint8
 
 // The faults.
@@ -15,7 +15,7 @@ const (
 	FaultLeadingZero                  // a number begins with 0
 	FaultPort                         // the port is not a number from 1 to 65535
 	FaultNetwork                      // the length of the network is not a number from 0 to 32
-	FaultNoPorts                      // a network, and no ports to ask there
+	FaultNoPorts                      // a network or range without ports, and Config.Ports is empty
 	FaultIPv6                         // an IPv6 address
 	FaultLong                         // the line is longer than MaxLine
 	FaultRange                        // a range ends before it begins
@@ -67,14 +67,14 @@ const (
 	formRange                // a.b.c.d-e.f.g.h
 )
 
-// name is an address, a network or a range as it is written.
+// name is an address, a network or a range as written.
 type name struct {
 	form  form
 	ip    uint32
 	last  uint32 // of formRange
 	port  uint16 // of formAddrPort
 	bits  int    // of formNetwork
-	ports *Ports // of this name alone; nil: Config.Ports
+	ports *Ports // this name's own ports; nil: Config.Ports
 }
 
 // span returns the addresses of n.
@@ -89,20 +89,20 @@ func (n *name) span() span {
 	return span{n.ip, n.ip}
 }
 
-// prefix returns the network of n; bits beyond its length are ignored.
+// prefix returns the network of n; address bits beyond its length are ignored.
 func (n *name) prefix() netip.Prefix {
 	return netip.PrefixFrom(addrOf(n.ip), n.bits).Masked()
 }
 
-// parseQuick reads a.b.c.d:port and nothing else, as most lines are. Other lines
+// parseQuick reads only the form a.b.c.d:port, which most lines have. Other lines
 // need parse.
 func parseQuick(b []byte) (ip uint32, port uint16, ok bool) {
 	ip, port, n := quickAddr(b)
 	return ip, port, n > 0 && n == len(b)
 }
 
-// quickLine is parseQuick for the first line of b, which is n bytes long with its
-// end; n is 0 if the line has no end or another form.
+// quickLine is parseQuick for the first line of b. n is the length of the line with
+// its end, or 0 if the line has no end or another form.
 func quickLine(b []byte) (ip uint32, port uint16, n int) {
 	ip, port, n = quickAddr(b)
 	switch {
@@ -115,8 +115,8 @@ func quickLine(b []byte) (ip uint32, port uint16, n int) {
 	return 0, 0, 0
 }
 
-// quickAddr reads a.b.c.d:port at the beginning of b, which is n bytes long; n is 0
-// if b begins with something else.
+// quickAddr reads a.b.c.d:port at the beginning of b. n is its length, or 0 if b
+// begins with something else.
 func quickAddr(b []byte) (ip uint32, port uint16, n int) {
 	for i := range 4 {
 		v, digits := quickNumber(b[n:], 3)
@@ -133,8 +133,8 @@ func quickAddr(b []byte) (ip uint32, port uint16, n int) {
 	return ip, uint16(v), n + digits
 }
 
-// quickNumber reads a number without leading zeros, of at most that many digits,
-// at the beginning of b. If there is none, digits is 0.
+// quickNumber reads a number without leading zeros, of at most most digits, at the
+// beginning of b. digits is its length, or 0 if there is none.
 func quickNumber(b []byte, most int) (v uint32, digits int) {
 	for digits < len(b) && digits < most {
 		d := uint32(b[digits]) - '0'
@@ -182,7 +182,7 @@ func (pl *portLists) parseIPv4(b []byte) (n name, f Fault) {
 	return name{}, FaultAddress
 }
 
-// parsePorts reads what follows the colon of an address: a port, or several.
+// parsePorts reads the text after the colon of an address: one or more ports.
 func (pl *portLists) parsePorts(ip uint32, b []byte) (n name, f Fault) {
 	n = name{form: formAddrPort, ip: ip}
 	if n.port, f = parsePort(b); f != 0 && bytes.ContainsAny(b, ",-") {
@@ -192,8 +192,8 @@ func (pl *portLists) parsePorts(ip uint32, b []byte) (n name, f Fault) {
 	return n, f
 }
 
-// parseOwnPorts reads what follows a network or a range: nothing, or a colon and
-// ports. Anything else is the fault other.
+// parseOwnPorts reads the text after a network or a range: nothing, or a colon and
+// ports. For anything else it returns the fault other.
 func (pl *portLists) parseOwnPorts(n name, b []byte, f, other Fault) (name, Fault) {
 	switch {
 	case f != 0 || len(b) == 0:
@@ -252,8 +252,8 @@ func parseBits(b []byte) (bits int, rest []byte, f Fault) {
 	return v, b[n:], 0
 }
 
-// number reads the decimal number at the beginning of b, of at most digits
-// digits, and returns its length.
+// number reads the decimal number at the beginning of b, of at most digits digits,
+// and returns its value and its length.
 func number(b []byte, digits int) (v, n int, f Fault) {
 	for n < len(b) && n < digits && '0' <= b[n] && b[n] <= '9' {
 		v = v*10 + int(b[n]-'0')
@@ -265,8 +265,8 @@ func number(b []byte, digits int) (v, n int, f Fault) {
 	return v, n, 0
 }
 
-// isIPv6 reports whether b seems meant as an IPv6 address, with or without port or
-// network length.
+// isIPv6 reports whether b was probably meant as an IPv6 address, with or without
+// port or network length.
 func isIPv6(b []byte) bool {
 	if len(b) > 0 && b[0] == '[' {
 		return true
@@ -298,8 +298,8 @@ func trimRight(b []byte) []byte {
 	return b
 }
 
-// cutTag splits a line into address and tag; there is no white space around it. A
-// comma begins the tag, unless it is in a list of ports.
+// cutTag splits a line without surrounding white space into address and tag. A
+// comma begins the tag, unless it is inside a list of ports.
 func cutTag(line []byte) (addr, tag []byte) {
 	for i, c := range line {
 		switch {
@@ -315,8 +315,8 @@ func cutTag(line []byte) (addr, tag []byte) {
 	return line, nil
 }
 
-// portsEnd returns the end of the list of ports that has a comma at i; 0: the comma
-// is in no such list.
+// portsEnd returns the end of the list of ports that has a comma at i, or 0 if the
+// comma is not in such a list.
 func portsEnd(line []byte, i int) int {
 	first := bytes.LastIndexByte(line[:i], ':') + 1
 	end := i

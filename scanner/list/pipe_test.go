@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// TestPipe reads a named pipe. Opening one waits for its writer and closing it ends
-// that writer, so Open must do neither.
+// TestPipe reads a named pipe. Opening a pipe waits for its writer and closing it
+// ends that writer, so Open must do neither.
 func TestPipe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
@@ -30,8 +30,8 @@ func TestPipe(t *testing.T) {
 	}
 }
 
-// TestExclusionsFromPipe checks that rules from a pipe stay: reading it again would
-// wait, or find nothing.
+// TestExclusionsFromPipe checks that rules from a pipe stay: reading the pipe again
+// would block or find nothing.
 func TestExclusionsFromPipe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
@@ -52,8 +52,8 @@ func TestExclusionsFromPipe(t *testing.T) {
 	}
 }
 
-// TestWaitingForWriter: waiting for the writer of a named pipe is reported with the
-// pipe's name, and the list is read when the writer comes.
+// TestWaitingForWriter checks that waiting for the writer of a named pipe is
+// reported with the pipe's name, and that the list is read when the writer comes.
 func TestWaitingForWriter(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pi\x1bpe")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
@@ -72,7 +72,7 @@ func TestWaitingForWriter(t *testing.T) {
 	}
 }
 
-// TestPipeWithoutWriter cancels waiting for a writer that never comes.
+// TestPipeWithoutWriter cancels the wait for a writer that never comes.
 func TestPipeWithoutWriter(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {

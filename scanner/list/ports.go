@@ -11,7 +11,7 @@ import (
 // value is empty.
 type Ports struct {
 	list []uint16
-	has  []uint64 // one bit per port; empty if list is
+	has  []uint64 // one bit per port; empty if list is empty
 }
 
 // ParsePorts reads ports and ranges of ports, such as "27015,27016-27020". A port
@@ -41,8 +41,8 @@ func ParsePorts(list string) (Ports, error) {
 	return p, nil
 }
 
-// isPortList reports whether b is written like a list of ports: numbers of at
-// most five digits, and ranges of them.
+// isPortList reports whether b has the form of a list of ports: numbers of at most
+// five digits, and ranges of them.
 func isPortList(b []byte) bool {
 	digits, inRange := 0, false
 	for _, c := range b {
@@ -62,11 +62,11 @@ func isPortList(b []byte) bool {
 	return digits > 0
 }
 
-// portLists caches the lists of ports in lines: many lines have the same. A nil
-// cache keeps none. The lists must not be changed.
+// portLists caches the port lists found in lines, since many lines have the same
+// one. A nil cache stores nothing. The cached lists must not be changed.
 type portLists map[string]*Ports
 
-// maxPortLists bounds the memory of the cache: 8 KiB per list.
+// maxPortLists limits the memory of the cache: each list takes 8 KiB.
 const maxPortLists = 1 << 10
 
 // get reads a list of ports.
@@ -102,12 +102,12 @@ func (p *Ports) add(port uint16) {
 // Len returns how many ports there are.
 func (p Ports) Len() int { return len(p.list) }
 
-// Contains reports whether port is among them.
+// Contains reports whether the set contains port.
 func (p Ports) Contains(port uint16) bool {
 	return p.has != nil && p.has[port/64]&(1<<(port%64)) != 0
 }
 
-// String returns the ports as ParsePorts reads them.
+// String returns the ports in the form that ParsePorts reads.
 func (p Ports) String() string {
 	var b []byte
 	for i := 0; i < len(p.list); i++ {
@@ -127,15 +127,15 @@ func (p Ports) String() string {
 	return string(b)
 }
 
-// defaultPorts are those of an address that is named without one.
+// defaultPorts holds the port of an address that is named without one.
 var defaultPorts = Ports{list: []uint16{DefaultPort}, has: func() []uint64 {
 	has := make([]uint64, 1<<16/64)
 	has[DefaultPort/64] |= 1 << (DefaultPort % 64)
 	return has
 }()}
 
-// portRule decides which ports a name stands for: its own, those of Config.Ports,
-// or DefaultPort.
+// portRule decides which ports a name gets: its own, those of Config.Ports, or
+// DefaultPort.
 type portRule struct{ config *Ports }
 
 // configured reports whether Config.Ports names any.
@@ -152,7 +152,8 @@ func (r portRule) of(n *name) *Ports {
 	return &defaultPorts
 }
 
-// missing reports whether n lacks ports: a network or a range needs some.
+// missing reports whether n needs ports and has none: a network or a range needs
+// some.
 func (r portRule) missing(n *name) bool {
 	return (n.form == formNetwork || n.form == formRange) && n.ports == nil && !r.configured()
 }

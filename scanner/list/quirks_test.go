@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Addresses of Steam's relays can't be reached from the internet, so they are
-// counted and not asked.
+// The addresses of Steam's relays can't be reached from the internet, so they are
+// counted but not asked.
 func TestQuirks(t *testing.T) {
 	t.Run("EC-126 an address of Steam's relays", func(t *testing.T) {
 		for _, allow := range []bool{false, true} {

@@ -20,15 +20,15 @@ type reader struct {
 	text textLines
 
 	in          *input
-	stream      *listStream // of in; nil: it is an argument
+	stream      *listStream // of in; nil if in is an argument
 	unpublished int64       // bytes read since publish
-	published   int64       // bytes of the stream that were published
+	published   int64       // bytes of the stream that have been published
 
 	enough bool // the taker wants no more
 }
 
-// newReader makes a reader that hands over what it reads to a taker. If to is nil,
-// it only looks for invalid lines.
+// newReader returns a reader that passes what it reads to a taker. If to is nil, it
+// only looks for invalid lines.
 func (l *List) newReader(ctx context.Context, to taker) (r *reader, end func()) {
 	ctx, end = context.WithCancel(ctx)
 	r = &reader{
@@ -46,8 +46,8 @@ func (l *List) newReader(ctx context.Context, to taker) (r *reader, end func()) 
 	return r, end
 }
 
-// all reads the inputs in order, and returns why that ended early; nil if the
-// taker wanted no more.
+// all reads the inputs in order. It returns an error if it could not read to the
+// end, and nil if the taker wanted no more.
 func (r *reader) all() error {
 	for _, in := range r.inputs {
 		if err := r.one(in); err != nil || r.enough {
@@ -90,7 +90,7 @@ func (r *reader) input() (more bool, err error) {
 	return r.list(f)
 }
 
-// argument reads a target that was named itself.
+// argument reads an argument that is itself a target.
 func (r *reader) argument() bool {
 	r.out.invalid.line = r.in.number
 	if r.in.host == "" {
@@ -114,7 +114,7 @@ func (r *reader) list(from io.Reader) (more bool, err error) {
 	more, err = r.contents(bufio.NewReaderSize(raw, MaxLine))
 	more = more && r.out.wait()
 	if err == nil && more {
-		_, err = io.Copy(io.Discard, raw) // what follows a compressed list
+		_, err = io.Copy(io.Discard, raw) // bytes after a compressed list
 	}
 	switch {
 	case err == nil:
@@ -126,7 +126,7 @@ func (r *reader) list(from io.Reader) (more bool, err error) {
 	return more, err
 }
 
-// contents reads a list in whatever form it is.
+// contents reads a list in whatever format it has.
 func (r *reader) contents(raw *bufio.Reader) (more bool, err error) {
 	if _, err := raw.Peek(1); err != nil {
 		return true, ignoreEOF(err) // the list is empty
@@ -169,7 +169,8 @@ func (r *reader) lines(b *bufio.Reader) (more bool, err error) {
 			r.publish()
 			more = more && r.ctx.Err() == nil
 		}
-		// Nothing waits for a host name while the next line is waited for.
+		// Before blocking for the next line, pass on everything that waits for host
+		// names.
 		if !more || b.Buffered() == 0 && !r.out.wait() {
 			return false, r.ctx.Err()
 		}
@@ -177,13 +178,13 @@ func (r *reader) lines(b *bufio.Reader) (more bool, err error) {
 	return more, err
 }
 
-// How much is read before the numbers are published.
+// The amounts that are read between two updates of the published counters.
 const (
 	publishBytes   = 16 << 10
 	publishEntries = 512
 )
 
-// publish stores the numbers of what was read where other goroutines see them.
+// publish updates the counters that other goroutines read.
 func (r *reader) publish() {
 	r.unpublished = 0
 	if r.out.checkOnly {
@@ -203,7 +204,7 @@ func (r *reader) publish() {
 	r.published = taken
 }
 
-// entries reads a list in another format than text.
+// entries reads a list in a format other than text.
 func (r *reader) entries(f *Format, from io.Reader) (more bool, err error) {
 	more = true
 	err = f.Read(from, func(e Entry) bool {
@@ -236,8 +237,9 @@ func (r *reader) entry(e *Entry) bool {
 	return r.out.addrPort(ipOf(e.Addr.Addr().Unmap()), e.Addr.Port(), s)
 }
 
-// detect returns the format of a list, nil for text. A pipe may be written
-// slowly: where early is set, its first line is enough if it shows what follows.
+// detect returns the format of a list, or nil for text. A pipe may be written
+// slowly: if early is set, detect reads no more than the first line as long as that
+// shows the format.
 func detect(b *bufio.Reader, formats []Format, early bool) (*Format, error) {
 	if early {
 		head, err := peekLine(b)
@@ -255,7 +257,7 @@ func detect(b *bufio.Reader, formats []Format, early bool) (*Format, error) {
 	return sniff(formats, head), nil
 }
 
-// sniff returns the format that knows a list which begins with head.
+// sniff returns the format that recognises a list beginning with head, or nil.
 func sniff(formats []Format, head []byte) *Format {
 	for i := range formats {
 		if formats[i].Sniff(head) {
@@ -265,8 +267,8 @@ func sniff(formats []Format, head []byte) *Format {
 	return nil
 }
 
-// peekLine returns how a list begins: its first line, or what there is of it.
-// It waits for no more than that.
+// peekLine returns the beginning of a list: its first line, or as much of it as
+// there is. It does not wait for more.
 func peekLine(b *bufio.Reader) ([]byte, error) {
 	for {
 		head, _ := b.Peek(min(b.Buffered(), SniffLen))
@@ -286,6 +288,6 @@ func peekLine(b *bufio.Reader) ([]byte, error) {
 // isEnd reports whether err is the end of a list, complete or not.
 func isEnd(err error) bool { return err == io.EOF || err == errTruncated }
 
-// startsLine reports whether c may begin a line of text: not JSON, and not
-// anything packed.
+// startsLine reports whether c may begin a line of text, and neither JSON nor
+// compressed data.
 func startsLine(c byte) bool { return ' ' < c && c < 0x7f && c != '{' && c != '[' }

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// eager makes a loader that drops duplicates after every line.
+// eager returns a loader that removes duplicates after every line.
 func eager(l *List) *loader {
 	ld := newLoader(l)
 	ld.targets.floor, ld.targets.limit = 1, 1
@@ -17,8 +17,8 @@ func eager(l *List) *loader {
 	return ld
 }
 
-// TestDuplicatesDropped compares what is given out with a plain map, where
-// duplicates are dropped all the time and where they are not.
+// TestDuplicatesDropped compares the yielded targets with a plain map, both if
+// duplicates are removed all the time and if they are not.
 func TestDuplicatesDropped(t *testing.T) {
 	skipShort(t)
 	for seed := range uint64(100) {
@@ -52,8 +52,8 @@ func TestDuplicatesDropped(t *testing.T) {
 	}
 }
 
-// TestDroppingKeepsOrder: a target's place does not depend on when duplicates
-// were dropped.
+// TestDroppingKeepsOrder checks that a target's place does not depend on when
+// duplicates were removed.
 func TestDroppingKeepsOrder(t *testing.T) {
 	var lines strings.Builder
 	for i := range 5000 {
@@ -73,7 +73,7 @@ func TestDroppingKeepsOrder(t *testing.T) {
 	}
 }
 
-// bytes returns about how much memory the loader's collections hold.
+// bytes returns approximately how much memory the loader's collections hold.
 func (ld *loader) bytes() int {
 	sum := ld.targets.bytes() + ld.notes.texts.size + ld.blocks.texts.size
 	for i := range ld.notes.parts {
@@ -85,9 +85,9 @@ func (ld *loader) bytes() int {
 	return sum
 }
 
-// TestRepeatsMemory: memory follows the distinct targets, at most 10 bytes each
-// without tags, and not the lines. Each list has a few targets and millions of
-// lines.
+// TestRepeatsMemory checks that memory depends on the distinct targets, at most 10
+// bytes each without tags, and not on the lines. Each list has a few targets and
+// millions of lines.
 func TestRepeatsMemory(t *testing.T) {
 	skipShort(t)
 	const lines, base = 2 << 20, 8 << 20 // a number per line would take more than the base
@@ -138,8 +138,8 @@ func listed(ip uint32) name { return name{form: formAddrPort, ip: ip, port: 2701
 
 func network(ip uint32, bits int) name { return name{form: formNetwork, ip: ip, bits: bits} }
 
-// TestRepeatedPortLists: a network that is named with many lists of ports takes no
-// memory for targets that are known.
+// TestRepeatedPortLists checks that naming a network again with many port lists
+// takes no memory for targets that are already known.
 func TestRepeatedPortLists(t *testing.T) {
 	l := mustOpen(t, Config{Stdin: strings.NewReader("")})
 	ld := newLoader(l)
@@ -159,7 +159,7 @@ func TestRepeatedPortLists(t *testing.T) {
 	}
 }
 
-// skipShort skips a test under -short, with which the race detector runs.
+// skipShort skips a test under -short. The race detector is run with -short.
 func skipShort(t *testing.T) {
 	t.Helper()
 	if testing.Short() {

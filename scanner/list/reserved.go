@@ -18,10 +18,10 @@ const (
 	named                    // excluded by the user
 )
 
-// specialPurpose are the entries of IANA's registry of IPv4 special-purpose
+// specialPurpose holds the entries of IANA's registry of IPv4 special-purpose
 // addresses, as of 2025, and multicast. Some of these networks can be reached from
-// anywhere, but what answers there is infrastructure and no game server. The
-// smallest network that an address is in counts.
+// anywhere, but the hosts that answer there are infrastructure and not game
+// servers. An address belongs to the smallest network that contains it.
 var specialPurpose = []special{
 	{cidr("0.0.0.0/8"), "this network", "RFC 791", reserved},
 	{cidr("0.0.0.0/32"), "this host on this network", "RFC 1122", unusable},

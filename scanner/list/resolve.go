@@ -12,17 +12,17 @@ import (
 // How host names are looked up.
 const (
 	maxLookups = 32   // at once
-	maxPending = 1024 // names and targets behind them
+	maxPending = 1024 // host names and the names after them
 )
 
-// ErrNoIPv4 is the fault of a host name without an IPv4 address.
+// ErrNoIPv4 is the error for a host name without an IPv4 address.
 var ErrNoIPv4 = errors.New("the name has no IPv4 address")
 
 // resolver looks up a host name: Config.Resolve.
 type resolver func(ctx context.Context, host string) ([]netip.Addr, error)
 
-// hostQueue has host names that are being looked up, and the targets behind
-// them, so that all come in the order in which they were read.
+// hostQueue holds the host names that are being looked up and the names that were
+// read after them, so that all are passed on in the order in which they were read.
 type hostQueue struct {
 	resolve resolver
 	all     []pending
@@ -57,8 +57,8 @@ func (q *hostQueue) first() pending {
 	return p
 }
 
-// ready reports whether the first element is known, or must be waited for since
-// the queue is too long.
+// ready reports whether to take the first element out of the queue: it is known, or
+// the queue is so long that it must be waited for.
 func (q *hostQueue) ready() bool {
 	if len(q.all) == 0 || len(q.all) >= maxPending {
 		return len(q.all) > 0
@@ -67,8 +67,8 @@ func (q *hostQueue) ready() bool {
 	return found == nil || len(found) > 0
 }
 
-// lookUp begins to look up a host name. The answer comes in the channel, unless
-// ctx ends.
+// lookUp starts the lookup of a host name. The channel delivers the answer, unless
+// ctx ends first.
 func (q *hostQueue) lookUp(ctx context.Context, host string) chan lookup {
 	if q.running == nil {
 		q.running = make(chan struct{}, maxLookups)
@@ -151,7 +151,7 @@ func IsHostName(arg string) bool {
 }
 
 // isHost reports whether b looks like a host name, with or without a port. Digits
-// and dots alone are meant as an address.
+// and dots alone are taken for an address.
 func isHost(b []byte) bool {
 	host, _, _ := bytes.Cut(b, []byte(":"))
 	if len(host) == 0 || len(host) > maxHost || host[0] == '.' || host[0] == '-' {

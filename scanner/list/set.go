@@ -4,19 +4,19 @@ import (
 	"math/rand/v2"
 )
 
-// addrSet is a set of packed addresses and ports, of 48 bits each. The zero
-// value is empty.
+// addrSet is a set of packed addresses and ports, of 48 bits each. The zero value
+// is empty.
 //
 // A reversible function scatters each element. The upper 16 bits of the result
-// choose one of many small tables, which keeps the lower 32. With the tables
-// between half and three quarters full that is 5 to 8 bytes per element, and
-// 2 MiB for the first; a Go map takes 22 to 30 and is no faster. Each table grows
-// on its own and by half, so that no step takes long and only one table at a time
-// exists twice.
+// choose one of many small tables, which stores the lower 32. The tables are
+// between half and three quarters full, so an element takes 5 to 8 bytes; the first
+// element allocates 2 MiB. A Go map takes 22 to 30 bytes per element and is no
+// faster. Each table grows on its own, by half, so that no step takes long and only
+// one table at a time exists twice.
 type addrSet struct {
-	tables         []table // 1 << 16 of them; nil in an empty set
+	tables         []table // 1 << 16 tables; nil in an empty set
 	n              int
-	key, mul, mul2 uint64 // random, so that no list can be made to fill one table
+	key, mul, mul2 uint64 // random, so that nobody can write a list that fills a single table
 }
 
 const (
@@ -59,8 +59,8 @@ func (s *addrSet) init() {
 	s.mul2 = rand.Uint64() | 1
 }
 
-// scatter is a permutation of the numbers of 48 bits: every step is reversible
-// (odd factors modulo 2^48, shifts by half the width).
+// scatter is a permutation of the 48-bit numbers: every step is reversible (odd
+// factors modulo 2^48, shifts by half the width).
 func (s *addrSet) scatter(k uint64) uint64 {
 	k = (k ^ s.key) * s.mul & keyMask
 	k ^= k >> (keyBits / 2)
@@ -93,7 +93,8 @@ func (t *table) add(v uint32) bool {
 	return true
 }
 
-// find returns the slot of v, or the empty slot for it. There is always one.
+// find returns the slot of v, or the empty slot where v belongs. There always is an
+// empty slot.
 func (t *table) find(v uint32) int {
 	i := int(uint64(v) * uint64(len(t.slots)) >> slotBits)
 	for t.slots[i] != 0 && t.slots[i] != v {

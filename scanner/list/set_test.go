@@ -54,7 +54,8 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// TestSetZero adds the element that is scattered to 0, which marks an empty slot.
+// TestSetZero adds the element that is scattered to 0, the number that marks an
+// empty slot.
 func TestSetZero(t *testing.T) {
 	var s addrSet
 	s.init()
@@ -65,8 +66,8 @@ func TestSetZero(t *testing.T) {
 	checkSet(t, &s, []uint64{zero, 5, zero, 6})
 }
 
-// TestSetMemory checks the promise of doc.go with half a million targets of the
-// least random kind.
+// TestSetMemory checks the memory figure in doc.go with half a million targets that
+// are as regular as possible.
 func TestSetMemory(t *testing.T) {
 	var s addrSet
 	const n = 1 << 19

@@ -11,8 +11,8 @@ import (
 // Shard is one of Count parts of all addresses, so that several machines can share
 // a scan. The zero value stands for all addresses.
 //
-// The part of an address depends on the address and Count alone, and never
-// changes. With a.b.c.d as the number x = a<<24 | b<<16 | c<<8 | d, and all
+// The part to which an address belongs depends only on the address and Count, and
+// never changes. With a.b.c.d as the number x = a<<24 | b<<16 | c<<8 | d, and all
 // calculations modulo 2^32:
 //
 //	x ^= x >> 16
@@ -25,15 +25,16 @@ import (
 // All ports of an address are in the same part, so that limits per address hold.
 type Shard struct {
 	Index int // from 0
-	Count int // 0 and 1: all addresses
+	Count int // 0 or 1: all addresses
 }
 
 // MaxShards is the largest Count.
 const MaxShards = 1 << 16
 
 // ParseShard reads "I/N", part I of N, where I is from 0 to N-1. With "auto/N", I
-// is jobIndex, which a batch system gives to each of its jobs (the environment
-// variables JOB_COMPLETION_INDEX and SLURM_ARRAY_TASK_ID). An empty s stands for all addresses.
+// is jobIndex, the index that a batch system gives to each of its jobs (the
+// environment variables JOB_COMPLETION_INDEX and SLURM_ARRAY_TASK_ID). An empty s
+// stands for all addresses.
 func ParseShard(s, jobIndex string) (Shard, error) {
 	if s == "" {
 		return Shard{}, nil
@@ -68,7 +69,7 @@ func (s Shard) has(ip uint32) bool {
 	return s.all() || int(uint64(mix(ip))*uint64(s.Count)>>32) == s.Index
 }
 
-// mix is the function in Shard's documentation. It is a permutation.
+// mix is the function given in Shard's documentation. It is a permutation.
 func mix(x uint32) uint32 {
 	x ^= x >> 16
 	x *= 0x85ebca6b
@@ -77,7 +78,8 @@ func mix(x uint32) uint32 {
 	return x ^ x>>16
 }
 
-// String returns the part as ParseShard reads it; "0/1" for all addresses.
+// String returns the part in the form that ParseShard reads; it is "0/1" for all
+// addresses.
 func (s Shard) String() string {
 	return fmt.Sprintf("%d/%d", s.Index, max(s.Count, 1))
 }

@@ -39,8 +39,9 @@ func TestShardVectors(t *testing.T) {
 	}
 }
 
-// TestShards checks that sixteen parts have all targets together, each once. Every
-// part has its own seed and order of lines, and some are interrupted and resumed.
+// TestShards checks that sixteen parts together contain all targets, each once.
+// Every part has its own seed and order of lines, and some are interrupted and
+// resumed.
 func TestShards(t *testing.T) {
 	const n = 16
 	for round := range uint64(10) {
@@ -96,7 +97,7 @@ func TestShardStats(t *testing.T) {
 		if s.Given != given || s.OtherShard+s.Excluded+s.Given != 1<<18 || s.Duplicate != 2 || s.Read != 1<<18+2 {
 			t.Errorf("%v: %+v", order, s)
 		}
-		// A part has about a fourth of the addresses, and all ports of each.
+		// A part has about a quarter of the addresses, and all ports of each.
 		if part := float64(s.Given) / (1 << 17); part < 0.23 || part > 0.27 || s.Given%2 > 0 {
 			t.Errorf("%v: %+v", order, s)
 		}

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxShown is how many characters of a text are shown.
+// maxShown is the most characters of a text that are shown.
 const maxShown = 100
 
 // show makes text printable, for a terminal or a log. Control characters,

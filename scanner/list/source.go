@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 )
 
-// tap reads an input ahead in one goroutine and hashes it in another, so that
-// neither holds up the reader of the lines.
+// tap reads ahead of the line reader in one goroutine and hashes the input in
+// another, so that neither delays the line reader.
 type tap struct {
 	blocks chan *tapBlock // in order
 	free   chan *tapBlock
@@ -21,16 +21,16 @@ type tap struct {
 	cur   *tapBlock
 	rest  []byte // of cur
 	err   error
-	taken int64 // bytes that were read from t
+	taken int64 // bytes read from t
 
 	bytes atomic.Int64
 	hash  hash.Hash
 }
 
-// tapBlock is a part of the input. It is free again when it has no users.
+// tapBlock is a part of the input. It can be reused when it has no users.
 type tapBlock struct {
 	b     []byte
-	err   error // after b
+	err   error // the error after b
 	users atomic.Int32
 }
 
@@ -96,7 +96,7 @@ func (t *tap) release(b *tapBlock) {
 	}
 }
 
-// reader returns an io.Reader of t. Its reads end when ctx does.
+// reader returns an io.Reader of t. Its reads fail when ctx ends.
 func (t *tap) reader(ctx context.Context) io.Reader { return tapReader{t, ctx} }
 
 type tapReader struct {

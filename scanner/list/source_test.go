@@ -17,8 +17,8 @@ type closer struct {
 
 func (c closer) Close() error { *c.closed++; return nil }
 
-// TestSources: lists that are no files come before the arguments, whatever their
-// names, and standard input is not read.
+// TestSources checks that lists which are not files come before the arguments,
+// whatever their names, and that standard input is then not read.
 func TestSources(t *testing.T) {
 	for _, order := range []Order{OrderInput, OrderRandom} {
 		opened, closed := 0, 0
@@ -53,7 +53,8 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// TestSourceFails: a list that can't be opened is an error with its name.
+// TestSourceFails checks that a list which can't be opened causes an error with its
+// name.
 func TestSourceFails(t *testing.T) {
 	l, err := Open(Config{Sources: []Source{{Name: "the master", Size: -1, Open: func() (io.ReadCloser, error) {
 		return nil, errors.New("gone")
@@ -69,8 +70,8 @@ func TestSourceFails(t *testing.T) {
 	}
 }
 
-// TestNoPort: lists of masters have servers with port 0, relays, and 0.0.0.0. They
-// count by reason, and are not given out.
+// TestNoPort checks the lists of master servers, which contain servers with port 0,
+// relays, and 0.0.0.0. They are counted by reason, and not yielded.
 func TestNoPort(t *testing.T) {
 	addrs := []string{"8.0.0.1:1", "8.0.0.1:0", "0.0.0.0:0", "169.254.0.1:5", "8.0.0.1:0", "8.0.0.2:2"}
 	f := Format{Name: "test", Sniff: func([]byte) bool { return true },

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// listStream is a list that is being read: its bytes come through a tap and are
+// listStream is a list that is being read: its bytes pass through a tap and are
 // decompressed.
 type listStream struct {
 	in       *input
 	tap      *tap
-	unpacked *unpacker     // of the tap, if the list is compressed
-	plain    *bufio.Reader // of the tap, if it is not
+	unpacked *unpacker     // reads from the tap, if the list is compressed
+	plain    *bufio.Reader // reads from the tap, if the list is not compressed
 }
 
 // openList opens a list that is not standard input.
@@ -28,12 +28,12 @@ func openList(ctx context.Context, in *input, waiting func(string)) (io.ReadClos
 	return openPipe(ctx, in.path, waiting)
 }
 
-// pipePatience is how long a pipe may take to open before the caller is told.
+// pipePatience is how long opening a pipe may take before the caller is informed.
 const pipePatience = time.Second
 
-// openPipe opens what may be a named pipe. Opening one waits for its writer, so
-// it ends when ctx does; waiting, if it is not nil, is called when that takes
-// long.
+// openPipe opens a file that may be a named pipe. Opening a pipe waits for its
+// writer, so openPipe gives up when ctx ends; it calls waiting, if that is not nil,
+// when the wait becomes long.
 func openPipe(ctx context.Context, path string, waiting func(string)) (io.ReadCloser, error) {
 	var f *os.File
 	var err error
@@ -63,7 +63,7 @@ func openPipe(ctx context.Context, path string, waiting func(string)) (io.ReadCl
 	}
 }
 
-// unpack decompresses raw, if it is compressed, and converts it to UTF-8.
+// unpack decompresses raw if it is compressed, and converts it to UTF-8.
 func (s *listStream) unpack(raw *bufio.Reader) (*bufio.Reader, error) {
 	plain, compression, err := decompress(raw)
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *listStream) unpack(raw *bufio.Reader) (*bufio.Reader, error) {
 	return buffered(asUTF8(buffered(plain))), nil
 }
 
-// buffered returns r with a buffer for a line.
+// buffered returns r with a buffer large enough for a line.
 func buffered(r io.Reader) *bufio.Reader {
 	if b, ok := r.(*bufio.Reader); ok && b.Size() >= MaxLine {
 		return b
@@ -85,7 +85,7 @@ func buffered(r io.Reader) *bufio.Reader {
 	return bufio.NewReaderSize(r, MaxLine)
 }
 
-// taken returns how many bytes of the input were used so far.
+// taken returns how many bytes of the input have been used so far.
 func (s *listStream) taken() int64 {
 	n := s.tap.taken
 	if s.plain != nil {
@@ -94,7 +94,7 @@ func (s *listStream) taken() int64 {
 	return n
 }
 
-// end ends reading, closes files, and records what is known of the input.
+// end stops reading, closes files, and records what is known about the input.
 func (s *listStream) end(from io.Reader) {
 	t := s.tap
 	t.stop()

@@ -12,8 +12,8 @@ type textLines struct {
 	out   *handover
 	ports portRule
 	hosts bool      // names may be host names
-	lists portLists // of ports that lines name
-	named name      // in the line
+	lists portLists // port lists found in lines
+	named name      // scratch memory for the name in the line
 }
 
 // line reads a line of a list.
@@ -55,9 +55,9 @@ func (t *textLines) complete(text []byte) bool {
 	return t.name(addr, labels{tag: tag}, text)
 }
 
-// following hands over the batch, with what the next lines in the buffer name, up
-// to the first that parseQuick would not take. It returns how many lines those
-// are, and their size.
+// following adds the addresses in the next lines of the buffer to the batch, up to
+// the first line that parseQuick can't read, and passes the batch on. It returns
+// the number of these lines and their size.
 func (t *textLines) following(b *bufio.Reader) (lines int, size int64) {
 	text, _ := b.Peek(b.Buffered())
 	used, before := 0, len(t.out.batch)
@@ -75,8 +75,8 @@ func (t *textLines) following(b *bufio.Reader) (lines int, size int64) {
 	return lines, int64(used)
 }
 
-// holdsLines reports whether a line is several that end with a carriage return
-// alone: the targets after the first would be lost in its tag.
+// holdsLines reports whether a line consists of several lines that end with a
+// carriage return alone: all but the first would be lost in the tag of the first.
 func holdsLines(text []byte) bool {
 	i := bytes.IndexByte(text, '\r')
 	if i < 0 {
@@ -86,8 +86,8 @@ func holdsLines(text []byte) bool {
 	return isTarget(addr)
 }
 
-// isStrayPort reports whether a tag is rather the port of the address before it:
-// a number, where no ports are configured.
+// isStrayPort reports whether a tag was probably meant as the port of the address
+// before it: it is a number, and Config.Ports names no ports.
 func (t *textLines) isStrayPort(addr, tag []byte) bool {
 	if _, f := parsePort(tag); f != 0 || t.ports.configured() {
 		return false
@@ -96,8 +96,8 @@ func (t *textLines) isStrayPort(addr, tag []byte) bool {
 	return f == 0 && n.form == formAddr && n.ports == nil
 }
 
-// joinRange joins a range with white space around its hyphen: the tag begins with
-// the hyphen.
+// joinRange joins a range with white space around its hyphen: cutTag has put the
+// hyphen at the beginning of the tag.
 func joinRange(first, tag []byte) (addr, rest []byte) {
 	last, rest := cutTag(trimLeft(tag[1:]))
 	addr = slices.Concat(first, tag[:1], last)
@@ -107,7 +107,7 @@ func joinRange(first, tag []byte) (addr, rest []byte) {
 	return addr, rest
 }
 
-// name reads a name; all is the line that it stands in.
+// name reads a name; all is the whole line.
 func (t *textLines) name(addr []byte, s labels, all []byte) bool {
 	var f Fault
 	t.named, f = t.lists.parse(addr)
@@ -125,8 +125,8 @@ func (t *textLines) name(addr []byte, s labels, all []byte) bool {
 	return t.out.invalid.add(all, f)
 }
 
-// parseNoPort reads an address with port 0, which masters have on their lists:
-// it can't be asked, but it is no mistake of the list's.
+// parseNoPort reads an address with port 0. Such addresses are in the lists of
+// master servers. They can't be asked, but they are not counted as invalid.
 func parseNoPort(addr []byte) (name, Fault) {
 	ip, isZero := bytes.CutSuffix(addr, []byte(":0"))
 	n, f := parse(ip)

@@ -6,20 +6,20 @@ import (
 	"hash/maphash"
 )
 
-// labels are the texts beside a target: its tag, and what a master server reported.
-// The bytes belong to the reader of the list.
+// labels are the texts that belong to a target: its tag, and what a master server
+// reported about it. The bytes belong to the reader of the list.
 type labels struct{ tag, master []byte }
 
 func (l labels) empty() bool { return len(l.tag)+len(l.master) == 0 }
 
-// textStore keeps texts in memory that does not move. Each is found by a number;
-// 0 is no text.
+// textStore stores texts in memory that does not move. Each text is identified by a
+// number; 0 means no text.
 type textStore struct {
 	slabs  [][]byte
 	recent []uint64 // by hash: many targets in a row often have the same text
 	seed   maphash.Seed
 	size   int // bytes in the slabs
-	limit  int // sweep when there are more
+	limit  int // sweep when size exceeds it
 	floor  int // the least limit; 0: minSweep
 }
 
@@ -28,7 +28,7 @@ const (
 	textBits  = 20
 	maxRecent = 1 << 10
 
-	// minSweep is how many bytes of texts are kept before any are swept.
+	// minSweep is the size of the texts below which sweeping is not worthwhile.
 	minSweep = 4 << 20
 )
 
@@ -90,15 +90,15 @@ func (ts *textStore) get(at uint64) labels {
 // full reports whether the texts may have doubled since the last sweep.
 func (ts *textStore) full() bool { return ts.size >= max(ts.limit, cmp.Or(ts.floor, minSweep)) }
 
-// sweep keeps the texts with the given numbers alone, and returns their new
-// numbers. The numbers are in ascending order.
+// sweep keeps only the texts with the given numbers, which must be in ascending
+// order, and returns their new numbers.
 func (ts *textStore) sweep(keep []uint64) (moved []uint64) {
 	kept := textStore{floor: ts.floor}
 	moved = make([]uint64, len(keep))
 	for i, at := range keep {
 		moved[i] = kept.put(ts.get(at))
 		if slab := (at - 1) >> textBits; i+1 < len(keep) && (keep[i+1]-1)>>textBits > slab {
-			clear(ts.slabs[:slab+1]) // the rest needs none of these
+			clear(ts.slabs[:slab+1]) // the remaining steps do not need these slabs
 		}
 	}
 	kept.limit = 2 * kept.size

@@ -14,8 +14,8 @@ var (
 	bigEndianBOM    = []byte("\xfe\xff")
 )
 
-// asUTF8 converts b to UTF-8 if it begins with a mark of UTF-16, and returns b if
-// not. No list in another form begins like that.
+// asUTF8 converts b to UTF-8 if it begins with a UTF-16 byte order mark, and
+// otherwise returns b. No list in another format begins like that.
 func asUTF8(b *bufio.Reader) io.Reader {
 	first, _ := b.Peek(1)
 	if len(first) == 0 || first[0] != littleEndianBOM[0] && first[0] != bigEndianBOM[0] {

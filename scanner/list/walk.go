@@ -7,20 +7,21 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/target"
 )
 
-// giver gives out targets, except those that are excluded or of another shard.
+// giver yields targets, except those that are excluded or in another shard.
 type giver struct {
 	cfg    *Config
 	counts *counters
 	yield  func(target.Target) bool
-	from   uint64 // the first place that is given out
+	from   uint64 // the first place to yield
 	place  uint64 // of the next target
 }
 
-// publishPlaces is how many targets may be passed over before progress shows it.
+// publishPlaces is how many targets may be skipped before the published progress is
+// updated.
 const publishPlaces = 1 << 12
 
-// pass advances to the next place, and reports whether its target is to be given
-// out. If it is not, pass counts why.
+// pass advances to the next place, and reports whether to yield its target. If not,
+// pass counts the reason.
 func (g *giver) pass(ip uint32, port uint16) bool {
 	g.place++
 	if g.place%publishPlaces == 0 {
@@ -37,7 +38,7 @@ func (g *giver) pass(ip uint32, port uint16) bool {
 	return !g.excluded(ip)
 }
 
-// behind reports a target that was given out before.
+// behind reports a target before the first place to Config.Passed.
 func (g *giver) behind(ip uint32, port uint16) {
 	c := g.cfg
 	if c.Passed != nil && port != 0 && c.Shard.has(ip) && g.rules().find(ip) == nil {
@@ -71,11 +72,10 @@ func (g *giver) countExcluded(r *rule, n uint64) {
 	}
 }
 
-// give gives out the target that was passed last, and reports whether to
-// continue.
+// give yields the target that was passed last, and reports whether to continue.
 func (g *giver) give(ip uint32, port uint16, s labels) bool {
 	g.counts.place.Store(g.place)
-	if port == 0 { // lists of masters have such targets
+	if port == 0 { // the lists of master servers have such targets
 		g.counts.unscannable.Add(1)
 		g.counts.noPort.Add(1)
 		return true
@@ -90,7 +90,7 @@ func (g *giver) give(ip uint32, port uint16, s labels) bool {
 	return more && given != g.cfg.Max
 }
 
-// random gives out the targets of an order.
+// random yields the targets of an order.
 func (g *giver) random(o *order) {
 	if g.cfg.Passed == nil {
 		g.place = min(g.from, o.total)
@@ -104,12 +104,12 @@ func (g *giver) random(o *order) {
 	g.counts.place.Store(g.place)
 }
 
-// walk gives out targets in input order. It is a taker.
+// walk yields targets in input order. It is a taker.
 type walk struct {
 	giver
 	ports portRule
 	seen  addrSet // targets that were named one by one
-	done  blocks  // those that were named together
+	done  blocks  // targets that were named as networks or ranges
 	segs  []segment
 }
 
@@ -129,7 +129,7 @@ func (w *walk) take(n *name, s labels) bool {
 	return true
 }
 
-// target gives out one listed target, unless it was named before.
+// target yields one listed target, unless it was named before.
 func (w *walk) target(ip uint32, port uint16, s labels) bool {
 	if w.done.n > 0 && w.done.has(ip, port) || !w.seen.add(pack(ip, port)) {
 		w.counts.duplicate.Add(1)
@@ -140,7 +140,7 @@ func (w *walk) target(ip uint32, port uint16, s labels) bool {
 
 func pack(ip uint32, port uint16) uint64 { return uint64(ip)<<16 | uint64(port) }
 
-// block gives out the targets of a block, port by port.
+// block yields the targets of a block, port by port.
 func (w *walk) block(all span, ports *Ports, s labels) bool {
 	var sets, last []int
 	var parts []span
@@ -165,7 +165,7 @@ func (w *walk) block(all span, ports *Ports, s labels) bool {
 	return true
 }
 
-// part gives out the addresses that were not listed before.
+// part yields the targets of part that were not listed before.
 func (w *walk) part(part span, port uint16, s labels) bool {
 	if w.seen.n == 0 && w.cfg.Shard.all() {
 		return w.segments(part, port, s)
@@ -173,8 +173,8 @@ func (w *walk) part(part span, port uint16, s labels) bool {
 	return w.each(part, port, s)
 }
 
-// segments gives out addresses that were not listed before. It skips those that a
-// rule excludes all at once.
+// segments yields the targets of part that were not listed before. If a rule
+// excludes several consecutive addresses, it skips them in one step.
 func (w *walk) segments(part span, port uint16, s labels) bool {
 	w.segs = w.rules().within(w.segs[:0], part.first, part.last)
 	for _, seg := range w.segs {
@@ -187,7 +187,7 @@ func (w *walk) segments(part span, port uint16, s labels) bool {
 	return true
 }
 
-// passAll passes n targets that a rule excludes.
+// passAll skips n targets that a rule excludes.
 func (w *walk) passAll(r *rule, n uint64) {
 	before := min(n, w.from-min(w.from, w.place))
 	w.place += n

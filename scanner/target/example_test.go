@@ -8,7 +8,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/target"
 )
 
-// Any iterator over targets is a list for scanner.Scan.
+// scanner.Scan accepts any iterator over targets as a list.
 func Example() {
 	servers := []target.Target{
 		{Addr: netip.MustParseAddrPort("203.0.113.7:27015"), Tag: "mine"},

@@ -9,8 +9,8 @@ import (
 // Lower gives the calling goroutine a thread of its own and lowers the priority of
 // that thread (nice(2)). It is for goroutines that end by returning: the thread
 // ends with them, since its priority can't be raised again. If the system refuses,
-// the priority stays. With one processor (GOMAXPROCS) Lower does nothing, because
-// there every goroutine waits for the one that runs.
+// the priority stays the same. With one processor (GOMAXPROCS) Lower does nothing,
+// because there every goroutine has to wait for the running one anyway.
 func Lower() {
 	if runtime.GOMAXPROCS(0) == 1 {
 		return
@@ -22,8 +22,8 @@ func Lower() {
 	}
 }
 
-// niceness returns the niceness of a thread. The system call returns 20 minus
-// that, which is positive.
+// niceness returns the niceness of a thread. The system call returns 20 minus the
+// niceness, which is always positive.
 func niceness(tid int) (int, error) {
 	raised, err := unix.Getpriority(unix.PRIO_PROCESS, tid)
 	return nicest + 1 - raised, err

@@ -2,5 +2,6 @@
 
 package thread
 
-// Lower does nothing: here priorities belong to processes, or need privileges.
+// Lower does nothing: on this system, priorities belong to processes or need
+// privileges.
 func Lower() {}

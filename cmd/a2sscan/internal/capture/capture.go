@@ -18,8 +18,8 @@ const (
 	Pcap                  // pcap or pcapng
 )
 
-// Detect tells the format from the first bytes of in and consumes none of them.
-// Whatever is neither a capture of packets nor a census counts as Hex.
+// Detect detects the format from the first bytes of in, without consuming them.
+// Anything but a packet capture or a census counts as Hex.
 func Detect(in *bufio.Reader) Format {
 	b, _ := in.Peek(4)
 	switch {
@@ -31,15 +31,15 @@ func Detect(in *bufio.Reader) Format {
 	return Hex
 }
 
-// isZstd reports whether b begins a zstd frame, or a skippable one.
+// isZstd reports whether b begins a zstd frame, which may be a skippable one.
 func isZstd(b []byte) bool {
 	return bytes.HasPrefix(b, []byte("\x28\xB5\x2F\xFD")) ||
 		len(b) == 4 && b[0]&0xF0 == 0x50 && bytes.HasPrefix(b[1:], []byte("\x2A\x4D\x18"))
 }
 
-// Sender is a server with the datagrams that it sent, in order.
+// Sender is a server with the datagrams that it sent, in their order.
 type Sender struct {
-	Addr      netip.AddrPort // not valid where the file names no sender
+	Addr      netip.AddrPort // not valid: the file does not name the sender
 	Datagrams [][]byte
 }
 

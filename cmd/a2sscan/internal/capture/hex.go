@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// maxHexLine bounds a line of hexadecimal text: the longest possible datagram
-// with a space after each byte, an address and a comment.
+// maxHexLine limits a line of hexadecimal text. It has room for the longest
+// datagram with a space after each byte, an address and a comment.
 const maxHexLine = 256 << 10
 
-// ReadHex reads text with one datagram per line in hexadecimal. Spaces are
-// allowed, # begins a comment, and an ip:port before the datagram names its
-// sender. Lines without an address belong to one sender. ReadHex hands each bad
-// line to bad and reads on; its error is that of reading.
+// ReadHex reads text with one datagram per line in hexadecimal. Spaces are allowed,
+// # begins a comment, and an ip:port before the datagram names its sender. All
+// lines without an address belong to one sender. ReadHex calls bad for each line
+// that it can't read, and continues. It returns an error only if reading r fails.
 func ReadHex(r io.Reader, bad func(line int, text string, err error)) ([]*Sender, error) {
 	var s senders
 	b := bufio.NewReaderSize(r, maxHexLine)
@@ -38,8 +38,8 @@ func ReadHex(r io.Reader, bad func(line int, text string, err error)) ([]*Sender
 
 var errLong = errors.New("longer than any datagram")
 
-// readLine returns the next line. Of a line that is too long it returns the
-// beginning and errLong, at the end of the file io.EOF.
+// readLine returns the next line. If the line is too long, it returns its beginning
+// and errLong. At the end of the file it returns io.EOF.
 func readLine(b *bufio.Reader) (string, error) {
 	text, err := b.ReadSlice('\n')
 	switch {

@@ -19,8 +19,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// maxFragmentAge is how long the fragments of an IPv4 packet wait for the rest,
-// by the times of the capture. Linux waits as long.
+// maxFragmentAge is how long the fragments of an IPv4 packet wait for the rest, by
+// the timestamps of the capture. Linux waits equally long.
 const maxFragmentAge = 30 * time.Second
 
 // pcapngMagic begins a pcapng file.
@@ -39,14 +39,14 @@ func isPcap(b []byte) bool {
 // PcapStats counts what ReadPcap found.
 type PcapStats struct {
 	Packets   int
-	Replies   int  // datagrams sent by servers
+	Replies   int  // datagrams from servers
 	Cut       int  // packets that the capture cut short
 	Truncated bool // the file ends inside a packet
 }
 
-// ReadPcap reads a pcap or pcapng file and returns what servers sent. A packet that
-// is no UDP over IPv4 is skipped. If reading fails, PcapStats tells how far it
-// came.
+// ReadPcap reads a pcap or pcapng file and returns the datagrams from servers. It
+// skips packets that are not UDP over IPv4. If reading fails, PcapStats has the
+// counts up to there.
 func ReadPcap(in *bufio.Reader) ([]*Sender, PcapStats, error) {
 	p := pcapReader{
 		defrag:  ip4defrag.NewIPv4Defragmenter(),
@@ -56,11 +56,11 @@ func ReadPcap(in *bufio.Reader) ([]*Sender, PcapStats, error) {
 	return p.senders.all, p.stats, err
 }
 
-// pcapReader collects what servers sent from a sequence of packets.
+// pcapReader collects the datagrams from servers out of a sequence of packets.
 type pcapReader struct {
 	senders senders
 	defrag  *ip4defrag.IPv4Defragmenter
-	queried map[netip.AddrPort]bool // servers that somebody sent a request to
+	queried map[netip.AddrPort]bool // servers that received a request
 	swept   time.Time               // when old fragments were last discarded
 	stats   PcapStats
 }
@@ -111,7 +111,7 @@ func openPcap(in *bufio.Reader) (*packets, error) {
 	return &packets{r.ReadPacketData, one}, nil
 }
 
-// addPacket takes one packet of any protocol.
+// addPacket handles one packet of any protocol.
 func (p *pcapReader) addPacket(data []byte, link layers.LinkType, at time.Time) {
 	var first gopacket.Decoder = link
 	if link == layers.LinkTypeIPv4 {
@@ -140,7 +140,8 @@ func (p *pcapReader) discardOldFragments(now time.Time) {
 	}
 }
 
-// addDatagram takes a UDP datagram. It reports false if the end is missing.
+// addDatagram handles a UDP datagram. It returns false if the end of the datagram
+// is missing.
 func (p *pcapReader) addDatagram(ip *layers.IPv4) bool {
 	const header = 8
 	b := ip.Payload

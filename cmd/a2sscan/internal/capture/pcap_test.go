@@ -30,14 +30,14 @@ func udp(from, to uint16, payload string) string {
 	return string(b) + "\x00\x00" + payload
 }
 
-// ipv4 is a packet with part of a UDP datagram; flags holds the offset too.
+// ipv4 is a packet with part of a UDP datagram. flags includes the fragment offset.
 func ipv4(src, dst string, flags uint16, part string) string {
 	b := be.AppendUint16([]byte{0x45, 0}, uint16(20+len(part)))
 	b = be.AppendUint16(be.AppendUint16(b, 77), flags)
 	return string(b) + "\x40\x11\x00\x00" + src + dst + part
 }
 
-// reply is a packet from the server, request one to it.
+// reply is a packet from the server; request is one to the server.
 func reply(payload string) string { return ipv4(server, client, 0, udp(27015, 40000, payload)) }
 func request(payload string) string {
 	return ipv4(client, server, 0, udp(40000, 27015, payload))
@@ -104,12 +104,12 @@ const (
 	oneRule     = "\xff\xff\xff\xffE\x01\x00a\x00" + "1\x00"
 )
 
-// readPcap returns what the servers of a capture sent, and the counts.
+// readPcap reads a capture and returns the datagrams from servers, and the counts.
 func readPcap(t *testing.T, file []byte) (string, PcapStats) {
 	t.Helper()
 	in := bufio.NewReader(bytes.NewReader(file))
 	if Detect(in) != Pcap {
-		t.Fatal("not recognised")
+		t.Fatal("the capture is not recognised")
 	}
 	all, stats, err := ReadPcap(in)
 	if err != nil {
@@ -150,7 +150,8 @@ func bytesOf(s string, n int) (all []string) {
 	return all
 }
 
-// TestPcapSide: only what servers send is taken, in the order of the capture.
+// TestPcapSide: only the datagrams from servers are collected, in the order of the
+// capture.
 func TestPcapSide(t *testing.T) {
 	odd := "\xff\xff\xff\xffZ"
 	other := ipv4("\x0a\x00\x00\x03", client, 0, udp(27016, 40000, noPlayers))
@@ -192,7 +193,7 @@ func TestPcapFragments(t *testing.T) {
 	}
 }
 
-// TestPcapCut: of a file that is cut, the complete packets are read.
+// TestPcapCut: from a truncated file, the complete packets are read.
 func TestPcapCut(t *testing.T) {
 	for name, file := range map[string][]byte{
 		"pcap":   pcapFile(le, 101, reply(noPlayers), reply(oneRule)),
@@ -214,7 +215,7 @@ func TestPcapCut(t *testing.T) {
 	}
 }
 
-// FuzzPcap: no file causes a panic, or yields more bytes than it holds.
+// FuzzPcap: no file causes a panic or yields more bytes than it contains.
 func FuzzPcap(f *testing.F) {
 	for _, l := range links {
 		f.Add(pcapFile(le, l.number, l.header+reply(noPlayers), l.header+reply(oneRule)))

@@ -1,3 +1,5 @@
+// Package checkpoint saves the progress of a scan in a file, so that a later run of
+// the same command can resume it.
 package checkpoint
 
 import (
@@ -32,6 +34,9 @@ import (
 // The SHA-256, in hex, covers all bytes after the first line. A target is the four
 // bytes of its address, then its port, place, tag and master entry. Numbers are
 // uvarints; texts are preceded by their length.
+//
+// A new field that describes how far the scan has come belongs here. A new setting
+// of the command that must not change between the runs of a scan belongs in Plan.
 type Checkpoint struct {
 	Program string    `json:"program"` // version of a2sscan
 	Written time.Time `json:"written"`
@@ -76,13 +81,14 @@ const checkpointVersion = 1
 
 const checkpointMagic = "a2sscan checkpoint "
 
-// Why a file can't be used as a checkpoint.
+// These errors explain why a file can't be used as a checkpoint.
 var (
 	errNoCheckpoint = errors.New("is not a checkpoint")
 	errDamaged      = errors.New("is damaged: part of it is missing or was changed")
 )
 
-// errNewer is the version of a checkpoint that a newer a2sscan wrote.
+// errNewer is the error for a checkpoint that a newer a2sscan wrote. Its value is
+// the version of the file.
 type errNewer int
 
 func (v errNewer) Error() string {
@@ -113,7 +119,8 @@ func (c *Checkpoint) encode() ([]byte, error) {
 	return append([]byte(head), packed...), nil
 }
 
-// checkpointPacker is created once: it needs many times the memory of a checkpoint.
+// checkpointPacker returns the encoder that all checkpoints share. It is created
+// only once because it needs many times the memory of a checkpoint.
 var checkpointPacker = sync.OnceValues(func() (*zstd.Encoder, error) {
 	return zstd.NewWriter(nil,
 		zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))

@@ -50,7 +50,7 @@ func someCheckpoint() *Checkpoint {
 	return c
 }
 
-// oddTally has counted a server whose game name is not UTF-8.
+// oddTally returns the tally of one server whose game name is not UTF-8.
 func oddTally() (t tally.Tally) {
 	t.Add(&scanner.Result{HasInfo: true, Info: wire.Info{Has: wire.HasGame, Game: []byte("\xff")}})
 	return t
@@ -104,8 +104,8 @@ func TestPlanOfAnyName(t *testing.T) {
 	}
 }
 
-// TestStdinAnnounced: while the list on standard input does not end, the program says
-// what it waits for; then it has all of the list.
+// TestStdinAnnounced: while standard input stays open, the program reports what it
+// waits for. After the end of the input it has the complete list.
 func TestStdinAnnounced(t *testing.T) {
 	stdin, list := io.Pipe()
 	said, messages := io.Pipe()
@@ -224,7 +224,8 @@ func TestCheckpointRange(t *testing.T) {
 }
 
 // FuzzCheckpoint: no body with a valid checksum makes the decoder panic or return
-// more targets than it has room for, and what it accepts survives encoding.
+// more targets than the body has room for. A checkpoint that it accepts survives
+// encoding.
 func FuzzCheckpoint(f *testing.F) {
 	small := someCheckpoint()
 	small.List.Given -= 298
@@ -251,7 +252,7 @@ func FuzzCheckpoint(f *testing.F) {
 			t.Skip("JSON can't express a time of this checkpoint:", err)
 		}
 		if _, err := Decode(file); err != nil {
-			t.Errorf("it does not survive encoding: %v", err)
+			t.Errorf("the decoded checkpoint does not survive encoding: %v", err)
 		}
 	})
 }
@@ -283,8 +284,9 @@ func TestReplaceFile(t *testing.T) {
 	}
 }
 
-// TestListProgress: the counts at a place are those when the list gave out the
-// previous target, however far it has read ahead, plus those of earlier runs.
+// TestListProgress: however far the list has read ahead, the counts at a place are
+// those of the moment when it yielded the target before that place, plus those of
+// earlier runs.
 func TestListProgress(t *testing.T) {
 	w := listProgress{past: list.Stats{Excluded: 100, Given: 10, Invalid: 3}}
 	if got, want := w.at(5, 0), (list.Stats{Read: 113, Excluded: 100, Given: 10, Invalid: 3}); got != want {
@@ -350,7 +352,7 @@ func TestListProgressRules(t *testing.T) {
 	}
 }
 
-// TestTaken: a target that the list gave out but the scan did not take does not
+// TestTaken: a target that the list yielded but the scan did not take does not
 // count, in a new scan or a resumed one.
 func TestTaken(t *testing.T) {
 	l := list.Stats{Read: 12, Excluded: 3, Given: 9}
@@ -358,7 +360,8 @@ func TestTaken(t *testing.T) {
 	if got, want := k.Taken(l, 8), (list.Stats{Read: 11, Excluded: 3, Given: 8}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	// Eight were given before, two of them were open, and some are taken again.
+	// Earlier runs took eight targets from the list. Two of those were still open,
+	// and this run takes them first.
 	k = &Checkpointer{Past: &Checkpoint{List: list.Stats{Given: 8}, OpenTargets: make([]scanner.Target, 2)}}
 	k.listProgress.past = k.Past.List
 	for n, want := range []uint64{8, 8, 8, 9} {

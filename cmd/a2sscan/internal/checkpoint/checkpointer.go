@@ -20,10 +20,10 @@ import (
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
-// Checkpointer saves the progress of a scan. Each snapshot that arrives among the
-// results puts a mark into the output. A goroutine waits until the output is
-// durable up to the mark, then replaces the checkpoint file. Results never wait
-// for it.
+// Checkpointer saves the progress of a scan. For each snapshot that arrives among
+// the results, it puts a mark into the output. A goroutine waits until the output
+// is durable up to the mark, then replaces the checkpoint file. The results that
+// follow do not wait for this.
 type Checkpointer struct {
 	Enabled  bool // false: no checkpoint; the methods do nothing
 	terminal *console.Terminal
@@ -31,7 +31,7 @@ type Checkpointer struct {
 	path     string
 	lock     *disk.Lock
 	plan     Plan
-	Past     *Checkpoint // what is resumed; nil: the scan is new
+	Past     *Checkpoint // the checkpoint to resume; nil: the scan is new
 
 	foreign bool // the file is not a checkpoint
 
@@ -40,7 +40,7 @@ type Checkpointer struct {
 	silent        silentFile
 	SilentTargets iter.Seq[scanner.Target] // left for the second pass by earlier runs; nil: none
 	rest          iter.Seq[scanner.Target] // the rest of a list that Recount has started; nil: not started
-	asked         map[netip.Addr]int       // servers asked by earlier runs; set while Recount counts
+	asked         map[netip.Addr]int       // targets per address that earlier runs took; nil: Recount was not needed
 	size          uint64                   // places in the list; 0: not known
 	listProgress  listProgress
 	written       atomic.Pointer[time.Time] // when the file was last replaced; nil: never
@@ -51,7 +51,7 @@ type Checkpointer struct {
 	began         sync.Once // logs the first write
 }
 
-// Scan is what a checkpointer needs of the running scan.
+// Scan is what a checkpointer must know about the running scan.
 type Scan struct {
 	ID            string
 	Start         time.Time
@@ -59,11 +59,12 @@ type Scan struct {
 	MaxPerAddress int    // 0: all
 	Replace       bool   // a new scan replaces existing output
 	Output        *output.Output
-	Tally         func() tally.Tally                           // a copy; called among the results
-	Excluded      func(netip.Addr) (rule list.RuleID, is bool) // for the sender
+	Tally         func() tally.Tally                           // returns a copy; called between results
+	Excluded      func(netip.Addr) (rule list.RuleID, is bool) // called by the sender
 }
 
-// draft is a checkpoint that still lacks the length of the output.
+// draft is a checkpoint that still lacks the state of the output. That is known
+// once the output is durable up to mark.
 type draft struct {
 	*Checkpoint
 	mark *sink.Mark
@@ -90,7 +91,7 @@ func (k *Checkpointer) Attach(sc Scan) {
 }
 
 // Recount supports --max-per-address. It reads the list up to the checkpoint and
-// returns how many servers of each address the earlier runs finished.
+// returns how many targets of each address the earlier runs finished.
 func (k *Checkpointer) Recount(list *list.List) map[netip.Addr]int {
 	if !k.Resumes() || k.scan.MaxPerAddress == 0 {
 		return nil
@@ -272,7 +273,7 @@ func (k *Checkpointer) write(c *Checkpoint) error {
 	return nil
 }
 
-// Age describes how old the checkpoint is.
+// Age returns a phrase that says how long ago the checkpoint was written.
 func (k *Checkpointer) Age() string {
 	last := k.written.Load()
 	if last == nil {
@@ -281,7 +282,8 @@ func (k *Checkpointer) Age() string {
 	return "written " + console.RoughDuration(time.Since(*last)) + " ago"
 }
 
-// unwritten is the error of a checkpoint that could not be written.
+// unwritten returns the error for a checkpoint that could not be written because of
+// err.
 func unwritten(path string, err error) error {
 	return console.Fail(console.ExitOutput, "can't write checkpoint %s: %w", console.Plain(path, 200), console.WithoutPath(err)).
 		WithHint("the previous checkpoint is unchanged")
@@ -306,7 +308,8 @@ func (k *Checkpointer) failure() error {
 	return k.err
 }
 
-// Finish waits until the last snapshot is saved.
+// Finish waits until the last snapshot is saved. It returns the first error of all
+// saves.
 func (k *Checkpointer) Finish() error {
 	if !k.Enabled {
 		return nil
@@ -325,7 +328,7 @@ func (k *Checkpointer) LeaveOut(rule list.RuleID, n uint64) { k.listProgress.exc
 // HostNames returns the saved addresses of host names.
 func (k *Checkpointer) HostNames() *HostNames { return &k.hostNames }
 
-// ListTotal adds the list counts of earlier runs.
+// ListTotal adds the list counts of earlier runs to now and returns the sum.
 func (k *Checkpointer) ListTotal(now list.Stats) list.Stats { return k.listProgress.total(now) }
 
 // Total adds the counts of earlier runs to s, and returns the list counts of all
@@ -339,7 +342,7 @@ func (k *Checkpointer) Total(list list.Stats, s *scanner.Stats) list.Stats {
 }
 
 // Taken corrects the list counts of a scan that ended after it took n targets. The
-// list may have given out one more, which the scan never received.
+// list may have yielded one more target, which the scan never received.
 func (k *Checkpointer) Taken(list list.Stats, n uint64) list.Stats {
 	if k.Resumes() {
 		n -= min(n, uint64(len(k.Past.OpenTargets)))
@@ -382,8 +385,8 @@ func (k *Checkpointer) Forget() {
 }
 
 // Done removes the checkpoint of a complete scan. For an incomplete one it prints
-// the command that resumes it. The summary must be durable before the checkpoint
-// goes.
+// the command that resumes it. The summary is made durable before the checkpoint is
+// removed.
 func (k *Checkpointer) Done(complete bool, summary string) {
 	switch {
 	case !k.Enabled:
@@ -392,7 +395,7 @@ func (k *Checkpointer) Done(complete bool, summary string) {
 	default:
 		disk.Step("summary.written")
 		if summary != "" {
-			_ = syncFile(summary) // it is written; at worst a crash loses it
+			_ = syncFile(summary) // it is already written: without the sync, only a crash could lose it
 		}
 		k.remove()
 	}
@@ -405,11 +408,12 @@ func (k *Checkpointer) remove() {
 		k.terminal.Say("checkpoint %s: can't be removed: %v", console.Plain(k.path, 200), console.WithoutPath(err))
 	}
 	k.silent.close(true)
-	_ = disk.SyncDir(filepath.Dir(k.path)) // after a crash it could reappear and be resumed, with nothing left to do
+	_ = disk.SyncDir(filepath.Dir(k.path)) // otherwise it could reappear after a crash, and a complete scan would be resumed
 	disk.Step("checkpoint.removed")
 }
 
-// Close releases the lock of the checkpoint.
+// Close releases the lock of the checkpoint. It also removes the lock file, unless
+// a checkpoint remains.
 func (k *Checkpointer) Close() {
 	if k.lock != nil {
 		_, err := os.Lstat(k.path)
@@ -422,7 +426,7 @@ func (k *Checkpointer) Close() {
 	}
 }
 
-// sayResumed reports which scan is resumed.
+// sayResumed prints which scan is being resumed.
 func (k *Checkpointer) sayResumed() {
 	p, resuming := k.Past, "resuming"
 	if k.lock == nil { // a dry run
@@ -441,8 +445,8 @@ func (k *Checkpointer) sayResumed() {
 	}
 }
 
-// sayPartsGone reports complete parts that are not there any more. Whoever uploads
-// parts may remove them.
+// sayPartsGone prints how many complete parts no longer exist. They may have been
+// uploaded and deleted.
 func sayPartsGone(t *console.Terminal, past *Checkpoint, path string) {
 	var gone, records uint64
 	for i, part := range past.Output.Parts {

@@ -41,8 +41,8 @@ func writeDurably(path string, content []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// syncFile syncs a file that another function wrote. It skips pipes: opening one
-// would block until it has a reader again.
+// syncFile syncs a file that another function wrote. It skips pipes, because
+// opening a pipe would block until it has a reader again.
 func syncFile(path string) error {
 	if !output.IsFile(path) {
 		return nil

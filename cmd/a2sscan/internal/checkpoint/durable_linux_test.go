@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestSyncPipe: a pipe without a reader does not block.
+// TestSyncPipe: syncing a pipe without a reader does not block.
 func TestSyncPipe(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
@@ -21,6 +21,6 @@ func TestSyncPipe(t *testing.T) {
 			t.Error(err)
 		}
 	case <-time.After(10 * time.Second):
-		t.Error("it waits for a reader")
+		t.Error("syncFile waits for a reader of the pipe")
 	}
 }

@@ -8,19 +8,19 @@ type ruleCount struct {
 	targets uint64
 }
 
-// exclusionCounts counts exclusions per rule and gap. A gap is what lies between
-// two targets that a list gave out. A rule has one entry per gap, so a long gap
-// has no more entries than there are rules.
+// exclusionCounts counts exclusions per rule and gap. A gap is the part of a list
+// between two targets that the list yields. A rule has at most one entry per gap,
+// so even a long gap has no more entries than there are rules.
 type exclusionCounts struct {
 	counts []ruleCount         // oldest first
-	closed int                 // the first so many counts belong to closed gaps
-	at     map[list.RuleID]int // index into counts of the last gap; nil: it has few rules
+	closed int                 // this many counts, the oldest, belong to closed gaps
+	at     map[list.RuleID]int // a rule's index in counts, for the last gap; nil: it has few rules
 }
 
-// fewRules is up to how many rules of a gap are searched linearly.
+// fewRules is the largest number of rules in a gap that find searches one by one.
 const fewRules = 8
 
-// add counts targets in the last gap.
+// add counts n more targets that rule excluded in the last gap.
 func (l *exclusionCounts) add(rule list.RuleID, n uint64) {
 	if i := l.find(rule); i >= 0 {
 		l.counts[i].targets += n

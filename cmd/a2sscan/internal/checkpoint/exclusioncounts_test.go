@@ -31,8 +31,9 @@ func someRules(t *testing.T, n int) (rules []list.RuleID) {
 	return rules
 }
 
-// TestExclusionCounts: each gap returns what was added to it, each rule once,
-// whether it has few rules or many, also if it is taken while the next is open.
+// TestExclusionCounts: takeOldest returns for each gap exactly what was added to
+// it, with each rule once. This holds for gaps of few rules and of many, even while
+// the next gap is open.
 func TestExclusionCounts(t *testing.T) {
 	rules := someRules(t, 3*fewRules)
 	if len(rules) != 3*fewRules {
@@ -56,7 +57,7 @@ func TestExclusionCounts(t *testing.T) {
 			got := map[list.RuleID]uint64{}
 			for _, c := range l.takeOldest(sizes[0]) {
 				if _, twice := got[c.rule]; twice {
-					t.Fatal("a rule is there twice")
+					t.Fatal("a gap has two entries for one rule")
 				}
 				got[c.rule] = c.targets
 			}

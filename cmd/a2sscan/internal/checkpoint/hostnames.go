@@ -11,7 +11,7 @@ import (
 // resolver looks up the addresses of a host.
 type resolver func(ctx context.Context, host string) ([]netip.Addr, error)
 
-// HostNames remembers the addresses of host names. A resumed scan asks the same
+// HostNames remembers the addresses of host names. A resumed scan queries the same
 // addresses in the same order, even if the names have other addresses by then.
 type HostNames struct {
 	mu    sync.Mutex
@@ -43,7 +43,7 @@ func (n *HostNames) Resolver(lookup resolver) resolver {
 	}
 }
 
-// addrs returns the answer as a resolver does.
+// addrs returns the answer in the form that a resolver returns.
 func (h HostName) addrs() ([]netip.Addr, error) {
 	if h.Error != "" {
 		return nil, errors.New(h.Error)
@@ -59,7 +59,7 @@ func (n *HostNames) get(host string) (HostName, bool) {
 }
 
 // put stores and returns the answer for a name. If two lines with the same name
-// were looked up at once, the first answer counts for both.
+// were looked up at the same time, both get the first answer.
 func (n *HostNames) put(host string, answer HostName) HostName {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -9,18 +9,19 @@ import (
 )
 
 // listProgress knows the list's counts at each place that the scan may have
-// reached. It is needed because the list reads, and counts, ahead of the scan.
+// reached. It is needed because the list is read, and its entries counted, ahead of
+// the scan.
 type listProgress struct {
 	past list.Stats // of earlier runs
 
 	mu     sync.Mutex
-	marks  []progressMark // at places that the scan has not reached
+	marks  []progressMark // at places that the scan has not reached yet
 	last   list.Stats
-	behind *list.Stats // at the last mark before the place of the last call of at; nil: none
+	behind *list.Stats // counts at the last mark that the scan has passed; nil: none
 
-	ahead    exclusionCounts // exclusions before the marks
-	stops    []list.RuleID   // rules that stopped the sender and are not yet in left
-	reported uint64          // how many stops are in left
+	ahead    exclusionCounts // exclusions up to each of the marks, and after the last one
+	stops    []list.RuleID   // rules of targets that the sender excluded, not yet counted in left
+	reported uint64          // how many targets that the sender excluded are counted in left
 
 	// Exclusions per rule in all runs, up to the place of the last call of at,
 	// and indexes into them.
@@ -29,7 +30,8 @@ type listProgress struct {
 	byID  map[list.RuleID]int
 }
 
-// progressMark holds the list's counts when it gave out the target at a place.
+// progressMark holds the list's counts at the moment when the list yielded the
+// target at place.
 type progressMark struct {
 	place uint64
 	stats list.Stats
@@ -50,7 +52,7 @@ func (w *listProgress) stopped(rule list.RuleID) {
 	w.stops = append(w.stops, rule)
 }
 
-// pass notes that the list gave out the target at place.
+// pass notes that the list yielded the target at place when its counts were s.
 func (w *listProgress) pass(place uint64, s list.Stats) {
 	s.Read, s.Given = 0, 0
 	w.mu.Lock()
@@ -62,8 +64,8 @@ func (w *listProgress) pass(place uint64, s list.Stats) {
 	}
 }
 
-// at returns the counts before a place, given that this run gave out so many
-// targets. Successive places never decrease.
+// at returns the list's counts before place. given is how many targets this run has
+// taken from the list. place must not decrease from call to call.
 func (w *listProgress) at(place, given uint64) list.Stats {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -113,7 +115,7 @@ func (w *listProgress) find(r list.Rule) int {
 	return i
 }
 
-// inherit takes over the counts of earlier runs; past may be nil.
+// inherit starts with the counts of earlier runs; past may be nil.
 func (w *listProgress) inherit(past *Checkpoint) {
 	w.byKey, w.byID = map[string]int{}, map[list.RuleID]int{}
 	if past == nil {
@@ -125,9 +127,9 @@ func (w *listProgress) inherit(past *Checkpoint) {
 	}
 }
 
-// exclusions returns the exclusions per rule in all runs, up to the place of the last
-// call of at, including the first stops targets that were stopped in this run.
-// More may have been stopped since.
+// exclusions returns the exclusions per rule in all runs, up to the place of the
+// last call of at. stops is how many targets the sender had excluded in this run at
+// that time; it may have excluded more since, which do not count yet.
 func (w *listProgress) exclusions(stops uint64) []ledger.Exclusion {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -152,8 +154,8 @@ func (k *Checkpointer) AddExclusions(x *list.Exclusions) {
 	x.Add(past)
 }
 
-// total returns the counts of all runs, where now are those of this run. Each run
-// counts invalid and duplicate lines from the start of the list again.
+// total returns the counts of all runs. now holds those of this run. Each run
+// counts invalid and duplicate lines again from the start of the list.
 func (w *listProgress) total(now list.Stats) list.Stats {
 	now.Invalid = max(now.Invalid, w.past.Invalid) // this run may have read less of the list so far
 	now.Duplicate = max(now.Duplicate, w.past.Duplicate)

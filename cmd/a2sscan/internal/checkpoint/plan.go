@@ -16,7 +16,8 @@ import (
 )
 
 // Plan is the part of a scan's command that must not change when the scan is
-// resumed. Otherwise the runs would not add up to one census.
+// resumed. Otherwise the runs would not add up to one census. A new field also
+// needs a line in differs.
 type Plan struct {
 	Targets       []string   `json:"targets"` // those that are not lists, as given on the command line
 	Lists         []ListID   `json:"lists"`
@@ -42,7 +43,7 @@ type Plan struct {
 type Database struct {
 	Type   string      `json:"type"`
 	Built  time.Time   `json:"built"`
-	Before []time.Time `json:"before,omitempty"` // build times of those that earlier runs used
+	Before []time.Time `json:"before,omitempty"` // build times of the files that earlier runs used
 }
 
 // typesOf lists the types that the databases declare.
@@ -95,7 +96,8 @@ func (p *Plan) differs(was *Plan) string {
 	return ""
 }
 
-// inJSON returns s as JSON gives it back: a file name need not be UTF-8.
+// inJSON returns s as it is after encoding to JSON and decoding again. That changes
+// file names that are not UTF-8.
 func inJSON(s string) string { return string([]rune(s)) }
 
 func given(set bool) string {
@@ -161,8 +163,8 @@ func (k *Checkpointer) HashLists(args []string, stdin io.Reader) (io.Reader, err
 	return stdin, nil
 }
 
-// readStdin copies standard input into h and into memory. If that takes more than a
-// second, it tells the user: no packet is sent before the input has ended.
+// readStdin copies standard input into h and into memory. After a second it prints
+// a message, because nothing is sent before the input ends.
 func readStdin(t *console.Terminal, h io.Writer, stdin io.Reader) (*bytes.Buffer, error) {
 	defer time.AfterFunc(time.Second, func() {
 		t.Say("reading standard input to its end before the first packet, for --checkpoint with --order input")
@@ -184,7 +186,8 @@ func hashFile(w io.Writer, path string) error {
 	return err
 }
 
-// Loaded compares the lists, once they are read, with those of the checkpoint.
+// Loaded compares the lists with those of the checkpoint. Call it once the lists
+// are read.
 func (k *Checkpointer) Loaded(list *list.List) error {
 	if !k.Enabled {
 		return nil

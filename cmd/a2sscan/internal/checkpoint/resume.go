@@ -100,7 +100,8 @@ func (k *Checkpointer) read(fresh bool) error {
 	return nil
 }
 
-// startOver is the hint that shows how to start a new scan instead of resuming.
+// startOver returns the hint that shows how to start a new scan instead of
+// resuming.
 func (o *Options) startOver() string {
 	args := append(o.scanArgs(), "--fresh")
 	if !slices.Contains(args, "--force") {
@@ -109,10 +110,10 @@ func (o *Options) startOver() string {
 	return "to discard the results and start over: " + o.command(args)
 }
 
-// again is the command that resumes an unfinished scan.
+// again returns the command that resumes an unfinished scan.
 func (o *Options) again() string { return o.command(o.scanArgs()) }
 
-// scanArgs are the arguments without --fresh and --dry-run.
+// scanArgs returns the arguments without --fresh and --dry-run.
 func (o *Options) scanArgs() []string {
 	return slices.DeleteFunc(slices.Clone(o.Args), func(arg string) bool {
 		name, _, _ := strings.Cut(arg, "=")
@@ -120,7 +121,7 @@ func (o *Options) scanArgs() []string {
 	})
 }
 
-// command is a command line of this program, quoted for the shell.
+// command returns a command line of this program, quoted for the shell.
 func (o *Options) command(args []string) string {
 	words := []string{o.Program}
 	for _, arg := range args {
@@ -160,9 +161,10 @@ func (k *Checkpointer) refuseResume(why string) error {
 	return k.refuse("cannot resume this scan: %s", why).WithHint("%s", k.opt.startOver())
 }
 
-// outputGone explains why the output cannot be the one of the checkpoint; "" if it
-// can. Resuming truncates the output after the checkpoint, which must never happen
-// to an unrelated file: what is before the offset is hashed when it is opened.
+// outputGone explains why the output file can't be the one that the checkpoint
+// describes; "" if it can. Resuming truncates the file at the checkpoint's offset,
+// which must never happen to an unrelated file. The bytes before the offset are
+// compared with the hash later, when the file is opened.
 func (k *Checkpointer) outputGone() string {
 	path, was := k.Past.OutputFile(&k.plan), &k.Past.Output
 	name := console.Plain(path, 200)
@@ -185,9 +187,9 @@ func (k *Checkpointer) outputGone() string {
 }
 
 // OutputFile is the file that the checkpoint's offset refers to. With --rotate it
-// is the part that was being written, or was completed just after the checkpoint.
-// plan is the plan of the command: unlike the checkpoint, it keeps file names that
-// are not UTF-8.
+// is the part that was being written, which may have been completed just after the
+// checkpoint. plan is the plan of the command: unlike the checkpoint, it keeps file
+// names that are not UTF-8.
 func (c *Checkpoint) OutputFile(plan *Plan) string {
 	if !plan.Rotate {
 		beside := sink.Beside(plan.Output)
@@ -211,8 +213,9 @@ func folderGone(path string) string {
 	return ""
 }
 
-// ours reports whether a file may be output that the scan wrote before its first
-// checkpoint with an offset: its first record is the scan's, or is incomplete.
+// ours reports whether the scan may have written the file before its first
+// checkpoint with an offset. That is so if the first record is the scan's, or if
+// there is no complete record.
 func ours(path, scan string) bool {
 	r, err := sink.Open(path)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 // holds its length; anything after that is ignored.
 type silentFile struct {
 	path string
-	f    *os.File // nil: nothing was written by this process
+	f    *os.File // nil: this process has not written to it
 	SilentState
 	here int // how many of the Snapshot's silent targets are in the file
 }
@@ -26,10 +26,10 @@ type SilentState struct {
 	Bytes        int64  `json:"bytes,omitempty"`
 	Sum          uint32 `json:"sum,omitempty"`     // CRC-32C of these bytes
 	Targets      int    `json:"targets,omitempty"` // in these bytes
-	SecondPassed int    `json:"looked,omitempty"`  // the first so many have started the second pass
+	SecondPassed int    `json:"looked,omitempty"`  // how many have started the second pass; they come first
 }
 
-// Waiting is how many targets wait.
+// Waiting is how many targets still wait for the second pass.
 func (s *SilentState) Waiting() int { return s.Targets - s.SecondPassed }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -58,7 +58,8 @@ func (s *silentFile) load(was SilentState) (iter.Seq[scanner.Target], error) {
 }
 
 // save appends the targets that have become silent by the time of a Snapshot and
-// makes them durable. looked is Looked of the checkpoint that this run resumed.
+// makes them durable. looked is SecondPassed of the checkpoint that this run
+// resumed, or 0.
 func (s *silentFile) save(now *scanner.Snapshot, looked int) (SilentState, error) {
 	added := scanner.Snapshot{Silent: now.Silent, SilentLabels: now.SilentLabels, SecondPassed: s.here}
 	var b []byte

@@ -69,9 +69,10 @@ func TestSilentFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := slices.Collect(waiting); !reflect.DeepEqual(got, silentTargets(7, 500)) {
-		t.Errorf("%d targets wait, or other targets do", len(got))
+		t.Errorf("%d targets wait, or the wrong ones", len(got))
 	}
-	// The second process has those 493, adds 3 and starts the second pass of 20.
+	// The second process finds those 493 waiting, adds 3 and starts the second pass
+	// of 20.
 	st, err := two.save(silentSnapshot(7, 496, 20), 7)
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +84,7 @@ func TestSilentFile(t *testing.T) {
 		t.Fatalf("%+v, %v", st, err)
 	}
 	if got := slices.Collect(waiting); !reflect.DeepEqual(got, silentTargets(27, 503)) {
-		t.Errorf("%d targets wait, or other targets do", len(got))
+		t.Errorf("%d targets wait, or the wrong ones", len(got))
 	}
 	if info, err := os.Stat(path); err != nil || info.Size() != st.Bytes {
 		t.Errorf("%v, %v: data after the checkpoint is still there", info.Size(), err)

@@ -13,7 +13,7 @@ var errRange = errors.New("is damaged: it has impossible numbers")
 const minTarget = 4 + 4
 
 // check refuses numbers that no scan can have written. With a wrong place, targets
-// would be asked twice or never.
+// would be queried twice or never.
 func (c *Checkpoint) check() error {
 	for _, possible := range []bool{
 		c.Scan != "" && !c.Start.IsZero(),
@@ -32,9 +32,9 @@ func (c *Checkpoint) check() error {
 	return nil
 }
 
-// placeInRange reports whether the place is the one behind all targets that the
-// list gave or left out, and whether each of those that it gave was finished, was
-// left out, or is still to be asked.
+// placeInRange reports whether Place agrees with the counts. Every entry before
+// Place was yielded by the list or excluded, and every yielded target is finished,
+// was excluded later, or is still open or silent.
 func (c *Checkpoint) placeInRange() bool {
 	l, s := &c.List, &c.Stats
 	notAsked := s.Unscannable + s.Excluded + s.Duplicate + s.OverLimit
@@ -43,7 +43,7 @@ func (c *Checkpoint) placeInRange() bool {
 		l.Given == s.TargetsFinished()+notAsked+waiting
 }
 
-// recordsOfFinished is how many records the finished targets have.
+// recordsOfFinished is how many records the finished targets must have.
 func (c *Checkpoint) recordsOfFinished() uint64 {
 	if c.Plan.Unanswered {
 		return c.Stats.TargetsFinished()
@@ -68,12 +68,13 @@ func (o *OutputState) inRange(records uint64, rotates bool) bool {
 	return all == records && isCounted(o.Offset, o.Records, o.Sum)
 }
 
-// isCounted reports whether so many bytes can have so many records, and a hash.
+// isCounted reports whether a file of this length can have this many records. Only
+// an empty file has none, and only an empty file may lack a hash.
 func isCounted(bytes int64, records uint64, sum string) bool {
 	return bytes >= 0 && (bytes > 0) == (records > 0) && (bytes == 0 || sum != "")
 }
 
-// inRange reports whether so many bytes can hold so many targets.
+// inRange reports whether a file of this length can hold this many targets.
 func (s *SilentState) inRange() bool {
 	return s.Bytes >= 0 && 0 <= s.SecondPassed && s.SecondPassed <= s.Targets && int64(s.Targets) <= s.Bytes/minTarget
 }

@@ -54,7 +54,8 @@ func IsTerminal(r any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// WidthOf returns the columns of the screen w, 80 if it is none.
+// WidthOf returns the number of columns of the screen w, or 80 if w is not a
+// screen.
 func WidthOf(w any) int {
 	if f, ok := w.(*os.File); ok {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width >= 2 {
@@ -64,11 +65,11 @@ func WidthOf(w any) int {
 	return 80
 }
 
-// Colors are the words of --color.
+// Colors are the values of --color.
 var Colors = []string{"auto", "always", "never"}
 
-// UseColor reports whether output to w has colours. auto means yes on a terminal,
-// unless the environment has NO_COLOR.
+// UseColor reports whether output to w has colours. With auto, it has colours on a
+// terminal, unless the environment has NO_COLOR or TERM=dumb.
 func UseColor(when string, w any) bool {
 	if when != "auto" && when != "" {
 		return when == "always"

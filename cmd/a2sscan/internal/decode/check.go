@@ -12,7 +12,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// recheck counts what decode --check compared.
+// recheck counts the records that decode --check compared.
 type recheck struct {
 	same   int
 	differ int
@@ -43,7 +43,8 @@ func (d *run) recorded(name string, in io.Reader) error {
 	return err
 }
 
-// decodeAgain decodes the datagrams of a record again.
+// decodeAgain decodes the datagrams of a record again, and compares the result or
+// writes it.
 func (d *run) decodeAgain(name string, n int, line []byte, scan string, recorded *scanner.Result) error {
 	d.load(recorded.Raw)
 	again := d.decoder.Redecode(recorded)
@@ -57,13 +58,14 @@ func (d *run) decodeAgain(name string, n int, line []byte, scan string, recorded
 	return d.write(scan, again)
 }
 
-// Bounds of what --check reports.
+// These limit what --check reports.
 const (
 	maxDiffering = 20 // records
 	maxKeys      = 5  // of each record
 )
 
-// compare compares a record with the one decoded again.
+// compare compares a record with its datagrams decoded again, and reports the
+// differences.
 func (d *run) compare(name string, n int, line, again []byte, addr netip.AddrPort) {
 	diffs, err := record.Differences(line, again)
 	if err == nil && len(diffs) == 0 {
@@ -84,7 +86,8 @@ func (d *run) compare(name string, n int, line, again []byte, addr netip.AddrPor
 	}
 }
 
-// senderName names a server. A record of a capture may have no address.
+// senderName returns the address of a server as text. A record made from a capture
+// may lack an address.
 func senderName(addr netip.AddrPort) string {
 	if !addr.IsValid() {
 		return "no address"
@@ -92,7 +95,8 @@ func senderName(addr netip.AddrPort) string {
 	return addr.String()
 }
 
-// endCheck reports how the check ended. A line that is no record fails it too.
+// endCheck prints the result of the check. A line that is not a record makes the
+// check fail too.
 func (d *run) endCheck() error {
 	c := &d.check
 	d.term.Say("%s unchanged, %s differ, %s without all their datagrams, %s", console.Plural(c.same, "record"),

@@ -1,5 +1,5 @@
-// Package decode makes records from captured datagrams, and checks records against the
-// datagrams that they keep.
+// Package decode makes records from captured datagrams, and checks records against
+// the datagrams that are stored in them.
 package decode
 
 import (
@@ -16,10 +16,10 @@ import (
 
 // Options choose the input and what to keep.
 type Options struct {
-	Files  []string // -: standard input
+	Files  []string // "-": standard input
 	Check  bool     // compare records with what their datagrams decode to; write nothing
 	Raw    bool     // keep the datagrams in the records
-	ScanID string   // of the scan in every record; empty: that of the record
+	ScanID string   // name of the scan in every record; empty: the name in the old record
 }
 
 // run is one run of decode.
@@ -33,7 +33,7 @@ type run struct {
 	records   int
 	datagrams int
 	badLines  int
-	noRaw     int // records without all of their datagrams
+	noRaw     int // records without all their datagrams
 	check     recheck
 }
 
@@ -81,7 +81,7 @@ func (d *run) open(name string) (io.ReadCloser, error) {
 	return os.Open(name)
 }
 
-// read reads the datagrams of a capture.
+// read returns the datagrams of a capture, grouped by sender.
 func (d *run) read(name string, format capture.Format, in *bufio.Reader) ([]*capture.Sender, error) {
 	if format == capture.Hex {
 		senders, err := capture.ReadHex(in, d.reportBadLine(name))
@@ -102,8 +102,8 @@ func (d *run) read(name string, format capture.Format, in *bufio.Reader) ([]*cap
 	return senders, nil
 }
 
-// reportBadLine returns a function that counts the bad lines of a file and
-// reports the first few.
+// reportBadLine returns a function that counts the bad lines of a file and reports
+// the first few of all files.
 func (d *run) reportBadLine(file string) func(int, string, error) {
 	return func(line int, text string, err error) {
 		d.badLines++
@@ -121,7 +121,7 @@ func (d *run) decodeSender(s *capture.Sender) error {
 	return d.write(d.options.ScanID, r)
 }
 
-// load gives the decoder the datagrams of another server.
+// load replaces the decoder's datagrams by those of another server.
 func (d *run) load(datagrams [][]byte) {
 	d.decoder.Reset()
 	for _, b := range datagrams {

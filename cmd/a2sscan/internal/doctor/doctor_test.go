@@ -15,7 +15,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// healthy returns a machine on which every check is fine.
+// healthy returns a machine that passes every check.
 func healthy() (*machine, fstest.MapFS) {
 	root := fstest.MapFS{}
 	for name, text := range map[string]string{
@@ -73,7 +73,8 @@ func TestDoctorHealthy(t *testing.T) {
 	}
 }
 
-// written overwrites files of a machine: pairs of name and content.
+// written returns a function that overwrites files of a machine. files are pairs of
+// name and content.
 func written(files ...string) func(*machine, fstest.MapFS, *Options) {
 	return func(_ *machine, root fstest.MapFS, _ *Options) {
 		for file := range slices.Chunk(files, 2) {
@@ -82,7 +83,8 @@ func written(files ...string) func(*machine, fstest.MapFS, *Options) {
 	}
 }
 
-// onDisk changes the disk of a machine, for so many targets and an output.
+// onDisk returns a function that changes the disk of a machine, the number of
+// targets and the output.
 func onDisk(
 	free, inodes uint64, writable bool, err error, targets uint64, output string,
 ) func(*machine, fstest.MapFS, *Options) {
@@ -245,8 +247,8 @@ func TestDoctorFindings(t *testing.T) {
 	}
 }
 
-// TestDoctorElsewhere: a system without Linux's files is ready, and each missing
-// check says so.
+// TestDoctorElsewhere: a system without Linux's files is ready, and each check that
+// is missing there is reported as such.
 func TestDoctorElsewhere(t *testing.T) {
 	m := &machine{system: "darwin", now: time.Now, cpus: 8}
 	r := m.examine(ordinary())

@@ -1,5 +1,5 @@
-// Package inputs is what a scan reads: lists, exclusions, and what is wrong with
-// them.
+// Package inputs handles what a scan reads besides replies: lists of targets,
+// exclusions, and the errors in them.
 package inputs
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
-// ExclusionFailure gives an error of the exclusions its exit code. Nothing is
-// sent unless all of them can be read.
+// ExclusionFailure gives an error of the exclusions its exit code. A scan sends
+// nothing unless all exclusions can be read.
 func ExclusionFailure(err error) error {
 	var line *list.LineError
 	var arg *list.ArgError
@@ -32,8 +32,8 @@ func ExclusionFailure(err error) error {
 	return console.Fail(console.ExitInput, "%w", err)
 }
 
-// Truncated is the error of a run in which a list ended early. The part before
-// that was scanned.
+// Truncated returns an error if a list ended early. Its targets up to that point
+// have been scanned.
 func Truncated(list *list.List) error {
 	for _, in := range list.Inputs() {
 		if in.Truncated {
@@ -44,8 +44,8 @@ func Truncated(list *list.List) error {
 	return nil
 }
 
-// TargetFailure gives an error of the targets its exit code: unreadable input, or
-// a wrong argument.
+// TargetFailure gives an error of the targets its exit code. The error is
+// unreadable input or a wrong argument.
 func TargetFailure(err error) *console.Failure {
 	arg, ok := errors.AsType[*list.ArgError](err)
 	if !ok {
@@ -62,7 +62,7 @@ func TargetFailure(err error) *console.Failure {
 	return console.Fail(code, "%s", text).WithHint("%s", arg.Hint)
 }
 
-// readPorts reads a flag's list of ports.
+// ParsePorts parses a flag's list of ports.
 func ParsePorts(flag, text string) (list.Ports, error) {
 	ports, err := list.ParsePorts(text)
 	if err != nil {
@@ -72,7 +72,7 @@ func ParsePorts(flag, text string) (list.Ports, error) {
 	return ports, nil
 }
 
-// NothingToAsk is the error of a list without a target to ask, with the reason.
+// NothingToAsk returns an error, with the reason, if the list has no target to ask.
 func NothingToAsk(list *list.List) error {
 	if err := list.Err(); err != nil {
 		return LoadFailure(err)
@@ -99,7 +99,8 @@ func NothingToAsk(list *list.List) error {
 	return f.WithHint("no server can have these addresses")
 }
 
-// excludedHint names the rule that excluded the most targets.
+// excludedHint names the rule that excluded the most targets, or the flag that
+// lifts it.
 func excludedHint(l *list.List) string {
 	var most list.Rule
 	for _, r := range l.LeftOut() {
@@ -113,7 +114,7 @@ func excludedHint(l *list.List) string {
 	return fmt.Sprintf("most of them by %s, %s", most.Network, most.Source)
 }
 
-// LoadFailure gives an error of Load its exit code.
+// LoadFailure gives an error of reading the lists its exit code.
 func LoadFailure(err error) error {
 	switch bad, isLine := errors.AsType[list.Invalid](err); {
 	case err == nil:

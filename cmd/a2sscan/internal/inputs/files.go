@@ -7,8 +7,8 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Overwritten is the error of a flag that would overwrite one of the files that
-// are read.
+// Overwritten returns an error if the file of a flag is one of the files that are
+// read, and would be overwritten.
 func Overwritten(flag, path string, read []string) error {
 	for _, in := range read {
 		if sameFile(in, path) {
@@ -19,21 +19,22 @@ func Overwritten(flag, path string, read []string) error {
 	return nil
 }
 
-// sameFile reports whether two names are those of one regular file.
+// sameFile reports whether both names refer to the same regular file.
 func sameFile(a, b string) bool {
 	x, err1 := os.Stat(a)
 	y, err2 := os.Stat(b)
 	return err1 == nil && err2 == nil && x.Mode().IsRegular() && os.SameFile(x, y)
 }
 
-// SamePath reports whether two paths name one file.
+// SamePath reports whether both paths are the same once they are absolute. Neither
+// file need exist.
 func SamePath(a, b string) bool {
 	x, err1 := filepath.Abs(a)
 	y, err2 := filepath.Abs(b)
 	return a != "" && err1 == nil && err2 == nil && x == y
 }
 
-// NotFiles returns the arguments that are no files, and so no lists: addresses,
+// NotFiles returns the arguments that are not files, and so not lists: addresses,
 // ranges and networks.
 func NotFiles(args []string) []string {
 	names := []string{}

@@ -10,8 +10,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// Spool keeps a list in memory: NDJSON, compressed, some 10 bytes a server and
-// 80 with what the master said.
+// Spool keeps a list in memory as compressed NDJSON. That takes some 10 bytes per
+// server, or 80 with the entry that the master sent.
 type Spool struct {
 	keep bool
 	line []byte
@@ -36,7 +36,7 @@ func (s *Spool) Add(server *master.Server) error {
 	return err
 }
 
-// Source ends the list.
+// Source completes the list and returns it as a source of targets.
 func (s *Spool) Source(name string) (list.Source, error) {
 	err := s.pack.Close()
 	return list.Source{Name: name, Size: s.size, Open: func() (io.ReadCloser, error) {

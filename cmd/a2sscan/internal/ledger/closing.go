@@ -12,10 +12,10 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// The closing lines are one block of at most six lines after a scan without trouble.
-// They omit zero counts; the summary file has all of them.
+// After a scan without trouble, the closing lines are one block of at most six
+// lines. They omit zero counts; the summary file has all of them.
 
-// closing prints the lines about one summary.
+// closing prints the closing lines of one summary.
 type closing struct {
 	sum     *Summary
 	to      *console.Block
@@ -38,7 +38,7 @@ func (c *closing) sayNobody() {
 	}
 }
 
-// repliesElsewhere counts the foreign datagrams that were replies, or parts of them.
+// repliesElsewhere is how many foreign datagrams were replies or fragments of them.
 func (sum *Summary) repliesElsewhere() uint64 {
 	d := sum.Datagrams.Foreign
 	return d["other_port"] + d["other_address"] + d["fragment"]
@@ -52,7 +52,8 @@ var foreignTexts = [scanner.NumForeignCauses]string{
 	scanner.ForeignOther:    "other",
 }
 
-// sayForeign reports what came from addresses that were not asked.
+// sayForeign prints how many datagrams came from addresses or ports that were not
+// asked.
 func (c *closing) sayForeign() {
 	var parts []string
 	for cause, text := range foreignTexts {
@@ -69,18 +70,18 @@ func (c *closing) sayForeign() {
 	}
 }
 
-// Closing holds the places of a scan's results, and how much to print.
+// Closing says where the results of a scan are, and how much to print.
 type Closing struct {
-	Place   string // of the records
+	Place   string // where the records are
 	Summary string // path of the summary file; empty: there is none
 	Kept    string // path of the census that was not replaced; empty: none
 	Enough  uint64 // the number of servers after which the scan stopped; 0: it did not
 	Verbose bool
 }
 
-// Say prints the closing lines: what was found, what was written and where, how long
-// it took and how fast it was, what went wrong and what to do about it. With Verbose
-// they have all other counts.
+// Say prints the closing lines: what was found, where it was written, how long it
+// took and how fast it was, what went wrong and what to do about it. With Verbose
+// it also prints all other counts.
 func (sum *Summary) Say(term *console.Terminal, c Closing) {
 	t := term.NewBlock()
 	lines := closing{sum, t, c.Verbose}
@@ -115,7 +116,7 @@ func (c *Closing) enough(l *Ledger) string {
 	return fmt.Sprintf(", since --max-results is %s", console.Grouped(c.Enough))
 }
 
-// pace is how long the scan took, and how fast it was.
+// pace describes how long the scan took, and how fast it was.
 func (sum *Summary) pace() string {
 	d := &sum.Datagrams
 	took := time.Duration(sum.Seconds * float64(time.Second))
@@ -146,7 +147,7 @@ func shortTime(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// sayDetails reports counts that few people need.
+// sayDetails prints what most people need not know.
 func (c *closing) sayDetails() {
 	l := &c.sum.Targets
 	c.to.Say("ledger: %s", l)
@@ -163,10 +164,10 @@ func (c *closing) sayDetails() {
 	c.to.Say("rate: %s", c.sum.Rates.String())
 }
 
-// namesShown is the most games, maps, systems and versions that a line names.
+// namesShown is the largest number of games, maps, systems or versions in a line.
 const namesShown = 8
 
-// sayAnswers reports round trips and what kinds of servers answered.
+// sayAnswers prints round-trip times and what kinds of servers answered.
 func (c *closing) sayAnswers() {
 	c.to.Say("answered: %s", &c.sum.FirstAnswers)
 	if c.sum.RoundTrips != nil {
@@ -206,7 +207,7 @@ func (c *closing) sayDatagrams() {
 	}
 }
 
-// word is the label for targets that the rule excludes.
+// word is the label for the targets that the rule excluded.
 func (x *Exclusion) word() string {
 	if x.Unscannable {
 		return "unscannable"
@@ -214,8 +215,8 @@ func (x *Exclusion) word() string {
 	return "excluded"
 }
 
-// exclusionsShown is the most rules that the closing lines name; the summary file
-// has all.
+// exclusionsShown is the largest number of rules that the closing lines list. The
+// summary file has all.
 const exclusionsShown = 4
 
 // sayExclusions reports which rules excluded targets.
@@ -236,7 +237,7 @@ func (c *closing) sayExclusions() {
 	}
 }
 
-// sayForged reports replies that may be forged.
+// sayForged prints how many replies may be forged.
 func (c *closing) sayForged() {
 	d := &c.sum.Datagrams
 	if c.verbose && d.Conflicts+d.LateConflicts > 0 {
@@ -250,7 +251,7 @@ func (c *closing) sayForged() {
 	}
 }
 
-// sayTrouble reports problems and hints at remedies.
+// sayTrouble prints problems and hints at remedies.
 func (c *closing) sayTrouble() {
 	d := &c.sum.Datagrams
 	if c.verbose {
@@ -269,7 +270,8 @@ func (c *closing) sayTrouble() {
 	c.sayDrops()
 }
 
-// sayDrops reports what the kernel dropped, and a receive buffer that is too small.
+// sayDrops prints how many datagrams the kernel dropped, and whether the receive
+// buffer is smaller than requested.
 func (c *closing) sayDrops() {
 	drops, refused := c.sum.Datagrams.KernelDrops, c.sum.RecvBuffer < c.sum.RecvBufferAsked
 	if drops > 0 {
@@ -297,7 +299,7 @@ var sendHints = [scanner.NumSendFaults]string{
 	scanner.SendInterface: "the network interface is down or gone: check ip link",
 }
 
-// sendHint is the remedy for the most frequent fault.
+// sendHint returns the remedy for the most frequent fault.
 func sendHint(faults map[string]uint64) string {
 	most := scanner.SendOther
 	for f := range scanner.SendFault(scanner.NumSendFaults) {
@@ -308,7 +310,7 @@ func sendHint(faults map[string]uint64) string {
 	return sendHints[most]
 }
 
-// SayWrong reports the numbers that do not add up.
+// SayWrong prints the numbers that do not add up.
 func (sum *Summary) SayWrong(t *console.Terminal) {
 	for _, w := range sum.Wrong {
 		t.Say("numbers that do not add up: %s", w)

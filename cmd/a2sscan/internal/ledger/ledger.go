@@ -1,3 +1,6 @@
+// Package ledger accounts for every target and datagram of a scan. summary.go has
+// the summary, which is also the JSON file beside the output; closing.go prints it
+// at the end of a scan.
 package ledger
 
 import (
@@ -22,11 +25,11 @@ type Ledger struct {
 	Stopped     uint64            `json:"stopped"`     // of the finished: excluded after they had been asked
 	Finished    uint64            `json:"finished"`
 	Unfinished  uint64            `json:"unfinished"`
-	Unread      uint64            `json:"unread"`    // of the list; 0 if its size is not known
-	By          map[string]uint64 `json:"by_status"` // of the finished
+	Unread      uint64            `json:"unread"`    // entries of the list that were not read; 0 if its size is not known
+	By          map[string]uint64 `json:"by_status"` // the finished targets, per status
 }
 
-// New returns the ledger of a scan.
+// New returns the ledger of a scan, from the counts of its list and of the scanner.
 func New(list list.Stats, scan *scanner.Stats) Ledger {
 	l := Ledger{
 		Read:        list.Read,
@@ -61,17 +64,17 @@ func (l *Ledger) LeftOut() uint64 {
 	return l.Invalid + l.Unscannable + l.Excluded + l.Duplicate + l.OtherShard + l.OverLimit
 }
 
-// String formats the ledger as one line. It omits zero counts, except the
+// String formats the ledger as one line. It omits zero counts, except that of the
 // unfinished.
 func (l *Ledger) String() string {
 	s := console.Grouped(l.Read) + " read = "
-	if l.Unread > 0 { // the scan was stopped
+	if l.Unread > 0 { // the scan ended before it had read the list
 		s = console.Grouped(l.Read+l.Unread) + " = "
 	}
 	return s + l.Accounted() + console.Grouped(l.Unfinished+l.Unread) + " unfinished"
 }
 
-// Outcome formats what became of the targets, without zero counts.
+// Outcome describes what became of the targets, without zero counts.
 func (l *Ledger) Outcome() string {
 	s := console.Grouped(l.Finished) + " asked"
 	by := map[string]uint64{"silent": l.By["no_reply"] + l.By["unreachable"]}
@@ -96,8 +99,8 @@ type part struct {
 	word string
 }
 
-// parts are the counts whose sum is all targets that were read, but for the
-// unfinished.
+// parts returns all counts of the ledger but the unfinished. With the unfinished
+// they add up to all entries read.
 func (l *Ledger) parts() []part {
 	return []part{
 		{l.Invalid, "invalid"}, {l.Unscannable, "unscannable"}, {l.Excluded, "excluded"},
@@ -106,7 +109,7 @@ func (l *Ledger) parts() []part {
 	}
 }
 
-// Accounted formats all counts except the unfinished, as the start of a sum.
+// Accounted formats all counts except the unfinished as the start of a sum.
 func (l *Ledger) Accounted() (s string) {
 	for _, part := range l.parts() {
 		if part.n > 0 {
@@ -133,8 +136,8 @@ type Datagrams struct {
 	Sent          uint64            `json:"sent"`
 	SentBytes     uint64            `json:"sent_bytes"`
 	SentBy        map[string]uint64 `json:"sent_by_question"`
-	Repeats       uint64            `json:"repeats"`    // of those sent
-	Pairs         uint64            `json:"sent_pairs"` // how often two of them were sent as one, with segmentation offload
+	Repeats       uint64            `json:"repeats"`    // how many of those sent repeat an earlier request
+	Pairs         uint64            `json:"sent_pairs"` // how often segmentation offload sent two of them as one
 	PairsLost     bool              `json:"pairs_lost,omitempty"`
 	SendErrors    uint64            `json:"send_errors"`
 	SendFaults    map[string]uint64 `json:"send_errors_by_kind"`

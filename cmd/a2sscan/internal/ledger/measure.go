@@ -7,12 +7,12 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// leastPaced is how long the rate must be the only limit for the pacing error to be
-// meaningful.
+// leastPaced is how long the rate must have been the only limit for the pacing
+// error to be meaningful.
 const leastPaced = 100 * time.Millisecond
 
-// pacingError is by what fraction a scan was faster than its rate while the rate
-// was its only limit; nil if it can't be measured.
+// pacingError returns by what fraction a scan was faster than its rate while the
+// rate was its only limit. It is nil if that can't be measured.
 func pacingError(s *scanner.Stats) *float64 {
 	paced := s.Elapsed
 	for _, us := range s.Waited {
@@ -38,7 +38,7 @@ const countriesListed = 26 * 26
 func (sum *Summary) Answers() *tally.Tally { return &sum.tally }
 
 // SetAnswers fills in the fields that derive from the answers. attempts is how many
-// times the scan asked a silent target.
+// times the scan asked a target that stayed silent.
 func (sum *Summary) SetAnswers(t *tally.Tally, attempts int) {
 	sum.tally = *t
 	sum.Servers, sum.Players, sum.Bots = t.Servers, t.Players, t.Bots

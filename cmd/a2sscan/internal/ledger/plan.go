@@ -8,8 +8,8 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Plan is the task of a scan. Scans whose plans differ in the shard alone are
-// parts of one census.
+// Plan is the task of a scan. If the plans of several scans differ only in the
+// shard, the scans are parts of one census.
 type Plan struct {
 	Lists         []string `json:"lists"`   // SHA-256 of each list, in their order
 	Targets       []string `json:"targets"` // addresses and networks on the command line
@@ -29,8 +29,8 @@ type Plan struct {
 	Shard         string   `json:"shard"`           // I/N; 0/1: all
 }
 
-// Differs describes the first difference between two plans besides the shard; ""
-// if there is none.
+// Differs describes the first difference between two plans, apart from the shard;
+// "" if there is none.
 func (p *Plan) Differs(other *Plan) string {
 	for _, c := range []struct {
 		what     string
@@ -66,9 +66,9 @@ func valueText(v any) string {
 	return "none"
 }
 
-// Part is a census that was merged into another.
+// Part is a census that was merged into this one.
 type Part struct {
-	Name    string    `json:"name"` // of its first file
+	Name    string    `json:"name"` // of the first file of that census
 	Origin  string    `json:"origin,omitempty"`
 	Scan    string    `json:"scan"`
 	Shard   string    `json:"shard"`
@@ -76,15 +76,15 @@ type Part struct {
 	Start   time.Time `json:"start"`
 	End     time.Time `json:"end"`
 	Records uint64    `json:"records"`
-	Sum     string    `json:"xxh64,omitempty"` // of its file, if it is one
+	Sum     string    `json:"xxh64,omitempty"` // hash of its file; absent: it has several
 }
 
-// Reach counts the servers that several vantage points reached.
+// Reach counts the servers that each of several vantage points reached.
 type Reach struct {
-	Servers uint64            `json:"servers"`   // that answered at least one of them
-	All     uint64            `json:"all"`       // that answered all of them
-	Some    uint64            `json:"some"`      // that answered some, but not all
-	By      map[string]uint64 `json:"by_origin"` // that answered this one
-	Only    map[string]uint64 `json:"only"`      // that answered no other one
-	Missed  map[string]uint64 `json:"missed"`    // that answered another one, but not this
+	Servers uint64            `json:"servers"`   // that answered at least one vantage point
+	All     uint64            `json:"all"`       // that answered all vantage points
+	Some    uint64            `json:"some"`      // that answered some vantage points, but not all
+	By      map[string]uint64 `json:"by_origin"` // that answered this vantage point
+	Only    map[string]uint64 `json:"only"`      // that answered this vantage point and no other
+	Missed  map[string]uint64 `json:"missed"`    // that answered another vantage point, but not this one
 }

@@ -10,21 +10,22 @@ import (
 
 // Rates is the part of a summary about the speed of the scan.
 type Rates struct {
-	RateAsked   *float64             `json:"rate_asked"`             // datagrams per second; null: as fast as possible
-	RateReached float64              `json:"rate_reached"`           // while there were targets to start
+	RateAsked   *float64             `json:"rate_asked"`             // datagrams per second; null: no limit
+	RateReached float64              `json:"rate_reached"`           // datagrams per second, while there were targets to start
 	Changes     []ratecontrol.Change `json:"rate_changes,omitempty"` // by signals, in this run; rate_asked is the last rate
 	RateSettled float64              `json:"rate_settled,omitempty"`
 	RateSlowed  uint64               `json:"rate_slowed,omitempty"` // with --rate 0: how often the scan slowed down
 
-	RateLimitedBy   string  `json:"rate_limited_by,omitempty"`   // why it was not higher; absent: the rate was reached
-	RateLimitedPart float64 `json:"rate_limited_part,omitempty"` // of the time
+	RateLimitedBy   string  `json:"rate_limited_by,omitempty"`   // what kept it below rate_asked; absent: nothing did
+	RateLimitedPart float64 `json:"rate_limited_part,omitempty"` // for what fraction of the time
 
 	limit scanner.Wait
 	brief bool // RateReached covers too short a time to be meaningful
 }
 
 // leastBusy is how long a scan must send for its rate to be meaningful.
-// oneProcessor is the least that an otherwise idle processor sends per second.
+// oneProcessor is the lowest rate, in datagrams per second, that an otherwise idle
+// processor reaches.
 const (
 	leastBusy    = 1 // seconds
 	oneProcessor = 20_000
@@ -46,8 +47,8 @@ func NewRates(s *scanner.Stats) Rates {
 	return r
 }
 
-// String formats the rates as one line. The rate reached is the rate while targets
-// were started, not the average over the whole scan.
+// String formats the rates as one line. The rate reached is that of the time while
+// targets were started, not the average over the whole scan.
 func (r *Rates) String() string {
 	asked := "as fast as possible"
 	switch {
@@ -65,7 +66,7 @@ func (r *Rates) String() string {
 	return asked + ", " + console.Short(r.RateReached) + "/s reached while asking"
 }
 
-// setting formats the rate that the flag sets, to follow the rate reached.
+// setting is the rate that the flag sets, formatted to follow the rate reached.
 func (r *Rates) setting() string {
 	if r.RateAsked == nil {
 		return ""
@@ -94,7 +95,7 @@ var limitHints = [scanner.NumWaits]string{
 	scanner.WaitLosses:   "use a larger receive buffer, or a machine with more cores",
 }
 
-// sayLimit reports what kept the scan below its rate.
+// sayLimit prints what kept the scan below its rate.
 func (r *Rates) sayLimit(t *console.Block) {
 	if r.limit == scanner.WaitNothing {
 		return

@@ -10,8 +10,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// TestRatesReported: the line about the rate when it was reached, when it was not,
-// and when there was none.
+// TestRatesReported: the line about the rate is right for a scan that reached its
+// rate, one that did not, and one without a rate.
 func TestRatesReported(t *testing.T) {
 	tests := []struct {
 		name    string

@@ -16,8 +16,8 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// Summary is the result of a scan: the source of its closing lines and, as JSON,
-// the summary file beside the output. Keys may be added. closing.go prints it.
+// Summary is the result of a scan. As JSON it is the summary file beside the
+// output, and closing.go prints it. Keys may be added to it.
 type Summary struct {
 	Scan    string      `json:"scan"`
 	Version string      `json:"version"`
@@ -29,13 +29,13 @@ type Summary struct {
 	Order   string      `json:"order"`             // random, input
 	Seed    *uint64     `json:"seed,omitempty"`    // of the random order
 	Shard   string      `json:"shard,omitempty"`   // I/N; absent: all
-	Plan    *Plan       `json:"plan,omitempty"`    // what was to be asked
-	Merged  []Part      `json:"merged,omitempty"`  // the censuses that this one was merged from
+	Plan    *Plan       `json:"plan,omitempty"`    // what the scan was to ask
+	Merged  []Part      `json:"merged,omitempty"`  // the censuses that were merged into this one
 	Origins *Reach      `json:"origins,omitempty"` // how many servers each of several vantage points reached
 	Output  string      `json:"output"`            // "-": standard output
 	Parts   []sink.Part `json:"parts,omitempty"`   // of the output, with --rotate
-	Bytes   int64       `json:"bytes,omitempty"`   // length of the output, if it is one file
-	Sum     string      `json:"xxh64,omitempty"`   // its hash
+	Bytes   int64       `json:"bytes,omitempty"`   // length of the output; absent: it is not one file
+	Sum     string      `json:"xxh64,omitempty"`   // hash of that file
 	Records uint64      `json:"records"`
 	Names   string      `json:"player_key,omitempty"` // ID of the key that hashes player names; absent: the names are in the records
 
@@ -61,10 +61,10 @@ type Summary struct {
 	PacingError *float64 `json:"pacing_error,omitempty"` // relative to the rate asked for: 0.01 is 1 % too fast
 
 	Servers   uint64            `json:"servers"` // that answered
-	Players   uint64            `json:"players"` // people on them, as their games count
+	Players   uint64            `json:"players"` // people on the servers, as the games count them
 	Bots      uint64            `json:"bots"`
-	Elsewhere uint64            `json:"players_elsewhere"` // servers whose numbers came from elsewhere than INFO
-	Games     []tally.NameCount `json:"games"`             // those with the most servers, and so on
+	Elsewhere uint64            `json:"players_elsewhere"` // servers whose player counts came from another source than INFO
+	Games     []tally.NameCount `json:"games"`             // the most frequent; so are maps, environments and versions
 	Maps      []tally.NameCount `json:"maps"`
 	Systems   []tally.NameCount `json:"environments"`
 	Versions  []tally.NameCount `json:"versions"`
@@ -73,7 +73,7 @@ type Summary struct {
 
 	FirstAnswers tally.FirstAnswers   `json:"first_answers"`
 	RoundTrips   *tally.Quantiles     `json:"round_trips,omitempty"`
-	Busiest      []tally.AddressCount `json:"largest_addresses"` // those with the most servers
+	Busiest      []tally.AddressCount `json:"largest_addresses"` // the addresses with the most servers
 
 	RecvBufferAsked int    `json:"receive_buffer_asked"`     // bytes
 	RecvBuffer      int    `json:"receive_buffer"`           // bytes
@@ -89,12 +89,12 @@ type Input struct {
 	Name        string      `json:"name"`
 	Format      string      `json:"format"` // "argument": an address or network on the command line
 	Compression string      `json:"compression,omitempty"`
-	Torn        bool        `json:"torn,omitempty"` // its compressed data ended early
+	Torn        bool        `json:"torn,omitempty"` // the compressed data ended early
 	Bytes       int64       `json:"bytes,omitempty"`
 	SHA256      string      `json:"sha256,omitempty"` // of the raw bytes; absent: not read to the end
 	Targets     uint64      `json:"targets,omitempty"`
 	Invalid     uint64      `json:"invalid,omitempty"`
-	Master      *MasterList `json:"master,omitempty"` // where it was fetched from, with --master
+	Master      *MasterList `json:"master,omitempty"` // the master server that sent the list, with --master
 }
 
 // Argument is the format of an address or network on the command line.
@@ -105,8 +105,8 @@ type MasterList struct {
 	Protocol string `json:"protocol"` // udp, web
 	Address  string `json:"address"`  // HOST:PORT, or the URL without its secrets
 	Region   string `json:"region"`
-	Filter   string `json:"filter"` // as masters read it; empty: all servers
-	Whole    bool   `json:"whole"`  // the master sent the end of the list
+	Filter   string `json:"filter"` // as masters interpret it; empty: all servers
+	Whole    bool   `json:"whole"`  // the master sent the list to its end
 }
 
 // Build identifies the program that ran the scan.
@@ -116,8 +116,8 @@ type Build struct{ Version, Commit string }
 type ConfigFile struct {
 	File    string   `json:"file"`
 	SHA256  string   `json:"sha256"`
-	Flags   []string `json:"flags"`             // taken from it, in command-line form
-	Targets []string `json:"targets,omitempty"` // taken from it
+	Flags   []string `json:"flags"`             // the flags taken from the file, in command-line form
+	Targets []string `json:"targets,omitempty"` // the targets taken from the file
 }
 
 // Database is a file of --mmdb.
@@ -125,15 +125,15 @@ type Database struct {
 	Name   string      `json:"name"`
 	Type   string      `json:"type"`
 	Built  time.Time   `json:"built"`
-	Before []time.Time `json:"built_before,omitempty"` // of those that earlier runs used
-	Faults uint64      `json:"faults,omitempty"`       // addresses whose data is damaged, in this run
+	Before []time.Time `json:"built_before,omitempty"` // build times of the files that earlier runs used
+	Faults uint64      `json:"faults,omitempty"`       // addresses whose entry is damaged, in this run
 }
 
 // Exclusion is a rule with the number of targets that it excluded.
 type Exclusion struct {
 	Network     string `json:"network"`
 	Reason      string `json:"reason,omitempty"`
-	Source      string `json:"source"`                // where the rule is written
+	Source      string `json:"source"`                // where the rule comes from
 	Unscannable bool   `json:"unscannable,omitempty"` // no server can have these addresses
 	Gone        bool   `json:"gone,omitempty"`        // the file no longer contains the rule
 	Targets     uint64 `json:"targets"`               // excluded from the list
@@ -181,7 +181,8 @@ func NewSummary(s *scanner.Stats, l Ledger, b Build) *Summary {
 	return sum
 }
 
-// CheckRecords compares the records written with the targets that should have one.
+// CheckRecords compares the number of records written with the number of targets
+// that should have one.
 func (sum *Summary) CheckRecords(unanswered bool) {
 	by := sum.Targets.By
 	want := by["ok"] + by["partial"] + by["error"]
@@ -195,7 +196,7 @@ func (sum *Summary) CheckRecords(unanswered bool) {
 	}
 }
 
-// Why a scan ended.
+// These words explain why a scan ended.
 const (
 	EndedComplete    = "complete"
 	EndedInterrupted = "interrupted"
@@ -205,7 +206,7 @@ const (
 	EndedBroken      = "error"
 )
 
-// WriteFile writes the summary to a file and replaces its content.
+// WriteFile writes the summary to a file, whose old content it replaces.
 func (sum *Summary) WriteFile(path string) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -215,14 +216,14 @@ func (sum *Summary) WriteFile(path string) error {
 		return err
 	}
 	var text []byte
-	for line := range bytes.Lines(b.Bytes()) { // it holds hostile names and may be shown on a terminal
+	for line := range bytes.Lines(b.Bytes()) { // names in it are hostile, and it may be shown on a terminal
 		text = append(append(text, console.Visible(bytes.TrimSuffix(line, []byte("\n")))...), '\n')
 	}
 	return writeWhole(path, text)
 }
 
 // writeWhole writes a file. If that fails it removes the file, because a partial
-// summary is useless. It keeps links, such as one to standard error.
+// summary is useless. It does not remove links, such as one to standard error.
 func writeWhole(path string, text []byte) error {
 	f, err := os.Create(path)
 	if err != nil {

@@ -45,7 +45,7 @@ func summaryOf(list list.Stats, s scanner.Stats) *Summary {
 	return sum
 }
 
-// TestSummaryReported: the closing lines of a scan with every kind of problem.
+// TestSummaryReported: the closing lines cover every kind of problem.
 func TestSummaryReported(t *testing.T) {
 	var b bytes.Buffer
 	sum := summaryOf(aScan())
@@ -145,7 +145,8 @@ func TestSummaryScreen(t *testing.T) {
 	}
 }
 
-// TestSummaryShort: after a scan without trouble six lines say it all, on any screen.
+// TestSummaryShort: after a scan without trouble, six closing lines are enough, on
+// a screen of any width.
 func TestSummaryShort(t *testing.T) {
 	for _, width := range []int{80, 200} {
 		var written bytes.Buffer
@@ -160,7 +161,7 @@ func TestSummaryShort(t *testing.T) {
 }
 
 // TestSummaryHostile: hostile server names do no harm to a terminal, in the closing
-// lines or the file, and the file still has the names.
+// lines or in the file. The file still has the complete names.
 func TestSummaryHostile(t *testing.T) {
 	var ta tally.Tally
 	hostile := "\x1b]0;mine\a\u202e\u009b31m\xff\r\n\t\u2028\u200b"
@@ -203,8 +204,8 @@ func TestSummaryHostile(t *testing.T) {
 	}
 }
 
-// TestSummaryDrops: if the receive buffer was granted in full, the hint is a lower
-// rate.
+// TestSummaryDrops: if the kernel dropped datagrams although it granted the receive
+// buffer in full, the hint is to use a lower rate.
 func TestSummaryDrops(t *testing.T) {
 	var b bytes.Buffer
 	list, s := aScan()
@@ -217,8 +218,8 @@ func TestSummaryDrops(t *testing.T) {
 	}
 }
 
-// TestSummaryPairs: lost pairs are reported in the closing lines, only if there are
-// any, and in the file.
+// TestSummaryPairs: pairs lost to segmentation offload are in the file and, if
+// there are any, in the closing lines.
 func TestSummaryPairs(t *testing.T) {
 	for _, lost := range []bool{false, true} {
 		var b bytes.Buffer
@@ -381,8 +382,8 @@ func TestSummaryMeasures(t *testing.T) {
 	}
 }
 
-// TestSayForged: replies that may be forged are reported, and loudly if there are
-// many.
+// TestSayForged: replies that may be forged are reported, with a warning if there
+// are many.
 func TestSayForged(t *testing.T) {
 	for _, test := range []struct {
 		conflicts, late, foreign uint64

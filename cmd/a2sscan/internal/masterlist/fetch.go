@@ -51,13 +51,13 @@ func (o *Options) Check() error {
 	return nil
 }
 
-// KeyShown is the error of a flag that holds the key itself.
+// KeyShown returns the error for a flag that contains the key itself.
 func KeyShown(flag string) error {
 	return console.Fail(console.ExitUsage, "--%s: it contains a key, or what looks like one, which is not shown", flag).
 		WithHint("put the key into a file that --key-file names, or into the variable %s", KeyVariable)
 }
 
-// key reads the Web API's key. No error quotes what may be one.
+// key reads the Web API's key. Errors never quote text that may be a key.
 func (o *Options) key() (master.Key, error) {
 	text, where := []byte(os.Getenv(KeyVariable)), "the variable "+KeyVariable
 	if o.KeyFile != "" {
@@ -83,14 +83,14 @@ func (o *Options) key() (master.Key, error) {
 // KeyFileIsShared reports whether other users of this machine may read the file
 // with the Web API's key. A pipe or a device counts as private.
 func (o *Options) KeyFileIsShared() bool {
-	if o.KeyFile == "" || runtime.GOOS == "windows" { // whose mode bits tell nothing
+	if o.KeyFile == "" || runtime.GOOS == "windows" { // the mode bits of Windows say nothing about other users
 		return false
 	}
 	info, err := os.Stat(o.KeyFile)
 	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o044 != 0
 }
 
-// readStart reads a file, or its first most bytes.
+// readStart reads at most the first most bytes of a file.
 func readStart(path string, most int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -107,7 +107,7 @@ type Handlers struct {
 	Progress func(master.Progress)       // may be nil
 }
 
-// Fetch fetches the list. Its error has an exit code.
+// Fetch fetches the list. Its errors have exit codes.
 func (o *Options) Fetch(ctx context.Context, h Handlers) (master.Stats, error) {
 	var stats master.Stats
 	var err error
@@ -122,7 +122,8 @@ func (o *Options) Fetch(ctx context.Context, h Handlers) (master.Stats, error) {
 	return stats, o.failure(ctx, err)
 }
 
-// asUsage gives an error without an exit code the one for a wrong command line.
+// asUsage gives err the exit code of a wrong command line, unless it has an exit
+// code.
 func asUsage(err error) error {
 	if _, ok := errors.AsType[*console.Failure](err); ok {
 		return err
@@ -151,13 +152,14 @@ func (o *Options) fetchWeb(ctx context.Context, h Handlers) (master.Stats, error
 	}, h.Server)
 }
 
-// ErrEnough is what a handler returns to end a list without an error.
+// ErrEnough is the error that a handler returns to end a list early. Fetch then
+// returns no error.
 var ErrEnough = errors.New("enough")
 
-// failure gives the error of a list its exit code and a hint.
+// failure gives the error of fetching a list its exit code and a hint.
 func (o *Options) failure(ctx context.Context, err error) error {
 	if _, ok := errors.AsType[*console.Failure](err); ok {
-		return err // a handler's
+		return err // it comes from a handler
 	}
 	switch {
 	case err == nil, errors.Is(err, ErrEnough):
@@ -187,7 +189,7 @@ func advice(err error) string {
 	return "check the address, and that no firewall drops the packets"
 }
 
-// Source names the master for a person.
+// Source returns the name of the master for messages.
 func (o *Options) Source() string {
 	if o.UDP != "" {
 		return "master " + o.UDP

@@ -9,8 +9,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// FetchShown fetches the list with a status line and log lines. It calls flush between
-// requests.
+// FetchShown fetches the list, and shows its progress in a status line and in the
+// log. It calls flush between requests.
 func (o *Options) FetchShown(ctx context.Context, t *console.Terminal, h Handlers, quiet bool, flush func() error) (master.Stats, error) {
 	for _, key := range o.Filter.Unknown() {
 		t.Say("filter %s: no known master understands it; masters ignore what they do not understand", console.Quoted(key, 40))
@@ -22,7 +22,7 @@ func (o *Options) FetchShown(ctx context.Context, t *console.Terminal, h Handler
 	p := NewProgress()
 	h.Progress = func(now master.Progress) {
 		p.Update(now)
-		flush() // the next write returns its error again
+		flush() // if it fails, the next write returns the error again
 	}
 	if !quiet {
 		defer t.RepeatStatus(progress.Interval(t), p.Line)()
@@ -37,12 +37,12 @@ func (o *Options) FetchShown(ctx context.Context, t *console.Terminal, h Handler
 	return stats, err
 }
 
-// EmptyList is the error of a list without servers.
+// EmptyList returns the error for a list without servers.
 func (o *Options) EmptyList(s *master.Stats) error {
 	return console.Fail(console.ExitInput, "%s: the list is empty", o.Source()).WithHint("%s", o.emptyHint(s))
 }
 
-// emptyHint says why a list may be empty.
+// emptyHint suggests why a list is empty.
 func (o *Options) emptyHint(s *master.Stats) string {
 	switch {
 	case s.Elsewhere > 0:

@@ -12,10 +12,11 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// condition is a condition of a master's filter, as a flag and as a word in a group.
+// condition is a condition of a master's filter. It can be set by a flag of its own
+// or in the value of a group's flag.
 type condition struct {
 	name  string
-	value string // the word for the value in the help; empty: takes no value
+	value string // the placeholder of the value in the help; empty: takes no value
 	help  string
 	make  func(value string) (master.Condition, error)
 	once  bool // no server can meet two such conditions
@@ -86,7 +87,7 @@ func lettered(s string) (master.Condition, error) {
 	return master.Type(s[0]), nil
 }
 
-// groups are the flags that take a list of conditions.
+// groups are the flags whose value is a list of conditions.
 var groups = []struct {
 	name, help string
 	make       func(...master.Condition) master.Condition
@@ -100,7 +101,7 @@ var groups = []struct {
 type Value interface {
 	Set(string) error
 	String() string
-	Type() string // the word that stands for the value in the help
+	Type() string // the placeholder of the value in the help
 }
 
 // Flag describes a flag that chooses servers.
@@ -111,8 +112,8 @@ type Flag struct {
 	Switch bool // takes no value
 }
 
-// FilterFlags are the flags that set a region and a filter. A filter keeps the order
-// of the flags, because masters read it in order.
+// FilterFlags returns the flags that set a region and a filter. The conditions of a
+// filter are in the order of the flags, because masters read them in order.
 func FilterFlags(region *Region, filter *master.Filter) []Flag {
 	all := []Flag{{"region", "`NAME` of a part of the world: us-east, us-west, south-america, europe, asia, australia, middle-east, africa, world", region, false}}
 	for i := range conditions {
@@ -137,7 +138,7 @@ func (r *Region) Set(s string) error {
 
 func (r *Region) String() string { return master.Region(*r).String() }
 
-// Type is the word that stands for the value in the help.
+// Type is the placeholder of the value in the help.
 func (r *Region) Type() string { return "NAME" }
 
 // conditionFlag adds a condition to a filter.
@@ -163,7 +164,8 @@ func (c *conditionFlag) Set(s string) error {
 	return nil
 }
 
-// check makes the condition and makes sure that masters can read it.
+// check returns the condition with this value, or an error if masters could not
+// read it.
 func (c *condition) check(value string) (master.Condition, error) {
 	made, err := c.make(value)
 	if err == nil {
@@ -174,10 +176,10 @@ func (c *condition) check(value string) (master.Condition, error) {
 
 func (c *conditionFlag) String() string { return "" }
 
-// Type is the word that stands for the value in the help.
+// Type is the placeholder of the value in the help.
 func (c *conditionFlag) Type() string {
 	if c.of.value == "" {
-		return "bool" // which pflag shows without a value
+		return "bool" // for this type, pflag shows no placeholder
 	}
 	return c.of.value
 }
@@ -191,7 +193,8 @@ type groupFlag struct {
 	make   func(...master.Condition) master.Condition
 }
 
-// Set reads names of flags, as NAME=VALUE or NAME, separated by commas.
+// Set reads a list of conditions, separated by commas. Each is the name of a flag,
+// or NAME=VALUE.
 func (g *groupFlag) Set(s string) error {
 	var cs []master.Condition
 	for word := range strings.SplitSeq(s, ",") {
@@ -209,7 +212,7 @@ func (g *groupFlag) Set(s string) error {
 	return nil
 }
 
-// parseCondition reads a condition of a group.
+// parseCondition reads one condition of a group.
 func parseCondition(word string) (master.Condition, error) {
 	name, value, has := strings.Cut(word, "=")
 	for i := range conditions {
@@ -231,13 +234,14 @@ func parseCondition(word string) (master.Condition, error) {
 
 func (g *groupFlag) String() string { return "" }
 
-// Type is the word that stands for the value in the help.
+// Type is the placeholder of the value in the help.
 func (g *groupFlag) Type() string { return "LIST" }
 
-// Repeatable reports that a filter may have several groups.
+// Repeatable reports that a filter may have several groups of one kind.
 func (g *groupFlag) Repeatable() bool { return true }
 
-// Words are the beginnings of conditions.
+// Words returns the conditions for shell completion, with "=" where a value
+// follows.
 func (g *groupFlag) Words() (names []string) {
 	for _, c := range conditions {
 		if c.value != "" {
@@ -248,10 +252,10 @@ func (g *groupFlag) Words() (names []string) {
 	return names
 }
 
-// rawFlag adds conditions in the syntax of masters.
+// rawFlag adds conditions that are written in the syntax of masters.
 type rawFlag struct{ filter *master.Filter }
 
-// Set reads a filter.
+// Set reads a filter in the syntax of masters.
 func (r *rawFlag) Set(s string) error {
 	f, err := master.ParseFilter(s)
 	*r.filter = append(*r.filter, f...)
@@ -260,8 +264,9 @@ func (r *rawFlag) Set(s string) error {
 
 func (r *rawFlag) String() string { return "" }
 
-// Type is the word that stands for the value in the help.
+// Type is the placeholder of the value in the help.
 func (r *rawFlag) Type() string { return "TEXT" }
 
-// Repeatable reports that several texts are joined.
+// Repeatable reports that the flag may be given several times. The conditions are
+// joined.
 func (r *rawFlag) Repeatable() bool { return true }

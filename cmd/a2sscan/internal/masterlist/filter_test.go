@@ -26,7 +26,8 @@ func parse(args []string) (Region, master.Filter, error) {
 	return region, filter, nil
 }
 
-// TestFilterFlags compares what every flag makes with the bytes that masters read.
+// TestFilterFlags compares the filter of each flag with the bytes that masters
+// read.
 func TestFilterFlags(t *testing.T) {
 	tests := []struct{ args, want string }{
 		{"", ``},
@@ -94,7 +95,7 @@ func TestRegionFlag(t *testing.T) {
 	}
 }
 
-// TestLimitsFlag: limits can be read as they are shown.
+// TestLimitsFlag: String formats limits as Set reads them.
 func TestLimitsFlag(t *testing.T) {
 	for text, want := range map[string]string{
 		"15/1m,60/5m": "15/1m,60/5m", "0": "", "1/1.5s": "1/1.5s", "2/90s": "2/1m30s", "1/10s": "1/10s",
@@ -106,7 +107,7 @@ func TestLimitsFlag(t *testing.T) {
 	}
 	for _, bad := range []string{"", "15", "15/", "/1m", "0/1m", "-1/1m", "15/0s", "15/1m,", "15/-1m"} {
 		if err := new(Limits).Set(bad); err == nil {
-			t.Errorf("%q is read", bad)
+			t.Errorf("%q is accepted", bad)
 		}
 	}
 }

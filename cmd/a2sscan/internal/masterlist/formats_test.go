@@ -7,8 +7,9 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
-// TestFormats: lines of JSON with a master's keys are a master's list. A census is
-// not, so that its bad lines are reported with their text.
+// TestFormats: lines of JSON with the keys of a master are recognised as a master's
+// list. A census is not, so that its lines are reported as bad ones with their
+// text.
 func TestFormats(t *testing.T) {
 	tests := []struct {
 		head string

@@ -18,24 +18,24 @@ import (
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
-// Output is where a list is written. The file is created with the first write, so
-// that a run that fetches nothing leaves no file behind and an old one as it was. An
-// old list stays until the new one is complete: the new one is written beside it,
-// with sink.PartSuffix added to its name.
+// Output writes a list. It creates the file at the first write, so a run that
+// fetches nothing neither creates a file nor changes an old one. An old list stays
+// until the new one is complete: the new one is written beside it, to a file with
+// sink.PartSuffix added to the name.
 type Output struct {
 	path   string
 	stdout io.Writer
 
-	old    fs.FileInfo // of the list to be replaced; nil: there is none
-	target string      // its name, with links resolved
+	old    fs.FileInfo // the file to be replaced; nil: there is none
+	target string      // name of that file, with links resolved
 
 	file *os.File // nil: standard output, or not yet created
 	pack packer   // nil: the list is not compressed
 	buf  *bufio.Writer
 }
 
-// NewOutput checks that the file can be created. Path - is stdout. force allows an
-// existing file to be replaced.
+// NewOutput checks that the file can be created. The path "-" means stdout. force
+// allows an existing file to be replaced.
 func NewOutput(path string, force bool, stdout io.Writer) (*Output, error) {
 	o := &Output{path: path, stdout: stdout}
 	if err := sink.Check(path, sink.Options{Replace: force}); err != nil {
@@ -59,7 +59,7 @@ func (o *Output) name() string {
 	return o.path
 }
 
-// Write appends to the list.
+// Write appends b to the list.
 func (o *Output) Write(b []byte) error {
 	if o.buf == nil {
 		if err := o.open(); err != nil {
@@ -99,7 +99,8 @@ type packer interface {
 	Flush() error
 }
 
-// newPacker returns what compresses a file of that name, nil if nothing does.
+// newPacker returns the compressor for a file with this name; nil if it is not
+// compressed.
 func newPacker(path string, to io.Writer) (packer, error) {
 	switch filepath.Ext(path) {
 	case ".zst":
@@ -110,7 +111,7 @@ func newPacker(path string, to io.Writer) (packer, error) {
 	return nil, nil
 }
 
-// Flush passes on everything written, for the reader of a pipe.
+// Flush writes everything that is buffered, so that the reader of a pipe gets it.
 func (o *Output) Flush() error {
 	if o.buf == nil {
 		return nil
@@ -122,7 +123,8 @@ func (o *Output) Flush() error {
 	return o.failure(err)
 }
 
-// Close ends the file and syncs it. A complete list then replaces the old one.
+// Close closes and syncs the file. If the list is complete, it then replaces the
+// old one.
 func (o *Output) Close(complete bool) error {
 	if o.buf == nil {
 		return nil
@@ -155,7 +157,7 @@ func (o *Output) end() error {
 	return err
 }
 
-// Kept says in words where a list that is not complete is.
+// Kept says where an incomplete list is, as the end of a sentence.
 func (o *Output) Kept() string {
 	if o.old == nil {
 		return "and kept"
@@ -163,7 +165,7 @@ func (o *Output) Kept() string {
 	return "and kept in " + console.Plain(o.name(), 200) + "; " + console.Plain(o.path, 200) + " is as it was"
 }
 
-// failure makes an error of writing one of package sink.
+// failure makes a sink.Error of an error of writing, and gives it its exit code.
 func (o *Output) failure(err error) error {
 	if err == nil {
 		return nil

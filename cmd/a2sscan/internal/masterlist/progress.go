@@ -11,15 +11,15 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// Progress makes the status line of a list being fetched.
+// Progress formats the status line of a list that is being fetched.
 type Progress struct {
 	start time.Time
 	mu    sync.Mutex
 	last  master.Progress
-	until time.Time // end of the wait
+	until time.Time // when the present wait ends
 }
 
-// NewProgress returns the progress of a list that begins now.
+// NewProgress returns the progress of a list whose fetching begins now.
 func NewProgress() *Progress { return &Progress{start: time.Now()} }
 
 // Update records how far the list has come.
@@ -44,7 +44,7 @@ func (p *Progress) Line() string {
 	return strings.Join(parts, "; ")
 }
 
-// counts describes how long the list is so far.
+// counts describes how much of the list has arrived.
 func counts(s *master.Stats) string {
 	where := "in " + console.Plural(int(s.Replies), "answer")
 	if s.Replies == 0 && s.Servers > 0 {
@@ -53,10 +53,10 @@ func counts(s *master.Stats) string {
 	return console.Plural(int(s.Servers), "server") + " " + where + ", " + console.Bytes(s.Bytes)
 }
 
-// maxCapped bounds how many cut answers are listed.
+// maxCapped is how many answers that reached the master's cap are listed.
 const maxCapped = 10
 
-// Report reports the counts of a list and what was unusual about it.
+// Report prints the counts of a list and what was unusual about it.
 func Report(t *console.Terminal, who string, s *master.Stats) {
 	t.Say("%s: %s, %s", who, counts(s), console.Plural(int(s.Requests), "request"))
 	if text := amounts([]amount{
@@ -91,13 +91,13 @@ func Report(t *console.Terminal, who string, s *master.Stats) {
 	}
 }
 
-// amount is a number of things.
+// amount is a number with the words that follow it.
 type amount struct {
 	n    uint64
 	what string
 }
 
-// amounts lists the numbers that are not zero.
+// amounts lists the amounts that are not zero.
 func amounts(all []amount) string {
 	var parts []string
 	for _, a := range all {

@@ -10,11 +10,11 @@ import (
 )
 
 // trustRoots lets the program check the Web API's certificate on a system without
-// roots, such as an image with nothing but the program. The system's roots are used
-// where it has some.
+// root certificates, such as an image that contains only this program. If the
+// system has roots, only those are used.
 var trustRoots = sync.OnceFunc(func() { x509.SetFallbackRoots(ownRoots()) })
 
-// ownRoots are the roots that are compiled into the program.
+// ownRoots returns the root certificates that are compiled into the program.
 func ownRoots() *x509.CertPool {
 	pool := x509.NewCertPool()
 	for root := range bundle.Roots() {

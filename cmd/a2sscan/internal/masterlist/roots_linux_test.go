@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestOwnRoots: the program's own roots are used only on a system without roots. Each
-// case runs in a process of its own, because a process reads the roots once.
+// TestOwnRoots: the program uses its own roots only on a system without roots. Each
+// case runs in a new process, because a process reads the system's roots only once.
 func TestOwnRoots(t *testing.T) {
 	want := os.Getenv("A2SSCAN_TEST_ROOTS")
 	if want != "" {
@@ -37,7 +37,7 @@ func TestOwnRoots(t *testing.T) {
 	}
 }
 
-// testRoot is a certificate whose key is lost.
+// testRoot is a certificate whose key nobody has.
 const testRoot = `-----BEGIN CERTIFICATE-----
 MIIBajCCAQ+gAwIBAgIBATAKBggqhkjOPQQDAjAbMRkwFwYDVQQDExBhIHJvb3Qg
 Zm9yIHRlc3RzMCAXDTI2MDEwMTAwMDAwMFoYDzIxMjYwMTAxMDAwMDAwWjAbMRkw

@@ -11,10 +11,10 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// Limits are limits of requests as the value of a flag: 15/1m,60/5m.
+// Limits is the value of a flag that limits requests, such as 15/1m,60/5m.
 type Limits []master.Limit
 
-// Set reads N/D, separated by commas, or 0.
+// Set reads limits, each as N/D, separated by commas; 0 means no limit.
 func (l *Limits) Set(s string) error {
 	*l = Limits{}
 	if s == "0" {
@@ -34,7 +34,7 @@ func (l *Limits) Set(s string) error {
 
 func (l *Limits) String() string { return LimitsText(*l) }
 
-// LimitsText writes limits as Set reads them.
+// LimitsText formats limits as Set reads them.
 func LimitsText(ls []master.Limit) string {
 	var words []string
 	for _, l := range ls {
@@ -43,7 +43,7 @@ func LimitsText(ls []master.Limit) string {
 	return strings.Join(words, ",")
 }
 
-// span writes a duration as people type it: 5m, not 5m0s.
+// span formats a duration as people type it: 5m, not 5m0s.
 func span(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
@@ -52,10 +52,11 @@ func span(d time.Duration) string {
 	return s
 }
 
-// Type is the word that stands for the value in the help.
+// Type is the placeholder of the value in the help.
 func (l *Limits) Type() string { return "N/D" }
 
-// Count is a number of retries as the value of a flag. 0 differs from no value.
+// Count is the value of a flag for a number of retries. It distinguishes 0 from no
+// value.
 type Count struct {
 	n   int
 	set bool
@@ -78,10 +79,11 @@ func (c *Count) String() string {
 	return strconv.Itoa(c.n)
 }
 
-// Type is the word that stands for the value in the help.
+// Type is the placeholder of the value in the help.
 func (c *Count) Type() string { return "N" }
 
-// config is the number as package master takes it, where 0 is the default.
+// config converts the number for package master, where 0 means the default and
+// scanner.Off none.
 func (c *Count) config() int {
 	switch {
 	case !c.set:

@@ -5,10 +5,10 @@ import "github.com/a2sscan/a2sscan/scanner/master"
 // Writer writes the servers of a list.
 type Writer struct {
 	*Output
-	Raw   bool   // servers are not written, because their pages are
+	Raw   bool   // write no servers: Handlers.Page writes the pages instead
 	JSON  bool   // write all that the master knows of a server
-	Most  uint64 // ends the list after so many; 0: all
-	Count uint64 // servers so far
+	Most  uint64 // end the list after so many servers; 0: no limit
+	Count uint64 // servers written so far
 
 	line []byte
 }
@@ -26,7 +26,7 @@ func (w *Writer) Add(s *master.Server) error {
 func (w *Writer) writeServer(s *master.Server) error {
 	switch {
 	case w.Raw:
-		return nil // its page was written
+		return nil // Handlers.Page has written its page
 	case w.JSON:
 		w.line = s.AppendLine(w.line[:0])
 	default:

@@ -16,7 +16,7 @@ import (
 
 const dashboardFolder = "../../../../packaging/grafana/"
 
-// exported returns the names that a query may have, as a scan exports them.
+// exported returns the names of all metrics that a scan exports.
 func exported(t *testing.T) map[string]bool {
 	t.Helper()
 	m := newServer(console.New(io.Discard), Options{})
@@ -25,7 +25,7 @@ func exported(t *testing.T) map[string]bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := map[string]bool{"a2sscan_targets_expected": true} // there when the list is known
+	names := map[string]bool{"a2sscan_targets_expected": true} // exported only when the size of the list is known
 	for _, f := range families {
 		names[f.GetName()] = true
 		if f.GetType() == dto.MetricType_HISTOGRAM {
@@ -37,12 +37,12 @@ func exported(t *testing.T) map[string]bool {
 	return names
 }
 
-// metricName finds metrics in a query: words that have one of our families'
-// first parts.
+// metricName matches metrics in a query: words with the prefix of one of our
+// families.
 var metricName = regexp.MustCompile(`\b(a2sscan|go|process)_\w+`)
 
-// TestDashboard: the dashboard asks for nothing that a scan does not export, and
-// shows all that is ours.
+// TestDashboard: the dashboard uses only metrics that a scan exports, and shows all
+// metrics of a2sscan.
 func TestDashboard(t *testing.T) {
 	text, err := os.ReadFile(dashboardFolder + "a2sscan.json")
 	if err != nil {
@@ -78,7 +78,7 @@ func TestDashboard(t *testing.T) {
 	for name := range names {
 		base := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(name, "_sum"), "_count"), "_bucket")
 		if strings.HasPrefix(name, "a2sscan_") && !asked[name] && !asked[base+"_bucket"] {
-			t.Errorf("%s is on no panel", name)
+			t.Errorf("no panel shows %s", name)
 		}
 	}
 }
@@ -103,7 +103,8 @@ func checkQuery(t *testing.T, query string, names, asked map[string]bool) {
 	}
 }
 
-// TestDashboardWords: so does the page beside it.
+// TestDashboardWords: the page beside the dashboard names only metrics that a scan
+// exports.
 func TestDashboardWords(t *testing.T) {
 	text, err := os.ReadFile(dashboardFolder + "README.md")
 	if err != nil {

@@ -14,19 +14,19 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// sample is what a scrape finds.
+// sample holds the numbers that one scrape reads.
 type sample struct {
 	scan     scanner.Stats
 	list     list.Stats
 	targets  ledger.Ledger
 	rates    ledger.Rates
 	expected uint64
-	known    bool // expected is
+	known    bool // expected is known
 
 	build   ledger.Build
 	found   *population
 	records uint64
-	resumed uint64 // targets with which earlier parts of the scan were done
+	resumed uint64 // targets that earlier runs finished or excluded
 	start   float64
 	healthy bool
 }
@@ -40,12 +40,13 @@ type family struct {
 	desc       *prometheus.Desc
 }
 
-// putter takes a value and those of its labels, which are a few words of ours:
-// nothing that a server or a list says becomes a label.
+// putter takes a value and the values of its labels. Label values are words of this
+// program: text from a server or a list never becomes a label.
 type putter func(v float64, labels ...string)
 
-// families are the metrics of a scan. Counters count from the start of the
-// process, as Prometheus has it, a scan that is resumed too.
+// families are the metrics of a scan. Counters start at zero in each process, as
+// Prometheus expects, even if a scan is resumed. A new metric also needs a panel in
+// packaging/grafana/a2sscan.json: TestDashboard demands it.
 var families = []*family{
 	counters("targets_total", "Targets by what became of them: all that were read.", "outcome", outcomes),
 	gauge("targets_open", "Targets that were asked and are not finished.",
@@ -179,7 +180,8 @@ func counters(name, help, label string, read func(*sample, putter)) *family {
 	return &family{name: name, help: help, labels: []string{label}, kind: prometheus.CounterValue, read: read}
 }
 
-// byWord reads counters that are indexed by T, whose words are the labels.
+// byWord reads counters that are indexed by T. The words of T are the values of the
+// label.
 func byWord[T interface {
 	~uint8
 	fmt.Stringer
@@ -193,7 +195,8 @@ func byWord[T interface {
 	}
 }
 
-// outcomes are the classes of the ledger.
+// outcomes puts the counts of the ledger, except those that are part of another
+// count.
 func outcomes(s *sample, put putter) {
 	l := &s.targets
 	put(float64(l.Invalid), "invalid")
@@ -208,14 +211,14 @@ func outcomes(s *sample, put putter) {
 	}
 }
 
-// Describe names the metrics that Collect finds.
+// Describe lists the metrics that Collect may send.
 func (m *Server) Describe(to chan<- *prometheus.Desc) {
 	for _, f := range families {
 		to <- f.desc
 	}
 }
 
-// Collect samples the scan and hands over the metrics.
+// Collect samples the scan and sends the metrics.
 func (m *Server) Collect(to chan<- prometheus.Metric) {
 	s := m.sample()
 	for _, f := range families {
@@ -225,7 +228,7 @@ func (m *Server) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// sample gathers the numbers.
+// sample reads the numbers of the scan.
 func (m *Server) sample() *sample {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -240,7 +243,7 @@ func (m *Server) sample() *sample {
 		s.records = m.source.Records()
 		s.resumed = m.source.Resumed
 		s.start = float64(m.source.Start.UnixMilli()) / 1e3
-		if s.scan.Rate == 0 { // the engine reports it a little later
+		if s.scan.Rate == 0 { // the scanner reports its rate only later
 			s.scan.Rate = m.source.Rate
 		}
 	}
@@ -249,7 +252,7 @@ func (m *Server) sample() *sample {
 	return s
 }
 
-// infinite is a rate of package scanner as Prometheus has it: no limit is +Inf.
+// infinite converts a rate of package scanner for Prometheus: no limit is +Inf.
 func infinite(rate float64) float64 {
 	if rate == scanner.Off {
 		return math.Inf(1)

@@ -8,16 +8,16 @@ import (
 	"sync"
 )
 
-// limitListener accepts every connection at once, and closes an old one when
-// there are more than most: the one that has been without a request for the
-// longest time, or else the oldest. So clients that connect and ask nothing
-// neither use up the file descriptors that a scan needs, nor make others wait.
+// limitListener accepts every connection at once. If there are then more than most,
+// it closes one: the one that has been idle for the longest time, or the oldest if
+// none is idle. So clients that connect and send no request cannot use up the file
+// descriptors that a scan needs, nor make other clients wait.
 type limitListener struct {
 	net.Listener
 	most int
 
 	mu   sync.Mutex
-	open []*limitedConn // the one without a request for the longest time comes first
+	open []*limitedConn // the longest idle comes first
 }
 
 // limitedConn is a connection of a limitListener.
@@ -40,7 +40,7 @@ func (l *limitListener) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// add notes a connection, and returns the one that must go.
+// add records a connection, and returns the one to close; nil if there is room.
 func (l *limitListener) add(c *limitedConn) (old *limitedConn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -59,7 +59,7 @@ func (c *limitedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// setBusy notes that a request begins or ends.
+// setBusy records that a request begins or ends.
 func (c *limitedConn) setBusy(busy bool) {
 	l := c.from
 	l.mu.Lock()
@@ -72,12 +72,13 @@ func (c *limitedConn) setBusy(busy bool) {
 
 type connKey struct{}
 
-// withConn makes the connection known to markBusy.
+// withConn stores the connection in the context, for markBusy.
 func withConn(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-// markBusy returns h, which marks the connection as busy while it runs.
+// markBusy returns a handler that calls h and marks the connection as busy
+// meanwhile.
 func markBusy(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c, ok := r.Context().Value(connKey{}).(*limitedConn); ok {

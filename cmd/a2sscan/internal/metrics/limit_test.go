@@ -11,7 +11,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// served starts a server without timeouts, so that nothing but its limit ends a
+// served starts a server without timeouts, so that only its limit ends a
 // connection, and returns its address.
 func served(t *testing.T) string {
 	t.Helper()
@@ -29,8 +29,8 @@ func served(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// TestSlowClients: clients that connect and never finish their request do not
-// keep others from the numbers, and all but a few of them are dropped.
+// TestSlowClients: clients that connect and never finish their request do not keep
+// others from scraping. The server drops all but a few of them.
 func TestSlowClients(t *testing.T) {
 	for name, begun := range map[string]string{
 		"silent": "", "half a request": "GET /metrics HTTP/1.1\r\nHost: x\r\n", "half a body": "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n",
@@ -55,15 +55,14 @@ func TestSlowClients(t *testing.T) {
 					dropped <- struct{}{}
 				}()
 			}
-			for range len(slow) - connections { // which ones, depends on who was served when
+			for range len(slow) - connections { // which ones are dropped depends on the order of service
 				<-dropped
 			}
 		})
 	}
 }
 
-// checkScrape reads the numbers once. The limit of time is for a server that
-// never answers.
+// checkScrape scrapes once. The timeout ends the test if the server never answers.
 func checkScrape(t *testing.T, at string) {
 	t.Helper()
 	client := http.Client{Timeout: 20 * time.Second}
@@ -78,8 +77,8 @@ func checkScrape(t *testing.T, at string) {
 	}
 }
 
-// TestLimitOldest: a connection in a request outlives idle ones, and among these
-// the one that was idle for the longest time goes.
+// TestLimitOldest: idle connections are closed before busy ones, and the longest
+// idle first.
 func TestLimitOldest(t *testing.T) {
 	l := &limitListener{most: 3}
 	c := make([]*limitedConn, 6)
@@ -91,11 +90,11 @@ func TestLimitOldest(t *testing.T) {
 	l.add(c[1])
 	l.add(c[2])
 	c[1].setBusy(true)
-	c[1].setBusy(false) // idle again, after c[2]
+	c[1].setBusy(false) // idle again, later than c[2]
 	for i, want := range []*limitedConn{c[2], c[1], c[3]} {
 		old := l.add(c[3+i])
 		if old != want {
-			t.Fatalf("%d: another one was dropped", i)
+			t.Fatalf("%d: the wrong connection was dropped", i)
 		}
 		old.Close()
 	}
@@ -103,7 +102,7 @@ func TestLimitOldest(t *testing.T) {
 		c.setBusy(true)
 	}
 	if oldest := l.open[0]; l.add(new(limitedConn)) != oldest {
-		t.Error("where all are busy, the oldest one was not dropped")
+		t.Error("all connections are busy, and not the oldest was dropped")
 	}
 }
 

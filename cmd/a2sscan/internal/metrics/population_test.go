@@ -10,7 +10,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// TestPopulation: people are counted as their games count them, and bots apart.
+// TestPopulation: people are counted as their game counts them, and bots
+// separately.
 func TestPopulation(t *testing.T) {
 	m := newServer(console.New(io.Discard), Options{})
 	handle := m.Begin(new(scanner.Monitor), func(*scanner.Result) {})

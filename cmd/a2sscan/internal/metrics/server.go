@@ -27,11 +27,10 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// Server serves the numbers of one scan over HTTP. It keeps no numbers of the
-// scan but round trips and players: it reads those that the scan keeps, when a client
-// asks.
+// Server serves the numbers of one scan over HTTP. It reads them from the scan when
+// a client asks. It keeps only round-trip times and player counts itself.
 type Server struct {
-	enabled  bool // false: the scan is not watched, and all methods do nothing
+	enabled  bool // false: there are no metrics, and all methods do nothing
 	terminal *console.Terminal
 	quiet    bool
 	build    ledger.Build
@@ -43,26 +42,26 @@ type Server struct {
 
 	mu       sync.Mutex
 	source   Source
-	attached bool             // source is known
-	scan     *scanner.Monitor // nil: no target is asked yet
-	begun    time.Time        // when the first one was
-	ended    bool             // no target is asked any more
+	attached bool             // source is set
+	scan     *scanner.Monitor // nil: no target has been asked yet
+	begun    time.Time        // when the first target was asked
+	ended    bool             // no more targets are asked
 	scrapes  int
 	scraped  time.Time // when the last scrape was
 
-	handing atomic.Int64 // since when a record is being handed over, in ns behind begun; 0: none is
+	handing atomic.Int64 // since when the handler has been running, in ns after begun; 0: it is not running
 }
 
-// Source is what a Server reads of a scan. Its functions may be called from any
+// Source is what a Server reads from a scan. Its functions may be called from any
 // goroutine and must not wait for the scan.
 type Source struct {
 	List         func() list.Stats
 	Size         func() (targets uint64, known bool)
-	Records      func() uint64   // handed to the output
-	OutputFailed func() bool     //
-	Draining     <-chan struct{} // closed: a signal or a guard ends the scan
+	Records      func() uint64 // taken by the output
+	OutputFailed func() bool
+	Draining     <-chan struct{} // closed: a signal or a guard is ending the scan
 
-	Resumed uint64 // targets with which earlier parts of the scan were done
+	Resumed uint64 // targets that earlier runs finished or excluded
 	Start   time.Time
 	Rate    float64 // datagrams per second at the start
 }
@@ -73,18 +72,18 @@ func Off() *Server { return &Server{} }
 // Options hold the address and settings of a Server.
 type Options struct {
 	Address string // HOST:PORT
-	Quiet   bool   // no word about the server
+	Quiet   bool   // print no messages about the server
 	Build   ledger.Build
 }
 
-// roundTripBuckets are seconds: from the same machine to a server that is
-// asked for the third time.
+// roundTripBuckets are in seconds. They range from a server on the same machine to
+// one that answers only the third request.
 var roundTripBuckets = []float64{
 	0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2.5, 5, 10,
 }
 
-// connections bounds the connections: they must not use up the file descriptors
-// that a scan needs.
+// connections limits the open connections, because they must not use up the file
+// descriptors that a scan needs.
 const connections = 32
 
 // Listen starts a server.
@@ -108,7 +107,7 @@ func (m *Server) serve(l net.Listener) {
 	_ = m.http.Serve(&limitListener{Listener: l, most: connections})
 }
 
-// listenFailure says why the program can't listen there.
+// listenFailure explains why the program can't listen at this address.
 func listenFailure(at string, err error) error {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
@@ -153,7 +152,7 @@ func newServer(t *console.Terminal, opt Options) *Server {
 	return m
 }
 
-// registry has everything that is exported.
+// registry returns a registry of everything that is exported.
 func (m *Server) registry() *prometheus.Registry {
 	r := prometheus.NewRegistry()
 	r.MustRegister(m, m.trips, collectors.NewGoCollector(),
@@ -161,7 +160,7 @@ func (m *Server) registry() *prometheus.Registry {
 	return r
 }
 
-// scrapesAtOnce bounds the cost of a client that asks in a loop.
+// scrapesAtOnce limits the cost of a client that scrapes in a loop.
 const scrapesAtOnce = 4
 
 func (m *Server) handler() http.Handler {
@@ -172,7 +171,7 @@ func (m *Server) handler() http.Handler {
 	})
 }
 
-// counting counts scrapes and notes when the last one was.
+// counting counts the scrapes and records the time of the last.
 func (m *Server) counting(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.ServeHTTP(w, r)
@@ -183,15 +182,15 @@ func (m *Server) counting(h http.Handler) http.Handler {
 	})
 }
 
-// Attach names the scan, of which no target was asked yet.
+// Attach sets the scan. It is called before the first target is asked.
 func (m *Server) Attach(src Source) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.source, m.attached = src, true
 }
 
-// Begin names the scan's numbers and returns the function that takes its
-// results: handle, timed.
+// Begin sets the source of the scan's counts. It returns the function that takes
+// the results: it calls handle and measures how long that runs.
 func (m *Server) Begin(scan *scanner.Monitor, handle func(*scanner.Result)) func(*scanner.Result) {
 	if !m.enabled {
 		return handle
@@ -211,7 +210,7 @@ func (m *Server) Begin(scan *scanner.Monitor, handle func(*scanner.Result)) func
 	}
 }
 
-// population counts who plays on the servers found so far.
+// population counts the players on the servers found so far.
 type population struct{ people, bots, elsewhere atomic.Uint64 }
 
 func (p *population) add(r *scanner.Result) {
@@ -226,7 +225,7 @@ func (p *population) add(r *scanner.Result) {
 	}
 }
 
-// End notes that no target is asked any more.
+// End records that no more targets are asked.
 func (m *Server) End() {
 	if !m.enabled {
 		return
@@ -236,11 +235,11 @@ func (m *Server) End() {
 	m.ended = true
 }
 
-// closeWait is how long a scrape that has begun may take when the scan ends.
+// closeWait is how long a running scrape may take after the end of the scan.
 const closeWait = 2 * time.Second
 
-// Close ends the server when the running scrapes are done, and reports how long
-// before the end the last one was.
+// Close ends the server once the running scrapes are done. It prints how many
+// scrapes there were, and how long before the end the last one was.
 func (m *Server) Close() {
 	if !m.enabled {
 		return
@@ -264,8 +263,8 @@ func (m *Server) Close() {
 	}
 }
 
-// healthz answers 200 while the scan is well, and else 503 with the reason in a
-// word or two.
+// healthz answers 200 while the scan is healthy, otherwise 503. The body is the
+// state in a few words.
 func (m *Server) healthz(w http.ResponseWriter, _ *http.Request) {
 	m.mu.Lock()
 	state, well := m.health(time.Now())
@@ -278,15 +277,15 @@ func (m *Server) healthz(w http.ResponseWriter, _ *http.Request) {
 	fmt.Fprintln(w, state)
 }
 
-// A scan is stalled when its loop has not come round for stalledLoop, or when
-// the output has not taken a record for stalledOutput. A scan that waits for its
-// list is not stalled.
+// A scan is stalled if its loop has not run for stalledLoop, or if the output has
+// not taken a record for stalledOutput. A scan that waits for its list is not
+// stalled.
 const (
 	stalledLoop   = 10 * time.Second
 	stalledOutput = 30 * time.Second
 )
 
-// health says in words how the scan is. The lock must be held.
+// health describes the state of the scan. The caller must hold the lock.
 func (m *Server) health(now time.Time) (state string, well bool) {
 	switch {
 	case m.attached && m.source.OutputFailed():
@@ -306,13 +305,13 @@ func (m *Server) health(now time.Time) (state string, well bool) {
 	switch {
 	case waits > stalledOutput:
 		return "stalled: the output takes no more", false
-	case passed-stats.Elapsed > max(stalledLoop, waits+time.Second): // that is no fault of the loop
+	case passed-stats.Elapsed > max(stalledLoop, waits+time.Second): // a waiting output does not count as a stalled loop
 		return "stalled", false
 	}
 	return "scanning", true
 }
 
-// stopping reports whether a signal or a guard ends the scan.
+// stopping reports whether a signal or a guard is ending the scan.
 func (m *Server) stopping() bool {
 	select {
 	case <-m.source.Draining: // nil before Attach

@@ -13,8 +13,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// TestMetricNames: names, units and help are as Prometheus wants them, and no
-// label has other values than words of ours.
+// TestMetricNames: names, units and help follow the conventions of Prometheus, and
+// the values of labels are words of this program.
 func TestMetricNames(t *testing.T) {
 	m := newServer(console.New(io.Discard), Options{})
 	m.trips.Observe(0.1)
@@ -41,15 +41,16 @@ func TestMetricNames(t *testing.T) {
 	}
 }
 
-// passResult returns the path of a result to the output, past a server.
+// passResult returns a function that passes a result through the server to a
+// handler, which counts in handled.
 func passResult(m *Server, handled *int) func() {
 	handle := m.Begin(new(scanner.Monitor), func(*scanner.Result) { *handled++ })
 	r := &scanner.Result{RTT: 20 * time.Millisecond}
 	return func() { handle(r) }
 }
 
-// TestMetricsCost: what a result passes costs no memory with a server. A
-// datagram passes nothing: TestArrows holds that.
+// TestMetricsCost: a result that passes through the server costs no allocation.
+// Datagrams do not pass through it, as TestArrows checks.
 func TestMetricsCost(t *testing.T) {
 	handled := 0
 	pass := passResult(newServer(console.New(io.Discard), Options{}), &handled)
@@ -61,7 +62,8 @@ func TestMetricsCost(t *testing.T) {
 	}
 }
 
-// BenchmarkResult is a result on its way, for the difference between the two.
+// BenchmarkResult passes a result to its handler with metrics and without. The
+// difference is the cost of the metrics.
 func BenchmarkResult(b *testing.B) {
 	for name, m := range map[string]*Server{"plain": Off(), "metrics": newServer(console.New(io.Discard), Options{})} {
 		b.Run(name, func(b *testing.B) {
@@ -75,7 +77,7 @@ func BenchmarkResult(b *testing.B) {
 	}
 }
 
-// TestHealth: what /healthz says in each state of a scan.
+// TestHealth: /healthz reports each state of a scan.
 func TestHealth(t *testing.T) {
 	drain := make(chan struct{})
 	m := newServer(console.New(io.Discard), Options{})
@@ -95,7 +97,7 @@ func TestHealth(t *testing.T) {
 	m.Begin(new(scanner.Monitor), nil)
 	now = m.begun.Add(stalledLoop)
 	is("scanning", true)
-	now = now.Add(1) // a Monitor that nobody tells anything
+	now = now.Add(1) // the Monitor is never updated, so the loop seems to stand still
 	is("stalled", false)
 	m.handing.Store(int64(now.Sub(m.begun))) // for a moment
 	is("stalled", false)

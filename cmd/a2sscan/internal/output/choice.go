@@ -12,24 +12,24 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// Choice is the place and the format of records.
+// Choice says where records go, and in which format.
 type Choice struct {
-	Path   string // - or empty: standard output
+	Path   string // "-" or empty: standard output
 	Append bool   // add to an existing file
 	Force  bool   // replace an existing file
 
-	Format columns.Format // empty: what the name of the file says, else JSON
-	Fields []string       // empty: all of JSON, the usual ones of other formats
-	Screen *Screen        // nil: a terminal is shown JSON
+	Format columns.Format // empty: the one that the file's suffix names, else JSON
+	Fields []string       // empty: all fields of JSON, the usual ones of other formats
+	Screen *Screen        // nil: a terminal gets JSON too
 }
 
-// Screen is a terminal that results and messages may share.
+// Screen is a terminal that may show both results and messages.
 type Screen struct {
-	Terminal *console.Terminal // of the messages
+	Terminal *console.Terminal // prints the messages
 	Color    bool
 }
 
-// ToFile reports whether the records go elsewhere than to standard output.
+// ToFile reports whether the records go to a file, not to standard output.
 func (c *Choice) ToFile() bool { return c.Path != "-" && c.Path != "" }
 
 // Check refuses flags that contradict each other.
@@ -44,7 +44,8 @@ func (c *Choice) Check() error {
 	)
 }
 
-// notWritten are suffixes of formats that a2sscan does not write, with what to do.
+// notWritten has the suffixes of formats that a2sscan does not write, each with a
+// hint.
 var notWritten = map[string]string{
 	".parquet": "scan into census.ndjson.zst, then convert it", ".arrow": "scan into census.ndjson.zst, then convert it",
 	".xlsx": "spreadsheets open .csv", ".xls": "spreadsheets open .csv", ".ods": "spreadsheets open .csv",
@@ -56,19 +57,20 @@ var notWritten = map[string]string{
 	".duckdb": "scan into census.ndjson.zst, and load that: a2sscan schema duckdb",
 }
 
-// ofSuffix are the suffixes that name a format.
+// ofSuffix maps a suffix to the format that it names.
 var ofSuffix = map[string]columns.Format{
 	".csv": columns.CSV, ".tsv": columns.TSV,
 	".json": columns.JSON, ".jsonl": columns.JSON, ".ndjson": columns.JSON,
 }
 
-// suffix is the end of the file's name that names its format.
+// suffix is the end of the file's name that tells the format, without .gz and .zst.
 func (c *Choice) suffix() string {
 	name := strings.TrimSuffix(strings.TrimSuffix(c.Path, ".zst"), ".gz")
 	return strings.ToLower(filepath.Ext(name))
 }
 
-// isStream reports whether the records go to a pipe or a device, or may.
+// isStream reports whether the records go to a pipe or a device. For standard
+// output it is always true.
 func (c *Choice) isStream() bool {
 	if !c.ToFile() {
 		return true
@@ -80,7 +82,7 @@ func (c *Choice) isStream() bool {
 // onScreen reports whether the records go to a terminal.
 func (c *Choice) onScreen() bool { return !c.ToFile() && console.IsTerminal(os.Stdout) }
 
-// checkFormat refuses a word that is no format.
+// checkFormat refuses a word that is not the name of a format.
 func checkFormat(format columns.Format) error {
 	if format == "" || slices.Contains(columns.Formats, format) {
 		return nil
@@ -89,7 +91,7 @@ func checkFormat(format columns.Format) error {
 		WithHint("the formats are json, text, csv and tsv")
 }
 
-// CheckFormat refuses a format or fields that the file can't have.
+// CheckFormat refuses a format, or fields, that do not suit the file.
 func (c *Choice) CheckFormat() error {
 	if err := checkFormat(c.Format); err != nil {
 		return err
@@ -126,7 +128,8 @@ func (c *Choice) format() columns.Format {
 	return columns.JSON
 }
 
-// Columns describes what a file of columns has in each; it is empty for JSON.
+// Columns describes the columns of an output that is not JSON: the format and the
+// chosen fields. For JSON it is empty.
 func (c *Choice) Columns() string {
 	if c.format() == columns.JSON {
 		return ""
@@ -134,7 +137,8 @@ func (c *Choice) Columns() string {
 	return strings.TrimSpace(string(c.format()) + " " + strings.Join(c.Fields, ","))
 }
 
-// table returns what turns records into lines, nil if they stay as they are.
+// table returns what formats records as lines. It is nil if records are written as
+// JSON.
 func (c *Choice) table() (*columns.Table, error) {
 	var screen columns.Screen
 	if c.Screen != nil {
@@ -146,8 +150,8 @@ func (c *Choice) table() (*columns.Table, error) {
 	return columns.New(c.format(), c.Fields, screen)
 }
 
-// Shown returns what turns records into lines for w, a terminal or not; nil if they
-// stay as they are.
+// Shown returns what formats records as lines for w, which may be a terminal. It is
+// nil if records are written as JSON.
 func Shown(w any, format columns.Format, fields []string, color bool) (*columns.Table, error) {
 	screen := columns.Screen{Color: color}
 	if console.IsTerminal(w) {
@@ -162,10 +166,11 @@ func Shown(w any, format columns.Format, fields []string, color bool) (*columns.
 	return columns.New(format, fields, screen)
 }
 
-// Plan returns the output for records of a scan. It creates no file and checks nothing.
+// Plan returns the output for the records of a scan. It neither creates a file nor
+// checks anything.
 func (c *Choice) Plan(scan string) *Output {
 	options := sink.Options{Scan: scan, Append: c.Append, Replace: c.Force}
-	table, _ := c.table() // CheckFormat returned the error
+	table, _ := c.table() // CheckFormat has returned the error already
 	switch {
 	case table != nil:
 		options.Header, options.Shown = table.Header(), table.Row

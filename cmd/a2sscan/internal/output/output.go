@@ -17,19 +17,19 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// Output is where the records of a run go. It is made just before the first
-// packet, so that a run that fails earlier leaves no file behind. Its methods
-// may be called from several goroutines.
+// Output writes the records of a run. Open creates the file just before the first
+// packet, so a run that fails earlier leaves no file behind. The methods may be
+// called from several goroutines.
 type Output struct {
 	path    string
 	options sink.Options
-	notify  func() // called once, when writing failed
+	notify  func() // called when writing fails
 
 	rotation *sink.Rotation // nil: one file
 
 	created atomic.Bool
-	broken  atomic.Bool   // writing failed, or the checkpoint
-	records atomic.Uint64 // taken by this process; can be read while a record waits for the disk
+	broken  atomic.Bool   // writing failed, or saving the checkpoint
+	records atomic.Uint64 // written by this process; can be read while a record waits for the disk
 
 	mu    sync.Mutex
 	w     recordWriter
@@ -37,7 +37,7 @@ type Output struct {
 	ended bool
 }
 
-// recordWriter is what an output needs of a sink.Writer or a sink.Series.
+// recordWriter has the methods of sink.Writer and sink.Series that an output needs.
 type recordWriter interface {
 	WriteAs(scan string, r *scanner.Result) error
 	Mark() (*sink.Mark, error)
@@ -50,16 +50,17 @@ type recordWriter interface {
 	Discard() error
 }
 
-// newOutput returns an output that has made no file yet.
+// New returns an output that has not created its file yet.
 func New(path string, options sink.Options) *Output {
 	return &Output{path: path, options: options, notify: func() {}}
 }
 
-// HashNames keeps the names of players out of the records: hashes under a key stand
-// in. A nil key leaves the names.
+// HashNames replaces the names of players in the records by hashes under a key.
+// With a nil key the names are written.
 func (o *Output) HashNames(key *record.NameKey) { o.options.NameKey = key }
 
-// Prepare does what must be done before Open. Its error is the output's.
+// Prepare calls first, which does what is needed before Open. If first fails, the
+// output has failed too.
 func (o *Output) Prepare(first func() error) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -67,22 +68,22 @@ func (o *Output) Prepare(first func() error) error {
 	return o.err
 }
 
-// Divide makes parts instead of one file.
+// Divide makes the output write parts instead of one file. Call it before Open.
 func (o *Output) Divide(r *sink.Rotation) { o.rotation = r }
 
-// OnFailure sets what is called once when writing fails.
+// OnFailure sets a function that is called when writing fails.
 func (o *Output) OnFailure(failed func()) { o.notify = failed }
 
-// Taken is how many records the output took. It never waits.
+// Taken returns how many records were written. It never waits.
 func (o *Output) Taken() uint64 { return o.records.Load() }
 
-// isOpened reports whether the file was made.
+// Opened reports whether the file was created.
 func (o *Output) Opened() bool { return o.created.Load() }
 
-// hasFailed reports whether writing failed. It never waits.
+// Failed reports whether writing, or saving the checkpoint, failed. It never waits.
 func (o *Output) Failed() bool { return o.broken.Load() }
 
-// Open makes the file. Records can be written after it.
+// Open creates the file. Records can be written afterwards.
 func (o *Output) Open() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -103,11 +104,11 @@ func (o *Output) Open() error {
 	return o.err
 }
 
-// Write adds a record and reports whether that went well. After the first
-// error it does nothing.
+// Write writes a record and reports whether that succeeded. After the first error
+// it does nothing.
 func (o *Output) Write(r *scanner.Result) bool { return o.WriteAs(o.options.Scan, r) }
 
-// WriteAs is Write for a record of a scan of another name.
+// WriteAs is Write for a record that carries the name of another scan.
 func (o *Output) WriteAs(scan string, r *scanner.Result) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -122,14 +123,13 @@ func (o *Output) WriteAs(scan string, r *scanner.Result) bool {
 	return true
 }
 
-// Fail ends the run: nothing more can be written.
+// Fail marks the output as broken and ends the run through OnFailure.
 func (o *Output) Fail() {
 	o.broken.Store(true)
 	o.notify()
 }
 
-// Mark marks the place behind all records written so far, and returns their
-// number.
+// Mark marks the place after all records written so far, and returns their number.
 func (o *Output) Mark() (m *sink.Mark, records uint64, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -140,11 +140,11 @@ func (o *Output) Mark() (m *sink.Mark, records uint64, err error) {
 	return m, o.w.Count(), err
 }
 
-// Lost returns an error if somebody removed or replaced the file meanwhile.
+// Lost returns an error if the file was removed or replaced since it was opened.
 func (o *Output) Lost() error { return Failure(o.w.Lost()) }
 
-// Close ends the file. It returns the first error of all calls. A file that is to
-// replace another one then waits for Commit or Keep.
+// Close closes the file. It returns the first error of all calls. If the file is to
+// replace another one, Commit or Keep must follow.
 func (o *Output) Close() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -165,8 +165,8 @@ func (o *Output) Count() uint64 {
 	return uint64(o.w.Count())
 }
 
-// soFar is count while records are written, or busy if one is being written just
-// now: it doesn't wait.
+// CountNow is Count during a scan. It does not wait: if a record is being written
+// at this moment, it returns busy.
 func (o *Output) CountNow() (n uint64, busy bool) {
 	if !o.mu.TryLock() {
 		return 0, true
@@ -175,8 +175,8 @@ func (o *Output) CountNow() (n uint64, busy bool) {
 	return o.Count(), false
 }
 
-// whole returns how many records can be read back from an output that failed:
-// of those that were handed to it the last may be lost. It is 0 for a pipe.
+// Complete returns how many records can be read back from an output that failed.
+// The last ones written may be lost. It returns 0 for a pipe.
 func (o *Output) Complete() (n uint64) {
 	for _, name := range o.files() {
 		n += completeIn(name, o.options.Header != nil)
@@ -184,7 +184,8 @@ func (o *Output) Complete() (n uint64) {
 	return n
 }
 
-// completeIn counts the records of a file, of one with a header its other lines.
+// completeIn counts the records in a file. If the file has a header, its first line
+// does not count.
 func completeIn(path string, header bool) (n uint64) {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return 0
@@ -206,7 +207,8 @@ func completeIn(path string, header bool) (n uint64) {
 	}
 }
 
-// cut returns how many bytes of a torn record were cut off an appended file.
+// CutOff returns how many bytes of a partial record were cut off the end of an
+// existing file before records were appended.
 func (o *Output) CutOff() int64 {
 	if o.w == nil {
 		return 0
@@ -214,14 +216,16 @@ func (o *Output) CutOff() int64 {
 	return o.w.Cut()
 }
 
-// Remove removes the file of a run that turned out to have asked no target.
+// Remove removes the file of a run that has asked no target, unless it has records.
 func (o *Output) Remove() {
 	if o.w != nil && o.w.Count() == 0 {
-		o.w.Discard() // there is a graver error to report
+		o.w.Discard() // the run reports a more serious error
 	}
 }
 
-// writeFailure gives an error of writing its exit code and hint.
+// Failure gives an error of writing its exit code and hint. The hint is that of the
+// sink.Error, except for fs.ErrExist: its hint names the flags of a2sscan that
+// help.
 func Failure(err error) error {
 	if err == nil {
 		return nil
@@ -244,12 +248,12 @@ func Failure(err error) error {
 	return f
 }
 
-// sinkError describes a file's error, without its hint.
+// ErrorText describes the error of a file, without its hint.
 func ErrorText(e *sink.Error) string {
 	return fmt.Sprintf("can't %s %s: %v", e.Op, console.Plain(e.Path, 200), e.Err)
 }
 
-// Resume makes o continue where a checkpoint says that it was.
+// Resume makes Open continue at the position of a checkpoint.
 func (o *Output) Resume(at Position) {
 	o.options.Replace, o.options.Resume = at.Replace, true
 	o.options.Offset, o.options.Sum = at.Offset, at.Sum
@@ -258,20 +262,20 @@ func (o *Output) Resume(at Position) {
 	}
 }
 
-// ShowProgress sets what is called while an existing file is read again.
+// ShowProgress sets a function that is called while an existing file is read again.
 func (o *Output) ShowProgress(show func(read, size int64)) { o.options.Progress = show }
 
-// Position is how far an output is durable. With parts, Offset, Sum and Records
-// are of the part after Parts.
+// Position says how much of an output is durable. With parts, Offset, Sum and
+// Records describe the part after Parts.
 type Position struct {
 	Offset  int64
 	Sum     string // hash of the file up to Offset
-	Replace bool   // the file is beside the one that it replaces
+	Replace bool   // the file is still beside the one that it replaces
 	Parts   []sink.Part
 	Records uint64
 }
 
-// Check returns the error that Open would return, and makes nothing.
+// Check returns the error that Open would return, but creates nothing.
 func (o *Output) Check() error {
 	if o.rotation != nil {
 		return Failure(sink.CheckSeries(o.path, o.options, *o.rotation))
@@ -279,7 +283,7 @@ func (o *Output) Check() error {
 	return Failure(sink.Check(o.path, o.options))
 }
 
-// Parts returns the files that a run wrote, nil if it is one file.
+// Parts returns the files that a run wrote; nil if it writes one file.
 func (o *Output) Parts() []sink.Part {
 	if !o.created.Load() {
 		return nil
@@ -290,8 +294,8 @@ func (o *Output) Parts() []sink.Part {
 	return nil
 }
 
-// NameParts gives the parts that were complete at m, as a checkpoint says, their
-// names.
+// NameParts gives the parts that were complete at m their final names. m is the
+// mark of a checkpoint.
 func (o *Output) NameParts(m *sink.Mark) error {
 	if s, ok := o.w.(*sink.Series); ok {
 		return Failure(s.CommitBefore(m))
@@ -299,8 +303,8 @@ func (o *Output) NameParts(m *sink.Mark) error {
 	return nil
 }
 
-// Commit gives a complete output its name: parts, and a file that replaces
-// another one. It follows Close.
+// Commit gives the files of a complete output their final names: each part, or the
+// file that replaces another. Call it after Close.
 func (o *Output) Commit() error {
 	if o.w == nil {
 		return nil
@@ -308,15 +312,14 @@ func (o *Output) Commit() error {
 	return Failure(o.w.Commit())
 }
 
-// Keep leaves an output that is not complete under the name that it has. It
-// follows Close.
+// Keep leaves an incomplete output under its present name. Call it after Close.
 func (o *Output) Keep() {
 	if o.w != nil {
 		o.w.Keep() // Close returned the error
 	}
 }
 
-// Finish is Close, and Commit if nothing failed.
+// Finish calls Close and, if nothing failed, Commit.
 func (o *Output) Finish() error {
 	if err := o.Close(); err != nil {
 		o.Keep()
@@ -325,8 +328,8 @@ func (o *Output) Finish() error {
 	return o.Commit()
 }
 
-// Name is the file that the records are in: beside the old census, unless it was
-// replaced.
+// Name is the file that holds the records. Until it replaces an old census, it
+// stands beside that under another name.
 func (o *Output) Name() string {
 	if w, ok := o.w.(*sink.Writer); ok && w.Name() == sink.Beside(o.path) {
 		return w.Name()
@@ -334,7 +337,7 @@ func (o *Output) Name() string {
 	return o.path
 }
 
-// Written returns the length of the file and its hash, after Close.
+// Written returns the length of the file and its hash. Call it after Close.
 func (o *Output) Written() (bytes int64, sum string) {
 	if w, ok := o.w.(*sink.Writer); ok && w.Sum() != "" {
 		return w.Length(), w.Sum()
@@ -342,7 +345,7 @@ func (o *Output) Written() (bytes int64, sum string) {
 	return 0, ""
 }
 
-// files are those that hold the records, with the names that they have now.
+// files returns the present names of the files that hold the records.
 func (o *Output) files() []string {
 	if o.rotation == nil {
 		return []string{o.Name()}
@@ -354,7 +357,7 @@ func (o *Output) files() []string {
 	return names
 }
 
-// written names the files that hold the records.
+// Place describes the files that hold the records.
 func (o *Output) Place() string {
 	parts := o.Parts()
 	switch {
@@ -369,13 +372,13 @@ func (o *Output) Place() string {
 		console.Plain(parts[len(parts)-1].Name, 150))
 }
 
-// IsFile reports whether path is a regular file, no device and no pipe.
+// IsFile reports whether path is a regular file, not a device or a pipe.
 func IsFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Unwritten is how many records wait for the reader of a pipe.
+// Unwritten is how many records the reader of a pipe has not taken yet.
 func (o *Output) Unwritten() uint64 {
 	if !o.created.Load() {
 		return 0

@@ -11,7 +11,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// TestOutputRemove: the file of a run that asked nobody is removed, unless it
+// TestOutputRemove: the file of a run that asked no target is removed, unless it
 // existed before or has records.
 func TestOutputRemove(t *testing.T) {
 	tests := []struct {
@@ -57,7 +57,7 @@ func TestOutputClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := o.Open(); err == nil {
-		t.Error("opened after the end")
+		t.Error("Open succeeds after Close")
 	}
 	if _, err := os.Stat(path); err == nil {
 		t.Error("there is a file")

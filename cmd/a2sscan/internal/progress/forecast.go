@@ -11,50 +11,54 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Forecast estimates what a scan will take, as a range, before it begins.
+// Forecast estimates before a scan begins how many datagrams and how much time it
+// takes. Each estimate is a range.
 //
-// Lists come from masters, which know the servers that are up. So at best all targets of
-// a list answer at once, with one datagram per question and one for the challenge. At
-// worst a third of them leave a question unanswered, such as rules, which many games
-// never send. Most addresses in networks have no server, so at best none answers and at
-// worst all do.
+// The lower bound assumes that all targets of a list answer at once, with one
+// datagram per question and one more for the challenge: lists come from masters,
+// which know the servers that are up. The upper bound assumes that a third of them
+// leave a question unanswered, such as rules, which many games never send.
+//
+// For networks, the lower bound assumes that no address answers, since most have no
+// server; the upper bound assumes that all do.
 type Forecast struct {
 	Listed, InNetworks float64 // targets
 
 	Questions   scanner.Questions
 	Schedule    scanner.Schedule
-	Fallback    bool // a silent target is asked for players and ping too
+	Fallback    bool // silent targets are asked for players and ping too
 	Cooldown    time.Duration
-	Rate        float64 // datagrams per second; 0: as fast as possible
+	Rate        float64 // datagrams per second; 0: no limit
 	AddressRate float64 // datagrams per second to one address; 0: no limit
-	Ports       int     // of each address in networks; 0: one
+	Ports       int     // ports of each address in a network; 0: one
 }
 
-// usualReplies are the usual sizes of answers with their challenges, in bytes.
+// usualReplies are the usual sizes of answers in bytes, including the challenges.
 var usualReplies = [wire.NumQuestions]float64{
 	wire.QuestionInfo: 200, wire.QuestionPlayers: 800, wire.QuestionRules: 2000,
 }
 
-// unansweredShare: at worst, one in so many targets of a list leaves a question
-// unanswered.
+// unansweredShare: at worst, one in this many targets of a list is expected to
+// leave a question unanswered.
 const unansweredShare = 3
 
-// addressTurn is how many datagrams a server uses up of the limit for its address.
+// addressTurn is how many datagrams one server costs, for the rate limit of its
+// address.
 const addressTurn = 4
 
-// silence is how long the scan waits for a silent target.
+// silence is how long a scan waits for a silent target.
 func (fc *Forecast) silence() time.Duration { return fc.Schedule.Silence() }
 
-// longest is about how long the scan waits for a target that answers some
-// questions only: it asks the silent ones one after another.
+// longest is about how long the scan waits for a target that answers only some
+// questions: it waits for the silent questions one after another.
 func (fc *Forecast) longest() time.Duration { return Longest(fc.Schedule, fc.Questions) }
 
-// Longest is about how long a scan waits at most for one target.
+// Longest is about the longest time that a scan waits for one target.
 func Longest(s scanner.Schedule, qs scanner.Questions) time.Duration {
 	return time.Duration(howMany(qs&scanner.AskAll)) * s.Silence()
 }
 
-// addressTime is the number of seconds over which the limit for an address spreads its
+// addressTime is how many seconds the rate limit of an address needs for all its
 // ports.
 func (fc *Forecast) addressTime() float64 {
 	if fc.AddressRate == 0 {
@@ -67,8 +71,8 @@ func (fc *Forecast) addressTime() float64 {
 // howMany is how many questions there are.
 func howMany(qs scanner.Questions) int { return bits.OnesCount8(uint8(qs)) }
 
-// datagrams returns how many datagrams are sent if no address in the networks
-// answers, and if all do.
+// datagrams returns how many datagrams are sent: least if no address in the
+// networks answers, most if all do.
 func (fc *Forecast) datagrams() (least, most float64) {
 	whole := float64(1 + howMany(fc.Questions))
 	attempts := float64(fc.Schedule.Attempts())
@@ -79,7 +83,7 @@ func (fc *Forecast) datagrams() (least, most float64) {
 	return listed + fc.InNetworks*min(attempts, whole), listed + repeats + fc.InNetworks*max(attempts, whole)
 }
 
-// replies is how many bytes arrive if all listed targets answer.
+// replies returns how many bytes arrive if all listed targets answer.
 func (fc *Forecast) replies() (bytes float64) {
 	for q := range wire.Question(wire.NumQuestions) {
 		if fc.Questions.Has(q) {
@@ -89,8 +93,8 @@ func (fc *Forecast) replies() (bytes float64) {
 	return bytes
 }
 
-// time is how long so many datagrams take at the rate, and after them the last
-// target in a network.
+// time returns how long it takes to send the datagrams at the rate, plus the wait
+// for the last target and the cooldown.
 func (fc *Forecast) time(datagrams float64, last time.Duration) time.Duration {
 	seconds := datagrams / fc.Rate
 	end := fc.Cooldown
@@ -104,8 +108,8 @@ func (fc *Forecast) time(datagrams float64, last time.Duration) time.Duration {
 	return math.MaxInt64 / 2
 }
 
-// String is the forecast in one line: "about 4M to 4.7M datagrams, 14 to 16 min at 5k/s,
-// depending on how many answer, with up to 3 GB". How many answer is unknown.
+// String formats the forecast as one line: "about 4M to 4.7M datagrams, 14 to 16
+// min at 5k/s, depending on how many answer, with up to 3 GB".
 func (fc *Forecast) String() string {
 	least, most := fc.datagrams()
 	parts := []string{"about " + between(console.Short(least), console.Short(most)) + " datagrams"}
@@ -129,7 +133,8 @@ func (fc *Forecast) String() string {
 	}
 }
 
-// between joins two quantities and names a common unit once: 19 to 24 s.
+// between formats a range. If both ends have the same unit, it is written once: 19
+// to 24 s.
 func between(a, b string) string {
 	if a == b {
 		return a
@@ -141,7 +146,7 @@ func between(a, b string) string {
 	return a + " to " + b
 }
 
-// roughly writes an estimated number of bytes: 3 GB, 1.5 MB.
+// roughly formats an estimated number of bytes: 3 GB, 1.5 MB.
 func roughly(bytes float64) string {
 	number, unit, _ := strings.Cut(console.Bytes(uint64(bytes)), " ")
 	if whole, tenth, ok := strings.Cut(number, "."); ok && (tenth == "0" || len(whole) > 1) {

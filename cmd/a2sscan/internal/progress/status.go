@@ -9,44 +9,44 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// Record is a status line as JSON. Keys may be added; a key is absent if its value
-// is not known. In a resumed scan the numbers are those of this run, except Part.
+// Record is a status line as JSON. Keys may be added. A key whose value is unknown
+// is absent. All numbers but Part cover only this run of a resumed scan.
 type Record struct {
 	Time  time.Time `json:"time"`
 	Scan  string    `json:"scan"`
 	Phase string    `json:"phase"`           // reading, counting, asking, ended
-	Ended string    `json:"ended,omitempty"` // why, as in the summary
+	Ended string    `json:"ended,omitempty"` // why it ended, as in the summary
 
-	Targets uint64   `json:"targets,omitempty"` // while they are read or counted: so far
-	Part    *float64 `json:"part,omitempty"`    // that is done, 0 to 1
-	Left    *float64 `json:"left,omitempty"`    // seconds, about; absent: not known, or about to end
+	Targets uint64   `json:"targets,omitempty"` // how many were read or counted so far
+	Part    *float64 `json:"part,omitempty"`    // fraction done, 0 to 1
+	Left    *float64 `json:"left,omitempty"`    // seconds, estimated; absent: unknown, or about to end
 
 	*Numbers
 }
 
-// Numbers are those of a scan that asks.
+// Numbers are the counts while the scan asks targets.
 type Numbers struct {
 	Elapsed  float64 `json:"elapsed"`  // seconds
 	Finished uint64  `json:"finished"` // targets
-	Answered uint64  `json:"answered"` // of those
+	Answered uint64  `json:"answered"` // of the finished targets
 	Open     int     `json:"open"`     // targets that are being asked
-	Held     int     `json:"held"`     // targets held back by the limit of their address
-	Silent   int     `json:"silent"`   // targets that wait for their second look
+	Held     int     `json:"held"`     // targets held back by the rate limit of their address
+	Silent   int     `json:"silent"`   // targets that wait for the second pass
 
 	Sent         uint64   `json:"sent"`                    // datagrams
 	Received     uint64   `json:"received"`                // datagrams
 	SentRate     *float64 `json:"sent_rate,omitempty"`     // per second, since the last line
 	ReceivedRate *float64 `json:"received_rate,omitempty"` // per second, since the last line
-	Rate         *float64 `json:"rate"`                    // asked for; null: as fast as possible
-	Drops        uint64   `json:"drops"`                   // datagrams that the kernel threw away
+	Rate         *float64 `json:"rate"`                    // requested, per second; null: no limit
+	Drops        uint64   `json:"drops"`                   // datagrams that the kernel dropped
 	SendErrors   uint64   `json:"send_errors"`
 
-	Bytes      int64    `json:"bytes"`                 // of replies held
-	Waiting    string   `json:"waiting,omitempty"`     // for what; words as in the summary's rate_limited_by
-	WaitingFor *float64 `json:"waiting_for,omitempty"` // seconds, about
+	Bytes      int64    `json:"bytes"`                 // of replies in memory
+	Waiting    string   `json:"waiting,omitempty"`     // what the scan waits for, in the words of the summary's rate_limited_by
+	WaitingFor *float64 `json:"waiting_for,omitempty"` // seconds, estimated
 }
 
-// unless returns v, or nil if that is not known.
+// unless returns v, or nil if it is unknown.
 func unless(unknown bool, v float64) *float64 {
 	if unknown {
 		return nil
@@ -58,7 +58,7 @@ func unless(unknown bool, v float64) *float64 {
 // milli rounds to three places.
 func milli(v float64) float64 { return math.Round(v*1000) / 1000 }
 
-// Record returns the status line as JSON.
+// Record returns the view as a status line in JSON.
 func (v *View) Record() Record {
 	return Record{
 		Phase: "asking",
@@ -78,30 +78,30 @@ func (v *View) Record() Record {
 	}
 }
 
-// A status line is due once a second on a terminal, where it replaces the one
-// before, and as JSON. It is due every ten seconds in a log.
+// Status lines are due once a second on a terminal, where each replaces the last,
+// and as JSON. They are due every ten seconds in a log.
 const (
 	statusOnTerminal = time.Second
 	statusInLog      = 10 * time.Second
 )
 
-// Kind is how status lines are shown.
+// Kind says how status lines are shown.
 type Kind string
 
-// The kinds.
+// These are the kinds of status lines.
 const (
-	Text Kind = "text" // a line that is rewritten on a terminal
-	JSON Kind = "json" // an object a line
+	Text Kind = "text" // a line that is rewritten in place on a terminal
+	JSON Kind = "json" // one JSON object per line
 	None Kind = "none"
 )
 
-// Status shows how a scan is going, on standard error.
+// Status shows the progress of a scan on standard error.
 type Status struct {
 	Terminal *console.Terminal
 	Kind     Kind
-	Scan     string // its name
+	Scan     string // name of the scan
 
-	tracker *Tracker // of the lines in JSON
+	tracker *Tracker // for the lines in JSON
 }
 
 // Interval is how often a status line is due on a terminal or in a log.
@@ -119,7 +119,7 @@ func (s *Status) sayJSON(r Record) {
 }
 
 // WatchLoading shows status lines while lists are read, until stop is called.
-// loading returns how many targets were read, and which part of the input.
+// loading returns how many targets were read so far, and the fraction of the input.
 func (s *Status) WatchLoading(loading func() (n uint64, part float64, known bool)) (stop func()) {
 	switch s.Kind {
 	case None:
@@ -130,7 +130,7 @@ func (s *Status) WatchLoading(loading func() (n uint64, part float64, known bool
 	return s.Terminal.RepeatStatus(Interval(s.Terminal), func() string { return Loading(loading()) })
 }
 
-// Loading is the status line while lists are read.
+// Loading returns the status line while lists are read.
 func Loading(n uint64, part float64, known bool) string {
 	s := fmt.Sprintf("reading the targets: %d so far", n)
 	if known {
@@ -139,14 +139,15 @@ func Loading(n uint64, part float64, known bool) string {
 	return s
 }
 
-// sayTargets writes a status line in JSON of targets that are read or counted.
+// sayTargets writes a status line in JSON while targets are read or counted.
 func (s *Status) sayTargets(phase string, numbers func() (n uint64, part float64, known bool)) {
 	n, part, known := numbers()
 	s.sayJSON(Record{Phase: phase, Targets: n, Part: unless(!known, part)})
 }
 
 // WatchCounting shows status lines while a dry run counts targets, until stop is
-// called. counted returns how many there were so far, and which part of all.
+// called. counted returns how many targets were counted so far, and the fraction of
+// all.
 func (s *Status) WatchCounting(counted func() (n uint64, part float64, known bool)) (stop func()) {
 	switch s.Kind {
 	case None:
@@ -159,7 +160,7 @@ func (s *Status) WatchCounting(counted func() (n uint64, part float64, known boo
 	return s.Terminal.RepeatStatus(Interval(s.Terminal), func() string { return Counting(counted()) })
 }
 
-// Counting is the status line while targets are counted.
+// Counting returns the status line while targets are counted.
 func Counting(n uint64, part float64, known bool) string {
 	s := "counting the targets: " + console.Grouped(n) + " so far"
 	if known {
@@ -168,8 +169,8 @@ func Counting(n uint64, part float64, known bool) string {
 	return s
 }
 
-// WatchScan shows status lines of a scan until stop is called. rate is the one
-// that it begins with.
+// WatchScan shows status lines of a scan until stop is called. rate is the rate
+// that the scan begins with.
 func (s *Status) WatchScan(m *scanner.Monitor, tracker *Tracker, rate float64) (stop func()) {
 	switch s.Kind {
 	case None:
@@ -189,14 +190,14 @@ func (s *Status) WatchScan(m *scanner.Monitor, tracker *Tracker, rate float64) (
 	}
 	return s.Terminal.RepeatStatus(Interval(s.Terminal), func() string {
 		v := tracker.Sample(m.Stats())
-		if earlier := tracker.cfg.Earlier; earlier != nil { // as the closing lines will
+		if earlier := tracker.cfg.Earlier; earlier != nil { // the counts of all runs, as in the closing lines
 			v.Add(earlier)
 		}
 		return v.Line(s.Terminal.StatusWidth())
 	})
 }
 
-// End writes the last status line in JSON, with why the scan ended.
+// End writes the last status line in JSON, which says why the scan ended.
 func (s *Status) End(final scanner.Stats, ended string) {
 	if s.tracker == nil {
 		return

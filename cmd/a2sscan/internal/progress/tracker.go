@@ -17,13 +17,13 @@ import (
 // Config describes a scan to its Tracker.
 type Config struct {
 	Input   func() (part float64, known bool) // fraction of the input that was read
-	Given   func() uint64                     // targets that the list gave out in this run
+	Given   func() uint64                     // targets that the list yielded in this run
 	Begun   float64                           // fraction of the input that earlier runs finished
 	Earlier *scanner.Stats                    // of earlier runs; nil: none
 
 	Silence    time.Duration // how long a silent target stays open
 	Longest    time.Duration // how long a target that answers some questions stays open
-	SecondPass bool          // silent targets are asked once more
+	SecondPass bool          // silent targets get a second pass
 	Cooldown   time.Duration
 	Draining   func() bool // whether the scan has stopped starting targets; nil: never
 }
@@ -56,7 +56,7 @@ type View struct {
 	last  bool // no more targets are started; left is an upper bound
 }
 
-// Sample returns the view of s, with rates since the previous sample.
+// Sample returns the view of s, with the rates since the previous sample.
 func (p *Tracker) Sample(s scanner.Stats) View {
 	v := View{Stats: s, sentRate: -1, recvRate: -1}
 	if since := (s.Elapsed - p.last.Elapsed).Seconds(); since > 0 {
@@ -76,8 +76,8 @@ func (p *Tracker) Sample(s scanner.Stats) View {
 	return v
 }
 
-// phases notes when the last two phases began: no more targets to start, and the
-// cooldown.
+// phases records when the last two phases began: first no more targets to start,
+// then the cooldown.
 func (p *Tracker) phases(s *scanner.Stats) {
 	p.silent = max(p.silent, s.Silent)
 	passed := !p.cfg.SecondPass || p.silent > 0 && s.Silent == 0
@@ -91,20 +91,20 @@ func (p *Tracker) phases(s *scanner.Stats) {
 	}
 }
 
-// behind is the fraction of the input that this run has finished. part is the fraction
-// that was read.
+// behind is the fraction of the input that this run has finished. part is the
+// fraction that was read.
 func (p *Tracker) behind(s *scanner.Stats, part float64) float64 {
 	passed := s.TargetsFinished() + s.Unscannable + s.Excluded + s.Duplicate + s.OverLimit
-	waiting := s.Silent // one attempt is still to come
+	waiting := s.Silent // they still wait for the second pass
 	if s.Silent < p.silent {
-		waiting += s.Open + s.Held // it is in progress
+		waiting += s.Open + s.Held // the second pass is in progress
 	}
 	all := float64(passed) + float64(waiting)*3/4
 	return max(part-p.cfg.Begun, 0) * min(1, all/float64(max(p.cfg.Given(), s.Taken, 1)))
 }
 
 // foresee estimates the time left: the rest of the input at the speed so far, then
-// the wait for a last, silent target, then the cooldown.
+// the wait for a last target that may be silent, then the cooldown.
 func (p *Tracker) foresee(v *View, read float64) {
 	switch {
 	case p.cooldown > 0:
@@ -120,7 +120,7 @@ func (p *Tracker) foresee(v *View, read float64) {
 	v.left, v.soon = max(rest, v.HeldFor)+p.tail(&v.Stats)+p.cfg.Cooldown, true
 }
 
-// tail is how long the last target may take.
+// tail is the longest time that the last target may take.
 func (p *Tracker) tail(s *scanner.Stats) time.Duration {
 	if s.Answered() > 0 {
 		return max(p.cfg.Silence, p.cfg.Longest)
@@ -128,7 +128,8 @@ func (p *Tracker) tail(s *scanner.Stats) time.Duration {
 	return p.cfg.Silence
 }
 
-// open is how long targets may stay open after the last one was started.
+// open is the longest time that targets may remain open after the last one was
+// started.
 func (p *Tracker) open(s *scanner.Stats) time.Duration {
 	if s.Open == 0 {
 		return 0
@@ -144,12 +145,12 @@ const (
 	beside   = 60 // columns reserved for the text
 )
 
-// barOn is the length of the bar on a screen of so many columns. It is constant, so
-// that the bar only ever grows.
+// barOn is the length of the bar on a screen of this width. It does not depend on
+// anything else, so the filled part never shrinks.
 func barOn(columns int) int { return min(max(leastBar, (columns-beside)/2), mostBar) }
 
-// Line is the status line for a screen with so many columns, or for a log if
-// columns is 0. Trouble comes first, then the progress; both are always shown. The
+// Line returns the status line for a screen of this many columns, or for a log if
+// columns is 0. It begins with trouble and progress, which are always shown. The
 // rest is shown as far as there is room.
 func (v *View) Line(columns int) string {
 	head := append(trouble(v), v.far())
@@ -230,7 +231,7 @@ func (v *View) waiting() string {
 	return s
 }
 
-// far formats the elapsed time, and the share that is done if it is known.
+// far returns the elapsed time and, if it is known, the share done.
 func (v *View) far() string {
 	if !v.known && !v.last {
 		return console.Clock(v.Elapsed)
@@ -238,7 +239,7 @@ func (v *View) far() string {
 	return console.Clock(v.Elapsed) + " " + v.share()
 }
 
-// share is the percentage done and the time left, as far as they are known.
+// share returns the percentage done and the time left, as far as they are known.
 func (v *View) share() string {
 	if v.last {
 		return finishing(v)
@@ -291,8 +292,8 @@ func flows(v *View) []string {
 	return parts
 }
 
-// stillOpen counts the targets that were asked and are not finished. When all others
-// are, only slow ones are left.
+// stillOpen describes the targets that were asked and are not finished. Once no
+// more targets are started, only slow ones are left.
 func stillOpen(v *View) string {
 	n := console.Short(float64(v.Open))
 	if v.Wait == scanner.WaitReplies && v.Open > 0 {
@@ -301,8 +302,8 @@ func stillOpen(v *View) string {
 	return "open " + n
 }
 
-// asked is how many targets were asked so far. The share of answers refers to
-// these, not to finished targets, because silent targets stay open for long.
+// asked is how many targets were asked so far. The percentage of answers refers to
+// these, not to finished targets, because silent targets stay open for a long time.
 func asked(v *View) uint64 { return v.TargetsFinished() + uint64(v.Silent) + uint64(v.Open) }
 
 // flow formats a count and its rate per second.

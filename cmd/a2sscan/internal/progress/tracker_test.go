@@ -32,8 +32,8 @@ func TestStatusLine(t *testing.T) {
 	check("waiting: answers, too many targets are open; 0:01; sent 5k, 5k/s; answered 0 (0%); " +
 		"open 700; received 4k, 4k/s")
 
-	// The length of the input is known now: half of it was read, and half of
-	// that is finished.
+	// Now the length of the input is known. Half of it was read, and half of that
+	// is finished.
 	read, known = 0.5, true
 	s.Taken = 5000
 	s.Elapsed = 3 * time.Second
@@ -44,26 +44,27 @@ func TestStatusLine(t *testing.T) {
 	check("waiting: 3 addresses at their limit; DROPS 9; 0:03 25%, 11:40 left; sent 8k, 1.5k/s; " +
 		"answered 1.5k (47%); open 700; received 5k, 500/s; 12 held back")
 
-	// The same moment again: no rate can be told.
+	// A second sample at the same moment has no rates.
 	s.Wait, s.Held, s.HeldFor, s.Socket.KernelDrops = scanner.WaitNothing, 0, 0, 0
 	check("0:03 25%, 0:09 left; sent 8k; answered 1.5k (47%); open 700; received 5k")
 
-	// The list is read ahead of the scan: that is no progress.
+	// The list is read ahead of the scan, which is not progress.
 	read, given = 1, 10_000
 	check("0:03 25%, 0:09 left; sent 8k; answered 1.5k (47%); open 700; received 5k")
 
-	// The silent are mostly asked, and no answer, though they may yet give one.
+	// Silent targets count as three quarters done. They count as asked but not
+	// answered, although they may still answer.
 	s.Silent = 1000
 	check("0:03 32%, 0:07 left; sent 8k; answered 1.5k (36%); open 700; received 5k; 1k silent, for a second look")
 
-	// A fifth of the list was scanned by an earlier part: its time is not this
-	// part's.
+	// An earlier run scanned a fifth of the list. Its time is not part of this
+	// run's.
 	s.Silent, p.silent, p.cfg.Begun, read = 0, 0, 0.2, 0.6
 	check("0:03 30%, 0:21 left; sent 8k; answered 1.5k (47%); open 700; received 5k")
 }
 
-// TestStatusWidth: a status line fits its screen, and whatever the width says
-// what is in the way and how far it is; a bar takes what room there is.
+// TestStatusWidth: a status line fits its screen. At any width it shows what the
+// scan waits for and how far it is. A bar takes up remaining room.
 func TestStatusWidth(t *testing.T) {
 	var s scanner.Stats
 	s.Elapsed = 754 * time.Second
@@ -112,8 +113,8 @@ func TestStatusWidth(t *testing.T) {
 	}
 }
 
-// TestStatusEnd: what is known to come at a scan's end is in the time left, and
-// that is never nothing.
+// TestStatusEnd: the time left includes the waits that are known to come at the end
+// of a scan, and is never shown as zero.
 func TestStatusEnd(t *testing.T) {
 	drained := false
 	p := NewTracker(Config{
@@ -138,15 +139,15 @@ func TestStatusEnd(t *testing.T) {
 	s.HeldFor = 30 * time.Second
 	check(10*time.Second, scanner.WaitAddress, "0:10 50%, 0:37 left")
 	s.HeldFor = 0
-	check(11*time.Second, scanner.WaitReplies, "0:11 50%, 0:07 left") // all were started
-	check(13*time.Second, scanner.WaitNothing, "0:13 50%, 0:05 left") // repeats go out
-	check(19*time.Second, scanner.WaitReplies, "0:19 50%, 0:02 left") // somebody is slow
+	check(11*time.Second, scanner.WaitReplies, "0:11 50%, 0:07 left") // all targets were started
+	check(13*time.Second, scanner.WaitNothing, "0:13 50%, 0:05 left") // requests are being repeated
+	check(19*time.Second, scanner.WaitReplies, "0:19 50%, 0:02 left") // some targets are slow
 	s.Finished[scanner.StatusNoReply], s.Open = 500, 0
 	check(20*time.Second, scanner.WaitCooldown, "0:20 100%, 0:02 left")
 	check(21500*time.Millisecond, scanner.WaitCooldown, "0:21 100%, 0:01 left")
 	check(22*time.Second, scanner.WaitCooldown, "0:22 100%, finishing")
 
-	// An interrupted scan has only what is open before it.
+	// An interrupted scan only has to wait for its open targets.
 	p.ending, p.cooldown, drained = 0, 0, true
 	s.Finished[scanner.StatusNoReply], s.Open = 0, 1213
 	check(10*time.Second, scanner.WaitReplies, "0:10 finishing 1,213 open, at most 0:05")
@@ -154,8 +155,8 @@ func TestStatusEnd(t *testing.T) {
 	check(16*time.Second, scanner.WaitReplies, "0:16 finishing 1,213 open")
 }
 
-// TestStatusSecondPass: a second pass is no step back, and before it nothing is
-// near its end.
+// TestStatusSecondPass: when the second pass starts, progress does not go back.
+// Before it starts, the scan is not near its end.
 func TestStatusSecondPass(t *testing.T) {
 	p := NewTracker(Config{
 		Input: func() (float64, bool) { return 1, true }, Given: func() uint64 { return 1000 },
@@ -174,11 +175,11 @@ func TestStatusSecondPass(t *testing.T) {
 	}
 	s.Silent, s.Open = 0, 400
 	if p.Sample(s); p.ending == 0 {
-		t.Error("all were started, and there is no end")
+		t.Error("all targets were started, but the end of the scan is not noticed")
 	}
 }
 
-// TestStatusBar: a bar has the same length whatever else there is to say.
+// TestStatusBar: the length of the bar does not depend on the rest of the line.
 func TestStatusBar(t *testing.T) {
 	p := NewTracker(Config{Input: func() (float64, bool) { return 0.5, true }, Given: func() uint64 { return 1 }})
 	for _, columns := range []int{79, 120, 200} {
@@ -195,7 +196,7 @@ func TestStatusBar(t *testing.T) {
 	}
 }
 
-// TestStatusResized: the line follows the screen while it is shown.
+// TestStatusResized: the line adapts when the screen is resized.
 func TestStatusResized(t *testing.T) {
 	columns := 80
 	var b strings.Builder
@@ -212,8 +213,8 @@ func TestStatusResized(t *testing.T) {
 	}
 }
 
-// TestStatusRecord: a status line as JSON has the numbers under the names that
-// scripts know, and none that is not known.
+// TestStatusRecord: a status line as JSON has the numbers under the keys that
+// scripts rely on, and omits unknown ones.
 func TestStatusRecord(t *testing.T) {
 	known := false
 	p := NewTracker(Config{Input: func() (float64, bool) { return 0.5, known }, Given: func() uint64 { return 1 }})

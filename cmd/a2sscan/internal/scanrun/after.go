@@ -11,17 +11,19 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 )
 
-// After is what happens when the census is written.
+// After chooses what happens once the census is written.
 type After struct {
 	NoStats bool
-	Farms   bool   // show them
-	Command string // a program; "": none
+	Farms   bool   // print the server farms
+	Command string // path of a program to run; "": none
 }
 
-// keepStats writes the stats beside the census, and returns the name of their file, ""
-// if there is none. It reads the census back: this does not slow the scan down, takes
-// a second per million servers or two, and is right after a resume. The stats of a
-// scan that was interrupted would be those of a part; they come with the rest.
+// keepStats writes the stats beside the census and returns the name of their file,
+// or "" if there is none. It reads the census again instead of counting during the
+// scan: that does not slow the scan down, takes a second or two per million
+// servers, and is right after a resume. It writes no stats for an interrupted scan,
+// because they would cover only a part of it; they are written when the resumed
+// scan ends.
 func (s *Run) keepStats(sum *ledger.Summary, how outcome, summary string) (string, error) {
 	files := written(s, sum)
 	if s.opts.After.NoStats || s.opts.Out.Columns() != "" || len(files) == 0 || how.output != nil || how.ended == ledger.EndedInterrupted {
@@ -37,7 +39,7 @@ func (s *Run) keepStats(sum *ledger.Summary, how outcome, summary string) (strin
 	return name, nil
 }
 
-// written returns the files of the census; a pipe or a device is none.
+// written returns the files of the census. A pipe or a device does not count.
 func written(s *Run, sum *ledger.Summary) (files []string) {
 	for _, part := range sum.Parts {
 		files = append(files, part.Name)
@@ -48,9 +50,9 @@ func written(s *Run, sum *ledger.Summary) (files []string) {
 	return files
 }
 
-// onComplete runs the user's program, if the census is complete. It gets the names of
-// the files in its environment; what it prints goes to standard error. There is no
-// shell between.
+// onComplete runs the user's program if the census is complete. It does not use a
+// shell. The program gets the names of the files in its environment, and its output
+// goes to standard error.
 func (s *Run) onComplete(sum *ledger.Summary, how outcome, summary, stats string) error {
 	if s.opts.After.Command == "" || !how.complete || how.output != nil {
 		return nil

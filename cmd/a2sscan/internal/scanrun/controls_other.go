@@ -2,5 +2,5 @@
 
 package scanrun
 
-// controls does nothing where there are no such signals.
+// controls does nothing on systems without these signals.
 func (s *Run) controls() (end func()) { return func() {} }

@@ -9,8 +9,8 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 )
 
-// controls lets SIGUSR1 raise the rate by a tenth, SIGUSR2 lower it, and SIGQUIT
-// report the state, until end is called.
+// controls handles signals until end is called: SIGUSR1 raises the rate by a tenth,
+// SIGUSR2 lowers it, and SIGQUIT prints the state of the scan.
 func (s *Run) controls() (end func()) {
 	return shutdown.Handle(func(sig os.Signal) {
 		switch sig {

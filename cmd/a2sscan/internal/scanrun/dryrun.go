@@ -14,10 +14,10 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
-// dryRunShown is how many targets a dry run names.
+// dryRunShown is how many targets a dry run lists.
 const dryRunShown = 10
 
-// dryRun reports which targets the scan would ask.
+// dryRun prints which targets the scan would ask.
 func (s *Run) dryRun() error {
 	stop, ctx, end := shutdown.Listen(s.term, s.opts.Exclude.hangupEnds())
 	defer end()
@@ -50,7 +50,7 @@ func (s *Run) dryRun() error {
 	return inputs.Truncated(s.list)
 }
 
-// countTargets names the first targets that a run would ask, and counts all.
+// countTargets prints the first targets that a run would ask, and counts them all.
 func (s *Run) countTargets(interrupted func() bool) (uint64, error) {
 	var asked atomic.Uint64
 	_, all, known := s.foresee()
@@ -71,8 +71,8 @@ func (s *Run) countTargets(interrupted func() bool) (uint64, error) {
 	return asked.Load(), nil
 }
 
-// left are the targets that a run would ask: with a checkpoint, those that are
-// not behind it.
+// left returns the targets that a run would ask. With a checkpoint, it omits those
+// that earlier runs finished.
 func (s *Run) left() iter.Seq[scanner.Target] {
 	if !s.checkpoint.Enabled {
 		return s.list.All()
@@ -81,7 +81,8 @@ func (s *Run) left() iter.Seq[scanner.Target] {
 	return s.checkpoint.Targets(s.list)
 }
 
-// sayLeft reports the counts of a list's targets.
+// sayLeft prints how many entries of the list would be asked, and what excludes the
+// others. asked is the number of targets that this run would ask.
 func sayLeft(s *Run, asked uint64) {
 	now, behind := s.list.Stats(), ""
 	if s.checkpoint.Enabled {
@@ -95,7 +96,7 @@ func sayLeft(s *Run, asked uint64) {
 	s.term.Say("%s read = %s%s%s that would be asked", console.Grouped(now.Read), l.Accounted(), behind, console.Grouped(asked))
 }
 
-// exactForecast is the forecast for so many targets.
+// exactForecast returns the forecast for a known number of targets.
 func (o *Options) exactForecast(l *list.List, asked uint64) *progress.Forecast {
 	size, known := l.Size()
 	listed := float64(asked)

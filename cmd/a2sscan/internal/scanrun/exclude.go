@@ -5,14 +5,14 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
-// Exclude chooses the addresses that are sent nothing.
+// Exclude chooses addresses that the scan must send nothing to.
 type Exclude struct {
 	AllowReserved bool
 	Networks      []string
 	Files         []string
 }
 
-// open reads the files.
+// open reads the exclusion files and returns all exclusions.
 func (x *Exclude) open(waiting func(pipe string)) (*list.Exclusions, error) {
 	all, err := list.NewExclusions(list.ExclusionConfig{
 		AllowReserved: x.AllowReserved, Networks: x.Networks, Files: x.Files, Waiting: waiting,
@@ -23,5 +23,6 @@ func (x *Exclude) open(waiting func(pipe string)) (*list.Exclusions, error) {
 	return all, nil
 }
 
-// hangupEnds reports whether SIGHUP has no other use than to end the scan.
+// hangupEnds reports whether SIGHUP ends the scan. With exclusion files it reloads
+// them instead.
 func (x *Exclude) hangupEnds() bool { return len(x.Files) == 0 }

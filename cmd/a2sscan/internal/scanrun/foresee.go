@@ -7,7 +7,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// forecast is that of a scan of these flags.
+// forecast returns the forecast of a scan with these options, for targets from
+// lists and from networks.
 func (o *Options) forecast(listed, inNetworks float64) *progress.Forecast {
 	fc := &progress.Forecast{
 		Listed: listed, InNetworks: inNetworks,
@@ -20,13 +21,13 @@ func (o *Options) forecast(listed, inNetworks float64) *progress.Forecast {
 	return fc
 }
 
-// schedule is when a target is asked again.
+// schedule says when a silent target is asked again.
 func (o *Options) schedule() scanner.Schedule {
 	return scanner.Schedule{Timeout: o.Timeout, Retries: o.Retries, SecondPass: o.SecondLook}
 }
 
-// foresee returns the forecast of what is left to ask, and of how many targets
-// it is; known is false if the length of the list is unknown.
+// foresee returns the forecast of what is left to ask, and the number of targets
+// left. known is false if the length of the list is unknown.
 func (s *Run) foresee() (fc *progress.Forecast, n uint64, known bool) {
 	size, known := s.list.Size()
 	if !known {
@@ -48,7 +49,8 @@ func (s *Run) foresee() (fc *progress.Forecast, n uint64, known bool) {
 	return s.opts.forecast(listed, here-listed), n, true
 }
 
-// printPlan reports the targets, and the datagrams and time that they take.
+// printPlan prints how many targets are left, how long they take and how many
+// datagrams.
 func (s *Run) printPlan() {
 	fc, n, known := s.foresee()
 	left := ""
@@ -56,7 +58,7 @@ func (s *Run) printPlan() {
 		left = " left"
 	}
 	switch {
-	case s.opts.DryRun && known: // how many of them are asked, and what that takes, comes at its end
+	case s.opts.DryRun && known: // the dry run prints the forecast at its end, from the exact number of targets
 		s.term.Say("%s%s %s", console.Plural(n, "target"), left, s.opts.Targets.said())
 	case !known:
 		s.term.Say("targets%s as they come, %s; %s", left, console.PerSecond(float64(s.opts.Pace.Rate)), s.opts.Targets.said())

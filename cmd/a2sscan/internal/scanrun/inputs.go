@@ -9,7 +9,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// inputNotes are the lists, as they were read, and then the other arguments.
+// inputNotes describes the inputs for the summary: first the lists, in the order in
+// which they were read, then the other arguments.
 func (s *Run) inputNotes() []ledger.Input {
 	all := []ledger.Input{}
 	for i, in := range s.list.Inputs() {
@@ -17,7 +18,7 @@ func (s *Run) inputNotes() []ledger.Input {
 			Name: in.Name, Format: in.Format, Compression: in.Compression, Torn: in.Truncated,
 			Bytes: in.Bytes, SHA256: in.SHA256, Targets: in.Targets, Invalid: in.Invalid,
 		}
-		if i < len(s.fetched.sources) { // they come before all others
+		if i < len(s.fetched.sources) { // fetched lists come before all others
 			note.Master = s.opts.From.note(s.fetched.err == nil)
 		}
 		all = append(all, note)
@@ -28,7 +29,8 @@ func (s *Run) inputNotes() []ledger.Input {
 	return all
 }
 
-// note is what was asked of the master.
+// note describes the query to the master. whole means that it sent its list to the
+// end.
 func (m *Master) note(whole bool) *ledger.MasterList {
 	n := &ledger.MasterList{
 		Protocol: "web", Address: publicURL(m.URL), Region: m.Region.String(),

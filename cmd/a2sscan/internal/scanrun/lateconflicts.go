@@ -5,11 +5,11 @@ import (
 	"sync"
 )
 
-// lateConflictsKept is how many servers are named; the others are counted.
+// lateConflictsKept is how many servers are listed; the others are only counted.
 const lateConflictsKept = 100
 
-// lateConflicts are the servers that contradicted their record after it was
-// written. The scan's loop adds to them.
+// lateConflicts holds the servers that contradicted their record after it was
+// written. The scan's loop adds to it.
 type lateConflicts struct {
 	mu    sync.Mutex
 	addrs []string

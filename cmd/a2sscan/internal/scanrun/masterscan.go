@@ -10,14 +10,15 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
-// Master is a list that is fetched before the scan.
+// Master chooses a master server whose list is fetched before the scan.
 type Master struct {
 	masterlist.Options
 	Where string // HOST:PORT of a master server, web, or the URL of a Web API; empty: no list is fetched
-	Keep  bool   // records keep what the list says of their server
+	Keep  bool   // keep the list's entry of a server in its record
 }
 
-// check refuses flags that contradict each other, and reads where the master is.
+// check refuses flags that contradict each other, and derives the kind of the
+// master and its address from Where.
 func (m *Master) check(dryRun, checkpoint bool) error {
 	if m.Where == "" {
 		return nil
@@ -42,7 +43,7 @@ func (m *Master) check(dryRun, checkpoint bool) error {
 	return m.Options.Check()
 }
 
-// into sets what the flags say.
+// into copies the flags into cfg.
 func (m *Master) into(cfg *list.Config) {
 	cfg.Formats = masterlist.Formats()
 	cfg.KeepMaster = m.Keep
@@ -54,14 +55,15 @@ type fetchedList struct {
 	err     error // why it is incomplete
 }
 
-// fetchFirst fetches the list that is to be scanned, if one is. What was
-// fetched before an error of the master is scanned.
+// fetchFirst fetches the list to scan if --master is given. If the master fails
+// before the end of its list, the servers fetched so far are scanned.
 func (s *Run) fetchFirst() error {
 	f, quiet := &s.opts.From, s.opts.Quiet
 	if f.Where == "" {
 		return nil
 	}
-	// An output that is refused is known before minutes have passed.
+	// Check the output now: fetching may take minutes, and a bad --output must be
+	// refused before that.
 	if _, err := s.planOutput(); err != nil {
 		return err
 	}

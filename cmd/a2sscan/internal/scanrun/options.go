@@ -18,9 +18,9 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
-// Program is what the program lends to a scan.
+// Program is what a scan must know about the program that runs it.
 type Program struct {
-	Name       string   // how a person starts it, for commands to type
+	Name       string   // how the user starts the program, for commands in hints
 	Args       []string // the command line, without the program's name
 	Stdin      io.Reader
 	Stdout     io.Writer
@@ -44,7 +44,7 @@ type Options struct {
 	Targets    Targets
 	Exclude    Exclude
 	MaxTargets uint64
-	MaxResults uint64 // stop after so many servers answered; 0: never
+	MaxResults uint64 // end the scan after this many servers have answered; 0: never
 
 	Query      flagvalue.Questions
 	Pace       Pace
@@ -57,9 +57,9 @@ type Options struct {
 
 	Unanswered bool
 	Raw        bool
-	NoNames    bool     // hashes stand in for the names of players
-	PlayerKey  string   // path of the key of these hashes
-	Databases  []string // files of places
+	NoNames    bool     // write hashes in place of player names
+	PlayerKey  string   // path of the file with the key of these hashes
+	Databases  []string // files of --mmdb
 	DryRun     bool
 	Quiet      bool
 	Verbose    bool
@@ -69,7 +69,7 @@ type Options struct {
 // Pace is the rate of a scan and its source address.
 type Pace struct {
 	Rate          flagvalue.Rate
-	Total         flagvalue.Rate // of all shards, in place of Rate; 0: not given
+	Total         flagvalue.Rate // the rate of all shards together, in place of Rate; 0: not given
 	AddressRate   flagvalue.Rate
 	MaxPerAddress int
 	InFlight      int
@@ -77,14 +77,14 @@ type Pace struct {
 	Source        flagvalue.Source
 }
 
-// Saved names the file in which a scan saves its progress.
+// Saved chooses the file in which a scan saves its progress.
 type Saved struct {
 	Path  string
 	Fresh bool // discard an earlier checkpoint
 }
 
-// Check settles the rate, and refuses options that contradict each other or the
-// arguments.
+// Check derives the rate from --rate-total, and refuses options that contradict
+// each other or the arguments.
 func (o *Options) Check(args []string) error {
 	if o.Pace.Total > 0 {
 		o.Pace.Rate = o.Pace.Total / flagvalue.Rate(max(o.Targets.Shard.Count, 1))
@@ -144,7 +144,7 @@ func (o *Options) checkScanID() error {
 	)
 }
 
-// checkCheckpoint refuses a checkpoint that no scan could resume from.
+// checkCheckpoint refuses a checkpoint that the scan could not be resumed from.
 func (o *Options) checkCheckpoint() error {
 	info, err := os.Stat(o.Out.Path)
 	switch {
@@ -172,8 +172,8 @@ func (o *Options) checkCheckpoint() error {
 	return nil
 }
 
-// checkpointFiles are all files that a scan with a checkpoint may make beside
-// its output, and remove.
+// checkpointFiles returns all files that a scan with a checkpoint may create, and
+// remove, besides its output.
 func (o *Options) checkpointFiles() []string {
 	path := o.Saved.Path
 	if path == "" {
@@ -182,8 +182,8 @@ func (o *Options) checkpointFiles() []string {
 	return []string{path, path + ".lock", path + ".silent", path + ".tmp"}
 }
 
-// checkInputs refuses to write over what is read: with --order input a list would
-// be cut off while it is read, and no one would notice.
+// checkInputs refuses to overwrite a file that is read. With --order input, a list
+// would otherwise be truncated while it is read, and nobody would notice.
 func (o *Options) checkInputs(args []string) error {
 	read := slices.Concat(args, o.Exclude.Files)
 	if err := inputs.Overwritten("--summary", o.Summary, read); err != nil {

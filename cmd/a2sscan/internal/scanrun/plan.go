@@ -9,7 +9,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
-// scanPlan returns the plan of a command.
+// scanPlan returns the plan of this command, for the checkpoint.
 func (o *Options) scanPlan(args []string) (checkpoint.Plan, error) {
 	output, err := filepath.Abs(o.Out.Path)
 	return checkpoint.Plan{

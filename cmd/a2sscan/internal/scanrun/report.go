@@ -18,15 +18,15 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// outcome is how a scan ended.
+// outcome says how a scan ended.
 type outcome struct {
 	ended    string // a word of the summary: complete, interrupted …
-	complete bool   // every target was asked to the end
-	output   error  // what went wrong with the output
-	broken   error  // what ended the scan before its time
+	complete bool   // every target was either finished or excluded
+	output   error  // the error of the output; nil: none
+	broken   error  // the error that ended the scan early; nil: none
 }
 
-// closeOutput ends the output and the checkpoint of a scan that returned err.
+// closeOutput closes the checkpoint and the output of a scan that returned err.
 func (s *Run) closeOutput(err error) outcome {
 	var how outcome
 	saved := s.checkpoint.Finish()
@@ -39,7 +39,8 @@ func (s *Run) closeOutput(err error) outcome {
 	return how
 }
 
-// askedNobody is the error of a run that asked no target.
+// askedNobody returns the error of a run that has asked no target; nil if it has
+// asked one.
 func (s *Run) askedNobody(err error, how outcome, stats *scanner.Stats) error {
 	switch {
 	case stats.DatagramsSent() > 0 || s.checkpoint.Resumes() && err == nil:
@@ -56,8 +57,8 @@ func (s *Run) askedNobody(err error, how outcome, stats *scanner.Stats) error {
 	return inputs.NothingToAsk(s.list)
 }
 
-// account adds the numbers of earlier parts to those of this one, and makes the
-// ledger of all parts.
+// account adds the counts of earlier runs to those of this one, and returns them
+// with the ledger of all runs.
 func (s *Run) account(own scanner.Stats) (all scanner.Stats, l ledger.Ledger) {
 	all = own
 	listed := s.list.Stats()
@@ -74,9 +75,8 @@ func (s *Run) account(own scanner.Stats) (all scanner.Stats, l ledger.Ledger) {
 	return all, l
 }
 
-// unread is how many targets the list has beyond those that are counted in
-// these numbers. It is not known of a list that is read as it comes, and of a
-// part of one.
+// unread returns how many targets the list has besides those that listed counts.
+// The number is unknown for a list that is read during the scan, and for a shard.
 func (s *Run) unread(listed list.Stats) (n uint64, known bool) {
 	n, known = s.list.Size()
 	if !known || s.opts.Targets.Shard.Count > 1 {
@@ -90,8 +90,8 @@ func (s *Run) unread(listed list.Stats) (n uint64, known bool) {
 	return n, true
 }
 
-// conclude decides how the scan ended. The parts of a complete census get their
-// names.
+// conclude decides how the scan ended, and gives the files of a complete census
+// their final names.
 func (s *Run) conclude(how outcome, all *scanner.Stats) outcome {
 	how.ended = s.ended(how)
 	truncated := how.ended == ledger.EndedInput && s.list.Err() == nil
@@ -102,7 +102,7 @@ func (s *Run) conclude(how outcome, all *scanner.Stats) outcome {
 	how.complete = true
 	s.guard.JudgeFinal(all)
 	if s.guard.Tripped() != nil && s.out.Name() != s.opts.Out.Path {
-		s.out.Keep() // the census before is better than one that a guard refuses
+		s.out.Keep() // the old census is better than one that a guard refuses
 	} else {
 		how.output = s.out.Commit()
 	}
@@ -110,7 +110,7 @@ func (s *Run) conclude(how outcome, all *scanner.Stats) outcome {
 	return how
 }
 
-// ended says in a word why the scan is over.
+// ended returns the word of the summary for why the scan is over.
 func (s *Run) ended(how outcome) string {
 	switch {
 	case how.output != nil:
@@ -127,7 +127,7 @@ func (s *Run) ended(how outcome) string {
 	return ledger.EndedComplete
 }
 
-// summarize makes the summary.
+// summarize returns the summary of the scan.
 func (s *Run) summarize(all *scanner.Stats, l ledger.Ledger, how outcome) *ledger.Summary {
 	sum := ledger.NewSummary(all, l, s.program.Build)
 	s.describe(sum)
@@ -152,7 +152,7 @@ func (s *Run) summarize(all *scanner.Stats, l ledger.Ledger, how outcome) *ledge
 	return sum
 }
 
-// describe names the scan in its summary.
+// describe fills in the fields of the summary that identify the scan.
 func (s *Run) describe(sum *ledger.Summary) {
 	targets := &s.opts.Targets
 	sum.Scan, sum.Command, sum.Inputs = s.id, s.program.Args, s.inputNotes()
@@ -167,7 +167,8 @@ func (s *Run) describe(sum *ledger.Summary) {
 	sum.Start, sum.End = s.start, time.Now().UTC()
 }
 
-// report writes the summary, shows how the scan went and chooses the exit code.
+// report writes the summary and the stats, prints how the scan went and returns the
+// error that decides the exit code.
 func (s *Run) report(sum *ledger.Summary, how outcome) error {
 	path := s.opts.summaryPath(s.out.Name(), s.start)
 	var lost error
@@ -196,7 +197,7 @@ func (s *Run) report(sum *ledger.Summary, how outcome) error {
 	return verdict
 }
 
-// closing names the results; summary is the path of the summary file.
+// closing says where the results are; summary is the path of the summary file.
 func (s *Run) closing(summary string) ledger.Closing {
 	c := ledger.Closing{Place: s.out.Place(), Summary: summary, Verbose: s.opts.Verbose}
 	if s.enoughResults() {
@@ -210,8 +211,9 @@ func (s *Run) closing(summary string) ledger.Closing {
 	return c
 }
 
-// fileLost notes that a file beside the output could not be written. A full disk takes
-// it away together with the output.
+// fileLost records that a file beside the output could not be written. If the
+// output failed too, as it does when the disk is full, the output's error remains
+// and this one is only printed.
 func (how outcome) fileLost(t *console.Terminal, what string, err error) outcome {
 	lost := console.Fail(console.ExitOutput, "%s: %w", what, err)
 	if how.output == nil {
@@ -222,8 +224,8 @@ func (how outcome) fileLost(t *console.Terminal, what string, err error) outcome
 	return how
 }
 
-// verdict is the error with which the run ends, the gravest if there are
-// several.
+// verdict returns the error with which the run ends. If there are several, it
+// returns the most serious.
 func (s *Run) verdict(sum *ledger.Summary, how outcome) error {
 	switch {
 	case how.output != nil:
@@ -246,7 +248,7 @@ func (s *Run) verdict(sum *ledger.Summary, how outcome) error {
 	return inputs.Truncated(s.list)
 }
 
-// guarded is the error of a scan that a guard stopped, err if none did.
+// guarded returns the error of a scan that a guard ended, or err if no guard did.
 func guarded(g *guard.Guard, err error) error {
 	if why := g.Tripped(); why != nil {
 		return console.Fail(console.ExitGuard, "%s", why)
@@ -254,8 +256,8 @@ func guarded(g *guard.Guard, err error) error {
 	return err
 }
 
-// summaryPath is where the summary of a census in path goes, empty for nowhere. A
-// pipe or a device has no file beside it.
+// summaryPath returns where the summary of a census at path goes; "" means nowhere.
+// There is no summary beside a pipe or a device.
 func (o *Options) summaryPath(path string, start time.Time) string {
 	switch {
 	case o.Summary != "" || path == "-":
@@ -268,8 +270,8 @@ func (o *Options) summaryPath(path string, start time.Time) string {
 	return path + ".summary.json"
 }
 
-// summaryName is where the numbers of a scan in parts go: beside them, with
-// the name that they have in common.
+// summaryName is the path of the summary of a scan in parts. It is beside them and
+// begins like their names.
 func summaryName(path string, start time.Time) string {
 	first := sink.PartName(path, start, 1)
 	return first[:strings.LastIndex(first, "-00001")] + ".summary.json"

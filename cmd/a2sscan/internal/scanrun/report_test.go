@@ -9,8 +9,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
-// TestVerdict: of several reasons to end otherwise than well the gravest
-// decides.
+// TestVerdict: if there are several errors, the most serious decides the exit code.
 func TestVerdict(t *testing.T) {
 	full := console.Fail(console.ExitOutput, "disk full")
 	tests := []struct {

@@ -1,5 +1,5 @@
-// Package scanrun is one run of scan: it reads lists, asks their targets, writes the
-// records, and reports how that went.
+// Package scanrun runs one scan: it reads lists, asks their targets, writes the
+// records and prints a report.
 package scanrun
 
 import (
@@ -33,14 +33,14 @@ import (
 	"github.com/a2sscan/a2sscan/sink/disk"
 )
 
-// Run is one run of scan: its settings, its parts and its numbers.
+// Run is one run of the scan command: its settings, its components and its counts.
 type Run struct {
 	term    *console.Terminal
 	program *Program
 	opts    *Options
 	inputs  []string  // the arguments
-	id      string    // name of the scan
-	start   time.Time // of its first part
+	id      string    // the name of the scan
+	start   time.Time // when the scan's first run began
 
 	list       *list.List
 	bad        *inputs.BadLines
@@ -63,7 +63,7 @@ type Run struct {
 	monitor  atomic.Pointer[scanner.Monitor] // nil: no target is asked yet
 }
 
-// Scan asks the targets of args and writes what they answer.
+// Scan asks the targets that args name and writes their answers as records.
 func Scan(t *console.Terminal, p *Program, o *Options, args []string) error {
 	s := newRun(t, p, o, args)
 	saved, err := s.openCheckpoint()
@@ -89,7 +89,7 @@ func Scan(t *console.Terminal, p *Program, o *Options, args []string) error {
 	return s.report(sum, how)
 }
 
-// Demo scans without checkpoint and summary file, and returns the numbers.
+// Demo scans without a checkpoint and a summary file, and returns the summary.
 func Demo(t *console.Terminal, p *Program, o *Options, args []string) (*ledger.Summary, error) {
 	s := newRun(t, p, o, args)
 	if err := s.prepare(); err != nil {
@@ -103,7 +103,7 @@ func Demo(t *console.Terminal, p *Program, o *Options, args []string) (*ledger.S
 	return sum, s.verdict(sum, how)
 }
 
-// newRun returns a scan that saves no checkpoint.
+// newRun returns a run without a checkpoint.
 func newRun(t *console.Terminal, p *Program, o *Options, args []string) *Run {
 	return &Run{
 		term: t, program: p, opts: o, inputs: args, id: o.ScanID, start: time.Now().UTC(),
@@ -111,7 +111,7 @@ func newRun(t *console.Terminal, p *Program, o *Options, args []string) *Run {
 	}
 }
 
-// openCheckpoint opens the checkpoint that the options name.
+// openCheckpoint opens the checkpoint that the options name, if any.
 func (s *Run) openCheckpoint() (*checkpoint.Checkpointer, error) {
 	if s.opts.Saved.Path == "" {
 		return checkpoint.Off(), nil
@@ -122,8 +122,7 @@ func (s *Run) openCheckpoint() (*checkpoint.Checkpointer, error) {
 	})
 }
 
-// prepare opens everything that can be opened before anything is sent or
-// written.
+// prepare opens everything that can be opened before anything is sent or written.
 func (s *Run) prepare() (err error) {
 	if s.geo, err = geo.Open(s.opts.Databases); err != nil {
 		return err
@@ -155,8 +154,8 @@ func (s *Run) prepare() (err error) {
 	return err
 }
 
-// resume takes over what the checkpoint says, if there is one. It returns what
-// is to be read in place of stdin.
+// resume takes over the state in the checkpoint, if there is one. It returns the
+// reader to use in place of stdin.
 func (s *Run) resume(stdin io.Reader) (io.Reader, error) {
 	past, seed := s.checkpoint.Past, &s.opts.Targets.Seed
 	if past != nil && !seed.Given {
@@ -182,7 +181,7 @@ func (s *Run) resume(stdin io.Reader) (io.Reader, error) {
 	return s.checkpoint.HashLists(s.inputs, stdin)
 }
 
-// resumeDatabases takes over which databases earlier parts of the scan used.
+// resumeDatabases tells bases which databases earlier runs of the scan used.
 func resumeDatabases(bases geo.Databases, past []checkpoint.Database, t *console.Terminal) {
 	var ids []geo.ID
 	for _, db := range past {
@@ -191,7 +190,7 @@ func resumeDatabases(bases geo.Databases, past []checkpoint.Database, t *console
 	bases.Resume(ids, t)
 }
 
-// databasesOf are the files of --mmdb as a checkpoint has them.
+// databasesOf returns the files of --mmdb as a checkpoint describes them.
 func databasesOf(bases geo.Databases) (all []checkpoint.Database) {
 	for _, id := range bases.IDs() {
 		all = append(all, checkpoint.Database(id))
@@ -199,7 +198,7 @@ func databasesOf(bases geo.Databases) (all []checkpoint.Database) {
 	return all
 }
 
-// openTargets checks the targets.
+// openTargets opens the lists of targets.
 func (s *Run) openTargets(stdin io.Reader) error {
 	cfg, err := s.opts.listConfig(s.inputs, stdin)
 	if err != nil {
@@ -224,8 +223,7 @@ func (s *Run) openTargets(stdin io.Reader) error {
 	return nil
 }
 
-// reportIdlePipe returns a function that reports a named pipe that no program
-// writes to.
+// reportIdlePipe returns a function that prints which named pipe has no writer yet.
 func reportIdlePipe(t *console.Terminal) func(pipe string) {
 	return func(pipe string) { t.Say("waiting for a program to write to %s", pipe) }
 }
@@ -245,7 +243,7 @@ func (o *Options) listConfig(args []string, stdin io.Reader) (list.Config, error
 	return cfg, nil
 }
 
-// planOutput returns the output. It makes and cuts no file yet.
+// planOutput returns the output. It does not create or truncate a file yet.
 func (s *Run) planOutput() (*output.Output, error) {
 	o := s.opts.Out.Plan(s.id)
 	o.HashNames(s.names.Key())
@@ -267,8 +265,8 @@ func (s *Run) planOutput() (*output.Output, error) {
 	return o, s.opts.checkSummary()
 }
 
-// checkSummary refuses a path where the summary can't be written, before any
-// target is asked.
+// checkSummary refuses a path where the summary can't be written. It is called
+// before any target is asked.
 func (o *Options) checkSummary() error {
 	if o.Summary == "" {
 		return nil
@@ -276,23 +274,24 @@ func (o *Options) checkSummary() error {
 	return output.Failure(sink.Check(o.Summary, sink.Options{Replace: true}))
 }
 
-// scanName is the default name of a scan: its start.
+// scanName returns the default name of a scan, which is the time of its start.
 func scanName(start time.Time) string { return start.Format("20060102T150405Z") }
 
-// MemoryLimit is what the garbage collector keeps the heap below where it can:
-// without it, a heap of replies grows to twice the scan's byte budget.
+// MemoryLimit is the size below which the garbage collector keeps the heap if it
+// can. Without it, a heap full of replies would grow to twice the scan's byte
+// budget.
 const MemoryLimit = scanner.DefaultByteBudget + 64<<20
 
-// limitMemory sets the limit, unless the user did. extra bytes are needed for
-// something else.
+// limitMemory sets the limit unless the user has set one. It adds extra bytes for
+// other data.
 func limitMemory(extra int64) {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(MemoryLimit + extra)
 	}
 }
 
-// census scans, and returns the numbers and how the scan ended. The error is
-// that of a run that asked no target.
+// census scans, and returns the summary and how the scan ended. It returns an error
+// only if no target was asked.
 func (s *Run) census() (*ledger.Summary, outcome, error) {
 	limitMemory(s.geo.Bytes())
 	ctx, end := s.listen()
@@ -319,7 +318,8 @@ func (s *Run) census() (*ledger.Summary, outcome, error) {
 	return sum, how, nil
 }
 
-// listen starts what can end the scan early: signals and the guard.
+// listen starts what can end the scan early: the handling of signals, and the
+// guard.
 func (s *Run) listen() (ctx context.Context, end func()) {
 	sd, ctx, stopListening := shutdown.Listen(s.term, s.opts.Exclude.hangupEnds())
 	s.shutdown = sd
@@ -332,8 +332,8 @@ func (s *Run) listen() (ctx context.Context, end func()) {
 	return ctx, func() { stopClock(); stopListening() }
 }
 
-// leave ends the program if the reader of a pipe takes no more records: nothing
-// else ends a write that waits for it.
+// leave ends the program if the reader of a pipe takes no more records. Nothing
+// else can interrupt a write that waits for the reader.
 func (s *Run) leave() {
 	n := s.out.Unwritten()
 	if n == 0 {
@@ -346,7 +346,7 @@ func (s *Run) leave() {
 	os.Exit(console.ExitInterrupted)
 }
 
-// load reads the lists.
+// load reads the lists and compares them with the checkpoint.
 func (s *Run) load() error {
 	s.checkpoint.Attach(checkpointed(s))
 	s.reading.Store(s.list)
@@ -365,14 +365,14 @@ func (s *Run) load() error {
 	return nil
 }
 
-// readLists reads the lists, as far as they have to be read before the first
-// target, with a status line. A signal ends it.
+// readLists reads as much of the lists as the scan needs before its first target,
+// with a status line. Canceling ctx ends it.
 func (s *Run) readLists(ctx context.Context) error {
 	defer s.status.WatchLoading(s.list.Loading)()
 	return inputs.LoadFailure(s.list.Load(ctx))
 }
 
-// metricsSource returns the source of the metrics.
+// metricsSource returns what the metrics server reads of this scan.
 func metricsSource(s *Run) metrics.Source {
 	return metrics.Source{
 		List: s.list.Stats, Size: s.list.Size,
@@ -382,7 +382,7 @@ func metricsSource(s *Run) metrics.Source {
 	}
 }
 
-// checkpointed is what the checkpoint reads of this scan.
+// checkpointed returns what the checkpoint must know about this scan.
 func checkpointed(s *Run) checkpoint.Scan {
 	return checkpoint.Scan{
 		ID: s.id, Start: s.start, MaxTargets: s.opts.MaxTargets, MaxPerAddress: s.opts.Pace.MaxPerAddress,
@@ -414,7 +414,7 @@ func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
 	return scanner.Scan(ctx, cfg, s.targets(), s.metrics.Begin(cfg.Monitor, s.handle))
 }
 
-// newObserver logs what the scan does.
+// newObserver returns what logs the progress of the scan.
 func newObserver(s *Run) *scanlog.Observer {
 	reported := 0
 	if past := s.checkpoint.Past; past != nil {
@@ -423,7 +423,8 @@ func newObserver(s *Run) *scanlog.Observer {
 	return scanlog.New(s.term.Log, s.opts.Pace.Rate.Limit(), s.out.Parts, reported)
 }
 
-// begun is how much of the list earlier parts of the scan did; past may be nil.
+// begun returns the fraction of the list that earlier runs have done; past may be
+// nil.
 func begun(l *list.List, past *checkpoint.Checkpoint) float64 {
 	n, known := l.Size()
 	if !known || past == nil {
@@ -432,7 +433,7 @@ func begun(l *list.List, past *checkpoint.Checkpoint) float64 {
 	return float64(past.Place) / float64(max(n, 1))
 }
 
-// newTracker knows how far this scan is.
+// newTracker returns a tracker of the scan's progress.
 func (s *Run) newTracker() *progress.Tracker {
 	f := s.opts
 	cfg := progress.Config{
@@ -447,14 +448,14 @@ func (s *Run) newTracker() *progress.Tracker {
 	return progress.NewTracker(cfg)
 }
 
-// newStatus shows how a scan is going.
+// newStatus returns the status line of a scan.
 func (o *Options) newStatus(t *console.Terminal, scan string) progress.Status {
 	return progress.Status{Terminal: t, Kind: o.statusKind(), Scan: scan}
 }
 
-// reopenOutput opens the output of a scan that is resumed, and cuts it back, even
-// if no target follows. If it is not as the checkpoint left it, nothing is asked, and
-// all files stay as they are.
+// reopenOutput opens the output of a resumed scan, and truncates it at the
+// checkpoint, even if no targets are left. If the output is not as the checkpoint
+// describes it, nothing is asked and all files stay as they are.
 func reopenOutput(s *Run) error {
 	if !s.checkpoint.Resumes() {
 		return nil
@@ -462,8 +463,8 @@ func reopenOutput(s *Run) error {
 	return output.Failure(s.openOutput())
 }
 
-// targets are those of the list. The output of a new scan is made when the first of
-// them is taken: the socket is open then, and no packet was sent.
+// targets returns the targets of the list. The output of a new scan is created when
+// the first target is taken: then the socket is open, but no packet has been sent.
 func (s *Run) targets() iter.Seq[scanner.Target] {
 	all := s.list.All()
 	if s.checkpoint.Enabled {
@@ -506,7 +507,7 @@ func (s *Run) openOutput() error {
 	return nil
 }
 
-// handle takes what one target answered.
+// handle counts the result of one target and writes its record.
 func (s *Run) handle(r *scanner.Result) {
 	silent := r.Status == scanner.StatusNoReply || r.Status == scanner.StatusUnreachable
 	wanted := !silent || s.opts.Unanswered

@@ -10,8 +10,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// sayState reports the state of a scan in a few lines. The scan continues. It may
-// be called while the scan runs, and waits for nothing that the scan holds.
+// sayState prints the state of a scan in a few lines. The scan continues. sayState
+// may be called at any time and never waits for the scan.
 func (s *Run) sayState() {
 	m := s.monitor.Load()
 	if m == nil {
@@ -24,11 +24,11 @@ func (s *Run) sayState() {
 		return
 	}
 	now := m.Stats()
-	now.Rate = s.rate.Rate() // the scan may not know of it yet
+	now.Rate = s.rate.Rate() // the scan may not have applied the last change yet
 	v := s.newTracker().Sample(now)
 	s.term.Say("state: scan %s, %s", console.Plain(s.id, 100), v.State())
 
-	listed := s.checkpoint.Total(s.list.Stats(), &now) // from here on of all parts
+	listed := s.checkpoint.Total(s.list.Stats(), &now) // from here on, the counts of all runs
 	l := ledger.New(listed, &now)
 	l.Unfinished = l.Read - min(l.Read, l.LeftOut()+l.Finished)
 	l.Unread, _ = s.unread(listed)
@@ -46,7 +46,7 @@ func (s *Run) sayState() {
 	sayWritten(s)
 }
 
-// sayMemory reports the memory of the process, and the part that replies use.
+// sayMemory prints the memory of the process, and how much of it holds replies.
 func sayMemory(t *console.Terminal, replies int64) {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -54,7 +54,7 @@ func sayMemory(t *console.Terminal, replies int64) {
 		console.Bytes(m.HeapAlloc), console.Bytes(uint64(max(replies, 0))), console.Bytes(m.Sys))
 }
 
-// sayWritten reports how much was written.
+// sayWritten prints how many records were written.
 func sayWritten(s *Run) {
 	n, busy := s.out.CountNow()
 	records := console.Plural(n+s.checkpoint.Records(), "record")
@@ -67,7 +67,7 @@ func sayWritten(s *Run) {
 	}
 }
 
-// turnRate changes the rate and reports that.
+// turnRate changes the rate by one step and prints the change.
 func turnRate(rate *ratecontrol.Control, t *console.Terminal, up bool) {
 	from, to, ok := rate.Step(up)
 	signal, way := "SIGUSR1", "up"

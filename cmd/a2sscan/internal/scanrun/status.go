@@ -4,8 +4,8 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
 )
 
-// statusKind is how status lines are shown: --quiet means none, unless
-// --status says otherwise.
+// statusKind returns how progress is shown. With --quiet it is not shown, unless
+// --status is given.
 func (o *Options) statusKind() progress.Kind {
 	if o.Quiet && !o.Status.Given {
 		return progress.None

@@ -7,7 +7,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
 )
 
-// TestStatusKind: --quiet means no status, unless one is asked for.
+// TestStatusKind: with --quiet no status is shown, unless the user asks for one.
 func TestStatusKind(t *testing.T) {
 	for _, test := range []struct {
 		quiet bool
@@ -27,6 +27,6 @@ func TestStatusKind(t *testing.T) {
 		}
 	}
 	if new(flagvalue.StatusKind).Set("xml") == nil {
-		t.Error("xml is a kind")
+		t.Error("--status xml is accepted")
 	}
 }

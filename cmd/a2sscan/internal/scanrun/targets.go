@@ -19,19 +19,19 @@ type Targets struct {
 	Resolve bool // look up host names in lists, too
 }
 
-// check settles what was not said.
+// check chooses a seed if none is given.
 func (t *Targets) check() error {
 	if t.Seed.Given && t.Order == flagvalue.Order(list.OrderInput) {
 		return console.Fail(console.ExitUsage, "--seed with --order input").
 			WithHint("the order of the input needs no seed")
 	}
 	if !t.Seed.Given {
-		t.Seed.N = rand.Uint64N(1 << 32) // short enough to be typed again
+		t.Seed.N = rand.Uint64N(1 << 32) // short enough to type again
 	}
 	return nil
 }
 
-// into sets what the flags say.
+// into copies the flags into cfg.
 func (t *Targets) into(cfg *list.Config) {
 	cfg.Order = list.Order(t.Order)
 	cfg.Seed = t.Seed.N
@@ -41,7 +41,7 @@ func (t *Targets) into(cfg *list.Config) {
 	cfg.OnlyArgs = !t.Resolve
 }
 
-// said is in which order the targets are asked, in words.
+// said describes the order in which the targets are asked.
 func (t *Targets) said() string {
 	s := "in the order of the input"
 	if t.Order == flagvalue.Order(list.OrderRandom) {

@@ -19,11 +19,11 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// DemoFile is where the demo's records go.
+// DemoFile is the file that the demo writes its records to.
 const DemoFile = "a2sscan-demo.ndjson.zst"
 
-// The demo's servers: about three quarters of 32,768 addresses have one, the network
-// loses some datagrams, some servers are hostile.
+// These describe the demo's servers. About three quarters of 32,768 addresses have
+// one, the network loses some datagrams, and some servers are hostile.
 const (
 	DemoNetwork = "127.42.0.0/17"
 	demoPort    = 27015
@@ -36,13 +36,14 @@ const (
 // demoPorts is how many ports are tried if the first ones are in use.
 const demoPorts = 20
 
-// Demo is a running simulation to be scanned.
+// Demo is a running simulation that the demo scans.
 type Demo struct {
 	Config fleet.Config
 	Close  func()
 }
 
-// StartDemo starts servers on the first free port. They are the same on every port.
+// StartDemo starts servers on the first free port. Whatever the port, they are the
+// servers of demoPort.
 func StartDemo(network string) (*Demo, error) {
 	cfg := fleet.Config{
 		Seed: demoSeed, Alive: demoAlive, Hostile: demoHostile, Loss: demoLoss,
@@ -65,14 +66,14 @@ func StartDemo(network string) (*Demo, error) {
 	}
 }
 
-// demoGames are the games of the demo, without those of application 730. Most of their
-// servers ignore RULES, so a scan asks for it only twice. With the demo's losses that is
-// not often enough to prove anything.
+// demoGames returns the games of the demo. It omits those of application 730: their
+// servers mostly ignore RULES, so a scan asks them for rules only twice. With the
+// demo's losses, two attempts are too few to prove that a server is silent.
 func demoGames() []string {
 	return slices.DeleteFunc(games.Titles(), func(id string) bool { return id == "cs2" || id == "csgo" })
 }
 
-// serveInBackground lets servers answer until the function that it returns is called.
+// serveInBackground serves until the caller calls stop.
 func serveInBackground(servers *fleet.Fleet) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
@@ -84,8 +85,8 @@ func serveInBackground(servers *fleet.Fleet) (stop func()) {
 	}
 }
 
-// Report compares the records with the truth and writes what was found, in lines of
-// width columns. program is how a person starts this program.
+// Report compares the records with the truth and writes the result in lines of at
+// most width columns. program is the command that starts this program.
 func (d *Demo) Report(t *console.Terminal, out io.Writer, sum *ledger.Summary, width int, program string) error {
 	report, err := CompareFile(d.Config, DemoFile)
 	if err != nil {
@@ -125,7 +126,7 @@ func CompareFile(cfg fleet.Config, path string) (fleetjudge.Report, error) {
 	return report, nil
 }
 
-// Proof is the sentence that the demo exists for.
+// Proof returns the sentence that the demo exists for.
 func Proof(r fleetjudge.Report) string {
 	s := fmt.Sprintf("%s servers, %s recorded as they are, %d wrong, %d missing",
 		console.Grouped(uint64(r.Servers)), console.Grouped(uint64(r.AsTheyAre)), r.Wrong, r.Missing)
@@ -138,10 +139,11 @@ func Proof(r fleetjudge.Report) string {
 	return s
 }
 
-// Proven reports whether every record is right, and none is missing, twice or invented.
+// Proven reports whether every record is right, and none is missing, repeated or
+// invented.
 func Proven(r fleetjudge.Report) bool { return r.AsTheyAre == r.Servers && r.Twice+r.Invented == 0 }
 
-// writeFound writes the demo's summary, for a person who sees one for the first time.
+// writeFound writes the demo's summary for a user who has never seen one.
 func writeFound(out io.Writer, sum *ledger.Summary, width int) {
 	l, d := &sum.Targets, &sum.Datagrams
 	rows := []struct{ what, found string }{
@@ -166,13 +168,14 @@ func writeFound(out io.Writer, sum *ledger.Summary, width int) {
 	}
 }
 
-// Size of the record that the demo shows: it fits on a screen and has every part.
+// These are limits for the record that the demo shows: it must fit on a screen and
+// have every part.
 const (
 	showAtLeast = 400  // bytes
 	showAtMost  = 2000 // bytes
 )
 
-// writeExample writes one record of the file.
+// writeExample writes the first presentable record of the file.
 func writeExample(out io.Writer) error {
 	r, err := sink.Open(DemoFile)
 	if err != nil {

@@ -16,15 +16,15 @@ import (
 type MasterOptions struct {
 	UDP        string        // address of a master server; empty: none
 	Web        string        // address of a Web API; empty: none
-	Also       string        // list of further ip:port that it names
+	Also       string        // list of further ip:port that it lists
 	Limit      int           // answers per minute; 0: no limit
 	RetryAfter time.Duration // the wait in a 429 answer
-	Faults     string        // list of what it does wrong
+	Faults     string        // list of its faults
 	After      int           // answers before the faults
 	During     int           // answers with the faults; 0: all that follow
 }
 
-// Wanted reports whether there is a master.
+// Wanted reports whether the options ask for a master.
 func (o *MasterOptions) Wanted() bool { return o.UDP != "" || o.Web != "" }
 
 // Check refuses options that contradict each other.
@@ -39,7 +39,7 @@ func (o *MasterOptions) Check() error {
 	return nil
 }
 
-// config is the configuration of the master.
+// config returns the configuration of the master.
 func (o *MasterOptions) config(servers fleet.Config) (fleet.MasterConfig, error) {
 	c := fleet.MasterConfig{
 		Fleet: servers, PerMinute: o.Limit, Calls: o.Limit, In: o.RetryAfter,
@@ -65,7 +65,7 @@ func (o *MasterOptions) config(servers fleet.Config) (fleet.MasterConfig, error)
 	return c, nil
 }
 
-// readAddrPort reads the value of a flag: ip:port, or nothing.
+// readAddrPort reads the value of a flag, which is ip:port or empty.
 func readAddrPort(flag, text string) (netip.AddrPort, error) {
 	if text == "" {
 		return netip.AddrPort{}, nil
@@ -78,7 +78,8 @@ func readAddrPort(flag, text string) (netip.AddrPort, error) {
 	return at, nil
 }
 
-// Listen opens the master, if there is one.
+// Listen starts to listen as a master, if the options ask for one. Otherwise it
+// returns nil.
 func (o *MasterOptions) Listen(servers fleet.Config) (*fleet.Master, error) {
 	if !o.Wanted() {
 		return nil, nil
@@ -106,7 +107,7 @@ func masterFailure(err error) error {
 	return f
 }
 
-// reportMaster reports the master's addresses.
+// reportMaster prints the master's addresses.
 func (r *Runner) reportMaster(o *Options, m *fleet.Master) {
 	if at := m.UDPAddr(); at != "" {
 		r.Term.Say("ready: a master server at %s, %d servers", at, m.Len())

@@ -2,19 +2,19 @@ package simulation
 
 import "testing"
 
-// TestFleetPorts: zeros in a list of ports are free ports, which come last.
+// TestFleetPorts: zeros in a list of ports stand for free ports, which come last.
 func TestFleetPorts(t *testing.T) {
 	tests := []struct {
 		list, numbers string
 		free          int
-		served        string // with the ports 1, 2, 3 taken
+		served        string // if the ports 1, 2 and 3 were chosen
 	}{
 		{"27015", "27015", 0, "27015"},
 		{"27015,27020-27030", "27015,27020-27030", 0, "27015,27020-27030"},
 		{"0", "", 1, "3"},
 		{"0, 0", "", 2, "2,3"},
 		{"0,27020-27030,0", "27020-27030", 2, "27020-27030,2,3"},
-		{"0-3", "0-3", 0, "0-3"}, // refused as a range
+		{"0-3", "0-3", 0, "0-3"}, // ParsePorts refuses the range
 		{"", "", 0, ""},
 	}
 	for _, test := range tests {

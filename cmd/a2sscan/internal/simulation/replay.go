@@ -24,14 +24,14 @@ import (
 // Recording is a census to replay.
 type Recording struct {
 	*replay.Recording
-	sockets *fleet.Sockets // hold the free ports that were taken; nil without
+	sockets *fleet.Sockets // hold the free ports that were chosen; nil: there are none
 	file    string
 	config  fleet.Config
-	reasons map[string]int // why records are left out, each with a count
-	skipped map[int]bool   // lines that are left out
+	reasons map[string]int // why records can't be replayed, with the number of records
+	skipped map[int]bool   // numbers of the lines that can't be replayed
 }
 
-// Record reads the census and gives its servers their addresses.
+// Record reads the census and chooses an address for each of its servers.
 func (r *Runner) Record(o *Options) (*Recording, error) {
 	rec := &Recording{
 		Recording: replay.NewRecording(), file: o.Replay,
@@ -71,15 +71,15 @@ func (r *Runner) Record(o *Options) (*Recording, error) {
 	return rec, nil
 }
 
-// each calls do with every line of the recorded census and its number.
+// each calls do with each line of the recorded census and the line's number.
 func (rec *Recording) each(do func(n int, line []byte) error) (tail int64, err error) {
 	return census.EachOf(rec.file, do)
 }
 
-// maxKeys bounds how many keys of a record are reported.
+// maxKeys is how many differing keys of a record are reported.
 const maxKeys = 5
 
-// maxReasons bounds how many reasons for leaving records out are reported.
+// maxReasons is how many reasons for skipping records are reported.
 const maxReasons = 5
 
 func (r *Runner) reportSkipped(rec *Recording) {
@@ -93,8 +93,9 @@ func (r *Runner) reportSkipped(rec *Recording) {
 	}
 }
 
-// replay serves a recorded census, writes what a scan of it will find, or compares what
-// one found.
+// replay serves a recorded census. Depending on the options, it writes the records
+// that a perfect scan would find instead, or compares another census with the
+// recorded one.
 func (r *Runner) replay(o *Options) error {
 	rec, err := r.Record(o)
 	if err != nil {
@@ -120,7 +121,7 @@ func (r *Runner) replay(o *Options) error {
 	return r.serve(ctx, o, servers, nil)
 }
 
-// Open opens the sockets of the replay, unless they are open.
+// Open opens the sockets of the replay, unless they are open already.
 func (rec *Recording) Open() (*fleet.Fleet, error) {
 	if rec.sockets != nil {
 		return replay.On(rec.sockets, rec.config, rec.Recording)
@@ -145,10 +146,11 @@ func (r *Runner) reportReplay(o *Options, rec *Recording) {
 	r.Term.Hint("scan them with: %s scan %s --allow-reserved", o.Program, list)
 }
 
-// maxPortsNamed is how many ports a line names. More are counted.
+// maxPortsNamed is how many ports a line lists. If there are more, it has only
+// their number.
 const maxPortsNamed = 8
 
-// portsText names ports for a person.
+// portsText describes ports for messages.
 func portsText(ports []uint16) string {
 	if len(ports) > maxPortsNamed {
 		return console.Plural(len(ports), "port")
@@ -164,7 +166,8 @@ func portsText(ports []uint16) string {
 	return noun + strings.Join(words, ",")
 }
 
-// WriteList writes the targets to a file, which it replaces.
+// WriteList writes the targets to a file, whose content it replaces, or to standard
+// output.
 func (r *Runner) WriteList(path string, rec *Recording) error {
 	switch path {
 	case "":
@@ -182,7 +185,8 @@ func (r *Runner) WriteList(path string, rec *Recording) error {
 	return nil
 }
 
-// eachServed calls do with the recorded record of each replayed server and its index.
+// eachServed calls do for each replayed server, with its index and its record in
+// the census.
 func (rec *Recording) eachServed(do func(i int, line []byte) error) error {
 	i := -1
 	_, err := rec.each(func(n int, line []byte) error {
@@ -201,8 +205,8 @@ func (rec *Recording) changed() error {
 	return console.Fail(console.ExitInput, "%s: changed while it was read", console.Plain(rec.file, 200))
 }
 
-// eachTruth calls do with the record that a perfect scan makes of each replayed server,
-// and its index.
+// eachTruth calls do for each replayed server, with its index and the result that a
+// perfect scan would have.
 func (rec *Recording) eachTruth(do func(i int, scan string, r *scanner.Result) error) error {
 	return rec.eachServed(func(i int, line []byte) error {
 		scan, r, err := record.Read(line)
@@ -234,7 +238,7 @@ func (r *Runner) replayTruth(o *Options, rec *Recording) error {
 	return errors.Join(err, out.Finish())
 }
 
-// compareReplay compares a census with the recorded one.
+// compareReplay compares another census with the recorded one.
 func (r *Runner) compareReplay(o *Options, rec *Recording) error {
 	c := fleetjudge.NewComparison()
 	err := rec.eachServed(func(i int, line []byte) error {
@@ -260,7 +264,7 @@ func (r *Runner) compareReplay(o *Options, rec *Recording) error {
 	return r.endCompare(o, rec, c, bad)
 }
 
-// endCompare shows some differences. Any difference is an error.
+// endCompare prints some of the differences. If there is any, it returns an error.
 func (r *Runner) endCompare(o *Options, rec *Recording, c *fleetjudge.Comparison, bad int) error {
 	if c.Good() && bad == 0 {
 		return nil
@@ -288,11 +292,11 @@ func (r *Runner) endCompare(o *Options, rec *Recording, c *fleetjudge.Comparison
 		WithHint("use the same --query, --retries and --timeout as the recorded scan; lost datagrams make a difference too")
 }
 
-// showDifferences reports the keys in which a server differs.
+// showDifferences prints the keys in which the records of a server differ.
 func (r *Runner) showDifferences(server string, want, got []byte) {
 	ds, err := record.Differences(want, got)
 	if err != nil {
-		return // a bad line, which is counted
+		return // a bad line, which was counted already
 	}
 	ds = slices.DeleteFunc(ds, func(d record.Difference) bool { return fleetjudge.LeftAside(d.Key) })
 	for _, d := range ds[:min(len(ds), maxKeys)] {

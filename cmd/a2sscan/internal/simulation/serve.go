@@ -11,8 +11,8 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/progress"
 )
 
-// serve lets the servers answer, and the master beside them if there is one, until
-// their time is over or ctx is done.
+// serve runs the servers, and the master if there is one, until the time in the
+// options is over or ctx is done.
 func (r *Runner) serve(ctx context.Context, o *Options, servers *fleet.Fleet, m *fleet.Master) error {
 	if o.Span > 0 {
 		var stop context.CancelFunc
@@ -33,8 +33,8 @@ func (r *Runner) serve(ctx context.Context, o *Options, servers *fleet.Fleet, m 
 	return nil
 }
 
-// serveMaster answers as a master until ctx is done. The function that it returns waits
-// for the end and reports the requests.
+// serveMaster starts the master. The returned function stops it, waits for its end
+// and prints how many requests it got.
 func (r *Runner) serveMaster(ctx context.Context, o *Options, m *fleet.Master) (wait func()) {
 	done := make(chan error, 1)
 	go func() { done <- m.Serve(ctx) }()
@@ -58,7 +58,7 @@ func Failure(err error) error {
 	return f
 }
 
-// statusLine is the status line of the servers.
+// statusLine returns the status line of the servers.
 func statusLine(s fleet.Stats) string {
 	return fmt.Sprintf("queries %d; replies %d, %s; unanswered %d; lost on purpose %d; drops %d",
 		s.Queries, s.Replies, console.Bytes(s.ReplyBytes), s.Nobody+s.Malformed+s.Limited,

@@ -1,5 +1,5 @@
-// Package simulation runs simulated servers for the commands fleet and demo: it builds
-// them from options, serves them, and replays a recorded census.
+// Package simulation runs simulated servers for the commands fleet and demo. It
+// builds them from options, serves them, and replays a recorded census.
 package simulation
 
 import (
@@ -15,7 +15,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// Options describe simulated servers. Lists are texts as people type them.
+// Options describe simulated servers. Values that are lists are texts, as the user
+// typed them.
 type Options struct {
 	Network      string
 	Ports        string // 0 stands for any free port
@@ -37,24 +38,24 @@ type Options struct {
 
 	Span    time.Duration // 0: until interrupted
 	Truth   bool          // write the records of a perfect scan and serve nothing
-	ScanID  string        // of these records
+	ScanID  string        // name of the scan in these records
 	Master  MasterOptions
 	Replay  string // file of the census whose servers to serve; empty: simulated ones
-	List    string // file for the targets of a replay; -: standard output
+	List    string // file for the targets of a replay; "-": standard output
 	Compare string // file of a census to compare with the recorded one
 
-	Program string // how a person starts this program, for hints
+	Program string // how the user starts the program, for hints
 }
 
-// Runner is what a simulation needs of the program.
+// Runner is what a simulation needs from the program.
 type Runner struct {
 	Term   *console.Terminal
 	Stdout io.Writer
-	Plan   func(scanID string) (*output.Output, error) // the file of the records
+	Plan   func(scanID string) (*output.Output, error) // returns the output for records
 }
 
-// Run serves a simulation until its time is over or it is interrupted, or does what the
-// options want instead.
+// Run serves a simulation until its time is over or the user interrupts it. With
+// Truth or Compare it does that instead.
 func (r *Runner) Run(o *Options) error {
 	if o.Replay != "" {
 		return r.replay(o)
@@ -91,13 +92,14 @@ func (o *Options) until() string {
 	return "until it is interrupted"
 }
 
-// TakesFreePorts reports whether the servers take free ports.
+// TakesFreePorts reports whether any of the servers' ports is a free one, to be
+// chosen.
 func (o *Options) TakesFreePorts() bool {
 	_, free := splitPorts(o.Ports)
 	return free > 0
 }
 
-// Config is the configuration of the servers.
+// Config returns the configuration of the servers.
 func (o *Options) Config() (fleet.Config, error) {
 	cfg := fleet.Config{
 		Seed: o.Seed, Alive: o.Alive, Hostile: o.Hostile,

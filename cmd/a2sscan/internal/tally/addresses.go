@@ -8,7 +8,7 @@ import (
 // topAddresses finds the addresses with the most servers.
 type topAddresses struct{ spaceSaving[netip.Addr] }
 
-// AddressCount is an address and its servers.
+// AddressCount is an address with the number of its servers.
 type AddressCount struct {
 	Addr    netip.Addr `json:"address"`
 	Servers uint64     `json:"servers"`
@@ -26,11 +26,11 @@ func (b *topAddresses) Top(n int) []AddressCount {
 
 func (b *topAddresses) clone() topAddresses { return topAddresses{b.spaceSaving.clone()} }
 
-// busyKept is how many addresses a checkpoint remembers: small ones are not
-// worth writing every second.
+// busyKept is how many addresses a checkpoint keeps. Addresses with few servers are
+// not worth writing every second.
 const busyKept = 512
 
-// MarshalJSON writes those with the most servers.
+// MarshalJSON writes the addresses with the most servers.
 func (b topAddresses) MarshalJSON() ([]byte, error) { return json.Marshal(b.Top(busyKept)) }
 
 // UnmarshalJSON reads what MarshalJSON wrote.

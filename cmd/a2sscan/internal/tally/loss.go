@@ -7,27 +7,29 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// FirstAnswers is on which ask servers answered first, and what follows from
-// that for those that answered none.
+// FirstAnswers counts by attempt when servers first answered, and estimates how
+// many servers answered no attempt.
 //
-// A server that is there answers an ask with some probability p, the same for
-// each: datagrams get lost. Then the attempts that it took follow a geometric
-// distribution, of which we see the part up to the last ask, and the maximum
-// likelihood estimate of p is the one for which the mean of that part is the
-// mean that was seen. Those that a scan misses are n·q/(1-q), of n that
-// answered, where q is the probability that none of the attempts is answered.
+// Datagrams get lost, so a server that is up answers an attempt with some
+// probability p, assumed to be the same for each. Then the number of attempts until
+// the first answer has a geometric distribution, of which a scan sees only the part
+// up to its last attempt. The maximum likelihood estimate of p is the one for which
+// that part has the mean that was observed. If n servers answered, a scan missed
+// about n·q/(1-q), where q is the probability that none of the attempts is
+// answered.
 //
-// What is silent for another reason than chance is not among them: servers
-// that are down, behind a firewall, or overloaded all the time. Where losses
-// come together (a full queue on the way), p is lower for the ask right behind a
-// lost one, and the estimate too low; a second look is much later and sees more.
+// The estimate covers only servers that were silent by chance. It does not cover
+// servers that are down, behind a firewall, or overloaded all the time. Where
+// several losses follow each other (a full queue on the way), the attempt after a
+// lost one has a lower p, and the estimate is too low. A second pass comes much
+// later and finds more of these servers.
 type FirstAnswers struct {
-	AtAsk  []uint64 `json:"at_ask"`                    // servers, from the first ask
+	AtAsk  []uint64 `json:"at_ask"`                    // servers per attempt, from the first attempt on
 	Chance *float64 `json:"answer_chance,omitempty"`   // p
-	Missed *float64 `json:"missed_estimate,omitempty"` // servers; absent where it can't be told
+	Missed *float64 `json:"missed_estimate,omitempty"` // servers; absent: it can't be estimated
 }
 
-// NewFirstAnswers makes the estimate of a scan that asked silent targets so
+// NewFirstAnswers returns the estimate for a scan that asked silent targets this
 // many times.
 func NewFirstAnswers(atAsk []uint64, attempts int) FirstAnswers {
 	fa := FirstAnswers{AtAsk: append([]uint64{}, atAsk...)}
@@ -40,9 +42,9 @@ func NewFirstAnswers(atAsk []uint64, attempts int) FirstAnswers {
 	return fa
 }
 
-// estimateMissed returns the chance of an answer and how many servers gave none.
-// With one ask, or where later attempts were answered as often as the first, that
-// can't be told.
+// estimateMissed returns the chance that an attempt is answered, and how many
+// servers answered none. It can't estimate them from a single attempt, or if later
+// attempts were answered as often as the first.
 func estimateMissed(atAsk []uint64) (p, lost float64, ok bool) {
 	var n, sum float64
 	for i, servers := range atAsk {
@@ -58,8 +60,9 @@ func estimateMissed(atAsk []uint64) (p, lost float64, ok bool) {
 	return 1 - silent, n * none / (1 - none), true
 }
 
-// silentChance is the chance that an ask is not answered for which a server
-// that answers one of so many takes mean of them.
+// silentChance returns the chance that an attempt is not answered. With that
+// chance, servers that answer at least one of the attempts need mean attempts on
+// average.
 func silentChance(mean float64, attempts int) float64 {
 	low, high := 0.0, 1.0
 	for range 60 {
@@ -83,7 +86,7 @@ func meanAsks(q float64, attempts int) float64 {
 	return sum / all
 }
 
-// String describes it in one line.
+// String describes the answers and the estimate in one line.
 func (fa *FirstAnswers) String() string {
 	s := ""
 	for i, n := range fa.AtAsk {

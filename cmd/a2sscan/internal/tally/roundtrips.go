@@ -12,11 +12,12 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// roundTrips are the times that servers take to answer, in microseconds, as a
-// histogram: quantiles of it are right to 1 %. The zero value is empty.
+// roundTrips is a histogram of the times that servers take to answer, in
+// microseconds. Its quantiles are right to 1 %. The zero value is empty.
 type roundTrips struct{ h *hdrhistogram.Histogram }
 
-// What a round trip can be; longer ones count as the longest.
+// These are the range and the precision of the histogram. Longer round trips count
+// as the longest.
 const (
 	maxRoundTrip    = 10 * time.Minute
 	roundTripDigits = 2
@@ -30,7 +31,7 @@ func (rt *roundTrips) add(d time.Duration) {
 	if rt.h == nil {
 		rt.h = newRoundTrips()
 	}
-	_ = rt.h.RecordValue(max(1, min(d, maxRoundTrip).Microseconds())) // it is in range
+	_ = rt.h.RecordValue(max(1, min(d, maxRoundTrip).Microseconds())) // the value is always in range
 }
 
 func (rt *roundTrips) clone() roundTrips {
@@ -67,10 +68,10 @@ func (rt *roundTrips) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Quantiles are round trips in milliseconds. Half of the servers answered in
-// P50 or less.
+// Quantiles are round trips in milliseconds. Half of the servers answered within
+// P50.
 type Quantiles struct {
-	Servers int64   `json:"servers"` // with a known round trip
+	Servers int64   `json:"servers"` // servers with a known round trip
 	Min     float64 `json:"min_ms"`
 	P50     float64 `json:"p50_ms"`
 	P90     float64 `json:"p90_ms"`
@@ -79,7 +80,7 @@ type Quantiles struct {
 	Max     float64 `json:"max_ms"`
 }
 
-// Quantiles returns nil if there is no round trip.
+// Quantiles returns the quantiles of the histogram, or nil if it is empty.
 func (rt *roundTrips) Quantiles() *Quantiles {
 	if rt.h == nil || rt.h.TotalCount() == 0 {
 		return nil
@@ -91,14 +92,14 @@ func (rt *roundTrips) Quantiles() *Quantiles {
 	}
 }
 
-// String says them in one line.
+// String describes the quantiles in one line.
 func (q *Quantiles) String() string {
 	return fmt.Sprintf("half within %s, 90%% %s, 99%% %s, the slowest %s",
 		inMS(q.P50), inMS(q.P90), inMS(q.P99), inMS(q.Max))
 }
 
-// inMS writes milliseconds with three digits, or as many as there are before the
-// point.
+// inMS formats milliseconds with three digits, or with all digits before the point
+// if there are more.
 func inMS(v float64) string {
 	if v >= 1000 {
 		return console.Grouped(uint64(math.Round(v))) + " ms"

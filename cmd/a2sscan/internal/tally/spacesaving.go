@@ -7,30 +7,30 @@ import (
 	"slices"
 )
 
-// spaceSaving finds the keys with the most servers, in memory that doesn't grow
-// with the scan: it counts maxFrequent keys, and a new one takes the place of
-// the one with the fewest, from whose count it goes on. So a count may be too
-// high, by no more than it says, and a key with more servers than one in
-// maxFrequent of all is never missed ("space saving": Metwally and others,
-// 2005). The zero value is empty.
+// spaceSaving finds the keys with the most servers, in memory that does not grow
+// with the scan. It counts at most maxFrequent keys. Then a new key replaces the
+// one with the fewest servers and continues from its count. So a count may be too
+// high, by at most Over, but a key with more than one in maxFrequent of all servers
+// is never missed ("space saving": Metwally and others, 2005). The zero value is
+// empty.
 type spaceSaving[K comparable] struct {
 	at map[K]*counted[K]
-	by countHeap[K] // the one with the fewest first
+	by countHeap[K] // the key with the fewest servers comes first
 }
 
-// maxFrequent bounds the memory, to about half a MiB for short keys.
+// maxFrequent limits the memory to about half a MiB for short keys.
 const maxFrequent = 4096
 
-// counted is a key and its servers.
+// counted is a key with the number of its servers.
 type counted[K comparable] struct {
 	Key     K
 	Servers uint64
 	Over    uint64 // by how much Servers may be too high
 
-	at int // in the heap
+	at int // index in the heap
 }
 
-// add counts a server.
+// add counts one server of a key.
 func (f *spaceSaving[K]) add(key K) {
 	if f.at == nil {
 		f.at = map[K]*counted[K]{}
@@ -50,7 +50,7 @@ func (f *spaceSaving[K]) add(key K) {
 	f.again(least)
 }
 
-// again counts one more server of a key that is known.
+// again counts one more server of a key that is counted already.
 func (f *spaceSaving[K]) again(one *counted[K]) {
 	one.Servers++
 	heap.Fix(&f.by, one.at)
@@ -61,14 +61,14 @@ func (f *spaceSaving[K]) insert(one *counted[K]) {
 	heap.Push(&f.by, one)
 }
 
-// Size is how many keys are counted.
+// Size returns how many keys are counted.
 func (f *spaceSaving[K]) Size() int { return len(f.by) }
 
-// full reports whether there may have been more keys than are counted.
+// full reports whether there may be more keys than are counted.
 func (f *spaceSaving[K]) full() bool { return len(f.by) >= maxFrequent }
 
-// top returns the n keys with the most servers, in the order of keys where
-// those are equal.
+// top returns the n keys with the most servers. Keys with equally many servers are
+// sorted by order.
 func (f *spaceSaving[K]) top(n int, order func(a, b K) int) []counted[K] {
 	all := make([]counted[K], len(f.by))
 	for i, one := range f.by {
@@ -80,7 +80,7 @@ func (f *spaceSaving[K]) top(n int, order func(a, b K) int) []counted[K] {
 	return all[:min(n, len(all))]
 }
 
-// clone returns a copy that counts on by itself.
+// clone returns an independent copy.
 func (f *spaceSaving[K]) clone() spaceSaving[K] {
 	c := spaceSaving[K]{at: maps.Clone(f.at), by: make(countHeap[K], len(f.by))}
 	for i, one := range f.by {
@@ -90,7 +90,7 @@ func (f *spaceSaving[K]) clone() spaceSaving[K] {
 	return c
 }
 
-// frequentOf is what counted all, as far as there is room.
+// frequentOf returns a spaceSaving with these counts, up to maxFrequent of them.
 func frequentOf[K comparable](all []counted[K]) spaceSaving[K] {
 	f := spaceSaving[K]{at: make(map[K]*counted[K], len(all))}
 	for i := range all[:min(len(all), maxFrequent)] {
@@ -101,7 +101,7 @@ func frequentOf[K comparable](all []counted[K]) spaceSaving[K] {
 	return f
 }
 
-// countHeap orders keys by their servers.
+// countHeap is a heap of keys, ordered by their servers.
 type countHeap[K comparable] []*counted[K]
 
 func (h countHeap[K]) Len() int           { return len(h) }
@@ -111,14 +111,14 @@ func (h countHeap[K]) Swap(i, j int) {
 	h[i].at, h[j].at = i, j
 }
 
-// Push adds a *counted; it is for package heap.
+// Push adds x, which must be a *counted, at the end. Package heap calls it.
 func (h *countHeap[K]) Push(x any) {
 	one := x.(*counted[K])
 	one.at = len(*h)
 	*h = append(*h, one)
 }
 
-// Pop removes the last; it is for package heap.
+// Pop removes and returns the last element. Package heap calls it.
 func (h *countHeap[K]) Pop() any {
 	last := (*h)[len(*h)-1]
 	*h = (*h)[:len(*h)-1]

@@ -1,3 +1,6 @@
+// Package tally counts what a scan found, in limited memory: servers, players, the
+// most frequent names and addresses, round trips, and an estimate of the servers
+// that were missed.
 package tally
 
 import (
@@ -10,13 +13,14 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Tally counts what a scan found, for its closing lines. Its JSON is part of a
+// Tally counts what a scan found, for its summary. Its JSON is part of a
 // checkpoint.
 type Tally struct {
 	Servers uint64 `json:"servers"` // that answered
 	Players uint64 `json:"players"` // people, as the games count them
-	Bots    uint64 `json:"bots"`    // programs that play
-	// Corrected are the servers whose game counts its players elsewhere than in INFO.
+	Bots    uint64 `json:"bots"`    // players that are programs
+	// Corrected counts the servers whose game reports its player count elsewhere
+	// than in INFO.
 	Corrected uint64 `json:"corrected,omitempty"`
 
 	Games    TopNames `json:"games"`
@@ -26,9 +30,9 @@ type Tally struct {
 
 	Countries TopNames `json:"countries,omitzero"` // with --mmdb
 
-	AtAsk []uint64     `json:"at_ask"`      // that answered first on ask 1, 2 …
-	Trips roundTrips   `json:"round_trips"` //
-	Busy  topAddresses `json:"busiest"`     // addresses with many servers
+	AtAsk []uint64     `json:"at_ask"` // servers that first answered attempt 1, 2 …
+	Trips roundTrips   `json:"round_trips"`
+	Busy  topAddresses `json:"busiest"` // addresses with many servers
 }
 
 // Clone returns a tally that later results do not change.
@@ -63,7 +67,7 @@ func (t *Tally) Add(r *scanner.Result) {
 	t.addNames(&r.Info)
 }
 
-// addPlayers counts people, and bots apart from them.
+// addPlayers counts people and, separately, bots.
 func (t *Tally) addPlayers(r *scanner.Result) {
 	p := r.Population()
 	t.Players += uint64(max(p.People, 0))
@@ -73,7 +77,7 @@ func (t *Tally) addPlayers(r *scanner.Result) {
 	}
 }
 
-// addNames counts the names in a server's complete fields.
+// addNames counts the names in a server's fields that arrived completely.
 func (t *Tally) addNames(in *wire.Info) {
 	if in.Has&wire.HasGame != 0 {
 		t.Games.add(in.Game)
@@ -89,7 +93,7 @@ func (t *Tally) addNames(in *wire.Info) {
 	}
 }
 
-// system is a record's word for an operating system.
+// system returns the word that records use for an operating system.
 func system(letter byte) string {
 	if word := record.Environment(letter); word != "" {
 		return word
@@ -106,8 +110,8 @@ func (t *Tally) addAsk(ask int) {
 	}
 }
 
-// Line describes servers, people and bots, of so many targets that were asked, and
-// how many servers count their people elsewhere than in INFO.
+// Line describes how many servers, people and bots were found, and how many servers
+// report their people elsewhere than in INFO. asked is the number of targets asked.
 func (t *Tally) Line(asked uint64) string {
 	if t.Servers == 0 {
 		return "no server"

@@ -18,7 +18,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// namesOf counts names.
+// namesOf returns the counts of these names.
 func namesOf(names ...string) (t TopNames) {
 	for _, name := range names {
 		t.add([]byte(name))
@@ -26,7 +26,7 @@ func namesOf(names ...string) (t TopNames) {
 	return t
 }
 
-// aServer is one with a name for everything.
+// aServer returns the result of a server with these names.
 func aServer(game, mapName, version string, environment byte) *scanner.Result {
 	r := &scanner.Result{Status: scanner.StatusOK, HasInfo: true, Ask: 1, RTT: time.Millisecond,
 		Addr: netip.MustParseAddrPort("203.0.113.7:27015")}
@@ -38,8 +38,8 @@ func aServer(game, mapName, version string, environment byte) *scanner.Result {
 	return r
 }
 
-// TestTallyJSON: a tally comes back from a checkpoint as it was, with names
-// that are not UTF-8, and what is counted later does not change the copy.
+// TestTallyJSON: a tally survives a checkpoint, even with names that are not UTF-8.
+// Servers that are counted later do not change a clone.
 func TestTallyJSON(t *testing.T) {
 	var ta Tally
 	first := aServer("a\xff", "m", "1", 'l')
@@ -76,11 +76,11 @@ func TestTallyJSON(t *testing.T) {
 	}
 	got.Add(first)
 	if top := got.Games.top(1); top[0].Servers != 3 || ta.Games.top(1)[0].Servers != 3 {
-		t.Errorf("counted on: %+v", top)
+		t.Errorf("a restored tally counts wrongly: %+v", top)
 	}
 }
 
-// TestPeople: people and bots are counted apart, and as the game counts them.
+// TestPeople: people and bots are counted separately, and as the game counts them.
 func TestPeople(t *testing.T) {
 	own := aServer("g", "m", "1", 'l')
 	own.Game = &game.Game{Players: 547, Has: 1 << game.KeyPlayers}
@@ -97,7 +97,7 @@ func TestPeople(t *testing.T) {
 	}
 }
 
-// TestTally: what names servers send is counted in bounded memory, on the heap
+// TestTally: counting the names that servers send takes limited memory, on the heap
 // and in a checkpoint, and the frequent ones are found among many.
 func TestTally(t *testing.T) {
 	var ta Tally
@@ -132,8 +132,8 @@ func TestTally(t *testing.T) {
 	}
 }
 
-// TestNamesSaid: names that servers send do no harm to a terminal, pretend to
-// be nothing else, and take no more room than there is.
+// TestNamesSaid: hostile names do no harm to a terminal, can't be mistaken for
+// other parts of the line, and take no more room than there is.
 func TestNamesSaid(t *testing.T) {
 	hostile := []string{
 		"\x1b[2J\x1b]0;mine\a", `Rust" 9 (99%), "DayZ`, "\u202egpj.exe", "\u009b31m", "\xff\xfe",
@@ -170,7 +170,7 @@ func TestNamesSaid(t *testing.T) {
 	}
 }
 
-// TestNamesListed: a summary has the bytes of names that are not text.
+// TestNamesListed: a summary has the bytes of names that are not UTF-8.
 func TestNamesListed(t *testing.T) {
 	names := namesOf("a", "a", "\xff\xfe!")
 	want := []NameCount{{Name: "a", Servers: 2}, {Name: "\ufffd!", NameHex: "fffe21", Servers: 1}}
@@ -178,12 +178,12 @@ func TestNamesListed(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	if got := cutName([]byte(strings.Repeat("x", maxName-1) + "é")); len(got) != maxName-1 {
-		t.Errorf("a character is cut: %q", got)
+		t.Errorf("a character was split: %q", got)
 	}
 }
 
-// TestEstimateMissed simulates servers that answer each ask by chance, and
-// compares the estimate with those that were really lost.
+// TestEstimateMissed simulates servers that answer each attempt by chance, and
+// compares the estimate with the number that answered none.
 func TestEstimateMissed(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, chance := range []float64{0.3, 0.5, 0.7, 0.9} {
@@ -210,7 +210,7 @@ func TestEstimateMissed(t *testing.T) {
 	}
 }
 
-// TestEstimateEdges: where nothing can be said, nothing is.
+// TestEstimateEdges: if the counts do not allow an estimate, there is none.
 func TestEstimateEdges(t *testing.T) {
 	tests := []struct {
 		atAsk []uint64
@@ -241,8 +241,8 @@ func TestEstimateEdges(t *testing.T) {
 	}
 }
 
-// TestBusiest counts servers on more addresses than there is memory for: the
-// largest ones are found, and no count is too low, nor higher than it says.
+// TestBusiest counts servers on more addresses than spaceSaving can hold. The
+// largest ones are found. No count is too low, or too high by more than Over.
 func TestBusiest(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	addr := func(i int) netip.Addr { return netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}) }
@@ -250,7 +250,7 @@ func TestBusiest(t *testing.T) {
 	var b topAddresses
 	for range 300_000 {
 		i := r.IntN(50_000)
-		if r.IntN(3) == 0 { // farms: 20 of them, of different sizes
+		if r.IntN(3) == 0 { // 20 server farms of different sizes
 			i = 1_000_000 + min(r.IntN(20), r.IntN(20))
 		}
 		truth[addr(i)]++
@@ -259,14 +259,14 @@ func TestBusiest(t *testing.T) {
 	for i, one := range b.Top(maxFrequent) {
 		is := truth[one.Addr]
 		if is > one.Servers || one.Servers-one.Over > is {
-			t.Errorf("%v has %d servers, and %d are said, at most %d too many", one.Addr, is, one.Servers, one.Over)
+			t.Errorf("%v has %d servers, but the count is %d, at most %d too high", one.Addr, is, one.Servers, one.Over)
 		}
 		if want := addr(1_000_000 + i); i < 5 && one.Addr != want {
 			t.Errorf("place %d: %v, want %v", i+1, one.Addr, want)
 		}
 	}
 	if len(b.by) != maxFrequent || len(b.at) != maxFrequent {
-		t.Errorf("%d addresses are counted, %d are known", len(b.by), len(b.at))
+		t.Errorf("%d addresses in the heap, but %d in the map", len(b.by), len(b.at))
 	}
 	few := topAddresses{}
 	for i := range 100 {
@@ -280,7 +280,7 @@ func TestBusiest(t *testing.T) {
 	c := b.clone()
 	b.add(addr(1_000_000))
 	if c.Top(1)[0].Servers+1 != b.Top(1)[0].Servers {
-		t.Error("a copy counts what is counted later")
+		t.Error("a server counted later changed the clone")
 	}
 }
 

@@ -10,31 +10,32 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// TopNames finds the names that the most servers have: games, maps, versions.
-// They come from the network, so their number and length are bounded, and
-// they must be shown with Quoted only.
+// TopNames finds the names that the most servers have: games, maps, versions. The
+// names come from the network, so their number and length are limited, and they
+// must be quoted when they are shown.
 type TopNames struct {
 	spaceSaving[string]
-	cut bool // a checkpoint may have left some out
+	cut bool // it comes from a checkpoint, which may have dropped some names
 }
 
-// The bounds of names, in bytes and in how many a checkpoint remembers.
+// maxName limits a name, in bytes. namesKept is how many names a checkpoint keeps.
 const (
 	maxName   = 128
 	namesKept = 256
 )
 
-// add counts a server. Names that are the same up to maxName are the same.
+// add counts one server with a name. Names are equal if their first maxName bytes
+// are.
 func (t *TopNames) add(name []byte) {
 	name = cutName(name)
-	if old := t.at[string(name)]; old != nil { // makes no string
+	if old := t.at[string(name)]; old != nil { // this lookup does not allocate a string
 		t.again(old)
 		return
 	}
 	t.spaceSaving.add(string(name))
 }
 
-// cutName takes away what is too long of a name, and no part of a character.
+// cutName shortens a name to maxName bytes or less, without splitting a character.
 func cutName(name []byte) []byte {
 	if len(name) <= maxName {
 		return name
@@ -50,7 +51,7 @@ func (t *TopNames) top(n int) []counted[string] { return t.spaceSaving.top(n, st
 
 func (t *TopNames) clone() TopNames { return TopNames{t.spaceSaving.clone(), t.cut} }
 
-// many is how many names there are, in words.
+// Number describes how many names there are.
 func (t *TopNames) Number() string {
 	if t.cut || t.full() {
 		return fmt.Sprintf("%d or more", len(t.by))
@@ -58,15 +59,15 @@ func (t *TopNames) Number() string {
 	return fmt.Sprint(len(t.by))
 }
 
-// nameCount is one of topNames in a checkpoint. The name is base64 there: it
-// need not be UTF-8.
+// nameCount is one of the names in a checkpoint. It is written there as base64,
+// because it need not be UTF-8.
 type nameCount struct {
 	Name    []byte `json:"name"`
 	Servers uint64 `json:"servers"`
 	Over    uint64 `json:"over,omitempty"`
 }
 
-// MarshalJSON writes those with the most servers.
+// MarshalJSON writes the names with the most servers.
 func (t TopNames) MarshalJSON() ([]byte, error) {
 	list := []nameCount{}
 	for _, c := range t.top(namesKept) {
@@ -89,15 +90,15 @@ func (t *TopNames) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// namedServers is a name and its servers in a summary.
+// NameCount is a name in a summary, with the number of its servers.
 type NameCount struct {
 	Name    string `json:"name"`
-	NameHex string `json:"name_hex,omitempty"` // the bytes, where they are not UTF-8
+	NameHex string `json:"name_hex,omitempty"` // the bytes of a name that is not UTF-8
 	Servers uint64 `json:"servers"`
 	Over    uint64 `json:"over,omitempty"` // by how much Servers may be too high
 }
 
-// list returns the n names with the most servers, for a summary.
+// Top returns the n names with the most servers, for a summary.
 func (t *TopNames) Top(n int) []NameCount {
 	list := []NameCount{}
 	for _, c := range t.top(n) {
@@ -111,16 +112,17 @@ func (t *TopNames) Top(n int) []NameCount {
 	return list
 }
 
-// How many characters of a name are shown: a part of the room, within these.
+// Shown shortens each name to a part of the width: width/nameParts characters, but
+// at least leastName and at most mostName.
 const (
 	leastName = 12
 	mostName  = 28
 	nameParts = 4
 )
 
-// said names those with the most servers, as many as fit into so many
-// characters, but at least one, and at most n; all is of how many servers there
-// are any.
+// Shown lists the names with the most servers. It lists as many as fit into width
+// characters, but at least one and at most n. all is the number of servers that the
+// percentages refer to.
 func (t *TopNames) Shown(n, width int, all uint64) string {
 	s := ""
 	each := max(leastName, min(width/nameParts, mostName))
@@ -137,7 +139,8 @@ func (t *TopNames) Shown(n, width int, all uint64) string {
 	return s
 }
 
-// number is how many servers a key has, in words where that is not certain.
+// number formats how many servers a key has. It says so if the count may be too
+// high.
 func (c *counted[K]) number() string {
 	if c.Over > 0 {
 		return "at most " + console.Grouped(c.Servers)

@@ -43,10 +43,10 @@ func ResolveAddr(ctx context.Context, t *console.Terminal, lookup Lookup, arg st
 	return netip.AddrPortFrom(ip, port), nil
 }
 
-// splitPort takes the port off an argument.
+// splitPort splits an argument into the host and the port.
 func splitPort(arg string) (host string, port uint16, err error) {
 	host, digits, found := strings.Cut(arg, ":")
-	if !found || strings.Contains(digits, ":") { // IPv6 has more than one
+	if !found || strings.Contains(digits, ":") { // an IPv6 address has more than one colon
 		return arg, defaultPort, nil
 	}
 	n, err := strconv.ParseUint(digits, 10, 16)

@@ -12,16 +12,16 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// sheet formats bytes as rows of hexadecimal with their meaning beside them. All
-// text is escaped and bounded, because the bytes are hostile.
+// sheet formats bytes as rows of hexadecimal digits, with their meaning beside
+// them. All text is escaped and limited in length, because the bytes are hostile.
 type sheet struct {
 	width int // columns
 }
 
-// Limits of what is shown of one datagram.
+// These limit what is shown of one datagram.
 const (
 	shownItems = 3 // players or rules
-	fieldRows  = 2 // of one field
+	fieldRows  = 2 // for one field
 	dumpIndent = 4
 	wideSheet  = 110 // screens this wide get rows of 16 bytes
 )
@@ -34,7 +34,7 @@ func (s sheet) perRow() int {
 	return 8
 }
 
-// dump returns the rows for b, whose fields are parts.
+// dump returns the rows for b. parts are its fields.
 func (s sheet) dump(b []byte, parts iter.Seq[wire.Part]) []string {
 	var rows []string
 	skip := gap{item: itemWord(b)}
@@ -77,7 +77,7 @@ func (g *gap) flush(rows []string) []string {
 	return rows
 }
 
-// itemWord names what the list in a message holds.
+// itemWord returns what the items of the list in a message are: players or rules.
 func itemWord(msg []byte) string {
 	if wire.KindOf(msg) == wire.KindPlayers {
 		return "player"
@@ -103,7 +103,7 @@ func (s sheet) field(p wire.Part, v []byte) []string {
 	return rows
 }
 
-// label names a field and its value, in at most room characters.
+// label returns the name of a field and its value, in at most room characters.
 func label(p wire.Part, v []byte, room int) string {
 	name := p.Name
 	switch {
@@ -120,7 +120,7 @@ func label(p wire.Part, v []byte, room int) string {
 	return console.Plain(name+" "+value(p.Form, v), room)
 }
 
-// labelText is label for a string.
+// labelText is label for a field that holds text.
 func labelText(name string, v []byte, room int) string {
 	if n := len(v); n > 0 && v[n-1] == 0 {
 		v = v[:n-1]
@@ -128,7 +128,7 @@ func labelText(name string, v []byte, room int) string {
 	return name + " " + console.Quoted(string(v), max(room-len(name)-3, 8))
 }
 
-// value is the value of a field in words.
+// value describes the value of a field.
 func value(f wire.Form, v []byte) string {
 	u := number(v)
 	switch f {
@@ -166,7 +166,7 @@ func number(v []byte) uint64 {
 	return binary.LittleEndian.Uint64(b[:])
 }
 
-// letter shows a byte that stands for a letter.
+// letter formats a byte that stands for a letter.
 func letter(c byte) string {
 	if c >= 0x20 && c < 0x7F {
 		return fmt.Sprintf("%q", rune(c))
@@ -174,13 +174,13 @@ func letter(c byte) string {
 	return fmt.Sprintf("0x%02x", c)
 }
 
-// letterWords are the meanings of the letters in two fields.
+// letterWords are the meanings of the letters in the two fields that use letters.
 var letterWords = map[string]map[byte]string{
 	"server type": {'d': "dedicated", 'l': "listen", 'p': "proxy (SourceTV)"},
 	"environment": {'l': "linux", 'w': "windows", 'm': "mac", 'o': "mac"},
 }
 
-// letterWord is the meaning of a letter in either case.
+// letterWord returns the meaning of a letter in upper or lower case.
 func letterWord(field string, c byte) string {
 	if w, ok := letterWords[field][c|0x20]; ok {
 		return w
@@ -188,7 +188,8 @@ func letterWord(field string, c byte) string {
 	return "unknown"
 }
 
-// extraBits are the bits of the extra data flag in the order of their fields.
+// extraBits are the bits of the extra data flag, in the order of the fields that
+// they announce.
 var extraBits = []struct {
 	bit  byte
 	word string

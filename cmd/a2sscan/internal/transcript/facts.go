@@ -10,7 +10,7 @@ import (
 
 // This file derives facts about the server from all datagrams.
 
-// replies yields the datagrams from the target.
+// replies yields the datagrams that came from the target.
 func (t *Transcript) replies(yield func([]byte) bool) {
 	for i := range t.events {
 		if e := &t.events[i]; !e.sent && e.addr == t.target && !yield(e.data) {
@@ -19,7 +19,8 @@ func (t *Transcript) replies(yield func([]byte) bool) {
 	}
 }
 
-// strangers are the addresses that sent something although they were not queried.
+// strangers returns the addresses that sent something although they were not
+// queried.
 func (t *Transcript) strangers() (all []netip.AddrPort) {
 	for i := range t.events {
 		if e := &t.events[i]; !e.sent && e.addr != t.target && !slices.Contains(all, e.addr) {
@@ -29,7 +30,7 @@ func (t *Transcript) strangers() (all []netip.AddrPort) {
 	return all
 }
 
-// strangerList names a few of the strangers.
+// strangerList lists a few of the strangers.
 func (t *Transcript) strangerList() string {
 	var words []string
 	for _, a := range t.strangers() {
@@ -42,7 +43,7 @@ func (t *Transcript) strangerList() string {
 	return strings.Join(words, ", ")
 }
 
-// junk are the datagrams that A2S does not know.
+// junk returns the datagrams from the target that are not A2S.
 func (t *Transcript) junk() (all [][]byte) {
 	for b := range t.replies {
 		if !wire.IsReply(b) {
@@ -52,7 +53,7 @@ func (t *Transcript) junk() (all [][]byte) {
 	return all
 }
 
-// speaksA2S reports whether any datagram is A2S.
+// speaksA2S reports whether the target sent any A2S datagram.
 func (t *Transcript) speaksA2S() bool {
 	for b := range t.replies {
 		if wire.IsReply(b) {
@@ -72,7 +73,7 @@ func (t *Transcript) challenges() (n int) {
 	return n
 }
 
-// longest is the length of the longest datagram.
+// longest returns the length of the longest datagram from the target.
 func (t *Transcript) longest() (n int) {
 	for b := range t.replies {
 		n = max(n, len(b))
@@ -117,7 +118,7 @@ func (t *Transcript) repeats() (n int) {
 	return n
 }
 
-// layouts lists the layouts of the fragments.
+// layouts lists the layouts of all fragmented replies.
 func (s *splits) layouts() string {
 	var words []string
 	for _, g := range s.replies {

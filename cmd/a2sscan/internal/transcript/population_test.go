@@ -8,7 +8,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// TestPopulation: the verdict counts people as their game does, and bots apart.
+// TestPopulation: the verdict counts people as their game does, and bots
+// separately.
 func TestPopulation(t *testing.T) {
 	rust := &game.Game{Players: 547, MaxPlayers: 575, Has: 1<<game.KeyPlayers | 1<<game.KeyMaxPlayers}
 	for want, r := range map[string]scanner.Result{

@@ -10,15 +10,16 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// How many members of a list are shown, and of one that is meant for programs.
+// shownMembers is how many members of an object or array are shown. shownRaw is the
+// limit for rules_raw, which is meant for programs.
 const (
 	shownMembers = 30
 	shownRaw     = 3
 )
 
 // pretty breaks a record into lines of at most width characters. A value that fits
-// stays on one line. Values and lists that are too long are cut and end with …, and
-// invisible characters are escaped.
+// stays on one line. Values and lists that are too long are cut and end with "…".
+// Invisible characters are escaped.
 func pretty(record []byte, width int) []string {
 	p := &prettyPrinter{width: width}
 	p.value("", "", console.Visible(bytes.TrimSpace(record)), "")
@@ -30,7 +31,8 @@ type prettyPrinter struct {
 	lines []string
 }
 
-// value adds a value with its indent, its key and its comma.
+// value adds the lines of a value. indent and key come before it, and comma after
+// it.
 func (p *prettyPrinter) value(indent, key string, v json.RawMessage, comma string) {
 	line := indent + key + string(v) + comma
 	members := membersOf(v)
@@ -46,8 +48,8 @@ func (p *prettyPrinter) value(indent, key string, v json.RawMessage, comma strin
 	}
 }
 
-// mostShown is the limit of members for the object or array behind a key. The record
-// itself has none.
+// mostShown is how many members of the object or array after key are shown. The
+// record itself is shown with all members.
 func mostShown(indent, key string) int {
 	switch {
 	case indent == "" && key == "":
@@ -58,7 +60,7 @@ func mostShown(indent, key string) int {
 	return shownMembers
 }
 
-// members adds the members of an object or array, up to the limit.
+// members adds the lines of the first members of an object or array.
 func (p *prettyPrinter) members(indent string, all []member, most int) {
 	for i, m := range all {
 		comma := ","
@@ -73,13 +75,13 @@ func (p *prettyPrinter) members(indent string, all []member, most int) {
 	}
 }
 
-// member is one of an object or, without a key, of an array.
+// member is a member of an object or, without a key, of an array.
 type member struct {
-	key   string // as written, with a colon
+	key   string // as in the record, with quotes, colon and space
 	value json.RawMessage
 }
 
-// membersOf returns the members of an object or array in order, nil for other
+// membersOf returns the members of an object or array in their order; nil for other
 // values.
 func membersOf(v json.RawMessage) (ms []member) {
 	if len(v) == 0 || v[0] != '{' && v[0] != '[' {

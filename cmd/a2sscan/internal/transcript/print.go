@@ -10,7 +10,8 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// Text is the verdict, then the datagrams as they were shown, then the record.
+// Text returns the verdict, the datagrams and the record as text. datagrams is what
+// the Transcript wrote.
 func (s *Session) Text(v *Verdict, datagrams string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "verdict: %s\n", strings.ReplaceAll(v.Word, "_", " "))
@@ -37,7 +38,7 @@ func retries(n int) string {
 	return fmt.Sprintf("%d retries", n)
 }
 
-// list writes sentences, each after a dash.
+// list writes sentences as a list with dashes.
 func (s *Session) list(b *strings.Builder, sentences []string) {
 	for _, sentence := range sentences {
 		for _, line := range console.Wrap("- "+sentence, s.Log.width, 2) {
@@ -46,26 +47,26 @@ func (s *Session) list(b *strings.Builder, sentences []string) {
 	}
 }
 
-// sessionJSON is the session as an object for programs.
+// sessionJSON is the session as a JSON object, for programs.
 type sessionJSON struct {
 	Schema int    `json:"schema"`
 	Addr   string `json:"addr"`
 	*Verdict
 	Record    json.RawMessage `json:"record"`
 	Datagrams []datagramJSON  `json:"datagrams"`
-	LeftOut   int             `json:"datagrams_left_out"` // beyond what is kept of a flood
+	LeftOut   int             `json:"datagrams_left_out"` // those of a flood that were not kept
 }
 
 type datagramJSON struct {
-	Millis float64 `json:"ms"` // since the first
+	Millis float64 `json:"ms"` // since the first datagram
 	Sent   bool    `json:"sent"`
 	Addr   string  `json:"addr"` // the other end
 	Bytes  int     `json:"bytes"`
-	What   string  `json:"what"` // in words, which may change
+	What   string  `json:"what"` // description; its wording may change
 	Hex    string  `json:"hex"`
 }
 
-// JSON is the session as one line of JSON without a newline.
+// JSON returns the session as one line of JSON without a newline.
 func (s *Session) JSON(v *Verdict) []byte {
 	j := sessionJSON{
 		Schema: 1, Addr: s.target().String(), Verdict: v, LeftOut: s.Tap.dropped,

@@ -9,9 +9,9 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// Query queries the server and fills in the session. A goroutine shows the datagrams as
-// they come, so that the scan's loop does not wait for the terminal. Query stops when
-// writing failed.
+// Query queries the server and fills in the session. A goroutine shows the
+// datagrams as they arrive, so that the scan's loop does not wait for the terminal.
+// Query stops if writing to the terminal fails.
 func (s *Session) Query(ctx context.Context, cfg scanner.Config) error {
 	cfg.Trace = s.Tap.Trace
 	ctx, stop := context.WithCancel(ctx)

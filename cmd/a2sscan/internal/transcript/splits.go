@@ -23,7 +23,7 @@ type splitReply struct {
 	fragments  [][]byte
 }
 
-// add takes a fragment and returns the reply that it belongs to.
+// add adds a fragment and returns the reply that it belongs to.
 func (s *splits) add(b []byte) *splitReply {
 	g := s.of(b)
 	if len(g.fragments) == 0 {
@@ -36,7 +36,8 @@ func (s *splits) add(b []byte) *splitReply {
 	return g
 }
 
-// of returns the reply that a fragment belongs to, a new one for the first fragment.
+// of returns the reply that a fragment belongs to. For the first fragment of a
+// reply it returns a new one.
 func (s *splits) of(b []byte) *splitReply {
 	id, err := wire.SplitID(b)
 	for _, g := range s.replies {
@@ -47,7 +48,7 @@ func (s *splits) of(b []byte) *splitReply {
 	return &splitReply{id: id, short: err != nil}
 }
 
-// describe names the fragment of the reply that b is.
+// describe describes the fragment b of the reply.
 func (g *splitReply) describe(b []byte) string {
 	if g.short {
 		return "a fragment that is too short"
@@ -63,7 +64,7 @@ func (g *splitReply) describe(b []byte) string {
 		f.Number, f.Total, g.id, g.form())
 }
 
-// form names the layout and the compression.
+// form returns the layout of the fragments and whether the reply is compressed.
 func (g *splitReply) form() string {
 	if g.compressed {
 		return g.layout.String() + ", bzip2"
@@ -71,10 +72,10 @@ func (g *splitReply) form() string {
 	return g.layout.String()
 }
 
-// arrivals lists the fragments of a reply that arrived.
+// arrivals says which fragments of a reply arrived.
 type arrivals struct {
 	numbers     []int // sorted, each once
-	least, most int   // how many fragments there are, according to them; 0: unknown
+	least, most int   // number of fragments, of which they may claim several; 0: unknown
 }
 
 func (g *splitReply) arrived() (a arrivals) {
@@ -96,7 +97,7 @@ func (g *splitReply) arrived() (a arrivals) {
 	return a
 }
 
-// missing are the numbers of the fragments that did not arrive.
+// missing returns the numbers of the fragments that did not arrive.
 func (a *arrivals) missing() (lost []int) {
 	for n := range a.most {
 		if !slices.Contains(a.numbers, n) {
@@ -106,7 +107,7 @@ func (a *arrivals) missing() (lost []int) {
 	return lost
 }
 
-// fault says why a reply is not complete, "" if it is.
+// fault explains why a reply is incomplete; "" if it is complete.
 func (g *splitReply) fault() string {
 	a := g.arrived()
 	lost := a.missing()

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Bounds of what is kept of a session, so that a server that floods fills neither
-// memory nor screen. Datagrams beyond them are counted.
+// These limit what is kept of a session, so that a server that floods fills neither
+// the memory nor the screen. Datagrams beyond the limits are only counted.
 const (
 	keptDatagrams = 512
 	keptBytes     = 8 << 20
@@ -20,8 +20,8 @@ type Event struct {
 	data []byte
 }
 
-// Tap copies the datagrams out of the scan's loop. Its channel has room for all that
-// it keeps, so it never blocks the loop.
+// Tap copies the datagrams out of the scan's loop. Its channel has room for all
+// datagrams that it keeps, so it never blocks the loop.
 type Tap struct {
 	Events chan Event
 
@@ -37,7 +37,7 @@ func NewTap(target netip.AddrPort) *Tap {
 	return &Tap{target: target, Events: make(chan Event, keptDatagrams)}
 }
 
-// Trace takes a datagram. The scan's loop calls it.
+// Trace copies a datagram. The scan's loop calls it.
 func (t *Tap) Trace(now time.Duration, sent bool, addr netip.AddrPort, datagram []byte) {
 	if !sent && addr == t.target {
 		t.received++

@@ -1,5 +1,5 @@
-// Package transcript explains a session with one server: every datagram with what
-// its bytes mean, the record, and a verdict in words.
+// Package transcript explains a session with one server. It shows every datagram
+// with the meaning of its bytes, the record, and a verdict in words.
 package transcript
 
 import (
@@ -16,8 +16,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Transcript shows the datagrams of a session with one server: a line for each and
-// its bytes, and the messages that fragments form.
+// Transcript shows the datagrams of a session with one server. Each gets a line and
+// its bytes. Messages are also shown reassembled from their fragments.
 type Transcript struct {
 	sheet
 	out    io.Writer // nil: show nothing
@@ -25,29 +25,30 @@ type Transcript struct {
 	target netip.AddrPort
 
 	events []Event
-	what   []string // of each event: its description
+	what   []string // descriptions of the events
 	splits splits
 	table  *reasm.Table
 	unpack reasm.Unpacker
-	seen   map[string]bool // datagrams, each with a byte for its direction
+	seen   map[string]bool // bytes of each datagram, followed by < or > for its direction
 	ship   wire.ShipHint
-	last   []byte // challenge
+	last   []byte // the last challenge
 }
 
-// leastWidth is the width of the narrowest screen that lines are wrapped for.
+// leastWidth is the smallest width that lines are wrapped to.
 const leastWidth = 60
 
-// How much is shown: so many datagrams with their bytes, and so many in all.
+// The first dumpedEvents datagrams are shown with their bytes, and the first
+// shownEvents are shown at all.
 const (
 	dumpedEvents = 30
 	shownEvents  = 80
 )
 
-// theServer is the source of all fragments: there is one server.
+// theServer identifies the sender of fragments in the table. There is only one.
 const theServer = 1
 
-// New returns the transcript of a session with target. It is written to out, if that
-// is not nil, in lines of width columns.
+// New returns the transcript of a session with target. It writes to out, unless
+// that is nil, in lines of at most width columns.
 func New(out io.Writer, target netip.AddrPort, width int) *Transcript {
 	return &Transcript{
 		sheet: sheet{max(width, leastWidth)}, out: out, target: target,
@@ -55,7 +56,7 @@ func New(out io.Writer, target netip.AddrPort, width int) *Transcript {
 	}
 }
 
-// Add takes the next datagram and shows it.
+// Add adds the next datagram and shows it.
 func (t *Transcript) Add(e Event) {
 	var rows []string
 	what := t.describe(&e)
@@ -77,7 +78,7 @@ func (t *Transcript) Add(e Event) {
 	t.show(rows)
 }
 
-// show prints the rows of a datagram while the limits allow it.
+// show writes the rows of a datagram, as far as the limits allow.
 func (t *Transcript) show(rows []string) {
 	n := len(t.events)
 	switch {
@@ -93,7 +94,7 @@ func (t *Transcript) show(rows []string) {
 	}
 }
 
-// headline is the line above the bytes.
+// headline returns the line that is above the bytes.
 func (t *Transcript) headline(e *Event, what string) []string {
 	word := "received"
 	if e.sent {
@@ -113,7 +114,7 @@ func (t *Transcript) since(e *Event) time.Duration {
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// again reports whether the same bytes went the same way before.
+// again reports whether the same bytes were sent in the same direction before.
 func (t *Transcript) again(e *Event) bool {
 	key := string(e.data) + "<"
 	if e.sent {
@@ -124,7 +125,7 @@ func (t *Transcript) again(e *Event) bool {
 	return was
 }
 
-// describe explains a datagram.
+// describe describes a datagram in a few words.
 func (t *Transcript) describe(e *Event) string {
 	switch b := e.data; {
 	case len(b) == 0:
@@ -189,7 +190,7 @@ func requestOf(b []byte) (r wire.Request, extra bool, err error) {
 	return r, true, err
 }
 
-// parts are the fields of a datagram.
+// parts returns the fields of a datagram.
 func (t *Transcript) parts(b []byte) func(func(wire.Part) bool) {
 	switch {
 	case wire.IsSplit(b):
@@ -203,8 +204,8 @@ func (t *Transcript) parts(b []byte) func(func(wire.Part) bool) {
 	}
 }
 
-// follow reads what the server sends: which game it is, and the messages that its
-// fragments form. It returns the rows for such a message.
+// follow reassembles fragments, and learns from the server's replies which game it
+// is. It returns the rows for a reassembled message or for a problem.
 func (t *Transcript) follow(e *Event) []string {
 	if !wire.IsSplit(e.data) {
 		t.learnGame(e.data)
@@ -229,7 +230,8 @@ func (t *Transcript) follow(e *Event) []string {
 	return nil
 }
 
-// message shows a message that came in fragments.
+// message returns the rows for a message that came in fragments. how says how it
+// was put together.
 func (t *Transcript) message(how string, msg []byte) []string {
 	t.learnGame(msg)
 	rows := t.note(fmt.Sprintf("%s: %s, %d bytes", how, kindWord(wire.KindOf(msg)), len(msg)))
@@ -253,7 +255,7 @@ func (t *Transcript) learnGame(msg []byte) {
 	}
 }
 
-// faultWords is an error of a datagram in words.
+// faultWords describes the error of a datagram.
 func faultWords(err error) string {
 	code, _ := err.(wire.Error)
 	return strings.ReplaceAll(code.String(), "_", " ")

@@ -11,8 +11,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// TestUnsent: the verdict tells a failure to send from silence. No system refuses to
-// send to loopback, so the test makes up the result.
+// TestUnsent: the verdict distinguishes a failure to send from silence. The test
+// makes up the result, because no system refuses to send to loopback.
 func TestUnsent(t *testing.T) {
 	target := netip.MustParseAddrPort("127.0.0.1:27015")
 	s := &Session{
@@ -72,8 +72,9 @@ func TestPretty(t *testing.T) {
 	}
 }
 
-// FuzzTranscript: whatever a server sends, the transcript is a bounded number of lines
-// of visible characters, and rows of bytes are no wider than the screen.
+// FuzzTranscript: whatever a server sends, the transcript has a limited number of
+// lines with only visible characters, and rows of bytes are no wider than the
+// screen.
 func FuzzTranscript(f *testing.F) {
 	for _, name := range []string{"info", "players", "rules"} {
 		f.Add([]byte("\xff\xff\xff\xffI\x11"+name+"\x00\x1b[31m\x00\x00\x00"), []byte(""), uint8(80), false)

@@ -12,7 +12,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Session is a finished session with one server.
+// Session is a complete session with one server.
 type Session struct {
 	Timeout time.Duration // for the first request
 	Retries int
@@ -23,17 +23,18 @@ type Session struct {
 
 func (s *Session) target() netip.AddrPort { return s.Log.target }
 
-// The verdicts. Each is a fixed word for programs; the sentences explain more.
+// These are the verdicts. Each is a fixed word for programs; Verdict.Text explains
+// it.
 const (
-	Up          = "up"             // every question has a complete answer
-	Partial     = "partial"        // up, but not every question has one
+	Up          = "up"             // every question got a complete answer
+	Partial     = "partial"        // up, but some questions did not get a complete answer
 	Limited     = "limited"        // the server reports too many queries
 	Banned      = "banned"         // the server reports that we are banned
 	Filtered    = "filtered"       // challenges arrive, but no answers
 	Loop        = "challenge_loop" // challenges arrive without end
 	Incomplete  = "incomplete"     // fragments arrived, but no complete reply
 	Faulty      = "faulty"         // malformed A2S arrived
-	NotA2S      = "not_a2s"        // something else arrived
+	NotA2S      = "not_a2s"        // datagrams arrived, but not A2S
 	Elsewhere   = "elsewhere"      // replies came from another address or port
 	Late        = "late"           // replies came after the last timeout
 	Unreachable = "unreachable"    // ICMP reports the port or host unreachable
@@ -45,10 +46,10 @@ const (
 type Verdict struct {
 	Word  string   `json:"verdict"`
 	Text  []string `json:"text"`            // sentences, the most important one first
-	Hints []string `json:"hints,omitempty"` // why another program may see less, and other facts
+	Hints []string `json:"hints,omitempty"` // why other programs may see less, and other facts
 }
 
-// Failure is the message of a run whose verdict is not Up.
+// Failure is the error message of a run whose verdict is not Up.
 func (v *Verdict) Failure() string {
 	return "not every question has a complete answer: " + strings.ReplaceAll(v.Word, "_", " ")
 }
@@ -79,10 +80,10 @@ func (s *Session) answered() bool {
 	return s.Result.Status == scanner.StatusOK || s.Result.Status == scanner.StatusPartial
 }
 
-// failed reports whether any question ended with that error.
+// failed reports whether any question ended with the error code.
 func (s *Session) failed(code wire.Error) bool { return slices.Contains(s.Result.Err[:], code) }
 
-// word chooses the verdict. The server's own statements come first.
+// word chooses the verdict. What the server itself reports comes first.
 func (s *Session) word() string {
 	r := s.Result
 	switch {
@@ -126,7 +127,7 @@ func (s *Session) errorWord() string {
 // late counts the datagrams that arrived after the last timeout of their question.
 func (s *Session) late() int { return s.Tap.received - int(s.Result.Received) }
 
-// headlines are the first sentences of the verdicts with a fixed text.
+// headlines are the first sentences of those verdicts whose text is fixed.
 var headlines = map[string]string{
 	Limited: "it is up, but reports too many queries: try again later and " +
 		"more slowly",
@@ -145,7 +146,7 @@ var headlines = map[string]string{
 	Silent: "no answer at all",
 }
 
-// headline is the first sentence of a verdict.
+// headline returns the first sentence of a verdict.
 func (s *Session) headline(word string) string {
 	switch word {
 	case Up:
@@ -215,7 +216,8 @@ func (s *Session) summary() string {
 	return ": " + strings.Join(parts, "; ")
 }
 
-// population describes who plays: people as the game counts them, and bots apart.
+// population describes who plays: people as the game counts them, and bots
+// separately.
 func population(r *scanner.Result) string {
 	p := r.Population()
 	text := fmt.Sprintf("%d of %d players", p.People, p.Places)
@@ -271,7 +273,7 @@ func (s *Session) explainQuestions(v *Verdict) {
 }
 
 // explainFragments lists missing fragments. If the server answered completely, they
-// were resent and need no explanation.
+// arrived later and need no explanation.
 func (s *Session) explainFragments(v *Verdict) {
 	const most = 4
 	var lost []string
@@ -288,8 +290,8 @@ func (s *Session) explainFragments(v *Verdict) {
 	}
 }
 
-// explainSilence lists possible reasons for a silence, and quotes the server's
-// message if there is one.
+// explainSilence lists possible reasons if nothing arrived. It also quotes the
+// server's message, if there is one.
 func (s *Session) explainSilence(v *Verdict) {
 	if m := s.Result.Message; len(m) > 0 {
 		v.add("its message: %s", console.Quoted(string(m), 120))
@@ -307,7 +309,8 @@ func (s *Session) explainSilence(v *Verdict) {
 	v.Text = append(v.Text, silenceMeans...)
 }
 
-// explainFaults explains why nothing useful arrived, each reason once.
+// explainFaults explains why nothing useful arrived. It states each reason once,
+// with the questions that it applies to.
 func (s *Session) explainFaults(v *Verdict) {
 	for code := range wire.Error(wire.NumErrors) {
 		var words []string
@@ -322,7 +325,7 @@ func (s *Session) explainFaults(v *Verdict) {
 	}
 }
 
-// silenceMeans are the possible reasons for a silence, the most likely first.
+// silenceMeans are the possible reasons why nothing arrives, the most likely first.
 var silenceMeans = []string{
 	"the server is down, or no machine has this address",
 	"the query port differs from the game port: it is often one higher, see the " +
@@ -332,7 +335,8 @@ var silenceMeans = []string{
 	"it silently limits or bans this address",
 }
 
-// addHints explains why another program may fail where this one succeeded.
+// addHints explains why another program may fail to query this server, and other
+// facts.
 func (s *Session) addHints(v *Verdict) {
 	r := s.Result
 	if s.answered() {

@@ -10,7 +10,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Brief is the verdict and one line of facts, on a screen broken at words.
+// Brief returns the verdict and its first sentence, broken at words for a screen.
 func (s *Session) Brief(v *Verdict, onScreen bool) string {
 	facts := []string{v.Text[0]}
 	if onScreen {
@@ -22,7 +22,8 @@ func (s *Session) Brief(v *Verdict, onScreen bool) string {
 // fact is something that may change from one query to the next.
 type fact struct{ label, value string }
 
-// facts are what a watch compares. A server that does not say one has it empty.
+// facts returns what Watch compares. Facts that the server did not send are
+// missing.
 func (s *Session) facts(v *Verdict) []fact {
 	all := []fact{{"verdict", strings.ReplaceAll(v.Word, "_", " ")}}
 	r := s.Result
@@ -38,7 +39,7 @@ func (s *Session) facts(v *Verdict) []fact {
 	return all
 }
 
-// changes describes what differs: "players 3 of 24 → 4 of 24".
+// changes describes the differences, as in "players 3 of 24 → 4 of 24".
 func changes(was, now []fact) (all []string) {
 	before := map[string]string{}
 	for _, f := range was {
@@ -56,7 +57,8 @@ func changes(was, now []fact) (all []string) {
 	return all
 }
 
-// Watch asks again and again, and writes a line for each change, until ctx ends.
+// Watch queries the server at intervals until ctx ends, and writes a line whenever
+// something has changed.
 func Watch(ctx context.Context, t *console.Terminal, out io.Writer, every time.Duration,
 	ask func() (*Session, *Verdict, error)) error {
 	var was []fact
