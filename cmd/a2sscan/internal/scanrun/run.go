@@ -404,7 +404,7 @@ func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
 		cfg.Asked = s.checkpoint.Recount(s.list)
 		cfg.Silent = s.checkpoint.SilentTargets
 	}
-	s.stopAtResults()
+	stopAtResults(s)
 	s.observer = newObserver(s)
 	s.monitor.Store(cfg.Monitor)
 	defer s.guard.Watch(cfg.Monitor, s.term)()
@@ -516,7 +516,7 @@ func (s *Run) handle(r *scanner.Result) {
 		s.geo.ReportDamage(s.term)
 	}
 	s.tally.Add(r)
-	s.stopAtResults()
+	stopAtResults(s)
 	if wanted {
 		s.out.Write(r)
 	}
@@ -524,13 +524,13 @@ func (s *Run) handle(r *scanner.Result) {
 
 // stopAtResults ends the scan when enough servers have answered, those of earlier
 // runs included.
-func (s *Run) stopAtResults() {
-	if s.enoughResults() {
+func stopAtResults(s *Run) {
+	if enoughResults(s) {
 		s.shutdown.Drain()
 	}
 }
 
-func (s *Run) enoughResults() bool {
+func enoughResults(s *Run) bool {
 	return s.opts.MaxResults > 0 && s.tally.Servers >= s.opts.MaxResults
 }
 
