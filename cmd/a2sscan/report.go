@@ -43,7 +43,7 @@ shards.`,
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVarP(&output, "output", "o", "", "write the page to `FILE`; -: standard output")
+	fs.StringVarP(&output, "output", "o", "", "write the page to `FILE` or s3://BUCKET/KEY; -: standard output")
 	fs.StringArrayVar(&o.Before, "before", nil, "show what changed since the census in `FILE`; may be repeated: parts and shards")
 	fs.StringVar(&o.History, "history", "", "show the nights whose stats (*.stats.json) are in `DIR`")
 	fs.StringVar(&o.Title, "title", "", "`TEXT` at the top (default: the date)")

@@ -29,8 +29,9 @@ type scanFlags struct {
 
 func (a *app) scanCommand() *cobra.Command {
 	f := &scanFlags{opts: scanrun.Options{
-		Query: flagvalue.Questions(scanner.AskAll),
-		Pace:  scanrun.Pace{Rate: scanner.DefaultRate, AddressRate: scanner.DefaultAddressRate},
+		Query:  flagvalue.Questions(scanner.AskAll),
+		Pace:   scanrun.Pace{Rate: scanner.DefaultRate, AddressRate: scanner.DefaultAddressRate},
+		Upload: scanrun.Upload{Max: scanrun.DefaultSpoolMax},
 	}}
 	cmd := &cobra.Command{
 		Use:   "scan [TARGET…]",
@@ -92,8 +93,10 @@ prints the progress.`,
 func (f *scanFlags) add(cmd *cobra.Command) {
 	f.out.add(cmd)
 	fs := cmd.Flags()
+	fs.Lookup("output").Usage = "write records to `PATH`: .ndjson, .csv or .tsv, compressed if .zst or .gz follows; s3://BUCKET/KEY: in parts into an object store; -: standard output"
 	f.how.add(fs, "text on a terminal; else by the suffix of --output, or json")
 	fs.Var(&f.opts.Rotate, "rotate", "divide the output into files of this size or time, such as 1G or 1h; their names are PATH with start and number")
+	f.addUpload(fs)
 	fs.StringVar(&f.opts.Saved.Path, "checkpoint", "", "save the progress in `FILE` every second; the same command resumes the scan")
 	fs.BoolVar(&f.opts.Saved.Fresh, "fresh", false, "discard the checkpoint and start again")
 	fs.StringVar(&f.opts.Summary, "summary", "", "write the numbers of the run to `FILE` as JSON (default with -o: PATH.summary.json)")
@@ -134,6 +137,14 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.BoolVarP(&f.opts.Verbose, "verbose", "v", false, "end with all counts, and with tables of games, maps, systems and versions")
 	fs.BoolVar(&f.helpAll, helpAllFlag, false, "help with all flags")
 	fs.BoolVarP(&f.opts.Quiet, "quiet", "q", false, "no progress (unless --status asks for it) and no closing summary; errors and bad lines are still reported")
+}
+
+// addUpload names the flags of an output in an object store.
+func (f *scanFlags) addUpload(fs *pflag.FlagSet) {
+	u := &f.opts.Upload
+	fs.StringVar(&u.Spool, "spool", "", "with -o s3://…: `DIR` in which parts wait until the store has them (default: NAME.spool here)")
+	fs.Var(&u.Max, "spool-max", "with -o s3://…: from half of that size on, waiting parts slow the scan down; at that size it stops")
+	fs.DurationVar(&u.Wait, "store-wait", scanrun.DefaultStoreWait, "with -o s3://…: how long to wait for the store at the end, `D` such as 10m")
 }
 
 // chooseRate sets the rate from --bandwidth, and refuses more than one of the flags
