@@ -47,7 +47,7 @@ func (c *Choice) Check() error {
 // notWritten has the suffixes of formats that a2sscan does not write, each with a
 // hint.
 var notWritten = map[string]string{
-	".parquet": "scan into census.ndjson.zst, then convert it", ".arrow": "scan into census.ndjson.zst, then convert it",
+	".parquet": "scan into census.ndjson.zst, then a2sscan export writes Parquet", ".arrow": "scan into census.ndjson.zst, then convert it",
 	".xlsx": "spreadsheets open .csv", ".xls": "spreadsheets open .csv", ".ods": "spreadsheets open .csv",
 	".html": "scan into census.ndjson.zst, then make a page of it", ".htm": "scan into census.ndjson.zst, then make a page of it",
 	".bz2": "compressed files end in .zst or .gz", ".xz": "compressed files end in .zst or .gz",
