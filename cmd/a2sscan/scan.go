@@ -142,9 +142,9 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 // addUpload names the flags of an output in an object store.
 func (f *scanFlags) addUpload(fs *pflag.FlagSet) {
 	u := &f.opts.Upload
-	fs.StringVar(&u.Spool, "spool", "", "with -o s3://…: `DIR` in which parts wait until the store has them (default: NAME.spool here)")
-	fs.Var(&u.Max, "spool-max", "with -o s3://…: from half of that size on, waiting parts slow the scan down; at that size it stops")
-	fs.DurationVar(&u.Wait, "store-wait", scanrun.DefaultStoreWait, "with -o s3://…: how long to wait for the store at the end, `D` such as 10m")
+	fs.StringVar(&u.Spool, "spool", "", "with -o s3://…: `DIR` for parts that are not uploaded yet (default: NAME.spool here)")
+	fs.Var(&u.Max, "spool-max", "with -o s3://…: parts of this size in all stop the scan; half of it slows the scan down")
+	fs.DurationVar(&u.Wait, "store-wait", scanrun.DefaultStoreWait, "with -o s3://…: wait `D` for the store at the end, such as 10m")
 }
 
 // chooseRate sets the rate from --bandwidth, and refuses more than one of the flags
