@@ -13,16 +13,16 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// Reading is what there is to say about a census that was read to its end.
+// Reading is the outcome of reading a census to its end.
 type Reading struct {
 	Damage    Damage // what was passed over
 	Truncated int64  // see Reader.Truncated
 }
 
-// EachBlock reads the census at path, as a Reader does, on several goroutines. It
-// passes all complete lines to do, in blocks of whole lines, each with its newline.
-// It calls do from all workers at once; a block is valid until do returns. The first
-// error of do ends the reading. Blocks come in no particular order.
+// EachBlock reads the census at path, as a Reader does, but in several goroutines.
+// It passes all complete lines to do, in blocks of whole lines with their newlines.
+// It calls do from all workers at once; a block is valid until do returns. The
+// first error of do ends the reading. Blocks come in no particular order.
 func EachBlock(path string, workers int, do func(worker int, block []byte) error) (Reading, error) {
 	b := &blocks{path: path, workers: max(workers, 1), do: do}
 	b.turn.L = &b.mu
@@ -39,9 +39,10 @@ func EachBlock(path string, workers int, do func(worker int, block []byte) error
 	return b.careful()
 }
 
-// blocks reads a census by blocks. It tries the fast way: workers unpack frames by
-// themselves. Where a frame or a line is damaged, truncated or unusual, it begins
-// again with a Reader, which knows what to do, and skips what do has seen.
+// blocks reads a census in blocks. It first tries the fast way, in which workers
+// unpack frames independently. If a frame or a line is damaged, truncated or
+// unusual, it starts again with a Reader, which can handle that, and skips what do
+// has already been given.
 type blocks struct {
 	path    string
 	workers int
@@ -56,20 +57,20 @@ type blocks struct {
 	err    error  // of do
 }
 
-// piece is a frame, or a part of a plain file that ends with a line.
+// piece is a frame, or a part of a plain file that ends with a complete line.
 type piece struct {
 	number int
 	bytes  []byte
 }
 
-// pieceSize is how much of a plain file is one piece.
+// pieceSize is the approximate size of a piece of a plain file.
 const pieceSize = 1 << 20
 
-// errUnusual says that only a Reader can read the file.
+// errUnusual means that only a Reader can read the file.
 var errUnusual = errors.New("not an undamaged census in short frames")
 
-// fast reads the file on all workers. It returns an error if it could not read all
-// of it; b.err is that of do.
+// fast reads the file with all workers. It returns an error if it could not read
+// all of it. An error of do is in b.err.
 func (b *blocks) fast() error {
 	f, err := os.Open(b.path)
 	if err != nil {
@@ -107,14 +108,14 @@ func (b *blocks) fast() error {
 	return err
 }
 
-// stopped reports whether reading on is of no use.
+// stopped reports whether there is no point in reading on.
 func (b *blocks) stopped() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.odd || b.err != nil
 }
 
-// frames sends each frame of a compressed file.
+// frames sends each frame of a compressed file to the workers.
 func (b *blocks) frames(f *os.File, pieces chan<- piece, free <-chan []byte) error {
 	z := newFrames(f)
 	for n := 0; !b.stopped(); n++ {
@@ -130,7 +131,7 @@ func (b *blocks) frames(f *os.File, pieces chan<- piece, free <-chan []byte) err
 	return errUnusual
 }
 
-// plain sends the lines of a file in large pieces.
+// plain sends the lines of an uncompressed file to the workers, in large pieces.
 func (b *blocks) plain(f *os.File, pieces chan<- piece, free <-chan []byte) error {
 	var rest []byte
 	for n := 0; !b.stopped(); n++ {
@@ -150,8 +151,8 @@ func (b *blocks) plain(f *os.File, pieces chan<- piece, free <-chan []byte) erro
 	return errUnusual
 }
 
-// fillLines appends about pieceSize bytes of f to buf. It returns where the last
-// complete line ends; 0: there is none.
+// fillLines appends about pieceSize bytes of f to buf. end is the end of the last
+// complete line in buf, or 0 if there is none.
 func fillLines(f io.Reader, buf []byte) (_ []byte, end int, err error) {
 	for end == 0 && err == nil && len(buf) < maxLine {
 		start := len(buf)
@@ -201,7 +202,7 @@ func allJSON(lines []byte) bool {
 	return true
 }
 
-// pass waits for the turn of a piece, and passes its lines on.
+// pass waits until it is the turn of a piece, and passes its lines to do.
 func (b *blocks) pass(w, number int, lines []byte, good bool) {
 	b.mu.Lock()
 	for b.next != number {
@@ -225,8 +226,9 @@ func (b *blocks) pass(w, number int, lines []byte, good bool) {
 	}
 }
 
-// join takes the beginning of a line that the piece before left, and leaves that of
-// the next. It returns the line that lies in both, and the complete lines.
+// join completes the line that the previous piece left unfinished, and keeps the
+// beginning of a line that the next piece will complete. It returns the line that
+// spans both pieces, and the complete lines of this piece.
 func (b *blocks) join(number int, lines []byte, good bool) (joined, rest []byte, ok bool) {
 	if b.odd = b.odd || !good || number == 0 && !begins(lines); b.odd || b.err != nil {
 		return nil, nil, false
@@ -247,7 +249,7 @@ func (b *blocks) join(number int, lines []byte, good bool) (joined, rest []byte,
 	return joined, lines[start:end], true
 }
 
-// begins reports whether lines begin with a record that a Reader would return.
+// begins reports whether the first line is a record that a Reader would return.
 func begins(lines []byte) bool {
 	line, _, found := bytes.Cut(lines, []byte("\n"))
 	return found && json.Valid(line) && record.CheckSchema(line) == nil
@@ -261,8 +263,8 @@ func (b *blocks) fail(err error) {
 	}
 }
 
-// careful reads the file with a Reader, and calls do on all workers with the lines
-// that it has not seen.
+// careful reads the file with a Reader, and calls do from all workers with the
+// lines that do has not been given yet.
 func (b *blocks) careful() (Reading, error) {
 	r, err := Open(b.path)
 	if err != nil {
@@ -299,7 +301,7 @@ func (b *blocks) deliver(w int, full <-chan []byte, free chan<- []byte) {
 	}
 }
 
-// gather collects lines into blocks until the Reader's error.
+// gather collects lines into blocks until the Reader returns an error.
 func (b *blocks) gather(r *Reader, full chan<- []byte, free <-chan []byte) error {
 	for err := error(nil); err == nil; {
 		block := (<-free)[:0]

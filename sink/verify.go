@@ -15,7 +15,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// Expected is a scan's summary of its census.
+// Expected is what the summary of a scan says about its census.
 type Expected struct {
 	Scan     string            // its records are counted
 	Records  uint64            // in all files
@@ -34,17 +34,19 @@ type Verification struct {
 // Sound reports whether nothing is wrong.
 func (v *Verification) Sound() bool { return len(v.Problems) == 0 }
 
-// maxScans is the number of the last scan whose addresses are compared.
+// maxScans is the number of the last scan whose addresses are checked for
+// duplicates.
 const maxScans = 1<<16 - 1
 
-// maxProblems is how many problems are described.
+// maxProblems is the most problems that are described.
 const maxProblems = 20
 
 // Verify reads the files of a census to their end. It compares the checksums of
 // zstd frames, each record with the schema, and the files with want, which may be
-// nil. It finds addresses with several records in one scan. Its memory does not
-// grow with the census: keys go to temporary files. An error means that a file
-// could not be read; faults of the census are in the Verification.
+// nil. It also finds addresses that have several records in one scan. Its memory
+// does not grow with the census, because it stores keys in temporary files. It
+// returns an error if a file could not be read; faults of the census are in the
+// Verification.
 func Verify(files []string, want *Expected, progress func(read, size int64)) (*Verification, error) {
 	v := &verifier{known: newDistinct(), scans: map[string]*scanCount{}}
 	defer v.known.close()
@@ -61,7 +63,7 @@ func Verify(files []string, want *Expected, progress func(read, size int64)) (*V
 	return &v.Verification, nil
 }
 
-// verifier is a verification that is not complete.
+// verifier is a verification in progress.
 type verifier struct {
 	Verification
 	known *distinct // records by scan and address
@@ -89,7 +91,7 @@ func (v *verifier) add(format string, args ...any) {
 	v.Problems = append(v.Problems, fmt.Sprintf(format, args...))
 }
 
-// setProgress finds out how much there is to read.
+// setProgress adds up the sizes of the files that will be read.
 func (v *verifier) setProgress(files []string, progress func(read, size int64)) {
 	v.progress = progress
 	for _, name := range files {
@@ -99,7 +101,7 @@ func (v *verifier) setProgress(files []string, progress func(read, size int64)) 
 	}
 }
 
-// counted hashes and counts what is read of a file.
+// counted hashes and counts the bytes that are read from a file.
 type counted struct {
 	io.Reader
 	v   *verifier
@@ -185,7 +187,7 @@ func (v *verifier) record(line []byte) (problem, err error) {
 	return nil, err
 }
 
-// addTwice notes an address that a scan has more than once.
+// addTwice reports an address that a scan has more than once.
 func (v *verifier) addTwice(key uint64, times int) {
 	number, addr := splitKey(key)
 	scan := ""
@@ -211,8 +213,8 @@ func (v *verifier) compare(want *Expected) {
 	v.compareParts(want)
 }
 
-// compareStatuses compares the records with the ledger. Targets that did not
-// answer have records only if the scan was to write them.
+// compareStatuses compares the records with the ledger. Targets that did not answer
+// have records only if the scan was configured to write them.
 func (v *verifier) compareStatuses(found *scanCount, want *Expected) {
 	if want.ByStatus == nil {
 		return
@@ -236,8 +238,8 @@ func (v *verifier) compareStatuses(found *scanCount, want *Expected) {
 	}
 }
 
-// compareParts compares the files with those of the summary. They may be in
-// another directory now.
+// compareParts compares the files with those in the summary. They may have been
+// moved to another directory.
 func (v *verifier) compareParts(want *Expected) {
 	for i := range want.Parts {
 		p := &want.Parts[i]
@@ -261,5 +263,5 @@ func (v *verifier) compareParts(want *Expected) {
 	}
 }
 
-// baseOf is the name of a file without its directory, and without PartSuffix.
+// baseOf returns the name of a file without its directory and without PartSuffix.
 func baseOf(name string) string { return strings.TrimSuffix(filepath.Base(name), PartSuffix) }
