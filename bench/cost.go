@@ -11,7 +11,7 @@ type Workload struct {
 	Nights   uint64
 }
 
-// Cost is what a Workload takes, in all nights.
+// Cost is what all nights of a Workload take.
 type Cost struct {
 	Sent, Received uint64        // datagrams
 	Wire           uint64        // bytes, with the headers of IP and UDP
@@ -20,7 +20,8 @@ type Cost struct {
 	Census         uint64 // bytes of .ndjson.zst
 }
 
-// What one server and one datagram cost. README.md gives the source of each number.
+// The cost of one server and of one datagram. README.md gives the source of each
+// number.
 const (
 	requestsLive = 4 // INFO, then INFO, PLAYER and RULES with the challenge
 	repliesLive  = 4
@@ -32,8 +33,9 @@ const (
 	cpuSilent    = 5500 * time.Nanosecond // for each datagram
 )
 
-// Cost estimates what the workload takes on a network that loses nothing. A network
-// that loses a share p of the datagrams adds about p of the requests to live servers.
+// Cost estimates what the workload takes on a network without loss. If a network
+// loses a share p of the datagrams, the requests to live servers increase by about
+// p.
 func (w Workload) Cost() Cost {
 	sent := requestsLive*w.Live + w.Attempts*w.Silent
 	received := repliesLive * w.Live

@@ -1,6 +1,6 @@
 package loopback
 
-// Stats are the numbers of a fleet. They only grow.
+// Stats are the statistics of a fleet. The counters only grow.
 type Stats struct {
 	Queries    uint64 // datagrams that reached a server's place, or none
 	Malformed  uint64 // of those: no request that a server knows (EC-16)

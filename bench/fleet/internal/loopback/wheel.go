@@ -10,7 +10,7 @@ const (
 	wheelReuse = 4 << 10  // larger pieces of memory are not kept for the next one
 )
 
-// wheel holds datagrams until they are due, in a list for each millisecond.
+// wheel holds datagrams until they are due. It has a list for each millisecond.
 type wheel struct {
 	slots []wheelSlot // a power of two; slot t%len holds what is due in tick t
 	all   []held
@@ -40,9 +40,9 @@ func newWheel(longest time.Duration) wheel {
 	return w
 }
 
-// hold keeps a copy of data until d.Delay has passed. It reports false where
-// too much is held already. What is due must have been released before, so that
-// a slot stands for one tick only.
+// hold keeps a copy of data until d.Delay has passed. It returns false if the wheel
+// is full. The caller must release what is due first, so that a slot never stands
+// for two ticks.
 func (w *wheel) hold(now time.Duration, d Datagram, data []byte) bool {
 	if w.count >= wheelMost || w.bytes+len(data) > wheelBytes {
 		return false
@@ -109,8 +109,8 @@ func (w *wheel) emit(i int32, out *Outbox) (next int32) {
 	return next
 }
 
-// next returns when something is due, and false if nothing is held. It may be
-// too early, never too late.
+// next returns when the next datagram may be due, or false if none is held. The
+// time may be too early, but never too late.
 func (w *wheel) next() (time.Duration, bool) {
 	return time.Duration(w.now+1) * wheelTick, w.count > 0
 }
