@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Usage is the processor time that a process spent.
+// Usage is the processor time that a process has spent.
 type Usage struct{ User, System time.Duration }
 
 // Total is both.
@@ -25,8 +25,8 @@ func usage() Usage {
 	return Usage{time.Duration(r.Utime.Nano()), time.Duration(r.Stime.Nano())}
 }
 
-// peakRSS is the most memory that this process ever had, in bytes. Linux resets
-// it on exec, so a child's is its own.
+// peakRSS returns the peak memory of this process in bytes. Linux resets it on
+// exec, so that of a child does not include its parent's.
 func peakRSS() (int64, error) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

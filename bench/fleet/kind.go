@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// Kind is the engine that a server resembles, or its malice.
+// Kind is the engine that a server resembles, or the kind of its malice.
 //
-// To add one: name it here and in kindWords; give it its texts, challenges and
-// layout in model.go, its replies in responder.go or hostile.go, and the record
-// of a perfect scan in truth.go. TestTruthIsWhatIsSent and TestEveryKindAppears
-// then hold it to that. A weight in honestWeights, or a new hostile kind, changes
-// the fleets of every seed; an honest kind without a weight appears only where a
-// Config names it alone.
+// To add a kind, name it here and in kindWords. Define its texts, challenges and
+// layout in model.go, its replies in responder.go or hostile.go, and the record of
+// a perfect scan in truth.go. TestTruthIsWhatIsSent and TestEveryKindAppears then
+// check it. A new weight in honestWeights, or a new hostile kind, changes the
+// fleets of every seed; an honest kind without a weight appears only if a Config
+// names it alone.
 type Kind uint8
 
-// The honest kinds. They answer what a real server might, however oddly.
+// The honest kinds. They answer as a real server might, however oddly.
 const (
 	Source          Kind = iota // modern Source; a challenge on all three questions (EC-1)
 	SourceLists                 // a challenge on players and rules only
@@ -43,8 +43,8 @@ const (
 	numHonest = iota
 )
 
-// The hostile kinds. None of them may stop a scan, fill its memory or put into
-// a record what was never said.
+// The hostile kinds. None of them must be able to stop a scan, fill its memory, or
+// make it record anything that was not sent.
 const (
 	EndlessChallenges Kind = numHonest + iota // an ever new challenge to everything
 	FragmentsOfNone                           // fragments of a reply of 0 fragments (EC-120)
@@ -70,8 +70,8 @@ const (
 	firstFaker = numHonest + iota
 )
 
-// The fakers' kinds. A faker has farmSize servers of one kind, which answer as
-// servers of real games do; what they answer is not true.
+// The fakers' kinds. A faker has farmSize servers of one kind. They answer like
+// servers of real games, but what they answer is not true.
 const (
 	FarmList       Kind = firstFaker + iota // all of them resend the bytes of one PLAYER reply
 	FarmClones                              // one game, name, map and capacity for all
@@ -104,7 +104,7 @@ var kindWords = [numKinds]string{
 	"over-max", "no-gslt", "redirects", "edge-cache", "info-flood",
 }
 
-// String returns the word with which a flag names k.
+// String returns the word for k that flags use.
 func (k Kind) String() string {
 	if k < numKinds {
 		return kindWords[k]
@@ -118,7 +118,7 @@ func (k Kind) Hostile() bool { return k >= numHonest && k < firstFaker }
 // Faker reports whether k is one of the fakers' kinds.
 func (k Kind) Faker() bool { return k >= firstFaker && k < numKinds }
 
-// UsualKinds returns the honest kinds that a fleet has if nothing else is wanted.
+// UsualKinds returns the honest kinds of a fleet whose Config names no kinds.
 func UsualKinds() (ks []Kind) {
 	for k, weight := range honestWeights {
 		if weight > 0 {
@@ -128,8 +128,8 @@ func UsualKinds() (ks []Kind) {
 	return ks
 }
 
-// weight is the share of an honest kind among those that were chosen. The
-// unusual ones are rare.
+// weight returns the share of an honest kind among the chosen kinds. Unusual ones
+// are rare.
 func (k Kind) weight() uint32 {
 	if k == Games {
 		return gamesWeight
@@ -137,8 +137,8 @@ func (k Kind) weight() uint32 {
 	return max(1, honestWeights[k])
 }
 
-// gamesWeight is the share of Games beside other kinds: as many as all the usual
-// ones together.
+// gamesWeight is the share of Games if other kinds are chosen, too: as much as all
+// the usual kinds together.
 const gamesWeight = 1000
 
 // HonestKinds returns all honest kinds.
@@ -158,8 +158,8 @@ func kindRange(from, to Kind) []Kind {
 	return ks
 }
 
-// ParseKinds reads a list of kinds separated by commas, such as
-// "source,bzip2". An empty list is nil, which a Config takes for all of them.
+// ParseKinds reads a list of kinds separated by commas, such as "source,bzip2". For
+// an empty list it returns nil, which means all kinds in a Config.
 func ParseKinds(list string) ([]Kind, error) {
 	var ks []Kind
 	for word := range strings.SplitSeq(list, ",") {
@@ -186,9 +186,9 @@ func parseKind(word string) (Kind, bool) {
 	return 0, false
 }
 
-// honestWeights are the shares of the honest kinds in a fleet, in thousandths:
-// about what a census of the real world finds, with the rare ones made less
-// rare so that a small fleet has them all.
+// honestWeights are the shares of the honest kinds in a fleet, in thousandths. They
+// are roughly those of a census of the real world, but the rare kinds are less
+// rare, so that a small fleet has all of them.
 var honestWeights = [numHonest]uint32{
 	Source: 380, SourceLists: 150, SourceOpen: 60, Rechallenge: 30,
 	GoldSource: 80, GoldSourceOld: 25, GoldSourceMod: 25, Both: 20, Ship: 15,

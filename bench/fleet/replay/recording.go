@@ -13,25 +13,25 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Recording is a census made ready to be served again: what each of its
-// servers said, and at which question. Place gives the servers places on
-// loopback, Replay serves them there.
+// Recording is a census prepared to be served again: what each of its servers sent,
+// and in answer to which question. Place gives the servers places on loopback, and
+// Open serves them there.
 //
-// A server whose record has all its datagrams (raw) says those, byte for byte
-// and in their order. For any other server the datagrams are rebuilt from the
-// record, and make the same record again. A record does not say when a datagram
-// came or what had been asked before. A Recording assumes a scanner, which never
-// repeats a question that was answered.
+// If a server's record has all its datagrams (raw), the server sends them byte for
+// byte and in their order. For any other server the datagrams are rebuilt from the
+// record, so that they make the same record again. A record does not show when a
+// datagram came or what had been asked before. A Recording assumes a scanner, which
+// never repeats a question that was answered.
 //
-//   - A challenge is given to a question until that bears the last one that
-//     came before its answer, at most three of them.
-//   - A server that gave new challenges without end gives the recorded ones
-//     first, then others, and none twice.
-//   - What answers a question comes together, and again each time it is asked;
-//     what came of it before and was of no use comes first, to one ask each.
-//   - What came without a challenge before the answer to INFO came because of
-//     that: nothing else had been asked.
-//   - A question without an answer stays without one, for the same reason.
+//   - A question gets challenges until its request has the last challenge that came before its answer,
+//     but at most three.
+//   - A server that gave new challenges without end gives the recorded ones first and then others,
+//     none of them twice.
+//   - The datagrams that answer a question come together, and again each time it is asked. Useless
+//     datagrams that came before them are sent first, each in answer to a separate request.
+//   - Anything that came without a challenge before the answer to INFO was caused by INFO: nothing else
+//     had been asked.
+//   - For the same reason, a question without an answer is never answered.
 type Recording struct {
 	servers []recorded
 	data    []byte           // the datagrams, one after the other
@@ -46,7 +46,7 @@ type Recording struct {
 	Stats RecordingStats
 }
 
-// RecordingStats count the parts of a Recording.
+// RecordingStats counts the parts of a Recording.
 type RecordingStats struct {
 	Raw         int // servers whose datagrams are those that were recorded
 	Remade      int // servers whose datagrams are made of their record
@@ -56,13 +56,13 @@ type RecordingStats struct {
 	Bytes       int64
 }
 
-// Limits of a Recording. Beyond them servers are left out.
+// The limits of a Recording. Servers beyond them are skipped.
 const (
 	maxRecorded      = 1 << 30 // bytes of datagrams
 	maxRecordedHosts = 1 << 22 // servers: some 120 bytes each
 )
 
-// The reasons why Add leaves a record out, beside its being none.
+// The reasons why Add refuses a line that is a record.
 var (
 	ErrFull     = errors.New("more than 1 GiB of datagrams or 4,194,304 servers")
 	ErrDropped  = errors.New("the record lacks a part that was too long for it, and its datagrams")
@@ -83,7 +83,7 @@ type recorded struct {
 // extent is a part of a slice.
 type extent struct{ first, n uint32 }
 
-// saying is what a server says when it is asked one of the questions.
+// saying is what a server sends in answer to one of the questions.
 type saying struct {
 	bursts extent // of Recording.bursts
 	next   uint32 // which of them comes next
@@ -91,7 +91,7 @@ type saying struct {
 	needs  uint16 // mannerChallenged: the first of the rounds that is good enough, from 1
 }
 
-// manner is how a server treats the challenge of a question.
+// manner says which challenges a server accepts for a question.
 type manner uint8
 
 const (
@@ -100,19 +100,19 @@ const (
 	mannerNever                    // none is good enough
 )
 
-// NewRecording returns one without servers.
+// NewRecording returns a Recording without servers.
 func NewRecording() *Recording {
 	return &Recording{tags: map[int]string{}, drafter: newDrafter()}
 }
 
-// Len returns how many servers there are, silent ones included.
+// Len returns how many servers there are, including silent ones.
 func (rec *Recording) Len() int { return len(rec.servers) }
 
-// Ports returns the ports that are served, once Place has been called.
+// Ports returns the ports of the servers. It must be called after Place.
 func (rec *Recording) Ports() []uint16 { return rec.ports }
 
-// Add takes the next record of the census, as a line of JSON. The error says
-// why its server can't be replayed; it is left out then.
+// Add adds the next record of the census, which is a line of JSON. If it returns an
+// error, the server can't be replayed and was skipped.
 func (rec *Recording) Add(line []byte) error {
 	if len(rec.servers) >= maxRecordedHosts {
 		return ErrFull
@@ -143,7 +143,7 @@ func (rec *Recording) Add(line []byte) error {
 	return nil
 }
 
-// draft has the drafter work out what a server says.
+// draft makes the drafter work out what a server sends.
 func (rec *Recording) draft(r *scanner.Result, raw, silent bool) error {
 	rec.drafter.reset()
 	switch {
@@ -174,8 +174,8 @@ func (rec *Recording) count(s *recorded, raw, silent bool) {
 	rec.Stats.Bytes = int64(len(rec.data))
 }
 
-// dropped reports whether an answer is missing because the record was too long
-// for it.
+// dropped reports whether an answer is missing because the record was too long for
+// it.
 func dropped(r *scanner.Result) bool {
 	has := [wire.NumQuestions]bool{r.HasInfo, r.HasPlayers, r.HasRules}
 	for q := range wire.Question(wire.NumQuestions) {
@@ -186,7 +186,7 @@ func dropped(r *scanner.Result) bool {
 	return false
 }
 
-// unsent reports whether a question could not be sent, and none was answered.
+// unsent reports whether a question could not be sent and no question was answered.
 func unsent(r *scanner.Result) bool {
 	failed := false
 	for _, e := range r.Err {
@@ -195,7 +195,7 @@ func unsent(r *scanner.Result) bool {
 	return failed && r.Received == 0
 }
 
-// keep moves what a server says into the memory that all share.
+// keep copies what a server sends into the memory that all servers share.
 func (rec *Recording) keep(s *recorded, d *drafter) error {
 	if len(rec.data)+d.size() > maxRecorded || len(rec.ends) > math.MaxInt32 {
 		return ErrFull
@@ -234,8 +234,8 @@ func (rec *Recording) burst(i uint32, yield func(datagram []byte)) {
 	}
 }
 
-// At returns where server i is, and where it was when it was recorded, which
-// is not valid where its record names no address.
+// At returns the place of server i, and its address when it was recorded. The
+// latter is not valid if its record has no address.
 func (rec *Recording) At(i int) (place, original netip.AddrPort) {
 	s := &rec.servers[i]
 	if s.original != 0 {
