@@ -24,7 +24,7 @@ const (
 	bareBuffer  = 4 << 20
 	bareMessage = 1<<16 - 1
 	bareRequest = 32
-	bareStall   = 2 * time.Second // without a datagram: something was lost
+	bareStall   = 2 * time.Second // without a datagram: one was lost
 )
 
 // bare is a client that decodes nothing; it only knows how many datagrams to
@@ -37,13 +37,13 @@ type bare struct {
 
 	in   []ipv4.Message
 	out  []ipv4.Message
-	want int // servers
-	next int // server to be started
+	want int // number of servers
+	next int // the next server to start
 	open int
 
 	progress atomic.Uint64 // batches read
 
-	addrs    []net.UDPAddr // of new servers in out
+	addrs    []net.UDPAddr // addresses of the new servers in out
 	ips      []byte
 	requests []byte
 	base     uint32
@@ -121,9 +121,9 @@ func listenBare(whole bool) (*net.UDPConn, error) {
 // heard summarises a batch of received datagrams as far as it determines what to
 // send next.
 type heard struct {
-	to         []net.Addr // who sent a challenge
+	to         []net.Addr // servers that sent a challenge
 	challenges []wire.Challenge
-	finished   int // servers
+	finished   int // number of servers completed
 }
 
 // bare is the loop with one goroutine.
@@ -159,7 +159,7 @@ func (t *task) bareTwo(c *Client) error {
 	}
 	written := make(chan error, 1)
 	go func() { written <- b.writeAll(full, empty) }()
-	full <- <-empty // which starts the first servers
+	full <- <-empty // the first batch, which starts the first servers
 	err = b.readAll(full, empty)
 	close(full)
 	return errors.Join(err, <-written, b.sock.Close())

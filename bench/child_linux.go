@@ -125,7 +125,7 @@ func fleetMain(in io.Reader, out io.Writer) error {
 	if err := answers.Encode(f.Ports()); err != nil {
 		return err
 	}
-	_, _ = io.Copy(io.Discard, in) // until the parent closes it, or is gone
+	_, _ = io.Copy(io.Discard, in) // until the parent closes it or dies
 	time.Sleep(fleetTail)
 	stop()
 	if err := <-served; err != nil {

@@ -11,17 +11,17 @@ import (
 
 // Client is what a client reports about its run.
 type Client struct {
-	Complete uint64 // servers that answered all that they were asked
-	Answered uint64 // servers that answered something
+	Complete uint64 // servers that answered every question
+	Answered uint64 // servers that answered anything
 	Sent     uint64 // datagrams
 	Received uint64 // datagrams
-	Kinds    Kinds  // of those received
+	Kinds    Kinds  // the received datagrams by kind
 	Reads    uint64 // system calls
 	Writes   uint64 // system calls
-	Drops    uint64 // datagrams that found no room in the client's buffer
+	Drops    uint64 // datagrams that did not fit into the client's buffer
 
 	Records uint64 // written
-	Bytes   uint64 // that they are long, before they are compressed
+	Bytes   uint64 // length of the records before compression
 	FileLen int64  // bytes in the file
 
 	Elapsed time.Duration
@@ -29,7 +29,7 @@ type Client struct {
 	Paced   Paced
 	PeakRSS int64 // bytes
 
-	Problems []string // what must not be: a ledger that does not add up, a wrong record
+	Problems []string // faults: a ledger that does not add up, a wrong record
 }
 
 // Paced is how many datagrams were sent between two samples of a scan: the first

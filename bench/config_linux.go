@@ -49,20 +49,20 @@ type Config struct {
 	Output Output
 
 	Network   netip.Prefix // inside 127.0.0.0/8
-	Addresses int          // so many of its addresses, in a list; zero: all, as a network
+	Addresses int          // number of its addresses, given as a list; zero: all, given as a network
 	Fleet     canned.Config
 
 	InfoOnly    bool
-	Rate        float64 // as scanner.Config's, and so are the next five
+	Rate        float64 // like the next five fields, as in scanner.Config
 	AddressRate float64
 	Timeout     time.Duration
 	Retries     int
 	Cooldown    time.Duration
 	Window      int // targets open at once: scanner.Config's InFlight
-	RecvBuffer  int // bytes; zero: what the scanner takes
+	RecvBuffer  int // bytes; zero: the scanner's default
 
-	Check   bool          // hold every record against what its server says
-	Limit   time.Duration // the processes end after it at the latest
+	Check   bool          // compare every record with what its server sends
+	Limit   time.Duration // after this time the processes are ended
 	Profile string        // a file for the client's CPU profile; empty: none
 	Dir     string        // for the list and the records; empty: a temporary one
 }

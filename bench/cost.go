@@ -6,16 +6,16 @@ import "time"
 type Workload struct {
 	Live     uint64  // servers that answer
 	Silent   uint64  // targets that don't
-	Attempts uint64  // requests to a silent target: --retries and one
-	Rate     float64 // datagrams a second, of all machines together
+	Attempts uint64  // requests to a silent target: --retries plus one
+	Rate     float64 // datagrams per second, of all machines together
 	Nights   uint64
 }
 
 // Cost is what all nights of a Workload take.
 type Cost struct {
 	Sent, Received uint64        // datagrams
-	Wire           uint64        // bytes, with the headers of IP and UDP
-	Time           time.Duration // while targets are started
+	Wire           uint64        // bytes, including the headers of IP and UDP
+	Time           time.Duration // the time during which targets are started
 	CPU            time.Duration
 	Census         uint64 // bytes of .ndjson.zst
 }
@@ -28,7 +28,7 @@ const (
 	bytesSent    = 21   // payload of a datagram, on average
 	bytesReplies = 1450 // payload of the replies of a server
 	headers      = 28   // IP and UDP, of each datagram
-	censusBytes  = 900  // of a record, compressed
+	censusBytes  = 900  // of a compressed record
 	cpuLive      = 40 * time.Microsecond
 	cpuSilent    = 5500 * time.Nanosecond // for each datagram
 )

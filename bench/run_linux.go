@@ -16,7 +16,7 @@ type Result struct {
 	Client
 	Fleet      fleet.Stats
 	FleetUsage Usage
-	FleetDrops uint64 // queries that found no room in the fleet's buffer
+	FleetDrops uint64 // queries that did not fit into the fleet's buffer
 	Live       uint64 // places with a server
 }
 

@@ -78,7 +78,7 @@ func (c *Client) watchPace(m *scanner.Monitor) (stop func()) {
 	done, gone := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(gone)
-		tick := time.NewTicker(50 * time.Millisecond) // the Monitor's news are of every 100
+		tick := time.NewTicker(50 * time.Millisecond) // the Monitor is updated every 100 ms
 		defer tick.Stop()
 		var first scanner.Stats
 		for {
@@ -105,7 +105,7 @@ type recorder struct {
 	*Client
 	w     *sink.Writer // nil: results are only counted
 	err   error
-	check *checker // nil: results are believed
+	check *checker // nil: results are not checked
 }
 
 func (r *recorder) record(res *scanner.Result) {

@@ -15,7 +15,7 @@ import (
 
 // Reading is the outcome of reading a census to its end.
 type Reading struct {
-	Damage    Damage // what was passed over
+	Damage    Damage // what was skipped
 	Truncated int64  // see Reader.Truncated
 }
 
@@ -50,10 +50,10 @@ type blocks struct {
 
 	mu     sync.Mutex
 	turn   sync.Cond
-	next   int    // number of the piece that is passed on next
-	tail   []byte // beginning of a line at the end of the piece before it
+	next   int    // number of the piece whose turn is next
+	tail   []byte // unfinished line at the end of the previous piece
 	passed int64  // bytes of lines that were passed to do
-	odd    bool   // nothing after it is passed on the fast way
+	odd    bool   // the fast way passes on nothing more
 	err    error  // of do
 }
 

@@ -47,7 +47,7 @@ type Options struct {
 	// With a negative value only full blocks, Sync and Close write.
 	FlushEvery time.Duration
 
-	Stdout *os.File // what "-" and "" stand for; nil: os.Stdout
+	Stdout *os.File // stands for "-" and ""; nil: os.Stdout
 
 	// Screen, if set, receives the output instead of Stdout. Stdout is still
 	// examined to find out what kind of file it is. Screen is for a terminal that
@@ -65,7 +65,7 @@ type Options struct {
 	// is written unchanged.
 	Shown func(record []byte) []byte
 
-	overwrite bool // empty an existing file: for parts that are not resumed
+	overwrite bool // truncate an existing file: for the parts of a census that is not resumed
 }
 
 // The defaults of Options.FlushEvery: somebody who watches a pipe sees a record at
@@ -101,9 +101,9 @@ func Check(path string, o Options) error {
 // place is where a census is written to.
 type place struct {
 	name  string      // the file that is written
-	final string      // the name that Commit gives it; empty: it has that
-	info  fs.FileInfo // of what name names now; nil: nothing
-	old   fs.FileInfo // of what final names now; nil: nothing
+	final string      // the name that Commit gives it; empty: name is final
+	info  fs.FileInfo // describes the file called name; nil: there is none
+	old   fs.FileInfo // describes the file called final; nil: there is none
 }
 
 // isFile reports whether the place holds, or will hold, a regular file.
@@ -141,7 +141,7 @@ func (o *Options) beside(p place) (_ place, err error) {
 	case !b.isFile():
 		return place{}, o.refuse(b.name, errors.New("is not a regular file"), "remove it, or choose another name")
 	case b.info == nil && o.Resume && o.Offset > 0 && p.info != nil:
-		return p, nil // it was complete, and had its name already
+		return p, nil // it was complete, and already had its final name
 	case b.info == nil:
 		return b, o.checkMissing(p.name)
 	}

@@ -9,10 +9,10 @@ import (
 // record that a killed process leaves at the end of a file does not count as
 // damage: see Reader.Truncated.
 type Damage struct {
-	Frames uint64 // zstd frames, or members of gzip
-	Lines  uint64 // lines that are no JSON
-	Bytes  int64  // of frames in the file, and of lines after unpacking
-	At     int64  // offset of the first of it
+	Frames uint64 // zstd frames or gzip members
+	Lines  uint64 // lines that are not JSON
+	Bytes  int64  // of frames as in the file, of lines after unpacking
+	At     int64  // offset of the first damage
 }
 
 // Found reports whether anything was skipped.

@@ -128,7 +128,7 @@ func least(runs []run) (i int) {
 type run struct {
 	key  uint64
 	keys []uint64      // after key
-	in   *bufio.Reader // or in a file
+	in   *bufio.Reader // or: the keys are in a file
 }
 
 // next advances to the next key, and reports whether there is one.

@@ -16,15 +16,15 @@ var errCorrupt = errors.New("no zstd frame begins here")
 type frames struct {
 	in    *tape
 	start int64 // of the current frame
-	whole int64 // end of its last block that was taken completely
+	whole int64 // end of its last complete block
 
-	buf       []byte // what was taken and not yet read
-	read      int    // how much of buf was read
-	blocks    int    // of the frame, taken so far
+	buf       []byte // bytes taken and not yet read
+	read      int    // how many bytes of buf were read
+	blocks    int    // blocks of the frame taken so far
 	checksum  bool   // four bytes follow the last block
 	ended     bool   // the last block was taken
 	truncated bool   // the input ended inside a frame
-	short     bool   // and Read returned that error
+	short     bool   // Read has returned the error for that
 }
 
 func newFrames(in io.Reader) *frames { return &frames{in: &tape{in: in}} }

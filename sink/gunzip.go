@@ -23,10 +23,10 @@ type gunzipper struct {
 	member    *gzip.Reader // nil: the next one begins at in
 	start     int64        // of the current member
 	whole     int64        // end of the last complete member
-	truncated int64        // bytes of a member that has no end, and holds nothing
+	truncated int64        // bytes of a truncated member without content
 	damage    Damage
-	got       bool // the current member held something
-	padded    bool // zeros follow the last member, and nothing else
+	got       bool // the current member had content
+	padded    bool // only zeros follow the last member
 }
 
 func newGunzipper(in *bufio.Reader) *gunzipper { return &gunzipper{in: byteCounter{in: in}} }
@@ -120,7 +120,7 @@ func (g *gunzipper) end(err error) error {
 		}
 		return io.EOF
 	case !errors.Is(err, gzip.ErrChecksum) && !errors.Is(err, gzip.ErrHeader) && !errors.As(err, &corrupt):
-		return err // of the disk
+		return err // an error of the disk
 	}
 	rest, err := io.Copy(io.Discard, g.in.in)
 	g.damage.Frames++

@@ -132,7 +132,7 @@ func (d *dest) checkHoles() error {
 		return err
 	}
 	if len(bytes.Trim(b, "\x00")) > 0 {
-		return nil // it is no hole: the file system is wrong
+		return nil // not a hole: the file system's report is wrong
 	}
 	return fmt.Errorf("another program cut it: what was written at byte %d is gone", hole)
 }

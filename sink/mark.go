@@ -5,13 +5,13 @@ package sink
 // at that position, which it needs for a checkpoint.
 type Mark struct {
 	w       *Writer
-	written chan struct{} // closed when the file was written up to the mark
-	offset  int64         // length of the file then
-	sum     string        // its hash then
+	written chan struct{} // closed when the file has been written up to the mark
+	offset  int64         // length of the file at that point
+	sum     string        // hash of the file at that point
 
 	// In a Series:
 	before  []*volume // complete parts
-	records uint64    // in the part that is open, before the mark
+	records uint64    // records of the open part before the mark
 }
 
 // Mark marks the position after all records written so far. Like Write, it waits

@@ -17,16 +17,16 @@ import (
 // output is an open file to which records are written.
 type output struct {
 	*os.File
-	name    string  // that it has now
-	final   string  // that Commit gives it; empty: it has that
-	created bool    // by this Create
-	packed  packing // by its name
-	regular bool    // a file on a disk: Sync means something
-	ours    bool    // opened by its path: can be cut back
-	size    int64   // its length now
+	name    string  // current name
+	final   string  // the name that Commit gives it; empty: name is final
+	created bool    // by this call of Create
+	packed  packing // implied by its name
+	regular bool    // a regular file, so that Sync has an effect
+	ours    bool    // opened by its path, so that it may be cut back
+	size    int64   // current length
 	cut     int64   // how many bytes of a partial record were cut off
 	info    fs.FileInfo
-	sum     *xxhash.Digest // of its bytes; nil: it is no regular file of ours
+	sum     *xxhash.Digest // of its bytes; nil: not a regular file of ours
 	lock    *disk.Lock     // nil: the file system has no locks
 }
 
@@ -49,7 +49,7 @@ func (o *Options) open(path string) (*output, error) {
 		return nil, err
 	}
 	if p.old != nil {
-		_ = out.Chmod(p.old.Mode().Perm()) // as the census has it that is replaced
+		_ = out.Chmod(p.old.Mode().Perm()) // the same mode as that of the census to be replaced
 	}
 	if out.created {
 		_ = disk.SyncDir(filepath.Dir(p.name)) // some file systems can't

@@ -35,13 +35,13 @@ type Reader struct {
 	in        *bufio.Reader // the file
 	zstd      *unpacker     // nil unless it is compressed with zstd
 	gzip      *gunzipper    // nil unless it is compressed with gzip
-	lines     *bufio.Reader // what is in it
+	lines     *bufio.Reader // the unpacked content
 	raw       bool          // lines are not checked
-	good      bool          // a line was returned
+	good      bool          // at least one line was returned
 	long      []byte        // a line longer than the buffer of lines
 	at        int64         // offset of the next line, after unpacking
 	truncated int64
-	rest      []byte // of a line that is not complete
+	rest      []byte // the partial last line
 	err       error  // the first one
 
 	dropped Damage // lines

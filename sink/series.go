@@ -19,7 +19,7 @@ import (
 
 // Rotation divides a census into files.
 type Rotation struct {
-	Start time.Time     // of the scan, for their names
+	Start time.Time     // start of the scan, which is part of the names
 	Size  int64         // bytes after which a part ends; 0: no limit
 	Every time.Duration // time after which a part ends; 0: no limit
 
@@ -38,7 +38,7 @@ type Rotation struct {
 
 // Part is one file of a census.
 type Part struct {
-	Name    string `json:"name"`    // path, with PartSuffix while it has that
+	Name    string `json:"name"`    // path, with PartSuffix as long as the file has it
 	Records uint64 `json:"records"` // lines in it
 	Bytes   int64  `json:"bytes"`   // length of the file
 
@@ -73,7 +73,7 @@ type Series struct {
 	o    Options
 	r    Rotation
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	parts  []*volume  // complete, or being closed
 	ended  int        // number of parts that are known to be closed
 	open   *volume    // being written; nil: none
@@ -87,11 +87,11 @@ type Series struct {
 // volume is a Part while it is worked on.
 type volume struct {
 	Part
-	w    *Writer // nil: complete since an earlier run
-	kept uint64  // records of an earlier run
+	w    *Writer // nil: an earlier run completed it
+	kept uint64  // records that an earlier run wrote
 	born time.Time
 	done chan struct{} // closed when it is complete and durable
-	err  error         // after done
+	err  error         // valid after done
 	held atomic.Bool   // its name still has PartSuffix
 }
 
@@ -116,7 +116,7 @@ var errNoSeries = errors.New("a census in parts needs new files")
 // CheckSeries is Check for CreateSeries.
 func CheckSeries(path string, o Options, r Rotation) error {
 	if o.Resume {
-		o.Offset = 0 // it belongs to a part
+		o.Offset = 0 // it is an offset in a part
 		return o.checkMissing(path)
 	}
 	return Check(PartName(path, r.Start, 1), o)
@@ -126,7 +126,7 @@ func CheckSeries(path string, o Options, r Rotation) error {
 // compared all files that are kept with the checkpoint.
 func (s *Series) resume() error {
 	for i, p := range s.r.Whole {
-		p.Name = s.name(i + 1) // the folder may have another name now
+		p.Name = s.name(i + 1) // the folder may have been renamed
 		v := &volume{Part: p, done: make(chan struct{})}
 		close(v.done)
 		s.parts = append(s.parts, v)
@@ -412,7 +412,7 @@ func (s *Series) Close() error {
 	}
 	s.closed = true
 	s.closing.Wait()
-	_ = s.err() // keeps that of the last part
+	_ = s.err() // records the error of the last part
 	return s.failed
 }
 

@@ -29,8 +29,8 @@ const prefix = `{"schema":`
 
 // tail says what to keep of a file that is appended to.
 type tail struct {
-	keep  int64  // length of the complete lines, or frames, that stay
-	lines []byte // complete lines of a truncated frame, to be written once more
+	keep  int64  // length of the complete lines or frames, which are kept
+	lines []byte // complete lines of a truncated frame, which are rewritten
 	cut   int64  // bytes that are lost
 }
 

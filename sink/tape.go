@@ -11,9 +11,9 @@ import (
 type tape struct {
 	in     io.Reader
 	store  []byte
-	r, w   int   // store[r:w] was read from in, and not taken
+	r, w   int   // store[r:w] has been read from in, but not taken
 	offset int64 // of store[r] in the file
-	err    error // of in, after store[:w]
+	err    error // error of in after store[:w]
 }
 
 // tapeChunk is how much is read at once.

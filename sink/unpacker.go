@@ -33,11 +33,11 @@ type unpacker struct {
 	frames    *frames
 	dec       *zstd.Decoder
 	whole     *zstd.Decoder // for complete frames
-	out       []byte        // unpacked, and not yet returned
-	buf       []byte        // holds out
-	last      byte          // that was returned
+	out       []byte        // unpacked but not yet returned
+	buf       []byte        // memory of out
+	last      byte          // last byte returned
 	stream    bool          // the current frame is returned block by block
-	truncated int64         // bytes of a truncated block
+	truncated int64         // bytes of a truncated block or header
 	damage    Damage
 }
 

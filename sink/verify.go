@@ -17,7 +17,7 @@ import (
 
 // Expected is what the summary of a scan says about its census.
 type Expected struct {
-	Scan     string            // its records are counted
+	Scan     string            // name of the scan whose records are counted
 	Records  uint64            // in all files
 	ByStatus map[string]uint64 // finished targets; nil: not compared
 	Parts    []Part            // the files; nil: not compared; Sum and Records may be zero
@@ -25,10 +25,10 @@ type Expected struct {
 
 // Verification is what Verify found.
 type Verification struct {
-	Files    []Part   // as they are
+	Files    []Part   // as found
 	Records  uint64   // in all files
 	Problems []string // the first maxProblems of them
-	More     int      // that are not in Problems
+	More     int      // number of problems that are not in Problems
 }
 
 // Sound reports whether nothing is wrong.
@@ -68,7 +68,7 @@ type verifier struct {
 	Verification
 	known *distinct // records by scan and address
 	scans map[string]*scanCount
-	names []string // of the scans, by their number
+	names []string // names of the scans, indexed by their number
 
 	progress func(read, size int64)
 	read     int64
@@ -245,7 +245,7 @@ func (v *verifier) compareParts(want *Expected) {
 		p := &want.Parts[i]
 		at := slices.IndexFunc(v.Files, func(f Part) bool { return baseOf(f.Name) == baseOf(p.Name) })
 		if len(want.Parts) == 1 && len(v.Files) == 1 {
-			at = 0 // whatever its name is now
+			at = 0 // whatever its name is
 		}
 		if at < 0 {
 			v.add("%s is missing", p.Name)

@@ -40,22 +40,22 @@ type Writer struct {
 
 	full chan job
 	free chan []byte
-	stop chan struct{} // closed to end flushEvery
+	stop chan struct{} // closed to end the method flushEvery
 	busy sync.WaitGroup
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	enc    record.Encoder
-	block  []byte // being filled; nil until one is needed
+	block  []byte // the current block; nil until one is needed
 	closed bool
 
-	headers uint64 // lines of the file that are no records
+	headers uint64 // lines of the file that are not records
 	count   atomic.Uint64
-	written atomic.Uint64 // of count, those in blocks that a pipe took
+	written atomic.Uint64 // those of count in blocks that the pipe or device has accepted
 	bytes   atomic.Uint64
 	disk    sync.Mutex   // held while the file is synced, closed or renamed
 	sum     string       // after Close; guarded by disk
-	offset  atomic.Int64 // synced
-	length  atomic.Int64 // of the file
+	offset  atomic.Int64 // length of the file at the last Sync
+	length  atomic.Int64 // length of the file
 	failed  atomic.Pointer[Error]
 }
 
@@ -408,9 +408,9 @@ type file interface {
 type dest struct {
 	*output
 	f      file
-	packer *packer   // nil unless it is compressed
-	screen io.Writer // written to in place of f; nil: f is
-	frame  int64     // start of the frame that has no end yet
+	packer *packer   // nil if the file is not compressed
+	screen io.Writer // written to instead of f, if not nil
+	frame  int64     // start of the open frame
 }
 
 // write appends a block: its lines, or what the encoder has produced so far.
