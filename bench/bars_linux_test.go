@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// bar is a number that is to be held.
+// bar is a number that must be met.
 type bar struct {
 	what  string
 	got   float64
@@ -57,7 +57,7 @@ func TestBars(t *testing.T) {
 	t.Run("start", barsOfStart)
 }
 
-// measure runs rounds and logs every run.
+// measure runs the rounds and logs every run.
 func measure(t *testing.T, n int, configs ...Config) []Series {
 	t.Helper()
 	all, err := Rounds(n, configs, func(round int, r Result) { t.Log(line(round, &r)) })
@@ -67,7 +67,7 @@ func measure(t *testing.T, n int, configs ...Config) []Series {
 	return all
 }
 
-// line is one run for the record.
+// line describes one run for the log.
 func line(round int, r *Result) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d %-8s %7.2f µs/target (user %.2f, system %.2f)", round+1, r.Config.Name(),

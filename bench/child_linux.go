@@ -16,7 +16,7 @@ import (
 // childEnv tells a process that Run has started which role it has.
 const childEnv = "A2SSCAN_BENCH"
 
-// The parts.
+// The roles of a child process.
 const (
 	partFleet  = "fleet"
 	partClient = "client"

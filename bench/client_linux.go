@@ -39,7 +39,7 @@ type Paced struct {
 	Took time.Duration
 }
 
-// Kinds counts datagrams by what they are.
+// Kinds counts datagrams by kind.
 type Kinds struct{ Challenge, Info, Players, Rules uint64 }
 
 func (c *Client) problem(format string, args ...any) {

@@ -32,7 +32,7 @@ const (
 	Blast Loop = "blast"
 )
 
-// Output is where Scan's records go.
+// Output is the destination of Scan's records.
 type Output string
 
 // The outputs.
@@ -67,7 +67,7 @@ type Config struct {
 	Dir     string        // for the list and the records; empty: a temporary one
 }
 
-// off, as scanner.Off, lifts a limit.
+// off is scanner.Off: it lifts a limit.
 const off = -1
 
 // window is how many servers are open at once when a client runs at full speed: few
@@ -136,7 +136,7 @@ func Pacing(rate float64) Config {
 	return c
 }
 
-// With returns c with another client.
+// With returns a copy of c with another client.
 func (c Config) With(l Loop, o Output) Config {
 	c.Loop, c.Output = l, o
 	return c
@@ -157,7 +157,7 @@ func (c *Config) Name() string {
 	return string(c.Loop)
 }
 
-// Targets is how many places are asked.
+// Targets returns how many places the client asks.
 func (c *Config) Targets() int { return c.addresses() * c.Fleet.Ports }
 
 func (c *Config) addresses() int {

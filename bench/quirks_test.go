@@ -73,7 +73,7 @@ func TestQuirkRows(t *testing.T) {
 
 var quirkRow = regexp.MustCompile(`(?m)^\| EC-(\d+) \|`)
 
-// unaccounted returns what the sums lack.
+// unaccounted returns what is wrong with the account.
 func unaccounted(covered map[int]string, elsewhere map[int]bool) (faults []string) {
 	for n := 1; n <= numQuirks; n++ {
 		switch file := covered[n]; {

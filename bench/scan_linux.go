@@ -100,7 +100,7 @@ func (c *Client) watchPace(m *scanner.Monitor) (stop func()) {
 	return func() { close(done); <-gone }
 }
 
-// recorder takes the results of a scan.
+// recorder receives the results of a scan.
 type recorder struct {
 	*Client
 	w     *sink.Writer // nil: results are only counted

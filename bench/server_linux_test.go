@@ -91,12 +91,12 @@ func (s *sample) result(m *messages) *scanner.Result {
 	return r
 }
 
-// decodeAppend makes its record.
+// decodeAppend makes a Result and its record.
 func (s *sample) decodeAppend() {
 	s.record = s.enc.Append(s.record[:0], "20261120T030000Z", s.result(s.server()))
 }
 
-// traffic is what no message tells.
+// traffic sets the fields that do not come from messages.
 func traffic(r *scanner.Result) {
 	r.Time = noon
 	r.RTT, r.Took = 23412*time.Microsecond, 47103*time.Microsecond

@@ -11,12 +11,12 @@ import (
 // Usage is the processor time that a process has spent.
 type Usage struct{ User, System time.Duration }
 
-// Total is both.
+// Total returns the sum of user and system time.
 func (u Usage) Total() time.Duration { return u.User + u.System }
 
 func (u Usage) minus(v Usage) Usage { return Usage{u.User - v.User, u.System - v.System} }
 
-// usage is what this process spent so far.
+// usage returns what this process has spent so far.
 func usage() Usage {
 	var r syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {

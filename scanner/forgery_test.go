@@ -126,7 +126,7 @@ var forgeries = []forgery{
 		}, Config{Questions: AskPlayers}, "ok open-players, 1 players, 1 sent", 1, nil, false},
 }
 
-// floods are forgeries without end.
+// floods are forgeries that are sent again and again.
 var floods = []forgery{
 	{name: "INFO", flood: []string{forgedInfo}, want: "ok info.conflict, fake, 1 players, 1 rules, 5 sent"},
 	{name: "INFO, only INFO is asked", flood: []string{forgedInfo}, cfg: Config{Questions: AskInfo},

@@ -164,7 +164,7 @@ func withExtra(extra ...[]byte) func(n *memNet, addr uint64, req wire.Request) {
 	}
 }
 
-// infoFlood are n INFO replies.
+// infoFlood returns n INFO replies.
 func infoFlood(n int) (flood [][]byte) {
 	for range n {
 		flood = append(flood, newServer().info)

@@ -189,7 +189,7 @@ func addresses(n int) []Target {
 	return ts
 }
 
-// ports are n servers on one address.
+// ports returns n targets with the same address and different ports.
 func ports(n int) []Target {
 	ts := make([]Target, n)
 	for i := range ts {

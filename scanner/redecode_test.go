@@ -26,7 +26,7 @@ func TestQuirksAnew(t *testing.T) {
 	}
 }
 
-// wantAnew makes r again and compares.
+// wantAnew decodes r again and compares the Results.
 func wantAnew(t *testing.T, d *Decoder, r *Result) {
 	t.Helper()
 	d.Reset()

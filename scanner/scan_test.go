@@ -438,7 +438,7 @@ func TestScanSlowHandle(t *testing.T) {
 	})
 }
 
-// Every datagram has its class.
+// Every datagram is counted in its class.
 func TestScanClasses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, s := newMemNet(), newServer()

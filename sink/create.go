@@ -82,7 +82,7 @@ const PartSuffix = ".part"
 // ErrChanged means that a file is not the one that a checkpoint describes.
 var ErrChanged = errors.New("is not as the checkpoint left it")
 
-// Why Create refuses a file.
+// The reasons for which Create refuses a file.
 var (
 	errModes     = errors.New("append, replace and resume exclude each other")
 	errDirectory = errors.New("is a directory")
@@ -212,7 +212,7 @@ func (o *Options) refuse(path string, err error, hint string) error {
 // isNew reports whether the file must not exist.
 func (o *Options) isNew() bool { return !o.Append && !o.Replace && !o.Resume && !o.overwrite }
 
-// op is what is being done, for errors.
+// op names the operation in errors.
 func (o *Options) op() string {
 	switch {
 	case o.Append:

@@ -18,7 +18,7 @@ type Damage struct {
 // Found reports whether anything was skipped.
 func (d Damage) Found() bool { return d != Damage{} }
 
-// add counts n bytes from offset at on.
+// add counts n damaged bytes from offset at on.
 func (d *Damage) add(at, n int64) {
 	if d.Bytes == 0 {
 		d.At = at

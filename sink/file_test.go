@@ -23,7 +23,7 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// names are the two forms of a census.
+// names are the names of a census in each packing.
 var names = []string{"census.ndjson", "census.ndjson.zst", "census.ndjson.gz"}
 
 // create opens path, or ends the test.
@@ -93,7 +93,7 @@ func readFile(t *testing.T, path string) (got []string, truncated int64) {
 	return got, r.Truncated()
 }
 
-// wantLines checks what a file holds.
+// wantLines checks the lines of a file.
 func wantLines(t *testing.T, path string, want []string) {
 	t.Helper()
 	got, truncated := readFile(t, path)
@@ -603,7 +603,7 @@ func tiny(i int) *scanner.Result {
 	return r
 }
 
-// tinyLines is a file of n of them.
+// tinyLines returns the lines of n tiny records.
 func tinyLines(n int) (s string) {
 	for i := range n {
 		s += string(record.Append(nil, "", tiny(i)))

@@ -71,7 +71,7 @@ func (g *gunzipper) Read(p []byte) (n int, err error) {
 	return n, g.end(err)
 }
 
-// begin begins with the next member.
+// begin starts the next member.
 func (g *gunzipper) begin() (err error) {
 	next, err := g.in.in.Peek(1)
 	switch {

@@ -65,7 +65,7 @@ func (out *output) elsewhere() string {
 	return ""
 }
 
-// is reports whether name names the file.
+// is reports whether name refers to the open file.
 func (out *output) is(name string) bool {
 	info, err := os.Stat(name)
 	return err == nil && os.SameFile(info, out.info)

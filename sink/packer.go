@@ -112,7 +112,7 @@ func (p *packer) end() error {
 	return p.enc.Close()
 }
 
-// pack compresses lines to one frame.
+// pack compresses lines to a frame of their own.
 func (p *packer) pack(lines []byte) ([]byte, error) {
 	if err := p.add(lines); err != nil {
 		return nil, err

@@ -12,7 +12,7 @@ import (
 
 const yesterday = "yesterday's census\n"
 
-// wantText wants a file with this content.
+// wantText checks the content of a file.
 func wantText(t *testing.T, path, want string) {
 	t.Helper()
 	got, err := os.ReadFile(path)

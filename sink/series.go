@@ -84,7 +84,7 @@ type Series struct {
 	renamed sync.Mutex // held while names change
 }
 
-// volume is a Part while it is worked on.
+// volume is a Part with the state of its writing.
 type volume struct {
 	Part
 	w    *Writer // nil: an earlier run completed it
@@ -313,7 +313,7 @@ func (s *Series) turn() {
 	})
 }
 
-// commit gives a complete part its name.
+// commit gives a complete part its final name.
 func (s *Series) commit(v *volume) error {
 	s.renamed.Lock()
 	defer s.renamed.Unlock()

@@ -16,7 +16,7 @@ type tape struct {
 	err    error // error of in after store[:w]
 }
 
-// tapeChunk is how much is read at once.
+// tapeChunk is the number of bytes to read at a time.
 const tapeChunk = 256 << 10
 
 // fill makes n bytes available, or all that remain.
@@ -63,7 +63,7 @@ func (t *tape) skip(n int) {
 	}
 }
 
-// discard passes over n bytes.
+// discard skips n bytes.
 func (t *tape) discard(n int64) error {
 	for n > 0 {
 		b, err := t.peek(int(min(n, tapeChunk)))
@@ -75,7 +75,7 @@ func (t *tape) discard(n int64) error {
 	return nil
 }
 
-// back puts back what was taken last.
+// back puts back the bytes that were taken last.
 func (t *tape) back(b []byte) {
 	t.store = slices.Concat(b, t.store[t.r:t.w])
 	t.r, t.w = 0, len(t.store)

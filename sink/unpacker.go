@@ -74,7 +74,7 @@ func (u *unpacker) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// next begins with the next frame.
+// next starts the next frame.
 func (u *unpacker) next() error {
 	z := u.frames
 	err := z.collect(maxTail)

@@ -82,7 +82,7 @@ type scanCount struct {
 	byStatus map[string]uint64
 }
 
-// add notes a problem.
+// add records a problem.
 func (v *verifier) add(format string, args ...any) {
 	if len(v.Problems) == maxProblems {
 		v.More++

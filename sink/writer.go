@@ -192,7 +192,7 @@ func (w *Writer) err() error {
 	return nil
 }
 
-// fail keeps the first error.
+// fail records the first error.
 func (w *Writer) fail(e *Error) {
 	if e != nil {
 		w.failed.CompareAndSwap(nil, e)

@@ -62,7 +62,7 @@ func TestOwnChallenges(t *testing.T) {
 	}
 }
 
-// serverOf returns a server of a kind.
+// serverOf returns a server of a kind and a function that queries it.
 func serverOf(t *testing.T, k Kind) (ask func(uint64, []byte) [][]byte, addr uint64) {
 	t.Helper()
 	m, err := newModel(Config{

@@ -114,7 +114,7 @@ const loadBatch = 64
 // few enough for its receive buffer and that of the load.
 const window = 4096
 
-// load is a client with batches.
+// load is a client that sends and receives in batches.
 type load struct {
 	t     *testing.T
 	m     *model

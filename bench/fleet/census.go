@@ -57,6 +57,6 @@ func (c *Census) Answers(addr netip.AddrPort, asked scanner.Questions) bool {
 	if !ok || n.kind == Silent || n.kind == PlayersOnly || n.kind == OtherPort || n.kind == OtherAddress {
 		return false
 	}
-	// INFO alone is answered by all.
+	// All other kinds answer INFO.
 	return asked.Has(wire.QuestionInfo) || n.expect(&c.content, asked).Result != nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// asker asks one server in process.
+// asker queries one server without a socket.
 type asker struct {
 	t      *testing.T
 	r      *responder

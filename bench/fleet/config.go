@@ -21,7 +21,7 @@ const None = -1
 // defaultPort is the default port of a server.
 const defaultPort = 27015
 
-// Limits of a Config's numbers.
+// The limits of a Config.
 const (
 	maxDelay = 10 * time.Second // bounds the replies held back
 	MaxPorts = 256              // each is a socket and a goroutine

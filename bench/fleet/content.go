@@ -44,7 +44,7 @@ const (
 	streamNight
 )
 
-// fill makes what is needed to answer qs.
+// fill fills in what is needed to answer qs.
 func (c *content) fill(n *nature, qs scanner.Questions) {
 	if n.title != nil {
 		c.fillGame(n)
@@ -134,7 +134,7 @@ func slots(n int, r *random.Stream) int {
 	return max(n, 200) // never a signed byte (EC-37)
 }
 
-// sourceFields fills what only an 'I' has.
+// sourceFields fills in the fields that only an 'I' has.
 func (c *content) sourceFields(n *nature, r *random.Stream) {
 	in := &c.info
 	in.Has |= wire.HasAppID | wire.HasVersion

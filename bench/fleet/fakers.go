@@ -68,7 +68,7 @@ var fakeOf = [numKinds]games.Fake{
 	EqualDurations: games.EqualDurations, OverMax: games.OverMax, NoGSLT: games.NoGSLT, Redirects: games.Redirects,
 }
 
-// plan returns what server of a game n is.
+// plan returns the plan of the server in package games.
 func (n *nature) plan() games.Plan {
 	p := games.Plan{
 		Seed: n.hash, Roster: n.hash, Night: n.night, Port: uint16(n.addr), Title: n.title, Fake: fakeOf[n.kind],

@@ -12,7 +12,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// anyPort is a port that is free.
+// anyPort stands for one free port.
 var anyPort = []uint16{0}
 
 // start serves a fleet until the test ends.

@@ -44,7 +44,7 @@ func (p *responder) misbehave(n *nature, q wire.Question) bool {
 	return true
 }
 
-// hostileInfo is misbehave for INFO.
+// hostileInfo implements misbehave for INFO.
 func (p *responder) hostileInfo(n *nature) bool {
 	switch n.kind {
 	case Huge:
@@ -69,7 +69,7 @@ func appendEndless(dst []byte, protocol byte, n int) []byte {
 	return appendLong(dst, n-6)
 }
 
-// hostileRules is misbehave for RULES.
+// hostileRules implements misbehave for RULES.
 func (p *responder) hostileRules(n *nature) bool {
 	switch n.kind {
 	case FragmentsOfNone, FragmentsBeyond, FragmentsDisagree:

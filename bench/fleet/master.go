@@ -83,7 +83,7 @@ var masterFaultWords = map[MasterFault]string{
 	MasterForbidden: "403", MasterRefuses: "400",
 }
 
-// String is the fault's word.
+// String returns the word for the fault.
 func (f MasterFault) String() string { return masterFaultWords[f] }
 
 // ParseMasterFaults reads the words of faults separated by commas; "" means no

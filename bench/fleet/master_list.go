@@ -25,7 +25,7 @@ type listed struct {
 // streamMaster is the stream for data that only a master has.
 const streamMaster = 100
 
-// listOf makes the list in address order.
+// listOf builds the list in address order.
 func listOf(c *MasterConfig) ([]listed, error) {
 	m, err := newModel(c.Fleet)
 	if err != nil {

@@ -142,7 +142,7 @@ const (
 	numQuirks = iota
 )
 
-// What quirks fit which servers.
+// Which servers may have which quirks.
 const (
 	sourceQuirks = quirkTrailing | quirkOddBoolean | quirkOddType | quirkNoEDF |
 		quirkModGame | quirkMiscounted | quirkNameless

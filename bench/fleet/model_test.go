@@ -134,7 +134,7 @@ func TestSizesAreSkewed(t *testing.T) {
 	}
 }
 
-// TestAliveAndHostileShares counts.
+// TestAliveAndHostileShares counts servers and hostile servers.
 func TestAliveAndHostileShares(t *testing.T) {
 	c := testConfig()
 	c.Network, c.Alive, c.Hostile = netip.MustParsePrefix("127.1.0.0/18"), 0.3, 0.2

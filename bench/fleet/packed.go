@@ -17,7 +17,7 @@ type packed struct {
 	crc  uint32 // of the reply, CRC-32 (IEEE)
 }
 
-// pack compresses a reply.
+// compress compresses a reply with bzip2.
 func compress(msg []byte) packed {
 	var b bytes.Buffer
 	w, err := bzip2.NewWriter(&b, &bzip2.WriterConfig{Level: 1})

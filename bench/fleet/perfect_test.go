@@ -130,7 +130,7 @@ func (p *perfect) inflate(z []byte, size, crc uint32) []byte {
 	return msg
 }
 
-// decode adds a message to r.
+// decode adds the contents of a message to r.
 func (p *perfect) decode(r *scanner.Result, q wire.Question, msg []byte) {
 	var err error
 	switch wire.KindOf(msg) {

@@ -120,7 +120,7 @@ func (n *nature) expect(c *content, asked scanner.Questions) Expect {
 	return e
 }
 
-// tell writes the answer to q into r.
+// tell sets the answer to q in r.
 func (n *nature) tell(r *scanner.Result, c *content, q wire.Question) {
 	if r.Err[q] = n.failure(q); r.Err[q] != 0 && !n.keeps(q) {
 		return

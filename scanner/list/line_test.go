@@ -66,7 +66,7 @@ func FuzzLine(f *testing.F) {
 	})
 }
 
-// aWalk gives out targets and drops them.
+// aWalk returns a walk whose targets are dropped.
 func aWalk(l *List) *walk {
 	all := func(target.Target) bool { return true }
 	return &walk{giver: giver{cfg: &l.cfg, counts: &l.counts, yield: all}, ports: l.ports}

@@ -472,7 +472,7 @@ func TestProgress(t *testing.T) {
 		last := 0.0
 		for range l.All() {
 			part, _ := l.Progress()
-			// Files count by blocks.
+			// The progress in a file advances in blocks.
 			if part < last-0.1 || part > last+0.1 || part > 1 {
 				t.Fatalf("%q: from %v to %v", args, last, part)
 			}

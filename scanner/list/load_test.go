@@ -60,7 +60,7 @@ func TestStrict(t *testing.T) {
 	}
 }
 
-// names are the host names that exist.
+// names resolves the host names that exist in these tests.
 func names(_ context.Context, host string) ([]netip.Addr, error) {
 	known := map[string][]netip.Addr{
 		"one.example":  {netip.MustParseAddr("8.0.0.1")},

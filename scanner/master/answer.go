@@ -202,7 +202,7 @@ func (a *answers) close(n int) error {
 	return nil
 }
 
-// delim reads a bracket.
+// delim reads the bracket want.
 func (a *answers) delim(want json.Delim) error {
 	t, err := a.dec.Token()
 	if err == nil && t != want {

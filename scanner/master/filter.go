@@ -56,7 +56,7 @@ type Condition struct {
 // App chooses servers of one game by its Steam application ID.
 func App(id uint32) Condition { return Condition{Key: keyApp, Value: decimal(id)} }
 
-// NotApp leaves out servers of one game.
+// NotApp excludes the servers of one game.
 func NotApp(id uint32) Condition { return Condition{Key: keyNotApp, Value: decimal(id)} }
 
 // Dedicated chooses dedicated servers.
@@ -155,7 +155,7 @@ type FilterError struct {
 	Problem string // what is wrong, and what to do about it
 }
 
-// Error is key and problem in one line.
+// Error returns key and problem in one line.
 func (e *FilterError) Error() string {
 	if e.Key == "" {
 		return "filter: " + e.Problem
@@ -163,7 +163,7 @@ func (e *FilterError) Error() string {
 	return "filter " + show(e.Key) + ": " + e.Problem
 }
 
-// maxDepth bounds groups in groups.
+// maxDepth limits the nesting of groups.
 const maxDepth = 8
 
 // Append appends the filter in the form that masters read. If it returns a

@@ -125,7 +125,7 @@ func (l *Reader) Next() bool {
 // may have an address that can't be asked.
 func (l *Reader) Server() *Server { return &l.server }
 
-// Stats returns the numbers so far.
+// Stats returns the current numbers.
 func (l *Reader) Stats() ReadStats { return l.stats }
 
 // Err returns why the list was not read to its end: ErrTruncated, ErrMalformed or
@@ -190,7 +190,7 @@ func (l *Reader) stray(b []byte, at int) {
 	l.in.Discard(n)
 }
 
-// tail ends a list with n bytes left over.
+// tail ends a list after which n bytes remain.
 func (l *Reader) tail(n int) {
 	if n > 0 {
 		l.stats.Truncated++

@@ -56,7 +56,7 @@ func TestSniff(t *testing.T) {
 	}
 }
 
-// read reads all of a list.
+// read reads a list to its end.
 func read(t testing.TB, in io.Reader) (servers []master.Server, r *master.Reader) {
 	t.Helper()
 	r, err := master.NewReader(in)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Kind is the form of a list.
+// Kind is the format of a list.
 type Kind uint8
 
 // The kinds of lists.
@@ -26,7 +26,7 @@ var kindTexts = [...]string{
 	KindLines:     "NDJSON",
 }
 
-// String describes the kind for a person.
+// String describes the kind in words.
 func (k Kind) String() string {
 	if int(k) < len(kindTexts) {
 		return kindTexts[k]

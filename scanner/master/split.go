@@ -24,7 +24,7 @@ type part struct {
 	depth  int
 }
 
-// Bounds of the parts.
+// The limits of the parts.
 const (
 	maxParts      = 40   // maximum depth of nested divisions
 	maxConditions = 48   // in one division, since the last part names all of them in one nor

@@ -99,7 +99,7 @@ func meets(s *master.Server, d *master.Condition) bool {
 	return true
 }
 
-// people makes n servers.
+// people returns n servers.
 func people(n int, describe func(i int, s *master.Server)) []master.Server {
 	servers := make([]master.Server, n)
 	for i := range servers {
@@ -110,7 +110,7 @@ func people(n int, describe func(i int, s *master.Server)) []master.Server {
 	return servers
 }
 
-// spread is a number that looks random.
+// spread returns a number that looks random.
 func spread(i int) int { return int(uint32(i) * 2654435761 >> 8) }
 
 // TestSplit fetches lists larger than the cap: each server must come once, with few

@@ -45,7 +45,7 @@ var endTexts = [...]string{
 	EndCapped:     "there are more servers than the master's cap let through",
 }
 
-// String describes the end for a person.
+// String describes the end in words.
 func (e End) String() string {
 	if int(e) < len(endTexts) {
 		return endTexts[e]
@@ -65,7 +65,7 @@ func (c Capped) String() string {
 	return fmt.Sprintf("%s: %d servers, and more that could not be told apart", show(c.Filter), c.Got)
 }
 
-// Progress is reported between requests.
+// Progress is the state of a fetch between two requests.
 type Progress struct {
 	Stats
 	Wait time.Duration // until the next request

@@ -137,7 +137,7 @@ func (l *udpList) fetch(ctx context.Context) error {
 	return nil
 }
 
-// page asks until a new page arrives.
+// page requests until a new page arrives.
 func (l *udpList) page(ctx context.Context) ([]byte, error) {
 	l.again = false
 	var cause error
@@ -249,7 +249,7 @@ func (l *udpList) noReply(cause error) error {
 	return fmt.Errorf("%w: asked %s for what follows %v", ErrNoReply, tries, l.request.Seed)
 }
 
-// times is n in words.
+// times returns "once", or "n times" if n is not 1.
 func times(n int) string {
 	if n == 1 {
 		return "once"

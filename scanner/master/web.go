@@ -171,7 +171,7 @@ func (w *webList) ask(ctx context.Context, f Filter) (answer, error) {
 	}
 }
 
-// await waits as the limits demand.
+// await waits as long as the limits require.
 func (w *webList) await(ctx context.Context) error {
 	d := w.pace.delay(time.Now())
 	why := WaitNothing

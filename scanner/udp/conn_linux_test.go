@@ -441,7 +441,7 @@ func TestAllocs(t *testing.T) {
 		if got > float64(2*batch) {
 			t.Errorf("receiving %d: %v allocations", batch, got)
 		}
-		// A net.OpError and an os.SyscallError.
+		// These are a net.OpError and an os.SyscallError.
 		if got := testing.AllocsPerRun(100, func() { recvNone(t, x.to) }); got > 3 {
 			t.Errorf("receiving nothing: %v allocations", got)
 		}

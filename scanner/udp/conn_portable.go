@@ -163,7 +163,7 @@ func (c *Conn) next() (arrival, error) {
 	}
 }
 
-// first is next that waits.
+// first is next, but waits for a datagram.
 func (c *Conn) first(wait time.Duration) (arrival, error) {
 	a, err := c.next()
 	if a.buf != nil || err != nil || wait <= 0 {

@@ -85,7 +85,7 @@ func alike(p, q *Packet) bool {
 	return p.Addr == q.Addr && n == len(q.Data) && n > 0 && n <= maxSegment
 }
 
-// segment is the segment to cut message i.
+// segment returns the control message with the segment size for message i.
 func (b *outBatch) segment(i int) []byte {
 	return b.oob[i*segmentSpace : (i+1)*segmentSpace : (i+1)*segmentSpace]
 }

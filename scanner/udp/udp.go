@@ -35,7 +35,7 @@ func Pack(a netip.AddrPort) uint64 {
 	return uint64(binary.BigEndian.Uint32(b[:]))<<16 | uint64(a.Port())
 }
 
-// Unpack is the reverse of Pack.
+// Unpack is the inverse of Pack.
 func Unpack(addr uint64) netip.AddrPort {
 	var b [4]byte
 	binary.BigEndian.PutUint32(b[:], uint32(addr>>16))

@@ -33,7 +33,7 @@ type Config struct {
 	Filter bool
 }
 
-// What each of a Fleet's servers has.
+// What each server of a Fleet has.
 const (
 	Players = 12
 	Rules   = 24
@@ -48,7 +48,7 @@ type Fleet struct {
 	cans   [numCans]can
 }
 
-// can is what one server in numCans says.
+// can holds the replies of one of numCans servers.
 type can [wire.NumQuestions][]byte
 
 // numCans is large enough that neighbouring records in a file, which are compressed
@@ -89,7 +89,7 @@ func (f *Fleet) addPort() error {
 	return nil
 }
 
-// fill makes the replies.
+// fill prepares the replies.
 func (f *Fleet) fill() {
 	for i, seed := range canSeeds() {
 		o := fleet.NewOrdinary(seed, Players, Rules)
@@ -220,7 +220,7 @@ func (f *Fleet) Stats() fleet.Stats {
 	return sum
 }
 
-// responder answers out of a can.
+// responder answers with prepared replies.
 type responder struct {
 	fleet *Fleet
 	out   loopback.Outbox

@@ -142,7 +142,7 @@ func (c *Comparison) Differs(at netip.AddrPort) bool {
 	return false
 }
 
-// AddrOf returns whose record a line is.
+// AddrOf returns the address in a record.
 func AddrOf(line []byte) (netip.AddrPort, error) {
 	_, at, _, err := identifyAny(line)
 	return at, err

@@ -30,7 +30,7 @@ type Report struct {
 	Examples []string // some of what is not as it is, the worst first, for a person; terminal-safe
 }
 
-// maxExamples bounds Report.Examples.
+// maxExamples is the most entries of Report.Examples.
 const maxExamples = 20
 
 // Compare compares a census of the fleet with the truth. Next returns its records
@@ -64,7 +64,7 @@ func Compare(c fleet.Config, asked scanner.Questions, next func() ([]byte, error
 	return j.Report, nil
 }
 
-// judge is a comparison under way.
+// judge is a comparison in progress.
 type judge struct {
 	Report
 	truth *fleet.Census

@@ -56,7 +56,7 @@ func (rec *Recording) Place(network netip.Prefix, ports []uint16) error {
 	return nil
 }
 
-// places are those of a network.
+// places are the places of a network.
 type places struct {
 	base  uint64 // the first address, as a number
 	addrs uint64 // how many addresses there are

@@ -23,7 +23,7 @@ type drafter struct {
 	made   []byte // datagrams that are not in a record
 }
 
-// draft is a saying that is being made.
+// draft is a saying in preparation.
 type draft struct {
 	bursts [][][]byte
 	manner manner
@@ -99,7 +99,7 @@ func (d *drafter) fromRaw(r *scanner.Result) error {
 	return nil
 }
 
-// classify finds out what datagram i is.
+// classify finds out the role of datagram i.
 func (d *drafter) classify(i int, datagram []byte) {
 	t := &d.takes[i]
 	switch {
@@ -302,7 +302,7 @@ func failed(r *scanner.Result, reason wire.Error) (qs scanner.Questions) {
 // question is asked three times.
 const mostBefore = 2
 
-// assemble drafts what a server says to q.
+// assemble drafts what a server sends in answer to q.
 func (d *drafter) assemble(r *scanner.Result, q wire.Question) {
 	p := &d.says[q]
 	vain, answer, needs := d.collect(r, q)

@@ -34,7 +34,7 @@ var letters = map[string][]byte{
 	"": {},
 }
 
-// fragmentOf is a half of a RULES reply.
+// fragmentOf returns half of a RULES reply.
 func fragmentOf(id uint32, number uint8) []byte {
 	msg := wire.AppendRules(nil, 1, []wire.Rule{{Name: []byte("name"), Value: []byte("value")}})
 	f := wire.Fragment{Layout: wire.LayoutSource, ID: id, Total: 2, Number: number, Size: 1248}

@@ -31,7 +31,7 @@ const (
 	reorderMax = 5 * time.Millisecond
 )
 
-// NewFaults returns those of one port.
+// NewFaults returns the faults of one port.
 func NewFaults(c FaultsConfig) *Faults {
 	return &Faults{
 		FaultsConfig: c,

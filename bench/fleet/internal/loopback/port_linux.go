@@ -85,7 +85,7 @@ func NewPort(conn, stray *net.UDPConn, h Handler, f *Faults) (*Port, error) {
 // Number returns the port number of a socket.
 func Number(conn *net.UDPConn) uint16 { return conn.LocalAddr().(*net.UDPAddr).AddrPort().Port() }
 
-// Number returns the port that p is on.
+// Number returns the port number of p.
 func (p *Port) Number() uint16 { return p.number }
 
 // lookUp is how long a port waits for a query before it checks whether it has been
@@ -114,7 +114,7 @@ func (p *Port) Serve(ctx context.Context, start time.Time) error {
 	return nil
 }
 
-// End ends Serve soon.
+// End makes Serve return soon.
 func (p *Port) End() { p.closed.Store(true) }
 
 // Close closes the socket. It must not be called before Serve has returned.
@@ -192,7 +192,7 @@ func ipiAddr(data []byte) uint64 {
 	return uint64(binary.BigEndian.Uint32(data[8:])) // ifindex, spec_dst, addr
 }
 
-// flush sends what is in the Outbox.
+// flush sends the datagrams in the Outbox.
 func (p *Port) flush() {
 	n := 0
 	for i := range p.out.List {
@@ -211,7 +211,7 @@ func (p *Port) flush() {
 	p.out.Reset()
 }
 
-// set makes m the datagram d.
+// set prepares m to send the datagram d.
 func (p *Port) set(m *ipv4.Message, d *Datagram) {
 	m.Buffers[0] = p.out.Bytes(d)
 	setSource(m.OOB, d.From)
@@ -257,7 +257,7 @@ func (p *Port) sendStray(d *Datagram) {
 	p.stats.ReplyBytes += uint64(d.end - d.off)
 }
 
-// publish shows the numbers to Stats.
+// publish makes the current counters available to Stats.
 func (p *Port) publish() {
 	p.mu.Lock()
 	p.seen = *p.stats

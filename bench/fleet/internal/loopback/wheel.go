@@ -2,7 +2,7 @@ package loopback
 
 import "time"
 
-// Limits of a wheel. Each port has one.
+// The limits of a wheel. Each port has its own wheel.
 const (
 	wheelTick  = time.Millisecond
 	wheelMost  = 1 << 16  // datagrams held back
@@ -77,7 +77,7 @@ func (w *wheel) take() int32 {
 	return int32(len(w.all) - 1)
 }
 
-// release moves what is due to the Outbox.
+// release moves the datagrams that are due to the Outbox.
 func (w *wheel) release(now time.Duration, out *Outbox) {
 	tick := int64(now / wheelTick)
 	for w.count > 0 && w.now < tick {

@@ -48,10 +48,10 @@ func (r *Stream) Chance(p float64) bool {
 	return p > 0 && float64(r.Next()>>11)/(1<<53) < p
 }
 
-// OneIn reports true once in n times.
+// OneIn returns true with probability 1/n.
 func (r *Stream) OneIn(n int) bool { return r.Below(n) == 0 }
 
-// Pick returns one of the entries.
+// Pick returns a random entry.
 func Pick[T any](r *Stream, from []T) T { return from[r.Below(len(from))] }
 
 // Challenge turns a random number into a challenge. It never returns
