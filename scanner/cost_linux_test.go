@@ -302,7 +302,7 @@ func honestPrice(h *scanner.Harness, rounds int) (p price) {
 		}
 		return cheapest(h, many, rounds) / times
 	}
-	rounds *= 3 // they are quick, and all else is measured in them
+	rounds *= 3 // these runs are quick, and everything else is measured relative to them
 	p.silent = of(converse(h, scanFrom+2, func([]byte, func(uint64, []byte)) {}))
 	smallest := 0.0
 	for _, size := range wholeSizes {

@@ -26,7 +26,7 @@ type Harness struct {
 	e    *engine
 	net  harnessNet
 	now  time.Duration
-	Give func(*Result) // is given each Result
+	Give func(*Result) // receives each Result
 }
 
 // harnessNet is a network that remembers the last datagrams sent.

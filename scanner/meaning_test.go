@@ -113,7 +113,7 @@ func TestRoundTrips(t *testing.T) {
 			}
 		})
 		want := delays
-		want[wire.QuestionPlayers] = 0 // was asked twice
+		want[wire.QuestionPlayers] = 0 // it was asked twice
 		for q := range want {
 			if late := r.RTTs[q] - want[q]; late < 0 || late > time.Millisecond {
 				t.Errorf("%v: %v, want %v", wire.Question(q), r.RTTs[q], want[q])

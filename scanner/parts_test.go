@@ -88,7 +88,7 @@ func TestWheel(t *testing.T) {
 				continue
 			}
 			switch rng.IntN(3) {
-			case 0: // put off: the wheel does not know
+			case 0: // postponed: the wheel need not know
 				s.at(i).session.clock.wakeAt(s.at(i).session.clock.wake() + time.Second)
 				due[i] = s.at(i).session.clock.wake()
 			case 1: // brought forward
@@ -124,7 +124,7 @@ func TestWheelAfterPause(t *testing.T) {
 	}
 	woken := 0
 	w.advance(s, time.Hour, func(int32) { woken++ })
-	if woken != 2000-1 { // a wake-up of 0 is none
+	if woken != 2000-1 { // slot 0 has no wake-up time
 		t.Errorf("%d slots were woken", woken)
 	}
 }

@@ -218,7 +218,7 @@ func TestQuirkPackedAgain(t *testing.T) {
 	}
 	for want, reply := range map[wire.Error][]byte{
 		wire.ErrChecksum: pack(manyRules(300), 1),
-		wire.ErrTooLarge: pack(oddPlayers, crc32.ChecksumIEEE([]byte(oddPlayers))), // is no answer to RULES
+		wire.ErrTooLarge: pack(oddPlayers, crc32.ChecksumIEEE([]byte(oddPlayers))), // not an answer to RULES
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			n, s := newMemNet(), newServer()

@@ -36,7 +36,7 @@ type behaviour func(req wire.Request) []string
 // host is a server that answers with fixed datagrams.
 type host struct {
 	open                 bool // asks for no challenge
-	openInfo             bool // asks for none on INFO
+	openInfo             bool // asks for none in answer to INFO
 	info, players, rules []string
 }
 
@@ -292,7 +292,7 @@ var challengeQuirks = []quirk{
 			case byte(req.Challenge) != last || time.Since(given) >= 5*time.Second:
 				return nil
 			case req.Kind == wire.KindInfoRequest && lost < 4:
-				lost++ // its answer is lost until the challenge is old
+				lost++ // its answer is lost until the challenge has expired
 				return nil
 			}
 			return h.reply(req)

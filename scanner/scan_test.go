@@ -201,7 +201,7 @@ func TestScanHeldFor(t *testing.T) {
 			}
 			m, start := new(Monitor), time.Now()
 			cfg := Config{Questions: one.questions, Monitor: m, transport: n, Retries: Off}
-			guesses := map[time.Duration]time.Duration{} // when it ends, by when that was said
+			guesses := map[time.Duration]time.Duration{} // estimated end, by the time of the estimate
 			var watch sync.WaitGroup
 			watch.Go(func() {
 				for range 20 {

@@ -62,7 +62,7 @@ func TestSecondPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newShy(5)
 		ts := tagged(addresses(1000))
-		var order []int // the kinds, as results come
+		var order []int // the kinds, in the order of the results
 		results := map[uint64]*Result{}
 		cfg := Config{SecondPass: true, Rate: 2000, Timeout: 200 * time.Millisecond, transport: n}
 		st, err := Scan(context.Background(), cfg, seqOf(ts), func(r *Result) {

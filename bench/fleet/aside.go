@@ -15,7 +15,7 @@ func (k Kind) ignores(q wire.Question) bool {
 	case PlayersOnly:
 		return q != wire.QuestionPlayers
 	case TrailingNUL:
-		return q != wire.QuestionInfo // it comes with one more NUL, see aside
+		return q != wire.QuestionInfo // PLAYER and RULES need one more NUL, see aside
 	}
 	return false
 }

@@ -22,7 +22,7 @@ func (k Kind) dropsWrong() bool { return k == OwnChallenge || k == ShortChalleng
 // These say which of a server's challenges for a client is meant.
 const (
 	challengeOnly = iota
-	challengeNext // what Rechallenge gives after the first use of the other
+	challengeNext // what Rechallenge gives after the first one was used
 )
 
 // challenge reports whether the query has a valid challenge. If not, it returns the
@@ -123,7 +123,7 @@ type limitTable struct {
 
 type limitEntry struct {
 	server uint64
-	next   time.Duration // no query is answered before
+	next   time.Duration // queries before this time are dropped
 }
 
 // limitPlaces is the size of a limitTable: 2^18 entries of 16 bytes are 4 MiB per

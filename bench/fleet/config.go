@@ -23,7 +23,7 @@ const defaultPort = 27015
 
 // The limits of a Config.
 const (
-	maxDelay = 10 * time.Second // bounds the replies held back
+	maxDelay = 10 * time.Second // limits how long replies are held back
 	MaxPorts = 256              // each is a socket and a goroutine
 )
 
@@ -31,9 +31,9 @@ const (
 // Kinds and HostileKinds determine the servers; the other fields, from Loss on, add
 // faults to the network between them and the scanner.
 type Config struct {
-	Network netip.Prefix // where servers are: a prefix inside 127.0.0.0/8, up to all of it
-	Ports   []uint16     // on which ports of each address; at least one; 0, for New: one that is free
-	Seed    uint64       // another seed is another fleet
+	Network netip.Prefix // the addresses of servers: a prefix inside 127.0.0.0/8, or all of it
+	Ports   []uint16     // ports of each address, at least one; New replaces a 0 by a free port
+	Seed    uint64       // another seed gives another fleet
 
 	// ServersOf maps a port to another port whose servers it has instead of its
 	// own. New fills it in for the free ports that it chooses, so that a seed means
@@ -46,7 +46,7 @@ type Config struct {
 	HostileKinds []Kind  // hostile kinds to choose from; empty: all
 
 	Games     []string // games of the servers of kind Games: IDs as in records; empty: all
-	Fakes     float64  // share of the groups of 64 addresses that have a faker: 50 of them are his
+	Fakes     float64  // share of the groups of 64 addresses in which a faker owns 50 addresses
 	FakeKinds []Kind   // kinds of fakers to choose from; empty: all
 
 	// Night is how many nights have passed. On another night, the servers of kind
@@ -57,8 +57,8 @@ type Config struct {
 
 	Loss       float64       // share of datagrams lost, each way
 	Duplicate  float64       // share of replies sent twice
-	Reorder    float64       // share of replies held back behind those that follow
-	DelayMin   time.Duration // each server answers after a time of its own
+	Reorder    float64       // share of replies that arrive after later ones
+	DelayMin   time.Duration // each server has its own delay
 	DelayMax   time.Duration // between these two
 	QueryLimit float64       // queries a second that a server answers; zero: all
 }

@@ -15,21 +15,21 @@ import (
 type content struct {
 	info     wire.Info
 	trailing []byte    // after the last field of info
-	gold     wire.Info // the 'm' of a server that sends an 'I' too
+	gold     wire.Info // the 'm' of a server that also sends an 'I'
 
 	players          []wire.Player
 	playersAnnounced int
 
-	rules          []wire.Rule // those that are there whole
+	rules          []wire.Rule // the complete ones
 	rulesAnnounced int
-	cut            []byte // what is there of one more
+	cut            []byte // the part that is sent of one more rule
 	rulesNotes     wire.Notes
-	oddRules       bool // values that few servers have are among them
+	oddRules       bool // some have values that few servers have
 
-	text []byte // what the slices above point into
+	text []byte // the memory of the slices above
 
-	server  games.Server // of kind Games and of fakers
-	meaning game.Game    // what its replies mean
+	server  games.Server // for servers of kind Games and of fakers
+	meaning game.Game    // the meaning of its replies
 }
 
 // The streams of a server's random numbers. Things that can be generated
@@ -185,7 +185,7 @@ func (c *content) extraData(n *nature, r *random.Stream) {
 	}
 	if in.EDF&edfSteamID != 0 {
 		in.Has |= wire.HasSteamID
-		in.SteamID = 0x0140000000000000 | r.Next()>>8 // beyond what a float64 can say
+		in.SteamID = 0x0140000000000000 | r.Next()>>8 // more than a float64 can represent
 	}
 	if in.EDF&edfSourceTV != 0 {
 		in.Has |= wire.HasSourceTV
@@ -218,7 +218,7 @@ func (c *content) goldFrom(n *nature, r *random.Stream, in *wire.Info) {
 		ServerType: in.ServerType, Environment: in.Environment,
 		Password: in.Password, VAC: in.VAC,
 	}
-	if r.OneIn(2) { // as the tables of document 000 have them, not its examples (EC-69)
+	if r.OneIn(2) { // capitals as in the tables of document 000, unlike its examples (EC-69)
 		in.ServerType &^= 'a' - 'A'
 		in.Environment = random.Pick(r, []byte("LW"))
 	}
@@ -379,7 +379,7 @@ func (c *content) rule(n *nature, r *random.Stream, first, i int) (rule wire.Rul
 // With these sizes, the three answers of a Flood64K are about 64 KiB long, and the
 // list of EndlessRules is 60 KiB without an end.
 const (
-	floodInfo    = 62_000 // keywords; the longest names have room beside them
+	floodInfo    = 62_000 // keywords; leaves room for the longest names
 	floodPlayers = 255
 	floodName    = 230 // of a player
 	floodRules   = 240

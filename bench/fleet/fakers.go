@@ -19,8 +19,8 @@ const (
 
 // How fakers' servers behave apart from the contents of their replies.
 const (
-	edgeDelay    = 150 * time.Millisecond // of RULES, behind an edge that answers the rest
-	floodAnswers = 300                    // to each INFO request
+	edgeDelay    = 150 * time.Millisecond // of RULES, because an edge server gives the other answers
+	floodAnswers = 300                    // INFO replies to each INFO request
 )
 
 // faked returns the faker's server at an address, or false if there is none.

@@ -17,10 +17,10 @@ type Kind uint8
 
 // The honest kinds. They answer as a real server might, however oddly.
 const (
-	Source          Kind = iota // modern Source; a challenge on all three questions (EC-1)
-	SourceLists                 // a challenge on players and rules only
+	Source          Kind = iota // modern Source; wants a challenge for all three questions (EC-1)
+	SourceLists                 // wants a challenge for PLAYER and RULES only
 	SourceOpen                  // no challenge at all (EC-4)
-	Rechallenge                 // as Source, but the first challenge is void after its first use (EC-2, EC-13)
+	Rechallenge                 // as Source, but the first challenge is valid only once (EC-2, EC-13)
 	GoldSource                  // GoldSource as it is today: an 'I' and players counted from 1 (EC-78)
 	GoldSourceOld               // an 'm' and no mod (EC-66)
 	GoldSourceMod               // an 'm' with a mod block
@@ -32,13 +32,13 @@ const (
 	Packed                      // rules in bzip2 (EC-95, EC-108)
 	InfoOnly                    // neither players nor rules (EC-86, EC-99)
 	TruncatedRules              // rules that end inside a pair (EC-92)
-	Silent                      // somebody is there and never answers
+	Silent                      // a server that never answers
 	OwnChallenge                // a challenge for each question; a wrong one is dropped (EC-143)
-	ShortChallenge              // challenges hold some seconds; an old one is dropped (EC-14)
-	GetChallenge                // players and rules only with a challenge that GETCHALLENGE gave (EC-18)
+	ShortChallenge              // challenges are valid for some seconds; requests with an old one are dropped (EC-14)
+	GetChallenge                // answers PLAYER and RULES only with a challenge from GETCHALLENGE (EC-18)
 	TrailingNUL                 // all requests but INFO must have one more NUL (document 004)
-	PlayersOnly                 // neither INFO nor rules; a ping is answered
-	Games                       // a server of a real game, with what it means known: package games
+	PlayersOnly                 // answers PLAYER and a ping, but neither INFO nor RULES
+	Games                       // a server of a real game whose meaning is known: see package games
 
 	numHonest = iota
 )
@@ -46,23 +46,23 @@ const (
 // The hostile kinds. None of them must be able to stop a scan, fill its memory, or
 // make it record anything that was not sent.
 const (
-	EndlessChallenges Kind = numHonest + iota // an ever new challenge to everything
-	FragmentsOfNone                           // fragments of a reply of 0 fragments (EC-120)
+	EndlessChallenges Kind = numHonest + iota // answers everything with another new challenge
+	FragmentsOfNone                           // fragments with a total of 0 (EC-120)
 	FragmentsBeyond                           // fragment numbers at and above the total (EC-120)
 	FragmentsDisagree                         // fragments of one reply with different totals
 	OneSplitID                                // one split ID for two different replies
 	DeclaresTwoGiB                            // bzip2 that declares 2 GiB (EC-121)
-	WrongChecksum                             // bzip2 with a CRC-32 that is not its own
+	WrongChecksum                             // bzip2 with a wrong CRC-32
 	Bomb                                      // bzip2 that grows a hundred thousand times
-	Noise                                     // random bytes that call themselves bzip2
+	Noise                                     // random bytes marked as bzip2
 	Tiny                                      // datagrams of 1 to 8 bytes (EC-8, EC-56)
 	Huge                                      // INFO of 65,507 bytes without an end
-	Flood64K                                  // about 64 KiB of honest answer to everything (EC-53)
+	Flood64K                                  // about 64 KiB of honest data in answer to everything (EC-53)
 	FragmentFlood                             // fragments with random IDs, and never a complete reply
 	OtherPort                                 // replies from a port that was not asked
 	OtherAddress                              // replies from an address that was not asked (EC-127)
 	Unterminated                              // INFO without a NUL
-	Ghosts                                    // 255 players announced, none there
+	Ghosts                                    // 255 players announced, none listed
 	EndlessRules                              // 60 KiB of rules without a NUL
 	ReplyStorm                                // thousands of replies to one INFO
 	Escapes                                   // escape sequences in every name
@@ -79,9 +79,9 @@ const (
 	TinyDurations                           // players with the duration 00 00 00 01
 	EqualDurations                          // all players connected for the same long time
 	OverMax                                 // more players than places
-	NoGSLT                                  // a Steam ID that is none of a server account
+	NoGSLT                                  // a Steam ID that is not that of a server account
 	Redirects                               // keywords that send players to another server
-	EdgeCache                               // INFO and PLAYER come from an edge, RULES from afar
+	EdgeCache                               // an edge server answers INFO and PLAYER, a distant one RULES
 	InfoFlood                               // hundreds of INFO replies to one question
 
 	numKinds = firstFaker + iota

@@ -161,7 +161,7 @@ func (m *Master) body(f master.Filter, most int) []byte {
 		}
 	}
 	body, err := json.Marshal(&out)
-	if err != nil { // nothing in it can't be said
+	if err != nil { // everything in it can be encoded
 		panic(err)
 	}
 	return body

@@ -89,10 +89,10 @@ type Nature struct {
 	Addr       netip.AddrPort
 	Kind       Kind
 	Challenged scanner.Questions // the questions that want a challenge
-	Delay      time.Duration     // how long this server takes for an answer
-	Players    int               // on its list of players
-	Rules      int               // on its list of rules
-	Game       string            // ID of the game, of a server of kind Games or of a faker
+	Delay      time.Duration     // how long this server takes to answer
+	Players    int               // length of its list of players
+	Rules      int               // length of its list of rules
+	Game       string            // ID of the game, for servers of kind Games and of fakers
 	Farm       uint64            // number of the faker that it belongs to; 0: none
 }
 
@@ -125,19 +125,19 @@ const (
 	quirkOddType                        // server type and environment 0 (EC-32)
 	quirkNoEDF                          // INFO ends after the version (EC-27)
 	quirkModGame                        // the upper 40 bits of the game ID are set (EC-26)
-	quirkMiscounted                     // INFO counts other players than PLAYER lists (EC-61, EC-83)
+	quirkMiscounted                     // the numbers of players in INFO and PLAYER differ (EC-61, EC-83)
 	quirkNameless                       // all players without a name (EC-79)
 	quirkPlayersCount                   // PLAYER announces more than it lists (EC-84)
-	quirkRulesCount                     // RULES announces another number than it lists (EC-94)
-	quirkRulesTwice                     // a rule's name twice (EC-97)
+	quirkRulesCount                     // RULES announces a number other than that of its rules (EC-94)
+	quirkRulesTwice                     // a rule's name occurs twice (EC-97)
 	quirkRulesUnnamed                   // a rule without a name (EC-96)
 	quirkPages                          // the first rules are binary pages (EC-101)
 	quirkZero                           // the challenge is 0 (EC-10)
 	quirkHeaderless                     // split replies without FF FF FF FF (EC-113)
-	quirkHeaderTwice                    // split replies with it twice (EC-114)
-	quirkSplitInfo                      // INFO in fragments too (EC-51)
+	quirkHeaderTwice                    // split replies with two FF FF FF FF (EC-114)
+	quirkSplitInfo                      // INFO is also sent in fragments (EC-51)
 	quirkHighBit                        // bit 31 of a split ID set for no reason (EC-122)
-	quirkNoModBlock                     // an 'm' that says mod and has no mod block (EC-67)
+	quirkNoModBlock                     // an 'm' with the mod flag but no mod block (EC-67)
 
 	numQuirks = iota
 )
@@ -174,13 +174,13 @@ const oneInQuirk = 24
 // nature is a Nature together with what is needed to answer.
 type nature struct {
 	addr       uint64
-	hash       uint64 // the seed of all that is random about this server
+	hash       uint64 // the seed of everything random about this server
 	kind       Kind
 	challenged scanner.Questions
 	quirks     quirk
 	game       *simpleGame
-	title      *games.Title // instead of a game: of kind Games and of fakers
-	farm       uint64       // the seed of what a faker's servers share
+	title      *games.Title // instead of game, for servers of kind Games and of fakers
+	farm       uint64       // the seed of what a faker's servers have in common
 	night      uint64
 	delay      time.Duration
 	players    int
@@ -360,6 +360,6 @@ func (n *nature) fit(r *random.Stream) {
 	}
 	if n.quirks&quirkHeaderless != 0 {
 		n.quirks &^= quirkHeaderTwice
-		n.fragment = 1248 // with many small ones nothing would show the layout
+		n.fragment = 1248 // with many small ones, none of them would show the layout
 	}
 }

@@ -15,10 +15,10 @@ type responder struct {
 	m       *model
 	answers Answerer        // nil: the model's servers answer
 	out     loopback.Outbox // answers not yet sent
-	c       content         // of the server asked last
+	c       content         // of the most recently asked server
 	msg     []byte
 	splitID uint32
-	junk    random.Stream // for what is random in an answer, and no part of a server's nature
+	junk    random.Stream // for random parts of answers that are not part of a server's nature
 	used    usedTable
 	limits  limitTable
 	stats   Stats
@@ -36,7 +36,7 @@ func newResponder(m *model, port uint16) *responder {
 // query is a request as it came in.
 type query struct {
 	now      time.Duration
-	client   uint64 // packed address that asks
+	client   uint64 // packed address of the sender
 	question wire.Question
 	request  wire.Request
 }
@@ -169,7 +169,7 @@ func (p *responder) say(n *nature, q wire.Question) {
 		p.sendPacked(n, packedRules(packedSet(n)))
 		return
 	}
-	p.msg = append(p.msg[:0], 0xFF, 0xFF, 0xFF, 0xFF) // for those that send it twice
+	p.msg = append(p.msg[:0], 0xFF, 0xFF, 0xFF, 0xFF) // for servers that send the header twice
 	p.msg = p.c.appendMessage(p.msg, q)
 	whole := p.msg[4:]
 	if size := n.splitAt(q, len(whole)); size > 0 {

@@ -26,7 +26,7 @@ var (
 	brokenNames = []string{
 		"\xd1\xe5\xf0\xe2\xe5\xf0 \xd0\xee\xf1\xf1\xe8\xff",             // CP1251
 		"\xd6\xd0\xb9\xfa\xb7\xfe\xce\xf1\xc6\xf7 CS1.6",                // GBK
-		"half a character \xe4\xb8", "\xff\xfe raw", "\xc0\xafoverlong", // UTF-8 that is none
+		"half a character \xe4\xb8", "\xff\xfe raw", "\xc0\xafoverlong", // invalid UTF-8
 		"\xed\xa0\x80surrogate\xf5\x80\x80\x80", "tail \xf0\x9f\x94", "\x80\x80\x80",
 	}
 	controlNames = []string{

@@ -26,7 +26,7 @@ func TestStrict(t *testing.T) {
 	tests := []struct {
 		name  string
 		cfg   Config
-		load  bool // it is Load's error
+		load  bool // Load returns the error
 		given int
 	}{
 		{"random", Config{Args: []string{file}}, true, 0},
@@ -160,7 +160,7 @@ func TestResolveEnough(t *testing.T) {
 func TestResolveFirst(t *testing.T) {
 	list := "one.example:5 first\n" + strings.Repeat("8.0.0.1:5\n", 1000)
 	l := mustOpen(t, Config{Stdin: strings.NewReader(list), Resolve: func(ctx context.Context, host string) ([]netip.Addr, error) {
-		runtime.Gosched() // the lines behind it are there
+		runtime.Gosched() // let the reader read the lines after it
 		return names(ctx, host)
 	}})
 	if got := texts(l.All()); !slices.Equal(got, []string{"8.0.0.1:5 first"}) {
@@ -364,7 +364,7 @@ func TestListed(t *testing.T) {
 		{[]string{"8.0.0.0/28"}, "7", 16, 0},
 		{[]string{"8.0.0.0/16"}, "7", 65536, 0},
 		{[]string{"8.0.0.0/28", "8.1.0.0/16", "8.0.3.1-8.0.3.4", "8.4.0.1:7"}, "7", 65536 + 21, 1},
-		{[]string{file}, "", 18 + 256, 0}, // duplicates may hide some
+		{[]string{file}, "", 18 + 256, 0}, // duplicates may hide some of them
 	} {
 		cfg := Config{Args: test.args}
 		if test.ports != "" {

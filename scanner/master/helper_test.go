@@ -52,7 +52,7 @@ func dialMaster(m *fleet.Master) func(context.Context, string, string) (net.Conn
 		go func() {
 			defer theirs.Close()
 			for datagram := range replies {
-				if len(datagram) > 0 { // an empty one is lost on a pipe
+				if len(datagram) > 0 { // a pipe can't transport an empty one
 					theirs.Write(datagram)
 				}
 			}

@@ -97,7 +97,7 @@ func TestReader(t *testing.T) {
 		kind       master.Kind
 		want       string
 		err        error
-		stats      master.ReadStats // but for Servers
+		stats      master.ReadStats // except for Servers
 	}{
 		{"pages", header + a + header + b + end, master.KindPages, ab, nil, master.ReadStats{Pages: 2}},
 		{"lists of pages", header + a + end + header + b + end, master.KindPages, ab, nil, master.ReadStats{Pages: 2}},
@@ -317,7 +317,7 @@ func FuzzReader(f *testing.F) {
 		}
 		pages := master.AppendPage(nil, list, true)
 		if bytes.Contains(pages[len(header):], []byte(header)) {
-			return // addresses that spell a header begin another page: no server has such ones
+			return // an address that looks like a header begins another page; no real server has such an address
 		}
 		third, r3 := read(t, bytes.NewReader(pages))
 		if len(third) != len(list) || r3.Err() != nil {

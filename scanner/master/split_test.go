@@ -120,7 +120,7 @@ func TestSplit(t *testing.T) {
 	tests := []struct {
 		name    string
 		servers []master.Server
-		most    int // calls
+		most    int // the most requests
 	}{
 		{"just under the cap", people(limit-1, func(int, *master.Server) {}), 1},
 		{"forty maps", people(10*limit, func(i int, s *master.Server) {

@@ -74,12 +74,12 @@ func TestFetchUDPFaults(t *testing.T) {
 	tests := []struct {
 		name   string
 		faults []fleet.MasterFault
-		after  int // pages that are good
-		last   int // pages that are not; 0: all that follow
+		after  int // number of good pages before the fault
+		last   int // number of faulty pages; 0: all the rest
 		end    master.End
 		is     error
 		words  []string
-		least  int // servers
+		least  int // least number of servers
 		check  func(s master.Stats) bool
 	}{
 		{"silent from the start", []fleet.MasterFault{fleet.MasterSilent}, 0, 0, 0, master.ErrNoReply,

@@ -23,9 +23,9 @@ import (
 // Config describes a Fleet. Its servers are on all of
 // 127.0.0.0/8.
 type Config struct {
-	Ports    int           // how many ports of each address; each is a socket and a goroutine
+	Ports    int           // number of ports of each address; each is a socket and a goroutine
 	Alive    float64       // share of the places with a server; zero: all of them
-	DelayMin time.Duration // each server answers after a time of its own
+	DelayMin time.Duration // each server has its own delay
 	DelayMax time.Duration // between these two
 
 	// Filter makes the kernel drop datagrams to empty places, unread, as a network

@@ -17,10 +17,10 @@ import (
 // a scan writes them. It ignores the same keys as Compare.
 type Comparison struct {
 	Servers    int              // records of servers that answer
-	Same       int              // of those: found again as they were
-	Differ     []netip.AddrPort // the first of those that are not as they were
-	MoreDiffer int              // how many more those are
-	Others     int              // records of other places, or after the first of one
+	Same       int              // those of Servers that the census has unchanged
+	Differ     []netip.AddrPort // the first of the servers whose records differ
+	MoreDiffer int              // how many more differ
+	Others     int              // records of other places, and further records of a place
 
 	seed    maphash.Seed
 	digests map[uint64]digest

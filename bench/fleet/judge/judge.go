@@ -20,14 +20,14 @@ import (
 // Servers is the sum of AsTheyAre, Less, Wrong and Missing.
 type Report struct {
 	Servers   int // places that answer
-	AsTheyAre int // the record is that of a perfect scan, or may be where timing decides
-	Less      int // the record lacks something, gives the reason, and the rest is true
+	AsTheyAre int // the record is that of a perfect scan, or one that timing can explain
+	Less      int // the record lacks something but gives the reason, and the rest is true
 	Wrong     int // the record has a false statement, or lacks something without a reason
 	Missing   int // no record
-	Twice     int // records after the first of a place
+	Twice     int // further records of a place
 	Invented  int // records of places that never answer
 
-	Examples []string // some of what is not as it is, the worst first, for a person; terminal-safe
+	Examples []string // some of the differences, the worst first, in words; safe for a terminal
 }
 
 // maxExamples is the most entries of Report.Examples.
@@ -71,7 +71,7 @@ type judge struct {
 	lossy bool
 	asked scanner.Questions
 	seen  []uint64 // a bit for each place
-	lies  []string // examples of what was never said
+	lies  []string // examples of false statements
 	lacks []string // examples of what is missing
 	enc   record.Encoder
 	line  []byte
@@ -157,7 +157,7 @@ func (j *judge) judge(addr netip.AddrPort, line []byte) error {
 		return err
 	}
 	if e.Meaning {
-		e = j.truth.Expect(addr, j.asked) // its texts were reused
+		e = j.truth.Expect(addr, j.asked) // compute it again: its texts have been reused
 	}
 	j.line = j.enc.Append(j.line[:0], "", e.Result)
 	if j.identical(line, j.line) {

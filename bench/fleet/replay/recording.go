@@ -35,12 +35,12 @@ import (
 type Recording struct {
 	servers []recorded
 	data    []byte           // the datagrams, one after the other
-	ends    []uint32         // where in data each datagram ends
-	bursts  []uint32         // where in ends each burst ends
-	rounds  []wire.Challenge // of all servers
-	tags    map[int]string   // of those servers that have one
-	places  map[uint64]int   // which server is where
-	ports   []uint16         // that are served
+	ends    []uint32         // the end of each datagram in data
+	bursts  []uint32         // the end of each burst in ends
+	rounds  []wire.Challenge // the challenges of all servers
+	tags    map[int]string   // of the servers that have one
+	places  map[uint64]int   // the server at each place
+	ports   []uint16         // ports of the servers
 	drafter drafter
 
 	Stats RecordingStats
@@ -48,11 +48,11 @@ type Recording struct {
 
 // RecordingStats counts the parts of a Recording.
 type RecordingStats struct {
-	Raw         int // servers whose datagrams are those that were recorded
-	Remade      int // servers whose datagrams are made of their record
-	Silent      int // servers that never answered; they are places without one
-	Unreachable int // the same, and ICMP will report it
-	Moved       int // servers whose place is not what their address says, as another has that
+	Raw         int // servers whose datagrams were recorded
+	Remade      int // servers whose datagrams are rebuilt from their record
+	Silent      int // servers that never answered; their places have no server
+	Unreachable int // those of Silent that ICMP reports as unreachable
+	Moved       int // servers that could not get the place that matches their address
 	Bytes       int64
 }
 
@@ -74,9 +74,9 @@ var (
 type recorded struct {
 	original uint64 // packed; 0: the record names no address
 	place    uint64 // packed
-	rounds   extent // of Recording.rounds
+	rounds   extent // a part of Recording.rounds
 	says     [wire.NumQuestions]saying
-	given    uint32 // challenges given by a server that is content with none
+	given    uint32 // challenges given so far by a server that accepts none
 	gone     bool   // unreachable
 }
 
@@ -85,19 +85,19 @@ type extent struct{ first, n uint32 }
 
 // saying is what a server sends in answer to one of the questions.
 type saying struct {
-	bursts extent // of Recording.bursts
-	next   uint32 // which of them comes next
+	bursts extent // a part of Recording.bursts
+	next   uint32 // index of the next burst
 	manner manner
-	needs  uint16 // mannerChallenged: the first of the rounds that is good enough, from 1
+	needs  uint16 // mannerChallenged: number of the first round that is accepted, from 1
 }
 
 // manner says which challenges a server accepts for a question.
 type manner uint8
 
 const (
-	mannerBare       manner = iota // it does not look at it
-	mannerChallenged               // it wants one of its own
-	mannerNever                    // none is good enough
+	mannerBare       manner = iota // it ignores the challenge
+	mannerChallenged               // it wants one of its own challenges
+	mannerNever                    // it accepts none
 )
 
 // NewRecording returns a Recording without servers.
@@ -119,7 +119,7 @@ func (rec *Recording) Add(line []byte) error {
 	}
 	_, r, err := record.Parse(line)
 	raw := err == nil && len(r.Raw) > 0
-	if !raw { // the rest of the record is wanted
+	if !raw { // without raw, the rest of the record is needed
 		if _, r, err = record.Read(line); err != nil && !errors.Is(err, record.ErrNoRaw) {
 			return err
 		}

@@ -38,13 +38,13 @@ func (d *drafter) invent(r *scanner.Result) {
 	for q := range wire.Question(wire.NumQuestions) {
 		switch {
 		case r.Err[q] == wire.ErrChallengeLoop:
-			n = 8 // more than a scanner goes along with
+			n = 8 // more than a scanner accepts
 		case r.Asked.Has(q) && !r.Unchallenged.Has(q):
 			n = max(n, 1)
 		}
 	}
 	if r.Unchallenged == 0 && !r.HasInfo && !r.HasPlayers && !r.HasRules {
-		n = max(n, 1) // it must say something
+		n = max(n, 1) // it must give at least one
 	}
 	for i := range n {
 		d.rounds = append(d.rounds, random.Challenge(random.Hash(pack4(r), uint64(i))))
@@ -98,7 +98,7 @@ func infoMessage(r *scanner.Result) []byte {
 		in.Notes &^= wire.NoteInfoOddBoolean
 	}
 	if in.Has&wire.HasAddress != 0 && in.Format == wire.FormatSource {
-		in.Has &^= wire.HasAddress // it was of the 'm' beside the 'I' (EC-63)
+		in.Has &^= wire.HasAddress // it came from the additional 'm' (EC-63)
 	}
 	msg := wire.AppendInfo(nil, &in)
 	if r.Err[wire.QuestionInfo] == 0 {
@@ -122,7 +122,7 @@ func cutInfo(msg []byte, has wire.Fields) []byte {
 		}
 	}
 	if in.Decode(msg[:n]) == nil && n > 6 {
-		n-- // it may end after the version (EC-27), and nowhere else
+		n-- // at the end of the version the message would be complete (EC-27)
 	}
 	return msg[:n]
 }

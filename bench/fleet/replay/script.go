@@ -20,7 +20,7 @@ type drafter struct {
 	takes  []taken
 	open   map[uint32][]int // takes of incomplete groups, by split ID
 	last   map[uint32]wire.Question
-	made   []byte // datagrams that are not in a record
+	made   []byte // memory for datagrams that the record does not contain
 }
 
 // draft is a saying in preparation.
@@ -33,19 +33,19 @@ type draft struct {
 // taken is what is known about one recorded datagram.
 type taken struct {
 	role   role
-	answer wire.Question // roleAnswer: what it answers
-	asked  wire.Question // the question at which it came
-	closes bool          // with it the answer is there
-	useful bool          // it is part of an answer that was there in the end
-	group  uint32        // fragments of one reply have it in common; 0: none
+	answer wire.Question // roleAnswer: the question that it answers
+	asked  wire.Question // the question in answer to which it came
+	closes bool          // it completes the answer
+	useful bool          // it is part of an answer that was completed
+	group  uint32        // common to the fragments of one reply; 0: none
 	before int           // challenges that came before it
 }
 
 type role uint8
 
 const (
-	roleJunk      role = iota // it answers nothing
-	roleAnswer                // all or part of an answer
+	roleJunk      role = iota // not an answer
+	roleAnswer                // an answer or a part of one
 	roleChallenge             // an 'A'
 )
 

@@ -6,13 +6,13 @@ import "time"
 const (
 	wheelTick  = time.Millisecond
 	wheelMost  = 1 << 16  // datagrams held back
-	wheelBytes = 64 << 20 // bytes of those
-	wheelReuse = 4 << 10  // larger pieces of memory are not kept for the next one
+	wheelBytes = 64 << 20 // total length of those
+	wheelReuse = 4 << 10  // larger buffers are not kept for reuse
 )
 
 // wheel holds datagrams until they are due. It has a list for each millisecond.
 type wheel struct {
-	slots []wheelSlot // a power of two; slot t%len holds what is due in tick t
+	slots []wheelSlot // a power of two; slot t%len holds the datagrams of tick t
 	all   []held
 	free  int32 // first unused entry of all, linked; -1: none
 	now   int64 // the tick up to which everything was released
