@@ -78,14 +78,14 @@ func unaccounted(covered map[int]string, elsewhere map[int]bool) (faults []strin
 	for n := 1; n <= numQuirks; n++ {
 		switch file := covered[n]; {
 		case file == "" && !elsewhere[n]:
-			faults = append(faults, fmt.Sprintf("EC-%d: no test bears it, and testdata/quirks.txt has no reason", n))
+			faults = append(faults, fmt.Sprintf("EC-%d: no test names it, and testdata/quirks.txt has no reason", n))
 		case file != "" && elsewhere[n]:
-			faults = append(faults, fmt.Sprintf("EC-%d: %s tests it, and testdata/quirks.txt says that nothing does", n, file))
+			faults = append(faults, fmt.Sprintf("EC-%d: %s tests it, but testdata/quirks.txt says that no test does", n, file))
 		}
 	}
 	for n := range covered {
 		if n < 1 || n > numQuirks {
-			faults = append(faults, fmt.Sprintf("EC-%d: %s tests what is no fact", n, covered[n]))
+			faults = append(faults, fmt.Sprintf("EC-%d: %s names it, but there is no such fact", n, covered[n]))
 		}
 	}
 	if len(elsewhere) > mostElsewhere {

@@ -203,7 +203,7 @@ func TestFlags(t *testing.T) {
 					d.Add(datagram)
 				}
 				if again := d.Redecode(r); again.Flags != row.want {
-					t.Errorf("made anew: %09b, want %09b", again.Flags, row.want)
+					t.Errorf("decoded again: %09b, want %09b", again.Flags, row.want)
 				}
 			})
 		})

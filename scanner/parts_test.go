@@ -284,7 +284,7 @@ func FuzzSession(f *testing.F) {
 			}
 			now += time.Millisecond
 			if i > len(events)+200 {
-				t.Fatalf("no end in sight after %d waits: %+v", i-len(events), tk)
+				t.Fatalf("the session has not ended after %d waits: %+v", i-len(events), tk)
 			}
 		}
 		// The most datagrams for each question: its attempts and the extra ones,
@@ -379,7 +379,7 @@ func FuzzDatagrams(f *testing.F) {
 			t.Fatalf("%d datagrams, %d counted", n, r.Received)
 		}
 		if r.Status == StatusOK && !r.HasInfo && !r.HasPlayers && !r.HasRules {
-			t.Fatalf("whole, but nothing is there: %+v", r)
+			t.Fatalf("complete, but without any answer: %+v", r)
 		}
 		if len(r.Players) > 0 && !r.HasPlayers || len(r.Rules) > 0 && !r.HasRules {
 			t.Fatalf("lists without an answer: %+v", r)

@@ -218,11 +218,11 @@ func TestScanHeldFor(t *testing.T) {
 			}
 			watch.Wait()
 			if len(guesses) < 4 {
-				t.Errorf("%v: said at %d times only", one, len(guesses))
+				t.Errorf("%v: only %d estimates", one, len(guesses))
 			}
 			for at, end := range guesses {
 				if diff := (end - last).Abs(); at > 2*time.Second && diff > last/10+2*time.Second {
-					t.Errorf("%v: after %v the last target was to begin at %v, and the scan took %v", one, at, end, last)
+					t.Errorf("%v: after %v the last target was estimated to begin at %v, but it finished at %v", one, at, end, last)
 				}
 			}
 		}

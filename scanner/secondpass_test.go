@@ -119,7 +119,7 @@ func TestSecondPassDrain(t *testing.T) {
 					close(drain)
 				}
 				if r.Status == StatusNoReply {
-					t.Errorf("%v: %v before the second look", r.Addr, r.Status)
+					t.Errorf("%v: %v before the second pass", r.Addr, r.Status)
 				}
 			})
 			stop()
@@ -174,7 +174,7 @@ func TestSecondPassSnapshot(t *testing.T) {
 			rest := append(slices.Clone(p.sn.Open), ts[p.sn.Position:]...)
 			silent := slices.Collect(p.sn.SilentTargets())
 			if len(silent) != len(p.sn.Silent)-p.sn.SecondPassed || p.sn.Stats.TargetsFinished() != uint64(len(p.handed)) {
-				t.Fatalf("snapshot %d: %d silent of %d, looked at %d; %d finished, %d handed over",
+				t.Fatalf("snapshot %d: %d silent of %d, %d in their second pass; %d finished, %d handed over",
 					i, len(silent), len(p.sn.Silent), p.sn.SecondPassed, p.sn.Stats.TargetsFinished(), len(p.handed))
 			}
 			st := scan(t, Config{Silent: slices.Values(silent)}, rest, func(r *Result) {

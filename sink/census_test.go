@@ -40,7 +40,7 @@ func frames50(t *testing.T, path string) []string {
 	}
 	for i, end := range ends[:len(ends)-1] {
 		if !bytes.HasPrefix(b[end:], []byte{0x28, 0xb5, 0x2f, 0xfd}) {
-			t.Fatalf("no frame begins behind mark %d", i)
+			t.Fatalf("no frame begins after mark %d", i)
 		}
 	}
 	return lines(0, 1000)

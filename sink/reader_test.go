@@ -131,7 +131,7 @@ func TestReaderCutFrame(t *testing.T) {
 
 	got, err := readAll(NewReader(strings.NewReader(first + frame)))
 	if err != nil || !slices.Equal(got, want) {
-		t.Errorf("whole: %d lines of %d: %v", len(got), len(want), err)
+		t.Errorf("complete: %d lines of %d: %v", len(got), len(want), err)
 	}
 	for cut := 1; cut < len(frame); cut += 50_001 {
 		r := NewReader(strings.NewReader(first + frame[:cut]))

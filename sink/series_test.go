@@ -102,7 +102,7 @@ func TestSeriesSize(t *testing.T) {
 				t.Errorf("part %d: %+v, %v", i, p, err)
 			}
 			if i < len(parts)-1 && p.Bytes < size {
-				t.Errorf("part %d has %d bytes only", i, p.Bytes)
+				t.Errorf("part %d has only %d bytes", i, p.Bytes)
 			}
 			counted += p.Records
 		}
@@ -216,7 +216,7 @@ func checkHeld(t *testing.T, path string, hold bool, m *Mark) {
 		}
 	}
 	if len(named) != len(m.Parts()) {
-		t.Errorf("%v have their names, %d are whole", named, len(m.Parts()))
+		t.Errorf("%v have their final names, %d are complete", named, len(m.Parts()))
 	}
 }
 

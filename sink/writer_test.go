@@ -200,7 +200,7 @@ func TestSlowDisk(t *testing.T) {
 		synctest.Wait()
 		held := w.Bytes()
 		if held < (numBlocks-1)*blockSize || held > numBlocks*(blockSize+blockRoom) {
-			t.Errorf("%d bytes were taken while nothing could be written", held)
+			t.Errorf("%d bytes were accepted while nothing could be written", held)
 		}
 		close(m.gate)
 		synctest.Wait()

@@ -41,7 +41,7 @@ func TestQueryLimit(t *testing.T) {
 	none := newLimitTable(0)
 	for range 3 {
 		if !none.allow(0, a) {
-			t.Error("a limit where there is none")
+			t.Error("a limit although none is configured")
 		}
 	}
 }

@@ -72,7 +72,7 @@ func TestMasterPages(t *testing.T) {
 	}
 	for i := range m.list { // also of those that are empty by now
 		if e := &m.list[i]; e.server.Has == 0 || e.server.SteamID == 0 {
-			t.Fatalf("nothing is known of %v", e.server.Addr)
+			t.Fatalf("nothing is known about %v", e.server.Addr)
 		}
 	}
 	// For a seed that is not on the list, the page begins with what would follow
@@ -82,7 +82,7 @@ func TestMasterPages(t *testing.T) {
 		t.Errorf("%v", page[0])
 	}
 	if page, end := m.reply(t, master.World, netip.MustParseAddrPort("255.0.0.1:5"), ""); len(page) > 0 || !end {
-		t.Errorf("%v behind the last", page)
+		t.Errorf("%v after the last address", page)
 	}
 }
 

@@ -158,7 +158,7 @@ func TestAliveAndHostileShares(t *testing.T) {
 	c.Alive = None
 	for addr := range c.All() {
 		if n, ok := c.Nature(addr); ok {
-			t.Fatalf("%v is a %v in a fleet of none", addr, n.Kind)
+			t.Fatalf("%v is a %v in a fleet without servers", addr, n.Kind)
 		}
 	}
 }

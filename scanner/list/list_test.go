@@ -551,7 +551,7 @@ func TestPorts(t *testing.T) {
 			}
 		}
 		if p.Contains(0) || p.Contains(40000) && test.list != "1-65535" {
-			t.Errorf("%q contains what was not named", test.list)
+			t.Errorf("%q contains a port that was not named", test.list)
 		}
 	}
 	if p := mustPorts(t, "1-65535"); p.Len() != 65535 {

@@ -274,7 +274,7 @@ func TestLoadCancel(t *testing.T) {
 	context.AfterFunc(ctx, func() {})
 	go cancel()
 	if err := l.Load(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("while looking up: %v", err)
+		t.Errorf("during a lookup: %v", err)
 	}
 	ctx, cancel = context.WithCancel(t.Context())
 	cancel()

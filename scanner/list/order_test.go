@@ -258,7 +258,7 @@ func TestPlaces(t *testing.T) {
 			}
 			for at, place := range part {
 				if whole[at] != place {
-					t.Errorf("%v, %s: %v is at %d, and was at %d", order, name, at, place, whole[at])
+					t.Errorf("%v, %s: %v is at place %d instead of %d", order, name, at, place, whole[at])
 				}
 			}
 		}

@@ -85,7 +85,7 @@ func TestRequestBad(t *testing.T) {
 			t.Errorf("%q: %v, want %v", test.datagram, err, test.want)
 		}
 		if q.Region != 0 || q.Filter != nil {
-			t.Errorf("%q: %+v is left of what was there before", test.datagram, q)
+			t.Errorf("%q: %+v is left from an earlier request", test.datagram, q)
 		}
 	}
 }
@@ -134,7 +134,7 @@ func TestPage(t *testing.T) {
 				t.Errorf("%q, end %v, %v, count %d", got, p.End(), p.Err(), p.Count())
 			}
 			if p.Next() {
-				t.Error("one more behind the last")
+				t.Error("an address after the last")
 			}
 		})
 	}

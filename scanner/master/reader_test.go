@@ -67,7 +67,7 @@ func read(t testing.TB, in io.Reader) (servers []master.Server, r *master.Reader
 		servers = append(servers, *r.Server())
 	}
 	if r.Next() {
-		t.Error("one more behind the last")
+		t.Error("a server after the last")
 	}
 	if n := r.Stats().Servers; n != uint64(len(servers)) {
 		t.Errorf("%d servers counted, %d read", n, len(servers))

@@ -33,6 +33,6 @@ func TestComparison(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	if c.Got([]byte(`{`)) == nil || c.Want(differ, []byte(`x`)) == nil {
-		t.Error("what is no record passes")
+		t.Error("a line that is not a record is accepted")
 	}
 }

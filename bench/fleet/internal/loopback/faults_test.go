@@ -130,14 +130,14 @@ func TestWheelIsBounded(t *testing.T) {
 	w.release(time.Second, &out)
 	for i := range out.List {
 		if out.List[i].To != uint64(i) || !bytes.Equal(out.Bytes(&out.List[i]), data) {
-			t.Fatalf("datagram %d is not what was held", i)
+			t.Fatalf("datagram %d has changed", i)
 		}
 	}
 	if len(out.List) != held || w.count != 0 || w.bytes != 0 {
 		t.Errorf("%d of %d came back, %d datagrams and %d bytes are left", len(out.List), held, w.count, w.bytes)
 	}
 	if _, ok := w.next(); ok {
-		t.Error("something is due and nothing is held")
+		t.Error("a datagram is due although none is held")
 	}
 }
 
