@@ -201,7 +201,7 @@ func TestReaderErrors(t *testing.T) {
 		`{"response":{"servers":[{"addr":"203.0.113.7:27015"},`,
 		`{"addr":"203.0.113.7:27015","appid":440}` + "\n",
 	} {
-		// Peeking may meet the error as well, after some servers.
+		// Looking ahead may meet the read error too; some servers may come first.
 		in := io.MultiReader(strings.NewReader(list+list+list+list), iotest.ErrReader(os.ErrPermission))
 		servers, r := read(t, in)
 		if strings.HasPrefix(list, `{"resp`) {
