@@ -11,13 +11,13 @@ import (
 	whole "github.com/a2sscan/a2sscan/sink/census"
 )
 
-// How much a page shows.
+// These limit what a page shows.
 const (
 	gamesShown   = 20
-	changesShown = 8 // of a game: those of the servers with the most people
+	changesShown = 8 // per game: changes of the servers with the most people
 )
 
-// page keeps the changes that are shown to a person.
+// page keeps the changes that the page shows.
 type page struct {
 	width int
 	games map[string][]whole.Change
@@ -27,8 +27,8 @@ func newPage(width int) *page {
 	return &page{width: max(width, 60), games: map[string][]whole.Change{}}
 }
 
-// add keeps a change if it is among those of its game that are shown. Changes of
-// challenges are counted only.
+// add keeps a change if it is among the most important of its game. Changes of
+// challenges are only counted, never shown.
 func (p *page) add(c *whole.Change) {
 	if c.Kind == whole.KindChallenge {
 		return
@@ -74,10 +74,10 @@ func nightLine(n *whole.Night) string {
 	return line
 }
 
-// kindText is a kind for a person.
+// kindText returns a kind as the page shows it.
 func kindText(k whole.Kind) string { return strings.ReplaceAll(string(k), "_", " ") }
 
-// remark explains the number of a kind.
+// remark returns a remark for the number of a kind, or "".
 func remark(k whole.Kind, c *whole.Comparison) string {
 	switch {
 	case k == whole.KindGone && c.LikelyLost != nil && *c.LikelyLost >= 0.5:
@@ -88,7 +88,8 @@ func remark(k whole.Kind, c *whole.Comparison) string {
 	return ""
 }
 
-// mostChanged returns the games with the most changes that are not volatile.
+// mostChanged returns the games with the most changes. Changes of players and maps
+// do not count.
 func mostChanged(c *whole.Comparison) []string {
 	total := func(id string) (n uint64) {
 		for k, v := range c.ByGame[id] {
@@ -127,7 +128,7 @@ func (p *page) game(out io.Writer, id string, kinds map[whole.Kind]uint64, stat 
 	}
 }
 
-// line is one change for a person.
+// line formats one change for the page.
 func (p *page) line(c *whole.Change) string {
 	s := fmt.Sprintf("%-9s %-21s %s", kindText(c.Kind), c.Addr, console.Quoted(c.Name, 30))
 	if c.LikelyLoss {
@@ -142,7 +143,7 @@ func (p *page) line(c *whole.Change) string {
 	return s
 }
 
-// detail is what changed, from one night to the other.
+// detail describes what changed from one night to the other.
 func detail(c *whole.Change) string {
 	if c.Kind == whole.KindNew || c.Kind == whole.KindGone || c.Kind == whole.KindNotAsked || c.Kind == whole.KindBack {
 		if c.People > 0 {
@@ -157,7 +158,7 @@ func detail(c *whole.Change) string {
 	return before + " → " + after
 }
 
-// factText writes the facts of one night in a few words.
+// factText describes the facts of one night in a few words.
 func factText(f *whole.Facts) string {
 	if f == nil {
 		return ""
@@ -183,7 +184,7 @@ func factText(f *whole.Facts) string {
 	return strings.Join(parts, ", ")
 }
 
-// lists writes the longer facts.
+// lists describes the facts that are lists: mods, rules, flags and the farm.
 func lists(f *whole.Facts) (parts []string) {
 	for _, mod := range first(f.Mods) {
 		parts = append(parts, console.Plain(mod, 30))
@@ -203,5 +204,5 @@ func lists(f *whole.Facts) (parts []string) {
 	return parts
 }
 
-// first are the first few of a list.
+// first returns the first few elements of a list.
 func first(all []string) []string { return all[:min(len(all), 3)] }

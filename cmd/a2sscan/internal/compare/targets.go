@@ -10,7 +10,7 @@ import (
 	whole "github.com/a2sscan/a2sscan/sink/census"
 )
 
-// readTargets reads the list that a census was asked for.
+// readTargets reads the list of targets that a census was asked for.
 func readTargets(files []string, ports string) (*whole.TargetList, error) {
 	if len(files) > 1 {
 		return nil, console.Fail(console.ExitUsage, "--targets takes one list").

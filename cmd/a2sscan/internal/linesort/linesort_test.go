@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// TestEach: lines come in the order of their keys, whether they fit into memory or
-// go to files, equal keys as they were added; and no file is left.
+// TestEach: lines are returned in the order of their keys, and with equal keys in
+// the order in which they were added. This holds whether they fit into memory or go
+// to files. No file is left.
 func TestEach(t *testing.T) {
 	for _, limit := range []int{heldBytes, 1000, 1} {
 		t.Run(fmt.Sprint(limit), func(t *testing.T) {
