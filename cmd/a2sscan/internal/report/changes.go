@@ -10,10 +10,10 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// changesByGame is how many games the table of changes has.
+// changesByGame is how many games the table of changes shows.
 const changesByGame = 12
 
-// kinds explains the kinds of changes.
+// kinds describes the kinds of changes, in the order of the page.
 var kinds = []struct {
 	kind       census.Kind
 	name, text string
@@ -35,19 +35,19 @@ var kinds = []struct {
 	{census.KindFarm, "Farm", "joined or left a farm"},
 }
 
-// changes is the section on the census before.
+// changes is the section about changes since the previous census.
 type changes struct {
 	Since  string
 	Kinds  []changeRow
 	Games  []gameChange
-	Hidden int // games not in the table
+	Hidden int // number of games that the table omits
 	Notes  []string
 }
 
-// changeRow is a kind of change.
+// changeRow is a row about one kind of change.
 type changeRow struct{ Name, Text, Count, Width string }
 
-// gameChange is the changes in a game.
+// gameChange is a row about the changes in one game.
 type gameChange struct {
 	Name                           string
 	New, Gone, Back, Version, Rest string
@@ -74,7 +74,7 @@ func newChanges(c *census.Comparison, names map[string]string) *changes {
 	return v
 }
 
-// addGames fills the table of games: those with the most changes.
+// addGames fills the table of the games with the most changes.
 func (v *changes) addGames(c *census.Comparison, names map[string]string) {
 	for _, id := range slices.Sorted(maps.Keys(c.ByGame)) {
 		by := c.ByGame[id]
@@ -93,7 +93,7 @@ func (v *changes) addGames(c *census.Comparison, names map[string]string) {
 	v.Games = v.Games[:min(changesByGame, len(v.Games))]
 }
 
-// changeNotes are the limits of the comparison.
+// changeNotes describes the limits of the comparison.
 func changeNotes(c *census.Comparison) (notes []string) {
 	if c.AskedKnown == "" {
 		why := "It is not known which servers were asked, so none is called gone."

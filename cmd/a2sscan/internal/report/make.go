@@ -16,18 +16,18 @@ import (
 	whole "github.com/a2sscan/a2sscan/sink/census"
 )
 
-// Options of Make.
+// Options choose what Make reads, and the texts of the page.
 type Options struct {
-	Files     []string // of the census
-	Summaries []string // of its scans; nil: those beside the files
-	Before    []string // files of the census before; nil: nothing is compared
-	History   string   // folder with the stats of nights; empty: none
-	Title     string   // empty: the date
-	Program   string   // name and version
+	Files     []string // files of the census
+	Summaries []string // summaries of its scans; nil: those beside the files
+	Before    []string // files of the census to compare with; nil: none
+	History   string   // directory with the stats of other nights; empty: none
+	Title     string   // empty: a title with the date
+	Program   string   // name and version of the program
 }
 
-// Make reads a census, what it is compared with, and the stats of earlier nights, and
-// writes the page.
+// Make reads a census, the census to compare it with, and the stats of earlier
+// nights. Then it writes the page.
 func Make(t *console.Terminal, w io.Writer, o Options) error {
 	if slices.Contains(slices.Concat(o.Files, o.Before), "-") {
 		return console.Fail(console.ExitUsage, "report reads a census twice, and can't do that with standard input").
@@ -59,8 +59,8 @@ func Make(t *console.Terminal, w io.Writer, o Options) error {
 	return compare.Readings(t, c)
 }
 
-// compare finds what changed since the census before. Without one, the night before in the
-// history has the sums.
+// compare determines what changed since the previous census. If that is not given,
+// it takes the sums of the previous night from the history.
 func (in *Input) compare(t *console.Terminal, c *whole.Census, files []string) error {
 	if len(files) == 0 {
 		in.Before = in.History.before(night(in.Stats))
@@ -78,7 +78,7 @@ func (in *Input) compare(t *console.Terminal, c *whole.Census, files []string) e
 	return compare.Readings(t, before)
 }
 
-// readHistory reads the stats of all nights in a folder, and adds this night.
+// readHistory reads the stats of all nights in a directory, and adds this night.
 func (in *Input) readHistory(t *console.Terminal, folder string) error {
 	names, err := statsFiles(folder)
 	if err != nil {
@@ -108,7 +108,7 @@ func (in *Input) readHistory(t *console.Terminal, folder string) error {
 	return nil
 }
 
-// statsFiles returns the files with stats in a folder and those below it.
+// statsFiles returns the stats files in a directory and its subdirectories.
 func statsFiles(folder string) (names []string, err error) {
 	if folder == "" {
 		return nil, nil
