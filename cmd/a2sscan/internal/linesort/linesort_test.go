@@ -31,7 +31,7 @@ func TestEach(t *testing.T) {
 			err := s.Groups(func(same []Entry) error {
 				for _, e := range same {
 					if e.Key.Group != same[0].Key.Group || e.Key.Place != same[0].Key.Place {
-						t.Errorf("%v in the group of %v", e.Key, same[0].Key)
+						t.Errorf("%v is in the group of %v", e.Key, same[0].Key)
 					}
 				}
 				got = append(got, same...)
