@@ -21,12 +21,12 @@ type timeoutFlags struct {
 
 func (f *timeoutFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	fs.DurationVar(&f.timeout, "timeout", scanner.DefaultTimeout, "how long the first request waits for a reply, `D` such as 800ms")
+	fs.DurationVar(&f.timeout, "timeout", scanner.DefaultTimeout, "wait `D` for a reply to the first request, such as 800ms; retries wait longer")
 	addRetries(fs, &f.retries)
 }
 
 func addRetries(fs *pflag.FlagSet, n *int) {
-	fs.IntVar(n, "retries", scanner.DefaultRetries, "repeat a request without reply `N` times; one of which a part or a challenge came, two times more")
+	fs.IntVar(n, "retries", scanner.DefaultRetries, "repeat an unanswered request `N` times, and twice more if part of an answer or a challenge came")
 }
 
 func (f *timeoutFlags) check() error { return checkTimeouts(f.timeout, f.retries) }
