@@ -113,7 +113,8 @@ var usualFlags = []struct{ name, text string }{
 	{"quiet", "no status and no closing summary"},
 }
 
-// word is a flag value for the short help. It only hides the default and the type.
+// word replaces the value of a flag in the short help, so that the help shows
+// neither its default nor its type.
 type word string
 
 func (w word) String() string   { return string(w) }

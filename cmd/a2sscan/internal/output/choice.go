@@ -137,8 +137,8 @@ func (c *Choice) Columns() string {
 	return strings.TrimSpace(string(c.format()) + " " + strings.Join(c.Fields, ","))
 }
 
-// table returns what formats records as lines. It is nil if records are written as
-// JSON.
+// table returns what formats records as lines. It is nil if records are written
+// unchanged.
 func (c *Choice) table() (*columns.Table, error) {
 	var screen columns.Screen
 	if c.Screen != nil {
@@ -151,7 +151,7 @@ func (c *Choice) table() (*columns.Table, error) {
 }
 
 // Shown returns what formats records as lines for w, which may be a terminal. It is
-// nil if records are written as JSON.
+// nil if records are written unchanged.
 func Shown(w any, format columns.Format, fields []string, color bool) (*columns.Table, error) {
 	screen := columns.Screen{Color: color}
 	if console.IsTerminal(w) {

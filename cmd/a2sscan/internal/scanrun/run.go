@@ -291,9 +291,8 @@ func (o *Options) checkSummary() error {
 // scanName returns the default name of a scan, which is the time of its start.
 func scanName(start time.Time) string { return start.Format("20060102T150405Z") }
 
-// MemoryLimit is the size below which the garbage collector keeps the heap if it
-// can. Without it, a heap full of replies would grow to twice the scan's byte
-// budget.
+// MemoryLimit is the size below which the garbage collector tries to keep the heap.
+// Without it, a heap full of replies would grow to twice the scan's byte budget.
 const MemoryLimit = scanner.DefaultByteBudget + 64<<20
 
 // limitMemory sets the limit unless the user has set one. It adds extra bytes for
