@@ -15,9 +15,9 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// TestInfoAlike scans simulated servers of all honest kinds, and wants the info
-// of each to be the same whoever shows it: the record itself, decode from its
-// datagrams, cat, jq and DuckDB.
+// TestInfoAlike scans simulated servers of all honest kinds. The info of each must
+// be the same in the record itself, in decode's record from its datagrams, and as
+// cat, jq and DuckDB show it.
 func TestInfoAlike(t *testing.T) {
 	t.Parallel()
 	_, port := serve(t, fleet.Config{
@@ -77,7 +77,7 @@ func printed(t *testing.T, cmd *exec.Cmd) []byte {
 	return out
 }
 
-// infos returns the info of each record, by its address.
+// infos returns the info of each record, by IP address.
 func infos(t *testing.T, lines []byte) map[string]any {
 	t.Helper()
 	all := map[string]any{}
@@ -98,7 +98,7 @@ func infos(t *testing.T, lines []byte) map[string]any {
 	return all
 }
 
-// present leaves out what is null, as DuckDB has it for what is absent.
+// present removes null values, because DuckDB has null for every absent key.
 func present(object map[string]any) map[string]any {
 	for key, v := range object {
 		if part, ok := v.(map[string]any); ok {

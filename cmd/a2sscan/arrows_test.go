@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// exporter is the only package that may import Prometheus' library, and scanning
-// the only one below main that may import the exporter.
+// exporter is the only package that may import Prometheus' library. scanning is the
+// only package besides main that may import exporter.
 const (
 	exporter = "cmd/a2sscan/internal/metrics"
 	scanning = "cmd/a2sscan/internal/scanrun"
@@ -17,8 +17,9 @@ const (
 
 const module = "github.com/a2sscan/a2sscan/"
 
-// arrows says which packages of ours each package may import, besides those that
-// these may import in turn: the layers. Tests may use more.
+// arrows says which packages of this module each package may import. It may also
+// import what these may import in turn. So the packages form layers. Tests may
+// import more.
 var arrows = map[string][]string{
 	"wire":           {},
 	"reasm":          {"wire"},
@@ -47,7 +48,7 @@ var arrows = map[string][]string{
 	"cmd/a2sscan/internal/console/consoletest": {},
 	"cmd/a2sscan/internal/doctor":              {"scanner", "cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/geo":                 {"scanner", "cmd/a2sscan/internal/console"},
-	"cmd/a2sscan/internal/transcript":          {"sink/record", "cmd/a2sscan/internal/console"},
+	"cmd/a2sscan/internal/transcript":          {"sink/record", "scanner/list", "cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/geo/geotest":         {},
 	"cmd/a2sscan/internal/redact":              {},
 	"cmd/a2sscan/internal/flagfile":            {"cmd/a2sscan/internal/console"},
@@ -86,7 +87,7 @@ var arrows = map[string][]string{
 	"cmd/a2sscan/internal/checkpoint":  room("output", "guard", "ratecontrol", "tally", "ledger"),
 }
 
-// simulated is what a package of the simulated servers may import: the layers
+// simulated returns what a package of the simulated servers may import: the layers
 // below, and these other packages of the simulated servers.
 func simulated(others ...string) []string {
 	allowed := append(room(), "scanner/master")
@@ -96,7 +97,7 @@ func simulated(others ...string) []string {
 	return allowed
 }
 
-// room is what a package of the program may import: the layers below, console,
+// room returns what a package of the program may import: the layers below, console,
 // and these other packages of the program.
 func room(others ...string) []string {
 	allowed := []string{
@@ -109,7 +110,7 @@ func room(others ...string) []string {
 	return allowed
 }
 
-// skipShort skips a test under -short, with which the race detector runs.
+// skipShort skips a test under -short, which is how the race detector runs.
 func skipShort(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -117,13 +118,14 @@ func skipShort(t *testing.T) {
 	}
 }
 
-// TestArrows holds the staircase: what a datagram passes later may know what it
-// passed earlier, never the other way round.
+// TestArrows: no package imports a package of a layer above its own. A datagram
+// passes through the layers from the lowest up, and a layer may know only those
+// that the datagram has passed already.
 func TestArrows(t *testing.T) {
 	skipShort(t)
 	for pkg, deps := range dependencies(t) {
 		if bad := forbidden(pkg, deps); len(bad) > 0 {
-			t.Errorf("%s imports %s: it may import %q", pkg, bad, arrows[pkg])
+			t.Errorf("%s imports %s, but may import only %q", pkg, bad, arrows[pkg])
 		}
 	}
 }
@@ -134,8 +136,8 @@ var heavy = []string{
 	"github.com/gaissmai/bart", "github.com/klauspost/compress", "golang.org/x/text",
 }
 
-// TestScannerIsLight holds that a program that imports scanner with targets of
-// its own does not compile what reads lists.
+// TestScannerIsLight: a program that imports scanner and brings its own targets
+// does not compile the code that reads lists.
 func TestScannerIsLight(t *testing.T) {
 	skipShort(t)
 	for _, pkg := range []string{"scanner", "scanner/target"} {
@@ -145,7 +147,7 @@ func TestScannerIsLight(t *testing.T) {
 	}
 }
 
-// listReading returns those of the dependencies that only reading lists needs.
+// listReading returns those dependencies that are needed only for reading lists.
 func listReading(deps []string) (bad []string) {
 	for _, dep := range deps {
 		if dep == module+"scanner/list" || slices.ContainsFunc(heavy, func(lib string) bool {
@@ -157,7 +159,7 @@ func listReading(deps []string) (bad []string) {
 	return bad
 }
 
-// TestScannerIsLightNoticed makes sure that such an import would be seen.
+// TestScannerIsLightNoticed: listReading finds such an import.
 func TestScannerIsLightNoticed(t *testing.T) {
 	deps := []string{
 		"fmt", "golang.org/x/text/encoding/unicode", "golang.org/x/textual",
@@ -169,7 +171,7 @@ func TestScannerIsLightNoticed(t *testing.T) {
 	}
 }
 
-// TestArrowsNoticed makes sure that a forbidden arrow would be seen.
+// TestArrowsNoticed: forbidden finds a forbidden import.
 func TestArrowsNoticed(t *testing.T) {
 	tests := []struct {
 		pkg  string
@@ -198,7 +200,7 @@ func TestArrowsNoticed(t *testing.T) {
 	}
 }
 
-// forbidden returns those of the dependencies that the staircase rules out.
+// forbidden returns those dependencies that the layers do not allow.
 func forbidden(pkg string, deps []string) (bad []string) {
 	_, fixed := arrows[pkg]
 	allowed := reachable(pkg)
@@ -212,18 +214,18 @@ func forbidden(pkg string, deps []string) (bad []string) {
 		case internal && (dep == "github.com/spf13/cobra" || dep == "github.com/spf13/pflag"):
 			bad = append(bad, dep) // only main knows flags
 		case !ours && pkg == "wire" && strings.Contains(dep, "."):
-			bad = append(bad, dep) // wire has the standard library only
+			bad = append(bad, dep) // wire may import only the standard library
 		case fixed && pkg != exporter && pkg != scanning && strings.HasPrefix(dep, "github.com/prometheus/"):
-			bad = append(bad, dep) // no datagram pays for who watches
+			bad = append(bad, dep) // metrics must not cost time per datagram
 		}
 	}
 	return bad
 }
 
-// internalPackages begins the names of the program's own packages.
+// internalPackages is the common prefix of the program's own packages.
 const internalPackages = "cmd/a2sscan/internal/"
 
-// reachable returns the packages that pkg may import, and all below them.
+// reachable returns the packages that pkg may import, directly or in turn.
 func reachable(pkg string) (all []string) {
 	for _, below := range arrows[pkg] {
 		all = append(append(all, below), reachable(below)...)
@@ -231,8 +233,8 @@ func reachable(pkg string) (all []string) {
 	return all
 }
 
-// dependencies lists the packages of the module and all that each of them
-// imports. The standard library's vendored packages count as part of it.
+// dependencies lists the packages of the module with everything that each imports.
+// Packages that the standard library vendors count as part of it.
 func dependencies(t *testing.T) map[string][]string {
 	t.Helper()
 	cmd := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Deps}} {{.}}{{end}}`, module+"...")

@@ -15,6 +15,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/flagvalue"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/shutdown"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/transcript"
 	"github.com/a2sscan/a2sscan/scanner"
@@ -87,7 +88,7 @@ func (f *askFlags) refuse() error {
 	)
 }
 
-// oneAddress refuses all but one argument.
+// oneAddress refuses any number of arguments but one.
 func oneAddress(_ *cobra.Command, args []string) error {
 	switch len(args) {
 	case 1:
@@ -99,13 +100,13 @@ func oneAddress(_ *cobra.Command, args []string) error {
 		WithHint("a2sscan scan queries many")
 }
 
-// config is the configuration of the scan of one server.
+// config returns the scanner's configuration for one server.
 func (f *askFlags) config() scanner.Config {
 	return scanner.Config{
 		Questions: scanner.Questions(f.query),
 		Timeout:   f.timeout,
 		Retries:   flagvalue.OrOff(f.retries),
-		Cooldown:  f.timeout, // late replies are worth seeing
+		Cooldown:  f.timeout, // late replies are worth showing
 		Source:    f.source.AddrPort(),
 
 		TrailingNUL: f.trailingNUL,
@@ -116,7 +117,7 @@ func (f *askFlags) config() scanner.Config {
 func (a *app) ask(f *askFlags, arg string) error {
 	ctx, end := shutdown.Interruptible(true)
 	defer end()
-	target, err := transcript.ResolveAddr(ctx, a.term, arg)
+	target, err := transcript.ResolveAddr(ctx, a.term, inputs.Resolve, arg)
 	if err != nil {
 		return err
 	}
@@ -155,8 +156,9 @@ func askOnce(ctx context.Context, a *app, f *askFlags, target netip.AddrPort, sh
 	return s, s.Judge(), nil
 }
 
-// printSession prints the verdict, the datagrams and the record, or all of the session
-// as JSON. run reports an error of writing.
+// printSession prints the verdict, the datagrams and the record, or the whole
+// session as JSON. It ignores errors of writing, because results keeps the first
+// one and run reports it.
 func printSession(a *app, s *transcript.Session, v *transcript.Verdict, f *askFlags, datagrams string) {
 	switch {
 	case f.brief:
@@ -173,7 +175,7 @@ func printSession(a *app, s *transcript.Session, v *transcript.Verdict, f *askFl
 	a.out.Write(append(line, '\n'))
 }
 
-// verdictFailure is the error for a verdict, nil if the server is up.
+// verdictFailure returns the error for a verdict, or nil if the server is up.
 func verdictFailure(v *transcript.Verdict) error {
 	code := console.ExitInput
 	switch v.Word {
@@ -185,7 +187,7 @@ func verdictFailure(v *transcript.Verdict) error {
 	return &console.Failure{Code: code, Err: errors.New(v.Failure())}
 }
 
-// width is the number of columns of the screen that results go to.
+// width returns the number of columns of the screen that results go to.
 func (a *app) width() int {
 	if f, ok := a.out.w.(*os.File); ok {
 		if w, _, err := term.GetSize(int(f.Fd())); err == nil {
@@ -195,5 +197,5 @@ func (a *app) width() int {
 	return 80
 }
 
-// leastWidth is the width of the narrowest screen that lines are wrapped for.
+// leastWidth is the smallest width that lines are wrapped to.
 const leastWidth = 60

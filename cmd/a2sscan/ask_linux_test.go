@@ -13,9 +13,9 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// scriptAnswers is a server until the script ends. Each line of FILE is
-// an answer in hexadecimal behind the requests that get it: T, U, V without a
-// challenge, T+, U+, V+ with one, several with commas between them, * all.
+// scriptAnswers runs a server until the script ends. Each line of FILE has a list
+// of requests and then, in hexadecimal, the answer to them. The requests are
+// separated by commas: T, U, V without a challenge, T+, U+, V+ with one, * all.
 func scriptAnswers(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: answers IP:0 FILE")
@@ -71,7 +71,7 @@ func readAnswers(ts *testscript.TestScript, text string) (all []scriptAnswer) {
 	return all
 }
 
-// requestWord is the word that stands for a request in a file of answers.
+// requestWord returns the word for a request in a file of answers.
 func requestWord(b []byte) string {
 	r, err := wire.DecodeRequest(b)
 	switch {

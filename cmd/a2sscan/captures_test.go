@@ -16,8 +16,8 @@ import (
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
-// TestCapturesDecoded runs every recorded server through the command decode and
-// holds game and flags of its record against the golden files of package game.
+// TestCapturesDecoded decodes every recorded server with the decode command. It
+// compares game and flags of the record with the golden files of package game.
 func TestCapturesDecoded(t *testing.T) {
 	known, out := 0, filepath.Join(t.TempDir(), "records.ndjson")
 	for _, file := range captures.Files(t) {
@@ -114,7 +114,7 @@ func compareGame(t *testing.T, name string, g *game.Game, golden string) {
 	}
 }
 
-// gameLines prints a game as the golden files do.
+// gameLines formats a game as the golden files do.
 func gameLines(g *game.Game) (lines []string) {
 	values := map[game.Key]any{
 		game.KeyPlayers: g.Players, game.KeyMaxPlayers: g.MaxPlayers, game.KeyQueue: g.Queue, game.KeyBots: g.Bots,
@@ -141,7 +141,7 @@ func gameLines(g *game.Game) (lines []string) {
 	return lines
 }
 
-// asShown returns a text as it is, or in quotes if that would not show it.
+// asShown returns a text unchanged, or in quotes if some characters need escapes.
 func asShown(v any) any {
 	b, ok := v.([]byte)
 	if !ok {

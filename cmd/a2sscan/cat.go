@@ -46,7 +46,7 @@ what their answers mean: they get the keys game and flags.`,
 	return cmd
 }
 
-// addGeoFlag adds the flag that names databases of places.
+// addGeoFlag adds the flag for databases of places and networks.
 func addGeoFlag(fs *pflag.FlagSet, files *[]string) {
 	fs.StringArrayVar(files, "mmdb", nil, "say in each record where its server is, by the database in `FILE` (MaxMind's format: GeoLite2, DB-IP, IPinfo); may be repeated: City and ASN")
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/a2sscan/a2sscan/bench/fleet/games"
 )
 
-// completable tells the shell how to complete the commands of a tree: words where
-// a flag takes certain words, files where it takes files, and nothing elsewhere.
-// All of that is taken from the flags.
+// completable sets up shell completion for a command and its subcommands. It
+// completes words if a flag accepts only certain words, file names if it accepts a
+// file, and nothing otherwise. It derives all of this from the flags.
 func completable(cmd *cobra.Command) {
 	for _, c := range cmd.Commands() {
 		completable(c)
@@ -23,7 +23,7 @@ func completable(cmd *cobra.Command) {
 		cmd.ValidArgsFunction = cobra.NoFileCompletions
 	}
 	cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
-		// The error is that of a flag that has such a function already.
+		// It fails only if the flag has such a function already.
 		_ = cmd.RegisterFlagCompletionFunc(flag.Name,
 			func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 				return completions(cmd, flag, typed)
@@ -31,7 +31,8 @@ func completable(cmd *cobra.Command) {
 	})
 }
 
-// completions are what may stand where a flag's value begins with typed.
+// completions returns the possible completions of a flag's value of which typed is
+// the beginning.
 func completions(cmd *cobra.Command, flag *pflag.Flag, typed string) ([]string, cobra.ShellCompDirective) {
 	words := flagWords(cmd, flag)
 	name, _ := pflag.UnquoteUsage(flag)
@@ -46,7 +47,7 @@ func completions(cmd *cobra.Command, flag *pflag.Flag, typed string) ([]string, 
 	return nil, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeList completes the last word of a list with commas.
+// completeList completes the last word of a list that is separated by commas.
 func completeList(words []string, typed string) (lists []string) {
 	before := typed[:strings.LastIndexByte(typed, ',')+1]
 	for _, word := range words {
@@ -57,12 +58,13 @@ func completeList(words []string, typed string) (lists []string) {
 	return beginning(lists, typed)
 }
 
-// beginning are the words that begin with what was typed.
+// beginning returns the words that begin with typed.
 func beginning(words []string, typed string) []string {
 	return slices.DeleteFunc(words, func(word string) bool { return !strings.HasPrefix(word, typed) })
 }
 
-// flagWords are the words that a flag takes, nil if it takes other values too.
+// flagWords returns the words that a flag accepts; nil if it accepts other values
+// too.
 func flagWords(cmd *cobra.Command, flag *pflag.Flag) []string {
 	if own, ok := flag.Value.(interface{ Words() []string }); ok {
 		return own.Words()
@@ -73,7 +75,8 @@ func flagWords(cmd *cobra.Command, flag *pflag.Flag) []string {
 	return helpWords(flag)
 }
 
-// checkedLater are the words of flags that take any text first.
+// checkedLater has the words of those flags that accept any text at first and check
+// it later.
 var checkedLater = map[string]func() []string{
 	"fleet kinds":         func() []string { return kindNames(fleet.HonestKinds()) },
 	"fleet hostile-kinds": func() []string { return kindNames(fleet.HostileKinds()) },
@@ -91,8 +94,8 @@ func kindNames(kinds []fleet.Kind) (names []string) {
 
 var helpWord = regexp.MustCompile(`[a-z][a-z0-9-]+`)
 
-// helpWords are those words of a flag's help that the flag understands, if it
-// does not understand just anything.
+// helpWords returns those words of a flag's help that the flag accepts. If it
+// accepts any text, there are none.
 func helpWords(flag *pflag.Flag) (words []string) {
 	if flag.Value.Type() == "bool" || flag.Value.Set("no such word") == nil {
 		return nil

@@ -15,13 +15,14 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/redact"
 )
 
-// The flags about configuration files.
+// These flags are about configuration files.
 const (
 	configFlag = "config"
 	printFlag  = "print-config"
 )
 
-// configurable gives every command that has flags those for configuration files.
+// configurable adds the flags for configuration files to every command that has
+// flags.
 func (a *app) configurable(cmd *cobra.Command) {
 	for _, c := range cmd.Commands() {
 		a.configurable(c)
@@ -44,10 +45,10 @@ func (a *app) configurable(cmd *cobra.Command) {
 	}
 }
 
-// setting holds the values that a flag was given, in order.
+// setting holds the values that a flag was given, in their order.
 type setting struct {
 	texts   []string
-	sources []string // for a person: --rate, FILE:12
+	sources []string // as shown to the user: --rate, FILE:12
 }
 
 // configuration is the effective configuration of a command.
@@ -55,10 +56,11 @@ type configuration struct {
 	cmd        *cobra.Command
 	args       []string
 	argsSource string
-	settings   map[string]*setting // by flag
+	settings   map[string]*setting // by the name of the flag
 }
 
-// configure reads the command line, and the configuration file if it names one.
+// configure reads the command line and, if --config names one, the configuration
+// file.
 func (a *app) configure(cmd *cobra.Command, args []string) (*configuration, error) {
 	c := &configuration{cmd: cmd, args: args, argsSource: "arguments", settings: map[string]*setting{}}
 	if err := c.readCommandLine(a.args); err != nil {
@@ -85,7 +87,7 @@ func (a *app) configure(cmd *cobra.Command, args []string) (*configuration, erro
 	return c, nil
 }
 
-// readCommandLine records the flags of the command line as they were typed.
+// readCommandLine records the flags as they were typed.
 func (c *configuration) readCommandLine(line []string) error {
 	_, rest, err := c.cmd.Root().Find(line)
 	if err != nil {
@@ -102,8 +104,9 @@ func (c *configuration) readCommandLine(line []string) error {
 	})
 }
 
-// apply takes an entry of the file, and notes what it took. The command line wins, but
-// flags that may be repeated are added to: what a file excludes stays excluded.
+// apply applies an entry of the file, and adds what it has set to note. The command
+// line takes precedence. But the values of flags that may be repeated are added:
+// what a file excludes stays excluded.
 func (c *configuration) apply(file *flagfile.File, e flagfile.Entry, note *ledger.ConfigFile) error {
 	if e.Key == flagfile.TargetsKey && takesTargets(c.cmd) {
 		return c.applyTargets(file, e, note)
@@ -125,7 +128,7 @@ func (c *configuration) apply(file *flagfile.File, e flagfile.Entry, note *ledge
 	s.texts, s.sources = append(s.texts, texts...), append(s.sources, file.At(e.Line))
 	for _, text := range texts {
 		if as.Unset && text == "false" {
-			continue // as if it was not given
+			continue // the flag counts as not given
 		}
 		if err := flag.Value.Set(text); err != nil {
 			return file.Bad(c.cmd.Name(), e, err)
@@ -136,7 +139,7 @@ func (c *configuration) apply(file *flagfile.File, e flagfile.Entry, note *ledge
 	return nil
 }
 
-// applyTargets takes the arguments from the file, if none were typed.
+// applyTargets takes the arguments from the file if none were typed.
 func (c *configuration) applyTargets(file *flagfile.File, e flagfile.Entry, note *ledger.ConfigFile) error {
 	if len(c.args) > 0 {
 		return nil
@@ -147,7 +150,8 @@ func (c *configuration) applyTargets(file *flagfile.File, e flagfile.Entry, note
 	return err
 }
 
-// onlyTyped are the flags that make no sense in a file, and why.
+// onlyTyped maps the flags that make no sense in a file to the hint for those who
+// try.
 var onlyTyped = map[string]string{
 	"help":      "type --help",
 	helpAllFlag: "type --help-all",
@@ -157,7 +161,7 @@ var onlyTyped = map[string]string{
 	"fresh":     "in a file it would discard the checkpoint again and again",
 }
 
-// describe returns the commands as package flagfile takes them.
+// describe describes the commands to package flagfile.
 func describe(root *cobra.Command) (all []flagfile.Command) {
 	for _, cmd := range root.Commands() {
 		c := flagfile.Command{Name: cmd.Name(), Targets: takesTargets(cmd)}
@@ -184,7 +188,8 @@ func isList(flag *pflag.Flag) bool {
 	return name == "LIST" || name == "TAGS" || strings.Contains(name, ",")
 }
 
-// repeatable reports whether a flag that is given twice has two values.
+// repeatable reports whether a flag may be given several times and keeps all
+// values.
 func repeatable(flag *pflag.Flag) bool {
 	if own, ok := flag.Value.(interface{ Repeatable() bool }); ok {
 		return own.Repeatable()
@@ -196,7 +201,7 @@ func repeatable(flag *pflag.Flag) bool {
 // takesTargets reports whether a command's arguments are targets.
 func takesTargets(cmd *cobra.Command) bool { return strings.Contains(cmd.Use, "TARGET") }
 
-// print prints the configuration as a file.
+// print prints the configuration as a configuration file.
 func (c *configuration) print(out *results) error {
 	var lines []flagfile.Line
 	if takesTargets(c.cmd) {
@@ -219,11 +224,12 @@ func (c *configuration) print(out *results) error {
 	return flagfile.Write(out, c.cmd.Name(), lines)
 }
 
-// mistakenForKey are the flags that people give the Web API's key by mistake.
+// mistakenForKey are the flags that users give the Web API's key by mistake.
 var mistakenForKey = []string{"key-file", "master", "udp", "url"}
 
-// line is the line of a flag. A default is a comment, because some flags mean more
-// than their value by being given. So is what a file may not have.
+// line returns the line of a flag. If the flag was not given, the line is a
+// comment, because some flags have an effect by being given, whatever their value.
+// A flag that is not allowed in a file is a comment too.
 func (c *configuration) line(flag *pflag.Flag) (flagfile.Line, error) {
 	l := flagfile.Line{Flag: describeFlag(flag)}
 	if s := c.settings[flag.Name]; s != nil {
@@ -240,7 +246,7 @@ func (c *configuration) line(flag *pflag.Flag) (flagfile.Line, error) {
 	return l, nil
 }
 
-// defaults are the values of a flag that is not given.
+// defaults returns the values of a flag that is not given.
 func defaults(flag *pflag.Flag) []string {
 	if v, ok := flag.Value.(pflag.SliceValue); ok {
 		return v.GetSlice()
@@ -248,7 +254,7 @@ func defaults(flag *pflag.Flag) []string {
 	return []string{flag.DefValue}
 }
 
-// helpDefault matches a default that the help gives in words.
+// helpDefault matches a default that is described in the help.
 var helpDefault = regexp.MustCompile(`\((default[^()]*)\)$`)
 
 // defaultSource describes the default of a flag.

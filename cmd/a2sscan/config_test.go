@@ -22,8 +22,8 @@ func runIn(args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), err.String()
 }
 
-// TestConfigErrors: what is wrong with a file is said with its line, the key,
-// and what to do.
+// TestConfigErrors: the message about an error in a file has the line, the key and
+// a hint.
 func TestConfigErrors(t *testing.T) {
 	tests := []struct{ command, file, want string }{
 		{"scan", "[scan]\nraet = 1", "2: raet: scan has no such flag; did you mean rate?"},
@@ -84,7 +84,7 @@ func TestConfigErrors(t *testing.T) {
 	}
 }
 
-// TestConfigUnread: a file that can't be read is input that can't be read.
+// TestConfigUnread: a configuration file that can't be read is an input error.
 func TestConfigUnread(t *testing.T) {
 	long := filepath.Join(t.TempDir(), "long")
 	if err := os.WriteFile(long, make([]byte, flagfile.MaxSize+1), 0o666); err != nil {
@@ -98,13 +98,13 @@ func TestConfigUnread(t *testing.T) {
 	}
 }
 
-// examples are values of which every flag that takes a value understands one.
+// examples are values. Every flag with a value accepts at least one of them.
 var examples = []string{
 	"7", "1h", "0.5", "info", "input", "0/16", "15/1m", "5ms-40ms", "1G", "us-east",
 	"127.0.0.1", "map=x,empty", `\appid\440`, "d", "a b\"c\\d\u202e", "true",
 }
 
-// eachFlag calls do for every flag that may stand in a file.
+// eachFlag calls do for every flag that may be set in a file.
 func eachFlag(do func(cmd *cobra.Command, flag *pflag.Flag)) {
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {
@@ -128,13 +128,14 @@ func newTree() *cobra.Command {
 	return a.rootCommand()
 }
 
-// withoutSource are the lines of --print-config without what says whence.
+// withoutSource returns the lines of --print-config without the comments that name
+// their sources.
 func withoutSource(s string) string {
 	return regexp.MustCompile(`(?m) *# [^=]*$`).ReplaceAllString(s, "")
 }
 
-// TestConfigRoundTrip: what --print-config prints says the same again, for
-// every flag of every command.
+// TestConfigRoundTrip: for every flag of every command, --print-config prints the
+// same again if it reads its own output.
 func TestConfigRoundTrip(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
@@ -142,7 +143,7 @@ func TestConfigRoundTrip(t *testing.T) {
 	eachFlag(func(cmd *cobra.Command, flag *pflag.Flag) {
 		words := understood(cmd, flag)
 		if len(words) == 0 {
-			t.Errorf("%s --%s understands none of the examples: add one", cmd.Name(), flag.Name)
+			t.Errorf("%s --%s accepts none of the examples: add one", cmd.Name(), flag.Name)
 		}
 		for _, text := range words {
 			checkRoundTrip(t, path, cmd, "--"+flag.Name+"="+text)
@@ -150,10 +151,10 @@ func TestConfigRoundTrip(t *testing.T) {
 	})
 }
 
-// understood are a few of the values that a flag takes.
+// understood returns a few of the values that a flag accepts.
 func understood(cmd *cobra.Command, flag *pflag.Flag) (texts []string) {
 	words := append(flagWords(cmd, flag), examples...)
-	flag = fresh(cmd, flag) // the words were tried
+	flag = fresh(cmd, flag) // flagWords has tried values on the old one
 	for _, text := range words {
 		if len(texts) < 3 && flag.Value.Set(text) == nil {
 			texts = append(texts, text)
@@ -162,24 +163,25 @@ func understood(cmd *cobra.Command, flag *pflag.Flag) (texts []string) {
 	return texts
 }
 
-// fresh returns a flag that was never given.
+// fresh returns the same flag as it is before it is given.
 func fresh(cmd *cobra.Command, flag *pflag.Flag) *pflag.Flag {
 	again, _, _ := newTree().Find([]string{cmd.Name()})
 	return again.Flags().Lookup(flag.Name)
 }
 
-// checkRoundTrip prints what holds with a flag, and what holds with that.
+// checkRoundTrip prints the configuration with a flag, and then the configuration
+// that results from this file.
 func checkRoundTrip(t *testing.T, path string, cmd *cobra.Command, typed string) {
 	t.Helper()
 	args := []string{cmd.Name(), "--print-config"}
 	for n := 0; n < 2 && cmd.Args != nil && cmd.Args(cmd, args[2:]) != nil; n++ {
-		args = append(args, "127.0.0.1") // it has to have an argument, or two
+		args = append(args, "127.0.0.1") // the command needs one argument or two
 	}
 	code, first, said := runIn(append(args, typed)...)
 	name, _, _ := strings.Cut(typed, "=")
 	whence := regexp.MustCompile(`(?m)^` + name[2:] + ` = .* # ` + name + `$`)
 	if code != 0 || !whence.MatchString(first) {
-		t.Errorf("%s %s: exit code %d, %swhence it is is not said:\n%s", cmd.Name(), typed, code, said, first)
+		t.Errorf("%s %s: exit code %d, %sthe source is missing:\n%s", cmd.Name(), typed, code, said, first)
 		return
 	}
 	if err := os.WriteFile(path, []byte(first), 0o666); err != nil {
@@ -191,8 +193,8 @@ func checkRoundTrip(t *testing.T, path string, cmd *cobra.Command, typed string)
 	}
 }
 
-// TestConfigDefaults: a file that says what holds anyway changes nothing: no
-// flag counts as given.
+// TestConfigDefaults: a file that sets only defaults changes nothing, and no flag
+// counts as given.
 func TestConfigDefaults(t *testing.T) {
 	code, out, err := runIn("scan", "--print-config")
 	if code != 0 {
@@ -221,11 +223,11 @@ func TestConfigDefaults(t *testing.T) {
 		}
 	})
 	if len(a.configFile.Flags) > 0 {
-		t.Errorf("the summary would say %q", a.configFile.Flags)
+		t.Errorf("the summary would list the flags %q", a.configFile.Flags)
 	}
 }
 
-// TestNearest: which name was meant.
+// TestNearest: the name that the user probably meant is suggested.
 func TestNearest(t *testing.T) {
 	names := []string{"rate", "raw", "retries", "per-address-rate", "key-file", "max-targets"}
 	for word, want := range map[string]string{

@@ -24,9 +24,9 @@ func (p *process) signal(s syscall.Signal) {
 	}
 }
 
-// TestControls: signals turn the rate of a scan that runs up and down and have
-// its state said, as often as they come, and the scan goes on. Whatever servers
-// are called, and the files, nothing that is said does anything to a terminal.
+// TestControls: signals change the rate of a running scan and make it print its
+// state, as often as they are sent, and the scan continues. Whatever the names of
+// servers and files are, the messages do no harm to a terminal.
 func TestControls(t *testing.T) {
 	t.Parallel()
 	_, port := serve(t, fleet.Config{Network: netip.MustParsePrefix("127.77.1.0/25"),
@@ -39,7 +39,7 @@ func TestControls(t *testing.T) {
 	p.err = bufio.NewReader(io.TeeReader(p.err, &said))
 
 	io.WriteString(p.in, strings.Repeat("127.77.1.1:"+port+"\n", 300)+"\x1b[2Jno server\n")
-	p.wait(p.err, "not an IPv4 address") // it reads, and waits for more
+	p.wait(p.err, "not an IPv4 address") // it has read this far, and waits for more
 	p.signal(syscall.SIGUSR1)
 	p.wait(p.err, "SIGUSR1: rate turned up from 500/s to 550/s, begun with 500/s")
 	p.signal(syscall.SIGQUIT)
@@ -73,7 +73,7 @@ func TestControls(t *testing.T) {
 	checkChanges(t, out+".summary.json")
 }
 
-// checkChanges looks into a summary for the two turns.
+// checkChanges checks that a summary has both changes of the rate.
 func checkChanges(t *testing.T, path string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -92,7 +92,8 @@ func checkChanges(t *testing.T, path string) {
 	}
 }
 
-// TestControlsGoverned: a scan without a rate governs itself, and says so.
+// TestControlsGoverned: a scan without a rate controls its rate itself and reports
+// that.
 func TestControlsGoverned(t *testing.T) {
 	t.Parallel()
 	_, port := serve(t, fleet.Config{Network: netip.MustParsePrefix("127.77.2.0/30")})
@@ -102,8 +103,8 @@ func TestControlsGoverned(t *testing.T) {
 	p.signal(syscall.SIGUSR2)
 	p.wait(p.err, "SIGUSR2: without a rate the scan governs itself, as fast as it goes")
 	p.wait(p.err, "hint: --rate N")
-	// The numbers are published ten times a second, so a state that is asked for
-	// right after the record may still be that of the start.
+	// The counts are published ten times a second, so the state right after the
+	// record may still be that of the start.
 	for state := ""; !strings.Contains(state, "waiting: the target list"); {
 		p.signal(syscall.SIGQUIT)
 		state = p.wait(p.err, "state: scan")

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// duckScript runs the statements of its input, and prints the column j of what
-// they return.
+// duckScript runs the statements on its standard input, and prints column j of
+// their results.
 const duckScript = `
 const { DuckDBInstance } = require('@duckdb/node-api');
 (async () => {
@@ -26,16 +26,16 @@ const { DuckDBInstance } = require('@duckdb/node-api');
 })().catch(e => { console.error(e); process.exit(1); });
 `
 
-// duckDB runs statements in DuckDB, in a folder, and returns their column j.
-// Without DuckDB, which A2SSCAN_DUCKDB names as for sink's tests, it skips the
-// test.
+// duckDB runs statements in DuckDB, in the folder dir, and returns column j of
+// their results. A2SSCAN_DUCKDB names DuckDB's folder, as in the tests of sink.
+// Without it, duckDB skips the test.
 func duckDB(t *testing.T, dir, statements string) []byte {
 	t.Helper()
 	return inNode(t, dir, "A2SSCAN_DUCKDB", "@duckdb/node-api", duckScript, statements)
 }
 
-// clickScript runs an array of statements in ClickHouse, which its package
-// brings along, and prints an array of rows for each that returns some.
+// clickScript runs an array of statements in ClickHouse, which is part of package
+// chdb. For each statement that returns rows it prints an array of them.
 const clickScript = `
 const { Session } = require('chdb');
 const db = new Session();
@@ -46,8 +46,8 @@ for (const statement of JSON.parse(require('fs').readFileSync(0, 'utf8'))) {
 db.close();
 `
 
-// clickHouse runs statements in ClickHouse, which A2SSCAN_CHDB names, and
-// returns a line for each that has rows: an array of them.
+// clickHouse runs statements in ClickHouse, whose folder A2SSCAN_CHDB names. It
+// returns one line per statement that returns rows: an array of them.
 func clickHouse(t *testing.T, dir string, statements ...string) []byte {
 	t.Helper()
 	in, err := json.Marshal(statements)
@@ -57,8 +57,8 @@ func clickHouse(t *testing.T, dir string, statements ...string) []byte {
 	return inNode(t, dir, "A2SSCAN_CHDB", "chdb", clickScript, string(in))
 }
 
-// inNode runs a script in node with a package that is in the folder that a
-// variable names.
+// inNode runs a script in node with a package from the folder that a variable
+// names.
 func inNode(t *testing.T, dir, variable, pkg, script, stdin string) []byte {
 	t.Helper()
 	folder := os.Getenv(variable)
@@ -74,8 +74,8 @@ func inNode(t *testing.T, dir, variable, pkg, script, stdin string) []byte {
 	return printed(t, cmd)
 }
 
-// readmeInDuckDB loads a census as the README does, with the file that its
-// commands have made in dir, and asks what the README asks.
+// readmeInDuckDB loads a census as the README does, with the file that the README's
+// commands have written to dir, and runs the README's queries.
 func readmeInDuckDB(t *testing.T, dir string) {
 	statements := readFile(t, dir, "duckdb.sql")
 	for _, q := range readmeQueries(t) {
@@ -84,8 +84,8 @@ func readmeInDuckDB(t *testing.T, dir string) {
 	wantReadmeAnswers(t, dir, duckDB(t, dir, statements))
 }
 
-// readmeInClickHouse makes the table as the README does, fills it as the head
-// of that file says, and asks what the README asks.
+// readmeInClickHouse creates the table as the README does, fills it as the comment
+// at the top of that file describes, and runs the README's queries.
 func readmeInClickHouse(t *testing.T, dir string) {
 	statements := []string{
 		strings.TrimSuffix(strings.TrimSpace(readFile(t, dir, "clickhouse.sql")), ";"),
@@ -95,7 +95,7 @@ func readmeInClickHouse(t *testing.T, dir string) {
 	wantReadmeAnswers(t, dir, clickHouse(t, dir, append(statements, readmeQueries(t)...)...))
 }
 
-// readmeQueries are those that the README puts to databases.
+// readmeQueries returns the SQL queries in the README.
 func readmeQueries(t *testing.T) (queries []string) {
 	for q := range strings.SplitSeq(readmeBlocks(t, "sql")[0], ";\n") {
 		if q = strings.TrimSpace(q); q != "" {
@@ -105,8 +105,9 @@ func readmeQueries(t *testing.T) (queries []string) {
 	return queries
 }
 
-// wantReadmeAnswers checks what a database said of the census in dir: a line
-// for each query. The first one counts servers and players of each game.
+// wantReadmeAnswers checks a database's answers about the census in dir. There is
+// one line for each query. The first query counts the servers and players of each
+// game.
 func wantReadmeAnswers(t *testing.T, dir string, answers []byte) {
 	t.Helper()
 	lines := slices.Collect(bytes.Lines(answers))
@@ -148,10 +149,11 @@ func wantReadmeAnswers(t *testing.T, dir string, answers []byte) {
 	}
 }
 
-// readmeInPython reads a census as the README does, twice as long a one, as
-// files that are put together are. It skips the test without its module.
+// readmeInPython reads a census as the README does, but two copies of it in one
+// file, because concatenated files must work too. It skips the test without the
+// module.
 func readmeInPython(t *testing.T, dir string) {
-	python := "/usr/bin/python3" // for which Debian has the module
+	python := "/usr/bin/python3" // Debian has the module for this one
 	if err := exec.Command(python, "-c", "import zstandard").Run(); err != nil {
 		t.Skip("SKIPPED, NOTHING WAS READ WITH PYTHON: there is no module zstandard (Debian: package python3-zstandard)")
 	}
@@ -179,7 +181,7 @@ func readmeInPython(t *testing.T, dir string) {
 	}
 }
 
-// readFile returns what is in a file of dir.
+// readFile returns the content of a file in dir.
 func readFile(t *testing.T, dir, name string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(dir, name))

@@ -67,7 +67,7 @@ func (f *decodeFlags) refuse(cmd *cobra.Command) error {
 	return f.outFlags.check()
 }
 
-// decode decodes files, or standard input without any.
+// decode decodes the files or, if there are none, standard input.
 func (a *app) decode(f *decodeFlags, files []string) error {
 	if len(files) == 0 {
 		if console.IsTerminal(a.in) {

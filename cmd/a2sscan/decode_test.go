@@ -10,8 +10,8 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// TestDecodePcap decodes a capture of a request and two replies, of which the
-// second is cut off.
+// TestDecodePcap decodes a capture of a request and two replies. The second reply
+// is truncated.
 func TestDecodePcap(t *testing.T) {
 	le := binary.LittleEndian
 	file := []byte("\xd4\xc3\xb2\xa1\x02\x00\x04\x00\x00\x00\x00\x00\x00\x00\x00\x00\xff\xff\x00\x00\x65\x00\x00\x00")

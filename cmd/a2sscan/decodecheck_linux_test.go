@@ -11,8 +11,8 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// TestCheck: what a scan of a bad network with hostile servers of all kinds
-// writes with --raw comes out the same again.
+// TestCheck: the records that scan --raw writes, for a bad network with hostile
+// servers of all kinds, are the same when they are decoded again.
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	_, port := serve(t, fleet.Config{

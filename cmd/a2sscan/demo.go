@@ -17,11 +17,11 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// demoFile is where the demo's records go.
+// demoFile is the file that the demo writes its records to.
 const demoFile = simulation.DemoFile
 
-// How the demo scans: fast, because it is on loopback, and with many retries,
-// because it is to find every server through the loss.
+// These are the settings of the demo's scan. It is fast because it is on loopback.
+// It has many retries because it must find every server in spite of the losses.
 const (
 	demoRate     = 30_000
 	demoTimeout  = 300 * time.Millisecond
@@ -50,7 +50,7 @@ records stay in ` + demoFile + ` in the working directory.`,
 	return cmd
 }
 
-// demo scans simulated servers and proves the result.
+// demo scans simulated servers and compares the records with them.
 func (a *app) demo(network string) error {
 	d, err := simulation.StartDemo(network)
 	if err != nil {
@@ -70,7 +70,7 @@ func (a *app) demo(network string) error {
 	return d.Report(a.term, a.out, sum, helpWidth(a.out.w), self())
 }
 
-// demoScan scans the fleet as scan would.
+// demoScan scans the simulated servers as the scan command would.
 func demoScan(a *app, cfg fleet.Config) (*ledger.Summary, error) {
 	o := scanrun.Options{
 		Out:      output.Choice{Path: demoFile, Force: true},

@@ -18,8 +18,8 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/scanrun"
 )
 
-// docsCommand writes what packages ship with the program. The help does not list it,
-// because users of a package have these files.
+// docsCommand generates the files that packages ship with the program. The help
+// does not list it, because users of a package already have these files.
 func (a *app) docsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "docs DIR",
@@ -49,7 +49,7 @@ commands themselves; the same program writes the same bytes.`,
 
 // docFile is a generated file.
 type docFile struct {
-	name string // below packaging
+	name string // path below the output directory
 	text []byte
 }
 
@@ -66,7 +66,7 @@ func docs(root *cobra.Command) (files []docFile, err error) {
 		docFile{"completions/a2sscan.fish", fish.Bytes()}), err
 }
 
-// variables are the environment variables that the program reads.
+// variables are the environment variables that the program reads, for the man page.
 var variables = []manual.Fact{
 	{What: masterlist.KeyVariable, Text: "the key of the Steam Web API, unless --key-file names a file with it"},
 	{What: "NO_COLOR", Text: "if it is set, text on a terminal has no colours, unless --color always"},
@@ -74,7 +74,7 @@ var variables = []manual.Fact{
 	{What: "GOMEMLIMIT", Text: "the memory limit of the Go runtime; without it scan sets " + strconv.Itoa(scanrun.MemoryLimit>>20) + " MiB"},
 }
 
-// describePage describes a command, and those below it that have a page.
+// describePage describes a command and its visible subcommands to package manual.
 func describePage(cmd *cobra.Command) *manual.Command {
 	cmd.InitDefaultHelpFlag()
 	_, args, _ := strings.Cut(cmd.Use, " ")

@@ -21,11 +21,11 @@ import (
 
 const packaging = "../../packaging"
 
-// shipped are the folders of packaging that hold nothing but docs.
+// shipped are the folders of packaging that contain only generated files.
 var shipped = []string{"man", "completions"}
 
-// TestDocsShipped: the pages and completions that packages ship are those of
-// the commands as they are now.
+// TestDocsShipped: the pages and completions in packaging are up to date with the
+// commands.
 func TestDocsShipped(t *testing.T) {
 	files, err := docs(newTree())
 	if err != nil {
@@ -38,7 +38,7 @@ func TestDocsShipped(t *testing.T) {
 		if err != nil {
 			t.Errorf("%v", err)
 		} else if !bytes.Equal(text, f.text) {
-			t.Errorf("packaging/%s is not what the commands say now", f.name)
+			t.Errorf("packaging/%s is out of date: a2sscan docs packaging", f.name)
 		}
 	}
 	for _, folder := range shipped {
@@ -48,12 +48,31 @@ func TestDocsShipped(t *testing.T) {
 		}
 		for _, e := range entries {
 			if name := folder + "/" + e.Name(); !slices.Contains(names, name) {
-				t.Errorf("packaging/%s is of no command", name)
+				t.Errorf("packaging/%s does not belong to a command", name)
 			}
 		}
 	}
 	if t.Failed() {
 		t.Log("to write them anew: go run ./cmd/a2sscan docs packaging")
+	}
+}
+
+// TestSameFlags: flags of these names mean the same in every command that has them,
+// in words, unit and default. The flags of masters have other names.
+func TestSameFlags(t *testing.T) {
+	want := map[string]int{"rate": 2, "timeout": 3, "retries": 3, "source": 3}
+	for name, commands := range want {
+		meanings, found := map[string][]string{}, 0
+		for _, cmd := range newTree().Commands() {
+			if f := cmd.Flags().Lookup(name); f != nil {
+				found++
+				meaning := strings.Join([]string{f.Usage, f.DefValue, f.Value.Type(), f.Shorthand}, "; ")
+				meanings[meaning] = append(meanings[meaning], cmd.Name())
+			}
+		}
+		if len(meanings) != 1 || found != commands {
+			t.Errorf("--%s of %d commands: %q", name, found, meanings)
+		}
 	}
 }
 
@@ -82,7 +101,7 @@ func TestManClean(t *testing.T) {
 
 func manPages() map[string]string { return manual.Pages(describePage(newTree()), variables) }
 
-// TestManFlags: every flag is in the page of its command, and in the help.
+// TestManFlags: every flag is on the page of its command, and in its help.
 func TestManFlags(t *testing.T) {
 	pages := manPages()
 	eachFlag(func(cmd *cobra.Command, flag *pflag.Flag) {
@@ -92,7 +111,7 @@ func TestManFlags(t *testing.T) {
 			t.Errorf("%s --%s is not in its page", cmd.Name(), flag.Name)
 		}
 		if !strings.Contains(page, " ["+manual.Placeholder("FLAG…")+"]") {
-			t.Errorf("%s takes no flags, as its page says", cmd.Name())
+			t.Errorf("the page of %s lists no flags", cmd.Name())
 		}
 		if !strings.Contains(cmd.UsageString(), " --"+flag.Name) {
 			t.Errorf("%s --%s is not in the help", cmd.Name(), flag.Name)
@@ -100,8 +119,8 @@ func TestManFlags(t *testing.T) {
 	})
 }
 
-// TestManSays: each variable and signal that the program knows has its entry in
-// a page.
+// TestManSays: each variable and signal that the program handles is described on a
+// page.
 func TestManSays(t *testing.T) {
 	var pages strings.Builder
 	for _, page := range manPages() {
@@ -127,7 +146,7 @@ func TestManSays(t *testing.T) {
 	}
 	for word := range found {
 		if !strings.Contains(said, word) {
-			t.Errorf("no page says what %s does: internal/manual is the place", word)
+			t.Errorf("no page describes %s: add it to internal/manual", word)
 		}
 	}
 	if len(found) < 6 {
@@ -135,7 +154,7 @@ func TestManSays(t *testing.T) {
 	}
 }
 
-// TestExitCodesSaid: the README's table has the codes of the program.
+// TestExitCodesSaid: the README's table lists all exit codes of the program.
 func TestExitCodesSaid(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
@@ -154,7 +173,7 @@ func TestExitCodesSaid(t *testing.T) {
 	}
 }
 
-// TestCompletionSyntax: each shell can read its file.
+// TestCompletionSyntax: each shell can parse its completion script.
 func TestCompletionSyntax(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		t.Run(shell, func(t *testing.T) {
@@ -169,8 +188,9 @@ func TestCompletionSyntax(t *testing.T) {
 	}
 }
 
-// TestCompletions: what the shells are told, with the number that says whether
-// they complete files too: 4 no, 0 yes, 6 no and the word goes on.
+// TestCompletions: the completions that the shells get. The number at the end tells
+// the shell what to do besides: 0 complete files too, 4 do not, 6 neither that nor
+// add a space.
 func TestCompletions(t *testing.T) {
 	for _, test := range []struct{ line, want string }{
 		{"scan --order ", "random input :4"},

@@ -31,16 +31,19 @@ func (a *app) doctorCommand() *cobra.Command {
 		Long: `Checks what a scan needs from this machine: socket buffers, connection tracking,
 IP fragments, open files, memory, processors, the clock, the disk, the source
 address. If something falls short, doctor gives the reason and the command that
-fixes it. It changes nothing and sends nothing.
+fixes it. It changes nothing.
 
-The flags are those of scan, because a higher --rate needs more. doctor cannot
-see the limits of other machines on the way, such as a home router's connection
-table.
+The flags are those of scan, because a higher --rate needs more. With a rate
+above 20k, doctor measures for a second how many datagrams this machine can send
+and receive: it sends them to itself, on loopback. Nothing leaves the machine.
+Run it while nothing else is busy. doctor cannot see the limits of other
+machines on the way, such as a home router's connection table.
 
 The exit code is 0 if the machine is ready, even with warnings, and 5 if
 something is bad.`,
 		Example: `  a2sscan doctor
   a2sscan doctor -r 100k -n 5000000 -o /data/census.ndjson.zst
+  a2sscan doctor -r 10M     # what is the highest rate of this machine?
   a2sscan doctor -r 20k --json | jq '.findings[] | select(.level != "ok")'`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -57,7 +60,7 @@ something is bad.`,
 func (f *doctorFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.VarP(&f.rate, "rate", "r", "datagrams per second, such as 800, 5k or 1.5M; 0: as fast as possible")
+	fs.VarP(&f.rate, "rate", "r", rateUsage)
 	f.timeoutFlags.add(cmd)
 	fs.StringVarP(&f.output, "output", "o", "", "`PATH` of the records, to check its disk (default: the working directory)")
 	fs.Uint64VarP(&f.targets, "max-targets", "n", 0, "`N` targets; 0: not known (default 0)")
@@ -65,7 +68,7 @@ func (f *doctorFlags) add(cmd *cobra.Command) {
 	fs.BoolVar(&f.json, "json", false, "print one JSON object")
 }
 
-// options are the flags as the checks take them.
+// options converts the flags for package doctor.
 func (f *doctorFlags) options() *doctor.Options {
 	return &doctor.Options{
 		Rate: float64(f.rate), Timeout: f.timeout, Retries: f.retries,
@@ -75,7 +78,8 @@ func (f *doctorFlags) options() *doctor.Options {
 	}
 }
 
-// doctor checks this machine, prints the findings and chooses the exit code.
+// doctor checks this machine, prints the findings and returns the error that
+// decides the exit code.
 func (a *app) doctor(f *doctorFlags) error {
 	o := f.options()
 	r := doctor.Examine(o)

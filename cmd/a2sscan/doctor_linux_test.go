@@ -24,7 +24,7 @@ func findingOf(r *doctor.Report, check string) doctor.Finding {
 }
 
 // doctored runs a script that ends with doctor in a child process. It returns the
-// report, or else what the script printed.
+// report, or what the script printed if that is not a report.
 func doctored(t *testing.T, attr *syscall.SysProcAttr, script string) (*doctor.Report, string) {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", script)
@@ -32,7 +32,7 @@ func doctored(t *testing.T, attr *syscall.SysProcAttr, script string) (*doctor.R
 	cmd.Dir = "/"
 	var errs strings.Builder
 	cmd.Stderr = &errs
-	out, _ := cmd.Output() // the caller sees what cannot be decoded
+	out, _ := cmd.Output() // the caller gets what is not a report
 	r := new(doctor.Report)
 	if json.Unmarshal(out, r) != nil {
 		return r, strings.TrimSpace(errs.String() + string(out))
@@ -40,8 +40,9 @@ func doctored(t *testing.T, attr *syscall.SysProcAttr, script string) (*doctor.R
 	return r, ""
 }
 
-// TestDoctorNetwork sets real limits in a network namespace of its own, so that the
-// machine's stay as they are. The script continues only in another namespace.
+// TestDoctorNetwork sets real limits in a new network namespace, so that those of
+// the machine stay as they are. The script ends at once unless it runs in a new
+// namespace.
 func TestDoctorNetwork(t *testing.T) {
 	here, err := os.Readlink("/proc/self/ns/net")
 	if err != nil {
@@ -72,8 +73,8 @@ echo 7 >/proc/sys/net/ipv4/ipfrag_time && echo '41000 41999' >/proc/sys/net/ipv4
 	}
 }
 
-// TestDoctorBuffers: a user without rights is granted buffers up to the system's
-// limit, and doctor reports how to raise it.
+// TestDoctorBuffers: the kernel grants a user without privileges buffers only up to
+// the system's limit, and doctor reports how to raise it.
 func TestDoctorBuffers(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("SKIPPED, A REAL LIMIT OF BUFFERS WAS NOT TRIED: who is not root can't become a user without rights; " +
@@ -101,7 +102,7 @@ func TestDoctorBuffers(t *testing.T) {
 	}
 }
 
-// copied copies the program to where every user can run it.
+// copied copies the program to a place where every user can run it.
 func copied(t *testing.T) string {
 	t.Helper()
 	path, err := exec.LookPath("a2sscan")

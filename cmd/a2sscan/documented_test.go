@@ -15,8 +15,8 @@ var libraries = []string{
 	"wire", "reasm", "scanner", "scanner/udp", "scanner/target", "scanner/list", "scanner/master", "sink",
 }
 
-// TestDocumented: every exported name of a library has a comment, every field
-// of an exported structure too, and each package a page and an example.
+// TestDocumented: in a library, every exported name and every field of an exported
+// struct has a comment, and each package has a package comment and an example.
 func TestDocumented(t *testing.T) {
 	for _, pkg := range libraries {
 		files, err := filepath.Glob(filepath.Join("..", "..", pkg, "*.go"))
@@ -36,12 +36,12 @@ func TestDocumented(t *testing.T) {
 			}
 		}
 		if !page || examples == 0 {
-			t.Errorf("%s: a page: %v; %d examples that are run", pkg, page, examples)
+			t.Errorf("%s: package comment: %v; %d examples that are run", pkg, page, examples)
 		}
 	}
 }
 
-// TestDocumentedNoticed makes sure that what has no comment would be seen.
+// TestDocumentedNoticed: undocumented finds names without a comment.
 func TestDocumentedNoticed(t *testing.T) {
 	const src = `package p
 func A() {}
@@ -111,7 +111,8 @@ func undocumented(f *ast.File) (bare []string) {
 	return bare
 }
 
-// missSpec looks at one name of a declaration, which has a comment or not.
+// missSpec checks one specification of a declaration. said means that the
+// declaration has a comment.
 func missSpec(miss func(bool, string, ...*ast.Ident), spec ast.Spec, said bool) {
 	switch s := spec.(type) {
 	case *ast.ValueSpec:
@@ -124,7 +125,8 @@ func missSpec(miss func(bool, string, ...*ast.Ident), spec ast.Spec, said bool) 
 	}
 }
 
-// fieldsOf are the fields of an exported structure, or methods of an interface.
+// fieldsOf returns the fields of an exported struct or the methods of an exported
+// interface.
 func fieldsOf(s *ast.TypeSpec) []*ast.Field {
 	if !s.Name.IsExported() {
 		return nil
@@ -138,7 +140,7 @@ func fieldsOf(s *ast.TypeSpec) []*ast.Field {
 	return nil
 }
 
-// ofExported reports whether a receiver's type can be seen from outside.
+// ofExported reports whether a receiver's type is exported.
 func ofExported(receiver ast.Expr) bool {
 	switch t := receiver.(type) {
 	case *ast.StarExpr:

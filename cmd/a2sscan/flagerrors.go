@@ -11,8 +11,8 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/habits"
 )
 
-// flagError is the error of a flag that does not exist or has a bad value. It suggests a
-// similar flag, or the help of the command.
+// flagError returns the error for a flag that does not exist or has a bad value. It
+// suggests a similar flag, or the help of the command.
 func flagError(cmd *cobra.Command, err error) error {
 	var missing *pflag.NotExistError
 	var bad *pflag.InvalidValueError
@@ -31,13 +31,14 @@ func flagError(cmd *cobra.Command, err error) error {
 	return f
 }
 
-// forProgrammers reports whether the Go library made an error.
+// forProgrammers reports whether an error comes from the Go library, whose messages
+// do not help a user.
 func forProgrammers(err error) bool {
 	text := err.Error()
 	return strings.HasPrefix(text, "strconv.") || strings.HasPrefix(text, "time: ")
 }
 
-// wanted describes the values that the flags of the library's types take.
+// wanted describes the values that flags of the library's types accept.
 var wanted = map[string]string{
 	"duration": "want a time such as 300ms, 5s or 2m",
 	"int":      "want a whole number",

@@ -53,7 +53,7 @@ a scan of them found what was recorded.`,
 	return cmd
 }
 
-// add names the flags. Each says its unit; pflag adds the default.
+// add adds the flags. Each help text has the unit; pflag appends the default.
 func (f *fleetFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
@@ -81,7 +81,7 @@ func (f *fleetFlags) add(cmd *cobra.Command) {
 	f.addMaster(fs)
 }
 
-// check refuses what makes no sense together.
+// check refuses flags that contradict each other.
 func (f *fleetFlags) check(cmd *cobra.Command) error {
 	if err := f.checkReplay(cmd); err != nil {
 		return err
@@ -111,7 +111,7 @@ func (f *fleetFlags) check(cmd *cobra.Command) error {
 	return f.checkWritten()
 }
 
-// checkWritten refuses to write over the census that is replayed.
+// checkWritten refuses to overwrite the census that is replayed.
 func (f *fleetFlags) checkWritten() error {
 	err := inputs.Overwritten("--list", f.List, []string{f.Replay})
 	if err == nil && (f.force || f.append) {
@@ -120,17 +120,18 @@ func (f *fleetFlags) checkWritten() error {
 	return err
 }
 
-// fleet simulates servers. Both the end of its time and an interrupt are its normal end.
+// fleet simulates servers. It ends without an error when its time is over or the
+// user interrupts it.
 func (a *app) fleet(f *fleetFlags) error {
 	f.Program = self()
 	r := simulation.Runner{Term: a.term, Stdout: a.out, Plan: f.plan}
 	return r.Run(&f.Options)
 }
 
-// delay is a range of times as the value of a flag: 5ms-40ms, or 5ms.
+// delay is the value of a flag for a range of times: 5ms-40ms, or 5ms.
 type delay struct{ min, max *time.Duration }
 
-// Set reads MIN-MAX.
+// Set reads MIN-MAX, or a single time.
 func (d *delay) Set(s string) error {
 	low, high, span := strings.Cut(s, "-")
 	if !span {
@@ -162,7 +163,7 @@ func (f *fleetFlags) addMaster(fs *pflag.FlagSet) {
 	fs.IntVar(&f.Master.During, "master-during", 0, "`N` answers that it does for; 0: all that follow (default 0)")
 }
 
-// addReplay adds the flags about a recorded census.
+// addReplay adds the flags for replaying a recorded census.
 func (f *fleetFlags) addReplay(fs *pflag.FlagSet) {
 	fs.StringVar(&f.Replay, "replay", "",
 		"serve the servers of the census `FILE` instead: the datagrams that scan --raw kept, or such as say the same")
@@ -172,11 +173,11 @@ func (f *fleetFlags) addReplay(fs *pflag.FlagSet) {
 		"with --replay: hold the census `FILE`, of a scan of the replay, against the recorded one; serve nothing")
 }
 
-// noReplay are the flags that choose simulated servers.
+// noReplay are the flags that choose simulated servers, so they exclude --replay.
 var noReplay = []string{"alive", "hostile", "kinds", "hostile-kinds", "games", "fakes", "fake-kinds", "night", "master", "web"}
 
-// checkReplay refuses what makes no sense together, and sets what is else by
-// default.
+// checkReplay refuses flags that contradict each other. For a replay it also sets
+// other defaults for --network and --port.
 func (f *fleetFlags) checkReplay(cmd *cobra.Command) error {
 	given := func(name string) bool { return cmd.Flags().Changed(name) }
 	if f.Replay == "" {

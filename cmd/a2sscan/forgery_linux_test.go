@@ -26,13 +26,13 @@ import (
 
 var forgeBits = flag.Int("forge-bits", 6, "TestForgery scans 2 to the power of `N` servers; the long form is 12")
 
-// forger sends datagrams with the addresses of servers as their source.
+// forger sends datagrams that have the addresses of servers as their source.
 type forger struct {
 	*testing.T
 	fd      int
-	victim  netip.AddrPort // the scan
+	victim  netip.AddrPort // the address of the scan
 	targets []netip.AddrPort
-	make    func(i int, rng *rand.Rand) []byte // the false reply of a server; nil: none
+	make    func(i int, rng *rand.Rand) []byte // returns the forged reply of a server; nil: none
 	limit   *rate.Limiter
 	sent    int
 }
@@ -47,7 +47,7 @@ func newForger(t *testing.T, victim netip.AddrPort, targets []netip.AddrPort) *f
 	return &forger{T: t, fd: fd, victim: victim, targets: targets}
 }
 
-// run forges replies of all servers in turn until ctx ends.
+// run forges replies of all servers, one after another, until ctx ends.
 func (f *forger) run(ctx context.Context) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	to := &unix.SockaddrInet4{Addr: f.victim.Addr().As4()}
@@ -70,7 +70,7 @@ func (f *forger) run(ctx context.Context) {
 }
 
 // appendIPv4 appends an IPv4 packet with a UDP datagram. The kernel fills in the
-// checksum of the one; the other has none.
+// checksum of the packet. The datagram has none.
 func appendIPv4(b []byte, from, to netip.AddrPort, data []byte) []byte {
 	header := [28]byte{0: 0x45, 8: 64, 9: unix.IPPROTO_UDP}
 	binary.BigEndian.PutUint16(header[2:], uint16(len(header)+len(data)))
@@ -82,12 +82,12 @@ func appendIPv4(b []byte, from, to netip.AddrPort, data []byte) []byte {
 	return append(append(b, header[:]...), data...)
 }
 
-// forgeries are the false replies. Each names the servers in whose place they
-// come: one in so many.
+// forgeries are the kinds of forged replies. A forger sends them in the name of one
+// server in oneIn.
 var forgeries = []struct {
 	name  string
 	oneIn int
-	rate  float64 // replies a second
+	rate  float64 // replies per second
 	reply func(i int, rng *rand.Rand) []byte
 }{
 	{"nothing", 0, 1, nil},
@@ -120,9 +120,10 @@ func forgedInfo() []byte {
 		Version: []byte("1"), Players: 255, MaxPlayers: 255, ServerType: 'd', Environment: 'l'})
 }
 
-// TestForgery: who knows the port that a scan sends from, and forges replies,
-// gets no record past the scan without a note where the true server answers too,
-// accuses no server of answering without a challenge, and makes none vanish.
+// TestForgery: someone who knows the port of a scan, and forges replies, can do
+// three things less. If the true server answers too, no forged record passes
+// without a note of the conflict. No server is said to answer without a challenge
+// if it does not. No server's record is lost.
 func TestForgery(t *testing.T) {
 	t.Parallel()
 	network := netip.PrefixFrom(netip.MustParseAddr("127.88.0.0"), 32-*forgeBits)
@@ -150,9 +151,9 @@ func TestForgery(t *testing.T) {
 	}
 }
 
-// TestHonestConflicts: bad networks and odd servers are no forgers. Datagrams are
-// lost, doubled and held back; every honest kind of server is there; questions are
-// repeated.
+// TestHonestConflicts: bad networks and odd servers are not taken for forgers. The
+// network loses, doubles and delays datagrams, there are servers of every honest
+// kind, and the scan repeats requests.
 func TestHonestConflicts(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -177,7 +178,7 @@ func TestHonestConflicts(t *testing.T) {
 	}
 }
 
-// unusedPort returns a UDP port that nobody uses.
+// unusedPort returns a UDP port that is not in use.
 func unusedPort(t *testing.T) uint16 {
 	t.Helper()
 	conn, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
@@ -188,21 +189,21 @@ func unusedPort(t *testing.T) uint16 {
 	return conn.LocalAddr().(*net.UDPAddr).AddrPort().Port()
 }
 
-// deceived is what became of a scan with a forger beside it.
+// deceived counts the results of a scan while replies were forged.
 type deceived struct {
 	servers, records  int
 	sent              int
 	ok                int
-	falseInfo         int // records with an INFO that is not the server's, however marked
-	unmarked          int // of these: ok, without a note of a conflict
-	falseLists        int // complete records with players or rules that are not the server's, without a note
-	accused           int // records that say unchallenged, without a note of a conflict
+	falseInfo         int // records whose INFO is not the server's, with or without a note
+	unmarked          int // of these, those with status ok and without a note of a conflict
+	falseLists        int // complete records without a note whose players or rules are not the server's
+	accused           int // records with the flag unchallenged and without a note of a conflict
 	summary           *ledger.Summary
 	code              int
 	standardErrorText string
 }
 
-// scan scans the fleet while replies are forged.
+// scan scans the fleet while the forger sends.
 func (f *forger) scan(cfg fleet.Config, more ...string) *deceived {
 	ctx, end := context.WithCancel(f.Context())
 	done := make(chan struct{})
@@ -229,7 +230,7 @@ func (f *forger) scan(cfg fleet.Config, more ...string) *deceived {
 	return d
 }
 
-// read counts what the records of a census say.
+// read counts the records of a census.
 func (d *deceived) read(t *testing.T, census string) {
 	t.Helper()
 	r, err := sink.Open(census)
@@ -270,7 +271,7 @@ func (d *deceived) read(t *testing.T, census string) {
 	}
 }
 
-// judge fails the test unless the scan held.
+// judge fails the test if the forger had more success than TestForgery allows.
 func (d *deceived) judge(t *testing.T) {
 	t.Helper()
 	n := &d.summary.Datagrams
@@ -287,10 +288,10 @@ func (d *deceived) judge(t *testing.T) {
 		t.Errorf("%d false INFO and %d false lists are in records that are ok without a note, and %d late conflicts were counted",
 			d.unmarked, d.falseLists, late)
 	case d.accused > late:
-		t.Errorf("%d servers are unchallenged, which they are not, and %d late conflicts were counted", d.accused, late)
+		t.Errorf("%d servers are wrongly recorded as unchallenged, and %d late conflicts were counted", d.accused, late)
 	case d.ok < d.servers-d.servers/100:
 		t.Errorf("%d of %d servers have an incomplete record", d.servers-d.ok, d.servers)
 	case d.sent == 0 && n.Conflicts+n.LateConflicts+n.EarlyReplies > 0:
-		t.Error("there are conflicts without a forger")
+		t.Error("conflicts were counted without a forger")
 	}
 }

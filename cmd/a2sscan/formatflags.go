@@ -9,7 +9,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// formatFlags choose how records are written.
+// formatFlags choose the format of records.
 type formatFlags struct {
 	format string
 	json   bool
@@ -24,7 +24,7 @@ func (f *formatFlags) add(fs *pflag.FlagSet, byDefault string) {
 	fs.StringVar(&f.color, "color", "auto", "colours on a terminal: `WORD` auto, always or never")
 }
 
-// chosen is the format that the flags name, empty for none.
+// chosen returns the format that the flags choose; empty if they choose none.
 func (f *formatFlags) chosen() columns.Format {
 	if f.json && f.format == "" {
 		return columns.JSON

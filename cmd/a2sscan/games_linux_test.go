@@ -16,8 +16,8 @@ import (
 )
 
 // TestFleetOfGames scans servers of all games, and fakers among them, as a user
-// would: every value of game is the model's, nothing is there that the model does
-// not say, and each flag is on its faker's servers.
+// would. Every value of game is that of the model, there are no other values, and
+// each flag is on the servers of its faker.
 func TestFleetOfGames(t *testing.T) {
 	t.Parallel()
 	network := "127.70.16.0/21"
@@ -61,14 +61,14 @@ func TestFleetOfGames(t *testing.T) {
 		fleet.EdgeCache: "edge_answers", fleet.InfoFlood: "reply_flood",
 	} {
 		if all := flags[kind][""]; flags[kind][flag] < all*9/10 {
-			t.Errorf("%v: %s on %d of %d", kind, flag, flags[kind][flag], all)
+			t.Errorf("%v: flag %s on %d of %d servers", kind, flag, flags[kind][flag], all)
 		}
 	}
 	t.Logf("%d of %d as they are; flags of honest servers: %v", report.AsTheyAre, report.Servers, flags[fleet.Games])
 }
 
-// countFlags counts the flags of a record by the kind of its server, and the
-// records under "".
+// countFlags counts the flags of a record by the kind of its server. Under "" it
+// counts the records.
 func countFlags(t *testing.T, cfg fleet.Config, flags map[fleet.Kind]map[string]int, line []byte) {
 	var rec struct {
 		Addr  netip.AddrPort

@@ -21,13 +21,13 @@ func (p *process) hangUp() {
 	}
 }
 
-// targets are lines that name servers on one port.
+// targets returns lines with servers that have the same port.
 func targets(port string, ips ...string) string {
 	return strings.Join(ips, ":"+port+"\n") + ":" + port + "\n"
 }
 
-// TestHangup changes the exclusions of a scan that runs: a bad file keeps the
-// old ones, a good one holds for what comes after it.
+// TestHangup changes the exclusions of a running scan. If a file is bad, the old
+// exclusions stay in force. A good file applies to the targets that follow.
 func TestHangup(t *testing.T) {
 	_, port := serve(t, fleet.Config{Network: netip.MustParsePrefix("127.68.0.0/29"),
 		Kinds: []fleet.Kind{fleet.Source}})
@@ -51,7 +51,7 @@ func TestHangup(t *testing.T) {
 
 	write("127.68.0.4\n127.68.0.5\n")
 	p.hangUp()
-	p.wait(p.err, "exclusions: read again, 4 rules hold") // 0.0.0.0 and the relays are two always
+	p.wait(p.err, "exclusions: read again, 4 rules hold") // 0.0.0.0 and the relays are always two of them
 	io.WriteString(p.in, targets(port, "127.68.0.4", "127.68.0.5", "127.68.0.6"))
 	p.wait(p.out, `"ip":"127.68.0.6"`)
 	p.in.Close()
@@ -64,17 +64,17 @@ func TestHangup(t *testing.T) {
 	p.said(errs, `(?m)^ +excluded +1 in 127\.68\.0\.1/32 `)
 }
 
-// catchHangup lets processes that a test starts be hung up also where the test
-// is not (nohup): what is ignored is ignored by children, what is caught is not.
+// catchHangup lets child processes receive SIGHUP even if the test runs under
+// nohup: children inherit an ignored signal, but not a caught one.
 func catchHangup(t *testing.T) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGHUP)
 	t.Cleanup(func() { signal.Stop(signals) })
 }
 
-// TestHangupEnds: without files to read again a hangup, of which a session
-// that closes may send two, lets a scan finish what is open. Whoever is to
-// pass over it (nohup) does.
+// TestHangupEnds: without exclusion files, SIGHUP lets a scan finish its open
+// targets. A session that closes may send it twice. Under nohup the scan ignores
+// it.
 func TestHangupEnds(t *testing.T) {
 	catchHangup(t)
 	_, port := serve(t, fleet.Config{Network: netip.MustParsePrefix("127.68.1.0/29"),
@@ -83,7 +83,8 @@ func TestHangupEnds(t *testing.T) {
 		"--cooldown", "0", "--timeout", "1s", "--retries", "0"}
 	t.Run("heeded", func(t *testing.T) {
 		p := startScan(t, args...)
-		// The silent one comes first, so that it is open when the other has answered.
+		// The silent server comes first, so that it is open when the other has
+		// answered.
 		io.WriteString(p.in, targets(port, "127.68.9.9", "127.68.1.1"))
 		p.wait(p.out, `"ip":"127.68.1.1"`)
 		p.hangUp()
@@ -104,7 +105,7 @@ func TestHangupEnds(t *testing.T) {
 	})
 }
 
-// TestHangupElsewhere: commands that are not scans end well too.
+// TestHangupElsewhere: SIGHUP also ends other commands than scan properly.
 func TestHangupElsewhere(t *testing.T) {
 	catchHangup(t)
 	p := startCommand(t, "a2sscan", "fleet", "--network", "127.68.2.0/30", "-p", "0", "--for", "50s")
@@ -113,7 +114,7 @@ func TestHangupElsewhere(t *testing.T) {
 	p.end(console.ExitOK)
 
 	p = startCommand(t, "a2sscan", "ask", "127.68.9.9:1", "--timeout", "40s")
-	p.wait(p.out, "asking 127.68.9.9:1") // the signals are heeded by then
+	p.wait(p.out, "asking 127.68.9.9:1") // from here on, the signal is handled
 	p.hangUp()
 	p.end(console.ExitInterrupted)
 }

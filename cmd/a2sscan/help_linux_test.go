@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openTerminal returns a terminal of a width.
+// openTerminal returns a terminal with this number of columns.
 func openTerminal(t *testing.T, columns uint16) *os.File {
 	t.Helper()
 	ours, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
@@ -38,8 +38,8 @@ func openTerminal(t *testing.T, columns uint16) *os.File {
 	return theirs
 }
 
-// TestHelpWidth: help is as wide as its terminal, within reason, and as a usual
-// one elsewhere.
+// TestHelpWidth: on a terminal, help is as wide as the screen, up to a limit.
+// Elsewhere it has the usual width.
 func TestHelpWidth(t *testing.T) {
 	for columns, want := range map[uint16]int{60: 60, 80: 80, 100: 100, 200: widestHelp, 0: usualHelp} {
 		a := &results{w: openTerminal(t, columns)}
@@ -57,11 +57,11 @@ func TestHelpWidth(t *testing.T) {
 		}
 	}
 	if got := helpWidth(&bytes.Buffer{}); got != usualHelp {
-		t.Errorf("no terminal: %d", got)
+		t.Errorf("without a terminal: %d", got)
 	}
 }
 
-// widestFlag is how many columns the flags of a help take.
+// widestFlag returns how many columns the flags of a help take.
 func widestFlag(help string) (columns int) {
 	for line := range strings.Lines(help) {
 		if strings.HasPrefix(line, "      ") {

@@ -16,10 +16,11 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// TestHostileFleet scans a fleet of which three in ten servers are hostile, in
-// every way there is, as a user would: all others are whole, those have their
-// reasons, and nothing is invented. The rate is the default one, at which what
-// the storms among them send has room in the kernel's buffer.
+// TestHostileFleet scans, as a user would, a fleet in which three of ten servers
+// are hostile, in every way that the fleet knows. The records of all others are
+// complete, those of hostile servers give the reason, and nothing is invented. The
+// rate is the default: at this rate the kernel's buffer has room for everything
+// that the hostile servers send.
 func TestHostileFleet(t *testing.T) {
 	t.Parallel()
 	network, rate := "127.70.0.0/21", "5k"

@@ -20,8 +20,8 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 )
 
-// serve runs a fleet until the test ends, on a free port if cfg names none. It
-// returns what fleet it is, and its port.
+// serve runs a fleet until the test ends. If cfg names no port, it takes a free
+// one. It returns the fleet's final configuration, and its port.
 func serve(t *testing.T, cfg fleet.Config) (_ fleet.Config, port string) {
 	t.Helper()
 	if cfg.Ports == nil {
@@ -51,7 +51,8 @@ func serveFleet(t *testing.T, fl *fleet.Fleet) {
 	})
 }
 
-// process is a scan in a process of its own, with all its ends in our hands.
+// process is a scan in a process of its own. The test holds its standard input,
+// output and error.
 type process struct {
 	*testing.T
 	ctx      context.Context
@@ -80,7 +81,7 @@ func startCommand(t *testing.T, name string, args ...string) *process {
 	return p
 }
 
-// wait reads lines until one has the words, and returns it.
+// wait reads lines until one contains words, and returns that line.
 func (p *process) wait(r *bufio.Reader, words string) string {
 	p.Helper()
 	var all strings.Builder
@@ -103,7 +104,8 @@ func (p *process) interrupt() {
 	}
 }
 
-// end checks the exit code and returns what else was said and written.
+// end checks the exit code and returns the rest of standard output and standard
+// error.
 func (p *process) end(code int) (out, errs string) {
 	p.Helper()
 	o, _ := io.ReadAll(p.out)
@@ -122,8 +124,8 @@ func (p *process) said(text, pattern string) {
 	}
 }
 
-// TestInterrupt: the first signal ends a scan whose list never ends, and what
-// was found is written.
+// TestInterrupt: the first signal ends a scan whose list never ends, and the
+// results so far are written.
 func TestInterrupt(t *testing.T) {
 	t.Parallel()
 	_, port := serve(t, fleet.Config{Network: netip.MustParsePrefix("127.65.0.0/30"),
@@ -144,7 +146,8 @@ func TestInterruptTwice(t *testing.T) {
 	_, port := serve(t, fleet.Config{Network: netip.MustParsePrefix("127.65.1.0/30"),
 		Kinds: []fleet.Kind{fleet.Source}})
 	p := startScan(t, "scan", "-", "-v", "--order", "input", "--allow-reserved", "--timeout", "10m")
-	// The silent one comes first, so that it is open when the other has answered.
+	// The silent server comes first, so that it is open when the other has
+	// answered.
 	io.WriteString(p.in, "127.65.9.9:"+port+"\n127.65.1.1:"+port+"\n")
 	p.wait(p.out, `"ip":"127.65.1.1"`)
 	p.interrupt()
@@ -157,15 +160,15 @@ func TestInterruptTwice(t *testing.T) {
 	}
 }
 
-// TestInterruptRest: the unfinished targets are the rest of the whole list,
-// not only of what was read of it, and --max-runtime has nothing to say of a scan
-// that was interrupted before.
+// TestInterruptRest: the unfinished targets are all that remain of the list,
+// including those that were not read. --max-runtime has no effect on a scan that
+// was interrupted before.
 func TestInterruptRest(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sum.json")
 	p := startScan(t, "scan", "-v", "127.65.16.0/20", "-p", "27470", "--allow-reserved", "--timeout", "600ms",
 		"-r", "300", "--max-runtime", "1500ms", "--status", "json", "--summary", path)
-	p.wait(p.err, `"sent_rate":`) // a second later
+	p.wait(p.err, `"sent_rate":`) // printed a second later
 	p.interrupt()
 	p.wait(p.err, "interrupt again to end at once")
 	_, errs := p.end(console.ExitInterrupted)
@@ -200,8 +203,8 @@ func TestInterruptEarly(t *testing.T) {
 		}
 		select {
 		case <-p.ctx.Done():
-			t.Fatal("the file was never made")
-		case <-time.After(time.Millisecond): // nothing tells of a file but looking
+			t.Fatal("the file was never created")
+		case <-time.After(time.Millisecond): // polling is the only way to notice a new file
 		}
 	}
 	p.interrupt()
@@ -214,15 +217,15 @@ func TestInterruptEarly(t *testing.T) {
 	}
 }
 
-// TestInterruptLoading: a signal ends a scan while it reads its list, and no
-// file is left behind.
+// TestInterruptLoading: a signal ends a scan that is reading its list, and no file
+// is left behind.
 func TestInterruptLoading(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "out.ndjson")
 	p := startScan(t, "scan", "-", "--allow-reserved", "-o", path)
-	// What a list is is seen from its first 4096 bytes.
+	// The format of a list is detected from its first 4096 bytes.
 	io.WriteString(p.in, strings.Repeat("127.65.3.1:27105\n", 300)+"no server\n")
-	p.wait(p.err, "not an IPv4 address") // it reads, and waits for more
+	p.wait(p.err, "not an IPv4 address") // it has read this far, and waits for more
 	p.interrupt()
 	_, errs := p.end(console.ExitInterrupted)
 	p.said(errs, "(?m)^a2sscan: interrupted before the first packet$")

@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// TestInvisible: whatever shows a record on a terminal shows characters that
-// can't be seen as escapes, so that two names which look the same are the same.
-// Files and pipes have them as they came.
+// TestInvisible: every command that shows a record on a terminal shows invisible
+// characters as escapes, so that names which look the same are the same. In files
+// and pipes these characters are unchanged.
 func TestInvisible(t *testing.T) {
 	hex := filepath.Join(t.TempDir(), "capture.hex")
-	// A rule whose name is a, U+FEFF, U+200B, b.
+	// The name of this rule is a, U+FEFF, U+200B, b.
 	if err := os.WriteFile(hex, []byte("ffffffff45 0100 61efbbbfe2808b6200 3100\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestKeyInTheWrongPlace types a key where it does not belong. It must appear neither
-// on the screen nor in the log.
+// TestKeyInTheWrongPlace gives a key where it does not belong. It must appear
+// neither on the screen nor in the log.
 func TestKeyInTheWrongPlace(t *testing.T) {
 	const key = "0123456789ABCDEF0123456789abcdef"
 	dir := t.TempDir()
@@ -49,8 +49,8 @@ func TestKeyInTheWrongPlace(t *testing.T) {
 	}
 }
 
-// TestSharedKeyFile: a key file that other users can read gets a warning, and the
-// list is fetched all the same.
+// TestSharedKeyFile: if other users can read a key file, there is a warning, but
+// the list is fetched.
 func TestSharedKeyFile(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("SKIPPED, NO WARNING WAS TRIED: Windows has no mode bits")

@@ -34,11 +34,12 @@ var (
 	killMode = flag.String("kill-mode", "", "the one `mode` of TestKill; empty: all")
 )
 
-// dies is the program, which kills itself when it has done a step so often:
+// dies runs the program, which kills itself after it has done STEP for the TIMES-th
+// time:
 //
 //	dies STEP TIMES scan …
 //
-// The windows between two changes of files are too narrow to be hit by chance.
+// The time between two changes of files is too short to be hit by chance.
 func dies() {
 	atStep(os.Args[1], os.Args[2], func() {
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
@@ -48,8 +49,8 @@ func dies() {
 	main()
 }
 
-// pauses is the program, which waits for a command of the shell when it has done a
-// step so often; there $PPID is the program:
+// pauses runs the program, which runs a shell command, and waits for it, after it
+// has done STEP for the TIMES-th time. In the command, $PPID is the program:
 //
 //	pauses STEP TIMES COMMAND scan …
 func pauses() {
@@ -63,7 +64,7 @@ func pauses() {
 	main()
 }
 
-// atStep calls do, once, when the process has done a step so often.
+// atStep calls do once, when the process has done a step this many times.
 func atStep(name, times string, do func()) {
 	left, err := strconv.Atoi(times)
 	if err != nil {
@@ -81,8 +82,8 @@ func atStep(name, times string, do func()) {
 	}
 }
 
-// killSteps are the steps after which a scan may die, and how often each is
-// done at most in a scan of TestKill.
+// killSteps are the steps after which a scan may die. The number is how often, at
+// most, a scan of TestKill does the step.
 var killSteps = map[string]int{
 	"checkpoint.temporary-written": 4,
 	"checkpoint.temporary-synced":  4,
@@ -104,7 +105,7 @@ var killSteps = map[string]int{
 	"summary.written":              1,
 }
 
-// killModes are the commands that TestKill kills.
+// killModes are the kinds of scans that TestKill kills.
 var killModes = []struct {
 	name    string
 	prepare func(*killed)
@@ -132,34 +133,34 @@ var killModes = []struct {
 	}},
 }
 
-// killed is one census that is made by scans that are killed again and again.
+// killed is one census, made by scans that are killed again and again.
 type killed struct {
 	*testing.T
 	rng   *rand.Rand
 	dir   string
 	cfg   fleet.Config
 	tally *killTally
-	most  int // kills in this round
-	n     int // of them, how many happened
+	most  int // how many runs of this round to kill
+	n     int // how many of them were killed so far
 
 	output  string
-	flags   []string // beside those that every mode has
-	saved   bool     // there is a checkpoint: the same command resumes
-	appends bool     // the same command with --append begins again
+	flags   []string // in addition to those of every mode
+	saved   bool     // with a checkpoint: the same command resumes
+	appends bool     // with --append: the same command starts over
 	piped   bool     // the list is on standard input
 	shards  int      // 0: the scan is not divided
-	shard   int      // the one that is scanned
+	shard   int      // the shard that is being scanned
 
 	list    []byte
 	runs    int
 	old     []byte            // the output before the first run; nil: none
 	settled []byte            // with appends: the lines that could be read after the last kill
-	named   map[string][]byte // parts that got their names, as they were then
+	named   map[string][]byte // parts that have their final names, with their content at that time
 	last    string            // how the last run ended
 	history []string          // how all runs ended
 }
 
-// killTally counts, over all rounds, how often each way of dying happened.
+// killTally counts over all rounds how often a scan died in each way.
 type killTally struct {
 	sync.Mutex
 	hits map[string]int
@@ -171,11 +172,12 @@ func (t *killTally) add(how string) {
 	t.hits[how]++
 }
 
-// TestKill: a census whose scans are killed at any moment has, once the command
-// was repeated often enough, every server exactly once, as it is; its numbers
-// add up; and whenever a scan dies, what was written before can be read.
+// TestKill kills scans at any moment and repeats the command until the census is
+// complete. Then the census has every server exactly once, as it is, and the sums
+// of the summary add up. Whenever a scan dies, everything written before can be
+// read.
 func TestKill(t *testing.T) {
-	t.Parallel() // it waits for scans, most of the time
+	t.Parallel() // most of the time it waits for scans
 	seed := *killSeed
 	for seed == 0 {
 		seed = rand.Uint64() >> 16
@@ -206,8 +208,8 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// killFleet is the fleet of a mode. The long form scans more servers, at a rate
-// that takes as long.
+// killFleet returns the fleet of a mode. With many kills it has more servers, and
+// the scans have a higher rate, so they take equally long.
 func killFleet(mode int) fleet.Config {
 	bits := 24
 	if *kills > 100 {
@@ -219,7 +221,8 @@ func killFleet(mode int) fleet.Config {
 	}
 }
 
-// newKilled writes the list of a round, and decides what its mode leaves open.
+// newKilled writes the list of a round, and chooses at random what its mode does
+// not fix.
 func newKilled(t *testing.T, cfg fleet.Config, tally *killTally, seed rand.Source, most int) *killed {
 	k := &killed{T: t, cfg: cfg, tally: tally, dir: t.TempDir(), named: map[string][]byte{},
 		rng: rand.New(seed)}
@@ -247,14 +250,14 @@ func (k *killed) either(a, b string) string {
 
 func (k *killed) path(name string) string { return filepath.Join(k.dir, name) }
 
-// resumes chooses a scan with a checkpoint.
+// resumes selects a scan with a checkpoint.
 func (k *killed) resumes(flags ...string) {
 	k.saved = true
 	k.flags = append(k.flags, flags...)
 }
 
-// writeOld writes the census of another scan, which may end in the middle of a
-// record if the next one appends.
+// writeOld writes the census of another scan. If the next scan appends, that census
+// may end in the middle of a record.
 func (k *killed) writeOld() {
 	var lines []byte
 	for i := range 500 {
@@ -293,7 +296,7 @@ func (k *killed) packed(with func(io.Writer) (io.WriteCloser, error)) []byte {
 	return b.Bytes()
 }
 
-// args is the command of the next run.
+// args returns the arguments of the next run.
 func (k *killed) args() []string {
 	rate := "500"
 	if *kills > 100 {
@@ -319,10 +322,11 @@ func (k *killed) args() []string {
 	return append(args, k.flags...)
 }
 
-// scanID is the name of the scan of this run, where each run is another scan.
+// scanID is the name of the scan of this run, for modes in which each run is a new
+// scan.
 func (k *killed) scanID() string { return fmt.Sprintf("run-%d", k.runs) }
 
-// ofShard is the name of a file that each shard has.
+// ofShard returns the name of a file of which each shard has its own.
 func (k *killed) ofShard(name string) string {
 	if k.shards > 0 {
 		return fmt.Sprintf("%d-%s", k.shard, name)
@@ -330,8 +334,8 @@ func (k *killed) ofShard(name string) string {
 	return name
 }
 
-// toTheEnd repeats the command until the census is complete. again is how this
-// round is repeated.
+// toTheEnd repeats the command until the census is complete. again is the command
+// that repeats this round.
 func (k *killed) toTheEnd(again string) {
 	k.Helper()
 	defer func() {
@@ -354,7 +358,7 @@ func (k *killed) scanToTheEnd() {
 	k.Helper()
 	for first := k.runs; ; {
 		if k.runs > first+50 {
-			k.Fatal("the scan does not come to its end")
+			k.Fatal("the scan does not finish")
 		}
 		alive := k.run()
 		switch {
@@ -374,16 +378,16 @@ func (k *killed) scanToTheEnd() {
 	}
 }
 
-// done reports whether a scan with a checkpoint is complete: it wrote its summary
-// and removed the checkpoint.
+// done reports whether a scan with a checkpoint is complete, which means that it
+// wrote its summary and removed the checkpoint.
 func (k *killed) done() bool {
 	_, err := os.Stat(k.path(k.ofShard("scan.checkpoint")))
 	_, err2 := os.Stat(k.path(k.ofShard("summary.json")))
 	return errors.Is(err, os.ErrNotExist) && err2 == nil
 }
 
-// run starts the command, and kills it unless there were enough kills. It
-// reports whether the run ended by itself.
+// run starts the command, and kills it unless enough runs were killed. It reports
+// whether the run ended by itself.
 func (k *killed) run() (alive bool) {
 	k.Helper()
 	steps := slices.DeleteFunc(slices.Sorted(maps.Keys(killSteps)), k.neverDoes)
@@ -420,8 +424,8 @@ func (k *killed) neverDoes(step string) bool {
 	return !k.saved
 }
 
-// start runs a command, kills it after that time unless that is 0, and reports
-// whether it ended by itself.
+// start runs a command and kills it after this time; 0 means never. It reports
+// whether the command ended by itself.
 func (k *killed) start(how string, cmd *exec.Cmd, after time.Duration) (alive bool) {
 	k.Helper()
 	k.runs++
@@ -453,17 +457,17 @@ func (k *killed) start(how string, cmd *exec.Cmd, after time.Duration) (alive bo
 	return false
 }
 
-// TestKillSteps: a scan that dies the first time that it has done a step is
-// complete after the same command again.
+// TestKillSteps: if a scan dies when it does a step for the first time, running the
+// same command again completes it.
 func TestKillSteps(t *testing.T) {
 	t.Parallel()
 	cfg, _ := serve(t, fleet.Config{
 		Network: netip.MustParsePrefix("127.72.0.0/25"),
-		Kinds:   []fleet.Kind{fleet.Source}, // which answers everything at once
+		Kinds:   []fleet.Kind{fleet.Source}, // they answer everything at once
 	})
-	modes := map[string][]string{} // those in which a scan does a step; by default
+	modes := map[string][]string{} // the modes in which a scan does a step; without an entry, the default mode
 	for _, step := range []string{"output.cut", "output.repacked", "part.removed", "silent.written"} {
-		modes[step] = []string{} // what a scan does once it is resumed; TestSilentFile has the last
+		modes[step] = []string{} // only a resumed scan does these; TestSilentFile tests the last
 	}
 	modes["output.renamed"] = []string{"force"}
 	modes["part.created"], modes["part.renamed"] = []string{"rotate"}, []string{"rotate"}
@@ -482,7 +486,7 @@ func TestKillSteps(t *testing.T) {
 	}
 }
 
-// dieOnce has a scan die the first time that it has done a step, and resumes it.
+// dieOnce lets a scan die when it does a step for the first time, and resumes it.
 func (k *killed) dieOnce(mode, how string) {
 	k.saved = true
 	switch mode {
@@ -494,7 +498,7 @@ func (k *killed) dieOnce(mode, how string) {
 	}
 	k.start(how, exec.CommandContext(k.Context(), "dies", append([]string{how, "1"}, k.args()...)...), 0)
 	if k.n != 1 {
-		k.Errorf("%s: it did not die", how)
+		k.Errorf("%s: the scan did not die", how)
 	}
 	if !k.done() {
 		k.scanToTheEnd()
@@ -502,7 +506,7 @@ func (k *killed) dieOnce(mode, how string) {
 	k.checkEnd()
 }
 
-// files are those with records of this census, in the order of their names.
+// files returns the files with records of this census, sorted by name.
 func (k *killed) files() (files []string) {
 	all, err := filepath.Glob(k.path("*census*"))
 	if err != nil {

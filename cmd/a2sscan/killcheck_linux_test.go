@@ -18,8 +18,8 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// checkKilled: the checkpoint that is left can be read, and the output has at
-// least what it names, complete.
+// checkKilled: the checkpoint that a killed scan left can be read. The output has
+// at least the records that the checkpoint counts, and all of them are complete.
 func (k *killed) checkKilled() {
 	k.Helper()
 	k.checkOld()
@@ -28,7 +28,7 @@ func (k *killed) checkKilled() {
 		if files := k.files(); len(files) > 0 {
 			k.Errorf("%s: no checkpoint, but %v", k.last, files)
 		}
-		return // nothing was begun
+		return // the scan had written nothing yet
 	}
 	c, err := checkpoint.Decode(file)
 	if err != nil {
@@ -44,22 +44,22 @@ func (k *killed) checkKilled() {
 	}
 	if files := k.mine(); len(files) > 0 {
 		if n := countLines(k.cat(false, files...)); n < c.Records {
-			k.Errorf("%s: %d records can be read, %d were promised", k.last, n, c.Records)
+			k.Errorf("%s: %d records can be read, but the checkpoint has %d", k.last, n, c.Records)
 		}
 	} else if c.Records > 0 {
-		k.Errorf("%s: no output, and %d records were promised", k.last, c.Records)
+		k.Errorf("%s: no output, but the checkpoint has %d records", k.last, c.Records)
 	}
 }
 
-// mine are the files of the scan, or of its shard.
+// mine returns the files of the scan or, if it is divided, of the present shard.
 func (k *killed) mine() []string {
 	return slices.DeleteFunc(k.files(), func(name string) bool {
 		return k.shards > 0 && !strings.HasPrefix(filepath.Base(name), k.output)
 	})
 }
 
-// checkOffset: the output has so many complete records before the checkpoint's
-// offset.
+// checkOffset: before the checkpoint's offset, the output has this many complete
+// records.
 func (k *killed) checkOffset(c *checkpoint.Checkpoint, want uint64) {
 	k.Helper()
 	plan := c.Plan
@@ -77,7 +77,8 @@ func (k *killed) checkOffset(c *checkpoint.Checkpoint, want uint64) {
 	}
 }
 
-// checkParts: a part that has its name is complete, and stays as it is.
+// checkParts: a part that has its final name is complete, and does not change any
+// more.
 func (k *killed) checkParts(c *checkpoint.Checkpoint) {
 	k.Helper()
 	for i, p := range c.Output.Parts {
@@ -100,21 +101,20 @@ func (k *killed) checkParts(c *checkpoint.Checkpoint) {
 	}
 }
 
-// checkOld: with --force, the census of before is there as long as no new one is
-// complete.
+// checkOld: with --force, the old census remains until a new one is complete.
 func (k *killed) checkOld() {
 	k.Helper()
 	if k.old == nil || bytes.Equal(k.read(k.path(k.output)), k.old) {
 		return
 	}
 	if _, err := os.Stat(k.path(k.output + sink.PartSuffix)); err == nil {
-		return // a later run begins again beside a complete census
+		return // the old census was replaced, and a later run starts over beside it
 	}
 	k.checkTruth(k.cat(true, k.path(k.output)), true)
 }
 
-// settle: after a scan that appends was killed, the output begins with the
-// records that it had before. They are kept for the next time.
+// settle: after a scan that appends was killed, the output still begins with the
+// old records. settle keeps all readable records for the next time.
 func (k *killed) settle() {
 	k.Helper()
 	files := k.files()
@@ -123,14 +123,14 @@ func (k *killed) settle() {
 	}
 	lines := k.cat(false, files...)
 	if !bytes.HasPrefix(lines, k.settled) {
-		k.Errorf("%s: of %d records %d are left, or they are others", k.last, countLines(k.settled), countLines(lines))
+		k.Errorf("%s: of %d records %d are left, or some have changed", k.last, countLines(k.settled), countLines(lines))
 	}
 	k.checkTruth(k.ofScan(lines, k.lastScan()), false)
 	k.settled = lines
 	k.checkRefused()
 }
 
-// lastScan is the name of the scan of the last run.
+// lastScan returns the scan ID of the last run.
 func (k *killed) lastScan() string {
 	was := *k
 	was.runs--
@@ -151,7 +151,7 @@ func (k *killed) ofScan(lines []byte, scan string) (of []byte) {
 	return of
 }
 
-// checkRefused: a scan that does not say --append leaves what is there as it is.
+// checkRefused: a scan without --append does not change an existing census.
 func (k *killed) checkRefused() {
 	k.Helper()
 	before := k.read(k.path(k.output))
@@ -165,8 +165,8 @@ func (k *killed) checkRefused() {
 	}
 }
 
-// cat reads files with the program. Unless they are complete, it may say that the
-// last record is cut off.
+// cat reads files with the program. Only if complete is false may it report a
+// partial record at the end.
 func (k *killed) cat(complete bool, files ...string) []byte {
 	k.Helper()
 	var said bytes.Buffer
@@ -186,8 +186,9 @@ func (k *killed) cat(complete bool, files ...string) []byte {
 
 func countLines(lines []byte) uint64 { return uint64(bytes.Count(lines, []byte{'\n'})) }
 
-// checkTruth: the records are of one scan, true, and each server has one; with
-// complete every server has. It returns their number.
+// checkTruth: all records belong to one scan and are true, and no server has two.
+// If complete is set, every server has one. checkTruth returns the number of
+// records.
 func (k *killed) checkTruth(lines []byte, complete bool) uint64 {
 	k.Helper()
 	scans := map[string]int{}
@@ -219,7 +220,7 @@ func (k *killed) checkTruth(lines []byte, complete bool) uint64 {
 	return uint64(report.Servers)
 }
 
-// checkEnd: the complete census is the truth, and so are its numbers.
+// checkEnd: the complete census agrees with the truth, and so do the summaries.
 func (k *killed) checkEnd() {
 	k.Helper()
 	lines := k.cat(true, k.files()...)
@@ -233,7 +234,7 @@ func (k *killed) checkEnd() {
 	k.checkSummaries(servers)
 	left, err := filepath.Glob(k.path("*scan.checkpoint*"))
 	left = slices.DeleteFunc(left, func(name string) bool {
-		return k.n > 0 && strings.HasSuffix(name, ".lock") // it died when all was done
+		return k.n > 0 && strings.HasSuffix(name, ".lock") // a scan was killed after it had finished
 	})
 	unfinished, err2 := filepath.Glob(k.path("*" + sink.PartSuffix))
 	if left = append(left, unfinished...); len(left) > 0 || err != nil || err2 != nil {
@@ -241,8 +242,8 @@ func (k *killed) checkEnd() {
 	}
 }
 
-// checkSummaries: the numbers of the scan, or of all its shards, are those of its
-// servers.
+// checkSummaries: the counts of the scan, or of all its shards together, agree with
+// the servers.
 func (k *killed) checkSummaries(servers uint64) {
 	k.Helper()
 	var records, sent, unscannable uint64

@@ -24,7 +24,8 @@ func (f *logFlags) add(cmd *cobra.Command) {
 	fs.Var(&f.level, "log-level", "least that is logged: debug, info, warn or error")
 }
 
-// check refuses a format of no log, and a log in one of those other files.
+// check refuses a format or level without a log file, and a log in the file of
+// another flag. others are the files of those flags.
 func (f *logFlags) check(others ...string) error {
 	shared := func(other string) bool { return other != "" && inputs.SamePath(f.file, other) }
 	switch {

@@ -26,26 +26,27 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// prepare changes settings of the whole process.
+// prepare changes settings of the process.
 func prepare() {
-	// A panic ends with SIGABRT instead of exit code 2, which is never ours.
+	// A panic ends with SIGABRT instead of exit code 2, which this program never
+	// uses.
 	debug.SetTraceback("crash")
-	// A write to a closed pipe is an ordinary error.
+	// Make writing to a closed pipe an ordinary error.
 	signal.Ignore(syscall.SIGPIPE)
 }
 
-// app is what all commands share.
+// app holds what all commands share.
 type app struct {
 	term  *console.Terminal
 	args  []string // the command line, without the program's name
 	in    io.Reader
 	out   *results
-	sends bool // sends to servers or masters: a reader who leaves early loses results
+	sends bool // the command sends to servers or masters, so results are lost if the reader closes the pipe
 
 	configFile *ledger.ConfigFile // nil: there is no configuration file
 }
 
-// run is the program. It returns the exit code.
+// run runs the program and returns the exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	a := &app{
 		term: console.New(stderr),
@@ -68,7 +69,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return console.ExitCode(err)
 }
 
-// execute runs the command that the arguments name.
+// execute runs the command that the arguments choose.
 func (a *app) execute() (err error) {
 	if a.args, err = habits.Arguments(a.args); err != nil {
 		return err
@@ -78,8 +79,8 @@ func (a *app) execute() (err error) {
 	return root.Execute()
 }
 
-// results is standard output. It keeps the first error, so that a full disk is noticed
-// whoever was writing.
+// results is standard output. It keeps the first error, so that a full disk is
+// noticed even if the code that was writing ignores errors.
 type results struct {
 	w   io.Writer
 	err error
@@ -97,7 +98,7 @@ func (r *results) Write(b []byte) (int, error) {
 // cut reports whether the reader closed the pipe.
 func (r *results) cut() bool { return errors.Is(r.err, syscall.EPIPE) }
 
-// failure is the error of a run that could not write.
+// failure returns the error of a run that could not write its results.
 func (r *results) failure() error {
 	f := console.Fail(console.ExitOutput, "can't write standard output: %w", console.WithoutPath(r.err))
 	if f.ReaderGone = r.cut(); f.ReaderGone {
@@ -106,14 +107,14 @@ func (r *results) failure() error {
 	return f
 }
 
-// isReported reports whether the user has seen an error already.
+// isReported reports whether the user has already seen the error.
 func isReported(err error) bool {
 	var f *console.Failure
 	return errors.As(err, &f) && f.Reported
 }
 
-// isCut reports whether the reader of standard output closed the pipe, as head does.
-// If the results can be had again, that needs no message.
+// isCut reports whether the reader of standard output closed the pipe, as head
+// does. That needs no message if the user can produce the results again.
 func isCut(err error) bool {
 	var f *console.Failure
 	return errors.As(err, &f) && f.ReaderGone
@@ -134,7 +135,7 @@ server.`,
 		RunE:               a.rootRun,
 		SilenceErrors:      true,
 		SilenceUsage:       true,
-		DisableSuggestions: true, // anyCommand makes its own, as a hint
+		DisableSuggestions: true, // anyCommand suggests commands in a hint instead
 	}
 	root.SetOut(a.out)
 	root.SetErr(a.term.Messages())
@@ -156,7 +157,7 @@ server.`,
 	return root
 }
 
-// rootRun is the program without a command.
+// rootRun runs the program if no command is given.
 func (a *app) rootRun(cmd *cobra.Command, _ []string) error {
 	if version, _ := cmd.Flags().GetBool("version"); version {
 		_, err := fmt.Fprintln(a.out, versionLine())
@@ -165,7 +166,7 @@ func (a *app) rootRun(cmd *cobra.Command, _ []string) error {
 	return cmd.Help()
 }
 
-// commands are the commands of the program.
+// commands returns the commands of the program.
 func (a *app) commands() []*cobra.Command {
 	return []*cobra.Command{
 		a.scanCommand(),
@@ -188,7 +189,7 @@ func (a *app) commands() []*cobra.Command {
 	}
 }
 
-// anyCommand refuses a word that is no command and suggests a similar one.
+// anyCommand refuses a word that is not a command and suggests a similar one.
 func (a *app) anyCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -202,7 +203,7 @@ func (a *app) anyCommand(cmd *cobra.Command, args []string) error {
 	return f
 }
 
-// self is how a person starts this program, for commands to type.
+// self returns the command that starts this program, for hints.
 func self() string {
 	exe, err := os.Executable()
 	if err == nil && strings.Contains(filepath.ToSlash(exe), "/go-build") {

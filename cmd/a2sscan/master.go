@@ -10,8 +10,9 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// addMasterFlags adds the flags of commands that fetch a list from a master. Where scan has
-// another flag for servers, the name begins with master-, in both commands.
+// addMasterFlags adds the flags of commands that fetch a list from a master. If
+// scan has a flag with the same purpose for servers, the name begins with master-,
+// in both commands.
 func addMasterFlags(fs *pflag.FlagSet, f *masterlist.Options) {
 	f.Region = masterlist.Region(master.World)
 	for _, one := range masterlist.FilterFlags(&f.Region, &f.Filter) {
@@ -28,7 +29,7 @@ func addMasterFlags(fs *pflag.FlagSet, f *masterlist.Options) {
 	fs.DurationVar(&f.MaxWait, "master-max-wait", 0, "how long to wait for a master that is silent or asks to wait: `D` (default 61s; Web API: 5m)")
 }
 
-// masterCommandFlags are the flags of master.
+// masterCommandFlags are the flags of the master command.
 type masterCommandFlags struct {
 	masterlist.Options
 	outFlags
@@ -150,7 +151,8 @@ func (a *app) master(f *masterCommandFlags) error {
 	return endList(a, f, r, &stats, err)
 }
 
-// endList reports how the list ended and chooses the exit code.
+// endList reports how the list ended and returns the error that decides the exit
+// code.
 func endList(a *app, f *masterCommandFlags, r *masterlist.Writer, s *master.Stats, err error) error {
 	t, n := a.term, r.Count
 	switch {

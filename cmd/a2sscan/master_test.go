@@ -13,8 +13,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/master"
 )
 
-// web serves answers of the Web API on loopback, and returns what the command
-// says to them.
+// web runs the master command against a Web API on loopback that gives these
+// answers, and returns the command's output.
 func web(t *testing.T, answer http.HandlerFunc, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	server := httptest.NewServer(answer)
@@ -26,8 +26,8 @@ func web(t *testing.T, answer http.HandlerFunc, args ...string) (code int, stdou
 	return code, out.String(), errs.String()
 }
 
-// TestMasterCapped: servers that nothing tells apart are more than an answer
-// may have. What could not be reached is said.
+// TestMasterCapped: if there are more servers than one answer may have, and no
+// filter can divide them, the command reports that some could not be fetched.
 func TestMasterCapped(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`{"response":{"servers":[`)
@@ -50,13 +50,13 @@ func TestMasterCapped(t *testing.T) {
 		"end: there are more servers than the master's cap let through\n",
 	} {
 		if !strings.Contains(stderr, want) {
-			t.Errorf("not said: %s\n%s", want, stderr)
+			t.Errorf("not reported: %s\n%s", want, stderr)
 		}
 	}
 }
 
-// TestMasterHostile: text of a master is shown escaped, and the key not at
-// all, whatever the master makes of it.
+// TestMasterHostile: text from a master is shown escaped. The key is never shown,
+// even if the master sends it back in its list.
 func TestMasterHostile(t *testing.T) {
 	code, stdout, stderr := web(t, func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, `{"response":{"servers":[{"addr":"\u001b[31m%s"},{"addr":"127.0.0.1:7","name":"\u001b]0;%s\u0007\u202e"}]}}`,
@@ -70,7 +70,8 @@ func TestMasterHostile(t *testing.T) {
 	}
 }
 
-// TestMasterHostileStatus: the key is not shown where a master sends it back.
+// TestMasterHostileStatus: the key is not shown even if a master sends it back in
+// an error.
 func TestMasterHostileStatus(t *testing.T) {
 	code, stdout, stderr := web(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Bad", "\x1b[31m?"+r.URL.RawQuery)

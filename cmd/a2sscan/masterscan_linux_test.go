@@ -16,12 +16,12 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// masterNetwork is as large as there is time for: with 127.72.0.0/16 there are
-// 100,000 servers and more, and the scans take minutes.
+// masterNetwork is a small network by default. With 127.72.0.0/16 there are more
+// than 100,000 servers, and the scans take minutes.
 var masterNetwork = flag.String("master-network", "127.72.0.0/23",
 	"the `NETWORK` inside 127.0.0.0/8 that TestMasterToScan has servers on")
 
-// serveMaster starts a master of a fleet.
+// serveMaster runs a master of a fleet until the test ends.
 func serveMaster(t *testing.T, c fleet.MasterConfig) *fleet.Master {
 	t.Helper()
 	m, err := fleet.NewMaster(c)
@@ -43,9 +43,9 @@ func serveMaster(t *testing.T, c fleet.MasterConfig) *fleet.Master {
 	return m
 }
 
-// TestMasterToScan: from the master to the census in one line of shell, and
-// what is found is the truth. The list goes as text, as pages, as JSON, through
-// a file, and within one command.
+// TestMasterToScan goes from a master to a census in one line of shell, and
+// compares the census with the truth. The list is passed as text, as pages, as
+// JSON, through a file, and within one command.
 func TestMasterToScan(t *testing.T) {
 	t.Parallel()
 	cfg, _ := serve(t, fleet.Config{
@@ -73,7 +73,7 @@ func TestMasterToScan(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			if cfg.Network.Bits() > 20 {
-				t.Parallel() // they wait for the slow ones, most of the time
+				t.Parallel() // most of the time they wait for slow servers
 			}
 			out := filepath.Join(t.TempDir(), "census.ndjson.zst")
 			cmd := exec.Command("sh", "-euc", test.script)
@@ -95,7 +95,7 @@ func TestMasterToScan(t *testing.T) {
 	}
 }
 
-// checkKept wants what the master said in every record, or in none.
+// checkKept checks that every record, or none, has the master's entry.
 func checkKept(t *testing.T, census string, want bool) {
 	t.Helper()
 	r, err := sink.Open(census)
@@ -109,7 +109,7 @@ func checkKept(t *testing.T, census string, want bool) {
 			return
 		}
 		if got := strings.Contains(string(line), `,"master":{`); got != want {
-			t.Fatalf("what the master said is there: %v: %.600s", got, line)
+			t.Fatalf("record with the master's entry: %v: %.600s", got, line)
 		}
 	}
 }

@@ -24,8 +24,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// listener is a standard error that hands over each line before the program
-// goes on.
+// listener is a standard error that passes on each line before the program
+// continues.
 type listener struct {
 	mu   sync.Mutex
 	hear func(line string)
@@ -40,7 +40,7 @@ func (l *listener) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// scraped is what a scrape brought.
+// scraped is the result of a scrape.
 type scraped map[string]*dto.MetricFamily
 
 // scrape fetches metrics and reads them with Prometheus' own parser.
@@ -60,8 +60,8 @@ func scrape(t *testing.T, url string) scraped {
 	return families
 }
 
-// value returns the number of a metric with that label's value, and -1 if it is
-// not there.
+// value returns the value of a metric with this label value, or -1 if there is
+// none.
 func (s scraped) value(name, label string) float64 {
 	for _, m := range s["a2sscan_"+name].GetMetric() {
 		if label != "" && (len(m.Label) != 1 || m.Label[0].GetValue() != label) {
@@ -87,7 +87,7 @@ func (s scraped) sum(name string) (n float64) {
 	return n
 }
 
-// probe asks /healthz.
+// probe returns what /healthz answers.
 func probe(t *testing.T, url string) string {
 	t.Helper()
 	resp, err := http.Get(strings.Replace(url, "/metrics", "/healthz", 1))
@@ -100,8 +100,8 @@ func probe(t *testing.T, url string) string {
 	return fmt.Sprintf("%d %s", resp.StatusCode, strings.TrimSpace(string(body)))
 }
 
-// watched is a scan of a list in two halves. The second is given when the first
-// is done with and was scraped.
+// watched is a scan of a list that comes in two halves. The second half comes when
+// the first is finished and was scraped.
 type watched struct {
 	*testing.T
 	list   *io.PipeWriter
@@ -109,12 +109,12 @@ type watched struct {
 	lines  int // of the first half
 
 	url        string
-	well       []string // what /healthz said
+	well       []string // the answers of /healthz
 	half, last scraped
 	halfway    chan struct{}
 }
 
-// hear is told what the scan says.
+// hear handles a line that the scan prints.
 func (w *watched) hear(line string) {
 	if at, ok := strings.CutPrefix(line, "a2sscan: metrics: http"); ok && w.url == "" {
 		w.url = "http" + at
@@ -134,7 +134,7 @@ func (w *watched) feed() {
 	io.WriteString(w.list, w.halves[0])
 	for begun := time.Now(); w.half.sum("targets_total") < float64(w.lines); {
 		if w.half = scrape(w.T, w.url); w.half == nil || time.Since(begun) > time.Minute {
-			w.Error("the first half of the list was never done with")
+			w.Error("the first half of the list was never finished")
 			return
 		}
 	}
@@ -142,8 +142,8 @@ func (w *watched) feed() {
 	io.WriteString(w.list, w.halves[1])
 }
 
-// TestMetrics scrapes a scan of a small fleet while it runs and once it is
-// over, and compares what it then shows with the summary.
+// TestMetrics scrapes a scan of a small fleet while it runs and when it has ended,
+// and compares the last scrape with the summary.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	_, port := serve(t, fleet.Config{Network: netip.MustParsePrefix("127.80.0.0/26"),
@@ -221,7 +221,7 @@ func TestMetrics(t *testing.T) {
 	same("receive_buffer_bytes", "", float64(sum.RecvBuffer))
 	same("targets_open", "", 0)
 	if _, err := http.Get(w.url); err == nil {
-		t.Error("it is served after the scan")
+		t.Error("the metrics are still served after the scan")
 	}
 }
 
@@ -238,8 +238,8 @@ func readSummary(t *testing.T, path string) *ledger.Summary {
 	return sum
 }
 
-// TestMetricsPort: a port that another program has is said before anything is
-// sent or written.
+// TestMetricsPort: if another program has the port, that is reported before
+// anything is sent or written.
 func TestMetricsPort(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -261,8 +261,8 @@ func TestMetricsPort(t *testing.T) {
 	}
 }
 
-// TestMetricsResumed: the counters of a scan that is gone on with are of the
-// process, and what came before is a number of its own.
+// TestMetricsResumed: in a resumed scan the counters cover only this process. What
+// earlier runs finished has a metric of its own.
 func TestMetricsResumed(t *testing.T) {
 	t.Parallel()
 	network := netip.MustParsePrefix("127.80.6.0/25")

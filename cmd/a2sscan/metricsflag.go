@@ -15,7 +15,7 @@ func (f *metricsFlags) add(cmd *cobra.Command) {
 		"serve Prometheus metrics over HTTP at that port, or ADDRESS:PORT; a port alone is on 127.0.0.1, and 0 one that is free (default off)")
 }
 
-// serveMetrics starts to listen where the flag says.
+// serveMetrics starts to serve metrics if the flag gives an address.
 func (a *app) serveMetrics(f *metricsFlags, quiet bool) (*metrics.Server, error) {
 	if !f.at.Given {
 		return metrics.Off(), nil

@@ -29,17 +29,17 @@ var (
 	mutationSeed = flag.Uint64("mutation-seed", 0, "the `seed` of the first of them; 0: another one each time")
 )
 
-// unfinished is a scan that was killed, and the files that it left.
+// unfinished is a scan that was killed, with the files that it left.
 type unfinished struct {
 	*killed
 	left  map[string][]byte
-	other map[string][]byte // of another run of the same command
-	kept  map[string][]byte // what the checkpoint says of the output
+	other map[string][]byte // those that another run of the same command left
+	kept  map[string][]byte // the output up to the checkpoint, by file
 }
 
-// TestMutations: whatever happened to the files of an unfinished scan, the command
-// that resumes it either refuses them, and leaves them as they are, or makes the
-// census that it would have made without the damage.
+// TestMutations: whatever is done to the files of an unfinished scan, resuming it
+// has one of two results. Either it is refused and the files stay as they are, or
+// the census is the same as without the damage.
 func TestMutations(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
@@ -76,7 +76,7 @@ func TestMutations(t *testing.T) {
 	}
 }
 
-// leaveUnfinished runs the command twice, and kills both scans on the way.
+// leaveUnfinished runs the command twice and kills both scans before their end.
 func leaveUnfinished(k *killed) *unfinished {
 	u := &unfinished{killed: k}
 	for range 2 {
@@ -102,7 +102,7 @@ func leaveUnfinished(k *killed) *unfinished {
 	return u
 }
 
-// now are the files of the scan as they are now.
+// now returns the present files of the scan.
 func (u *unfinished) now() map[string][]byte {
 	all, err := filepath.Glob(u.path("*"))
 	if err != nil {
@@ -117,7 +117,7 @@ func (u *unfinished) now() map[string][]byte {
 	return files
 }
 
-// restore makes these the files of the scan.
+// restore replaces the files of the scan by these.
 func (u *unfinished) restore(files map[string][]byte) {
 	for name := range u.now() {
 		if err := os.Remove(u.path(name)); err != nil {
@@ -148,7 +148,7 @@ func (u *unfinished) try(rng *rand.Rand) {
 	code := cmd.ProcessState.ExitCode()
 	u.Logf("%s: exit code %d: %s", what, code, firstLine(said.String()))
 	if what == "scan.checkpoint of another run" && strings.Contains(said.String(), "gone from the output") {
-		u.checkUntouched() // it had nothing but complete parts, which somebody may have taken away
+		u.checkUntouched() // the scan had only complete parts, which may have been deleted
 		return
 	}
 	switch code {
@@ -171,19 +171,19 @@ func firstLine(s string) string {
 	return line
 }
 
-// checkRefusal: the error has a text, and no file changed.
+// checkRefusal: the program prints an error, and no file has changed.
 func (u *unfinished) checkRefusal(damaged map[string][]byte, said string) {
 	u.Helper()
 	if !strings.HasPrefix(said, "a2sscan: ") {
 		u.Errorf("no reason: %s", said)
 	}
 	if now := u.now(); !maps.EqualFunc(now, damaged, bytes.Equal) {
-		u.Errorf("it was refused, and the files changed: %v, were %v", sizes(now), sizes(damaged))
+		u.Errorf("resuming was refused, but the files changed: %v, were %v", sizes(now), sizes(damaged))
 	}
 }
 
-// checkRepaired: the census is complete and true, and begins with what the
-// checkpoint says that there was. The counts of a forged checkpoint may be wrong.
+// checkRepaired: the census is complete and true, and begins with the output up to
+// the checkpoint. If the checkpoint was forged, the counts may be wrong.
 func (u *unfinished) checkRepaired(forged bool) {
 	u.Helper()
 	u.n, u.last = 1, "resumed"
@@ -195,12 +195,12 @@ func (u *unfinished) checkRepaired(forged bool) {
 	u.checkKept()
 }
 
-// checkUntouched: the files of this run are as they were, beside those of another one.
+// checkUntouched: the files of this run are unchanged, beside those of another run.
 func (u *unfinished) checkUntouched() {
 	u.Helper()
 	for name, want := range u.left {
 		if name != "scan.checkpoint" && !bytes.Equal(u.read(u.path(name)), want) {
-			u.Errorf("%s is not as it was", name)
+			u.Errorf("%s has changed", name)
 		}
 	}
 }
@@ -209,7 +209,7 @@ func (u *unfinished) checkKept() {
 	u.Helper()
 	for name, want := range u.kept {
 		if now, err := os.ReadFile(u.path(name)); err != nil || !bytes.HasPrefix(now, want) {
-			u.Errorf("%s: %d bytes, and not those that were in it: %v", name, len(now), err)
+			u.Errorf("%s: %d bytes, which do not begin with the old ones: %v", name, len(now), err)
 		}
 	}
 }
@@ -222,7 +222,7 @@ func sizes(files map[string][]byte) map[string]int {
 	return all
 }
 
-// damage changes one of the files, and says how.
+// damage changes one of the files, and describes the change.
 func (u *unfinished) damage(files map[string][]byte, rng *rand.Rand) string {
 	if rng.IntN(3) == 0 {
 		return u.forge(files, rng)
@@ -274,8 +274,8 @@ func doubleLine(files map[string][]byte, name string, at int) string {
 	return fmt.Sprintf("%s with line %d to %d twice", name, begin, end)
 }
 
-// forge changes a number of the checkpoint, or removes a key, and gives the file
-// the checksum of what it then holds.
+// forge changes a number in the checkpoint, or removes a key, and corrects the
+// file's checksum.
 func (u *unfinished) forge(files map[string][]byte, rng *rand.Rand) string {
 	_, packed, _ := bytes.Cut(files["scan.checkpoint"], []byte("\n"))
 	dec, _ := zstd.NewReader(nil)
@@ -301,8 +301,8 @@ func (u *unfinished) forge(files map[string][]byte, rng *rand.Rand) string {
 	return "forged checkpoint: " + what
 }
 
-// forgeIn removes a key from an object, or changes the number that it has. A seed
-// is left alone: no other number says which one it was.
+// forgeIn removes a key from an object, or changes its number. It never changes a
+// seed, because no other number could reveal that.
 func forgeIn(object map[string]any, rng *rand.Rand) string {
 	keys := slices.DeleteFunc(slices.Sorted(maps.Keys(object)), func(key string) bool { return key == "seed" })
 	if len(keys) == 0 {

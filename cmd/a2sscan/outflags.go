@@ -22,10 +22,10 @@ func (f *outFlags) add(cmd *cobra.Command) {
 	fs.BoolVar(&f.force, "force", false, "replace an existing output")
 }
 
-// toFile reports whether the records go elsewhere than to standard output.
+// toFile reports whether the records go to a file, not to standard output.
 func (f *outFlags) toFile() bool { return f.output != "-" && f.output != "" }
 
-// choice is what the flags say as values.
+// choice converts the flags for package output.
 func (f *outFlags) choice() output.Choice {
 	return output.Choice{Path: f.output, Append: f.append, Force: f.force}
 }
@@ -36,8 +36,8 @@ func (f *outFlags) check() error {
 	return c.Check()
 }
 
-// plan returns the output that the flags ask for, of which no file is created
-// yet, or the error that creating it would be.
+// plan returns the output that the flags choose, without creating a file. It
+// returns the error that creating the file would return.
 func (f *outFlags) plan(scan string) (*output.Output, error) {
 	c := f.choice()
 	if err := c.CheckFormat(); err != nil {

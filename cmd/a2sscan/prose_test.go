@@ -12,10 +12,10 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// screen is the width of the narrowest screen that help is written for.
+// screen is the smallest width that the help is written for.
 const screen = 80
 
-// TestProse: no line of the help's prose is broken by a usual screen.
+// TestProse: no line of the help is wider than such a screen.
 func TestProse(t *testing.T) {
 	var visit func(cmd *cobra.Command)
 	lines := 0
@@ -43,8 +43,8 @@ func TestProse(t *testing.T) {
 	}
 }
 
-// TestFlagGroups: the help of scan shows each flag once, and its page too, those
-// of a kind together.
+// TestFlagGroups: the help of scan and its man page list each flag once, in the
+// same groups.
 func TestFlagGroups(t *testing.T) {
 	scan, _, err := newTree().Find([]string{"scan"})
 	if err != nil {
@@ -54,7 +54,7 @@ func TestFlagGroups(t *testing.T) {
 	scan.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		line := regexp.MustCompile(`(?m)^ {2,6}(-., )?--` + f.Name + `\b[^-]`)
 		if n := len(line.FindAllString(help, -1)); n != 1 && !f.Hidden {
-			t.Errorf("--%s is there %d times", f.Name, n)
+			t.Errorf("--%s is listed %d times", f.Name, n)
 		}
 	})
 	groups := flagGroups(scan)
@@ -64,7 +64,7 @@ func TestFlagGroups(t *testing.T) {
 	page := manPages()["a2sscan-scan"]
 	for _, g := range groups {
 		if !strings.Contains(page, ".SS "+g.Title+"\n.TP\n") || !strings.Contains(help, "\n"+g.Title+":\n  ") {
-			t.Errorf("%s is no group of the page, or of the help", g.Title)
+			t.Errorf("the page or the help lacks the group %s", g.Title)
 		}
 	}
 }

@@ -2,6 +2,6 @@
 
 package main
 
-// raceEnabled says that the race detector is on, with which everything takes
-// some ten times as long.
+// raceEnabled means that the race detector is on, which makes everything about ten
+// times as slow.
 const raceEnabled = true

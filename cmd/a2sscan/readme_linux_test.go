@@ -25,7 +25,7 @@ import (
 // readmePages are the README and the pages that continue it.
 var readmePages = []string{"../../README.md", "../../packaging/operating.md", "../../packaging/databases.md"}
 
-// readmeBlocks returns the blocks of the README and its pages that are marked
+// readmeBlocks returns the code blocks of the README and its pages that are marked
 // with a language.
 func readmeBlocks(t *testing.T, language string) (blocks []string) {
 	t.Helper()
@@ -45,9 +45,9 @@ func readmeBlocks(t *testing.T, language string) (blocks []string) {
 	return blocks
 }
 
-// TestReadme runs the commands of the README as they stand: the blocks marked
-// sh, one shell for all of them. Those that start with go are .ci/run's. Then
-// the census that they leave is read as the README says.
+// TestReadme runs the README's blocks marked sh, unchanged and all in one shell. It
+// omits those that begin with go, which .ci/run runs. Then it reads the resulting
+// census in the ways that the README describes.
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -67,10 +67,10 @@ func TestReadme(t *testing.T) {
 	t.Run("Python", func(t *testing.T) { readmeInPython(t, dir) })
 }
 
-// readmePrelude stands before the README's commands. The README's servers are on
-// the net; these are on loopback, which is asked only if that is said. doctor may
-// find this machine wanting. A README that waits a second for a fleet waits here
-// until that is ready.
+// readmePrelude is run before the README's commands. The README's servers are on
+// the Internet, but these are on loopback, which a scan asks only with
+// --allow-reserved. doctor may find that this machine is not ready. Where the
+// README waits a second for a fleet, the prelude waits until the fleet is ready.
 const readmePrelude = `
 slept=0
 sleep() {
@@ -89,7 +89,7 @@ trap 'cat fleets >&2' EXIT
 a2sscan fleet --network 127.66.0.0/28 -p 27107 --for 120s & sleep 1
 `
 
-// runReadme runs a script, and ends what it left running.
+// runReadme runs a script, and ends the processes that it leaves.
 func runReadme(t *testing.T, dir, script string) {
 	t.Helper()
 	prelude := readmePrelude
@@ -115,8 +115,8 @@ func runReadme(t *testing.T, dir, script string) {
 	t.Logf("%s", said)
 }
 
-// isolate runs a command in a network of its own, where no other program has the
-// ports that the README names.
+// isolate runs a command in a new network namespace, in which no other program uses
+// the ports that the README names.
 func isolate(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	up := []string{"sh", "-c", `ip link set lo up && exec "$@"`, "sh"}
@@ -131,11 +131,11 @@ func isolate(t *testing.T, cmd *exec.Cmd) {
 	cmd.Args = append(up, cmd.Args...)
 }
 
-// labelOf is how a line of the closing summary begins.
+// labelOf matches the beginning of a line of the closing summary.
 var labelOf = regexp.MustCompile(`^(a2sscan: |         )(found|targets|written|summary|took) +`)
 
-// TestReadmeSession: what the README shows of a scan fits 80 columns, and its
-// lines are such as a scan ends with.
+// TestReadmeSession: the scan that the README shows fits into 80 columns, and its
+// last lines have the labels of a real scan.
 func TestReadmeSession(t *testing.T) {
 	_, port := serve(t, fleet.Config{
 		Network: netip.MustParsePrefix("127.94.0.0/27"), Alive: 0.9,
@@ -150,7 +150,7 @@ func TestReadmeSession(t *testing.T) {
 	for i, arg := range args {
 		args[i] = strings.NewReplacer("127.43.0.0/20", "127.94.0.0/27", "27015", port).Replace(arg)
 	}
-	t.Chdir(t.TempDir()) // where the census goes
+	t.Chdir(t.TempDir()) // the scan writes its census there
 	var said strings.Builder
 	if code := run(append(args, "--cooldown", "0", "--timeout", "100ms"), strings.NewReader(""), io.Discard, &said); code != console.ExitOK {
 		t.Fatalf("%q: %d %s", args, code, said.String())
@@ -165,7 +165,7 @@ func TestReadmeSession(t *testing.T) {
 			continue
 		}
 		if labels++; !strings.Contains(said.String(), label) {
-			t.Errorf("a scan does not say %q", label)
+			t.Errorf("a scan prints no line %q", label)
 		}
 	}
 	if labels < 5 {
@@ -173,8 +173,8 @@ func TestReadmeSession(t *testing.T) {
 	}
 }
 
-// TestReadmeProgram builds the program of the README as it stands but for the
-// servers that it asks, which are simulated ones, and runs it.
+// TestReadmeProgram builds and runs the program in the README, with only the
+// addresses of the servers replaced by simulated ones.
 func TestReadmeProgram(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
@@ -193,7 +193,7 @@ func TestReadmeProgram(t *testing.T) {
 	list := regexp.MustCompile(`\[\]string\{"203\.0\.113\..*?\}`)
 	source := list.ReplaceAllString(blocks[0], "[]string{"+strings.Join(servers, ", ")+"}")
 	if strings.Contains(source, "203.0.113.") {
-		t.Fatalf("the program asks others than ours:\n%s", source)
+		t.Fatalf("the program does not ask the expected servers:\n%s", source)
 	}
 	got := slices.Sorted(strings.Lines(runProgram(t, source)))
 	if slices.Sort(want); !slices.Equal(got, want) {
@@ -220,8 +220,7 @@ func runProgram(t *testing.T, source string) string {
 	return string(out)
 }
 
-// TestExamples: the examples of every command's help are command lines that
-// the program understands.
+// TestExamples: the examples in every command's help are valid command lines.
 func TestExamples(t *testing.T) {
 	a := &app{term: console.New(os.Stderr), out: &results{}}
 	root := a.rootCommand()
@@ -238,7 +237,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// checkCommandLine parses the part of a pipeline if it is a call of ours.
+// checkCommandLine parses one command of a pipeline if it runs a2sscan.
 func checkCommandLine(t *testing.T, part string) {
 	t.Helper()
 	fields := strings.Fields(part)

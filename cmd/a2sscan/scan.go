@@ -21,7 +21,7 @@ type scanFlags struct {
 	timeouts  timeoutFlags
 	metrics   metricsFlags
 	log       logFlags
-	ofMasters *pflag.FlagSet // of use with --master only
+	ofMasters *pflag.FlagSet // flags that have an effect only with --master
 	lists     []string
 	bandwidth flagvalue.Bandwidth
 	helpAll   bool
@@ -67,12 +67,8 @@ down by a tenth, and SIGQUIT says where the scan stands; it goes on.`,
 			if !cmd.Flags().Changed("fallback") {
 				f.opts.Fallback = f.opts.SecondLook
 			}
-			if err := f.useBandwidth(cmd.Flags().Changed("rate")); err != nil {
+			if err := f.chooseRate(cmd.Flags().Changed("rate")); err != nil {
 				return err
-			}
-			if cmd.Flags().Changed("rate") && f.opts.Pace.Total > 0 {
-				return console.Fail(console.ExitUsage, "--rate and --rate-total exclude each other").
-					WithHint("--rate is of this scan, --rate-total of all shards together")
 			}
 			if err := f.check(a, args); err != nil {
 				return err
@@ -84,7 +80,7 @@ down by a tenth, and SIGQUIT says where the scan stands; it goes on.`,
 	return cmd
 }
 
-// add names the flags. Each says its unit; pflag adds the default.
+// add adds the flags. Each help text has the unit; pflag appends the default.
 func (f *scanFlags) add(cmd *cobra.Command) {
 	f.out.add(cmd)
 	fs := cmd.Flags()
@@ -101,7 +97,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.StringArrayVarP(&f.lists, "list", "l", nil, "read targets from `FILE`, as an argument does; may be repeated (-iL, too)")
 	f.addTargets(fs)
 	fs.Var(&f.opts.Query, "query", "what to ask: a `LIST` of info, players, rules, and ping beside them")
-	fs.VarP(&f.opts.Pace.Rate, "rate", "r", "datagrams a second, k and M are understood; 0: as fast as it goes")
+	fs.VarP(&f.opts.Pace.Rate, "rate", "r", rateUsage)
 	fs.Var(&f.opts.Pace.Total, "rate-total", "datagrams a second of all shards together: with --shard I/N each sends an N-th of it (default: --rate for each)")
 	fs.VarP(&f.bandwidth, "bandwidth", "B", "the rate as bits per second on the wire, such as 10M: 760 for each datagram")
 	fs.Var(&f.opts.Pace.AddressRate, "per-address-rate", "datagrams a second to one address; 0: no limit")
@@ -121,7 +117,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	f.addExclusions(fs)
 	f.addGuard(fs)
 	fs.Uint64VarP(&f.opts.MaxTargets, "max-targets", "n", 0, "`N` targets asked at most; 0: all (default 0)")
-	fs.Uint64VarP(&f.opts.MaxResults, "max-results", "N", 0, "stop after `N` servers answered, and finish those that are open; 0: never (default 0)")
+	fs.Uint64VarP(&f.opts.MaxResults, "max-results", "N", 0, "stop after `N` servers answered, in all runs of a resumed scan together, and finish those that are open; 0: never (default 0)")
 	fs.BoolVar(&f.opts.DryRun, "dry-run", false, "say what would be asked and what that takes, send nothing, write no file")
 	f.metrics.add(cmd)
 	f.log.add(cmd)
@@ -132,17 +128,25 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.BoolVarP(&f.opts.Quiet, "quiet", "q", false, "no status (unless --status asks for it) and no closing summary; errors and bad lines are still said")
 }
 
-// useBandwidth sets the rate from --bandwidth.
-func (f *scanFlags) useBandwidth(rateToo bool) error {
-	if f.bandwidth == 0 {
-		return nil
+// chooseRate sets the rate from --bandwidth, and refuses more than one of the flags
+// that set it.
+func (f *scanFlags) chooseRate(rateGiven bool) error {
+	bandwidth, total := f.bandwidth > 0, f.opts.Pace.Total > 0
+	if bandwidth {
+		f.opts.Pace.Rate = f.bandwidth.Rate()
 	}
-	f.opts.Pace.Rate = f.bandwidth.Rate()
-	return console.FirstBroken(console.Rule{Broken: rateToo, Err: "--bandwidth and --rate exclude each other",
-		Hint: "--bandwidth is the rate in other units"})
+	return console.FirstBroken(
+		console.Rule{Broken: bandwidth && rateGiven, Err: "--bandwidth and --rate exclude each other",
+			Hint: "--bandwidth is the rate in other units"},
+		console.Rule{Broken: bandwidth && total, Err: "--bandwidth and --rate-total exclude each other",
+			Hint: "--bandwidth is of this scan, --rate-total of all shards together"},
+		console.Rule{Broken: total && rateGiven, Err: "--rate and --rate-total exclude each other",
+			Hint: "--rate is of this scan, --rate-total of all shards together"},
+	)
 }
 
-// check completes the options and refuses flags that contradict each other.
+// check completes the options from the flags and refuses flags that contradict each
+// other.
 func (f *scanFlags) check(a *app, args []string) error {
 	f.opts.Out, f.opts.Timeout, f.opts.Retries = f.out.choice(), f.timeouts.timeout, f.timeouts.retries
 	f.opts.Out.Format, f.opts.Out.Fields = f.how.chosen(), f.how.fields
@@ -162,7 +166,7 @@ func (f *scanFlags) check(a *app, args []string) error {
 	return f.opts.Check(args)
 }
 
-// scan asks the targets and writes what they answer.
+// scan asks the targets and writes their answers as records.
 func (a *app) scan(f *scanFlags, args []string) error {
 	p := a.program()
 	if !f.opts.DryRun {
@@ -179,7 +183,7 @@ func (a *app) scan(f *scanFlags, args []string) error {
 	return scanrun.Scan(a.term, p, &f.opts, args)
 }
 
-// program is what this program lends to a scan.
+// program returns what a scan must know about this program.
 func (a *app) program() *scanrun.Program {
 	return &scanrun.Program{
 		Name: self(), Args: a.args, Stdin: a.in, Stdout: a.out, OnScreen: console.IsTerminal(a.out.w),
@@ -187,17 +191,18 @@ func (a *app) program() *scanrun.Program {
 	}
 }
 
-// addTargets names the flags that choose the targets of a list and their order.
+// addTargets adds the flags that choose the targets of a list and their order.
 func (f *scanFlags) addTargets(fs *pflag.FlagSet) {
 	t := &f.opts.Targets
 	fs.Var(&t.Order, "order", "in which targets are asked: random, or input, which reads lists while it asks")
 	fs.Var(&t.Seed, "seed", "number that chooses the random order: the same targets and seed, the same order (default: by chance)")
 	fs.Var(&t.Shard, "shard", "ask only part `I/N` of all addresses, I from 0 to N-1; auto/N takes I from JOB_COMPLETION_INDEX (Kubernetes) or SLURM_ARRAY_TASK_ID (default all)")
 	fs.BoolVar(&t.Strict, "strict", false, "refuse a list with a bad line, before anything is sent")
-	fs.BoolVar(&t.Resolve, "resolve", false, "look up host names in lists and arguments, and ask all of their IPv4 addresses")
+	fs.BoolVar(&t.Resolve, "resolve", false, "look up host names in lists, too, and ask all of their IPv4 addresses; names given as arguments are always looked up")
 }
 
-// addExclusions names the flags that choose the addresses that are sent nothing.
+// addExclusions adds the flags that exclude addresses, so that nothing is sent to
+// them.
 func (f *scanFlags) addExclusions(fs *pflag.FlagSet) {
 	x := &f.opts.Exclude
 	fs.StringSliceVar(&x.Networks, "exclude", nil,
@@ -208,7 +213,7 @@ func (f *scanFlags) addExclusions(fs *pflag.FlagSet) {
 		"ask addresses in special-purpose networks too (private, loopback, documentation …)")
 }
 
-// addGuard names the flags that say when a guard stops the scan.
+// addGuard adds the flags for when a guard ends the scan.
 func (f *scanFlags) addGuard(fs *pflag.FlagSet) {
 	g := &f.opts.Guard
 	fs.Var((*flagvalue.Share)(&g.MinHitrate), "min-hitrate", "stop if fewer of the targets answer: 2% or 0.02; judged after 1000 targets, and at the end (default off)")
@@ -216,10 +221,10 @@ func (f *scanFlags) addGuard(fs *pflag.FlagSet) {
 	fs.DurationVar(&g.MaxRuntime, "max-runtime", 0, "stop after `D` such as 6h; 0: never (default 0)")
 }
 
-// forMaster is the annotation of flags that are of use with --master only.
+// forMaster is the annotation of flags that have an effect only with --master.
 const forMaster = "with --master"
 
-// addMaster names the flags about masters.
+// addMaster adds the flags about masters.
 func (f *scanFlags) addMaster(fs *pflag.FlagSet) {
 	fs.StringVar(&f.opts.From.Where, "master", "", "fetch the list of servers first: from the master server at `HOST:PORT`, from the Steam Web API (web), or from its URL")
 	fs.BoolVar(&f.opts.From.Keep, "keep-master", false, "keep what the list says of each server, as master in its record")
@@ -230,7 +235,7 @@ func (f *scanFlags) addMaster(fs *pflag.FlagSet) {
 	fs.AddFlagSet(f.ofMasters)
 }
 
-// checkMaster refuses flags about masters in a scan without one.
+// checkMaster refuses flags about masters if the scan has none.
 func (f *scanFlags) checkMaster() (err error) {
 	f.ofMasters.VisitAll(func(flag *pflag.Flag) {
 		if flag.Changed && f.opts.From.Where == "" && err == nil {

@@ -35,7 +35,7 @@ types from the first records lose rare keys; the schema prevents that.
 	}
 }
 
-// schema returns what the command prints.
+// schema returns the text that the command prints.
 func schema(args []string) (string, error) {
 	kind, file := "", "census.ndjson"
 	if len(args) > 0 {

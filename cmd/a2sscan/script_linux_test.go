@@ -24,11 +24,12 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/simulation"
 )
 
-// TestMain lets scripts run the program as a command. Most of their time they
-// wait for servers that are slow or silent, so more of them than there are
-// processors run at once; -parallel decides otherwise. A program that is built
-// with the race detector waits for a second when it ends, which makes minutes:
-// those that tests start do so only if GORACE says it.
+// TestMain lets scripts run the program as a command.
+//
+// Scripts spend most of their time waiting for slow or silent servers, so more of
+// them run at once than there are processors; -parallel overrides that. A program
+// built with the race detector waits a second before it ends, which would add
+// minutes. So programs that tests start do not wait, unless GORACE is set.
 func TestMain(m *testing.M) {
 	if _, set := os.LookupEnv("GORACE"); raceEnabled && !set {
 		if err := os.Setenv("GORACE", "atexit_sleep_ms=10"); err != nil {
@@ -46,7 +47,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// panics is a program that prepares as ours does, and then meets a bug.
+// panics is a program that prepares as a2sscan does, and then panics.
 func panics() {
 	prepare()
 	done := make(chan struct{})
@@ -54,28 +55,28 @@ func panics() {
 	<-done
 }
 
-// TestScripts runs testdata/*.txtar. They show how the program is used and
-// what it says. Commands beside testscript's own:
+// TestScripts runs testdata/*.txtar, which show how the program is used and what it
+// prints. These are the commands in addition to testscript's own:
 //
 //	fleet -p 0 FLAGS…  a simulated fleet in the test process, with the flags of
 //	                   a2sscan fleet, until the script ends. $PORT lists the
-//	                   ports that it took; $PORT1, $PORT2, … are one each
-//	master FLAGS…      the master of such a fleet alone, over UDP and HTTP on
-//	                   ports of the system's choice, which are in $MASTER and
-//	                   $WEB then. On the ports of the last fleet it has its servers
-//	replay FILE LIST -p 0 FLAGS…  the servers of a census, in the test process;
-//	                   LIST is written as --list does, and $PORT set
-//	answers IP:0 FILE  a server that says what stands in FILE; $ADDR is its
-//	                   address, $PORT its port
-//	fill FILE…         puts the values of variables such as $PORT into files
-//	mmdb TYPE FILE [later]  a database for --mmdb, of those in geo_test.go; later
-//	                   is a day later
-//	exits CODE CMD…    as exec, and the exit code is CODE
-//	tmpfs DIR SIZE     a file system of that size
+//	                   ports that it uses; $PORT1, $PORT2, … have one each
+//	master FLAGS…      only the master of such a fleet, over UDP and HTTP on
+//	                   free ports, which $MASTER and $WEB name. Its servers are
+//	                   on the ports of the last fleet
+//	replay FILE LIST -p 0 FLAGS…  replays the servers of a census, in the test
+//	                   process, writes their list to LIST, and sets $PORT
+//	answers IP:0 FILE  a server that answers as FILE says; $ADDR is its address,
+//	                   $PORT its port
+//	fill FILE…         replaces variables such as $PORT in files
+//	mmdb TYPE FILE [later]  writes a database of package geotest for
+//	                   --mmdb; with later, it was built a day later
+//	exits CODE CMD…    like exec, and checks that the exit code is CODE
+//	tmpfs DIR SIZE     mounts a file system of this size
 //
-// the variable $PACKAGING, which names the project's folder of that name,
-// and the conditions [tmpfs], whether one can be mounted here, and [race], whether
-// the race detector is on.
+// The variable $PACKAGING names the project's folder packaging. The conditions are
+// [tmpfs], whether such a file system can be mounted here, and [race], whether the
+// race detector is on.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
@@ -114,9 +115,9 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// TestScriptPorts: what listens in a script takes a port that is free. Scripts
-// run side by side, and beside other programs, so a port that is written down
-// may be somebody else's.
+// TestScriptPorts: a command of a script that listens must take a free port.
+// Scripts run in parallel, and other programs run beside them, so a fixed port may
+// be in use.
 func TestScriptPorts(t *testing.T) {
 	scripts, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(scripts) == 0 {
@@ -135,15 +136,15 @@ func TestScriptPorts(t *testing.T) {
 	}
 }
 
-// listens are the commands of scripts that open sockets, with the port that they
-// name. A fleet that only prints opens none.
+// listens match the commands of scripts that open sockets, and capture the port. A
+// fleet that only prints opens none.
 var listens = []*regexp.Regexp{
 	regexp.MustCompile(`^answers [0-9.]+:(\S+) `),
 	regexp.MustCompile(`^(?:fleet|replay) .*?(?:-p|--port) (\S+)`),
 	regexp.MustCompile(`\ba2sscan fleet .*?(?:-p|--port) (\S+)`),
 }
 
-// fixedPort returns the port that a line opens a socket on, if that is fixed.
+// fixedPort returns the port on which a line opens a socket, if that port is fixed.
 func fixedPort(line string) string {
 	if strings.Contains(line, "--truth") || strings.Contains(line, "--compare") || strings.HasPrefix(line, "exits ") {
 		return ""
@@ -161,7 +162,7 @@ func fixedPort(line string) string {
 	return ""
 }
 
-// TestScriptPortsNoticed makes sure that a fixed port would be seen.
+// TestScriptPortsNoticed: fixedPort finds a fixed port.
 func TestScriptPortsNoticed(t *testing.T) {
 	tests := []struct{ line, want string }{
 		{"fleet --network 127.64.0.0/28 -p 27104 --kinds source", "27104"},
@@ -183,10 +184,10 @@ func TestScriptPortsNoticed(t *testing.T) {
 	}
 }
 
-// servedBy is where a script keeps the Config of its last fleet.
+// servedBy is the key under which a script keeps the Config of its last fleet.
 const servedBy = "fleet"
 
-// setPorts sets the variables that name the ports of a fleet.
+// setPorts sets the variables with the ports of a fleet.
 func setPorts(ts *testscript.TestScript, cfg fleet.Config) {
 	words := make([]string, len(cfg.Ports))
 	for i, port := range cfg.Ports {
@@ -196,7 +197,7 @@ func setPorts(ts *testscript.TestScript, cfg fleet.Config) {
 	ts.Setenv("PORT", strings.Join(words, ","))
 }
 
-// scriptFill puts variables into files.
+// scriptFill replaces variables in files by their values.
 func scriptFill(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: fill FILE…")
@@ -242,7 +243,7 @@ func scriptReplay(ts *testscript.TestScript, neg bool, args []string) {
 	serveScript(ts, fl)
 }
 
-// serveScript lets a fleet answer until the script ends.
+// serveScript serves a fleet until the script ends.
 func serveScript(ts *testscript.TestScript, fl *fleet.Fleet) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -315,7 +316,7 @@ func scriptTmpfs(ts *testscript.TestScript, _ bool, args []string) {
 	})
 }
 
-// mountTmpfs makes dir a file system of a size. It needs root.
+// mountTmpfs mounts a file system of this size at dir. It needs root.
 func mountTmpfs(dir, size string) (unmount func() error, err error) {
 	if err := syscall.Mount("none", dir, "tmpfs", 0, "size="+size); err != nil {
 		return nil, err

@@ -22,8 +22,9 @@ import (
 // shards is how many machines share the scan of TestShards.
 const shards = 16
 
-// TestShards: sixteen scans that share a list, a third of which is killed and
-// resumed, merge to what one scan finds: the same records and the same ledger.
+// TestShards: sixteen scans share a list, and a third of them is killed and
+// resumed. When merged, they have the same records and the same ledger as a single
+// scan.
 func TestShards(t *testing.T) {
 	t.Parallel()
 	cfg, _ := serve(t, fleet.Config{
@@ -56,13 +57,13 @@ func TestShards(t *testing.T) {
 	checkTruth(t, cfg, filepath.Join(dir, "all.ndjson.zst"))
 }
 
-// scanServers is the command of all scans of TestShards.
+// scanServers returns the arguments of all scans of TestShards.
 func scanServers(more ...string) []string {
 	return append([]string{"scan", "servers.txt", "--allow-reserved", "--timeout", "300ms", "--cooldown", "0", "-q"}, more...)
 }
 
-// scanShard scans one shard. Every third is killed once: when its checkpoint is
-// written, or when its output is on the disk.
+// scanShard scans one shard. Every third shard is killed once: when its checkpoint
+// has been written, or when its output is durable.
 func scanShard(t *testing.T, dir string, i int, output string) {
 	args := scanServers("-o", output, "--checkpoint", output+".checkpoint", "--shard", fmt.Sprintf("%d/%d", i, shards), "-r", "125")
 	if i%3 == 0 {
@@ -103,7 +104,7 @@ func writeTargets(t *testing.T, path string, cfg fleet.Config) {
 	}
 }
 
-// checkTruth holds a census against the fleet that was scanned.
+// checkTruth compares a census with the fleet that was scanned.
 func checkTruth(t *testing.T, cfg fleet.Config, census string) {
 	t.Helper()
 	r, err := sink.Open(census)
@@ -120,8 +121,8 @@ func checkTruth(t *testing.T, cfg fleet.Config, census string) {
 	}
 }
 
-// TestShardsApart: no two shards send to one address. A receiver sees it: each
-// shard sends from an address of its own.
+// TestShardsApart: no two shards send to the same address. Each shard sends from an
+// address of its own, so a receiver can tell them apart.
 func TestShardsApart(t *testing.T) {
 	t.Parallel()
 	const count = 3
@@ -153,15 +154,15 @@ func TestShardsApart(t *testing.T) {
 			senders[sender] = true
 		}
 		if len(by) != 1 {
-			t.Errorf("%v was sent to by %v", to, by)
+			t.Errorf("%v got datagrams from %v", to, by)
 		}
 	}
 	if len(senders) != count {
-		t.Errorf("addresses were sent to by %v", senders)
+		t.Errorf("addresses got datagrams from %v", senders)
 	}
 }
 
-// receive listens on one port of every address of a network, and answers nothing.
+// receive listens on one port of every address of a network, and sends nothing.
 func receive(t *testing.T, network netip.Prefix, got func(to, from netip.Addr)) (port string) {
 	t.Helper()
 	var at uint16

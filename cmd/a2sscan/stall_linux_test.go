@@ -21,7 +21,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// terminalPair opens a wide terminal: what is written to tty can be read from ours.
+// terminalPair opens a wide terminal. What is written to tty can be read from ours.
 func terminalPair(t *testing.T) (ours, tty *os.File) {
 	t.Helper()
 	ours, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
@@ -46,8 +46,8 @@ func terminalPair(t *testing.T) (ours, tty *os.File) {
 	return ours, tty
 }
 
-// watchFor reads what a terminal shows, closes seen when it shows words, and
-// returns all of it when nothing more comes.
+// watchFor reads what a terminal shows. It closes seen when the text contains
+// words. At the end it returns all of the text.
 func watchFor(r io.Reader, words string, seen chan<- struct{}) string {
 	var all strings.Builder
 	buf := make([]byte, 4096)
@@ -64,10 +64,11 @@ func watchFor(r io.Reader, words string, seen chan<- struct{}) string {
 	}
 }
 
-// TestStalledPipe has nobody read standard output until the status line says
-// that the scan waits for it: it has asked no more servers meanwhile, and once
-// the pipe is read every server is there, whole. (What limited the rate most is
-// another machine's processor: the scanner's tests have a clock of their own.)
+// TestStalledPipe reads nothing from standard output until the status line shows
+// that the scan waits for the output. Meanwhile the scan asks no more servers. Once
+// the pipe is read, the record of every server arrives, complete. (What limited the
+// rate most depends on the machine, so the tests of the scanner check that, with a
+// clock of their own.)
 func TestStalledPipe(t *testing.T) {
 	t.Parallel()
 	const servers = 1 << 14
@@ -93,7 +94,7 @@ func TestStalledPipe(t *testing.T) {
 	select {
 	case <-waits:
 	case text := <-shown:
-		t.Fatalf("it ended, and did not wait for its output:\n%s", text)
+		t.Fatalf("the scan ended without waiting for its output:\n%s", text)
 	}
 	records := 0
 	lines := bufio.NewScanner(out)
@@ -112,8 +113,8 @@ func TestStalledPipe(t *testing.T) {
 	}
 }
 
-// TestStalledReader: the second signal ends a scan whose reader stopped, and
-// says how many records it did not take.
+// TestStalledReader: the second signal ends a scan even if the reader has stopped,
+// and the scan reports how many records the reader did not take.
 func TestStalledReader(t *testing.T) {
 	network := netip.MustParsePrefix("127.72.64.0/18")
 	_, port := serve(t, fleet.Config{Network: network, Kinds: []fleet.Kind{fleet.Source}})
@@ -125,14 +126,14 @@ func TestStalledReader(t *testing.T) {
 	p.signal(syscall.SIGTERM)
 	text := p.wait(p.err, "the reader of the output stopped")
 	p.said(text, `^a2sscan: interrupted: the reader of the output stopped, and did not take the last [\d,]+ records\n$`)
-	p.cmd.Wait() // nobody has read anything
+	p.cmd.Wait() // nothing was read
 	if code := p.cmd.ProcessState.ExitCode(); code != console.ExitInterrupted {
 		t.Errorf("exit code %d", code)
 	}
 }
 
-// TestSignalAtTheEnd: a signal that comes when the scan has ended does not kill
-// the program that is reporting it.
+// TestSignalAtTheEnd: a signal that arrives after the scan has ended does not kill
+// the program while it reports.
 func TestSignalAtTheEnd(t *testing.T) {
 	_, port := serve(t, fleet.Config{Network: netip.MustParsePrefix("127.72.128.0/30"), Kinds: []fleet.Kind{fleet.Source}})
 	summary := filepath.Join(t.TempDir(), "summary")
@@ -141,7 +142,7 @@ func TestSignalAtTheEnd(t *testing.T) {
 	}
 	pipe := fullPipe(t, summary)
 	p := startScan(t, "scan", "127.72.128.1:"+port, "--allow-reserved", "--cooldown", "0", "--status", "json", "--summary", summary)
-	p.wait(p.err, `"phase":"ended"`) // the summary has no room, so the program waits
+	p.wait(p.err, `"phase":"ended"`) // the pipe has no room for the summary, so the program waits
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGHUP} {
 		p.signal(s)
 	}
@@ -157,7 +158,7 @@ func TestSignalAtTheEnd(t *testing.T) {
 	p.end(console.ExitOK)
 }
 
-// fullPipe opens a named pipe to read from, and fills it with empty lines.
+// fullPipe opens a named pipe for reading, and fills it with empty lines.
 func fullPipe(t *testing.T, name string) *os.File {
 	t.Helper()
 	pipe, err := os.OpenFile(name, os.O_RDWR, 0)

@@ -12,7 +12,7 @@ import (
 
 const unitFolder = "../../packaging/systemd"
 
-// TestUnits: systemd finds nothing wrong with the units.
+// TestUnits: systemd finds no mistake in the units.
 func TestUnits(t *testing.T) {
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {
@@ -27,7 +27,7 @@ func TestUnits(t *testing.T) {
 	var units []string
 	for _, name := range []string{"a2sscan.service", "a2sscan.timer"} {
 		unit := unitFile(t, name)
-		unit = strings.ReplaceAll(unit, "/usr/bin/a2sscan", program) // it has to be there
+		unit = strings.ReplaceAll(unit, "/usr/bin/a2sscan", program) // the program must exist
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, []byte(unit), 0o666); err != nil {
 			t.Fatal(err)
@@ -54,9 +54,8 @@ func unitFile(t *testing.T, name string) string {
 	return string(b)
 }
 
-// TestUnitCommand: the service's command is one that the program understands,
-// and those exit codes after which it is not started again are the ones that
-// somebody has to look at.
+// TestUnitCommand: the command in the service is valid. The exit codes after which
+// systemd does not restart it are those that a person must look at.
 func TestUnitCommand(t *testing.T) {
 	unit := unitFile(t, "a2sscan.service")
 	line := regexp.MustCompile(`(?m)^ExecStart=/usr/bin/(.*)$`).FindStringSubmatch(unit)
@@ -71,8 +70,8 @@ func TestUnitCommand(t *testing.T) {
 	}
 }
 
-// TestServiceConfig: the service's configuration is one that the program
-// understands, with every flag that is in it set, and says the defaults.
+// TestServiceConfig: the configuration of the service is valid, even if every flag
+// in its comments is set, and it shows the defaults.
 func TestServiceConfig(t *testing.T) {
 	text, err := os.ReadFile("../../packaging/etc/scan.toml")
 	if err != nil {
@@ -87,7 +86,7 @@ func TestServiceConfig(t *testing.T) {
 	plain, given := printedConfig(t), printedConfig(t, "--config", path)
 	for key, value := range given {
 		if plain[key] != value && !slices.Contains(examples, key) {
-			t.Errorf("%s = %s, and the default is %s", key, value, plain[key])
+			t.Errorf("%s = %s, but the default is %s", key, value, plain[key])
 		}
 	}
 	if given["rotate"] != `"1G"` || len(given) != len(plain) || len(plain) < 40 {
@@ -95,7 +94,7 @@ func TestServiceConfig(t *testing.T) {
 	}
 }
 
-// printedConfig is what holds for a scan, by key.
+// printedConfig returns the effective configuration of a scan, by key.
 func printedConfig(t *testing.T, args ...string) map[string]string {
 	t.Helper()
 	cmd := exec.Command("a2sscan", append([]string{"scan", "--print-config"}, args...)...)

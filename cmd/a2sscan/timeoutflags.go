@@ -9,6 +9,9 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
+// rateUsage describes --rate. It means the same in every command that has it.
+const rateUsage = "`N` datagrams per second, such as 800, 5k or 1.5M; 0: as fast as possible"
+
 // timeoutFlags choose the timeout of a request and the number of retries.
 type timeoutFlags struct {
 	timeout time.Duration

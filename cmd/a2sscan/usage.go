@@ -19,7 +19,7 @@ func init() {
 	cobra.AddTemplateFunc("exitCodes", console.ExitHelp)
 }
 
-// usageTemplate is cobra's template with the examples before the flags.
+// usageTemplate is cobra's template, but with the examples before the flags.
 const usageTemplate = `Usage:{{if .Runnable}}{{if not .HasAvailableSubCommands}}
   {{.UseLine}}{{end}}{{end}}{{if .HasAvailableSubCommands}}
   {{.CommandPath}} COMMAND{{end}}{{if .HasExample}}
@@ -39,21 +39,21 @@ With --master: only servers that meet all of these, and how to fetch them:
 {{exitCodes}}{{end}}
 `
 
-// inGroup reports whether a flag has an annotation; without one, whether it has
-// none.
+// inGroup reports whether a flag has an annotation. For the empty annotation, it
+// reports whether the flag has no annotation at all.
 func inGroup(f *pflag.Flag, annotation string) bool {
 	_, has := f.Annotations[annotation]
 	return has || annotation == "" && len(f.Annotations) == 0
 }
 
-// flagGroup are flags that stand together in a help and in a page for man.
+// flagGroup is a group of flags in the help and on a man page.
 type flagGroup struct {
 	Title string
 	flags []*pflag.Flag
 	width int // columns of the help
 }
 
-// Usages returns their help, wrapped at words.
+// Usages returns the help of the flags, wrapped at words.
 func (g flagGroup) Usages() string {
 	set := pflag.NewFlagSet("", pflag.ContinueOnError)
 	set.SortFlags = false
@@ -63,14 +63,14 @@ func (g flagGroup) Usages() string {
 	return set.FlagUsagesWrapped(g.width)
 }
 
-// Help, and other prose on standard output, is as wide as its terminal, unless lines
-// would be too long to be read with ease. A pager gets the usual width.
+// Help and other text on standard output is as wide as the terminal, but at most
+// widestHelp, because longer lines are hard to read. A pager gets usualHelp.
 const (
 	usualHelp  = 80
 	widestHelp = 100
 )
 
-// helpWidth is how many columns a help has that is written to w.
+// helpWidth returns the width in columns of a help that is written to w.
 func helpWidth(w io.Writer) int {
 	if r, ok := w.(*results); ok {
 		w = r.w
@@ -86,7 +86,8 @@ func helpWidth(w io.Writer) int {
 	return min(width, widestHelp)
 }
 
-// usualFlags are the flags of scan that fit on one screen, with short texts.
+// usualFlags are the flags of scan that its short help shows on one screen, with
+// shorter texts.
 var usualFlags = []struct{ name, text string }{
 	{"output", "write to `PATH`: .ndjson, .csv, .tsv; also .zst, .gz"},
 	{"append", "add to an existing output"},
@@ -112,14 +113,14 @@ var usualFlags = []struct{ name, text string }{
 	{"quiet", "no status and no closing summary"},
 }
 
-// word is the value of a flag in a short help, which needs none.
+// word is a flag value for the short help. It only hides the default and the type.
 type word string
 
 func (w word) String() string   { return string(w) }
 func (w word) Set(string) error { return nil }
 func (w word) Type() string     { return "string" }
 
-// briefHelp is the help of scan on one screen.
+// briefHelp returns the help of scan that fits on one screen.
 func briefHelp(cmd *cobra.Command) string {
 	g := flagGroup{width: helpWidth(cmd.Root().OutOrStdout())}
 	for _, usual := range usualFlags {
@@ -145,7 +146,8 @@ Flags:
 `, cmd.UseLine(), cmd.Example, g.Usages(), cmd.CommandPath())
 }
 
-// helpOf prints the help of a command: of scan the flags that matter most.
+// helpOf prints the help of a command. For scan it shows only the usual flags,
+// unless --help-all is given.
 func helpOf(cmd *cobra.Command, _ []string) {
 	out := cmd.OutOrStdout()
 	if cmd.CommandPath() == "a2sscan scan" {
@@ -157,10 +159,10 @@ func helpOf(cmd *cobra.Command, _ []string) {
 	fmt.Fprintf(out, "%s\n\n%s", strings.TrimSpace(cmd.Long), cmd.UsageString())
 }
 
-// helpAllFlag shows all flags of scan.
+// helpAllFlag is the flag that shows all flags of scan.
 const helpAllFlag = "help-all"
 
-// helpCommand is cobra's help command, except that it refuses what is no command.
+// helpCommand is cobra's help command, but it refuses a word that is not a command.
 func (a *app) helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "help [COMMAND]", Short: "Help about any command", Long: "Shows the help of a command.", Hidden: true,
@@ -175,8 +177,8 @@ func (a *app) helpCommand() *cobra.Command {
 	}
 }
 
-// scanGroups are the groups of scan, which has more flags than fit on a screen.
-// What is in none stands under "Other flags".
+// scanGroups are the groups of scan's flags, which are too many for one screen.
+// Flags in none of them are listed under "Other flags".
 var scanGroups = []struct{ title, names string }{
 	{"Targets", "port list order seed shard strict resolve max-targets max-results max-per-address exclude exclude-file " +
 		"allow-reserved master keep-master"},
@@ -187,14 +189,13 @@ var scanGroups = []struct{ title, names string }{
 	{"Watching", "status verbose quiet dry-run metrics log-file log-format log-level"},
 }
 
-// withMaster are the flags that are of use with --master only, as the help
-// says them.
+// withMaster returns the help of the flags that have an effect only with --master.
 func withMaster(cmd *cobra.Command) string {
 	return flagGroup{flags: annotated(cmd, forMaster), width: helpWidth(cmd.Root().OutOrStdout())}.Usages()
 }
 
-// annotated are the flags of a command with an annotation that somebody is to
-// see; without one, those that have none.
+// annotated returns the visible flags of a command that have this annotation. For
+// the empty annotation, it returns those that have none.
 func annotated(cmd *cobra.Command, annotation string) (flags []*pflag.Flag) {
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		if inGroup(f, annotation) && !f.Hidden {
@@ -204,7 +205,8 @@ func annotated(cmd *cobra.Command, annotation string) (flags []*pflag.Flag) {
 	return flags
 }
 
-// flagGroups are the flags of a command that have no annotation.
+// flagGroups returns the groups of a command's flags, except flags with an
+// annotation.
 func flagGroups(cmd *cobra.Command) (groups []flagGroup) {
 	width, placed := helpWidth(cmd.Root().OutOrStdout()), map[string]bool{}
 	if cmd.CommandPath() == "a2sscan scan" {

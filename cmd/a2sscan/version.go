@@ -28,18 +28,19 @@ func (a *app) versionCommand() *cobra.Command {
 	}
 }
 
-// versionLine is one line: version, commit, Go, system.
+// versionLine returns one line with the version, the commit, the version of Go and
+// the system.
 func versionLine() string {
 	version, commit := buildVersion()
 	return fmt.Sprintf("a2sscan %s (commit %s) %s %s/%s",
 		version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// The linker sets these in packages; they are empty in other builds.
+// The linker sets these when packages are built. In other builds they are empty.
 var releaseVersion, releaseCommit string
 
-// buildVersion returns the version of the package, or else what the Go toolchain
-// recorded. A + after the commit means a modified working tree.
+// buildVersion returns the version of the package or, without one, what the Go
+// toolchain recorded. A + after the commit means a modified working tree.
 func buildVersion() (version, commit string) {
 	if releaseVersion != "" {
 		return releaseVersion, releaseCommit
@@ -63,7 +64,7 @@ func buildVersion() (version, commit string) {
 	return version, commit
 }
 
-// thisBuild is the version of this program.
+// thisBuild returns the version of this program.
 func thisBuild() ledger.Build {
 	version, commit := buildVersion()
 	return ledger.Build{Version: version, Commit: commit}

@@ -40,12 +40,14 @@ func (e *ArgError) Unwrap() error { return e.Err }
 
 // input is an argument that Open accepted.
 type input struct {
-	name   name    // set if path and host are empty
-	host   string  // a host name to look up, with or without a port; set if path is empty
+	name   name    // if path is empty; of a host, its port
+	host   string  // a name to look up, without its port; if path is empty
+	found  lookup  // of host
 	path   string  // of a list; "-" for standard input
 	source *Source // of a list that is not a file; path is its name
 	size   int64   // bytes of a list; -1: not known
-	arg    int     // index of the argument, from 1
+	number int     // which argument it is, from 1
+	arg    string  // the argument of a host
 
 	format, compression, sum atomic.Pointer[string]
 
@@ -103,8 +105,8 @@ func (l *List) open(arg string) (*input, error) {
 		return &input{name: n}, nil
 	}
 	info, err := os.Stat(arg)
-	if err != nil && l.cfg.Resolve != nil && isHost([]byte(arg)) {
-		return &input{host: arg}, nil
+	if err != nil && l.cfg.Resolve != nil && IsHostName(arg) {
+		return hostInput(arg)
 	}
 	if err != nil {
 		return nil, notATarget(arg, f, err)
@@ -114,6 +116,20 @@ func (l *List) open(arg string) (*input, error) {
 		in.size = info.Size()
 	}
 	return in, readable(arg, info)
+}
+
+// hostInput is the input of an argument that is a host name, with or without a port.
+func hostInput(arg string) (*input, error) {
+	host, port, hasPort := strings.Cut(arg, ":")
+	in := &input{host: host, arg: arg, name: name{form: formAddr}}
+	if hasPort {
+		v, f := parsePort([]byte(port))
+		if f != 0 {
+			return nil, &ArgError{Arg: show([]byte(arg)), Problem: f.Error(), Err: f}
+		}
+		in.name.form, in.name.port = formAddrPort, v
+	}
+	return in, nil
 }
 
 func (l *List) openStdin() (*input, error) {
@@ -199,7 +215,6 @@ func notATarget(arg string, f Fault, err error) error {
 		return unreadable(arg, err)
 	default:
 		e.Problem = "no such file, and not an IPv4 address or network"
-		e.Hint = "host names are looked up with --resolve"
 		e.Err = err
 	}
 	return e

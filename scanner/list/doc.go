@@ -97,10 +97,11 @@
 //
 // # Host names
 //
-// With Config.Resolve a line, or an argument that is not a file, may also be a host
-// name or name:port. It stands for all IPv4 addresses of the name; a name that is not
-// found is an invalid line. At most 32 names are looked up at a time. Their addresses
-// take the place that the name has in the input.
+// With Config.Resolve a line, or an argument that is no file, may also be a host
+// name or name:port. It stands for all IPv4 addresses of the name. A name in a
+// list that is not found is an invalid line, and one among the arguments an error
+// of Load. At most 32 names are looked up at a time, and their addresses keep the
+// place of the name in the input.
 //
 // # Order
 //

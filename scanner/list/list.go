@@ -67,8 +67,11 @@ type Config struct {
 	// goroutines may call it at once.
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
 
-	// Waiting is called when a named pipe has had no writer for a second. Reading
-	// continues when a writer opens the pipe. Waiting may be nil.
+	// OnlyArgs restricts Resolve to names among Args: names in lists are invalid.
+	OnlyArgs bool
+
+	// Waiting is called when a named pipe has had no writer for a second: reading
+	// goes on as soon as one opens it. It may be nil.
 	Waiting func(name string)
 
 	Formats    []Format // more formats of lists, tried before those of this package
@@ -133,29 +136,41 @@ func Open(cfg Config) (*List, error) {
 		if err != nil {
 			return nil, err
 		}
-		in.arg = i + 1
+		in.number = i + 1
 		l.inputs = append(l.inputs, in)
 	}
 	return l, l.measure()
 }
 
-// Load reads everything that is needed before the first target: all inputs with
-// OrderRandom, and none with OrderInput. With Config.Strict it returns the first
-// invalid line as an error of type Invalid; with OrderInput it searches all regular
-// files for one. If ctx ends, Load returns its error. From calls Load if the caller
-// has not done so; a second call returns the same result.
+// Load reads what must be read before the first target is given out: all inputs
+// with OrderRandom, and none with OrderInput. With Config.Strict the first invalid
+// line is its error, an Invalid; with OrderInput it then searches all regular
+// files for one. If ctx ends earlier, Load returns its error. From calls Load if
+// the caller did not; a second call returns the same result.
+//
+// Load looks up the host names among the arguments. A name that is not found is
+// its error, an *ArgError.
 func (l *List) Load(ctx context.Context) error {
 	l.loading.Lock()
 	defer l.loading.Unlock()
 	if !l.loaded {
 		l.loaded = true
-		if l.cfg.Order == OrderRandom {
-			l.failed = l.loadAll(ctx)
-		} else if l.cfg.Strict {
-			l.failed = l.check(ctx)
-		}
+		l.failed = l.load(ctx)
 	}
 	return l.failed
+}
+
+func (l *List) load(ctx context.Context) error {
+	if err := l.lookUpArgs(ctx); err != nil {
+		return err
+	}
+	switch {
+	case l.cfg.Order == OrderRandom:
+		return l.loadAll(ctx)
+	case l.cfg.Strict:
+		return l.check(ctx)
+	}
+	return nil
 }
 
 func (l *List) loadAll(ctx context.Context) error { return l.loadInto(ctx, newLoader(l)) }

@@ -118,24 +118,78 @@ func lineOf(s string) (n int) {
 	return n
 }
 
-// TestResolveArgument looks up an argument that is not a file.
+// TestResolveArgument looks up arguments that are no files, in both orders. Names in
+// a list are looked up only without OnlyArgs.
 func TestResolveArgument(t *testing.T) {
-	var bad []string
-	l := mustOpen(t, Config{Order: OrderInput, Args: []string{"two.example:9", "8.0.0.8:8", "none.example"},
-		Resolve: names, Invalid: func(v Invalid) { bad = append(bad, v.Error()) }})
-	if got := texts(l.All()); !slices.Equal(got, []string{"8.0.0.2:9", "8.0.0.3:9", "8.0.0.8:8"}) {
-		t.Errorf("%q", got)
-	}
-	if want := []string{"argument:3: the name was not found: no such host: none.example"}; !slices.Equal(bad, want) {
-		t.Errorf("%q", bad)
+	file := writeFile(t, "names.txt", "one.example:5\n")
+	for _, test := range []struct {
+		name string
+		cfg  Config
+		want []string
+		bad  int
+	}{
+		{"input order", Config{Order: OrderInput}, []string{"8.0.0.2:9", "8.0.0.3:9", "8.0.0.8:8", "8.0.0.1:5"}, 0},
+		{"random order", Config{}, []string{"8.0.0.1:5", "8.0.0.2:9", "8.0.0.3:9", "8.0.0.8:8"}, 0},
+		{"only arguments", Config{Order: OrderInput, OnlyArgs: true}, []string{"8.0.0.2:9", "8.0.0.3:9", "8.0.0.8:8"}, 1},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			bad := 0
+			test.cfg.Args = []string{"two.example:9", "8.0.0.8:8", file}
+			test.cfg.Resolve, test.cfg.Invalid = names, func(Invalid) { bad++ }
+			got := texts(mustOpen(t, test.cfg).All())
+			if test.cfg.Order == OrderRandom {
+				slices.Sort(got)
+			}
+			if !slices.Equal(got, test.want) || bad != test.bad {
+				t.Errorf("%q, %d bad lines", got, bad)
+			}
+		})
 	}
 	if _, err := Open(Config{Args: []string{"two.example:9"}}); err == nil {
 		t.Error("a name without Resolve")
 	}
 }
 
-// TestResolveEnough checks that targets which wait for a host name are not yielded
-// once the caller wants no more, in every format.
+// TestResolveArgumentFails: a name that is not found ends Load before anything is
+// given out, since it may be the name of a file.
+func TestResolveArgumentFails(t *testing.T) {
+	for arg, want := range map[string]string{
+		"none.example":   "none.example: no such file, and no such host: no such host",
+		"none.example:7": "none.example:7: no such file, and no such host: no such host",
+		"six.example":    "six.example: no such file, and the name has no IPv4 address",
+	} {
+		for _, order := range []Order{OrderRandom, OrderInput} {
+			l := mustOpen(t, Config{Order: order, Args: []string{"8.0.0.8:8", arg}, Resolve: names, OnlyArgs: true})
+			err := l.Load(t.Context())
+			if _, ok := errors.AsType[*ArgError](err); !ok || err.Error() != want {
+				t.Errorf("%s, %v: %v", arg, order, err)
+			}
+			if got := texts(l.All()); len(got) > 0 {
+				t.Errorf("%s, %v: gave out %q", arg, order, got)
+			}
+		}
+	}
+	_, err := Open(Config{Args: []string{"one.example:0"}, Resolve: names})
+	if !errors.Is(err, FaultPort) {
+		t.Errorf("port 0: %v", err)
+	}
+}
+
+// TestIsHostName: names that look like those of lists are never looked up.
+func TestIsHostName(t *testing.T) {
+	for arg, want := range map[string]bool{
+		"play.example.com": true, "play.example.com:27016": true, "localhost": true, "box:1": true, "a_b.example": true,
+		"servers.txt": false, "SERVERS.CSV": false, "census.ndjson.zst": false, "list.gz": false,
+		"nights/list": false, "1.2.3": false, "1.2.3.4:5": false, "": false, "-x": false, ".hidden": false, "a b": false, "::1": false,
+	} {
+		if got := IsHostName(arg); got != want {
+			t.Errorf("%q: %v", arg, got)
+		}
+	}
+}
+
+// TestResolveEnough holds that what waits behind a name is not given out when no
+// more is wanted, in every kind of list.
 func TestResolveEnough(t *testing.T) {
 	for _, list := range []string{
 		"two.example:1\none.example:2\n8.0.0.7:7\n",

@@ -42,7 +42,7 @@ func (l *List) newReader(ctx context.Context, to taker) (r *reader, end func()) 
 		},
 	}
 	r.out.bulk, _ = to.(bulkTaker)
-	r.text = textLines{out: &r.out, ports: l.ports, hosts: l.cfg.Resolve != nil}
+	r.text = textLines{out: &r.out, ports: l.ports, hosts: l.cfg.Resolve != nil && !l.cfg.OnlyArgs}
 	return r, end
 }
 
@@ -92,11 +92,18 @@ func (r *reader) input() (more bool, err error) {
 
 // argument reads an argument that is itself a target.
 func (r *reader) argument() bool {
-	r.out.invalid.line = r.in.arg
+	r.out.invalid.line = r.in.number
 	if r.in.host == "" {
 		return r.out.name(&r.in.name, labels{})
 	}
-	return r.out.host([]byte(r.in.host), labels{}) && r.out.wait()
+	n := r.in.name
+	for _, ip := range r.in.addrs() {
+		n.ip = ip
+		if !r.out.name(&n, labels{}) {
+			return false
+		}
+	}
+	return true
 }
 
 // list reads a list. It closes files.

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"slices"
+	"strings"
 )
 
 // How host names are looked up.
@@ -87,6 +89,66 @@ func (q *hostQueue) lookUp(ctx context.Context, host string) chan lookup {
 
 // maxHost is the maximum length of a host name in bytes (RFC 1035, section 2.3.4).
 const maxHost = 253
+
+// lookUpArgs looks up the host names among the arguments.
+func (l *List) lookUpArgs(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	hosts := hostQueue{resolve: l.cfg.Resolve}
+	found := map[*input]chan lookup{}
+	for _, in := range l.inputs {
+		if in.host != "" {
+			found[in] = hosts.lookUp(ctx, in.host)
+		}
+	}
+	for _, in := range l.inputs {
+		if in.host == "" {
+			continue
+		}
+		select {
+		case in.found = <-found[in]:
+			l.counts.resolved.Add(1)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if len(in.addrs()) == 0 {
+			return notFound(in)
+		}
+	}
+	return nil
+}
+
+// addrs are the IPv4 addresses of the host.
+func (in *input) addrs() (all []uint32) {
+	for _, a := range in.found.addrs {
+		if a = a.Unmap(); a.Is4() {
+			all = append(all, ipOf(a))
+		}
+	}
+	return all
+}
+
+// notFound is the error of an argument that is neither a file nor a known host.
+func notFound(in *input) error {
+	e := &ArgError{Arg: show([]byte(in.arg)), Problem: "no such file, and " + ErrNoIPv4.Error(), Err: ErrNoIPv4}
+	if in.found.err != nil {
+		e.Problem = "no such file, and no such host: " + in.found.err.Error()
+		e.Err = in.found.err
+	}
+	return e
+}
+
+// listSuffixes end the names of lists, and no host name.
+var listSuffixes = []string{".txt", ".csv", ".tsv", ".json", ".ndjson", ".jsonl", ".gz", ".zst", ".list", ".lst", ".log", ".toml"}
+
+// IsHostName reports whether an argument that is no file may be a host name, with
+// or without a port. A name that ends like that of a list is none.
+func IsHostName(arg string) bool {
+	lower := strings.ToLower(arg)
+	return isHost([]byte(arg)) && !slices.ContainsFunc(listSuffixes, func(suffix string) bool {
+		return strings.HasSuffix(lower, suffix)
+	})
+}
 
 // isHost reports whether b looks like a host name, with or without a port. Digits
 // and dots alone are taken for an address.

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Block is several lines of a report, aligned, of which only the first one names the
-// program.
+// Block is a report of several aligned lines, of which only the first begins with
+// the name of the program.
 type Block struct {
 	t    *Terminal
 	rows [][2]string // label and text
@@ -15,7 +15,7 @@ type Block struct {
 // NewBlock returns an empty block.
 func (t *Terminal) NewBlock() *Block { return &Block{t: t} }
 
-// Say adds a line. What precedes the first colon is its label.
+// Say adds a line. The text before the first colon is its label.
 func (b *Block) Say(format string, args ...any) {
 	label, text, _ := strings.Cut(fmt.Sprintf(format, args...), ": ")
 	b.rows = append(b.rows, [2]string{label, text})
@@ -24,11 +24,11 @@ func (b *Block) Say(format string, args ...any) {
 // Hint adds a line that suggests a remedy.
 func (b *Block) Hint(format string, args ...any) { b.Say("hint: "+format, args...) }
 
-// TextWidth is how many columns a text has room in.
+// TextWidth returns how many columns are left for the text of a line.
 func (b *Block) TextWidth() int { return b.t.Width() - len(speaker) - leastLabel - 2 }
 
-// The columns that labels take: enough for the usual ones, and no more than leave room
-// for text.
+// These limit the columns of the labels: enough for the usual labels, but not so
+// many that the text lacks room.
 const (
 	leastLabel = 7
 	mostLabel  = 14

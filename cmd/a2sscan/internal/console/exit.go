@@ -6,23 +6,23 @@ import (
 	"strings"
 )
 
-// The exit codes. They are a promise to scripts. 2 is what the Go runtime and
-// many shells use, so it is never ours.
+// These are the exit codes. They are a promise to scripts. The code 2 is not among
+// them, because the Go runtime and many shells use it.
 const (
 	ExitOK          = 0
-	ExitUsage       = 1 // the command line makes no sense, or the network can't be used
+	ExitUsage       = 1 // the command line is wrong, or the network can't be used
 	ExitOutput      = 3 // results could not be written
 	ExitInterrupted = 4 // SIGINT or SIGTERM
-	ExitGuard       = 5 // a guard stopped the scan, or doctor found something bad
-	ExitInput       = 6 // input can't be read, a list is not whole, or there is nothing left to ask
+	ExitGuard       = 5 // a guard ended the scan, or doctor found something bad
+	ExitInput       = 6 // input can't be read, a list is incomplete, or there is nothing left to ask
 	ExitCheckpoint  = 7 // a checkpoint can't be used
 	ExitNumbers     = 8 // numbers that must add up do not, or a census is damaged
 	ExitChanged     = 9 // diff --exit-code found a change
 
-	ExitPipe = 141 // the reader of standard output closed the pipe and nothing is lost: as SIGPIPE would end it
+	ExitPipe = 141 // the reader of standard output closed the pipe, but nothing is lost; the code is that of SIGPIPE
 )
 
-// Exits lists the exit codes with the outcome that each stands for.
+// Exits lists the exit codes, with the outcome that each means.
 var Exits = []struct {
 	Code int
 	When string
@@ -49,19 +49,19 @@ func ExitHelp() string {
 	return b.String()
 }
 
-// Failure is an error with its exit code and a hint: what to do about it.
+// Failure is an error with its exit code and a hint that suggests a remedy.
 type Failure struct {
 	Code       int
 	Err        error
 	Hint       string
-	Reported   bool // the user has seen it already, or need not
+	Reported   bool // the user has seen the error already, or need not see it
 	ReaderGone bool // the reader of standard output closed the pipe
 }
 
 func (f *Failure) Error() string { return f.Err.Error() }
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Fail makes an error that ends the program with code.
+// Fail returns an error that ends the program with this exit code.
 func Fail(code int, format string, args ...any) *Failure {
 	return &Failure{Code: code, Err: fmt.Errorf(format, args...)}
 }
@@ -72,8 +72,8 @@ func (f *Failure) WithHint(format string, args ...any) *Failure {
 	return f
 }
 
-// ExitCode returns the exit code for err. An error without a code comes from
-// cobra and means a wrong command line.
+// ExitCode returns the exit code for err. Errors without a code come from cobra and
+// mean a wrong command line.
 func ExitCode(err error) int {
 	var f *Failure
 	switch {
@@ -85,7 +85,7 @@ func ExitCode(err error) int {
 	return ExitUsage
 }
 
-// Report says an error and its hint.
+// Report prints an error and its hint.
 func (t *Terminal) Report(err error) {
 	t.Say("%v", err)
 	var f *Failure
@@ -94,13 +94,14 @@ func (t *Terminal) Report(err error) {
 	}
 }
 
-// Rule is a combination of flags that is refused.
+// Rule refuses a combination of flags. Broken reports whether the flags have that
+// combination.
 type Rule struct {
 	Broken    bool
 	Err, Hint string
 }
 
-// FirstBroken returns the error of the first rule that is broken.
+// FirstBroken returns the error of the first broken rule, or nil.
 func FirstBroken(rules ...Rule) error {
 	for _, r := range rules {
 		if r.Broken {
@@ -110,7 +111,7 @@ func FirstBroken(rules ...Rule) error {
 	return nil
 }
 
-// LogEnd logs the error with which the program ends, if there is one.
+// LogEnd logs the error that ends the program, if there is one.
 func (t *Terminal) LogEnd(err error) {
 	if err == nil {
 		return

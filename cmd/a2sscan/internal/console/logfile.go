@@ -7,21 +7,21 @@ import (
 	"os"
 )
 
-// The log's grammar.
+// The rules of the log:
 //
-//   - A line is one notable thing: what happened as its message, a few fixed
-//     words, and the particulars as attributes. Never one a packet: what repeats
-//     is told when it is first seen, and then at most once a minute, as a sum.
-//   - info is what an untroubled scan tells, warn what somebody should look at
-//     one day, error why it ended. What is said on the terminal stands in the log
-//     at debug.
-//   - Text that is not ours passes through plain, whichever attribute it is in
-//     (see harmless), so that no line can be forged and no terminal painted by
-//     it.
+//   - A line is one notable event: the message says in a few fixed words what
+//     happened, and the attributes have the details. There is never a line per packet.
+//     What repeats is logged when it first happens, and then at most once a minute,
+//     as a sum.
+//   - Level info is for scans without trouble, warn for what somebody should look
+//     into some day, error for why the program ended. Messages on the terminal are
+//     also logged, at level debug.
+//   - All text from outside passes through Plain, whichever attribute it is in (see
+//     harmless). So it can neither forge a line nor change the screen.
 //   - Times are UTC.
 
-// OpenLog opens the log: a file, or standard error under its name. A file is
-// appended to, so that a tool that copies and truncates it needs no signal.
+// OpenLog opens the log, which is a file or standard error. It appends to a file,
+// so a tool may copy the file and truncate it without sending a signal.
 func (t *Terminal) OpenLog(name string, asJSON bool, level slog.Level) error {
 	if name == StandardError {
 		t.Log = slog.New(NewLogHandler(&screenLog{t}, asJSON, level))
@@ -44,11 +44,12 @@ func NewLogHandler(w io.Writer, asJSON bool, level slog.Level) slog.Handler {
 	return slog.NewTextHandler(w, o)
 }
 
-// StandardError is the name of a log that goes where the program speaks. It is
-// not opened: that does not go well where it is a socket, as under systemd.
+// StandardError is the file name for a log on standard error. The program does not
+// open it as a file, because that fails if standard error is a socket, as under
+// systemd.
 const StandardError = "/dev/stderr"
 
-// screenLog writes lines between those of the terminal.
+// screenLog writes the lines of the log between those of the terminal.
 type screenLog struct{ t *Terminal }
 
 // Write writes one line.
@@ -56,8 +57,8 @@ func (l *screenLog) Write(line []byte) (int, error) {
 	return l.t.writeLine(line)
 }
 
-// logFile is where lines go. A log that can't be written any more is said once
-// and ends nothing: the scan is worth more.
+// logFile writes the lines of the log to a file. If writing fails, it prints that
+// once and the scan continues, because the scan is worth more than the log.
 type logFile struct {
 	terminal *Terminal
 	w        io.WriteCloser
@@ -65,7 +66,7 @@ type logFile struct {
 	lost     bool
 }
 
-// Write writes one line. slog calls it once at a time.
+// Write writes one line. slog never calls it twice at the same time.
 func (l *logFile) Write(line []byte) (int, error) {
 	n, err := l.w.Write(line)
 	if err != nil && !l.lost {
@@ -76,11 +77,11 @@ func (l *logFile) Write(line []byte) (int, error) {
 	return n, err
 }
 
-// maxLogged is the number of characters after which a text of the log is cut.
+// maxLogged is how many characters of a text the log shows.
 const maxLogged = 1000
 
-// harmless makes an attribute one that can be shown: text is plain, an error
-// its text, a time UTC.
+// harmless makes an attribute safe to show: it escapes text, converts errors to
+// text and times to UTC.
 func harmless(_ []string, a slog.Attr) slog.Attr {
 	a.Value = a.Value.Resolve()
 	switch a.Value.Kind() {

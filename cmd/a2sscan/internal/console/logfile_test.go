@@ -10,17 +10,17 @@ import (
 	"unicode"
 )
 
-// hostileText has what must not reach a terminal or a reader of lines: control
-// and C1 characters, the bidirectional ones, line separators, bytes that are not
-// UTF-8, and a line that looks like one of ours.
+// hostileText has everything that must not reach a terminal or a program that reads
+// lines: control and C1 characters, bidirectional characters, line separators,
+// bytes that are not UTF-8, and a forged line.
 const hostileText = "a\x1b[2J\r\n\x9b31m\u009b\u202e\u2066\u2028\u200b\x00\xff level=ERROR msg=\"forged\" =\t{"
 
 type hostileStringer struct{}
 
 func (hostileStringer) String() string { return hostileText }
 
-// TestLogHostile: whichever way hostile text comes into a line, it stays one
-// line, and all of it is visible.
+// TestLogHostile: however hostile text gets into a line, the line stays one line,
+// and all of it is visible.
 func TestLogHostile(t *testing.T) {
 	for _, json := range []bool{false, true} {
 		var b bytes.Buffer
@@ -44,7 +44,7 @@ func TestLogHostile(t *testing.T) {
 	}
 }
 
-// TestLogLong: a text does not make a line of any length.
+// TestLogLong: long text in an attribute is cut.
 func TestLogLong(t *testing.T) {
 	var b bytes.Buffer
 	slog.New(NewLogHandler(&b, false, slog.LevelInfo)).Info("text", "text", strings.Repeat("x", 1e6))
@@ -53,14 +53,14 @@ func TestLogLong(t *testing.T) {
 	}
 }
 
-// failing is a disk that is full.
+// failing stands for a full disk.
 type failing struct{}
 
 func (failing) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
 
 func (failing) Close() error { return nil }
 
-// TestLogLost: that a log can't be written any more is said once.
+// TestLogLost: if the log can't be written, that is reported once.
 func TestLogLost(t *testing.T) {
 	var said bytes.Buffer
 	term := New(&said)

@@ -8,9 +8,27 @@ import (
 	"golang.org/x/term"
 )
 
-// Beside returns a writer to w, a terminal that the messages may go to as well. The
+// Beside returns a writer of results to w. If the messages go to the same terminal, the
 // status line is wiped before results are written, and shown again below them.
-func (t *Terminal) Beside(w io.Writer) io.Writer { return &beside{t, w} }
+func (t *Terminal) Beside(w io.Writer) io.Writer {
+	if !t.Interactive || !sameFile(t.err, w) {
+		return w // so that messages do not wait for it
+	}
+	return &beside{t, w}
+}
+
+// sameFile reports whether a and b write to the same file. Writers that are no files
+// may.
+func sameFile(a, b any) bool {
+	x, isFile := a.(*os.File)
+	y, isFileToo := b.(*os.File)
+	if !isFile || !isFileToo {
+		return true
+	}
+	first, err1 := x.Stat()
+	second, err2 := y.Stat()
+	return err1 != nil || err2 != nil || os.SameFile(first, second)
+}
 
 type beside struct {
 	t *Terminal
@@ -36,7 +54,8 @@ func IsTerminal(r any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// WidthOf returns the columns of the screen w, 80 if it is none.
+// WidthOf returns the number of columns of the screen w, or 80 if w is not a
+// screen.
 func WidthOf(w any) int {
 	if f, ok := w.(*os.File); ok {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width >= 2 {
@@ -46,11 +65,11 @@ func WidthOf(w any) int {
 	return 80
 }
 
-// Colors are the words of --color.
+// Colors are the values of --color.
 var Colors = []string{"auto", "always", "never"}
 
-// UseColor reports whether what is written to w has colours. With auto that is so on
-// a terminal, unless the environment says NO_COLOR.
+// UseColor reports whether output to w has colours. With auto, it has colours on a
+// terminal, unless the environment has NO_COLOR or TERM=dumb.
 func UseColor(when string, w any) bool {
 	if when != "auto" && when != "" {
 		return when == "always"

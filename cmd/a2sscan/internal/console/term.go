@@ -1,19 +1,20 @@
-// Package console is how the program speaks to a person: messages, hints, the status
-// line, the log, exit codes, and numbers as text. It imports nothing of ours.
+// Package console handles what the program shows to its user: messages, hints, the
+// status line, the log, exit codes, and numbers as text. It imports no other
+// package of this module.
 package console
 
-// The terminal's grammar.
+// The rules of the terminal:
 //
 //   - Results go to standard output, everything else to standard error.
-//   - Each line of standard error begins with "a2sscan: ", is lower case and has
-//     no full stop.
-//   - An error names the problem, the place and the offending text. What to do about
-//     it stands on a line of its own: "a2sscan: hint: …".
-//   - Text that is not ours (names, paths, input lines, errors of the system)
-//     passes through plain before a terminal sees it. The helpers below do that
-//     for whole lines, so that callers cannot forget it.
-//   - A status line is rewritten in place on a terminal, and printed now and
-//     then elsewhere. It is wiped before anything else is said.
+//   - Each line on standard error begins with "a2sscan: ", is in lower case and has no
+//     full stop.
+//   - An error names the problem, the place and the offending text. The remedy is on a
+//     line of its own: "a2sscan: hint: …".
+//   - Text from outside (names, paths, input lines, errors of the system) passes
+//     through Plain before it reaches a terminal. The functions below do that for
+//     complete lines, so callers cannot forget it.
+//   - A status line is rewritten in place on a terminal. Elsewhere it is printed from
+//     time to time. It is wiped before any other line is printed.
 
 import (
 	"encoding/json"
@@ -33,26 +34,26 @@ import (
 	"golang.org/x/term"
 )
 
-// MaxLine is the number of characters after which a line of standard error is
-// cut: enough for a list of words, too little to scroll a screen away.
+// MaxLine is how many characters of a line are printed on standard error: enough
+// for a list of words, but too few to fill a screen.
 const MaxLine = 1000
 
-// Terminal is where the program speaks to a person. Its methods may be called
-// from several goroutines.
+// Terminal prints messages for the user. Its methods may be called from several
+// goroutines.
 type Terminal struct {
 	mu          sync.Mutex
 	err         io.Writer
-	fd          int    // of err, if that is a terminal
-	Interactive bool   // err is a terminal, so that a line can be rewritten
-	status      bool   // a status line stands on the screen
-	line        string // the status line that stands there
-	shown       string // the last line said, if that was a status line
+	fd          int    // file descriptor of err, if that is a terminal
+	Interactive bool   // err is a terminal, so a line can be rewritten
+	status      bool   // the screen shows a status line
+	line        string // the status line that the screen shows
+	shown       string // the last line printed, if that was a status line
 
-	columns func() int   // how wide the screen is, in tests; nil: as the system says
-	Log     *slog.Logger // what --log-file wants; else it goes nowhere
+	columns func() int   // width of the screen, in tests; nil: ask the system
+	Log     *slog.Logger // the log of --log-file; without that flag it discards everything
 }
 
-// New returns the terminal that messages go to.
+// New returns a terminal that prints messages to w.
 func New(w io.Writer) *Terminal {
 	t := &Terminal{err: w, Log: slog.New(slog.DiscardHandler)}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
@@ -61,24 +62,24 @@ func New(w io.Writer) *Terminal {
 	return t
 }
 
-// NewScreen returns a terminal that treats w as a screen of that width, which
-// may change between calls.
+// NewScreen returns a terminal that treats w as a screen. columns returns its
+// width, which may change between calls.
 func NewScreen(w io.Writer, columns func() int) *Terminal {
 	t := New(w)
 	t.Interactive, t.columns, t.fd = true, columns, -1
 	return t
 }
 
-// Messages is where the program's messages go.
+// Messages returns the writer that messages go to.
 func (t *Terminal) Messages() io.Writer { return t.err }
 
-// speaker begins every message, so that a reader sees which program wrote it.
+// speaker begins every message, so that the reader sees which program wrote it.
 const speaker = "a2sscan: "
 
-// Say writes one line to standard error, on a terminal broken at words.
+// Say prints one line on standard error. On a terminal it is wrapped at words.
 func (t *Terminal) Say(format string, args ...any) { t.write(fmt.Sprintf(format, args...)) }
 
-// Hint writes one line that suggests a remedy.
+// Hint prints one line that suggests a remedy.
 func (t *Terminal) Hint(format string, args ...any) {
 	t.write("hint: " + fmt.Sprintf(format, args...))
 }
@@ -88,7 +89,7 @@ func (t *Terminal) write(text string) {
 	t.Log.Debug("said", "text", text)
 }
 
-// Line writes one line as it is given, wrapped to the screen.
+// Line prints one line without the program's name before it, wrapped to the screen.
 func (t *Terminal) Line(s string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -105,8 +106,8 @@ func (t *Terminal) lineLocked(s string) {
 	fmt.Fprintln(t.err, strings.Join(rows, "\n"))
 }
 
-// Command writes a line that ends with a command. It is not wrapped, so that it can be
-// copied.
+// Command prints a line that ends with a command. The line is not wrapped, so that
+// the command can be copied.
 func (t *Terminal) Command(s string) {
 	t.mu.Lock()
 	t.wipe()
@@ -116,7 +117,7 @@ func (t *Terminal) Command(s string) {
 	t.Log.Debug("said", "text", s)
 }
 
-// FinalStatus writes the last status line, unless the line above is the same.
+// FinalStatus prints the last status line, unless the previous line is the same.
 func (t *Terminal) FinalStatus(s string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -125,8 +126,9 @@ func (t *Terminal) FinalStatus(s string) {
 	}
 }
 
-// ShowStatus shows s as the status line: in place and cut to the width on a terminal, as
-// an ordinary line elsewhere, unless the line above is the same.
+// ShowStatus shows s as the status line. On a terminal the line is rewritten in
+// place and cut to the width. Elsewhere it is printed as an ordinary line, unless
+// the previous line is the same.
 func (t *Terminal) ShowStatus(s string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -141,8 +143,8 @@ func (t *Terminal) ShowStatus(s string) {
 	t.status, t.line = true, s
 }
 
-// StatusWidth is the width of a status line, 0 without a terminal.
-// The last column stays free: some terminals wrap when it is written.
+// StatusWidth is the width of a status line, or 0 without a terminal. The last
+// column stays free, because some terminals wrap when it is written.
 func (t *Terminal) StatusWidth() int {
 	if !t.Interactive {
 		return 0
@@ -150,7 +152,7 @@ func (t *Terminal) StatusWidth() int {
 	return t.Width() - 1
 }
 
-// LogWidth is the width of a line where there is no screen.
+// LogWidth is the width of lines if there is no screen.
 const LogWidth = 120
 
 // Width is the current width of a line.
@@ -182,10 +184,10 @@ func (t *Terminal) wipe() {
 	}
 }
 
-// Plain returns s as it may be shown to a person: at most width characters (a
-// cut shows as …), and whatever is not a visible character or a space escaped.
-// That covers control and C1 characters, the bidirectional ones, invisible
-// ones, line separators and bytes that are not UTF-8.
+// Plain returns s in a form that is safe to show. It has at most width characters;
+// if it is cut, it ends with "…". Everything but visible characters and spaces is
+// escaped: control and C1 characters, bidirectional and invisible characters, line
+// separators, and bytes that are not UTF-8.
 func Plain(s string, width int) string {
 	var b strings.Builder
 	left := width
@@ -204,8 +206,7 @@ func Plain(s string, width int) string {
 	return b.String()
 }
 
-// escaped returns the visible form of one character, of which raw are the
-// bytes.
+// escaped returns the visible form of the character r. raw are its bytes.
 func escaped(r rune, raw string) string {
 	switch {
 	case r == utf8.RuneError && len(raw) == 1:
@@ -222,14 +223,14 @@ func escaped(r rune, raw string) string {
 	return fmt.Sprintf(`\u%04x`, r)
 }
 
-// Quoted returns text that is not ours as a person may see it, at most width
-// characters of it: between quotes, with those in it escaped, so that it can't
-// pretend to be what follows it.
+// Quoted returns text from outside in a form that is safe to show, in quotes and
+// with at most width characters. Quotes in the text are escaped, so it can't be
+// mistaken for what follows it.
 func Quoted(s string, width int) string {
 	return `"` + strings.ReplaceAll(Plain(s, width), `"`, `\"`) + `"`
 }
 
-// OpenFailure is the error of an input that can't be opened.
+// OpenFailure returns the error for an input that can't be opened.
 func OpenFailure(name string, err error) error {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		err = path.Err
@@ -241,7 +242,7 @@ func OpenFailure(name string, err error) error {
 	return f
 }
 
-// RepeatStatus shows a line at intervals until stop is called.
+// RepeatStatus shows the line that line returns at intervals, until stop is called.
 func (t *Terminal) RepeatStatus(every time.Duration, line func() string) (stop func()) {
 	end := Every(every, func() { t.ShowStatus(line()) })
 	return func() {
@@ -250,19 +251,19 @@ func (t *Terminal) RepeatStatus(every time.Duration, line func() string) (stop f
 	}
 }
 
-// JSON writes a line of JSON, which begins with { and not with the program's
+// JSON prints a line of JSON, which begins with "{" and not with the program's
 // name.
 func (t *Terminal) JSON(v any) {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if e.Encode(v) != nil {
-		return // there is nothing in it that JSON has not
+		return // this never happens: all values can be encoded
 	}
 	t.writeLine(append(Visible([]byte(strings.TrimSuffix(b.String(), "\n"))), '\n'))
 }
 
-// writeLine writes a line as it is, after clearing a status line.
+// writeLine writes a line unchanged, after wiping a status line.
 func (t *Terminal) writeLine(line []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -73,15 +73,15 @@ func TestVisible(t *testing.T) {
 	}
 }
 
-// TestQuoted: a name can't end its own quotes and go on in our words.
+// TestQuoted: a name can't end its own quotes and pretend to be our words.
 func TestQuoted(t *testing.T) {
 	if got, want := Quoted(`x", map "\y`, 60), `"x\", map \"\y"`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
 
-// TestGrammar: every line of standard error has the program's name before it,
-// whatever it is made of, and a status line is wiped first.
+// TestGrammar: every line on standard error begins with the program's name,
+// whatever its text is, and a status line is wiped first.
 func TestGrammar(t *testing.T) {
 	var b bytes.Buffer
 	tm := New(&b)
@@ -93,7 +93,7 @@ a2sscan: what is wrong
 a2sscan: hint: what to do
 a2sscan: on its way
 `
-	tm.ShowStatus("on its way") // stands there
+	tm.ShowStatus("on its way") // the screen shows it
 	tm.FinalStatus("on its way")
 	if b.String() != want {
 		t.Errorf("got\n%swant\n%s", b.String(), want)
@@ -108,7 +108,7 @@ a2sscan: on its way
 	}
 
 	b.Reset()
-	tm = NewScreen(&b, nil) // no size: 80 columns
+	tm = NewScreen(&b, nil) // without a size: 80 columns
 	tm.ShowStatus(strings.Repeat("x", 200))
 	tm.Say("done")
 	want = "\r\x1b[K" + strings.Repeat("x", 78) + "…\r\x1b[Ka2sscan: done\n"
@@ -117,8 +117,8 @@ a2sscan: on its way
 	}
 }
 
-// TestSayWraps: on a terminal lines are broken at words, but for commands, which
-// somebody copies.
+// TestSayWraps: on a terminal, lines are wrapped at words, except commands, which
+// the user may copy.
 func TestSayWraps(t *testing.T) {
 	tm, written := terminalOf(t, 30)
 	tm.Say("the quick brown fox jumps over it")
@@ -129,15 +129,16 @@ func TestSayWraps(t *testing.T) {
 	}
 }
 
-// terminalOf returns a screen of so many columns, and what was written on it.
+// terminalOf returns a screen of this width, and a function that returns what was
+// written to it.
 func terminalOf(t *testing.T, columns int) (tm *Terminal, written func() string) {
 	t.Helper()
 	var b bytes.Buffer
 	return NewScreen(&b, func() int { return columns }), b.String
 }
 
-// TestBeside: results on the screen of the messages wipe the status line, and it
-// stands below them again.
+// TestBeside: results on the same screen as the messages wipe the status line,
+// which is then shown below them again.
 func TestBeside(t *testing.T) {
 	var screen bytes.Buffer
 	term := NewScreen(&screen, func() int { return 40 })

@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// Wrap breaks a line at spaces so that it fits into width columns; what follows
-// the first line is indented. A word that is too long stays as it is.
+// Wrap breaks a line at spaces so that it fits into width columns. All rows but the
+// first are indented. A word that is too long is not broken.
 func Wrap(line string, width, indent int) []string {
 	var rows []string
 	for {
@@ -26,7 +26,8 @@ func Wrap(line string, width, indent int) []string {
 	}
 }
 
-// breakAt returns where to break a line, -1 if it needs none or has no place.
+// breakAt returns where to break a line. It returns -1 if the line fits or can't be
+// broken.
 func breakAt(line string, width, indent int) int {
 	cells, space := 0, -1
 	for i, r := range line {
@@ -40,12 +41,12 @@ func breakAt(line string, width, indent int) int {
 	return -1
 }
 
-// Plural writes a number of things: 1 fragment, 2 fragments, 1,200 addresses.
+// Plural formats a number of things: 1 fragment, 2 fragments, 1,200 addresses.
 func Plural[N int | uint64](n N, thing string) string {
 	return Grouped(uint64(n)) + " " + Things(n, thing)
 }
 
-// Things is the word for so many things.
+// Things returns the singular or plural of thing, for n of them.
 func Things[N int | uint64](n N, thing string) string {
 	switch {
 	case n == 1:
@@ -56,7 +57,7 @@ func Things[N int | uint64](n N, thing string) string {
 	return thing + "s"
 }
 
-// WasWere is the verb for so many things.
+// WasWere returns "was" or "were", for n things.
 func WasWere[N int | uint64](n N) string {
 	if n == 1 {
 		return "was"
@@ -64,8 +65,8 @@ func WasWere[N int | uint64](n N) string {
 	return "were"
 }
 
-// NumberList writes sorted numbers with ranges: 0-3, 5, 7. It shows ten spans
-// at most.
+// NumberList formats sorted numbers with ranges: 0-3, 5, 7. It shows at most ten of
+// these.
 func NumberList(numbers []int) string {
 	var spans []string
 	for i := 0; i < len(numbers); {
@@ -86,8 +87,8 @@ func NumberList(numbers []int) string {
 	return strings.Join(spans, ", ")
 }
 
-// SumOf lists the parts of a sum: " = 3 ok + 1 partial", nothing if it is
-// made of nothing.
+// SumOf formats the parts of a sum: " = 3 ok + 1 partial". It returns "" if all
+// parts are zero.
 func SumOf(m map[string]uint64, words []string) string {
 	if s := Listed(m, words, " + "); s != "" {
 		return " = " + s
@@ -95,10 +96,10 @@ func SumOf(m map[string]uint64, words []string) string {
 	return ""
 }
 
-// Nearest returns the name that was probably meant, "" if none comes near.
+// Nearest returns the name that the user probably meant, or "" if none is similar.
 func Nearest(word string, names []string) (best string) {
 	word = strings.ToLower(strings.ReplaceAll(word, "_", "-"))
-	least := min(len(word), 1+max(2, len(word)/4)) // something has to be the same
+	least := min(len(word), 1+max(2, len(word)/4)) // at least something must be the same
 	for _, name := range names {
 		d := distance(word, name)
 		if strings.HasPrefix(name, word+"-") {
@@ -111,8 +112,8 @@ func Nearest(word string, names []string) (best string) {
 	return best
 }
 
-// distance is how many letters have to be put in, taken out, changed or
-// swapped with the next to make b of a.
+// distance is how many letters must be inserted, removed, changed or swapped with
+// their neighbour to turn a into b.
 func distance(a, b string) int {
 	d := make([][]int, len(a)+1)
 	for i := range d {
@@ -137,8 +138,8 @@ func distance(a, b string) int {
 	return d[len(a)][len(b)]
 }
 
-// Listed writes the counters that count something, in the order of words:
-// "3 ok + 1 partial".
+// Listed formats the counters that are not zero, in the order of words: "3 ok + 1
+// partial".
 func Listed(m map[string]uint64, words []string, between string) string {
 	var parts []string
 	for _, w := range words {
@@ -149,7 +150,7 @@ func Listed(m map[string]uint64, words []string, between string) string {
 	return strings.Join(parts, between)
 }
 
-// Words returns the words of the values 'from' to 'to'-1 of a kind of number.
+// Words returns the words of the values from, …, to-1.
 func Words[T interface {
 	~uint8
 	fmt.Stringer
@@ -161,7 +162,7 @@ func Words[T interface {
 	return all
 }
 
-// WithoutPath is an error of the os package without the file's name.
+// WithoutPath returns an error of package os without the name of the file.
 func WithoutPath(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
@@ -169,7 +170,7 @@ func WithoutPath(err error) error {
 	return err
 }
 
-// Percent is a share of all in whole percent, and – where there is nothing.
+// Percent formats part of all in whole percent, or as "–" if all is 0.
 func Percent(part, all uint64) string {
 	if all == 0 {
 		return "–"
@@ -177,12 +178,12 @@ func Percent(part, all uint64) string {
 	return fmt.Sprintf("%.0f%%", 100*float64(part)/float64(all))
 }
 
-// ExactPercent writes a share from 0 to 1 with three digits: 9.09%.
+// ExactPercent formats a share from 0 to 1 with three digits: 9.09%.
 func ExactPercent(share float64) string {
 	return strconv.FormatFloat(share*100, 'g', 3, 64) + "%"
 }
 
-// Clock writes a duration as 1:02 or 1:02:03.
+// Clock formats a duration as 1:02 or 1:02:03.
 func Clock(d time.Duration) string {
 	s := int(d.Seconds())
 	if s < 3600 {
@@ -191,8 +192,8 @@ func Clock(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 }
 
-// RoughDuration writes a duration that is not known well, rounded up: 9 s, 12 min, 3 h,
-// 2 days.
+// RoughDuration formats an estimated duration, rounded up: 9 s, 12 min, 3 h, 2
+// days.
 func RoughDuration(d time.Duration) string {
 	up := func(unit time.Duration) int64 { return int64((d + unit - 1) / unit) }
 	switch {
@@ -206,8 +207,8 @@ func RoughDuration(d time.Duration) string {
 	return fmt.Sprintf("%d days", up(24*time.Hour))
 }
 
-// Every does something now and then until stop is called, which waits for
-// its end.
+// Every calls do at intervals until stop is called. stop waits for a running call
+// to end.
 func Every(every time.Duration, do func()) (stop func()) {
 	done, gone := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -229,7 +230,7 @@ func Every(every time.Duration, do func()) (stop func()) {
 	}
 }
 
-// PerSecond writes a rate of datagrams; 0 stands for no limit.
+// PerSecond formats a rate of datagrams; 0 means no limit.
 func PerSecond(rate float64) string {
 	if rate == 0 {
 		return "as fast as it goes"
@@ -237,7 +238,7 @@ func PerSecond(rate float64) string {
 	return Short(rate) + " datagrams a second"
 }
 
-// Bytes writes a number of bytes for a person.
+// Bytes formats a number of bytes.
 func Bytes(n uint64) string {
 	switch {
 	case n < 1000:
@@ -250,7 +251,7 @@ func Bytes(n uint64) string {
 	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
 }
 
-// Grouped writes a number with commas: 1,234,567.
+// Grouped formats a number with commas: 1,234,567.
 func Grouped(n uint64) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -259,8 +260,8 @@ func Grouped(n uint64) string {
 	return s
 }
 
-// Short writes a number with k or M behind it where that is shorter, with
-// three digits: 800, 5k, 12.3k, 1.5M. A negative one means no limit.
+// Short formats a number with three digits, and with k or M if that is shorter:
+// 800, 5k, 12.3k, 1.5M. A negative number means no limit.
 func Short(v float64) string {
 	unit := ""
 	switch {
@@ -285,8 +286,9 @@ func Short(v float64) string {
 	return s + unit
 }
 
-// Visible returns a line of JSON that says the same in characters that can be
-// seen: the others can only stand in its strings, where \u escapes them.
+// Visible returns an equivalent line of JSON that has only visible characters.
+// Invisible ones can occur only in its strings, where they are replaced by \u
+// escapes.
 func Visible(line []byte) []byte {
 	var b []byte
 	for i := 0; i < len(line); {

@@ -11,15 +11,15 @@ import (
 
 // This file reads the limits of a container: control groups, versions 1 and 2.
 
-// group is the place of a control group in the file system. The groups that contain
-// it are the directories above, up to mount.
+// group is a control group: where its hierarchy is mounted, and its path there. The
+// groups that contain it are the directories above, up to mount.
 type group struct {
 	mount string
 	path  string
 }
 
-// groupOf finds the control group of this process: that of a version 1 controller,
-// or the version 2 group.
+// groupOf finds the control groups of this process: the group of a version 1
+// controller, and the version 2 group.
 func (m *machine) groupOf(controller string) []group {
 	text, err := fs.ReadFile(m.root, "proc/self/cgroup")
 	if err != nil {
@@ -53,7 +53,7 @@ func (g group) up(yield func(dir string) bool) {
 }
 
 // cpuQuota returns how many processors the container may use: the lowest quota of
-// all groups. It reports false without a limit.
+// all its groups. Without a quota, limited is false.
 func (m *machine) cpuQuota() (least float64, limited bool) {
 	least = math.Inf(1)
 	if m.root == nil {
@@ -90,7 +90,7 @@ func (m *machine) quotaIn(dir string) (float64, bool) {
 }
 
 // freeMemory returns how much memory is free on the machine, or in the container if
-// that is less, and which of the two it is.
+// that is less. whose says which of the two it is.
 func (m *machine) freeMemory() (free uint64, whose string, err error) {
 	free, err = m.available()
 	if err != nil {
@@ -123,7 +123,8 @@ func (m *machine) available() (uint64, error) {
 	return 0, errors.New("proc/meminfo: no MemAvailable")
 }
 
-// memoryFiles are the limit and the usage of a group, version 2 and version 1.
+// memoryFiles are the names of the files with the limit and the usage of a group,
+// in version 2 and in version 1.
 var memoryFiles = [][2]string{
 	{"/memory.max", "/memory.current"},
 	{"/memory.limit_in_bytes", "/memory.usage_in_bytes"},

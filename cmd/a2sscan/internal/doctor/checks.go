@@ -15,7 +15,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// machine is what the checks read. A nil field does not exist on this system.
+// machine holds the functions that the checks use. A nil field means that the
+// system does not have this.
 type machine struct {
 	root   fs.FS // the root directory, for /proc and /sys
 	system string
@@ -27,6 +28,7 @@ type machine struct {
 	disk    func(dir string) (free, nodes uint64, writable bool, err error)
 	synced  func() (synced bool, maxError time.Duration, err error)
 	now     func() time.Time
+	measure func(time.Duration) (Loop, error)
 	cpus    int
 }
 
@@ -51,6 +53,7 @@ func (m *machine) examine(o *Options) *Report {
 		{"source", m.checkSource},
 		{"files", m.checkFiles},
 		{"processors", m.checkProcessors},
+		{"throughput", m.checkThroughput},
 		{"memory", m.checkMemory},
 		{"disk", m.checkDisk},
 		{"clock", m.checkClock},
@@ -58,14 +61,14 @@ func (m *machine) examine(o *Options) *Report {
 	} {
 		found := check.run(o)
 		found.Check = check.word
-		found.Found = console.Plain(found.Found, console.MaxLine) // errors and paths are in it
+		found.Found = console.Plain(found.Found, console.MaxLine) // it contains errors and paths
 		r.Findings = append(r.Findings, found)
 		r.Ready = r.Ready && found.Level != Bad
 	}
 	return r
 }
 
-// absent is the finding of a check that does not exist on this system.
+// absent returns the finding of a check that does not exist on this system.
 func (m *machine) absent() Finding {
 	return Finding{Level: Unknown, Found: "not checked on " + m.system}
 }
@@ -82,7 +85,7 @@ func sysctl(name string, value uint64) []string {
 	}
 }
 
-// number reads a file that holds one number.
+// number reads a file that contains one number.
 func (m *machine) number(name string) (uint64, error) {
 	text, err := fs.ReadFile(m.root, name)
 	if err != nil {
@@ -128,8 +131,8 @@ func (m *machine) checkRecvBuffer(o *Options) Finding {
 	return found
 }
 
-// leastSendBuffer has room for a batch of 128 requests. The kernel counts about 768
-// bytes or more for each.
+// leastSendBuffer has room for a batch of 128 requests. The kernel counts at least
+// about 768 bytes for each.
 const leastSendBuffer = 160 << 10
 
 func (m *machine) checkSendBuffer(o *Options) Finding {
@@ -153,8 +156,8 @@ func (m *machine) checkSendBuffer(o *Options) Finding {
 	return found
 }
 
-// newTargets is the largest number of targets started per second. A silent one is
-// sent 1 + retries datagrams, one that answers three or four.
+// newTargets is the largest number of targets that a scan starts per second. A
+// silent target costs 1 + retries datagrams, one that answers three or four.
 func (o *Options) newTargets() float64 {
 	return o.rate() / math.Min(float64(1+o.Retries), 3)
 }
@@ -216,7 +219,7 @@ func (m *machine) udpTimeout() time.Duration {
 	return 30 * time.Second
 }
 
-// roundUp returns the next power of two, as a limit.
+// roundUp returns n rounded up to a power of two.
 func roundUp(n uint64) uint64 {
 	limit := uint64(1)
 	for limit < n && limit < 1<<62 {
@@ -225,9 +228,9 @@ func roundUp(n uint64) uint64 {
 	return limit
 }
 
-// An estimate for IP fragments: one answer in twenty is longer than a packet
-// (EC-52), one in fifty of those loses a fragment, and what is left of it takes
-// longCost bytes until it expires.
+// These estimate the memory for IP fragments. One answer in twenty is longer than a
+// packet (EC-52), and one in fifty of those loses a fragment. Its other fragments
+// take longCost bytes until they expire.
 const (
 	longShare    = 1.0 / 20
 	lostShare    = 1.0 / 50
@@ -295,7 +298,7 @@ func (m *machine) checkSource(o *Options) Finding {
 	return found
 }
 
-// sourceText is the source as a person types it.
+// sourceText formats the source as the user types it.
 func (o *Options) sourceText() string {
 	if o.Source.Port() == 0 {
 		return o.Source.Addr().String()
@@ -310,7 +313,7 @@ func (o *Options) sourceError(err error) string {
 	return err.Error()
 }
 
-// portRange returns the range from which the system chooses ports.
+// portRange describes the range of ports that the system chooses from.
 func (m *machine) portRange() string {
 	text, err := fs.ReadFile(m.root, ipv4Dir+"ip_local_port_range")
 	f := strings.Fields(string(text))
@@ -335,15 +338,15 @@ func (m *machine) routed() (routed, known bool) {
 	return false, true
 }
 
-// Files that a scan opens: the socket, the poller, lists, output, summary,
-// checkpoint, metrics and their clients.
+// These are limits for the number of open files. A scan opens the socket, the
+// poller, lists, output, summary, checkpoint, and metrics with their clients.
 const (
 	fewFiles  = 24
 	someFiles = 128
 )
 
-// moreFiles are the commands that raise the limit. Go programs raise the soft limit
-// to the hard one themselves.
+// moreFiles are the commands that raise the limit. They set the hard limit, because
+// Go programs raise the soft limit to the hard one themselves.
 var moreFiles = []string{
 	"ulimit -n 1024",
 	"echo '* hard nofile 1024' | sudo tee -a /etc/security/limits.d/a2sscan.conf",
@@ -373,8 +376,8 @@ func (m *machine) checkFiles(*Options) Finding {
 	return found
 }
 
-// busyRate is the rate from which the loop needs a second processor beside it, for
-// records, compression and the garbage collector.
+// busyRate is the rate above which the scan's loop takes up one processor, so that
+// records, compression and the garbage collector need a second one.
 const busyRate = 50e3
 
 func (m *machine) checkProcessors(o *Options) Finding {
@@ -397,7 +400,8 @@ func (m *machine) checkProcessors(o *Options) Finding {
 	return found
 }
 
-// What a scan takes besides the memory limit that it sets itself.
+// These are the memory that a scan needs in addition to the memory limit that it
+// sets itself.
 const (
 	otherMemory  = 32 << 20 // bytes for open targets
 	targetMemory = 10       // bytes per target of a list
@@ -425,7 +429,7 @@ func (m *machine) checkMemory(o *Options) Finding {
 	return found
 }
 
-// Bytes per record, estimated high: 6 kB, or 1 kB compressed.
+// These are high estimates of the bytes per record, plain and compressed.
 const (
 	recordSize       = 6000
 	packedRecordSize = 1000
@@ -510,5 +514,5 @@ func (m *machine) checkSync(*Options) Finding {
 	}
 }
 
-// systemName returns the system's name for a person.
+// systemName returns the name of the system for messages.
 func systemName() string { return runtime.GOOS }

@@ -13,24 +13,26 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// Options describe the scan that the machine is to be ready for.
+// Options describe the scan that the machine should be ready for.
 type Options struct {
 	Rate    float64 // datagrams per second; 0: no limit
 	Timeout time.Duration
 	Retries int
-	Output  string         // path of the records; empty or -: standard output
-	Targets uint64         // 0: not known
+	Output  string         // path of the records; empty or "-": standard output
+	Targets uint64         // 0: unknown
 	Source  netip.AddrPort // address to send from; not valid: the system chooses
 	Memory  uint64         // bytes that a scan uses besides its list
 
-	// SourceError explains why the source cannot be used. nil: by the error itself.
+	// SourceError explains why the source cannot be used. If it is nil, the error
+	// itself is shown.
 	SourceError func(error) error
 }
 
-// fastest stands for a rate without limit. No machine that we know has reached it.
+// fastest is used in place of an unlimited rate. No machine that we know has
+// reached it.
 const fastest = 1e6
 
-// rate is the rate to calculate with.
+// rate returns the rate to calculate with.
 func (o *Options) rate() float64 {
 	if o.Rate == 0 {
 		return fastest
@@ -38,7 +40,7 @@ func (o *Options) rate() float64 {
 	return math.Min(o.Rate, 1e8)
 }
 
-// config is the configuration of such a scan.
+// config returns the configuration of the scan.
 func (o *Options) config() scanner.Config {
 	c := scanner.Config{Rate: o.Rate, Timeout: o.Timeout, Retries: o.Retries}
 	if o.Rate == 0 {
@@ -50,7 +52,7 @@ func (o *Options) config() scanner.Config {
 	return c
 }
 
-// dir is the directory of the output.
+// dir returns the directory of the output.
 func (o *Options) dir() string {
 	if o.Output == "" || o.Output == "-" {
 		return "."
@@ -61,12 +63,12 @@ func (o *Options) dir() string {
 // Level is the severity of a finding.
 type Level string
 
-// The levels. Only Bad makes a machine not ready.
+// These are the levels. Only Bad means that the machine is not ready.
 const (
 	OK      Level = "ok"
 	Warning Level = "warning" // a scan will run but may lose something
 	Bad     Level = "bad"     // a scan will not run, or will lose much
-	Unknown Level = "unknown" // cannot be checked, or does not exist on this system
+	Unknown Level = "unknown" // the check failed, or does not exist on this system
 )
 
 // Finding is the result of one check.
@@ -76,6 +78,9 @@ type Finding struct {
 	Found string   `json:"found"`
 	Need  string   `json:"need,omitempty"` // how much is needed, and why
 	Mend  []string `json:"mend,omitempty"` // commands; of two, the second is for after a reboot
+
+	// Measured is how many datagrams per second were sent and answered on loopback.
+	Measured uint64 `json:"measured,omitempty"`
 }
 
 // Report is the result of all checks.
@@ -86,7 +91,7 @@ type Report struct {
 	Findings []Finding `json:"findings"`
 }
 
-// Text is the report for a person, in lines of width columns.
+// Text formats the report in lines of at most width columns.
 func (r *Report) Text(o *Options, width int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "for a scan with %s, timeout %v, retries %d:\n\n",
@@ -102,7 +107,7 @@ func (r *Report) Text(o *Options, width int) string {
 	return b.String()
 }
 
-// Columns in which the parts of a finding begin.
+// These are the columns in which the parts of a finding begin.
 const (
 	levelColumn = 9
 	foundColumn = levelColumn + 17
@@ -122,13 +127,13 @@ func (f *Finding) text(width int) string {
 	if len(f.Mend) > 0 {
 		lines = append(lines, indent+"to fix it:")
 	}
-	for _, command := range f.Mend { // not wrapped, so that it can be copied
+	for _, command := range f.Mend { // not wrapped, so that the command can be copied
 		lines = append(lines, "    "+command)
 	}
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// Count returns the number of findings of each level.
+// Count describes how many findings each level has.
 func (r *Report) Count() string {
 	n := map[Level]int{}
 	for _, f := range r.Findings {

@@ -15,7 +15,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// healthy returns a machine on which every check is fine.
+// healthy returns a machine that passes every check.
 func healthy() (*machine, fstest.MapFS) {
 	root := fstest.MapFS{}
 	for name, text := range map[string]string{
@@ -40,6 +40,7 @@ func healthy() (*machine, fstest.MapFS) {
 		files:   func() (uint64, error) { return 1024, nil },
 		disk:    func(string) (uint64, uint64, bool, error) { return 100e9, 1e6, true, nil },
 		synced:  func() (bool, time.Duration, error) { return true, 5 * time.Millisecond, nil },
+		measure: func(time.Duration) (Loop, error) { return Loop{Sent: 1e6, Received: 1e6, Spent: time.Second}, nil },
 		now:     func() time.Time { return time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC) },
 	}, root
 }
@@ -67,12 +68,13 @@ func TestDoctorHealthy(t *testing.T) {
 			t.Errorf("%+v", f)
 		}
 	}
-	if !r.Ready || len(r.Findings) != 12 || *r.Rate != 5000 {
+	if !r.Ready || len(r.Findings) != 13 || *r.Rate != 5000 {
 		t.Errorf("%+v", r)
 	}
 }
 
-// written overwrites files of a machine: pairs of name and content.
+// written returns a function that overwrites files of a machine. files are pairs of
+// name and content.
 func written(files ...string) func(*machine, fstest.MapFS, *Options) {
 	return func(_ *machine, root fstest.MapFS, _ *Options) {
 		for file := range slices.Chunk(files, 2) {
@@ -81,7 +83,8 @@ func written(files ...string) func(*machine, fstest.MapFS, *Options) {
 	}
 }
 
-// onDisk changes the disk of a machine, for so many targets and an output.
+// onDisk returns a function that changes the disk of a machine, the number of
+// targets and the output.
 func onDisk(
 	free, inodes uint64, writable bool, err error, targets uint64, output string,
 ) func(*machine, fstest.MapFS, *Options) {
@@ -244,8 +247,8 @@ func TestDoctorFindings(t *testing.T) {
 	}
 }
 
-// TestDoctorElsewhere: a system without Linux's files is ready, and each missing
-// check says so.
+// TestDoctorElsewhere: a system without Linux's files is ready, and each check that
+// is missing there is reported as such.
 func TestDoctorElsewhere(t *testing.T) {
 	m := &machine{system: "darwin", now: time.Now, cpus: 8}
 	r := m.examine(ordinary())
@@ -275,7 +278,7 @@ func TestDoctorText(t *testing.T) {
 			"                          to fix it:\n" +
 			"    sudo sysctl -w net.core.rmem_max=4194304\n" +
 			"    echo 'net.core.rmem_max = 4194304' | sudo tee -a /etc/sysctl.d/a2sscan.conf\n",
-		"\nnot ready: 10 ok, 1 warning, 1 bad, 0 unknown\n",
+		"\nnot ready: 11 ok, 1 warning, 1 bad, 0 unknown\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in\n%s", want, got)

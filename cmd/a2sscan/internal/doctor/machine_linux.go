@@ -16,12 +16,13 @@ func thisMachine() *machine {
 		root: os.DirFS("/"), system: systemName(),
 		kernel: kernelRelease, buffers: grantedBuffers, bind: tryBind,
 		files: fileLimit, disk: diskRoom, synced: clockSynced,
-		now: time.Now, cpus: runtime.NumCPU(),
+		measure: measureLoopback,
+		now:     time.Now, cpus: runtime.NumCPU(),
 	}
 }
 
-// kernelRelease opens a socket as a scan does. It fails if the kernel lacks a
-// feature.
+// kernelRelease opens a socket as a scan does, and returns the version of the
+// kernel. It fails if the kernel lacks a feature that a scan needs.
 func kernelRelease() (string, error) {
 	c, err := a2sudp.Listen(a2sudp.Config{})
 	if err != nil {
@@ -47,14 +48,14 @@ func diskRoom(dir string) (free, nodes uint64, writable bool, err error) {
 		return 0, 0, false, err
 	}
 	nodes = s.Ffree
-	if s.Files == 0 { // file systems without a fixed number of inodes
+	if s.Files == 0 { // a file system without a fixed number of inodes
 		nodes = 1
 	}
 	return s.Bavail * uint64(s.Bsize), nodes, unix.Access(dir, unix.W_OK) == nil, nil
 }
 
 func clockSynced() (synced bool, maxError time.Duration, err error) {
-	var t unix.Timex // no mode: the call changes nothing
+	var t unix.Timex // its mode is 0, so the call changes nothing
 	state, err := unix.Adjtimex(&t)
 	if err != nil {
 		return false, 0, err

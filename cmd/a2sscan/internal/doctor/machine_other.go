@@ -7,11 +7,12 @@ import (
 	"time"
 )
 
-// thisMachine returns the machine that the program runs on, with what can be checked
-// on this system.
+// thisMachine returns the machine that the program runs on. It has only what can be
+// checked on this system.
 func thisMachine() *machine {
 	return &machine{
 		system: systemName(), buffers: grantedBuffers, bind: tryBind,
-		now: time.Now, cpus: runtime.NumCPU(),
+		measure: measureLoopback,
+		now:     time.Now, cpus: runtime.NumCPU(),
 	}
 }

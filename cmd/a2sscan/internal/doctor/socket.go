@@ -6,7 +6,8 @@ import (
 	a2sudp "github.com/a2sscan/a2sscan/scanner/udp"
 )
 
-// grantedBuffers asks for buffers as a scan does and returns their granted sizes.
+// grantedBuffers requests buffers as a scan does and returns the sizes that the
+// kernel granted.
 func grantedBuffers(recv, send int) (gotRecv, gotSend int, err error) {
 	c, err := a2sudp.Listen(a2sudp.Config{RecvBuffer: recv, SendBuffer: send})
 	if err != nil {

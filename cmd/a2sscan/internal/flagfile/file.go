@@ -1,9 +1,9 @@
-// Package flagfile reads configuration files that set the flags of commands, and writes
-// such files.
+// Package flagfile reads and writes configuration files that set the flags of
+// commands.
 //
-// The files are TOML. Keys are the names of flags, and each command has a table of its
-// name. Keys before the first table are for every command that has such a flag; those in
-// a command's table win over them.
+// The files are TOML. The keys are the names of flags. Each command has a table
+// with its name. Keys before the first table apply to every command that has such a
+// flag; keys in the table of a command override them.
 package flagfile
 
 import (
@@ -27,8 +27,8 @@ import (
 // TargetsKey is the key for the arguments of a command that takes targets.
 const TargetsKey = "targets"
 
-// MaxSize is the largest size of a file in bytes. It stops reading of a file of another
-// kind, or of a device without end.
+// MaxSize is the largest size of a file in bytes. It limits how much is read if the
+// file is of another kind or is a device without end.
 const MaxSize = 1 << 20
 
 // File is a configuration file.
@@ -46,8 +46,8 @@ type Entry struct {
 	Line  int // of the key, from 1
 	Value any
 
-	table  string // the command's name; empty: for every command
-	header bool   // the line of a table, without a key
+	table  string // the table's name, which is that of a command; empty: for every command
+	header bool   // the line is the header of a table, not a key
 	column int
 }
 
@@ -82,8 +82,9 @@ func readText(path string) ([]byte, error) {
 }
 
 // parse collects the entries in the order of the file. The TOML library reports no
-// positions of values, but its strict mode does for keys that a struct lacks. So the
-// file is also decoded into a struct that has the tables and no key.
+// positions of values, but its strict mode reports the position of each key that a
+// struct lacks. So parse decodes the file twice more, into structs that lack its
+// keys.
 func (f *File) parse(text []byte) error {
 	var values map[string]any
 	if err := toml.Unmarshal(text, &values); err != nil {
@@ -116,7 +117,8 @@ func unknownKeys(text []byte, v any) []toml.DecodeError {
 	return nil
 }
 
-// addEntries adds the keys of a table, "" for those before the first table.
+// addEntries adds the keys of a table. The name "" means the keys before the first
+// table.
 func (f *File) addEntries(table string, values map[string]any, places []toml.DecodeError) {
 	for key, value := range values {
 		e := Entry{Key: key, Value: value, table: table}
@@ -129,8 +131,8 @@ func (f *File) addEntries(table string, values map[string]any, places []toml.Dec
 	}
 }
 
-// placeOf finds the line and the column of a key. A key of an inline table is listed
-// without its table.
+// placeOf returns the line and the column of a key. places lists the keys of an
+// inline table without the name of their table.
 func placeOf(table, key string, places []toml.DecodeError) (line, column int) {
 	for i := range places {
 		path := strings.Join(places[i].Key(), ".")
@@ -147,7 +149,7 @@ func placeOf(table, key string, places []toml.DecodeError) (line, column int) {
 	return line, column
 }
 
-// syntaxError is the error of a file that is not TOML.
+// syntaxError returns the error for a file that is not TOML.
 func (f *File) syntaxError(err error) error {
 	line := 0
 	if at, ok := errors.AsType[*toml.DecodeError](err); ok {
@@ -157,10 +159,10 @@ func (f *File) syntaxError(err error) error {
 		WithHint(`it is read as TOML: rate = "20k", exclude = ["198.51.100.0/24"]`)
 }
 
-// Fail is an error in a line of the file.
+// Fail returns an error about a line of the file.
 func (f *File) Fail(line int, format string, args ...any) *console.Failure {
 	return console.Fail(console.ExitUsage, "%s: %s", f.At(line), fmt.Sprintf(format, args...))
 }
 
-// At names a line of the file.
+// At formats the position of a line as PATH:LINE.
 func (f *File) At(line int) string { return fmt.Sprintf("%s:%d", console.Plain(f.Path, 200), line) }

@@ -14,20 +14,20 @@ type Command struct {
 	Targets bool // its arguments are targets
 }
 
-// Flag is a flag that may be a key in the file.
+// Flag is a flag that may be set in the file.
 type Flag struct {
 	Name       string
 	Short      string // one letter, or empty
 	Bool       bool
 	Number     bool
-	Implied    string // the value of a flag given without one; empty: needs a value
+	Implied    string // the value if the flag is given without one; empty: it needs a value
 	Unset      bool   // false means that the flag is not given
 	List       bool   // takes several values separated by commas
-	Repeatable bool   // each value is kept when it is given again
-	OnlyTyped  string // why the flag is for the command line only; empty: it is not
+	Repeatable bool   // if it is given several times, all values are kept
+	OnlyTyped  string // why the flag is allowed only on the command line; empty: it is allowed in the file
 }
 
-// flag returns the flag of that name.
+// flag returns the flag with this name.
 func (c *Command) flag(name string) (Flag, bool) {
 	i := slices.IndexFunc(c.Flags, func(f Flag) bool { return f.Name == name })
 	if i < 0 {
@@ -36,13 +36,13 @@ func (c *Command) flag(name string) (Flag, bool) {
 	return c.Flags[i], true
 }
 
-// has reports whether a command understands a key.
+// has reports whether the command accepts a key.
 func (c *Command) has(key string) bool {
 	_, ok := c.flag(key)
 	return ok || key == TargetsKey && c.Targets
 }
 
-// keys lists what a command understands.
+// keys returns the keys that the command accepts.
 func (c *Command) keys() (all []string) {
 	for _, f := range c.Flags {
 		if f.OnlyTyped == "" {
@@ -55,7 +55,7 @@ func (c *Command) keys() (all []string) {
 	return all
 }
 
-// command returns the command of that name, nil if there is none.
+// command returns the command with this name; nil if there is none.
 func (f *File) command(name string) *Command {
 	i := slices.IndexFunc(f.commands, func(c Command) bool { return c.Name == name })
 	if i < 0 {
@@ -64,7 +64,7 @@ func (f *File) command(name string) *Command {
 	return &f.commands[i]
 }
 
-// commandsWith names the commands that understand a key.
+// commandsWith returns the names of the commands that accept a key.
 func (f *File) commandsWith(key string) (names []string) {
 	for i := range f.commands {
 		if f.commands[i].has(key) {
@@ -74,8 +74,8 @@ func (f *File) commandsWith(key string) (names []string) {
 	return names
 }
 
-// For returns the entries for a command in the order of the file. It checks all
-// entries, also those for other commands.
+// For returns the entries that apply to a command, in the order of the file. It
+// checks all entries, including those for other commands.
 func (f *File) For(name string) (chosen []Entry, err error) {
 	own := f.command(name)
 	for _, e := range f.entries {
@@ -90,13 +90,13 @@ func (f *File) For(name string) (chosen []Entry, err error) {
 		case was < 0:
 			chosen = append(chosen, e)
 		case chosen[was].table == "":
-			chosen[was] = e // the command's own wins
+			chosen[was] = e // the key in the command's table wins
 		}
 	}
 	return chosen, nil
 }
 
-// check returns an error for an entry that no command understands.
+// check returns an error for an entry that no command accepts.
 func (f *File) check(e Entry) error {
 	of := f.command(e.table)
 	list, isList := e.Value.([]any)
@@ -117,7 +117,8 @@ func (f *File) check(e Entry) error {
 	return f.noFlag(of, e)
 }
 
-// onlyTyped says why no file may have an entry, unless it unsets the flag.
+// onlyTyped explains why an entry is not allowed in a file. It returns "" if the
+// entry is allowed, as is one that only unsets the flag.
 func (f *File) onlyTyped(e Entry) string {
 	for i := range f.commands {
 		if flag, ok := f.commands[i].flag(e.Key); ok && !(flag.Unset && e.Value == false) {
@@ -127,7 +128,7 @@ func (f *File) onlyTyped(e Entry) string {
 	return ""
 }
 
-// noCommand is the error of a table that is no command's.
+// noCommand returns the error for a table whose name is not that of a command.
 func (f *File) noCommand(e Entry) error {
 	var names []string
 	for _, c := range f.commands {
@@ -141,7 +142,8 @@ func (f *File) noCommand(e Entry) error {
 	return err
 }
 
-// noFlag is the error of a key that is no flag of a command, or of any if of is nil.
+// noFlag returns the error for a key that is not a flag of the command of. If of is
+// nil, no command has such a flag.
 func (f *File) noFlag(of *Command, e Entry) error {
 	key := console.Plain(e.Key, 60)
 	help := "a2sscan --help lists the commands"
@@ -168,7 +170,8 @@ func (f *File) noFlag(of *Command, e Entry) error {
 	return err.WithHint("%s", help)
 }
 
-// cmpShort returns the flag with that letter, or else the name like.
+// cmpShort returns the name of the flag with this letter. If there is none, it
+// returns like.
 func cmpShort(flags []Flag, letter, like string) string {
 	i := slices.IndexFunc(flags, func(f Flag) bool { return f.Short != "" && f.Short == letter })
 	if i < 0 {
@@ -177,7 +180,7 @@ func cmpShort(flags []Flag, letter, like string) string {
 	return flags[i].Name
 }
 
-// Bad is the error of a value that the flag does not take.
+// Bad returns the error for a value that the flag does not accept.
 func (f *File) Bad(command string, e Entry, err error) error {
 	bad := f.Fail(e.Line, "%s: %v", console.Plain(e.Key, 60), err)
 	if e.table == "" && len(f.commandsWith(e.Key)) > 1 {
@@ -187,7 +190,7 @@ func (f *File) Bad(command string, e Entry, err error) error {
 	return bad.WithHint("it takes what --%s takes: a2sscan %s --help", e.Key, command)
 }
 
-// Targets are the arguments in the value of TargetsKey.
+// Targets returns the arguments in the value of TargetsKey.
 func (f *File) Targets(e Entry) (targets []string, err error) {
 	for _, v := range listOf(e.Value) {
 		text, ok := v.(string)

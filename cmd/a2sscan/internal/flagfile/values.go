@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// listOf is a value as a list. A value that is none is a list of one.
+// listOf returns a list as it is, and any other value as a list of one.
 func listOf(v any) []any {
 	if list, ok := v.([]any); ok {
 		return list
@@ -21,7 +21,8 @@ func isList(v any) bool {
 	return ok
 }
 
-// Texts are the texts that a flag is given for a value, one for each time.
+// Texts returns the texts that the flag gets on a command line for a value, one for
+// each time that the flag is given.
 func (f Flag) Texts(v any) (texts []string, err error) {
 	items, ok := v.([]any)
 	nested := slices.ContainsFunc(items, isList)
@@ -38,7 +39,8 @@ func (f Flag) Texts(v any) (texts []string, err error) {
 	return f.each([]any{items})
 }
 
-// each makes a text of each value: a list is joined with commas.
+// each converts each value to a text. The elements of a list are joined with
+// commas.
 func (f Flag) each(values []any) (texts []string, err error) {
 	for _, v := range values {
 		var words []string
@@ -54,7 +56,7 @@ func (f Flag) each(values []any) (texts []string, err error) {
 	return texts, nil
 }
 
-// scalar is a single value as the flag takes it.
+// scalar converts a single value to the text that the flag accepts.
 func (f Flag) scalar(v any) (string, error) {
 	switch v := v.(type) {
 	case string:
@@ -73,7 +75,7 @@ func (f Flag) scalar(v any) (string, error) {
 	return "", errors.New("a date is no value of a flag: put it in quotes")
 }
 
-// truth is true or false as the flag takes it.
+// truth converts true or false to the text that the flag accepts.
 func (f Flag) truth(v bool) (string, error) {
 	switch {
 	case v && f.Implied != "":

@@ -12,15 +12,16 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Line is a line of a file that Write writes.
+// Line is a line of the file that Write writes.
 type Line struct {
 	Flag    Flag
-	Texts   []string // each text that the flag was given
-	Source  string   // where they come from
+	Texts   []string // all texts that the flag was given
+	Source  string   // where the texts come from
 	Comment bool     // write the line as a comment
 }
 
-// Write writes the table of a command. What each line comes from is a comment.
+// Write writes the table of a command. Each line ends with a comment that names its
+// source.
 func Write(w io.Writer, command string, lines []Line) error {
 	rows := make([]string, len(lines))
 	width := 0
@@ -44,7 +45,7 @@ func Write(w io.Writer, command string, lines []Line) error {
 	return nil
 }
 
-// value is the value of a line in TOML.
+// value formats the value of a line in TOML.
 func (l Line) value() (string, error) {
 	switch {
 	case l.Flag.Name == TargetsKey:
@@ -77,14 +78,15 @@ func list(texts []string) (string, error) {
 	return "[" + strings.Join(words, ", ") + "]", nil
 }
 
-// plainNumber matches numbers that TOML and the command line write alike.
+// plainNumber matches numbers that have the same form in TOML and on the command
+// line.
 var plainNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?$`)
 
-// toml writes a single value. Booleans and numbers have no quotes.
+// toml formats a single value. Booleans and numbers have no quotes.
 func (f Flag) toml(text string) (string, error) {
 	switch {
 	case f.Bool:
-		on, _ := strconv.ParseBool(text) // "": not given
+		on, _ := strconv.ParseBool(text) // "" means that the flag was not given
 		return strconv.FormatBool(on), nil
 	case f.Number && plainNumber.MatchString(text):
 		return text, nil
@@ -92,7 +94,7 @@ func (f Flag) toml(text string) (string, error) {
 	return quoted(text)
 }
 
-// quoted writes a text and escapes what is invisible.
+// quoted formats text in quotes and escapes invisible characters.
 func quoted(s string) (string, error) {
 	if !utf8.ValidString(s) {
 		return "", fmt.Errorf("%s is not UTF-8, which TOML requires", console.Quoted(s, 100))

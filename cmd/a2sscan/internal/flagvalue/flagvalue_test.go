@@ -34,7 +34,7 @@ func TestBandwidth(t *testing.T) {
 		}
 	}
 	if b.Set("5") == nil || b.Set("fast") == nil {
-		t.Error("5 bits per second are a rate")
+		t.Error("a bandwidth of 5 bits per second is accepted")
 	}
 }
 
@@ -54,11 +54,11 @@ func TestRate(t *testing.T) {
 	for _, bad := range []string{"", "k", "pps", "-1", "5kk", "1e400", "nan", "inf", "5 k", "five", "1g"} {
 		r := Rate(7)
 		if err := r.Set(bad); err == nil || r != 7 {
-			t.Errorf("%q is taken for %v", bad, float64(r))
+			t.Errorf("%q is accepted, as %v", bad, float64(r))
 		}
 	}
 	if Rate(0).Limit() != scanner.Off || Rate(9).Limit() != 9 {
-		t.Error("a rate of 0 does not lift the limit, or another does")
+		t.Error("a rate of 0 does not mean no limit, or another rate does")
 	}
 }
 
@@ -72,7 +72,7 @@ func TestQuestions(t *testing.T) {
 	}
 	for _, bad := range []string{"", "info,", "infos", "INFO", "info rules", "ping", "challenge,info"} {
 		if err := q.Set(bad); err == nil {
-			t.Errorf("%q is taken for %q", bad, q.String())
+			t.Errorf("%q is accepted, as %q", bad, q.String())
 		}
 	}
 }
@@ -87,7 +87,7 @@ func TestSource(t *testing.T) {
 	for _, bad := range []string{"", "::1", "[::1]:80", "localhost", "127.0.0.2:70000", ":80"} {
 		var s Source
 		if err := s.Set(bad); err == nil {
-			t.Errorf("%q is taken for %q", bad, s.String())
+			t.Errorf("%q is accepted, as %q", bad, s.String())
 		}
 	}
 }
@@ -102,7 +102,7 @@ func TestShare(t *testing.T) {
 	for _, text := range []string{"", "%", "2", "101%", "-1%", "NaN", "x"} {
 		var s Share
 		if s.Set(text) == nil {
-			t.Errorf("%q is %v", text, float64(s))
+			t.Errorf("%q is accepted, as %v", text, float64(s))
 		}
 	}
 }

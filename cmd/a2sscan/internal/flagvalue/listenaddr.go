@@ -7,16 +7,16 @@ import (
 	"strconv"
 )
 
-// ListenAddr is a flag's place to listen: 9100, :9100, 192.0.2.1:9100,
-// localhost:9100. Without an address it is on loopback: who may see a scan is
-// to be said, not forgotten.
+// ListenAddr is the value of a flag for an address to listen on: 9100, :9100,
+// 192.0.2.1:9100 or localhost:9100. Without an address it is on loopback, so that
+// others can see a scan only if the user has chosen that.
 type ListenAddr struct {
 	host  string
 	port  uint16
 	Given bool
 }
 
-// Set reads a port with or without an address. Names are not looked up.
+// Set reads a port with or without an address. It does not look up names.
 func (l *ListenAddr) Set(s string) error {
 	host, port, err := net.SplitHostPort(s)
 	if err != nil {

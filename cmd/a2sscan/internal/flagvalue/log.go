@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// LogFormat is a flag's form of lines.
+// LogFormat is the value of a flag for the format of the log.
 type LogFormat struct{ JSON, Given bool }
 
 // Set reads "text" or "json".
@@ -28,13 +28,13 @@ func (f *LogFormat) String() string {
 // Type is the word that stands for the value in the help.
 func (f *LogFormat) Type() string { return "FORMAT" }
 
-// LogLevel is a flag's least level.
+// LogLevel is the value of a flag for the lowest level that is logged.
 type LogLevel struct {
 	slog.Level
 	Given bool
 }
 
-// Set reads one of slog's words.
+// Set reads a level: debug, info, warn or error.
 func (l *LogLevel) Set(s string) error {
 	for _, level := range []slog.Level{slog.LevelDebug, slog.LevelInfo, slog.LevelWarn, slog.LevelError} {
 		if s == strings.ToLower(level.String()) {

@@ -8,8 +8,8 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// Questions is a flag's set of questions: info,players,rules,ping. A ping goes
-// with one of the others, never alone.
+// Questions is the value of a flag for a set of questions: info,players,rules,ping.
+// A ping needs one of the others.
 type Questions scanner.Questions
 
 // Set reads a list of questions.

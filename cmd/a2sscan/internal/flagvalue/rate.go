@@ -1,5 +1,5 @@
-// Package flagvalue holds the values of flags: each reads its text and names its
-// kind for the help.
+// Package flagvalue has the types of flag values. Each parses its text and names
+// its placeholder for the help.
 package flagvalue
 
 import (
@@ -12,10 +12,12 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// Rate is a flag's number of datagrams or targets: 800, 5k, 2.5M.
+// Rate is the value of a flag for a number of datagrams per second, such as 800, 5k
+// or 2.5M.
 type Rate float64
 
-// Set reads a number with an optional k (thousand) or M (million) behind it, and pps.
+// Set reads a number, which may be followed by k (thousand) or M (million), and by
+// pps.
 func (r *Rate) Set(s string) error {
 	v, err := scaled(strings.TrimSuffix(s, "pps"))
 	if err != nil {
@@ -25,7 +27,7 @@ func (r *Rate) Set(s string) error {
 	return nil
 }
 
-// scaled reads a number with an optional k, K, M or G behind it.
+// scaled reads a number, which may be followed by k, K, M or G.
 func scaled(s string) (float64, error) {
 	factor := 1.0
 	if s != "" {
@@ -48,14 +50,14 @@ func scaled(s string) (float64, error) {
 	return v * factor, nil
 }
 
-// Bandwidth is a flag's number of bits per second.
+// Bandwidth is the value of a flag for a number of bits per second.
 type Bandwidth float64
 
-// wireBits is how many bits the longest request takes on Ethernet: 29 bytes, headers
-// of UDP, IP and Ethernet, checksum, preamble and gap.
+// wireBits is how many bits the longest request takes on Ethernet: 29 bytes, the
+// headers of UDP, IP and Ethernet, the checksum, the preamble and the gap.
 const wireBits = 8 * (29 + 8 + 20 + 18 + 20)
 
-// Set reads a number such as 10M, and bps behind it.
+// Set reads a number such as 10M, which may be followed by bps.
 func (b *Bandwidth) Set(s string) error {
 	v, err := scaled(strings.TrimSuffix(s, "bps"))
 	if err != nil || v < wireBits {
@@ -75,7 +77,8 @@ func (b *Bandwidth) String() string {
 // Type is the word that stands for the value in the help.
 func (b *Bandwidth) Type() string { return "BITS" }
 
-// Rate is the rate that never takes more.
+// Rate returns the rate at which even the longest requests stay within the
+// bandwidth.
 func (b Bandwidth) Rate() Rate { return Rate(float64(b) / wireBits) }
 
 func (r *Rate) String() string { return console.Short(float64(*r)) }
@@ -83,7 +86,8 @@ func (r *Rate) String() string { return console.Short(float64(*r)) }
 // Type is the word that stands for the value in the help.
 func (r *Rate) Type() string { return "N" }
 
-// Limit is the rate as a Config has it, where 0 lifts the limit.
+// Limit converts the rate for scanner.Config: 0 means no limit in a flag, but the
+// default there.
 func (r Rate) Limit() float64 {
 	if r == 0 {
 		return scanner.Off
@@ -91,7 +95,7 @@ func (r Rate) Limit() float64 {
 	return float64(r)
 }
 
-// PerSecond says a rate in words.
+// PerSecond describes a rate.
 func PerSecond(r Rate) string {
 	if r == 0 {
 		return "as fast as it goes"
@@ -99,7 +103,7 @@ func PerSecond(r Rate) string {
 	return console.Short(float64(r)) + " datagrams a second"
 }
 
-// OrOff is a number of a Config in which 0 would mean the default.
+// OrOff converts a number for scanner.Config, where 0 would mean the default.
 func OrOff[T int | ~int64](n T) T {
 	if n == 0 {
 		return scanner.Off

@@ -9,14 +9,15 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// Rotation is a flag's size or time after which a part of a census ends: 1G,
-// 256M, 1h. The zero value is one file.
+// Rotation is the value of a flag for the size or the time after which a part of a
+// census ends: 1G, 256M, 1h. The zero value means one file.
 type Rotation struct {
 	size  int64 // bytes
 	every time.Duration
 }
 
-// The shortest parts: shorter ones are a file for a few records.
+// These are the smallest parts. With smaller ones, a file would have only a few
+// records.
 const (
 	minPartSize = 100_000
 	minPartTime = time.Second
@@ -24,7 +25,8 @@ const (
 
 var errRotation = errors.New("want a size from 100k such as 256M or 1G, or a time from 1s such as 1h")
 
-// Set reads a number with k, M or G behind it, powers of 1000, or a duration.
+// Set reads a duration, or a number followed by k, M or G, which are powers of
+// 1000.
 func (r *Rotation) Set(s string) error {
 	if every, err := time.ParseDuration(s); err == nil && every >= minPartTime {
 		*r = Rotation{every: every}
@@ -56,10 +58,10 @@ func (r *Rotation) String() string {
 // Type is the word that stands for the value in the help.
 func (r *Rotation) Type() string { return "SIZE|TIME" }
 
-// On reports whether there is more than one file.
+// On reports whether the census is divided into parts.
 func (r *Rotation) On() bool { return *r != Rotation{} }
 
-// Plan is how a scan that began at start is divided.
+// Plan returns how to divide the census of a scan that began at start.
 func (r *Rotation) Plan(start time.Time) *sink.Rotation {
 	return &sink.Rotation{Start: start, Size: r.size, Every: r.every}
 }

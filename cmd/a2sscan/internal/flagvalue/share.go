@@ -9,7 +9,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Share is a flag's fraction, from 0 to 1.
+// Share is the value of a flag for a fraction from 0 to 1.
 type Share float64
 
 // Set reads "2%" or "0.02".
@@ -26,7 +26,7 @@ func (s *Share) Set(text string) error {
 	return nil
 }
 
-// String is empty for none: that is no limit.
+// String returns "" for 0, which means no limit.
 func (s *Share) String() string {
 	if *s == 0 {
 		return ""

@@ -8,7 +8,8 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Source is a flag's address to send from: 192.0.2.1 or 192.0.2.1:40000.
+// Source is the value of a flag for the address to send from: 192.0.2.1 or
+// 192.0.2.1:40000.
 type Source netip.AddrPort
 
 // Set reads an IPv4 address with or without a port.
@@ -41,8 +42,8 @@ func (s *Source) Type() string { return "ADDR[:PORT]" }
 
 func (s *Source) AddrPort() netip.AddrPort { return netip.AddrPort(*s) }
 
-// Failure is the error of a scan that got no socket, or could not begin for
-// another reason.
+// Failure returns the error of a scan that could not open its socket, or could not
+// begin for another reason.
 func (s *Source) Failure(err error) *console.Failure {
 	switch {
 	case errors.Is(err, syscall.EADDRNOTAVAIL):

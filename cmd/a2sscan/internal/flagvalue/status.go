@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// statusMode is a flag's kind of status lines. The zero value is text.
+// StatusKind is the value of a flag for the kind of status lines. The zero value
+// means text.
 type StatusKind struct {
 	word  string
 	Given bool

@@ -9,7 +9,7 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
-// Order is a flag's order of targets.
+// Order is the value of a flag for the order of targets.
 type Order list.Order
 
 // Set reads "random" or "input".
@@ -28,7 +28,7 @@ func (o *Order) String() string { return list.Order(*o).String() }
 // Type is the word that stands for the value in the help.
 func (o *Order) Type() string { return "ORDER" }
 
-// Seed is a flag's number, which may have been left to chance.
+// Seed is the value of a flag for a seed, which may not be given.
 type Seed struct {
 	N     uint64
 	Given bool
@@ -54,10 +54,11 @@ func (s *Seed) String() string {
 // Type is the word that stands for the value in the help.
 func (s *Seed) Type() string { return "N" }
 
-// Shard is a flag's part of all addresses.
+// Shard is the value of a flag for a shard of all addresses.
 type Shard list.Shard
 
-// Set reads I/N or auto/N.
+// Set reads I/N or auto/N. With auto, I is the index that Kubernetes or Slurm gives
+// to this job.
 func (s *Shard) Set(text string) error {
 	if text == "" {
 		return errors.New("want I/N such as 0/16, or auto/16")

@@ -1,4 +1,4 @@
-// Package geo looks up where an address is and whose network it is in, in databases
+// Package geo looks up where an address is and who owns its network, in databases
 // of MaxMind's format.
 package geo
 
@@ -19,30 +19,30 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// Databases are databases of places and networks. A later one fills in what the
-// earlier ones do not know.
+// Databases look up places and networks. Later databases fill in what earlier ones
+// do not know.
 type Databases []*Database
 
-// Database is one of them, read into memory, so that a scan is safe from changes to
-// the file. It serves one goroutine.
+// Database is one database. It is read into memory, so that changes to the file
+// cannot disturb a scan. Only one goroutine may use it.
 type Database struct {
 	name  string
 	size  int64
 	db    *maxminddb.Reader
-	known map[uintptr]scanner.Geo // by the offset of their data in the file
+	known map[uintptr]scanner.Geo // decoded places, by the offset of their data in the file
 
-	before []time.Time // when the databases were built that earlier parts of the scan used
+	before []time.Time // build times of the databases that earlier runs used
 
 	faults uint64 // addresses whose data is damaged
-	fault  error  // the first of them, until it is reported
+	fault  error  // the first error in such data, until it is reported
 }
 
-// maxKnown bounds the memory of decoded places: 65,536 of about 250 bytes are 16
+// maxKnown limits the memory for decoded places: 65,536 of about 250 bytes are 16
 // MiB. Servers are in fewer places than that. Decoding a place again takes 30 times
-// as long as finding it here.
+// as long as finding it in the map.
 const maxKnown = 1 << 16
 
-// Open reads the databases.
+// Open reads the databases in these files.
 func Open(files []string) (bases Databases, err error) {
 	for _, name := range files {
 		b, err := readFile(name)
@@ -54,7 +54,7 @@ func Open(files []string) (bases Databases, err error) {
 	return bases, nil
 }
 
-// withName names the database that an error is about.
+// withName adds the name of the database to an error.
 func withName(name string, err error) error {
 	f, ok := errors.AsType[*console.Failure](err)
 	if !ok {
@@ -72,7 +72,7 @@ func readFile(name string) (*Database, error) {
 	return newDatabase(name, file)
 }
 
-// newDatabase makes a database from the content of a file.
+// newDatabase returns a database with the content of a file.
 func newDatabase(name string, file []byte) (*Database, error) {
 	db, err := maxminddb.OpenBytes(file)
 	if err != nil {
@@ -84,10 +84,11 @@ func newDatabase(name string, file []byte) (*Database, error) {
 
 const (
 	metadataMark = "\xAB\xCD\xEFMaxMind.com" // begins the metadata
-	metadataRoom = 128 << 10                 // the metadata is within so many bytes of the end
+	metadataRoom = 128 << 10                 // the metadata is within this many bytes of the end
 )
 
-// readDatabase reads a file of that format. Of another file it reads only the end.
+// readDatabase reads a file in MaxMind's format. If the file has another format, it
+// reads only the end.
 func readDatabase(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -118,7 +119,7 @@ func readDatabase(name string) ([]byte, error) {
 
 const wantedFile = "name a file such as GeoLite2-City.mmdb, dbip-country-lite.mmdb or ipinfo_lite.mmdb"
 
-// noDatabase explains what is wrong with a file of another format.
+// noDatabase returns the error for a file of another format.
 func noDatabase(f io.ReaderAt) error {
 	var head [2]byte
 	f.ReadAt(head[:], 0)
@@ -128,9 +129,9 @@ func noDatabase(f io.ReaderAt) error {
 	return console.Fail(console.ExitInput, "is no database in MaxMind's format").WithHint("%s", wantedFile)
 }
 
-// maxSample is the number of networks among which one must have a place or an
-// owner. Networks without data count too, because the tree of a damaged file may be
-// endless.
+// maxSample is how many networks check tries in order to find one with a place or
+// an owner. Networks without data count too, because the tree of a damaged file may
+// be endless.
 const maxSample = 100_000
 
 // check refuses a database that has neither places nor owners.
@@ -155,11 +156,11 @@ func (b *Database) check() error {
 		WithHint("use a database of countries, cities or ASNs")
 }
 
-// Fill adds to g the place and the owner of an address.
+// Fill adds the place and the owner of an address to g.
 func (d Databases) Fill(g *scanner.Geo, addr netip.Addr) {
 	for _, b := range d {
 		g2 := b.place(b.db.Lookup(addr))
-		// Places in different countries are not mixed.
+		// A place is not put together from places in different countries.
 		if g.Country == g2.Country || g.Country == "" || g2.Country == "" {
 			g.Continent = cmp.Or(g.Continent, g2.Continent)
 			g.Country = cmp.Or(g.Country, g2.Country)
@@ -179,7 +180,7 @@ func (d Databases) Lookup(addr netip.Addr) (g scanner.Geo) {
 	return g
 }
 
-// place decodes one entry of the database.
+// place returns the place and the owner in one entry of the database.
 func (b *Database) place(r maxminddb.Result) scanner.Geo {
 	if err := r.Err(); err != nil {
 		return b.damaged(err)
@@ -191,7 +192,7 @@ func (b *Database) place(r maxminddb.Result) scanner.Geo {
 	if g, known := b.known[at]; known {
 		return g
 	}
-	var v any // the library bounds what a hostile database can make of this
+	var v any // the library limits the size of what a hostile database can produce here
 	if err := r.Decode(&v); err != nil {
 		return b.damaged(err)
 	}
@@ -210,7 +211,7 @@ func (b *Database) damaged(err error) scanner.Geo {
 	return scanner.Geo{}
 }
 
-// ReportDamage reports once that a database is damaged.
+// ReportDamage prints that a database is damaged, once for each.
 func (d Databases) ReportDamage(t *console.Terminal) {
 	for _, b := range d {
 		if b.fault != nil {
@@ -224,7 +225,7 @@ func (d Databases) ReportDamage(t *console.Terminal) {
 type ID struct {
 	Type   string      `json:"type"`
 	Built  time.Time   `json:"built"`
-	Before []time.Time `json:"before,omitempty"` // of the databases that earlier parts used
+	Before []time.Time `json:"before,omitempty"` // build times of the databases that earlier runs used
 }
 
 func (d Databases) IDs() (ids []ID) {
@@ -234,7 +235,7 @@ func (d Databases) IDs() (ids []ID) {
 	return ids
 }
 
-// Resume records which databases the earlier parts of a scan used. They have the
+// Resume records which databases the earlier runs of a scan used. They have the
 // same types but may be older.
 func (d Databases) Resume(past []ID, t *console.Terminal) {
 	for i, b := range d {
@@ -265,8 +266,8 @@ type Note struct {
 	Name   string      `json:"name"`
 	Type   string      `json:"type"`
 	Built  time.Time   `json:"built"`
-	Before []time.Time `json:"built_before,omitempty"` // of those that earlier parts used
-	Faults uint64      `json:"faults,omitempty"`       // addresses whose data is damaged, in this part
+	Before []time.Time `json:"built_before,omitempty"` // build times of the databases that earlier runs used
+	Faults uint64      `json:"faults,omitempty"`       // addresses whose data is damaged, in this run
 }
 
 func (d Databases) Notes() (notes []Note) {

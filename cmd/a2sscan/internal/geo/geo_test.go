@@ -34,7 +34,7 @@ func openDatabases(t testing.TB, kinds ...string) Databases {
 	return bases
 }
 
-// TestGeoForms: every layout is read, and earlier databases win.
+// TestGeoForms: every layout is understood, and earlier databases take precedence.
 func TestGeoForms(t *testing.T) {
 	frankfurt := scanner.Geo{Continent: "EU", Country: "DE", Region: "Hesse", City: "Frankfurt am Main"}
 	example := scanner.Geo{ASN: 64500, Org: "Example GmbH"}
@@ -73,7 +73,7 @@ func TestGeoForms(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.kinds+" "+tt.addr, func(t *testing.T) {
 			bases := openDatabases(t, strings.Split(tt.kinds, ",")...)
-			for range 2 { // decoded, and remembered
+			for range 2 { // decoded the first time, remembered the second
 				var g scanner.Geo
 				if bases.Fill(&g, netip.MustParseAddr(tt.addr)); g != tt.want {
 					t.Errorf("%+v, want %+v", g, tt.want)
@@ -104,7 +104,7 @@ func TestGeoOtherTypes(t *testing.T) {
 	}
 }
 
-// TestGeoKnown: the number of remembered places is bounded.
+// TestGeoKnown: the number of remembered places is limited.
 func TestGeoKnown(t *testing.T) {
 	b := openDatabases(t, "GeoLite2-City")[0]
 	for i := range uintptr(maxKnown) {
@@ -112,12 +112,13 @@ func TestGeoKnown(t *testing.T) {
 	}
 	r := b.db.Lookup(netip.MustParseAddr("127.74.0.1"))
 	if g := b.place(r); g.Country != "DE" || len(b.known) != 1 {
-		t.Errorf("%+v, %d are known", g, len(b.known))
+		t.Errorf("%+v, %d places are remembered", g, len(b.known))
 	}
 }
 
 // TestGeoDamaged: a database with a changed byte or a missing end is refused, or
-// answers where it can. It never causes a panic, and damaged entries are counted.
+// answers as far as it can. It never causes a panic, and damaged entries are
+// counted.
 func TestGeoDamaged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "db")
 	if err := geotest.Write(path, "GeoLite2-City", geotest.BuiltAt); err != nil {
@@ -132,7 +133,7 @@ func TestGeoDamaged(t *testing.T) {
 		broken := bytes.Clone(file)
 		broken[i] ^= []byte{0x01, 0x20, 0xFF}[i%3]
 		if _, err := newDatabase("", file[:i]); err == nil {
-			t.Errorf("%d of %d bytes are taken", i, len(file))
+			t.Errorf("%d of %d bytes are accepted", i, len(file))
 		}
 		b, err := newDatabase("", broken)
 		if err != nil {
@@ -150,7 +151,7 @@ func TestGeoDamaged(t *testing.T) {
 }
 
 // TestGeoEndless: a damaged database whose tree branches at every node without
-// reaching data is refused before every branch is visited.
+// reaching data is refused without visiting every branch.
 func TestGeoEndless(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "db")
 	if err := geotest.Write(path, "GeoLite2-City", geotest.BuiltAt); err != nil {
@@ -164,7 +165,7 @@ func TestGeoEndless(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const start, levels = 96, 31 // where IPv4 begins, and 2^31 branches
+	const start, levels = 96, 31 // the node where IPv4 begins, and 2^31 branches below it
 	nothing := db.Metadata.NodeCount
 	if db.Metadata.RecordSize != 28 || nothing < start+levels {
 		t.Fatalf("%+v", db.Metadata)
@@ -182,7 +183,7 @@ func TestGeoEndless(t *testing.T) {
 	}
 }
 
-// geoWork looks up the addresses of a /16 in turn.
+// geoWork returns a function that looks up the next address of a /16.
 func geoWork(tb testing.TB) func() {
 	bases := openDatabases(tb, "GeoLite2-City", "GeoLite2-ASN")
 	var g scanner.Geo
@@ -202,7 +203,7 @@ func BenchmarkGeo(b *testing.B) {
 	}
 }
 
-// BenchmarkGeoUnknown times a place that no server was in before.
+// BenchmarkGeoUnknown times the look-up of a place that was not decoded before.
 func BenchmarkGeoUnknown(b *testing.B) {
 	bases := openDatabases(b, "GeoLite2-City", "GeoLite2-ASN")
 	b.ReportAllocs()

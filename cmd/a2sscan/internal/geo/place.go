@@ -10,9 +10,10 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// parsePlace reads the data of a network, in the layout of MaxMind and DB-IP (GeoLite2
-// and GeoIP2 Country, City, Enterprise, ASN, ISP) and in the flat layouts of IPinfo
-// and others. Values of unexpected types and malformed country codes are ignored.
+// parsePlace reads the data of a network. It understands the layout of MaxMind and
+// DB-IP (GeoLite2 and GeoIP2 Country, City, Enterprise, ASN, ISP) and the flat
+// layouts of IPinfo and others. It ignores values of unexpected types and malformed
+// country codes.
 func parsePlace(data any) scanner.Geo {
 	g := scanner.Geo{
 		Continent: findCode(data, "continent.code", "continent_code", "continent"),
@@ -29,7 +30,7 @@ func parsePlace(data any) scanner.Geo {
 	return g
 }
 
-// find follows a path of keys and enters the first element of each list.
+// find follows a path of keys. In a list it continues with the first element.
 func find(v any, path string) any {
 	for key := range strings.SplitSeq(path, ".") {
 		if list, ok := v.([]any); ok && len(list) > 0 {
@@ -41,11 +42,11 @@ func find(v any, path string) any {
 	return v
 }
 
-// maxText is the length limit of a name. Longer ones are ignored.
+// maxText is the length of the longest name. Longer ones are ignored.
 const maxText = 300
 
-// findText returns the first text found. Of names in several languages it takes the
-// English one, or else the first in the order of language codes.
+// findText returns the first text found. If there are names in several languages,
+// it returns the English one, or else the first in the order of language codes.
 func findText(data any, paths ...string) string {
 	for _, path := range paths {
 		v := find(data, path)
@@ -72,8 +73,8 @@ func findCode(data any, paths ...string) string {
 	return ""
 }
 
-// findNumber returns the first autonomous system number found: a number, or
-// text such as AS64500.
+// findNumber returns the first autonomous system number found, which may be a
+// number or text such as AS64500.
 func findNumber(data any, paths ...string) uint32 {
 	for _, path := range paths {
 		var n uint64

@@ -1,5 +1,5 @@
-// Package guard stops an unattended scan when it goes wrong: too few
-// answers, too many send errors, too much time.
+// Package guard ends an unattended scan that goes wrong: too few answers, too many
+// send errors, or too much time.
 package guard
 
 import (
@@ -11,45 +11,46 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// Limits say when a scan is stopped.
+// Limits say when a guard ends a scan.
 type Limits struct {
-	MinHitrate    float64       // share of targets that must answer; 0: none
-	MaxSendErrors int64         // datagrams that may fail to be sent; -1: any number
+	MinHitrate    float64       // share of targets that must answer; 0: no limit
+	MaxSendErrors int64         // datagrams that may fail to be sent; -1: no limit
 	MaxRuntime    time.Duration // 0: no limit
 }
 
-// hitSample is how many targets have to be finished before the hit rate is
-// judged. With fewer, a list that begins with a dead network would end a
-// worthwhile scan. Targets in flight bias the rate upwards only: those that
+// hitSample is how many targets must be finished before the hit rate is judged.
+// With fewer, a list that begins with a dead network would end a worthwhile scan.
+// Targets in flight can only make the rate look too high, because targets that
 // answer are finished before those that stay silent.
 const hitSample = 1000
 
-// Guard compares a scan with its limits and drains it. The first reason counts.
+// Guard compares a scan with its limits and drains it. Only the first limit that is
+// passed counts.
 type Guard struct {
 	limits      Limits
-	drain       func()      // lets the scan finish what is open
-	interrupted func() bool // whether a signal ended the scan already
+	drain       func()      // lets the scan finish its open targets
+	interrupted func() bool // reports whether a signal has already ended the scan
 
 	mu   sync.Mutex
 	trip Trip // zero: not tripped
 }
 
-// Trip is why a guard stopped a scan. Its JSON is part of the summary.
+// Trip says why a guard ended a scan. Its JSON is part of the summary.
 type Trip struct {
 	Flag string `json:"flag"`
 	Why  string `json:"why"`
 }
 
-// String describes it in one line.
+// String describes the trip in one line.
 func (t *Trip) String() string { return "stopped by " + t.Flag + ": " + t.Why }
 
-// New returns a guard that calls drain when a limit is passed, unless the scan
-// was interrupted before.
+// New returns a guard that calls drain when a limit is passed, unless the scan was
+// already interrupted.
 func New(limits Limits, drain func(), interrupted func() bool) *Guard {
 	return &Guard{limits: limits, drain: drain, interrupted: interrupted}
 }
 
-// Tripped returns why the scan was stopped, nil if it was not.
+// Tripped returns why the guard ended the scan, or nil.
 func (g *Guard) Tripped() *Trip {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -60,7 +61,7 @@ func (g *Guard) Tripped() *Trip {
 	return &trip
 }
 
-// stop drains the scan unless it ends already.
+// stop drains the scan, unless it is already ending.
 func (g *Guard) stop(flag, format string, args ...any) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -71,11 +72,11 @@ func (g *Guard) stop(flag, format string, args ...any) {
 	g.drain()
 }
 
-// maxRuntime is the flag's name.
+// maxRuntime is the name of the flag.
 const maxRuntime = "--max-runtime"
 
-// AllFinished withdraws a trip of --max-runtime. It is called when every target
-// was finished: the limit only cut the wait for late replies short.
+// AllFinished withdraws a trip of --max-runtime. It is called if all targets were
+// finished, because then the limit has only shortened the wait for late replies.
 func (g *Guard) AllFinished() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -84,11 +85,11 @@ func (g *Guard) AllFinished() {
 	}
 }
 
-// JudgeRunning compares a running scan with the limits. The hit rate counts once
-// enough targets are finished.
+// JudgeRunning compares a running scan with the limits. It judges the hit rate only
+// once enough targets are finished.
 func (g *Guard) JudgeRunning(s *scanner.Stats) { g.judge(s, hitSample) }
 
-// JudgeFinal compares a scan that ended with the limits.
+// JudgeFinal compares a scan that has ended with the limits.
 func (g *Guard) JudgeFinal(s *scanner.Stats) { g.judge(s, 1) }
 
 func (g *Guard) judge(s *scanner.Stats, sample uint64) {
@@ -119,7 +120,7 @@ func (g *Guard) StartClock() (stop func()) {
 // watchEvery is how often a guard judges a running scan.
 const watchEvery = 100 * time.Millisecond
 
-// Watch judges a scan until stop is called, and reports a trip once.
+// Watch judges a scan repeatedly until stop is called, and reports a trip once.
 func (g *Guard) Watch(m *scanner.Monitor, t *console.Terminal) (stop func()) {
 	reported := false
 	return console.Every(watchEvery, func() {

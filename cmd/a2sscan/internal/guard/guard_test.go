@@ -8,14 +8,15 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// TestGuard: the first reason counts, and nothing is judged by a few targets.
+// TestGuard: only the first reason counts, and a few targets are not enough to
+// judge the hit rate.
 func TestGuard(t *testing.T) {
 	stops, running := 0, func() bool { return false }
 	g := New(Limits{MinHitrate: 0.1, MaxSendErrors: 3}, func() { stops++ }, running)
 	s := scanner.Stats{Silent: 500}
 	s.Finished[scanner.StatusNoReply] = 400
 	if g.JudgeRunning(&s); g.Tripped() != nil {
-		t.Errorf("900 targets: %v", g.Tripped())
+		t.Errorf("900 targets are judged: %v", g.Tripped())
 	}
 	s.Finished[scanner.StatusOK] = 110
 	if g.JudgeRunning(&s); g.Tripped() != nil {
@@ -33,8 +34,8 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// TestAllFinished: a runtime that was over when all targets were finished did
-// not stop the scan; another limit did.
+// TestAllFinished: if all targets were finished, a trip of --max-runtime is
+// withdrawn, but not one of another limit.
 func TestAllFinished(t *testing.T) {
 	g := New(Limits{MaxRuntime: time.Hour}, func() {}, func() bool { return false })
 	g.stop(maxRuntime, "over")
@@ -43,11 +44,11 @@ func TestAllFinished(t *testing.T) {
 	}
 	g.stop("--min-hitrate", "few")
 	if g.AllFinished(); g.Tripped() == nil {
-		t.Error("the hit rate does not count")
+		t.Error("the trip of --min-hitrate was withdrawn")
 	}
 }
 
-// TestInterrupted: a guard does not trip once a signal ended the scan.
+// TestInterrupted: a guard does not trip after a signal has ended the scan.
 func TestInterrupted(t *testing.T) {
 	g := New(Limits{}, func() { t.Error("drained") }, func() bool { return true })
 	if g.JudgeFinal(&scanner.Stats{SendErrors: 1}); g.Tripped() != nil {

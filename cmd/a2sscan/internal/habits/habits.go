@@ -1,5 +1,5 @@
-// Package habits knows the flags of other scanners: it rewrites those that mean the
-// same here, and suggests ours for the others.
+// Package habits knows the flags of other scanners. It rewrites those that have the
+// same meaning here, and suggests ours in place of the others.
 package habits
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// Alias returns our name of a flag that other scanners call otherwise.
+// Alias returns our name of a flag that has another name in other scanners.
 func Alias(name string) string {
 	switch name {
 	case "blocklist-file", "blacklist-file", "excludefile":
@@ -17,8 +17,8 @@ func Alias(name string) string {
 	return name
 }
 
-// Arguments returns the command line with nmap's -iL as --list. It refuses flags of
-// nmap that would be read as something else.
+// Arguments returns the command line with nmap's -iL replaced by --list. It refuses
+// flags of other scanners that would be read as something else.
 func Arguments(args []string) ([]string, error) {
 	var all []string
 	for i, arg := range args {
@@ -40,7 +40,7 @@ func Arguments(args []string) ([]string, error) {
 	return all, nil
 }
 
-// known are flags of zmap, massdns, nmap, naabu and masscan, with what to do here.
+// known maps flags of zmap, massdns, nmap, naabu and masscan to what to write here.
 var known = map[string]string{
 	// zmap
 	"target-port": "--port", "target-ports": "--port", "output-file": "--output", "output-fields": "--fields",
@@ -66,8 +66,8 @@ var known = map[string]string{
 	"offline": "--dry-run", "echo": "--print-config", "conf": "--config", "rotate-size": "--rotate", "pfring": "--rate 0",
 }
 
-// Hint suggests what to write in place of a flag of another scanner, empty if none
-// has it. names are the flags that the command has.
+// Hint suggests what to write in place of another scanner's flag. It returns "" if
+// the flag is unknown, or if ours is not among names, the flags of the command.
 func Hint(flag string, names []string) string {
 	ours := known[flag]
 	switch {

@@ -12,7 +12,7 @@ func TestArguments(t *testing.T) {
 	}
 	for _, arg := range []string{"-oJ", "-sU", "-Pn"} {
 		if _, err := Arguments([]string{"scan", arg, "x"}); err == nil {
-			t.Errorf("%s is taken", arg)
+			t.Errorf("%s is accepted", arg)
 		}
 	}
 }

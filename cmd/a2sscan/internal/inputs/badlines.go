@@ -42,6 +42,6 @@ func (b *BadLines) Close() {
 		b.terminal.Say("no target in %s", console.Plural(b.n-MaxBadLines, "more line"))
 	}
 	if b.hosts {
-		b.terminal.Hint("host names are looked up with --resolve")
+		b.terminal.Hint("host names in lists are looked up with --resolve")
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// This file holds the text of the pages that is not part of the help. Flags, commands
+// This file holds the text of the pages that is not in the help. Flags, commands
 // and examples come from the commands themselves.
 
 // date is when this file was last changed.
@@ -13,14 +13,14 @@ const date = "2026-11-21"
 // Fact is an entry of a list: a file, a variable, a signal, a key.
 type Fact struct{ What, Text string }
 
-// commandFacts is the text of a command's page that is not part of its help.
+// commandFacts is the text of a command's page that is not in its help.
 type commandFacts struct {
-	exits   map[int]string // codes that the command may return, with their meaning if it is not the usual one
+	exits   map[int]string // codes that the command may return; the text is empty if the meaning is the usual one
 	files   []Fact
 	signals []Fact
 }
 
-// exitAlways are the codes that every command may return.
+// exitAlways are the exit codes that every command may return.
 var exitAlways = []int{console.ExitOK, console.ExitUsage, console.ExitOutput, console.ExitPipe}
 
 // facts are the facts of each command.

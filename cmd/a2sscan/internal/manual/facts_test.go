@@ -13,7 +13,7 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// TestStatusKeys: the page of scan has the keys of a status line, in their order.
+// TestStatusKeys: the page of scan lists the keys of a status line, in their order.
 func TestStatusKeys(t *testing.T) {
 	var listed, want []string
 	for _, f := range StatusKeys {
@@ -29,7 +29,7 @@ func TestStatusKeys(t *testing.T) {
 	}
 }
 
-// TestSummaryKeys: the page of scan has every key of a summary, and each fault.
+// TestSummaryKeys: the page of scan lists every key of a summary and every fault.
 func TestSummaryKeys(t *testing.T) {
 	listed, want := map[string]bool{}, map[string]bool{}
 	for _, f := range SummaryKeys {
@@ -38,7 +38,7 @@ func TestSummaryKeys(t *testing.T) {
 		}
 	}
 	jsonKeys(reflect.TypeFor[ledger.Summary](), "", want)
-	for _, like := range []string{"maps", "environments", "versions", "countries"} { // as games are
+	for _, like := range []string{"maps", "environments", "versions", "countries"} { // they have the same keys as games
 		for _, key := range []string{"name", "name_hex", "servers", "over"} {
 			delete(want, like+"."+key)
 		}
@@ -50,7 +50,7 @@ func TestSummaryKeys(t *testing.T) {
 	}
 	for key := range listed {
 		if !want[key] {
-			t.Errorf("the page has %s, a summary has not", key)
+			t.Errorf("the page has %s, but a summary has no such key", key)
 		}
 	}
 	if len(want) < 100 || len(FaultWords) != wire.NumErrors-1 {
@@ -63,7 +63,7 @@ func TestSummaryKeys(t *testing.T) {
 	}
 }
 
-// isExplained reports whether the keys below one are.
+// isExplained reports whether the page explains keys below this one.
 func isExplained(key string, listed map[string]bool) bool {
 	for s := range listed {
 		if strings.HasPrefix(s, key+".") {
@@ -73,7 +73,7 @@ func isExplained(key string, listed map[string]bool) bool {
 	return false
 }
 
-// jsonKeys adds the keys of a structure and of those in it.
+// jsonKeys adds the JSON keys of a struct and of the structs in it.
 func jsonKeys(of reflect.Type, prefix string, keys map[string]bool) {
 	for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice {
 		of = of.Elem()
@@ -89,12 +89,12 @@ func jsonKeys(of reflect.Type, prefix string, keys map[string]bool) {
 	}
 }
 
-// TestExits: the pages name only exit codes that the program has.
+// TestExits: the pages list only exit codes that exist.
 func TestExits(t *testing.T) {
 	for name, of := range facts {
 		for code := range of.exits {
 			if !strings.Contains(console.ExitHelp(), fmt.Sprintf("\n  %d  ", code)) {
-				t.Errorf("%s ends with %d, which is no exit code", name, code)
+				t.Errorf("the page of %s lists %d, which is not an exit code", name, code)
 			}
 		}
 	}

@@ -11,15 +11,15 @@ import (
 
 const title = "Game server scanner"
 
-// Command describes a command.
+// Command describes a command to the manual.
 type Command struct {
-	Path      string // such as a2sscan scan
+	Path      string // such as "a2sscan scan"
 	Short     string // one line, without a full stop
 	Arguments string // as in the usage line
 	Long      string
-	Groups    []Group   // of flags, in the order of the help
+	Groups    []Group   // groups of flags, in the order of the help
 	Filters   []Flag    // flags for --master
-	Commands  []Command // below the root; no other command has any
+	Commands  []Command // subcommands; only the root has any
 	Example   string
 }
 
@@ -33,13 +33,13 @@ type Group struct {
 type Flag struct {
 	Name     string
 	Short    string // one letter, or empty
-	Value    string // the word for its value; empty: takes none
+	Value    string // the placeholder of its value; empty: it takes none
 	Optional bool   // the value may be omitted
 	Usage    string
-	Default  string // empty, zero and false are not shown
+	Default  string // not shown if it is empty, zero or false
 }
 
-// Name is the name of the command's page.
+// Name is the name of the command's man page.
 func (c *Command) Name() string { return strings.ReplaceAll(c.Path, " ", "-") }
 
 // word is the last word of the path.
@@ -47,7 +47,7 @@ func (c *Command) word() string { return c.Path[strings.LastIndexByte(c.Path, ' 
 
 func (c *Command) isRoot() bool { return len(c.Commands) > 0 }
 
-// Pages returns the pages of the root command and of each command below it, by name.
+// Pages returns the man pages of the root command and its subcommands, by name.
 // variables are the environment variables that the program reads.
 func Pages(root *Command, variables []Fact) map[string]string {
 	names := []string{root.Name()}
@@ -62,7 +62,7 @@ func Pages(root *Command, variables []Fact) map[string]string {
 	return pages
 }
 
-// page is the page of one command. names are those of all pages.
+// page returns the man page of one command. names are the names of all pages.
 func page(c *Command, names []string, variables []Fact) string {
 	p := &roff{}
 	p.title(c.Name(), "1", date, title)
@@ -88,7 +88,7 @@ func page(c *Command, names []string, variables []Fact) string {
 	return p.String()
 }
 
-// synopsis shows how a command is called.
+// synopsis writes how a command is called.
 func (p *roff) synopsis(c *Command) {
 	if c.isRoot() {
 		fmt.Fprintf(p, "%s %s %s\n", Strong(c.Path), Placeholder("COMMAND"), Placeholder("…"))
@@ -101,7 +101,7 @@ func (p *roff) synopsis(c *Command) {
 	fmt.Fprintf(p, "%s\n", strings.TrimRight(Strong(c.Path)+flags+" "+roffText(c.Arguments), " "))
 }
 
-// commands lists the commands below the root.
+// commands lists the subcommands of the root.
 func (p *roff) commands(all []Command) {
 	p.section("COMMANDS")
 	for i := range all {
@@ -113,7 +113,7 @@ func (p *roff) commands(all []Command) {
 	p.line("Each command has a page of its own, and --help.")
 }
 
-// options lists the flags in the groups of the help.
+// options lists the flags, in the groups of the help.
 func (p *roff) options(c *Command) {
 	if len(c.Groups) > 0 {
 		p.section("OPTIONS")
@@ -151,7 +151,7 @@ func (p *roff) flags(all []Flag) {
 	}
 }
 
-// exits lists the exit codes that a command may have.
+// exits lists the exit codes that a command may return.
 func (p *roff) exits(c *Command) {
 	p.section("EXIT STATUS")
 	own := facts[c.word()].exits
@@ -166,7 +166,8 @@ func (p *roff) exits(c *Command) {
 	}
 }
 
-// facts lists files, variables and signals, and what scan writes for programs.
+// facts lists files, variables and signals. For scan it also describes what scan
+// writes for programs.
 func (p *roff) facts(c *Command, variables []Fact) {
 	of := facts[c.word()]
 	p.list("FILES", "", of.files)
@@ -179,7 +180,8 @@ func (p *roff) facts(c *Command, variables []Fact) {
 	}
 }
 
-// list is a section with a list, and prose before it if text is not empty.
+// list writes a section with an optional text and a list. It writes nothing if the
+// list is empty.
 func (p *roff) list(section, text string, all []Fact) {
 	if len(all) == 0 {
 		return
@@ -193,7 +195,7 @@ func (p *roff) list(section, text string, all []Fact) {
 	}
 }
 
-// seeAlso names the other pages.
+// seeAlso lists the other pages.
 func (p *roff) seeAlso(c *Command, names []string) {
 	p.section("SEE ALSO")
 	var others []string

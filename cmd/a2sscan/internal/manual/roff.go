@@ -6,12 +6,14 @@ import (
 	"strings"
 )
 
-// roff writes a man page in the macros of man(7) that both groff and mandoc know.
+// roff writes a man page with those macros of man(7) that both groff and mandoc
+// know.
 type roff struct{ strings.Builder }
 
-// title begins the page.
+// title writes the head of the page.
 func (p *roff) title(name, section, date, manual string) {
-	// No hyphenation, which would break flags and file names, and no justification.
+	// Hyphenation would break flags and file names, so it is off; so is
+	// justification.
 	fmt.Fprintf(p, ".TH \"%s\" %s %s \"a2sscan\" \"%s\"\n.nh\n.ad l\n",
 		roffText(strings.ToUpper(name)), section, date, roffText(manual))
 }
@@ -22,7 +24,8 @@ func (p *roff) subsection(name string) { p.WriteString(".SS " + roffText(name) +
 
 func (p *roff) paragraph() { p.WriteString(".PP\n") }
 
-// text writes paragraphs, which blank lines separate. Indented lines stay as they are.
+// text writes paragraphs, which are separated by blank lines. Indented lines are
+// written unchanged.
 func (p *roff) text(s string) {
 	for i, part := range strings.Split(strings.Trim(s, "\n"), "\n\n") {
 		if i > 0 {
@@ -36,7 +39,7 @@ func (p *roff) text(s string) {
 	}
 }
 
-// example writes lines as they are.
+// example writes lines unchanged.
 func (p *roff) example(s string) {
 	p.WriteString(".RS 4\n.nf\n")
 	for line := range strings.SplitSeq(s, "\n") {
@@ -45,7 +48,7 @@ func (p *roff) example(s string) {
 	p.WriteString(".fi\n.RE\n")
 }
 
-// item writes an entry of a list. The tag is roff already.
+// item writes an item of a list. The tag must already be roff.
 func (p *roff) item(tag, text string) {
 	p.WriteString(".TP\n" + startsLine(tag) + "\n")
 	p.line(text)
@@ -54,7 +57,7 @@ func (p *roff) item(tag, text string) {
 // roffFlag matches the flags in a text.
 var roffFlag = regexp.MustCompile(`(^|[\s(])--?[a-z][a-z-]*`)
 
-// line writes prose with flags in bold.
+// line writes prose, with flags in bold.
 func (p *roff) line(s string) {
 	for line := range strings.SplitSeq(s, "\n") {
 		bold := roffFlag.ReplaceAllStringFunc(line, func(flag string) string {
@@ -66,20 +69,21 @@ func (p *roff) line(s string) {
 	}
 }
 
-// Strong and Placeholder are parts of tags: text to type, and text to replace.
+// Strong and Placeholder format parts of tags: text that the user types, and text
+// that the user replaces.
 func Strong(s string) string      { return `\fB` + roffText(s) + `\fR` }
 func Placeholder(s string) string { return `\fI` + roffText(s) + `\fR` }
 
-// startsLine keeps a line from being a request.
+// startsLine prevents the text at the start of a line from being read as a request.
 func startsLine(s string) string {
-	if strings.HasPrefix(s, ".") { // the other sign, ', is escaped anyway
+	if strings.HasPrefix(s, ".") { // the other control character, ', is always escaped
 		return `\&` + s
 	}
 	return s
 }
 
-// roffText escapes characters that mean something to roff or that it would replace by
-// typographic ones, so that text copied from a page can be typed.
+// roffText escapes characters that have a meaning in roff, or that roff would
+// replace by typographic ones, so that text copied from a page can be typed.
 func roffText(s string) string {
 	var b strings.Builder
 	for _, r := range s {

@@ -1,7 +1,7 @@
 package manual
 
-// This file documents the summary file and the words for faults, which also appear in
-// records.
+// This file documents the summary file, and the words for faults, which also occur
+// in records.
 
 // summaryText explains the summary, and SummaryKeys its keys in their order.
 const summaryText = `The file PATH.summary.json, or the one that --summary names, is a JSON object that describes the run, however it ended. In a resumed scan the counts cover all runs. Keys may be added; a key that does not apply is absent. In this list, a dot leads into an object, or into each element of an array. Byte counts are of UDP payloads.`
@@ -92,7 +92,8 @@ var SummaryKeys = []Fact{
 	{"peak_open, peak_bytes, peak_rss_bytes", "the most targets open at once, bytes of buffered replies, and memory of the process in this run"},
 }
 
-// faultsText explains the words of wire.Error, FaultWords each in their order.
+// faultsText introduces the words of wire.Error. FaultWords explains each of them,
+// in their order.
 const faultsText = `In a record, errors gives the reason why a question has no complete answer, as one of these words. The summary counts them as faults.`
 
 var FaultWords = []Fact{

@@ -1,5 +1,6 @@
-// Package playerkey keeps the secret key of a census series, under which hashes stand
-// in for the names of players. The key is a file that only its owner may read.
+// Package playerkey manages the secret key of a series of censuses. Player names
+// are replaced by hashes under this key. The key is in a file that only its owner
+// may read.
 package playerkey
 
 import (
@@ -22,19 +23,19 @@ import (
 // DefaultName is the name of the key file, in the folder of the census.
 const DefaultName = "a2sscan-player.key"
 
-// prefix begins the one line of a key file; 64 hexadecimal digits follow.
+// prefix begins the only line of a key file. 64 hexadecimal digits follow it.
 const prefix = "a2sscan-player-key-1 "
 
-// Key is the key of one scan; nil: names are written as they are.
+// Key is the key of one scan. If it is nil, names are written as they are.
 type Key struct {
 	path string
 	key  record.NameKey
-	made bool // it is in no file yet
+	made bool // it was created at random and is not in a file yet
 }
 
-// Open reads the key of a census that is written to output. Without a path the key
-// is beside the output. If there is no such file, Open draws a key, which Store
-// writes.
+// Open reads the key for a census that is written to output. If path is empty, the
+// key is beside the output. If there is no such file, Open creates a random key,
+// which Store writes.
 func Open(path, output string) (*Key, error) {
 	if path == "" {
 		if info, err := os.Stat(output); err == nil && !info.Mode().IsRegular() {
@@ -79,8 +80,8 @@ func (k *Key) read() error {
 		WithHint("name a new file, and a2sscan makes the key")
 }
 
-// checkPrivate refuses a key file that others than its owner may read. The modes of
-// Windows tell nothing; a pipe counts as private.
+// checkPrivate refuses a key file that other users may read. On Windows it accepts
+// any file, because the mode says nothing there. It also accepts a pipe.
 func (k *Key) checkPrivate(f *os.File) error {
 	info, err := f.Stat()
 	if err != nil {
@@ -94,7 +95,7 @@ func (k *Key) checkPrivate(f *os.File) error {
 		WithHint("chmod 600 %s; whoever has the key can test guesses of names", name)
 }
 
-// Store writes a key that was drawn. It never replaces a file.
+// Store writes a key that Open has created. It never replaces a file.
 func (k *Key) Store() error {
 	if k == nil || !k.made {
 		return nil
@@ -111,7 +112,7 @@ func (k *Key) Store() error {
 	return nil
 }
 
-// create makes the file, complete or not at all.
+// create creates the file. It is either complete or does not exist.
 func (k *Key) create() error {
 	temp := fmt.Sprintf("%s.%d.tmp", k.path, os.Getpid())
 	defer os.Remove(temp)
@@ -119,14 +120,14 @@ func (k *Key) create() error {
 		return err
 	}
 	err := os.Link(temp, k.path)
-	if err != nil && !errors.Is(err, fs.ErrExist) { // a file system without links
+	if err != nil && !errors.Is(err, fs.ErrExist) { // the file system has no links
 		if _, there := os.Lstat(k.path); there == nil {
 			return fs.ErrExist
 		}
 		err = os.Rename(temp, k.path)
 	}
 	if err == nil {
-		_ = disk.SyncDir(filepath.Dir(k.path)) // some file systems can't
+		_ = disk.SyncDir(filepath.Dir(k.path)) // some file systems can't sync a directory
 	}
 	return err
 }
@@ -144,7 +145,7 @@ func writePrivate(path, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// Key returns the key of the hashes, nil if there is none.
+// Key returns the key for the hashes; nil if there is none.
 func (k *Key) Key() *record.NameKey {
 	if k == nil {
 		return nil
@@ -152,7 +153,8 @@ func (k *Key) Key() *record.NameKey {
 	return &k.key
 }
 
-// ID identifies the key without revealing it. It is empty if there is no key.
+// ID returns an identifier of the key that does not reveal it; "" if there is no
+// key.
 func (k *Key) ID() string {
 	if k == nil {
 		return ""

@@ -20,7 +20,7 @@ func TestKeyIsKept(t *testing.T) {
 	}
 	path := filepath.Join(dir, DefaultName)
 	if _, err := os.Stat(path); err == nil {
-		t.Error("Open makes the file, though nothing is scanned yet")
+		t.Error("Open creates the file, although nothing was scanned yet")
 	}
 	if err := first.Store(); err != nil {
 		t.Fatal(err)
@@ -89,6 +89,6 @@ func TestKeyFilesRefused(t *testing.T) {
 		t.Error("a key beside a device: no error")
 	}
 	if _, err := Open("", filepath.Join(dir, "none", "x")); err != nil {
-		t.Errorf("a folder that is not there is the output's failure: %v", err)
+		t.Errorf("a missing folder is for the output to report: %v", err)
 	}
 }

@@ -1,5 +1,4 @@
-// Package ratecontrol changes the rate of a running scan and remembers the
-// changes.
+// Package ratecontrol changes the rate of a running scan and records the changes.
 package ratecontrol
 
 import (
@@ -9,42 +8,42 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// Control raises and lowers the rate of one scan. Its methods may be called
-// from several goroutines.
+// Control raises and lowers the rate of one scan. Its methods may be called from
+// several goroutines.
 type Control struct {
 	mu      sync.Mutex
-	initial float64 // datagrams a second; 0: the scan governs itself
+	initial float64 // datagrams per second; 0: the scan controls its rate itself
 	now     float64
-	rates   chan float64 // of one place: a newer rate replaces one that was not taken
+	rates   chan float64 // has room for one: a newer rate replaces one that was not received
 	changes []Change
 }
 
 // Change is one change of the rate. Its JSON is part of the summary.
 type Change struct {
 	Time time.Time `json:"time"`
-	From float64   `json:"from"` // datagrams a second
+	From float64   `json:"from"` // datagrams per second
 	To   float64   `json:"to"`
 }
 
-// The limits of the rate, unless the scan began beyond them, and how many
-// changes are remembered, the last ones.
+// lowest and highest limit the rate, unless the scan began beyond them. The last
+// changesKept changes are recorded.
 const (
 	lowest      = 1
 	highest     = 1_000_000
 	changesKept = 1000
 )
 
-// New returns the control of a scan that begins with so many datagrams a
-// second. With 0 the scan governs itself and nothing can be changed.
+// New returns the control of a scan that begins with this rate in datagrams per
+// second. If it is 0, the scan controls its rate itself and nothing can be changed.
 func New(rate float64) *Control {
 	return &Control{initial: rate, now: rate, rates: make(chan float64, 1)}
 }
 
-// Initial is the rate with which the scan began.
+// Initial returns the rate with which the scan began.
 func (c *Control) Initial() float64 { return c.initial }
 
 // Step changes the rate by a tenth. It returns the rates before and after, which
-// are equal at the limit, and false if the scan governs itself.
+// are equal at the limit. ok is false if the scan controls its rate itself.
 func (c *Control) Step(up bool) (from, to float64, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -66,14 +65,15 @@ func (c *Control) Step(up bool) (from, to float64, ok bool) {
 	case <-c.rates:
 	default:
 	}
-	c.rates <- to // there is room: this is the only sender
+	c.rates <- to // this never blocks, because there is no other sender
 	return from, to, true
 }
 
-// Rates delivers each new rate to the scan.
+// Rates returns the channel on which the scan receives each new rate.
 func (c *Control) Rates() <-chan float64 { return c.rates }
 
-// Rate is the present rate, scanner.Off if the scan governs itself.
+// Rate returns the present rate, or scanner.Off if the scan controls its rate
+// itself.
 func (c *Control) Rate() float64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -83,7 +83,7 @@ func (c *Control) Rate() float64 {
 	return c.now
 }
 
-// Changes returns the changes until now.
+// Changes returns the recorded changes.
 func (c *Control) Changes() []Change {
 	c.mu.Lock()
 	defer c.mu.Unlock()

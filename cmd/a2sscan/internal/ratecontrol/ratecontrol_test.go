@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestStep: a step is a tenth, the scan takes the newest rate, and there is a
+// TestStep: a step is a tenth, the scan receives the newest rate, and there is a
 // limit at each end, unless the scan began beyond it.
 func TestStep(t *testing.T) {
 	c := New(5000)
@@ -19,7 +19,7 @@ func TestStep(t *testing.T) {
 		t.Errorf("down from %v to %v", from, to)
 	}
 	if got := <-c.Rates(); math.Abs(got-5445) > 1e-6 || len(c.Rates()) > 0 {
-		t.Errorf("%v is taken", got)
+		t.Errorf("the scan receives %v", got)
 	}
 	if changes := c.Changes(); len(changes) != 3 || changes[0].From != 5000 || changes[2].To != to || changes[2].Time.IsZero() {
 		t.Errorf("%+v", changes)
@@ -45,6 +45,6 @@ func TestStep(t *testing.T) {
 
 	c = New(0)
 	if _, _, ok := c.Step(true); ok || len(c.rates) > 0 || len(c.Changes()) > 0 {
-		t.Error("a scan without a rate has one")
+		t.Error("the rate of a scan without one can be changed")
 	}
 }

@@ -1,14 +1,14 @@
 // Package redact keeps secrets out of what the program shows and writes.
 //
-// A key of the Steam Web API is 32 hexadecimal digits. People type it where a file name
-// or an address belongs, and paste URLs that contain "key=".
+// A key of the Steam Web API is 32 hexadecimal digits. Users type it where a file
+// name or an address belongs, and paste URLs that contain "key=".
 package redact
 
 import "regexp"
 
 var key = regexp.MustCompile(`(?i)(\bkey=)[^&\s]*|\b[0-9a-f]{32}\b`)
 
-// Keys returns s with [key] in place of whatever looks like a key.
+// Keys returns s with everything that looks like a key replaced by [key].
 func Keys(s string) string { return key.ReplaceAllString(s, "${1}[key]") }
 
 // LooksLikeKey reports whether a part of s looks like a key.

@@ -2,7 +2,7 @@ package redact
 
 import "testing"
 
-// TestKeys: keys are replaced, names of files and addresses are not.
+// TestKeys: keys are replaced; names of files and addresses are not.
 func TestKeys(t *testing.T) {
 	for in, want := range map[string]string{
 		"key.txt": "key.txt", "/etc/a2sscan/key": "/etc/a2sscan/key", "monkey=7": "monkey=7", "": "",

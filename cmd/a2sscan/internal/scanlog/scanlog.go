@@ -1,4 +1,4 @@
-// Package scanlog writes what a scan does into its log.
+// Package scanlog logs the events of a scan.
 package scanlog
 
 import (
@@ -15,10 +15,10 @@ import (
 	"github.com/a2sscan/a2sscan/sink"
 )
 
-// maxLoggedInputs is how many lists get lines of their own.
+// maxLoggedInputs is how many lists get a line each.
 const maxLoggedInputs = 50
 
-// Loaded logs what was read before the first packet.
+// Loaded logs the lists that were read before the first packet.
 func Loaded(log *slog.Logger, l *list.List) {
 	for i, in := range l.Inputs() {
 		if i == maxLoggedInputs {
@@ -32,7 +32,7 @@ func Loaded(log *slog.Logger, l *list.List) {
 	}
 }
 
-// Finished logs how the scan went; err is the error that it ends with.
+// Finished logs how the scan went. err is the error that it ends with.
 func Finished(log *slog.Logger, sum *ledger.Summary, err error) {
 	l, d := &sum.Targets, &sum.Datagrams
 	level := slog.LevelInfo
@@ -55,41 +55,41 @@ func Finished(log *slog.Logger, sum *ledger.Summary, err error) {
 		"records", sum.Records, "resumed", sum.Resumed, "consistent", sum.Consistent, "exit_code", console.ExitCode(err))
 }
 
-// Observer samples a scan and logs what changed.
+// Observer samples a scan and logs changes.
 type Observer struct {
 	log       *slog.Logger
-	finished  func() []sink.Part // of the output; nil: one file
-	reported  int                // parts that were logged
+	finished  func() []sink.Part // returns the finished parts of the output; nil: it is one file
+	reported  int                // how many parts were logged
 	following bool               // Watch was called
 
 	drops, errors seldom
 	rate          float64
-	window        scanner.Stats // when the rate was last judged
-	limit         scanner.Wait  // what limited the rate then
+	window        scanner.Stats // the counts when the rate was last judged
+	limit         scanner.Wait  // what limited the rate at that time
 }
 
-// New returns the observer of a scan that begins with that rate. parts returns
-// the finished parts of the output; earlier parts of the scan reported some.
+// New returns the observer of a scan that begins with this rate. parts returns the
+// finished parts of the output. reported is how many of them earlier runs logged.
 func New(log *slog.Logger, rate float64, parts func() []sink.Part, reported int) *Observer {
 	return &Observer{log: log, rate: rate, finished: parts, reported: reported}
 }
 
-// How often an observer samples the scan, and how often it logs the same thing
-// again.
+// sampleEvery is how often an observer samples the scan. seldomEvery is how often,
+// at most, it logs the same thing again.
 const (
 	sampleEvery = time.Second
 	seldomEvery = time.Minute
 )
 
-// seldom is a number that is logged when it first is not zero, and then at most
-// once a minute if it grew.
+// seldom is a number that is logged when it is no longer zero, and then at most
+// once a minute if it has grown.
 type seldom struct {
 	reported uint64
 	at       time.Duration
 }
 
-// news returns by how much n grew since it was last logged, and whether that is
-// to be logged now.
+// news returns by how much n has grown since it was last logged, and whether to log
+// it now.
 func (s *seldom) news(now time.Duration, n uint64) (more uint64, due bool) {
 	if n <= s.reported || s.reported > 0 && now-s.at < seldomEvery {
 		return 0, false
@@ -99,8 +99,8 @@ func (s *seldom) news(now time.Duration, n uint64) (more uint64, due bool) {
 	return more, true
 }
 
-// Watch samples a scan until stop is called, and once more then. Without a log it
-// does nothing.
+// Watch samples a scan until stop is called, which samples it once more. Without a
+// log it does nothing.
 func (o *Observer) Watch(m *scanner.Monitor) (stop func()) {
 	if !o.log.Enabled(context.Background(), slog.LevelError) {
 		return func() {}
@@ -117,7 +117,7 @@ func (o *Observer) Watch(m *scanner.Monitor) (stop func()) {
 	}
 }
 
-// sample logs what is new.
+// sample logs what has changed since the last sample.
 func (o *Observer) sample(s *scanner.Stats) {
 	if more, due := o.drops.news(s.Elapsed, s.Socket.KernelDrops); due {
 		o.log.Warn("kernel drops", "datagrams", more, "in_all", s.Socket.KernelDrops,
@@ -130,15 +130,14 @@ func (o *Observer) sample(s *scanner.Stats) {
 	o.sampleParts()
 }
 
-// sendFaults names the kinds of send errors that occurred.
+// sendFaults lists the kinds of send errors that occurred.
 func sendFaults(s *scanner.Stats) string {
 	faults := ledger.CountDatagrams(s).SendFaults
 	return console.Listed(faults, console.Words(scanner.SendFault(0), scanner.NumSendFaults), ", ")
 }
 
-// sampleRate logs a changed rate, and once a minute what limits the rate if that
-// is another reason than before. Without a rate it logs the one that the scan
-// settled at.
+// sampleRate logs a change of the rate. Once a minute it logs what limits the rate,
+// if that has changed, and the rate that an unlimited scan has settled at.
 func (o *Observer) sampleRate(s *scanner.Stats) {
 	if s.Rate != o.rate && s.Rate != 0 {
 		o.log.Info("rate changed", "from", console.Short(o.rate), "to", console.Short(s.Rate))

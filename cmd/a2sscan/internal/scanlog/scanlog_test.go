@@ -11,8 +11,8 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// TestObserver: what goes on and on has a line when it begins, and then one a
-// minute at most.
+// TestObserver: a problem that persists is logged when it begins, and then at most
+// once a minute.
 func TestObserver(t *testing.T) {
 	var b bytes.Buffer
 	o := New(slog.New(console.NewLogHandler(&b, false, slog.LevelInfo)), 1000, nil, 0)
@@ -56,8 +56,8 @@ func TestObserver(t *testing.T) {
 	}
 }
 
-// TestObserverUnlimited: a scan without a rate has one that it comes to, and
-// no number is one that JSON does not know.
+// TestObserverUnlimited: for a scan without a rate, the log has the rate that it
+// settled at. All numbers can be expressed in JSON.
 func TestObserverUnlimited(t *testing.T) {
 	var b bytes.Buffer
 	o := New(slog.New(console.NewLogHandler(&b, true, slog.LevelInfo)), scanner.Off, nil, 0)

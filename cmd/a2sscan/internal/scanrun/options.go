@@ -83,7 +83,7 @@ type Saved struct {
 	Fresh bool // discard an earlier checkpoint
 }
 
-// Check derives the rate from --total-rate, and refuses options that contradict
+// Check derives the rate from --rate-total, and refuses options that contradict
 // each other or the arguments.
 func (o *Options) Check(args []string) error {
 	if o.Pace.Total > 0 {

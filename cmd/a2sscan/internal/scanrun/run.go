@@ -59,9 +59,8 @@ type Run struct {
 	observer *scanlog.Observer
 	status   progress.Status
 	late     lateConflicts
-	found    uint64                          // servers that answered in this run; only handle uses it
-	reading  atomic.Pointer[list.List]       // nil: no list is being read yet
-	monitor  atomic.Pointer[scanner.Monitor] // nil: no target has been asked yet
+	reading  atomic.Pointer[list.List]       // nil: no list is read yet
+	monitor  atomic.Pointer[scanner.Monitor] // nil: no target is asked yet
 }
 
 // Scan asks the targets that args name and writes their answers as records.
@@ -213,9 +212,10 @@ func (s *Run) openTargets(stdin io.Reader) error {
 		if s.checkpoint.Resumes() && s.opts.Pace.MaxPerAddress > 0 {
 			cfg.Passed = s.checkpoint.CountGiven
 		}
-		if cfg.Resolve != nil {
-			cfg.Resolve = s.checkpoint.HostNames().Resolver(cfg.Resolve)
-		}
+		cfg.Resolve = s.checkpoint.HostNames().Resolver(cfg.Resolve)
+	}
+	if cfg.OnlyArgs { // a list may have millions
+		cfg.Resolve = inputs.ReportAddrs(s.term, cfg.Resolve)
 	}
 	if s.list, err = list.Open(cfg); err != nil {
 		return inputs.TargetFailure(err)
@@ -404,6 +404,7 @@ func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
 		cfg.Asked = s.checkpoint.Recount(s.list)
 		cfg.Silent = s.checkpoint.SilentTargets
 	}
+	s.stopAtResults()
 	s.observer = newObserver(s)
 	s.monitor.Store(cfg.Monitor)
 	defer s.guard.Watch(cfg.Monitor, s.term)()
@@ -515,17 +516,21 @@ func (s *Run) handle(r *scanner.Result) {
 		s.geo.ReportDamage(s.term)
 	}
 	s.tally.Add(r)
-	if !silent {
-		if s.found++; s.found == s.opts.MaxResults {
-			s.shutdown.Drain()
-		}
-	}
+	s.stopAtResults()
 	if wanted {
 		s.out.Write(r)
 	}
 }
 
-// logStart logs what will be scanned, and how.
+// stopAtResults ends the scan when enough servers have answered, those of earlier
+// runs included.
+func (s *Run) stopAtResults() {
+	if most := s.opts.MaxResults; most > 0 && s.tally.Servers >= most {
+		s.shutdown.Drain()
+	}
+}
+
+// logStart tells what is going to be scanned, and how.
 func logStart(s *Run) {
 	build := s.program.Build
 	s.term.Log.Info("scan started", "scan", s.id, "version", build.Version, "commit", build.Commit,

@@ -16,7 +16,7 @@ type Targets struct {
 	Seed    flagvalue.Seed
 	Shard   flagvalue.Shard
 	Strict  bool // refuse a list with a bad line
-	Resolve bool // look up host names
+	Resolve bool // look up host names in lists, too
 }
 
 // check chooses a seed if none is given.
@@ -37,9 +37,8 @@ func (t *Targets) into(cfg *list.Config) {
 	cfg.Seed = t.Seed.N
 	cfg.Shard = list.Shard(t.Shard)
 	cfg.Strict = t.Strict
-	if t.Resolve {
-		cfg.Resolve = inputs.Resolve
-	}
+	cfg.Resolve = inputs.Resolve
+	cfg.OnlyArgs = !t.Resolve
 }
 
 // said describes the order in which the targets are asked.

@@ -1,4 +1,4 @@
-// Package shutdown turns signals into the end of a run: the first one lets it
+// Package shutdown handles signals that end a run. The first signal lets the run
 // finish what it has begun, the second ends it.
 package shutdown
 
@@ -13,17 +13,17 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
-// relayHangup relays SIGHUP to signals, unless the process ignores it, as it does
-// under nohup.
+// relayHangup relays SIGHUP to signals, unless the process ignores SIGHUP, as under
+// nohup.
 func relayHangup(signals chan<- os.Signal) {
 	if !signal.Ignored(syscall.SIGHUP) {
 		signal.Notify(signals, syscall.SIGHUP)
 	}
 }
 
-// Interruptible returns a context that the first signal cancels. The second
-// signal kills the program, unless it is a hangup: a closing session may send
-// two. With hangup, SIGHUP counts as a signal.
+// Interruptible returns a context that the first signal cancels. The second signal
+// kills the program, unless it is SIGHUP, because a session that closes may send
+// that twice. SIGHUP counts as a signal only if hangup is set.
 func Interruptible(hangup bool) (ctx context.Context, end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals, hangups := make(chan os.Signal, 1), make(chan os.Signal, 1)
@@ -43,9 +43,9 @@ func Interruptible(hangup bool) (ctx context.Context, end func()) {
 	return ctx, func() { signal.Stop(hangups); cancel() }
 }
 
-// Handle calls do for each of these signals until end is called, which waits for
-// a call that runs. From then on the signals have no effect, until the process
-// exits: a signal at the very end must not kill a run that reported its success.
+// Handle calls do for each of these signals until end is called. end waits for a
+// running call. Afterwards the signals have no effect until the process exits: a
+// signal at the very end must not kill a run that has reported its success.
 func Handle(do func(os.Signal), which ...os.Signal) (end func()) {
 	signals := make(chan os.Signal, 16)
 	var mu sync.Mutex
@@ -67,9 +67,8 @@ func Handle(do func(os.Signal), which ...os.Signal) (end func()) {
 	}
 }
 
-// Shutdown turns signals into the two ways to end a scan. The first signal
-// drains it: open targets are finished and no new ones start. The second signal
-// cancels it.
+// Shutdown ends a scan in one of two ways. The first signal drains it: open targets
+// are finished and no new ones start. The second signal cancels it.
 type Shutdown struct {
 	Draining chan struct{}   // closed when draining begins
 	Drained  context.Context // done when draining begins
@@ -80,16 +79,16 @@ type Shutdown struct {
 	once     sync.Once
 
 	mu          sync.Mutex
-	interrupted bool        // a signal came
-	stuck       func()      // called when the second signal did not end the scan
-	timer       *time.Timer // until then; nil: there was no second signal
+	interrupted bool        // a signal arrived
+	stuck       func()      // called if the second signal does not end the scan
+	timer       *time.Timer // calls stuck; nil: there was no second signal
 }
 
 // cancelTime is how long a scan may take to end after the second signal.
 const cancelTime = 700 * time.Millisecond
 
-// Listen returns a Shutdown and the context that it cancels. With hangup,
-// SIGHUP acts as the first signal, never as the second. After end the signals
+// Listen returns a Shutdown and the context that it cancels. If hangup is set,
+// SIGHUP acts as the first signal, but never as the second. After end, the signals
 // have no effect.
 func Listen(t *console.Terminal, hangup bool) (s *Shutdown, ctx context.Context, end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
@@ -112,8 +111,8 @@ func Listen(t *console.Terminal, hangup bool) (s *Shutdown, ctx context.Context,
 	}
 }
 
-// OnStuck sets what is called when a scan has not ended soon after the second
-// signal.
+// OnStuck sets a function that is called if a scan has not ended soon after the
+// second signal.
 func (s *Shutdown) OnStuck(stuck func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,7 +139,7 @@ func (s *Shutdown) signalled() {
 	s.terminal.Say("interrupted again: writing what is there")
 }
 
-// isFirst notes a signal and reports whether it is the first. The second one
+// isFirst records a signal and reports whether it is the first. The second signal
 // starts the timer.
 func (s *Shutdown) isFirst() bool {
 	s.mu.Lock()
@@ -155,10 +154,10 @@ func (s *Shutdown) isFirst() bool {
 	return false
 }
 
-// Drain lets the scan finish what is open and start nothing new.
+// Drain lets the scan finish its open targets and start no new ones.
 func (s *Shutdown) Drain() { s.once.Do(func() { close(s.Draining); s.quit() }) }
 
-// Interrupted reports whether a signal came.
+// Interrupted reports whether a signal arrived.
 func (s *Shutdown) Interrupted() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -2,24 +2,23 @@ package transcript
 
 import (
 	"context"
-	"net"
 	"net/netip"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/scanner/list"
 )
 
 // defaultPort is the port of an address without one.
 const defaultPort = 27015
 
-// lookupTime is how long the lookup of a host name may take.
-const lookupTime = 10 * time.Second
+// Lookup finds the IPv4 addresses of a host.
+type Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
 
-// ResolveAddr reads ip:port, ip, host:port or host. If a host has several
-// addresses, it takes the first and prints that.
-func ResolveAddr(ctx context.Context, t *console.Terminal, arg string) (netip.AddrPort, error) {
+// ResolveAddr reads ip:port, ip, host:port or host. Of a host with several
+// addresses it takes the first, and reports that.
+func ResolveAddr(ctx context.Context, t *console.Terminal, lookup Lookup, arg string) (netip.AddrPort, error) {
 	host, port, err := splitPort(arg)
 	if err != nil {
 		return netip.AddrPort{}, err
@@ -29,11 +28,11 @@ func ResolveAddr(ctx context.Context, t *console.Terminal, arg string) (netip.Ad
 	case err == nil && !ip.Is4():
 		return netip.AddrPort{}, console.Fail(console.ExitUsage, "%s: IPv6 address", console.Quoted(arg, 60)).
 			WithHint("A2S is IPv4 only")
-	case err != nil && !isHostName(host):
+	case err != nil && !list.IsHostName(host):
 		return netip.AddrPort{}, console.Fail(console.ExitUsage, "%s: no address", console.Quoted(arg, 60)).
 			WithHint("give an ip:port, an ip or a host name, such as 203.0.113.7:27015")
 	case err != nil:
-		if ip, err = lookup(ctx, t, host); err != nil {
+		if ip, err = oneOf(ctx, t, lookup, host); err != nil {
 			return netip.AddrPort{}, err
 		}
 	}
@@ -58,29 +57,13 @@ func splitPort(arg string) (host string, port uint16, err error) {
 	return host, uint16(n), nil
 }
 
-// isHostName reports whether s may be a host name: letters, digits, dots, hyphens
-// and underscores. At least one letter is required, because a text without one is
-// more likely a mistyped address.
-func isHostName(s string) bool {
-	letter := false
-	for _, c := range []byte(s) {
-		switch {
-		case 'a' <= c|0x20 && c|0x20 <= 'z':
-			letter = true
-		case '0' <= c && c <= '9', c == '.', c == '-', c == '_':
-		default:
-			return false
-		}
+// oneOf looks up a host and takes its first IPv4 address.
+func oneOf(ctx context.Context, t *console.Terminal, lookup Lookup, host string) (netip.Addr, error) {
+	ips, err := lookup(ctx, host)
+	if err == nil && len(ips) == 0 {
+		err = list.ErrNoIPv4
 	}
-	return letter && len(s) <= 253
-}
-
-// lookup finds the IPv4 address of a host.
-func lookup(ctx context.Context, t *console.Terminal, host string) (netip.Addr, error) {
-	ctx, cancel := context.WithTimeout(ctx, lookupTime)
-	defer cancel()
-	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip4", host)
-	if err != nil || len(ips) == 0 {
+	if err != nil {
 		return netip.Addr{}, console.Fail(console.ExitInput, "%s: no IPv4 address found: %v", console.Quoted(host, 60), err).
 			WithHint("check the name; an ip:port needs no lookup")
 	}

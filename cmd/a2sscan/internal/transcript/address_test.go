@@ -1,12 +1,28 @@
 package transcript
 
 import (
-	"os"
+	"context"
+	"errors"
+	"io"
+	"net/netip"
 	"strings"
 	"testing"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
+
+// hosts looks up names that the tests know.
+func hosts(_ context.Context, host string) ([]netip.Addr, error) {
+	switch host {
+	case "one.example":
+		return []netip.Addr{netip.MustParseAddr("203.0.113.1")}, nil
+	case "two.example":
+		return []netip.Addr{netip.MustParseAddr("203.0.113.2"), netip.MustParseAddr("203.0.113.3")}, nil
+	case "six.example":
+		return nil, nil
+	}
+	return nil, errors.New("no such host")
+}
 
 func TestResolveAddr(t *testing.T) {
 	for _, test := range []struct {
@@ -28,9 +44,16 @@ func TestResolveAddr(t *testing.T) {
 		{"::1", "", "IPv6 address"},
 		{"0.0.0.0:27015", "", "no server can have this address"},
 		{"239.1.2.3", "", "no server can have this address"},
+		{"one.example", "203.0.113.1:27015", ""},
+		{"one.example:9", "203.0.113.1:9", ""},
+		{"two.example:9", "203.0.113.2:9", ""},
+		{"none.example:9", "", `"none.example": no IPv4 address found: no such host`},
+		{"six.example:9", "", `"six.example": no IPv4 address found: the name has no IPv4 address`},
+		{"one.example:0", "", "the port is not a number from 1 to 65535"},
+		{"servers.txt", "", "no address"},
 		{"255.255.255.255", "", "no server can have this address"},
 	} {
-		got, err := ResolveAddr(t.Context(), console.New(os.Stderr), test.arg)
+		got, err := ResolveAddr(t.Context(), console.New(io.Discard), hosts, test.arg)
 		switch {
 		case test.err == "" && (err != nil || got.String() != test.want):
 			t.Errorf("%s: %v, %v, want %s", test.arg, got, err, test.want)

@@ -81,7 +81,30 @@ func (t *Transcript) longest() (n int) {
 	return n
 }
 
-// repeats counts the requests that repeat an earlier one byte for byte.
+// requestKinds are the kinds of the requests of each question.
+var requestKinds = map[wire.Question]wire.Kind{
+	wire.QuestionInfo: wire.KindInfoRequest, wire.QuestionPlayers: wire.KindPlayersRequest,
+	wire.QuestionRules: wire.KindRulesRequest,
+}
+
+// borrowed reports whether a question was asked only with the challenge of another
+// one, so that the server never had a request for a challenge of its own.
+func (t *Transcript) borrowed(q wire.Question) bool {
+	asked := false
+	for i := range t.events {
+		r, _, err := requestOf(t.events[i].data)
+		if !t.events[i].sent || err != nil || r.Kind != requestKinds[q] {
+			continue
+		}
+		if !r.HasChallenge {
+			return false
+		}
+		asked = true
+	}
+	return asked
+}
+
+// repeats counts the requests that were sent again with the same bytes.
 func (t *Transcript) repeats() (n int) {
 	was := map[string]bool{}
 	for i := range t.events {

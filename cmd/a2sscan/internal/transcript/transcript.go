@@ -4,6 +4,7 @@ package transcript
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"net/netip"
@@ -164,14 +165,29 @@ func (t *Transcript) describeChallenge(b []byte) string {
 }
 
 func describeRequest(b []byte) string {
-	r, err := wire.DecodeRequest(b)
-	switch {
-	case err != nil:
+	r, extra, err := requestOf(b)
+	if err != nil {
 		return "a request"
-	case r.HasChallenge:
-		return fmt.Sprintf("%s, challenge % x", kindWord(r.Kind), b[len(b)-4:])
 	}
-	return kindWord(r.Kind) + ", no challenge"
+	text := kindWord(r.Kind) + ", no challenge"
+	if r.HasChallenge {
+		text = fmt.Sprintf("%s, challenge % x", kindWord(r.Kind), binary.LittleEndian.AppendUint32(nil, uint32(r.Challenge)))
+	}
+	if extra {
+		text += ", and one more NUL"
+	}
+	return text
+}
+
+// requestOf decodes a request that was sent. Some have one more NUL at their end.
+func requestOf(b []byte) (r wire.Request, extra bool, err error) {
+	if r, err = wire.DecodeRequest(b); err == nil {
+		return r, false, nil
+	}
+	if shorter, ok := bytes.CutSuffix(b, []byte{0}); ok {
+		r, err = wire.DecodeRequest(shorter)
+	}
+	return r, true, err
 }
 
 // parts returns the fields of a datagram.

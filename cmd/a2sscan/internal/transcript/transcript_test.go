@@ -97,3 +97,46 @@ func FuzzTranscript(f *testing.F) {
 		consoletest.CheckVisible(t, out.String(), log.width)
 	})
 }
+
+// TestRequests: a request is described with its challenge, and with the NUL that some
+// tools add.
+func TestRequests(t *testing.T) {
+	players := wire.AppendPlayersRequest(nil, 0x04030201)
+	for want, b := range map[string][]byte{
+		"info request, no challenge":                               wire.AppendInfoRequest(nil, wire.NoChallenge),
+		"players request, challenge 01 02 03 04":                   players,
+		"players request, challenge 01 02 03 04, and one more NUL": append(players[:len(players):len(players)], 0),
+		"rules request, no challenge, and one more NUL":            append(wire.AppendRulesRequest(nil, wire.NoChallenge), 0),
+		"a request": append(players[:len(players):len(players)], 1),
+	} {
+		if got := describeRequest(b); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestBorrowed: a question that was asked only with a challenge is not called silent,
+// since the server may want one of its own for it.
+func TestBorrowed(t *testing.T) {
+	target := netip.MustParseAddrPort("127.0.0.1:27015")
+	for _, test := range []struct {
+		name string
+		sent []wire.Challenge // of the players requests
+		want string
+	}{
+		{"with the challenge of info", []wire.Challenge{7, 7}, "it did not answer players with the challenge of another question"},
+		{"without one, too", []wire.Challenge{7, wire.NoChallenge}, "silent on players"},
+		{"only without one", []wire.Challenge{wire.NoChallenge}, "silent on players"},
+	} {
+		log := New(nil, target, 80)
+		for _, c := range test.sent {
+			log.Add(Event{0, true, target, wire.AppendPlayersRequest(nil, c)})
+			log.Add(Event{0, true, target, wire.AppendRulesRequest(nil, wire.NoChallenge)})
+		}
+		s := &Session{Tap: NewTap(target), Log: log, Result: &scanner.Result{Addr: target, Status: scanner.StatusPartial}}
+		s.Result.Err[wire.QuestionPlayers] = wire.ErrTimeout
+		if got := s.unanswered(); got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+	}
+}

@@ -168,12 +168,16 @@ func (s *Session) headline(word string) string {
 
 // unanswered lists the questions without a complete answer.
 func (s *Session) unanswered() string {
-	var silent, faulty []string
+	var silent, open, faulty []string
 	for q := range wire.Question(wire.NumQuestions) {
 		switch s.Result.Err[q] {
 		case 0:
 		case wire.ErrTimeout:
-			silent = append(silent, q.String())
+			if s.Log.borrowed(q) {
+				open = append(open, q.String())
+			} else {
+				silent = append(silent, q.String())
+			}
 		default:
 			faulty = append(faulty, q.String())
 		}
@@ -181,6 +185,9 @@ func (s *Session) unanswered() string {
 	var parts []string
 	if len(silent) > 0 {
 		parts = append(parts, "silent on "+strings.Join(silent, " and "))
+	}
+	if len(open) > 0 {
+		parts = append(parts, "it did not answer "+strings.Join(open, " and ")+" with the challenge of another question")
 	}
 	if len(faulty) > 0 {
 		parts = append(parts, "its answer to "+strings.Join(faulty, " and ")+" is not complete")
@@ -243,15 +250,24 @@ var questionErrors = [wire.NumErrors]string{
 
 // explainQuestions explains each question without a complete answer.
 func (s *Session) explainQuestions(v *Verdict) {
+	var open, silent []string
 	for q := range wire.Question(wire.NumQuestions) {
 		code := s.Result.Err[q]
 		if code != 0 && code != wire.ErrTimeout {
 			v.add("%v: %s", q, questionErrors[code])
 		}
-		if code == wire.ErrTimeout && q != wire.QuestionInfo {
-			v.addHint("many games never send %v, and many filters allow only info: "+
-				"that is the server's choice", q)
+		if code == wire.ErrTimeout && s.Log.borrowed(q) {
+			open = append(open, q.String())
+		} else if code == wire.ErrTimeout && q != wire.QuestionInfo {
+			silent = append(silent, q.String())
 		}
+	}
+	if len(open) > 0 {
+		v.addHint("it may want a challenge of its own for %s: --retries 1 asks for one", strings.Join(open, " and "))
+	}
+	if len(silent) > 0 {
+		v.addHint("many games never send %s, and many filters allow only info: "+
+			"that is the server's choice", strings.Join(silent, " or "))
 	}
 }
 

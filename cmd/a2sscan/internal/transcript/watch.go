@@ -24,9 +24,9 @@ func (s *Session) facts(v *Verdict) []fact {
 	all := []fact{{"verdict", strings.ReplaceAll(v.Word, "_", " ")}}
 	r := s.Result
 	if r.HasInfo {
-		in := &r.Info
+		in, people := &r.Info, r.Population()
 		all = append(all, fact{"name", console.Quoted(string(in.Name), 60)}, fact{"map", console.Quoted(string(in.Map), 40)},
-			fact{"players", fmt.Sprintf("%d of %d", in.Players, in.MaxPlayers)}, fact{"bots", fmt.Sprint(in.Bots)},
+			fact{"players", fmt.Sprintf("%d of %d", people.People, people.Places)}, fact{"bots", fmt.Sprint(people.Bots)},
 			fact{"version", console.Quoted(string(in.Version), 40)})
 	}
 	if r.HasRules {

@@ -3,6 +3,9 @@ package transcript
 import (
 	"slices"
 	"testing"
+
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 func TestChanges(t *testing.T) {
@@ -24,5 +27,16 @@ func TestChanges(t *testing.T) {
 	}
 	if got := changes(nil, was); !slices.Equal(got, []string{"verdict up", `map "a"`, "players 3 of 24"}) {
 		t.Errorf("the first time: %q", got)
+	}
+}
+
+// TestWatchedPeople: a watch counts people as the game does, and bots apart.
+func TestWatchedPeople(t *testing.T) {
+	s := &Session{Result: &scanner.Result{HasInfo: true, Info: wire.Info{Players: 12, MaxPlayers: 24, Bots: 3}}}
+	got := s.facts(&Verdict{Word: Up})
+	for _, want := range []fact{{"players", "9 of 24"}, {"bots", "3"}} {
+		if !slices.Contains(got, want) {
+			t.Errorf("no %q in %q", want, got)
+		}
 	}
 }

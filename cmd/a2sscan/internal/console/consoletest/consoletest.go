@@ -1,4 +1,4 @@
-// Package consoletest checks the text of messages in tests.
+// Package consoletest checks the text of messages for tests.
 package consoletest
 
 import (
@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// CheckVisible checks that text has only visible characters, not too many lines, and
-// no dump wider than width.
+// CheckVisible checks that text has only visible characters, not too many lines,
+// and no row of bytes wider than width.
 func CheckVisible(t *testing.T, text string, width int) {
 	t.Helper()
 	lines := strings.Split(text, "\n")

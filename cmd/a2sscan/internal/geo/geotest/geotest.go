@@ -13,9 +13,9 @@ import (
 	"github.com/maxmind/mmdbwriter/mmdbtype"
 )
 
-// Databases are invented countries and networks on loopback, in the layouts of
-// databases that are published, by database type and network. The values are
-// written as JSON; numbers become unsigned integers.
+// Databases maps a database type to invented places of loopback networks, in the
+// layout of published databases of that type. The values are JSON; their numbers
+// become unsigned integers.
 var Databases = map[string]map[string]string{
 	"GeoLite2-City": {
 		"127.74.0.0/17": `{"continent":{"code":"EU","names":{"en":"Europe"}},
@@ -60,10 +60,10 @@ var Databases = map[string]map[string]string{
 	"GeoIP2-Anonymous-IP": {"127.74.0.0/16": `{"is_anonymous":true}`},
 }
 
-// BuiltAt is when the databases claim to be built.
+// BuiltAt is the build time that tests give to the databases.
 var BuiltAt = time.Date(2026, 11, 18, 0, 0, 0, 0, time.UTC)
 
-// Write writes the database of that type to a file.
+// Write writes the database of this type to a file.
 func Write(path, kind string, built time.Time) error {
 	opts := mmdbwriter.Options{DatabaseType: kind, IncludeReservedNetworks: true, BuildEpoch: built.Unix()}
 	tree, err := mmdbwriter.New(opts)

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/a2sscan/a2sscan/bench/fleet"
+)
+
+// terminalCosts is what a scan lost, and how many servers it found complete.
+type terminalCosts struct {
+	Datagrams struct {
+		KernelDrops uint64 `json:"kernel_drops"`
+	} `json:"datagrams"`
+	Targets struct {
+		ByStatus map[string]uint64 `json:"by_status"`
+	} `json:"targets"`
+}
+
+// TestTerminalCostsNothing scans the same servers to a file, to a terminal that shows
+// the status too, and to a terminal that shows nothing until the status says, on
+// another one, that the scan waits for it. Output for people costs no datagram: no
+// scan loses one, and each finds all servers and shows each of them.
+func TestTerminalCostsNothing(t *testing.T) {
+	t.Parallel()
+	const servers = 1 << 14
+	network := netip.MustParsePrefix("127.73.0.0/18")
+	_, port := serve(t, fleet.Config{Network: network, Kinds: []fleet.Kind{fleet.Source}})
+	summary := filepath.Join(t.TempDir(), "summary")
+	scan := func(args ...string) *exec.Cmd {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+		t.Cleanup(cancel)
+		return exec.CommandContext(ctx, "a2sscan", append([]string{"scan", network.String(), "-p", port, "--allow-reserved",
+			"--query", "info", "--rate", "20k", "--retries", "5", "--cooldown", "0", "--summary", summary}, args...)...)
+	}
+	check := func(t *testing.T, err error, shown string) {
+		t.Helper()
+		text, _ := os.ReadFile(summary)
+		os.Remove(summary)
+		var got terminalCosts
+		if bad := json.Unmarshal(text, &got); err != nil || bad != nil {
+			t.Fatalf("%v, %v:\n%s", err, bad, shown)
+		}
+		if got.Datagrams.KernelDrops != 0 || got.Targets.ByStatus["ok"] != servers {
+			t.Errorf("%d datagrams dropped, targets %v", got.Datagrams.KernelDrops, got.Targets.ByStatus)
+		}
+	}
+	rows := func(t *testing.T, shown string) {
+		t.Helper()
+		if n := strings.Count(shown, ":"+port+" "); n != servers {
+			t.Errorf("%d rows for %d servers:\n%.2000s", n, servers, shown)
+		}
+	}
+
+	t.Run("file", func(t *testing.T) {
+		out, err := scan("-o", filepath.Join(t.TempDir(), "census.ndjson")).CombinedOutput()
+		check(t, err, string(out))
+	})
+	t.Run("terminal", func(t *testing.T) {
+		cmd := scan()
+		screen, tty := terminalPair(t)
+		cmd.Stdout, cmd.Stderr = tty, tty
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		tty.Close()
+		shown := watchFor(screen, "", nil)
+		check(t, cmd.Wait(), shown)
+		rows(t, shown)
+	})
+	t.Run("stalled terminal", func(t *testing.T) {
+		cmd := scan()
+		screen, tty := terminalPair(t)
+		status, statusTTY := terminalPair(t)
+		cmd.Stdout, cmd.Stderr = tty, statusTTY
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		tty.Close()
+		statusTTY.Close()
+		waits, said := make(chan struct{}), make(chan string, 1)
+		go func() { said <- watchFor(status, "waiting: the output", waits) }()
+		select {
+		case <-waits:
+		case text := <-said:
+			t.Fatalf("it ended, and did not wait for the terminal:\n%s", text)
+		}
+		shown := watchFor(screen, "", nil)
+		check(t, cmd.Wait(), <-said)
+		rows(t, shown)
+	})
+}
