@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -24,17 +25,24 @@ type Reading struct {
 // It calls do from all workers at once; a block is valid until do returns. The first
 // error of do ends the reading. Blocks come in no particular order.
 func EachBlock(path string, workers int, do func(worker int, block []byte) error) (Reading, error) {
-	b := &blocks{path: path, workers: max(workers, 1), do: do}
+	return Source{}.EachBlock(path, workers, do)
+}
+
+// EachBlock reads a census on several goroutines.
+func (s Source) EachBlock(name string, workers int, do func(worker int, block []byte) error) (Reading, error) {
+	b := &blocks{from: s, path: name, workers: max(workers, 1), do: do}
 	b.turn.L = &b.mu
-	if !isStandard(path) {
-		switch err := b.fast(); {
-		case b.err != nil:
-			return Reading{}, b.err
-		case err == nil:
-			return Reading{}, nil
-		case errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission):
-			return Reading{}, newError("open", path, err)
-		}
+	if isStandard(name) {
+		return b.careful()
+	}
+	in, err := s.file(name)
+	if err != nil {
+		return Reading{}, newError("open", name, err)
+	}
+	err = b.fast(in)
+	in.Close()
+	if err == nil || b.err != nil {
+		return Reading{}, b.err
 	}
 	return b.careful()
 }
@@ -43,6 +51,7 @@ func EachBlock(path string, workers int, do func(worker int, block []byte) error
 // themselves. Where a frame or a line is damaged, truncated or unusual, it begins
 // again with a Reader, which knows what to do, and skips what do has seen.
 type blocks struct {
+	from    Source
 	path    string
 	workers int
 	do      func(worker int, block []byte) error
@@ -70,19 +79,13 @@ var errUnusual = errors.New("not an undamaged census in short frames")
 
 // fast reads the file on all workers. It returns an error if it could not read all
 // of it; b.err is that of do.
-func (b *blocks) fast() error {
-	f, err := os.Open(b.path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
+func (b *blocks) fast(in io.Reader) (err error) {
+	if isPipe(in) {
 		return errUnusual
 	}
-	var magic [4]byte
-	n, _ := f.ReadAt(magic[:], 0)
-	packed := isZstd(magic[:n])
+	f := bufio.NewReader(in)
+	magic, _ := f.Peek(4)
+	n, packed := len(magic), isZstd(magic)
 	if !packed && (n == 0 || magic[0] != '{') {
 		return errUnusual
 	}
@@ -107,6 +110,16 @@ func (b *blocks) fast() error {
 	return err
 }
 
+// isPipe reports whether a file of this machine can be read only once.
+func isPipe(in io.Reader) bool {
+	f, ok := in.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err != nil || !info.Mode().IsRegular()
+}
+
 // stopped reports whether reading on is of no use.
 func (b *blocks) stopped() bool {
 	b.mu.Lock()
@@ -115,7 +128,7 @@ func (b *blocks) stopped() bool {
 }
 
 // frames sends each frame of a compressed file.
-func (b *blocks) frames(f *os.File, pieces chan<- piece, free <-chan []byte) error {
+func (b *blocks) frames(f io.Reader, pieces chan<- piece, free <-chan []byte) error {
 	z := newFrames(f)
 	for n := 0; !b.stopped(); n++ {
 		err := z.collect(maxTail)
@@ -131,7 +144,7 @@ func (b *blocks) frames(f *os.File, pieces chan<- piece, free <-chan []byte) err
 }
 
 // plain sends the lines of a file in large pieces.
-func (b *blocks) plain(f *os.File, pieces chan<- piece, free <-chan []byte) error {
+func (b *blocks) plain(f io.Reader, pieces chan<- piece, free <-chan []byte) error {
 	var rest []byte
 	for n := 0; !b.stopped(); n++ {
 		buf := append((<-free)[:0], rest...)
@@ -264,7 +277,7 @@ func (b *blocks) fail(err error) {
 // careful reads the file with a Reader, and calls do on all workers with the lines
 // that it has not seen.
 func (b *blocks) careful() (Reading, error) {
-	r, err := Open(b.path)
+	r, err := b.from.Open(b.path)
 	if err != nil {
 		return Reading{}, err
 	}

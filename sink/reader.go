@@ -47,24 +47,53 @@ type Reader struct {
 }
 
 // Open opens the census at path; "-" and "" are standard input.
-func Open(path string) (*Reader, error) {
-	return open(path, func(in io.Reader) io.Reader { return in })
+func Open(path string) (*Reader, error) { return Source{}.Open(path) }
+
+// Source opens census files. The zero value opens files of this machine. Its
+// methods do what the functions of the same name do.
+type Source struct {
+	// File opens the file of that name, and may be called again. Nil: os.Open.
+	// An *os.File can be read fastest.
+	File func(name string) (io.ReadCloser, error)
+}
+
+// Open opens a census; "-" and "" are standard input.
+func (s Source) Open(name string) (*Reader, error) {
+	return s.open(name, func(in io.Reader) io.Reader { return in })
 }
 
 // open is Open with something between the file and the Reader.
-func open(path string, through func(io.Reader) io.Reader) (*Reader, error) {
-	if isStandard(path) {
+func (s Source) open(name string, through func(io.Reader) io.Reader) (*Reader, error) {
+	if isStandard(name) {
 		r := NewReader(through(os.Stdin))
 		r.name = "standard input"
 		return r, nil
 	}
-	f, err := os.Open(path)
+	f, err := s.file(name)
 	if err != nil {
-		return nil, newError("open", path, err)
+		return nil, newError("open", name, err)
 	}
 	r := NewReader(through(f))
-	r.name, r.close = path, f.Close
+	r.name, r.close = name, f.Close
 	return r, nil
+}
+
+// file opens a file.
+func (s Source) file(name string) (io.ReadCloser, error) {
+	if s.File == nil {
+		return os.Open(name)
+	}
+	return s.File(name)
+}
+
+// ReadFile returns all of a small file, such as a summary.
+func (s Source) ReadFile(name string) ([]byte, error) {
+	f, err := s.file(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
 }
 
 // NewReader returns a Reader of in. It reads nothing before the first call of

@@ -46,7 +46,12 @@ const maxProblems = 20
 // grow with the census: keys go to temporary files. An error means that a file
 // could not be read; faults of the census are in the Verification.
 func Verify(files []string, want *Expected, progress func(read, size int64)) (*Verification, error) {
-	v := &verifier{known: newDistinct(), scans: map[string]*scanCount{}}
+	return Source{}.Verify(files, want, progress)
+}
+
+// Verify reads the files of a census to their end.
+func (s Source) Verify(files []string, want *Expected, progress func(read, size int64)) (*Verification, error) {
+	v := &verifier{from: s, known: newDistinct(), scans: map[string]*scanCount{}}
 	defer v.known.close()
 	v.setProgress(files, progress)
 	for _, name := range files {
@@ -64,6 +69,7 @@ func Verify(files []string, want *Expected, progress func(read, size int64)) (*V
 // verifier is a verification that is not complete.
 type verifier struct {
 	Verification
+	from  Source
 	known *distinct // records by scan and address
 	scans map[string]*scanCount
 	names []string // of the scans, by their number
@@ -121,7 +127,7 @@ func (c *counted) Read(p []byte) (int, error) {
 // file reads one file.
 func (v *verifier) file(name string) error {
 	c := &counted{v: v, sum: xxhash.New()}
-	r, err := open(name, func(in io.Reader) io.Reader {
+	r, err := v.from.open(name, func(in io.Reader) io.Reader {
 		c.Reader = in
 		return c
 	})

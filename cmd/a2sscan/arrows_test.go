@@ -55,14 +55,16 @@ var arrows = map[string][]string{
 	"cmd/a2sscan/internal/manual":              {"cmd/a2sscan/internal/console"},
 	"cmd/a2sscan/internal/masterlist":          {"scanner/list", "scanner/master", "cmd/a2sscan/internal/output", "cmd/a2sscan/internal/progress", "cmd/a2sscan/internal/redact"},
 
-	"cmd/a2sscan/internal/linesort": room(),
-	"cmd/a2sscan/internal/export":   room("linesort", "census", "geo", "output"),
-	"cmd/a2sscan/internal/merge":    room("linesort", "census", "geo", "output", "guard", "ratecontrol", "tally", "ledger"),
-	"cmd/a2sscan/internal/habits":   {"cmd/a2sscan/internal/console"},
-	"cmd/a2sscan/internal/columns":  {"sink/record", "cmd/a2sscan/internal/console"},
-	"cmd/a2sscan/internal/census":   {"sink", "cmd/a2sscan/internal/geo", "cmd/a2sscan/internal/output"},
-	"cmd/a2sscan/internal/compare":  {"sink/census", "scanner/list", "cmd/a2sscan/internal/census", "cmd/a2sscan/internal/inputs"},
-	"cmd/a2sscan/internal/decode":   {"cmd/a2sscan/internal/capture", "cmd/a2sscan/internal/census", "cmd/a2sscan/internal/inputs"},
+	"cmd/a2sscan/internal/store":           room(),
+	"cmd/a2sscan/internal/store/storetest": room("store"),
+	"cmd/a2sscan/internal/linesort":        room(),
+	"cmd/a2sscan/internal/export":          room("linesort", "census", "geo", "output"),
+	"cmd/a2sscan/internal/merge":           room("linesort", "census", "geo", "output", "guard", "ratecontrol", "tally", "ledger"),
+	"cmd/a2sscan/internal/habits":          {"cmd/a2sscan/internal/console"},
+	"cmd/a2sscan/internal/columns":         {"sink/record", "cmd/a2sscan/internal/console"},
+	"cmd/a2sscan/internal/census":          {"sink", "cmd/a2sscan/internal/geo", "cmd/a2sscan/internal/output", "cmd/a2sscan/internal/store"},
+	"cmd/a2sscan/internal/compare":         {"sink/census", "scanner/list", "cmd/a2sscan/internal/census", "cmd/a2sscan/internal/inputs"},
+	"cmd/a2sscan/internal/decode":          {"cmd/a2sscan/internal/capture", "cmd/a2sscan/internal/census", "cmd/a2sscan/internal/inputs"},
 	"cmd/a2sscan/internal/simulation": {"bench/fleet", "bench/fleet/judge", "bench/fleet/replay", "cmd/a2sscan/internal/inputs",
 		"cmd/a2sscan/internal/census", "cmd/a2sscan/internal/masterlist", "cmd/a2sscan/internal/progress", "cmd/a2sscan/internal/shutdown", "cmd/a2sscan/internal/ledger"},
 
@@ -78,13 +80,13 @@ var arrows = map[string][]string{
 	"cmd/a2sscan/internal/flagvalue":   room(),
 	"cmd/a2sscan/internal/progress":    room(),
 	"cmd/a2sscan/internal/tally":       room(),
-	"cmd/a2sscan/internal/output":      room("columns"),
+	"cmd/a2sscan/internal/output":      room("columns", "store"),
 	"cmd/a2sscan/internal/playerkey":   room(),
 	"cmd/a2sscan/internal/ledger":      room("guard", "ratecontrol", "tally"),
 	"cmd/a2sscan/internal/metrics":     room("guard", "ratecontrol", "tally", "ledger"),
 	"cmd/a2sscan/internal/scanlog":     room("guard", "ratecontrol", "tally", "ledger"),
-	"cmd/a2sscan/internal/inputs":      append(room("guard", "ratecontrol", "tally", "ledger", "shutdown"), "scanner/master"),
-	"cmd/a2sscan/internal/checkpoint":  room("output", "guard", "ratecontrol", "tally", "ledger"),
+	"cmd/a2sscan/internal/inputs":      append(room("columns", "output", "store", "guard", "ratecontrol", "tally", "ledger", "shutdown"), "scanner/master"),
+	"cmd/a2sscan/internal/checkpoint":  append(room("columns", "store", "inputs", "shutdown", "output", "guard", "ratecontrol", "tally", "ledger"), "scanner/master"),
 }
 
 // simulated returns what a package of the simulated servers may import: the layers
@@ -182,6 +184,7 @@ func TestArrowsNoticed(t *testing.T) {
 		{"wire", []string{"golang.org/x/net/ipv4"}, "golang.org/x/net/ipv4"},
 		{"scanner", []string{"github.com/prometheus/client_golang/prometheus"}, "github.com/prometheus/client_golang/prometheus"},
 		{"scanner", []string{module + "sink", module + "wire"}, "sink"},
+		{"sink", []string{"github.com/minio/minio-go/v7"}, "github.com/minio/minio-go/v7"},
 		{"scanner", []string{module + "sink/record", module + "wire"}, "sink/record"},
 		{"sink/record", []string{module + "sink", module + "scanner"}, "sink"},
 		{"sink/disk", []string{module + "sink/record"}, "sink/record"},
@@ -217,6 +220,8 @@ func forbidden(pkg string, deps []string) (bad []string) {
 			bad = append(bad, dep) // wire may import only the standard library
 		case fixed && pkg != exporter && pkg != scanning && strings.HasPrefix(dep, "github.com/prometheus/"):
 			bad = append(bad, dep) // metrics must not cost time per datagram
+		case !strings.HasPrefix(pkg, "cmd/a2sscan") && strings.HasPrefix(dep, "github.com/minio/"):
+			bad = append(bad, dep) // only the program knows object stores
 		}
 	}
 	return bad

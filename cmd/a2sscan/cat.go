@@ -23,6 +23,7 @@ func (a *app) catCommand() *cobra.Command {
 		Use:   "cat FILE…",
 		Short: "Print the records of census files",
 		Long: `Prints the records of files that scan wrote, compressed or not, one per line.
+A FILE may be s3://BUCKET/KEY, or s3://BUCKET/PREFIX/ for all parts below it.
 If a file is truncated, cat leaves out the partial record at its end and says
 so. On a terminal it shows invisible characters of names as \u escapes. With
 --mmdb each record says where its server is according to that database, in place

@@ -61,7 +61,7 @@ func (f *diffFlags) add(cmd *cobra.Command) {
 	fs.BoolVar(&o.Stat, "stat", false, "print numbers only")
 	fs.BoolVarP(&o.Quiet, "quiet", "q", false, "print nothing, and end with exit code 9 if something changed")
 	fs.BoolVar(&o.ExitCode, "exit-code", false, "end with exit code 9 if something changed")
-	fs.StringVarP(&f.output, "output", "o", "-", "write lines of JSON to `FILE`; -: standard output")
+	fs.StringVarP(&f.output, "output", "o", "-", "write lines of JSON to `FILE` or s3://BUCKET/KEY; -: standard output")
 	fs.StringSliceVar(&o.Kinds, "kind", nil, "only these `KINDS` of changes: new, gone, not_asked, back, moved, renamed, map, version, capacity, mode, mods, rules, flags, challenge, farm, players")
 	fs.StringSliceVar(&o.Games, "game", nil, "only `GAMES`, by word or name: rust, app:730")
 	fs.StringSliceVar(&o.Networks, "network", nil, "only `NETWORKS` such as 203.0.113.0/24 or AS64496")

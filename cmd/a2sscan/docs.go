@@ -69,6 +69,10 @@ func docs(root *cobra.Command) (files []docFile, err error) {
 // variables are the environment variables that the program reads, for the man page.
 var variables = []manual.Fact{
 	{What: masterlist.KeyVariable, Text: "the key of the Steam Web API, unless --key-file names a file with it"},
+	{What: "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN", Text: "credentials for s3:// names; no output contains them"},
+	{What: "AWS_PROFILE, AWS_SHARED_CREDENTIALS_FILE, AWS_CONFIG_FILE", Text: "where to find credentials, region and endpoint if variables do not have them"},
+	{What: "AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL", Text: "URL of the store, such as http://127.0.0.1:9000 (default: that of AWS)"},
+	{What: "AWS_REGION, AWS_DEFAULT_REGION", Text: "region of the store"},
 	{What: "NO_COLOR", Text: "if it is set, text on a terminal has no colours, unless --color always"},
 	{What: "JOB_COMPLETION_INDEX, SLURM_ARRAY_TASK_ID", Text: "the part that --shard auto/N takes, from 0; Kubernetes sets the first in an indexed job, Slurm the second in a job array"},
 	{What: "GOMEMLIMIT", Text: "the memory limit of the Go runtime; without it scan sets " + strconv.Itoa(scanrun.MemoryLimit>>20) + " MiB"},

@@ -41,7 +41,7 @@ Memory does not grow with the census; sorting needs room in TMPDIR.`,
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVarP(&o.Output, "output", "o", "", "write the table to `PATH`: a file that ends in .parquet or .csv, or with --partition a folder")
+	fs.StringVarP(&o.Output, "output", "o", "", "write the table to `PATH`: a file or an s3:// object that ends in .parquet or .csv, or with --partition a folder")
 	fs.BoolVar(&o.Force, "force", false, "replace existing files")
 	fs.BoolVar(&o.Flat, "flat", false, "write one column per value, without lists and maps")
 	fs.StringSliceVar(&o.Partition, "partition", nil, "write a folder for each value of `KEYS`: date, app_id or both")

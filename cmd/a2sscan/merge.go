@@ -42,7 +42,7 @@ servers that only some of them reached.`,
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVarP(&o.Output, "output", "o", "-", "write records to `PATH`, compressed if it ends in .zst; -: standard output")
+	fs.StringVarP(&o.Output, "output", "o", "-", "write records to `PATH`, compressed if it ends in .zst; s3://BUCKET/KEY: into an object store; -: standard output")
 	fs.BoolVar(&o.Force, "force", false, "replace an existing output")
 	fs.StringVar(&o.Summary, "summary", "", "write the numbers of the census to `FILE` as JSON (default with -o: PATH.summary.json)")
 	fs.StringVar(&o.Scan, "scan-id", "", "`NAME` of the scan in every record (default that of the earliest part)")

@@ -3,7 +3,9 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
 )
 
 // outFlags are the flags of commands that write records.
@@ -32,6 +34,10 @@ func (f *outFlags) choice() output.Choice {
 
 // check refuses flags that contradict each other.
 func (f *outFlags) check() error {
+	if store.IsURL(f.output) {
+		return console.Fail(console.ExitUsage, "this command does not write into a store").
+			WithHint("scan, merge, export, report, stats and diff do")
+	}
 	c := f.choice()
 	return c.Check()
 }

@@ -47,7 +47,7 @@ shards.`,
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVarP(&output, "output", "o", "", "write the page to `FILE`; -: standard output")
+	fs.StringVarP(&output, "output", "o", "", "write the page to `FILE` or s3://BUCKET/KEY; -: standard output")
 	fs.StringArrayVar(&o.Before, "before", nil, "show what changed since the census in `FILE`; may be repeated: parts and shards")
 	fs.StringArrayVar(&o.Targets, "targets", nil, "the `LIST` that the census was asked for: servers that are not in it are gone")
 	fs.StringVarP(&o.Ports, "port", "p", "", "ports of networks and bare addresses in --targets, as scan had them")

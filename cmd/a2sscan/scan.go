@@ -29,8 +29,9 @@ type scanFlags struct {
 
 func (a *app) scanCommand() *cobra.Command {
 	f := &scanFlags{opts: scanrun.Options{
-		Query: flagvalue.Questions(scanner.AskAll),
-		Pace:  scanrun.Pace{Rate: scanner.DefaultRate, AddressRate: scanner.DefaultAddressRate},
+		Query:  flagvalue.Questions(scanner.AskAll),
+		Pace:   scanrun.Pace{Rate: scanner.DefaultRate, AddressRate: scanner.DefaultAddressRate},
+		Upload: scanrun.Upload{Max: scanrun.DefaultSpoolMax},
 	}}
 	cmd := &cobra.Command{
 		Use:   "scan [TARGET…]",
@@ -84,8 +85,10 @@ down by a tenth, and SIGQUIT says where the scan stands; it goes on.`,
 func (f *scanFlags) add(cmd *cobra.Command) {
 	f.out.add(cmd)
 	fs := cmd.Flags()
+	fs.Lookup("output").Usage = "write records to `PATH`: .ndjson, .csv or .tsv, compressed if .zst or .gz follows; s3://BUCKET/KEY: in parts into an object store; -: standard output"
 	f.how.add(fs, "text on a terminal; else by the suffix of --output, or json")
 	fs.Var(&f.opts.Rotate, "rotate", "write parts of that size or time, such as 1G or 1h, named PATH with start and number")
+	f.addUpload(fs)
 	fs.StringVar(&f.opts.Saved.Path, "checkpoint", "", "keep in `FILE`, every second, where the scan stands: the same command again goes on from there")
 	fs.BoolVar(&f.opts.Saved.Fresh, "fresh", false, "discard the checkpoint that is there, and begin anew")
 	fs.StringVar(&f.opts.Summary, "summary", "", "write the run's numbers to `FILE` as JSON (default with -o: PATH.summary.json)")
@@ -126,6 +129,14 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.BoolVarP(&f.opts.Verbose, "verbose", "v", false, "close with all counts, and with tables of games, maps, systems and versions")
 	fs.BoolVar(&f.helpAll, helpAllFlag, false, "help with all flags")
 	fs.BoolVarP(&f.opts.Quiet, "quiet", "q", false, "no status (unless --status asks for it) and no closing summary; errors and bad lines are still said")
+}
+
+// addUpload names the flags of an output in an object store.
+func (f *scanFlags) addUpload(fs *pflag.FlagSet) {
+	u := &f.opts.Upload
+	fs.StringVar(&u.Spool, "spool", "", "with -o s3://…: `DIR` in which parts wait until the store has them (default: NAME.spool here)")
+	fs.Var(&u.Max, "spool-max", "with -o s3://…: from half of that size on, waiting parts slow the scan down; at that size it stops")
+	fs.DurationVar(&u.Wait, "store-wait", scanrun.DefaultStoreWait, "with -o s3://…: how long to wait for the store at the end, `D` such as 10m")
 }
 
 // chooseRate sets the rate from --bandwidth, and refuses more than one of the flags

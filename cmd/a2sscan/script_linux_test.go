@@ -5,11 +5,13 @@ import (
 	"errors"
 	"flag"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -22,6 +24,7 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/geo/geotest"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/simulation"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store/storetest"
 )
 
 // TestMain lets scripts run the program as a command.
@@ -71,17 +74,22 @@ func panics() {
 //	fill FILE…         replaces variables such as $PORT in files
 //	mmdb TYPE FILE [later]  writes a database of package geotest for
 //	                   --mmdb; with later, it was built a day later
+//	objectstore start  an object store in the test process, with the bucket
+//	                   census; down and up stop it and let it continue, refuse
+//	                   STATUS CODE answers everything with an error, put KEY
+//	                   FILE stores an object, list FILE writes all names
 //	exits CODE CMD…    like exec, and checks that the exit code is CODE
 //	tmpfs DIR SIZE     mounts a file system of this size
 //
-// The variable $PACKAGING names the project's folder packaging. The conditions are
-// [tmpfs], whether such a file system can be mounted here, and [race], whether the
-// race detector is on.
+// $PACKAGING names the project's folder of that name. The conditions are [tmpfs],
+// whether such a file system can be mounted here, and [race], whether the race
+// detector is on.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Setup: func(env *testscript.Env) error {
 			env.Values[servedBy] = &fleet.Config{}
+			env.Values[storedBy] = &fake{}
 			packaging, err := filepath.Abs("../../packaging")
 			env.Setenv("PACKAGING", packaging)
 			return err
@@ -95,6 +103,8 @@ func TestScripts(t *testing.T) {
 			"exits":   scriptExits,
 			"tmpfs":   scriptTmpfs,
 			"replay":  scriptReplay,
+
+			"objectstore": scriptObjectStore,
 		},
 		Condition: func(cond string) (bool, error) {
 			switch cond {
@@ -241,6 +251,42 @@ func scriptReplay(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	setPorts(ts, fl.Config())
 	serveScript(ts, fl)
+}
+
+// storedBy is where a script keeps its object store.
+const storedBy = "objectstore"
+
+func scriptObjectStore(ts *testscript.TestScript, neg bool, args []string) {
+	f := ts.Value(storedBy).(*fake)
+	if neg || len(args) == 0 || f.Store == nil && args[0] != "start" {
+		ts.Fatalf("usage: objectstore start|down|up|refuse|put|list …")
+	}
+	switch args[0] {
+	case "start":
+		f.Store = storetest.New()
+		ts.Defer(f.Close)
+		url, end, err := relay(f)
+		ts.Check(err)
+		ts.Defer(end)
+		for _, set := range storetest.EnvironmentOf(url) {
+			name, value, _ := strings.Cut(set, "=")
+			ts.Setenv(name, value)
+		}
+	case "down":
+		f.kill()
+	case "up":
+		f.start()
+		f.Fail(nil)
+	case "refuse":
+		status, err := strconv.Atoi(args[1])
+		ts.Check(err)
+		f.Fail(storetest.Refuse(status, args[2]))
+	case "put":
+		f.Write(args[1], []byte(ts.ReadFile(args[2])))
+	case "list":
+		keys := slices.Sorted(maps.Keys(f.Objects()))
+		ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(strings.Join(keys, "\n")+"\n"), 0o666))
+	}
 }
 
 // serveScript serves a fleet until the script ends.

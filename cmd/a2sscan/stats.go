@@ -38,7 +38,7 @@ keys.`,
 		},
 	}
 	cmd.Flags().SortFlags = false
-	cmd.Flags().StringVarP(&output, "output", "o", "-", "write to `FILE`; -: standard output")
+	cmd.Flags().StringVarP(&output, "output", "o", "-", "write to `FILE` or s3://BUCKET/KEY; -: standard output")
 	cmd.Flags().StringArrayVar(&summaries, "summary", nil,
 		"`FILE` with the numbers of the scan (default: those beside the files)")
 	return cmd

@@ -7,14 +7,13 @@ import (
 	"runtime"
 	"sync"
 
-	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
 // eachBlock reads all files on several goroutines.
 func (c *Census) eachBlock(do func(worker int, block []byte) error) error {
 	for i, file := range c.files {
-		reading, err := sink.EachBlock(file, c.workers, do)
+		reading, err := c.from.EachBlock(file, c.workers, do)
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 // Census names the files of one census, and what is known about it.
 type Census struct {
 	files     []string
+	from      sink.Source
 	workers   int
 	summaries []*summary
 	readings  []FileReading
@@ -29,6 +30,10 @@ type Options struct {
 	// are any.
 	Summaries []string
 
+	// Source opens the files and the summaries. The zero value opens files of this
+	// machine.
+	Source sink.Source
+
 	// Workers is how many goroutines unpack and decode. Zero: one for each processor.
 	Workers int
 }
@@ -37,12 +42,12 @@ type Options struct {
 // reads the summaries, and no record. The same address in several records counts
 // once. The name "-" stands for standard input, which Diff can't read.
 func Open(files []string, o Options) (*Census, error) {
-	c := &Census{files: files, workers: o.Workers, readings: make([]FileReading, len(files))}
+	c := &Census{files: files, from: o.Source, workers: o.Workers, readings: make([]FileReading, len(files))}
 	if c.workers <= 0 {
 		c.workers = defaultWorkers()
 	}
 	var err error
-	c.summaries, err = readSummaries(files, o.Summaries)
+	c.summaries, err = readSummaries(o.Source, files, o.Summaries)
 	return c, err
 }
 

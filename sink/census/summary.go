@@ -3,12 +3,13 @@ package census
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/a2sscan/a2sscan/sink"
 )
 
 // summary is what this package reads from the summary of a scan.
@@ -58,7 +59,7 @@ func SummaryName(file string) string { return baseName(file) + ".summary.json" }
 func StatsName(file string) string { return baseName(file) + ".stats.json" }
 
 // readSummaries reads the named summaries, or those beside the files that are there.
-func readSummaries(files, names []string) (all []*summary, err error) {
+func readSummaries(from sink.Source, files, names []string) (all []*summary, err error) {
 	beside := names == nil
 	if beside {
 		for _, file := range files {
@@ -67,7 +68,7 @@ func readSummaries(files, names []string) (all []*summary, err error) {
 	}
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		s, err := readSummary(name)
+		s, err := readSummary(from, name)
 		if beside && isMissing(err) {
 			continue
 		}
@@ -85,8 +86,8 @@ func readSummaries(files, names []string) (all []*summary, err error) {
 	return all, nil
 }
 
-func readSummary(name string) (*summary, error) {
-	text, err := os.ReadFile(name)
+func readSummary(from sink.Source, name string) (*summary, error) {
+	text, err := from.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"io"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/sink"
@@ -36,12 +38,22 @@ func Each(name string, r *sink.Reader, do func(n int, line []byte) error) (tail 
 
 // EachOf is Each for a file.
 func EachOf(file string, do func(n int, line []byte) error) (tail int64, err error) {
-	r, err := sink.Open(file)
+	r, err := store.Source().Open(file)
 	if err != nil {
 		return 0, Failure(err)
 	}
 	defer r.Close()
 	return Each(file, r, do)
+}
+
+// Files returns the files that the arguments name: an s3:// prefix stands for all
+// census files below it.
+func Files(args []string) ([]string, error) {
+	files, err := store.Names(args)
+	if err != nil {
+		return nil, Failure(err)
+	}
+	return files, nil
 }
 
 // Failure gives an error of reading a census its exit code and hint.

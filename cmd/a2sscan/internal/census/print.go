@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/columns"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/geo"
@@ -37,6 +39,10 @@ type Printing struct {
 // Print prints the records of files to out. A damaged file is an error after its
 // readable records.
 func Print(t *console.Terminal, out io.Writer, files []string, how Printing) error {
+	files, err := Files(files)
+	if err != nil {
+		return err
+	}
 	p := &printer{
 		term: t, out: bufio.NewWriterSize(out, 1<<16), visible: how.Visible, table: how.Table, databases: how.Databases,
 	}
@@ -65,7 +71,7 @@ func Print(t *console.Terminal, out io.Writer, files []string, how Printing) err
 
 // file prints the records of one file and returns what it could not read.
 func (p *printer) file(name string) (sink.Damage, error) {
-	r, err := sink.Open(name)
+	r, err := store.Source().Open(name)
 	if err != nil {
 		return sink.Damage{}, Failure(err)
 	}

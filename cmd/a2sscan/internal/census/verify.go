@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"regexp"
 	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/sink"
@@ -17,11 +18,15 @@ import (
 // Verify checks a census and compares it with a summary: the named one, or else the one
 // beside the first file. It prints each file, and its error describes the problem.
 func Verify(t *console.Terminal, out io.Writer, files []string, summary string) error {
+	files, err := Files(files)
+	if err != nil {
+		return err
+	}
 	want, err := expected(t, files, summary)
 	if err != nil {
 		return err
 	}
-	v, err := sink.Verify(files, want, ReadProgress(t))
+	v, err := store.Source().Verify(files, want, ReadProgress(t))
 	t.ClearStatus()
 	if err != nil {
 		return Failure(err)
@@ -75,7 +80,7 @@ func expected(t *console.Terminal, files []string, name string) (*sink.Expected,
 	if beside {
 		name = SummaryBeside(files[0])
 	}
-	text, err := os.ReadFile(name)
+	text, err := store.Source().ReadFile(name)
 	if beside && errors.Is(err, fs.ErrNotExist) {
 		t.Say("there is no %s: the census is compared with no summary", console.Plain(name, 200))
 		return nil, nil

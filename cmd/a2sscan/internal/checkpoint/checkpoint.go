@@ -12,10 +12,13 @@ import (
 	"fmt"
 	"math"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -73,6 +76,13 @@ type OutputState struct {
 
 	Parts   []sink.Part `json:"parts,omitempty"` // the complete ones
 	Records uint64      `json:"records,omitempty"`
+
+	Arrived []store.Arrived `json:"arrived,omitempty"` // parts that an object store has
+}
+
+// HasArrived reports whether an object store has the part of that name.
+func (o *OutputState) HasArrived(name string) bool {
+	return slices.ContainsFunc(o.Arrived, func(a store.Arrived) bool { return a.Name == name })
 }
 
 // checkpointVersion is the version of the file format. It is raised when an older

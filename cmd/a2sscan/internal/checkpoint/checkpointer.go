@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/tally"
@@ -59,8 +61,15 @@ type Scan struct {
 	MaxPerAddress int    // 0: all
 	Replace       bool   // a new scan replaces existing output
 	Output        *output.Output
+	Uploads       Uploads                                      // nil: the output stays on this machine
 	Tally         func() tally.Tally                           // returns a copy; called between results
 	Excluded      func(netip.Addr) (rule list.RuleID, is bool) // called by the sender
+}
+
+// Uploads are those of the output into an object store.
+type Uploads interface {
+	Files() []store.Arrived  // returns the files that arrived
+	Release([]store.Arrived) // called when the checkpoint has them
 }
 
 // draft is a checkpoint that still lacks the state of the output. That is known
@@ -246,11 +255,17 @@ func (k *Checkpointer) save(c draft) error {
 	if k.Past != nil {
 		secondPassed = k.Past.Silent.SecondPassed
 	}
+	if up := k.scan.Uploads; up != nil {
+		c.Output.Arrived = up.Files()
+	}
 	if c.Silent, err = k.silent.save(c.at, secondPassed); err != nil {
 		return unwritten(k.path, err)
 	}
 	if err := k.write(c.Checkpoint); err != nil {
 		return err
+	}
+	if up := k.scan.Uploads; up != nil {
+		up.Release(c.Output.Arrived)
 	}
 	return k.scan.Output.NameParts(c.mark)
 }
@@ -451,6 +466,9 @@ func sayPartsGone(t *console.Terminal, past *Checkpoint, path string) {
 	var gone, records uint64
 	for i, part := range past.Output.Parts {
 		name := sink.PartName(path, past.Start, i+1)
+		if past.Output.HasArrived(filepath.Base(name)) {
+			continue
+		}
 		_, err := os.Lstat(name)
 		_, err2 := os.Lstat(name + sink.PartSuffix)
 		if errors.Is(err, fs.ErrNotExist) && errors.Is(err2, fs.ErrNotExist) {

@@ -11,6 +11,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner/list"
 )
@@ -37,6 +40,7 @@ type Plan struct {
 	Columns       string     `json:"columns,omitempty"` // format and fields of an output that is not JSON
 	Output        string     `json:"output"`            // absolute
 	Rotate        bool       `json:"rotate"`
+	Store         string     `json:"store,omitempty"` // name of the census in an object store; Output is then the folder's
 }
 
 // Database is a file of --mmdb, as saved in a checkpoint.
@@ -84,6 +88,7 @@ func (p *Plan) differs(was *Plan) string {
 		{"the player key is", p.PlayerKey, was.PlayerKey},
 		{"--mmdb is", typesOf(p.Databases), typesOf(was.Databases)},
 		{"--output is", p.Output, was.Output},
+		{"--output is", p.Store, was.Store},
 		{"--rotate is", given(p.Rotate), given(was.Rotate)},
 	} {
 		if now, isText := c.now.(string); isText {
@@ -142,6 +147,11 @@ func (k *Checkpointer) HashLists(args []string, stdin io.Reader) (io.Reader, err
 	for _, arg := range args {
 		h := sha256.New()
 		switch info, err := os.Stat(arg); {
+		case store.IsURL(arg):
+			if err := hashObjects(k, arg); err != nil {
+				return nil, err
+			}
+			continue
 		case arg == "-":
 			all, err := readStdin(k.terminal, h, stdin)
 			if err != nil {
@@ -161,6 +171,27 @@ func (k *Checkpointer) HashLists(args []string, stdin io.Reader) (io.Reader, err
 		k.plan.Lists = append(k.plan.Lists, ListID{arg, hex.EncodeToString(h.Sum(nil))})
 	}
 	return stdin, nil
+}
+
+// hashObjects hashes the lists in a store that an argument names.
+func hashObjects(k *Checkpointer, arg string) error {
+	lists, _, err := inputs.Objects([]string{arg})
+	if err != nil {
+		return err
+	}
+	for _, l := range lists {
+		h := sha256.New()
+		r, err := l.Open()
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(h, r)
+		if r.Close(); err != nil {
+			return console.Fail(console.ExitInput, "%s: %w", console.Plain(l.Name, 200), err)
+		}
+		k.plan.Lists = append(k.plan.Lists, ListID{l.Name, hex.EncodeToString(h.Sum(nil))})
+	}
+	return nil
 }
 
 // readStdin copies standard input into h and into memory. After a second it prints

@@ -8,6 +8,11 @@ import (
 	"os"
 	"runtime/debug"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
+	"github.com/a2sscan/a2sscan/sink"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/census"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/inputs"
@@ -55,7 +60,7 @@ func Keep(files []string, summary, beside string) (*whole.Stats, string, error) 
 	if summary != "" {
 		summaries = append(summaries, summary)
 	}
-	c, err := whole.Open(files, whole.Options{Summaries: summaries})
+	c, err := whole.Open(files, whole.Options{Summaries: summaries, Source: store.Source()})
 	if err != nil {
 		return nil, "", err
 	}
@@ -111,15 +116,19 @@ const spareMemory = 10 // percent
 // Open opens a census.
 func Open(files, summaries []string) (*whole.Census, error) {
 	debug.SetGCPercent(spareMemory)
+	files, err := census.Files(files)
+	if err != nil {
+		return nil, err
+	}
 	for _, file := range files {
-		if file == "-" {
+		if file == "-" || store.IsURL(file) {
 			continue
 		}
 		if _, err := os.Stat(file); err != nil {
 			return nil, console.OpenFailure(file, err)
 		}
 	}
-	c, err := whole.Open(files, whole.Options{Summaries: summaries})
+	c, err := whole.Open(files, whole.Options{Summaries: summaries, Source: store.Source()})
 	if err != nil {
 		return nil, console.Fail(console.ExitInput, "%s", console.Plain(err.Error(), 400)).
 			WithHint("--summary names the file that scan wrote with the numbers of the run")
@@ -149,17 +158,38 @@ func ToFile(name string, read []string, do func(*os.File) error) error {
 	if err := inputs.Overwritten("--output", name, read); err != nil {
 		return err
 	}
-	part := name + ".part"
+	stage, err := output.NewStage(name, true)
+	if err != nil {
+		return err
+	}
+	defer stage.Drop()
+	result := toFile(stage.Path(), do)
+	if isResult(result) {
+		if err := stage.Finish(); err != nil {
+			return err
+		}
+	}
+	return result
+}
+
+// isResult reports whether a file is complete although err ends the command.
+func isResult(err error) bool {
+	code := console.ExitCode(err)
+	return code == console.ExitOK || code == console.ExitChanged || code == console.ExitNumbers
+}
+
+// toFile lets do write a file of this machine.
+func toFile(name string, do func(*os.File) error) error {
+	part := name + sink.PartSuffix
 	f, err := os.Create(part)
 	if err != nil {
 		return console.Fail(console.ExitOutput, "can't create %s: %w", console.Plain(part, 200), console.WithoutPath(err))
 	}
 	result := do(f)
 	err = f.Close()
-	switch code := console.ExitCode(result); {
-	case err == nil && (code == console.ExitOK || code == console.ExitChanged || code == console.ExitNumbers):
+	if err == nil && isResult(result) {
 		err = os.Rename(part, name)
-	default:
+	} else {
 		os.Remove(part)
 	}
 	if err != nil {

@@ -21,7 +21,10 @@ func ReadTargets(files []string, ports string) (*whole.TargetList, error) {
 	if err != nil {
 		return nil, inputs.ExclusionFailure(err)
 	}
-	cfg := list.Config{Args: files, Exclusions: all, Order: list.OrderInput}
+	cfg := list.Config{Exclusions: all, Order: list.OrderInput}
+	if cfg.Sources, cfg.Args, err = inputs.Objects(files); err != nil {
+		return nil, err
+	}
 	if ports != "" {
 		if cfg.Ports, err = list.ParsePorts(ports); err != nil {
 			return nil, console.Fail(console.ExitUsage, "--port: %w", err)

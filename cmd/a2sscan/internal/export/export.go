@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/output"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/census"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/linesort"
@@ -41,6 +43,16 @@ func Export(t *console.Terminal, o Options) error {
 	if err := o.check(); err != nil {
 		return err
 	}
+	var err error
+	if o.Files, err = census.Files(o.Files); err != nil {
+		return err
+	}
+	stage, err := output.NewStage(o.Output, o.Force)
+	if err != nil {
+		return err
+	}
+	defer stage.Drop()
+	o.Output = stage.Path()
 	e := &exporter{term: t, options: o}
 	defer e.drop()
 	s := linesort.New()
@@ -57,6 +69,9 @@ func Export(t *console.Terminal, o Options) error {
 	}
 	if err := e.finish(); err != nil {
 		return failure(err)
+	}
+	if err := stage.Finish(); err != nil {
+		return err
 	}
 	t.Say("written: %s in %s", console.Plural(e.records, "record"), console.Plural(uint64(e.files), "file"))
 	return nil
@@ -80,7 +95,7 @@ func (o *Options) check() error {
 				WithHint("--partition date,app_id divides by the day and the game")
 		}
 	}
-	ext := filepath.Ext(o.Output)
+	ext := filepath.Ext(strings.TrimSuffix(o.Output, "/"))
 	return console.FirstBroken(
 		console.Rule{Broken: o.Output == "" || o.Output == "-", Err: "export needs a file to write to",
 			Hint: "-o census.parquet or -o census.csv; with --partition a folder"},

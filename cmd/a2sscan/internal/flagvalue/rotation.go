@@ -2,7 +2,6 @@ package flagvalue
 
 import (
 	"errors"
-	"strconv"
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -32,16 +31,11 @@ func (r *Rotation) Set(s string) error {
 		*r = Rotation{every: every}
 		return nil
 	}
-	factors := map[byte]float64{'k': 1e3, 'M': 1e6, 'G': 1e9}
-	if s == "" || factors[s[len(s)-1]] == 0 {
+	n, err := parseSize(s)
+	if err != nil || n < minPartSize {
 		return errRotation
 	}
-	n, err := strconv.ParseFloat(s[:len(s)-1], 64)
-	n *= factors[s[len(s)-1]]
-	if err != nil || !(n >= minPartSize && n <= 1e15) {
-		return errRotation
-	}
-	*r = Rotation{size: int64(n)}
+	*r = Rotation{size: n}
 	return nil
 }
 
@@ -60,6 +54,9 @@ func (r *Rotation) Type() string { return "SIZE|TIME" }
 
 // On reports whether the census is divided into parts.
 func (r *Rotation) On() bool { return *r != Rotation{} }
+
+// Size is the number of bytes after which a part ends; 0: no limit.
+func (r *Rotation) Size() int64 { return r.size }
 
 // Plan returns how to divide the census of a scan that began at start.
 func (r *Rotation) Plan(start time.Time) *sink.Rotation {

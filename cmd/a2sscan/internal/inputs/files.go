@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
+
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
@@ -21,6 +23,9 @@ func Overwritten(flag, path string, read []string) error {
 
 // sameFile reports whether both names refer to the same regular file.
 func sameFile(a, b string) bool {
+	if store.IsURL(a) {
+		return a == b
+	}
 	x, err1 := os.Stat(a)
 	y, err2 := os.Stat(b)
 	return err1 == nil && err2 == nil && x.Mode().IsRegular() && os.SameFile(x, y)
@@ -29,6 +34,9 @@ func sameFile(a, b string) bool {
 // SamePath reports whether both paths are the same once they are absolute. Neither
 // file need exist.
 func SamePath(a, b string) bool {
+	if store.IsURL(a) {
+		return a == b
+	}
 	x, err1 := filepath.Abs(a)
 	y, err2 := filepath.Abs(b)
 	return a != "" && err1 == nil && err2 == nil && x == y
@@ -39,7 +47,7 @@ func SamePath(a, b string) bool {
 func NotFiles(args []string) []string {
 	names := []string{}
 	for _, arg := range args {
-		if _, err := os.Stat(arg); err != nil && arg != "-" {
+		if _, err := os.Stat(arg); err != nil && arg != "-" && !store.IsURL(arg) {
 			names = append(names, arg)
 		}
 	}

@@ -28,6 +28,8 @@ var facts = map[string]commandFacts{
 	"a2sscan": {files: []Fact{
 		{"/etc/a2sscan/scan.toml", "the configuration of the nightly service; a command reads a configuration file only if --config names it"},
 		{"/etc/a2sscan/servers.txt", "the list that the nightly service scans"},
+		{"s3://BUCKET/KEY", "an object of an S3-compatible store, wherever a command reads a census or a list, and as --output of scan, merge, export, report, stats and diff; s3://BUCKET/PREFIX/ is all census files below it"},
+		{"~/.aws/credentials, ~/.aws/config", "credentials, region and endpoint of the store, if the environment has none"},
 	}},
 	"scan": {
 		exits: map[int]string{
@@ -38,6 +40,7 @@ var facts = map[string]commandFacts{
 			{"PATH", "the records, at the path of --output; created just before the first packet"},
 			{"PATH.summary.json", "the summary of the run, unless --summary names another file: see SUMMARY; with --rotate it is NAME-START.summary.json"},
 			{"NAME-START-NNNNN.ndjson.zst", "a part of a census, with --rotate; the part being written has the suffix .part"},
+			{"NAME.spool", "parts that wait for the object store, with --output s3://BUCKET/NAME, unless --spool names another folder; removed when the store has them"},
 			{"CHECKPOINT", "the progress of the scan, with --checkpoint; removed when the scan is complete"},
 			{"CHECKPOINT.lock", "the lock of the checkpoint"},
 			{"CHECKPOINT.silent", "silent targets that wait for a second look"},
@@ -148,6 +151,7 @@ var StatusKeys = []Fact{
 	{"targets", "targets so far, while they are read"},
 	{"part", "the fraction of the scan that is done, 0 to 1"},
 	{"left", "estimated seconds to the end"},
+	{"store", "with -o s3://…: parts that wait, their bytes, parts that arrived, whether the scan is slowed down for the store, and the error of the last upload"},
 	{"elapsed", "seconds since the first datagram"},
 	{"finished, answered", "targets finished, and how many of them answered"},
 	{"open", "targets that are being asked"},

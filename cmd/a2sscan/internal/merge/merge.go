@@ -36,6 +36,12 @@ func Merge(t *console.Terminal, o Options) error {
 	if err := m.check(); err != nil {
 		return err
 	}
+	stage, err := output.NewStage(o.Output, o.Force)
+	if err != nil {
+		return err
+	}
+	defer stage.Drop()
+	m.stage = stage
 	if err := m.write(); err != nil {
 		return err
 	}
@@ -52,7 +58,8 @@ type merger struct {
 	tally tally.Tally
 	views *views // with Origins
 	out   *sink.Writer
-	line  []byte // the record that was written last
+	stage *output.Stage // where the output is written
+	line  []byte        // the record that was written last
 }
 
 // gap reports the problems of the parts, and returns the error for them.
@@ -102,8 +109,9 @@ func (m *merger) open() (err error) {
 		m.parts, err = originsOf(m.options.Files)
 		return err
 	}
-	m.parts = group(m.options.Files)
-	return nil
+	files, err := census.Files(m.options.Files)
+	m.parts = group(files)
+	return err
 }
 
 func firstError(errs ...error) error {
@@ -133,7 +141,7 @@ func (m *merger) combine() (gaps []string) {
 // write writes the records of all parts.
 func (m *merger) write() (err error) {
 	m.describe()
-	m.out, err = sink.Create(m.options.Output, sink.Options{Replace: m.options.Force, FlushEvery: -1})
+	m.out, err = sink.Create(m.stage.Path(), sink.Options{Replace: m.options.Force, FlushEvery: -1})
 	if err != nil {
 		return output.Failure(err)
 	}
@@ -260,6 +268,9 @@ func (m *merger) finish() error {
 	if err := m.writeSummary(); err != nil {
 		return err
 	}
+	if err := m.stage.Finish(); err != nil {
+		return err
+	}
 	m.say()
 	return nil
 }
@@ -268,8 +279,8 @@ func (m *merger) finish() error {
 // beside it.
 func (m *merger) writeSummary() error {
 	path := m.options.Summary
-	if path == "" && output.IsFile(m.options.Output) {
-		path = m.options.Output + ".summary.json"
+	if path == "" && output.IsFile(m.stage.Path()) {
+		path = m.stage.Path() + ".summary.json"
 	}
 	if path == "" {
 		return nil

@@ -30,6 +30,9 @@ func originsOf(args []string) (parts []*part, err error) {
 		names[path] = name
 		files = append(files, path)
 	}
+	if files, err = expand(files, names); err != nil {
+		return nil, err
+	}
 	parts = group(files)
 	used := map[string]bool{}
 	for _, p := range parts {
@@ -41,6 +44,21 @@ func originsOf(args []string) (parts []*part, err error) {
 		used[p.origin] = true
 	}
 	return parts, nil
+}
+
+// expand replaces each prefix by the files below it, which have its name.
+func expand(paths []string, names map[string]string) (all []string, err error) {
+	for _, path := range paths {
+		files, err := census.Files([]string{path})
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range files {
+			names[file] = names[path]
+		}
+		all = append(all, files...)
+	}
+	return all, nil
 }
 
 // sameTargets proves that all vantage points asked the same targets, and returns

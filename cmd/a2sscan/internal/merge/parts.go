@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/census"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -42,7 +43,7 @@ func group(files []string) (parts []*part) {
 // load reads the summary of a part. It returns what makes the part unfit for a
 // merge, or an error if the file can't be read.
 func (p *part) load() (gap string, err error) {
-	text, err := os.ReadFile(p.summary)
+	text, err := store.Source().ReadFile(p.summary)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Sprintf("%s has no summary: there is no %s", p.name, console.Plain(p.summary, 200)), nil
 	}
@@ -82,7 +83,7 @@ func (p *part) verify(progress func(read, size int64)) ([]string, error) {
 	if s.Parts == nil && s.Sum != "" {
 		want.Parts = []sink.Part{{Name: s.Output, Bytes: s.Bytes, Sum: s.Sum}}
 	}
-	v, err := sink.Verify(p.files, want, progress)
+	v, err := store.Source().Verify(p.files, want, progress)
 	if err != nil {
 		return nil, census.Failure(err)
 	}

@@ -181,6 +181,11 @@ func (o *Output) Complete() (n uint64) {
 	for _, name := range o.files() {
 		n += completeIn(name, o.options.Header != nil)
 	}
+	for _, p := range o.Parts() { // one that was uploaded may be removed
+		if _, err := os.Lstat(p.Name); errors.Is(err, fs.ErrNotExist) {
+			n += p.Records
+		}
+	}
 	return n
 }
 

@@ -21,6 +21,8 @@ type Record struct {
 	Part    *float64 `json:"part,omitempty"`    // fraction done, 0 to 1
 	Left    *float64 `json:"left,omitempty"`    // seconds, estimated; absent: unknown, or about to end
 
+	Store *Store `json:"store,omitempty"` // the upload into an object store
+
 	*Numbers
 }
 
@@ -99,7 +101,8 @@ const (
 type Status struct {
 	Terminal *console.Terminal
 	Kind     Kind
-	Scan     string // name of the scan
+	Scan     string        // name of the scan
+	Store    func() *Store // how far the upload is; nil: there is none
 
 	tracker *Tracker // for the lines in JSON
 }
@@ -114,8 +117,16 @@ func Interval(t *console.Terminal) time.Duration {
 
 // sayJSON writes a status line as JSON.
 func (s *Status) sayJSON(r Record) {
-	r.Time, r.Scan = time.Now().UTC(), s.Scan
+	r.Time, r.Scan, r.Store = time.Now().UTC(), s.Scan, s.store()
 	s.Terminal.JSON(r)
+}
+
+// store returns how far the upload is.
+func (s *Status) store() *Store {
+	if s.Store == nil {
+		return nil
+	}
+	return s.Store()
 }
 
 // WatchLoading shows status lines while lists are read, until stop is called.
@@ -193,7 +204,8 @@ func (s *Status) WatchScan(m *scanner.Monitor, tracker *Tracker, rate float64) (
 		if earlier := tracker.cfg.Earlier; earlier != nil { // the counts of all runs, as in the closing lines
 			v.Add(earlier)
 		}
-		return v.Line(s.Terminal.StatusWidth())
+		store := s.store().line()
+		return v.Line(s.Terminal.StatusWidth()-len(store)) + store
 	})
 }
 

@@ -3,6 +3,7 @@ package scanrun
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/compare"
@@ -29,7 +30,11 @@ func (s *Run) keepStats(sum *ledger.Summary, how outcome, summary string) (strin
 	if s.opts.After.NoStats || s.opts.Out.Columns() != "" || len(files) == 0 || how.output != nil || how.ended == ledger.EndedInterrupted {
 		return "", nil
 	}
-	stats, name, err := compare.Keep(files, summary, files[0])
+	beside := files[0]
+	if s.uploads != nil {
+		beside = filepath.Join(s.uploads.Spool, filepath.Base(beside))
+	}
+	stats, name, err := compare.Keep(files, summary, beside)
 	if err != nil {
 		return "", err
 	}

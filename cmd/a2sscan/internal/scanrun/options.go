@@ -34,6 +34,7 @@ type Program struct {
 type Options struct {
 	Out     output.Choice
 	Rotate  flagvalue.Rotation
+	Upload  Upload
 	Saved   Saved
 	Summary string // path of the summary file
 	After   After
@@ -90,7 +91,7 @@ func (o *Options) Check(args []string) error {
 		o.Pace.Rate = o.Pace.Total / flagvalue.Rate(max(o.Targets.Shard.Count, 1))
 	}
 	for _, check := range []func() error{
-		o.Out.Check, o.Out.CheckFormat, o.checkCheckpoint, o.Guard.Check, o.Targets.check,
+		o.Out.Check, o.useStore, o.Out.CheckFormat, o.checkCheckpoint, o.Guard.Check, o.Targets.check,
 		func() error { return o.From.check(o.DryRun, o.Saved.Path != "") },
 		o.checkOutputs, o.checkNumbers, o.checkScanID,
 		func() error { return o.checkInputs(args) },

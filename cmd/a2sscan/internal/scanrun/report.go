@@ -117,6 +117,8 @@ func (s *Run) ended(how outcome) string {
 		return ledger.EndedOutput
 	case how.broken != nil:
 		return ledger.EndedBroken
+	case s.uploads.stopped() != nil:
+		return ledger.EndedOutput
 	case s.guard.Tripped() != nil:
 		return ledger.EndedGuard
 	case s.shutdown.Interrupted():
@@ -144,6 +146,7 @@ func (s *Run) summarize(all *scanner.Stats, l ledger.Ledger, how outcome) *ledge
 	}
 	sum.Output, sum.Parts = s.out.Name(), s.out.Parts()
 	sum.Bytes, sum.Sum = s.out.Written()
+	s.uploads.rename(sum)
 	s.observer.Close()
 	sum.Ended = how.ended
 	sum.Guard = s.guard.Tripped()
@@ -177,8 +180,9 @@ func (s *Run) report(sum *ledger.Summary, how outcome) error {
 			path = ""
 		}
 	}
+	s.uploads.also(path)
 	if !s.opts.Quiet {
-		sum.Say(s.term, s.closing(path))
+		sum.Say(s.term, s.closing(sum, how, s.uploads.object(path)))
 	}
 	sum.SayWrong(s.term)
 	if lost != nil {
@@ -188,20 +192,25 @@ func (s *Run) report(sum *ledger.Summary, how outcome) error {
 	if err != nil {
 		how = how.fileLost(s.term, "stats", err)
 	}
+	s.uploads.also(stats)
+	how = ship(s, how, sum)
 	verdict := s.verdict(sum, how)
 	scanlog.Finished(s.term.Log, sum, verdict)
 	s.checkpoint.Done(how.complete && how.output == nil, path)
-	if err := s.onComplete(sum, how, path, stats); err != nil && verdict == nil {
+	s.uploads.end(how.complete && how.output == nil)
+	if err := s.onComplete(sum, how, s.uploads.object(path), s.uploads.object(stats)); err != nil && verdict == nil {
 		verdict = err
 	}
 	return verdict
 }
 
 // closing says where the results are; summary is the path of the summary file.
-func (s *Run) closing(summary string) ledger.Closing {
+func (s *Run) closing(sum *ledger.Summary, how outcome, summary string) ledger.Closing {
 	c := ledger.Closing{Place: s.out.Place(), Summary: summary, Verbose: s.opts.Verbose}
 	if !s.opts.Out.ToFile() {
 		c.Place = "standard output"
+	} else if s.uploads != nil {
+		c.Place = s.uploads.place(len(sum.Parts), how.output == nil)
 	} else if name := s.opts.Out.Path; s.out.Name() != name {
 		c.Kept = name
 	}

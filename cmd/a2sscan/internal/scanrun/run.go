@@ -8,6 +8,7 @@ import (
 	"iter"
 	"os"
 	"runtime/debug"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -51,6 +52,7 @@ type Run struct {
 	names      *playerkey.Key
 	out        *output.Output
 	checkpoint *checkpoint.Checkpointer
+	uploads    *uploads // nil: the output stays on this machine
 
 	shutdown *shutdown.Shutdown
 	guard    *guard.Guard
@@ -75,6 +77,7 @@ func Scan(t *console.Terminal, p *Program, o *Options, args []string) error {
 	if !o.DryRun {
 		defer s.controls()()
 	}
+	defer func() { s.uploads.end(false) }()
 	if err := s.prepare(); err != nil {
 		return err
 	}
@@ -131,6 +134,9 @@ func (s *Run) prepare() (err error) {
 		if s.names, err = playerkey.Open(s.opts.PlayerKey, s.opts.Out.Path); err != nil {
 			return err
 		}
+	}
+	if err := openStore(s); err != nil {
+		return err
 	}
 	stdin := s.program.Stdin
 	if s.checkpoint.Enabled {
@@ -205,7 +211,8 @@ func (s *Run) openTargets(stdin io.Reader) error {
 		return err
 	}
 	s.bad = inputs.NewBadLines(s.term)
-	cfg.Exclusions, cfg.Sources, cfg.Invalid = s.exclusions, s.fetched.sources, s.bad.Add
+	cfg.Exclusions, cfg.Invalid = s.exclusions, s.bad.Add
+	cfg.Sources = append(slices.Clone(s.fetched.sources), cfg.Sources...)
 	cfg.Waiting = reportIdlePipe(s.term)
 	if s.checkpoint.Enabled {
 		cfg.LeftOut = s.checkpoint.LeaveOut
@@ -230,7 +237,11 @@ func reportIdlePipe(t *console.Terminal) func(pipe string) {
 
 // listConfig returns the list's configuration from the flags.
 func (o *Options) listConfig(args []string, stdin io.Reader) (list.Config, error) {
-	cfg := list.Config{Args: args, Stdin: stdin, StdinIsTerminal: console.IsTerminal(stdin), Max: o.MaxTargets}
+	cfg := list.Config{Stdin: stdin, StdinIsTerminal: console.IsTerminal(stdin), Max: o.MaxTargets}
+	var err error
+	if cfg.Sources, cfg.Args, err = inputs.Objects(args); err != nil {
+		return cfg, err
+	}
 	if o.Ports != "" {
 		ports, err := inputs.ParsePorts("--port", o.Ports)
 		if err != nil {
@@ -258,6 +269,9 @@ func (s *Run) planOutput() (*output.Output, error) {
 			Offset: was.Offset, Sum: was.Sum, Replace: was.Replace, Parts: was.Parts, Records: was.Records,
 		})
 		o.ShowProgress(census.ReadProgress(s.term))
+	}
+	if s.opts.DryRun && s.opts.Upload.on() {
+		return o, nil // the folder is made by a run that sends
 	}
 	if err := o.Check(); err != nil {
 		return nil, err
@@ -314,7 +328,8 @@ func (s *Run) census() (*ledger.Summary, outcome, error) {
 	all, l := s.account(stats)
 	how = s.conclude(how, &all)
 	sum := s.summarize(&all, l, how)
-	s.status.End(stats, how.ended)
+	how = ship(s, how, sum)
+	s.status.End(stats, sum.Ended)
 	return sum, how, nil
 }
 
@@ -351,6 +366,7 @@ func (s *Run) load() error {
 	s.checkpoint.Attach(checkpointed(s))
 	s.reading.Store(s.list)
 	s.status = s.opts.newStatus(s.term, s.id)
+	s.status.Store = s.uploads.status
 	if err := s.readLists(s.shutdown.Drained); err != nil {
 		s.bad.Close()
 		return guarded(s.guard, err)
@@ -386,7 +402,7 @@ func metricsSource(s *Run) metrics.Source {
 func checkpointed(s *Run) checkpoint.Scan {
 	return checkpoint.Scan{
 		ID: s.id, Start: s.start, MaxTargets: s.opts.MaxTargets, MaxPerAddress: s.opts.Pace.MaxPerAddress,
-		Replace: s.opts.Out.Force, Output: s.out, Tally: s.tally.Clone, Excluded: s.exclusions.Stop,
+		Replace: s.opts.Out.Force, Output: s.out, Uploads: s.uploads.forCheckpoint(), Tally: s.tally.Clone, Excluded: s.exclusions.Stop,
 	}
 }
 
@@ -411,6 +427,7 @@ func (s *Run) ask(ctx context.Context) (scanner.Stats, error) {
 	defer s.observer.Watch(cfg.Monitor)()
 	defer s.status.WatchScan(cfg.Monitor, s.newTracker(), s.opts.Pace.Rate.Limit())()
 	defer s.metrics.End()
+	defer s.uploads.watch()()
 	return scanner.Scan(ctx, cfg, s.targets(), s.metrics.Begin(cfg.Monitor, s.handle))
 }
 
@@ -470,6 +487,7 @@ func (s *Run) targets() iter.Seq[scanner.Target] {
 	if s.checkpoint.Enabled {
 		all = s.checkpoint.Targets(s.list)
 	}
+	all = s.uploads.pace(all)
 	return func(yield func(scanner.Target) bool) {
 		opened := s.checkpoint.Resumes()
 		for t := range all {
@@ -495,6 +513,9 @@ func (s *Run) openOutput() error {
 		return err
 	}
 	disk.Step("output.created")
+	if err := s.uploads.begin(s.shutdown.Drain); err != nil {
+		return err
+	}
 	attrs := []any{"path", s.opts.Out.Path}
 	if s.checkpoint.Resumes() {
 		attrs = append(attrs, "resumed_at_byte", s.checkpoint.Past.Output.Offset)
@@ -537,5 +558,5 @@ func logStart(s *Run) {
 		"seed", s.opts.Targets.Seed.N, "order", s.opts.Targets.Order.String(), "shard", s.opts.Targets.Shard.String(), "query", s.opts.Query.String(),
 		"rate", console.Short(s.opts.Pace.Rate.Limit()), "per_address_rate", console.Short(s.opts.Pace.AddressRate.Limit()),
 		"timeout", s.opts.Timeout.String(), "retries", s.opts.Retries, "second_look", s.opts.SecondLook,
-		"output", s.opts.Out.Path, "checkpoint", s.opts.Saved.Path, "exclusion_rules", s.exclusions.Len())
+		"output", s.opts.outputName(), "checkpoint", s.opts.Saved.Path, "exclusion_rules", s.exclusions.Len())
 }

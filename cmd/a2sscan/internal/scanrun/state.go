@@ -61,7 +61,11 @@ func sayWritten(s *Run) {
 	if busy {
 		records = "a write takes its time now"
 	}
-	s.term.Say("output: %s, %s", console.Plain(s.opts.Out.Path, 200), records)
+	s.term.Say("output: %s, %s", console.Plain(s.opts.outputName(), 200), records)
+	if now := s.uploads.status(); now != nil {
+		s.term.Say("store: %s arrived, %s with %s wait", console.Plural(now.Arrived, "part"), console.Plural(now.Waiting, "part"),
+			console.Bytes(uint64(now.WaitingBytes)))
+	}
 	if s.checkpoint.Enabled {
 		s.term.Say("checkpoint: %s, %s", console.Plain(s.opts.Saved.Path, 200), s.checkpoint.Age())
 	}

@@ -1,0 +1,41 @@
+package flagvalue
+
+import (
+	"errors"
+	"strconv"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+)
+
+// Size is a flag's number of bytes: 500M, 4G.
+type Size int64
+
+var errSize = errors.New("want a size such as 500M or 4G")
+
+// Set reads a number with k, M, G or T behind it, powers of 1000.
+func (s *Size) Set(text string) error {
+	n, err := parseSize(text)
+	if err != nil {
+		return errSize
+	}
+	*s = Size(n)
+	return nil
+}
+
+// parseSize reads a number of bytes with its unit.
+func parseSize(text string) (int64, error) {
+	factors := map[byte]float64{'k': 1e3, 'M': 1e6, 'G': 1e9, 'T': 1e12}
+	if text == "" || factors[text[len(text)-1]] == 0 {
+		return 0, errSize
+	}
+	n, err := strconv.ParseFloat(text[:len(text)-1], 64)
+	if n *= factors[text[len(text)-1]]; err != nil || !(n >= 1 && n <= 1e15) {
+		return 0, errSize
+	}
+	return int64(n), nil
+}
+
+func (s *Size) String() string { return console.Bytes(uint64(max(*s, 0))) }
+
+// Type is the word that stands for the value in the help.
+func (s *Size) Type() string { return "SIZE" }

@@ -1,0 +1,141 @@
+package output
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
+	"github.com/a2sscan/a2sscan/sink"
+)
+
+// Stage is where a file is written whose place may be an object store: in a folder
+// of this machine, from which Finish uploads it. A name without s3:// stands for
+// itself.
+type Stage struct {
+	path    string
+	dir     string // temporary; empty: the file has its place
+	to      store.Location
+	client  *store.Client
+	replace bool
+}
+
+// NewStage prepares to write the file name. Without replace it refuses an object that
+// exists.
+func NewStage(name string, replace bool) (*Stage, error) {
+	if !store.IsURL(name) {
+		return &Stage{path: name}, nil
+	}
+	s := &Stage{replace: replace}
+	err := s.open(name)
+	if err == nil {
+		s.dir, err = os.MkdirTemp("", "a2sscan-upload-")
+	}
+	if err != nil {
+		return nil, storeFailure("create", name, err)
+	}
+	s.path = filepath.Join(s.dir, s.to.Base())
+	return s, nil
+}
+
+// open finds out whether the object can be written.
+func (s *Stage) open(name string) (err error) {
+	if s.to, err = store.Parse(strings.TrimSuffix(name, "/")); err != nil {
+		return err
+	}
+	if s.to.Key == "" {
+		return &store.Error{Problem: "names a bucket and no object", Hint: "s3://" + s.to.Bucket + "/NAME"}
+	}
+	if s.client, err = store.Usual(); err != nil {
+		return err
+	}
+	ctx := context.Background()
+	if _, err = s.client.Size(ctx, s.to); err == nil && !s.replace {
+		return &store.Error{Problem: "exists", Err: fs.ErrExist, Hint: "another -o, or --force to replace it"}
+	}
+	return s.client.Check(ctx, s.to)
+}
+
+// Path is the file to write to, or the folder.
+func (s *Stage) Path() string { return s.path }
+
+// tries is how often an upload is tried.
+const tries = 4
+
+// Finish uploads what was written: the file, and those that are beside it or below
+// it. What can't be uploaded stays on this machine.
+func (s *Stage) Finish() error {
+	if s.dir == "" {
+		return nil
+	}
+	err := filepath.WalkDir(s.dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || strings.HasSuffix(path, sink.PartSuffix) {
+			return err
+		}
+		return s.upload(path)
+	})
+	if err != nil {
+		s.dir = "" // Drop leaves it
+		return err
+	}
+	s.Drop()
+	return nil
+}
+
+// upload uploads a file of the folder.
+func (s *Stage) upload(path string) error {
+	name, err := filepath.Rel(s.dir, path)
+	if err != nil {
+		return err
+	}
+	to := s.to.Beside(filepath.ToSlash(name))
+	for n := 1; ; n++ {
+		if _, err = s.client.Put(context.Background(), path, to, s.replace); err == nil {
+			return nil
+		}
+		if n == tries || !store.IsPassing(err) {
+			break
+		}
+		time.Sleep(time.Duration(n) * 300 * time.Millisecond)
+	}
+	f := storeFailure("upload", to.String(), err)
+	f.Hint += "; the file is kept: " + console.Plain(path, 300)
+	return f
+}
+
+// Drop removes what was not uploaded.
+func (s *Stage) Drop() {
+	if s.dir != "" {
+		os.RemoveAll(s.dir)
+	}
+}
+
+// Cause is an error without the name that a message has already, and Advice what to do
+// about it.
+func Cause(err error) error {
+	if known := (*store.Error)(nil); errors.As(err, &known) {
+		return known
+	}
+	return err
+}
+
+// Advice is what to do about an error of a store; it may be empty.
+func Advice(err error) string {
+	if known := (*store.Error)(nil); errors.As(err, &known) {
+		return known.Hint
+	}
+	return ""
+}
+
+// storeFailure gives an error of a store its exit code and hint.
+func storeFailure(op, name string, err error) *console.Failure {
+	return console.Fail(console.ExitOutput, "can't %s %s: %w", op, console.Plain(store.Shown(name), 300), Cause(err)).WithHint("%s", Advice(err))
+}
+
+// StoreFailure is the error of a scan that uploads to a store.
+func StoreFailure(name string, err error) *console.Failure { return storeFailure("write", name, err) }

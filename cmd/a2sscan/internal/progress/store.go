@@ -1,0 +1,28 @@
+package progress
+
+import (
+	"fmt"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+)
+
+// Store is how far the upload into an object store is.
+type Store struct {
+	Waiting      int    `json:"waiting"`         // finished parts that have not arrived
+	WaitingBytes int64  `json:"waiting_bytes"`   // of them
+	Arrived      int    `json:"arrived"`         // parts
+	Slowed       bool   `json:"slowed"`          // the scan is slower because parts wait
+	Error        string `json:"error,omitempty"` // why the last upload failed
+}
+
+// line describes it for a status line; empty: nothing waits.
+func (s *Store) line() string {
+	if s == nil || s.Waiting == 0 || s.Error == "" && !s.Slowed && s.Waiting < 2 {
+		return ""
+	}
+	text := fmt.Sprintf(", %s (%s) for the store", console.Plural(s.Waiting, "part"), console.Bytes(uint64(s.WaitingBytes)))
+	if s.Slowed {
+		text += ", slowed"
+	}
+	return text
+}

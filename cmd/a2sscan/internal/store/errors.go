@@ -1,0 +1,142 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"syscall"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+)
+
+// Error is why a store did not do what it was asked. It has no credentials in it.
+type Error struct {
+	Problem string
+	Hint    string
+	Err     error // the cause, of package fs or syscall; nil: another one
+
+	final bool // asking again is of no use
+}
+
+// Error returns the problem.
+func (e *Error) Error() string { return e.Problem }
+
+// Advice is what to do about it.
+func (e *Error) Advice() string { return e.Hint }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// IsPassing reports whether the same request may succeed later.
+func IsPassing(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && !e.final && e.Err != fs.ErrNotExist
+}
+
+// isFinal reports whether asking again is of no use until somebody acts.
+func isFinal(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.final
+}
+
+func (c *Client) noBucket(l Location) *Error {
+	return &Error{Problem: "there is no bucket " + console.Quoted(l.Bucket, 80) + " at " + c.endpoint, Err: fs.ErrNotExist, final: true,
+		Hint: "check its name, AWS_REGION and AWS_ENDPOINT_URL"}
+}
+
+// The codes of S3 that a person can do something about.
+var (
+	badCredentials = "InvalidAccessKeyId SignatureDoesNotMatch ExpiredToken InvalidToken TokenRefreshRequired AuthorizationHeaderMalformed InvalidTokenId "
+	badClock       = "RequestTimeTooSkewed "
+	forbidden      = "AccessDenied AllAccessDisabled Forbidden "
+	missing        = "NoSuchKey NoSuchVersion NotFound "
+	busy           = "SlowDown SlowDownRead SlowDownWrite RequestTimeout InternalError ServiceUnavailable "
+	changed        = "PreconditionFailed ConditionalRequestConflict "
+)
+
+// failure explains an error of minio-go about an object.
+func (c *Client) failure(l Location, err error) error {
+	var known *Error
+	if err == nil || errors.As(err, &known) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	var answer minio.ErrorResponse
+	if errors.As(err, &answer) && answer.Code != "" {
+		return c.answered(l, &answer)
+	}
+	return c.unreachable(err)
+}
+
+// answered explains an error that the store sent.
+func (c *Client) answered(l Location, a *minio.ErrorResponse) error {
+	is := func(codes string) bool { return strings.Contains(codes, a.Code+" ") }
+	code := console.Plain(a.Code, 60)
+	switch {
+	case a.Code == "NoSuchBucket":
+		return c.noBucket(l)
+	case is(missing):
+		return &Error{Problem: "there is no such object", Err: fs.ErrNotExist,
+			Hint: "check its name; all objects of a folder are named with a slash at the end"}
+	case is(badCredentials):
+		return &Error{Problem: "the store at " + c.endpoint + " does not accept the credentials: " + code, Err: fs.ErrPermission, final: true,
+			Hint: "check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN or AWS_PROFILE, and AWS_REGION"}
+	case is(badClock):
+		return &Error{Problem: "the store at " + c.endpoint + " refuses the time of this machine: " + code, final: true,
+			Hint: "set its clock"}
+	case is(forbidden):
+		return &Error{Problem: "the store at " + c.endpoint + " refuses access: " + code, Err: fs.ErrPermission, final: true,
+			Hint: "the credentials need s3:GetObject, s3:PutObject and s3:ListBucket for this bucket"}
+	case is(changed):
+		return &Error{Problem: "the object changed while it was read", Err: errChanged, Hint: "run the command again"}
+	case is(busy):
+		return &Error{Problem: "the store at " + c.endpoint + " is busy: " + code, Hint: "try again later"}
+	}
+	return &Error{Problem: c.redact("the store at " + c.endpoint + " answered " + code + ": " + console.Plain(a.Message, 200)),
+		Hint: "the manual of the store explains the code"}
+}
+
+// errChanged says that an object is another one than before.
+var errChanged = errors.New("the object changed")
+
+// unreachable explains an error without an answer.
+func (c *Client) unreachable(err error) error {
+	var outer *url.Error
+	if errors.As(err, &outer) {
+		err = outer.Err // without the URL
+	}
+	e := &Error{Hint: "check that it runs and that AWS_ENDPOINT_URL names it"}
+	var slow net.Error
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		e.Problem, e.Err = "nothing listens at "+c.endpoint+": connection refused", syscall.ECONNREFUSED
+	case errors.Is(err, context.DeadlineExceeded) || errors.As(err, &slow) && slow.Timeout():
+		e.Problem = "the store at " + c.endpoint + " does not answer in time"
+	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || strings.Contains(err.Error(), "closed by foreign host"):
+		e.Problem = "the store at " + c.endpoint + " closed the connection"
+	default:
+		e.Problem = c.redact("the connection to the store at " + c.endpoint + " failed: " + console.Plain(err.Error(), 200))
+	}
+	return e
+}
+
+// redact replaces credentials in a text that came from elsewhere.
+func (c *Client) redact(text string) string {
+	v, err := c.creds.GetWithContext(&credentials.CredContext{Client: http.DefaultClient})
+	if err != nil {
+		return text
+	}
+	for _, secret := range []string{v.SecretAccessKey, v.SessionToken, v.AccessKeyID} {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, "[secret]")
+		}
+	}
+	return text
+}

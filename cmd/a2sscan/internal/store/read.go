@@ -1,0 +1,259 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+
+	"github.com/a2sscan/a2sscan/sink"
+)
+
+// Open opens a file of this machine or an object.
+func Open(name string) (io.ReadCloser, error) {
+	if !IsURL(name) {
+		return os.Open(name)
+	}
+	l, err := Parse(name)
+	if err != nil {
+		return nil, err
+	}
+	c, err := Usual()
+	if err != nil {
+		return nil, err
+	}
+	return c.Open(l)
+}
+
+// Source opens census files, of this machine or of a store.
+func Source() sink.Source { return sink.Source{File: Open} }
+
+// Names returns the names with the objects below each prefix in place of it.
+func Names(names []string) ([]string, error) { return expand(names, isCensus) }
+
+// Lists is Names for lists of targets: every object below a prefix is one, whatever its suffix.
+func Lists(names []string) ([]string, error) { return expand(names, isList) }
+
+func expand(names []string, wanted func(key string) bool) (all []string, err error) {
+	for _, name := range names {
+		if !IsURL(name) {
+			all = append(all, name)
+			continue
+		}
+		found, err := below(name, wanted)
+		if err != nil {
+			return nil, &sink.Error{Op: "open", Path: Shown(name), Err: err, Hint: adviceOf(err)}
+		}
+		all = append(all, found...)
+	}
+	return all, nil
+}
+
+// adviceOf is what to do about an error.
+func adviceOf(err error) string {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Hint
+	}
+	return ""
+}
+
+// below returns the wanted objects of a prefix, or the object itself.
+func below(name string, wanted func(key string) bool) ([]string, error) {
+	l, err := Parse(name)
+	if err != nil || !l.IsPrefix() {
+		return []string{name}, err
+	}
+	c, err := Usual()
+	if err != nil {
+		return nil, err
+	}
+	return c.Below(context.Background(), l, wanted)
+}
+
+// Below returns the names of the wanted objects below a prefix, in order.
+func (c *Client) Below(ctx context.Context, l Location, wanted func(key string) bool) (names []string, err error) {
+	err = c.again(func() error {
+		names, err = c.list(ctx, l, wanted)
+		return err
+	})
+	if err == nil && len(names) == 0 {
+		return nil, &Error{Problem: "there is nothing to read below it", Err: os.ErrNotExist,
+			Hint: "check the prefix; census files end in .ndjson, .ndjson.zst or .ndjson.gz"}
+	}
+	return names, err
+}
+
+// list is Below without trying again.
+func (c *Client) list(ctx context.Context, l Location, wanted func(key string) bool) (names []string, err error) {
+	ctx, cancel := context.WithCancel(ctx) // ends the listing
+	defer cancel()
+	for o := range c.api.Client.ListObjects(ctx, l.Bucket, minio.ListObjectsOptions{Prefix: l.Key, Recursive: true}) {
+		if o.Err != nil {
+			return nil, c.failure(l, o.Err)
+		}
+		if wanted(o.Key) {
+			names = append(names, Location{l.Bucket, o.Key}.String())
+		}
+	}
+	return names, nil
+}
+
+// isCensus reports whether an object below a prefix is a census file, by its name.
+func isCensus(key string) bool {
+	name := strings.TrimSuffix(strings.TrimSuffix(key, ".zst"), ".gz")
+	for _, end := range []string{".ndjson", ".jsonl", ".json"} {
+		if strings.HasSuffix(name, end) {
+			return isList(key)
+		}
+	}
+	return false
+}
+
+// isList reports whether an object may be a list: it is no folder, not hidden, and
+// not what a scan writes beside a census.
+func isList(key string) bool {
+	base := key[strings.LastIndexByte(key, '/')+1:]
+	return base != "" && base[0] != '.' && !strings.HasSuffix(base, ".summary.json") && !strings.HasSuffix(base, ".stats.json")
+}
+
+// stat returns what the store knows of an object.
+func (c *Client) stat(ctx context.Context, l Location) (minio.ObjectInfo, error) {
+	if err := c.check(); err != nil {
+		return minio.ObjectInfo{}, err
+	}
+	info, err := c.api.StatObject(ctx, l.Bucket, l.Key, minio.StatObjectOptions{Checksum: true})
+	return info, c.failure(l, err)
+}
+
+// Size returns the length of an object.
+func (c *Client) Size(ctx context.Context, l Location) (n int64, err error) {
+	err = c.again(func() error {
+		info, err := c.stat(ctx, l)
+		n = info.Size
+		return err
+	})
+	return n, err
+}
+
+// retries is how often a reader asks for the rest of an object whose transfer
+// breaks off, without a byte between.
+const retries = 4
+
+// object reads an object. When the connection breaks it asks for the rest, of the
+// same object.
+type object struct {
+	client *Client
+	at     Location
+	ctx    context.Context
+	cancel func()
+
+	body   io.ReadCloser // nil: to be asked for
+	etag   string        // of the object that was opened
+	offset int64         // of the next byte
+	size   int64
+	failed int // times in a row
+}
+
+// Open opens an object for reading.
+func (c *Client) Open(l Location) (io.ReadCloser, error) {
+	if l.IsPrefix() {
+		return nil, &Error{Problem: "is a prefix and no object", Hint: nameHint}
+	}
+	o := &object{client: c, at: l}
+	o.ctx, o.cancel = context.WithCancel(context.Background())
+	if err := c.again(o.ask); err != nil {
+		o.cancel()
+		return nil, err
+	}
+	return o, nil
+}
+
+// ask asks for the object from the offset.
+func (o *object) ask() error {
+	if err := o.client.check(); err != nil {
+		return err
+	}
+	var opts minio.GetObjectOptions
+	if o.etag != "" {
+		if err := opts.SetMatchETag(o.etag); err != nil {
+			return err
+		}
+		if err := opts.SetRange(o.offset, 0); o.offset > 0 && err != nil {
+			return err
+		}
+	}
+	body, info, _, err := o.client.api.GetObject(o.ctx, o.at.Bucket, o.at.Key, opts)
+	if err != nil {
+		return o.client.failure(o.at, err)
+	}
+	if o.etag == "" {
+		o.etag, o.size = info.ETag, info.Size
+	}
+	o.body = body
+	return nil
+}
+
+// Read reads on. It gives up when the store sent nothing several times.
+func (o *object) Read(p []byte) (int, error) {
+	for {
+		n, err := o.readOnce(p)
+		o.offset += int64(n)
+		if n > 0 {
+			o.failed = 0
+			return n, nil
+		}
+		if err == io.EOF && o.offset >= o.size {
+			return 0, io.EOF
+		}
+		if err == nil {
+			continue
+		}
+		if o.drop(); o.failed == retries || o.ctx.Err() != nil || isFinal(err) || errors.Is(err, errChanged) {
+			return 0, o.client.failure(o.at, err)
+		}
+		o.failed++
+		time.Sleep(time.Duration(o.failed*o.failed) * 50 * time.Millisecond)
+	}
+}
+
+// readOnce reads from the body, and asks for it before if there is none.
+func (o *object) readOnce(p []byte) (int, error) {
+	if o.body == nil {
+		if o.size > 0 && o.offset == o.size {
+			return 0, io.EOF
+		}
+		if err := o.ask(); err != nil {
+			return 0, err
+		}
+	}
+	body := o.body
+	stalled := time.AfterFunc(o.client.stall, func() { body.Close() })
+	n, err := body.Read(p)
+	if !stalled.Stop() && n == 0 {
+		err = context.DeadlineExceeded
+	}
+	if err == io.EOF && o.offset+int64(n) < o.size {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
+}
+
+// drop closes a body that failed.
+func (o *object) drop() {
+	if o.body != nil {
+		o.body.Close()
+		o.body = nil
+	}
+}
+
+// Close ends the transfer.
+func (o *object) Close() error {
+	o.drop()
+	o.cancel()
+	return nil
+}

@@ -1,0 +1,231 @@
+// Package store reads and writes objects of S3-compatible stores. It knows object
+// names, checksums and a folder from which finished files are uploaded. It knows
+// neither flags nor scans.
+//
+// # Names
+//
+// s3://BUCKET/KEY is an object. s3://BUCKET/PREFIX/, with a slash at its end, is
+// all census files below it, in the order of their names.
+//
+// # Credentials
+//
+// They come from the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY,
+// AWS_SESSION_TOKEN) or from the files of the AWS tools (AWS_PROFILE,
+// ~/.aws/credentials, ~/.aws/config). They are in no error and no log: each text
+// about a store passes [Client.redact].
+//
+// # Checksums
+//
+// An upload carries the MD5 and SHA-256 of the file, which the store compares with
+// what it received. The object is then asked for: its length, and its SHA-256 or
+// ETag, must be those of the file. A store that has neither is read back.
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+	"gopkg.in/ini.v1"
+)
+
+// scheme begins the name of an object.
+const scheme = "s3://"
+
+// IsURL reports whether a name is that of an object, or means to be.
+func IsURL(name string) bool {
+	return len(name) >= len(scheme) && strings.EqualFold(name[:len(scheme)], scheme)
+}
+
+// Location is an object, or with a Key that ends in a slash all below it.
+type Location struct{ Bucket, Key string }
+
+// Parse reads s3://BUCKET/KEY.
+func Parse(name string) (Location, error) {
+	bucket, key, _ := strings.Cut(name[min(len(scheme), len(name)):], "/")
+	switch {
+	case !IsURL(name):
+		return Location{}, &Error{Problem: "is no name of an object", Hint: nameHint}
+	case strings.ContainsAny(bucket, "@:"):
+		return Location{}, &Error{Problem: "a name of an object has no user, password or port",
+			Hint: "credentials stand in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, the server in AWS_ENDPOINT_URL"}
+	case bucket == "" || strings.ContainsAny(bucket, "?# "):
+		return Location{}, &Error{Problem: "has no bucket", Hint: nameHint}
+	case key != "" && path.Clean("/"+key) != "/"+strings.TrimSuffix(key, "/"):
+		return Location{}, &Error{Problem: "has empty parts or dots between its slashes", Hint: nameHint}
+	}
+	return Location{bucket, key}, nil
+}
+
+// Shown is a name for messages: without a user and password, which do not belong there.
+func Shown(name string) string {
+	bucket, rest, _ := strings.Cut(name[min(len(scheme), len(name)):], "/")
+	if at := strings.LastIndexByte(bucket, '@'); IsURL(name) && at >= 0 {
+		return scheme + "[secret]" + bucket[at:] + "/" + rest
+	}
+	return name
+}
+
+const nameHint = "an object is named s3://BUCKET/KEY"
+
+// String returns the name of the object.
+func (l Location) String() string { return scheme + l.Bucket + "/" + l.Key }
+
+// IsPrefix reports whether l stands for all objects below it.
+func (l Location) IsPrefix() bool { return l.Key == "" || strings.HasSuffix(l.Key, "/") }
+
+// Base is the last part of the key.
+func (l Location) Base() string { return path.Base(l.Key) }
+
+// Beside is the object of another name in the same place.
+func (l Location) Beside(name string) Location {
+	return Location{l.Bucket, strings.TrimPrefix(path.Join(path.Dir(l.Key), name), "./")}
+}
+
+// Config is the address of a store and the credentials for it.
+type Config struct {
+	Endpoint    string // URL of the server; empty: that of AWS
+	Region      string // empty: asked for, or us-east-1 with an Endpoint
+	Credentials *credentials.Credentials
+
+	// Stall is how long a request may make no progress; zero: a minute.
+	Stall time.Duration
+}
+
+// FromEnvironment reads the usual variables and files.
+func FromEnvironment() Config {
+	profile := profileSettings()
+	return Config{
+		Endpoint: cmp.Or(os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"), profile["endpoint_url"]),
+		Region:   cmp.Or(os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"), profile["region"]),
+		Credentials: credentials.NewChainCredentials([]credentials.Provider{
+			&credentials.EnvAWS{}, &credentials.FileAWSCredentials{},
+		}),
+	}
+}
+
+// profileSettings reads the section of AWS_PROFILE in ~/.aws/config.
+func profileSettings() map[string]string {
+	home, _ := os.UserHomeDir()
+	name := cmp.Or(os.Getenv("AWS_CONFIG_FILE"), filepath.Join(home, ".aws", "config"))
+	file, err := ini.Load(name)
+	if err != nil {
+		return nil
+	}
+	section := "default"
+	if p := os.Getenv("AWS_PROFILE"); p != "" && p != section {
+		section = "profile " + p
+	}
+	return file.Section(section).KeysHash()
+}
+
+// Client asks one store. Its methods may be called from several goroutines.
+type Client struct {
+	api      *minio.Core
+	endpoint string // for messages: a server, without user and path
+	creds    *credentials.Credentials
+	stall    time.Duration
+}
+
+// New returns a client. It sends nothing.
+func New(c Config) (*Client, error) {
+	where, err := endpointOf(c.Endpoint)
+	if err != nil {
+		return nil, err
+	}
+	secure := where.Scheme == "https"
+	transport, err := minio.DefaultTransport(secure)
+	if err != nil {
+		return nil, err
+	}
+	stall := cmp.Or(c.Stall, time.Minute)
+	transport.ResponseHeaderTimeout = stall
+	o := &minio.Options{
+		Creds: c.Credentials, Secure: secure, Region: c.Region, MaxRetries: 1, Transport: transport,
+	}
+	if c.Endpoint != "" {
+		o.BucketLookup = minio.BucketLookupPath
+		o.Region = cmp.Or(c.Region, "us-east-1")
+	}
+	api, err := minio.NewCore(where.Host, o)
+	if err != nil {
+		return nil, badEndpoint
+	}
+	return &Client{api: api, endpoint: where.Host, creds: c.Credentials, stall: stall}, nil
+}
+
+// badEndpoint does not quote the value: it may contain a password.
+var badEndpoint = &Error{Problem: "AWS_ENDPOINT_URL is not the URL of a server",
+	Hint: "it is http://HOST:PORT or https://HOST, without user and path"}
+
+// endpointOf reads the URL of a server; empty: AWS.
+func endpointOf(text string) (*url.URL, error) {
+	where, err := url.Parse(cmp.Or(text, "https://s3.amazonaws.com"))
+	switch {
+	case err != nil || where.Host == "" || where.User != nil || where.RawQuery != "" || strings.Trim(where.Path, "/") != "":
+		return nil, badEndpoint
+	case where.Scheme != "http" && where.Scheme != "https":
+		return nil, badEndpoint
+	}
+	return where, nil
+}
+
+// check refuses a client without credentials: a store's answer to that is hard to
+// understand.
+func (c *Client) check() error {
+	v, err := c.creds.GetWithContext(&credentials.CredContext{Client: http.DefaultClient})
+	if err != nil || v.AccessKeyID == "" || v.SecretAccessKey == "" {
+		return &Error{Problem: "there are no credentials for the store at " + c.endpoint, final: true,
+			Hint: "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE to a profile in ~/.aws/credentials"}
+	}
+	return nil
+}
+
+// usual is the client of the environment.
+var usual = sync.OnceValues(func() (*Client, error) { return New(FromEnvironment()) })
+
+// Usual returns the client of the environment, made when it is first needed.
+func Usual() (*Client, error) {
+	c, err := usual()
+	if err != nil {
+		return nil, err
+	}
+	return c, c.check()
+}
+
+// again does something up to three times, while errors may pass.
+func (c *Client) again(do func() error) (err error) {
+	for n := time.Duration(0); n < 3; n++ {
+		time.Sleep(n * n * 200 * time.Millisecond)
+		if err = do(); !IsPassing(err) {
+			return err
+		}
+	}
+	return err
+}
+
+// Check reports whether the bucket can be asked for objects.
+func (c *Client) Check(ctx context.Context, l Location) error {
+	_, err := c.stat(ctx, l)
+	if err == nil || errors.Is(err, os.ErrNotExist) {
+		there, e := c.api.BucketExists(ctx, l.Bucket)
+		switch {
+		case e == nil && there:
+			return nil
+		case e == nil:
+			return c.noBucket(l)
+		}
+		err = c.failure(l, e)
+	}
+	return err
+}

@@ -1,0 +1,369 @@
+package store_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store/storetest"
+)
+
+// open starts a store and returns a client of it.
+func open(t *testing.T) (*storetest.Store, *store.Client) {
+	t.Helper()
+	s := storetest.New()
+	t.Cleanup(s.Close)
+	return s, client(t, s.Config())
+}
+
+func client(t *testing.T, cfg store.Config) *store.Client {
+	t.Helper()
+	c, err := store.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// file writes a file and returns its path.
+func file(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// at is an object of the test's bucket.
+func at(key string) store.Location { return store.Location{Bucket: storetest.Bucket, Key: key} }
+
+func TestParse(t *testing.T) {
+	tests := []struct{ name, want, problem string }{
+		{"s3://b/k", "s3://b/k", ""},
+		{"S3://b/a/k.ndjson", "s3://b/a/k.ndjson", ""},
+		{"s3://b/a/", "s3://b/a/", ""},
+		{"s3://b", "s3://b/", ""},
+		{"s3://", "", "has no bucket"},
+		{"s3:///k", "", "has no bucket"},
+		{"s3://b/a//k", "", "has empty parts"},
+		{"s3://b/../k", "", "dots between"},
+		{"s3://user:pass@b/k", "", "no user, password or port"},
+		{"s3://b:9000/k", "", "no user, password or port"},
+		{"file", "", "no name of an object"},
+	}
+	for _, test := range tests {
+		l, err := store.Parse(test.name)
+		if test.problem == "" && (err != nil || l.String() != test.want) {
+			t.Errorf("%s: %v, %v", test.name, l, err)
+		}
+		if test.problem != "" && (err == nil || !strings.Contains(err.Error(), test.problem)) {
+			t.Errorf("%s: %v, want %s", test.name, err, test.problem)
+		}
+	}
+}
+
+// TestPut: an object is uploaded once, and never overwritten unless that is asked for.
+func TestPut(t *testing.T) {
+	s, c := open(t)
+	ctx := t.Context()
+	one, two := file(t, "one", "content\n"), file(t, "two", "other\n")
+	for range 2 {
+		a, err := c.Put(ctx, one, at("n/one"), false)
+		if err != nil || a.Name != "one" || a.Bytes != 8 || len(a.SHA256) != 64 {
+			t.Fatalf("%+v, %v", a, err)
+		}
+	}
+	if n := s.Puts("n/one"); n != 1 {
+		t.Errorf("uploaded %d times", n)
+	}
+	if _, err := c.Put(ctx, two, at("n/one"), false); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("overwritten: %v", err)
+	}
+	if got := string(s.Objects()["n/one"]); got != "content\n" {
+		t.Errorf("the object is %q", got)
+	}
+	if _, err := c.Put(ctx, two, at("n/one"), true); err != nil || string(s.Objects()["n/one"]) != "other\n" {
+		t.Errorf("replaced: %v, %q", err, s.Objects())
+	}
+}
+
+// TestPutProves: an upload that arrived with other bytes, or not at all, is an error.
+func TestPutProves(t *testing.T) {
+	s, c := open(t)
+	path := file(t, "one", "content\n")
+	for i, stored := range []string{"c0ntent\n", "conten\n", ""} {
+		key := strconv.Itoa(i)
+		s.Fail(func(w http.ResponseWriter, r *http.Request) bool {
+			if r.Method != http.MethodPut {
+				return false
+			}
+			io.Copy(io.Discard, r.Body)
+			if stored != "" {
+				s.Write(key, []byte(stored))
+			}
+			w.Header().Set("ETag", `"f75b8179e4bbe7e2b4a074dcef62de95"`) // of the content
+			return true
+		})
+		if _, err := c.Put(t.Context(), path, at(key), true); err == nil {
+			t.Errorf("stored %q: no error", stored)
+		}
+		s.Fail(nil)
+		if stored != "" {
+			if _, err := c.Put(t.Context(), path, at(key), true); err != nil {
+				t.Errorf("again after %q: %v", stored, err)
+			}
+		}
+	}
+}
+
+// TestPutRace: of two writers of one object, the second does not overwrite the first.
+func TestPutRace(t *testing.T) {
+	s, c := open(t)
+	s.Fail(func(_ http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodPut {
+			s.Write("one", []byte("first\n"))
+		}
+		return false
+	})
+	if _, err := c.Put(t.Context(), file(t, "one", "second\n"), at("one"), false); err == nil {
+		t.Error("no error")
+	}
+	if got := string(s.Objects()["one"]); got != "first\n" {
+		t.Errorf("the object is %q", got)
+	}
+}
+
+// TestEncrypted: an object whose ETag is no MD5 is read back.
+func TestEncrypted(t *testing.T) {
+	s, c := open(t)
+	s.Write("one", []byte("content\n"))
+	s.Fail(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method != http.MethodHead {
+			return false
+		}
+		w.Header().Set("ETag", `"00000000000000000000000000000000"`)
+		w.Header().Set("Content-Length", "8")
+		w.Header().Set("Last-Modified", time.Unix(0, 0).UTC().Format(http.TimeFormat))
+		return true
+	})
+	if _, err := c.Put(t.Context(), file(t, "one", "content\n"), at("one"), false); err != nil {
+		t.Error(err)
+	}
+	if _, err := c.Put(t.Context(), file(t, "two", "c0ntent\n"), at("one"), false); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("other content of the same length: %v", err)
+	}
+}
+
+// TestRead: a reader gets all bytes although the connection breaks again and again, and
+// notices that the object is another one now.
+func TestRead(t *testing.T) {
+	s, c := open(t)
+	content := bytes.Repeat([]byte("0123456789abcdef"), 1<<16)
+	s.Write("one", content)
+	var breaks atomic.Int64
+	breaks.Store(3)
+	s.Fail(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method != http.MethodGet || breaks.Add(-1) < 0 {
+			return false
+		}
+		from, _ := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(r.Header.Get("Range"), "bytes="), "-"))
+		part := content[from : from+100_000]
+		w.Header().Set("ETag", `"0123456789abcdef0123456789abcdef"`)
+		w.Header().Set("Last-Modified", time.Unix(0, 0).UTC().Format(http.TimeFormat))
+		w.Header().Set("Content-Length", strconv.Itoa(len(content)-from))
+		w.Write(part)
+		panic(http.ErrAbortHandler)
+	})
+	r, err := c.Open(at("one"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, content) {
+		t.Errorf("%d of %d bytes, %v", len(got), len(content), err)
+	}
+}
+
+// TestReadChanged: a reader whose connection broke does not go on in another object.
+func TestReadChanged(t *testing.T) {
+	s, c := open(t)
+	s.Fail(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Header.Get("If-Match") != "" {
+			return storetest.Refuse(http.StatusPreconditionFailed, "PreconditionFailed")(w, r)
+		}
+		w.Header().Set("ETag", `"0123456789abcdef0123456789abcdef"`)
+		w.Header().Set("Last-Modified", time.Unix(0, 0).UTC().Format(http.TimeFormat))
+		w.Header().Set("Content-Length", "1000")
+		io.WriteString(w, "the beginning")
+		w.(http.Flusher).Flush()
+		panic(http.ErrAbortHandler)
+	})
+	r, err := c.Open(at("one"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if _, err := io.ReadAll(r); err == nil || !strings.Contains(err.Error(), "changed") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestErrors: each error has a problem and a hint, is known as passing or not, and
+// contains no credentials.
+func TestErrors(t *testing.T) {
+	tests := []struct {
+		status  int
+		code    string
+		problem string
+		cause   error
+		passes  bool
+	}{
+		{403, "AccessDenied", "refuses access: AccessDenied", fs.ErrPermission, false},
+		{403, "InvalidAccessKeyId", "does not accept the credentials: InvalidAccessKeyId", fs.ErrPermission, false},
+		{403, "SignatureDoesNotMatch", "does not accept the credentials", fs.ErrPermission, false},
+		{403, "RequestTimeTooSkewed", "refuses the time of this machine", nil, false},
+		{404, "NoSuchBucket", `there is no bucket "census"`, fs.ErrNotExist, false},
+		{404, "NoSuchKey", "there is no such object", fs.ErrNotExist, false},
+		{418, "Teapot", "answered Teapot: [secret]", nil, true},
+	}
+	for _, test := range tests {
+		t.Run(test.code, func(t *testing.T) {
+			s, c := open(t)
+			s.Fail(storetest.Refuse(test.status, test.code))
+			_, err := c.Open(at("one"))
+			var e *store.Error
+			if !errors.As(err, &e) || !strings.Contains(e.Problem, test.problem) || e.Hint == "" {
+				t.Fatalf("%v", err)
+			}
+			if test.cause != nil && !errors.Is(err, test.cause) || store.IsPassing(err) != test.passes {
+				t.Errorf("%v: passes %v", e.Err, store.IsPassing(err))
+			}
+			if strings.Contains(e.Problem+e.Hint, storetest.SecretKey) {
+				t.Errorf("the secret is in %q", e)
+			}
+		})
+	}
+}
+
+// TestUnreachable: a store that is down, and one that does not answer.
+func TestUnreachable(t *testing.T) {
+	s := storetest.New()
+	cfg := s.Config()
+	s.Close()
+	_, err := client(t, cfg).Open(at("one"))
+	if !errors.Is(err, syscall.ECONNREFUSED) || !store.IsPassing(err) {
+		t.Errorf("down: %v", err)
+	}
+	silent := make(chan struct{})
+	hangs := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-silent }))
+	defer hangs.Close()
+	defer close(silent)
+	cfg.Endpoint, cfg.Stall = hangs.URL, 20*time.Millisecond
+	_, err = client(t, cfg).Put(t.Context(), file(t, "one", "content\n"), at("one"), false)
+	if err == nil || !strings.Contains(err.Error(), "does not answer in time") {
+		t.Errorf("silent: %v", err)
+	}
+}
+
+// TestCredentials: without credentials nothing is sent, and an endpoint with a password
+// is refused without showing it.
+func TestCredentials(t *testing.T) {
+	s := storetest.New()
+	defer s.Close()
+	s.Fail(func(_ http.ResponseWriter, r *http.Request) bool {
+		t.Errorf("%s %s", r.Method, r.URL)
+		return false
+	})
+	cfg := s.Config()
+	cfg.Credentials = credentials.NewStaticV4("", "", "")
+	if _, err := client(t, cfg).Open(at("one")); err == nil || !strings.Contains(err.Error(), "no credentials") {
+		t.Errorf("%v", err)
+	}
+	for _, endpoint := range []string{"http://user:hunter2@127.0.0.1:1", "ftp://127.0.0.1", "127.0.0.1:1", "http://127.0.0.1:1/path"} {
+		if _, err := store.New(store.Config{Endpoint: endpoint}); err == nil || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: %v", endpoint, err)
+		}
+	}
+}
+
+// TestEnvironment: settings come from variables before files.
+func TestEnvironment(t *testing.T) {
+	dir := t.TempDir()
+	config, secrets := filepath.Join(dir, "config"), filepath.Join(dir, "credentials")
+	write := func(path, text string) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(config, "[default]\nregion = eu-one\n[profile night]\nregion = eu-two\nendpoint_url = http://127.0.0.1:2\n")
+	write(secrets, "[night]\naws_access_key_id = fileKey\naws_secret_access_key = fileSecret\n")
+	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_ACCESS_KEY", "AWS_SECRET_KEY", "AWS_SESSION_TOKEN",
+		"AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_PROFILE"} {
+		t.Setenv(name, "")
+	}
+	t.Setenv("AWS_CONFIG_FILE", config)
+	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", secrets)
+	check := func(region, endpoint, key string) {
+		t.Helper()
+		cfg := store.FromEnvironment()
+		v, _ := cfg.Credentials.GetWithContext(&credentials.CredContext{})
+		if cfg.Region != region || cfg.Endpoint != endpoint || v.AccessKeyID != key {
+			t.Errorf("%q %q %q, want %q %q %q", cfg.Region, cfg.Endpoint, v.AccessKeyID, region, endpoint, key)
+		}
+	}
+	check("eu-one", "", "")
+	t.Setenv("AWS_PROFILE", "night")
+	check("eu-two", "http://127.0.0.1:2", "fileKey")
+	t.Setenv("AWS_REGION", "us-three")
+	t.Setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:3")
+	t.Setenv("AWS_ACCESS_KEY_ID", "envKey")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "envSecret")
+	check("us-three", "http://127.0.0.1:3", "envKey")
+	t.Setenv("AWS_ENDPOINT_URL_S3", "http://127.0.0.1:4")
+	check("us-three", "http://127.0.0.1:4", "envKey")
+}
+
+// TestBelow: a prefix stands for the wanted objects below it, in order.
+func TestBelow(t *testing.T) {
+	s, c := open(t)
+	for _, key := range []string{"n/c-00002.ndjson.zst", "n/c-00001.ndjson.zst", "n/c.summary.json", "m/x.ndjson", "n/sub/y.json.gz"} {
+		s.Write(key, []byte("x"))
+	}
+	all := func(string) bool { return true }
+	got, err := c.Below(t.Context(), at("n/"), all)
+	want := []string{"s3://census/n/c-00001.ndjson.zst", "s3://census/n/c-00002.ndjson.zst", "s3://census/n/c.summary.json", "s3://census/n/sub/y.json.gz"}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v", got, err)
+	}
+	if _, err := c.Below(t.Context(), at("none/"), all); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("nothing below: %v", err)
+	}
+}
+
+// TestCheck: a bucket that can be used, and one that is not there.
+func TestCheck(t *testing.T) {
+	_, c := open(t)
+	if err := c.Check(context.Background(), at("n/one")); err != nil {
+		t.Error(err)
+	}
+	if err := c.Check(context.Background(), store.Location{Bucket: "other", Key: "one"}); err == nil || !strings.Contains(err.Error(), "no bucket") {
+		t.Errorf("%v", err)
+	}
+}

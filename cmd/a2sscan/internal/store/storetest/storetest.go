@@ -1,0 +1,132 @@
+// Package storetest runs an object store inside a test.
+package storetest
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store"
+)
+
+// The credentials of a Store. No output of the program may contain them.
+const (
+	AccessKey = "AKIDCANARYACCESS"
+	SecretKey = "canarySecretDoNotPrint"
+	Token     = "canaryTokenDoNotPrint"
+)
+
+// Bucket is the bucket of a Store.
+const Bucket = "census"
+
+// Store is an object store on a free port of 127.0.0.1.
+type Store struct {
+	*httptest.Server
+	backend gofakes3.Backend
+
+	mu    sync.Mutex
+	fault func(w http.ResponseWriter, r *http.Request) bool
+	puts  map[string]int
+}
+
+// New starts a store with an empty bucket.
+func New() *Store {
+	s := &Store{backend: s3mem.New(), puts: map[string]int{}}
+	if err := s.backend.CreateBucket(Bucket); err != nil {
+		panic(err)
+	}
+	s.Server = httptest.NewServer(s.handler(gofakes3.New(s.backend).Server()))
+	return s
+}
+
+// handler lets a fault answer first, and counts what is stored.
+func (s *Store) handler(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		fault := s.fault
+		s.mu.Unlock()
+		if fault != nil && fault(w, r) {
+			return
+		}
+		if r.Method == http.MethodPut {
+			s.mu.Lock()
+			s.puts[r.URL.Path]++
+			s.mu.Unlock()
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// Fail lets fault answer requests: it reports whether it did. Nil ends that.
+func (s *Store) Fail(fault func(w http.ResponseWriter, r *http.Request) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fault = fault
+}
+
+// Refuse is a fault that answers with an error of S3.
+func Refuse(status int, code string) func(w http.ResponseWriter, r *http.Request) bool {
+	return func(w http.ResponseWriter, r *http.Request) bool {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "application/xml")
+		w.Header().Set("X-Minio-Error-Code", code)
+		w.WriteHeader(status)
+		if r.Method != http.MethodHead {
+			_, _ = io.WriteString(w, "<Error><Code>"+code+"</Code><Message>"+SecretKey+"</Message></Error>")
+		}
+		return true
+	}
+}
+
+// Puts is how often an object was uploaded.
+func (s *Store) Puts(key string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.puts["/"+Bucket+"/"+key]
+}
+
+// Write stores an object.
+func (s *Store) Write(key string, content []byte) {
+	_, err := s.backend.PutObject(Bucket, key, map[string]string{"Last-Modified": "Mon, 2 Jan 2006 15:04:05 GMT"},
+		bytes.NewReader(content), int64(len(content)), nil)
+	if err != nil {
+		panic(err)
+	}
+}
+
+// Objects returns all objects by their keys.
+func (s *Store) Objects() map[string][]byte {
+	all := map[string][]byte{}
+	list, err := s.backend.ListBucket(Bucket, &gofakes3.Prefix{}, gofakes3.ListBucketPage{})
+	if err != nil {
+		panic(err)
+	}
+	for _, o := range list.Contents {
+		object, err := s.backend.GetObject(Bucket, o.Key, nil)
+		if err != nil {
+			panic(err)
+		}
+		if all[o.Key], err = io.ReadAll(object.Contents); err != nil {
+			panic(err)
+		}
+		object.Contents.Close()
+	}
+	return all
+}
+
+// Config is that of a client of the store.
+func (s *Store) Config() store.Config {
+	return store.Config{Endpoint: s.URL, Credentials: credentials.NewStaticV4(AccessKey, SecretKey, Token)}
+}
+
+// EnvironmentOf is that of a process that uses the store at url.
+func EnvironmentOf(url string) []string {
+	return []string{"AWS_ENDPOINT_URL=" + url, "AWS_ACCESS_KEY_ID=" + AccessKey, "AWS_SECRET_ACCESS_KEY=" + SecretKey,
+		"AWS_REGION=us-east-1", "AWS_CONFIG_FILE=/nowhere", "AWS_SHARED_CREDENTIALS_FILE=/nowhere"}
+}

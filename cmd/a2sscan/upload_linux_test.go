@@ -1,0 +1,518 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/checkpoint"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/store/storetest"
+)
+
+var (
+	uploadKills = flag.Int("upload-kills", 4, "how many `N` times TestUploadKills kills scans and stores, with each kind of store; the long form is 200")
+	uploadSeed  = flag.Uint64("upload-seed", 0, "the `seed` of the first round of TestUploadKills; 0: another one each time")
+)
+
+// uploadSteps are the steps after which an uploading scan may die, and how often each
+// is done at most.
+var uploadSteps = map[string]int{
+	"part.created": 3, "part.uploaded": 3, "part.renamed": 3, "part.unspooled": 2, "part.removed": 1,
+	"checkpoint.written": 4, "checkpoint.renamed": 4, "checkpoint.removed": 1,
+	"output.synced": 3, "output.block": 4, "output.cut": 1, "summary.written": 1,
+}
+
+// unsteady is an object store that can be killed and started again.
+type unsteady interface {
+	kill()
+	start()
+	connect() (net.Conn, error)
+	objects(prefix string) map[string][]byte // by their names below the prefix
+}
+
+// TestUploadKills: scans that upload are killed at any moment, and so is the store.
+// In the end the store has each part exactly once, as the summary describes it, and
+// the parts have every server, as it is. An object that was there never changes.
+func TestUploadKills(t *testing.T) {
+	t.Parallel() // it waits for scans, most of the time
+	for kind, open := range map[string]func(*testing.T) unsteady{"gofakes3": openFake, "versitygw": openVersity} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			s := open(t)
+			third := byte(180)
+			if kind == "versitygw" {
+				third++
+			}
+			cfg, _ := serve(t, killFleetOf(third, *uploadKills))
+			url, end, err := relay(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer end()
+			seed := cmp.Or(*uploadSeed, rand.Uint64()>>16)
+			for round, left := seed, *uploadKills; left > 0; round++ {
+				t.Run(strconv.FormatUint(round, 10), func(t *testing.T) {
+					u := &uploading{T: t, store: s, cfg: cfg, rng: rand.New(rand.NewPCG(round, 0)), dir: t.TempDir(),
+						prefix: fmt.Sprintf("n%d", round), seen: map[string][]byte{}, left: min(left, 8)}
+					u.env = append(os.Environ(), storetest.EnvironmentOf(url)...)
+					u.toTheEnd()
+					left -= u.kills()
+				})
+				if t.Failed() {
+					return
+				}
+			}
+		})
+	}
+}
+
+// killFleetOf is the fleet of a test that kills so often.
+func killFleetOf(third byte, kills int) fleet.Config {
+	bits := 24
+	if kills > 100 {
+		bits = 22
+	}
+	return fleet.Config{
+		Network: netip.PrefixFrom(netip.AddrFrom4([4]byte{127, third}), bits), Alive: 0.9, Seed: 3, DelayMax: 20 * time.Millisecond,
+	}
+}
+
+// uploading is one census that is uploaded by scans that are killed.
+type uploading struct {
+	*testing.T
+	store  unsteady
+	cfg    fleet.Config
+	rng    *rand.Rand
+	dir    string
+	prefix string
+	env    []string
+	flags  []string
+	left   int // kills
+
+	runs    int
+	history []string
+	seen    map[string][]byte // objects that were there after a kill
+
+	mu      sync.Mutex
+	saved   int // files that checkpoints said had arrived
+	scans   int // that were killed
+	outages int // of the store
+}
+
+func (u *uploading) kills() int { return u.scans + u.outages }
+
+// toTheEnd repeats the command until the census is complete.
+func (u *uploading) toTheEnd() {
+	defer func() {
+		if u.Failed() {
+			u.Logf("to repeat: -upload-seed %s\nruns: %v, outages: %d", strings.TrimPrefix(u.prefix, "n"), u.history, u.outages)
+		}
+	}()
+	var list bytes.Buffer
+	for at := range u.cfg.All() {
+		fmt.Fprintln(&list, at)
+	}
+	if err := os.WriteFile(filepath.Join(u.dir, "servers.txt"), list.Bytes(), 0o666); err != nil {
+		u.Fatal(err)
+	}
+	u.flags = []string{"--rotate", []string{"1s", "100k"}[u.rng.IntN(2)]}
+	scans := 1 + u.rng.IntN(max(1, u.left-1))
+	stop := u.disturb(rand.New(rand.NewPCG(u.rng.Uint64(), 0)), u.left-scans)
+	for complete := false; !complete; {
+		if u.runs > 40 {
+			u.Fatal("the scan does not come to its end")
+		}
+		complete = u.run(u.scans < scans)
+		u.checkSeen()
+	}
+	stop()
+	u.checkEnd()
+}
+
+// disturb kills the store so often and starts it again, until the returned function is
+// called, after which it runs.
+func (u *uploading) disturb(rng *rand.Rand, times int) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for n := 0; n < times && ctx.Err() == nil; n++ {
+			pause(ctx, time.Duration(rng.IntN(900))*time.Millisecond)
+			u.store.kill()
+			pause(ctx, time.Duration(rng.IntN(900))*time.Millisecond)
+			u.store.start()
+			u.mu.Lock()
+			u.outages++
+			u.mu.Unlock()
+		}
+	}()
+	return func() { cancel(); <-done }
+}
+
+// pause waits for a chosen moment of a kill.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}
+
+// run starts the command, and may kill it. It reports whether the census is complete.
+func (u *uploading) run(killed bool) (complete bool) {
+	u.runs++
+	rate := "500"
+	if *uploadKills > 100 {
+		rate = "2k"
+	}
+	args := append([]string{"scan", "servers.txt", "--allow-reserved", "-r", rate, "--timeout", "300ms", "--retries", "4",
+		"--cooldown", "0", "-q", "-o", "s3://census/" + u.prefix + "/census.ndjson.zst", "--checkpoint", "scan.checkpoint",
+		"--store-wait", "2m"}, u.flags...)
+	how, name, after := "to its end", "a2sscan", time.Duration(0)
+	if killed {
+		how, after = "from outside", time.Duration(1+u.rng.IntN(4000))*time.Millisecond
+		if u.rng.IntN(3) > 0 {
+			steps := slices.Sorted(maps.Keys(uploadSteps))
+			how, after, name = steps[u.rng.IntN(len(steps))], 0, "dies"
+			args = append([]string{how, strconv.Itoa(1 + u.rng.IntN(uploadSteps[how]))}, args...)
+		}
+	}
+	return u.start(how, exec.CommandContext(u.Context(), name, args...), after)
+}
+
+func (u *uploading) start(how string, cmd *exec.Cmd, after time.Duration) (complete bool) {
+	var said bytes.Buffer
+	cmd.Dir, cmd.Stderr, cmd.Env = u.dir, &said, u.env
+	if err := cmd.Start(); err != nil {
+		u.Fatal(err)
+	}
+	if after > 0 {
+		defer time.AfterFunc(after, func() { cmd.Process.Kill() }).Stop()
+	}
+	err := cmd.Wait()
+	if strings.Contains(said.String(), storetest.SecretKey) || strings.Contains(said.String(), storetest.AccessKey) {
+		u.Errorf("%s: credentials in %s", how, &said)
+	}
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		u.history = append(u.history, how+": complete")
+		return true
+	case !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL:
+		u.Fatalf("%s: %v\n%s", how, err, said.Bytes())
+	}
+	u.scans++
+	u.history = append(u.history, how)
+	u.checkSaved()
+	return u.isDone()
+}
+
+// checkSaved: what the checkpoint says has arrived is in the store, and no
+// credentials are in it.
+func (u *uploading) checkSaved() {
+	file, err := os.ReadFile(filepath.Join(u.dir, "scan.checkpoint"))
+	if err != nil {
+		return // there is none yet, or none any more
+	}
+	c, err := checkpoint.Decode(file)
+	if err != nil {
+		u.Fatal(err)
+	}
+	text, _ := json.Marshal(c)
+	if bytes.Contains(text, []byte(storetest.SecretKey)) || bytes.Contains(text, []byte(storetest.AccessKey)) {
+		u.Errorf("credentials in %s", text)
+	}
+	objects := u.store.objects(u.prefix)
+	for _, a := range c.Output.Arrived {
+		if sum := sha256.Sum256(objects[a.Name]); hex.EncodeToString(sum[:]) != a.SHA256 {
+			u.Errorf("%s is not in the store, and the checkpoint says that it arrived", a.Name)
+		}
+	}
+	u.saved += len(c.Output.Arrived)
+}
+
+// isDone reports whether a scan that was killed had done everything: it removed its
+// checkpoint, after the store had the summary.
+func (u *uploading) isDone() bool {
+	_, err := os.Stat(filepath.Join(u.dir, "scan.checkpoint"))
+	return errors.Is(err, fs.ErrNotExist) && slices.ContainsFunc(u.names(), func(n string) bool { return strings.HasSuffix(n, ".summary.json") })
+}
+
+// names are those of the objects.
+func (u *uploading) names() []string { return slices.Sorted(maps.Keys(u.store.objects(u.prefix))) }
+
+// checkSeen: a part that the store had never changes.
+func (u *uploading) checkSeen() {
+	now := u.store.objects(u.prefix)
+	for name, content := range u.seen {
+		if !bytes.Equal(now[name], content) {
+			u.Errorf("%s is not as it was: %d bytes, before %d", name, len(now[name]), len(content))
+		}
+	}
+	for name, content := range now {
+		if strings.HasSuffix(name, ".zst") {
+			u.seen[name] = content
+		}
+	}
+}
+
+// checkEnd: the store has what the summary describes, and nothing else; the parts have
+// every server exactly once, as it is.
+func (u *uploading) checkEnd() {
+	objects, sum := u.store.objects(u.prefix), ledger.Summary{}
+	want := []string{}
+	for name, content := range objects {
+		if strings.HasSuffix(name, ".summary.json") {
+			want = append(want, name, strings.TrimSuffix(name, ".summary.json")+".stats.json")
+			if err := json.Unmarshal(content, &sum); err != nil {
+				u.Error(err)
+			}
+		}
+	}
+	for _, p := range sum.Parts {
+		want = append(want, strings.TrimPrefix(p.Name, "s3://census/"+u.prefix+"/"))
+	}
+	slices.Sort(want)
+	if got := u.names(); !slices.Equal(got, want) || len(sum.Parts) == 0 {
+		u.Errorf("the store has %v, want %v", got, want)
+	}
+	if !sum.Consistent || sum.Ended != ledger.EndedComplete || sum.Targets.Unfinished != 0 {
+		u.Errorf("summary: %+v", sum.Targets)
+	}
+	all := "s3://census/" + u.prefix + "/"
+	u.command("verify", all)
+	census := filepath.Join(u.dir, "all.ndjson")
+	if err := os.WriteFile(census, u.command("cat", all), 0o666); err != nil {
+		u.Fatal(err)
+	}
+	checkTruth(u.T, u.cfg, census)
+	u.checkLeft()
+}
+
+// checkLeft: nothing is left on this machine, unless the last run died when all was
+// done.
+func (u *uploading) checkLeft() {
+	left, _ := filepath.Glob(filepath.Join(u.dir, "*.spool", "*"))
+	if strings.HasSuffix(u.history[len(u.history)-1], "complete") && len(left) > 0 {
+		u.Errorf("%v were left behind", left)
+	}
+}
+
+// command runs the program beside the scan.
+func (u *uploading) command(args ...string) []byte {
+	cmd := exec.CommandContext(u.Context(), "a2sscan", args...)
+	var said bytes.Buffer
+	cmd.Env, cmd.Stderr = u.env, &said
+	out, err := cmd.Output()
+	if err != nil {
+		u.Errorf("%v: %v\n%s%s", args, err, &said, out)
+	}
+	return out
+}
+
+// relay listens on a free port, which stays the same, and connects to the store.
+func relay(s unsteady) (url string, end func(), err error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, err
+	}
+	go func() {
+		for {
+			in, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go join(in, s)
+		}
+	}()
+	return "http://" + l.Addr().String(), func() { l.Close() }, nil
+}
+
+// join copies between a client and the store until one of them closes.
+func join(in net.Conn, s unsteady) {
+	defer in.Close()
+	out, err := s.connect()
+	if err != nil {
+		return
+	}
+	defer out.Close()
+	done := make(chan struct{}, 2)
+	for _, way := range [][2]net.Conn{{in, out}, {out, in}} {
+		go func() { io.Copy(way[0], way[1]); done <- struct{}{} }()
+	}
+	<-done
+}
+
+// fake is a store in this process. When it is killed, all its connections break.
+type fake struct {
+	*storetest.Store
+	mu    sync.Mutex
+	down  bool
+	conns []net.Conn
+}
+
+func openFake(t *testing.T) unsteady {
+	f := &fake{Store: storetest.New()}
+	t.Cleanup(f.Store.Close)
+	return f
+}
+
+func (f *fake) kill() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.down = true
+	for _, c := range f.conns {
+		c.Close()
+	}
+	f.conns = nil
+}
+
+func (f *fake) start() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.down = false
+}
+
+func (f *fake) connect() (net.Conn, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.down {
+		return nil, syscall.ECONNREFUSED
+	}
+	c, err := net.Dial("tcp", f.Listener.Addr().String())
+	if err == nil {
+		f.conns = append(f.conns, c)
+	}
+	return c, err
+}
+
+func (f *fake) objects(prefix string) map[string][]byte {
+	below := map[string][]byte{}
+	for key, content := range f.Store.Objects() {
+		if name, ok := strings.CutPrefix(key, prefix+"/"); ok {
+			below[name] = content
+		}
+	}
+	return below
+}
+
+// versity is a versitygw process.
+type versity struct {
+	t    *testing.T
+	path string
+	dir  string // of buckets
+	runs int
+	mu   sync.Mutex
+	sock string
+	cmd  *exec.Cmd
+}
+
+// versityVersion is the version that A2SSCAN_VERSITYGW=build builds.
+const versityVersion = "v1.8.0"
+
+// openVersity starts a real S3 server. A2SSCAN_VERSITYGW names its program, or says
+// build.
+func openVersity(t *testing.T) unsteady {
+	path := os.Getenv("A2SSCAN_VERSITYGW")
+	switch path {
+	case "":
+		t.Skip("SKIPPED, NO REAL STORE WAS TESTED: A2SSCAN_VERSITYGW names a versitygw program; A2SSCAN_VERSITYGW=build builds one, in some minutes")
+	case "build":
+		path = filepath.Join(t.TempDir(), "versitygw")
+		cmd := exec.CommandContext(t.Context(), "go", "install", "github.com/versity/versitygw/cmd/versitygw@"+versityVersion)
+		cmd.Env = append(os.Environ(), "GOBIN="+filepath.Dir(path), "GOFLAGS=-mod=mod")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Skipf("SKIPPED, NO REAL STORE WAS TESTED: versitygw can't be built: %v\n%s", err, out)
+		}
+	}
+	v := &versity{t: t, path: path, dir: t.TempDir()}
+	t.Cleanup(v.kill)
+	v.start()
+	api, err := minio.New("store", &minio.Options{
+		Creds: credentials.NewStaticV4(storetest.AccessKey, storetest.SecretKey, ""), Region: "us-east-1",
+		Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return v.connect() }},
+	})
+	if err == nil {
+		err = api.MakeBucket(t.Context(), storetest.Bucket, minio.MakeBucketOptions{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func (v *versity) start() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.runs++
+	v.sock = filepath.Join(v.dir, fmt.Sprintf(".sock%d", v.runs))
+	v.cmd = exec.Command(v.path, "-q", "--port", v.sock, "posix", v.dir)
+	v.cmd.Env = append(os.Environ(), "ROOT_ACCESS_KEY="+storetest.AccessKey, "ROOT_SECRET_KEY="+storetest.SecretKey)
+	if err := v.cmd.Start(); err != nil {
+		v.t.Error(err)
+		return
+	}
+	for range 600 { // until it listens
+		if c, err := net.Dial("unix", v.sock); err == nil {
+			c.Close()
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	v.t.Error("versitygw does not listen")
+}
+
+func (v *versity) kill() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.cmd.Process.Kill()
+	v.cmd.Wait()
+}
+
+func (v *versity) connect() (net.Conn, error) {
+	v.mu.Lock()
+	sock := v.sock
+	v.mu.Unlock()
+	return net.Dial("unix", sock)
+}
+
+func (v *versity) objects(prefix string) map[string][]byte {
+	all := map[string][]byte{}
+	top := filepath.Join(v.dir, storetest.Bucket, prefix)
+	filepath.WalkDir(top, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return nil
+		}
+		name, _ := filepath.Rel(top, path)
+		all[name], err = os.ReadFile(path)
+		return err
+	})
+	return all
+}
