@@ -140,7 +140,7 @@ func TestDiffWithLosses(t *testing.T) {
 			r.HasPlayers, r.Players = false, nil
 			r.Err[wire.QuestionPlayers], r.Status = wire.ErrTimeout, scanner.StatusPartial
 		case n < 300:
-			r.HasInfo, r.Info, r.Game = false, wire.Info{}, nil
+			r.HasInfo, r.Info, r.Game, r.Unchallenged = false, wire.Info{}, nil, 0
 			r.Err[wire.QuestionInfo], r.Status = wire.ErrTimeout, scanner.StatusPartial
 		}
 	}
