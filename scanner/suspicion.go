@@ -61,10 +61,10 @@ func (x *suspicion) takeBack() Questions {
 	return lists
 }
 
-// again notes another answer to q.
+// again records another answer to q.
 func (x *suspicion) again(q wire.Question) { x.verified |= x.verifying & (1 << q) }
 
-// trip notes a round trip.
+// trip includes a round trip in least and most.
 func (x *suspicion) trip(d time.Duration) {
 	if x.most == 0 || d < x.least {
 		x.least = d
