@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/bench/captures"
 	"github.com/a2sscan/a2sscan/scanner/game"
+	"github.com/a2sscan/a2sscan/sink/census"
 	"github.com/a2sscan/a2sscan/sink/record"
 )
 
@@ -48,6 +50,39 @@ func TestCapturesDecoded(t *testing.T) {
 	}
 	if known < 90 {
 		t.Errorf("%d golden files, want all", known)
+	}
+}
+
+// TestCapturesNoFarms: no recorded server is called a farm, each at an address of its
+// own. They include servers of one owner, and servers that were recorded many times.
+func TestCapturesNoFarms(t *testing.T) {
+	files, dir := captures.Files(t), t.TempDir()
+	records, placed := filepath.Join(dir, "records.ndjson"), filepath.Join(dir, "placed.ndjson")
+	ran(t, append([]string{"decode", "-o", records}, files...)...)
+	text, err := os.ReadFile(records)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []byte
+	n := 0
+	for line := range bytes.Lines(text) {
+		rest, ok := bytes.CutPrefix(line, []byte(`{"schema":1,`))
+		if !ok || bytes.HasPrefix(rest, []byte(`"ip":`)) {
+			t.Fatalf("%.100s", line)
+		}
+		lines = fmt.Appendf(lines, `{"schema":1,"ip":"203.0.%d.%d","port":27015,%s`, 100+n/256, n%256, rest)
+		n++
+	}
+	if err := os.WriteFile(placed, lines, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var stats census.Stats
+	if err := json.Unmarshal(ran(t, "stats", placed), &stats); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d captures, %d servers, %d farms", len(files), stats.All.Servers, stats.Farms.Found)
+	if stats.All.Servers < uint64(len(files)) || stats.Farms.Found != 0 {
+		t.Errorf("%d servers of %d captures; farms: %+v", stats.All.Servers, len(files), stats.Farms.Top)
 	}
 }
 

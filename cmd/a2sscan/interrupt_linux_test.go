@@ -31,6 +31,13 @@ func serve(t *testing.T, cfg fleet.Config) (_ fleet.Config, port string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	serveFleet(t, fl)
+	return fl.Config(), strconv.Itoa(int(fl.Ports()[0]))
+}
+
+// serveFleet lets a fleet answer until the test ends.
+func serveFleet(t *testing.T, fl *fleet.Fleet) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -42,7 +49,6 @@ func serve(t *testing.T, cfg fleet.Config) (_ fleet.Config, port string) {
 		<-done
 		fl.Close()
 	})
-	return fl.Config(), strconv.Itoa(int(fl.Ports()[0]))
 }
 
 // process is a scan in a process of its own. The test holds its standard input,

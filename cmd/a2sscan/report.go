@@ -38,6 +38,10 @@ shards.`,
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.Files = args
+			if len(o.Targets) > 0 && len(o.Before) == 0 {
+				return console.Fail(console.ExitUsage, "--targets needs --before").
+					WithHint("it shows which servers of the census before are gone")
+			}
 			return a.report(o, output)
 		},
 	}
@@ -45,6 +49,8 @@ shards.`,
 	fs.SortFlags = false
 	fs.StringVarP(&output, "output", "o", "", "write the page to `FILE` or s3://BUCKET/KEY; -: standard output")
 	fs.StringArrayVar(&o.Before, "before", nil, "show what changed since the census in `FILE`; may be repeated: parts and shards")
+	fs.StringArrayVar(&o.Targets, "targets", nil, "the `LIST` that the census was asked for: servers that are not in it are gone")
+	fs.StringVarP(&o.Ports, "port", "p", "", "ports of networks and bare addresses in --targets, as scan had them")
 	fs.StringVar(&o.History, "history", "", "show the nights whose stats (*.stats.json) are in `DIR`")
 	fs.StringVar(&o.Title, "title", "", "`TEXT` at the top (default: the date)")
 	fs.StringArrayVar(&o.Summaries, "summary", nil, "`FILE` with the numbers of the scan (default: those beside the files)")

@@ -83,15 +83,18 @@ func panics() {
 //	exits CODE CMD…    like exec, and checks that the exit code is CODE
 //	tmpfs DIR SIZE     mounts a file system of this size
 //
-// The conditions are [tmpfs], whether such a file system can be mounted here, and
-// [race], whether the race detector is on.
+// $PACKAGING names the project's folder of that name. The conditions are [tmpfs],
+// whether such a file system can be mounted here, and [race], whether the race
+// detector is on.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Setup: func(env *testscript.Env) error {
 			env.Values[servedBy] = &fleet.Config{}
 			env.Values[storedBy] = &fake{}
-			return nil
+			packaging, err := filepath.Abs("../../packaging")
+			env.Setenv("PACKAGING", packaging)
+			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"answers": scriptAnswers,

@@ -45,7 +45,10 @@ func (r *release) build(chosen []system, out string) error {
 		if err := r.writePackages(s, t, filepath.Join(stage, s.arch), out); err != nil {
 			return err
 		}
-		if err := writeImage(t, filepath.Join(out, "oci", s.arch)); err != nil {
+		if err := writeImageRoot(t, filepath.Join(out, "oci", s.arch)); err != nil {
+			return err
+		}
+		if err := r.writeImageArchive(s, t, out); err != nil {
 			return err
 		}
 	}
@@ -220,18 +223,6 @@ const license = "MIT"
 
 // maintainer is the one that nfpm.yaml has too.
 const maintainer = "the a2sscan authors <authors@a2sscan.invalid>"
-
-// writeImage writes the root of the OCI image, with a folder for records.
-func writeImage(t tree, dir string) error {
-	var root tree
-	root.add("a2sscan", 0o755, t.find("a2sscan"))
-	root.add("LICENSE", 0o644, t.find("LICENSE"))
-	root.add("NOTICES", 0o644, t.find("NOTICES"))
-	if err := root.write(dir); err != nil {
-		return err
-	}
-	return os.MkdirAll(filepath.Join(dir, "data"), 0o755)
-}
 
 // writeSums writes the checksums of archives and packages for sha256sum -c,
 // and names them.

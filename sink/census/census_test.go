@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 
@@ -73,6 +74,24 @@ func TestDiffFindsAll(t *testing.T) {
 		if !bytes.Equal(lines, first) {
 			t.Errorf("%s: other bytes: %d, want %d", f.name, len(lines), len(first))
 		}
+	}
+}
+
+// TestDiffDetails: rules and mods that go through temporary files are the same, and the
+// files are removed.
+func TestDiffDetails(t *testing.T) {
+	before, after := madeCensus(500, false, nil), madeCensus(500, true, nil)
+	a, b, dir := openMade(t, forms[1], before), openMade(t, forms[4], after), t.TempDir()
+	want, _, _ := changesOf(t, a, b, DiffOptions{})
+	defer func(n int) { detailsAtOnce = n }(detailsAtOnce)
+	for _, detailsAtOnce = range []int{1, 7} {
+		got, all, _ := changesOf(t, a, b, DiffOptions{TempDir: dir})
+		if !bytes.Equal(got, want) {
+			t.Errorf("%d at once: %d changes in %d bytes, want %d bytes", detailsAtOnce, len(all), len(got), len(want))
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
 	}
 }
 
@@ -256,5 +275,118 @@ func TestNoMoves(t *testing.T) {
 	_, all, _ = changesOf(t, openMade(t, forms[0], before), openMade(t, forms[0], [][]byte{line(2, "b"), line(3, "a")}), DiffOptions{})
 	if len(all) != 1 || all[0].Kind != KindMoved || all[0].By != "identity" || all[0].Before.Addr != "203.0.113.7:1" {
 		t.Errorf("%+v", all)
+	}
+}
+
+// TestRulesOfChange: a change shows the rules that differ, and those that one night
+// has alone, whatever their order. Of equal names the last counts; volatile rules and
+// equal ones are not shown.
+func TestRulesOfChange(t *testing.T) {
+	line := func(rules string) []byte {
+		return fmt.Appendf(nil, `{"schema":1,"ip":"203.0.113.7","port":1,"status":"ok","info":{"name":"One"},"rules":{%s}}`+"\n", rules)
+	}
+	tests := []struct{ before, after, want string }{
+		{`"a":"1","b":"2"`, `"b":"3","a":"1"`, `map[b:2] map[b:3]`},
+		{`"a":"1"`, `"a":"1","b":"\u00e9 \"q\""`, `map[] map[b:é "q"]`},
+		{`"c":"1","b":"1","a":"1"`, `"a":"1"`, `map[b:1 c:1] map[]`},
+		{`"a":"1","a":"2"`, `"a":"3"`, `map[a:2] map[a:3]`},
+		{`"uptime":"1","a":"1"`, `"uptime":"2","a":"2","UpTime":"3"`, `map[a:1] map[a:2]`},
+		{``, `"a":"1"`, `map[] map[a:1]`},
+	}
+	for _, test := range tests {
+		_, all, _ := changesOf(t, openMade(t, forms[0], [][]byte{line(test.before)}),
+			openMade(t, forms[0], [][]byte{line(test.after)}), DiffOptions{})
+		if len(all) != 1 || all[0].Kind != KindRules {
+			t.Fatalf("%s, %s: %+v", test.before, test.after, all)
+		}
+		if got := fmt.Sprint(all[0].Before.Rules, " ", all[0].After.Rules); got != test.want {
+			t.Errorf("%s, %s: %s, want %s", test.before, test.after, got, test.want)
+		}
+	}
+}
+
+// TestJoin: the servers of a join are those that Read passes on, in pairs by address.
+func TestJoin(t *testing.T) {
+	before, after := madeCensus(500, false, nil), madeCensus(500, true, nil)
+	a, b := openMade(t, forms[0], before), openMade(t, forms[2], after)
+	read := func(c *Census) map[string]string {
+		all := map[string]string{}
+		if err := c.Read(func(s *Server) error { all[s.Addr.String()] = shownServer(s); return nil }); err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	x, y := read(a), read(b)
+	last := ""
+	err := Join(a, b, func(before, after *Server) error {
+		for s, all := range map[*Server]map[string]string{before: x, after: y} {
+			if s == nil {
+				continue
+			}
+			addr := s.Addr.String()
+			if all[addr] != shownServer(s) {
+				t.Errorf("%s\nwant %s", shownServer(s), all[addr])
+			}
+			delete(all, addr)
+			last = addr
+		}
+		if before != nil && after != nil && before.Addr != after.Addr {
+			t.Errorf("%s and %s are a pair", before.Addr, after.Addr)
+		}
+		return nil
+	})
+	if err != nil || len(x)+len(y) > 0 || last != "20.0.1.243:27015" {
+		t.Errorf("%v; %d and %d servers were not joined; the last is %s", err, len(x), len(y), last)
+	}
+}
+
+// shownServer prints what a Server shows.
+func shownServer(s *Server) string {
+	shown := *s
+	shown.seen = seen{}
+	return fmt.Sprintf("%q %v", fmt.Sprintf("%+v", shown), s.Answered())
+}
+
+// TestAnswered: whether a server answered follows from its status, also if another
+// package made it.
+func TestAnswered(t *testing.T) {
+	for word, want := range map[string]bool{"ok": true, "partial": true, "error": true, "no_reply": false, "unreachable": false, "": false} {
+		if got := (&Server{Status: word}).Answered(); got != want {
+			t.Errorf("%q: %v, want %v", word, got, want)
+		}
+	}
+}
+
+// TestTwins: a server whose name, game and map another server has too did not move,
+// whichever night the other one was there.
+func TestTwins(t *testing.T) {
+	line := func(port int) []byte {
+		return fmt.Appendf(nil, `{"schema":1,"ip":"203.0.113.7","port":%d,"status":"ok","info":{"format":"source","name":"One of many","map":"a","app_id":4000}}`+"\n", port)
+	}
+	night := func(ports ...int) *Census {
+		var lines [][]byte
+		for _, port := range ports {
+			lines = append(lines, line(port))
+		}
+		return openMade(t, forms[0], lines)
+	}
+	tests := []struct {
+		before, after []int
+		want          string
+	}{
+		{[]int{1}, []int{3}, "moved 203.0.113.7:3\n"},
+		{[]int{1, 2}, []int{2, 3}, "not_asked 203.0.113.7:1\nnew 203.0.113.7:3\n"},
+		{[]int{1}, []int{3, 4}, "not_asked 203.0.113.7:1\nnew 203.0.113.7:3\nnew 203.0.113.7:4\n"},
+		{[]int{1, 2}, []int{3}, "not_asked 203.0.113.7:1\nnot_asked 203.0.113.7:2\nnew 203.0.113.7:3\n"},
+	}
+	for _, test := range tests {
+		_, all, _ := changesOf(t, night(test.before...), night(test.after...), DiffOptions{})
+		got := ""
+		for _, c := range all {
+			got += fmt.Sprintln(c.Kind, c.Addr)
+		}
+		if got != test.want {
+			t.Errorf("%v, %v: %q, want %q", test.before, test.after, got, test.want)
+		}
 	}
 }

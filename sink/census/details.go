@@ -2,6 +2,7 @@ package census
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/binary"
 	"io"
 	"os"
@@ -12,25 +13,31 @@ import (
 )
 
 // detailsAtOnce is how many servers' rules and mods are in memory at once, of each
-// census. Those of more servers go to temporary files first.
-const detailsAtOnce = 8_000
+// census. Those of more servers go to temporary files first. A test changes it.
+var detailsAtOnce = 8_000
 
 // details holds the rules and mods of the servers that need them, as their records
 // have them: in groups, of which one is in memory.
 type details struct {
-	group map[uint64]uint32 // by address
+	want  []wanted // by address
 	mu    sync.Mutex
 	small map[uint64]detail // if there is one group
 	files []*os.File
 	out   []*bufio.Writer
 }
 
+// wanted is a server whose rules and mods are needed, and the group that it is in.
+type wanted struct {
+	key   uint64
+	group int32
+}
+
 // detail is the JSON of a server's rules and mods.
 type detail struct{ rules, mods []byte }
 
-// newDetails prepares for groups of servers.
-func newDetails(dir string, groups int) (*details, error) {
-	d := &details{group: map[uint64]uint32{}, small: map[uint64]detail{}}
+// newDetails prepares for n servers in groups.
+func newDetails(dir string, groups, n int) (*details, error) {
+	d := &details{want: make([]wanted, 0, n), small: map[uint64]detail{}}
 	if groups < 2 {
 		return d, nil
 	}
@@ -40,7 +47,7 @@ func newDetails(dir string, groups int) (*details, error) {
 			d.close()
 			return nil, err
 		}
-		d.files, d.out = append(d.files, f), append(d.out, bufio.NewWriterSize(f, 64<<10))
+		d.files, d.out = append(d.files, f), append(d.out, bufio.NewWriterSize(f, 16<<10))
 	}
 	return d, nil
 }
@@ -53,11 +60,15 @@ func (d *details) close() {
 	}
 }
 
-// collect reads the census and keeps what the servers in d.group need.
+// add asks for a server's rules and mods.
+func (d *details) add(key uint64, group int32) { d.want = append(d.want, wanted{key, group}) }
+
+// collect reads the census and keeps what the servers in d.want need.
 func (d *details) collect(c *Census, t *table) error {
-	if len(d.group) == 0 {
+	if len(d.want) == 0 {
 		return nil
 	}
+	slices.SortFunc(d.want, func(a, b wanted) int { return cmp.Compare(a.key, b.key) })
 	err := c.eachBlock(func(_ int, block []byte) error {
 		return eachLine(block, func(line []byte) error { return d.line(t, line) })
 	})
@@ -66,12 +77,13 @@ func (d *details) collect(c *Census, t *table) error {
 			err = bad
 		}
 	}
+	d.want, d.out = nil, nil
 	return err
 }
 
 func (d *details) line(t *table, line []byte) error {
 	key, at := keyAndTime(line)
-	group, ok := d.group[key]
+	n, ok := slices.BinarySearchFunc(d.want, key, func(w wanted, key uint64) int { return cmp.Compare(w.key, key) })
 	if !ok {
 		return nil
 	}
@@ -85,7 +97,7 @@ func (d *details) line(t *table, line []byte) error {
 		d.small[key] = detail{slices.Clone(one.rules), slices.Clone(one.mods)}
 		return nil
 	}
-	return writeDetail(d.out[group], key, one)
+	return writeDetail(d.out[d.want[n].group], key, one)
 }
 
 // detailOf finds the rules and mods of a record.

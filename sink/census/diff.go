@@ -42,11 +42,12 @@ type differ struct {
 type event struct {
 	old, new int32 // rows; -1: none
 	kinds    kinds
+	group    int32 // of details; -1: it needs none
 }
 
 // Diff calls do with every change from one census to another, in the order of
-// addresses, then of Kinds. The Change is valid until do returns. It reads both
-// censuses up to three times.
+// addresses, then of Kinds. The Change is do's to keep. Diff reads both censuses up to
+// three times.
 func Diff(before, after *Census, o DiffOptions, do func(*Change) error) (*Comparison, error) {
 	d := &differ{c: [2]*Census{before, after}, o: o, out: &Comparison{Changes: map[Kind]uint64{}, ByGame: map[string]map[Kind]uint64{}}}
 	var err error
@@ -63,7 +64,10 @@ func Diff(before, after *Census, o DiffOptions, do func(*Change) error) (*Compar
 	}
 	d.whoWasAsked()
 	d.moves()
-	d.join()
+	err = join(d.old, d.new, func(i, j int) error { d.pair(i, j); return nil })
+	if err != nil {
+		return nil, err
+	}
 	d.estimateLost()
 	return d.out, d.report(do)
 }
@@ -109,35 +113,6 @@ func (c *Census) night(t *table, f *farmFinding) Night {
 		n.Summary, n.Complete, n.Missed = true, run.Ended == "complete", run.Missed
 	}
 	return n
-}
-
-// join passes over both tables in the order of addresses, and notes the events.
-func (d *differ) join() {
-	i, j := 0, 0
-	for i < len(d.old.rows) || j < len(d.new.rows) {
-		switch c := d.order(i, j); {
-		case c < 0:
-			d.pair(i, -1)
-			i++
-		case c > 0:
-			d.pair(-1, j)
-			j++
-		default:
-			d.pair(i, j)
-			i, j = i+1, j+1
-		}
-	}
-}
-
-// order compares the addresses of two rows; a table that is at its end has none.
-func (d *differ) order(i, j int) int {
-	switch {
-	case i == len(d.old.rows):
-		return 1
-	case j == len(d.new.rows):
-		return -1
-	}
-	return cmp.Compare(d.old.rows[i].key, d.new.rows[j].key)
 }
 
 // pair compares the rows of an address; -1: there is none.
@@ -242,7 +217,7 @@ func (d *differ) note(i, j int, k kinds) {
 		k &^= d.volatile(r, k) &^ d.filter.named
 	}
 	if k &= d.filter.kinds; k != 0 && d.filter.matches(d, r) {
-		d.events = append(d.events, event{int32(i), int32(j), k})
+		d.events = append(d.events, event{old: int32(i), new: int32(j), kinds: k})
 	}
 }
 

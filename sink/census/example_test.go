@@ -50,6 +50,26 @@ func ExampleDiff() {
 	// unchanged: 0
 }
 
+func ExampleJoin() {
+	err := census.Join(night("monday", monday), night("tuesday", tuesday), func(before, after *census.Server) error {
+		switch {
+		case before == nil || !before.Answered():
+			fmt.Printf("%s appeared\n", after.Addr)
+		case after == nil || !after.Answered():
+			fmt.Printf("%s did not answer again\n", before.Addr)
+		default:
+			fmt.Printf("%s: %d people, then %d\n", after.Addr, before.People, after.People)
+		}
+		return nil
+	})
+	if err != nil {
+		panic(err)
+	}
+	// Output:
+	// 203.0.113.7:27015: 2 people, then 3
+	// 203.0.113.8:27015 did not answer again
+}
+
 func ExampleAggregate() {
 	stats, err := census.Aggregate(night("monday", monday))
 	if err != nil {

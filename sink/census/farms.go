@@ -20,8 +20,9 @@ const (
 	// are clones: networks give their servers numbers or places, and hosts give the
 	// servers of one customer different names.
 	leastClones = 10
-	// leastBare is the same for servers whose rules are not known, or without people: a
-	// hosting company's customer may have some empty servers that are alike.
+	// leastBare is the same for servers whose rules are not known, or on how many IP
+	// addresses those without people are: one process may serve many ports of an address
+	// with the same settings, and be empty.
 	leastBare = 25
 	// leastSharing is how many addresses with the same players list share it. One
 	// server is often reached at two ports, or by the addresses of its protection.
@@ -79,7 +80,7 @@ func findFarms(c *Census, t *table) (*farmFinding, error) {
 func (t *table) cloneGroups() (groups []farm) {
 	for key, rows := range t.runs(t.identity, leastClones) {
 		rows = t.sameRules(rows)
-		if len(rows) >= leastBare || len(rows) >= leastClones && t.occupied(rows)*2 >= len(rows) {
+		if t.hosts(rows) >= leastBare || len(rows) >= leastClones && t.occupied(rows)*2 >= len(rows) {
 			groups = append(groups, farm{rows: rows, reasons: []string{ReasonClones}, clones: key})
 		}
 	}
@@ -156,6 +157,15 @@ func (t *table) occupied(rows []int) (n int) {
 		}
 	}
 	return n
+}
+
+// hosts is how many IP addresses the servers have.
+func (t *table) hosts(rows []int) int {
+	seen := map[uint32]bool{}
+	for _, i := range rows {
+		seen[ipOf(t.rows[i].key)] = true
+	}
+	return len(seen)
 }
 
 // identity is a hash of game, name, map and capacity; 0 if they tell nothing.
@@ -421,10 +431,13 @@ func (f *farm) describe(t *table) Farm {
 	return d
 }
 
-// shownName is a name without the exact bytes that nameOf adds.
-func (t *table) shownName(r *row) string {
+// shownName is the beginning of a name.
+func (t *table) shownName(r *row) string { return shorten(t.fullName(r)) }
+
+// fullName is a name without the exact bytes that nameOf adds.
+func (t *table) fullName(r *row) string {
 	name, _, _ := strings.Cut(string(t.nameOf(r)), "\x00")
-	return shorten(name)
+	return name
 }
 
 // stacks returns the addresses and networks with the most servers.

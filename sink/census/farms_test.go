@@ -2,14 +2,19 @@ package census_test
 
 import (
 	"bytes"
+	"fmt"
 	"net/netip"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/cespare/xxhash/v2"
+
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/scanner"
 	"github.com/a2sscan/a2sscan/sink/census"
+	"github.com/a2sscan/a2sscan/sink/record"
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // fleetCensus writes the census of a perfect scan of a fleet.
@@ -19,15 +24,7 @@ func fleetCensus(t *testing.T, c fleet.Config) *census.Census {
 	if err := c.WriteTruth(&b, "truth", scanner.AskAll); err != nil {
 		t.Fatal(err)
 	}
-	name := filepath.Join(t.TempDir(), "census.ndjson")
-	if err := os.WriteFile(name, b.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	opened, err := census.Open([]string{name}, census.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return opened
+	return openRecords(t, b.Bytes())
 }
 
 // TestFarms: every planted farm gets a verdict, with all of its servers, and no other
@@ -48,6 +45,209 @@ func TestFarms(t *testing.T) {
 				kind, stats.Farms.Found, stats.Farms.Sums.Servers, farms, servers)
 		}
 	}
+}
+
+// shape is a group of servers: each is a server of its own until change makes it
+// another.
+type shape struct {
+	name    string
+	servers int
+	change  func(i int, r *scanner.Result)
+	farmed  int // how many of them are in the farm; 0: there is none
+}
+
+// shapes are farms, and what looks like one and has innocent causes. People who run
+// real servers give them the same names, copy their settings, put many on one address,
+// and have them reached at several.
+var shapes = []shape{
+	{"copies with people", 12, func(i int, r *scanner.Result) { copyOf(r, "Best server"); people(r, i, 8) }, 12},
+	{"empty copies at many addresses", 26, func(_ int, r *scanner.Result) { copyOf(r, "Best server"); people(r, 0, 0) }, 26},
+	{"copies that hide their rules", 30, func(i int, r *scanner.Result) {
+		copyOf(r, "Best server")
+		people(r, i, 6)
+		r.HasRules, r.Rules, r.Err[wire.QuestionRules], r.Status = false, nil, wire.ErrTimeout, scanner.StatusPartial
+	}, 30},
+	{"copies on the ports of one address", 40, func(i int, r *scanner.Result) {
+		copyOf(r, "Best server")
+		people(r, i, 30)
+		r.Addr = at(7, 30000+i)
+	}, 40},
+	{"one list under other names and maps", 5, func(i int, r *scanner.Result) {
+		people(r, 99, 6)
+		r.Info.Map = fmt.Append(nil, "map", i)
+	}, 5},
+	{"one list in two games", 6, func(i int, r *scanner.Result) {
+		people(r, 99, 6)
+		r.Info.GameID = []uint64{252490, 440}[i%2]
+	}, 6},
+	{"copies, some of which show one list", 40, func(i int, r *scanner.Result) {
+		copyOf(r, "Best server")
+		if people(r, i, 5); i < 20 {
+			people(r, 1, 5)
+		}
+	}, 40},
+	{"copies among servers of their owner that are none", 60, func(i int, r *scanner.Result) {
+		if r.Info.Name = fmt.Append(nil, "Best server #", i); i < 30 {
+			copyOf(r, "Best server")
+		}
+		people(r, i, 9)
+	}, 30},
+
+	{"servers with numbers", 40, func(i int, r *scanner.Result) {
+		copyOf(r, fmt.Sprintf("Community server #%d", i+1))
+		people(r, i, i%4)
+	}, 0},
+	{"one name, each its own map", 40, func(i int, r *scanner.Result) {
+		copyOf(r, "Community server")
+		r.Info.Map = fmt.Append(nil, "map", i/8)
+		people(r, i, i%9)
+	}, 0},
+	{"one name, each its own settings", 40, func(i int, r *scanner.Result) {
+		copyOf(r, "Community server")
+		r.Rules = append(r.Rules, wire.Rule{Name: []byte("seed"), Value: fmt.Append(nil, i)})
+		people(r, i, 5)
+	}, 0},
+	{"forks of one process, empty, on three addresses", 90, func(i int, r *scanner.Result) {
+		copyOf(r, "Versus | Frankfurt")
+		people(r, 0, 0)
+		r.Addr = at(i%3, 27015+i)
+	}, 0},
+	{"nine copies with people", 9, func(i int, r *scanner.Result) { copyOf(r, "Best server"); people(r, i, 8) }, 0},
+	{"servers with the game's name", 80, func(_ int, r *scanner.Result) { copyOf(r, "Rust Server"); people(r, 0, 0) }, 0},
+	{"empty servers", 80, func(_ int, r *scanner.Result) { people(r, 0, 0) }, 0},
+	{"many customers on one address", 120, func(i int, r *scanner.Result) { r.Addr = at(1, 27015+i); people(r, i, i%7) }, 0},
+	{"one server at two ports and behind a proxy", 3, func(i int, r *scanner.Result) {
+		copyOf(r, "Best server")
+		people(r, 1, 9)
+		r.Addr = at(i/2, 27015+i)
+	}, 0},
+	{"the same two people", 40, func(_ int, r *scanner.Result) { people(r, 1, 2) }, 0},
+	{"people who all came with the map", 40, func(_ int, r *scanner.Result) {
+		people(r, 1, 8)
+		for p := range r.Players {
+			r.Players[p].Duration = 60
+		}
+	}, 0},
+	{"people without names", 40, func(_ int, r *scanner.Result) {
+		people(r, 1, 8)
+		for p := range r.Players {
+			r.Players[p].Name = nil
+		}
+	}, 0},
+	{"silent servers", 80, func(i int, r *scanner.Result) {
+		*r = scanner.Result{
+			Addr: r.Addr, Status: scanner.StatusNoReply, PlayersAnnounced: -1, RulesAnnounced: -1,
+			Err: [wire.NumQuestions]wire.Error{wire.ErrTimeout},
+		}
+	}, 0},
+}
+
+// TestFarmShapes: the shapes of farms get a verdict and the look-alikes none, each by
+// itself among honest servers, and all of them together.
+func TestFarmShapes(t *testing.T) {
+	check := func(name string, records []byte, farms, servers int) {
+		t.Helper()
+		stats, err := census.Aggregate(openRecords(t, records))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stats.Farms.Found != uint64(farms) || stats.Farms.Sums.Servers != uint64(servers) {
+			t.Errorf("%s: %d farms with %d servers, want %d with %d: %+v",
+				name, stats.Farms.Found, stats.Farms.Sums.Servers, farms, servers, stats.Farms.Top)
+		}
+	}
+	var all []byte
+	farms, servers := 0, 0
+	for n, s := range shapes {
+		records := s.records(n + 1)
+		all = append(all, records...)
+		if s.farmed > 0 {
+			farms, servers = farms+1, servers+s.farmed
+		}
+		check(s.name, append(records, ordinary.records(0)...), min(s.farmed, 1), s.farmed)
+	}
+	check("all", append(all, ordinary.records(0)...), farms, servers)
+}
+
+// ordinary are servers that have nothing in common.
+var ordinary = shape{"honest servers", 200, func(int, *scanner.Result) {}, 0}
+
+// records makes the servers of a shape. Those of another number differ in all that the
+// shape does not say.
+func (s *shape) records(number int) (lines []byte) {
+	var e record.Encoder
+	for i := range s.servers {
+		r := &scanner.Result{
+			Status: scanner.StatusOK, HasInfo: true, HasPlayers: true, HasRules: true, RulesDistinct: true, PlayersAnnounced: -1, RulesAnnounced: -1,
+			Addr: netip.AddrPortFrom(netip.AddrFrom4([4]byte{30, byte(number), byte(i), 7}), 27015),
+		}
+		r.Info = wire.Info{
+			Format: wire.FormatSource, Name: fmt.Appendf(nil, "Server %d of group %d", i, number), Map: []byte("Procedural Map"),
+			Folder: []byte("rust"), Game: []byte("Rust"), MaxPlayers: 64, Environment: 'l', Version: []byte("2511"), GameID: 252490,
+			Has: wire.HasName | wire.HasMap | wire.HasFolder | wire.HasGame | wire.HasAppID | wire.HasPlayers | wire.HasMaxPlayers |
+				wire.HasBots | wire.HasEnvironment | wire.HasVersion | wire.HasGameID,
+		}
+		r.Rules = []wire.Rule{{Name: []byte("world.seed"), Value: fmt.Append(nil, number, i)}}
+		people(r, i, 4)
+		s.change(i, r)
+		r.Addr = moveTo(r.Addr, number)
+		for p := range r.Players { // nobody plays in two shapes
+			if len(r.Players[p].Name) > 0 {
+				r.Players[p].Name = fmt.Appendf(nil, "%s of %d", r.Players[p].Name, number)
+			}
+		}
+		if name := string(r.Info.Name); name == "Best server" || name == "Community server" {
+			r.Info.Name = fmt.Appendf(nil, "%s %c%[2]c%[2]c", name, 'a'+number)
+		}
+		for _, p := range r.Players {
+			r.Hashes[wire.QuestionPlayers] = r.Hashes[wire.QuestionPlayers]*31 + xxhash.Sum64(fmt.Append(nil, p))
+		}
+		lines = e.Append(lines, "scan", r)
+	}
+	return lines
+}
+
+// at is an address that several servers of a shape share.
+func at(host, port int) netip.AddrPort {
+	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{30, 0, 255, byte(host)}), uint16(port))
+}
+
+// moveTo gives each shape its own addresses.
+func moveTo(a netip.AddrPort, number int) netip.AddrPort {
+	b := a.Addr().As4()
+	b[1] = byte(number)
+	return netip.AddrPortFrom(netip.AddrFrom4(b), a.Port())
+}
+
+// copyOf gives a server a name, and the settings that all copies have.
+func copyOf(r *scanner.Result, name string) {
+	r.Info.Name = []byte(name)
+	r.Rules = []wire.Rule{{Name: []byte("world.seed"), Value: []byte("7")}}
+}
+
+// people fills a server with n people; the same group is the same people.
+func people(r *scanner.Result, group, n int) {
+	r.Players = nil
+	for p := range n {
+		r.Players = append(r.Players, wire.Player{
+			Name: fmt.Appendf(nil, "player %d of %d", p, group), Score: int32(p), Duration: float32(100*p + group + 1),
+		})
+	}
+	r.Info.Players = uint8(n)
+}
+
+// openRecords writes records to a file and opens it.
+func openRecords(t *testing.T, records []byte) *census.Census {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "census.ndjson")
+	if err := os.WriteFile(name, records, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	opened, err := census.Open([]string{name}, census.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return opened
 }
 
 // planted counts the farms of a fleet that share a list or a look.

@@ -319,6 +319,12 @@ func (p *parser) finish(s *Server) {
 	if n.hasInfo || n.hasOwn {
 		s.has |= hasCapacity
 	}
+	if s.HasInfo {
+		s.has |= hasInfo
+	}
+	if s.Password {
+		s.has |= hasPassword
+	}
 	if s.HasInfo && s.errors[questionInfo] == 0 {
 		s.has |= answeredInfo
 	}

@@ -1,8 +1,8 @@
 package census
 
 import (
+	"bytes"
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 
@@ -21,8 +21,8 @@ func (d *differ) report(do func(*Change) error) error {
 		return err
 	}
 	defer p.close()
-	for n, e := range d.events {
-		if err := p.event(n, e); err != nil {
+	for _, e := range d.events {
+		if err := p.event(e); err != nil {
 			return err
 		}
 	}
@@ -42,9 +42,10 @@ type reporter struct {
 	d       *differ
 	do      func(*Change) error
 	details [2]*details
-	groups  []int // of events: the group of details; -1: none
-	current int
+	current int32 // group
 	have    [2]map[uint64]detail
+
+	ruleBuffers [2]rules
 }
 
 // needsDetails are the kinds that say more than a row has.
@@ -53,34 +54,39 @@ var needsDetails = bitRules | bitMods
 // prepare reads the details of both censuses.
 func (p *reporter) prepare() (err error) {
 	d := p.d
-	p.current, p.groups = -1, make([]int, len(d.events))
+	p.current = -1
 	n := 0
-	for i, e := range d.events {
-		if p.groups[i] = -1; e.kinds&needsDetails != 0 {
-			p.groups[i] = n / detailsAtOnce
+	for i := range d.events {
+		e := &d.events[i]
+		if e.group = -1; e.kinds&needsDetails != 0 {
+			e.group = int32(n / detailsAtOnce)
 			n++
 		}
 	}
-	for side := range p.details {
-		if p.details[side], err = newDetails(d.o.TempDir, (n+detailsAtOnce-1)/detailsAtOnce); err != nil {
-			p.close()
-			return err
-		}
-	}
-	for i, e := range d.events {
-		if g := p.groups[i]; g >= 0 {
-			p.details[0].group[d.old.rows[e.old].key] = uint32(g)
-			p.details[1].group[d.new.rows[e.new].key] = uint32(g)
-		}
-	}
+	groups := (n + detailsAtOnce - 1) / detailsAtOnce
 	for side, t := range []*table{d.old, d.new} {
-		if err := p.details[side].collect(d.c[side], t); err != nil {
+		if err := p.collect(side, t, groups, n); err != nil {
 			p.close()
 			return err
 		}
-		p.details[side].group = nil
 	}
 	return nil
+}
+
+// collect reads the details of one census, for n servers.
+func (p *reporter) collect(side int, t *table, groups, n int) (err error) {
+	d := p.d
+	one, err := newDetails(d.o.TempDir, groups, n)
+	if err != nil {
+		return err
+	}
+	p.details[side] = one
+	for _, e := range d.events {
+		if e.group >= 0 {
+			one.add(t.rows[[2]int32{e.old, e.new}[side]].key, e.group)
+		}
+	}
+	return one.collect(d.c[side], t)
 }
 
 func (p *reporter) close() {
@@ -92,11 +98,11 @@ func (p *reporter) close() {
 }
 
 // event reports the changes of one server.
-func (p *reporter) event(n int, e event) (err error) {
-	if g := p.groups[n]; g >= 0 && g != p.current {
-		p.current = g
+func (p *reporter) event(e event) (err error) {
+	if e.group >= 0 && e.group != p.current {
+		p.current = e.group
 		for side := range p.have {
-			if p.have[side], err = p.details[side].read(g); err != nil {
+			if p.have[side], err = p.details[side].read(int(e.group)); err != nil {
 				return err
 			}
 		}
@@ -175,16 +181,16 @@ func (t *table) value(kind Kind, r, other *row, f *Facts) {
 	case KindVersion:
 		f.Version = ptr(t.text(r.version))
 	case KindCapacity:
-		f.MaxPlayers = &r.capacity
+		f.MaxPlayers = ptr(r.capacity)
 	case KindPlayers:
-		f.People = &r.people
+		f.People = ptr(r.people)
 	case KindMode:
 		both := r.has & other.has
 		if both&hasMode != 0 && r.mode != other.mode {
 			f.Mode = ptr(t.text(r.mode))
 		}
 		if both&hasPVP != 0 && r.pvp != other.pvp {
-			f.PVP = &r.pvp
+			f.PVP = ptr(r.pvp)
 		}
 	}
 }
@@ -207,10 +213,10 @@ func (t *table) allFacts(r *row) *Facts {
 		f.Mode = ptr(t.text(r.mode))
 	}
 	if r.has&hasCapacity != 0 {
-		f.MaxPlayers = &r.capacity
+		f.MaxPlayers = ptr(r.capacity)
 	}
 	if r.has&hasPeople != 0 {
-		f.People, f.Bots = &r.people, &r.bots
+		f.People, f.Bots = ptr(r.people), ptr(r.bots)
 	}
 	if r.country[0] != 0 {
 		f.Country = string(r.country[:])
@@ -256,39 +262,69 @@ const maxShown = 200
 
 // rules sets the rules that differ.
 func (p *reporter) rules(a, b *row, before, after *Facts) {
-	x, y := rulesOf(p.have[0][a.key].rules), rulesOf(p.have[1][b.key].rules)
-	for name, value := range x {
-		if other, ok := y[name]; ok && other == value {
-			delete(x, name)
-			delete(y, name)
+	x := p.rulesOf(0, a.key)
+	y := p.rulesOf(1, b.key)
+	before.Rules, after.Rules = map[string]string{}, map[string]string{}
+	for len(x) > 0 || len(y) > 0 {
+		order := compareNames(x, y)
+		same := order == 0 && bytes.Equal(x[0].value, y[0].value)
+		if order <= 0 {
+			before.show(x[0], same)
+			x = x[1:]
+		}
+		if order >= 0 {
+			after.show(y[0], same)
+			y = y[1:]
 		}
 	}
-	before.Rules, after.Rules = limit(x), limit(y)
 }
 
-// limit keeps the first rules by name.
-func limit(m map[string]string) map[string]string {
-	if len(m) > maxShown {
-		for _, name := range slices.Sorted(maps.Keys(m))[maxShown:] {
-			delete(m, name)
-		}
+// rule is a rule as its record has it, in JSON without quotes.
+type rule struct{ name, value []byte }
+
+// rules are sorted by name, and have each name once.
+type rules []rule
+
+// show adds a rule to what a change shows, unless both nights have it.
+func (f *Facts) show(one rule, same bool) {
+	if !same && len(f.Rules) < maxShown {
+		f.Rules[string(record.AppendUnescaped(nil, one.name))] = string(record.AppendUnescaped(nil, one.value))
 	}
-	return m
 }
 
-// rulesOf reads rules that are not volatile.
-func rulesOf(object []byte) map[string]string {
-	all := map[string]string{}
-	if len(object) == 0 {
-		return all
+// compareNames compares the first names of two lists; one that is empty comes last.
+func compareNames(x, y rules) int {
+	switch {
+	case len(x) == 0:
+		return 1
+	case len(y) == 0:
+		return -1
 	}
-	var c record.Cursor
-	for c.Reset(object); c.Next(); {
-		if name := c.Key(); !isVolatile(name) {
-			all[string(record.AppendUnescaped(nil, name))] = string(c.AppendText(nil))
+	return bytes.Compare(x[0].name, y[0].name)
+}
+
+// rulesOf reads the rules of a server on one of the nights, except for volatile ones.
+// They are valid until the next call for that night. Of equal names the last counts.
+func (p *reporter) rulesOf(side int, key uint64) rules {
+	all := p.ruleBuffers[side][:0]
+	if object := p.have[side][key].rules; len(object) > 0 {
+		var c record.Cursor
+		for c.Reset(object); c.Next(); {
+			if name := c.Key(); !isVolatile(name) {
+				all = append(all, rule{name, c.Quoted()})
+			}
 		}
 	}
-	return all
+	slices.SortStableFunc(all, func(a, b rule) int { return bytes.Compare(a.name, b.name) })
+	p.ruleBuffers[side] = all
+	last := 0
+	for i := range all {
+		if i > 0 && !bytes.Equal(all[i].name, all[last].name) {
+			last++
+		}
+		all[last] = all[i]
+	}
+	return all[:min(last+1, len(all))]
 }
 
 // mods sets the mods that only one night has.

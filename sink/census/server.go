@@ -80,6 +80,8 @@ const (
 	ownVersion
 	ownCapacity
 	ownPeople
+	hasInfo // in part at least
+	hasPassword
 )
 
 // modSource is where a game says its mods.
@@ -121,5 +123,6 @@ var statusWords = [numStatuses]string{"", "unreachable", "no_reply", "error", "p
 // answered reports whether there was any reply.
 func (s status) answered() bool { return s >= statusError }
 
-// Answered reports whether the server sent any reply.
-func (s *Server) Answered() bool { return s.status.answered() }
+// Answered reports whether the server sent any reply. It follows from Status alone, so
+// it is also true of a Server that another package made.
+func (s *Server) Answered() bool { return parseStatus(s.Status).answered() }

@@ -70,7 +70,7 @@ func parseMillis(s []byte) time.Duration {
 	return time.Duration(us) * time.Microsecond
 }
 
-func parseStatus(s []byte) status {
+func parseStatus[T string | []byte](s T) status {
 	for i, word := range statusWords {
 		if string(s) == word {
 			return status(i)

@@ -1,90 +1,106 @@
-// Command check decodes the manifests in a folder strictly with the types of the
-// Kubernetes API: an unknown field, or a value of the wrong type, is an error.
+// Command check builds the kustomizations in folders and decodes what comes out
+// strictly with the types of the Kubernetes API: an unknown field, or a value of the
+// wrong type, is an error. It also checks what the types can't: that every reference
+// has its object, that there are as many shards as completions, and that the
+// namespace's Pod Security Standard admits the pods.
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"path/filepath"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
-	"k8s.io/apimachinery/pkg/util/yaml"
+	psapi "k8s.io/pod-security-admission/api"
+	"k8s.io/pod-security-admission/policy"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
 func main() {
-	if err := run(os.Args[1]); err != nil {
+	if err := run(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "check:", err)
 		os.Exit(1)
 	}
 }
 
-func run(dir string) error {
-	files, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
-	if err != nil || len(files) == 0 {
-		return fmt.Errorf("no manifests in %s: %v", dir, err)
+func run(dirs []string) error {
+	var objects []runtime.Object
+	for _, dir := range dirs {
+		built, err := build(dir)
+		if err != nil {
+			return fmt.Errorf("%s: %w", dir, err)
+		}
+		objects = append(objects, built...)
 	}
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{batchv1.AddToScheme, corev1.AddToScheme, networkingv1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			return err
-		}
+	have := map[string]bool{}
+	for _, o := range objects {
+		have[key(o)] = true
 	}
-	decoder := serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()
-	for _, name := range files {
-		if filepath.Base(name) == "kustomization.yaml" {
-			continue
+	for _, o := range objects {
+		if err := check(o, have); err != nil {
+			return fmt.Errorf("%s: %w", key(o), err)
 		}
-		if err := check(decoder, name); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
+		fmt.Println(key(o))
 	}
 	return nil
 }
 
-// check decodes the documents of a file.
-func check(decoder runtime.Decoder, name string) error {
-	text, err := os.ReadFile(name)
+// build returns the objects of the kustomization, in its order.
+func build(dir string) (objects []runtime.Object, err error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{batchv1.AddToScheme, corev1.AddToScheme, networkingv1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return nil, err
+		}
+	}
+	decoder := serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()
+	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	documents := yaml.NewDocumentDecoder(io.NopCloser(bytes.NewReader(text)))
-	defer documents.Close()
-	buffer := make([]byte, 1<<20)
-	for {
-		n, err := documents.Read(buffer)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
+	for _, r := range built.Resources() {
+		text, err := r.AsYAML()
 		if err != nil {
-			return err
+			return nil, err
 		}
-		object, kind, err := decoder.Decode(buffer[:n], nil, nil)
+		object, _, err := decoder.Decode(text, nil, nil)
 		if err != nil {
-			return err
+			return nil, fmt.Errorf("%s: %w", r.CurId(), err)
 		}
-		if err := consistent(object); err != nil {
-			return err
-		}
-		fmt.Printf("%s: %s\n", filepath.Base(name), kind)
+		objects = append(objects, object)
 	}
+	return objects, nil
 }
 
-// consistent checks what the types can't: the shards are as many as the completions.
-func consistent(object runtime.Object) error {
-	var spec *batchv1.JobSpec
+// key names an object by its kind and name.
+func key(o runtime.Object) string {
+	return o.GetObjectKind().GroupVersionKind().Kind + " " + o.(metav1.Object).GetName()
+}
+
+// check checks a job, or the job that a CronJob makes.
+func check(object runtime.Object, have map[string]bool) error {
 	switch o := object.(type) {
 	case *batchv1.Job:
-		spec = &o.Spec
+		return checkJob(&o.Spec, have)
 	case *batchv1.CronJob:
-		spec = &o.Spec.JobTemplate.Spec
-	default:
+		return checkJob(&o.Spec.JobTemplate.Spec, have)
+	}
+	return nil
+}
+
+func checkJob(spec *batchv1.JobSpec, have map[string]bool) error {
+	return errors.Join(shards(spec), references(&spec.Template.Spec, have), admitted(&spec.Template))
+}
+
+// shards checks that there are as many as completions, in a job that has shards.
+func shards(spec *batchv1.JobSpec) error {
+	if spec.Completions == nil {
 		return nil
 	}
 	want := fmt.Sprintf("--shard=auto/%d", *spec.Completions)
@@ -94,4 +110,43 @@ func consistent(object runtime.Object) error {
 		}
 	}
 	return fmt.Errorf("the job has %d completions, and no argument %s", *spec.Completions, want)
+}
+
+// references checks that the objects exist that a pod mounts or reads.
+func references(pod *corev1.PodSpec, have map[string]bool) (err error) {
+	need := func(kind, name string) {
+		if !have[kind+" "+name] {
+			err = errors.Join(err, fmt.Errorf("there is no %s %s", kind, name))
+		}
+	}
+	for _, v := range pod.Volumes {
+		if v.ConfigMap != nil {
+			need("ConfigMap", v.ConfigMap.Name)
+		}
+		if v.PersistentVolumeClaim != nil {
+			need("PersistentVolumeClaim", v.PersistentVolumeClaim.ClaimName)
+		}
+	}
+	for _, c := range pod.Containers {
+		for _, from := range c.EnvFrom {
+			if from.SecretRef != nil {
+				need("Secret", from.SecretRef.Name)
+			}
+		}
+	}
+	return err
+}
+
+// admitted checks that the Pod Security Standard of namespace.yaml admits the pods.
+func admitted(pod *corev1.PodTemplateSpec) error {
+	evaluator, err := policy.NewEvaluator(policy.DefaultChecks())
+	if err != nil {
+		return err
+	}
+	level := psapi.LevelVersion{Level: psapi.LevelRestricted, Version: psapi.LatestVersion()}
+	result := policy.AggregateCheckResults(evaluator.EvaluatePod(level, &pod.ObjectMeta, &pod.Spec))
+	if !result.Allowed {
+		return fmt.Errorf("restricted pods only: %s", result.ForbiddenDetail())
+	}
+	return nil
 }

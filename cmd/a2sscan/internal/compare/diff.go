@@ -48,7 +48,7 @@ func Diff(t *console.Terminal, out io.Writer, o Options) error {
 			WithHint("a2sscan diff --help lists the kinds of changes")
 	}
 	if len(o.Targets) > 0 {
-		if choice.Asked, err = readTargets(o.Targets, o.Ports); err != nil {
+		if choice.Asked, err = ReadTargets(o.Targets, o.Ports); err != nil {
 			return err
 		}
 	}
@@ -129,7 +129,7 @@ func (p *printer) change(c *whole.Change) error {
 	case p.o.Quiet || p.o.Stat:
 		return nil
 	case !p.o.JSON:
-		p.page.add(c)
+		p.page.important.Add(c)
 		return nil
 	}
 	return p.writeJSON(c)

@@ -11,32 +11,16 @@ import (
 	whole "github.com/a2sscan/a2sscan/sink/census"
 )
 
-// How much a page shows.
-const (
-	gamesShown   = 20
-	changesShown = 8 // of a game: those of the servers with the most people
-)
+// gamesShown is how many games a page shows.
+const gamesShown = 20
 
-// page keeps the changes that are shown to a person.
+// page shows changes to a person.
 type page struct {
-	width int
-	games map[string][]whole.Change
+	width     int
+	important Important
 }
 
-func newPage(width int) *page {
-	return &page{width: max(width, 60), games: map[string][]whole.Change{}}
-}
-
-// add keeps a change if it is among those of its game that are shown. Changes of
-// challenges are counted only.
-func (p *page) add(c *whole.Change) {
-	if c.Kind == whole.KindChallenge {
-		return
-	}
-	all := append(p.games[c.Game], *c)
-	slices.SortStableFunc(all, func(a, b whole.Change) int { return cmp.Compare(b.People, a.People) })
-	p.games[c.Game] = all[:min(len(all), changesShown)]
-}
+func newPage(width int) *page { return &page{width: max(width, 60)} }
 
 // write writes the page.
 func (p *page) write(out io.Writer, c *whole.Comparison, o *Options) {
@@ -122,8 +106,8 @@ func (p *page) game(out io.Writer, id string, kinds map[whole.Kind]uint64, stat 
 	if stat {
 		return
 	}
-	for i := range p.games[id] {
-		fmt.Fprintf(out, "  %s\n", p.line(&p.games[id][i]))
+	for _, c := range p.important.Of(id) {
+		fmt.Fprintf(out, "  %s\n", p.line(&c))
 	}
 }
 
@@ -133,7 +117,7 @@ func (p *page) line(c *whole.Change) string {
 	if c.LikelyLoss {
 		s += " (likely loss)"
 	}
-	if what := detail(c); what != "" {
+	if what := Detail(c); what != "" {
 		s += "  " + what
 	}
 	if r := []rune(s); len(r) > p.width-2 {
@@ -142,8 +126,8 @@ func (p *page) line(c *whole.Change) string {
 	return s
 }
 
-// detail is what changed, from one night to the other.
-func detail(c *whole.Change) string {
+// Detail says what changed, from one night to the other; "" if the kind says it all.
+func Detail(c *whole.Change) string {
 	if c.Kind == whole.KindNew || c.Kind == whole.KindGone || c.Kind == whole.KindNotAsked || c.Kind == whole.KindBack {
 		if c.People > 0 {
 			return console.Grouped(uint64(c.People)) + " people"

@@ -111,7 +111,7 @@ func addresses(n uint64) string {
 
 // spareMemory lets the collector run more often: a table of a million servers lives to
 // the end, and as much garbage beside it would double the memory.
-const spareMemory = 20 // percent
+const spareMemory = 10 // percent
 
 // Open opens a census.
 func Open(files, summaries []string) (*whole.Census, error) {

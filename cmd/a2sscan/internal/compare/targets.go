@@ -10,8 +10,9 @@ import (
 	whole "github.com/a2sscan/a2sscan/sink/census"
 )
 
-// readTargets reads the list that a census was asked for.
-func readTargets(files []string, ports string) (*whole.TargetList, error) {
+// ReadTargets reads the list that a census was asked for. ports are those of networks and
+// bare addresses in it.
+func ReadTargets(files []string, ports string) (*whole.TargetList, error) {
 	if len(files) > 1 {
 		return nil, console.Fail(console.ExitUsage, "--targets takes one list").
 			WithHint("a scan of several lists: scan --unanswered proves who was asked")

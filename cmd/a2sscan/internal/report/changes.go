@@ -6,12 +6,16 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/compare"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-// changesByGame is how many games the table of changes has.
-const changesByGame = 12
+// How much of the changes the page shows.
+const (
+	changesByGame = 12 // games in the table
+	changesOfGame = 5  // of each game, one by one
+)
 
 // kinds explains the kinds of changes.
 var kinds = []struct {
@@ -41,6 +45,7 @@ type changes struct {
 	Kinds  []changeRow
 	Games  []gameChange
 	Hidden int // games not in the table
+	Single []singleChange
 	Notes  []string
 }
 
@@ -51,10 +56,20 @@ type changeRow struct{ Name, Text, Count, Width string }
 type gameChange struct {
 	Name                           string
 	New, Gone, Back, Version, Rest string
-	total                          uint64
+
+	id    string
+	total uint64
 }
 
-func newChanges(c *census.Comparison, names map[string]string) *changes {
+// singleChange is a change of one server.
+type singleChange struct {
+	Game, Kind   string
+	Server, Addr string
+	People, What string
+}
+
+func newChanges(in *Input, names map[string]string) *changes {
+	c := in.Changes
 	if c == nil {
 		return nil
 	}
@@ -70,6 +85,9 @@ func newChanges(c *census.Comparison, names map[string]string) *changes {
 		}
 	}
 	v.addGames(c, names)
+	for _, g := range v.Games {
+		v.addSingle(g.Name, in.Important.Of(g.id))
+	}
 	v.Notes = changeNotes(c)
 	return v
 }
@@ -79,7 +97,7 @@ func (v *changes) addGames(c *census.Comparison, names map[string]string) {
 	for _, id := range slices.Sorted(maps.Keys(c.ByGame)) {
 		by := c.ByGame[id]
 		g := gameChange{
-			Name: nameOf(names, id), New: number(by[census.KindNew]), Gone: number(by[census.KindGone]),
+			id: id, Name: nameOf(names, id), New: number(by[census.KindNew]), Gone: number(by[census.KindGone]),
 			Back: number(by[census.KindBack]), Version: number(by[census.KindVersion]),
 		}
 		for _, k := range kinds {
@@ -91,6 +109,33 @@ func (v *changes) addGames(c *census.Comparison, names map[string]string) {
 	slices.SortStableFunc(v.Games, func(a, b gameChange) int { return cmp.Compare(b.total, a.total) })
 	v.Hidden = max(0, len(v.Games)-changesByGame)
 	v.Games = v.Games[:min(changesByGame, len(v.Games))]
+}
+
+// addSingle adds the most important changes of a game.
+func (v *changes) addSingle(game string, all []census.Change) {
+	for _, c := range all[:min(changesOfGame, len(all))] {
+		one := singleChange{
+			Game: game, Kind: kindName(c.Kind), Server: named(c.Name), Addr: shown(c.Addr, 40), People: number(uint64(c.People)),
+			What: shown(compare.Detail(&c), detailShown),
+		}
+		if c.LikelyLoss {
+			one.Kind += " (likely loss)"
+		}
+		v.Single = append(v.Single, one)
+	}
+}
+
+// detailShown is how many characters of a detail the page shows.
+const detailShown = 160
+
+// kindName is a kind for a reader.
+func kindName(k census.Kind) string {
+	for _, known := range kinds {
+		if known.kind == k {
+			return known.name
+		}
+	}
+	return shown(string(k), 20)
 }
 
 // changeNotes are the limits of the comparison.

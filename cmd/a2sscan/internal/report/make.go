@@ -21,6 +21,8 @@ type Options struct {
 	Files     []string // of the census
 	Summaries []string // of its scans; nil: those beside the files
 	Before    []string // files of the census before; nil: nothing is compared
+	Targets   []string // the list that the census was asked for; nil: not known
+	Ports     string   // for Targets
 	History   string   // folder with the stats of nights; empty: none
 	Title     string   // empty: the date
 	Program   string   // name and version
@@ -47,7 +49,8 @@ func Make(t *console.Terminal, w io.Writer, o Options) error {
 	if err := in.readHistory(t, o.History); err != nil {
 		return err
 	}
-	if err := in.compare(t, c, o.Before); err != nil {
+	read, err := in.compare(c, &o)
+	if err != nil {
 		return err
 	}
 	written, err := Write(w, in)
@@ -56,26 +59,32 @@ func Make(t *console.Terminal, w io.Writer, o Options) error {
 	}
 	t.Say("report: %s, %s of %s listed", console.Bytes(uint64(written.Bytes)),
 		console.Grouped(uint64(written.Listed)), console.Plural(written.Servers, "server"))
-	return compare.Readings(t, c)
+	return compare.Readings(t, read...)
 }
 
 // compare finds what changed since the census before. Without one, the night before in the
-// history has the sums.
-func (in *Input) compare(t *console.Terminal, c *whole.Census, files []string) error {
-	if len(files) == 0 {
+// history has the sums. It returns the censuses that were read.
+func (in *Input) compare(c *whole.Census, o *Options) (read []*whole.Census, err error) {
+	if len(o.Before) == 0 {
 		in.Before = in.History.before(night(in.Stats))
-		return nil
+		return []*whole.Census{c}, nil
 	}
-	before, err := compare.Open(files, nil)
-	if err != nil {
-		return err
+	var choice whole.DiffOptions
+	if len(o.Targets) > 0 {
+		if choice.Asked, err = compare.ReadTargets(o.Targets, o.Ports); err != nil {
+			return nil, err
+		}
 	}
-	in.Changes, err = whole.Diff(before, c, whole.DiffOptions{}, func(*whole.Change) error { return nil })
+	before, err := compare.Open(o.Before, nil)
 	if err != nil {
-		return census.Failure(err)
+		return nil, err
+	}
+	in.Changes, err = whole.Diff(before, c, choice, func(one *whole.Change) error { in.Important.Add(one); return nil })
+	if err != nil {
+		return nil, census.Failure(err)
 	}
 	in.Before = &Before{Sums: in.Changes.Old.All}
-	return compare.Readings(t, before)
+	return []*whole.Census{before, c}, nil
 }
 
 // readHistory reads the stats of all nights in a folder, and adds this night.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/compare"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/report/chart"
 	"github.com/a2sscan/a2sscan/sink/census"
 )
@@ -25,8 +26,10 @@ type Input struct {
 	Stats   *census.Stats
 	Before  *Before            // the census before; nil: not known
 	Changes *census.Comparison // nil: not known
-	History *History           // nil: only this night
-	Servers *Servers           // nil: the page lists none
+
+	Important compare.Important // single changes
+	History   *History          // nil: only this night
+	Servers   *Servers          // nil: the page lists none
 }
 
 // Before is what the headline numbers are compared with.
@@ -134,7 +137,7 @@ func newPage(in *Input) *page {
 		Policy: policy(), Style: template.CSS(style), Script: template.JS(script),
 		Title: title(in), Program: in.Program, When: when(s), Files: fileNames(in.Files),
 		Lead: lead(s), Licence: chart.WorldLicence, Trust: trust(s), Tiles: tiles(in),
-		Changes:   newChanges(in.Changes, names),
+		Changes:   newChanges(in, names),
 		History:   in.History.view(s, names),
 		Games:     newGroupTable("Game", &s.Games, nil, gamesShown),
 		Maps:      newGroupTable("Map", &s.Maps, names, mapsShown),

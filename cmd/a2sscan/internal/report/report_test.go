@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/compare"
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
@@ -165,6 +166,10 @@ func hostileInput() *Input {
 	}
 	for i, name := range hostile {
 		in.Changes.ByGame[name] = map[census.Kind]uint64{census.KindNew: 1 << 40}
+		in.Important.Add(&census.Change{
+			Kind: census.Kind(name), Game: name, Name: name, Addr: name, People: 1 << 31, Before: &census.Facts{Name: &name, Mods: hostile, Flags: []string{name}},
+			After: &census.Facts{Rules: map[string]string{name: name}, Version: &name, Addr: name, Farm: name},
+		})
 		b := []byte(name)
 		in.Servers.Add(&census.Server{
 			Addr: netip.AddrPortFrom(netip.AddrFrom4([4]byte{192, 0, 2, byte(i)}), 1), Status: "ok", HasInfo: true, People: 1000 + uint32(i),
@@ -290,6 +295,32 @@ func TestEmpty(t *testing.T) {
 		if !strings.Contains(html, want) {
 			t.Errorf("lacks %q", want)
 		}
+	}
+}
+
+// TestSingleChanges: the page lists the changes of the servers with the most people, of
+// each game with changes, and never who demands a challenge.
+func TestSingleChanges(t *testing.T) {
+	in := sampleInput(20)
+	_, html, _ := strings.Cut(string(rendered(t, in)), "The most important changes")
+	html, _, _ = strings.Cut(html, "</section>")
+	for _, want := range []string{
+		"Counter-Strike 2 server 1</bdi>", "Gone (likely loss)</td>", "<td data-label=\"Change\">Moved</td>",
+		"Hell Let Loose server 0</bdi>", `"de_dust2", 64 → "de_mirage"`, "203.0.113.1:27016", `data-label="People">1,000</td>`,
+	} {
+		if !strings.Contains(stdhtml.UnescapeString(html), want) {
+			t.Errorf("lacks %q", want)
+		}
+	}
+	if got, want := strings.Count(html, "<tr><th scope=\"row\">"), changesOfGame*len(sampleGames); got != want {
+		t.Errorf("%d changes, want %d", got, want)
+	}
+	if strings.Contains(html, ">Challenge<") {
+		t.Error("the page lists who demands a challenge")
+	}
+	in.Important = compare.Important{}
+	if strings.Contains(string(rendered(t, in)), "The most important changes") {
+		t.Error("a list without changes is shown")
 	}
 }
 

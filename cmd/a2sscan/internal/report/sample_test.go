@@ -198,6 +198,7 @@ func sampleInput(nights int) *Input {
 	}
 	in.Before = in.History.before(tonight)
 	in.Changes = sampleChanges(in.Stats, in.Before)
+	addSingleChanges(in)
 	servers := 3000
 	if nights == 365 {
 		servers = 40_000 // more than fit
@@ -226,6 +227,19 @@ func sampleChanges(s *census.Stats, before *Before) *census.Comparison {
 		}
 	}
 	return c
+}
+
+// addSingleChanges adds a change of each kind in each game.
+func addSingleChanges(in *Input) {
+	for i, kind := range census.Kinds {
+		for k, g := range sampleGames {
+			in.Important.Add(&census.Change{
+				Kind: kind, Game: g.id, Addr: fmt.Sprintf("203.0.113.%d:%d", 10*k+i, 27015+i), Name: fmt.Sprintf("%s server %d", g.name, i),
+				People: uint32(100 * (k + 1) / (i + 1)), LikelyLoss: kind == census.KindGone && k == 0,
+				Before: &census.Facts{Map: ptr(g.maps[0]), MaxPlayers: ptr(uint32(64))}, After: &census.Facts{Map: ptr(g.maps[1%len(g.maps)])},
+			})
+		}
+	}
 }
 
 func sampleServer(i int) *census.Server {

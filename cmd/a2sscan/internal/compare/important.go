@@ -1,0 +1,57 @@
+package compare
+
+import (
+	"cmp"
+	"slices"
+
+	whole "github.com/a2sscan/a2sscan/sink/census"
+)
+
+// How many changes are kept.
+const (
+	changesKept = 8 // of a game
+	gamesKept   = 4000
+)
+
+// Important keeps the most important changes of each game: those of the servers with
+// the most people. It never keeps who demands a challenge, which is counted only.
+type Important struct {
+	games map[string][]whole.Change
+}
+
+// Add offers a change.
+func (m *Important) Add(c *whole.Change) {
+	all := m.games[c.Game]
+	full := len(all) == changesKept
+	switch {
+	case c.Kind == whole.KindChallenge:
+		return
+	case full && weight(c) <= weight(&all[len(all)-1]):
+		return
+	case all == nil && len(m.games) == gamesKept: // names that strangers made up
+		return
+	case m.games == nil:
+		m.games = map[string][]whole.Change{}
+	}
+	if full {
+		all = all[:len(all)-1]
+	}
+	all = append(all, *c)
+	slices.SortStableFunc(all, func(a, b whole.Change) int { return cmp.Compare(weight(&b), weight(&a)) })
+	m.games[c.Game] = all
+}
+
+// Of returns the changes of a game, the most important first.
+func (m *Important) Of(game string) []whole.Change { return m.games[game] }
+
+// weight is how important a change is: by the people on the server. Most servers take a
+// new version or other rules sooner or later, and that they were not asked says nothing
+// about them.
+func weight(c *whole.Change) uint64 {
+	people := uint64(c.People) + 1
+	switch c.Kind {
+	case whole.KindVersion, whole.KindRules, whole.KindFlags, whole.KindNotAsked, whole.KindPlayers:
+		return people
+	}
+	return 4 * people
+}

@@ -1,0 +1,55 @@
+package compare
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	whole "github.com/a2sscan/a2sscan/sink/census"
+)
+
+// TestImportant: of each game the changes of the servers with the most people are kept,
+// whatever the order in which they come. Kinds that say less count for less.
+func TestImportant(t *testing.T) {
+	var all []whole.Change
+	for i := range 40 {
+		all = append(all, whole.Change{Kind: whole.KindNew, Game: "a", Addr: fmt.Sprint(i), People: uint32(i)})
+	}
+	all = append(all,
+		whole.Change{Kind: whole.KindChallenge, Game: "a", Addr: "challenge", People: 1000},
+		whole.Change{Kind: whole.KindVersion, Game: "a", Addr: "version", People: 4 * 37},
+		whole.Change{Kind: whole.KindRules, Game: "a", Addr: "rules", People: 50},
+		whole.Change{Kind: whole.KindGone, Game: "b", Addr: "b"},
+	)
+	var up, down Important
+	for i := range all {
+		up.Add(&all[i])
+		down.Add(&all[len(all)-1-i])
+	}
+	addrs := func(changes []whole.Change) string {
+		var words []string
+		for _, c := range changes {
+			words = append(words, c.Addr)
+		}
+		return strings.Join(words, " ")
+	}
+	const want = "39 38 37 version 36 35 34 33"
+	if got, other := addrs(up.Of("a")), addrs(down.Of("a")); got != want || other != want {
+		t.Errorf("%s and %s, want %s", got, other, want)
+	}
+	if addrs(up.Of("b")) != "b" || up.Of("c") != nil {
+		t.Errorf("%v, %v", up.Of("b"), up.Of("c"))
+	}
+}
+
+// TestImportantLimit: games that strangers made up do not fill the memory.
+func TestImportantLimit(t *testing.T) {
+	var m Important
+	for i := range gamesKept + 10 {
+		m.Add(&whole.Change{Kind: whole.KindNew, Game: fmt.Sprint(i)})
+	}
+	m.Add(&whole.Change{Kind: whole.KindGone, Game: "0"})
+	if len(m.games) != gamesKept || len(m.Of("0")) != 2 {
+		t.Errorf("%d games; %d changes of the first", len(m.games), len(m.Of("0")))
+	}
+}

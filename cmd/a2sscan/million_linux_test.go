@@ -1,0 +1,231 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/a2sscan/a2sscan/bench/fleet"
+	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/report"
+	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/sink"
+	"github.com/a2sscan/a2sscan/sink/census"
+	"github.com/a2sscan/a2sscan/wire"
+)
+
+var million = flag.Int("million", 2000, "how many servers `N` the nights of TestMillion have; the long form is 1000000")
+
+// The bars of TestMillion for a million servers.
+const (
+	mostMemory   = 512 << 20 // peak resident set of diff and of stats
+	leastReading = 0.60      // speed of reading by that of zstd -dc
+	ruledEvery   = 12        // one in so many servers has another rule on the second night
+)
+
+// TestMillion measures diff, stats and report on two nights of a large fleet, beside
+// zstd -dc in the same run, and holds their memory against the bar. It prints the
+// times: they belong to a machine.
+func TestMillion(t *testing.T) {
+	dir := t.TempDir()
+	for night, name := range []string{"old.ndjson.zst", "new.ndjson.zst"} {
+		writeNight(t, filepath.Join(dir, name), uint64(night), *million)
+	}
+	base := measure(t, dir, "version").memory
+	out := filepath.Join(dir, "out")
+	for _, args := range [][]string{
+		{"stats", "old.ndjson.zst", "-o", out + ".stats"},
+		{"diff", "old.ndjson.zst", "new.ndjson.zst", "-o", out},
+		{"diff", "--volatile", "old.ndjson.zst", "new.ndjson.zst", "-o", out},
+		{"report", "new.ndjson.zst", "--before", "old.ndjson.zst", "--history", "nights", "-o", "page.html"},
+	} {
+		if args[0] == "report" {
+			writeHistory(t, filepath.Join(dir, "nights"), out+".stats")
+		}
+		u := measure(t, dir, args...)
+		if u.memory > mostMemory {
+			t.Errorf("%v: %d MiB", args, u.memory>>20)
+		}
+		if args[0] == "diff" {
+			checkRuled(t, out, *million)
+		}
+	}
+	t.Logf("the program by itself: %d MiB", base>>20)
+	checkPage(t, filepath.Join(dir, "page.html"))
+	compareReading(t, filepath.Join(dir, "old.ndjson.zst"))
+}
+
+// writeNight writes the census of a night, as a scan does.
+func writeNight(t *testing.T, path string, night uint64, servers int) {
+	t.Helper()
+	games := append(fleet.UsualKinds(), fleet.Games)
+	c, err := fleet.NewCensus(fleet.Config{
+		Network: netip.MustParsePrefix("127.0.0.0/11"), Ports: []uint16{27015}, Seed: 5, Kinds: games, Night: night,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := sink.Create(path, sink.Options{Scan: fmt.Sprint("night-", night)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Date(2026, 11, 20+int(night), 3, 0, 0, 0, time.UTC)
+	for i, n := uint64(0), 0; n < servers; i++ {
+		r := c.Expect(c.Place(i), scanner.AskAll).Result
+		if r == nil {
+			continue
+		}
+		r.Time, r.RTT = start.Add(time.Duration(i)*time.Millisecond), time.Duration(i%200_000)*time.Microsecond
+		if night > 0 && isRuled(i) && r.HasRules && r.Err[wire.QuestionRules] == 0 {
+			r.Rules = append(r.Rules, wire.Rule{Name: []byte("new_rule"), Value: []byte("1")})
+		}
+		if err := w.Write(r); err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// historyNights is how many nights the report of TestMillion has stats of.
+const historyNights = 365
+
+// writeHistory writes the stats of a year: those in a file, each night with other dates
+// and fewer people.
+func writeHistory(t *testing.T, dir, from string) {
+	t.Helper()
+	text, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := census.ParseStats(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for range historyNights {
+		for _, at := range []*time.Time{s.First, s.Last} {
+			*at = at.AddDate(0, 0, -1)
+		}
+		s.All.People -= s.All.People / 1000
+		if text, err = s.Marshal(); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, s.First.Format("20060102.stats.json")), text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("%d nights of %d kB", historyNights, len(text)/1000)
+}
+
+// checkPage holds the size of the page against its bound, and looks for its history.
+func checkPage(t *testing.T, path string) {
+	t.Helper()
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("the page has %d kB", len(page)/1000)
+	if len(page) > report.MaxSize || !bytes.Contains(page, fmt.Append(nil, historyNights+1, " nights from ")) {
+		t.Errorf("%d bytes, or without %d nights", len(page), historyNights+1)
+	}
+}
+
+// isRuled reports whether the server at a place has another rule on the second night.
+func isRuled(place uint64) bool { return place%ruledEvery == 0 }
+
+// checkRuled makes sure that a diff lists the rules that changed.
+func checkRuled(t *testing.T, path string, servers int) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules, shown := bytes.Count(text, []byte(`{"change":"rules"`)), bytes.Count(text, []byte(`"new_rule":"1"`))
+	t.Logf("%d changes, %d of rules", bytes.Count(text, []byte("\n")), rules)
+	if shown < servers/ruledEvery/2 || rules < shown {
+		t.Errorf("%d changes of rules, %d show the new one", rules, shown)
+	}
+}
+
+// usage is what a command took.
+type usage struct {
+	wall, user, system time.Duration
+	memory             int64 // peak resident set
+}
+
+func (u usage) String() string {
+	load, _, _ := strings.Cut(readLoad(), " ")
+	return fmt.Sprintf("%.1f s wall, %.1f s user, %.1f s system, %d MiB, load %s",
+		u.wall.Seconds(), u.user.Seconds(), u.system.Seconds(), u.memory>>20, load)
+}
+
+// readLoad returns the load averages of the machine.
+func readLoad() string {
+	text, _ := os.ReadFile("/proc/loadavg")
+	return string(text)
+}
+
+// measure runs the program and prints what it took.
+func measure(t *testing.T, dir string, args ...string) usage {
+	t.Helper()
+	return measureCommand(t, dir, "a2sscan", args...)
+}
+
+func measureCommand(t *testing.T, dir, name string, args ...string) usage {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), name, args...)
+	cmd.Dir = dir
+	var errors bytes.Buffer
+	cmd.Stderr = &errors
+	start := time.Now()
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%s %v: %v\n%s", name, args, err, errors.String())
+	}
+	state := cmd.ProcessState
+	u := usage{time.Since(start), state.UserTime(), state.SystemTime(), state.SysUsage().(*syscall.Rusage).Maxrss << 10}
+	t.Logf("%s %s: %v", name, strings.Join(args, " "), u)
+	return u
+}
+
+// compareReading compares the speed of reading a census with that of zstd alone, by
+// the quicker of a few runs of each in turn.
+func compareReading(t *testing.T, path string) {
+	t.Helper()
+	zstd, err := exec.LookPath("zstd")
+	if err != nil {
+		t.Skip("SKIPPED, READING WAS NOT COMPARED: there is no zstd in PATH (Debian: package zstd)")
+	}
+	var alone, ours time.Duration
+	for round := range 3 {
+		took := measureCommand(t, "", zstd, "-dc", path).wall
+		start := time.Now()
+		reading, err := sink.EachBlock(path, 2, func(int, []byte) error { return nil })
+		if err != nil || reading.Damage.Found() {
+			t.Fatal(reading, err)
+		}
+		mine := time.Since(start)
+		if round == 0 || took < alone {
+			alone = took
+		}
+		if round == 0 || mine < ours {
+			ours = mine
+		}
+	}
+	ratio := alone.Seconds() / ours.Seconds()
+	t.Logf("zstd -dc %v, reading %v: %.2f of its speed", alone, ours, ratio)
+	if *million >= 100_000 && ratio < leastReading {
+		t.Errorf("reading has %.2f of the speed of zstd -dc, want %.2f", ratio, leastReading)
+	}
+}
